@@ -22,7 +22,9 @@ from mimegen.plan.plan import make_plan
 from mimegen.plan.variants import parse_variants
 from mimegen.production import paces
 from mimegen.production.estimate import at_least_s
-from mimegen.production.planfile import PlanFile, job_template, numbers_of
+from mimegen.request import RenderRequest
+from mimegen.request.openjd import job_template
+from mimegen.request.planfile import PlanFile, numbers_of
 from mimegen.shots.config import read_config
 from mimegen.shots.devices import Device
 from mimegen.store.store import Store
@@ -130,8 +132,14 @@ def test_openjd_checks_and_runs_the_template(
                                                        rows_of(three_clips)]
 
 
+def plan_file(folder: Path, **fields: Any) -> PlanFile:
+    """Return a plan file of which only the clips are left."""
+    request = RenderRequest.of(**{"action": "boxing", "device": "cpu"} | fields)
+    return PlanFile(request, folder / "out", folder / "store", False, (), ())
+
+
 def test_without_anything_to_render_only_clips_are_left(tmp_path: Path) -> None:
-    plan = PlanFile(tmp_path, "cpu", (), (), ())
+    plan = plan_file(tmp_path)
     template = job_template(tmp_path / "a.plan.json", plan, "name", "mimegen", 1.5)
     assert [step["name"] for step in template["steps"]] == ["Clips"]
     assert "dependencies" not in template["steps"][0]
@@ -149,24 +157,57 @@ def test_what_says_no_numbers_is_refused(text: str) -> None:
         numbers_of(text)
 
 
-@pytest.mark.parametrize("content", ["", "[]", "{}", '{"format": "mimegen plan 9"}',
-                                     '{"format": "mimegen plan 1", "store": 3}'])
+@pytest.mark.parametrize("content", [
+    "", "[]", "{}", '{"format": "mimegen plan 9"}', '{"format": "mimegen plan 2", "store": 3}',
+    '{"format": "mimegen plan 2", "store": "s", "shots": [], "stills": [], "request": []}'])
 def test_what_is_no_plan_file_is_refused(content: str, tmp_path: Path) -> None:
     (tmp_path / "plan.json").write_text(content)
-    with pytest.raises(RequestError, match="not a plan file"):
+    with pytest.raises(RequestError, match=r"plan\.json: not a plan file"):
         PlanFile.read(tmp_path / "plan.json")
 
 
-@pytest.mark.parametrize("words", [
-    ("--farm", "slurm", "--slurm-setup", "touch hacked"), ("--slurm-setup=touch hacked",),
-    ("--farm-config", "farm.yaml"), ("--address", "ray://example")])
-def test_a_plan_file_names_no_farm(words: tuple[str, ...], tmp_path: Path) -> None:
+def test_a_plan_file_of_an_older_version_says_what_to_do(tmp_path: Path) -> None:
+    words = ["--action", "boxing", "--out", "out"]
+    (tmp_path / "plan.json").write_text(json.dumps(
+        {"format": "mimegen plan 1", "store": "s", "device": "cpu", "request": words,
+         "shots": [], "stills": []}))
+    done = invoke("work", tmp_path / "plan.json", "--clips")
+    assert done.exit_code == 2 and done.stderr.count("\n") == 1
+    assert "older mimegen" in done.stderr and "mimegen plan --export" in done.stderr
+
+
+def test_a_plan_file_holds_the_request_with_whole_paths(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Names stay names, also where the folder has a file of that name."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("boxing", "man"):
+        Path(name).touch()
+    shutil.copy(Catalogue.with_libraries(()).file("config", "draft"), "own.yaml")
+    done = invoke("plan", "--action", "boxing", "--variants", "man+blank@0,pointlight@0",
+                  "--config", "own.yaml", "--seed", "2:4", "--light", "place", "--names", "opaque",
+                  "--character", "man", "--out", "made", "--export", "openjd", "job.json")
+    assert done.exit_code == 0, done.output
+    plan = PlanFile.read(tmp_path / "job.plan.json")
+    assert plan.request == RenderRequest.of(
+        action="boxing", variants="man+blank@0,pointlight@0", seed="2:4", light="place",
+        config=str(tmp_path.resolve() / "own.yaml"), device="opengl", character="man")
+    assert plan.out == tmp_path.resolve() / "made" and plan.opaque
+    assert plan.store == plan.out / "store" and plan.frames > 0
+
+
+@pytest.mark.parametrize("planted", [
+    {"slurm_setup": "touch hacked"}, {"farm": "slurm"}, {"farm_config": "farm.yaml"},
+    {"address": "ray://example"}])
+def test_a_plan_file_names_no_farm(planted: dict[str, str], tmp_path: Path) -> None:
     """Commands of --slurm-setup would run in a shell."""
     file = tmp_path / "job.plan.json"
-    request = ("--action", "boxing", "--out", str(tmp_path / "out"), *words)
-    PlanFile(tmp_path / "store", "cpu", request, (), ()).write(file)
+    plan_file(tmp_path).write(file)
+    content = json.loads(file.read_text())
+    content["request"] |= planted
+    file.write_text(json.dumps(content))
     done = invoke("work", file, "--clips")
-    assert done.exit_code == 2 and "names no farm" in done.stderr, done.output
+    assert done.exit_code == 2 and f"unknown option '{next(iter(planted))}'" in done.stderr
     assert done.stderr.count("\n") == 1 and not (tmp_path / "out").exists()
 
 

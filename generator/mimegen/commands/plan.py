@@ -12,14 +12,14 @@ import yaml
 
 from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
-from mimegen.commands.common import DONE, exits_cleanly, words_said
+from mimegen.commands.common import DONE, exits_cleanly
 from mimegen.commands.grouped import Grouped
-from mimegen.commands.render import render_command
 from mimegen.commands.selection import HEADINGS, selection_options
 from mimegen.production.estimate import estimate
 from mimegen.production.paces import Pace, calibrate, known_pace
 from mimegen.production.passtasks import planned_passes
-from mimegen.production.planfile import PlanFile, job_template
+from mimegen.request.openjd import job_template
+from mimegen.request.planfile import PlanFile
 from mimegen.request.planned import Planned
 from mimegen.shots.devices import OPENGL
 from mimegen.store.store import Store
@@ -53,6 +53,9 @@ def plan_command(planned: Planned, out: Path, names: str, store_folder: Path | N
 
     Takes the options of mimegen render, and renders nothing.
     """
+    if export is not None and export[1].suffix.lower() not in TEMPLATES:
+        raise RequestError(f"--export {export[1]}: expected a file that ends in"
+                           f" {' or '.join(TEMPLATES)}")
     store = Store((store_folder or out / "store").resolve())
     device = planned.device.kind
     pace = calibrate(planned.plan, planned.config, planned.device,
@@ -63,20 +66,16 @@ def plan_command(planned: Planned, out: Path, names: str, store_folder: Path | N
         said["passes"] = planned_passes(planned.plan, planned.passes, store,
                                         said["frames"] / max(1, said["shots"]))
     if export is not None:
-        said["exported"] = _export(planned, store, export[1], pace)
+        plan_file = PlanFile.of(planned, out, store, names == "opaque")
+        said["exported"] = _export(plan_file, export[1], pace)
     click.echo(json.dumps(said, indent=1, ensure_ascii=False) if as_json else _text(said))
     return DONE
 
 
-def _export(planned: Planned, store: Store, path: Path, pace: Pace | None) -> list[str]:
+def _export(plan: PlanFile, path: Path, pace: Pace | None) -> list[str]:
     """Write the template and, beside it, the plan file; return where."""
-    if path.suffix.lower() not in TEMPLATES:
-        raise RequestError(f"--export {path}: expected a file that ends in"
-                           f" {' or '.join(TEMPLATES)}")
     path = path.resolve()
     beside = path.with_name(f"{path.stem}.plan.json")
-    device = planned.device.kind
-    plan = PlanFile.of(planned.plan, store, device, _request(device), planned.passes)
     command = Path(sys.executable).with_name("mimegen")
     template = job_template(beside, plan, f"mimegen {path.stem}",
                             str(command) if command.exists() else "mimegen",
@@ -85,29 +84,6 @@ def _export(planned: Planned, store: Store, path: Path, pace: Pace | None) -> li
     publish(path, json.dumps(template, indent=1) if path.suffix.lower() == ".json"
             else yaml.safe_dump(template, sort_keys=False))
     return [str(path), str(beside)]
-
-
-def _request(device: str) -> list[str]:
-    """Return what was said here as arguments of render, with paths that hold anywhere."""
-    context = click.get_current_context()
-    parser = context.command.make_parser(context)
-    said, *_ = parser.parse_args(words_said())
-    said |= {name: context.params[name] for name in ("out", "libraries")} | {"device": device}
-    words: list[str] = []
-    for option in render_command.params:
-        value = said.get(option.name or "")
-        if isinstance(option, click.Option) and option.is_flag:
-            words += [option.opts[-1]] if value else []
-            continue
-        for each in value if isinstance(value, list | tuple) else [value]:
-            if each is not None:
-                words += [option.opts[-1], _anywhere(option, str(each))]
-    return words
-
-
-def _anywhere(option: click.Parameter, value: str) -> str:
-    is_path = isinstance(option.type, click.Path)
-    return str(Path(value).resolve()) if is_path or Path(value).is_file() else value
 
 
 def _text(said: dict[str, Any]) -> str:

@@ -50,10 +50,16 @@ def render_command(planned: Planned, out: Path, names: str, store_folder: Path |
     store = Store((store_folder or out / "store").resolve())
     if detach:
         return _detach(planned, out, store, settings, names == "opaque", quiet)
+    return render_planned(planned, out, store, settings, quiet, names == "opaque")
+
+
+def render_planned(planned: Planned, out: Path, store: Store, settings: FarmSettings,
+                   quiet: bool = False, opaque: bool = False) -> int:
+    """Render a planned request, say what became of it, and return the exit status."""
     farm = farm_of(settings, planned.device, store, out, _note)
     if not quiet and planned.automatic:
         _say_if_long(planned, store, farm)
-    return _carry_out(planned, out, store, farm, quiet, names == "opaque")
+    return _carry_out(planned, out, store, farm, quiet, opaque)
 
 
 def _say_if_long(planned: Planned, store: Store, farm: Farm) -> None:

@@ -1,7 +1,7 @@
 """``mimegen work``: tasks of a plan file, and nothing else."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -9,16 +9,18 @@ from pathlib import Path
 import click
 
 from mimegen.base.errors import RequestError
+from mimegen.base.paths import using_libraries
 from mimegen.commands.common import DONE, SOME_FAILED, exits_cleanly, warn
-from mimegen.commands.farm import FARM_NAMES
-from mimegen.commands.render import render_command
+from mimegen.commands.render import render_planned
 from mimegen.farm.dispatch import Event, TaskBegun, TaskDone, TaskFailed, run_tasks
 from mimegen.farm.executor import Unfit
 from mimegen.farm.local import LocalExecutor
+from mimegen.farm.settings import FarmSettings
 from mimegen.farm.task import Task
 from mimegen.production.journal import Journal
-from mimegen.production.planfile import PlanFile, numbers_of
 from mimegen.rendering.auto import choose_device
+from mimegen.request.planfile import PlanFile, numbers_of
+from mimegen.request.planned import Planned
 from mimegen.shots.jobs import FrameDone
 from mimegen.store.disk import Disk
 from mimegen.store.store import Store
@@ -40,33 +42,25 @@ def work_command(planfile: Path, frames: str | None, stills: str | None, clips: 
         raise RequestError("expected exactly one of --frames A-B, --stills A-B and --clips")
     plan = PlanFile.read(planfile)
     if clips:
-        _refuse_farms(planfile, plan.request)
-        render_command.main(list(plan.request), prog_name="mimegen render")
+        return _make_clips(plan)
     drawn = plan.some_frames(numbers_of(frames)) if frames else plan.some_stills(
         numbers_of(stills or ""))
-    with Journal(plan.out, Store(plan.store), {"devices": plan.device}) as journal:
+    with Journal(plan.out, Store(plan.store), {"devices": plan.request.device}) as journal:
         return SOME_FAILED if _failures(plan, drawn, journal) else DONE
 
 
-def _refuse_farms(planfile: Path, request: Sequence[str]) -> None:
-    """Raise RequestError for a request with a farm's options, which may run shell commands.
-
-    ``mimegen plan`` writes none, so somebody else has.
-    """
-    farms = {name for option in render_command.params if option.name in FARM_NAMES
-             for name in option.opts}
-    for word in request:
-        # Click takes unambiguous beginnings and --name=value for an option too.
-        name = word.split("=", 1)[0]
-        if name.startswith("--") and any(farm.startswith(name) for farm in farms):
-            raise RequestError(f"{planfile}: its request has {name}; a plan file names no farm, so"
-                               " export it again with mimegen plan")
+def _make_clips(plan: PlanFile) -> int:
+    """Make the clips on this machine: a plan file names no farm, whose settings run commands."""
+    with using_libraries(plan.request.library):
+        planned = Planned.of(plan.request, FarmSettings(), warn)
+        return render_planned(planned, plan.out, Store(plan.store), FarmSettings(),
+                              opaque=plan.opaque)
 
 
 def _failures(plan: PlanFile, drawn: Iterable[Task], journal: Journal) -> int:
     """Do tasks, and return how many of them failed."""
     tasks = [rest for task in drawn if (rest := task.remaining()) is not None]
-    device = choose_device(plan.device, warn)
+    device = choose_device(plan.request.device, warn)
     start = partial(LocalExecutor, device.seats(1), 0 if device.kind != "cpu" else
                     os.cpu_count() or 1, plan.store / "scratch")
     disk = Disk(journal.registration.store_is_there, click.echo)

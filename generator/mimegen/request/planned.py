@@ -28,6 +28,7 @@ from mimegen.shots.devices import DEVICE_KINDS, OPENGL, Device
 from mimegen.shots.follow import follows
 
 Warn = Callable[[str], None]
+WITHOUT_CYCLES = "draft"
 WITHOUT_BLENDER = ("Blender is not installed here, so --config draft is used; pip install"
                    " 'mimegen[render]' adds it and needs Python 3.11 or 3.13")
 
@@ -66,6 +67,15 @@ class Planned:
         return self.request.config == "auto" and self.request.permutations is None
 
     @property
+    def fixed_request(self) -> RenderRequest:
+        """The request as any machine understands it: files, device and config are named."""
+        chosen = {"device": self.device.kind}
+        if self.automatic:
+            chosen["config"] = WITHOUT_CYCLES if self.config.engine == "raster" \
+                else auto_config(self.device.kind)
+        return self.request.anywhere(**chosen)
+
+    @property
     def staged(self) -> bool:
         """Whether scenes were asked for."""
         return self.request.scene is not None
@@ -83,7 +93,7 @@ class _Devices:
         """Return a render config by its name or file, and the device that renders it."""
         if name == "auto" and not blender_is_installed():
             self.warn(WITHOUT_BLENDER)
-            name = "draft"
+            name = WITHOUT_CYCLES
         config = None if name == "auto" else read_config(catalogue.file("config", name))
         if config is not None and config.engine == "raster":
             if self.wanted.lower() not in ("auto", OPENGL):

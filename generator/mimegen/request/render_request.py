@@ -40,6 +40,10 @@ _WHY = {
 _BESIDE_PERMUTATIONS = {"permutations", "config", "device", "passes", "passes_from", "library"}
 
 
+# Texts that are names of the library, or files.
+_NAMES_OR_FILES = {"aligned", "character", "config", "misaligned", "partner_character", "scene"}
+
+
 def option(field: str) -> str:
     """Return the command line's name of a field."""
     return "--map" if field == "mapping" else f"--{field.replace('_', '-')}"
@@ -119,6 +123,12 @@ class RenderRequest(BaseModel):
                 raise ValueError(f"{option(name)} requires {needed}{_WHY.get(name, '')}")
         return self
 
+    def anywhere(self, **chosen: str) -> Self:
+        """Return the request with these fields set, and files named by their whole paths."""
+        named = {name: _whole_path(value, name in _NAMES_OR_FILES)
+                 for name, value in self if name in self.model_fields_set}
+        return self.model_copy(update=named | chosen)
+
     @property
     def reading(self) -> ReadOptions:
         """How the motion file is read. Raises RequestError for a wrong trim."""
@@ -130,6 +140,18 @@ class RenderRequest(BaseModel):
         """What differs from the take and the config as they are."""
         return Altering.of(self.tempo, self.mirror, self.elevation, self.lens, self.light,
                            self.harmonise, self.camera)
+
+
+def _whole_path(value: Any, may_be_file: bool) -> Any:
+    """Return a path, paths, or a text of files and names with commas, with whole paths."""
+    if isinstance(value, Path):
+        return value.resolve()
+    if isinstance(value, tuple):
+        return tuple(_whole_path(each, False) for each in value)
+    if may_be_file and value is not None:
+        return ",".join(str(Path(name).resolve()) if Path(name).suffix and Path(name).is_file()
+                        else name for name in map(str.strip, value.split(",")))
+    return value
 
 
 def _refuse_beside_permutations(given: set[str]) -> None:

@@ -94,7 +94,7 @@ def light_from(value: Any) -> tuple[float, ...] | None:
     """
     if value is None:
         return None
-    if value in (PLACE, ()):
+    if value == PLACE or value in ((), []):
         return ()
     parts = value if isinstance(value, list | tuple) else str(value).split(",")
     if len(parts) not in (2, 3):

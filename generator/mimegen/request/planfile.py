@@ -1,4 +1,4 @@
-"""A plan as a file: its tasks for ``mimegen work``, and an Open Job Description of the steps."""
+"""A plan as a file: a request, and what is left of its plan as tasks for ``mimegen work``."""
 
 import json
 import re
@@ -14,49 +14,49 @@ from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
 from mimegen.base.names import content_key_text
 from mimegen.farm.task import Task, task_from_json, task_to_json
-from mimegen.plan.passes import WantedPasses
-from mimegen.plan.plan import Plan
 from mimegen.production.passtasks import planned_pass_tasks
 from mimegen.production.tasks import CastingFailed, casting_tasks
+from mimegen.request.planned import Planned
+from mimegen.request.render_request import RenderRequest
 from mimegen.scenery.job import SetJob
 from mimegen.shots.jobs import ShotJob
 from mimegen.store.store import Store
 
-FORMAT = "mimegen plan 1"
-# How long a chunk of frames shall take, and how many it has where nobody measured.
-CHUNK_SECONDS, CHUNK_FRAMES = 180, 24
+FORMAT = "mimegen plan 2"
+_OLDER = ("mimegen plan 1",)
 
 
 @dataclass(frozen=True)
 class PlanFile:
-    """What is left of a plan: frames and stills, numbered through, and the request it is of.
+    """A request, where its clips go, and what is left of its plan: frames and stills, numbered.
 
-    ``request`` is what to say to ``mimegen render`` for the clips.
+    ``request`` names files by paths that hold in any folder, and the device that was planned for.
+    With ``opaque``, clips get names that tell nothing.
     """
 
+    request: RenderRequest
+    out: Path
     store: Path
-    device: str
-    request: tuple[str, ...]
+    opaque: bool
     shots: tuple[Task, ...]
     stills: tuple[Task, ...]
 
     @classmethod
-    def of(cls, plan: Plan, store: Store, device: str, request: Sequence[str],
-           passes: WantedPasses | None = None) -> Self:
+    def of(cls, planned: Planned, out: Path, store: Store, opaque: bool = False) -> Self:
         """Return what is left of a plan; shots are recorded and figures published in the store.
 
         Raises RequestError where a casting cannot be performed.
         """
         tasks, seen = [], set[str]()
-        for part in plan.castings():
+        for part in planned.plan.castings():
             for work in casting_tasks(part, store, seen) if part.clips else ():
                 if isinstance(work, CastingFailed):
                     raise RequestError(work.why)
                 if isinstance(work, Task):
                     tasks.append(work)
-            if passes is not None:
-                tasks += planned_pass_tasks(part, store, passes, seen)
-        return cls(store.root, device, tuple(request),
+            if planned.passes is not None:
+                tasks += planned_pass_tasks(part, store, planned.passes, seen)
+        return cls(planned.fixed_request, out.resolve(), store.root, opaque,
                    tuple(task for task in tasks if isinstance(task.job, ShotJob)),
                    tuple(task for task in tasks if isinstance(task.job, SetJob)))
 
@@ -68,16 +68,17 @@ class PlanFile:
         """
         try:
             content = json.loads(path.read_text(encoding="utf-8"))
-            if content["format"] != FORMAT:
-                raise ValueError(f"its format is {content['format']!r}")
+            _check_format(content["format"])
             store = Path(content["store"])
             shots, stills = (
                 tuple(_with_keys(task_from_json(task, store)) for task in content[kind])
                 for kind in ("shots", "stills"))
-            return cls(store, str(content["device"]), tuple(map(str, content["request"])), shots,
-                       stills)
+            return cls(RenderRequest.of(**content["request"]), Path(content["out"]), store,
+                       bool(content["opaque"]), shots, stills)
         except FileNotFoundError:
             raise RequestError(f"{path}: no such plan file") from None
+        except RequestError as problem:
+            raise RequestError(f"{path}: {problem}") from problem
         except (ValueError, KeyError, TypeError) as problem:
             raise RequestError(f"{path}: not a plan file of this version ({problem}); write it"
                                " again with mimegen plan --export") from problem
@@ -85,16 +86,11 @@ class PlanFile:
     def write(self, path: Path) -> None:
         """Publish it as JSON. Raises RequestError where ``path`` cannot be written."""
         publish(path, json.dumps({
-            "format": FORMAT, "store": str(self.store), "device": self.device,
-            "request": self.request,
+            "format": FORMAT, "request": self.request.model_dump(mode="json", exclude_unset=True),
+            "out": str(self.out), "store": str(self.store), "opaque": self.opaque,
             "shots": [task_to_json(task, self.store) for task in self.shots],
             "stills": [task_to_json(task, self.store) for task in self.stills],
         }))
-
-    @property
-    def out(self) -> Path:
-        """The folder that the clips are for."""
-        return Path(self.request[self.request.index("--out") + 1])
 
     @property
     def frames(self) -> int:
@@ -133,6 +129,15 @@ def _with_keys(task: Task) -> Task:
     return task
 
 
+def _check_format(given: Any) -> None:
+    """Raise RequestError for the format of an older version, ValueError for none."""
+    if given in _OLDER:
+        raise RequestError("an older mimegen wrote this plan file; write it again with mimegen"
+                           " plan --export")
+    if given != FORMAT:
+        raise ValueError(f"its format is {given!r}")
+
+
 def numbers_of(text: str) -> list[int]:
     """Return the numbers that ``3``, ``0-11`` or ``0-3,7,9-20:2`` says.
 
@@ -145,53 +150,6 @@ def numbers_of(text: str) -> list[int]:
             raise RequestError(f"'{text}': expected numbers as in 3, 0-11 or 0-3,7")
         found += range(int(span[1]), int(span[2] or span[1]) + 1, int(span[3] or 1))
     return found
-
-
-def job_template(path: Path, plan_file: PlanFile, name: str, command: str,
-                 seconds_per_frame: float | None) -> dict[str, Any]:
-    """Return an Open Job Description (2023-09, with TASK_CHUNKING) of a plan file's steps.
-
-    Stills and frames are chunks that any machine with the store can do, by ``command``; the clips
-    follow in one step.
-    """
-    count = max(1, round(CHUNK_SECONDS / seconds_per_frame)) if seconds_per_frame else CHUNK_FRAMES
-    steps = [
-        *_chunked("Stills", "Still", "--stills", len(plan_file.stills), 1),
-        *_chunked("Frames", "Frame", "--frames", plan_file.frames, count),
-    ]
-    clips: dict[str, Any] = {"name": "Clips", "script": _script("--clips")}
-    if steps:
-        clips["dependencies"] = [{"dependsOn": step["name"]} for step in steps]
-    return {
-        "specificationVersion": "jobtemplate-2023-09", "extensions": ["TASK_CHUNKING"],
-        "name": name[:128],
-        "parameterDefinitions": [
-            {"name": "PlanFile", "type": "PATH", "objectType": "FILE", "dataFlow": "IN",
-             "default": path.name, "description": "What mimegen plan wrote beside the template."},
-            {"name": "Mimegen", "type": "STRING", "default": command,
-             "description": "The command on the machines that work."},
-        ],
-        "steps": [*steps, clips],
-    }
-
-
-def _chunked(name: str, parameter: str, option: str, count: int, chunk: int
-             ) -> list[dict[str, Any]]:
-    if not count:
-        return []
-    return [{
-        "name": name,
-        "parameterSpace": {"taskParameterDefinitions": [{
-            "name": parameter, "type": "CHUNK[INT]", "range": f"0-{count - 1}",
-            "chunks": {"defaultTaskCount": chunk, "targetRuntimeSeconds": CHUNK_SECONDS,
-                       "rangeConstraint": "CONTIGUOUS"}}]},
-        "script": _script(option, f"{{{{Task.Param.{parameter}}}}}"),
-    }]
-
-
-def _script(*arguments: str) -> dict[str, Any]:
-    return {"actions": {"onRun": {"command": "{{Param.Mimegen}}",
-                                  "args": ["work", "{{Param.PlanFile}}", *arguments]}}}
 
 
 def _checked(numbers: Sequence[int], count: int, what: str) -> Any:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mimegen.base.errors import near_misses
+from mimegen.base.errors import near_misses, with_given
 from mimegen.base.near import is_slip, likeness, nearest
 
 
@@ -38,3 +38,17 @@ def test_likeness_is_a_share_whichever_is_asked_for(one: str, other: str) -> Non
     assert is_slip(one, one) is bool(likeness(one, one))
     if not likeness(one, one):
         assert not likeness(one, other)
+
+
+@pytest.mark.parametrize(("message", "given", "said"), [
+    ("expected a value above 0, got 0", 0, "expected a value above 0, got 0"),
+    ("expected at least 10", 1, "expected at least 10 (got 1)"),
+    ("Input should be 'a' or 'b'", "c", "Input should be 'a' or 'b' (got 'c')"),
+    ("'c': expected an area", "c", "'c': expected an area"),
+    ("front@x: expected a number", "front@x", "front@x: expected a number"),
+    ("forgotten", "got", "forgotten (got 'got')"),
+    ("too long", "x" * 1000, f"too long (got {'x' * 52!r}".removesuffix("'") + " ... "
+     + "x" * 19 + "')"),
+])
+def test_what_was_given_is_said_once(message: str, given: object, said: str) -> None:
+    assert with_given(message, given) == said

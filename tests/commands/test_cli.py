@@ -339,7 +339,7 @@ def test_failures_are_told_by_name_whatever_failed_first(
         "mimegen: c failed: so did it"]
 
 
-def test_a_warning_that_repeats_is_said_once_a_command() -> None:
+def test_a_warning_that_repeats_is_said_once_a_command_and_counted() -> None:
     @click.command()
     @exits_cleanly
     def warning() -> int:
@@ -348,4 +348,5 @@ def test_a_warning_that_repeats_is_said_once_a_command() -> None:
         return 0
 
     for _ in range(2):
-        assert CliRunner().invoke(warning).stderr == "mimegen: the same\nmimegen: another\n"
+        assert CliRunner().invoke(warning).stderr == (
+            "mimegen: the same\nmimegen: another\nmimegen: 2 times: the same\n")

@@ -314,6 +314,18 @@ def test_a_table_imports_its_good_rows_and_names_the_bad_ones(jump: Path, tmp_pa
     assert table(tmp_path, text).stdout.endswith("0 rows imported, 10 failed\n")
 
 
+def test_a_table_gives_rates_and_says_a_note_once(jump: Path, tmp_path: Path) -> None:
+    for name in ("a.bvh", "b.bvh"):
+        shutil.copy(jump, tmp_path / name)
+    text = "file,action,fps\na.bvh,rope jumping,75\nb.bvh,hopping,75\na.bvh,skipping,fast\n"
+    done = table(tmp_path, text, "--trim", "none")
+    assert done.exit_code == 1 and "row 4: fps: fast: expected frames per second" in done.stderr
+    said = [line for line in done.stdout.splitlines() if "the rate is 75 fps" in line]
+    assert len(said) == 1 and said[0].endswith("(2 files: rows 2, 3)")
+    for action in ("rope jumping", "hopping"):
+        assert take_of(tmp_path / "mine", action).facts()["motion_fps"] == 75.0
+
+
 def test_tables_of_other_programs(jump: Path, tmp_path: Path) -> None:
     shutil.copy(jump, tmp_path / "jump.bvh")
     done = table(tmp_path, '\ufeffFile;Label;Segment\r\njump.bvh;"hop; and skip";no\r\n')

@@ -1,6 +1,7 @@
 """Errors that are meant for the person at the keyboard."""
 
 import errno
+import re
 from collections.abc import Iterable
 
 from mimegen.base.near import nearest
@@ -37,9 +38,28 @@ def means_full_disk(problem: BaseException | None) -> bool:
     return False
 
 
+# Of what an error repeats of an input, in characters.
+LONGEST_VALUE = 80
 # A list that is longer than a screen's few lines says nothing.
 MOST_NAMES = 40
 MOST_SUGGESTED = 3
+
+
+def with_given(message: str, given: object) -> str:
+    """Return what is wrong with a value, and the value, unless the message already has it.
+
+    Messages give a value as ``got 3``, a text also as it is.
+    """
+    said = re.search(r"\bgot\b", message) or (
+        isinstance(given, str) and re.search(rf"(?<!\w){re.escape(given)}(?!\w)", message))
+    return message if said else f"{message} (got {shortened(repr(given))})"
+
+
+def shortened(text: str, longest: int = LONGEST_VALUE) -> str:
+    """Return a text that fits in a line that a person reads, its middle left out if need be."""
+    if len(text) <= longest:
+        return text
+    return f"{text[:longest * 2 // 3]} ... {text[-longest // 4:]}"
 
 
 def near_misses(word: str, known: Iterable[object]) -> str:

@@ -10,15 +10,15 @@ from typing import Annotated, Any, TypeVar, cast
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from mimegen.base.errors import RequestError, near_misses
+from mimegen.base.errors import RequestError, near_misses, shortened, with_given
 from mimegen.base.foreign import refuse_foreign
 
 # Larger than any that a person writes; what is refused costs neither time nor memory.
 LARGEST = 2 * 2**20  # bytes
 MOST_NODES = 200_000  # keys, values and lists, every alias written out
 DEEPEST = 100  # lists and mappings within one another
-# Of what an error repeats of a file, in characters: a key or value, and all that is said.
-LONGEST_VALUE, LONGEST_MESSAGE = 80, 600
+# Of what an error says of a file, in characters.
+LONGEST_MESSAGE = 600
 _ESCAPED_SURROGATE = re.compile(r"\\[uU](0000)?[dD][89a-fA-F]")
 # In C where PyYAML was built with it: eight times faster.
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -93,15 +93,8 @@ class YamlFile:
                 words = known or _keys_at(model, location)
                 message = f"unknown key{near_misses(str(location[-1]), words)}"
             elif first["type"] != "missing" and not isinstance(first["input"], dict):
-                message = message if "got" in message else f"{message} (got {first['input']!r})"
+                message = with_given(message, first["input"])
             raise self.error(location, message) from problem
-
-
-def shortened(text: str, longest: int = LONGEST_VALUE) -> str:
-    """Return a text that fits in a line that a person reads, its middle left out if need be."""
-    if len(text) <= longest:
-        return text
-    return f"{text[:longest * 2 // 3]} ... {text[-longest // 4:]}"
 
 
 def read_yaml(path: Path, model: type[Model]) -> Model:

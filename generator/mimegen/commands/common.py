@@ -3,15 +3,16 @@
 import math
 import os
 import sys
-from collections.abc import Callable
-from functools import wraps
+from collections import Counter
+from collections.abc import Callable, Mapping
+from functools import partial, wraps
 from pathlib import Path
 from typing import Any
 
 import click
 
 from mimegen.base.early import INTERRUPTED, STOPPED
-from mimegen.base.errors import RequestError
+from mimegen.base.errors import RequestError, shortened
 from mimegen.base.files import reason
 from mimegen.base.interrupts import as_exception, forget_interrupt
 from mimegen.base.paths import LIBRARIES, using_libraries
@@ -42,12 +43,25 @@ def words_said() -> list[str]:
 
 
 def warn(text: str) -> None:
-    """Tell the person at the keyboard something beside the result, once a command."""
+    """Tell the person at the keyboard something beside the result, once a command.
+
+    Where it comes again, its number is told when the command ends.
+    """
     context = click.get_current_context(silent=True)
-    said: set[str] = set() if context is None else context.meta.setdefault(_WARNED, set())
+    said: Counter[str] = Counter()
+    if context is not None:
+        if _WARNED not in context.meta:
+            context.call_on_close(partial(_tell_counts, context.meta.setdefault(_WARNED, said)))
+        said = context.meta[_WARNED]
     if text not in said:
-        said.add(text)
         click.echo(f"mimegen: {text}", err=True)
+    said[text] += 1
+
+
+def _tell_counts(said: Mapping[str, int]) -> None:
+    for text, count in said.items():
+        if count > 1:
+            click.echo(f"mimegen: {count} times: {shortened(text)}", err=True)
 
 
 def exits_cleanly(command: Callable[..., int]) -> Callable[..., None]:

@@ -14,6 +14,8 @@ from mimegen.readers import ReadOptions
 # The first name of each column.
 _COLUMNS = ", ".join(column for number, (column, said) in enumerate(COLUMNS.items())
                      if said not in list(COLUMNS.values())[:number])
+# So many rows are named one by one.
+_FEW_ROWS = 5
 
 
 @click.command("import", epilog=f"Columns of a table: {_COLUMNS}. Separate several labels in a cell"
@@ -65,12 +67,16 @@ def import_command(file: Path | None, table: Path | None, action: str | None, li
         return _import_rows(table, request)
     if file is None or action is None:
         raise RequestError("expected FILE and --action NAME, or --table CSV")
-    _say(import_take(request), library)
+    added = import_take(request)
+    _say(added, library)
+    for note in added.notes:
+        click.echo(f"note   {note}")
     return DONE
 
 
 def _import_rows(table: Path, request: ImportRequest) -> int:
     done, failed = 0, 0
+    notes: dict[str, list[int]] = {}
     for row in import_table(table, request):
         if row.imported is None:
             failed += 1
@@ -78,13 +84,23 @@ def _import_rows(table: Path, request: ImportRequest) -> int:
         else:
             done += 1
             _say(row.imported, request.library)
+            for note in row.imported.notes:
+                notes.setdefault(note, []).append(row.number)
+    for note, numbers in notes.items():
+        click.echo(f"note   {note} ({_rows_said(numbers)})")
     click.echo(f"{counted(done, 'row')} imported, {failed} failed")
     return SOME_FAILED if failed else DONE
+
+
+def _rows_said(numbers: list[int]) -> str:
+    """Return the rows that a note is about, a few of many by number."""
+    if len(numbers) == 1:
+        return f"row {numbers[0]}"
+    few = ", ".join(map(str, numbers[:_FEW_ROWS]))
+    return f"{len(numbers)} files: rows {few}{' ...' if len(numbers) > _FEW_ROWS else ''}"
 
 
 def _say(added: Imported, library: Path) -> None:
     click.echo(f"action {added.action}{' (new)' if added.is_new else ''} in {library}")
     for name, (start, end) in added.takes.items():
         click.echo(f"take   {name}: {start:.2f} to {end:.2f} s")
-    for note in added.notes:
-        click.echo(f"note   {note}")

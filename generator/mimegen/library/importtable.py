@@ -2,6 +2,7 @@
 
 import csv
 import io
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,7 +12,7 @@ from mimegen.base.yaml_file import text_of
 from mimegen.library.catalogue import plain
 from mimegen.library.importing import Imported, ImportRequest, import_take
 from mimegen.readers import ReadOptions
-from mimegen.readers.options import parse_trim
+from mimegen.readers.options import FPS_OF_FILE, parse_trim
 
 # What a column may be called, and what it says.
 COLUMNS = {
@@ -20,7 +21,8 @@ COLUMNS = {
     "aligned_background": "aligned", "misaligned": "misaligned",
     "misaligned_background": "misaligned", "licence": "licence", "license": "licence",
     "source": "source", "segment": "segment", "trim": "trim", "map": "mapping",
-    "skeleton": "skeleton", "stack": "stack", "subject": "subject",
+    "skeleton": "skeleton", "stack": "stack", "subject": "subject", "fps": "fps",
+    "fps_of_file": "fps",
 }
 _DELIMITERS = (",", ";", "\t")
 _YES, _NO = ("yes", "true", "1", "x"), ("no", "false", "0")
@@ -143,7 +145,20 @@ def _reading(folder: Path, cells: Mapping[str, str], defaults: ReadOptions) -> R
         subject=cells.get("subject", defaults.subject),
         mapping=folder / cells["mapping"] if "mapping" in cells else defaults.mapping,
         skeleton=folder / cells["skeleton"] if "skeleton" in cells else defaults.skeleton,
-        trim=parse_trim(cells["trim"]) if "trim" in cells else defaults.trim)
+        trim=parse_trim(cells["trim"]) if "trim" in cells else defaults.trim,
+        fps_of_file=_fps(cells["fps"]) if "fps" in cells else defaults.fps_of_file)
+
+
+def _fps(cell: str) -> float:
+    """Return a cell as a frame rate. Raises RequestError where it cannot be one."""
+    least, most = FPS_OF_FILE
+    try:
+        rate = float(cell)
+    except ValueError:
+        rate = math.nan
+    if not least <= rate <= most:
+        raise RequestError(f"fps: {cell}: expected frames per second from {least:g} to {most:g}")
+    return rate
 
 
 def _lines(path: Path) -> list[list[str]]:

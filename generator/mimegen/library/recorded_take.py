@@ -122,13 +122,17 @@ class RecordedTake(Described):
 
     @property
     def doubts(self) -> tuple[str, ...]:
-        """A line for each file of which anything is assumed or doubted, with all of that."""
-        recordings = self.recordings
-        placement = doubts_on_placement(recordings)
-        return (*(f"{file.name}: {'; '.join(recording.notes)}" for file, recording
-                  in zip(self.files, recordings, strict=True) if recording.notes),
-                *(f"{' and '.join(file.name for file in self.files)}: {doubt}"
-                  for doubt in placement))
+        """A line for each file of which anything is assumed or doubted, with all of that.
+
+        What is the same of both is one line.
+        """
+        recordings, lines = self.recordings, dict[str, list[str]]()
+        for file, recording in zip(self.files, recordings, strict=True):
+            lines.setdefault("; ".join(recording.notes), []).append(file.name)
+        for doubt in doubts_on_placement(recordings):
+            lines.setdefault(doubt, []).extend(file.name for file in self.files)
+        return tuple(f"{' and '.join(files)}: {notes}"
+                     for notes, files in lines.items() if notes)
 
     def facts(self) -> dict[str, Any]:
         """Return what a manifest says of it."""

@@ -7,7 +7,7 @@ import numpy as np
 from PIL import ImageColor
 from pydantic import AfterValidator, Field
 
-from mimegen.base.errors import RequestError
+from mimegen.base.errors import RequestError, with_given
 from mimegen.base.yaml_file import Strict
 from mimegen.motion.quaternions import FloatArray
 from mimegen.pointlight.discs import to_linear
@@ -161,4 +161,4 @@ def first_problem(problem: ValueError) -> str:
         return str(problem)
     where = " ".join(str(step) for step in found[0]["loc"])
     message = found[0]["msg"].removeprefix("Value error, ")
-    return f"{where}: {message}" + ("" if "'" in message else f" (got {found[0]['input']!r})")
+    return f"{where}: {with_given(message, found[0]['input'])}"

@@ -5,7 +5,7 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from mimegen.base.errors import RequestError
+from mimegen.base.errors import RequestError, with_given
 from mimegen.groundtruth.kinds import ENGINES, Engine
 from mimegen.readers.options import FPS_OF_FILE, ReadOptions, parse_trim
 from mimegen.request.altering import Altering
@@ -167,5 +167,4 @@ def _first_line(problem: ValidationError) -> str:
     message = first["msg"].removeprefix("Value error, ")
     if not first["loc"]:
         return message
-    given = "" if str(first["input"]) in message else f" (got {first['input']!r})"
-    return f"{option(str(first['loc'][0]))}: {message}{given}"
+    return f"{option(str(first['loc'][0]))}: {with_given(message, first['input'])}"

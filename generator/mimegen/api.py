@@ -37,7 +37,11 @@ Paths = str | Path | Sequence[str | Path]
 
 
 class ActionRecord(NamedTuple):
-    """An action of the library."""
+    """An action of the library.
+
+    ``sets`` are its names in the sets of actions that others publish, by set; ``ambiguous`` are
+    those that viewers take for others.
+    """
 
     id: str
     labels: tuple[str, ...]
@@ -46,6 +50,8 @@ class ActionRecord(NamedTuple):
     aligned_background: str | None
     misaligned_background: str | None
     takes: tuple[str, ...]
+    sets: Mapping[str, tuple[str, ...]]
+    ambiguous: bool
 
 
 class ClipsFailedError(RuntimeError):
@@ -68,7 +74,8 @@ def actions(library: Paths = ()) -> Records[ActionRecord]:
     return Records(
         ActionRecord(one.action.id, tuple(one.action.labels), tuple(one.action.aliases),
                      one.action.semantic_group, one.action.aligned_background,
-                     one.action.misaligned_background, tuple(one.takes))
+                     one.action.misaligned_background, tuple(one.takes), one.action.sets,
+                     one.action.ambiguous)
         for one in _catalogue(library).actions.values())
 
 

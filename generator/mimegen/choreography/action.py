@@ -54,7 +54,9 @@ class Action(Strict):
     names to ask for it by; ``intentions`` say what the person wants, best first; the misaligned
     background belongs to another action (imported actions may name none); ``hand_shapes`` are the
     ones that its takes are known by; ``takes`` says where single takes differ. Actions of one
-    ``semantic_group`` are like each other; None where nobody gave one.
+    ``semantic_group`` are like each other; None where nobody gave one. ``sets`` says under which
+    names or numbers sets that others publish have it. An ``ambiguous`` action is one that viewers
+    took for others, as ``viewers`` says; it is asked for by name alone.
     """
 
     id: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
@@ -64,6 +66,9 @@ class Action(Strict):
     aligned_background: str | None = None
     misaligned_background: str | None = None
     semantic_group: Annotated[str | None, BeforeValidator(_stated)] = None
+    sets: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    ambiguous: bool = False
+    viewers: str | None = Field(default=None, min_length=1)
     intentions: tuple[str, ...] = ()
     cue: Cue | None = None
     hand_shapes: tuple[str, ...] = ()
@@ -87,6 +92,8 @@ def read_action(path: Path) -> Action:
     action = document.parsed(Action)
     if action.id != path.parent.name:
         raise document.error(("id",), f"{action.id!r} is in a folder named {path.parent.name!r}")
+    if action.ambiguous and action.viewers is None:
+        raise document.error(("ambiguous",), "requires 'viewers:', which says what viewers saw")
     known = hand_shapes()
     for where, shapes in (
         (("hand_shapes",), action.hand_shapes),

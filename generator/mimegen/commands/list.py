@@ -1,16 +1,17 @@
 """``mimegen list``: what can be asked for."""
 
 import json
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
 from pydantic import RootModel
 
+from mimegen.base.errors import RequestError
 from mimegen.base.paths import data_folders
 from mimegen.base.yaml_file import read_description, read_yaml
-from mimegen.choreography.action import TakeFacts
+from mimegen.choreography.action import Action, TakeFacts
 from mimegen.choreography.hand_shapes import hand_shapes
 from mimegen.choreography.stances import STANCES, Stance
 from mimegen.choreography.styles import styles
@@ -44,11 +45,27 @@ Listing = list[dict[str, Any]]
 
 
 def _actions(catalogue: Catalogue) -> Listing:
-    return [{"id": entry.action.id, "labels": list(entry.action.labels),
-             "aliases": list(entry.action.aliases),
-             "aligned_background": entry.action.aligned_background,
-             "misaligned_background": entry.action.misaligned_background}
-            for entry in catalogue.actions.values()]
+    return [_action(entry.action) for entry in catalogue.actions.values()]
+
+
+def _action(action: Action) -> dict[str, Any]:
+    return {"id": action.id, "labels": list(action.labels), "aliases": list(action.aliases),
+            "aligned_background": action.aligned_background,
+            "misaligned_background": action.misaligned_background,
+            "sets": {name: list(codes) for name, codes in action.sets.items()},
+            "ambiguous": action.ambiguous}
+
+
+def _sets(catalogue: Catalogue) -> Listing:
+    return [{"set": name, "actions": len(catalogue.in_set(name)), "names": len(one.members),
+             "missing": list(catalogue.missing_from(name)), "about": one.about,
+             "source": one.source} for name, one in catalogue.sets.items()]
+
+
+def _of_set(catalogue: Catalogue, name: str) -> Listing:
+    """Return the actions of a set, under the names that it has for them."""
+    return [{"in_set": list(entry.action.sets[name]), **_action(entry.action)}
+            for entry in catalogue.in_set(name).values()]
 
 
 def _takes(catalogue: Catalogue) -> Listing:
@@ -141,6 +158,7 @@ class Kind(NamedTuple):
 KINDS: dict[str, Kind] = {
     "actions": Kind("Actions for --action: ids, labels and aliases.", _actions),
     "takes": Kind("Takes of each action, for --take.", _takes),
+    "sets": Kind("Sets of actions that others publish, for --action set:NAME.", _sets),
     "groups": Kind("Semantic groups and their actions.", _groups),
     "cues": Kind("Nonverbal cues, for --action.", _cues),
     "scenes": Kind("Scenes of one or two performers, for --scene.",
@@ -174,10 +192,13 @@ class _KindName(click.Choice[str]):
 
 @click.command("list")
 @click.argument("kind", metavar="[KIND]", type=_KindName([*KINDS, SCHEMA]), required=False)
+@click.option("--set", "of_set", metavar="NAME",
+              help="With actions: list only those of this set (mimegen list sets).")
 @click.option("--json", "as_json", is_flag=True, help="Print the list as JSON.")
 @library_option
 @exits_cleanly
-def list_command(kind: str | None, as_json: bool, libraries: tuple[Path, ...]) -> int:
+def list_command(kind: str | None, of_set: str | None, as_json: bool, libraries: tuple[Path, ...]
+                 ) -> int:
     """List what options accept: actions, characters and so on.
 
     Without KIND, list the kinds. KIND is one of them, such as actions, characters or hand-shapes,
@@ -186,15 +207,34 @@ def list_command(kind: str | None, as_json: bool, libraries: tuple[Path, ...]) -
     if kind == SCHEMA:
         click.echo(json.dumps(row_schema(), indent=1, ensure_ascii=False))
         return DONE
-    rows = KINDS[kind].listing(Catalogue.with_libraries(libraries)) if kind else _kinds()
+    catalogue = Catalogue.with_libraries(libraries)
+    if of_set is not None and kind != "actions":
+        raise RequestError(f"--set {of_set}: requires the kind 'actions'")
     if as_json:
-        click.echo(json.dumps(rows, indent=1, ensure_ascii=False))
+        click.echo(json.dumps(_rows(catalogue, kind, of_set), indent=1, ensure_ascii=False))
     else:
-        _print_table(rows, () if kind == "takes" else ("file",))
-    if kind == "variants" and not as_json:
+        _print_table(_rows(catalogue, kind, of_set),
+                     () if kind == "takes" else ("file", "missing", "source"))
         # For people: programs read the table alone.
-        click.echo(PLAN_VIEW, err=True)
+        for note in _notes(catalogue, kind, of_set):
+            click.echo(note, err=True)
     return DONE
+
+
+def _rows(catalogue: Catalogue, kind: str | None, of_set: str | None) -> Listing:
+    if of_set is not None:
+        return _of_set(catalogue, of_set)
+    return KINDS[kind].listing(catalogue) if kind else _kinds()
+
+
+def _notes(catalogue: Catalogue, kind: str | None, of_set: str | None) -> Iterator[str]:
+    if kind == "variants":
+        yield PLAN_VIEW
+    if of_set is not None and (missing := catalogue.missing_from(of_set)):
+        names = catalogue.sets[of_set].members
+        said = [code if code == names[code] else f"{code} {names[code]}" for code in missing]
+        yield (f"{of_set}: no action yet for {len(missing)} of its {len(names)} names:"
+               f" {'; '.join(said)}")
 
 
 def _kinds() -> Listing:
@@ -216,4 +256,6 @@ def _print_table(rows: Listing, without: Container[str]) -> None:
 
 
 def _cell(value: object) -> str:
-    return (", ".join(value) if isinstance(value, list) else str(value or "")) or "-"
+    if isinstance(value, bool):
+        return "yes" if value else "-"
+    return (", ".join(value) if isinstance(value, list | dict) else str(value or "")) or "-"

@@ -81,7 +81,7 @@ def _take_ready(context: click.Context, option: click.Parameter, name: str | Non
               help="Number of clips to sample.  [default with pairwise and full: the whole design]")
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(0),
               help="Random seed. The first clips of a seed do not depend on --count.")
-@click.option("--actions", default="all", show_default=True, metavar="A[,B]|all",
+@click.option("--actions", default="all", show_default=True, metavar="A[,B]|all|set:NAME",
               help="Actions to sample, by id, label or alias. All their takes are used.")
 @click.option("--axes", "names", metavar="A[,B]",
               help=f"Axes to vary: {', '.join(axes().all)}.  [default: all but display, config"

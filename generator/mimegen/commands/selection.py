@@ -58,8 +58,9 @@ def _read_by(reader: Callable[[Any], Any]
 
 
 _OPTIONS = (
-    click.option("--action", metavar="A[,B]|all|cues",
-                 help="Actions and cues to render, by id, label or alias."),
+    click.option("--action", metavar="A[,B]|all|cues|set:NAME",
+                 help="Actions and cues to render, by id, label, alias or number in a set, as in"
+                      " A16; set:NAME is all of a set (mimegen list sets)."),
     click.option("--scene", metavar="NAME|FILE[,...]|all",
                  help="Scenes of one or two performers to render instead of actions."),
     click.option("--permutations", type=_FILE, metavar="SPEC.jsonl",

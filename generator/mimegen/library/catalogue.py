@@ -1,5 +1,6 @@
 """What rigs/, mocap/, cues/, scenes/, backgrounds/ and render_configs/ offer, and users' own."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -11,6 +12,15 @@ from mimegen.base.near import is_slip, nearest, stems
 from mimegen.base.paths import data_file, data_folder
 from mimegen.base.yaml_file import read_yaml_once
 from mimegen.choreography.action import Action, read_action
+from mimegen.library.naming import (
+    Asked,
+    check_codes,
+    names_in_sets,
+    names_of_actions,
+    plain,
+    the_one,
+)
+from mimegen.library.sets import ActionSet, read_sets
 from mimegen.library.takefile import mocap_takes
 
 SCORE_SUFFIX = ".score.yaml"
@@ -26,6 +36,11 @@ class Entry:
     action: Action
     folders: tuple[Path, ...]
     asked: str | None = None
+
+    @property
+    def file(self) -> Path:
+        """What is said of it: its ``action.yaml``."""
+        return self.folders[-1] / "action.yaml"
 
     @cached_property
     def takes(self) -> dict[str, Path]:
@@ -89,6 +104,11 @@ class Catalogue:
         return self._entries("mocap")
 
     @cached_property
+    def recognisable(self) -> dict[str, Entry]:
+        """The actions that viewers name: all but those that are said to be ambiguous."""
+        return {name: entry for name, entry in self.actions.items() if not entry.action.ambiguous}
+
+    @cached_property
     def cues(self) -> dict[str, Entry]:
         """The library's nonverbal cues by id, sorted: actions that are asked for by themselves."""
         return self._entries("cues")
@@ -139,13 +159,15 @@ class Catalogue:
     def action(self, name: str) -> Entry:
         """Return the action or cue with this id, label or alias, however it is spaced or written.
 
-        A single take's alias asks for that take. Raises RequestError, with near misses, where
-        there is none.
+        A single take's alias asks for that take; what sets call it serves where nothing else has
+        that name. Raises RequestError, with near misses, where there is none, and where a name
+        fits several.
         """
-        names = self._action_names
-        if plain(name) not in names:
+        word = plain(name)
+        found = self._action_names.get(word) or self._names_in_sets.get(word)
+        if not found:
             raise RequestError(f"no action '{name}'{self._like(name)}")
-        action, take = names[plain(name)]
+        action, take = the_one(name, found)
         return replace(self.entry(action), asked=take)
 
     def entry(self, action: str) -> Entry:
@@ -165,10 +187,13 @@ class Catalogue:
         """Return the action or cue that a name is a slip of the pen away from, if any."""
         close = [near for near in nearest(plain(name), self._action_names)
                  if is_slip(plain(name), near)]
-        return self._action_names[close[0]][0] if close else None
+        return self._action_names[close[0]][0].action if close else None
 
     def _like(self, name: str) -> str:
         """Say which actions a name may mean: those near it, else those of its semantic group."""
+        wanted = _members_called(plain(name), self.sets)
+        if wanted:
+            return f": {wanted}, which no action of this library is yet"
         near = _nearest_names(plain(name), self._action_names)
         if near:
             return did_you_mean(near)
@@ -180,24 +205,36 @@ class Catalogue:
                 " them by group)")
 
     @cached_property
-    def _action_names(self) -> dict[str, tuple[str, str | None]]:
-        """Ids, and takes of their own aliases, by every name an action answers to.
+    def _action_names(self) -> dict[str, tuple[Asked, ...]]:
+        return names_of_actions([entry.action for entry in self.actions.values()],
+                                [entry.action for entry in self.cues.values()])
 
-        Ids win over aliases, aliases of actions over those of takes, and all over labels; actions
-        over cues.
+    @cached_property
+    def _names_in_sets(self) -> dict[str, tuple[Asked, ...]]:
+        entries = (self.cues | self.actions).values()
+        return names_in_sets({entry.file: entry.action for entry in entries}, self.sets)
+
+    @cached_property
+    def sets(self) -> Mapping[str, ActionSet]:
+        """The sets of actions that others publish, by name."""
+        return read_sets(self.folders)
+
+    def in_set(self, name: str) -> dict[str, Entry]:
+        """Return the actions and cues of a set by id, sorted; perhaps none.
+
+        Raises RequestError, with near misses, where there is no such set.
         """
-        known = [entry.action for entry in (*self.actions.values(), *self.cues.values())]
-        pairs = [
-            *((action.id, action.id, None) for action in known),
-            *((alias, action.id, None) for action in known for alias in action.aliases),
-            *((alias, action.id, take) for action in known
-              for take, facts in action.takes.items() for alias in facts.aliases),
-            *((label, action.id, None) for action in known for label in action.labels),
-        ]
-        names: dict[str, tuple[str, str | None]] = {}
-        for name, action, take in pairs:
-            names.setdefault(plain(name), (action, take))
-        return names
+        if name not in self.sets:
+            raise RequestError(f"no set of actions '{name}'{near_misses(name, self.sets)}")
+        entries = dict(sorted((self.cues | self.actions).items()))
+        for entry in entries.values():
+            check_codes(entry.file, name, entry.action.sets.get(name, ()), self.sets)
+        return {key: entry for key, entry in entries.items() if name in entry.action.sets}
+
+    def missing_from(self, name: str) -> tuple[str, ...]:
+        """Return the codes of a set that no action stands for. Raises as ``in_set``."""
+        has = {code for entry in self.in_set(name).values() for code in entry.action.sets[name]}
+        return tuple(code for code in self.sets[name].members if code not in has)
 
     def file(self, kind: str, name: str) -> Path:
         """Return the file of a character, background, config or scene, by name or path.
@@ -216,20 +253,22 @@ class Catalogue:
         raise RequestError(f"no {kind} '{name}'{near_misses(name, files)}")
 
 
-def plain(name: str) -> str:
-    """Return a name in lower case, its words parted by single underscores."""
-    return "_".join(name.lower().replace("-", " ").replace("_", " ").split())
-
-
-def _nearest_names(word: str, names: dict[str, tuple[str, str | None]]) -> list[str]:
+def _nearest_names(word: str, names: Mapping[str, Sequence[Asked]]) -> list[str]:
     """Return of each action that has names near a word the nearest, the most alike first.
 
     Names with numbers, as Boxing03, are those of others' files: they are for words with numbers.
     """
     found: dict[str, str] = {}
     for name in nearest(word, (name for name in names if _has_digit(word) or not _has_digit(name))):
-        found.setdefault(names[name][0], name)
+        found.setdefault(names[name][0].action, name)
     return list(found.values())
+
+
+def _members_called(word: str, sets: Mapping[str, ActionSet]) -> str:
+    """Say what a number is in the sets that have it, as "'wear a shoe' of ntu120"; or nothing."""
+    return " and ".join(f"'{said}' of {name}" for name, members in sets.items()
+                        for code, said in members.members.items()
+                        if _has_digit(word) and word in map(plain, members.names_of(code)))
 
 
 def _has_digit(text: str) -> bool:

@@ -13,7 +13,8 @@ from mimegen.base.errors import RequestError, near_misses
 from mimegen.base.files import file_hash
 from mimegen.base.names import LONGEST, path_name
 from mimegen.choreography.action import Action
-from mimegen.library.catalogue import Catalogue, plain
+from mimegen.library.catalogue import Catalogue
+from mimegen.library.naming import plain
 from mimegen.library.takefile import TAKE_SUFFIX, TakeFile
 from mimegen.library.takefolder import TakeFolder
 from mimegen.motion.trimming import Span, segments

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from mimegen.base.errors import RequestError, near_misses
 from mimegen.base.yaml_file import text_of
-from mimegen.library.catalogue import plain
 from mimegen.library.importing import Imported, ImportRequest, import_take
+from mimegen.library.naming import plain
 from mimegen.readers import ReadOptions
 from mimegen.readers.options import FPS_OF_FILE, parse_trim
 

@@ -7,7 +7,8 @@ from pathlib import Path
 from mimegen.base.files import Stamp, stamp
 from mimegen.choreography.action import Action
 from mimegen.compositing.background import read_background
-from mimegen.library.catalogue import Catalogue, plain
+from mimegen.library.catalogue import Catalogue
+from mimegen.library.naming import plain
 
 
 def misleading(catalogue: Catalogue, action: str, take: str) -> tuple[str, ...]:

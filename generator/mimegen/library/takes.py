@@ -12,7 +12,8 @@ from mimegen.base.errors import RequestError
 from mimegen.choreography.action import Action
 from mimegen.choreography.manner import AS_WRITTEN, Manner, in_manner
 from mimegen.choreography.styles import style_named
-from mimegen.library.catalogue import SCORE_SUFFIX, Catalogue, Entry, plain
+from mimegen.library.catalogue import SCORE_SUFFIX, Catalogue, Entry
+from mimegen.library.naming import plain
 from mimegen.library.recorded_take import RecordedTake
 from mimegen.library.score_take import ScoreTake, read_score_once
 from mimegen.library.take import RELAXED, Take

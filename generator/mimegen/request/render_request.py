@@ -58,7 +58,8 @@ class RenderRequest(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    action: Names = Field(None, description="actions and cues by id, label or alias; all; cues")
+    action: Names = Field(None, description="actions and cues by id, label or alias; all; cues;"
+                          " set:NAME")
     scene: Names = Field(None, description="scenes by name or file; all")
     motion: Path | None = Field(None, description="a motion capture file")
     permutations: Path | None = Field(None, description="a file that mimegen permute wrote")

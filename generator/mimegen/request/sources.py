@@ -45,12 +45,27 @@ def _scene_takes(catalogue: Catalogue, scenes: str, request: RenderRequest) -> S
 
 
 def entries_of(catalogue: Catalogue, actions: str) -> list[Entry]:
-    """Return the actions that ``A,B``, ``all`` or ``cues`` says. Raises RequestError for others."""
+    """Return the actions that ``A,B``, ``all``, ``cues`` or ``set:NAME`` says.
+
+    Those that are ambiguous are asked for by name alone. Raises RequestError for others, and for a
+    set of which there is no action.
+    """
     if actions.strip() == "all":
-        return list(catalogue.actions.values())
+        return list(catalogue.recognisable.values())
     if actions.strip() == "cues":
         return list(catalogue.cues.values())
-    return [catalogue.action(name.strip()) for name in actions.split(",")]
+    return [entry for name in actions.split(",") for entry in _entries(catalogue, name.strip())]
+
+
+def _entries(catalogue: Catalogue, name: str) -> list[Entry]:
+    kind, _, of = name.partition(":")
+    if kind.lower() != "set" or not of:
+        return [catalogue.action(name)]
+    found = [entry for entry in catalogue.in_set(of.strip()).values()
+             if not entry.action.ambiguous]
+    if not found:
+        raise RequestError(f"the set '{of.strip()}' has no action in this library")
+    return found
 
 
 def _manners(file: Path, request: RenderRequest) -> list[Manner]:

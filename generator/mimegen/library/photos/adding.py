@@ -12,7 +12,7 @@ from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
 from mimegen.base.names import path_name
 from mimegen.compositing.background import Background, Panorama, Picture
-from mimegen.library.catalogue import plain
+from mimegen.library.naming import plain
 
 JPEG_QUALITY = 95
 # What variants and permutations call the backgrounds of an action, whatever those are.

@@ -7,7 +7,7 @@ from urllib.parse import unquote, urlsplit
 
 from mimegen.base.errors import RequestError
 from mimegen.base.names import path_name
-from mimegen.library.catalogue import plain
+from mimegen.library.naming import plain
 from mimegen.library.photos.collections import FreePhoto, Search
 from mimegen.library.photos.web import TooLargeError, Web
 

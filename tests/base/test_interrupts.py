@@ -15,7 +15,8 @@ import pytest
 
 from mimegen.base import interrupts
 from mimegen.farm.local import LocalExecutor
-from running import blender_processes, command, invoke
+from running import blender_processes, command, invoke, processes_of_group
+from waiting import wait_until
 
 
 class Running:
@@ -33,31 +34,19 @@ class Running:
         os.killpg(self.process.pid, signal.SIGINT)
         _, errors = self.process.communicate(timeout=60)
         assert self.process.returncode == 130, errors
-        until = time.monotonic() + 5
-        while self.others() and time.monotonic() < until:
-            time.sleep(0.05)
-        assert not self.others()
+        wait_until(lambda: not self.others(), 5.0)
         return errors
 
-    def others(self) -> list[str]:
+    def others(self) -> list[int]:
         """What lives of the group."""
-        return [path.name for path in Path("/proc").glob("[0-9]*") if lives_in(path, self)]
+        return processes_of_group(self.process.pid)
 
     def wait_for_workers(self, more_s: float) -> None:
         """Return so many seconds after the first process was started."""
-        until = time.monotonic() + 60
-        while not blender_processes(self.process.pid) and time.monotonic() < until:
-            assert self.process.poll() is None
-            time.sleep(0.01)
+        wait_until(lambda: blender_processes(self.process.pid) or self.process.poll() is not None)
+        assert self.process.poll() is None
+        # Nothing that can be seen tells a start's later moments from its first.
         time.sleep(more_s)
-
-
-def lives_in(process: Path, group: Running) -> bool:
-    try:
-        state, _, number = (process / "stat").read_text().rsplit(")", 1)[1].split()[:3]
-    except (OSError, ValueError):
-        return False
-    return state != "Z" and int(number) == group.process.pid
 
 
 def one_line(said: str) -> bool:
@@ -83,9 +72,7 @@ def test_while_packages_load(words: tuple[object, ...], tmp_path: Path) -> None:
                "from mimegen.__main__ import run\n"
                "run()", *map(str, words)]
     running = Running(watched)
-    while not shown.exists():
-        time.sleep(0.001)
-    time.sleep(0.05)
+    wait_until(shown.exists)
     assert running.interrupted() == "mimegen: stopped\n"
 
 

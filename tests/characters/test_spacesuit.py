@@ -1,7 +1,6 @@
 """The spacesuit: what it covers, how it moves, what its file may change."""
 
 import re
-import time
 from pathlib import Path
 from typing import Any
 
@@ -200,8 +199,3 @@ def test_mistakes_are_named(tmp_path: Path, change: dict[str, object], place: st
         read_character(path)
     assert "\n" not in str(problem.value)
 
-
-def test_it_is_built_quickly(astronaut: Character) -> None:
-    start = time.process_time()
-    built()
-    assert time.process_time() - start < 3.0

@@ -280,14 +280,6 @@ def test_the_driver_sits() -> None:
     assert motion.root_positions[:, 2].max() < 0.6
 
 
-def test_five_seconds_take_less_than_two() -> None:
-    import time
-
-    begin = time.process_time()
-    perform(score_of(named("driving")), 11, 60.0)
-    assert time.process_time() - begin < 2.0
-
-
 def test_unreachable_targets_say_by_how_much(tmp_path: Path) -> None:
     file = tmp_path / "far.score.yaml"
     file.write_text(

@@ -3,7 +3,6 @@ import os
 import signal
 import subprocess
 import threading
-import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -17,10 +16,11 @@ from mimegen.evaluation.judge import Judge
 from mimegen.evaluation.question import Question, write_questions
 from mimegen.evaluation.scoring import score
 from running import command, mimegen
+from waiting import wait_until
 
 
 class Server(ThreadingHTTPServer):
-    """A judge that says TRUE to boxing, after failures and a delay of one's choice."""
+    """A judge that says TRUE to boxing, after failures, and silence where a test wants it."""
 
     daemon_threads = True
 
@@ -28,7 +28,9 @@ class Server(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.failures: list[int] = []
         self.asked: list[dict[str, Any]] = []
-        self.delay = 0.0
+        # From so many requests on, answers wait until they may go on.
+        self.hold_from: int | None = None
+        self.may_go_on = threading.Event()
         self.reply: bytes | None = None
 
     def handle_error(self, request: object, client_address: object) -> None:
@@ -45,7 +47,8 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.server.asked.append(body | {"path": self.path})
-        time.sleep(self.server.delay)
+        if self.server.hold_from is not None and len(self.server.asked) > self.server.hold_from:
+            self.server.may_go_on.wait(60)
         if self.server.failures:
             self.send_error(self.server.failures.pop())
             return
@@ -129,7 +132,7 @@ def test_what_is_no_chat_completion_is_no_verdict(server, tmp_path, reply):
 
 
 def test_a_judge_that_hangs_is_given_up_after_its_time(server, tmp_path):
-    server.delay = 1.0
+    server.hold_from = 0
     with pytest.raises(RequestError, match="no verdict after 2 attempts"):
         judge(server, tmp_path, timeout=0.2, attempts=2).verdicts(answers("boxing"))
 
@@ -151,7 +154,7 @@ def test_nobody_at_the_address_is_said_in_one_line(tmp_path):
 
 def test_verdicts_outlive_a_kill(server, tmp_path):
     """And a line that is cut off is asked again."""
-    server.delay = 0.05
+    server.hold_from = 20
     many = questions(60)
     write_questions(tmp_path / "q.jsonl", many)
     (tmp_path / "a.jsonl").write_text("".join(json.dumps(
@@ -161,12 +164,11 @@ def test_verdicts_outlive_a_kill(server, tmp_path):
                         server.url, "--judge-model", "m", "--json")
     running = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     kept = tmp_path / "judge.jsonl"
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and (
-            not kept.exists() or kept.read_bytes().count(b"\n") < 10):
-        time.sleep(0.02)
+    wait_until(lambda: kept.exists() and kept.read_bytes().count(b"\n") >= 10)
     os.kill(running.pid, signal.SIGKILL)
     running.wait()
+    server.hold_from = None
+    server.may_go_on.set()
     judged = kept.read_bytes().count(b"\n")
     assert 10 <= judged < 60
     kept.write_bytes(kept.read_bytes() + b'{"key": "cut o')

@@ -5,7 +5,6 @@ written and labelled before the rules were tried on them. Of the first 214, two 
 and two missed; of the second 236, three and 37; of the last 85, none and eleven.
 """
 import json
-import time
 from typing import Any
 
 import pytest
@@ -27,6 +26,7 @@ from mimegen.evaluation.reading import (
     spoken,
 )
 from places import DATA
+from waiting import ending
 
 ANSWERS = DATA / "answers"
 OPTIONS = ["golf swing", "boxing", "typing on keyboard"]
@@ -85,17 +85,17 @@ REPEATED = ("-", "A ", "A. ", "B, ", "C;", "<think>", "</think>", "\\boxed{", '{
             "boxing ", "[", "a.b ", "the the ", "x" * 50 + " ", "<|", "A\n", "assistant:\n", "选")
 
 
+# What takes time by the square of the length takes minutes, this a moment.
+LONG, SECONDS = 200_000, 20.0
+
+
 @pytest.mark.parametrize("part", REPEATED)
 @pytest.mark.parametrize("read", [read_choice, read_strictly])
-def test_reading_takes_time_that_is_linear_in_the_length(part, read):
-    times = []
-    for count in (8_000, 32_000):
-        text = part * (count // len(part)) + "}"
-        start = time.process_time()
+def test_reading_ends_however_long_the_answer_is(part, read):
+    text = part * (LONG // len(part)) + "}"
+    with ending(SECONDS):
         read(text, OPTIONS)
         final_phrase(text)
-        times.append(time.process_time() - start)
-    assert times[1] < max(10 * times[0], 1.0)
 
 
 PARTS = st.sampled_from([*"ABCab \n.,:;()<>/\\{}\"'*_-?!", "think", "answer", "not", "is", "boxing",

@@ -2,7 +2,6 @@
 
 import os
 import threading
-import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from functools import partial
@@ -305,11 +304,9 @@ def test_workers_that_say_nothing_leave_time_to_others(
     ScriptedWorker.script = iter([lambda job, connection: silent.append(connection)])
     job = SetJob(cast(Scenery, None), cast(Camera, None), CONFIG, tmp_path / "x")
     events = on([Task(job, "task")], ["cpu"])
-    begin = time.monotonic()
     begun, first, *rest = (next(events) for _ in range(4))
     assert isinstance(begun, TaskBegun)
     assert isinstance(first, Ready) and rest == [None, None]
-    assert 0.1 < time.monotonic() - begin < 1.0
     silent[0].send(JobDone())
     assert isinstance(next(events), TaskDone)
     events.close()
@@ -322,11 +319,9 @@ def test_a_worker_that_hangs_is_replaced_and_its_task_done_by_another(
     hung: list[Connection] = []
     ScriptedWorker.script = iter([lambda job, connection: hung.append(connection), succeed])
     job = SetJob(cast(Scenery, None), cast(Camera, None), CONFIG, tmp_path / "still.png")
-    begin = time.monotonic()
     events = [event for event in on([Task(job, "task")], ["cpu"], Timeouts(first_s=0.4)) if event]
     assert [type(event) for event in events] == [TaskBegun, Ready, TaskBegun, Ready, TaskDone]
     assert hung[0].closed and ScriptedWorker.started == 2
-    assert 0.4 < time.monotonic() - begin < 3.0
 
 
 def test_a_task_that_hangs_twice_fails(

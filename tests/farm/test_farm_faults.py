@@ -15,6 +15,7 @@ import yaml
 from PIL import Image
 
 from running import blender_processes, command, frames_of, mimegen, rows_of
+from waiting import wait_until
 
 CELLS = "base+blank@0,base+blank@90,woman+blank@0"
 
@@ -27,9 +28,8 @@ def started(config: Path, out: Path, *more: object, variants: str = CELLS
 
 
 def until(happened: Callable[[], object], run: subprocess.Popen[str]) -> None:
-    while not happened():
-        assert run.poll() is None, run.communicate()
-        time.sleep(0.02)
+    wait_until(lambda: happened() or run.poll() is not None, 300.0)
+    assert run.poll() is None, run.communicate()
 
 
 def under_way(config: Path, out: Path, *more: object) -> subprocess.Popen[str]:

@@ -29,6 +29,7 @@ from mimegen.shots.jobs import FigureFiles, FrameDone, JobDone, Ready, ShotJob
 from mimegen.store.makers import makers
 from ray_cluster import add_machine, ray_cluster
 from running import command, frames_of, mimegen, rows_of
+from waiting import wait_until
 
 ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'mimegen[ray]'")
 
@@ -225,9 +226,8 @@ def test_after_its_driver_was_killed_the_same_command_goes_on(
               cluster.address]
     driver = subprocess.Popen(command(*wanted, "--out", out), stderr=subprocess.DEVNULL,
                               stdout=subprocess.DEVNULL)
-    while len(frames_of(out)) < 5:
-        assert driver.poll() is None
-        time.sleep(0.02)
+    wait_until(lambda: len(frames_of(out)) >= 5 or driver.poll() is not None, 300.0)
+    assert driver.poll() is None
     driver.kill()
     driver.wait()
     kept = frames_of(out)

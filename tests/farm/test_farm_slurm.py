@@ -3,7 +3,6 @@
 import re
 import shlex
 import sys
-import time
 from contextlib import closing
 from pathlib import Path
 
@@ -364,10 +363,9 @@ def test_slurm_is_not_asked_all_the_time(
     with closing(executor(tmp_path)) as jobs:
         jobs.submit(tasks(tmp_path, 1)[0])
         assert heard(jobs, 5) == [] and len(pretended.asked("squeue")) == 1
-        begin = time.monotonic()
         heard(jobs, 1)
         list(jobs.events(0.05))
-        assert 0.05 <= time.monotonic() - begin < 1.0
+        assert len(pretended.asked("squeue")) == 1
 
 
 def test_a_task_that_is_always_lost_fails_in_the_end(

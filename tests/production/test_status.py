@@ -17,6 +17,7 @@ from mimegen.production.status import status
 from mimegen.store.store import Store
 from mimegen.store.users import running_jobs
 from running import command, frames_of, mimegen
+from waiting import wait_until
 
 
 def told(out: Path) -> dict[str, Any]:
@@ -44,9 +45,8 @@ def test_a_running_job_is_seen_and_so_is_that_it_was_killed(
                                    "base+blank@0", "--config", tiny_config, "--out", out,
                                    "--workers", "1"), start_new_session=True)
     try:
-        while len(frames_of(out)) < 2:
-            assert run.poll() is None
-            time.sleep(0.05)
+        wait_until(lambda: len(frames_of(out)) >= 2 or run.poll() is not None, 300.0)
+        assert run.poll() is None
         said = status(out)
         (job,), (shot,) = said["jobs"], said["shots"].values()
         assert job["runs"] and job["pid"] == run.pid and job["seconds_since_sign"] < 60

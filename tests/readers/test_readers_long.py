@@ -1,6 +1,5 @@
 """Trees of thousands of joints: deep ones, wide ones, and people on whom they hang."""
 
-import time
 from collections.abc import Callable
 
 import numpy as np
@@ -12,6 +11,7 @@ from mimegen.motion import Motion, Skeleton, quaternions, standard_skeleton
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers import find_roles, read_motion
 from mimegen.readers.fingers import fingers_by_shape
+from waiting import ending
 
 JOINTS = 3000
 # What takes time by the square or cube of the joints takes many minutes; this takes a second.
@@ -67,11 +67,10 @@ def moving(body: Skeleton) -> Motion:
 @pytest.mark.parametrize("tree", [chain, broom, comb, twigs])
 def test_large_trees_that_are_no_person_are_refused_soon(tree: Callable[[], Tree]) -> None:
     body = skeleton(*tree())
-    start = time.monotonic()
-    for motion in (moving(body), None):
-        with pytest.raises(RequestError, match="which bone is which"):
-            find_roles(body, motion)
-    assert time.monotonic() - start < SECONDS
+    with ending(SECONDS):
+        for motion in (moving(body), None):
+            with pytest.raises(RequestError, match="which bone is which"):
+                find_roles(body, motion)
 
 
 @pytest.mark.parametrize("where", ["Spine2", "LeftHand", "Head", "Hips"])
@@ -83,13 +82,12 @@ def test_what_hangs_on_a_person_does_not_take_long(where: str, deep: bool) -> No
     for number in range(JOINTS):
         parents.append(len(parents) - 1 if deep and number else at)
         heads.append(heads[parents[-1]] + [0.01, 0.01, 0.02 / (1 + deep * number)])
-    start = time.monotonic()
-    try:
-        found = find_roles(skeleton(parents, heads))
-        assert found.joints["left_foot"] == f"joint {plain.index['LeftFoot']}"
-    except RequestError as problem:
-        assert deep, problem
-    assert time.monotonic() - start < SECONDS
+    with ending(SECONDS):
+        try:
+            found = find_roles(skeleton(parents, heads))
+            assert found.joints["left_foot"] == f"joint {plain.index['LeftFoot']}"
+        except RequestError as problem:
+            assert deep, problem
 
 
 def test_chains_below_a_hand_are_no_fingers() -> None:
@@ -100,9 +98,8 @@ def test_chains_below_a_hand_are_no_fingers() -> None:
             children[last] = [6 + line * 59 + number]
             last = children[last][0]
     places = np.random.default_rng(5).normal(size=(1, len(children), 3))
-    start = time.monotonic()
-    fingers_by_shape(places, children, 0)
-    assert time.monotonic() - start < SECONDS
+    with ending(SECONDS):
+        fingers_by_shape(places, children, 0)
 
 
 @pytest.mark.parametrize("count", [900, 3000])
@@ -113,10 +110,9 @@ def test_a_file_with_a_long_chain_is_read_or_refused_soon(tmp_path, count: int) 
     path = tmp_path / "tail.bvh"
     zeros = " 0" * (3 * count)
     path.write_text(person([row() + zeros] * 3, hierarchy=f"{body}{tail}}}{end}\n"))
-    start = time.monotonic()
-    if count < 1000:
-        assert len(read_motion(path).motion.skeleton.names) == count + (CHANNELS - 6) // 3 + 1
-    else:
-        with pytest.raises(RequestError, match="more than 1000 joints"):
-            read_motion(path)
-    assert time.monotonic() - start < SECONDS
+    with ending(SECONDS):
+        if count < 1000:
+            assert len(read_motion(path).motion.skeleton.names) == count + (CHANNELS - 6) // 3 + 1
+        else:
+            with pytest.raises(RequestError, match="more than 1000 joints"):
+                read_motion(path)

@@ -15,13 +15,13 @@ from mimegen.store.store import Store
 from mimegen.store.users import Registration, running_jobs
 
 CLAIM_AND_WAIT = """
-import sys, time
+import signal, sys
 from pathlib import Path
 from mimegen.store.store import Store
 from mimegen.store.users import Registration
 job = Registration(Store(Path(sys.argv[1])), Path("."))
 print(sorted(job.claim(sys.argv[2:])), flush=True)
-time.sleep(100)
+signal.pause()
 """
 
 

@@ -247,7 +247,7 @@ def content_of(*messages: dict[str, Any], late: bool = False) -> Any:
         try:
             return {"type": "http.request", "more_body": True} | next(coming)
         except StopIteration:
-            await asyncio.sleep(9 if late else 0)
+            await asyncio.Event().wait() if late else None
             return {"type": "http.disconnect"}
 
     try:

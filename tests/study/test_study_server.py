@@ -25,6 +25,7 @@ from running import mimegen
 from study_rows import Made, asked_questions
 from study_server import SCREEN, Server, response_to, serving
 from test_study import settings_file
+from waiting import EVERY_S
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +65,7 @@ def exported(folder: Path, target: Path, *more: object) -> list[dict[str, Any]]:
 def patiently(ask: Callable[..., tuple[int, Any]], *what: Any) -> Any:
     """Ask as the page does: again, where the server says that it is too much at a time."""
     while (reply := ask(*what))[0] == 429:
-        time.sleep(1)
+        time.sleep(EVERY_S)
     assert reply[0] == 200, reply
     return reply[1]
 

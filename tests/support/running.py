@@ -44,6 +44,19 @@ def blender_processes(parent: int) -> list[int]:
     return found
 
 
+def processes_of_group(group: int) -> list[int]:
+    """The processes of a group that live."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            state, _, number = (folder / "stat").read_text().rsplit(")", 1)[1].split()[:3]
+        except (OSError, ValueError):
+            continue
+        if state != "Z" and int(number) == group:
+            found.append(int(folder.name))
+    return found
+
+
 def leave_as_killed(path: Path) -> None:
     """Leave beside a file what a process leaves that is killed while it makes the file."""
     code = """

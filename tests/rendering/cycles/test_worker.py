@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import textwrap
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -31,6 +30,7 @@ from mimegen.shots.framing import frame_camera
 from mimegen.shots.jobs import FigureFiles, FrameDone, JobDone, JobFailed, Ready, ShotJob
 from mimegen.store.frames import Frame, frame_name, read_frame
 from mimegen.store.makers import makers
+from waiting import wait_until
 
 BODY = capsule_character(8, 7)
 FRAMES = 3
@@ -284,15 +284,12 @@ def test_a_worker_is_quiet_and_ends_with_its_parent(tmp_path: Path) -> None:
                           timeout=60, check=True, env=os.environ | {"TMPDIR": str(scratch)})
     pid, imported = told.stdout.split()
     assert imported == "False" and told.stderr == ""
-    for _ in range(100):
-        try:
-            os.kill(int(pid), 0)
-        except ProcessLookupError:
-            assert not list(scratch.iterdir())
-            return
-        time.sleep(0.1)
-    os.kill(int(pid), signal.SIGKILL)
-    pytest.fail("the worker outlived its parent")
+    try:
+        wait_until(lambda: not Path(f"/proc/{pid}").exists(), 10.0)
+    except AssertionError:
+        os.kill(int(pid), signal.SIGKILL)
+        pytest.fail("the worker outlived its parent")
+    assert not list(scratch.iterdir())
 
 
 def test_a_worker_is_worn_by_all_the_frames_it_was_given_to_render(

@@ -20,11 +20,11 @@ import numpy as np
 from PIL import Image
 
 from costs import put_into
+from mimegen.base.arrays import ByteArray
 from mimegen.base.files import content_key
 from mimegen.base.seeds import generator
 from mimegen.choreography.manner import Manner
 from mimegen.compositing.background import read_background
-from mimegen.compositing.color import ByteArray
 from mimegen.library.cast import cast_member
 from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue, Entry

@@ -18,10 +18,10 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
+from mimegen.base.arrays import ByteArray
 from mimegen.base.files import content_key
 from mimegen.base.seeds import generator
 from mimegen.characters.character import Performance
-from mimegen.compositing.color import ByteArray
 from mimegen.compositing.compose import Compositor
 from mimegen.faults.fault import Fault, fault_kinds
 from mimegen.faults.frames import showing

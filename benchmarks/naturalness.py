@@ -6,13 +6,14 @@ from pathlib import Path
 
 import numpy as np
 
+import kinematics
 from captured import CLIPS, on_man
 from mimegen.choreography.balance import mass_centre
 from mimegen.choreography.ranges import joint_angles
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.take import Take
 from mimegen.library.takes import library_take
-from mimegen.motion import Motion, naturalness
+from mimegen.motion import Motion
 from mimegen.motion.quaternions import FloatArray
 
 FPS = 60.0
@@ -48,12 +49,12 @@ class Seen:
     @property
     def hand_speeds(self) -> FloatArray:
         """The wrists' speeds (F, 2) about the hips, in m/s."""
-        return naturalness.speeds(self.hands, FPS)
+        return kinematics.speeds(self.hands, FPS)
 
     @property
     def part_speeds(self) -> FloatArray:
         """The speeds (F, 4) of both hands about the hips, of head and pelvis, in m/s."""
-        return np.concatenate([self.hand_speeds, naturalness.speeds(self.of("Head", "Hips"), FPS)],
+        return np.concatenate([self.hand_speeds, kinematics.speeds(self.of("Head", "Hips"), FPS)],
                               axis=1)
 
     @property
@@ -64,20 +65,20 @@ class Seen:
         parameters" (1996), gives for men.
         """
         feet = self.of("LeftFoot", "RightFoot", "LeftToeBase", "RightToeBase").mean(axis=1)
-        smooth = naturalness.smoothed(mass_centre(self.motion), FPS)
+        smooth = kinematics.smoothed(mass_centre(self.motion), FPS)
         return np.asarray((smooth - feet)[:, :2])
 
     @property
     def reaches(self) -> Iterator[tuple[FloatArray, FloatArray]]:
         """Each movement of a hand: its places (F, 3) and its speeds (F,)."""
         for hand, speed in zip(np.moveaxis(self.hands, 1, 0), self.hand_speeds.T, strict=True):
-            for span in naturalness.movements(speed):
+            for span in kinematics.movements(speed):
                 yield hand[span], speed[span]
 
 
 def seen(motion: Motion) -> Seen:
     """Return a motion at ``FPS`` as all measures see it."""
-    return Seen(motion, naturalness.smoothed(motion.global_pose.positions, FPS))
+    return Seen(motion, kinematics.smoothed(motion.global_pose.positions, FPS))
 
 
 def _jerk(one: Seen, percentile: float | None) -> float:
@@ -99,14 +100,14 @@ def _range(one: Seen, name: str) -> float:
 
 
 def _ratio_of_speed(one: Seen) -> float:
-    speed = naturalness.speeds(one.of("Hips")[:, 0, :2], FPS)
+    speed = kinematics.speeds(one.of("Hips")[:, 0, :2], FPS)
     return float(speed.std() / max(speed.mean(), 1e-9))
 
 
 def _slow_together(one: Seen) -> float:
     """Return when (%) all parts are below a tenth of their own fast (95th percentile) speed."""
     speed = one.part_speeds
-    return 100 * naturalness.still_share(speed / np.percentile(speed, 95, axis=0), 0.1)
+    return 100 * kinematics.still_share(speed / np.percentile(speed, 95, axis=0), 0.1)
 
 
 def _spread(path: FloatArray) -> float:
@@ -120,43 +121,43 @@ MEASURES: tuple[tuple[str, Callable[[Seen], float], int], ...] = (
     ("hand jerk, mean (m/s³)", lambda one: _jerk(one, None), 0),
     ("hand jerk, 95th percentile (m/s³)", lambda one: _jerk(one, 95), 0),
     ("log dimensionless jerk of a reach, median", lambda one: _of_reaches(
-        one, lambda places, _: naturalness.log_dimensionless_jerk(places, FPS)), 2),
+        one, lambda places, _: kinematics.log_dimensionless_jerk(places, FPS)), 2),
     ("... its roughest 5 %", lambda one: _of_reaches(
-        one, lambda places, _: naturalness.log_dimensionless_jerk(places, FPS), 5), 2),
+        one, lambda places, _: kinematics.log_dimensionless_jerk(places, FPS), 5), 2),
     ("SPARC of a reach, median", lambda one: _of_reaches(
-        one, lambda _, speed: naturalness.spectral_arc_length(speed, FPS)), 2),
+        one, lambda _, speed: kinematics.spectral_arc_length(speed, FPS)), 2),
     ("peak by mean speed of a reach", lambda one: _of_reaches(
-        one, lambda _, speed: naturalness.profile(speed).peak_ratio), 2),
+        one, lambda _, speed: kinematics.profile(speed).peak_ratio), 2),
     ("skewness of its speed", lambda one: _of_reaches(
-        one, lambda _, speed: naturalness.profile(speed).skewness), 2),
+        one, lambda _, speed: kinematics.profile(speed).skewness), 2),
     ("likeness to a bell", lambda one: _of_reaches(
-        one, lambda _, speed: naturalness.profile(speed).bell), 2),
+        one, lambda _, speed: kinematics.profile(speed).bell), 2),
     ("submovements of a hand per second", lambda one: float(np.mean(
-        [naturalness.submovements(speed) for speed in one.hand_speeds.T]))
+        [kinematics.submovements(speed) for speed in one.hand_speeds.T]))
         / one.motion.duration, 2),
     ("range of the elbow (°)", lambda one: _range(one, "elbow bent"), 0),
     ("range of the knee (°)", lambda one: _range(one, "knee bent"), 0),
     ("range of the hip (°)", lambda one: _range(one, "hip bent"), 0),
     ("range of the chest's turn (°)", lambda one: _range(one, "chest turned"), 0),
     ("range of the head's turn (°)", lambda one: _range(one, "head turned"), 0),
-    ("left and right hand's speed, correlation", lambda one: naturalness.correlation(
+    ("left and right hand's speed, correlation", lambda one: kinematics.correlation(
         one.hand_speeds[:, 0], one.hand_speeds[:, 1]), 2),
-    ("speeds of hands, head, pelvis, mean correlation", lambda one: naturalness.togetherness(
+    ("speeds of hands, head, pelvis, mean correlation", lambda one: kinematics.togetherness(
         one.part_speeds), 2),
     ("all four slow together (% of the time)", _slow_together, 1),
     ("centre of mass over the feet: path (cm/s)", lambda one: 100 * float(
-        naturalness.speeds(one.centre, FPS).mean()), 1),
+        kinematics.speeds(one.centre, FPS).mean()), 1),
     ("... amplitude (cm)", lambda one: 100 * _spread(one.centre), 1),
     ("variation of the pelvis' speed", _ratio_of_speed, 2),
-    ("whole body still (% of the time)", lambda one: 100 * naturalness.still_share(
-        naturalness.speeds(one.of(*PARTS), FPS), STILL_BODY), 1),
-    ("both hands still (% of the time)", lambda one: 100 * naturalness.still_share(
+    ("whole body still (% of the time)", lambda one: 100 * kinematics.still_share(
+        kinematics.speeds(one.of(*PARTS), FPS), STILL_BODY), 1),
+    ("both hands still (% of the time)", lambda one: 100 * kinematics.still_share(
         one.hand_speeds, STILL_HAND), 1),
     ("head speed in its stillest tenth (cm/s)", lambda one: 100 * float(np.percentile(
-        naturalness.speeds(one.of("Head"), FPS), 10)), 1),
-    ("trunk sway, centroidal frequency (Hz)", lambda one: naturalness.sway_frequency(
+        kinematics.speeds(one.of("Head"), FPS), 10)), 1),
+    ("trunk sway, centroidal frequency (Hz)", lambda one: kinematics.sway_frequency(
         one.of("Neck")[:, 0, :2], FPS), 2),
-    ("trunk sway at 3 to 8 Hz (mm/s)", lambda one: 1000 * naturalness.band_speed(
+    ("trunk sway at 3 to 8 Hz (mm/s)", lambda one: 1000 * kinematics.band_speed(
         one.of("Neck")[:, 0, :2], FPS, 3.0, 8.0), 1),
 )
 Figures = dict[str, float]

@@ -19,6 +19,7 @@ import numpy as np
 from PIL import Image
 from pydantic import AfterValidator
 
+from mimegen.base.arrays import ByteArray
 from mimegen.base.errors import RequestError, near_misses
 from mimegen.base.files import publish, scratch_folder
 from mimegen.base.seeds import generator
@@ -42,7 +43,7 @@ from mimegen.shots.devices import OPENGL
 from mimegen.shots.figures import publish_figure
 from mimegen.shots.framing import frame_camera, outline_points
 from mimegen.shots.jobs import FigureFiles, JobDone, JobFailed, ShotJob
-from mimegen.store.frames import ByteArray, frame_name, read_frame
+from mimegen.store.frames import frame_name, read_frame
 
 FRAMES, COLUMNS = 16, 4
 RANDOM = "random"

@@ -9,11 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mimegen.base.angles import half_turn
+from mimegen.base.arrays import FloatArray
 from mimegen.base.easing import minimum_jerk, ramp, smoothstep, soft_excess, softly_limited
 from mimegen.base.seeds import generator
 from mimegen.base.spans import spans
 from mimegen.base.srgb import decoded, encoded
-from mimegen.base.vectors import FloatArray, direction_from, lengths, unit, unit_or_nan
+from mimegen.base.vectors import direction_from, lengths, unit, unit_or_nan
 from mimegen.motion.limbs import middle_joint
 
 SHARES = np.linspace(0.0, 1.0, 1001)

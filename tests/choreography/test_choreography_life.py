@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kinematics import correlation, smoothed, speeds, still_share
 from mimegen.base.paths import data_folder
 from mimegen.base.vectors import unit
 from mimegen.choreography.arms import ArmGoal, solve_arm
@@ -22,7 +23,6 @@ from mimegen.choreography.tracks import Clock, TimedKey, Timeline, eased_weights
 from mimegen.choreography.uneven import uneven
 from mimegen.choreography.variation import vary
 from mimegen.motion import Motion, quaternions, standard_skeleton
-from mimegen.motion.naturalness import correlation, smoothed, speeds, still_share
 from mimegen.motion.quaternions import FloatArray
 
 FPS = 30.0

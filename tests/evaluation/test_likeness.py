@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from mimegen.base.arrays import ByteArray
 from mimegen.base.errors import RequestError
 from mimegen.base.paths import data_folder
 from mimegen.compositing.video import write_pictures
@@ -14,7 +15,6 @@ from mimegen.evaluation.likeness.keyframes import Look, distances, keyframes, lo
 from mimegen.evaluation.likeness.nearness import nearness_of
 from mimegen.evaluation.likeness.page import write_page
 from mimegen.production import frame_check
-from mimegen.store.frames import ByteArray
 from running import invoke
 
 SIZE = (160, 96)

@@ -342,12 +342,3 @@ def test_who_previews_a_photograph_is_told_to_add_it(tmp_path):
     refused = mimegen("background", "preview", tmp_path / "yard.jpg")
     assert refused.returncode == 2
     assert "run mimegen background add" in refused.stderr
-
-
-@pytest.mark.parametrize(("words", "said"), [
-    (("--commons", " ", "--library", "mine"), "give search words"),
-    (("--commons", "park", "--library", __file__), "is a file; --library expects a folder")])
-def test_a_fetch_that_cannot_end_well_asks_nobody(words, said):
-    refused = mimegen("background", "fetch", *words)
-    assert refused.returncode == 2
-    assert said in refused.stderr

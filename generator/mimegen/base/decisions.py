@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
+from mimegen.base.arrays import FloatArray, IndexArray
 
 # Far above what rounding errors add up to, far below what anybody sees: metres, or weights.
 EQUAL = 1e-7

@@ -8,7 +8,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mimegen.base.vectors import FloatArray
+from mimegen.base.arrays import FloatArray
 
 
 def smoothstep(share: FloatArray) -> FloatArray:

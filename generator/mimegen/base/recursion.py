@@ -3,9 +3,8 @@
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from mimegen.base.arrays import FloatArray
 
 
 class SecondOrder(NamedTuple):

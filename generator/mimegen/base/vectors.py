@@ -3,9 +3,9 @@
 from typing import cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-FloatArray = NDArray[np.float64]
+from mimegen.base.arrays import FloatArray
 
 # The azimuth, in degrees, from which MIME's camera looks at its angle 0.
 MIME_AZIMUTH_DEG = 48.5

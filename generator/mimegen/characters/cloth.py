@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from mimegen.base.arrays import BoolArray
 from mimegen.base.decisions import EQUAL, nearest
 from mimegen.base.easing import ramp
 from mimegen.characters.body import Body
 from mimegen.characters.character import Mesh
-from mimegen.characters.piece import BoolArray
 from mimegen.characters.surface import (
     Surface,
     clear_of,

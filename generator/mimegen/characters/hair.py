@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.ndimage import gaussian_filter
 
+from mimegen.base.arrays import BoolArray
 from mimegen.base.easing import ramp
 from mimegen.base.seeds import generator
 from mimegen.base.vectors import unit
@@ -15,7 +16,7 @@ from mimegen.characters.body import Body
 from mimegen.characters.character import Material, Mesh
 from mimegen.characters.curls import curl_thickness, curls
 from mimegen.characters.head import HeadShape, grid_faces, head_shape
-from mimegen.characters.piece import BoolArray, Piece
+from mimegen.characters.piece import Piece
 from mimegen.characters.spec import CharacterSpec, Hair
 from mimegen.characters.strands import FRAME, knotted, ribbons, strands
 from mimegen.characters.surface import IntArray

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from mimegen.base.arrays import BoolArray
 from mimegen.base.easing import ramp
 from mimegen.base.vectors import unit
 from mimegen.characters.body import Body
@@ -13,7 +14,7 @@ from mimegen.characters.drape import Stretch, draped
 from mimegen.characters.hair import beside_ears, sample_rows, scalp_lines
 from mimegen.characters.head import HeadShape, grid_faces, head_shape
 from mimegen.characters.patterns import cloth_material, printed
-from mimegen.characters.piece import BoolArray, Piece
+from mimegen.characters.piece import Piece
 from mimegen.characters.spec import Cap, Glasses, Headscarf
 from mimegen.characters.surface import Surface
 from mimegen.motion.quaternions import FloatArray

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mimegen.base.arrays import BoolArray
 from mimegen.base.decisions import EQUAL
 from mimegen.characters.character import Material, Mesh
 from mimegen.characters.surface import (
@@ -16,7 +16,6 @@ from mimegen.characters.surface import (
 )
 from mimegen.motion.quaternions import FloatArray
 
-BoolArray = NDArray[np.bool_]
 OPPOSITE_M = 0.009
 THICKEST_LAYER_M = 0.03
 

@@ -5,13 +5,14 @@ from dataclasses import replace
 import numpy as np
 from scipy.spatial import ConvexHull
 
+from mimegen.base.arrays import BoolArray
 from mimegen.base.decisions import first_least, nearest
 from mimegen.base.easing import ramp
 from mimegen.characters.body import Body
 from mimegen.characters.character import Material
 from mimegen.characters.cloth import Field, cut_from_tights, inside_all
 from mimegen.characters.head import grid_faces
-from mimegen.characters.piece import BoolArray, Piece, without_hidden
+from mimegen.characters.piece import Piece, without_hidden
 from mimegen.characters.spec import Shoes
 from mimegen.characters.surface import (
     Surface,

@@ -2,13 +2,14 @@
 
 import numpy as np
 
+from mimegen.base.arrays import BoolArray
 from mimegen.base.easing import ramp
 from mimegen.characters.body import Body
 from mimegen.characters.cloth import cleared
 from mimegen.characters.drape import Stretch, draped
 from mimegen.characters.head import grid_faces
 from mimegen.characters.patterns import cloth_material, printed
-from mimegen.characters.piece import BoolArray, Piece
+from mimegen.characters.piece import Piece
 from mimegen.characters.spec import Dress, Skirt, Top
 from mimegen.characters.surface import Surface, hemmed, to_mesh
 from mimegen.characters.top import make_top

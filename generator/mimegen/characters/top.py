@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from mimegen.base.arrays import BoolArray
 from mimegen.base.easing import ramp
 from mimegen.characters.body import Body
 from mimegen.characters.character import Material
@@ -20,7 +21,7 @@ from mimegen.characters.cloth import (
 )
 from mimegen.characters.drape import Stretch, draped
 from mimegen.characters.patterns import cloth_material, printed
-from mimegen.characters.piece import BoolArray, Piece
+from mimegen.characters.piece import Piece
 from mimegen.characters.spec import Jacket, Top
 from mimegen.characters.surface import Surface, to_mesh
 from mimegen.characters.trimmings import band, hood, lapels, like_nearest, patch, shirt_collar

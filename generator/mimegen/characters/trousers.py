@@ -5,13 +5,14 @@ from dataclasses import replace
 
 import numpy as np
 
+from mimegen.base.arrays import BoolArray
 from mimegen.base.decisions import EQUAL
 from mimegen.base.easing import ramp
 from mimegen.characters.body import Body
 from mimegen.characters.cloth import Field, cut_from_tights, inside_all, lifted_off, settled, sewn
 from mimegen.characters.drape import Stretch, draped
 from mimegen.characters.patterns import cloth_material, printed
-from mimegen.characters.piece import BoolArray, Piece
+from mimegen.characters.piece import Piece
 from mimegen.characters.spec import Trousers
 from mimegen.characters.surface import Surface
 from mimegen.characters.wrinkles import with_leg_wrinkles

@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.ndimage import gaussian_filter1d, maximum_filter1d
 
+from mimegen.base.arrays import FloatArray
 from mimegen.base.easing import ramp, smoothstep, soft_excess, softly_limited
-from mimegen.base.vectors import FloatArray
 from mimegen.choreography import legs
 from mimegen.choreography.anchors import SIDES
 from mimegen.motion import Skeleton, quaternions

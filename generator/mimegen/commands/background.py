@@ -11,16 +11,13 @@ from PIL import Image
 
 from mimegen.base.blender import require_blender
 from mimegen.base.errors import RequestError
-from mimegen.base.files import publish, scratch_folder
+from mimegen.base.files import publish
 from mimegen.characters.character import Character
 from mimegen.commands.common import DONE, exits_cleanly, library_option, warn
 from mimegen.compositing.background import Background, Panorama, Picture
 from mimegen.library.cast import cast_member
 from mimegen.library.catalogue import Catalogue
-from mimegen.library.photos import collections
-from mimegen.library.photos.adding import Credits, add_background, check_library, place_for
-from mimegen.library.photos.collections import FreePhoto
-from mimegen.library.photos.fetching import fetched, found_photos, name_of
+from mimegen.library.photos.adding import Credits, add_background, place_for
 from mimegen.library.photos.guess import (
     HIGHEST_M,
     LOWEST_M,
@@ -33,7 +30,6 @@ from mimegen.library.photos.guess import (
     sun_of,
 )
 from mimegen.library.photos.opening import LARGEST_PANORAMA, open_photo
-from mimegen.library.photos.web import Web
 from mimegen.library.places import place
 from mimegen.pages.backgroundsheet import (
     angles_behind_walls,
@@ -175,68 +171,6 @@ def add_command(photo: Path, library: Path, picture: Path | None, yes: bool, pan
     add_background(file, image, shown, told)
     click.echo(f"{file}: use it with --library {library} and a variant such as base+{told.name}@0")
     return DONE
-
-
-@background_command.command("fetch")
-@click.option("--commons", metavar="QUERY", help="Search words for Wikimedia Commons.")
-@click.option("--openverse", metavar="QUERY", help="Search words for Openverse.")
-@click.option("--count", default=1, show_default=True, type=click.IntRange(1, 50), metavar="N",
-              help="Number of photographs to add.")
-@click.option("--library", required=True, envvar="MIMEGEN_LIBRARY", metavar="DIR", type=_FILE,
-              help="Your own library folder; created if it does not exist.")
-@click.option("--contact", envvar="MIMEGEN_CONTACT", default="", metavar="EMAIL|URL",
-              help="Contact address sent to the collection, as Wikimedia's policy requires.")
-@click.option("--pictures", type=_FILE, default=Path(), metavar="DIR",
-              help="Folder for the previews of the estimated cameras.  [default: the current"
-                   " folder]")
-@click.option("--yes", is_flag=True, help="Write the backgrounds without asking.")
-@exits_cleanly
-def fetch_command(commons: str | None, openverse: str | None, count: int, library: Path,
-                  contact: str, pictures: Path, yes: bool) -> int:
-    """Download free photographs as backgrounds, with author, licence and address.
-
-    Downloads only public domain, CC0, CC BY and CC BY-SA photographs. Photographs that cannot serve
-    as a background are skipped, and the reason is printed.
-    """
-    if (commons is None) == (openverse is None):
-        raise RequestError("expected exactly one of --commons QUERY and --openverse QUERY")
-    query = commons or openverse or ""
-    if not query.strip():
-        raise RequestError("--commons, --openverse: empty query; give search words, as in 'empty"
-                           " park'")
-    check_library(library)
-    search = collections.commons if commons is not None else collections.openverse
-    web, added = Web(contact), 0
-    with scratch_folder() as folder:
-        for photo in found_photos(search, web, query):
-            added += _added(photo, web, folder, library, pictures, yes)
-            if added == count:
-                return DONE
-    if not added:
-        raise RequestError(f"{query}: found no free photograph that is usable as a background; try"
-                           " other search words")
-    click.echo(f"found only {added} of {count} photographs")
-    return DONE
-
-
-def _added(photo: FreePhoto, web: Web, folder: Path, library: Path, pictures: Path, yes: bool
-           ) -> bool:
-    """Add one photograph that was found, unless it will not do or is not wanted."""
-    name = name_of(photo)
-    picture = pictures / f"{name}_guess.png"
-    try:
-        file = place_for(library, name)
-        click.echo(f"{photo.title}, by {photo.author}, {photo.licence}")
-        image, shown = _shown_picture(fetched(photo, web, folder), Said(), picture)
-    except RequestError as problem:
-        click.echo(f"  skipped: {problem}")
-        return False
-    if not yes and not _confirmed(picture):
-        return False
-    add_background(file, image, shown, Credits(name, photo.licence, photo.author, photo.page,
-                                               photo.title))
-    click.echo(f"{file}: use it with --library {library} and a variant such as base+{name}@0")
-    return True
 
 
 def _shown_picture(photo: Path, said: Said, target: Path) -> tuple[Image.Image, Picture]:

@@ -1,13 +1,10 @@
-"""``mimegen character``: bodies for other programs, and a look at bodies from there."""
+"""``mimegen character``: bodies as meshes for other programs."""
 
-import json
-from dataclasses import asdict
 from pathlib import Path
 
 import click
 import numpy as np
 
-from mimegen.base.counted import counted
 from mimegen.base.errors import RequestError
 from mimegen.characters.character import Character, Performance
 from mimegen.characters.posing import posed_meshes
@@ -19,9 +16,7 @@ from mimegen.library.takes import library_take
 from mimegen.motion.quaternions import FloatArray
 from mimegen.rendering.opengl.body import triangles_of
 from mimegen.rendering.opengl.looks import look_of
-from mimegen.writers.piece import Piece
-from mimegen.writers.solid import outwards, solid
-from mimegen.writers.statue import examine, write_statue
+from mimegen.writers.mesh import ColoredMesh, write_meshes
 
 REST = "rest"
 POSE_FPS = 60.0
@@ -29,7 +24,7 @@ POSE_FPS = 60.0
 
 @click.group("character")
 def character_command() -> None:
-    """Export characters as meshes and check mesh files."""
+    """Export characters as meshes."""
 
 
 @character_command.command("export")
@@ -41,42 +36,22 @@ def character_command() -> None:
 @click.option("--out", type=click.Path(path_type=Path), metavar="FILE",
               help="File to write: .glb, .stl, .obj or .ply.  [default: NAME.glb in the current"
                    " folder]")
-@click.option("--solid", "closed", is_flag=True,
-              help="Close all openings and thicken thin sheets such as hair, for 3D printing.")
 @library_option
 @exits_cleanly
-def export_command(name: str, pose: str, seed: int, out: Path | None, closed: bool,
+def export_command(name: str, pose: str, seed: int, out: Path | None,
                    libraries: tuple[Path, ...]) -> int:
     """Write a character in one pose as a mesh in metres, with vertex colors."""
     catalogue = Catalogue.with_libraries(libraries)
     member = cast_member(catalogue, name)
     if pose == REST:
-        pieces = _resting(member.build())
+        meshes = _resting(member.build())
     else:
         action, seconds = _moment(pose)
         take = library_take(catalogue.action(action), None, seed)
         casting = Casting(take, (member,) * take.performers)
-        pieces = _posed(casting.perform(POSE_FPS)[0], seconds, pose)
-    pieces = [solid(piece) if closed else outwards(piece) for piece in pieces]
+        meshes = _posed(casting.perform(POSE_FPS)[0], seconds, pose)
     out = out or Path(f"{member.name}.glb")
-    click.echo(f"{out}: {write_statue(out, pieces)} triangles")
-    return DONE
-
-
-@character_command.command("check")
-@click.argument("file", type=click.Path(path_type=Path))
-@click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
-@exits_cleanly
-def check_command(file: Path, as_json: bool) -> int:
-    """Check the size, holes and scale of a mesh file (GLB, glTF, PLY, OBJ, STL)."""
-    found = examine(file)
-    if as_json:
-        click.echo(json.dumps({"file": str(file), **asdict(found)}, indent=1))
-        return DONE
-    click.echo(f"{file}: {counted(found.meshes, 'mesh', 'meshes')}, {found.vertices} vertices,"
-               f" {found.triangles} triangles, {found.height_m:.3f} m tall")
-    for problem in found.problems or ("watertight, and of human height",):
-        click.echo(f"  {problem}")
+    click.echo(f"{out}: {write_meshes(out, meshes)} triangles")
     return DONE
 
 
@@ -92,11 +67,11 @@ def _moment(pose: str) -> tuple[str, float]:
     return action, seconds
 
 
-def _resting(character: Character) -> list[Piece]:
-    return _pieces(character, [mesh.vertices for mesh in character.meshes])
+def _resting(character: Character) -> list[ColoredMesh]:
+    return _meshes(character, [mesh.vertices for mesh in character.meshes])
 
 
-def _posed(performance: Performance, seconds: float, pose: str) -> list[Piece]:
+def _posed(performance: Performance, seconds: float, pose: str) -> list[ColoredMesh]:
     """Return a performer's meshes at a moment; raises RequestError after the end."""
     motion, character = performance.motion, performance.character
     frame = round(seconds * motion.fps)
@@ -106,10 +81,10 @@ def _posed(performance: Performance, seconds: float, pose: str) -> list[Piece]:
     names = [motion.skeleton.index[name] for name in character.skeleton.names]
     at = motion.global_pose
     positions, rotations = at.positions[frame][names], at.rotations[frame][names]
-    return _pieces(character, posed_meshes(character, positions, rotations))
+    return _meshes(character, posed_meshes(character, positions, rotations))
 
 
-def _pieces(character: Character, vertices: list[FloatArray]) -> list[Piece]:
-    return [Piece(mesh.name, np.asarray(places, float), triangles_of(mesh.faces),
-                  np.asarray(look_of(mesh, character.materials[mesh.material]).color, float))
+def _meshes(character: Character, vertices: list[FloatArray]) -> list[ColoredMesh]:
+    return [ColoredMesh(mesh.name, np.asarray(places, float), triangles_of(mesh.faces),
+                        np.asarray(look_of(mesh, character.materials[mesh.material]).color, float))
             for mesh, places in zip(character.meshes, vertices, strict=True)]

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mimegen.base.arrays import ByteArray
 from mimegen.base.srgb import decoded, encoded
 
 # Linear red, green and blue.
 Tint = tuple[float, float, float]
 LUMINANCE = np.array([0.2126, 0.7152, 0.0722])  # ITU-R BT.709
-ByteArray = NDArray[np.uint8]
 LightArray = NDArray[np.float32]
 
 _STEPS = 65535

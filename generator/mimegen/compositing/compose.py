@@ -3,14 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from mimegen.compositing.color import (
-    ByteArray,
-    LightArray,
-    Shade,
-    Tint,
-    bytes_to_linear,
-    linear_to_bytes,
-)
+from mimegen.base.arrays import ByteArray
+from mimegen.compositing.color import LightArray, Shade, Tint, bytes_to_linear, linear_to_bytes
 from mimegen.store.frames import Frame
 
 # How much of a sky's faint shadow the light that a body throws back fills; seen in joint renders.

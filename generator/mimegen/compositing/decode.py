@@ -9,10 +9,10 @@ from pathlib import Path
 import imageio_ffmpeg
 import numpy as np
 
+from mimegen.base.arrays import ByteArray
 from mimegen.base.errors import RequestError
 from mimegen.base.media import ffmpeg_input
 from mimegen.base.picking import picking
-from mimegen.compositing.color import ByteArray
 
 
 @dataclass(frozen=True)

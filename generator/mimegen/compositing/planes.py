@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mimegen.store.frames import ByteArray, Frame
+from mimegen.base.arrays import ByteArray
+from mimegen.store.frames import Frame
 
 PixelBox = tuple[int, int, int, int]
 """Left, top, right and bottom pixels, ends exclusive, all even."""

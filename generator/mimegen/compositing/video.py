@@ -14,12 +14,13 @@ from typing import IO
 import imageio_ffmpeg
 import numpy as np
 
+from mimegen.base.arrays import ByteArray
 from mimegen.base.errors import NO_SPACE, RequestError, disk_full
 from mimegen.base.files import publishing
 from mimegen.compositing.color import LightArray, Shade, Tint
 from mimegen.compositing.compose import Compositor
 from mimegen.compositing.planes import Planes, changed_box
-from mimegen.store.frames import ByteArray, Frame, read_frame
+from mimegen.store.frames import Frame, read_frame
 
 # x264's output depends on how many threads share the work, so the number is fixed, not the
 # machine's number of cores.

@@ -4,13 +4,13 @@ from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from mimegen.base.arrays import FloatArray
+
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
 
 
-def alpha(table: Array, level: Level) -> float | None:
+def alpha(table: FloatArray, level: Level) -> float | None:
     """Return Krippendorff's alpha of a table (raters, items) with NaN for what is missing.
 
     One minus the disagreement that is observed within items over the one that is expected by
@@ -33,24 +33,24 @@ def alpha(table: Array, level: Level) -> float | None:
     return 1 - observed / expected if expected > 0 else None
 
 
-def _nominal(values: Array, _totals: Array) -> Array:
+def _nominal(values: FloatArray, _totals: FloatArray) -> FloatArray:
     return 1.0 - np.eye(len(values))
 
 
-def _ordinal(_values: Array, totals: Array) -> Array:
+def _ordinal(_values: FloatArray, totals: FloatArray) -> FloatArray:
     """Return the squared numbers of ranks between values, half of each value's own counted."""
     place = np.cumsum(totals) - totals / 2
     return np.asarray((place[:, None] - place) ** 2)
 
 
-def _interval(values: Array, _totals: Array) -> Array:
+def _interval(values: FloatArray, _totals: FloatArray) -> FloatArray:
     return np.asarray((values[:, None] - values) ** 2)
 
 
-def _ratio(values: Array, _totals: Array) -> Array:
+def _ratio(values: FloatArray, _totals: FloatArray) -> FloatArray:
     both = values[:, None] + values
     return np.asarray(((values[:, None] - values) / np.where(both == 0, 1.0, both)) ** 2)
 
 
-_UNLIKE: dict[Level, Callable[[Array, Array], Array]] = {
+_UNLIKE: dict[Level, Callable[[FloatArray, FloatArray], FloatArray]] = {
     "nominal": _nominal, "ordinal": _ordinal, "interval": _interval, "ratio": _ratio}

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
+from mimegen.base.arrays import FloatArray
 from mimegen.base.errors import RequestError
 from mimegen.base.names import words
 from mimegen.evaluation.classifier import cross_validated
@@ -24,13 +24,12 @@ from mimegen.evaluation.embedding import similarities
 from mimegen.evaluation.question import json_lines, right_option
 from mimegen.evaluation.statistics import clustered_share, holm
 
-Array = NDArray[np.float64]
 LEVEL = 0.01
 # The formats whose options are labels, and by how much more often than by chance whoever knows the
 # labels of a set may be right before a file counts as guessable.
 OF_LABELS = ("mc", "3afc")
 TOLERATED = 1.5
-Rule = Callable[["Item"], Array]
+Rule = Callable[["Item"], FloatArray]
 
 
 @dataclass(frozen=True)
@@ -195,7 +194,7 @@ class _Counts:
         self.distractors = Counter(option for item in items for option in item.options
                                    if option != item.answer)
 
-    def distractor_elsewhere(self, item: Item) -> Array:
+    def distractor_elsewhere(self, item: Item) -> FloatArray:
         """Return how often each option is a distractor of what none of the options answers.
 
         To leave out the question alone would count its distractors, and not its answer, once less.
@@ -204,11 +203,11 @@ class _Counts:
                                                         for answer in item.options)
                          for option in item.options], dtype=float)
 
-    def offered(self, item: Item) -> Array:
+    def offered(self, item: Item) -> FloatArray:
         """Return how often each option is offered: that can be told without any answer."""
         return np.array([self.as_option[option] for option in item.options], dtype=float)
 
-    def answer_elsewhere(self, item: Item) -> Array:
+    def answer_elsewhere(self, item: Item) -> FloatArray:
         """Return how often each option is right where it is about other actions."""
         return np.array([self.answers[option] - self.as_answer[item.cluster, option]
                          for option in item.options], dtype=float)
@@ -222,18 +221,18 @@ class _Meaning:
         self.place = {text: number for number, text in enumerate(self.texts)}
         self.similarity = similarities(self.texts, self.texts)
 
-    def centrality(self, item: Item) -> Array:
+    def centrality(self, item: Item) -> FloatArray:
         """Return each option's mean similarity to the others."""
         places = [self.place[option] for option in item.options]
         among = self.similarity[np.ix_(places, places)]
         return np.asarray(np.round((among.sum(1) - np.diag(among)) / (len(places) - 1), 6))
 
 
-def _lengths(item: Item) -> Array:
+def _lengths(item: Item) -> FloatArray:
     return np.array([len(option) for option in item.options], dtype=float)
 
 
-def _in_name(item: Item) -> Array:
+def _in_name(item: Item) -> FloatArray:
     """Return the share of each option's letters whose words stand in the clip's name."""
     name = _plain(item.clip)
     shares = []
@@ -248,13 +247,13 @@ def _plain(text: str) -> str:
     return "".join(letter for letter in text.lower() if letter.isalnum())
 
 
-def _credit(scores: Array, item: Item) -> float:
+def _credit(scores: FloatArray, item: Item) -> float:
     """Return 1 where the answer has the highest score alone, a share where others have it too."""
     best = scores == scores.max()
     return float(best[item.right] / best.sum())
 
 
-def _features(item: Item, counts: _Counts, meaning: _Meaning) -> Array:
+def _features(item: Item, counts: _Counts, meaning: _Meaning) -> FloatArray:
     """Return what a classifier sees of each option (options, features)."""
     length = _lengths(item)
     words = np.array([len(option.split()) for option in item.options], dtype=float)
@@ -267,7 +266,7 @@ def _features(item: Item, counts: _Counts, meaning: _Meaning) -> Array:
         centrality == centrality.max(), centrality == centrality.min(), places])
 
 
-def _classified(items: Sequence[Item], features: Sequence[Array]) -> Array:
+def _classified(items: Sequence[Item], features: Sequence[FloatArray]) -> FloatArray:
     """Return the credit of a classifier that is trained on other actions."""
     chances = cross_validated(features, [item.right for item in items],
                               [item.cluster for item in items])
@@ -284,7 +283,7 @@ def _position(items: Sequence[Item]) -> Finding:
     return Finding(**asdict(best) | {"p": min(1.0, (best.p or 0.0) * len(places))})
 
 
-def _finding(rule: str, credit: Array, items: Sequence[Item]) -> Finding:
+def _finding(rule: str, credit: FloatArray, items: Sequence[Item]) -> Finding:
     chance = float(np.mean([1 / len(item.options) for item in items]))
     right, asked = _clusters(credit, items)
     effective = _effective(credit, right, asked, chance)
@@ -295,13 +294,13 @@ def _finding(rule: str, credit: Array, items: Sequence[Item]) -> Finding:
     return Finding(rule, accuracy, low, high, chance, len(items), round(effective, 1), p)
 
 
-def _clusters(credit: Array, items: Sequence[Item]) -> tuple[Array, Array]:
+def _clusters(credit: FloatArray, items: Sequence[Item]) -> tuple[FloatArray, FloatArray]:
     """Return the clusters' sums of credit and their numbers of questions."""
     _, number = np.unique([item.cluster for item in items], return_inverse=True)
     return np.bincount(number, credit).astype(float), np.bincount(number).astype(float)
 
 
-def _effective(credit: Array, right: Array, asked: Array, chance: float) -> float:
+def _effective(credit: FloatArray, right: FloatArray, asked: FloatArray, chance: float) -> float:
     """Return for how many independent questions the file counts, under no more than chance.
 
     Never more than there are, and never fewer than clusters would be if each were one question.

@@ -7,15 +7,15 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import logsumexp
 
+from mimegen.base.arrays import FloatArray
 from mimegen.base.seeds import generator
 
-Array = NDArray[np.float64]
 FOLDS = 5
 RIDGE = 1.0
 
 
-def cross_validated(features: Sequence[Array], right: Sequence[int], clusters: Sequence[str]
-                    ) -> list[Array]:
+def cross_validated(features: Sequence[FloatArray], right: Sequence[int], clusters: Sequence[str]
+                    ) -> list[FloatArray]:
     """Return each question's scores of its options, from what was learned without its cluster.
 
     A conditional logit (McFadden 1974) with a ridge; ``features`` are (options, features) each.
@@ -46,11 +46,11 @@ def _parts(clusters: Sequence[str]) -> NDArray[np.int64]:
     return np.array([fold[cluster] for cluster in clusters])
 
 
-def _learned(table: Array, there: NDArray[np.bool_], right: NDArray[np.int64]) -> Array:
+def _learned(table: FloatArray, there: NDArray[np.bool_], right: NDArray[np.int64]) -> FloatArray:
     """Return the weights of features (features,)."""
     chosen = np.arange(len(table)), right
 
-    def loss(weights: Array) -> tuple[float, Array]:
+    def loss(weights: FloatArray) -> tuple[float, FloatArray]:
         scores = np.where(there, table @ weights, -np.inf)
         logs = scores - logsumexp(scores, axis=1, keepdims=True)
         wrong = np.exp(logs)

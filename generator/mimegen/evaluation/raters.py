@@ -7,15 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
+from mimegen.base.arrays import FloatArray
 from mimegen.base.errors import RequestError
 from mimegen.evaluation.agreement import alpha
 from mimegen.evaluation.answers import lines_in
 from mimegen.evaluation.question import Question, json_lines
 
-Array = NDArray[np.float64]
 # GAIA's mark of people who click in a line.
 EQUAL_SHARE = 0.4
 LEAST_RATINGS = 5
@@ -136,7 +135,7 @@ def _scale(ratings: Sequence[Rating], flagged: set[str], scores: dict[str, float
     return found
 
 
-def _table(ratings: Sequence[Rating]) -> tuple[Array, list[str], list[Question]]:
+def _table(ratings: Sequence[Rating]) -> tuple[FloatArray, list[str], list[Question]]:
     """Return ratings (raters, questions), NaN where there is none, and what these are."""
     raters = sorted({one.rater for one in ratings})
     questions = {one.question.question_id: one.question for one in ratings}
@@ -160,7 +159,7 @@ def _choices_alpha(choices: Sequence[tuple[str, str, str]]) -> float | None:
     return alpha(table, "nominal") if choices else None
 
 
-def z_scores(table: Array) -> Array:
+def z_scores(table: FloatArray) -> FloatArray:
     """Return each rater's ratings (raters, items) in units of their own mean and deviation.
 
     Of raters who rate all alike, or only once, nothing is known: NaN.
@@ -193,7 +192,7 @@ def mean_opinions(ratings: Sequence[Rating], level: float = 0.95) -> list[dict[s
     return found
 
 
-def _interval(values: Array, level: float) -> list[float] | None:
+def _interval(values: FloatArray, level: float) -> list[float] | None:
     if len(values) < 2:
         return None
     reach = float(stats.t.ppf((1 + level) / 2, len(values) - 1) * stats.sem(values))

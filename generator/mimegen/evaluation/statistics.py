@@ -4,13 +4,12 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 from scipy.special import expit, logit
 
+from mimegen.base.arrays import FloatArray
 from mimegen.base.seeds import generator
 
-Array = NDArray[np.float64]
 Interval = tuple[float, float]
 RESAMPLES = 4999
 # An error below is rounding's: all clusters say the same.
@@ -47,7 +46,7 @@ class Estimate:
         return float(stats.t.sf(distance / self.se, self.df))
 
 
-def weighted_mean(values: Array, weights: Array) -> Estimate:
+def weighted_mean(values: FloatArray, weights: FloatArray) -> Estimate:
     """Return the mean of clusters' values (K,) under weights (K,), with its robust error.
 
     The error is CR2's, which is unbiased where a cluster's variance goes with 1 / weight, and the
@@ -62,7 +61,7 @@ def weighted_mean(values: Array, weights: Array) -> Estimate:
     return Estimate(mean, se, float(df))
 
 
-def clustered_share(right: Array, asked: Array, level: float = 0.95) -> Interval:
+def clustered_share(right: FloatArray, asked: FloatArray, level: float = 0.95) -> Interval:
     """Return the interval of a share from clusters' sums of scores and counts, each (K,).
 
     Wilson's with clusters' error and t (Korn & Graubard 1998; Dean & Pagano 2015): of as many
@@ -101,7 +100,7 @@ def wilson(share: float, n: float, z: float = 1.959963984540054) -> Interval:
     return max(float(middle - reach), 0.0), min(float(middle + reach), 1.0)
 
 
-def cluster_bootstrap(values: Array, weights: Array, level: float, *name: int | str
+def cluster_bootstrap(values: FloatArray, weights: FloatArray, level: float, *name: int | str
                       ) -> Interval | None:
     """Return the BCa interval (Efron 1987) of the weighted mean over resampled clusters.
 

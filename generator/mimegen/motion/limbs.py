@@ -5,7 +5,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mimegen.base.vectors import FloatArray
+from mimegen.base.arrays import FloatArray
 
 
 def middle_joint(upper: ArrayLike, lower: ArrayLike,

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
+from mimegen.base.arrays import FloatArray as FloatArray
 from mimegen.base.decisions import first_least
 from mimegen.base.grid import on_grid
-from mimegen.base.vectors import FloatArray as FloatArray
 
 IDENTITY = np.array([1.0, 0.0, 0.0, 0.0])
 # The grid of mean rotations, whose eigenvectors LAPACK finds; far above its last bits.

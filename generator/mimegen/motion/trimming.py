@@ -4,15 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.ndimage import binary_closing, binary_opening
 
+from mimegen.base.arrays import BoolArray
 from mimegen.base.spans import spans
 from mimegen.motion.contacts import velocities
 from mimegen.motion.motion import Motion
 from mimegen.motion.quaternions import FloatArray
-
-BoolArray = NDArray[np.bool_]
 
 MOVING_PARTS = ("head", "left_hand", "right_hand", "left_forearm", "right_forearm", "left_foot",
                 "right_foot", "left_shin", "right_shin", "hips")

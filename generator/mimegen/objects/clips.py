@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from mimegen.base.arrays import ByteArray
 from mimegen.base.errors import RequestError
-from mimegen.compositing.color import ByteArray
 from mimegen.compositing.decode import clip_pictures, read_clip, read_pictures
 from mimegen.evaluation.making import Request, questions_of
 from mimegen.evaluation.question import Question

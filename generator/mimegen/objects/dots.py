@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from mimegen.compositing.color import ByteArray
+from mimegen.base.arrays import ByteArray
 from mimegen.manifest.row import Row
 from mimegen.motion.quaternions import FloatArray
 from mimegen.objects.media import Video

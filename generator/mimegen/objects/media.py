@@ -4,8 +4,8 @@ import base64
 from collections.abc import Iterable
 from pathlib import Path
 
+from mimegen.base.arrays import ByteArray
 from mimegen.base.files import publish, scratch_folder
-from mimegen.compositing.color import ByteArray
 from mimegen.compositing.video import write_pictures
 
 

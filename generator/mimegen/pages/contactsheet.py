@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
+from mimegen.base.arrays import ByteArray
 from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
-from mimegen.compositing.color import ByteArray
 from mimegen.compositing.decode import Video, read_clip, read_pictures
 from mimegen.manifest.file import clip_path, rows_of
 from mimegen.pages.overlay import Overlay, overlays

@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
+from mimegen.base.arrays import ByteArray
 from mimegen.base.errors import RequestError
 from mimegen.base.files import scratch_folder
 from mimegen.characters.character import Character, Performance
 from mimegen.compositing.backdrop import backdrop
 from mimegen.compositing.background import Background
-from mimegen.compositing.color import ByteArray, srgb_to_linear
+from mimegen.compositing.color import srgb_to_linear
 from mimegen.compositing.compose import Compositor
 from mimegen.motion import Motion
 from mimegen.rendering.opengl.context import context_of_process, telling

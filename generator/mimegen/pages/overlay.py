@@ -14,8 +14,8 @@ import OpenEXR
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
+from mimegen.base.arrays import ByteArray
 from mimegen.base.errors import RequestError
-from mimegen.compositing.color import ByteArray
 from mimegen.compositing.keypointfiles import VISIBLE, point_sets
 from mimegen.groundtruth.kinds import DEPTH, FLOW, KEYPOINTS, MASK, NORMALS, PARTS
 from mimegen.manifest.file import MANIFEST, clip_path, rows_of

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from mimegen.base.arrays import ByteArray
 from mimegen.base.srgb import decoded, encoded
 from mimegen.motion.quaternions import FloatArray
-from mimegen.store.frames import ByteArray
 
 PHASES = 64
 """Positions and diameters are right to 1/64 of a pixel."""

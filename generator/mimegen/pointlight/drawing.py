@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
+from mimegen.base.arrays import ByteArray
 from mimegen.motion.quaternions import FloatArray
 from mimegen.pointlight.body import outlines
 from mimegen.pointlight.discs import Canvas, to_srgb
 from mimegen.pointlight.stimulus import Stimulus
-from mimegen.store.frames import ByteArray
 
 # Lines and silhouettes are drawn larger and shrunk, for smooth edges.
 OVERSAMPLING = 4

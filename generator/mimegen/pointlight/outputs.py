@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
+from mimegen.base.arrays import ByteArray
 from mimegen.base.files import publish
 from mimegen.motion.quaternions import FloatArray
 from mimegen.pointlight.drawing import montage, pictures
 from mimegen.pointlight.sample import sample_windows
 from mimegen.pointlight.stimulus import Stimulus
-from mimegen.store.frames import ByteArray
 
 MONTAGE_FRAMES = 8
 MONTAGE_COLUMNS = 4

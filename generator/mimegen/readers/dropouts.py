@@ -11,10 +11,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mimegen.base.arrays import BoolArray
 from mimegen.motion import Motion, quaternions
 from mimegen.motion.quaternions import FloatArray
 
-BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.intp]
 
 # Leaps: of a joint's rotation and of the whole pose in degrees, of the root in body sizes.

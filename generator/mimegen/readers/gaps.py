@@ -10,9 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mimegen.base.arrays import BoolArray
 from mimegen.motion import quaternions
 from mimegen.motion.quaternions import FloatArray
-from mimegen.readers.dropouts import BoolArray, between, lost_note, named
+from mimegen.readers.dropouts import between, lost_note, named
 
 # A gap that lasts longer (s) is the file's to fill: what a person did in it cannot be told.
 LONGEST_GAP_S = 1.0

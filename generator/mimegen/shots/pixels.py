@@ -5,8 +5,8 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from mimegen.base.arrays import ByteArray
 from mimegen.base.srgb import Floats, encoded
-from mimegen.store.frames import ByteArray
 
 # The bits of 1 as a half float.
 OPAQUE = 0x3C00

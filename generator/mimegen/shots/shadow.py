@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage, sparse
 
+from mimegen.base.arrays import ByteArray
 from mimegen.base.easing import smoothstep
 from mimegen.base.grid import on_grid
 from mimegen.base.vectors import direction_from, product
@@ -22,7 +23,6 @@ from mimegen.motion.quaternions import FloatArray
 from mimegen.shots.camera import Camera
 from mimegen.shots.config import Light, WideSun
 from mimegen.shots.skinning import SkinMatrix, skin_matrix
-from mimegen.store.frames import ByteArray
 
 # Points closer together than this share of a cell count once.
 VOXEL_CELLS = 0.625

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
-ByteArray = NDArray[np.uint8]
+from mimegen.base.arrays import ByteArray
+
 # A tenth more bytes than by numpy's own level, in a third of the time.
 COMPRESSION = 1
 

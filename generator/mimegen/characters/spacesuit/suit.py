@@ -2,9 +2,10 @@
 
 import numpy as np
 
+from mimegen.base.arrays import BoolArray
 from mimegen.characters.body import Body
 from mimegen.characters.character import Material, Mesh
-from mimegen.characters.piece import BoolArray, Piece
+from mimegen.characters.piece import Piece
 from mimegen.characters.spacesuit.ends import boot, glove
 from mimegen.characters.spacesuit.fitting import Fitting
 from mimegen.characters.spacesuit.helmet import helmet, neck

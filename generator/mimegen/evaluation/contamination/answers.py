@@ -6,10 +6,10 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from mimegen.base.arrays import FloatArray
 from mimegen.evaluation.contamination.fall import Arms, Fall
 from mimegen.evaluation.statistics import (
     ALIKE,
-    Array,
     McNemar,
     more_degrees,
     weighted_mean,
@@ -30,7 +30,7 @@ class Answers:
     action's other variants that are in one arm only.
     """
 
-    score: Array
+    score: FloatArray
     seen: NDArray[np.bool_]
     action: Ints
     variant: Ints
@@ -44,7 +44,7 @@ class Answers:
         return Answers(self.score[chosen], self.seen[chosen], self.action[chosen],
                        self.variant[chosen])
 
-    def by_action(self) -> tuple[Array, Array]:
+    def by_action(self) -> tuple[FloatArray, FloatArray]:
         """Return the sum of scores and the number of answers of each action that has any, (K,)."""
         asked = np.bincount(self.action).astype(float)
         right = np.asarray(np.bincount(self.action, self.score), float)
@@ -59,8 +59,8 @@ class Falls:
     answers had a partner.
     """
 
-    fall: Array
-    weight: Array
+    fall: FloatArray
+    weight: FloatArray
     arms: Arms
     used: NDArray[np.bool_]
 
@@ -81,12 +81,12 @@ def falls_of(answers: Answers) -> Falls:
     action[stratum] = answers.action
     total = np.asarray(np.bincount(action[both], weight), float)
     there = total > 0
-    mean: Array = (np.bincount(action[both], weight * (shares[0] - shares[1]))[there]
+    mean: FloatArray = (np.bincount(action[both], weight * (shares[0] - shares[1]))[there]
                    / total[there])
     return Falls(mean, total[there], _arms(shares, asked, weight), both[stratum])
 
 
-def _arms(shares: list[Array], asked: list[Ints], weight: Array) -> Arms:
+def _arms(shares: list[FloatArray], asked: list[Ints], weight: FloatArray) -> Arms:
     """Return the arms' shares over strata (S,), and as how many answers they are (Kish 1965)."""
     if not len(weight):
         return Arms((0.0, 0.0), (0.0, 0.0))
@@ -124,7 +124,7 @@ def estimate(answers: Answers, falls: Falls) -> Fall:
                 found.df * more_degrees(rare(answers.score[falls.used])))
 
 
-def rare(scores: Array) -> int:
+def rare(scores: FloatArray) -> int:
     """Return how many answers are wrong, or right, whichever are fewer."""
     return int(min((scores < 1).sum(), (scores > 0).sum()))
 
@@ -143,7 +143,7 @@ def pairs_of(answers: Answers) -> McNemar | None:
                    int((both[:, 0] < both[:, 1]).sum()))
 
 
-def _pair_scores(answers: Answers) -> Array:
+def _pair_scores(answers: Answers) -> FloatArray:
     """Return the scores of pairs (P, 2): seen, unseen."""
     cell = answers.action * (int(answers.variant.max()) + 1) + answers.variant
     turn = np.zeros(len(cell), np.int64)

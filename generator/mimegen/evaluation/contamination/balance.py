@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from mimegen.base.arrays import FloatArray
 from mimegen.evaluation.contamination.rows import Arm
-from mimegen.evaluation.statistics import Array
 from mimegen.manifest.row import Row
 
 # Cohen's small to medium difference of means, and its counterpart for shares of levels.
@@ -93,7 +93,7 @@ def _balance(name: str, seen: Sequence[Value], unseen: Sequence[Value]) -> Balan
                    difference <= LARGEST_SHARE)
 
 
-def _of_numbers(name: str, seen: Array, unseen: Array) -> Balance:
+def _of_numbers(name: str, seen: FloatArray, unseen: FloatArray) -> Balance:
     spread = np.sqrt((seen.var() + unseen.var()) / 2)
     apart = float(seen.mean() - unseen.mean())
     difference = 0.0 if apart == 0 else apart / float(spread) if spread else float(np.sign(apart))

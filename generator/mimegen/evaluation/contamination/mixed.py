@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
+from mimegen.base.arrays import FloatArray
 from mimegen.evaluation.contamination.answers import Answers, Ints
-from mimegen.evaluation.statistics import Array, Interval
+from mimegen.evaluation.statistics import Interval
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,6 @@ def mixed_logistic(answers: Answers) -> Mixed | None:
                  float(2 * stats.norm.sf(abs(effect / error))), float(np.exp(found.vcp_mean[0])))
 
 
-def _indicators(groups: Ints) -> Array:
+def _indicators(groups: Ints) -> FloatArray:
     """Return a column for each group (N, groups), 1 where an answer is of it."""
     return np.equal.outer(groups, np.unique(groups)).astype(float)

@@ -1,10 +1,12 @@
 """``mimegen score``: look at a score, lint it, lay it out, in seconds and without Blender."""
 
 import io
+import json
+import re
 import textwrap
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self
 
 import click
 import numpy as np
@@ -37,6 +39,7 @@ from mimegen.commands.common import (
     library_option,
     style_option,
 )
+from mimegen.commands.scoreprompt import prompt_command
 from mimegen.compositing.video import write_pictures
 from mimegen.library.catalogue import SCORE_SUFFIX, Catalogue
 from mimegen.library.scene_take import scene_take
@@ -52,6 +55,7 @@ CAPSULES = "capsules"
 PREVIEW_FPS = 30.0
 # Of a preview's video, in pixels, and how many letters a line of it has.
 VIDEO_SIZE, CAPTION_LETTERS = (480, 600), 56
+_LINE = re.compile(r"line (\d+):")
 
 seed_option = click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0),
                            help="Random seed of the take.")
@@ -62,7 +66,10 @@ stance_option = click.option("--stance", metavar="NAME", help="Stance on which a
 
 @click.group("score")
 def score_command() -> None:
-    """Preview, check and format scores."""
+    """Write, preview, check and format scores."""
+
+
+score_command.add_command(prompt_command)
 
 
 @score_command.command("preview")
@@ -106,7 +113,8 @@ def preview_command(
         scene_sheet(figures, frames, sheet, _paint(figures)).save(packed, "png")
         publish(target, packed.getvalue())
     found = [*lint(motions, score, seed, style), *missed(shown, score, seed, style)]
-    _print_findings(file, found, score, seed, style, None)
+    for one in _told(file, found, score, seed, style, None):
+        click.echo(one)
     click.echo(f"{target}: {motions[0].duration:.1f} s")
     return DONE
 
@@ -141,15 +149,18 @@ def _captioned(picture: Image.Image, second: float, keys: list[str]) -> NDArray[
 @click.option("--against", type=click.Path(path_type=Path), metavar="OLD",
               help="Earlier version of the one FILE; show only findings that are new or worse, and"
                    " the keys near them that changed.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object: all findings, each"
+                                                      " with its file, line, key and remedy.")
 @library_option
 @exits_cleanly
 def lint_command(files: tuple[Path, ...], seed: int, style: str | None, stance: str | None,
-                 body: str, against: Path | None, libraries: tuple[Path, ...]) -> int:
+                 body: str, against: Path | None, as_json: bool, libraries: tuple[Path, ...]
+                 ) -> int:
     """Check scores and scenes; exit with status 1 if anything is wrong.
 
     Each line names the file, the line, the key, the time in the score and a remedy.
     """
-    wrong = 0
+    told: list[Told] = []
     catalogue = Catalogue.with_libraries(libraries)
     character = _body(catalogue, body)
     _refuse_missing((*files, *([against] if against else [])))
@@ -166,12 +177,17 @@ def lint_command(files: tuple[Path, ...], seed: int, style: str | None, stance: 
     for file in files:
         try:
             score = _score(catalogue, file, stance)
-            wrong += _print_findings(file, found(score), score, seed, style, before)
+            told += _told(file, found(score), score, seed, style, before)
         except RequestError as problem:
-            click.echo(str(problem))
-            wrong += 1
-    click.echo(f"{counted(len(files), 'score')}, {counted(wrong, 'finding')}")
-    return SOME_FAILED if wrong else DONE
+            told.append(Told.refused(file, problem))
+    if as_json:
+        click.echo(json.dumps({"scores": len(files), "findings": [one.facts() for one in told]},
+                              indent=1, ensure_ascii=False))
+    else:
+        for one in told:
+            click.echo(one)
+        click.echo(f"{counted(len(files), 'score')}, {counted(len(told), 'finding')}")
+    return SOME_FAILED if told else DONE
 
 
 @score_command.command("format")
@@ -220,15 +236,46 @@ class Before(NamedTuple):
     findings: list[Finding]
 
 
-def _print_findings(file: Path, findings: Sequence[Finding], score: Score, seed: int,
-                    style: str | None, before: Before | None) -> int:
-    for finding in findings:
-        spot = spot_of(finding, score, seed, style)
-        than = "" if before is None else f"; {_compared(finding, spot, score, before)}"
-        click.echo(f"{file}: {spot}: {finding.kind}: {finding.part} at {spot.second:.2f} s of the"
-                   f" score: {finding.value:.1f} {finding.unit} (limit {finding.limit:g}){than};"
-                   f" {HELP[finding.kind]}")
-    return len(findings)
+class Told(NamedTuple):
+    """What is told of one thing that is wrong; of a file that is no score, only what is said."""
+
+    file: Path
+    said: str
+    spot: Spot | None = None
+    finding: Finding | None = None
+
+    @classmethod
+    def refused(cls, file: Path, problem: RequestError) -> Self:
+        """Return what is told of a file that is no score."""
+        return cls(file, str(problem))
+
+    def __str__(self) -> str:
+        return self.said
+
+    def facts(self) -> dict[str, Any]:
+        """Return it for programs: where it is, what was measured against which limit, what helps.
+        """
+        line = _LINE.match(self.said.removeprefix(f"{self.file}: "))
+        facts: dict[str, Any] = {"file": str(self.file), "line": int(line[1]) if line else None}
+        if self.finding is not None and self.spot is not None:
+            found = self.finding
+            facts |= {"key": self.spot.key, "second": round(self.spot.second, 2),
+                      "kind": found.kind, "part": found.part, "value": round(found.value, 1),
+                      "limit": found.limit, "unit": found.unit, "help": HELP[found.kind]}
+        return facts | {"message": self.said}
+
+
+def _told(file: Path, findings: Sequence[Finding], score: Score, seed: int, style: str | None,
+          before: Before | None) -> list[Told]:
+    return [_tell(file, finding, spot_of(finding, score, seed, style), score, before)
+            for finding in findings]
+
+
+def _tell(file: Path, finding: Finding, spot: Spot, score: Score, before: Before | None) -> Told:
+    than = "" if before is None else f"; {_compared(finding, spot, score, before)}"
+    return Told(file, f"{file}: {spot}: {finding.kind}: {finding.part} at {spot.second:.2f} s of"
+                      f" the score: {finding.value:.1f} {finding.unit} (limit {finding.limit:g})"
+                      f"{than}; {HELP[finding.kind]}", spot, finding)
 
 
 def _compared(finding: Finding, spot: Spot, score: Score, before: Before) -> str:

@@ -1,0 +1,43 @@
+"""``mimegen score prompt``: all that somebody, or a language model, needs to write an action."""
+
+from pathlib import Path
+
+import click
+
+from mimegen.commands.common import DONE, exits_cleanly, library_option
+from mimegen.library.catalogue import Catalogue, Entry
+from mimegen.library.scoreprompt import nearest_actions, score_prompt
+
+EXAMPLES = 2
+performers_option = click.option(
+    "--performers", default=1, show_default=True, type=click.IntRange(1, 2),
+    help="Number of people who perform the action.")
+like_option = click.option(
+    "--like", metavar="A[,B]", help="Actions to take as examples, by id, label or alias.  [default:"
+    " those whose words are nearest in meaning]")
+
+
+@click.command("prompt")
+@click.argument("name", metavar="NAME")
+@performers_option
+@like_option
+@library_option
+@exits_cleanly
+def prompt_command(name: str, performers: int, like: str | None, libraries: tuple[Path, ...]
+                   ) -> int:
+    """Print a prompt with which a language model can write the action NAME.
+
+    It holds the language of scores, all words that may be used, two examples, and what lint checks.
+    Have the model correct what "mimegen score lint --json" finds.
+    """
+    catalogue = Catalogue.with_libraries(libraries)
+    examples = examples_of(catalogue, name, like, performers)
+    click.echo(score_prompt(catalogue, name, examples, performers))
+    return DONE
+
+
+def examples_of(catalogue: Catalogue, name: str, like: str | None, performers: int) -> list[Entry]:
+    """Return the actions that are named as examples, or those whose words are nearest."""
+    if like is None:
+        return nearest_actions(catalogue, name, EXAMPLES, performers)
+    return [catalogue.action(one.strip()) for one in like.split(",")]

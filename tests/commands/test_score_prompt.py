@@ -1,0 +1,76 @@
+"""What a language model is given to write an action, and what it is told of its errors."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+from click.testing import CliRunner
+
+from mimegen.base.paths import data_folder
+from mimegen.choreography.body import landmark_names
+from mimegen.choreography.hand_shapes import hand_shapes
+from mimegen.choreography.where import HELP
+from mimegen.cli import main
+from mimegen.library.catalogue import Catalogue
+from mimegen.library.scoreprompt import LANGUAGE, nearest_actions
+
+CATALOGUE = Catalogue.with_libraries(())
+KNOCKING = data_folder() / "mocap/knocking_on_door/knocking_on_door.score.yaml"
+
+
+def prompt(*words: str) -> str:
+    result = CliRunner().invoke(main, ["score", "prompt", *words])
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def test_a_prompt_holds_the_language_all_words_and_whole_examples() -> None:
+    text = prompt("Brushing teeth", "--like", "knocking,high five")
+    for title in LANGUAGE:
+        assert f"\n## {title}\n" in text
+    words = {line.split(": ")[0]: line for line in text.splitlines() if line.startswith("- ")}
+    assert set(landmark_names()) <= set(re.findall(r"\w+", words["- landmarks"]))
+    assert set(hand_shapes()) <= set(re.findall(r"\w+", words["- hand shapes"]))
+    assert all(f"`{kind}`" in text for kind in HELP)
+    assert "`mocap/brushing_teeth/`" in text
+    example = text.split("## Example: ")[1]
+    files = dict(re.findall(r"`([\w.]+)`\n\n```yaml\n(.*?)\n```", example, re.S))
+    assert {name.split(".", 1)[1] for name in files} == {
+        "yaml", "score.yaml", "checks.yaml", "timeline.yaml"}
+    assert yaml.safe_load(files[KNOCKING.name]) == yaml.safe_load(KNOCKING.read_text())
+
+
+@pytest.mark.parametrize(("name", "near"), [
+    ("playing the banjo", "playing_"), ("drinking tea", "drink"), ("mopping the floor", "_floor")])
+def test_examples_are_near_in_meaning(name: str, near: str) -> None:
+    found = nearest_actions(CATALOGUE, name, 3)
+    assert len(found) == 3 and near in found[0].action.id
+
+
+def test_examples_for_two_have_two_performers() -> None:
+    assert prompt("hugging", "--performers", "2").count("\npartner:\n") >= 2
+
+
+def test_lint_tells_programs_where_and_what_helps(tmp_path: Path) -> None:
+    score, broken = tmp_path / "late.score.yaml", tmp_path / "broken.score.yaml"
+    inside = "left_hand: {to: navel 0 2 0, touch: palm, palm: forward, fingers: down, elbow: out}"
+    score.write_text(re.sub(r"left_hand: \{to: hip 14 9 7, .*\}", inside, KNOCKING.read_text()))
+    broken.write_text("action: [\n")
+    result = CliRunner().invoke(main, ["score", "lint", "--json", str(score), str(broken)])
+    told = json.loads(result.stdout)
+    assert result.exit_code == 1 and told["scores"] == 2
+    found = told["findings"][0]
+    assert (found["file"], found["kind"], found["key"]) == (str(score), "reach", "left_hand")
+    phase = " ".join(score.read_text().splitlines()[found["line"] - 1:]).split("- at:")[1]
+    assert found["key"] in phase and found["second"] == pytest.approx(3.75, abs=0.2)
+    assert found["help"] == HELP["reach"] and found["value"] > found["limit"]
+    refused = told["findings"][-1]
+    assert refused["file"] == str(broken) and refused["line"] == 2 and "kind" not in refused
+    assert "not valid YAML" in refused["message"]
+
+
+def test_lint_of_a_clean_score_has_no_findings() -> None:
+    result = CliRunner().invoke(main, ["score", "lint", "--json", str(KNOCKING)])
+    assert json.loads(result.stdout) == {"scores": 1, "findings": []} and result.exit_code == 0

@@ -31,6 +31,7 @@ COMMANDS = {
     "import": "mimegen.commands.import_",
     "inspect": "mimegen.commands.inspect",
     "list": "mimegen.commands.list",
+    "pairs": "mimegen.commands.pairs",
     "permute": "mimegen.commands.permute",
     "plan": "mimegen.commands.plan",
     "pointlight": "mimegen.commands.pointlight",

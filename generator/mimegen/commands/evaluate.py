@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from rich.console import Console
 from rich.table import Table
 
 from mimegen.base.counted import counted
@@ -130,7 +131,21 @@ def _show(content: dict[str, Any]) -> None:
             console.print(_shares("category", one["categories"], one))
         if one["contrasts"]:
             console.print(_contrasts(one))
-    people = content["people"]
+        _show_groups(console, one)
+    _show_reliance(console, content["reliance"])
+    _show_people(console, content["people"])
+
+
+def _show_reliance(console: Console, tables: list[dict[str, Any]]) -> None:
+    """Print what answers rest on, a sentence a line."""
+    for table in tables:
+        way = " ".join((table["model"], table["format"], table["asks"], table["prompting"]))
+        for sentence in table["sentences"]:
+            console.print(f"{way}: {sentence}", markup=False)
+
+
+def _show_people(console: Console, people: dict[str, Any] | None) -> None:
+    """Print how many people answered, who is flagged and why, and their agreement."""
     if people:
         console.print(f"people: {len(people['raters'])}, {people['flagged']} flagged")
         for rater in people["raters"]:
@@ -139,6 +154,18 @@ def _show(content: dict[str, Any]) -> None:
         for scale, found in people["scales"].items():
             console.print(f"  {scale}: {counted(len(found['clips']), 'clip')},"
                           f" alpha {_alpha(found['alpha'])}", markup=False)
+
+
+def _show_groups(console: Console, one: dict[str, Any]) -> None:
+    """Print how many pairs have both halves right, or how many performances all variants."""
+    for name, words in (("pairs", "pairs with both halves right"),
+                        ("whole", "performances with all variants right")):
+        if name in one:
+            found = one[name]
+            chance = f", by guessing {found['chance']:.1%}" if found.get("chance") else ""
+            console.print(f"{words}: {found['right']} of {found['answered']},"
+                          f" {found['accuracy']:.1%} (95 %: {_span(found['by_action'])}){chance}",
+                          markup=False)
 
 
 def _shares(heading: str, parts: dict[str, Any], one: dict[str, Any]) -> Table:

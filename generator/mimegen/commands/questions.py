@@ -24,6 +24,14 @@ from mimegen.evaluation.audit import (
     read_items,
     too_few,
 )
+from mimegen.evaluation.controls import (
+    ADD,
+    DEFAULT_SAMPLING,
+    ControlRequest,
+    control_questions,
+    parse_controls,
+    shows_nobody,
+)
 from mimegen.evaluation.cues import (
     CONDITIONS,
     TASKS,
@@ -33,6 +41,7 @@ from mimegen.evaluation.cues import (
 )
 from mimegen.evaluation.given import GIVEN
 from mimegen.evaluation.making import OPTIONS, Request, questions_of
+from mimegen.evaluation.pairs import pair_questions, read_pair_wording
 from mimegen.evaluation.question import Question, well_formed, write_questions
 from mimegen.evaluation.sampling import parse_sampling, parse_size, write_frames
 from mimegen.evaluation.templates import read_templates
@@ -45,20 +54,22 @@ from mimegen.manifest.row import Row
 HEADINGS = {
     "Questions": ("format_", "asks", "condition", "prompting", "templates"),
     "Distractors": ("given", "difficulty", "fold", "seed"),
+    "Controls": ("controls",),
     "Frames": ("sampling", "frames_folder", "image", "size", "stamp"),
     "Output": ("target", "unchecked"),
     "Audit": ("audited", "as_json"),
 }
 # Whose options are drawn from a timeline, and not from other actions' labels.
-TIMED = ("timeline", "cue")
+TIMED = ("timeline", "cue", "pair")
 
 
 @click.command("questions", cls=Grouped, headings=HEADINGS)
 @click.argument("out", required=False, type=click.Path(path_type=Path), metavar="OUT")
 @click.option("--format", "format_", default="mc", show_default=True,
-              type=click.Choice(["mc", "free", "3afc", "description", "timeline", "cue"]),
+              type=click.Choice([*OPTIONS, "timeline", "cue", "pair"]),
               help="Question format: mc and free as in MIME, 3afc and description as in ActPLD,"
-                   " timeline (when things happen) as in MimeQA, cue as in ObservableToM.")
+                   " timeline (when things happen) as in MimeQA, cue as in ObservableToM, pair for"
+                   " the minimal pairs of mimegen pairs.")
 @click.option("--asks", type=click.Choice(["label", "intention", *TASKS]),
               help="Target of the question: label or intention for 3afc and description; the rest"
                    " for cue.  [default: label; explanation for cue]")
@@ -76,6 +87,11 @@ TIMED = ("timeline", "cue")
 @click.option("--fold", type=click.IntRange(1, 5),
               help="Fold to use of five folds by action; the training, validation and test sets"
                    " then share no options.")
+@click.option("--controls", metavar="A[,B]|all",
+              help="Control questions to add: text (no video), frame (single frames), shuffled,"
+                   " reversed, person (blank background), dots, background (nobody in it). They"
+                   " show sampled frames, of uniform:8 unless --sampling says otherwise; person,"
+                   " dots and background need such clips in OUT.")
 @click.option("--sampling", default="video", show_default=True, metavar="HOW",
               help="Frames to show: video, uniform:K, middle:K, fps:F[:MOST] or"
                    " window:START:END:F.")
@@ -101,8 +117,9 @@ TIMED = ("timeline", "cue")
 @exits_cleanly
 def questions_command(out: Path | None, format_: str, asks: str | None, condition: str,
                       prompting: str,
-                      given: Path | None, difficulty: str | None, fold: int | None, sampling: str,
-                      frames_folder: Path | None, image: str, size: str | None, stamp: bool,
+                      given: Path | None, difficulty: str | None, fold: int | None,
+                      controls: str | None, sampling: str, frames_folder: Path | None, image: str,
+                      size: str | None, stamp: bool,
                       templates: Path | None, seed: int,
                       target: Path | None, unchecked: bool, audited: Path | None,
                       as_json: bool) -> int:
@@ -116,9 +133,12 @@ def questions_command(out: Path | None, format_: str, asks: str | None, conditio
     if audited is not None:
         return _audit(audited, as_json)
     assert out is not None
-    rows, pixels = _rows(out), parse_size(size)
+    everything, pixels = _rows(out), parse_size(size)
     if not unchecked:
-        check_clips(out, rows)
+        check_clips(out, everything)
+    rows = [row for row in everything if not shows_nobody(row)]
+    wanted = parse_controls(controls) if controls else ()
+    sampling = DEFAULT_SAMPLING if wanted and sampling == "video" else sampling
     asks = asks or ("explanation" if format_ == "cue" else "label")
     _refuse_what_does_not_go_together(format_, asks, condition, difficulty, fold)
     if given is not None and not OPTIONS.get(format_):
@@ -126,6 +146,9 @@ def questions_command(out: Path | None, format_: str, asks: str | None, conditio
                            " 3afc")
     if format_ == "cue":
         made = cue_questions(rows, CueRequest(asks, condition, read_cue_wording(templates), seed))
+    elif format_ == "pair":
+        made = pair_questions(rows, read_pair_wording(templates), seed, parse_sampling(sampling),
+                              sampling)
     elif format_ == "timeline":
         made = _of_timelines(rows, TimelineRequest(
             prompting, read_wording(templates), seed, parse_sampling(sampling), sampling,
@@ -134,14 +157,30 @@ def questions_command(out: Path | None, format_: str, asks: str | None, conditio
         made = questions_of(rows, Request(
             format_, asks, prompting, read_templates(format_, templates), seed, difficulty, fold,
             parse_sampling(sampling), sampling, given))
+    if wanted:
+        made += _controls(made, everything, wanted, sampling, seed)
     if frames_folder:
-        _write_frames(out, rows, made, frames_folder, image, pixels, stamp)
+        _write_frames(out, everything, made, frames_folder, image, pixels, stamp)
     target = target or out / f"questions-{format_}.jsonl"
     write_questions(target, made)
     click.echo(f"{target}: {counted(len(made), 'question')} about"
                f" {counted(len({one.action for one in made}), 'action')}")
     _tell_origins(made)
     return DONE
+
+
+def _controls(made: Sequence[Question], rows: Sequence[Row], names: tuple[str, ...],
+              sampling: str, seed: int) -> list[Question]:
+    """Make the controls of questions, and say how many questions have none."""
+    shown = parse_sampling(sampling)
+    assert shown is not None, "controls are about frames"
+    found, missing = control_questions(made, rows, ControlRequest(names, shown, sampling, seed))
+    for name, count in missing.items():
+        if count:
+            click.echo(f"{name}: no control for {counted(count, 'question')}, because no clip in"
+                       f" OUT shows it; {ADD[name]}" if name in ADD else
+                       f"{name}: no control for {counted(count, 'question')} with too few frames")
+    return found
 
 
 def _refuse_what_does_not_go_together(format_: str, asks: str, condition: str,

@@ -6,7 +6,7 @@ from pathlib import Path
 from mimegen.compositing.backdrop import backdrop
 from mimegen.compositing.background import Background
 from mimegen.compositing.color import Shade, Tint
-from mimegen.compositing.video import write_clip, write_panned
+from mimegen.compositing.video import write_clip, write_empty, write_panned
 from mimegen.shots.camera import Camera
 from mimegen.store.frames import frame_name
 
@@ -19,7 +19,7 @@ class ClipJob:
     that is a set, ``angle_deg`` the variant's angle, ``tint`` what the figure's light is
     multiplied by, ``shade`` what its shadow takes of the ground's. With a ``window`` (width,
     height) that is all that is seen of the camera's picture, from ``pan``, its left top corner in
-    every frame, on.
+    every frame, on. An ``empty`` clip shows the background alone, for as long.
     """
 
     folder: Path
@@ -35,6 +35,7 @@ class ClipJob:
     window: tuple[int, int] | None = None
     pan: tuple[tuple[int, int], ...] = ()
     shade: Shade | None = None
+    empty: bool = False
 
     def run(self) -> None:
         """Publish the clip; raises as ``backdrop`` and ``write_clip``."""
@@ -42,6 +43,9 @@ class ClipJob:
             raise FileNotFoundError(f"{self.folder} is gone")
         files = (self.folder / frame_name(number) for number in self.frames)
         scene = backdrop(self.background, self.camera, self.still, self.angle_deg)
+        if self.empty:
+            write_empty(scene, len(self.frames), self.fps, self.target, self.window, self.pan)
+            return
         if self.window is not None:
             write_panned(files, scene, self.window, self.pan, self.fps, self.target, self.shadow,
                          self.tint, self.shade)

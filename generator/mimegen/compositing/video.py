@@ -4,10 +4,11 @@ import hashlib
 import re
 import subprocess
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import repeat
 from pathlib import Path
 from typing import IO
 
@@ -82,6 +83,24 @@ def write_panned(frame_paths: Iterable[Path], backdrop_linear: LightArray, windo
     pictures = (np.ascontiguousarray(picture[top:top + height, left:left + width])
                 for picture, (left, top) in zip(composed, corners, strict=True))
     return write_pictures(pictures, window, fps, target)
+
+
+def write_empty(backdrop_linear: LightArray, frames: int, fps: float, target: Path,
+                window: tuple[int, int] | None = None,
+                corners: Sequence[tuple[int, int]] = ()) -> ClipFacts:
+    """Encode a background (H, W, 3), linear light, without anybody, for so many frames.
+
+    ``window`` and ``corners`` are those of ``write_panned``; without them all of it is seen.
+    Raises as ``write_pictures``.
+    """
+    picture = Compositor(backdrop_linear).empty
+    if window is None:
+        height, width = picture.shape[:2]
+        return write_pictures(repeat(picture, frames), (width, height), fps, target)
+    width, height = window
+    shown = (np.ascontiguousarray(picture[top:top + height, left:left + width])
+             for left, top in corners)
+    return write_pictures(shown, window, fps, target)
 
 
 def _with_shadow(frame: Frame, share: float) -> Frame:

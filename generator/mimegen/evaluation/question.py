@@ -61,7 +61,9 @@ class Question(BaseModel):
     ``frames`` are the numbers of those to show, from 0; without, the clip is shown as it is.
     ``category`` is what a benchmark parts its tables by, ``aspect`` what is asked for, in which
     ``condition``, and ``question`` the question without the words around it, where it has any.
-    ``people`` is how many the clip shows.
+    ``people`` is how many the clip shows. ``pair`` names the minimal pair that is asked about.
+    ``control`` is what a control question shows in place of the clip of ``control_of``, a
+    question_id.
     """
 
     model_config = ConfigDict(frozen=True, extra="allow")
@@ -99,6 +101,9 @@ class Question(BaseModel):
     aspect: str | None = None
     condition: str | None = None
     people: int | None = None
+    pair: str | None = None
+    control: str | None = None
+    control_of: str | None = None
     question: str | None = None
     seed: int = 0
     versions: dict[str, str] = {}
@@ -122,6 +127,8 @@ class Question(BaseModel):
     @property
     def way(self) -> tuple[str, str, str]:
         """Format, what is asked for and how: what tables are parted by."""
+        if self.control is not None:
+            return self.format, self.asks, f"{self.prompting}, {self.control}"
         alone = self.condition == "text" and self.prompting != "text"
         return self.format, self.asks, f"{self.prompting}, text only" if alone else self.prompting
 

@@ -8,8 +8,10 @@ import numpy as np
 from scipy import stats
 
 from mimegen.evaluation.contrasts import contrasts
+from mimegen.evaluation.pairs import both_right
 from mimegen.evaluation.question import Question
 from mimegen.evaluation.reading import RULES, STRICT
+from mimegen.evaluation.reliance import reliance
 from mimegen.evaluation.scoring import Scored
 from mimegen.evaluation.statistics import cluster_bootstrap, clustered_share, wilson
 
@@ -26,7 +28,7 @@ def report(scored: Sequence[Scored], questions: Sequence[Question]) -> Table:
     kinds = sorted({one.kind for one in scored})
     models = [_kind_report(kind, [one for one in scored if one.kind == kind], questions)
               for kind in kinds]
-    return {"models": models, "actpld": actpld(scored)}
+    return {"models": models, "actpld": actpld(scored), "reliance": reliance(scored)}
 
 
 def _kind_report(kind: tuple[str, str, str, str], scored: list[Scored],
@@ -49,6 +51,10 @@ def _kind_report(kind: tuple[str, str, str, str], scored: list[Scored],
         found["aspects"] = parted(scored, lambda one: str(one.question.aspect), *kind)
     if asks == "validity":
         found["validity"] = validity(scored)
+    if pairs := paired(scored, *kind):
+        found["pairs"] = pairs
+    elif whole := whole_groups(scored, *kind):
+        found["whole"] = whole
     return found
 
 
@@ -81,19 +87,53 @@ def share(scored: Sequence[Scored], *name: str) -> Table:
     ``by_action`` is Wilson's interval with clusters' error, ``bootstrap`` resamples actions (BCa;
     None where they all say the same). ``name`` seeds the resampling.
     """
-    right = sum(one.right for one in scored)
+    return {**_clustered([(one.question.action, one.right) for one in scored], *name),
+            "unparsed": sum(one.said is None for one in scored) / len(scored),
+            "chance": _chance(scored)}
+
+
+def _clustered(verdicts: Sequence[tuple[str, bool]], *name: str) -> Table:
+    """Return the share of verdicts that are right, each with its action, and its intervals."""
+    right = sum(verdict for _, verdict in verdicts)
     clusters: dict[str, list[bool]] = defaultdict(list)
-    for one in scored:
-        clusters[one.question.action].append(one.right)
+    for action, verdict in verdicts:
+        clusters[action].append(verdict)
     sums = np.array([sum(clusters[action]) for action in sorted(clusters)], dtype=float)
     counts = np.array([len(clusters[action]) for action in sorted(clusters)], dtype=float)
     resampled = cluster_bootstrap(sums / counts, counts, LEVEL, *name) if len(sums) > 1 else None
-    return {"answered": len(scored), "right": right, "accuracy": right / len(scored),
-            "wilson": list(wilson(right / len(scored), len(scored))),
+    return {"answered": len(verdicts), "right": right, "accuracy": right / len(verdicts),
+            "wilson": list(wilson(right / len(verdicts), len(verdicts))),
             "by_action": list(clustered_share(sums, counts)),
-            "bootstrap": None if resampled is None else [*resampled],
-            "unparsed": sum(one.said is None for one in scored) / len(scored),
-            "chance": _chance(scored)}
+            "bootstrap": None if resampled is None else [*resampled]}
+
+
+def paired(scored: Sequence[Scored], *name: str) -> Table | None:
+    """Return how many minimal pairs have both halves right, with the intervals of ``share``.
+
+    ``chance`` is what guessing gets; a model that gives both halves the same answer gets none where
+    the halves differ in what is asked about. None without a pair.
+    """
+    pairs = both_right(scored)
+    if not pairs:
+        return None
+    return {**_clustered([(action, right) for action, right, _ in pairs], *name, "pairs"),
+            "chance": float(np.mean([chance for *_, chance in pairs]))}
+
+
+def whole_groups(scored: Sequence[Scored], *name: str) -> Table | None:
+    """Return how many performances are right in all their variants (group accuracy).
+
+    Only performances of which at least two variants were answered count; None without any.
+    """
+    groups: dict[str, list[Scored]] = defaultdict(list)
+    for one in scored:
+        groups[one.question.performed].append(one)
+    several = [groups[performed] for performed in sorted(groups)
+               if len({one.question.sample_id for one in groups[performed]}) > 1]
+    if not several:
+        return None
+    return _clustered([(group[0].question.action, all(one.right for one in group))
+                       for group in several], *name, "groups")
 
 
 def _rules(scored: Sequence[Scored]) -> dict[str, int]:

@@ -18,7 +18,7 @@ from mimegen.plan.keys import clearing_code, clip_code, display_code, showing_co
 from mimegen.plan.permute.declaration import Permutation
 from mimegen.plan.shots import Shot
 from mimegen.plan.staging import Filmed, filmed
-from mimegen.plan.variants import Variant
+from mimegen.plan.variants import NOBODY, Variant
 from mimegen.pointlight.scenes import chosen_set
 from mimegen.pointlight.spec import Display
 from mimegen.scenery.clearing import changed
@@ -84,8 +84,14 @@ class Clip:
         if self.permutation is not None:
             return _permutation_name(self.permutation, shot.config)
         lit = () if self.tint is None else ("place_light",)
-        return path_name(*shot.casting.words, self.chosen.word, self.variant.view_word,
+        nobody = (NOBODY,) if self.is_empty else ()
+        return path_name(*shot.casting.words, *nobody, self.chosen.word, self.variant.view_word,
                          shot.config.name, *lit)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the performers are left out, so that only their place is seen."""
+        return self.variant.character == NOBODY
 
     @property
     def view_azimuth_deg(self) -> float:

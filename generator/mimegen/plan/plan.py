@@ -21,7 +21,7 @@ from mimegen.plan.clips import NAMED, ChosenBackground, Clip, DisplayClip
 from mimegen.plan.front import angle_from_front, camera_azimuth
 from mimegen.plan.lighting import PlaceLight, place_light
 from mimegen.plan.shots import Rendering, Shot
-from mimegen.plan.variants import BACKGROUNDS, CAST, Variant
+from mimegen.plan.variants import BACKGROUNDS, CAST, NOBODY, Variant
 from mimegen.pointlight.spec import Display, changed
 from mimegen.pointlight.words import worded_display
 from mimegen.shots.config import Light, RenderConfig
@@ -134,7 +134,7 @@ class _Matrix:
 
     def cells(self, kind: _Kind) -> _Cells:
         cells = _Cells({}, {})
-        seen: set[tuple[_Members, str, str]] = set()
+        seen: set[tuple[_Members, str, str, bool]] = set()
         for variant in self.variants:
             if variant.words is None and kind.background_name(variant) is None:
                 continue
@@ -144,8 +144,9 @@ class _Matrix:
                     (variant, *display_of(variant, self.config)))
                 continue
             chosen = self._background(variant, kind)
-            if (members, variant.view, chosen.word) not in seen:
-                seen.add((members, variant.view, chosen.word))
+            cell = members, variant.view, chosen.word, variant.character == NOBODY
+            if cell not in seen:
+                seen.add(cell)
                 cells.rendered.setdefault(members, []).append((variant, chosen))
         return cells
 
@@ -165,7 +166,7 @@ class _Matrix:
 
     def _members(self, variant: Variant, performers: int) -> _Members:
         name = CAST.get(variant.character, variant.character)
-        if variant.character == "base" and self.performer is not None:
+        if variant.character in ("base", NOBODY) and self.performer is not None:
             name = self.performer
         first = cast_member(self.catalogue, name)
         if performers == 1:

@@ -6,6 +6,8 @@ An angle turns the camera from the render config's own place; ``front``, ``left`
 A background may be followed by a seed that draws another place of its kind, ``beach:7`` or
 ``aligned:7``.
 
+``nobody+background@angle`` shows the place of ``base`` alone, as a control.
+
 ``pointlight@angle`` shows dots instead of a body; words after colons say how, as in
 ``pointlight:inverted:masked=40@90``: manipulations, styles, or the name of a display.
 """
@@ -40,7 +42,9 @@ GROUPS = {
     "pointlight": POINTLIGHT,
 }
 BACKGROUNDS = ("blank", "aligned", "misaligned")
-CAST = {"base": "man", "adversarial": "spacesuit", "lights": "lights:man"}
+# The place without the performer: framed as for ``base``, who is left out of the picture.
+NOBODY = "nobody"
+CAST = {"base": "man", "adversarial": "spacesuit", "lights": "lights:man", NOBODY: "man"}
 # Offered where somebody mistypes one.
 _FROM_FRONT = tuple(f"base+blank@{side}" for side in SIDES)
 _VIEW = rf"(?P<view>\d+(\.\d+)?|{SIDE_PATTERN})"

@@ -59,7 +59,7 @@ def clip_task(clip: Clip, facts: dict[str, Any], store: Store) -> Task:
         store.shot_folder(clip.shot.key), tuple(shown.frames.tolist()), shown.shadow,
         _portable(clip.background, store), camera_of(facts), still_of(clip, facts, store),
         clip.shot.config.fps, target, clip.shot.angle,
-        clip.tint, *_panned(clip, facts, shown), clip.shade,
+        clip.tint, *_panned(clip, facts, shown), clip.shade, clip.is_empty,
     ), f"clip {clip.sample_id}")
 
 

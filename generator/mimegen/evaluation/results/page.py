@@ -50,7 +50,8 @@ def write_page(content: Table, failed: Sequence[Failure], folder: Path) -> Path:
 
     Raises RequestError where they cannot be written.
     """
-    sections = [*_kinds(content), _actpld(content), _clips(failed), _people(content)]
+    sections = [*_kinds(content), _reliance(content), _actpld(content), _clips(failed),
+                _people(content)]
     for section in sections:
         for name, picture in section.plots.items():
             publish(folder / f"{name}.png", picture)
@@ -122,10 +123,34 @@ def _kind(title: str, name: str, kinds: Sequence[Table]) -> Section:
         parts.append(figure("Accuracy by category", plots[f"{name}-categories"]))
     if any("validity" in kind for kind in kinds):
         parts.append(_validity(kinds))
+    parts += [_whole(title, name, kinds) for name, title in GROUP_TITLES.items()
+              if any(name in kind for kind in kinds)]
     parts.append(_read_by(kinds))
     parts += ["<h3>By semantic group</h3>", _folded(_parts("Group", "groups", kinds)),
               "<h3>Hardest actions</h3>", _hardest(kinds), _confusions(kinds)]
     return Section("\n".join(parts), plots)
+
+
+GROUP_TITLES = {"pairs": "Minimal pairs with both halves right",
+                "whole": "Performances with all variants right"}
+
+
+def _whole(title: str, name: str, kinds: Sequence[Table]) -> str:
+    """Return the table of paired or group accuracy, by model."""
+    rows = [[kind["model"], _share(kind[name]), _percent(kind[name].get("chance"))]
+            for kind in kinds if name in kind]
+    return f"<h3>{title}</h3>" + table(["Model", "all right", "chance"], rows)
+
+
+def _reliance(content: Table) -> Section:
+    """Return what the answers rest on: each finding in a sentence, by model and way of asking."""
+    found = [(one, sentence) for one in content["reliance"] for sentence in one["sentences"]]
+    if not found:
+        return Section("", {})
+    rows = [[one["model"], TITLES.get(one["format"], one["format"]), sentence]
+            for one, sentence in found]
+    return Section("<h2>What the answers rest on</h2>"
+                   + table(["Model", "Questions", "Finding"], rows), {})
 
 
 def _parts(head: str, part: str, kinds: Sequence[Table]) -> str:

@@ -17,6 +17,17 @@ from mimegen.choreography.manner import Manner
 VIDEO, OWN_STYLE = "video", "own"
 
 
+class PairFacts(Strict):
+    """Which minimal pair a clip is one half of, and what the halves differ in.
+
+    ``value`` is what this half has of ``factor``; everything else of both halves is equal.
+    """
+
+    id: str = Field(min_length=1)
+    factor: str = Field(min_length=1)
+    value: str = Field(min_length=1)
+
+
 class Declaration(Strict):
     """A clip, completely. Degrees; ``azimuth`` turns the camera from the config's own place.
 
@@ -56,6 +67,7 @@ class Declaration(Strict):
     fault_amount: Finite | None = Field(default=None, gt=0, le=1)
     frame_redraws: int = Field(default=0, ge=0)
     view_redraws: int | None = Field(default=None, ge=1)
+    pair: PairFacts | None = None
 
     @model_validator(mode="after")
     def _has_fault_and_amount(self) -> Self:

@@ -1,0 +1,162 @@
+"""Control questions: the same question with less shown, to tell what an answer rests on."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mimegen.base.errors import RequestError, near_misses
+from mimegen.base.files import content_key
+from mimegen.base.seeds import generator
+from mimegen.evaluation.opaque import opaque_name
+from mimegen.evaluation.question import Question
+from mimegen.evaluation.sampling import Sampling
+from mimegen.manifest.row import Row
+
+# Single frames are shown from so many equal parts of the clip, in a question each.
+POSITIONS = 4
+DEFAULT_SAMPLING = "uniform:8"
+TEXT, FRAME, SHUFFLED, REVERSED = "no video", "one frame", "shuffled", "reversed"
+PERSON, DOTS, BACKGROUND = "person alone", "dots alone", "background alone"
+# The words of --controls.
+NAMES = {"text": TEXT, "frame": FRAME, "shuffled": SHUFFLED, "reversed": REVERSED,
+         "person": PERSON, "dots": DOTS, "background": BACKGROUND}
+
+# What to render where a control needs another clip.
+ADD = {PERSON: "render base+blank from the same sides", DOTS: "render pointlight variants",
+       BACKGROUND: "render nobody+BACKGROUND variants, such as nobody+aligned@0"}
+
+Changes = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class ControlRequest:
+    """Which controls, over which frames: those of the sampling, in order, are the full clip."""
+
+    names: tuple[str, ...]
+    sampling: Sampling
+    sampling_text: str
+    seed: int = 0
+
+
+def parse_controls(text: str) -> tuple[str, ...]:
+    """Return the controls that ``A,B`` or ``all`` says. Raises RequestError for an unknown one."""
+    if text.strip() == "all":
+        return tuple(NAMES.values())
+    words = list(dict.fromkeys(word.strip() for word in text.split(",")))
+    for word in words:
+        if word not in NAMES:
+            raise RequestError(f"--controls {word}: no such control{near_misses(word, NAMES)}")
+    return tuple(NAMES[word] for word in words)
+
+
+def control_questions(questions: Sequence[Question], rows: Sequence[Row], request: ControlRequest
+                      ) -> tuple[list[Question], dict[str, int]]:
+    """Return the controls of questions, and of each control how many questions have none.
+
+    A question has none where no other clip shows what is wanted: the same performance by the same
+    person from the same side on a blank background, as dots, or without the person.
+    """
+    rows_by_id = {row.sample_id: row for row in rows}
+    others = _Others(rows)
+    made: list[Question] = []
+    missing = dict.fromkeys(request.names, 0)
+    for question in questions:
+        row = rows_by_id[question.sample_id]
+        for name in request.names:
+            found = [*_changes(name, row, others, request)]
+            missing[name] += not found
+            made += [_control(question, name, changes) for changes in found]
+    return made, missing
+
+
+def _control(question: Question, name: str, changes: Changes) -> Question:
+    identity = content_key("control", name, question.question_id, changes.get("frames"))[:16]
+    return question.model_copy(update={
+        **changes, "control": name, "control_of": question.question_id, "question_id": identity,
+        "examples": []})
+
+
+def _changes(name: str, row: Row, others: "_Others", request: ControlRequest
+             ) -> Iterator[Changes]:
+    """Yield what changes in the questions of a control; nothing where it cannot be asked."""
+    if name == TEXT:
+        yield {"condition": "text", "frames": []}
+    elif name in _OF_FRAMES:
+        frames = request.sampling.frames(row.frames, row.fps)
+        for shown in _OF_FRAMES[name](frames, row, request.seed):
+            yield {"frames": shown, "sampling": request.sampling_text,
+                   "window": request.sampling.window(row.frames, row.fps)}
+    elif (other := others.showing(name, row)) is not None:
+        frames = request.sampling.frames(other.frames, other.fps)
+        yield {"sample_id": other.sample_id, "file_name": other.file_name, "frames": frames,
+               "clip": opaque_name(other, request.seed), "sampling": request.sampling_text}
+
+
+def _single(frames: list[int], row: Row, seed: int) -> Iterator[list[int]]:
+    count = min(POSITIONS, len(frames))
+    for part in range(count):
+        yield [frames[int((part + 0.5) * len(frames) / count)]]
+
+
+def _shuffled(frames: list[int], row: Row, seed: int) -> Iterator[list[int]]:
+    """Yield the frames in an order drawn by the clip's name that is neither theirs nor reversed."""
+    if len(frames) < 3:
+        return
+    draw = generator(seed, "shuffled", row.sample_id)
+    while True:
+        order = [frames[int(place)] for place in draw.permutation(len(frames))]
+        if order not in (frames, frames[::-1]):
+            yield order
+            return
+
+
+def _reversed(frames: list[int], row: Row, seed: int) -> Iterator[list[int]]:
+    if len(frames) > 1:
+        yield frames[::-1]
+
+
+_OF_FRAMES: dict[str, Callable[[list[int], Row, int], Iterator[list[int]]]] = {
+    FRAME: _single, SHUFFLED: _shuffled, REVERSED: _reversed}
+
+
+class _Others:
+    """The clips of the same performance that show one thing alone."""
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        self._found: dict[tuple[Any, ...], Row] = {}
+        for row in sorted(rows, key=lambda row: row.sample_id):
+            kind = _shows_alone(row)
+            if kind is not None:
+                self._found.setdefault((kind, *_performance(row), *_seen_as(kind, row)), row)
+
+    def showing(self, kind: str, row: Row) -> Row | None:
+        """Return the clip that shows one thing of a row's clip alone; None where there is none."""
+        found = self._found.get((kind, *_performance(row), *_seen_as(kind, row)))
+        return None if found is None or found.sample_id == row.sample_id else found
+
+
+def _shows_alone(row: Row) -> str | None:
+    if row.type == "pointlight":
+        return DOTS
+    if shows_nobody(row):
+        return BACKGROUND
+    return PERSON if row.background_config == "blank" else None
+
+
+def shows_nobody(row: Row) -> bool:
+    """Return whether a clip shows a place without its performer."""
+    return row.config_name is not None and row.config_name.startswith("nobody+")
+
+
+def _performance(row: Row) -> tuple[Any, ...]:
+    return row.action, row.take, row.seed, row.style, row.mirrored, row.tempo
+
+
+def _seen_as(kind: str, row: Row) -> tuple[Any, ...]:
+    """Return what must be equal of two clips beside the performance."""
+    angle = None if row.angle is None else float(row.angle) % 360
+    if kind == DOTS:
+        return (angle,)
+    if kind == PERSON:
+        return angle, row.avatar, row.partner_avatar, row.render_config_name
+    return angle, row.background_name, row.set_seed, row.render_config_name

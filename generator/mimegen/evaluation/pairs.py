@@ -1,0 +1,157 @@
+"""Questions about minimal pairs, and how often both halves of a pair are answered correctly.
+
+Where the halves differ in what is asked about, both get the same two options, and each option is
+right once: whoever sees neither clip, or only what the halves share, gets one half wrong. Where
+they differ in something else (background, performer, angle, mirror), both are asked what action
+they show, with the options of ``mc``: the answer is the same, and both should be right.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from mimegen.base.errors import RequestError
+from mimegen.base.files import content_key
+from mimegen.base.seeds import generator
+from mimegen.base.yaml_file import Strict, read_yaml
+from mimegen.evaluation.making import Request, about_clip, questions_of, versions
+from mimegen.evaluation.question import Question
+from mimegen.evaluation.sampling import Sampling
+from mimegen.evaluation.scoring import Scored
+from mimegen.evaluation.subjects import known_actions, subject_of_row
+from mimegen.evaluation.templates import FOLDER, filled, read_templates
+from mimegen.manifest.row import Row
+
+# Factors whose halves have different answers; of all others the action is asked for.
+ANY_OTHER = "*"
+CONTRASTED = ("action", "speed", "style", "repetitions", "fault")
+
+
+class PairWording(Strict):
+    """Prompts by factor, and the texts that stand for values by factor and value."""
+
+    about: str
+    prompts: dict[str, str]
+    values: dict[str, dict[str, str]]
+
+    def text(self, factor: str, value: str) -> str:
+        """Return the option that stands for a half's value."""
+        texts = self.values.get(factor, {})
+        return texts.get(value, texts.get(ANY_OTHER, value))
+
+
+def read_pair_wording(file: Path | None) -> PairWording:
+    """Return a user's wording, or mimegen's. Raises RequestError as ``read_yaml``."""
+    return read_yaml(file or FOLDER / "pairs.yaml", PairWording)
+
+
+class Half(Strict):
+    """What a row's declaration says of its pair."""
+
+    id: str
+    factor: str
+    value: str
+
+
+def pair_questions(rows: Sequence[Row], wording: PairWording, seed: int,
+                   sampling: Sampling | None = None, sampling_text: str = "video"
+                   ) -> list[Question]:
+    """Return one question for each half of every pair whose two clips are there.
+
+    Raises RequestError where no pair is complete.
+    """
+    pairs = whole_pairs(rows)
+    if not pairs:
+        raise RequestError("no minimal pair is complete in these rows; sample pairs with mimegen"
+                           " pairs and render them with --permutations")
+    contrasted = [pair for pair in pairs if pair[0][1].factor in CONTRASTED]
+    same = [pair for pair in pairs if pair[0][1].factor not in CONTRASTED]
+    made = [question for pair in contrasted
+            for question in _contrasted(pair, wording, seed, sampling, sampling_text)]
+    made += _same(same, seed, sampling, sampling_text)
+    return sorted(made, key=lambda question: question.question_id)
+
+
+def whole_pairs(rows: Sequence[Row]) -> list[list[tuple[Row, Half]]]:
+    """Return the pairs of which both halves have a row, in the order of their names."""
+    found: dict[str, list[tuple[Row, Half]]] = defaultdict(list)
+    for row in rows:
+        facts = (row.permutation or {}).get("pair")
+        if facts is not None:
+            half = Half.model_validate(facts)
+            found[half.id].append((row, half))
+    return [sorted(found[name], key=lambda half: half[1].value)
+            for name in sorted(found) if len(found[name]) == 2]
+
+
+def _contrasted(pair: Sequence[tuple[Row, Half]], wording: PairWording, seed: int,
+                sampling: Sampling | None, sampling_text: str) -> list[Question]:
+    """Return the questions of a pair whose halves have different answers."""
+    known, factor = known_actions(), pair[0][1].factor
+    texts = [row.labels[0] if factor == "action" else wording.text(factor, half.value)
+             for row, half in pair]
+    order = [int(place) for place in generator(seed, "pairs", pair[0][1].id).permutation(2)]
+    options = [texts[place] for place in order]
+    prompt = filled(wording.prompts[factor], options)
+    made = []
+    for place, (row, half) in enumerate(pair):
+        labels = row.labels if factor == "action" else [texts[place]]
+        subject = subject_of_row(row, known, "label")
+        made.append(Question(
+            **about_clip(row, seed), question_id=_question_id(half, row, seed), format="pair",
+            prompt=prompt, options=options, answer=texts[place], labels=labels,
+            semantic_group=subject.group, asks=factor, pair=half.id,
+            performance=subject.name, sampling=sampling_text,
+            window=_window(row, sampling), frames=_frames(row, sampling),
+            order=[0 if one == place else 1 for one in order],
+            distractors=[{"text": texts[1 - place], "action": "", "origin": "pair"}],
+            versions=versions(wording.about)))
+    return made
+
+
+def _question_id(half: Half, row: Row, seed: int) -> str:
+    return content_key("pair", half.factor, half.id, seed, row.sample_id)[:16]
+
+
+def _window(row: Row, sampling: Sampling | None) -> list[float]:
+    return sampling.window(row.frames, row.fps) if sampling else [0, row.frames / row.fps]
+
+
+def _frames(row: Row, sampling: Sampling | None) -> list[int] | None:
+    return sampling.frames(row.frames, row.fps) if sampling else None
+
+
+def _same(pairs: Sequence[Sequence[tuple[Row, Half]]], seed: int, sampling: Sampling | None,
+          sampling_text: str) -> list[Question]:
+    """Return the questions of pairs whose halves show the same action."""
+    half_of = {row.sample_id: half for pair in pairs for row, half in pair}
+    if not half_of:
+        return []
+    asked = questions_of([row for pair in pairs for row, _ in pair], Request(
+        "mc", "label", "zero-shot", read_templates("mc", None), seed,
+        sampling=sampling, sampling_text=sampling_text))
+    return [question.model_copy(update={
+        "format": "pair", "asks": half_of[question.sample_id].factor,
+        "pair": half_of[question.sample_id].id,
+        "question_id": content_key("pair", question.question_id)[:16]}) for question in asked]
+
+
+def both_right(scored: Sequence[Scored]) -> list[tuple[str, bool, float]]:
+    """Return the pairs both of whose halves a model answered, as ``paired_share`` takes them.
+
+    Of each, the action it belongs to, whether both answers are right, and what guessing gets.
+    """
+    halves: dict[str, dict[str, Scored]] = defaultdict(dict)
+    for one in scored:
+        if one.question.pair is not None:
+            halves[one.question.pair].setdefault(one.question.question_id, one)
+    whole = [[*halves[name].values()] for name in sorted(halves) if len(halves[name]) == 2]
+    return [(min(half.question.action for half in pair), all(half.right for half in pair),
+             _guessed(pair)) for pair in whole]
+
+
+def _guessed(pair: Sequence[Scored]) -> float:
+    """Return how often two independent guesses are both right."""
+    chances: list[Any] = [1 / len(half.question.options) for half in pair]
+    return float(chances[0] * chances[1])

@@ -1,0 +1,154 @@
+"""What right answers rest on, from control questions and from backgrounds that mislead.
+
+``multi-frame gain`` and ``order sensitivity`` follow Shangguan et al. (TOMATO, ICLR 2025): accuracy
+with all frames over accuracy with one, and over accuracy with shuffled frames, minus 1.
+``frame disparity`` is the best position of a single frame over the mean of all positions, minus 1.
+``background reliance`` is accuracy on aligned minus accuracy on misaligned backgrounds of the same
+performances, also as a share of accuracy.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from mimegen.evaluation.controls import BACKGROUND, FRAME, PERSON, REVERSED, SHUFFLED, TEXT
+from mimegen.evaluation.scoring import Scored
+from mimegen.evaluation.statistics import ALIKE, Estimate, weighted_mean
+
+Table = dict[str, Any]
+# An action, and two shares of right answers.
+Pair = tuple[str, float, float]
+LEVEL = 0.95
+
+
+def reliance(scored: Sequence[Scored]) -> list[Table]:
+    """Return a table for each model and way of asking that has controls or both backgrounds.
+
+    ``differences`` are of accuracies on the same questions, with t's interval over actions (CR2).
+    """
+    ways: dict[tuple[str, ...], list[Scored]] = defaultdict(list)
+    for one in scored:
+        question = one.question
+        ways[one.model, question.format, question.asks, question.prompting].append(one)
+    tables = [_table(way, ways[way]) for way in sorted(ways)]
+    return [table for table in tables if table["controls"] or table["background"]]
+
+
+def _table(way: tuple[str, ...], scored: Sequence[Scored]) -> Table:
+    model, format_, asks, prompting = way
+    full = {one.question.question_id: one for one in scored if one.question.control is None}
+    controls: dict[str, list[Scored]] = defaultdict(list)
+    for one in scored:
+        if one.question.control is not None and one.question.control_of in full:
+            controls[one.question.control].append(one)
+    found = {name: _against_full(controls[name], full) for name in sorted(controls)}
+    background = _background([*full.values()])
+    table = {"model": model, "format": format_, "asks": asks, "prompting": prompting,
+             "controls": found, "background": background,
+             "frame_disparity": _disparity(controls.get(FRAME, []))}
+    return table | {"sentences": _sentences(table)}
+
+
+def _against_full(control: Sequence[Scored], full: Mapping[str, Scored]) -> Table:
+    """Return accuracy of a control and of the same questions with everything shown."""
+    pairs = [(one.question.action, float(full[str(one.question.control_of)].right),
+              float(one.right)) for one in control]
+    whole, less = _means(pairs)
+    estimate = _difference(pairs)
+    return {"answered": len(pairs), "accuracy": less, "full": whole,
+            "gain": whole / less - 1 if less else None, "difference": whole - less,
+            "interval": [*estimate.interval(LEVEL)] if estimate else None}
+
+
+def _means(pairs: Sequence[Pair]) -> tuple[float, float]:
+    """Return the mean of the first and of the second values."""
+    return (float(np.mean([first for _, first, _ in pairs])),
+            float(np.mean([second for *_, second in pairs])))
+
+
+def _difference(pairs: Sequence[Pair]) -> Estimate | None:
+    """Return the mean difference over actions; None where actions tell no spread."""
+    by_action: dict[str, list[float]] = defaultdict(list)
+    for action, first, second in pairs:
+        by_action[action].append(first - second)
+    if len(by_action) < 2:
+        return None
+    values = np.array([np.mean(by_action[action]) for action in sorted(by_action)])
+    weights = np.array([len(by_action[action]) for action in sorted(by_action)], dtype=float)
+    found = weighted_mean(values, weights)
+    return found if found.se > ALIKE else None
+
+
+def _disparity(single: Sequence[Scored]) -> float | None:
+    """Return the accuracy at the best position of a single frame over the mean, minus 1."""
+    positions: dict[int, list[bool]] = defaultdict(list)
+    seen: dict[str, int] = defaultdict(int)
+    for one in sorted(single, key=lambda one: (one.question.frames or [0])[0]):
+        positions[seen[str(one.question.control_of)]].append(one.right)
+        seen[str(one.question.control_of)] += 1
+    shares = [float(np.mean(positions[place])) for place in sorted(positions)]
+    mean = float(np.mean(shares)) if shares else 0.0
+    return max(shares) / mean - 1 if len(shares) > 1 and mean else None
+
+
+def _background(full: Sequence[Scored]) -> Table | None:
+    """Return accuracy on aligned minus misaligned backgrounds, of performances with both."""
+    shares: dict[tuple[str, str], dict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
+    for one in full:
+        kind = one.question.background_config
+        if kind in ("aligned", "misaligned"):
+            key = one.question.action, one.question.performed
+            shares[key][kind].append(one.right)
+    pairs = [(action, float(np.mean(shares[action, name]["aligned"])),
+              float(np.mean(shares[action, name]["misaligned"])))
+             for action, name in sorted(shares) if len(shares[action, name]) == 2]
+    if not pairs:
+        return None
+    aligned, misaligned = _means(pairs)
+    estimate = _difference(pairs)
+    accuracy = (aligned + misaligned) / 2
+    return {"performances": len(pairs), "aligned": aligned, "misaligned": misaligned,
+            "difference": aligned - misaligned,
+            "interval": [*estimate.interval(LEVEL)] if estimate else None,
+            "share_of_accuracy": (aligned - misaligned) / accuracy if accuracy else None}
+
+
+def _sentences(table: Table) -> list[str]:
+    """Return what the figures mean, in a sentence each."""
+    said = [_MEANINGS[name](table["controls"][name]) for name in _MEANINGS
+            if name in table["controls"]]
+    if table["background"]:
+        said.append(_of_background(table["background"]))
+    return said
+
+
+def _of_background(found: Table) -> str:
+    share = found["share_of_accuracy"]
+    tail = "" if share is None else f" That is {share:.0%} of its accuracy."
+    return (f"Swapping a misleading background for a fitting one changes accuracy by"
+            f" {found['difference']:+.1%}{_span(found)}.{tail}")
+
+
+def _span(found: Table) -> str:
+    interval = found["interval"]
+    return f" (95 %: {interval[0]:+.1%} to {interval[1]:+.1%})" if interval else ""
+
+
+def _sentence(start: str, middle: str) -> Callable[[Table], str]:
+    def said(found: Table) -> str:
+        return (f"{start} it is right in {found['accuracy']:.1%}, {middle} in {found['full']:.1%}:"
+                f" a difference of {found['difference']:+.1%}{_span(found)}.")
+
+    return said
+
+
+_MEANINGS: dict[str, Callable[[Table], str]] = {
+    TEXT: _sentence("Without the video", "with it"),
+    FRAME: _sentence("From a single frame", "from all frames"),
+    SHUFFLED: _sentence("With frames in random order", "in the right order"),
+    REVERSED: _sentence("With frames in reversed order", "in the right order"),
+    BACKGROUND: _sentence("From the background without the person", "from the whole clip"),
+    PERSON: _sentence("From the person on a blank background", "on the clip's own background"),
+}

@@ -1,0 +1,221 @@
+"""Minimal pairs: two declarations that differ in exactly one factor."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mimegen.base.errors import RequestError, near_misses
+from mimegen.base.files import file_hash
+from mimegen.base.seeds import generator
+from mimegen.faults.fault import fault_kinds
+from mimegen.library.catalogue import Catalogue, Entry
+from mimegen.library.recorded_take import RecordedTake
+from mimegen.library.score_take import ScoreTake
+from mimegen.library.take import Take
+from mimegen.library.takes import can_mirror, library_take
+from mimegen.plan.permute.axes import Freedom
+from mimegen.plan.permute.declaration import Declaration, PairFacts
+from mimegen.plan.permute.designs import RANDOM, design_of
+from mimegen.plan.permute.drawing import Drawing
+from mimegen.plan.permute.good_takes import GoodTakes
+from mimegen.plan.permute.planned import members_of, take_of
+from mimegen.plan.permute.seen import Seen
+from mimegen.plan.permute.space import Space
+
+# Far enough apart to be told from one clip alone, and within what permutations may be played at.
+SLOW, FAST = 0.5, 1.75
+# Styles that are opposites.
+OPPOSITES = (("tired", "brisk"), ("exaggerated", "restrained"))
+# Times that a cue's movement is made: what one looks at can count either.
+FEW_TIMES, MANY_TIMES = 2, 5
+# Clear to see, and the movement is still recognisable.
+FAULT_AMOUNT = 0.8
+TURN_DEG = 90.0
+# A pair is drawn again where one half has a flaw, so often at most.
+MOST_TRIED = 60
+
+Changes = dict[str, Any]
+Halves = tuple[tuple[str, Changes], tuple[str, Changes]]
+
+
+@dataclass(frozen=True)
+class Factor:
+    """What the halves of a pair differ in.
+
+    ``suits`` says for which takes there is such a pair; ``halves`` returns, for a drawn
+    declaration, the value and the changed fields of both halves, or None where this draw has none.
+    ``free`` are axes that the factor itself sets, so that they are not drawn.
+    """
+
+    name: str
+    about: str
+    suits: Callable[[Take], bool]
+    halves: Callable[["PairDrawing", Declaration, int], Halves | None]
+    free: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class PairDrawing:
+    """Draws pairs of one factor from a seed; the first pairs do not depend on their number."""
+
+    catalogue: Catalogue
+    drawing: Drawing
+    factor: Factor
+    seed: int
+
+    def pairs(self, count: int) -> Iterator[tuple[Declaration, Declaration]]:
+        """Yield ``count`` pairs. Raises RequestError where no pair without a flaw is found."""
+        for number in range(count):
+            yield self._pair(number)
+
+    def _pair(self, number: int) -> tuple[Declaration, Declaration]:
+        for attempt in range(MOST_TRIED):
+            base = self.drawing.draw(number, attempt)
+            suits = self.factor.suits(take_of(self.catalogue, base))
+            found = self.factor.halves(self, base, attempt) if suits else None
+            if found is not None:
+                first, second = (self._half(base, number, *half) for half in found)
+                if self._is_good(first) and self._is_good(second):
+                    return first, second
+        raise RequestError(f"--factors {self.factor.name}: none of {MOST_TRIED} drawn pairs passed"
+                           " mimegen score lint; choose other --actions, or another --seed")
+
+    def _half(self, base: Declaration, number: int, value: str, changes: Changes) -> Declaration:
+        facts = PairFacts(id=f"{self.factor.name}-{number:04d}", factor=self.factor.name,
+                          value=value)
+        return base.model_copy(update={**changes, "pair": facts})
+
+    def _is_good(self, half: Declaration) -> bool:
+        """Return whether lint finds nothing wrong with a half's take."""
+        take = take_of(self.catalogue, half)
+        if not isinstance(take, ScoreTake):
+            return True
+        people = members_of(self.catalogue, half, take) if "random:" in half.character else ()
+        return not self.drawing.good.findings(take, people)
+
+    def drawn(self, base: Declaration, attempt: int, below: int) -> int:
+        """Return a whole number below a limit that belongs to a base and an attempt."""
+        name = base.model_dump_json(exclude_none=True)
+        return int(generator(self.seed, "pairs", self.factor.name, name, attempt).integers(below))
+
+
+def pairs_of(catalogue: Catalogue, entries: Sequence[Entry], factors: Sequence[Factor],
+             fixes: Sequence[str], count: int, seed: int) -> list[Declaration]:
+    """Return the halves of ``count`` pairs of each factor, halves of a pair side by side.
+
+    Raises RequestError where no take of the actions suits a factor, and as ``Space.of``.
+    """
+    good = GoodTakes.of_user()
+    made: list[Declaration] = []
+    for factor in factors:
+        suited = [entry for entry in entries
+                  if any(factor.suits(library_take(entry, name, 0)) for name in entry.takes)]
+        if not suited:
+            raise RequestError(f"--factors {factor.name}: no take of these actions suits it"
+                               f" ({factor.about})")
+        freedom = Freedom.of(",".join(sorted(DRAWN - factor.free - _names(fixes))), fixes)
+        space = Space.of(catalogue, suited, freedom, Seen(catalogue))
+        drawing = Drawing(space, design_of(RANDOM, space, seed), seed, good)
+        for pair in PairDrawing(catalogue, drawing, factor, seed).pairs(count):
+            made += pair
+    return made
+
+
+def _names(fixes: Sequence[str]) -> set[str]:
+    return {fix.partition("=")[0].strip() for fix in fixes}
+
+
+def parse_factors(text: str) -> list[Factor]:
+    """Return the factors that ``A,B`` or ``all`` says. Raises RequestError for an unknown one."""
+    if text.strip() == "all":
+        return list(FACTORS.values())
+    names = list(dict.fromkeys(name.strip() for name in text.split(",")))
+    for name in names:
+        if name not in FACTORS:
+            raise RequestError(f"--factors {name}: no such factor{near_misses(name, FACTORS)}")
+    return [FACTORS[name] for name in names]
+
+
+def _action(drawing: PairDrawing, base: Declaration, attempt: int) -> Halves | None:
+    """Another action with as many performers; everything else stays."""
+    take = take_of(drawing.catalogue, base)
+    parts = [part for part in drawing.drawing.space.parts
+             if part.take.action != base.action and part.take.performers == take.performers]
+    if not parts:
+        return None
+    other = parts[drawing.drawn(base, attempt, len(parts))].take
+    changes = {"action": other.action, "take": other.name, "motion_sha256": file_hash(other.file)}
+    return (base.action, {}), (other.action, changes)
+
+
+def _speed(drawing: PairDrawing, base: Declaration, attempt: int) -> Halves:
+    return ("slow", {"tempo": SLOW}), ("fast", {"tempo": FAST})
+
+
+def _style(drawing: PairDrawing, base: Declaration, attempt: int) -> Halves:
+    first, second = OPPOSITES[drawing.drawn(base, attempt, len(OPPOSITES))]
+    return (first, {"style": first}), (second, {"style": second})
+
+
+def _repetitions(drawing: PairDrawing, base: Declaration, attempt: int) -> Halves | None:
+    few, many = ({"frequency": times} for times in (FEW_TIMES, MANY_TIMES))
+    return (str(FEW_TIMES), few), (str(MANY_TIMES), many)
+
+
+def _fault(drawing: PairDrawing, base: Declaration, attempt: int) -> Halves:
+    kinds = sorted(fault_kinds())
+    kind = kinds[drawing.drawn(base, attempt, len(kinds))]
+    return ("none", {}), (kind, {"fault": kind, "fault_amount": FAULT_AMOUNT})
+
+
+def _mirror(drawing: PairDrawing, base: Declaration, attempt: int) -> Halves:
+    return ("no", {"mirror": False}), ("yes", {"mirror": True})
+
+
+def _background(drawing: PairDrawing, base: Declaration, attempt: int) -> Halves | None:
+    """The set that fits the action against the one that misleads."""
+    take = take_of(drawing.catalogue, base)
+    if take.aligned is None or take.misaligned is None:
+        return None
+    return tuple(  # type: ignore[return-value]
+        (role, {"background_kind": role, "background": str(name), "set_seed": None})
+        for role, name in (("aligned", take.aligned), ("misaligned", take.misaligned)))
+
+
+def _performer(drawing: PairDrawing, base: Declaration, attempt: int) -> Halves:
+    person = f"random:{drawing.drawn(base, attempt, 10**6)}"
+    return (base.character, {}), (person, {"character": person})
+
+
+def _angle(drawing: PairDrawing, base: Declaration, attempt: int) -> Halves:
+    turned = round((base.azimuth + TURN_DEG + 180) % 360 - 180, 3)
+    return (f"{base.azimuth:g}", {}), (f"{turned:g}", {"azimuth": turned})
+
+
+def _any(take: Take) -> bool:
+    return isinstance(take, ScoreTake | RecordedTake)
+
+
+def _scored(take: Take) -> bool:
+    return isinstance(take, ScoreTake)
+
+
+def _repeats(take: Take) -> bool:
+    """Return whether a take is a score with a movement that can be made several times."""
+    return isinstance(take, ScoreTake) and bool(take.score.repeat)
+
+
+# What is drawn for both halves alike, where a factor does not set it itself.
+DRAWN = frozenset({"seed", "character", "azimuth", "light_azimuth", "light_elevation"})
+FACTORS = {factor.name: factor for factor in (
+    Factor("action", "another action by the same person, from the same side", _any, _action),
+    Factor("speed", f"played {SLOW:g} and {FAST:g} times as fast", _any, _speed),
+    Factor("style", "performed in opposite styles; choreographed takes only", _scored, _style),
+    Factor("repetitions", f"a cue's movement made {FEW_TIMES} and {MANY_TIMES} times; cues only",
+           _repeats, _repetitions),
+    Factor("fault", f"without a fault and with one of amount {FAULT_AMOUNT:g}", _any, _fault),
+    Factor("mirror", "left and right swapped, where the take allows it", can_mirror, _mirror),
+    Factor("background", "the background that fits and the one that misleads", _any, _background),
+    Factor("performer", "another random person", _any, _performer),
+    Factor("angle", f"the camera turned by {TURN_DEG:g} degrees", _any, _angle),
+)}

@@ -1,0 +1,234 @@
+"""Minimal pairs and control questions: how they are asked, and what their scores tell."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mimegen.base.errors import RequestError
+from mimegen.evaluation.controls import NAMES, ControlRequest, control_questions, parse_controls
+from mimegen.evaluation.making import Request, questions_of
+from mimegen.evaluation.pairs import both_right, pair_questions, read_pair_wording
+from mimegen.evaluation.question import Question
+from mimegen.evaluation.reliance import reliance
+from mimegen.evaluation.sampling import parse_sampling
+from mimegen.evaluation.scoring import Scored
+from mimegen.evaluation.tables import paired, report, whole_groups
+from mimegen.evaluation.templates import read_templates
+from mimegen.manifest.row import Row
+from questions_rows import library_rows, written
+from running import invoke
+
+BACKGROUNDS = ("base+blank@0", "base+aligned@0", "base+misaligned@0", "nobody+aligned@0",
+               "nobody+misaligned@0")
+UNIFORM = parse_sampling("uniform:8")
+
+
+def half(row: Row, pair: str, factor: str, value: str) -> Row:
+    """The row of a clip that was declared as one half of a pair."""
+    sample = f"{row.sample_id}-{pair}-{value}"
+    return Row.model_validate(dict(row) | {
+        "sample_id": sample, "file_name": f"clips/{sample}.mp4",
+        "permutation": {"pair": {"id": pair, "factor": factor, "value": value}}})
+
+
+def pairs_of_speed(count: int) -> list[Row]:
+    rows = library_rows()
+    return [half(rows[number % len(rows)], f"speed-{number:04d}", "speed", value)
+            for number in range(count) for value in ("slow", "fast")]
+
+
+def pairs_of_backgrounds(count: int) -> list[Row]:
+    rows = {(row.action, row.background_config): row for row in library_rows(BACKGROUNDS[1:3])}
+    actions = sorted({action for action, _ in rows})
+    return [half(rows[actions[number % len(actions)], kind], f"background-{number:04d}",
+                 "background", kind)
+            for number in range(count) for kind in ("aligned", "misaligned")]
+
+
+def answered(questions: list[Question], model: str, right: Callable[[Question], bool]
+             ) -> list[Scored]:
+    return [Scored(one, model, "something", right(one)) for one in questions]
+
+
+def test_both_halves_of_a_contrast_have_the_same_words_and_different_answers() -> None:
+    made = pair_questions(pairs_of_speed(20), read_pair_wording(None), 3)
+    assert len(made) == 40
+    by_pair: dict[str, list[Question]] = {}
+    for one in made:
+        by_pair.setdefault(str(one.pair), []).append(one)
+    for first, second in by_pair.values():
+        assert first.prompt == second.prompt and first.options == second.options
+        assert {first.answer, second.answer} == {*first.options}
+    # Neither place of the answer is preferred.
+    assert {one.options.index("in slow motion") for one in made} == {0, 1}
+
+
+def test_a_pair_that_differs_in_background_asks_both_for_the_same_action() -> None:
+    made = pair_questions(pairs_of_backgrounds(12), read_pair_wording(None), 0)
+    for pair in {one.pair for one in made}:
+        first, second = (one for one in made if one.pair == pair)
+        assert first.answer == second.answer and first.options == second.options
+        assert {first.background_config, second.background_config} == {"aligned", "misaligned"}
+
+
+def test_half_a_pair_is_not_asked_about() -> None:
+    made = pair_questions(pairs_of_speed(3)[:-1], read_pair_wording(None), 0)
+    assert {one.pair for one in made} == {"speed-0000", "speed-0001"}
+    with pytest.raises(RequestError, match="no minimal pair is complete"):
+        pair_questions(library_rows(), read_pair_wording(None), 0)
+
+
+def test_a_model_that_always_says_the_same_is_right_in_half_and_in_no_pair() -> None:
+    made = pair_questions(pairs_of_speed(40), read_pair_wording(None), 1)
+    constant = answered(made, "constant", lambda one: one.answer == "in slow motion")
+    found = paired(constant, "constant")
+    assert found is not None
+    assert np.mean([one.right for one in constant]) == 0.5
+    assert (found["right"], found["answered"], found["chance"]) == (0, 40, 0.25)
+
+
+def test_pairs_of_which_a_half_was_not_answered_do_not_count() -> None:
+    made = pair_questions(pairs_of_speed(5), read_pair_wording(None), 1)
+    assert len(both_right(answered(made[:-1], "m", lambda one: True))) == 4
+
+
+def test_group_accuracy_needs_every_variant() -> None:
+    rows = library_rows(("base+blank@0", "base+blank@90"), ("boxing", "bowling", "fishing"))
+    made = questions_of(rows, Request("mc", "label", "zero-shot", read_templates("mc", None)))
+    wrong_once = answered(made, "m", lambda one: (one.action, one.variant) != (
+        "boxing", "base+blank@90"))
+    found = whole_groups(wrong_once, "m")
+    assert found is not None and (found["right"], found["answered"]) == (2, 3)
+
+
+def mc(rows: list[Row]) -> list[Question]:
+    asked = [row for row in rows if not str(row.config_name).startswith("nobody")]
+    return questions_of(asked, Request("mc", "label", "zero-shot", read_templates("mc", None),
+                                       sampling=UNIFORM, sampling_text="uniform:8"))
+
+
+def controlled(rows: list[Row], names: tuple[str, ...]) -> tuple[list[Question], list[Question]]:
+    assert UNIFORM is not None
+    made = mc(rows)
+    return made, control_questions(made, rows, ControlRequest(names, UNIFORM, "uniform:8"))[0]
+
+
+def test_controls_show_what_they_say() -> None:
+    rows = library_rows(BACKGROUNDS, ("boxing", "bowling", "fishing", "archery"))
+    made, controls = controlled(rows, tuple(NAMES.values()))
+    full = {one.question_id: one for one in made}
+    row_of = {row.sample_id: row for row in rows}
+    assert len({one.question_id for one in controls + made}) == len(controls) + len(made)
+    for one in controls:
+        whole = full[str(one.control_of)]
+        assert (one.prompt, one.options, one.answer) == (
+            whole.prompt, whole.options, whole.answer)
+        shown, frames = row_of[one.sample_id], one.frames or []
+        if one.control == "no video":
+            assert (one.condition, frames) == ("text", [])
+        elif one.control == "one frame":
+            assert len(frames) == 1 and frames[0] in (whole.frames or [])
+        elif one.control == "reversed":
+            assert frames == (whole.frames or [])[::-1]
+        elif one.control == "shuffled":
+            assert sorted(frames) == whole.frames
+            assert frames not in (whole.frames, (whole.frames or [])[::-1])
+        elif one.control == "person alone":
+            assert shown.background_config == "blank" != whole.background_config
+        else:
+            assert one.control == "background alone"
+            assert str(shown.config_name).startswith("nobody+")
+            assert shown.background_name == whole.background_name
+    kinds = {one.control for one in controls}
+    assert kinds == {*NAMES.values()} - {"dots alone"}
+
+
+def test_what_has_no_control_is_counted() -> None:
+    assert UNIFORM is not None
+    rows = library_rows(("base+aligned@0",), ("boxing", "bowling", "fishing", "archery"))
+    made, missing = control_questions(mc(rows), rows, ControlRequest(
+        ("person alone", "shuffled"), UNIFORM, "uniform:8"))
+    assert missing == {"person alone": 4, "shuffled": 0}
+    assert {one.control for one in made} == {"shuffled"}
+
+
+def test_an_unknown_control_is_refused() -> None:
+    assert parse_controls("text, frame") == ("no video", "one frame")
+    with pytest.raises(RequestError, match="no such control"):
+        parse_controls("txt")
+
+
+def draw(one: Question, seed: int, share: float) -> bool:
+    """Whether a model is right that is right in a share of questions, always the same ones."""
+    key = sum(map(ord, f"{one.question_id}{seed}"))
+    return bool(np.random.default_rng(key).random() < share)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_models_that_read_the_background_a_frame_or_the_video_are_told_apart(seed: int) -> None:
+    rows = library_rows(BACKGROUNDS)
+    made, controls = controlled(rows, ("one frame", "shuffled", "background alone"))
+    everything = made + controls
+
+    def reads_background(one: Question) -> bool:
+        return draw(one, seed, {"aligned": 0.95, "misaligned": 0.05}.get(
+            str(one.background_config), 0.25))
+
+    def reads_a_frame(one: Question) -> bool:
+        return draw(one, seed, 0.25 if one.control == "background alone" else 0.6)
+
+    def sees(one: Question) -> bool:
+        return draw(one, seed, 0.95 if one.control is None else 0.3)
+
+    tables = {}
+    for name, right in (("background", reads_background), ("frame", reads_a_frame),
+                        ("video", sees)):
+        [tables[name]] = reliance(answered(everything, name, right))
+    assert tables["background"]["background"]["interval"][0] > 0.5
+    assert tables["background"]["controls"]["background alone"]["interval"][1] < 0.2
+    for name in ("frame", "video"):
+        low, high = tables[name]["background"]["interval"]
+        assert low < 0.1 and high > -0.1 and high - low < 0.5
+    assert abs(tables["frame"]["controls"]["one frame"]["difference"]) < 0.1
+    assert tables["video"]["controls"]["one frame"]["interval"][0] > 0.4
+    assert tables["video"]["controls"]["shuffled"]["gain"] > 1
+
+
+def test_pairs_and_controls_reach_the_command_line_and_the_report(tmp_path: Path) -> None:
+    out = written(tmp_path / "out", pairs_of_speed(6))
+    made = invoke("questions", out, "--format", "pair", "--no-verify")
+    assert made.exit_code == 0, made.output
+    file = out / "questions-pair.jsonl"
+    lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    answers = tmp_path / "answers.jsonl"
+    answers.write_text("".join(json.dumps({
+        "question_id": one["question_id"], "model": "m", "output": "A"}) + "\n" for one in lines))
+    found = invoke("evaluate", file, answers, "--report", tmp_path / "report")
+    assert found.exit_code == 0, found.output
+    assert "pairs with both halves right: 0 of 6" in found.output
+    page = (tmp_path / "report" / "index.html").read_text(encoding="utf-8")
+    assert "Minimal pairs with both halves right" in page
+
+
+def test_controls_are_written_beside_their_questions(tmp_path: Path) -> None:
+    rows = library_rows(BACKGROUNDS, ("boxing", "bowling", "fishing", "archery", "driving"))
+    out = written(tmp_path / "out", rows)
+    made = invoke("questions", out, "--controls", "text,shuffled,background,dots", "--no-verify")
+    assert made.exit_code == 0, made.output
+    assert "dots alone: no control for" in made.output
+    lines = [json.loads(line) for line in
+             (out / "questions-mc.jsonl").read_text(encoding="utf-8").splitlines()]
+    asked = [one for one in lines if one.get("control") is None]
+    behind = [one for one in asked if one["background_config"] != "blank"]
+    assert [sum(one.get("control") == name for one in lines)
+            for name in ("no video", "shuffled", "background alone")] == [
+                len(asked), len(asked), len(behind)]
+    assert not any(str(one["variant"]).startswith("nobody") for one in lines)
+
+
+def test_a_report_without_controls_says_nothing_of_them() -> None:
+    made = mc(library_rows(("base+blank@0",), ("boxing", "bowling", "fishing", "archery")))
+    assert report(answered(made, "m", lambda one: True), made)["reliance"] == []

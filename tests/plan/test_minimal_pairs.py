@@ -1,0 +1,79 @@
+"""Minimal pairs: their halves differ in the factor that they name, and in nothing else."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from mimegen.base.errors import RequestError
+from mimegen.plan.permute import pairs
+from mimegen.plan.permute.declaration import Declaration, read_spec
+from mimegen.plan.permute.pairs import FACTORS, pairs_of, parse_factors
+from mimegen.plan.permute.planned import permuted_plan
+from mimegen.request.sources import entries_of
+from permuting import CATALOGUE, AllGood
+from running import invoke
+
+ACTIONS = "boxing,bowling,playing_violin"
+# What each factor may change in a declaration, beside the mark of the pair.
+CHANGES = {
+    "action": {"action", "take", "motion_sha256"}, "speed": {"tempo"}, "style": {"style"},
+    "repetitions": {"frequency"}, "fault": {"fault", "fault_amount"}, "mirror": {"mirror"},
+    "background": {"background", "background_kind"}, "performer": {"character"},
+    "angle": {"azimuth"},
+}
+
+
+@pytest.fixture(autouse=True)
+def takes_are_good(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pairs.GoodTakes, "of_user", staticmethod(lambda: AllGood(Path(), {})))
+
+
+def drawn(factor: str, count: int = 4, seed: int = 1, actions: str = "") -> list[Declaration]:
+    names = actions or ("cues" if factor == "repetitions" else ACTIONS)
+    return pairs_of(CATALOGUE, entries_of(CATALOGUE, names), [FACTORS[factor]],
+                    ("config=draft",), count, seed)
+
+
+@pytest.mark.parametrize("factor", FACTORS)
+def test_the_halves_of_a_pair_differ_in_their_factor_alone(factor: str) -> None:
+    made = drawn(factor)
+    assert len(made) == 8
+    for first, second in zip(made[::2], made[1::2], strict=True):
+        one, other = first.content(), second.content()
+        assert one["pair"]["id"] == other["pair"]["id"]
+        assert one["pair"]["value"] != other["pair"]["value"]
+        differ = {name for name in {*one, *other} if one.get(name) != other.get(name)}
+        assert differ - {"pair"} and differ - {"pair"} <= CHANGES[factor]
+    assert {one.pair.factor for one in made if one.pair} == {factor}
+
+
+def test_the_first_pairs_do_not_depend_on_their_number_and_seeds_draw_others() -> None:
+    assert drawn("mirror", 2) == drawn("mirror", 4)[:4]
+    assert drawn("mirror", 2, seed=2) != drawn("mirror", 2)
+
+
+def test_every_half_can_be_planned(tmp_path: Path) -> None:
+    spec = tmp_path / "SPEC.jsonl"
+    made = [one for factor in FACTORS for one in drawn(factor, 1)]
+    spec.write_text("".join(json.dumps(one.content()) + "\n" for one in made))
+    plan = permuted_plan(CATALOGUE, read_spec(spec), "cpu")
+    assert plan.clips == 2 * len(FACTORS)
+    assert len({clip.key for casting in plan.castings() for clip in casting.clips}) == plan.clips
+
+
+def test_what_suits_no_take_is_refused() -> None:
+    with pytest.raises(RequestError, match="--factors repetitions: no take"):
+        drawn("repetitions", actions="bowling")
+    with pytest.raises(RequestError, match="no such factor"):
+        parse_factors("sped")
+
+
+def test_the_command_writes_pairs_and_a_commitment(tmp_path: Path) -> None:
+    done = invoke("pairs", "--factors", "speed,angle", "--count", 2, "--actions", ACTIONS,
+                  "--out", tmp_path / "SPEC.jsonl")
+    assert done.exit_code == 0, done.output
+    assert len(read_spec(tmp_path / "SPEC.jsonl")) == 8
+    assert (tmp_path / "COMMITMENT.json").is_file()
+    checked = invoke("permute", "--verify", tmp_path / "COMMITMENT.json", tmp_path / "SPEC.jsonl")
+    assert "all 8 declarations match" in checked.output

@@ -15,7 +15,7 @@ import pytest
 from mimegen.base.errors import RequestError
 from mimegen.compositing.color import bytes_to_linear
 from mimegen.compositing.decode import Video, decoded_clip, read_clip, read_pictures
-from mimegen.compositing.video import write_clip, write_pictures
+from mimegen.compositing.video import write_clip, write_empty, write_pictures
 from mimegen.store.frames import Frame, frame_to_bytes
 
 WIDTH, HEIGHT = 160, 96
@@ -124,6 +124,23 @@ def test_the_same_frames_give_the_same_bytes(frames, white, tmp_path):
 def test_the_clips_hold_no_trace_of_this_machine(frames, white, tmp_path):
     write_clip(frames, white, 30, tmp_path / "a.mp4")
     assert str(tmp_path).encode() not in (tmp_path / "a.mp4").read_bytes()
+
+
+def test_an_empty_clip_shows_the_background_for_as_long(white, tmp_path):
+    red = np.zeros_like(white)
+    red[..., 0] = 1
+    facts = write_empty(red, 7, 25, tmp_path / "empty.mp4")
+    assert (facts.frames, facts.width, facts.height) == (7, red.shape[1], red.shape[0])
+    shown = iio.imread(tmp_path / "empty.mp4")
+    assert len(shown) == 7 and np.abs(shown.astype(int) - [254, 0, 0]).max() < 6
+
+
+def test_an_empty_clip_of_a_panning_camera_shows_its_window(tmp_path):
+    backdrop = np.zeros((32, 64, 3), np.float32)
+    backdrop[:, 32:] = 1
+    write_empty(backdrop, 2, 25, tmp_path / "empty.mp4", (16, 16), [(0, 8), (40, 8)])
+    dark, light = iio.imread(tmp_path / "empty.mp4")
+    assert dark.mean() < 10 and light.mean() > 245
 
 
 @contextmanager

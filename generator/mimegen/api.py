@@ -103,7 +103,8 @@ def scene(name: str | Path, *, seed: int = 0, style: str | None = None, fps: flo
 def load_motion(file: str | Path, partner: str | Path | None = None, *, trim: str = "none",
                 stack: str | None = None, mapping: str | Path | None = None,
                 skeleton: str | Path | None = None, subject: str | None = None,
-                fps_of_file: float | None = None, fps: float | None = None,
+                fps_of_file: float | None = None, take: int | None = None,
+                smpl_model: str | Path | None = None, fps: float | None = None,
                 library: Paths = ()) -> Take:
     """Read a motion capture file of one person, or of two, or two files of one scene.
 
@@ -113,7 +114,7 @@ def load_motion(file: str | Path, partner: str | Path | None = None, *, trim: st
     """
     catalogue = _catalogue(library)
     reading = ReadOptions(stack, _path(mapping), _path(skeleton), parse_trim(trim), subject,
-                          fps_of_file)
+                          fps_of_file, take, _path(smpl_model))
     with using_libraries(catalogue.libraries):
         found = user_take(catalogue, Path(file), (), None, None, "not stated", _path(partner),
                           reading)

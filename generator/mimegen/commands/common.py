@@ -174,14 +174,20 @@ def reading_options(trim: str | None) -> Callable[[Callable[..., int]], Callable
     def decorate(command: Callable[..., int]) -> Callable[..., int]:
         @wraps(command)
         def wrapped(*args: Any, stack: str | None, mapping: Path | None, skeleton: Path | None,
-                    subject: str | None, fps_of_file: float | None, trim: str = "none",
-                    **kwargs: Any) -> int:
+                    subject: str | None, fps_of_file: float | None, smpl_model: Path | None,
+                    trim: str = "none", sample: int | None = None, **kwargs: Any) -> int:
             return command(*args, **kwargs, reading=ReadOptions(
-                stack, mapping, skeleton, parse_trim(trim), subject, fps_of_file))
+                stack, mapping, skeleton, parse_trim(trim), subject, fps_of_file, sample,
+                smpl_model))
 
         return with_reading(trim)(wrapped)
 
     return decorate
+
+
+sample_option = click.option(
+    "--take", "sample", type=click.IntRange(0, 999_999), metavar="N",
+    help="Take to read from a file of several, counted from 0.  [default: 0]")
 
 
 def with_reading(trim: str | None) -> Callable[[Callable[..., int]], Callable[..., int]]:
@@ -193,8 +199,11 @@ def with_reading(trim: str | None) -> Callable[[Callable[..., int]], Callable[..
         click.option("--map", "mapping", type=file, metavar="FILE",
                      help="YAML file of 'role: bone' lines for bones that are not recognised."),
         click.option("--stack", metavar="NAME", help="Animation stack to read from an FBX file."),
-        click.option("--subject", metavar="NAME", help="Person to read from a C3D file with"
-                                                       " several."),
+        click.option("--subject", metavar="NAME|ID", help="Person to read from a file of several: a"
+                                                          " C3D file, or the people of a video."),
+        click.option("--smpl-model", type=file, metavar="FILE",
+                     help="SMPL, SMPL-H or SMPL-X model file (npz or pkl) that gives a motion of"
+                          " SMPL its true bone lengths."),
         click.option("--fps-of-file", type=click.FloatRange(*FPS_OF_FILE), metavar="RATE",
                      help="Frame rate of the recording, if its file gives none or a wrong one."),
     ]

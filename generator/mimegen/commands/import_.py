@@ -47,6 +47,8 @@ _FEW_ROWS = 5
 @click.option("--replace", "replaces", is_flag=True,
               help="Replace takes of the same name that the library already has. If an action has"
                    " no other takes, its labels, group and backgrounds are replaced too.")
+@click.option("--sample", type=click.IntRange(0, 999_999), metavar="N",
+              help="Take to read from a file of several, counted from 0.  [default: 0]")
 @exits_cleanly
 @reading_options("auto")
 def import_command(file: Path | None, table: Path | None, action: str | None, library: Path,

@@ -9,7 +9,13 @@ from rich.table import Table
 
 from mimegen.base.errors import RequestError
 from mimegen.base.names import words
-from mimegen.commands.common import DONE, exits_cleanly, reading_options, shared_data_option
+from mimegen.commands.common import (
+    DONE,
+    exits_cleanly,
+    reading_options,
+    sample_option,
+    shared_data_option,
+)
 from mimegen.commands.tables import wide_console
 from mimegen.library.inspection import Inspection, inspect_file
 from mimegen.pages.skeletonsheet import write_marker_sheet, write_skeleton_sheet
@@ -29,6 +35,7 @@ LIMBS = ("clavicle", "upper_arm", "forearm", "hand", *FINGERS, "thigh", "shin", 
               help="PNG file for a drawing of the skeleton, colored by role, from the front and the"
                    " side.")
 @shared_data_option
+@sample_option
 @exits_cleanly
 @reading_options(None)
 def inspect_command(file: Path, as_json: bool, picture: Path | None, reading: ReadOptions) -> int:

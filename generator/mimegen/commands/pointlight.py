@@ -46,6 +46,7 @@ from mimegen.production.displays import (
 )
 from mimegen.production.trials import write_trials
 from mimegen.readers import ReadOptions, Trim
+from mimegen.readers.options import take_number
 from mimegen.request.sources import entries_of
 
 HEADINGS = {
@@ -59,7 +60,8 @@ HEADINGS = {
         "size", "fps", "start", "duration", "figure_height", "background", "projection",
         "azimuths", "elevation_deg"),
     "The screen, for sizes in degrees": ("distance_cm", "pixel_pitch_mm", "pixels_per_degree"),
-    "Your own motion capture": ("trim", "subject", "stack", "mapping", "skeleton", "fps_of_file"),
+    "Your own motion capture": ("trim", "subject", "stack", "mapping", "skeleton", "fps_of_file",
+                                "smpl_model"),
 }
 
 
@@ -253,7 +255,7 @@ class _Motions:
         if self.file is None:
             return [library_take(entry, self.take, self.seed)
                     for entry in entries_of(self.catalogue, self.actions or "")]
-        reading = self.reading
+        reading = replace(self.reading, take=take_number(self.take))
         if display.sample is not None and reading.trim.kind == "auto":
             # The sample cuts its share off the whole take.
             reading = replace(reading, trim=Trim())

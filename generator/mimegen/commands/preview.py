@@ -1,6 +1,7 @@
 """``mimegen preview``: what a take will look like, in seconds."""
 
 import io
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -28,7 +29,7 @@ from mimegen.library.takes import library_take, user_take
 from mimegen.pages.drawn import Scene, drawn, drawn_sheet
 from mimegen.plan.front import Direction, camera_azimuth
 from mimegen.readers import READERS, ReadOptions
-from mimegen.readers.options import AS_FOUND
+from mimegen.readers.options import AS_FOUND, take_number
 from mimegen.rendering.opengl.context import context_of_process
 from mimegen.request.altering import Altering
 from mimegen.shots.config import RenderConfig, read_config
@@ -114,7 +115,8 @@ def _take(catalogue: Catalogue, what: str, take: str | None, seed: int, style: s
     if what in catalogue.scenes or (file.suffix == ".yaml" and file.is_file()):
         return scene_take(catalogue, what, seed, style)
     if file.suffix and file.is_file():
-        own = user_take(catalogue, file, (), None, None, "unknown", options=reading)
+        own = user_take(catalogue, file, (), None, None, "unknown",
+                        options=replace(reading, take=take_number(take)))
         for line in own.doubts:
             warn(line)
         return own

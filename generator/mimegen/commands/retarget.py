@@ -10,7 +10,13 @@ import click
 from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
 from mimegen.characters.character import Performance
-from mimegen.commands.common import DONE, exits_cleanly, library_option, reading_options
+from mimegen.commands.common import (
+    DONE,
+    exits_cleanly,
+    library_option,
+    reading_options,
+    sample_option,
+)
 from mimegen.library.cast import CastMember, cast_member
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.takes import user_take
@@ -35,6 +41,7 @@ from mimegen.writers import MOTION_SUFFIXES, write_motion
 @click.option("--report", type=click.Path(path_type=Path), metavar="FILE",
               help="JSON file for the quality report.")
 @library_option
+@sample_option
 @exits_cleanly
 @reading_options("none")
 def retarget_command(file: Path, character: str, partner: Path | None,

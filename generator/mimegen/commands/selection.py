@@ -67,8 +67,8 @@ _OPTIONS = (
                  help="Render the clips listed in SPEC.jsonl, which mimegen permute wrote. Of the"
                       " options that change a clip, only --config may be combined with it."),
     click.option("--motion", type=_FILE, metavar="FILE",
-                 help="A motion capture file (BVH, FBX, GLB, C3D, AMC) to render instead of"
-                      " actions."),
+                 help="A motion file (BVH, FBX, GLB, C3D, AMC, SMPL, HumanML3D and others) to"
+                      " render instead of actions."),
     click.option("--partner", type=_FILE, metavar="FILE",
                  help="The motion file of a second person recorded together with --motion."),
     click.option("--label", multiple=True,
@@ -89,7 +89,9 @@ _OPTIONS = (
                  help="Character of the second performer, in actions and scenes for two."),
     click.option("--config", default="auto", show_default=True, metavar="NAME|FILE",
                  help="Render config: size, frame rate, light and quality (mimegen list configs)."),
-    click.option("--take", metavar="T|all", help="Take of the action.  [default: the first]"),
+    click.option("--take", metavar="T|all|N", help="Take of the action, or number of the take in a"
+                                                   " --motion file of several.  [default: the"
+                                                   " first]"),
     click.option("--seed", default="0", show_default=True, callback=as_seeds,
                  metavar="N|A:B",
                  help="Random seed of the take; A:B renders every seed from A up to, not"
@@ -127,7 +129,7 @@ HEADINGS = {
         "variants", "character", "partner_character", "set_seed", "libraries"),
     "Your own motion capture": (
         "motion", "partner", "label", "aligned", "misaligned", "licence", "trim", "subject",
-        "stack", "mapping", "skeleton", "fps_of_file"),
+        "stack", "mapping", "skeleton", "fps_of_file", "smpl_model"),
     "The picture": (
         "config", "camera", "elevation", "lens", "light", "harmonise", "passes", "passes_from"),
 }

@@ -97,6 +97,9 @@ def _check(request: ImportRequest) -> None:
                          ("--group", request.group), ("--action", request.action)):
         if text is not None and not text.strip():
             raise RequestError(f"{option} is empty; give a value or leave it out")
+    if request.reading.smpl_model is not None:
+        raise RequestError("--smpl-model is licensed and is not copied into a library; write a BVH"
+                           " with mimegen retarget --smpl-model, and import that")
     check_file(request.file)
     for buffer in buffers_beside(request.file):
         raise RequestError(f"{request.file}: its motion is stored in {buffer.name} next to it;"
@@ -258,7 +261,7 @@ def _take_text(request: ImportRequest, action: Action, copies: Mapping[str, Path
         misaligned_background=_own(request.misaligned, action.misaligned_background),
         trim=str(trim), trim_found=span.reasons, notes=recording.notes,
         stack=request.reading.stack, subject=request.reading.subject,
-        fps_of_file=request.reading.fps_of_file,
+        fps_of_file=request.reading.fps_of_file, sample=request.reading.take,
         mapping=next((name for name in names if name.endswith(".roles.yaml")), None),
         skeleton=next((name for name in names if name.endswith(".asf")), None),
         mimegen_version=__version__)

@@ -12,7 +12,7 @@ from mimegen.base.yaml_file import text_of
 from mimegen.library.importing import Imported, ImportRequest, import_take
 from mimegen.library.naming import plain
 from mimegen.readers import ReadOptions
-from mimegen.readers.options import FPS_OF_FILE, parse_trim
+from mimegen.readers.options import FPS_OF_FILE, parse_trim, take_number
 
 # What a column may be called, and what it says.
 COLUMNS = {
@@ -21,8 +21,8 @@ COLUMNS = {
     "aligned_background": "aligned", "misaligned": "misaligned",
     "misaligned_background": "misaligned", "licence": "licence", "license": "licence",
     "source": "source", "segment": "segment", "trim": "trim", "map": "mapping",
-    "skeleton": "skeleton", "stack": "stack", "subject": "subject", "fps": "fps",
-    "fps_of_file": "fps",
+    "skeleton": "skeleton", "stack": "stack", "subject": "subject", "sample": "sample",
+    "fps": "fps", "fps_of_file": "fps",
 }
 _DELIMITERS = (",", ";", "\t")
 _YES, _NO = ("yes", "true", "1", "x"), ("no", "false", "0")
@@ -143,6 +143,7 @@ def _reading(folder: Path, cells: Mapping[str, str], defaults: ReadOptions) -> R
     return replace(
         defaults, stack=cells.get("stack", defaults.stack),
         subject=cells.get("subject", defaults.subject),
+        take=take_number(cells["sample"]) if "sample" in cells else defaults.take,
         mapping=folder / cells["mapping"] if "mapping" in cells else defaults.mapping,
         skeleton=folder / cells["skeleton"] if "skeleton" in cells else defaults.skeleton,
         trim=parse_trim(cells["trim"]) if "trim" in cells else defaults.trim,

@@ -9,7 +9,7 @@ from mimegen.base.files import content_key, file_hash
 from mimegen.library.keys import recording_code
 from mimegen.library.take import RELAXED, Described, Source
 from mimegen.motion.editing import at_rate
-from mimegen.readers import ReadOptions, Recording, Trim, read_motion
+from mimegen.readers import ReadOptions, Recording, Trim, kind_of, read_motion
 from mimegen.readers.asf_amc import skeleton_file
 from mimegen.readers.files import buffers_beside
 from mimegen.readers.options import AS_FOUND
@@ -43,7 +43,7 @@ class RecordedTake(Described):
     @cached_property
     def key(self) -> str:
         """What the motions depend on."""
-        return content_key(self._content, recording_code({file.suffix for file in self.files}),
+        return content_key(self._content, recording_code({kind_of(file) for file in self.files}),
                            *self.altered_key)
 
     @cached_property
@@ -52,16 +52,23 @@ class RecordedTake(Described):
         skeletons = [skeleton_file(file, self.options.skeleton if file == self.file else None)
                      for file in self.files if file.suffix.lower() == ".amc"]
         buffers = [buffer for file in self.files for buffer in buffers_beside(file)]
-        others = [*skeletons, *buffers, *filter(None, [self.options.mapping])]
+        others = [*skeletons, *buffers,
+                  *filter(None, [self.options.mapping, self.options.smpl_model])]
         return content_key([file_hash(file) for file in self.files],
                            [file_hash(file) for file in others], self.options.stack,
                            self.options.subject, str(self.options.trim), self.hand_shape,
-                           *self._own_rate)
+                           *self._own_rate, *self._own_take)
 
     @property
     def _own_rate(self) -> tuple[float, ...]:
         """The rate that the user gave; nothing where the file's own counts, as keys always had."""
         return () if self.options.fps_of_file is None else (self.options.fps_of_file,)
+
+    @property
+    def _own_take(self) -> tuple[str, ...]:
+        """The file's take that the user chose; nothing where it is the first, as keys always had.
+        """
+        return () if self.options.take is None else (f"take {self.options.take}",)
 
     @property
     def timeline(self) -> None:
@@ -147,6 +154,9 @@ class RecordedTake(Described):
             "motion_source": self.source, "motion_original_name": self.original_name,
             "motion_stack": self.options.stack, "motion_subject": self.options.subject,
             "motion_fps_of_file": self.options.fps_of_file,
+            "motion_take": self.options.take,
+            "motion_smpl_model_sha256": file_hash(self.options.smpl_model)
+            if self.options.smpl_model else None,
             "motion_trim": str(self.options.trim),
             "motion_first_frame": first, "motion_last_frame": last,
             "motion_mapping_sha256": file_hash(self.options.mapping) if self.options.mapping

@@ -9,12 +9,12 @@ from mimegen.base.errors import RequestError
 from mimegen.base.files import file_hash
 from mimegen.base.names import inner_path
 from mimegen.base.yaml_file import Strict, read_yaml
-from mimegen.readers import READERS, ReadOptions
+from mimegen.readers import ALSO_OTHERS, READERS, ReadOptions
 from mimegen.readers.options import FPS_OF_FILE, parse_trim
 
 TAKE_SUFFIX = ".take.yaml"
 # Files that are takes by themselves where no take file names them; a skeleton alone is not.
-MOCAP_SUFFIXES = tuple(suffix for suffix in READERS if suffix != ".asf")
+MOCAP_SUFFIXES = tuple(suffix for suffix in READERS if suffix not in ALSO_OTHERS)
 
 
 # A library may come from somebody else; what it names lies in it.
@@ -25,6 +25,7 @@ class TakeFile(Strict):
     """Where a take's motion comes from and how its file is read; files lie in the same folder.
 
     What is left out of ``labels`` and backgrounds is the action's. ``trim`` reads like --trim.
+    ``sample`` is the number of the file's take that is used, of files that hold several.
     ``notes`` are the assumptions and doubts of the reader that imported it.
     """
 
@@ -43,6 +44,7 @@ class TakeFile(Strict):
     stack: str | None = None
     subject: str | None = None
     fps_of_file: float | None = Field(default=None, ge=FPS_OF_FILE[0], le=FPS_OF_FILE[1])
+    sample: int | None = Field(default=None, ge=0)
     mapping: Beside | None = None
     skeleton: Beside | None = None
     mimegen_version: str | None = None
@@ -72,7 +74,7 @@ def options_of(path: Path, facts: TakeFile) -> ReadOptions:
     beside = path.parent
     return ReadOptions(facts.stack, beside / facts.mapping if facts.mapping else None,
                        beside / facts.skeleton if facts.skeleton else None,
-                       parse_trim(facts.trim), facts.subject, facts.fps_of_file)
+                       parse_trim(facts.trim), facts.subject, facts.fps_of_file, facts.sample)
 
 
 def notes_of(path: Path) -> tuple[str, ...]:

@@ -38,6 +38,9 @@ class MotionFacts(RowPart):
                                                          " a partner is the file's other subject")
     motion_fps_of_file: Number | None = Field(None, description="what was asked for with"
                                                                 " --fps-of-file")
+    motion_take: int | None = Field(None, description="number of the take in a file of several, as"
+                                                      " --take asked for it")
+    motion_smpl_model_sha256: str | None = Field(None, description="of the user's own SMPL model")
     motion_trim: str | None = Field(None, description="what was asked for with --trim")
     motion_first_frame: int | None = Field(None, description="first frame used of the file")
     motion_last_frame: int | None = Field(None, description="last frame used of the file")

@@ -242,7 +242,9 @@ def _own_take(sources: Sources, rows: Sequence[Row]) -> Take:
     options = ReadOptions(
         stack=row.motion_stack, subject=row.motion_subject,
         mapping=sources.file(row.motion_mapping_sha256, "its bone mapping"),
-        trim=parse_trim(row.motion_trim or "none"), fps_of_file=row.motion_fps_of_file)
+        trim=parse_trim(row.motion_trim or "none"), fps_of_file=row.motion_fps_of_file,
+        take=row.motion_take,
+        smpl_model=sources.file(row.motion_smpl_model_sha256, "its SMPL model"))
     file = sources.file(row.motion_sha256, str(row.motion_file))
     assert file is not None, "it was looked up"
     return user_take(

@@ -5,20 +5,21 @@ from dataclasses import replace
 from pathlib import Path
 
 from mimegen.base.errors import RequestError
+from mimegen.readers.arrayfile import read_arrays
 from mimegen.readers.asf_amc import read_asf_amc
 from mimegen.readers.bvh import read_bvh_recording
 from mimegen.readers.c3d import read_c3d
 from mimegen.readers.fbx import read_fbx
 from mimegen.readers.files import check_file
-from mimegen.readers.npz import read_npz
+from mimegen.readers.kinds import kind_of
 from mimegen.readers.options import AS_FOUND, ReadOptions, Trim
 from mimegen.readers.points import Points, read_points, subjects_of
 from mimegen.readers.recording import Recording, problems_of
 from mimegen.readers.roles import Roles, find_roles
 from mimegen.readers.trimming import cut, span_of
 
-__all__ = ["Points", "ReadOptions", "Recording", "Roles", "Trim", "find_roles", "read_motion",
-           "read_points", "subjects_of"]
+__all__ = ["Points", "ReadOptions", "Recording", "Roles", "Trim", "find_roles", "kind_of",
+           "read_motion", "read_points", "subjects_of"]
 
 
 READERS: dict[str, Callable[[Path, ReadOptions], Recording]] = {
@@ -26,36 +27,60 @@ READERS: dict[str, Callable[[Path, ReadOptions], Recording]] = {
     ".fbx": read_fbx,
     ".glb": read_fbx,
     ".gltf": read_fbx,
-    ".npz": read_npz,
+    ".npz": read_arrays,
+    ".npy": read_arrays,
+    ".pkl": read_arrays,
+    ".pickle": read_arrays,
+    ".pt": read_arrays,
+    ".pth": read_arrays,
     ".c3d": read_c3d,
     ".amc": read_asf_amc,
     ".asf": read_asf_amc,
 }
+ARRAYS = (".npz", ".npy", ".pkl", ".pickle", ".pt", ".pth")
 WITH_STACKS = (".fbx", ".glb", ".gltf")
+WITH_SUBJECTS = (".c3d", *ARRAYS)
+WITH_TAKES = ARRAYS
+# Endings that many other things have too.
+ALSO_OTHERS = (".asf", ".npy", ".pkl", ".pickle", ".pt", ".pth")
 # Rates (Hz) that need no doubt.
 USUAL_FPS = (10.0, 1000.0)
 
 
 def read_motion(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
-    """Read a motion capture file of one person, by the ending of its name.
+    """Read a motion capture file of one person, by its content or the ending of its name.
 
     Raises RequestError, one line, for a file that is missing, of another kind, or damaged.
     """
     check_file(path)
-    kind = path.suffix.lower()
+    kind = kind_of(path)
     if kind not in READERS:
         raise RequestError(f"{path}: expected a motion file that ends in {', '.join(READERS)}")
+    _refuse_options(path, kind, options)
+    recording = _with_doubts_on_rate(READERS[kind](path, options), options.fps_of_file)
+    named = (f"the file is read as {kind}, by its content",) \
+        if path.suffix.lower() != kind and not {path.suffix.lower(), kind} <= {*ARRAYS} else ()
+    recording = replace(recording, notes=(*named, *recording.notes, *problems_of(recording)))
+    return cut(recording, span_of(path, recording, options.trim))
+
+
+def _refuse_options(path: Path, kind: str, options: ReadOptions) -> None:
+    """Raise RequestError for what files of this kind cannot be asked."""
     if options.stack is not None and kind not in WITH_STACKS:
         raise RequestError(f"{path}: only FBX and glTF files have animation stacks;"
                            " leave out --stack")
     if options.skeleton is not None and kind != ".amc":
         raise RequestError(f"{path}: only AMC files have a skeleton in another file;"
                            " leave out --skeleton")
-    if options.subject is not None and kind != ".c3d":
-        raise RequestError(f"{path}: only C3D files hold several subjects; leave out --subject")
-    recording = _with_doubts_on_rate(READERS[kind](path, options), options.fps_of_file)
-    recording = replace(recording, notes=(*recording.notes, *problems_of(recording)))
-    return cut(recording, span_of(path, recording, options.trim))
+    if options.subject is not None and kind not in WITH_SUBJECTS:
+        raise RequestError(f"{path}: only C3D files and what finds people in videos hold several"
+                           " subjects; leave out --subject")
+    if options.take is not None and kind not in WITH_TAKES:
+        raise RequestError(f"{path}: only files of text-to-motion models hold several takes; leave"
+                           " out --take")
+    if options.smpl_model is not None and kind not in ARRAYS:
+        raise RequestError(f"{path}: --smpl-model is for files of SMPL, SMPL-H and SMPL-X; leave it"
+                           " out")
 
 
 def _with_doubts_on_rate(recording: Recording, said: float | None) -> Recording:

@@ -53,15 +53,17 @@ class Stated:
 
 def in_house_convention(path: Path, motion: Motion, kind: str, notes: tuple[str, ...],
                         options: ReadOptions = AS_FOUND,
-                        stated: Stated | None = None, first: int = 0) -> Recording:
+                        stated: Stated | None = None, first: int = 0,
+                        known: Mapping[str, str] | None = None) -> Recording:
     """Find roles, unit, up axis, facing and ground, and turn the motion to the house's convention.
 
     What is surely mirrored is mirrored back, what tracking lost is bridged, and what a body cannot
     do is doubted in the notes; ``first`` is the number in the file of the motion's first frame.
+    ``known`` are role -> joint of formats that fix it, whose sides need no finding.
     Raises RequestError where the file holds no whole person, or an animal.
     """
     system = system_of(motion.skeleton.names)
-    motion, roles, sides, mirrored = with_true_sides(path, motion, options)
+    motion, roles, sides, mirrored = with_true_sides(path, motion, options, known)
     motion, more = _rooted_at_hips(motion, roles)
     motion, dropped = _without_calibration_frame(motion)
     first += len(dropped)
@@ -89,12 +91,15 @@ def in_house_convention(path: Path, motion: Motion, kind: str, notes: tuple[str,
                       *floating, *doubted), mirrored=mirrored)
 
 
-def with_true_sides(path: Path, motion: Motion,
-                    options: ReadOptions) -> tuple[Motion, Roles, tuple[str, ...], bool]:
+def with_true_sides(path: Path, motion: Motion, options: ReadOptions,
+                    known: Mapping[str, str] | None = None
+                    ) -> tuple[Motion, Roles, tuple[str, ...], bool]:
     """Return the motion, not mirrored, and which bone is which, each on its own side.
 
-    Also notes, and whether the motion was mirrored.
+    Also notes, and whether the motion was mirrored. ``known`` roles need no finding.
     """
+    if known is not None and options.mapping is None:
+        return motion, Roles(known, dict.fromkeys(known, 1.0)), (), False
     roles = find_roles(motion.skeleton, motion, str(path), options.mapping)
     body = posture_of(motion, roles.joints)
     straight, mirrored = unmirrored(motion, body)

@@ -59,12 +59,22 @@ def _span(text: str, first: str | None, first_unit: str | None, last: str | None
     return Trim("span", start, end, units == {"f"})
 
 
+def take_number(text: str | None) -> int | None:
+    """Return the number of a file's take. Raises RequestError where it is none."""
+    if text is None:
+        return None
+    if not re.fullmatch(r"\d{1,6}", text.strip()):
+        raise RequestError(f"--take {text}: expected the number of one of the file's takes, from 0")
+    return int(text)
+
+
 @dataclass(frozen=True)
 class ReadOptions:
     """How to read a file: ``stack`` names one of an FBX file's animation stacks, ``mapping`` is a
     YAML file of roles and bones, ``skeleton`` the ASF file that belongs to an AMC file, ``trim``
     says which part of the take is used, ``subject`` names one of the people in a C3D file,
-    ``fps_of_file`` is the rate (Hz) at which the file was recorded, whatever the file says.
+    ``fps_of_file`` is the rate (Hz) at which the file was recorded, whatever the file says,
+    ``take`` the number of one of a file's takes, from 0, and ``smpl_model`` a model file of SMPL's.
     """
 
     stack: str | None = None
@@ -73,6 +83,8 @@ class ReadOptions:
     trim: Trim = Trim()
     subject: str | None = None
     fps_of_file: float | None = None
+    take: int | None = None
+    smpl_model: Path | None = None
 
 
 AS_FOUND = ReadOptions()

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from mimegen.base.errors import RequestError, with_given
 from mimegen.groundtruth.kinds import ENGINES, Engine
-from mimegen.readers.options import FPS_OF_FILE, ReadOptions, parse_trim
+from mimegen.readers.options import FPS_OF_FILE, ReadOptions, parse_trim, take_number
 from mimegen.request.altering import Altering
 from mimegen.request.values import (
     Elevation,
@@ -26,13 +26,14 @@ SOURCES = ("action", "scene", "motion", "permutations")
 # Options that mean nothing without one of these sources.
 _NEEDS = {
     **dict.fromkeys(("label", "aligned", "misaligned", "licence", "partner", "trim", "stack",
-                     "mapping", "skeleton", "subject", "fps_of_file"), ("motion",)),
-    **dict.fromkeys(("take", "stance", "intensity", "frequency"), ("action",)),
+                     "mapping", "skeleton", "subject", "fps_of_file", "smpl_model"), ("motion",)),
+    "take": ("action", "motion"),
+    **dict.fromkeys(("stance", "intensity", "frequency"), ("action",)),
     "style": ("action", "scene"),
 }
 _WHY = {
     "label": "; library actions define their labels", "style": "; recordings have no style",
-    "take": "; a scene or a motion file has one take",
+    "take": "; a scene has one take",
     **dict.fromkeys(("aligned", "misaligned", "licence"), "; library actions define their own"),
     **dict.fromkeys(("stance", "intensity", "frequency"), ", and its actions must be cues"),
 }
@@ -74,6 +75,7 @@ class RenderRequest(BaseModel):
     skeleton: Path | None = None
     subject: str | None = None
     fps_of_file: float | None = Field(None, ge=FPS_OF_FILE[0], le=FPS_OF_FILE[1])
+    smpl_model: Path | None = None
     variants: Names = "all"
     character: str | None = None
     partner_character: str | None = None
@@ -132,9 +134,9 @@ class RenderRequest(BaseModel):
 
     @property
     def reading(self) -> ReadOptions:
-        """How the motion file is read. Raises RequestError for a wrong trim."""
+        """How the motion file is read. Raises RequestError for a wrong trim or take."""
         return ReadOptions(self.stack, self.mapping, self.skeleton, parse_trim(self.trim),
-                           self.subject, self.fps_of_file)
+                           self.subject, self.fps_of_file, take_number(self.take), self.smpl_model)
 
     @property
     def altering(self) -> Altering:

@@ -1,0 +1,74 @@
+"""Files of arrays as motions: whose they are is told by what is in them."""
+
+from pathlib import Path
+from typing import Any
+
+from mimegen.base.errors import RequestError
+from mimegen.base.near import nearest
+from mimegen.readers.arrays import tree_of
+from mimegen.readers.npz import SHAPES, read_npz
+from mimegen.readers.options import AS_FOUND, ReadOptions
+from mimegen.readers.recording import Recording
+from mimegen.readers.smpl.layouts import People, people_in
+from mimegen.readers.smpl.parameters import Parameters, UnreadableError
+from mimegen.readers.smpl.reading import recording_of
+
+# Someone seen in less than this share of the frames of whoever is seen most is nobody's subject.
+PASSING = 0.1
+
+
+def read_arrays(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
+    """Read the motion of one person from an npz, npy, pickle, joblib or torch file.
+
+    Raises RequestError, one line, where it is damaged, holds code, no motion that is known, or
+    several people and none is chosen.
+    """
+    tree = tree_of(path)
+    if isinstance(tree, dict) and {"names", "parents", "root_positions"} <= tree.keys():
+        return read_npz(path, options)
+    try:
+        people = people_in(tree)
+        if people is not None:
+            return recording_of(path, _chosen(path, people, options), people.world, options)
+    except UnreadableError as problem:
+        raise RequestError(f"{path}: {problem}") from None
+    raise RequestError(f"{path}: {_held(tree)}; expected a motion of mimegen ({', '.join(SHAPES)}),"
+                       " of SMPL (poses and trans, or global_orient and body_pose), HumanML3D"
+                       " joints (frames, 22, 3) or vectors (frames, 263), or Kimodo's"
+                       " posed_joints")
+
+
+def subjects_in(path: Path) -> tuple[str, ...]:
+    """Return the ids of the people in a file of arrays; none for a single person."""
+    try:
+        people = people_in(tree_of(path))
+    except UnreadableError as problem:
+        raise RequestError(f"{path}: {problem}") from None
+    return tuple(people.by_id) if people is not None and len(people.by_id) > 1 else ()
+
+
+def _held(tree: Any) -> str:
+    if isinstance(tree, dict):
+        names = ", ".join(f"{str(name)[:40]} {getattr(value, 'shape', '')}".strip()
+                          for name, value in list(tree.items())[:6])
+        return f"its arrays are of no known kind of motion ({names or 'none'})"
+    return f"holds an array of no known kind of motion {getattr(tree, 'shape', type(tree))}"
+
+
+def _chosen(path: Path, people: People, options: ReadOptions) -> Parameters:
+    """Return the parameters of the only person, or of the one that ``--subject`` names."""
+    frames = people.frames
+    if options.subject is not None:
+        if options.subject not in people.by_id:
+            near = nearest(options.subject, people.by_id) or list(people.by_id)
+            raise RequestError(f"{path}: no subject {options.subject!r}; expected one of:"
+                               f" {', '.join(near[:8])}")
+        return people.by_id[options.subject]()
+    most = max(frames.values())
+    seen = [one for one, count in frames.items() if count >= PASSING * most]
+    if len(seen) > 1:
+        said = ", ".join(f"{one} ({frames[one]} frames)" for one in
+                         sorted(seen, key=lambda one: -frames[one])[:8])
+        raise RequestError(f"{path}: contains {len(seen)} people: {said}; choose one with"
+                           " --subject ID")
+    return people.by_id[seen[0]]()

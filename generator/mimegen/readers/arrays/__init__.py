@@ -1,0 +1,5 @@
+"""Files of arrays, whatever wrote them, as plain data; nothing in them is executed."""
+
+from mimegen.readers.arrays.files import is_arrays, tree_of
+
+__all__ = ["is_arrays", "tree_of"]

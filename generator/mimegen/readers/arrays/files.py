@@ -1,0 +1,120 @@
+"""Files of arrays: npz, npy, pickle, joblib and torch, as dictionaries, lists and arrays."""
+
+import bz2
+import gzip
+import io
+import lzma
+import math
+import struct
+import tokenize
+import zipfile
+import zlib
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import numpy as np
+from numpy.lib import format as npy
+
+from mimegen.base.errors import RequestError
+from mimegen.readers.arrays.inert import DamagedError
+from mimegen.readers.arrays.pickles import CodeError, unpickled
+from mimegen.readers.files import LARGEST
+
+ZIP, NPY, PICKLE = b"PK\x03\x04", b"\x93NUMPY", b"\x80"
+# How files of joblib begin, and what unpacks them.
+PACKED = {b"x\x01": zlib.decompressobj, b"x\x5e": zlib.decompressobj, b"x\x9c": zlib.decompressobj,
+          b"x\xda": zlib.decompressobj}
+DAMAGED = (OSError, ValueError, EOFError, KeyError, TypeError, SyntaxError, MemoryError,
+           OverflowError, NotImplementedError, RuntimeError, struct.error, tokenize.TokenError,
+           zipfile.BadZipFile, zlib.error, lzma.LZMAError, IndexError, AttributeError)
+# torch's files before 1.6 begin with the pickle of this number.
+OLD_TORCH = 0x1950A86A20F9469CFC6C.to_bytes(10, "little")
+# Two bytes of a pickle of protocol 2 and more; 0 and 1 are text and are not read.
+PROTOCOLS = range(2, 6)
+
+
+def is_arrays(head: bytes) -> bool:
+    """Say whether a file that begins so holds arrays or pickles, or is a zip file."""
+    return head.startswith((ZIP, NPY, b"\x1f\x8b", b"BZh", b"\xfd7zXZ")) or head[:2] in PACKED \
+        or (head[:1] == PICKLE and len(head) > 1 and head[1] in PROTOCOLS)
+
+
+def tree_of(path: Path) -> Any:
+    """Return what a file of arrays holds: dictionaries, lists, arrays and plain values.
+
+    Raises RequestError, one line, where it is damaged, holds more than ``LARGEST`` bytes unpacked,
+    or would execute code.
+    """
+    try:
+        return _tree(path.read_bytes())
+    except CodeError as problem:
+        raise RequestError(
+            f"{path}: names {problem.what}, which is code and no data, so it is not read; save its"
+            " arrays with numpy.savez and use that file") from None
+    except DAMAGED as problem:
+        raise RequestError(f"{path}: is damaged, or no file of arrays ({_said(problem)})") from None
+
+
+def _said(problem: BaseException) -> str:
+    lines = str(problem).splitlines()
+    return lines[0][:120] if lines else "damaged"
+
+
+def _tree(data: bytes) -> Any:
+    if data.startswith(ZIP):
+        return _zipped(data)
+    if data.startswith(NPY):
+        return array_in(data)
+    if data.startswith(PICKLE):
+        if OLD_TORCH in data[:64]:
+            raise DamagedError("it was saved by torch before 1.6; save it again with a newer one")
+        return unpickled(data)
+    return unpickled(_unpacked(data))
+
+
+def _unpacked(data: bytes) -> bytes:
+    """Return what a compressed pickle holds, at most ``LARGEST`` bytes."""
+    if data[:2] in PACKED:
+        opened = zlib.decompressobj()
+        found = opened.decompress(data, LARGEST)
+        whole = not opened.unconsumed_tail
+    else:
+        stream: Any = {b"\x1f": gzip.GzipFile, b"B": bz2.BZ2File,
+                       b"\xfd": lzma.LZMAFile}[data[:1]](io.BytesIO(data))
+        with stream:
+            found, whole = stream.read(LARGEST), not stream.read(1)
+    if not whole:
+        raise DamagedError(f"it holds more than {LARGEST // 2**20} MiB")
+    return found
+
+
+def _zipped(data: bytes) -> Any:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        if sum(entry.file_size for entry in archive.infolist()) > LARGEST:
+            raise DamagedError(f"it holds more than {LARGEST // 2**20} MiB")
+        names = archive.namelist()
+        program = next((name for name in names if PurePosixPath(name).name == "data.pkl"), None)
+        if program is not None:
+            beside = PurePosixPath(program).parent / "data"
+            return unpickled(archive.read(program), lambda key: archive.read(str(beside / key)))
+        return {name.removesuffix(".npy"): array_in(archive.read(name))
+                for name in names if name.endswith(".npy")}
+
+
+def array_in(data: bytes) -> Any:
+    """Return the array of an npy file; one of objects as what it holds.
+
+    Raises DamagedError, ValueError and the like where it is damaged.
+    """
+    stream = io.BytesIO(data)
+    version = npy.read_magic(stream)  # type: ignore[no-untyped-call]
+    read: Any = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+    shape, fortran, dtype = read(stream)
+    rest = data[stream.tell():]
+    if dtype.hasobject:
+        found = unpickled(rest)
+        return found.item() if isinstance(found, np.ndarray) and found.shape == () else found
+    count = math.prod(shape) * dtype.itemsize
+    if len(rest) < count:
+        raise DamagedError("an array is shorter than its header says")
+    return np.frombuffer(rest[:count], dtype).reshape(shape, order="F" if fortran else "C")

@@ -1,0 +1,61 @@
+"""What kind of motion file a file is: by what is in it, else by the ending of its name."""
+
+import re
+import zipfile
+from pathlib import Path, PurePosixPath
+
+from mimegen.readers.arrays.files import NPY, PACKED, PROTOCOLS, ZIP
+
+HEAD = 4096
+# Kinds whose readers go by the file's name, so that another ending does not become them.
+BY_NAME = {".fbx": (".fbx",), ".glb": (".glb", ".gltf", ".vrm", ".vrma")}
+USD = (".usd", ".usda", ".usdc", ".usdz")
+
+
+def kind_of(path: Path) -> str:
+    """Return the ending that a motion file of this content should have, in small letters.
+
+    Where the content tells nothing, or there is no file, that is the ending it has.
+    """
+    ending = path.suffix.lower()
+    try:
+        with path.open("rb") as opened:
+            head = opened.read(HEAD)
+        told = _told(path, head)
+    except (OSError, zipfile.BadZipFile, ValueError, NotImplementedError):
+        return ending
+    if told is None or ending in BY_NAME.get(told, ()):
+        return ending
+    return ending if told in BY_NAME else told
+
+
+def _told(path: Path, head: bytes) -> str | None:
+    """Return the ending that a file's first bytes tell, or None."""
+    if head.startswith(ZIP):
+        return _of_zip(path)
+    if head.startswith(NPY):
+        return ".npy"
+    if (head[:1] == b"\x80" and len(head) > 1 and head[1] in PROTOCOLS) or head[:2] in PACKED:
+        return ".pkl"
+    if head.startswith(b"PXR-USDC") or head.startswith(b"#usda"):
+        return ".usd"
+    text = head.lstrip(b"\xef\xbb\xbf").lstrip()
+    if text[:9].upper() == b"HIERARCHY":
+        return ".bvh"
+    if text.startswith(b"PathFileType"):
+        return ".trc"
+    if text.startswith(b"Format Version"):
+        return ".csv"
+    if re.search(rb"<mvnx[\s>]", text):
+        return ".mvnx"
+    return None
+
+
+def _of_zip(path: Path) -> str | None:
+    with zipfile.ZipFile(path) as archive:
+        names = archive.namelist()
+    if any(PurePosixPath(name).name == "data.pkl" for name in names):
+        return ".pt"
+    if names and PurePosixPath(names[0]).suffix in USD:
+        return ".usd"
+    return ".npz" if any(name.endswith(".npy") for name in names) else None

@@ -1,0 +1,32 @@
+"""The path of a body whose file has none: feet that stand do not move."""
+
+import numpy as np
+
+from mimegen.motion import Motion
+from mimegen.motion.lowpass import low_passed
+from mimegen.motion.quaternions import FloatArray
+
+# How far below the others (metres) a point of the feet weighs e times as much.
+SOFT = 0.02
+SMOOTH_S = 0.03
+
+
+def path_of_feet(motion: Motion, feet: list[int], up: FloatArray
+                 ) -> tuple[Motion, tuple[str, ...]]:
+    """Return a motion whose root goes as its lowest points of the ``feet`` ask, and a note.
+
+    The lowest points stand still; their height is that of the ground. ``up`` (3,) is the file's.
+    """
+    places = motion.global_pose.positions[:, feet] - motion.root_positions[:, None]
+    places = low_passed(places, SMOOTH_S * motion.fps)
+    heights = np.einsum("fkc,c->fk", places, up)
+    weights = np.exp(-(heights - heights.min(axis=1, keepdims=True)) / SOFT)
+    weights = (weights[1:] + weights[:-1]) / 2
+    steps = np.einsum("fk,fkc->fc", weights, np.diff(places, axis=0))
+    steps /= weights.sum(axis=1, keepdims=True)
+    path = np.zeros((motion.frames, 3))
+    path[1:] = -np.cumsum(steps, axis=0)
+    path -= up * np.einsum("fc,c->f", path, up)[:, None]
+    path = path - up * heights.min(axis=1, keepdims=True)
+    return Motion(motion.skeleton, motion.fps, path, motion.rotations), (
+        "the file has no path: the body goes as its lower foot stands",)

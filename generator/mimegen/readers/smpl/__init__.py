@@ -1,0 +1,1 @@
+"""SMPL, SMPL-H and SMPL-X: motion capture archives, and what finds bodies in videos."""

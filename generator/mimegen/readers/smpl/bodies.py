@@ -1,0 +1,192 @@
+"""Where the joints of SMPL's bodies are at rest, by published tables or a user's own model file.
+
+Loper et al. 2015 (SMPL), Romero et al. 2017 (SMPL-H), Pavlakos et al. 2019 (SMPL-X): the joints at
+rest are a linear function of the shape coefficients "betas".
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from mimegen.base.errors import RequestError
+from mimegen.base.paths import data_file
+from mimegen.base.yaml_file import Strict, Vector, read_yaml_once
+from mimegen.motion import Skeleton
+from mimegen.motion.quaternions import FloatArray
+from mimegen.readers.arrays import tree_of
+
+Kind = Literal["SMPL", "SMPL-H", "SMPL-X"]
+BODY = 22
+FINGER_JOINTS = 30
+# Joints that a model file has and no motion needs: jaw and eyes.
+FACE = 3
+# Rows of a model's table: whole numbers of joints that SMPL's models have.
+KINDS: dict[int, Kind] = {24: "SMPL", 52: "SMPL-H", 55: "SMPL-X"}
+# How far the ends of the last bones are (metres), in SMPL's axes: Y up, facing +Z.
+ENDS = {"head": (0.0, 0.18, 0.02), "left_foot": (0.0, -0.015, 0.07),
+        "right_foot": (0.0, -0.015, 0.07), "left_hand": (0.08, 0.0, 0.0),
+        "right_hand": (-0.08, 0.0, 0.0), "left_wrist": (0.1, 0.0, 0.0),
+        "right_wrist": (-0.1, 0.0, 0.0)}
+FINGER_END = 0.022
+ROLE_OF = {"pelvis": "hips", "spine1": "spine1", "spine2": "spine2", "spine3": "chest",
+           "neck": "neck1", "head": "head"}
+PART_OF = {"hip": "thigh", "knee": "shin", "ankle": "foot", "foot": "toe", "collar": "clavicle",
+           "shoulder": "upper_arm", "elbow": "forearm", "wrist": "hand"}
+
+
+class _Joint(Strict):
+    parent: str | None
+    rest: Vector
+    female: Vector | None = None
+    mean: Vector | None = None
+    betas: tuple[tuple[float, ...], ...] | None = None
+
+
+class _Table(Strict):
+    joints: dict[str, _Joint] = Field(min_length=BODY)
+
+
+@dataclass(frozen=True, eq=False)
+class Body:
+    """Joints of a body at rest (J, 3), Y up, facing +Z, in metres.
+
+    ``shapes`` (J, 3, B) are the metres by which each shape coefficient moves them, none where no
+    table tells; ``hand_mean`` (30, 3) the rotation vectors of relaxed fingers.
+    """
+
+    kind: Kind
+    names: tuple[str, ...]
+    parents: NDArray[np.intp]
+    rest: FloatArray
+    shapes: FloatArray | None
+    hand_mean: FloatArray | None
+    source: str
+
+    def shaped(self, betas: FloatArray) -> FloatArray:
+        """Return the joints' places (J, 3) at rest of a body with these shape coefficients."""
+        if self.shapes is None:
+            return self.rest
+        count = min(len(betas), self.shapes.shape[2])
+        return np.asarray(self.rest + np.einsum("jkb,b->jk", self.shapes[..., :count],
+                                                betas[:count]))
+
+
+def table_body(kind: Kind, gender: str) -> Body:
+    """Return the body of the published tables: neutral, or of SMPL female.
+
+    SMPL-H has SMPL's body and, at its wrists, the fingers of SMPL-X, which are as long.
+    """
+    if kind == "SMPL-X":
+        return _smplx()
+    smpl = _smpl("female" if gender == "female" else "neutral")
+    return smpl if kind == "SMPL" else _with_fingers(smpl)
+
+
+@cache
+def _smplx() -> Body:
+    names, parents, joints = _read("smplx")
+    shapes = np.array([joint.betas for joint in joints])
+    mean = np.array([joint.mean for joint in joints[BODY:]])
+    return Body("SMPL-X", names, parents, np.array([joint.rest for joint in joints]), shapes, mean,
+                "the published table of its rest joints")
+
+
+@cache
+def _smpl(gender: str) -> Body:
+    names, parents, joints = _read("smpl")
+    rest = [joint.female if gender == "female" and joint.female else joint.rest
+            for joint in joints]
+    return Body("SMPL", names, parents, np.array(rest), None, None,
+                f"the published table of the {gender} body's rest joints")
+
+
+def _read(name: str) -> tuple[tuple[str, ...], NDArray[np.intp], list[_Joint]]:
+    table = read_yaml_once(data_file(f"rigs/skeletons/{name}.yaml"), _Table).joints
+    names = tuple(table)
+    parents = [-1 if joint.parent is None else names.index(joint.parent)
+               for joint in table.values()]
+    return names, np.array(parents), list(table.values())
+
+
+def _with_fingers(smpl: Body) -> Body:
+    """Return SMPL's body to the wrists with the fingers of SMPL-X."""
+    hands = _smplx()
+    wrists = {side: smpl.rest[smpl.names.index(f"{side}_wrist")]
+              - hands.rest[hands.names.index(f"{side}_wrist")] for side in ("left", "right")}
+    fingers = [hands.rest[joint] + wrists[hands.names[joint].partition("_")[0]]
+               for joint in range(BODY, len(hands.names))]
+    return Body("SMPL-H", hands.names, hands.parents, np.concatenate([smpl.rest[:BODY], fingers]),
+                None, hands.hand_mean, smpl.source)
+
+
+@cache
+def model_body(path: Path) -> Body:
+    """Return the body of a model file of SMPL's, as its own site gives it out (npz or pkl).
+
+    Raises RequestError where it is none.
+    """
+    tree = tree_of(path)
+    if not isinstance(tree, dict):
+        raise RequestError(f"{path}: is no model of SMPL, SMPL-H or SMPL-X; expected the file that"
+                           " --smpl-model names to hold v_template, shapedirs and J_regressor")
+    vertices, dirs, regressor = (_numbers(path, tree, key, dimensions) for key, dimensions in
+                                 (("v_template", 2), ("shapedirs", 3), ("J_regressor", 2)))
+    if regressor.shape[0] not in KINDS or regressor.shape[1] != len(vertices) \
+            or dirs.shape[:2] != vertices.shape or vertices.shape[1] != 3:
+        raise RequestError(f"{path}: its tables do not fit: v_template {vertices.shape}, shapedirs"
+                           f" {dirs.shape}, J_regressor {regressor.shape}")
+    kind = KINDS[len(regressor)]
+    kept = [*range(BODY), *range(BODY + (FACE if kind == "SMPL-X" else 0), len(regressor))]
+    like = table_body(kind, "neutral")
+    rest = np.einsum("jv,vk->jk", regressor, vertices)[kept]
+    shapes = np.einsum("jv,vkb->jkb", regressor, dirs[..., :16])[kept]
+    means = [one for side in "lr" if isinstance(one := tree.get(f"hands_mean{side}"), np.ndarray)
+             and one.shape == (FINGER_JOINTS * 3 // 2,)]
+    mean = np.concatenate(means).reshape(-1, 3) if len(means) == 2 else like.hand_mean
+    return Body(kind, like.names, like.parents, rest, shapes, mean, f"the model {path.name}")
+
+
+def _numbers(path: Path, tree: Mapping[str, Any], key: str, dimensions: int) -> FloatArray:
+    found = tree.get(key)
+    if not isinstance(found, np.ndarray) or found.ndim != dimensions \
+            or not np.issubdtype(found.dtype, np.number) or not np.isfinite(found).all():
+        raise RequestError(f"{path}: is no model of SMPL, SMPL-H or SMPL-X: {key!r} is missing or"
+                           f" no array of {dimensions} dimensions")
+    return np.asarray(found, float)
+
+
+def skeleton_of(body: Body, rest: FloatArray, joints: int) -> Skeleton:
+    """Return a skeleton of the first ``joints`` of a body at rest (J, 3), with ends of bones."""
+    names, parents = body.names[:joints], body.parents[:joints]
+    heads = rest[:joints]
+    tails = heads.copy()
+    for joint, name in enumerate(names):
+        children = heads[parents == joint]
+        if len(children):
+            tails[joint] = children.mean(axis=0)
+        elif name in ENDS:
+            tails[joint] = heads[joint] + ENDS[name]
+        else:
+            bone = heads[joint] - heads[parents[joint]]
+            tails[joint] = heads[joint] + bone * FINGER_END / max(float(np.linalg.norm(bone)), 1e-9)
+    return Skeleton(names, parents, heads, tails)
+
+
+def roles_of(names: tuple[str, ...]) -> dict[str, str]:
+    """Return role -> joint of SMPL's joint names; SMPL's hand joints have none."""
+    roles = {}
+    for name in names:
+        side, _, part = name.partition("_")
+        if name in ROLE_OF:
+            roles[ROLE_OF[name]] = name
+        elif part in PART_OF:
+            roles[f"{side}_{PART_OF[part]}"] = name
+        elif part and part[-1].isdigit():
+            roles[name] = name
+    return roles

@@ -1,0 +1,263 @@
+"""Who writes SMPL's parameters how: which dictionaries of which people a file holds."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mimegen.motion import quaternions
+from mimegen.motion.quaternions import FloatArray
+from mimegen.readers.smpl.parameters import (
+    Parameters,
+    UnreadableError,
+    has_parameters,
+    numbers,
+    parameters_of,
+)
+from mimegen.readers.smpl.reading import World
+
+AMASS = World("Z", "AMASS has Z up", "AMASS")
+PLAIN = World("Y", "SMPL's own axes have Y up", "SMPL", 30.0)
+VIDEO_FPS = 30.0
+
+
+@dataclass(frozen=True)
+class People:
+    """Who is in a file: by an id, how to get their parameters, and their world."""
+
+    world: World
+    by_id: Mapping[str, Callable[[], Parameters]]
+    frames: Mapping[str, int]
+    notes: tuple[str, ...] = ()
+
+
+def people_in(tree: Any) -> People | None:
+    """Return the people whose SMPL parameters a file holds, or None where it holds none.
+
+    Raises UnreadableError where their arrays do not fit.
+    """
+    if isinstance(tree, np.ndarray) and tree.dtype == object and tree.size == 1:
+        tree = tree.item()
+    if not isinstance(tree, dict):
+        return None
+    tree = _unwrapped(tree)
+    for layout in (_gvhmr, _wham, _phalp, _romp_video, _tram, _aist, _tracks, _one):
+        found = layout(tree)
+        if found is not None:
+            return found
+    return None
+
+
+def _unwrapped(tree: dict[Any, Any]) -> dict[Any, Any]:
+    """Return what a dictionary holds that has a single dictionary, as ROMP's ``results``."""
+    while len(tree) == 1 and isinstance(value := next(iter(tree.values())), dict) \
+            and not _is_frame(next(iter(tree))):
+        if _people_of(tree):
+            break
+        tree = value
+    return tree
+
+
+def _is_frame(name: Any) -> bool:
+    return isinstance(name, str) and name.lower().endswith((".jpg", ".jpeg", ".png"))
+
+
+def _alone(world: World, tree: Mapping[str, Any], rows: bool = True) -> People:
+    found = parameters_of(tree, rows)
+    return People(world, {"0": lambda: found}, {"0": len(found.rotations)})
+
+
+def _gvhmr(tree: dict[Any, Any]) -> People | None:
+    """GVHMR: ``smpl_params_global`` in a world with Y up, beside the camera's (its demo.py)."""
+    for name, world in (("smpl_params_global",
+                         World("Y", "GVHMR's world has Y up", "GVHMR", VIDEO_FPS)),
+                        ("smpl_params_incam", _camera("GVHMR"))):
+        held = tree.get(name)
+        if isinstance(held, dict) and has_parameters(held):
+            return _alone(world, held)
+    return None
+
+
+def _camera(kind: str) -> World:
+    return World("-Y", "the camera's picture has Y down", kind, VIDEO_FPS, camera=True)
+
+
+def _people_of(tree: dict[Any, Any]) -> dict[str, dict[str, Any]]:
+    """Return by id the dictionaries of a file that has one for each person."""
+    return {str(key): value for key, value in tree.items()
+            if isinstance(value, dict) and isinstance(key, int | str) and not _is_frame(key)
+            and (has_parameters(value) or has_parameters(_world_of(value)))}
+
+
+def _world_of(person: Mapping[str, Any]) -> dict[str, Any]:
+    """Return WHAM's world parameters under the usual names."""
+    if "pose_world" not in person:
+        return {}
+    return {"pose": person["pose_world"], "trans": person.get("trans_world"),
+            "betas": person.get("betas")}
+
+
+def _wham(tree: dict[Any, Any]) -> People | None:
+    """WHAM: by person, ``pose_world`` and ``trans_world`` in a world with Y up (its demo.py)."""
+    people = {key: value for key, value in _people_of(tree).items() if _world_of(value)}
+    if not people:
+        return None
+    world = World("Y", "WHAM's world has Y up", "WHAM", VIDEO_FPS)
+    return People(world, {key: _maker(_world_of(one), one) for key, one in people.items()},
+                  {key: len(one["pose_world"]) for key, one in people.items()})
+
+
+def _tracks(tree: dict[Any, Any]) -> People | None:
+    """VIBE and those like it: by person, ``pose`` in the camera's axes."""
+    people = _people_of(tree)
+    if not people:
+        return None
+    named = "VIBE" if any("orig_cam" in one or "pred_cam" in one for one in people.values()) \
+        else "SMPL"
+    world = _camera(named) if named == "VIBE" else PLAIN
+    return People(world, {key: _maker(one, one) for key, one in people.items()},
+                  {key: len(_frames_of(one)) for key, one in people.items()})
+
+
+def _frames_of(person: Mapping[str, Any]) -> Any:
+    return next((person[name] for name in ("pose", "poses", "global_orient", "root_orient",
+                                           "pred_rotmat", "thetas", "smpl_thetas")
+                 if isinstance(person.get(name), np.ndarray)), ())
+
+
+def _maker(parameters: Mapping[str, Any], person: Mapping[str, Any]) -> Callable[[], Parameters]:
+    return lambda: bridged(parameters_of(parameters), person.get("frame_ids", person.get("frame")))
+
+
+def _phalp(tree: dict[Any, Any]) -> People | None:
+    """4D-Humans and PHALP: by frame, lists of people with ``tid`` and ``smpl`` matrices."""
+    frames = [value for key, value in sorted(tree.items(), key=lambda item: str(item[0]))
+              if isinstance(value, dict) and "smpl" in value and "tid" in value]
+    if len(frames) < max(1, len(tree) // 2):
+        return None
+    people: dict[str, list[tuple[int, dict[str, Any]]]] = {}
+    for number, frame in enumerate(frames):
+        cameras = frame.get("camera", [])
+        for place, (tid, smpl) in enumerate(zip(_listed(frame["tid"]), _listed(frame["smpl"]),
+                                                strict=False)):
+            if isinstance(smpl, dict):
+                camera = cameras[place] if place < len(cameras) else None
+                people.setdefault(str(tid), []).append((number, smpl | {"trans": camera}))
+    return _stacked(_camera("PHALP"), people)
+
+
+def _romp_video(tree: dict[Any, Any]) -> People | None:
+    """ROMP and BEV on a video: by frame, arrays of people with ``track_ids`` (P,)."""
+    frames = [value for key, value in sorted(tree.items(), key=lambda item: str(item[0]))
+              if isinstance(value, dict) and "smpl_thetas" in value]
+    if not frames and "smpl_thetas" in tree and "cam" in tree:
+        frames = [tree]
+    if not frames:
+        return None
+    people: dict[str, list[tuple[int, dict[str, Any]]]] = {}
+    for number, frame in enumerate(frames):
+        thetas = np.atleast_2d(np.asarray(frame["smpl_thetas"]))
+        ids = _listed(frame.get("track_ids", range(len(thetas))))
+        for place, one in enumerate(ids[:len(thetas)]):
+            people.setdefault(str(one), []).append((number, {
+                "pose": thetas[place], "betas": _row(frame.get("smpl_betas"), place),
+                "trans": _row(frame.get("cam_trans"), place)}))
+    return _stacked(_camera("ROMP"), people)
+
+
+def _row(values: Any, place: int) -> Any:
+    return values[place] if isinstance(values, np.ndarray) and len(values) > place else None
+
+
+def _listed(found: Any) -> list[Any]:
+    return list(found) if isinstance(found, list | tuple | np.ndarray | range) else [found]
+
+
+def _stacked(world: World, people: Mapping[str, list[tuple[int, dict[str, Any]]]]
+             ) -> People | None:
+    """Return people whose parameters lie frame by frame."""
+    return People(world, {key: _stacker(frames) for key, frames in people.items()},
+                  {key: len(frames) for key, frames in people.items()}) if people else None
+
+
+def _stacker(frames: list[tuple[int, dict[str, Any]]]) -> Callable[[], Parameters]:
+    def made() -> Parameters:
+        joined: dict[str, Any] = {}
+        for name in frames[0][1]:
+            values = [value for _, one in frames
+                      if isinstance(value := one.get(name), np.ndarray)]
+            if len(values) == len(frames):
+                if len({value.shape for value in values}) > 1:
+                    raise UnreadableError(f"the array {name!r} changes its shape")
+                joined[name] = np.stack(values)
+        if not has_parameters(joined):
+            raise UnreadableError("holds no pose")
+        # A camera's three numbers of weak perspective are no place; PHALP's are metres.
+        return bridged(parameters_of(joined), np.array([number for number, _ in frames]))
+    return made
+
+
+def _tram(tree: dict[Any, Any]) -> People | None:
+    """TRAM: one person a file, ``pred_rotmat`` and ``pred_trans`` in the camera's axes."""
+    if "pred_rotmat" not in tree:
+        return None
+    found = bridged(parameters_of({
+        "pose": tree["pred_rotmat"], "betas": tree.get("pred_shape"),
+        "trans": tree.get("pred_trans")}), tree.get("frame"))
+    return People(_camera("TRAM"), {"0": lambda: found}, {"0": len(found.rotations)})
+
+
+def _aist(tree: dict[Any, Any]) -> People | None:
+    """AIST++: 60 fps, Y up; the translation is in the unit of ``smpl_scaling``."""
+    if not {"smpl_poses", "smpl_trans", "smpl_scaling"} <= tree.keys():
+        return None
+    scaling = float(np.ravel(numbers("smpl_scaling", tree["smpl_scaling"]))[0])
+    if scaling <= 0:
+        raise UnreadableError("the array 'smpl_scaling' is not positive")
+    world = World("Y", "AIST++ has Y up", "AIST++", 60.0)
+    return _alone(world, {"poses": tree["smpl_poses"],
+                          "trans": numbers("smpl_trans", tree["smpl_trans"]) / scaling})
+
+
+def _one(tree: dict[Any, Any]) -> People | None:
+    """AMASS, and plain dictionaries of any tool."""
+    if not has_parameters(tree):
+        return None
+    amass = "mocap_framerate" in tree or "mocap_frame_rate" in tree or (
+        "poses" in tree and "trans" in tree and ("gender" in tree or "dmpls" in tree))
+    return _alone(AMASS if amass else PLAIN, tree)
+
+
+def bridged(found: Parameters, frames: Any) -> Parameters:
+    """Return parameters with those frames filled in that a tracker has left out.
+
+    ``frames`` (F,) are the numbers of a video's frames; anything else is none.
+    Raises UnreadableError where they go back.
+    """
+    if not isinstance(frames, np.ndarray | list):
+        return found
+    numbered = np.ravel(np.asarray(frames))
+    if numbered.dtype.kind not in "iu" or len(numbered) != len(found.rotations) \
+            or len(numbered) < 2:
+        return found
+    steps = np.diff(numbered)
+    if np.any(steps < 1) or numbered[-1] - numbered[0] > 100 * len(numbered):
+        raise UnreadableError("its frames are not in their order")
+    if np.all(steps == 1):
+        return found
+    moments = np.arange(numbered[0], numbered[-1] + 1)
+    before = np.searchsorted(numbered, moments, side="right") - 1
+    after = np.minimum(before + 1, len(numbered) - 1)
+    share = (moments - numbered[before]) / np.maximum(numbered[after] - numbered[before], 1)
+    place = None if found.place is None else _between(found.place, before, after, share)
+    return Parameters(
+        found.kind, quaternions.slerp(found.rotations[before], found.rotations[after],
+                                      share[:, None]),
+        place, found.betas, found.gender, found.fps, found.relative_hands,
+        (*found.notes, f"{len(moments) - len(numbered)} frames in which nobody was found are"
+                       " bridged"))
+
+
+def _between(values: FloatArray, before: Any, after: Any, share: FloatArray) -> FloatArray:
+    return np.asarray(values[before] + share[:, None] * (values[after] - values[before]))

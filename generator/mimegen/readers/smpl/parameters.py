@@ -1,0 +1,248 @@
+"""What SMPL's parameters are called, by AMASS and by tools that write plain dictionaries."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mimegen.motion import quaternions
+from mimegen.motion.quaternions import FloatArray
+from mimegen.readers.smpl.bodies import BODY, FINGER_JOINTS, Kind, table_body
+from mimegen.readers.smpl.rotations import (
+    MATRIX,
+    SIX,
+    VECTOR,
+    WrongNumbersError,
+    is_numeric,
+    rotations_of,
+)
+
+# By what they say, the names of arrays, surer ones first.
+ROOT = ("global_orient", "root_orient", "smpl_global_orient", "global_orientation", "root_pose",
+        "pred_global_orient")
+BODY_POSE = ("body_pose", "pose_body", "smpl_body_pose", "pred_body_pose")
+WHOLE = ("poses", "pose", "full_pose", "fullpose", "smpl_poses", "smpl_thetas", "smpl_pose",
+         "thetas", "theta", "pred_pose", "pred_rotmat", "rot6d")
+HANDS = ("pose_hand", "hand_pose")
+EACH_HAND = (("left_hand_pose", "right_hand_pose"), ("lhand_pose", "rhand_pose"))
+PLACE = ("trans", "transl", "translation", "smpl_trans", "root_translation", "cam_trans",
+         "pred_trans", "trans_world", "root_trans", "Th", "root_transl")
+BETAS = ("betas", "shape", "smpl_betas", "pred_shape", "beta", "shapes")
+RATE = ("mocap_framerate", "mocap_frame_rate", "fps", "framerate", "frame_rate", "mocap_fps")
+# Joints of a whole pose by what a file may hold: SMPL, its body alone, SMPL-H, SMPL-X.
+WHOLE_JOINTS: dict[int, Kind] = {24: "SMPL", 22: "SMPL", 52: "SMPL-H", 55: "SMPL-X"}
+# A frame's numbers of SMPL-X's whole pose hold jaw and eyes between body and hands.
+FACE = 3
+LONGEST_FRAMES = 1_000_000
+
+
+class UnreadableError(ValueError):
+    """Parameters that cannot be what they are called; the message says why."""
+
+
+@dataclass(frozen=True, eq=False)
+class Parameters:
+    """A person's parameters over time, as a file holds them.
+
+    ``rotations`` (F, J, 4) are local, of ``Body``'s first J joints (22, 24 or 52); ``place``
+    (F, 3) in metres, or None; ``betas`` (B,) or None; ``relative_hands`` where the hand's mean pose
+    is still to be added.
+    """
+
+    kind: Kind
+    rotations: FloatArray
+    place: FloatArray | None
+    betas: FloatArray | None
+    gender: str
+    fps: float | None
+    relative_hands: bool
+    notes: tuple[str, ...] = ()
+
+
+def has_parameters(found: Any) -> bool:
+    """Say whether a dictionary holds a pose of SMPL's."""
+    return isinstance(found, Mapping) and (
+        any(_holds(found, name) for name in WHOLE)
+        or (any(_holds(found, name) for name in ROOT)
+            and any(_holds(found, name) for name in BODY_POSE)))
+
+
+def parameters_of(found: Mapping[str, Any], rows: bool = True) -> Parameters:
+    """Return the parameters in a dictionary that ``has_parameters``; ``rows`` as ``rotations_of``.
+
+    Raises UnreadableError where an array has another shape, or holds no numbers.
+    """
+    kind, rotations, relative, notes = _pose(found, rows)
+    frames = len(rotations)
+    if not 1 <= frames <= LONGEST_FRAMES:
+        raise UnreadableError(f"has {frames} frames")
+    place = _place(found, frames)
+    betas = _betas(found)
+    gender = _text(found.get("gender")).lower() or "neutral"
+    return Parameters(kind, rotations, place, betas, gender, rate_in(found), relative, notes)
+
+
+def rate_in(found: Mapping[str, Any]) -> float | None:
+    """Return the frame rate that a dictionary states, or None."""
+    for name in RATE:
+        value = np.ravel(np.asarray(found.get(name)))
+        rate = float(value[0]) if value.size == 1 and value.dtype.kind in "fiu" else 0.0
+        if np.isfinite(rate) and rate > 0:
+            return rate
+    return None
+
+
+def _holds(found: Mapping[str, Any], name: str) -> bool:
+    value = found.get(name)
+    return is_numeric(value) and value.ndim >= 1  # type: ignore[union-attr]
+
+
+def _first(found: Mapping[str, Any], names: tuple[str, ...]) -> tuple[str, FloatArray] | None:
+    name = next((name for name in names if _holds(found, name)), None)
+    return None if name is None else (name, numbers(name, found[name]))
+
+
+def numbers(name: str, values: Any) -> FloatArray:
+    """Return an array as floats. Raises UnreadableError where some are no numbers."""
+    array = np.asarray(values, float)
+    wrong = np.argwhere(~np.isfinite(array))
+    if len(wrong):
+        raise UnreadableError(f"the array {name!r} has NaN or infinite values (first in frame"
+                              f" {wrong[0][0]})")
+    return array
+
+
+def _pose(found: Mapping[str, Any], rows: bool
+          ) -> tuple[Kind, FloatArray, bool, tuple[str, ...]]:
+    """Return the model, its rotations, whether the hands' mean is left out of them, and notes."""
+    root, body, whole = _first(found, ROOT), _first(found, BODY_POSE), _first(found, WHOLE)
+    if root is None or body is None:
+        if whole is None:
+            raise UnreadableError("holds no pose")
+        return *_whole(*whole, rows), False, ()
+    rotations = _body(root, body, rows)
+    hands, relative, notes = _hands(found, len(rotations))
+    if hands is None:
+        return "SMPL" if not _is_smplx(found) else "SMPL-X", rotations, False, notes
+    joined = np.concatenate([rotations[:, :BODY], hands], axis=1)
+    return "SMPL-X" if _is_smplx(found) else "SMPL-H", joined, relative, notes
+
+
+def _is_smplx(found: Mapping[str, Any]) -> bool:
+    """Say whether a dictionary is of SMPL-X: it has a jaw, expressions, or says so."""
+    model = _text(found.get("surface_model_type", found.get("model_type", ""))).lower()
+    return "smplx" in model.replace("-", "") or any(
+        name in found for name in ("pose_jaw", "jaw_pose", "expression", "pose_eye"))
+
+
+def _text(found: Any) -> str:
+    """Return a text that may be bytes, or an array of one text."""
+    if isinstance(found, np.ndarray):
+        found = found.ravel()[0] if found.size == 1 else ""
+    if isinstance(found, bytes):
+        return found.decode(errors="replace").strip("b'\"")
+    return found if isinstance(found, str) else ""
+
+
+def _whole(name: str, values: FloatArray, rows: bool) -> tuple[Kind, FloatArray]:
+    """Return the model and rotations of one array of all joints."""
+    each = int(np.prod(values.shape[1:]))
+    joints = next((joints for joints in WHOLE_JOINTS for width in (VECTOR, MATRIX, SIX)
+                   if each == joints * width and _fits(values, joints, width)), None)
+    if joints is None:
+        raise UnreadableError(
+            f"the array {name!r} has the shape {values.shape}; expected frames of"
+            f" {', '.join(str(VECTOR * n) for n in sorted(WHOLE_JOINTS))} numbers"
+            " (rotation vectors of SMPL, SMPL-H or SMPL-X), or matrices")
+    rotations = _told(name, values, joints, rows)
+    if WHOLE_JOINTS[joints] == "SMPL-X":
+        rotations = np.concatenate([rotations[:, :BODY], rotations[:, BODY + FACE:]], axis=1)
+    return WHOLE_JOINTS[joints], rotations
+
+
+def _fits(values: FloatArray, joints: int, width: int) -> bool:
+    """Say whether an array's own axes allow so many joints of so many numbers."""
+    if values.ndim == 2:
+        return True
+    return values.shape[1] == joints
+
+
+def _told(name: str, values: FloatArray, joints: int, rows: bool) -> FloatArray:
+    try:
+        return rotations_of(values, joints, rows)
+    except WrongNumbersError as problem:
+        raise UnreadableError(f"the array {name!r} {problem}") from None
+
+
+def _body(root: tuple[str, FloatArray], body: tuple[str, FloatArray], rows: bool) -> FloatArray:
+    """Return the rotations (F, 22 or 24, 4) of a root and a body that are two arrays."""
+    frames = len(root[1]) if root[1].ndim > 1 else 1
+    first = _told(root[0], root[1].reshape(frames, -1), 1, rows)
+    if len(body[1]) != frames and body[1].ndim > 1:
+        raise UnreadableError(f"the arrays {root[0]!r} and {body[0]!r} have {frames} and"
+                              f" {len(body[1])} frames")
+    values = body[1].reshape(frames, -1)
+    joints = next((n for n in (21, 23) if values.shape[1] in (VECTOR * n, MATRIX * n, SIX * n)),
+                  None)
+    if joints is None:
+        raise UnreadableError(f"the array {body[0]!r} has the shape {body[1].shape}; expected"
+                              " frames of 63 (SMPL-H, SMPL-X) or 69 numbers (SMPL), or matrices")
+    return np.concatenate([first, _told(body[0], values, joints, rows)], axis=1)
+
+
+def _hands(found: Mapping[str, Any], frames: int
+           ) -> tuple[FloatArray | None, bool, tuple[str, ...]]:
+    """Return the fingers' rotations (F, 30, 4) or None, whether they lack the mean, and notes."""
+    both = _first(found, HANDS)
+    if both is not None:
+        values, relative, name = both[1], False, both[0]
+    else:
+        pair = next((names for names in EACH_HAND if all(_holds(found, name) for name in names)),
+                    None)
+        if pair is None:
+            return None, False, ()
+        parts = [numbers(name, found[name]) for name in pair]
+        if any(len(part) != frames for part in parts):
+            return None, False, (f"the hands have {len(parts[0])} frames and are left out",)
+        values = np.concatenate([part.reshape(frames, -1) for part in parts], axis=1)
+        relative, name = not bool(np.all(found.get("flat_hand_mean", False))), pair[0]
+    each = values.reshape(len(values), -1).shape[1]
+    if len(values) != frames or each not in (FINGER_JOINTS * VECTOR, FINGER_JOINTS * MATRIX):
+        return None, False, (f"the hands ({name!r}) are {each} numbers a frame, expected 90; they"
+                             " are components of a model that is not here and are left out",)
+    return _told(name, values, FINGER_JOINTS, True), relative, ()
+
+
+def with_mean_hands(parameters: Parameters, mean: FloatArray | None) -> FloatArray:
+    """Return the rotations with the hands' mean pose (30, 3) added where it is left out.
+
+    SMPL's models add rotation vectors, not rotations.
+    """
+    if not parameters.relative_hands or parameters.rotations.shape[1] <= BODY + 2:
+        return parameters.rotations
+    mean = table_body("SMPL-X", "neutral").hand_mean if mean is None else mean
+    assert mean is not None
+    vectors = quaternions.to_rotation_vectors(parameters.rotations[:, BODY:]) + mean
+    return np.concatenate([parameters.rotations[:, :BODY],
+                           quaternions.from_rotation_vectors(vectors)], axis=1)
+
+
+def _place(found: Mapping[str, Any], frames: int) -> FloatArray | None:
+    held = _first(found, PLACE)
+    if held is None:
+        return None
+    name, values = held
+    values = values.reshape(frames, 3) if values.size == frames * 3 else values
+    if values.shape != (frames, 3):
+        raise UnreadableError(f"the array {name!r} has the shape {values.shape}, expected"
+                              f" ({frames}, 3)")
+    return values
+
+
+def _betas(found: Mapping[str, Any]) -> FloatArray | None:
+    held = _first(found, BETAS)
+    if held is None:
+        return None
+    values = held[1]
+    return np.asarray(np.median(values.reshape(-1, values.shape[-1]), axis=0))

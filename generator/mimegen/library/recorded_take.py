@@ -111,10 +111,10 @@ class RecordedTake(Described):
     def recordings(self) -> tuple[Recording, ...]:
         """What the files hold; partners are trimmed alike, by what either of them needs."""
         if self.partner is None:
-            return (_recorded(self.file, self.options),)
+            return (recorded(self.file, self.options),)
         whole = replace(self.options, trim=Trim())
-        recordings = (_recorded(self.file, whole),
-                      _recorded(self.partner, partner_options(self.file, self.partner, whole)))
+        recordings = (recorded(self.file, whole),
+                      recorded(self.partner, partner_options(self.file, self.partner, whole)))
         return cut_together(self.files, recordings, self.options.trim)
 
     @property
@@ -169,5 +169,6 @@ class RecordedTake(Described):
 
 
 @lru_cache(maxsize=4)
-def _recorded(file: Path, options: ReadOptions) -> Recording:
+def recorded(file: Path, options: ReadOptions) -> Recording:
+    """Return what a file holds, read once for all that asks."""
     return read_motion(file, options)

@@ -14,12 +14,12 @@ from mimegen.choreography.manner import AS_WRITTEN, Manner, in_manner
 from mimegen.choreography.styles import style_named
 from mimegen.library.catalogue import SCORE_SUFFIX, Catalogue, Entry
 from mimegen.library.naming import plain
-from mimegen.library.recorded_take import RecordedTake
+from mimegen.library.recorded_take import RecordedTake, recorded
 from mimegen.library.score_take import ScoreTake, read_score_once
 from mimegen.library.take import RELAXED, Take
 from mimegen.library.takefile import TAKE_SUFFIX, options_of, read_take_file
 from mimegen.manifest.timeline import CueFacts
-from mimegen.readers import ReadOptions
+from mimegen.readers import WITH_TAKES, ReadOptions, kind_of
 from mimegen.readers.options import AS_FOUND
 from mimegen.readers.partners import both_people
 
@@ -127,6 +127,7 @@ def user_take(catalogue: Catalogue, file: Path, labels: tuple[str, ...], aligned
     """Return a user's own mocap file, or two of one scene, as a take; one file may hold both.
 
     A label that the library knows lends its backgrounds, and its hand shape where it has but one.
+    Without a label, what a text-to-motion model was told to show is the label.
     Raises RequestError where a file holds no motion of one person, and for an empty licence.
     """
     if not licence.strip():
@@ -135,6 +136,7 @@ def user_take(catalogue: Catalogue, file: Path, labels: tuple[str, ...], aligned
         if name is not None:
             catalogue.file("background", name)
     options, partner = both_people(file, partner, options)
+    labels = labels or _prompt_of(file, options)
     known = _known_action(catalogue, labels)
     take = RecordedTake(
         action=plain(labels[0]) if labels else file.stem, name=file.stem,
@@ -148,6 +150,12 @@ def user_take(catalogue: Catalogue, file: Path, labels: tuple[str, ...], aligned
     )
     take.sources(1.0)
     return take
+
+
+def _prompt_of(file: Path, options: ReadOptions) -> tuple[str, ...]:
+    """Return what a text-to-motion model was told to show, as the only label, or none."""
+    prompt = recorded(file, options).prompt if kind_of(file) in WITH_TAKES else None
+    return () if prompt is None else (prompt,)
 
 
 def _known_action(catalogue: Catalogue, labels: tuple[str, ...]) -> Action | None:

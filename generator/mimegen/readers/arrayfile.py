@@ -12,6 +12,9 @@ from mimegen.readers.recording import Recording
 from mimegen.readers.smpl.layouts import People, people_in
 from mimegen.readers.smpl.parameters import Parameters, UnreadableError
 from mimegen.readers.smpl.reading import recording_of
+from mimegen.readers.soma import is_soma, recording_of_soma
+from mimegen.readers.text_to_motion.layouts import takes_in
+from mimegen.readers.text_to_motion.reading import recording_of_takes
 
 # Someone seen in less than this share of the frames of whoever is seen most is nobody's subject.
 PASSING = 0.1
@@ -30,6 +33,11 @@ def read_arrays(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
         people = people_in(tree)
         if people is not None:
             return recording_of(path, _chosen(path, people, options), people.world, options)
+        if is_soma(tree):
+            return recording_of_soma(path, tree, options)
+        takes = takes_in(tree)
+        if takes is not None:
+            return recording_of_takes(path, takes, options)
     except UnreadableError as problem:
         raise RequestError(f"{path}: {problem}") from None
     raise RequestError(f"{path}: {_held(tree)}; expected a motion of mimegen ({', '.join(SHAPES)}),"

@@ -25,8 +25,9 @@ class Recording:
     ``span`` are the first and last of the frames read that are used, None for all of them.
     Of marker files, ``marker_rms_mm`` says by label how far the solved body is from the markers,
     ``bridged`` by joint in which spans of frames (first, last) it was out of sight, and
-    ``inferred`` which joints no marker shows at all. ``mirrored`` says that the file
-    held the mirror image of the motion. ``notes`` are every assumption and doubt.
+    ``inferred`` which joints no marker shows at all. ``mirrored`` says that the file held the
+    mirror image of the motion, ``prompt`` what a text-to-motion model was told to show. ``notes``
+    are every assumption and doubt.
     """
 
     motion: Motion
@@ -47,6 +48,7 @@ class Recording:
     bridged: Mapping[str, tuple[tuple[int, int], ...]] = field(default_factory=dict)
     inferred: tuple[str, ...] = ()
     mirrored: bool = False
+    prompt: str | None = None
 
 
 def unsure_roles(recording: Recording) -> list[str]:

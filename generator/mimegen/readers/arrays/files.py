@@ -79,9 +79,8 @@ def _unpacked(data: bytes) -> bytes:
         found = opened.decompress(data, LARGEST)
         whole = not opened.unconsumed_tail
     else:
-        stream: Any = {b"\x1f": gzip.GzipFile, b"B": bz2.BZ2File,
-                       b"\xfd": lzma.LZMAFile}[data[:1]](io.BytesIO(data))
-        with stream:
+        opened_by: Any = {b"\x1f": gzip.open, b"B": bz2.open, b"\xfd": lzma.open}[data[:1]]
+        with opened_by(io.BytesIO(data)) as stream:
             found, whole = stream.read(LARGEST), not stream.read(1)
     if not whole:
         raise DamagedError(f"it holds more than {LARGEST // 2**20} MiB")

@@ -184,13 +184,14 @@ class _Machine(pickle._Unpickler):
     dispatch[pickle.NEWOBJ_EX[0]] = load_newobj_ex
 
 
-def _joblib_array(file: BinaryIO, state: Any) -> NDArray[Any]:
+def _joblib_array(file: BinaryIO, state: Any) -> Any:
     """Return the array whose bytes follow in the file, as joblib has written it."""
     if not isinstance(state, dict):
         raise DamagedError("an array has no shape")
     dtype, shape = as_dtype(state.get("dtype")), as_shape(state.get("shape"))
     if dtype.hasobject:
-        raise DamagedError("an array of objects lies between the operations")
+        # Its own pickle follows.
+        return _Machine(file, None).load()
     if state.get("numpy_array_alignment_bytes") is not None:
         padding = file.read(1)
         file.read(padding[0] if padding else 0)

@@ -42,7 +42,7 @@ def people_in(tree: Any) -> People | None:
     if not isinstance(tree, dict):
         return None
     tree = _unwrapped(tree)
-    for layout in (_gvhmr, _wham, _phalp, _romp_video, _tram, _aist, _tracks, _one):
+    for layout in (_mdm, _gvhmr, _wham, _phalp, _romp_video, _tram, _aist, _tracks, _one):
         found = layout(tree)
         if found is not None:
             return found
@@ -66,6 +66,21 @@ def _is_frame(name: Any) -> bool:
 def _alone(world: World, tree: Mapping[str, Any], rows: bool = True) -> People:
     found = parameters_of(tree, rows)
     return People(world, {"0": lambda: found}, {"0": len(found.rotations)})
+
+
+def _mdm(tree: dict[Any, Any]) -> People | None:
+    """MDM's ``*_smpl_params.npy``: ``thetas`` (24, 6, T), two rows of matrices, and the root's path
+    (3, T); 20 fps, Y up (its visualize/vis_utils.py).
+    """
+    thetas, path = tree.get("thetas"), tree.get("root_translation")
+    if not (isinstance(thetas, np.ndarray) and thetas.dtype.kind == "f" and "motion" in tree):
+        return None
+    thetas = thetas[0] if thetas.ndim == 4 and len(thetas) == 1 else thetas
+    if thetas.ndim != 3 or thetas.shape[:2] != (24, 6) or not isinstance(path, np.ndarray):
+        raise UnreadableError(f"the array 'thetas' has the shape {thetas.shape}, expected"
+                              " (24, 6, frames)")
+    return _alone(World("Y", "MDM has Y up", "MDM", 20.0), {
+        "poses": np.moveaxis(thetas, -1, 0), "trans": path.reshape(3, -1).T})
 
 
 def _gvhmr(tree: dict[Any, Any]) -> People | None:

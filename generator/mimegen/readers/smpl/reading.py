@@ -50,7 +50,7 @@ def recording_of(path: Path, found: Parameters, world: World, options: ReadOptio
 
     Raises RequestError where the rate is missing, or a model file is of another model.
     """
-    fps, rated = _rate(path, found, world, options)
+    fps, rated = rate_of(path, found, world, options)
     found = held_if_single(found, fps)
     body = _body(path, found, options)
     rotations, joints, handed = _with_useful_hands(found, body)
@@ -99,8 +99,12 @@ def held_if_single(found: Parameters, fps: float) -> Parameters:
                    notes=(*found.notes, f"the file holds a single pose, held for {POSE_S:g} s"))
 
 
-def _rate(path: Path, found: Parameters, world: World, options: ReadOptions
-          ) -> tuple[float, tuple[str, ...]]:
+def rate_of(path: Path, found: Parameters, world: World, options: ReadOptions
+            ) -> tuple[float, tuple[str, ...]]:
+    """Return the rate and a note where it is assumed.
+
+    Raises RequestError where nothing tells it.
+    """
     if options.fps_of_file is not None:
         return options.fps_of_file, ()
     if found.fps is not None:

@@ -1,0 +1,327 @@
+"""Joint positions without rotations as a motion: inverse kinematics, bone by bone.
+
+Positions tell where a bone points but not how it is turned about itself. That is taken from what
+the body can do: hips and shoulders turn pelvis and chest, the spine lies between them, elbows and
+knees bend about one axis, and where they are straight, limbs turn no further than they must.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mimegen.base.vectors import lengths, unit
+from mimegen.motion import Motion, Skeleton, quaternions
+from mimegen.motion.limbs import middle_joint
+from mimegen.motion.lowpass import low_passed
+from mimegen.motion.quaternions import FloatArray
+from mimegen.readers.names import SIDES
+
+# The sine of a limb's bend at which its plane begins to tell, and from which it tells alone.
+BENT = (0.12, 0.35)
+# Seconds over which the axis of a hinge is smoothed, and a planted foot is let go.
+HINGE_S, BLEND_S = 0.06, 0.12
+# A planted foot that would have to go further than this (metres, of a body of 1.7 m) is not.
+MOST_PLANTED = 0.03
+LEFT = np.array([1.0, 0.0, 0.0])
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """A skeleton of which a format gives positions: its rest pose, Z up, facing -Y, and roles.
+
+    It need not have a person's size: the positions tell how long bones are.
+    """
+
+    skeleton: Skeleton
+    roles: Mapping[str, str]
+
+
+def motion_of_positions(layout: Layout, places: FloatArray, fps: float,
+                        planted: Mapping[str, NDArray[np.bool_]] | None = None) -> Motion:
+    """Return the motion of joints at ``places`` (F, J, 3), Z up, in any unit.
+
+    ``planted`` says by foot (``left``, ``right``) in which frames (F,) it stands.
+    """
+    body = _Body(layout, places)
+    if planted:
+        body = _Body(layout, _with_planted_feet(body, fps, planted))
+    turns = _turned(body, fps)
+    skeleton = _sized(body, turns)
+    return Motion.from_global_rotations(skeleton, fps, body.places[:, 0],
+                                        quaternions.without_flips(turns))
+
+
+class _Body:
+    """Positions (F, J, 3) with names: by role, and the rest pose's bones."""
+
+    def __init__(self, layout: Layout, places: FloatArray) -> None:
+        self.skeleton, self.roles, self.places = layout.skeleton, layout.roles, places
+        self.joint = {role: self.skeleton.index[name] for role, name in layout.roles.items()}
+
+    def at(self, role: str) -> FloatArray:
+        """Return where a role's joint is (F, 3)."""
+        return np.asarray(self.places[:, self.joint[role]])
+
+    def rest(self, role: str) -> FloatArray:
+        """Return where a role's joint is at rest (3,)."""
+        return np.asarray(self.skeleton.heads[self.joint[role]])
+
+    def way(self, start: str, end: str) -> FloatArray:
+        """Return the vectors (F, 3) from one role's joint to another's."""
+        return self.at(end) - self.at(start)
+
+    def rest_way(self, start: str, end: str) -> FloatArray:
+        """Return the vector (3,) from one role's joint to another's at rest."""
+        return self.rest(end) - self.rest(start)
+
+
+def _frame(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Return axes (..., 3, 3), columns: along ``first``, then towards ``second``, and across."""
+    one = unit(first)
+    two = unit(second - one * np.sum(one * second, axis=-1, keepdims=True))
+    return np.stack([one, two, quaternions.cross(one, two)], axis=-1)
+
+
+def _between_frames(rest: FloatArray, found: FloatArray) -> FloatArray:
+    """Return quaternions (F, 4) of the turns from rest axes (3, 3) to axes (F, 3, 3)."""
+    return quaternions.from_frames(np.einsum("fij,kj->fik", found, rest))
+
+
+def _swung(turn: FloatArray, rest: FloatArray, found: FloatArray) -> FloatArray:
+    """Return turns (F, 4) after which a bone ``rest`` (3,) points along ``found`` (F, 3)."""
+    return quaternions.multiply(quaternions.between(quaternions.rotate(turn, rest), found), turn)
+
+
+def _turned(body: _Body, fps: float) -> FloatArray:
+    """Return global rotations (F, J, 4) of all joints."""
+    turns = np.tile(quaternions.IDENTITY, (*body.places.shape[:2], 1))
+    joint = body.joint
+    trunk_top = "chest" if "chest" in joint else "neck1" if "neck1" in joint else "head"
+    pelvis = _across(body, "thigh", "hips", "spine1" if "spine1" in joint else trunk_top)
+    neck = "neck1" if "neck1" in joint else "head"
+    arms = "clavicle" if _apart(body, "clavicle") else "upper_arm"
+    chest = _across(body, arms, "chest" if "chest" in joint else "hips", neck)
+    turns[:, joint["hips"]] = pelvis
+    _turn_spine(body, turns, pelvis, chest)
+    _turn_neck(body, turns, chest)
+    for side in SIDES:
+        _turn_arm(body, turns, side, chest, fps)
+        _turn_leg(body, turns, side, pelvis, fps)
+    _fill_ends(body, turns)
+    return turns
+
+
+def _apart(body: _Body, part: str) -> bool:
+    """Say whether the pair of a part's joints is there, and not at one place."""
+    if f"left_{part}" not in body.joint:
+        return False
+    return float(lengths(body.rest_way(f"right_{part}", f"left_{part}"))) > 1e-3
+
+
+def _across(body: _Body, pair: str, base: str, top: str) -> FloatArray:
+    """Return how a part (F, 4) is turned whose left and right, and whose bone up, are seen."""
+    left, right = f"left_{pair}", f"right_{pair}"
+    found = _frame(body.way(right, left), body.way(base, top))
+    return _between_frames(_frame(body.rest_way(right, left), body.rest_way(base, top)), found)
+
+
+def _turn_spine(body: _Body, turns: FloatArray, pelvis: FloatArray, chest: FloatArray) -> None:
+    """Turn the joints between pelvis and chest step by step, each along its bone."""
+    line = [role for role in body.joint if role.startswith("spine")]
+    for number, role in enumerate(line, start=1):
+        between = quaternions.slerp(pelvis, chest, number / (len(line) + 1))
+        above = line[number] if number < len(line) else "chest" if "chest" in body.joint else None
+        turns[:, body.joint[role]] = between if above is None else _swung(
+            between, body.rest_way(role, above), body.way(role, above))
+    if "chest" in body.joint:
+        turns[:, body.joint["chest"]] = chest
+
+
+def _turn_neck(body: _Body, turns: FloatArray, chest: FloatArray) -> None:
+    line = [*(role for role in body.joint if role.startswith("neck")), "head"]
+    turn = chest
+    for role, above in pairwise(line):
+        turn = _swung(turn, body.rest_way(role, above), body.way(role, above))
+        turns[:, body.joint[role]] = turn
+    turns[:, body.joint["head"]] = _face(body, turn)
+
+
+def _face(body: _Body, neck: FloatArray) -> FloatArray:
+    """Return how the head is turned: as nose and ears say, else as the neck."""
+    index = body.skeleton.index
+    if not {"left_ear", "right_ear", "nose"} <= index.keys():
+        return neck
+    left, right, nose = (index[name] for name in ("left_ear", "right_ear", "nose"))
+    ears = (body.places[:, left] + body.places[:, right]) / 2
+    rest = body.skeleton.heads
+    found = _frame(body.places[:, left] - body.places[:, right], body.places[:, nose] - ears)
+    at_rest = _frame(rest[left] - rest[right], rest[nose] - (rest[left] + rest[right]) / 2)
+    return _between_frames(at_rest, found)
+
+
+def _hinge(first: FloatArray, second: FloatArray, usual: FloatArray, fps: float) -> FloatArray:
+    """Return the axis (F, 3) about which a limb bends: across its bones, as usual where straight.
+    """
+    across = quaternions.cross(unit(first), unit(second))
+    bent = np.clip((lengths(across) - BENT[0]) / (BENT[1] - BENT[0]), 0.0, 1.0)[:, None]
+    # A limb that seems to bend the wrong way is straight, and shakes.
+    bent = np.where(np.sum(across * usual, axis=-1, keepdims=True) < -0.5 * lengths(
+        across)[:, None], 0.0, bent)
+    return low_passed(unit(across) * bent + unit(usual) * (1.0 - bent), HINGE_S * fps)
+
+
+def _limb_turn(rest: FloatArray, rest_axis: FloatArray, found: FloatArray, axis: FloatArray
+               ) -> FloatArray:
+    return _between_frames(_frame(rest, rest_axis), _frame(found, axis))
+
+
+def _turn_arm(body: _Body, turns: FloatArray, side: str, chest: FloatArray, fps: float) -> None:
+    """Turn a shoulder, an upper arm, a forearm and a hand."""
+    joint, clavicle = body.joint, f"{side}_clavicle"
+    upper, lower, hand = (f"{side}_{part}" for part in ("upper_arm", "forearm", "hand"))
+    above = chest
+    if clavicle in joint:
+        rest = body.rest_way(clavicle, upper)
+        above = _swung(chest, rest, body.way(clavicle, upper)) if lengths(rest) > 1e-4 else chest
+        turns[:, joint[clavicle]] = above
+    rest, found = body.rest_way(upper, lower), body.way(upper, lower)
+    # At rest elbows bend forward: arms to the side, about the vertical.
+    axis = unit(quaternions.cross(unit(rest), np.array([0.0, -1.0, 0.0])))
+    usual = quaternions.rotate(_swung(chest, rest, found), axis)
+    hinge = _hinge(found, body.way(lower, hand), usual, fps)
+    turns[:, joint[upper]] = _limb_turn(rest, axis, found, hinge)
+    rest = body.rest_way(lower, hand)
+    turns[:, joint[lower]] = _limb_turn(rest, axis, body.way(lower, hand), hinge)
+    if hand in joint:
+        turns[:, joint[hand]] = _hand(body, side, turns[:, joint[lower]])
+        _share_twist(body, turns, side)
+
+
+def _hand(body: _Body, side: str, forearm: FloatArray) -> FloatArray:
+    """Return how a hand is turned: as index and little finger say, or its tip, else as the arm."""
+    index, rest = body.skeleton.index, body.skeleton.heads
+    wrist = body.joint[f"{side}_hand"]
+    knuckles = [index.get(f"{side}_{name}_knuckle") for name in ("index", "pinky")]
+    tip = index.get(f"{side}_hand_tip")
+    if None not in knuckles:
+        first, last = (int(one) for one in knuckles if one is not None)
+        middle = (body.places[:, first] + body.places[:, last]) / 2 - body.places[:, wrist]
+        found = _frame(middle, body.places[:, first] - body.places[:, last])
+        at_rest = _frame((rest[first] + rest[last]) / 2 - rest[wrist], rest[first] - rest[last])
+        return _between_frames(at_rest, found)
+    if tip is not None:
+        return _swung(forearm, rest[tip] - rest[wrist], body.places[:, tip] - body.places[:, wrist])
+    return forearm
+
+
+def _share_twist(body: _Body, turns: FloatArray, side: str) -> None:
+    """Let the forearm turn half of the way with the hand, about its own bone."""
+    lower, hand = (body.joint[f"{side}_{part}"] for part in ("forearm", "hand"))
+    bone = unit(body.rest_way(f"{side}_forearm", f"{side}_hand"))
+    between = quaternions.multiply(quaternions.conjugate(turns[:, lower]), turns[:, hand])
+    twist = quaternions.scale(quaternions.twist_about(between, bone), 0.5)
+    turns[:, lower] = quaternions.multiply(turns[:, lower], twist)
+
+
+def _turn_leg(body: _Body, turns: FloatArray, side: str, pelvis: FloatArray, fps: float) -> None:
+    """Turn a thigh, a shin and a foot."""
+    joint = body.joint
+    thigh, shin, foot, toe = (f"{side}_{part}" for part in ("thigh", "shin", "foot", "toe"))
+    rest, found = body.rest_way(thigh, shin), body.way(thigh, shin)
+    usual = quaternions.rotate(_swung(pelvis, rest, found), LEFT)
+    if toe in joint:
+        forward = body.way(foot, toe)
+        usual = unit(usual) + unit(quaternions.cross(forward, found))
+    hinge = _hinge(found, body.way(shin, foot), usual, fps)
+    turns[:, joint[thigh]] = _limb_turn(rest, LEFT, found, hinge)
+    turns[:, joint[shin]] = _limb_turn(body.rest_way(shin, foot), LEFT, body.way(shin, foot), hinge)
+    if toe in joint:
+        turns[:, joint[foot]] = _limb_turn(body.rest_way(foot, toe), LEFT, body.way(foot, toe),
+                                           hinge)
+        turns[:, joint[toe]] = turns[:, joint[foot]]
+    else:
+        turns[:, joint[foot]] = turns[:, joint[shin]]
+
+
+def _fill_ends(body: _Body, turns: FloatArray) -> None:
+    """Let joints without a role turn with the joint above them."""
+    with_role = set(body.joint.values())
+    for joint, parent in enumerate(body.skeleton.parents.tolist()):
+        if joint not in with_role and parent >= 0:
+            turns[:, joint] = turns[:, parent]
+
+
+def _sized(body: _Body, turns: FloatArray) -> Skeleton:
+    """Return the skeleton with bones as they usually are between the positions."""
+    skeleton = body.skeleton
+    above = skeleton.parents[1:]
+    offsets = np.median(quaternions.rotate(
+        quaternions.conjugate(turns[:, above]),
+        body.places[:, 1:] - body.places[:, above]), axis=0)
+    rest = skeleton.offsets[1:]
+    heads = np.zeros_like(skeleton.heads)
+    scale = float(np.median(lengths(offsets)[lengths(rest) > 1e-4]
+                            / lengths(rest)[lengths(rest) > 1e-4]))
+    for joint, parent in enumerate(above.tolist(), start=1):
+        heads[joint] = heads[parent] + offsets[joint - 1]
+    tails = heads + (skeleton.tails - skeleton.heads) * scale
+    for joint in range(len(heads)):
+        children = skeleton.children(joint)
+        if children:
+            tails[joint] = heads[children].mean(axis=0)
+    return Skeleton(skeleton.names, skeleton.parents, heads, tails)
+
+
+def _with_planted_feet(body: _Body, fps: float, planted: Mapping[str, NDArray[np.bool_]]
+                       ) -> FloatArray:
+    """Return positions (F, J, 3) in which planted feet stand still, and knees follow."""
+    places = body.places.copy()
+    size = float(np.median(sum(
+        lengths(body.way(f"{side}_thigh", f"{side}_shin"))
+        + lengths(body.way(f"{side}_shin", f"{side}_foot")) for side in SIDES))) / 1.7
+    for side, stands in planted.items():
+        ends = [role for role in (f"{side}_foot", f"{side}_toe") if role in body.joint]
+        shift = np.mean([_shift(body.at(role), stands, fps, MOST_PLANTED * size)
+                         for role in ends], axis=0)
+        for role in ends:
+            places[:, body.joint[role]] += shift
+        places[:, body.joint[f"{side}_shin"]] = _knee(body, side, places)
+    return places
+
+
+def _shift(path: FloatArray, stands: NDArray[np.bool_], fps: float, most: float) -> FloatArray:
+    """Return by how much (F, 3) a point must move to stand still while its foot ``stands`` (F,)."""
+    shift, weight = np.zeros_like(path), np.zeros(len(path))
+    for first, last in spans(stands):
+        middle = np.median(path[first:last], axis=0)
+        if float(lengths(path[first:last] - middle).max()) <= most:
+            shift[first:last] = middle - path[first:last]
+            weight[first:last] = 1.0
+    # Held beyond a step's ends, the correction fades instead of jumping.
+    faded = low_passed(np.concatenate([shift, weight[:, None]], axis=1), BLEND_S * fps / 2)
+    outside = np.where(faded[:, 3:] > 1e-3, faded[:, :3], 0.0)
+    return np.where(weight[:, None] > 0, shift, outside)
+
+
+def spans(flags: NDArray[np.bool_]) -> Sequence[tuple[int, int]]:
+    """Return the first frame, and the one after the last, of every run of flags (F,)."""
+    edges = np.flatnonzero(np.diff(np.r_[False, flags, False].astype(int)))
+    return [(int(a), int(b)) for a, b in zip(edges[::2], edges[1::2], strict=True)]
+
+
+def _knee(body: _Body, side: str, places: FloatArray) -> FloatArray:
+    """Return where (F, 3) a knee is between a hip and a moved ankle, bent as before."""
+    thigh, shin, foot = (body.joint[f"{side}_{part}"] for part in ("thigh", "shin", "foot"))
+    hip, ankle = places[:, thigh], places[:, foot]
+    upper = np.median(lengths(body.way(f"{side}_thigh", f"{side}_shin")))
+    lower = np.median(lengths(body.way(f"{side}_shin", f"{side}_foot")))
+    line = ankle - hip
+    distance = np.maximum(lengths(line), 1e-6)
+    along, aside = middle_joint(upper, lower, distance)
+    straight = unit(line)
+    pole = body.places[:, shin] - hip
+    pole = unit(pole - straight * np.sum(pole * straight, axis=1, keepdims=True))
+    return np.asarray(hip + straight * along[:, None] + pole * aside[:, None])

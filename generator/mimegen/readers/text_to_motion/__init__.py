@@ -1,0 +1,1 @@
+"""What text-to-motion models write: HumanML3D's joints and vectors, KIT-ML's, and whole results."""

@@ -1,0 +1,57 @@
+"""From joints of text-to-motion models to a recording in the house's convention."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from mimegen.base.errors import RequestError
+from mimegen.readers.house import in_house_convention
+from mimegen.readers.options import ReadOptions
+from mimegen.readers.position_layouts import layout_of
+from mimegen.readers.positions import motion_of_positions
+from mimegen.readers.recording import Recording
+from mimegen.readers.text_to_motion.layouts import FPS, KIT, Joints, Takes
+
+LONGEST_PROMPT = 200
+
+
+def recording_of_takes(path: Path, takes: Takes, options: ReadOptions) -> Recording:
+    """Return the recording of one of a file's takes.
+
+    Raises RequestError where there is no take of the number that was asked for.
+    """
+    number = options.take or 0
+    if number >= takes.count:
+        raise RequestError(f"{path}: --take {number}: the file has {takes.count} takes, 0 to"
+                           f" {takes.count - 1}")
+    found = takes.get(number)
+    joints = found.places.shape[1]
+    usual = FPS[joints]
+    fps = options.fps_of_file or usual
+    notes = _notes(takes, number, found, None if options.fps_of_file else usual)
+    layout = layout_of("kit" if joints == KIT else "smpl")
+    places = found.places[:, :len(layout.skeleton.names)]
+    x, y, z = np.moveaxis(places, -1, 0)
+    motion = motion_of_positions(layout, np.stack([x, -z, y], axis=-1), fps, found.planted)
+    recording = in_house_convention(path, motion, takes.format, notes, options, known=layout.roles)
+    return replace(recording, up_axis="Y", up_source=f"{takes.format} has Y up", prompt=_prompt(
+        found)) if recording.up_axis == "Z" else replace(recording, prompt=_prompt(found))
+
+
+def _prompt(found: Joints) -> str | None:
+    text = " ".join((found.prompt or "").split())[:LONGEST_PROMPT].strip(" .")
+    return text or None
+
+
+def _notes(takes: Takes, number: int, found: Joints, fps: float | None) -> tuple[str, ...]:
+    notes = [] if fps is None else [
+        f"the file has no frame rate: {fps:g} fps is assumed, as {takes.format} has; give the true"
+        " one with --fps-of-file"]
+    notes.append("the file has joint positions alone: rotations are solved from them"
+                 + (", and feet stand where it says" if found.planted else ""))
+    if takes.count > 1:
+        notes.append(f"take {number} of {takes.count} is read; choose another with --take N")
+    if found.prompt:
+        notes.append(f"its prompt is {_prompt(found)!r}")
+    return tuple(notes)

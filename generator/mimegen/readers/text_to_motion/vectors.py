@@ -1,0 +1,48 @@
+"""HumanML3D's vectors of 263 numbers and KIT-ML's of 251 as joint positions.
+
+Guo et al., "Generating Diverse and Natural 3D Human Motions from Text" (2022). A frame is: the
+root's turn about Y to the next frame (half of it, in radians), its step in X and Z in its own
+heading, its height; the other joints' positions in that heading; their rotations; velocities; and
+whether the left heel and toe and the right heel and toe stand.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mimegen.motion import quaternions
+from mimegen.motion.quaternions import FloatArray
+
+# Numbers of a frame, by how many joints it has.
+JOINTS_OF = {263: 22, 251: 21}
+CONTACTS = 4
+STANDS = 0.5
+
+
+class Decoded(NamedTuple):
+    """Joints ``places`` (F, J, 3), Y up, facing +Z at the start, and by foot when it stands (F,).
+    """
+
+    places: FloatArray
+    planted: dict[str, NDArray[np.bool_]]
+
+
+def decoded(vectors: FloatArray) -> Decoded:
+    """Return the joints of vectors (F, 263 or 251)."""
+    joints = JOINTS_OF[vectors.shape[1]]
+    frames = len(vectors)
+    half = np.zeros(frames)
+    half[1:] = np.cumsum(vectors[:-1, 0])
+    back = np.zeros((frames, 4))
+    back[:, 0], back[:, 2] = np.cos(half), -np.sin(half)
+    steps = np.zeros((frames, 3))
+    steps[1:, [0, 2]] = vectors[:-1, 1:3]
+    root = np.cumsum(quaternions.rotate(back, steps), axis=0)
+    root[:, 1] = vectors[:, 3]
+    others = vectors[:, 4 : 4 + 3 * (joints - 1)].reshape(frames, joints - 1, 3)
+    others = quaternions.rotate(back[:, None], others)
+    others[..., [0, 2]] += root[:, None, [0, 2]]
+    stands = vectors[:, -CONTACTS:] > STANDS
+    return Decoded(np.concatenate([root[:, None], others], axis=1),
+                   {"left": stands[:, :2].any(axis=1), "right": stands[:, 2:].any(axis=1)})

@@ -17,9 +17,9 @@ from mimegen.readers import ReadOptions, Recording, read_motion
 from mimegen.readers.planting import path_of_feet
 from mimegen.readers.smpl.bodies import skeleton_of, table_body
 from mimegen.readers.smpl.rotations import rotations_of
+from places import MOTION_SAMPLES
 
-SAMPLES = Path(__file__).resolve().parents[2] / "shared" / "motion-samples"
-AMASS = SAMPLES / "amass_smplh_sample.npz"
+AMASS = MOTION_SAMPLES / "amass_smplh_sample.npz"
 Z_UP = np.array([[1.0, 0, 0], [0, 0, -1], [0, 1, 0]])
 
 

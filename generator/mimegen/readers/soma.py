@@ -134,8 +134,9 @@ def _first(tree: Mapping[str, Any], name: str) -> FloatArray | None:
     found = tree.get(name)
     if not is_numeric(found):
         return None
-    array = np.asarray(found)
-    return numbers(name, array[0] if array.ndim == (5 if "mats" in name else 4) else array)
+    array: FloatArray = np.asarray(found)
+    array = array[0] if array.ndim == (5 if "mats" in name else 4) else array
+    return numbers(name, array)
 
 
 def _skeleton(joints: int) -> tuple[Tree, dict[str, str]]:

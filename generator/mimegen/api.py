@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from mimegen.base.blender import using_blender
 from mimegen.base.errors import RequestError
 from mimegen.base.paths import using_libraries
 from mimegen.evaluation.question import Question, read_questions
@@ -123,19 +124,23 @@ def load_motion(file: str | Path, partner: str | Path | None = None, *, trim: st
 
 def render(action: str | Sequence[str] | None = None, *, out: str | Path = "out",
            store: str | Path | None = None, opaque_names: bool = False, progress: bool = False,
-           farm: FarmSettings | Mapping[str, Any] | None = None, **options: Any) -> Clips:
+           farm: FarmSettings | Mapping[str, Any] | None = None,
+           blender: str | Path | None = None, **options: Any) -> Clips:
     """Render clips as ``mimegen render`` does, and return all clips of ``out``.
 
     ``options`` are the fields of ``RenderRequest``: ``variants="all"``, ``config="draft"``,
     ``seed="0:3"``, ``motion="walk.bvh"`` and so on. What ``out`` already holds is not rendered
-    again. Raises RequestError for a wrong request, and ClipsFailedError where single clips failed.
+    again. ``blender`` is the Blender to use: its program, a Python that has bpy, or that Python's
+    virtual environment. Raises RequestError for a wrong request, and ClipsFailedError where single
+    clips failed.
     """
     named = {} if action is None else {"action": action}
     request = RenderRequest.of(**named, **options)
     settings = farm if isinstance(farm, FarmSettings) else FarmSettings.model_validate(farm or {})
     folder = Path(out)
-    failures = rendered(request, folder, Path(store) if store else folder / "store", settings,
-                        opaque=opaque_names, quiet=not progress)
+    with using_blender(blender):
+        failures = rendered(request, folder, Path(store) if store else folder / "store", settings,
+                            opaque=opaque_names, quiet=not progress)
     if failures:
         raise ClipsFailedError(failures, _clips_or_none(folder))
     return Clips(folder)

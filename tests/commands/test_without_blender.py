@@ -31,6 +31,8 @@ def no_blender(monkeypatch: pytest.MonkeyPatch) -> None:
         raise PackageNotFoundError(name)
 
     monkeypatch.setattr(blender, "version", version)
+    monkeypatch.setattr(blender, "_on_path", lambda: (None, ""))
+    monkeypatch.delenv(blender.BLENDER, raising=False)
     recorded_take._recorded.cache_clear()  # Another test may have read the same file with Blender.
 
 
@@ -38,7 +40,8 @@ def assert_refused(done: Result, purpose: str) -> None:
     assert done.exit_code == 2, done.output
     [line] = done.stderr.splitlines()
     assert line.startswith(f"mimegen: {purpose}: Blender is not installed here; pip install"
-                           " 'mimegen[render]' adds it and needs Python 3.11 or 3.13."), line
+                           " 'mimegen[render]' adds it and needs Python 3.11 or 3.13, and --blender"
+                           " PATH uses one that is installed elsewhere."), line
 
 
 @pytest.mark.usefixtures("no_blender")

@@ -13,7 +13,7 @@ from mimegen.base.blender import require_blender
 from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
 from mimegen.characters.character import Character
-from mimegen.commands.common import DONE, exits_cleanly, library_option, warn
+from mimegen.commands.common import DONE, blender_option, exits_cleanly, library_option, warn
 from mimegen.compositing.background import Background, Panorama, Picture
 from mimegen.library.cast import cast_member
 from mimegen.library.catalogue import Catalogue
@@ -64,6 +64,7 @@ def background_command() -> None:
 @click.option("--seed", type=click.IntRange(0, 999_999_999), metavar="N",
               help="Random seed of the set, as in NAME:N of a variant.")
 @library_option
+@blender_option
 @exits_cleanly
 def preview_command(name: str, target: Path | None, character: str, config: str | None, device: str,
                     seed: int | None, libraries: tuple[Path, ...]) -> int:

@@ -8,7 +8,7 @@ import numpy as np
 from mimegen.base.errors import RequestError
 from mimegen.characters.character import Character, Performance
 from mimegen.characters.posing import posed_meshes
-from mimegen.commands.common import DONE, exits_cleanly, library_option
+from mimegen.commands.common import DONE, blender_option, exits_cleanly, library_option
 from mimegen.library.cast import cast_member
 from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
@@ -37,6 +37,7 @@ def character_command() -> None:
               help="File to write: .glb, .stl, .obj or .ply.  [default: NAME.glb in the current"
                    " folder]")
 @library_option
+@blender_option
 @exits_cleanly
 def export_command(name: str, pose: str, seed: int, out: Path | None,
                    libraries: tuple[Path, ...]) -> int:

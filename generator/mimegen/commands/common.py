@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from mimegen.base.blender import BLENDER, using_blender
 from mimegen.base.early import INTERRUPTED, STOPPED
 from mimegen.base.errors import RequestError, shortened
 from mimegen.base.files import reason
@@ -146,6 +147,15 @@ def _library_option(exposed: bool) -> Callable[[Callable[..., Any]], Callable[..
     )
 
 
+def _use_blender(context: click.Context, _option: click.Parameter, path: Path | None) -> None:
+    context.with_resource(using_blender(path))
+
+
+blender_option = click.option(
+    "--blender", callback=_use_blender, is_eager=True, expose_value=False,
+    type=click.Path(path_type=Path), metavar="PATH",
+    help=f"Blender to use: its program, a Python that has bpy, or that Python's virtual"
+         f" environment.  [default: ${BLENDER}, else this Python's bpy, else blender on the PATH]")
 library_option = _library_option(exposed=True)
 # For commands that look nothing up by name, but read data that libraries may hide.
 shared_data_option = _library_option(exposed=False)

@@ -6,7 +6,13 @@ import click
 
 from mimegen.base.counted import counted
 from mimegen.base.errors import RequestError
-from mimegen.commands.common import DONE, SOME_FAILED, exits_cleanly, reading_options
+from mimegen.commands.common import (
+    DONE,
+    SOME_FAILED,
+    blender_option,
+    exits_cleanly,
+    reading_options,
+)
 from mimegen.library.importing import Imported, ImportRequest, import_take
 from mimegen.library.importtable import COLUMNS, import_table
 from mimegen.readers import ReadOptions
@@ -49,6 +55,7 @@ _FEW_ROWS = 5
                    " no other takes, its labels, group and backgrounds are replaced too.")
 @click.option("--sample", type=click.IntRange(0, 999_999), metavar="N",
               help="Take to read from a file of several, counted from 0.  [default: 0]")
+@blender_option
 @exits_cleanly
 @reading_options("auto")
 def import_command(file: Path | None, table: Path | None, action: str | None, library: Path,

@@ -11,6 +11,7 @@ from mimegen.base.errors import RequestError
 from mimegen.base.names import words
 from mimegen.commands.common import (
     DONE,
+    blender_option,
     exits_cleanly,
     reading_options,
     sample_option,
@@ -36,6 +37,7 @@ LIMBS = ("clavicle", "upper_arm", "forearm", "hand", *FINGERS, "thigh", "shin", 
                    " side.")
 @shared_data_option
 @sample_option
+@blender_option
 @exits_cleanly
 @reading_options(None)
 def inspect_command(file: Path, as_json: bool, picture: Path | None, reading: ReadOptions) -> int:

@@ -30,7 +30,7 @@ TEMPLATES = (".json", ".yaml", ".yml")
 
 @click.command("plan", cls=Grouped, headings={
     **HEADINGS, "Output": ("out", "names", "store_folder", "as_json", "export"),
-    "Machine": ("device", "calibrates")})
+    "Machine": ("device", "blender", "calibrates")})
 @exits_cleanly
 @selection_options
 @click.option("--out", default="out", show_default=True, type=click.Path(path_type=Path),

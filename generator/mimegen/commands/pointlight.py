@@ -10,6 +10,7 @@ import click
 from mimegen.base.errors import RequestError
 from mimegen.commands.common import (
     DONE,
+    blender_option,
     exits_cleanly,
     library_option,
     reading_options,
@@ -51,7 +52,7 @@ from mimegen.request.sources import entries_of
 
 HEADINGS = {
     "Input and output": (
-        "actions", "take", "seed", "partner", "character", "libraries", "out"),
+        "actions", "take", "seed", "partner", "character", "libraries", "blender", "out"),
     "The dots": (
         "name", "manipulations", "conditions", "dots", "add", "style", "dots_seed", "dot_diameter",
         "color",
@@ -127,6 +128,7 @@ HEADINGS = {
 @click.option("--dots-seed", default=0, type=click.IntRange(min=0),
               help="Random seed of the display.")
 @library_option
+@blender_option
 @exits_cleanly
 @reading_options("auto")
 def pointlight_command(

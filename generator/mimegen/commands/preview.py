@@ -12,6 +12,7 @@ from mimegen.commands.altering import altering_options
 from mimegen.commands.angles import ANGLE_HELP, DirectionType
 from mimegen.commands.common import (
     DONE,
+    blender_option,
     exits_cleanly,
     library_option,
     reading_options,
@@ -60,6 +61,7 @@ SHEET_SUFFIX, CLIP_SUFFIX = ".png", ".mp4"
                    " current folder]")
 @altering_options
 @library_option
+@blender_option
 @exits_cleanly
 @reading_options("none")
 def preview_command(what: str, take: str | None, seed: int, style: str | None, character: str,

@@ -29,7 +29,7 @@ _note = partial(click.echo, err=True)
 
 @click.command("render", cls=Grouped, headings={
     **HEADINGS, "Output": ("out", "names", "store_folder", "quiet"),
-    "Rendering": ("device", *FARM_NAMES, "detach")})
+    "Rendering": ("device", "blender", *FARM_NAMES, "detach")})
 @exits_cleanly
 @farm_options
 @selection_options

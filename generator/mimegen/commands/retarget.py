@@ -12,6 +12,7 @@ from mimegen.base.files import publish
 from mimegen.characters.character import Performance
 from mimegen.commands.common import (
     DONE,
+    blender_option,
     exits_cleanly,
     library_option,
     reading_options,
@@ -42,6 +43,7 @@ from mimegen.writers import MOTION_SUFFIXES, write_motion
               help="JSON file for the quality report.")
 @library_option
 @sample_option
+@blender_option
 @exits_cleanly
 @reading_options("none")
 def retarget_command(file: Path, character: str, partner: Path | None,

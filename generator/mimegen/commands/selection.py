@@ -9,7 +9,14 @@ import click
 from click.core import ParameterSource
 
 from mimegen.commands.altering import with_altering
-from mimegen.commands.common import as_seeds, library_option, style_option, warn, with_reading
+from mimegen.commands.common import (
+    as_seeds,
+    blender_option,
+    library_option,
+    style_option,
+    warn,
+    with_reading,
+)
 from mimegen.groundtruth.kinds import ENGINES, KINDS
 from mimegen.plan.variants import GROUPS, MIME
 from mimegen.request import Planned, RenderRequest
@@ -30,7 +37,8 @@ def selection_options(command: Callable[..., int]) -> Callable[..., int]:
         planned = Planned.of(request, given.get("settings"), warn)
         return command(*args, **given, planned=planned)
 
-    options: Callable[..., int] = with_reading("auto")(with_altering(library_option(wrapped)))
+    options: Callable[..., int] = with_reading("auto")(with_altering(
+        library_option(blender_option(wrapped))))
     for option in reversed(_OPTIONS):
         options = option(options)
     return options

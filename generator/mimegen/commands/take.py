@@ -6,7 +6,13 @@ from pathlib import Path
 import click
 
 from mimegen.characters.character import Character
-from mimegen.commands.common import DONE, exits_cleanly, library_option, style_option
+from mimegen.commands.common import (
+    DONE,
+    blender_option,
+    exits_cleanly,
+    library_option,
+    style_option,
+)
 from mimegen.library.cast import cast_member, partner_of
 from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
@@ -44,6 +50,7 @@ def take_command() -> None:
               help="File to write; two performers are written with _1 and _2 appended.  [default:"
                    " TAKE_seedN.FORMAT in the current folder]")
 @library_option
+@blender_option
 @exits_cleanly
 def export_command(
     action: str, take: str | None, seed: int, style: str | None, kind: str, fps: float,

@@ -8,7 +8,14 @@ from typing import Any
 import click
 
 from mimegen.base.counted import counted
-from mimegen.commands.common import DONE, SOME_FAILED, exits_cleanly, library_option, warn
+from mimegen.commands.common import (
+    DONE,
+    SOME_FAILED,
+    blender_option,
+    exits_cleanly,
+    library_option,
+    warn,
+)
 from mimegen.farm.settings import FarmSettings
 from mimegen.library.catalogue import Catalogue
 from mimegen.manifest.file import DAMAGED, MANIFEST
@@ -28,6 +35,7 @@ from mimegen.store.store import Store
 @click.command("verify")
 @exits_cleanly
 @library_option
+@blender_option
 @click.argument("out", type=click.Path(path_type=Path))
 @click.option("--store", "store_folder", type=click.Path(path_type=Path),
               help="Folder of finished frames.  [default: OUT/store]")

@@ -10,7 +10,7 @@ import click
 
 from mimegen.base.errors import RequestError
 from mimegen.base.paths import using_libraries
-from mimegen.commands.common import DONE, SOME_FAILED, exits_cleanly, warn
+from mimegen.commands.common import DONE, SOME_FAILED, blender_option, exits_cleanly, warn
 from mimegen.commands.render import render_planned
 from mimegen.farm.dispatch import Event, TaskBegun, TaskDone, TaskFailed, run_tasks
 from mimegen.farm.executor import Unfit
@@ -28,6 +28,7 @@ from mimegen.store.store import Store
 
 @click.command("work")
 @exits_cleanly
+@blender_option
 @click.argument("planfile", type=click.Path(path_type=Path))
 @click.option("--frames", metavar="A-B", help="Numbers of the frames to render, as in 0-11 or 3,7.")
 @click.option("--stills", metavar="A-B", help="Numbers of the background plates to render.")

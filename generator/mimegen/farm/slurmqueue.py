@@ -5,8 +5,8 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from mimegen.base.blender import environment
 from mimegen.base.errors import RequestError
-from mimegen.base.paths import with_libraries
 from mimegen.farm.settings import FarmSettings
 
 ANSWER_S = 60.0
@@ -115,7 +115,7 @@ def asked(*command: str, script: str | None = None) -> subprocess.CompletedProce
     """Run one of Slurm's commands. Raises RequestError where there is none."""
     try:
         return subprocess.run(command, input=script, capture_output=True, text=True,
-                              timeout=ANSWER_S, env=with_libraries())
+                              timeout=ANSWER_S, env=environment())
     except FileNotFoundError:
         raise RequestError(f"--farm slurm: {command[0]} is not installed here; run mimegen on a"
                            " machine that submits jobs") from None

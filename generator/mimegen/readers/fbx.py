@@ -15,7 +15,7 @@ from mimegen.motion.editing import at_rate
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.dropouts import BoolArray
 from mimegen.readers.gaps import WHY, gaps_said, long_gap, places_bridged, turns_bridged
-from mimegen.readers.gltf import GLTF_SUFFIXES, check_gltf
+from mimegen.readers.gltf import GLTF_SUFFIXES, check_gltf, with_bones
 from mimegen.readers.house import Stated, in_house_convention
 from mimegen.readers.options import AS_FOUND, ReadOptions
 from mimegen.readers.recording import Recording
@@ -84,11 +84,14 @@ def outline_fbx(path: Path, stack: str | None = None) -> Outline:
 
 
 def _answer(path: Path, stack: str | None) -> Answer:
-    if path.suffix.lower() in GLTF_SUFFIXES:
-        check_gltf(path)
     with scratch_folder() as folder:
+        instead = None
+        if path.suffix.lower() in GLTF_SUFFIXES:
+            check_gltf(path)
+            instead = with_bones(path, folder)
         answer = read_in_blender("mimegen.readers.blender.fbx", path, folder / "motion.npz",
-                                 *([] if stack is None else [stack]))
+                                 *([] if stack is None else [stack]), instead=instead)
+    answer.header["made_bones"] = instead not in (None, path)
     if not answer.header["joints"]:
         raise RequestError(f"{path}: contains no skeleton; expected a recording of one person")
     return answer

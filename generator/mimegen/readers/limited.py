@@ -1,18 +1,23 @@
-"""Run a module within limits: ``python -m mimegen.readers.limited GIB SECONDS MODULE ...``."""
+"""Run a program within limits: ``limited.py GIB SECONDS FILE ...``, in any Python.
+
+Run as a file by Blender's program or a Python that has bpy, so it imports nothing of mimegen's.
+"""
 
 import resource
 import runpy
 import sys
 
 
-def main(gibibytes: float, seconds: int, module: str, arguments: list[str]) -> None:
-    """Run ``module`` as a program that can hold no more data than that, nor compute longer."""
+def main(gibibytes: float, seconds: int, file: str, arguments: list[str]) -> None:
+    """Run ``file`` as a program that can hold no more data than that, nor compute longer."""
     most = int(gibibytes * 2**30)
     resource.setrlimit(resource.RLIMIT_DATA, (most, most))
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
-    sys.argv = [module, *arguments]
-    runpy.run_module(module, run_name="__main__", alter_sys=True)
+    sys.argv = [file, *arguments]
+    runpy.run_path(file, run_name="__main__")
 
 
 if __name__ == "__main__":
-    main(float(sys.argv[1]), int(sys.argv[2]), sys.argv[3], sys.argv[4:])
+    # Blender's program has its own arguments before "--".
+    given = sys.argv[sys.argv.index("--") + 1:] if "--" in sys.argv else sys.argv[1:]
+    main(float(given[0]), int(given[1]), given[2], given[3:])

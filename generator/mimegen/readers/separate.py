@@ -4,7 +4,6 @@ import json
 import re
 import signal
 import subprocess
-import sys
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,10 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mimegen.base.blender import refuse_unloadable, require_blender
+from mimegen.base.blender import refuse_unloadable, require_release
 from mimegen.base.errors import RequestError
-from mimegen.base.paths import with_libraries
+from mimegen.base.paths import source_file
 
+# From it on Blender's own importer reads FBX, and actions have slots.
+OLDEST_READER = (4, 5)
 # Of processor time. A megabyte of keys takes three seconds on a slow core.
 SECONDS_TO_READ, SECONDS_PER_MEGABYTE, GIBIBYTES_TO_READ = 40.0, 20.0, 6.0
 # How much longer that may take on a machine that is busy with other things.
@@ -37,25 +38,29 @@ class Answer:
     arrays: dict[str, NDArray[Any]]
 
 
-def read_in_blender(module: str, path: Path, target: Path, *arguments: str) -> Answer:
-    """Run ``python -m MODULE PATH TARGET ARGUMENTS`` and return the archive that it writes.
+def read_in_blender(module: str, path: Path, target: Path, *arguments: str,
+                    instead: Path | None = None) -> Answer:
+    """Run ``MODULE PATH TARGET ARGUMENTS`` in Blender and return the archive that it writes.
+
+    Blender reads ``instead``, if that is given, in place of ``path``.
 
     Blender's own temporary files lie beside ``target``.
 
-    Raises RequestError, one line that names the file, where Blender is not installed, cannot read
-    it, crashes, or needs more time or memory than a file of its size should.
+    Raises RequestError, one line that names the file, where Blender is not installed or too old,
+    cannot read it, crashes, or needs more time or memory than a file of its size should.
     """
-    require_blender(str(path))
+    blender = require_release(str(path), OLDEST_READER)
     seconds = round(SECONDS_TO_READ + SECONDS_PER_MEGABYTE * path.stat().st_size / 1e6)
-    command = [sys.executable, "-m", "mimegen.readers.limited", f"{GIBIBYTES_TO_READ:g}",
-               str(seconds), module, str(path.resolve()), str(target), *arguments]
+    command = blender.command("mimegen.readers.limited", f"{GIBIBYTES_TO_READ:g}", str(seconds),
+                              str(source_file(module)), str((instead or path).resolve()),
+                              str(target), *arguments)
     unfinished = RequestError(
         f"{path}: Blender did not finish reading it in {seconds} s; it is damaged, or too long:"
         " cut it into shorter takes")
     try:
         done = subprocess.run(command, capture_output=True, timeout=PATIENCE * seconds,
                               check=False, stdin=subprocess.DEVNULL,
-                              env=with_libraries() | KERNELS | {"TMPDIR": str(target.parent)})
+                              env=blender.environment() | KERNELS | {"TMPDIR": str(target.parent)})
     except subprocess.TimeoutExpired as problem:
         raise unfinished from problem
     if done.returncode == -signal.SIGXCPU:
@@ -81,6 +86,13 @@ def _refuse_crash(path: Path, done: subprocess.CompletedProcess[bytes]) -> None:
         )
 
 
+def save_answer(answer: Answer, path: Path) -> None:
+    """Write an answer as the archive that ``load_answer`` reads."""
+    header: Any = np.frombuffer(json.dumps(answer.header).encode(), dtype=np.uint8)
+    with path.open("wb") as opened:
+        np.savez(opened, header=header, **answer.arrays)
+
+
 def load_answer(path: Path) -> Answer | None:
     """Return an answer from its archive, or None where that is missing or damaged."""
     try:
@@ -93,6 +105,7 @@ def load_answer(path: Path) -> Answer | None:
 
 def _reason(said: bytes) -> str:
     lines = [line.strip() for line in said.decode(errors="replace").splitlines()]
-    lines = [line for line in lines if line and not line.startswith("Location:")]
+    lines = [line for line in lines
+             if line and not line.startswith(("Location:", "Error: script failed"))]
     last = lines[-1] if lines else "no reason given"
     return re.split(r"Error: |Cannot import file .*: ", last)[-1].strip(" '\"")[:200]

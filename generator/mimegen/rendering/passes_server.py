@@ -11,6 +11,7 @@ from mimegen.groundtruth.kinds import Engine
 from mimegen.groundtruth.seen import Eye
 from mimegen.groundtruth.surface import Scene
 from mimegen.rendering.cores import seeing_cores
+from mimegen.rendering.lent import lend_blender
 from mimegen.shots.config import RenderConfig
 from mimegen.shots.figures import read_figure
 from mimegen.shots.jobs import FigureFiles, FrameDone
@@ -70,6 +71,7 @@ class PassServer:
     def _start_cycles(self) -> None:
         """Make Cycles ready in a worker that holds OpenGL."""
         if not self._has_cycles:
+            lend_blender()
             with seeing_cores(self._threads):
                 from mimegen.rendering.cycles.render import use_device
 

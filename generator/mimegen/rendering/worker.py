@@ -8,9 +8,10 @@ from contextlib import ExitStack
 from multiprocessing.connection import Connection
 from pathlib import Path
 
+from mimegen.base.blender import environment
 from mimegen.base.files import scratch_folder
 from mimegen.base.interrupts import uninterrupted
-from mimegen.base.paths import PACKAGE, with_libraries
+from mimegen.base.paths import PACKAGE
 from mimegen.rendering.serving import WorkerArguments
 from mimegen.scenery.job import SetJob
 from mimegen.shots.jobs import PlainJob, ShotJob
@@ -88,4 +89,4 @@ def _started(arguments: WorkerArguments) -> subprocess.Popen[bytes]:
         [sys.executable, *(["-B"] if sys.flags.dont_write_bytecode else []),
          "-m", "mimegen.rendering.serving", arguments.to_json()],
         stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, pass_fds=[arguments.descriptor],
-        env=with_libraries() | {"PYTHONPATH": os.pathsep.join(filter(None, found))})
+        env=environment() | {"PYTHONPATH": os.pathsep.join(filter(None, found))})

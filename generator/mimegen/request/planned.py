@@ -30,7 +30,8 @@ from mimegen.shots.follow import follows
 Warn = Callable[[str], None]
 WITHOUT_CYCLES = "draft"
 WITHOUT_BLENDER = ("Blender is not installed here, so --config draft is used; pip install"
-                   " 'mimegen[render]' adds it and needs Python 3.11 or 3.13")
+                   " 'mimegen[render]' adds it and needs Python 3.11 or 3.13, and --blender PATH"
+                   " uses one that is installed elsewhere")
 
 
 @dataclass(frozen=True)

@@ -2,37 +2,37 @@
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from mimegen.base.blender import refuse_unloadable, require_blender
+from mimegen.base.blender import refuse_unloadable, require_release
 from mimegen.base.errors import RequestError
 from mimegen.base.files import scratch_folder
-from mimegen.base.paths import with_libraries
 from mimegen.characters.character import Character, Mesh
 from mimegen.motion import Motion
 
 SECONDS_TO_WRITE = 300
+# From it on an action's curves lie in channel bags that Blender itself makes.
+OLDEST_WRITER = (5, 0)
 GRAY = (0.5, 0.5, 0.5)
 
 
 def to_scene_file(path: Path, motion: Motion, character: Character | None) -> bytes:
     """Return the content of an FBX or GLB file, as the ending of ``path`` has it.
 
-    Raises RequestError where Blender is not installed or cannot write it.
+    Raises RequestError where Blender is not installed, is too old or cannot write it.
     """
-    require_blender(str(path))
+    blender = require_release(str(path), OLDEST_WRITER)
     with scratch_folder() as folder:
         source, target = folder / "scene.npz", folder / f"scene{path.suffix.lower()}"
         _pack(source, path.stem, motion, character)
-        command = [sys.executable, "-m", "mimegen.writers.blender.export", str(source), str(target)]
+        command = blender.command("mimegen.writers.blender.export", str(source), str(target))
         try:
             done = subprocess.run(command, capture_output=True, timeout=SECONDS_TO_WRITE,
                                   check=False, stdin=subprocess.DEVNULL,
-                                  env=with_libraries() | {"TMPDIR": str(folder)})
+                                  env=blender.environment() | {"TMPDIR": str(folder)})
         except subprocess.TimeoutExpired as problem:
             raise RequestError(f"{path}: Blender did not finish writing it in {SECONDS_TO_WRITE}"
                                " s; write fewer frames") from problem

@@ -12,12 +12,13 @@ from mimegen.base.files import scratch_folder
 from mimegen.characters.character import Character, Material, Mesh
 from mimegen.characters.fingerprint import fingerprint
 from mimegen.characters.imported.mesh import RawMesh, make_meshes, weight_by_joint, with_joints
+from mimegen.characters.imported.pictures import with_pictures
 from mimegen.characters.imported.skeleton import Joints, find_placement, one_tree, with_tails
 from mimegen.characters.rounding import rounded_material, rounded_mesh, rounded_skeleton
 from mimegen.motion import Skeleton
 from mimegen.readers.files import check_file
 from mimegen.readers.gltf import GLTF_SUFFIXES, check_gltf
-from mimegen.readers.separate import Answer, load_answer, read_in_blender
+from mimegen.readers.separate import Answer, load_answer, read_in_blender, save_answer
 
 SUFFIXES = (".fbx", ".glb", ".gltf", ".vrm")
 PLAUSIBLE_HEIGHT = (0.5, 3.0)
@@ -73,8 +74,10 @@ def read_rigged(path: Path, cache: Path | None = None) -> Answer:
         return found
     with scratch_folder(cache) as folder:
         target = folder / "read.npz"
-        read = read_in_blender("mimegen.characters.imported.blender.importing", path, target)
+        read = with_pictures(path, read_in_blender(
+            "mimegen.characters.imported.blender.importing", path, target))
         if kept and _complete(read):
+            save_answer(read, target)
             target.replace(kept)
     return read
 
@@ -95,8 +98,9 @@ def _fingerprint(skeleton: Skeleton, meshes: tuple[Mesh, ...], materials: list[M
 
 def _key(path: Path) -> str:
     """Return what a cached reading depends on, but for the files that the file refers to."""
-    code = Path(__file__).parent / "blender" / "importing.py"
-    parts = (str(path.resolve()), _sha256(path), _sha256(code), blender_version())
+    here = Path(__file__).parent
+    code = [_sha256(here / "blender" / "importing.py"), _sha256(here / "pictures.py")]
+    parts = (str(path.resolve()), _sha256(path), code, blender_version())
     return hashlib.sha256(repr(parts).encode()).hexdigest()
 
 

@@ -1,6 +1,7 @@
-"""Sample an FBX or glTF file's motion: ``python -m mimegen.readers.blender.fbx IN OUT [TAKE]``.
+"""Sample an FBX or glTF file's motion: ``fbx.py IN OUT [TAKE]``, in a process of its own.
 
-Runs in a process of its own. OUT becomes a NumPy archive: ``header`` is JSON text; ``parents``
+Run as a file by Blender's program or a Python that has bpy, so it imports nothing of mimegen's.
+OUT becomes a NumPy archive: ``header`` is JSON text; ``parents``
 (J,), ``rest`` (J, 4, 4) and ``pose`` (F, J, 4, 4) are the joints in Blender's world (Z up).
 """
 
@@ -12,9 +13,6 @@ from typing import Any
 import bpy
 import numpy as np
 from numpy.typing import NDArray
-
-from mimegen.base.files import scratch_folder
-from mimegen.readers.gltf import with_bones
 
 Arrays = dict[str, NDArray[Any]]
 Header = dict[str, Any]
@@ -28,18 +26,16 @@ def sample_motion(path: Path, take: str | None) -> tuple[Header, Arrays]:
     """Import a file and return the pose of its most animated armature at the rate of its keys.
 
     The header has ``takes`` (names of the file's animation stacks), ``take`` (the one sampled, or
-    None), ``fps``, ``scene_fps``, ``joints``, ``left_out``: other armatures that it moves, and
-    ``made_bones``: whether the bones are nodes that no skin lists.
+    None), ``fps``, ``scene_fps``, ``joints`` and ``left_out``: other armatures that it moves.
     Raises RuntimeError where Blender cannot read the file.
     """
-    made_bones = _import(path)
+    _import(path)
     armatures = [o for o in bpy.data.objects if o.type == "ARMATURE" and o.data.bones]
     takes = [action for action in bpy.data.actions if _curves(action)]
     scene = bpy.context.scene
     scene_fps = scene.render.fps / scene.render.fps_base
     header: Header = {"takes": [action.name for action in takes], "take": None, "joints": [],
-                      "fps": scene_fps, "scene_fps": scene_fps, "left_out": [],
-                      "made_bones": made_bones}
+                      "fps": scene_fps, "scene_fps": scene_fps, "left_out": []}
     chosen = [action for action in takes if take in (None, action.name)]
     if not armatures:
         return header, {}
@@ -68,22 +64,15 @@ def _skeleton(armature: Any, header: Header) -> Arrays:
             "rest": np.array([armature.matrix_world @ bone.matrix_local for bone in bones])}
 
 
-def _import(path: Path) -> bool:
-    """Fill an empty scene with what a file holds, but for its meshes.
-
-    Returns whether nodes of a glTF file that has no skin were made bones.
-    """
+def _import(path: Path) -> None:
+    """Fill an empty scene with what a file holds, but for its meshes."""
     bpy.ops.wm.read_factory_settings(use_empty=True)
     if path.suffix.lower() == ".fbx":
-        source = path
         bpy.ops.wm.fbx_import(filepath=str(path))
     else:
-        with scratch_folder() as folder:
-            source = with_bones(path, folder)
-            bpy.ops.import_scene.gltf(filepath=str(source), disable_bone_shape=True)
+        bpy.ops.import_scene.gltf(filepath=str(path), disable_bone_shape=True)
     for mesh in [o for o in bpy.data.objects if o.type == "MESH"]:
         bpy.data.objects.remove(mesh)
-    return source != path
 
 
 def _curves(action: Any) -> list[Any]:

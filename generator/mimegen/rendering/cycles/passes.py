@@ -68,6 +68,7 @@ def begin_passes(values: tuple[str, ...]) -> bpy.types.Material:
     cycles.pixel_filter_type, cycles.filter_width = "BOX", 0.01
     layer.use_pass_z = True
     material = bpy.data.materials.new("passes")
+    material.use_nodes = True
     nodes, links = material.node_tree.nodes, material.node_tree.links
     for name in (NORMAL, *values):
         layer.aovs.add().name = name
@@ -151,7 +152,10 @@ class LayerReader:
         scene = bpy.context.scene
         crop(scene.render, region)
         settings = scene.render.image_settings
-        settings.media_type = "MULTI_LAYER_IMAGE"
+        if bpy.app.version >= (5, 0):
+            settings.media_type = "MULTI_LAYER_IMAGE"
+        else:
+            settings.file_format = "OPEN_EXR_MULTILAYER"
         settings.color_depth, settings.exr_codec = "32", "NONE"
         # Only what is written by the render itself has all passes.
         scene.render.filepath, scene.render.use_file_extension = str(self._file), False

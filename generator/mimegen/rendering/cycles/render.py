@@ -3,6 +3,7 @@
 import os
 import tempfile
 from pathlib import Path
+from types import ModuleType
 
 import bpy
 import numpy as np
@@ -61,12 +62,23 @@ def apply_sampling(sampling: Sampling) -> None:
     cycles.caustics_reflective = cycles.caustics_refractive = sampling.caustics
     cycles.use_light_tree = sampling.light_tree
     cycles.use_denoising = sampling.denoise
-    cycles.denoiser = "OPENIMAGEDENOISE"
+    if sampling.denoise:
+        _apply_denoiser(sampling)
+    scene.render.use_persistent_data = sampling.persistent_data
+
+
+def _apply_denoiser(sampling: Sampling) -> None:
+    cycles = bpy.context.scene.cycles
+    try:
+        cycles.denoiser = "OPENIMAGEDENOISE"
+    except TypeError:
+        # Debian's Blender, for one.
+        raise RuntimeError("this Blender was built without OpenImageDenoise; use another, or a"
+                           " render config with 'denoise: false'") from None
     cycles.denoising_input_passes = "RGB_ALBEDO_NORMAL"
     cycles.denoising_quality = sampling.denoise_quality.upper()
     cycles.denoising_prefilter = sampling.denoise_prefilter.upper()
     cycles.denoising_use_gpu = sampling.denoise_on_gpu
-    scene.render.use_persistent_data = sampling.persistent_data
 
 
 class PictureReader:
@@ -110,8 +122,11 @@ class PictureReader:
 
 
 def passing_file() -> Path:
-    """Return a file for passing pictures: in memory, which leaves nothing behind, where that is."""
-    if hasattr(os, "memfd_create"):
+    """Return a file for passing pictures: in memory, which leaves nothing behind, where that is.
+
+    A Blender that another process lends cannot see this one's memory.
+    """
+    if hasattr(os, "memfd_create") and isinstance(bpy, ModuleType):
         return Path(f"/proc/self/fd/{os.memfd_create('picture')}")
     return Path(tempfile.gettempdir()) / "picture"
 

@@ -71,6 +71,8 @@ def _set_sky(light: Light) -> None:
     """Give the upper half of the world the sky's color and the lower half the ground's."""
     world = bpy.data.worlds.new("sky")
     bpy.context.scene.world = world
+    # Before Blender 5 worlds and materials have nodes only where that is said.
+    world.use_nodes = True
     # Two plain halves are found by chance as well, and every aimed ray is left to the suns, which
     # are brighter: a quarter of the noise's power under the paper's light.
     world.cycles.sampling_method = "NONE"

@@ -224,6 +224,7 @@ def _add_lamp(lamp: Lamp, matrix: FloatArray) -> None:
 def _set_sky(sky: Sky, turned: float) -> None:
     world = bpy.data.worlds.new("set sky")
     bpy.context.scene.world = world
+    world.use_nodes = True
     # A sky without a sun disc needs no fine map to be sampled by, which takes seconds to make.
     world.cycles.sampling_method, world.cycles.sample_map_resolution = "MANUAL", 64
     nodes = Nodes(world.node_tree, turned)

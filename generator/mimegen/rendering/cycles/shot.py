@@ -173,6 +173,7 @@ def _hide_below(ground: bpy.types.Object) -> None:
 def _matt(albedo: float) -> bpy.types.Material:
     """Return a material that reflects ``albedo`` of the light evenly (Lambert)."""
     made = bpy.data.materials.new("matt")
+    made.use_nodes = True
     nodes = made.node_tree.nodes
     diffuse = nodes.new("ShaderNodeBsdfDiffuse")
     diffuse.inputs["Color"].default_value = (albedo, albedo, albedo, 1.0)

@@ -1,6 +1,7 @@
-"""Write a motion as FBX or GLB: ``python -m mimegen.writers.blender.export IN.npz OUT``.
+"""Write a motion as FBX or GLB: ``export.py IN.npz OUT``, in a process of its own.
 
-Runs in a process of its own. IN is what ``writers/scene.py`` packs.
+Run as a file by Blender's program or a Python that has bpy, so it imports nothing of mimegen's.
+IN is what ``writers/scene.py`` packs.
 """
 
 import json
@@ -125,4 +126,6 @@ def _key(curves: Any, path: str, values: NDArray[Any]) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]))
+    # Blender's program has its own arguments before "--".
+    given = sys.argv[sys.argv.index("--") + 1:] if "--" in sys.argv else sys.argv[1:]
+    main(Path(given[0]), Path(given[1]))

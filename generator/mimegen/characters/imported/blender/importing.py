@@ -6,7 +6,6 @@ file, in metres as the file claims them, Z up, before any tidying.
 """
 
 import hashlib
-import io
 import json
 import sys
 from pathlib import Path
@@ -16,7 +15,6 @@ import bpy
 import numpy as np
 from mathutils import Color
 from numpy.typing import NDArray
-from PIL import Image
 
 Arrays = dict[str, NDArray[Any]]
 Header = dict[str, Any]
@@ -24,7 +22,7 @@ Look = tuple[str, tuple[float, ...], bool]
 """An image's name, its linear tint and whether its alpha is used."""
 
 PICTURE_STARTS = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff")
-LEAST_VISIBLE = 0.02
+LEAST_TINT = 0.01
 SHADERS = ("BSDF_PRINCIPLED", "BSDF_DIFFUSE", "EMISSION", "BACKGROUND")
 
 
@@ -33,7 +31,9 @@ def read_rigged_file(path: Path) -> tuple[Header, Arrays]:
 
     The header lists ``joints`` (names), ``meshes`` (names; mesh ``i`` has the arrays ``i_...``),
     ``materials``, ``used_files`` (other files that were read, with their SHA-256), ``notes`` and
-    ``missing_pictures``. Raises RuntimeError where Blender cannot read the file.
+    ``missing_pictures``, and for each picture whether its alpha is used (``cut_out``); the arrays
+    ``picture_...`` are encoded or pixels, ``tint_...`` what becomes of a channel's levels. Raises
+    RuntimeError where Blender cannot read the file.
     """
     bpy.ops.wm.read_factory_settings(use_empty=True)
     if path.suffix.lower() == ".fbx":
@@ -45,7 +45,8 @@ def read_rigged_file(path: Path) -> tuple[Header, Arrays]:
         armature.data.pose_position = "REST"
     bpy.context.view_layer.update()
 
-    header: Header = {"notes": [], "used_files": _parts_of_gltf(path), "missing_pictures": []}
+    header: Header = {"notes": [], "used_files": _parts_of_gltf(path), "missing_pictures": [],
+                      "cut_out": []}
     arrays: Arrays = {}
     numbers = _read_joints(armatures, header, arrays)
     header["meshes"], header["materials"] = [], []
@@ -213,42 +214,29 @@ def _color_and_image(socket: Any) -> tuple[list[float], Any]:
 def _picture_number(
     image: Any, look: Look, folder: Path, header: Header, arrays: Arrays, pictures: dict[Look, int]
 ) -> int | None:
-    """Add an image's bytes, PNG or JPEG, once; return its number, or None where it is missing."""
+    """Add an image once; return its number, or None where it is missing."""
     if look not in pictures:
         data = _picture(image, folder, header)
         if data is None:
             header["missing_pictures"].append(image.filepath_raw or image.name)
             return None
         pictures[look] = len(pictures)
-        data = _as_seen(data, *look[1:])
-        arrays[f"picture_{pictures[look]}"] = np.frombuffer(data, dtype=np.uint8)
+        arrays[f"picture_{pictures[look]}"] = data
+        header["cut_out"].append(look[2])
+        if np.any(np.abs(np.array(look[1]) - 1) > LEAST_TINT):
+            arrays[f"tint_{pictures[look]}"] = _table(look[1])
     return pictures[look]
 
 
-def _as_seen(data: bytes, tint: tuple[float, ...], cut_out: bool) -> bytes:
-    """Return a picture with a constant linear tint in it, and with alpha only where it is used."""
-    picture = Image.open(io.BytesIO(data))
-    alpha = np.asarray(picture.convert("RGBA"))[..., 3] if "A" in picture.getbands() else None
-    # A picture that is hidden all over uses its alpha for something else.
-    cut_out = cut_out and alpha is not None and bool(np.mean(alpha > 0) > LEAST_VISIBLE)
-    tinted = bool(np.any(np.abs(np.array(tint) - 1) > 0.01))
-    if not tinted and (cut_out or alpha is None):
-        return data
-    colors = np.asarray(picture.convert("RGB"))
-    if tinted:
-        levels = [Color([v / 255] * 3).from_srgb_to_scene_linear() for v in range(256)]
-        dyed = [Color(np.multiply(v, tint)).from_scene_linear_to_srgb() for v in levels]
-        table = np.round(np.clip(np.array(dyed), 0, 1) * 255).astype(np.uint8)
-        colors = np.stack([table[colors[..., i], i] for i in range(3)], axis=-1)
-    if cut_out and alpha is not None:
-        colors = np.concatenate([colors, alpha[..., None]], axis=-1)
-    encoded = io.BytesIO()
-    Image.fromarray(colors).save(encoded, "PNG")
-    return encoded.getvalue()
+def _table(tint: tuple[float, ...]) -> NDArray[np.uint8]:
+    """Return what a linear tint makes of the levels of each channel, sRGB (256, 3)."""
+    levels = [Color([v / 255] * 3).from_srgb_to_scene_linear() for v in range(256)]
+    dyed = [Color(np.multiply(v, tint)).from_scene_linear_to_srgb() for v in levels]
+    return np.asarray(np.round(np.clip(np.array(dyed), 0, 1) * 255), np.uint8)
 
 
-def _picture(image: Any, folder: Path, header: Header) -> bytes | None:
-    """Return an image as PNG or JPEG, or None where there is no such file."""
+def _picture(image: Any, folder: Path, header: Header) -> NDArray[np.uint8] | None:
+    """Return the bytes (N,) of a PNG or JPEG, pixels (H, W, C) of others, or None for no file."""
     if image.packed_file:
         data = bytes(image.packed_file.data)
     else:
@@ -260,17 +248,14 @@ def _picture(image: Any, folder: Path, header: Header) -> bytes | None:
         image.filepath = str(path)
         image.reload()
     if data.startswith(PICTURE_STARTS):
-        return data
+        return np.frombuffer(data, dtype=np.uint8)
     width, height = image.size
     if width == 0 or height == 0:
         return None
     pixels = np.empty(width * height * image.channels, dtype=np.float32)
     image.pixels.foreach_get(pixels)
     rows = np.round(np.clip(pixels, 0, 1) * 255).astype(np.uint8)
-    rows = rows.reshape(height, width, image.channels)[::-1]
-    encoded = io.BytesIO()
-    Image.fromarray(rows[..., 0] if image.channels == 1 else rows).save(encoded, "PNG")
-    return encoded.getvalue()
+    return np.asarray(rows.reshape(height, width, image.channels)[::-1], np.uint8)
 
 
 def _loose_file(image: Any, folder: Path) -> Path | None:
@@ -309,4 +294,6 @@ def main(source: Path, target: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]))
+    # Blender's program has its own arguments before "--".
+    given = sys.argv[sys.argv.index("--") + 1:] if "--" in sys.argv else sys.argv[1:]
+    main(Path(given[0]), Path(given[1]))

@@ -1,0 +1,62 @@
+"""Pictures of imported figures: as PNG or JPEG, with tints in them and alpha where it is used."""
+
+import io
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from mimegen.base.errors import RequestError
+from mimegen.readers.separate import Answer
+
+# A picture that is hidden all over uses its alpha for something else.
+LEAST_VISIBLE = 0.02
+
+
+def with_pictures(path: Path, read: Answer) -> Answer:
+    """Return what Blender read of a file, with its pictures as they are seen, encoded (N,).
+
+    Raises RequestError for a picture that is damaged.
+    """
+    arrays = {name: array for name, array in read.arrays.items() if not name.startswith("tint_")}
+    for number, cut_out in enumerate(read.header["cut_out"]):
+        name = f"picture_{number}"
+        try:
+            seen = _as_seen(_encoded(arrays[name]), read.arrays.get(f"tint_{number}"), cut_out)
+        except (OSError, ValueError, Image.DecompressionBombError) as problem:
+            raise RequestError(f"{path}: its picture {number + 1} cannot be read ({problem});"
+                               " export it again with its textures") from problem
+        arrays[name] = np.frombuffer(seen, dtype=np.uint8)
+    return Answer(read.header, arrays)
+
+
+def _encoded(picture: NDArray[np.uint8]) -> bytes:
+    """Return an encoded picture (N,) as it is, and pixels (H, W, C) as PNG."""
+    if picture.ndim == 1:
+        return picture.tobytes()
+    return _png(picture[..., 0] if picture.shape[-1] == 1 else picture)
+
+
+def _as_seen(data: bytes, table: NDArray[np.uint8] | None, cut_out: bool) -> bytes:
+    """Return a picture with a tint in it, and with alpha only where it is used.
+
+    ``table`` (256, 3) is what the tint makes of the levels of each channel.
+    """
+    picture = Image.open(io.BytesIO(data))
+    alpha = np.asarray(picture.convert("RGBA"))[..., 3] if "A" in picture.getbands() else None
+    cut_out = cut_out and alpha is not None and bool(np.mean(alpha > 0) > LEAST_VISIBLE)
+    if table is None and (cut_out or alpha is None):
+        return data
+    colors = np.asarray(picture.convert("RGB"))
+    if table is not None:
+        colors = np.stack([table[colors[..., i], i] for i in range(3)], axis=-1)
+    if cut_out and alpha is not None:
+        colors = np.concatenate([colors, alpha[..., None]], axis=-1)
+    return _png(colors)
+
+
+def _png(pixels: NDArray[np.uint8]) -> bytes:
+    encoded = io.BytesIO()
+    Image.fromarray(pixels).save(encoded, "PNG")
+    return encoded.getvalue()

@@ -1,0 +1,197 @@
+"""Blender's modules in a process that has none, lent by a Blender that runs beside it.
+
+``lend_blender`` makes ``import bpy`` give a stand-in. All that is done with it, and with whatever
+comes of it, is done by the other process, ``rendering/cycles/guest.py``, one message for each
+attribute, item or call, which takes some 50 microseconds. So any Blender will do, of any Python,
+and it needs nothing of mimegen's. Plain values, containers and arrays go by value; anything else
+stays there, and a number stands for it here.
+"""
+
+import builtins
+import os
+import pickle
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from mimegen.base.blender import INSTALL_LIBRARIES, Blender, missing_library, require_blender
+from mimegen.base.errors import RequestError
+
+MODULES = ("bpy", "bmesh", "mathutils")
+_PLAIN = (type(None), bool, int, float, str, bytes)
+_MOST_TEXT = 200
+
+
+def lend_blender() -> None:
+    """Have ``import bpy`` give this Python's own, or a stand-in where another one is to be used.
+
+    Raises RequestError where the other one does not start.
+    """
+    found = require_blender("rendering with Cycles")
+    if found.is_own or isinstance(sys.modules.get("bpy"), Lent):
+        return
+    lender = _Lender(found)
+    for name in MODULES:
+        sys.modules[name] = lender.ask("import", name)
+
+
+class Lent:
+    """Something that another process has: what is done with it is done there."""
+
+    def __init__(self, lender: "_Lender", number: int, hashed: int | None) -> None:
+        vars(self).update(_lender=lender, _number=number, _hashed=hashed)
+
+    def __del__(self) -> None:
+        self._lender.dropped.append(self._number)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self._lender.ask("get", self, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self._lender.ask("put", self, name, value)
+
+    def __call__(self, *given: Any, **named: Any) -> Any:
+        """Call it there."""
+        return self._lender.ask("call", self, *given, **named)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._lender.ask("item", self, key)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._lender.ask("put_item", self, key, value)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._lender.ask("list", self))
+
+    def __len__(self) -> int:
+        return int(self._lender.ask("length", self))
+
+    def __contains__(self, value: Any) -> bool:
+        return bool(self._lender.ask("has", self, value))
+
+    def __bool__(self) -> bool:
+        return bool(self._lender.ask("truth", self))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Lent) and bool(self._lender.ask("equal", self, other))
+
+    def __hash__(self) -> int:
+        if self._hashed is None:
+            raise TypeError("unhashable object of Blender")
+        return int(self._hashed)
+
+    def __matmul__(self, other: Any) -> Any:
+        return self._lender.ask("matmul", self, other)
+
+    def __or__(self, other: Any) -> Any:
+        # Annotations such as ``bpy.types.Mesh | None`` mean nothing when they run.
+        return Any
+
+    def __instancecheck__(self, value: object) -> bool:
+        return isinstance(value, Lent) and bool(self._lender.ask("is_a", value, self))
+
+    def __repr__(self) -> str:
+        return str(self._lender.ask("text", self))
+
+
+class _Lender:
+    """A Blender beside this process, which ends when this one does."""
+
+    def __init__(self, blender: Blender) -> None:
+        self.dropped: list[int] = []
+        ours, theirs = socket.socketpair()
+        self._connection = Connection(ours.detach())
+        with theirs, tempfile.TemporaryFile() as errors:
+            # The open standard input tells it that this process is alive.
+            self._process = subprocess.Popen(
+                blender.command("mimegen.rendering.cycles.guest", str(theirs.fileno())),
+                stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=errors,
+                pass_fds=[theirs.fileno()], env=blender.environment())
+            theirs.close()
+            self._greet(blender, errors)
+
+    def _greet(self, blender: Blender, errors: IO[bytes]) -> None:
+        try:
+            started = pickle.loads(self._connection.recv_bytes())
+        except (EOFError, ConnectionError):
+            self._process.wait()
+            errors.seek(0)
+            raise RequestError(_why(blender, errors.read().decode(errors="replace"))) from None
+        if started[:2] != blender.number[:2]:
+            raise RequestError(f"{blender.path}: says that it is Blender {blender.version}, and"
+                               f" starts Blender {'.'.join(map(str, started))}")
+
+    def ask(self, operation: str, *given: Any, **named: Any) -> Any:
+        """Have something done, and return what comes of it or raise what it raises."""
+        dropped, self.dropped = self.dropped, []
+        message = operation, _encoded(list(given)), _encoded(named), dropped
+        try:
+            self._connection.send_bytes(pickle.dumps(message, 4))
+            outcome, answer, filled, _ = pickle.loads(self._connection.recv_bytes())
+        except (EOFError, ConnectionError):
+            # Whoever handles exceptions would go on without Blender.
+            raise SystemExit(1) from None
+        if outcome == "raised":
+            raise _exception(answer, filled)
+        if filled is not None:
+            given[-1][...] = self._decoded(filled)
+        return self._decoded(answer)
+
+    def _decoded(self, value: Any) -> Any:
+        if type(value) is not tuple:
+            return value
+        kind, content = value
+        if kind == "object":
+            return Lent(self, *content)
+        if kind == "array":
+            text, shape, data = content
+            return np.frombuffer(data, text).reshape(shape)
+        if kind == "dict":
+            return {self._decoded(key): self._decoded(one) for key, one in content}
+        return {"tuple": tuple, "list": list, "set": set}[kind](map(self._decoded, content))
+
+
+def _encoded(value: Any) -> Any:
+    if type(value) in _PLAIN:
+        return value
+    if isinstance(value, Lent):
+        return "object", value._number
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        return "array", (value.dtype.str, value.shape, value.tobytes())
+    if isinstance(value, dict):
+        return "dict", [(_encoded(key), _encoded(one)) for key, one in value.items()]
+    for kind, name in ((tuple, "tuple"), (list, "list"), ((set, frozenset), "set")):
+        if isinstance(value, kind):
+            return name, [_encoded(one) for one in value]
+    return os.fspath(value) if isinstance(value, Path) else str(value)
+
+
+def _exception(name: str, text: str) -> Exception:
+    kind = getattr(builtins, name, None)
+    if isinstance(kind, type) and issubclass(kind, Exception) and name != "UnicodeDecodeError":
+        return kind(text)
+    return RuntimeError(f"{name}: {text}")
+
+
+def _why(blender: Blender, said: str) -> str:
+    """Return one line that says why a Blender did not start, as its errors tell."""
+    missing = missing_library(said)
+    if missing:
+        return f"{blender.path}: {missing}"
+    if "No module named 'numpy'" in said:
+        return (f"{blender.path}: this Blender's Python has no NumPy; install it there (Debian and"
+                " Ubuntu: python3-numpy)")
+    lines = [line.strip() for line in said.splitlines() if "Error" in line] or ["no reason given"]
+    return (f"{blender.path}: Blender does not start ({lines[-1][:_MOST_TEXT]});"
+            f" {INSTALL_LIBRARIES}")

@@ -36,6 +36,7 @@ COMMANDS = {
     "plan": "mimegen.commands.plan",
     "pointlight": "mimegen.commands.pointlight",
     "preview": "mimegen.commands.preview",
+    "publish": "mimegen.commands.publish",
     "questions": "mimegen.commands.questions",
     "render": "mimegen.commands.render",
     "retarget": "mimegen.commands.retarget",

@@ -22,16 +22,22 @@ INTEGERS = ("frames", "width", "height", "seed")
 FLOATS = ("angle", "fps")
 
 
-def write(source: Source, folder: Path) -> None:
-    """Write croissant.json, records.jsonl and an archive of the clips."""
+def write(source: Source, folder: Path, archive: bool = True,
+          hidden: frozenset[str] = frozenset()) -> None:
+    """Write croissant.json, records.jsonl without ``hidden`` fields, and an archive of the clips.
+
+    Without an ``archive`` the clips are those that lie in ``clips/`` already.
+    """
     rows = table_rows(source)
     described = {name for row in rows for name, value in row.items()
                  if value not in (None, []) and isinstance(value, list) == (name in LISTS)}
-    kept = [name for name in ("file_name", *TEXTS, *LISTS, *INTEGERS, *FLOATS) if name in described]
+    kept = [name for name in ("file_name", *TEXTS, *LISTS, *INTEGERS, *FLOATS)
+            if name in described and name not in hidden]
     write_lines(folder / "records.jsonl",
                 [{name: row.get(name) for name in kept} for row in rows])
-    files = [_file(folder / "records.jsonl", "application/jsonlines"),
-             _file(_zip(source, folder), "application/zip")]
+    files = [_file(folder / "records.jsonl", "application/jsonlines")]
+    if archive:
+        files.append(_file(_zip(source, folder), "application/zip"))
     publish(folder / "croissant.json",
             json.dumps(_description(source, files, kept), indent=1, ensure_ascii=False) + "\n")
 
@@ -55,7 +61,8 @@ def _description(source: Source, files: list[Content], names: list[str]) -> Cont
     """Return the description: what files there are, and what each field of a record is."""
     given = sorted({licence for _, licence, _ in licences(source.clips.values())})
     static: Content = json.loads((FOLDER / "croissant/dataset.json").read_text(encoding="utf-8"))
-    clips = {"@type": "cr:FileSet", "@id": "clips", "containedIn": {"@id": files[-1]["@id"]},
+    inside = {"containedIn": {"@id": files[-1]["@id"]}} if len(files) > 1 else {}
+    clips = {"@type": "cr:FileSet", "@id": "clips", **inside,
              "encodingFormat": "video/mp4", "includes": "clips/*"}
     return static | {
         "version": mimegen.__version__, "license": given, "url": f"urn:sha256:{source.sha256}",

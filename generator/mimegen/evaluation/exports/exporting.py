@@ -8,6 +8,7 @@ import mimegen
 from mimegen.base.errors import RequestError
 from mimegen.base.files import publish, publishing
 from mimegen.evaluation.exports import (
+    bids,
     coco,
     croissant,
     huggingface,
@@ -25,7 +26,7 @@ from mimegen.evaluation.exports.templates import filled
 WRITERS: Mapping[str, Callable[[Source, Path], None]] = {
     "huggingface": huggingface.write, "croissant": croissant.write, "lmms-eval": lmms_eval.write,
     "vlmevalkit": vlmevalkit.write, "inspect": inspect_ai.write, "jsonl": jsonl.write,
-    "coco": coco.write, "webdataset": webdataset.write}
+    "coco": coco.write, "webdataset": webdataset.write, "bids": bids.write}
 OF_QUESTIONS = ("lmms-eval", "vlmevalkit", "inspect", "jsonl")
 
 

@@ -1,0 +1,44 @@
+"""What a set of clips holds, counted from its rows, for cards, datasheets and archives."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Self
+
+from mimegen.evaluation.exports.licences import licences
+from mimegen.manifest.row import Row
+
+
+@dataclass(frozen=True)
+class SetFacts:
+    """Counts and distinct values of a set of clips; texts are sorted."""
+
+    clips: int
+    seconds: float
+    actions: tuple[str, ...]
+    performers: tuple[str, ...]
+    backgrounds: tuple[str, ...]
+    sides: tuple[str, ...]
+    sizes: tuple[str, ...]
+    licences: tuple[str, ...]
+    sources: tuple[str, ...]
+    versions: tuple[str, ...]
+
+    @classmethod
+    def of(cls, rows: Iterable[Row]) -> Self:
+        """Return the facts of rows."""
+        rows = list(rows)
+        counted = licences(rows)
+        return cls(
+            len(rows), round(sum(row.frames / row.fps for row in rows), 1),
+            _distinct(row.action for row in rows),
+            _distinct(name for row in rows for name in (row.avatar, row.partner_avatar)),
+            _distinct(row.background_name for row in rows),
+            _distinct(None if row.angle is None else f"{row.angle:g}" for row in rows),
+            _distinct(f"{row.width} x {row.height} at {row.fps:g} fps" for row in rows),
+            _distinct(licence for _, licence, _ in counted),
+            _distinct(source for *_, source in counted),
+            _distinct(row.mimegen_version for row in rows))
+
+
+def _distinct(texts: Iterable[str | None]) -> tuple[str, ...]:
+    return tuple(sorted({text for text in texts if text}))

@@ -1,0 +1,151 @@
+"""A set that can be published: a public half without answers, and a private one with the keys."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import mimegen
+from mimegen.base.errors import RequestError
+from mimegen.base.files import file_hash, publish, publishing
+from mimegen.base.names import path_name
+from mimegen.evaluation.commitment import write_commitment
+from mimegen.evaluation.exports import croissant
+from mimegen.evaluation.exports.facts import SetFacts
+from mimegen.evaluation.exports.items import lay_items
+from mimegen.evaluation.exports.licences import licence_table
+from mimegen.evaluation.exports.source import Source
+from mimegen.evaluation.exports.templates import copy_files, filled
+from mimegen.manifest.file import content_of
+
+PUBLIC, PRIVATE = "public", "private"
+# Fields of records that give an answer away, or name what a clip shows.
+TELLING = frozenset({"answer", "labels", "action", "take", "variant", "background_config",
+                     "background_name", "seed"})
+
+
+@dataclass(frozen=True)
+class Publication:
+    """What a set is called, who publishes it, and whether the answers are public too.
+
+    ``creators`` are names as ``Family, Given``.
+    """
+
+    title: str
+    creators: tuple[str, ...]
+    licence: str
+    keys_public: bool = False
+
+
+def publish_set(source: Source, publication: Publication, out: Path) -> Path:
+    """Write ``public/`` and ``private/`` into a new folder, and return it.
+
+    Raises RequestError where the folder is there already, or no question has a clip.
+    """
+    if out.exists():
+        raise RequestError(f"{out}: already exists; choose another --to")
+    if not source.questions:
+        raise RequestError(f"{source.file}: contains no question; make some with mimegen questions")
+    with publishing(out) as part:
+        public, private = part / PUBLIC, part / PRIVATE
+        for folder in (public, private):
+            folder.mkdir(parents=True)
+        _lay_public(source, publication, public)
+        _lay_private(source, public, private)
+        _seal(public)
+    return out
+
+
+def _lay_public(source: Source, publication: Publication, public: Path) -> None:
+    """Write clips, questions without answers, descriptions and metadata."""
+    facts = SetFacts.of(source.clips.values())
+    _write_lines(public / "questions.jsonl", lay_items(source, public))
+    _describe(source, publication, public)
+    texts = _texts(source, publication, facts)
+    publish(public / "README.md", filled("publish/README.md", **texts))
+    publish(public / "datasheet.md", filled("publish/datasheet.md", **texts))
+    publish(public / "datacite.json", _json(_datacite(publication, facts)))
+    publish(public / ".zenodo.json", _json(_zenodo(publication, facts)))
+    copy_files(public, "publish/verify.py")
+
+
+def _describe(source: Source, publication: Publication, public: Path) -> None:
+    """Write the set in Croissant, without what tells the answers unless they are public."""
+    hidden = frozenset() if publication.keys_public else TELLING
+    croissant.write(source, public, archive=False, hidden=hidden)
+    described = json.loads((public / "croissant.json").read_text(encoding="utf-8"))
+    creators = [{"@type": "sc:Person", "name": name} for name in publication.creators]
+    publish(public / "croissant.json", _json(described | {
+        "name": path_name(publication.title), "description": publication.title,
+        "creator": creators, "license": publication.licence}))
+
+
+def _lay_private(source: Source, public: Path, private: Path) -> None:
+    """Write the keys, a commitment to them and the whole manifest; the commitment is public."""
+    keys = [{"question_id": one.question_id, "answer": one.answer, "labels": one.labels,
+             "action": one.action, "variant": one.variant or "none"} for one in source.questions]
+    commitment = write_commitment(keys, private / "keys.jsonl")
+    publish(public / commitment.name, commitment.read_bytes())
+    _write_lines(private / "questions.jsonl",
+                 [one.model_dump(mode="json") for one in source.questions])
+    _write_lines(private / "manifest.jsonl", [content_of(row) | {"published_as": name}
+                                              for name, row in source.clips.items()])
+
+
+def _seal(public: Path) -> None:
+    """Write the checksums of all public files."""
+    files = sorted(path for path in public.rglob("*") if path.is_file())
+    publish(public / "SHA256SUMS", "".join(
+        f"{file_hash(path)}  {path.relative_to(public).as_posix()}\n" for path in files))
+
+
+def _texts(source: Source, publication: Publication, facts: SetFacts) -> dict[str, object]:
+    return {
+        "title": publication.title, "clips": facts.clips, "seconds": facts.seconds,
+        "actions": ", ".join(facts.actions) if publication.keys_public else "see the answers",
+        "action_count": len(facts.actions), "questions": len(source.questions),
+        "performers": ", ".join(facts.performers) or "dots alone",
+        "backgrounds": len(facts.backgrounds),
+        "sides": ", ".join(facts.sides) or "as each row says",
+        "sizes": "; ".join(facts.sizes), "sources": "; ".join(facts.sources),
+        "version": ", ".join(facts.versions) or mimegen.__version__,
+        "licences": licence_table(source.clips.values()),
+        "licence_names": ", ".join(facts.licences), "creators": "; ".join(publication.creators),
+        "keys": "in `records.jsonl`" if publication.keys_public else "not public"}
+
+
+def _datacite(publication: Publication, facts: SetFacts) -> dict[str, Any]:
+    """Return metadata after DataCite's schema 4.5; identifier and year are the archive's."""
+    return {
+        "schemaVersion": "http://datacite.org/schema/kernel-4",
+        "types": {"resourceTypeGeneral": "Dataset", "resourceType": "Video stimuli"},
+        "titles": [{"title": publication.title}],
+        "creators": [{"name": name, "nameType": "Personal"} for name in publication.creators],
+        "subjects": [{"subject": word} for word in WORDS],
+        "rightsList": [{"rights": publication.licence}],
+        "sizes": [f"{facts.clips} clips", f"{facts.seconds} seconds"], "formats": ["video/mp4"],
+        "descriptions": [{"descriptionType": "Abstract", "description": _abstract(facts)}]}
+
+
+def _zenodo(publication: Publication, facts: SetFacts) -> dict[str, Any]:
+    return {"title": publication.title, "upload_type": "dataset", "description": _abstract(facts),
+            "creators": [{"name": name} for name in publication.creators],
+            "license": publication.licence.lower(), "keywords": list(WORDS)}
+
+
+WORDS = ("human action", "video", "stimuli", "vision-language models", "biological motion")
+
+
+def _abstract(facts: SetFacts) -> str:
+    return (f"{facts.clips} synthetic clips of {len(facts.actions)} mimed human actions by"
+            f" {len(facts.performers)} performers, with controlled bodies, sides and backgrounds,"
+            " made with mimegen.")
+
+
+def _write_lines(path: Path, items: Sequence[dict[str, Any]]) -> None:
+    publish(path, "".join(json.dumps(item, ensure_ascii=False) + "\n" for item in items))
+
+
+def _json(content: dict[str, Any]) -> str:
+    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"

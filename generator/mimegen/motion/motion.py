@@ -56,6 +56,11 @@ class Motion:
         """Return the frames with these numbers (K,), at the same rate."""
         return Motion(self.skeleton, self.fps, self.root_positions[frames], self.rotations[frames])
 
+    @property
+    def known_pose(self) -> GlobalPose | None:
+        """The global pose where somebody has asked for it before, else None."""
+        return self.__dict__.get("global_pose")
+
     @cached_property
     def global_pose(self) -> GlobalPose:
         """Forward kinematics for all frames at once."""

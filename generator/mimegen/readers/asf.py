@@ -52,7 +52,8 @@ def numbers_of(where: str, words: list[str], count: int, gaps: bool = False) -> 
         found = np.array([float(word) for word in words[:count]])
     except ValueError:
         found = np.array([number_of(word) for word in words[:count]])
-    if len(found) != count or not ((np.abs(found) < LARGEST) | (gaps & np.isnan(found))).all():
+    fine = np.abs(found) < LARGEST
+    if len(found) != count or not (fine.all() or gaps and (fine | np.isnan(found)).all()):
         raise RequestError(f"{where}: expected {count} numbers within a million, not"
                            f" {' '.join(words)[:40]!r}")
     return found

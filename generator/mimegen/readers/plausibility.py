@@ -171,9 +171,15 @@ def _build(body: Posture, height: float) -> Iterator[str]:
             yield f"the {longer} {part} is {ratio:.2f} times as long as the {shorter}"
 
 
+def _nothing_moves(motion: Motion) -> bool:
+    """Say whether no joint moves; most bodies' roots do, which is seen at once."""
+    return bool(np.ptp(motion.root_positions, axis=0).max() < NO_MOTION_M
+                and np.ptp(motion.global_pose.positions, axis=0).max() < NO_MOTION_M)
+
+
 def _stillness(motion: Motion, first: int) -> Iterator[str]:
     """Doubt files in which nothing moves, and long spans of one and the same pose."""
-    if float(np.ptp(motion.global_pose.positions, axis=0).max()) < NO_MOTION_M:
+    if _nothing_moves(motion):
         yield f"nothing moves in any of the {motion.frames} frames"
         return
     poses, places = motion.rotations[..., 0], motion.root_positions[:, 0]

@@ -6,6 +6,7 @@ The front is where the left side, as the roles say it, and the way from hips to 
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -23,7 +24,10 @@ MOST_FRAMES = 100
 
 @dataclass(frozen=True, eq=False)
 class Posture:
-    """Places (F, 3) by role, and the ends (F, 3) of both feet's bones by side."""
+    """Places (F, 3) by role, and the ends (F, 3) of both feet's bones by side.
+
+    What follows from one is worked out once: it is the same object that is asked about.
+    """
 
     places: Mapping[str, FloatArray]
     foot_ends: Mapping[str, FloatArray]
@@ -38,9 +42,10 @@ class Posture:
 
 def posture_of(motion: Motion, roles: Mapping[str, str]) -> Posture:
     """Return where a motion's joints are by role, in at most ``MOST_FRAMES`` even frames."""
-    # Others who read ask for the whole motion's pose too.
     step = -(-motion.frames // MOST_FRAMES)
-    places, rotations = (values[::step] for values in motion.global_pose)
+    pose = motion.known_pose
+    places, rotations = motion.at(np.arange(0, motion.frames, step)).global_pose if pose is None \
+        else (values[::step] for values in pose)
     index, skeleton = motion.skeleton.index, motion.skeleton
     ends = {}
     for side in SIDES:
@@ -63,16 +68,19 @@ def _with_hands(places: dict[str, FloatArray]) -> dict[str, FloatArray]:
     return {f"{side}_hand": places[f"{side}_forearm"] for side in SIDES} | places
 
 
+@lru_cache(maxsize=8)
 def across(body: Posture, part: str) -> FloatArray:
     """Return the unit vectors (F, 3) from the right to the left of a pair of joints."""
     return unit(body[f"left_{part}"] - body[f"right_{part}"])
 
 
+@lru_cache(maxsize=4)
 def trunk(body: Posture) -> FloatArray:
     """Return the way (F, 3) from the middle of the hips to the middle of the shoulders."""
     return np.asarray(body.middle("upper_arm") - body.middle("thigh"))
 
 
+@lru_cache(maxsize=4)
 def twists_deg(body: Posture) -> FloatArray:
     """Return the angles (F,) between the lines of hips and shoulders about the trunk, 0 to 180."""
     up = unit(trunk(body))
@@ -81,6 +89,7 @@ def twists_deg(body: Posture) -> FloatArray:
     return np.asarray(np.degrees(np.arccos(np.clip(_along(*flat), -1.0, 1.0))))
 
 
+@lru_cache(maxsize=4)
 def knee_bends(body: Posture) -> FloatArray:
     """Return how far (F, 2) each shank points behind its thigh: the sine of the knee's bend.
 
@@ -96,6 +105,7 @@ def _bend(body: Posture, side: str, left: FloatArray) -> FloatArray:
     return -_along(unit(ankle - knee), front)
 
 
+@lru_cache(maxsize=4)
 def toe_turns(body: Posture) -> FloatArray:
     """Return how far (F, 2) each foot points to the front of its shank, -1 to 1.
 

@@ -34,11 +34,10 @@ class Pointing(NamedTuple):
 
     knees: int
     feet: int
-    elbows: int
 
 
 def pointing(body: Posture) -> Pointing:
-    """Return where knees, feet and elbows point, on the whole, by the sides that roles say."""
+    """Return where knees and feet point, on the whole, by the sides that roles say."""
     knees, toes = knee_bends(body), toe_turns(body)
     bent = np.abs(knees) > SURELY_BENT
     way = _sign(float(knees.mean()), KNEES_TELL)
@@ -47,7 +46,7 @@ def pointing(body: Posture) -> Pointing:
     ahead = _sign(float(toes.mean()), TOES_TELL)
     if (np.sign(toes) == ahead).mean(axis=0).min() < WRONG_SHARE:
         ahead = 0
-    return Pointing(way, ahead, _sign(float(elbow_bends(body).mean()), ELBOWS_TELL))
+    return Pointing(way, ahead)
 
 
 def _sign(value: float, least: float) -> int:
@@ -61,7 +60,8 @@ def is_mirrored(body: Posture) -> bool:
     found = pointing(body)
     if found.feet:
         return found.feet < 0 and found.knees < 0
-    return found.knees < 0 and found.elbows < 0 and float(knee_bends(body).mean()) < -KNEES_ALONE
+    return (found.knees < 0 and float(knee_bends(body).mean()) < -KNEES_ALONE
+            and float(elbow_bends(body).mean()) <= -ELBOWS_TELL)
 
 
 def reflected(motion: Motion) -> Motion:

@@ -53,7 +53,7 @@ def numbers_of(where: str, words: list[str], count: int, gaps: bool = False) -> 
     except ValueError:
         found = np.array([number_of(word) for word in words[:count]])
     fine = np.abs(found) < LARGEST
-    if len(found) != count or not (fine.all() or gaps and (fine | np.isnan(found)).all()):
+    if len(found) != count or not (fine.all() or (gaps and (fine | np.isnan(found)).all())):
         raise RequestError(f"{where}: expected {count} numbers within a million, not"
                            f" {' '.join(words)[:40]!r}")
     return found

@@ -17,7 +17,7 @@ from mimegen.evaluation.exports.source import read_source
               help="Output directory; must not exist.")
 @click.option("--title", required=True, metavar="TEXT", help="Title of the set.")
 @click.option("--creator", "creators", multiple=True, required=True, metavar="'FAMILY, GIVEN'",
-              help="Name of somebody who publishes the set; may be repeated.")
+              help="Name of a person who publishes the set; may be repeated.")
 @click.option("--licence", required=True, metavar="NAME",
               help="Licence of the set as SPDX names it, as in CC-BY-4.0.")
 @click.option("--with-answers", is_flag=True, help="Publish the answers too.")

@@ -89,9 +89,9 @@ TIMED = ("timeline", "cue", "pair")
                    " then share no options.")
 @click.option("--controls", metavar="A[,B]|all",
               help="Control questions to add: text (no video), frame (single frames), shuffled,"
-                   " reversed, person (blank background), dots, background (without the person). They"
-                   " show sampled frames, of uniform:8 unless --sampling says otherwise; person,"
-                   " dots and background need such clips in OUT.")
+                   " reversed, person (blank background), dots, background (without the person)."
+                   " They show sampled frames, of uniform:8 unless --sampling says otherwise;"
+                   " person, dots and background need such clips in OUT.")
 @click.option("--sampling", default="video", show_default=True, metavar="HOW",
               help="Frames to show: video, uniform:K, middle:K, fps:F[:MOST] or"
                    " window:START:END:F.")

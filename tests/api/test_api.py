@@ -226,6 +226,19 @@ def test_requests_with_libraries_of_their_own_do_not_disturb_each_other(tmp_path
     assert "MIMEGEN_LIBRARY" not in os.environ
 
 
+def test_requests_in_threads_do_not_disturb_each_other(
+        clips: mg.Clips, tmp_path: Path, context: Any) -> None:
+    """Two render at once, into folders of their own and one store, what each renders alone."""
+    with ThreadPoolExecutor(2) as pool:
+        running = [pool.submit(mg.render, action, out=tmp_path / action, store=tmp_path / "store",
+                               config="draft", variants="base+blank@0")
+                   for action in ("boxing", "guitar")]
+        found = [row for future in running for row in future.result().rows]
+    alone = {row.sample_id: row.sha256 for row in clips.rows}
+    assert [row.action for row in found] == ["boxing", "guitar"]
+    assert all(row.sha256 == alone[row.sample_id] for row in found)
+
+
 def _knows(style: str, library: Any) -> bool:
     try:
         return mg.take("boxing", style=style, library=library) is not None

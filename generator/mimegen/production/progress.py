@@ -1,9 +1,11 @@
 """What the person at the keyboard sees while a plan is carried out."""
 
+import html
+import importlib
 import sys
 import time
 from types import TracebackType
-from typing import Self, TextIO
+from typing import Any, Self, TextIO
 
 from rich.console import Console
 from rich.progress import (
@@ -14,12 +16,15 @@ from rich.progress import (
 )
 
 LOG_EVERY_SECONDS = 10.0
+SHOW_IN_CELL_EVERY_SECONDS = 0.25
 # Before so much is done, the time that is left is anybody's guess.
 LEAST_FRAMES, LEAST_SHARE, LEAST_SECONDS = 10, 0.03, 10.0
 
 
 class Reporter:
-    """Counts frames and clips: a progress bar on a terminal, a plain log elsewhere, or nothing."""
+    """Counts frames and clips: a progress bar on a terminal or in a notebook's cell, a plain log
+    elsewhere, or nothing.
+    """
 
     def __init__(self, clips: int, quiet: bool = False, stream: TextIO = sys.stderr) -> None:
         self._clips, self._clips_done = clips, 0
@@ -31,6 +36,7 @@ class Reporter:
         self._first_frame_at: float | None = None
         self._at = ""
         self._bar: Progress | None = None
+        self._cell = None if quiet else _cell_of_notebook()
         if not quiet and stream.isatty():
             self._bar = Progress(
                 TextColumn("{task.description}", markup=False), BarColumn(),
@@ -50,6 +56,7 @@ class Reporter:
                  trace: TracebackType | None) -> None:
         if self._bar:
             self._bar.stop()
+        self._show_in_cell()
 
     def expect_shots(self, shots: int) -> None:
         """Say of how many shots the clips are made, those that are there included."""
@@ -72,7 +79,7 @@ class Reporter:
     def begin(self, title: str, is_long: bool) -> None:
         """Note what is being made; a log names at once what ``is_long`` and counts no frames."""
         self._at = title
-        if is_long and self._bar is None:
+        if is_long and self._bar is None and self._cell is None:
             self.say(f"making {title}")
         self._show()
 
@@ -94,7 +101,8 @@ class Reporter:
     def clip(self, title: str) -> None:
         """Count a finished clip."""
         self._clips_done += 1
-        self.say(title)
+        if self._cell is None:
+            self.say(title)
         self._show()
 
     def say(self, text: str) -> None:
@@ -125,12 +133,29 @@ class Reporter:
                              total=max(self._likely + self._more, self._total) or None,
                              completed=self._frames_done, left=self._time_left(),
                              frames=self._frame_state())
+        elif self._cell is not None:
+            if time.monotonic() - self._logged >= SHOW_IN_CELL_EVERY_SECONDS:
+                self._logged = time.monotonic()
+                self._show_in_cell()
         elif time.monotonic() - self._logged >= LOG_EVERY_SECONDS:
             self._logged = time.monotonic()
             parts = [f"frames {self._frame_state()}", self._state(),
                      f"{duration(self._logged - self._started)} so far", self._time_left(),
                      f"at {self._at}" if self._at else ""]
             self.say("  ".join(part for part in parts if part))
+
+    def _show_in_cell(self) -> None:
+        """Show the bar in a notebook's cell, in the place of the one before."""
+        if self._cell is None:
+            return
+        most = max(self._likely + self._more, self._total)
+        bar, done = (f'max="{most}" value="{self._frames_done}"', f"{self._frame_state()} frames") \
+            if most else (f'max="{max(1, self._clips)}" value="{self._clips_done}"', "")
+        parts = [self._state(), done, self._time_left()]
+        text = "  ".join(part for part in parts if part)
+        self._cell.update({"text/plain": text,
+                           "text/html": f"<progress {bar}></progress> {html.escape(text)}"},
+                          raw=True)
 
     def _time_left(self) -> str:
         """Say how long it will take at the mean rate since the first frame; nothing too early."""
@@ -141,6 +166,18 @@ class Reporter:
         if spent < LEAST_SECONDS or frames <= done:
             return ""
         return f"about {roughly(spent / (done - 1) * (frames - done))} left"
+
+
+def _cell_of_notebook() -> Any:
+    """Return a place in the running cell of a notebook that can be renewed; None elsewhere."""
+    if "IPython" not in sys.modules:
+        return None
+    shell = importlib.import_module("IPython").get_ipython()
+    if getattr(shell, "kernel", None) is None:
+        return None
+    cell = importlib.import_module("IPython.display").DisplayHandle()
+    cell.display({"text/plain": ""}, raw=True)
+    return cell
 
 
 def duration(seconds: float) -> str:

@@ -11,10 +11,10 @@ from mimegen.base.angles import half_turn
 from mimegen.base.easing import soft_excess
 from mimegen.base.vectors import lengths, unit
 from mimegen.choreography.body import away_from_capsule, capsules, hand_axes
-from mimegen.choreography.limbs import Limb, across, bend, eased_reach
 from mimegen.choreography.places import LEFT, in_body_axes
 from mimegen.choreography.timing import widened
 from mimegen.motion import Skeleton, quaternions
+from mimegen.motion.limbs import Limb, across, bend, eased_reach
 from mimegen.motion.motion import GlobalPose
 from mimegen.motion.quaternions import FloatArray
 

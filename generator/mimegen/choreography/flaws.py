@@ -17,12 +17,12 @@ from mimegen.choreography.balance import off_balance
 from mimegen.choreography.body import away_from_capsule, capsules
 from mimegen.choreography.finding import Finding, Kind
 from mimegen.choreography.forms import off_form
-from mimegen.choreography.limbs import across
 from mimegen.choreography.ranges import joint_angles, joint_ranges
 from mimegen.choreography.score import Score
 from mimegen.choreography.solved import finished_anchors, touch_errors
 from mimegen.choreography.variation import is_written
 from mimegen.motion import Motion, quaternions
+from mimegen.motion.limbs import across
 from mimegen.motion.quaternions import FloatArray
 
 REACH_LIMIT_CM = 2.5

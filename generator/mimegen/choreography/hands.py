@@ -20,12 +20,12 @@ from mimegen.choreography.body import (
 from mimegen.choreography.freedom import play
 from mimegen.choreography.hand_shapes import FINGERS, finger_bends, side_pose
 from mimegen.choreography.life import liveliness
-from mimegen.choreography.limbs import across
 from mimegen.choreography.places import LEFT, Direction, Place, in_body_axes
 from mimegen.choreography.score import HandKey
 from mimegen.choreography.timing import widened
 from mimegen.choreography.tracks import Clock, TimedKey, eased_weights, track_weights
 from mimegen.motion import Skeleton, quaternions
+from mimegen.motion.limbs import across
 from mimegen.motion.quaternions import FloatArray
 
 # The hand turns a little after the wrist has moved; of the fingers, thumb and index come first.

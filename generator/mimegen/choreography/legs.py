@@ -8,9 +8,9 @@ from scipy.ndimage import gaussian_filter1d
 from mimegen.base.angles import half_turn
 from mimegen.base.easing import ramp
 from mimegen.base.vectors import lengths, unit
-from mimegen.choreography.limbs import BentLimb, Limb, bend, eased_reach
 from mimegen.choreography.timing import widened
 from mimegen.motion import Skeleton, quaternions
+from mimegen.motion.limbs import BentLimb, Limb, bend, eased_reach
 from mimegen.motion.quaternions import FloatArray
 
 # A foot whose ball is lower than this stands.

@@ -1,11 +1,14 @@
-"""Two-bone inverse kinematics: where the middle joint of a limb is."""
+"""Two-bone limbs: analytic inverse kinematics over any number of frames and candidates."""
 
-from typing import cast
+from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from mimegen.base.arrays import FloatArray
+from mimegen.base.easing import soft_excess
+from mimegen.base.vectors import lengths, product, unit
+from mimegen.motion.quaternions import cross
 
 
 def middle_joint(upper: ArrayLike, lower: ArrayLike,
@@ -19,3 +22,77 @@ def middle_joint(upper: ArrayLike, lower: ArrayLike,
     along = (a * a - b * b + distance * distance) / (2 * distance)
     aside = np.sqrt(np.maximum(a * a - along * along, 0.0))
     return cast(FloatArray, along), cast(FloatArray, aside)
+
+
+class Limb(NamedTuple):
+    """A limb at rest: its two bones as vectors and the direction the middle joint points."""
+
+    upper: FloatArray
+    lower: FloatArray
+    pole: FloatArray
+
+    @property
+    def reach(self) -> float:
+        """The two bones' lengths together, in metres."""
+        return float(np.linalg.norm(self.upper) + np.linalg.norm(self.lower))
+
+
+class BentLimb(NamedTuple):
+    """Rotation matrices (..., 3, 3) of both bones, and the middle joint's place (..., 3)."""
+
+    upper: FloatArray
+    lower: FloatArray
+    middle: FloatArray
+
+
+def across(vectors: FloatArray, axes: FloatArray) -> FloatArray:
+    """Return the part of the vectors that is perpendicular to the unit axes, at length 1.
+
+    Any perpendicular does where vectors and axes lie on one line.
+    """
+    part = vectors - np.einsum("...i,...i->...", vectors, axes)[..., None] * axes
+    size = lengths(part)[..., None]
+    if (size < 1e-6).any():
+        other = np.stack([-axes[..., 1] - axes[..., 2], axes[..., 0], axes[..., 0]], axis=-1)
+        part = np.where(size < 1e-6, other + np.array([0.0, 1e-9, -1e-9]), part)
+    return unit(part)
+
+
+def bend(limb: Limb, start: FloatArray, end: FloatArray, pole: FloatArray) -> BentLimb:
+    """Bend a limb from ``start`` so that it ends at ``end`` (..., 3), where it can.
+
+    ``pole`` (..., 3) is where the middle joint should point. By the law of cosines.
+    """
+    a, b = float(np.linalg.norm(limb.upper)), float(np.linalg.norm(limb.lower))
+    line = end - start
+    distance = np.linalg.norm(line, axis=-1, keepdims=True)
+    axis = line / np.maximum(distance, 1e-9)
+    distance = np.clip(distance, abs(a - b) * 1.001 + 1e-6, (a + b) * 0.99999)
+    along, aside = middle_joint(a, b, distance)
+    pole = across(pole, axis)
+    middle = along * axis + aside * pole
+    hinge = cross(pole, axis)
+    rest_hinge = np.cross(limb.pole, unit(limb.upper + limb.lower))
+    upper = _turn(limb.upper, rest_hinge, middle, hinge)
+    lower = _turn(limb.lower, rest_hinge, distance * axis - middle, hinge)
+    return BentLimb(upper, lower, start + middle)
+
+
+def _turn(rest: FloatArray, rest_hinge: FloatArray, bone: FloatArray,
+          hinge: FloatArray) -> FloatArray:
+    """Return the rotation matrices that carry a bone and its hinge from rest."""
+    before = _basis(rest, rest_hinge)
+    return np.asarray(product(_basis(bone, hinge), np.swapaxes(before, -1, -2)))
+
+
+def _basis(bone: FloatArray, hinge: FloatArray) -> FloatArray:
+    first = unit(bone)
+    second = across(hinge, first)
+    return np.stack([first, second, cross(first, second)], axis=-1)
+
+
+def eased_reach(distance: FloatArray, reach: float, share: float = 0.035) -> FloatArray:
+    """Ease distances (...,) towards ``reach`` without ever getting there, so limbs do not snap."""
+    start = reach * (1 - share)
+    over = np.maximum(distance - start, 0.0)
+    return np.minimum(distance, start) + soft_excess(over, reach * share)

@@ -1,0 +1,126 @@
+"""Where the pelvis goes so that legs whose feet stand still keep nearest to published angles."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from mimegen.base.arrays import FloatArray
+
+# Standard deviations of hip, knee and ankle (degrees), of the pelvis' waves up and ahead (m), of
+# how much of the published pitch a foot lands with and leaves with, and of how much further than
+# its length a leg is asked to reach (m).
+ANGLES_SD = np.array([6.5, 6.0, 3.6])
+RISE_SD, AHEAD_SD, PITCH_SD, REACH_SD = 0.006, 0.008, 0.08, 0.0004
+ROUNDS, STEP, DAMPED = 7, 1e-4, 1e-3
+WAVES = 3
+# Where ankles are over their footholds (F, 2), forward and up, at pitches (F,) in degrees.
+AnkleAt = Callable[[FloatArray], FloatArray]
+
+
+class Standing(NamedTuple):
+    """What is known of the legs in stance, by phases (F,) of the left foot's.
+
+    ``thigh``, ``shin`` and ``ankle`` are published, in degrees, inclinations and a joint's angle;
+    ``landing`` and ``leaving`` the foot's pitch in both halves; ``aside`` (F, 2) is how far the hip
+    is ahead of and above the pelvis' middle; ``apart`` (m) how far to the side of the hip the foot
+    is. ``rise`` (F,) is what the pelvis' height is made of besides waves, ``travel`` (F,) how far
+    it has steadily gone.
+    """
+
+    phases: FloatArray
+    thigh: FloatArray
+    shin: FloatArray
+    ankle: FloatArray
+    landing: FloatArray
+    leaving: FloatArray
+    aside: FloatArray
+    apart: FloatArray
+    rise: FloatArray
+    travel: FloatArray
+    waves: FloatArray
+    most_rise: float
+    bones: tuple[float, float]
+    reach: float
+
+
+class Fit(NamedTuple):
+    """What was found: the pelvis' height and waves up (4,), its place and waves ahead (4,), and
+    which shares of the published pitch feet land and leave with."""
+
+    height: float
+    up: FloatArray
+    over: float
+    ahead: FloatArray
+    landing: float
+    leaving: float
+
+
+def fitted(known: Standing, ankle_at: AnkleAt, start: Fit, free_rise: bool) -> Fit:
+    """Return the fit by damped least squares from ``start``; waves up only where they are free."""
+    values = np.r_[start.height, start.up, start.over, start.ahead, start.landing, start.leaving]
+    free = np.ones(len(values), bool)
+    free[1:1 + 2 * WAVES] = free_rise
+    for _ in range(ROUNDS):
+        errors = _errors(values, known, ankle_at, free_rise)
+        slopes = np.stack([(_errors(values + STEP * one, known, ankle_at, free_rise) - errors)
+                           / STEP for one in np.eye(len(values))[free]], axis=1)
+        normal = slopes.T @ slopes
+        normal[np.diag_indices_from(normal)] *= 1.0 + DAMPED
+        values[free] -= np.linalg.solve(normal, slopes.T @ errors)
+    return _fit(values)
+
+
+def _fit(values: FloatArray) -> Fit:
+    half = 2 * WAVES
+    return Fit(float(values[0]), values[1:1 + half], float(values[1 + half]),
+               values[2 + half:2 + 2 * half], float(values[-2]), float(values[-1]))
+
+
+def _errors(values: FloatArray, known: Standing, ankle_at: AnkleAt,
+            free_rise: bool) -> FloatArray:
+    """Return by how much (N,) a fit errs, in standard deviations."""
+    fit = _fit(values)
+    pitch = fit.landing * known.landing + fit.leaving * known.leaving
+    up = fit.height + known.rise + known.waves @ fit.up
+    ahead = fit.over + known.travel + known.waves @ fit.ahead
+    hip = np.stack([ahead, up], axis=-1) + known.aside
+    line = ankle_at(pitch) - hip
+    thigh, shin, over = inclinations(line, known.apart, known.bones, known.reach)
+    angles = np.stack([thigh - known.thigh, (thigh - shin) - (known.thigh - known.shin),
+                       pitch - shin - known.ankle], axis=-1) / ANGLES_SD
+    scale = np.sqrt(len(known.phases) / 40.0)
+    whole = np.ptp(known.waves @ fit.up) - known.most_rise if free_rise else 0.0
+    # Where the rise is a flight's, the pelvis goes more evenly ahead.
+    ahead_sd = AHEAD_SD if free_rise else 0.5 * AHEAD_SD
+    return np.concatenate([
+        angles.ravel() / scale, over / REACH_SD / scale,
+        np.r_[whole / RISE_SD, fit.ahead / ahead_sd, (fit.landing - 1.0) / PITCH_SD,
+              (fit.leaving - 1.0) / PITCH_SD]])
+
+
+def inclinations(line: FloatArray, apart: FloatArray, bones: tuple[float, float],
+                 reach: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return thigh's and shin's inclinations (F,) in degrees, and how much too long the line is.
+
+    ``line`` (F, 2) goes from hip to ankle, forward and up; the ankle is ``apart`` (F,) to the side.
+    """
+    upper, lower = bones
+    flat = np.hypot(line[:, 0], line[:, 1])
+    distance = np.hypot(flat, apart)
+    over = np.maximum(distance - reach, 0.0)
+    reached = np.minimum(distance, reach)
+    along = (upper**2 - lower**2 + reached**2) / (2 * reached)
+    aside = np.sqrt(np.maximum(upper**2 - along**2, 0.0))
+    middle = np.rad2deg(np.arctan2(line[:, 0], -line[:, 1]))
+    return (middle + np.rad2deg(np.arctan2(aside, along)),
+            middle - np.rad2deg(np.arctan2(aside, reached - along)), over)
+
+
+def leg_line(thigh: FloatArray, shin: FloatArray, apart: FloatArray,
+             bones: tuple[float, float]) -> FloatArray:
+    """Return the line (F, 2) from hip to ankle, forward and up, of inclinations (F,) in degrees."""
+    line = sum(length * np.stack([np.sin(angle), -np.cos(angle)], axis=-1)
+               for length, angle in zip(bones, (np.deg2rad(thigh), np.deg2rad(shin)), strict=True))
+    whole = np.hypot(line[:, 0], line[:, 1])
+    return np.asarray(line * np.sqrt(np.maximum(1.0 - (apart / whole) ** 2, 0.0))[:, None])

@@ -1,0 +1,368 @@
+"""One cycle in the sagittal plane: published joint angles, brought to a foot that stands still.
+
+Forward and up are metres from a foothold: the place on the floor under the ball of the foot that
+stands from the cycle's start on. Legs' inclinations are 0 straight down and above 0 with the lower
+end forward; a foot's pitch is above 0 with the toes up. All angles are in degrees.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from scipy.interpolate import CubicSpline
+
+from mimegen.base.arrays import FloatArray
+from mimegen.base.easing import ramp, smoothstep
+from mimegen.gait.fitting import Fit, Standing, fitted, inclinations, leg_line
+from mimegen.gait.norms import GRAVITY
+from mimegen.gait.walker import Pace
+from mimegen.motion import Skeleton, standard_skeleton
+
+# Moments of a cycle that everything is worked out at, and between which splines go.
+MOMENTS = 240
+# The heel's roundness behind the ankle, on the floor.
+HEEL_BEHIND_M = 0.045
+# Between these shares of the stance a foot is flat: it comes down before, and its heel rises after.
+FLAT_FROM, FLAT_BY, RISES_FROM, RISES_BY = 0.06, 0.16, 0.52, 0.66
+# Toes' tips of swinging feet pass the floor at this height at least; round heels touch it.
+CLEARANCE_M, HEEL_CLEARANCE_M = 0.004, -0.004
+# In its first moments of swing a foot's toes are still bent: shares of it.
+TOES_STRAIGHT = 0.6
+# Swinging knees are bent at least so far.
+LEAST_KNEE_DEG = 4.5
+# Swinging toes are bent up so far.
+TOES_UP_DEG = 20.0
+# Within this share of a swing its speed becomes that of the foot that stands, at either end.
+NEAR = 0.3
+# The foot's pitch is as it was published after this share of a swing.
+PITCH_FADES = 0.4
+# Legs are never straighter than this share of their length.
+STRAIGHTEST = 0.9976
+# Runners land on legs that are bent a little more.
+RUNNING = 0.984
+# Waves of twice the cycle's frequency in which the pelvis goes.
+PELVIS_WAVES = 3
+# Where a foot that lands with its toes first points down to.
+TOES_DOWN_DEG = -16.0
+
+
+class Foot(NamedTuple):
+    """A foot at rest: ankle over and behind the ball, heel and toes' tip, forward and up (2,)."""
+
+    ankle: FloatArray
+    ball: FloatArray
+    heel: FloatArray
+    tip: FloatArray
+
+    def ankle_at(self, pitch: FloatArray) -> FloatArray:
+        """Return where the ankle is (..., 2) over a foothold, turned about its heel or its ball."""
+        about = np.where(np.asarray(pitch)[..., None] > 0, self.heel, self.ball)
+        return np.asarray(about + turned(self.ankle - about, pitch))
+
+
+def turned(vectors: FloatArray, pitch: FloatArray) -> FloatArray:
+    """Turn vectors (..., 2), forward and up, by pitches (...,) in degrees, forward ends up."""
+    angle = np.deg2rad(np.asarray(pitch, float))
+    cosine, sine = np.cos(angle), np.sin(angle)
+    forward, up = vectors[..., 0], vectors[..., 1]
+    return np.stack([forward * cosine - up * sine, forward * sine + up * cosine], axis=-1)
+
+
+class Legs(NamedTuple):
+    """Measures of a skeleton's legs in metres: bones, hips' half distance, feet, hips' height."""
+
+    thigh: float
+    shin: float
+    half: float
+    foot: Foot
+    height: float
+    hip_behind: float
+
+    @property
+    def reach(self) -> float:
+        """How far an ankle can be from its hip."""
+        return STRAIGHTEST * (self.thigh + self.shin)
+
+
+def legs_of(skeleton: Skeleton) -> Legs:
+    """Return the measures of a skeleton's legs; both are alike."""
+    head, tail = skeleton.heads, skeleton.tails
+    hip, knee, ankle, toe = (skeleton.index[f"Left{name}"]
+                             for name in ("UpLeg", "Leg", "Foot", "ToeBase"))
+    ball = np.array([0.0, head[toe][2]])
+    behind = head[toe][1]
+    foot = Foot(_side(head[ankle], behind), ball,
+                np.array([behind - head[ankle][1] - HEEL_BEHIND_M, 0.0]), _side(tail[toe], behind))
+    return Legs(float(np.linalg.norm(head[knee] - head[hip])),
+                float(np.linalg.norm(head[ankle] - head[knee])), float(head[hip][0]), foot,
+                float(head[hip][2]), float(head[hip][1] - behind))
+
+
+def _side(place: FloatArray, ball: float) -> FloatArray:
+    """Return a place (3,) as forward of the ball and up (2,)."""
+    return np.array([ball - place[1], place[2]])
+
+
+def waved(phases: FloatArray, most: int) -> FloatArray:
+    """Return cosines and sines (F, 2 * most) of twice, four times ... the phases (F,)."""
+    turns = 4 * np.pi * phases[:, None] * np.arange(1, most + 1)
+    return np.concatenate([np.cos(turns), np.sin(turns)], axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Template:
+    """A cycle of the left leg.
+
+    ``pitch`` is the foot's by phase; ``ahead`` and ``raised`` the pelvis' by waves: how far it is
+    ahead of steady travel and over the floor; ``over`` is how far the steady pelvis is ahead of a
+    foothold as the foot lands. ``way`` (0 to 1) and ``height`` (m) are the ankle's in swing, from
+    lift to landing, ``swing_pitch`` the foot's there.
+    """
+
+    pace: Pace
+    legs: Legs
+    stance: float
+    pitch: CubicSpline
+    over: float
+    ahead_waves: FloatArray
+    raised_mean: float
+    raised: CubicSpline
+    way: CubicSpline
+    height: CubicSpline
+    swing_pitch: CubicSpline
+
+    def ahead(self, phases: FloatArray) -> FloatArray:
+        """Return how far (F,) the pelvis is ahead of steady travel."""
+        return np.asarray(waved(phases, PELVIS_WAVES) @ self.ahead_waves)
+
+    def pitched(self, local: FloatArray) -> FloatArray:
+        """Return a standing foot's pitch (F,), in degrees, at phases (F,) of its cycle."""
+        return np.asarray(self.pitch(local))
+
+
+@lru_cache(maxsize=64)
+def template_of(pace: Pace) -> Template:
+    """Return the cycle of a pace on the standard skeleton."""
+    return _template(pace, legs_of(standard_skeleton()))
+
+
+def _template(pace: Pace, legs: Legs) -> Template:
+    phases = np.arange(MOMENTS) / MOMENTS
+    angles = _angles(pace, phases)
+    shape = _flight(pace, phases) if pace.kind == "run" else np.zeros(MOMENTS)
+    landing, leaving = _standing_pitch(pace, phases / pace.stance, angles[2])
+    fit = _fitted(pace, legs, phases, angles, (landing, leaving), shape)
+    pitch = _cyclic(pace.pitch * (fit.landing * landing + fit.leaving * leaving), "natural")
+    raised = pace.rise_share * (shape + waved(phases, PELVIS_WAVES) @ fit.up)
+    pelvis = PelvisPath(pace, legs, fit, _cyclic(shape, "periodic"))
+    return Template(pace, legs, pace.stance, pitch, fit.over, fit.ahead, fit.height - pace.crouch,
+                    _cyclic(raised, "periodic"), *_swing(pace, legs, pelvis, angles, pitch))
+
+
+def _cyclic(values: FloatArray, ends: str) -> CubicSpline:
+    """Return a spline through values (F,) at even phases of a cycle."""
+    return CubicSpline(np.linspace(0.0, 1.0, len(values) + 1), np.r_[values, values[0]],
+                       bc_type=ends)
+
+
+def _fitted(pace: Pace, legs: Legs, phases: FloatArray, angles: tuple[FloatArray, ...],
+            pitches: tuple[FloatArray, FloatArray], shape: FloatArray) -> Fit:
+    """Return where the pelvis goes over a foot that stands."""
+    on = phases <= pace.stance
+    thigh, shin, raw = (angle[on] for angle in angles)
+    known = Standing(
+        phases[on], thigh, shin, raw - shin, pitches[0][on], pitches[1][on],
+        _aside(pace, legs, phases[on]), _apart(pace, legs, phases[on]), shape[on],
+        pace.stride * phases[on], waved(phases[on], PELVIS_WAVES), pace.rise,
+        (legs.thigh, legs.shin), legs.reach * (RUNNING if pace.kind == "run" else 1.0))
+    none = np.zeros(2 * PELVIS_WAVES)
+    rise = np.r_[-pace.rise / 2, none[1:]]
+    start = Fit(legs.height - 0.02, none if pace.kind == "run" else rise,
+                -pace.stride * pace.stance / 2 - 0.05, none, 1.0, 1.0)
+    return fitted(known, legs.foot.ankle_at, start, pace.kind == "walk")
+
+
+def _angles(pace: Pace, phases: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the inclinations of thigh and shin, and the foot's pitch, at phases (F,)."""
+    norms = pace.norms
+    shift = norms.pushed_off(pace.pace) - pace.stance
+    # Smoothly, so that the published toes leave the floor when this stance ends.
+    most = 1 - np.cos(2 * np.pi * pace.stance)
+    eased = phases + shift * (1 - np.cos(2 * np.pi * phases)) / most
+    hip, knee, ankle = (norms.curve(joint, pace.pace, pace.speed, eased)
+                        for joint in ("hip", "knee", "ankle"))
+    thigh = hip - norms.standing_tilt
+    shin = thigh - knee
+    return thigh, shin, ankle + shin
+
+
+def _standing_pitch(pace: Pace, share: FloatArray,
+                    raw: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return a foot's pitch by shares of its stance: down on the heel, and up over the ball."""
+    down = 1.0 - ramp(share, FLAT_FROM, FLAT_BY)
+    up = ramp(share, RISES_FROM, RISES_BY)
+    landing = np.maximum(raw, 0.0) * down
+    if pace.manner.toes_first:
+        landing = TOES_DOWN_DEG * (1.0 - ramp(share, 0.0, 0.22))
+    return landing, np.minimum(raw, 0.0) * up
+
+
+def pelvis_turns(pace: Pace, phases: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return by how much the left hip is ahead and raised by the pelvis' turns (F,), in degrees."""
+    pelvis = pace.norms.pelvis
+    return (pace.pelvis_turn * _odd_waves(pelvis.turn_waves, phases),
+            pace.pelvis_drop * _odd_waves(pelvis.drop_waves, phases))
+
+
+def _odd_waves(waves: tuple[float, ...], phases: FloatArray) -> FloatArray:
+    """Return a sum (F,) of cosine and sine of once, three and five times the phases."""
+    turns = 2 * np.pi * phases[:, None] * (2 * np.arange(len(waves) // 2) + 1)
+    return np.asarray(np.cos(turns) @ np.array(waves[::2]) + np.sin(turns) @ np.array(waves[1::2]))
+
+
+def _flight(pace: Pace, phases: FloatArray) -> FloatArray:
+    """Return how a runner's body rises and falls (F,): a ballistic flight between two stances.
+
+    The floor pushes like half a sine (Alexander, "A model of bipedal locomotion on compliant legs",
+    1992; Morin et al. 2005), so that the mean force is the weight.
+    """
+    count = len(phases)
+    steps = len(pace.contacts[0]) * 2
+    within = (phases * steps) % 1.0
+    stance = min(pace.contacts[0][0][1] - pace.contacts[0][0][0], 1.0 / steps) * steps
+    force = np.where(within < stance, np.sin(np.pi * within / stance), 0.0)
+    speed = force / force.mean() - 1.0
+    for _ in range(2):
+        speed = np.cumsum(speed - speed.mean()) / count * pace.stride_s
+        speed -= speed.mean()
+    return np.asarray(speed * GRAVITY)
+
+
+class PelvisPath(NamedTuple):
+    """Where the pelvis goes in a cycle: the left hip and how far its ankle is to its side."""
+
+    pace: Pace
+    legs: Legs
+    fit: Fit
+    shape: CubicSpline
+
+    def hip(self, phases: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the hip's places (F, 2), forward and up, and the ankle's distance aside (F,)."""
+        pace, fit = self.pace, self.fit
+        waves = waved(phases, PELVIS_WAVES)
+        up = fit.height - pace.crouch + pace.rise_share * (
+            self.shape(phases % 1.0) + waves @ fit.up)
+        ahead = fit.over + pace.stride * phases + waves @ fit.ahead
+        return (np.stack([ahead, up], axis=-1) + _aside(pace, self.legs, phases),
+                _apart(pace, self.legs, phases))
+
+
+def _aside(pace: Pace, legs: Legs, phases: FloatArray) -> FloatArray:
+    """Return how far (F, 2) the left hip is ahead of and above the pelvis' middle."""
+    turns = np.deg2rad(np.stack(pelvis_turns(pace, phases), axis=-1))
+    return np.asarray(legs.half * np.sin(turns))
+
+
+def _apart(pace: Pace, legs: Legs, phases: FloatArray) -> FloatArray:
+    """Return how far (F,) the left foot is to the side of its hip."""
+    sway = 0.5 * pace.sway * np.cos(2 * np.pi * (phases - pace.stance / 2))
+    return np.asarray(legs.half + sway - pace.width / 2)
+
+
+def _swing(pace: Pace, legs: Legs, pelvis: PelvisPath, angles: tuple[FloatArray, ...],
+           pitch: CubicSpline) -> tuple[CubicSpline, CubicSpline, CubicSpline]:
+    """Return the ankle's way and height, and the foot's pitch, by shares of the swing.
+
+    Thigh and shin swing as published, but for how they leave and meet the legs that stand.
+    """
+    share = np.linspace(0.0, 1.0, MOMENTS // 2 + 1)
+    at = pace.stance + share * (1.0 - pace.stance)
+    wide = np.linspace(0.0, 1.0, MOMENTS + 1)
+    thigh, shin, raw = (CubicSpline(wide, np.r_[angle, angle[0]], bc_type="periodic")(at % 1.0)
+                        for angle in angles)
+    pitches = _swing_pitch(pace, share, raw, pitch)
+    ends = _ends(pace, legs, pelvis, pitch)
+    bones = [angle + _joined(share, angle, ends[:, number])
+             for number, angle in enumerate((thigh, shin))]
+    bones[1] = bones[1] - _unstraightened(share, bones[0] - bones[1])
+    hip, apart = pelvis.hip(at)
+    places = hip + leg_line(bones[0], bones[1], apart, (legs.thigh, legs.shin))
+    first, last = places[0], places[-1]
+    way = (places[:, 0] - first[0]) / max(float(last[0] - first[0]), 1e-6)
+    height = places[:, 1] - (first[1] + share * (last[1] - first[1]))
+    lifted = height + _bump(share) * _clearing(legs, places[:, 1], pitches, share)
+    lifted = lifted * pace.lift + _bump(share) * pace.lift_m
+    return (CubicSpline(share, way), CubicSpline(share, lifted), CubicSpline(share, pitches))
+
+
+def _unstraightened(share: FloatArray, knee: FloatArray) -> FloatArray:
+    """Return by how much more (F,) a swinging knee must be bent, softly, but at its ends."""
+    beyond = knee - LEAST_KNEE_DEG
+    more = 0.5 * (np.hypot(beyond, 2.0) - beyond)
+    return np.asarray(more * smoothstep(np.clip(np.minimum(share, 1.0 - share) / 0.4, 0.0, 1.0)))
+
+
+def _ends(pace: Pace, legs: Legs, pelvis: PelvisPath, pitch: CubicSpline) -> FloatArray:
+    """Return thigh and shin (4, 2) as the foot lifts and lands, and their slopes by the swing."""
+    step = 1e-3
+    at = np.array([pace.stance - step, pace.stance, 0.0, step])
+    hip, apart = pelvis.hip(at)
+    thigh, shin, _ = inclinations(legs.foot.ankle_at(pitch(at)) - hip, apart,
+                                  (legs.thigh, legs.shin), 0.9999 * (legs.thigh + legs.shin))
+    both = np.stack([thigh, shin], axis=-1)
+    swung = (1.0 - pace.stance) / step
+    return np.stack([both[1], both[2], (both[1] - both[0]) * swung, (both[3] - both[2]) * swung])
+
+
+def _joined(share: FloatArray, angle: FloatArray, ends: FloatArray) -> FloatArray:
+    """Return what an angle (F,) wants for its ends and their slopes, (4,)."""
+    slopes = np.gradient(angle, share)
+    return meeting(share, ends[0] - angle[0], ends[1] - angle[-1], ends[2] - slopes[0],
+                   ends[3] - slopes[-1], PITCH_FADES)
+
+
+def _swing_pitch(pace: Pace, share: FloatArray, raw: FloatArray,
+                 pitch: CubicSpline) -> FloatArray:
+    """Return the foot's pitch in swing, which begins and ends as its stances do."""
+    inside, swung = pace.pitch * raw, 1.0 - pace.stance
+    ends = np.array([pitch(pace.stance), pitch(0.0), pitch(pace.stance, 1) * swung,
+                     pitch(0.0, 1) * swung], float)
+    return np.asarray(inside + _joined(share, inside, ends))
+
+
+def meeting(share: FloatArray, start: float | FloatArray, end: float | FloatArray,
+            slope_in: float | FloatArray, slope_out: float | FloatArray,
+            fades: float = 1.0) -> FloatArray:
+    """Return what joins two errors and their slopes, at shares (F, ...) of the way.
+
+    Errors fade over the share ``fades`` of the way, their slopes within ``NEAR`` of either end.
+    """
+    leaving = 1.0 - smoothstep(np.clip(share / fades, 0.0, 1.0))
+    arriving = 1.0 - smoothstep(np.clip((1.0 - share) / fades, 0.0, 1.0))
+    first, last = np.clip(share / NEAR, 0.0, 1.0), np.clip((1.0 - share) / NEAR, 0.0, 1.0)
+    return np.asarray(start * leaving + end * arriving
+                      + NEAR * (slope_in * first * (1 - first) ** 2
+                                - slope_out * last * (1 - last) ** 2))
+
+
+def _bump(share: FloatArray) -> FloatArray:
+    return np.asarray(16.0 * share**2 * (1 - share) ** 2)
+
+
+def toes_pitch(share: FloatArray, pitch: FloatArray) -> FloatArray:
+    """Return the toes' pitch (F,) in swing: flat as the foot lifts, then nearly the foot's."""
+    eased = smoothstep(np.clip(share / TOES_STRAIGHT, 0.0, 1.0))
+    return np.asarray(pitch * eased + TOES_UP_DEG * _bump(share))
+
+
+def _clearing(legs: Legs, ankle: FloatArray, pitch: FloatArray, share: FloatArray) -> float:
+    """Return by how much a swing must be higher for toes and heel to clear the floor."""
+    foot = legs.foot
+    heel = ankle + turned(foot.heel - foot.ankle, pitch)[..., 1]
+    ball = ankle + turned(foot.ball - foot.ankle, pitch)[..., 1]
+    tip = ball + turned(foot.tip - foot.ball, toes_pitch(share, pitch))[..., 1]
+    bump = _bump(share)
+    inner = bump > 0.35
+    short = np.maximum(HEEL_CLEARANCE_M - heel, CLEARANCE_M - tip)[inner]
+    return float(max(np.max(short / bump[inner]), 0.0))

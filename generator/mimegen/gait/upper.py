@@ -1,0 +1,102 @@
+"""Trunk, head and arms, in phase with the legs."""
+
+import numpy as np
+
+from mimegen.base.arrays import FloatArray
+from mimegen.base.easing import smoothstep
+from mimegen.gait.walker import Pace
+from mimegen.motion import Skeleton, quaternions
+
+# How much of the chest's turn against the pelvis each joint of the spine has made.
+SPINE = {"Spine": 0.3, "Spine1": 0.65, "Spine2": 1.0}
+# How much of the chest's turns the head follows, and of the neck's way (Pozzo, Berthoz & Lefort,
+# "Head stabilization during various locomotor tasks in humans", Exp. Brain Res. 82, 1990).
+HEAD_FOLLOWS, NECK = 0.25, 0.5
+# In gait the head turns down as the body rises, so that the eyes stay on their way, in degrees.
+NODS_DEG = 1.2
+# The shoulder blade goes with the arm by so much of its swing.
+BLADE = 0.12
+# Fingers bend in these shares, by joint.
+FINGERS = (0.8, 1.1, 0.7)
+STANDING_ELBOW, STANDING_OUT = 14.0, 7.0
+
+
+def trunk(rotations: FloatArray, skeleton: Skeleton, pace: Pace, phases: FloatArray,
+          heading: FloatArray, lively: FloatArray) -> FloatArray:
+    """Set the spine's global rotations; return the chest's (F, 4)."""
+    angle = 2 * np.pi * phases
+    turn = lively * pace.thorax_turn * np.cos(angle - 0.2)
+    over = sum(pace.contacts[0][0]) / 2
+    roll = lively * pace.roll * np.cos(2 * np.pi * (phases - over))
+    nod = lively * pace.nod * np.cos(2 * angle - 0.6)
+    if pace.manner.favours is not None:
+        roll = roll - lively * pace.manner.favours.roll_deg * _on_right(pace, phases)
+    lean = lively * pace.lean + nod + pace.slope_deg * 0.35
+    chest = quaternions.from_euler(
+        "ZXY", np.stack([np.rad2deg(heading) + turn, lean, roll], axis=-1))
+    pelvis = rotations[:, 0].copy()
+    for name, share in SPINE.items():
+        rotations[:, skeleton.index[name]] = quaternions.slerp(pelvis, chest, share)
+    return chest
+
+
+def _on_right(pace: Pace, phases: FloatArray) -> FloatArray:
+    """Return the share (F,) of the weight that is on the right foot."""
+    start, end = pace.contacts[1][0]
+    share = np.clip(((phases - start) % 1.0) / (end - start), 0.0, 1.0)
+    return np.asarray(smoothstep(np.clip(1 - np.abs(2 * share - 1), 0.0, 1.0)))
+
+
+def head(rotations: FloatArray, skeleton: Skeleton, pace: Pace, phases: FloatArray,
+         heading: FloatArray, chest: FloatArray, lively: FloatArray) -> None:
+    """Set the neck's and the head's global rotations: the head keeps ahead and level."""
+    level = quaternions.from_euler("ZXY", np.stack([
+        np.rad2deg(heading), lively * NODS_DEG * np.cos(4 * np.pi * phases + 0.6) * -1.0
+        + 0.35 * lively * pace.lean, np.zeros(len(phases))], axis=-1))
+    held = quaternions.slerp(level, chest, HEAD_FOLLOWS)
+    down = quaternions.from_euler("X", (lively * pace.head)[:, None])
+    held = quaternions.multiply(held, down)
+    rotations[:, skeleton.index["Neck"]] = quaternions.slerp(chest, held, NECK)
+    rotations[:, skeleton.index["Head"]] = held
+
+
+def arms(rotations: FloatArray, skeleton: Skeleton, pace: Pace, phases: FloatArray,
+         chest: FloatArray, lively: FloatArray) -> None:
+    """Set the global rotations of both arms and their hands."""
+    for side, sign, when in (("Left", 1.0, 0.5), ("Right", -1.0, 0.0)):
+        _set_arm(rotations, skeleton, pace, phases - when - pace.late, chest, lively, side, sign)
+
+
+def _set_arm(rotations: FloatArray, skeleton: Skeleton, pace: Pace, phases: FloatArray,
+             chest: FloatArray, lively: FloatArray, side: str, sign: float) -> None:
+    """Set one arm's rotations; it is furthest ahead at phase 0."""
+    swing = lively * (pace.arm_middle + pace.arm_swing * np.cos(2 * np.pi * phases))
+    later = 0.5 + 0.5 * np.cos(2 * np.pi * (phases - 0.06))
+    elbow = (1 - lively) * STANDING_ELBOW + lively * (pace.elbow + pace.elbow_swing * later)
+    out = (1 - lively) * STANDING_OUT + lively * pace.arms_out
+    blade = quaternions.multiply(chest, quaternions.from_euler("ZY", np.stack([
+        sign * (-BLADE * (swing - pace.arm_middle * lively) + lively * pace.shoulders_back),
+        -sign * lively * pace.shoulders_up], axis=-1)))
+    upper = _turned(chest, "XY", -swing, sign * (90.0 - out))
+    # Arms that hang turn their palms a little back.
+    upper = quaternions.multiply(upper, _about("X", np.full(len(phases), 12.0)))
+    lower = quaternions.multiply(upper, _about("Z", -sign * elbow))
+    lower = quaternions.multiply(lower, _about("X", np.full(len(phases), 10.0)))
+    index = skeleton.index
+    rotations[:, index[f"{side}Shoulder"]] = blade
+    rotations[:, index[f"{side}Arm"]] = upper
+    rotations[:, index[f"{side}ForeArm"]] = lower
+    rotations[:, index[f"{side}Hand"]] = lower
+    for finger in ("Thumb", "Index", "Middle", "Ring", "Pinky"):
+        bends = np.cumsum(FINGERS) * pace.hands * (0.35 if finger == "Thumb" else 1.0)
+        for bone, bent in zip((1, 2, 3), bends, strict=True):
+            turn = _about("Y", np.full(len(phases), sign * bent))
+            rotations[:, index[f"{side}Hand{finger}{bone}"]] = quaternions.multiply(lower, turn)
+
+
+def _turned(base: FloatArray, axes: str, *angles: FloatArray) -> FloatArray:
+    return quaternions.multiply(base, quaternions.from_euler(axes, np.stack(angles, axis=-1)))
+
+
+def _about(axis: str, angles: FloatArray) -> FloatArray:
+    return quaternions.from_euler(axis, angles[:, None])

@@ -1,0 +1,228 @@
+"""A walker on the standard skeleton: frames in, a motion out."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.ndimage import gaussian_filter1d, maximum_filter1d
+
+from mimegen.base.arrays import FloatArray
+from mimegen.base.seeds import generator
+from mimegen.base.vectors import lengths
+from mimegen.gait.course import Course, Way, eased_pace
+from mimegen.gait.feet import SIDES, FootPath, path_of, steps_of
+from mimegen.gait.template import Template, pelvis_turns, template_of
+from mimegen.gait.upper import arms, head, trunk
+from mimegen.gait.walker import Pace, Walker, pace_of
+from mimegen.motion import Motion, Skeleton, quaternions, standard_skeleton
+from mimegen.motion.limbs import Limb, bend, eased_reach
+from mimegen.motion.rounding import rounded
+
+# Feet are lifted for so much of a cycle before the body goes, and after it has stopped.
+STANDS = 0.3
+# Where legs are too short, the pelvis sinks this smoothly (seconds).
+SINKS_S = 0.05
+# Swinging legs that would be straighter than standing ones are eased to their length.
+EASED = 0.0022
+FORWARD = np.array([0.0, -1.0, 0.0])
+
+
+@dataclass(frozen=True)
+class Frames:
+    """A walker's frames: phases (F,) of the gait, and how many a second; a loop leads into itself.
+
+    ``treadmill`` leaves out the travel.
+    """
+
+    phases: FloatArray
+    fps: float
+    loop: bool = False
+    treadmill: bool = False
+
+
+def looped(walker: Walker, fps: float, frames: int | None = None, cycles: int = 1,
+           treadmill: bool = True, direction_deg: float = 0.0) -> Motion:
+    """Return whole cycles whose last frame leads into the first, ``frames`` to a cycle.
+
+    Left out, ``frames`` are as many as the cycle lasts at ``fps``, rounded; speed stays as it is.
+    Translating ones lead on by a stride for each cycle. ``direction_deg`` turns the walker to the
+    left.
+    """
+    pace = pace_of(walker)
+    count = frames or max(round(pace.stride_s * fps), 4)
+    pace = pace.lasting(count / fps)
+    phases = _phases(pace, walker.phase, np.arange(count * cycles) / count)
+    course = Course(pace, Way(float(cycles)), walker.phase)
+    return _facing(_performed(pace, course, Frames(phases, fps, True, treadmill), None),
+                   direction_deg)
+
+
+def walked(walker: Walker, fps: float, way: Way, direction_deg: float = 0.0,
+           treadmill: bool = False) -> Motion:
+    """Return a way gone once, unevenly as people go; the walker's seed draws how.
+
+    Who starts stands first, and who stops stands at last; the way is then as long as whole steps
+    make it.
+    """
+    pace = pace_of(walker)
+    middle = sum(pace.contacts[0][0]) / 2
+    first = middle if way.starts else walker.phase
+    if way.stops:
+        way = replace(way, cycles=_whole_steps(first, way.cycles, middle, pace.backwards))
+    before, after = STANDS * way.starts, STANDS * way.stops
+    count = round((way.cycles + before + after) * pace.stride_s * fps) + 1
+    gone = np.arange(max(count, 2)) / fps / pace.stride_s - before
+    frames = Frames(_phases(pace, first, gone), fps, False, treadmill)
+    return _facing(_performed(pace, Course(pace, way, first), frames, walker.seed), direction_deg)
+
+
+def _whole_steps(first: float, cycles: float, middle: float, backwards: bool) -> float:
+    """Return the nearest length of a way that ends in the middle of a stance, in cycles."""
+    sign = -1.0 if backwards else 1.0
+    end = middle + round(2 * (first + sign * cycles - middle)) / 2
+    return max(sign * (end - first), 1.0 if cycles else 0.0)
+
+
+def _phases(pace: Pace, first: float, gone: FloatArray) -> FloatArray:
+    return first - gone if pace.backwards else first + gone
+
+
+def _facing(motion: Motion, direction_deg: float) -> Motion:
+    if not direction_deg:
+        return rounded(motion)
+    turn = quaternions.from_rotation_vectors([0.0, 0.0, np.deg2rad(direction_deg)])
+    rotations = motion.rotations.copy()
+    rotations[:, 0] = quaternions.multiply(turn, rotations[:, 0])
+    return rounded(replace(motion, root_positions=quaternions.rotate(turn, motion.root_positions),
+                           rotations=rotations))
+
+
+def body_of(pace: Pace) -> Skeleton:
+    """Return the standard skeleton with the walker's shoulders and hips as broad as knobs say."""
+    skeleton = standard_skeleton()
+    if pace.shoulders == 1.0:
+        return skeleton
+    heads, tails = skeleton.heads.copy(), skeleton.tails.copy()
+    for side, outward in (("Left", 1.0), ("Right", -1.0)):
+        aside = (pace.shoulders - 1.0) * heads[skeleton.index[f"{side}Arm"], 0]
+        for joint, name in enumerate(skeleton.names):
+            if name.startswith(side) and _of_arm(name):
+                heads[joint, 0] += aside
+                tails[joint, 0] += aside
+        tails[skeleton.index[f"{side}Shoulder"], 0] += aside
+        assert outward * aside > -0.1, "shoulders have room for arms"
+    return Skeleton(skeleton.names, skeleton.parents, heads, tails)
+
+
+def _of_arm(name: str) -> bool:
+    return any(part in name for part in ("Arm", "Hand"))
+
+
+def _performed(pace: Pace, course: Course, frames: Frames, seed: int | None) -> Motion:
+    """Return the motion of a walker who begins at the origin and faces -Y."""
+    template, skeleton = template_of(pace), body_of(pace)
+    phases = frames.phases
+    rng = None if seed is None else generator(seed, "gait")
+    tilt = np.rad2deg(np.arctan(np.tan(np.deg2rad(pace.slope_deg))))
+    feet = {side: path_of(template, steps_of(template, course, number, phases, rng), phases, tilt)
+            for number, side in enumerate(SIDES)}
+    lively = eased_pace(course, phases)
+    pelvis, root = _pelvis(template, course, frames, lively)
+    root = _sunk(skeleton, pelvis, root, feet, template, frames)
+    rotations = np.tile(quaternions.IDENTITY, (len(phases), len(skeleton.names), 1))
+    rotations[:] = pelvis[:, None]
+    for side in SIDES:
+        _set_leg(rotations, skeleton, side, pelvis, root, feet[side])
+    heading = course.heading(phases)
+    chest = trunk(rotations, skeleton, pace, phases, heading, lively)
+    head(rotations, skeleton, pace, phases, heading, chest, lively)
+    arms(rotations, skeleton, pace, phases, chest, lively)
+    if frames.treadmill:
+        root = root - _travel(course, frames)
+    return Motion.from_global_rotations(skeleton, frames.fps, root,
+                                        quaternions.without_flips(rotations))
+
+
+def _travel(course: Course, frames: Frames) -> FloatArray:
+    place = course.place(frames.phases)
+    return np.concatenate([place, course.level(frames.phases)[:, None]], axis=1)
+
+
+def _pelvis(template: Template, course: Course, frames: Frames,
+            lively: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the pelvis' rotations (F, 4) and the root's places (F, 3)."""
+    pace, phases = template.pace, frames.phases
+    heading = course.heading(phases)
+    turn, drop = pelvis_turns(pace, phases)
+    tilt = pace.pelvis_tilt * np.cos(4 * np.pi * (phases - 0.44))
+    angles = np.stack([np.rad2deg(heading) - lively * turn, lively * tilt, -lively * drop], axis=-1)
+    rotations = quaternions.from_euler("ZXY", angles)
+    # The middle between the hips is what the template moves.
+    aside = -0.5 * lively * pace.sway * _swayed(pace, phases)
+    ahead = lively * template.ahead(phases)
+    place = course.place(phases) + ahead[:, None] * np.stack(
+        [np.sin(heading), -np.cos(heading)], axis=-1) - aside[:, None] * np.stack(
+        [np.cos(heading), np.sin(heading)], axis=-1)
+    up = template.legs.height + lively * (template.raised_mean - template.legs.height
+                                          + template.raised(phases % 1.0)) + course.level(phases)
+    middle = np.concatenate([place, up[:, None]], axis=1)
+    skeleton = standard_skeleton()
+    hips = skeleton.heads[[skeleton.index["LeftUpLeg"], skeleton.index["RightUpLeg"]]].mean(axis=0)
+    return rotations, middle - quaternions.rotate(rotations, hips - skeleton.heads[0])
+
+
+def _swayed(pace: Pace, phases: FloatArray) -> FloatArray:
+    """Return how far (F,) the body is over the left foot, -1 to 1: most in its mid-stance."""
+    middle = sum(pace.contacts[0][0]) / 2
+    return np.asarray(np.cos(2 * np.pi * (phases - middle)))
+
+
+def _sunk(skeleton: Skeleton, pelvis: FloatArray, root: FloatArray, feet: dict[str, FootPath],
+          template: Template, frames: Frames) -> FloatArray:
+    """Lower the root (F, 3) where a leg does not reach its foot, smoothly."""
+    short = np.zeros(len(root))
+    for side in SIDES:
+        hip = root + quaternions.rotate(pelvis, _offset(skeleton, f"{side}UpLeg"))
+        flat = lengths((hip - feet[side].ankle) * [1.0, 1.0, 0.0])
+        highest = feet[side].ankle[:, 2] + np.sqrt(
+            np.maximum(template.legs.reach**2 - flat**2, 0.0))
+        short = np.maximum(short, np.where(feet[side].planted, hip[:, 2] - highest, 0.0))
+    mode = "wrap" if frames.loop else "nearest"
+    width = SINKS_S * frames.fps
+    # On a finer clock than the frames, loops of any length sink alike.
+    wide = maximum_filter1d(np.maximum(short, 0.0), 2 * round(2 * width) + 1, mode=mode)
+    lowered = root.copy()
+    lowered[:, 2] -= gaussian_filter1d(wide, max(width, 0.5), mode=mode)
+    return lowered
+
+
+def _offset(skeleton: Skeleton, joint: str) -> FloatArray:
+    return np.asarray(skeleton.heads[skeleton.index[joint]] - skeleton.heads[0])
+
+
+def _set_leg(rotations: FloatArray, skeleton: Skeleton, side: str, pelvis: FloatArray,
+             root: FloatArray, foot: FootPath) -> None:
+    """Set the global rotations of a leg's joints."""
+    hip, knee, ankle = (skeleton.heads[skeleton.index[side + name]]
+                        for name in ("UpLeg", "Leg", "Foot"))
+    limb = Limb(knee - hip, ankle - knee, FORWARD)
+    start = root + quaternions.rotate(pelvis, _offset(skeleton, f"{side}UpLeg"))
+    ahead = quaternions.rotate(pelvis, FORWARD)
+    facing = np.arctan2(ahead[:, 0], -ahead[:, 1])
+    apart = (foot.heading - facing + np.pi) % (2 * np.pi) - np.pi
+    knees = facing + 0.6 * apart
+    pole = np.stack([np.sin(knees), -np.cos(knees), 0.25 + 0.0 * knees], axis=-1)
+    line = foot.ankle - start
+    far = lengths(line)
+    eased = eased_reach(far, limb.reach, EASED)
+    bent = bend(limb, start, start + line * (eased / far)[:, None], pole)
+    rotations[:, skeleton.index[f"{side}UpLeg"]] = quaternions.from_frames(bent.upper)
+    rotations[:, skeleton.index[f"{side}Leg"]] = quaternions.from_frames(bent.lower)
+    rotations[:, skeleton.index[f"{side}Foot"]] = _foot_rotation(foot.heading, foot.pitch)
+    rotations[:, skeleton.index[f"{side}ToeBase"]] = _foot_rotation(foot.heading, foot.toes)
+
+
+def _foot_rotation(heading: FloatArray, pitch: FloatArray) -> FloatArray:
+    angles = np.stack([np.rad2deg(heading), -pitch], axis=-1)
+    return quaternions.from_euler("ZX", angles)
+
+

@@ -83,7 +83,8 @@ def _whole_steps(first: float, cycles: float, middle: float, backwards: bool) ->
 
 
 def _phases(pace: Pace, first: float, gone: FloatArray) -> FloatArray:
-    return first - gone if pace.backwards else first + gone
+    # A foot lands in the same frame of every cycle, whatever the last bits.
+    return np.round(first - gone if pace.backwards else first + gone, 9)
 
 
 def _facing(motion: Motion, direction_deg: float) -> Motion:

@@ -1,17 +1,16 @@
 """What gait labs measure, of motions on the standard skeleton."""
 
 import csv
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from mimegen.base.arrays import FloatArray
+from mimegen.base.arrays import BoolArray, FloatArray
 from mimegen.gait.norms import GRAVITY, norms_of
 from mimegen.gait.walker import LEG
 from mimegen.motion import Motion, quaternions
+from places import DATA
 
-DATA = Path(__file__).parent / "data" / "gait"
 FORWARD = np.array([0.0, -1.0, 0.0])
 
 
@@ -76,7 +75,7 @@ def soles(motion: Motion, side: str) -> FloatArray:
                     axis=1)
 
 
-def on_floor(motion: Motion, side: str) -> FloatArray:
+def on_floor(motion: Motion, side: str) -> BoolArray:
     """Say (F,) when a foot is on the floor: heel or ball rest where they are, next to its level."""
     ball, heel = places(motion, f"{side}ToeBase")[:, 0], soles(motion, side)[:, 0]
     found = np.zeros(motion.frames, bool)

@@ -3,10 +3,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from gait_measures import leg_angles, on_floor, places, published, soles
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gait_measures import leg_angles, on_floor, places, published, soles
 from mimegen.base.errors import RequestError
 from mimegen.gait.course import Way
 from mimegen.gait.walker import KNOBS, Walker, manners, pace_of
@@ -14,6 +14,10 @@ from mimegen.gait.walking import looped, walked
 
 FPS = 100.0
 SPEEDS = st.floats(0.6, 4.5)
+
+
+def with_knob(walker, knob, z):
+    return replace(walker, **{knob: z})
 
 
 def cycle(walker, fps=FPS, **how):
@@ -87,7 +91,7 @@ def test_loops_lead_into_themselves(speed, frames, phase, z, treadmill):
        st.floats(-3, 3), st.integers(0, 5))
 @settings(max_examples=40, deadline=None)
 def test_feet_stand_where_they_are_put(manner, knob, z, seed):
-    motion = walked(replace(Walker(manner=manner, seed=seed), **{knob: z}), FPS, Way(4.0))
+    motion = walked(with_knob(Walker(manner=manner, seed=seed), knob, z), FPS, Way(4.0))
     for side in ("Left", "Right"):
         ball = places(motion, f"{side}ToeBase")[:, 0]
         flat = soles(motion, side)[:, 0]
@@ -150,7 +154,7 @@ def test_stairs_are_stood_on(manner, sign):
     ("nervous", "elbow", "arm_swing"), ("age", "lean", "pitch"), ("fatigue", "lean", "lift"),
     ("intoxicated", "sway", "speed")])
 def test_knobs_do_what_is_written_of_them(knob, up, down):
-    low, high = (pace_of(replace(Walker(), **{knob: z})) for z in (-2.0, 2.0))
+    low, high = (pace_of(with_knob(Walker(), knob, z)) for z in (-2.0, 2.0))
     assert getattr(high, up) > getattr(low, up)
     assert getattr(high, down) < getattr(low, down)
 

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -42,6 +42,12 @@ from mimegen.evaluation.cues import (
 from mimegen.evaluation.given import GIVEN
 from mimegen.evaluation.making import OPTIONS, Request, questions_of
 from mimegen.evaluation.pairs import pair_questions, read_pair_wording
+from mimegen.evaluation.probes import (
+    PROBES,
+    parse_probes,
+    probe_questions,
+    read_probe_wording,
+)
 from mimegen.evaluation.question import Question, well_formed, write_questions
 from mimegen.evaluation.sampling import parse_sampling, parse_size, write_frames
 from mimegen.evaluation.templates import read_templates
@@ -52,7 +58,7 @@ from mimegen.manifest.file import MANIFEST, clip_path, single_rows
 from mimegen.manifest.row import Row
 
 HEADINGS = {
-    "Questions": ("format_", "asks", "condition", "prompting", "templates"),
+    "Questions": ("format_", "asks", "probe", "condition", "prompting", "templates"),
     "Distractors": ("given", "difficulty", "fold", "seed"),
     "Controls": ("controls",),
     "Frames": ("sampling", "frames_folder", "image", "size", "stamp"),
@@ -60,19 +66,22 @@ HEADINGS = {
     "Audit": ("audited", "as_json"),
 }
 # Whose options are drawn from a timeline, and not from other actions' labels.
-TIMED = ("timeline", "cue", "pair")
+TIMED = ("timeline", "cue", "pair", "probe")
 
 
 @click.command("questions", cls=Grouped, headings=HEADINGS)
 @click.argument("out", required=False, type=click.Path(path_type=Path), metavar="OUT")
 @click.option("--format", "format_", default="mc", show_default=True,
-              type=click.Choice([*OPTIONS, "timeline", "cue", "pair"]),
+              type=click.Choice([*OPTIONS, "timeline", "cue", "pair", "probe"]),
               help="Question format: mc and free as in MIME, 3afc and description as in ActPLD,"
                    " timeline (when things happen) as in MimeQA, cue as in ObservableToM, pair for"
-                   " the minimal pairs of mimegen pairs.")
+                   " the minimal pairs of mimegen pairs, probe for movement (needs --passes"
+                   " keypoints).")
 @click.option("--asks", type=click.Choice(["label", "intention", *TASKS]),
               help="Target of the question: label or intention for 3afc and description; the rest"
                    " for cue.  [default: label; explanation for cue]")
+@click.option("--probe", default="all", show_default=True, metavar="A[,B]|all",
+              help=f"Probes that --format probe asks: {', '.join(PROBES)}.")
 @click.option("--condition", default="video", show_default=True, type=click.Choice(CONDITIONS),
               help="Input of the model: for cue the video, the cue in words, or both; for timeline"
                    " the video or only text.")
@@ -115,7 +124,7 @@ TIMED = ("timeline", "cue", "pair")
 @click.option("--json", "as_json", is_flag=True, help="Print the audit as JSON.")
 @shared_data_option
 @exits_cleanly
-def questions_command(out: Path | None, format_: str, asks: str | None, condition: str,
+def questions_command(out: Path | None, format_: str, asks: str | None, probe: str, condition: str,
                       prompting: str,
                       given: Path | None, difficulty: str | None, fold: int | None,
                       controls: str | None, sampling: str, frames_folder: Path | None, image: str,
@@ -144,19 +153,18 @@ def questions_command(out: Path | None, format_: str, asks: str | None, conditio
     if given is not None and not OPTIONS.get(format_):
         raise RequestError(f"--distractors does not apply to --format {format_}; use --format mc or"
                            " 3afc")
-    if format_ == "cue":
-        made = cue_questions(rows, CueRequest(asks, condition, read_cue_wording(templates), seed))
-    elif format_ == "pair":
-        made = pair_questions(rows, read_pair_wording(templates), seed, parse_sampling(sampling),
-                              sampling)
-    elif format_ == "timeline":
-        made = _of_timelines(rows, TimelineRequest(
-            prompting, read_wording(templates), seed, parse_sampling(sampling), sampling,
-            condition))
-    else:
-        made = questions_of(rows, Request(
-            format_, asks, prompting, read_templates(format_, templates), seed, difficulty, fold,
-            parse_sampling(sampling), sampling, given))
+    shown = parse_sampling(sampling)
+    makers: dict[str, Callable[[], list[Question]]] = {
+        "cue": lambda: cue_questions(rows, CueRequest(
+            asks, condition, read_cue_wording(templates), seed)),
+        "pair": lambda: pair_questions(rows, read_pair_wording(templates), seed, shown, sampling),
+        "probe": lambda: _of_probes(out, rows, probe, templates, seed, sampling),
+        "timeline": lambda: _of_timelines(rows, TimelineRequest(
+            prompting, read_wording(templates), seed, shown, sampling, condition))}
+    make = makers.get(format_) or (lambda: questions_of(rows, Request(
+        format_, asks, prompting, read_templates(format_, templates), seed, difficulty, fold,
+        shown, sampling, given)))
+    made = make()
     if wanted:
         made += _controls(made, everything, wanted, sampling, seed)
     if frames_folder:
@@ -193,6 +201,19 @@ def _refuse_what_does_not_go_together(format_: str, asks: str, condition: str,
     if (asks in TASKS) != (format_ == "cue"):
         raise RequestError(f"--asks {asks} does not apply to --format {format_}: cue takes"
                            f" {', '.join(TASKS)}, other formats take label or intention")
+
+
+def _of_probes(out: Path, rows: Sequence[Row], probe: str, templates: Path | None, seed: int,
+               sampling: str) -> list[Question]:
+    """Make questions about movement, and say how many each probe has."""
+    made, left_out = probe_questions(
+        out, rows, parse_probes(probe), read_probe_wording(templates), seed,
+        parse_sampling(sampling), sampling)
+    counts = Counter(one.asks for one in made)
+    for name, count in left_out.items():
+        click.echo(f"{name}: {counted(counts[name], 'question')}; {counted(count, 'clip')} left"
+                   " out, too close to call or to balance the correct answers")
+    return made
 
 
 def _of_timelines(rows: Sequence[Row], request: TimelineRequest) -> list[Question]:

@@ -1,0 +1,297 @@
+"""Questions about movement that only ground truth can ask, from the keypoints of clips.
+
+Each probe looks at where landmarks are in the world and returns which of its choices is right, or
+None where it is too close to call: what people could not agree on is not asked. Choices of a probe
+are right equally often, so that no answer is likelier than another.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from zipfile import BadZipFile
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from mimegen.base.errors import RequestError, near_misses
+from mimegen.base.files import content_key
+from mimegen.base.seeds import generator
+from mimegen.base.yaml_file import Strict, read_yaml
+from mimegen.evaluation.making import about_clip, versions
+from mimegen.evaluation.question import Question
+from mimegen.evaluation.sampling import Sampling
+from mimegen.evaluation.subjects import KnownAction, known_actions, subject_of_row
+from mimegen.evaluation.templates import FOLDER, filled
+from mimegen.manifest.row import Row
+
+Array = NDArray[np.float64]
+THIRDS = 3
+
+
+@dataclass(frozen=True)
+class ProbeLimits:
+    """Where probes draw the line, and what lies between two limits is not asked about.
+
+    Lengths are shares of the person's stature unless a unit is named.
+    """
+
+    more: float = 1.7            # one hand's path over the other's
+    least_path: float = 0.3      # of the hand that moves more
+    touching_m: float = 0.09     # between the middles of the hands
+    apart_m: float = 0.22
+    moved: float = 0.35          # of the hips, sideways in the picture
+    stayed: float = 0.08
+    turned_deg: float = 50.0
+    unturned_deg: float = 12.0
+    lower: float = 0.08          # of the head, than in the other thirds
+    faster: float = 1.4          # than in the other thirds
+    higher: float = 0.12         # of one hand than the other
+    margin: float = 0.04         # of a hand about hips, shoulders and head
+    airborne_m: float = 0.08     # of the lower ankle, above where it stands
+    grounded_m: float = 0.03
+    hand_s: float = 0.2          # over which speeds are averaged
+
+
+LIMITS = ProbeLimits()
+
+
+@dataclass(frozen=True, eq=False)
+class Movement:
+    """The first performer's landmarks: ``world`` by name (F, 3) metres, ``pixels`` (F, 2)."""
+
+    world: Mapping[str, Array]
+    pixels: Mapping[str, Array]
+    fps: float
+
+    @classmethod
+    def of(cls, path: Path, fps: float) -> "Movement":
+        """Read a clip's keypoints.npz. Raises RequestError where it cannot be read."""
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                names = [str(name) for name in file["names"]]
+                world, pixels = file["world"][:, 0], file["pixels"][:, 0]
+        except (OSError, EOFError, ValueError, KeyError, IndexError, BadZipFile) as problem:
+            raise RequestError(f"{path}: cannot be read ({problem}); render the pass again with"
+                               " --passes keypoints") from problem
+        return cls({name: world[:, place].astype(float) for place, name in enumerate(names)},
+                   {name: pixels[:, place].astype(float) for place, name in enumerate(names)}, fps)
+
+    @property
+    def stature(self) -> float:
+        """The largest height of the eyes above the ground, metres."""
+        return float(np.nanmax(self.world["left_eye"][:, 2]))
+
+    def hand(self, side: str) -> Array:
+        """Return the middle of a hand (F, 3): between wrist and the middle finger's first joint."""
+        return (self.world[f"{side}_wrist"] + self.world[f"{side}_middle1"]) / 2
+
+    def middle(self, name: str, of: str = "world") -> Array:
+        """Return the middle between a left and a right landmark."""
+        points: Mapping[str, Array] = getattr(self, of)
+        return (points[f"left_{name}"] + points[f"right_{name}"]) / 2
+
+
+def _active_hand(body: Movement, frame: int) -> int | None:
+    # In the frame of the trunk, so that walking moves no hand.
+    trunk = body.middle("shoulder")
+    paths = [float(np.linalg.norm(np.diff(body.hand(side) - trunk, axis=0), axis=1).sum())
+             for side in ("left", "right")]
+    place = int(np.argmax(paths))
+    clear = paths[place] >= LIMITS.more * paths[1 - place]
+    return place if clear and paths[place] >= LIMITS.least_path * body.stature else None
+
+
+def _hands_touch(body: Movement, frame: int) -> int | None:
+    nearest = float(np.linalg.norm(body.hand("left") - body.hand("right"), axis=1).min())
+    return _between(nearest, LIMITS.touching_m, LIMITS.apart_m)
+
+
+def _travel(body: Movement, frame: int) -> int | None:
+    hips, eyes = body.middle("hip", "pixels"), body.middle("eye", "pixels")
+    stature = float(np.median(np.linalg.norm(hips - eyes, axis=1))) * 2
+    moved = float(hips[-1, 0] - hips[0, 0]) / stature
+    if abs(moved) <= LIMITS.stayed:
+        return 2
+    return None if abs(moved) < LIMITS.moved else int(moved > 0)
+
+
+def _turn(body: Movement, frame: int) -> int | None:
+    across = body.world["left_hip"] - body.world["right_hip"]
+    yaw = np.degrees(np.unwrap(np.arctan2(across[:, 1], across[:, 0])))
+    turned = float(yaw[-1] - yaw[0])
+    if abs(turned) <= LIMITS.unturned_deg:
+        return 2
+    return None if abs(turned) < LIMITS.turned_deg else int(turned > 0)
+
+
+def _lowest(body: Movement, frame: int) -> int | None:
+    lows = [float(part.min()) for part in np.array_split(body.middle("eye")[:, 2], THIRDS)]
+    order = np.argsort(lows)
+    clear = lows[order[1]] - lows[order[0]] >= LIMITS.lower * body.stature
+    return int(order[0]) if clear else None
+
+
+def _fastest(body: Movement, frame: int) -> int | None:
+    width = max(round(LIMITS.hand_s * body.fps), 1)
+    speeds = sum(np.linalg.norm(body.hand(side)[width:] - body.hand(side)[:-width], axis=1)
+                 for side in ("left", "right"))
+    peaks = [float(part.max()) for part in np.array_split(np.asarray(speeds), THIRDS)]
+    order = np.argsort(peaks)
+    return int(order[-1]) if peaks[order[-1]] >= LIMITS.faster * peaks[order[-2]] else None
+
+
+def _higher_hand(body: Movement, frame: int) -> int | None:
+    above = float(body.hand("left")[frame, 2] - body.hand("right")[frame, 2]) / body.stature
+    return None if abs(above) < LIMITS.higher else int(above < 0)
+
+
+def _reach(body: Movement, frame: int) -> int | None:
+    higher = np.maximum(body.hand("left")[:, 2], body.hand("right")[:, 2])
+    frame = int(np.argmax(higher))
+    top = body.middle("eye")[frame, 2] + 0.08 * body.stature
+    edges = [body.middle("hip")[frame, 2], body.middle("shoulder")[frame, 2], top]
+    near = min(abs(float(higher[frame]) - edge) for edge in edges)
+    clear = near >= LIMITS.margin * body.stature
+    return int(np.searchsorted(edges, higher[frame])) if clear else None
+
+
+def _leave_ground(body: Movement, frame: int) -> int | None:
+    heights = [body.world[f"{side}_ankle"][:, 2] for side in ("left", "right")]
+    stands = min(float(height.min()) for height in heights)
+    above = float(np.minimum(*heights).max()) - stands
+    found = _between(above, LIMITS.grounded_m, LIMITS.airborne_m)
+    return None if found is None else 1 - found
+
+
+def _between(value: float, low: float, high: float) -> int | None:
+    """Return 0 below a limit, 1 above another, None between them."""
+    return 0 if value <= low else 1 if value >= high else None
+
+
+PROBES: dict[str, Callable[[Movement, int], int | None]] = {
+    "active_hand": _active_hand, "hands_touch": _hands_touch, "travel": _travel, "turn": _turn,
+    "lowest": _lowest, "fastest": _fastest, "higher_hand": _higher_hand, "reach": _reach,
+    "leave_ground": _leave_ground}
+
+
+class Probe(Strict):
+    """A probe's question and choices."""
+
+    question: str
+    choices: list[str] = Field(min_length=2)
+
+
+class ProbeWording(Strict):
+    """The prompt with ``{question}`` and ``{options}``, and each probe's words."""
+
+    about: str
+    instruction: str
+    probes: dict[str, Probe]
+
+
+def read_probe_wording(file: Path | None) -> ProbeWording:
+    """Return a user's wording, or mimegen's. Raises RequestError as ``read_yaml``."""
+    return read_yaml(file or FOLDER / "probes.yaml", ProbeWording)
+
+
+def parse_probes(text: str) -> tuple[str, ...]:
+    """Return the probes that ``A,B`` or ``all`` says. Raises RequestError for an unknown one."""
+    if text.strip() == "all":
+        return tuple(PROBES)
+    names = tuple(dict.fromkeys(name.strip() for name in text.split(",")))
+    for name in names:
+        if name not in PROBES:
+            raise RequestError(f"--probe {name}: no such probe{near_misses(name, PROBES)}")
+    return names
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A probe of a clip: the frame that it is about, and the number of the right choice."""
+
+    row: Row
+    probe: str
+    frame: int
+    answer: int
+
+
+def probe_questions(folder: Path, rows: Sequence[Row], probes: Sequence[str],
+                    wording: ProbeWording, seed: int, sampling: Sampling | None = None,
+                    sampling_text: str = "video") -> tuple[list[Question], dict[str, int]]:
+    """Return questions about all clips with keypoints, and of each probe how many were left out.
+
+    Left out is what is too close to call, and what balances the answers. Raises RequestError where
+    no clip has keypoints.
+    """
+    bodies = _bodies(folder, rows)
+    if not bodies:
+        raise RequestError(f"{folder}: no clip has keypoints; render them with --passes keypoints")
+    known = known_actions()
+    made: list[Question] = []
+    left_out = {}
+    for probe in probes:
+        asked = [one for row, body in bodies if (one := _asked(row, body, probe, seed)) is not None]
+        kept = _balanced(asked, len(wording.probes[probe].choices), seed)
+        left_out[probe] = len(bodies) - len(kept)
+        made += [_question(one, known, wording, seed, sampling, sampling_text) for one in kept]
+    return sorted(made, key=lambda one: one.question_id), left_out
+
+
+def _bodies(folder: Path, rows: Sequence[Row]) -> list[tuple[Row, Movement]]:
+    """Return the clips of one person that have keypoints; clips that share them read them once."""
+    read: dict[str, Movement] = {}
+    found = []
+    for row in rows:
+        facts = (row.passes or {}).get("keypoints")
+        if facts is not None and row.partner_avatar is None:
+            if facts.folder not in read:
+                read[facts.folder] = Movement.of(folder / facts.folder / "keypoints.npz",
+                                                 float(row.fps))
+            found.append((row, read[facts.folder]))
+    return found
+
+
+def _asked(row: Row, body: Movement, probe: str, seed: int) -> _Asked | None:
+    """Return what is asked of a clip; the moment is drawn for each performance, for all variants.
+    """
+    frames = len(body.world["left_wrist"])
+    draw = generator(seed, "probes", probe, row.action, row.take, row.seed)
+    frame = int(draw.integers(frames // 10, max(frames - frames // 10, frames // 10 + 1)))
+    answer = PROBES[probe](body, frame)
+    return None if answer is None else _Asked(row, probe, frame, answer)
+
+
+def _balanced(asked: Sequence[_Asked], choices: int, seed: int) -> list[_Asked]:
+    """Return as many questions of each answer, of choices that any clip has; drawn by seed."""
+    by_answer: dict[int, list[_Asked]] = defaultdict(list)
+    for one in sorted(asked, key=lambda one: one.row.sample_id):
+        by_answer[one.answer].append(one)
+    if len(by_answer) < choices:
+        return []
+    least = min(map(len, by_answer.values()))
+    return [own[int(place)] for answer, own in sorted(by_answer.items())
+            for place in generator(seed, "probes", own[0].probe, "balance", answer).permutation(
+                len(own))[:least]]
+
+
+def _question(one: _Asked, known: dict[str, KnownAction], wording: ProbeWording, seed: int,
+              sampling: Sampling | None, sampling_text: str) -> Question:
+    row, words = one.row, wording.probes[one.probe]
+    order = [int(place) for place in generator(
+        seed, "probes", one.probe, "order", row.sample_id).permutation(len(words.choices))]
+    options = [words.choices[place] for place in order]
+    question = words.question.replace("{time}", f"{one.frame / row.fps:.1f}")
+    subject = subject_of_row(row, known, "label")
+    answer = words.choices[one.answer]
+    return Question(
+        **about_clip(row, seed),
+        question_id=content_key("probe", one.probe, seed, row.sample_id)[:16], format="probe",
+        prompt=filled(wording.instruction.replace("{question}", question), options),
+        question=question, options=options, answer=answer, labels=[answer], asks=one.probe,
+        category=one.probe, semantic_group=subject.group, performance=subject.name,
+        window=sampling.window(row.frames, row.fps) if sampling else [0, row.frames / row.fps],
+        sampling=sampling_text,
+        frames=sampling.frames(row.frames, row.fps) if sampling else None,
+        order=[], versions=versions(wording.about))

@@ -1,0 +1,154 @@
+"""Questions about movement: right on movement that is known, silent where it is close."""
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mimegen.base.errors import RequestError
+from mimegen.evaluation.probes import (
+    PROBES,
+    Movement,
+    parse_probes,
+    probe_questions,
+    read_probe_wording,
+)
+from mimegen.manifest.row import Row
+from questions_rows import library_rows
+
+FRAMES, FPS = 60, 30.0
+T = np.linspace(0, 1, FRAMES)
+# A person of 1.75 m who stands still, faces -Y, and lets the arms hang. Left is +X.
+STANDING = {"eye": (0.03, -0.1, 1.63), "shoulder": (0.2, 0, 1.42), "hip": (0.1, 0, 0.95),
+            "knee": (0.1, 0, 0.5), "ankle": (0.1, 0, 0.08), "wrist": (0.25, 0, 0.75),
+            "middle1": (0.25, 0, 0.66)}
+
+
+def standing() -> dict[str, np.ndarray]:
+    return {f"{side}_{name}": np.tile([sign * x, y, z], (FRAMES, 1)).astype(float)
+            for side, sign in (("left", 1), ("right", -1)) for name, (x, y, z) in STANDING.items()}
+
+
+def seen(world: dict[str, np.ndarray]) -> Movement:
+    """Movement before a camera that looks along +Y: the person's left is at the picture's right."""
+    pixels = {name: np.stack([320 + 100 * p[:, 0], 300 - 100 * p[:, 2]], axis=1)
+              for name, p in world.items()}
+    return Movement(world, pixels, FPS)
+
+
+def hand_moved(side: str, offset: np.ndarray) -> dict[str, np.ndarray]:
+    world = standing()
+    for name in ("wrist", "middle1"):
+        world[f"{side}_{name}"] = world[f"{side}_{name}"] + offset
+    return world
+
+
+def turned(degrees: float) -> dict[str, np.ndarray]:
+    angle = np.radians(degrees) * T
+    rotation = np.stack([np.stack([np.cos(angle), -np.sin(angle)], -1),
+                         np.stack([np.sin(angle), np.cos(angle)], -1)], -2)
+    return {name: np.concatenate([np.einsum("fij,fj->fi", rotation, p[:, :2]), p[:, 2:]], axis=1)
+            for name, p in standing().items()}
+
+
+def moved(x: float = 0.0, z: np.ndarray | float = 0.0) -> dict[str, np.ndarray]:
+    offset = np.stack([x * T, 0 * T, z * np.ones(FRAMES)], axis=1)
+    return {name: p + offset for name, p in standing().items()}
+
+
+UP = np.stack([0 * T, 0 * T, 1.2 * np.sin(np.pi * T)], axis=1)
+JUMP = 0.4 * np.exp(-((T - 0.5) / 0.08) ** 2)
+BOW = -0.5 * np.exp(-((T - 0.85) / 0.05) ** 2)
+
+
+def bowed() -> dict[str, np.ndarray]:
+    return {name: p + np.stack([0 * T, 0 * T, BOW * ("eye" in name)], axis=1)
+            for name, p in standing().items()}
+
+
+@pytest.mark.parametrize(("probe", "world", "answer"), [
+    ("active_hand", hand_moved("left", UP), 0), ("active_hand", hand_moved("right", UP), 1),
+    ("active_hand", standing(), None), ("active_hand", moved(2.0), None),
+    ("hands_touch", standing(), 1),
+    ("hands_touch", hand_moved("left", np.array([-0.5, 0, 0]) * T[:, None]), 0),
+    ("hands_touch", hand_moved("left", np.array([-0.35, 0, 0]) * T[:, None]), None),
+    ("travel", moved(-1.5), 0), ("travel", moved(1.5), 1), ("travel", standing(), 2),
+    ("travel", moved(0.3), None),
+    ("turn", turned(-90), 0), ("turn", turned(90), 1), ("turn", standing(), 2),
+    ("turn", turned(30), None), ("turn", turned(270), 1),
+    ("lowest", bowed(), 2), ("lowest", standing(), None),
+    ("higher_hand", hand_moved("left", np.array([0, 0, 0.6])), 0),
+    ("higher_hand", hand_moved("right", np.array([0, 0, 0.6])), 1),
+    ("higher_hand", standing(), None),
+    ("reach", standing(), 0), ("reach", hand_moved("left", np.array([0, 0, 0.5])), 1),
+    ("reach", hand_moved("left", np.array([0, 0, 0.9])), 2),
+    ("reach", hand_moved("left", np.array([0, 0, 1.3])), 3),
+    ("leave_ground", moved(z=JUMP), 0), ("leave_ground", standing(), 1),
+    ("leave_ground", moved(z=JUMP / 8), None),
+])
+def test_probes_say_what_was_done(probe: str, world: dict[str, np.ndarray], answer: int | None
+                                  ) -> None:
+    assert PROBES[probe](seen(world), FRAMES // 2) == answer
+
+
+def test_a_mirrored_performance_has_the_other_answer() -> None:
+    for probe, world in (("active_hand", hand_moved("left", UP)), ("turn", turned(90)),
+                         ("travel", moved(1.5))):
+        mirrored = {}
+        for name, points in world.items():
+            side, rest = name.split("_", 1)
+            mirrored[f"{'right' if side == 'left' else 'left'}_{rest}"] = points * [-1, 1, 1]
+        first, second = PROBES[probe](seen(world), 0), PROBES[probe](seen(mirrored), 0)
+        assert {first, second} == {0, 1}, probe
+
+
+def written(folder: Path, name: str, world: dict[str, np.ndarray]) -> dict[str, str]:
+    """A keypoints pass on disk, and what a row says of it."""
+    place = folder / "passes" / name
+    place.mkdir(parents=True)
+    body = seen(world)
+    np.savez(place / "keypoints.npz", names=np.array([*world]),
+             world=np.stack([*world.values()], axis=1)[:, None],
+             pixels=np.stack([*body.pixels.values()], axis=1)[:, None])
+    return {"folder": f"passes/{name}", "key": 64 * "a", "files": ["keypoints.npz"],
+            "sha256": 64 * "b"}
+
+
+@pytest.fixture
+def rows(tmp_path: Path) -> list[Row]:
+    """Thirty clips: twenty turn left, six turn right, four do not turn."""
+    worlds = [turned(90)] * 20 + [turned(-90)] * 6 + [standing()] * 4
+    return [Row.model_validate(dict(row) | {
+        "fps": FPS, "frames": FRAMES,
+        "passes": {"keypoints": written(tmp_path, str(number), world)}})
+        for number, (row, world) in enumerate(zip(library_rows(), worlds, strict=False))]
+
+
+def test_each_answer_is_right_equally_often(tmp_path: Path, rows: list[Row]) -> None:
+    made, left_out = probe_questions(tmp_path, rows, ("turn",), read_probe_wording(None), 0)
+    assert Counter(one.answer for one in made) == {
+        "clockwise": 4, "counterclockwise": 4, "it has not turned": 4}
+    assert left_out == {"turn": 18}
+    assert all(one.answer in one.options and one.prompt.count("\n") >= 4 for one in made)
+    assert len({tuple(one.options) for one in made}) > 1
+
+
+def test_a_probe_without_an_example_of_each_answer_is_not_asked(
+    tmp_path: Path, rows: list[Row]
+) -> None:
+    made, left_out = probe_questions(tmp_path, rows, ("leave_ground",), read_probe_wording(None), 0)
+    assert made == [] and left_out == {"leave_ground": 30}
+
+
+@pytest.mark.parametrize("damage", [b"", b"no archive", b"PK\x03\x04 and no more"])
+def test_clips_without_keypoints_are_refused_and_so_is_damage(
+    tmp_path: Path, rows: list[Row], damage: bytes
+) -> None:
+    with pytest.raises(RequestError, match="--passes keypoints"):
+        probe_questions(tmp_path, library_rows(), ("turn",), read_probe_wording(None), 0)
+    (tmp_path / "passes" / "3" / "keypoints.npz").write_bytes(damage)
+    with pytest.raises(RequestError, match=r"keypoints\.npz: cannot be read"):
+        probe_questions(tmp_path, rows, ("turn",), read_probe_wording(None), 0)
+    with pytest.raises(RequestError, match="no such probe"):
+        parse_probes("trun")

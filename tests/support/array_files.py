@@ -88,3 +88,14 @@ def write_torch(path: Path, content: Any, monkeypatch: pytest.MonkeyPatch) -> Pa
             archive.writestr(f"archive/data/{number}", data)
         archive.writestr("archive/version", "3\n")
     return path
+
+
+def joints_of(file: str | Path) -> tuple[dict[str, NDArray[Any]], float]:
+    """The places (F, 3) of a motion's joints by role, Z up, and its rate."""
+    from mimegen.readers import read_motion
+
+    recording = read_motion(Path(file))
+    places = recording.motion.global_pose.positions
+    index = recording.motion.skeleton.index
+    return {role: places[:, index[name]] for role, name in recording.roles.items()}, \
+        recording.motion.fps

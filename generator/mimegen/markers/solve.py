@@ -108,8 +108,9 @@ def _covered(file: str, seen: FloatArray) -> slice:
     shares = np.isfinite(seen[..., 0]).mean(axis=1)
     enough = np.flatnonzero(shares >= WHOLE_SHARE * shares.max())
     if len(enough) < 2 or shares.max() < LEAST_SEEN:
-        raise RequestError(f"{file}: shows at most {100 * shares.max():.0f} % of the markers at a"
-                           " time; expected a trial with fewer gaps")
+        raise RequestError(f"{file}: shows the body nearly whole in {len(enough)} frames, at most"
+                           f" {100 * shares.max():.0f} % of the markers at a time; expected a"
+                           " trial with fewer gaps")
     return slice(int(enough[0]), int(enough[-1]) + 1)
 
 

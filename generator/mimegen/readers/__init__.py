@@ -9,6 +9,8 @@ from mimegen.readers.arrayfile import read_arrays
 from mimegen.readers.asf_amc import read_asf_amc
 from mimegen.readers.bvh import read_bvh_recording
 from mimegen.readers.c3d import read_c3d
+from mimegen.readers.cameras3d.ntu import read_ntu
+from mimegen.readers.cameras3d.posejson import read_pose_csv, read_pose_json
 from mimegen.readers.fbx import read_fbx
 from mimegen.readers.files import check_file
 from mimegen.readers.kinds import kind_of
@@ -16,10 +18,18 @@ from mimegen.readers.options import AS_FOUND, ReadOptions, Trim
 from mimegen.readers.points import Points, read_points, subjects_of
 from mimegen.readers.recording import Recording, problems_of
 from mimegen.readers.roles import Roles, find_roles
+from mimegen.readers.suits.mvnx import read_mvnx
 from mimegen.readers.trimming import cut, span_of
 
 __all__ = ["Points", "ReadOptions", "Recording", "Roles", "Trim", "find_roles", "kind_of",
            "read_motion", "read_points", "subjects_of"]
+
+
+def read_csv(path: Path, options: ReadOptions) -> Recording:
+    """Read Motive's table of markers, or any other of joints."""
+    with path.open("rb") as opened:
+        motive = opened.read(64).lstrip(b"\xef\xbb\xbf").startswith(b"Format Version")
+    return read_c3d(path, options) if motive else read_pose_csv(path, options)
 
 
 READERS: dict[str, Callable[[Path, ReadOptions], Recording]] = {
@@ -34,15 +44,20 @@ READERS: dict[str, Callable[[Path, ReadOptions], Recording]] = {
     ".pt": read_arrays,
     ".pth": read_arrays,
     ".c3d": read_c3d,
+    ".trc": read_c3d,
+    ".csv": read_csv,
+    ".mvnx": read_mvnx,
+    ".skeleton": read_ntu,
+    ".json": read_pose_json,
     ".amc": read_asf_amc,
     ".asf": read_asf_amc,
 }
 ARRAYS = (".npz", ".npy", ".pkl", ".pickle", ".pt", ".pth")
 WITH_STACKS = (".fbx", ".glb", ".gltf")
-WITH_SUBJECTS = (".c3d", *ARRAYS)
+WITH_SUBJECTS = (".c3d", ".skeleton", ".json", *ARRAYS)
 WITH_TAKES = ARRAYS
 # Endings that many other things have too.
-ALSO_OTHERS = (".asf", ".npy", ".pkl", ".pickle", ".pt", ".pth")
+ALSO_OTHERS = (".asf", ".csv", ".json", ".npy", ".pkl", ".pickle", ".pt", ".pth")
 # Rates (Hz) that need no doubt.
 USUAL_FPS = (10.0, 1000.0)
 

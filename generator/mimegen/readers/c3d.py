@@ -1,4 +1,4 @@
-"""C3D files as motions: markers are recognised by their labels and a skeleton is fitted to them."""
+"""Files of markers as motions: labels tell what is where, and a skeleton is fitted."""
 
 from dataclasses import replace
 from itertools import pairwise
@@ -10,17 +10,20 @@ from mimegen.base.errors import RequestError
 from mimegen.markers import MarkerSet, Solution, find_marker_set, solve
 from mimegen.markers.standing import shows_upper_body_alone, trunk_up
 from mimegen.readers.house import Stated, in_house_convention
+from mimegen.readers.kinds import kind_of
 from mimegen.readers.options import AS_FOUND, ReadOptions
 from mimegen.readers.points import UNLABELLED, Points, read_points, stood_up
 from mimegen.readers.recording import Recording
 
 GOOD_FIT_MM, NO_BODY_MM = 15.0, 60.0
+# What files of markers are called.
+KINDS = {".trc": "TRC", ".csv": "Motive"}
 # How sure a joint is that no marker shows.
 INFERRED = 0.6
 
 
 def read_c3d(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
-    """Read a recording of one person from a C3D file's labelled markers.
+    """Read a recording of one person from a file's labelled markers.
 
     Raises RequestError, one line, for a file that is missing or damaged, holds several people and
     none is chosen, has no labels, labels of no known marker set, or markers on too little of a
@@ -35,13 +38,13 @@ def read_c3d(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
                            " cannot be assigned to the body; label them first, or show the raw"
                            " points")
     found = find_marker_set(str(path), points.labels)
-    points = _trunk_upright(points, found)
+    points = _trunk_upright(points, found, kind_of(path) == ".trc")
     solution = solve(str(path), points.labels, points.positions, points.fps, found)
     typical = float(np.median(list(solution.rms_mm.values())))
     if typical > NO_BODY_MM:
         raise RequestError(f"{path}: its markers do not move like those of one body (median error"
                            f" {typical:.0f} mm); they are mislabelled or the file is damaged")
-    recording = in_house_convention(path, solution.motion, "C3D",
+    recording = in_house_convention(path, solution.motion, KINDS.get(kind_of(path), "C3D"),
                                     (*points.notes, *solution.notes, *_fit(solution)), options,
                                     Stated(points.unit, points.up_axis), solution.frames.start)
     confidence = {role: min(sure, INFERRED) if recording.roles[role] in solution.inferred else sure
@@ -53,12 +56,15 @@ def read_c3d(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
                    mirrored=points.mirrored or recording.mirrored)
 
 
-def _trunk_upright(points: Points, marker_set: MarkerSet) -> Points:
-    """Return the points of an upper body alone upright: it has no feet that stand still."""
+def _trunk_upright(points: Points, marker_set: MarkerSet, unstated: bool) -> Points:
+    """Return the points of an upper body alone upright: it has no feet that stand still.
+
+    Also those of a kind of file that never says which axis is up: ``unstated``.
+    """
     known = [(n, mark) for n, label in enumerate(points.labels)
              if (mark := marker_set.landmark(label)) is not None]
     landmarks = [mark for _, mark in known]
-    if not shows_upper_body_alone(landmarks):
+    if not shows_upper_body_alone(landmarks) and not unstated:
         return points
     up = trunk_up(landmarks, points.positions[:, [n for n, _ in known]])
     return stood_up(points, up, "the trunk's upper end is above its lower")

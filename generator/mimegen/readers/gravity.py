@@ -14,6 +14,8 @@ from mimegen.motion.quaternions import FloatArray
 MOST_TILT = 40.0
 # The cosine of trunk and legs of who stands.
 STANDS = 0.9
+# Feet that go so far (metres) tell where the ground is level.
+WAY_M = 1.0
 # Rotations found frame by frame are smoothed by a Gaussian of this deviation (seconds).
 SMOOTH_S = 0.04
 
@@ -21,7 +23,7 @@ SMOOTH_S = 0.04
 def levelled(motion: Motion, roles: Mapping[str, str]) -> tuple[Motion, tuple[str, ...]]:
     """Turn a motion in a camera's axes, Z up, so that who stands in it stands upright; and a note.
     """
-    stance = _stance(motion, roles)
+    stance = _across_the_way(motion, roles, _stance(motion, roles))
     tilt = float(np.degrees(np.arccos(np.clip(stance[2], -1.0, 1.0))))
     if tilt > MOST_TILT:
         return motion, ("gravity is taken to be down in the camera's picture",)
@@ -30,8 +32,8 @@ def levelled(motion: Motion, roles: Mapping[str, str]) -> tuple[Motion, tuple[st
     rotations[:, 0] = quaternions.multiply(turn, rotations[:, 0])
     level = Motion(motion.skeleton, motion.fps, quaternions.rotate(turn, motion.root_positions),
                    rotations)
-    return level, (f"gravity is guessed from how the body stands, {tilt:.0f} degrees from the"
-                   " camera's",)
+    return level, (f"gravity is guessed from how the body stands and goes, {tilt:.0f} degrees from"
+                   " the camera's",)
 
 
 def _stance(motion: Motion, roles: Mapping[str, str]) -> FloatArray:
@@ -47,6 +49,21 @@ def _stance(motion: Motion, roles: Mapping[str, str]) -> FloatArray:
     straight = np.sum(trunk * legs, axis=1) > STANDS
     whole = unit(places[:, index[roles["head"]]] - middle("foot"))
     return unit(np.median(whole[straight] if straight.any() else whole, axis=0))
+
+
+def _across_the_way(motion: Motion, roles: Mapping[str, str], up: FloatArray) -> FloatArray:
+    """Return ``up`` (3,) square to where the feet go, if they go anywhere: the ground is level."""
+    index = motion.skeleton.index
+    feet = motion.global_pose.positions[:, [index[roles[f"{side}_foot"]]
+                                            for side in ("left", "right")]]
+    lower = np.take_along_axis(feet, np.argmin(feet[..., 2], axis=1)[:, None, None], axis=1)[:, 0]
+    away = lower - np.median(lower, axis=0)
+    furthest = away[int(np.argmax(np.linalg.norm(away, axis=1)))]
+    way = lower[-1] - lower[0] if np.linalg.norm(lower[-1] - lower[0]) > WAY_M else furthest
+    if np.linalg.norm(way) < WAY_M:
+        return up
+    along = unit(way)
+    return unit(up - along * float(up @ along))
 
 
 def smoothed(motion: Motion) -> tuple[Motion, tuple[str, ...]]:

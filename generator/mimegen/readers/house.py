@@ -24,6 +24,8 @@ from mimegen.readers.sides import exchanged, unmirrored
 
 UNITS = {"millimetres": 0.001, "centimetres": 0.01, "inches": 0.0254, "CMU units": 0.0254 / 0.45,
          "feet": 0.3048, "metres": 1.0}
+# Kinds of files that hold markers, whose gaps are bridged where they are solved.
+MARKERS = ("C3D", "TRC", "Motive")
 TYPICAL_HEIGHT = 1.7
 # How sure a limb's roles are at least whose sides the body's front has told.
 EXCHANGED = 0.8
@@ -68,7 +70,7 @@ def in_house_convention(path: Path, motion: Motion, kind: str, notes: tuple[str,
     motion, dropped = _without_calibration_frame(motion)
     first += len(dropped)
     # Gaps of markers are bridged where they are solved.
-    motion, bridged = (motion, ()) if kind == "C3D" else without_dropouts(motion, first)
+    motion, bridged = (motion, ()) if kind in MARKERS else without_dropouts(motion, first)
     fours = refuse_animals(path, motion, roles.joints, options.mapping is not None)
     scale, unit_source = _unit(path, motion, roles, stated)
     rest_turn = _rest_turn(motion.skeleton, roles)

@@ -16,7 +16,10 @@ from mimegen.markers.sets import MarkerSet, find_marker_set
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.c3d_file import NUMBERED, Trajectories, read_trajectories
 from mimegen.readers.files import check_file
+from mimegen.readers.kinds import kind_of
+from mimegen.readers.motive import read_motive
 from mimegen.readers.names import common_beginning
+from mimegen.readers.trc import read_trc
 
 UNITS = {"mm": 0.001, "cm": 0.01, "dm": 0.1, "m": 1.0, "in": 0.0254, "inch": 0.0254, "ft": 0.3048}
 # The largest side of the box around one person's markers, in metres, and what is usual.
@@ -64,7 +67,7 @@ class Points:
 
 
 def read_points(path: Path, subject: str | None = None, fps: float | None = None) -> Points:
-    """Read the markers of a C3D file, labelled or not: a ``subject``'s, or all there are.
+    """Read the markers of a C3D, TRC or Motive CSV file: a ``subject``'s, or all there are.
 
     ``fps`` goes before the file's own rate.
     Labels of one person are without the subject's prefix, those of several keep it; split
@@ -74,7 +77,7 @@ def read_points(path: Path, subject: str | None = None, fps: float | None = None
     that subject.
     """
     check_file(path)
-    found = read_trajectories(path, fps)
+    found = trajectories_of(path, fps)
     people = _people(found.labels)
     # People of one file stand in one world, however still one of them is.
     everyone = found.positions[:, _markers(found, found.labels)[0]] if people else None
@@ -113,13 +116,18 @@ def _unmirrored(points: Points) -> Points:
                    notes=(*points.notes, note))
 
 
+def trajectories_of(path: Path, fps: float | None = None) -> Trajectories:
+    """Return the points of a C3D, TRC or Motive CSV file as they are."""
+    return {".trc": read_trc, ".csv": read_motive}.get(kind_of(path), read_trajectories)(path, fps)
+
+
 def subjects_of(path: Path) -> tuple[str, ...]:
     """Return the names of the people whose markers a C3D file holds; none for a single person.
 
     Raises RequestError, one line, for a file that is missing or damaged.
     """
     check_file(path)
-    return _people(read_trajectories(path, ANY_RATE).labels)
+    return _people(trajectories_of(path, ANY_RATE).labels)
 
 
 def _people(labels: tuple[str, ...]) -> tuple[str, ...]:

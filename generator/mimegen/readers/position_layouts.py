@@ -1,5 +1,7 @@
 """The skeletons whose joint positions formats give: where joints are at rest, and their roles."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -8,6 +10,7 @@ from pydantic import Field
 from mimegen.base.paths import data_file
 from mimegen.base.yaml_file import Strict, Vector, read_yaml_once
 from mimegen.motion import Skeleton
+from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.positions import Layout
 from mimegen.readers.smpl.bodies import BODY, roles_of, skeleton_of, table_body
 
@@ -18,30 +21,71 @@ class _Joint(Strict):
     role: str | None = None
 
 
+class _Between(Strict):
+    parent: str | None
+    of: tuple[str, str]
+    role: str
+
+
 class _File(Strict):
     joints: dict[str, _Joint] = Field(min_length=10)
+    between: Mapping[str, _Between] = Field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class FileLayout:
+    """A format's joints in its own order, the pairs between which more are, and the skeleton.
+
+    ``order`` says which of the joints, then of the ``pairs`` (K, 2), each of the skeleton's is.
+    """
+
+    layout: Layout
+    pairs: tuple[tuple[int, int], ...]
+    order: tuple[int, ...]
+
+    def placed(self, places: FloatArray) -> FloatArray:
+        """Return the skeleton's joints (F, S, 3) of a file's (F, J, 3)."""
+        made = [places[:, pair].mean(axis=1, keepdims=True) for pair in map(list, self.pairs)]
+        return np.asarray(np.concatenate([places, *made], axis=1)[:, list(self.order)])
 
 
 @cache
-def layout_of(name: str) -> Layout:
-    """Return the layout of ``rigs/skeletons/positions/<name>.yaml``, or of SMPL's body."""
-    if name == "smpl":
-        return _smpl()
-    joints = read_yaml_once(data_file(f"rigs/skeletons/positions/{name}.yaml"), _File).joints
-    names = tuple(joints)
-    parents = np.array([-1 if joint.parent is None else names.index(joint.parent)
-                        for joint in joints.values()])
-    heads = np.array([joint.rest for joint in joints.values()], float)
+def file_layout(name: str) -> FileLayout:
+    """Return the layout of ``rigs/skeletons/positions/<name>.yaml``."""
+    file = read_yaml_once(data_file(f"rigs/skeletons/positions/{name}.yaml"), _File)
+    own = list(file.joints)
+    rest = {joint: np.array(entry.rest, float) for joint, entry in file.joints.items()}
+    rest |= {made: (rest[entry.of[0]] + rest[entry.of[1]]) / 2
+             for made, entry in file.between.items()}
+    entries: Mapping[str, _Joint | _Between] = {**file.joints, **file.between}
+    names = _parents_first({joint: entry.parent for joint, entry in entries.items()})
+    parents = np.array([-1 if (above := entries[joint].parent) is None else names.index(above)
+                        for joint in names])
+    heads = np.array([rest[joint] for joint in names])
     tails = heads + (heads - heads[np.maximum(parents, 0)]) / 2
     for number in range(len(names)):
         below = heads[parents == number]
         if len(below):
             tails[number] = below.mean(axis=0)
-    return Layout(Skeleton(names, parents, heads, tails),
-                  {joint.role: joint_name for joint_name, joint in joints.items() if joint.role})
+    roles = {entry.role: joint for joint, entry in entries.items() if entry.role}
+    everything = [*own, *file.between]
+    return FileLayout(Layout(Skeleton(tuple(names), parents, heads, tails), roles),
+                      tuple((own.index(entry.of[0]), own.index(entry.of[1]))
+                            for entry in file.between.values()),
+                      tuple(everything.index(joint) for joint in names))
 
 
-def _smpl() -> Layout:
+def _parents_first(parents: Mapping[str, str | None]) -> list[str]:
+    names: list[str] = []
+    while len(names) < len(parents):
+        names += [name for name, parent in parents.items()
+                  if name not in names and (parent is None or parent in names)]
+    return names
+
+
+@cache
+def smpl_layout() -> Layout:
+    """Return the layout of SMPL's 22 joints, of which HumanML3D gives positions."""
     body = table_body("SMPL", "neutral")
     skeleton = skeleton_of(body, body.rest, BODY)
     turned = Skeleton(skeleton.names, skeleton.parents, _z_up(skeleton.heads),
@@ -49,7 +93,7 @@ def _smpl() -> Layout:
     return Layout(turned, roles_of(turned.names))
 
 
-def _z_up(places: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
+def _z_up(places: FloatArray) -> FloatArray:
     """Turn places (..., 3) from Y up, facing +Z to Z up, facing -Y."""
     x, y, z = np.moveaxis(places, -1, 0)
     return np.stack([x, -z, y], axis=-1)

@@ -192,7 +192,7 @@ def _places(tree: Mapping[str, Any], rotations: FloatArray, above: Any, names: t
     heads = np.zeros((joints, 3))
     for joint in range(1, joints):
         heads[joint] = heads[above[joint]] + usual[joint - 1]
-    return posed[:, 0], heads
+    return np.asarray(posed[:, 0]), heads
 
 
 def _tails(names: tuple[str, ...], above: Any, heads: FloatArray) -> FloatArray:

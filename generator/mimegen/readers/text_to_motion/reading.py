@@ -8,7 +8,7 @@ import numpy as np
 from mimegen.base.errors import RequestError
 from mimegen.readers.house import in_house_convention
 from mimegen.readers.options import ReadOptions
-from mimegen.readers.position_layouts import layout_of
+from mimegen.readers.position_layouts import file_layout, smpl_layout
 from mimegen.readers.positions import motion_of_positions
 from mimegen.readers.recording import Recording
 from mimegen.readers.text_to_motion.layouts import FPS, KIT, Joints, Takes
@@ -30,8 +30,9 @@ def recording_of_takes(path: Path, takes: Takes, options: ReadOptions) -> Record
     usual = FPS[joints]
     fps = options.fps_of_file or usual
     notes = _notes(takes, number, found, None if options.fps_of_file else usual)
-    layout = layout_of("kit" if joints == KIT else "smpl")
-    places = found.places[:, :len(layout.skeleton.names)]
+    layout = file_layout("kit").layout if joints == KIT else smpl_layout()
+    places = file_layout("kit").placed(found.places) if joints == KIT \
+        else found.places[:, :len(layout.skeleton.names)]
     x, y, z = np.moveaxis(places, -1, 0)
     motion = motion_of_positions(layout, np.stack([x, -z, y], axis=-1), fps, found.planted)
     recording = in_house_convention(path, motion, takes.format, notes, options, known=layout.roles)

@@ -1,0 +1,114 @@
+"""People as tracked joints, and how they become a recording."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from mimegen.base.errors import RequestError
+from mimegen.base.near import nearest
+from mimegen.base.vectors import product
+from mimegen.motion.lowpass import low_passed
+from mimegen.motion.quaternions import FloatArray
+from mimegen.readers.gravity import SMOOTH_S, levelled
+from mimegen.readers.house import in_house_convention
+from mimegen.readers.options import ReadOptions
+from mimegen.readers.planting import path_of_feet
+from mimegen.readers.position_layouts import file_layout
+from mimegen.readers.positions import motion_of_positions
+from mimegen.readers.recording import Recording
+from mimegen.readers.smpl.reading import UPRIGHT
+
+# A body seen in less than this share of the frames of whoever is seen most is nobody's subject.
+PASSING = 0.1
+# A joint may be lost for so long (seconds) and is bridged.
+LONGEST_GAP_S = 2.0
+# The hips move less than this (metres): the file tells joints from the hips alone.
+STANDS_STILL = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class Tracked:
+    """``people`` by id: joints (F, J, 3) in the file's unit and axes, NaN where not seen.
+
+    ``layout`` names their skeleton, ``up`` the axis that is up in the camera's picture.
+    """
+
+    format: str
+    layout: str
+    up: str
+    people: Mapping[str, FloatArray]
+    fps: float | None
+    usual_fps: float = 30.0
+
+
+def recording_of_tracked(path: Path, found: Tracked, options: ReadOptions) -> Recording:
+    """Return the recording of the only person, or of the one that ``--subject`` names.
+
+    Raises RequestError where there are several, nobody, or too little of one.
+    """
+    places = _chosen(path, found, options)
+    fps = options.fps_of_file or found.fps or found.usual_fps
+    rated = () if options.fps_of_file or found.fps else (
+        f"the file has no frame rate: {fps:g} fps is assumed; give the true one with"
+        " --fps-of-file",)
+    places, bridged = _bridged(path, places, fps)
+    places = low_passed(places, SMOOTH_S * fps)
+    known = file_layout(found.layout)
+    layout = known.layout
+    turned = product(known.placed(places), UPRIGHT[found.up].T)
+    motion = motion_of_positions(layout, turned, fps)
+    motion, level = levelled(motion, layout.roles)
+    went: tuple[str, ...] = ()
+    if np.ptp(motion.root_positions, axis=0).max() < STANDS_STILL:
+        feet = [motion.skeleton.index[layout.roles[f"{side}_{part}"]]
+                for side in ("left", "right") for part in ("foot", "toe")]
+        motion, went = path_of_feet(motion, feet, np.array([0.0, 0.0, 1.0]))
+    notes = (*rated, *bridged, "the file has joint positions alone: rotations are solved from"
+             f" them, smoothed by a Gaussian of {SMOOTH_S:g} s", *level, *went)
+    recording = in_house_convention(path, motion, found.format, notes, options, known=layout.roles)
+    return replace(recording, up_axis=found.up, up_source="the camera's picture and how the body"
+                                                          " stands")
+
+
+def _chosen(path: Path, found: Tracked, options: ReadOptions) -> FloatArray:
+    seen = {key: int(np.isfinite(places[..., 0]).any(axis=1).sum())
+            for key, places in found.people.items()}
+    if not seen or max(seen.values()) < 2:
+        raise RequestError(f"{path}: shows nobody in at least 2 frames")
+    if options.subject is not None:
+        if options.subject not in seen:
+            near = nearest(options.subject, seen) or list(seen)
+            raise RequestError(f"{path}: no subject {options.subject!r}; expected one of:"
+                               f" {', '.join(near[:8])}")
+        return found.people[options.subject]
+    often = [key for key, count in seen.items() if count >= PASSING * max(seen.values())]
+    if len(often) > 1:
+        said = ", ".join(f"{key} ({seen[key]} frames)" for key in
+                         sorted(often, key=lambda key: -seen[key])[:8])
+        raise RequestError(f"{path}: contains {len(often)} people: {said}; choose one with"
+                           " --subject ID")
+    return found.people[often[0]]
+
+
+def _bridged(path: Path, places: FloatArray, fps: float) -> tuple[FloatArray, tuple[str, ...]]:
+    """Return the frames from the first to the last seen, gaps bridged by straight lines."""
+    seen = np.isfinite(places).all(axis=2)
+    whole = np.flatnonzero(seen.mean(axis=1) > 0.5)
+    if len(whole) < 2:
+        raise RequestError(f"{path}: shows most of a body in {len(whole)} frames, expected at"
+                           " least 2")
+    places, seen = places[whole[0]:whole[-1] + 1].copy(), seen[whole[0]:whole[-1] + 1]
+    frames = np.arange(len(places))
+    for joint in range(places.shape[1]):
+        known = np.flatnonzero(seen[:, joint])
+        if len(known) < 2 or np.diff(known).max(initial=0) > LONGEST_GAP_S * fps:
+            gap = "always" if len(known) < 2 else f"for {np.diff(known).max() / fps:.1f} s"
+            raise RequestError(f"{path}: joint {joint} is lost {gap}, longer than can be bridged;"
+                               " cut the file, or film again")
+        for axis in range(3):
+            places[:, joint, axis] = np.interp(frames, known, places[known, joint, axis])
+    lost = int((~seen).any(axis=1).sum())
+    return places, (f"joints that were not seen in {lost} frames are bridged",) if lost else ()
+

@@ -1,0 +1,110 @@
+"""Xsens MVNX: XML of segments with a place and an orientation in every frame.
+
+Format: "MVN User Manual", Movella (2023), chapter on MVNX. Quaternions w x y z turn a segment from
+the T pose, in which all segments' frames are the world's: X ahead, Y to the left, Z up; metres.
+"""
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mimegen.base.errors import RequestError
+from mimegen.motion import Motion, Skeleton, quaternions
+from mimegen.motion.quaternions import FloatArray
+from mimegen.readers.house import Stated, in_house_convention
+from mimegen.readers.options import AS_FOUND, ReadOptions
+from mimegen.readers.recording import Recording
+
+TRUNK = {"Pelvis": "hips", "L5": "spine1", "L3": "spine2", "T12": "spine3", "T8": "chest",
+         "Neck": "neck1", "Head": "head"}
+PARTS = {"Shoulder": "clavicle", "UpperArm": "upper_arm", "ForeArm": "forearm", "Hand": "hand",
+         "UpperLeg": "thigh", "LowerLeg": "shin", "Foot": "foot", "Toe": "toe"}
+MOST_FRAMES = 2_000_000
+LENGTH_OFF = 0.05
+
+
+def read_mvnx(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
+    """Read the motion of one suit's wearer.
+
+    Raises RequestError, one line, for what is no whole MVNX file.
+    """
+    try:
+        segments, parents, rate, turns, places = _parsed(path)
+    except (ElementTree.ParseError, ValueError, OverflowError, LookupError) as problem:
+        raise RequestError(f"{path}: is no whole MVNX file ({str(problem).splitlines()[0][:120]});"
+                           " export it again from MVN") from None
+    missing = [name for name in TRUNK if name in ("Pelvis", "Head") and name not in segments]
+    if missing or len(turns) < 2:
+        raise RequestError(f"{path}: has {len(turns)} frames of {len(segments)} segments; expected"
+                           " at least 2 of a whole body")
+    fps = options.fps_of_file or rate
+    if not fps > 0:
+        raise RequestError(f"{path}: has no frame rate; give it with --fps-of-file")
+    motion = _motion(path, segments, parents, fps, turns, places)
+    return in_house_convention(path, motion, "MVNX", (), options, Stated(1.0, "Z"),
+                               known=_roles(segments))
+
+
+def _parsed(path: Path) -> tuple[tuple[str, ...], NDArray[np.intp], float, FloatArray, FloatArray]:
+    """Return segments, parents, rate, orientations (F, S, 4) and places (F, S, 3)."""
+    names: list[str] = []
+    links: dict[str, str] = {}
+    rate, turns, places = 0.0, [], []
+    for _, element in ElementTree.iterparse(path):
+        tag = element.tag.rpartition("}")[2]
+        if tag == "subject" and not rate:
+            rate = float(element.get("frameRate") or 0.0)
+        elif tag == "segment":
+            names.append(element.get("label") or f"segment {len(names) + 1}")
+        elif tag == "joint" and len(element) >= 2:
+            ends = [(end.text or "").partition("/")[0].strip() for end in element[:2]]
+            links[ends[1]] = ends[0]
+        elif tag == "frame":
+            if element.get("type", "normal") == "normal":
+                found = {child.tag.rpartition("}")[2]: child.text or "" for child in element}
+                turns.append(np.array(found["orientation"].split(), float))
+                places.append(np.array(found["position"].split(), float))
+            if len(turns) > MOST_FRAMES:
+                raise ValueError(f"more than {MOST_FRAMES} frames")
+            element.clear()
+    count = len(names)
+    orientations = np.array(turns).reshape(len(turns), count, 4) if turns else np.zeros((0, 0, 4))
+    positions = np.array(places).reshape(len(places), count, 3) if places else np.zeros((0, 0, 3))
+    if not (np.isfinite(orientations).all() and np.isfinite(positions).all()):
+        raise ValueError("it has values that are no numbers")
+    parents = np.array([names.index(links[name]) if name in links else -1 for name in names])
+    return tuple(names), parents, rate, orientations, positions
+
+
+def _motion(path: Path, names: tuple[str, ...], parents: NDArray[np.intp], fps: float,
+            turns: FloatArray, places: FloatArray) -> Motion:
+    lengths = np.linalg.norm(turns, axis=-1)
+    if np.abs(lengths - 1.0).max() > LENGTH_OFF:
+        raise RequestError(f"{path}: has orientations that are no unit quaternions")
+    turns = turns / lengths[..., None]
+    above = parents[1:]
+    if parents[0] != -1 or np.any(above < 0) or np.any(above >= np.arange(1, len(names))):
+        raise RequestError(f"{path}: its joints do not connect the segments to one body")
+    offsets = np.median(quaternions.rotate(quaternions.conjugate(turns[:, above]),
+                                           places[:, 1:] - places[:, above]), axis=0)
+    heads = np.zeros((len(names), 3))
+    for joint, parent in enumerate(above.tolist(), start=1):
+        heads[joint] = heads[parent] + offsets[joint - 1]
+    tails = heads + (heads - heads[np.maximum(parents, 0)]) / 2
+    for joint in range(len(names)):
+        below = heads[parents == joint]
+        if len(below):
+            tails[joint] = below.mean(axis=0)
+    skeleton = Skeleton(names, parents, heads, tails)
+    return Motion.from_global_rotations(skeleton, fps, places[:, 0],
+                                        quaternions.without_flips(turns))
+
+
+def _roles(names: tuple[str, ...]) -> dict[str, str]:
+    roles = {TRUNK[name]: name for name in names if name in TRUNK}
+    for side in ("Left", "Right"):
+        roles |= {f"{side.lower()}_{role}": f"{side}{part}" for part, role in PARTS.items()
+                  if f"{side}{part}" in names}
+    return roles

@@ -1,0 +1,98 @@
+"""TRC files: tables of markers, as OpenSim, OpenCap, Pose2Sim and Motion Analysis write them.
+
+Format: five lines of head (names and values of the rates, the unit; the markers; the columns), then
+a line a frame: its number, its time, X Y Z of each marker. Cells of markers that were not seen are
+empty or NaN. Y points up as a rule; the file does not say.
+"""
+
+import re
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+from mimegen.base.errors import RequestError
+from mimegen.motion.quaternions import FloatArray
+from mimegen.readers.c3d_file import Trajectories
+from mimegen.readers.text import text_of
+
+# The columns before the markers': number and time of the frame.
+BEFORE = 2
+MOST_MARKERS, MOST_FRAMES, LARGEST = 5000, 10_000_000, 1e6
+# The rate of the header and that of the times may differ by this share.
+SAME_RATE = 0.02
+
+
+def read_trc(path: Path, fps: float | None = None) -> Trajectories:
+    """Read the markers of a TRC file; ``fps`` goes before its own rate.
+
+    Raises RequestError, with the line, for what is no such table.
+    """
+    rows, notes = text_of(path, "the text of a TRC file")
+    head = next((n for n, row in enumerate(rows[:10]) if row.strip().startswith("Frame#")), None)
+    if head is None or not rows[0].lstrip().startswith("PathFileType"):
+        raise RequestError(f"{path}: line 4: expected the names of the markers after Frame# and"
+                           " Time, as in a TRC file")
+    labels = tuple(label.strip() for label in rows[head].rstrip().split("\t")[BEFORE:]
+                   if label.strip())
+    if not 1 <= len(labels) <= MOST_MARKERS:
+        raise RequestError(f"{path}: line {head + 1}: names {len(labels)} markers")
+    facts = _facts(rows[:head])
+    table = _table(path, rows, head + 2, len(labels))
+    rate, more = _rate(path, facts, table[:, 1], fps)
+    places = table[:, BEFORE:].reshape(len(table), len(labels), 3)
+    places = np.where(np.abs(places) > LARGEST, np.nan, places)
+    # A marker that was not seen is 0 0 0 for some writers.
+    places = np.where(np.all(places == 0.0, axis=2, keepdims=True), np.nan, places)
+    return Trajectories(labels, places, rate, facts.get("Units", "").lower(), frozenset(), "trc",
+                        ("", ""), (*notes, *more))
+
+
+def _facts(rows: list[str]) -> dict[str, str]:
+    """Return what the second and third line say."""
+    for names, values in pairwise(rows):
+        if names.strip().startswith("DataRate"):
+            return dict(zip(names.split(), values.split(), strict=False))
+    return {}
+
+
+def _table(path: Path, rows: list[str], start: int, markers: int) -> FloatArray:
+    """Return the numbers of all frames, NaN where cells are empty."""
+    width = BEFORE + 3 * markers
+    numbers = [number for number in range(start, len(rows)) if rows[number].strip()]
+    if len(numbers) < 2:
+        raise RequestError(f"{path}: has {len(numbers)} frames, expected at least 2")
+    if len(numbers) * width > MOST_FRAMES * 10:
+        raise RequestError(f"{path}: has {len(numbers)} frames of {markers} markers, more than are"
+                           " read; export a part of it")
+    table = np.full((len(numbers), width), np.nan)
+    for line, number in enumerate(numbers):
+        cells = rows[number].rstrip("\n").split("\t")
+        if len(cells) < BEFORE or len(cells) > width + 3:
+            cells = rows[number].split()
+        for column, cell in enumerate(cells[:width]):
+            if cell and not cell.isspace():
+                try:
+                    table[line, column] = float(cell)
+                except ValueError:
+                    raise RequestError(f"{path}: line {number + 1}: {cell.strip()[:20]!r} is no"
+                                       " number") from None
+    return table
+
+
+def _rate(path: Path, facts: dict[str, str], times: FloatArray, said: float | None
+          ) -> tuple[float, tuple[str, ...]]:
+    """Return the frame rate: as the times say, else the header; and a note where they differ."""
+    stated = facts.get("DataRate", "")
+    header = float(stated) if re.fullmatch(r"\d+(\.\d*)?([eE][+-]?\d+)?", stated) else 0.0
+    steps = np.diff(times)
+    timed = 1.0 / float(np.median(steps)) if len(steps) and np.median(steps) > 0 else 0.0
+    if said is not None:
+        return said, ()
+    rate = timed or header
+    if not (np.isfinite(rate) and rate > 0):
+        raise RequestError(f"{path}: has no frame rate; give it with --fps-of-file")
+    if header and timed and abs(header - timed) > SAME_RATE * header:
+        return timed, (f"the header says {header:g} fps, the times of the frames {timed:g}: they"
+                       " are followed",)
+    return header if header and timed else rate, ()

@@ -34,14 +34,13 @@ class MotionFacts(RowPart):
     motion_source: str | None = Field(None, description="where imported mocap came from")
     motion_original_name: str | None = Field(None, description="its name before it was imported")
     motion_stack: str | None = Field(None, description="the FBX animation stack")
-    motion_subject: str | None = Field(None, description="whose markers of a C3D file of several;"
-                                                         " a partner is the file's other subject")
-    motion_fps_of_file: Number | None = Field(None, description="what was asked for with"
-                                                                " --fps-of-file")
-    motion_take: int | None = Field(None, description="number of the take in a file of several, as"
-                                                      " --take asked for it")
+    motion_subject: str | None = Field(None, description="the subject that is read from a"
+                                                         " C3D file of several people")
+    motion_fps_of_file: Number | None = Field(None, description="value of --fps-of-file")
+    motion_take: int | None = Field(None, description="value of --take, the number of a take in a"
+                                                      " file of several")
     motion_smpl_model_sha256: str | None = Field(None, description="of the user's own SMPL model")
-    motion_trim: str | None = Field(None, description="what was asked for with --trim")
+    motion_trim: str | None = Field(None, description="value of --trim")
     motion_first_frame: int | None = Field(None, description="first frame used of the file")
     motion_last_frame: int | None = Field(None, description="last frame used of the file")
     motion_mapping_sha256: str | None = Field(None, description="of the user's own bone mapping")
@@ -52,8 +51,8 @@ class MotionFacts(RowPart):
     motion_up_axis: str | None = None
     motion_up_axis_found_by: str | None = None
     front_azimuth_deg: Number | None = Field(
-        None, description="where the first performer faces at the start: 0 is the stage's front,"
-                          " 90 to the left of who faces it")
+        None, description="direction that the first performer faces at the start: 0 is the stage's"
+                          " front, 90 the left of a person who faces that front")
     motion_notes: list[str] | None = Field(
         None, description="every assumption and doubt about the motion file")
 
@@ -105,23 +104,21 @@ class StageFacts(RowPart):
     still_key: ContentKey | None = Field(
         None, description="content key of the set's still; null where no set was rendered")
     set_changes: SetChanges | None = Field(
-        None, description="what is moved or left out of the set for the performers; null for"
-                          " nothing")
+        None, description="things of the set that are moved or left out for the performers; null"
+                          " for none")
     background_shown: Number | None = Field(
-        None, description="share of the picture's area that shows what tells the background's"
-                          " place, 0 to 1, performers not counted; null where nothing is said of"
-                          " that")
+        None, description="share of the picture's area that shows things which identify the place,"
+                          " 0 to 1, without performers; null if the background lists none")
     camera: CameraFacts | None = None
     pan: PanFacts | None = Field(
-        None, description="of a camera that follows; null where it stands still")
+        None, description="path of a camera that follows; null for a fixed camera")
     light: Json | None = Field(None, description="sun and sky, as in render_configs/*.yaml")
     light_tint: list[Number] | None = Field(
-        None, description="what a figure's light is multiplied by that is lit as its place is,"
-                          " linear red, green, blue; null where it is lit as all are")
-    shadow_tint: list[Number] | None = Field(
-        None, description="what a shadow that is lit as its place is takes of the ground's light"
-                          " until the suns' is gone, as a multiple of the usual, linear red, green,"
+        None, description="with --light place: factors of the figure's light, linear red, green,"
                           " blue; else null")
+    shadow_tint: list[Number] | None = Field(
+        None, description="with --light place: how much light a shadow takes from the ground, as a"
+                          " multiple of the usual, linear red, green, blue; else null")
     render_config: Json | None = Field(
         None, description="the whole render config; of a display its whole specification")
     device: str | None = Field(None, description="the kind of device that rendered")
@@ -194,8 +191,8 @@ class DisplayFacts(RowPart):
     depth_rule: str | None = None
     projection: str | None = None
     azimuth_deg: Number | None = Field(
-        None, description="of the camera on the stage: 0 is the stage's front, 90 to the left of"
-                          " who faces it")
+        None, description="of the camera on the stage: 0 is the stage's front, 90 the left of a"
+                          " person who faces that front")
     elevation_deg: Number | None = None
     anchor: str | None = None
     translation: str | None = None

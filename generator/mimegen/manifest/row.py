@@ -26,11 +26,11 @@ class StimulusFacts(RowPart):
     """What each clip's row has."""
 
     row_version: int = Field(ROW_VERSION, ge=1, description="of this model")
-    sample_id: str = Field(min_length=1, description="names the clip; no other has it")
+    sample_id: str = Field(min_length=1, description="unique name of the clip")
     file_name: Annotated[str, AfterValidator(inner_path)] = Field(
         description="the clip, relative to the manifest's folder")
     plain_id: str | None = Field(
-        None, description="with --names opaque: the sample_id that says what is shown")
+        None, description="with --names opaque: the descriptive sample_id")
     action: str
     take: str
     actor: str = Field(description="choreography, recorded, or who performed")
@@ -44,14 +44,14 @@ class StimulusFacts(RowPart):
     split: str | None = Field(None, description="the part of a data set, as MIME's rows have it")
     avatar: str | None = Field(description="the character; null for dots of the motion itself")
     config_name: str | None = Field(
-        None, description="MIME's: the variant, as base+blank@0; null where none was asked for")
+        None, description="MIME's: the variant, as base+blank@0; null if none was requested")
     variant: str | None = Field(None, description="the same as config_name, in mimegen's word")
     angle: Number | None = Field(
         None, description="how far the camera is turned from the render config's own place,"
                           " degrees counterclockwise from above")
     view_azimuth_deg: Number | None = Field(
         None, description="where the camera stands, 0 to 360: 0 is before the first performer, 90"
-                          " at their left hand; null for markers, of which nobody says the front")
+                          " at their left hand; null for markers, which have no known front")
     background_config: str | None = Field(
         None, description="blank, aligned, misaligned, or named")
     background_name: str | None = None

@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 OUT ?= demo
 
-.PHONY: setup demo test check docs bench mutants lock release-check clean
+.PHONY: setup demo test quick check docs bench mutants lock release-check clean
 
 # .venv with mimegen, editable, and all that tests need, in the releases of requirements.lock.
 setup: $(VENV)/.ready
@@ -28,6 +28,10 @@ demo: setup
 # All tests; a file is run by one process, so that it makes what its tests share once.
 test: setup
 	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
+
+# Tests that need neither Blender nor OpenGL nor a browser, with few examples: is a change sane?
+quick: setup
+	$(BIN)/python -m pytest -m fast --hypothesis-profile quick --numprocesses 2 --dist loadfile
 
 # Style, types, and that rooms import only rooms below them.
 check: setup

@@ -1,6 +1,8 @@
+import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import moderngl
 import pytest
@@ -13,10 +15,30 @@ from mimegen.rendering.opengl.context import context_of_process
 from places import SAMPLES
 from running import mimegen
 
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
 # What else a machine has to do is no fault of a test.
 settings.register_profile("mimegen", deadline=None,
                           suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("quick", settings.get_profile("mimegen"), max_examples=15)
 settings.load_profile("mimegen")
+# What a test asks for, or the folder in which it lies, says what it needs.
+FIXTURES = {"browser": "browser", "context": "engines", "basketball": "render",
+            "three_clips": "render"}
+FOLDERS = {"rendering": "engines"}
+NOT_FAST = {"render", "engines", "browser", "slow"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark tests by what they need; what needs nothing and is not marked slow is fast."""
+    for item in items:
+        folder = item.path.relative_to(Path(__file__).parent).parts[0]
+        names = [FIXTURES.get(name) for name in getattr(item, "fixturenames", ())]
+        for name in filter(None, [*names, FOLDERS.get(folder)]):
+            item.add_marker(name)
+        if not NOT_FAST & {mark.name for mark in item.iter_markers()}:
+            item.add_marker("fast")
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -89,6 +111,25 @@ def three_clips(tmp_path_factory: pytest.TempPathFactory, tiny_config: Path) -> 
                    "--out", out)
     assert done.returncode == 0, done.stderr
     return out
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator["Browser"]:
+    """A Chromium: the system's own, or the one that playwright has installed.
+
+    Not of the session: while it runs, nothing else in this process can use asyncio.
+    """
+    playwright_api = pytest.importorskip("playwright.sync_api",
+                                         reason="needs a browser: pip install 'mimegen[browser]'")
+    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser",
+                                                    "google-chrome"))), None)
+    with playwright_api.sync_playwright() as playwright:
+        try:
+            running = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        except playwright_api.Error as problem:
+            pytest.skip(f"no Chromium here: {problem.message.splitlines()[0]}")
+        yield running
+        running.close()
 
 
 Runner = Callable[..., subprocess.CompletedProcess[str]]

@@ -9,6 +9,8 @@ import pytest
 
 from mimegen.base.paths import PACKAGE
 
+pytestmark = pytest.mark.render
+
 NOTEBOOKS = sorted((PACKAGE.parents[1] / "docs" / "guide" / "notebooks").glob("*.ipynb"))
 
 

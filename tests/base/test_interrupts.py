@@ -18,6 +18,8 @@ from mimegen.farm.local import LocalExecutor
 from running import blender_processes, command, invoke, processes_of_group
 from waiting import wait_until
 
+pytestmark = pytest.mark.slow
+
 
 class Running:
     """A command in a process group of its own, as a terminal has it."""

@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from examples import examples
 from mimegen.base.errors import RequestError
 from mimegen.base.names import LONGEST, inner_path, path_name, plain_name
 from mimegen.base.yaml_file import YamlFile
@@ -118,7 +119,7 @@ def clip_of(action: str, take: str, who: str, background: str, config: RenderCon
             DisplayClip(variant, casting, config, Display(name="d", description=""), False))
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(texts, texts, texts, texts, texts, texts)
 def test_no_clip_leaves_its_folder(action: str, take: str, who: str, background: str,
                                    config: str, words: str) -> None:

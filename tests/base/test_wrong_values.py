@@ -13,6 +13,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from examples import examples
 from mimegen.base import yaml_file
 from mimegen.base.errors import RequestError
 from mimegen.base.paths import data_folder
@@ -73,7 +74,7 @@ def changed(name: str, at: Place, value: object) -> str:
 
 
 @pytest.mark.parametrize("kind", FILES)
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(data=st.data())
 def test_a_wrong_value_is_refused_with_line_and_key(kind: str, data: st.DataObject) -> None:
     """It may be a right one by chance: then the file is read."""

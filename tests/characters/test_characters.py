@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from examples import examples
 from mimegen.base.errors import RequestError
 from mimegen.base.paths import data_folder
 from mimegen.characters.body import make_body
@@ -123,7 +124,7 @@ def test_clothes_are_symmetric_within_millimetres(person: Character, name: str) 
     assert np.percentile(gaps, 99) < 0.006
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 @given(st.fixed_dictionaries({
     "sex": st.floats(0, 1), "age": st.floats(10, 90), "height": st.floats(1.2, 2.2),
     "muscle": st.floats(0, 1), "weight": st.floats(0, 1), "proportions": st.floats(0.5, 1),

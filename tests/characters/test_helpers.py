@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.spatial import ConvexHull, cKDTree
 
+from examples import examples
 from mimegen.base.paths import data_folder
 from mimegen.characters.bake import read_bake
 from mimegen.characters.body import make_body, shaped_points, turns_to_rest
@@ -65,7 +66,7 @@ def posed(character: Character, turns: dict[str, list[float]]) -> NDArray[Any]:
 
 
 @given(st.floats(-80, 80))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 def test_helpers_turn_part_of_the_way(degrees: float) -> None:
     skeleton = with_helpers(PLAIN)
     pose = turned(skeleton, {"LeftArm": [0, degrees, 0], "LeftLeg": [degrees, 0, 0]}).global_pose

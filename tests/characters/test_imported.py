@@ -22,6 +22,8 @@ from mimegen.motion import quaternions, standard_skeleton
 from mimegen.pages.preview import capsule_body
 from places import SAMPLES, SUPPORT
 
+pytestmark = pytest.mark.engines
+
 FBX = SAMPLES / "fbx"
 needs_samples = pytest.mark.skipif(not FBX.is_dir(), reason="no mocap samples beside the repo")
 MILLIMETRE = 1e-3

@@ -22,6 +22,8 @@ from mimegen.characters.spec import read_character
 from mimegen.motion import Motion, quaternions
 from places import SUPPORT
 
+pytestmark = pytest.mark.engines
+
 
 def built(name: str) -> Character:
     return build_character(read_character(data_folder() / "rigs" / f"{name}.yaml"))

@@ -5,6 +5,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from examples import examples
 from mimegen.base.errors import RequestError
 from mimegen.base.paths import data_folder
 from mimegen.choreography.formatting import WIDTH, formatted
@@ -81,7 +82,7 @@ VALUES = st.recursive(SCALARS, lambda inner: st.one_of(
         st.from_regex(r"[a-z_]{1,8}", fullmatch=True), inner, max_size=5)), max_leaves=30)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.dictionaries(st.from_regex(r"[a-z_]{1,8}", fullmatch=True), VALUES, min_size=1,
                        max_size=4), st.booleans())
 def test_any_file_says_the_same_afterwards_and_is_laid_out_once_and_for_all(content, block):

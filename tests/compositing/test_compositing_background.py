@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from PIL import Image
 from scipy.spatial.transform import Rotation
 
+from examples import examples
 from made_pictures import FACTS, GROUND, camera_at, picture_file
 from mimegen.base.errors import RequestError
 from mimegen.compositing.backdrop import PERSON_M, _opened, backdrop, person_rows, place_picture
@@ -51,7 +52,7 @@ def gray(width=800, height=600):
 
 @given(taken_from=st.floats(0.8, 4.0), pitch=st.sampled_from([0.0, 3.0, 8.0, 15.0, -3.0]),
        lens=st.sampled_from([24.0, 35.0]), seen_from=st.floats(0.8, 2.3), down=st.floats(1.0, 10.0))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_a_person_is_as_tall_in_the_picture_as_in_the_frame(taken_from, pitch, lens, seen_from,
                                                             down):
     """The picture's true camera is known: a person drawn there is as tall as the figure."""

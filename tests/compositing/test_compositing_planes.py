@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from examples import examples
 from mimegen.compositing.planes import Planes, changed_box
 from mimegen.store.frames import Frame
 
@@ -42,7 +43,7 @@ def test_they_agree_with_ffmpeg_to_one_step() -> None:
     assert np.abs(ours - theirs).max() <= 1
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 7), st.integers(0, 5), st.integers(1, 8),
                           st.integers(1, 6), st.integers(0, 99)), min_size=1, max_size=4))
 def test_changing_parts_gives_the_same_as_converting_all(

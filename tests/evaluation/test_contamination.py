@@ -20,6 +20,7 @@ from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
+from examples import examples
 from made_row import CLIP
 from mimegen.base.errors import RequestError
 from mimegen.cli import main
@@ -162,7 +163,7 @@ def test_pairs_are_statsmodels_exact_mcnemar(first: int, second: int) -> None:
 
 
 # statsmodels collects garbage at each call.
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=examples(25))
 @given(st.lists(shares, min_size=1, max_size=12))
 def test_holm_is_statsmodels(ps: list[float]) -> None:
     assert holm(ps) == pytest.approx(multipletests(ps, method="holm")[1])

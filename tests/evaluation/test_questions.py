@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
+from examples import examples
 from mimegen.base.errors import RequestError
 from mimegen.base.files import file_hash
 from mimegen.evaluation.audit import audit, read_items
@@ -142,7 +143,7 @@ def test_the_same_seed_gives_the_same_questions_and_another_one_others():
     assert sum({*other[one.sample_id]} == {*one.options} for one in again) < 10
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=examples(8), deadline=None)
 @given(st.data())
 def test_blocks_keep_the_rules_whatever_the_set(data):
     actions = data.draw(st.lists(st.sampled_from(sorted(known_actions())), min_size=6, max_size=40))

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +9,6 @@ import pytest
 
 from running import invoke
 from study_rows import make_clip
-
-try:
-    from playwright.sync_api import Browser, Error, sync_playwright
-except ImportError:
-    pytest.skip("needs a browser: pip install 'mimegen[browser]'", allow_module_level=True)
 
 WIDTHS = (320, 360, 412)
 # Nothing in it lets a browser break the line.
@@ -27,19 +21,6 @@ OUTSIDE = """() => [...document.querySelectorAll("body *")].filter(one => {
   const place = one.getBoundingClientRect();
   return place.width > 0 && (place.right > innerWidth + 0.5 || place.left < -0.5);
 }).map(one => one.outerHTML.slice(0, 120))"""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser",
-                                                    "google-chrome"))), None)
-    with sync_playwright() as playwright:
-        try:
-            running = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        except Error as problem:
-            pytest.skip(f"no Chromium here: {problem.message.splitlines()[0]}")
-        yield running
-        running.close()
 
 
 def lines(path: Path, content: list[dict[str, Any]]) -> Path:

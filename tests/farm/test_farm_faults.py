@@ -17,6 +17,8 @@ from PIL import Image
 from running import blender_processes, command, frames_of, mimegen, rows_of
 from waiting import wait_until
 
+pytestmark = pytest.mark.render
+
 CELLS = "base+blank@0,base+blank@90,woman+blank@0"
 
 

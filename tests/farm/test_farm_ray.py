@@ -31,6 +31,8 @@ from ray_cluster import add_machine, ray_cluster
 from running import command, frames_of, mimegen, rows_of
 from waiting import wait_until
 
+pytestmark = pytest.mark.render
+
 ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'mimegen[ray]'")
 
 CONFIG = read_config(data_folder() / "render_configs" / "preview.yaml")

@@ -15,6 +15,8 @@ import slurm_cluster
 from mimegen.base.paths import data_folder
 from running import command, frames_of, mimegen, rows_of
 
+pytestmark = pytest.mark.render
+
 LONGEST_S = 400.0
 VARIANTS = "base+blank@0,woman+blank@0"
 # Dots, and ground truth that needs no OpenGL.

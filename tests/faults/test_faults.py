@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from examples import examples
 from mimegen.base.errors import RequestError
 from mimegen.characters.character import Performance
 from mimegen.characters.helpers import HELPERS, helped_joint
@@ -236,7 +237,7 @@ def test_who_sinks_has_no_passes() -> None:
     assert refused.returncode == 2 and "leave one of the two out" in refused.stderr
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(frames=st.integers(2, 300), amount=st.floats(0.05, 1.0), seed=st.integers(0, 99))
 def test_frames_that_are_shown(frames: int, amount: float, seed: int) -> None:
     def shown(name: str) -> list[int]:

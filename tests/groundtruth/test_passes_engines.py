@@ -20,6 +20,8 @@ from mimegen.shots.jobs import FigureFiles, FrameDone, JobDone, JobFailed, Ready
 from mimegen.store.frames import frame_name
 from mimegen.store.passes import read_arrays
 
+pytestmark = pytest.mark.engines
+
 LOOKED_AT: tuple[Kind, ...] = ("depth", "mask", "normals", "flow", "parts")
 
 

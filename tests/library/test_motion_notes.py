@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 from bvh_files import walk
+from examples import examples
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.takes import user_take
 from mimegen.markers.handedness import are_mirrored
@@ -82,7 +83,7 @@ def test_import_prints_stores_and_lists_them(notes: list[str], tmp_path: Path) -
     assert all(take["notes"] == [] for take in listed if take["action"] != "strolling")
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(turn=st.tuples(*[st.floats(-180, 180)] * 3), noise=st.floats(0.0, 0.03),
        axis=st.integers(0, 2), missing=st.floats(0.0, 0.4), seed=st.integers(0, 99))
 def test_mirrored_markers_are_told(turn: tuple[float, ...], noise: float, axis: int, missing: float,

@@ -3,6 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from examples import examples
 from marked_bodies import OPTITRACK, PLUG_IN_GAIT, SHOGUN, exercise, markers
 from mimegen.base.errors import RequestError
 from mimegen.markers import centres, find_marker_set, solve
@@ -239,7 +240,7 @@ def test_the_chord_function_keeps_its_promises(distance, angle, lift):
         lateral * (hip - knee), axis=1) / np.sum((hip - knee) ** 2) * (hip - knee)))) < 1e-9
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=examples(10), deadline=None)
 @given(seed=st.integers(0, 1000))
 def test_the_fit_finds_a_pose_again(seed):
     """A chain of three joints with three markers each, from a pose some 30 degrees away."""

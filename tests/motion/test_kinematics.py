@@ -1,4 +1,4 @@
-"""Measures of movement that benchmarks/naturalness.py compares takes by."""
+"""Measures of movement that benchmarks/kinematics.py compares takes by."""
 
 
 import numpy as np
@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kinematics
+from examples import examples
 
 FPS = 240.0
 
@@ -20,14 +21,14 @@ def reach(seconds=1.0, metres=0.4, fps=FPS):
 
 
 @given(st.floats(0.5, 3.0), st.floats(0.05, 2.0))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_dimensionless_jerk_of_a_minimum_jerk_reach_is_known(seconds, metres):
     found = kinematics.log_dimensionless_jerk(reach(seconds, metres), FPS)
     assert found == pytest.approx(-np.log(204.8), abs=0.08)
 
 
 @given(st.integers(0, 2**32 - 1))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 def test_noise_makes_rougher_and_filtering_smoother(seed):
     points = reach(fps=60.0)
     noise = np.random.default_rng(seed).normal(0.0, 0.002, points.shape)

@@ -4,6 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
+from examples import examples
 from mimegen.motion import Motion, Skeleton, metrics, quaternions, standard_skeleton
 from mimegen.motion.contacts import resting, resting_level, velocities
 from mimegen.motion.editing import mirrored, resampled, trimmed
@@ -30,7 +31,7 @@ def same_turn(first, second):
 
 
 @given(seeds)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 def test_quaternion_algebra_is_scipys(seed):
     a, b = np.split(turns(seed, 10), 2)
     first, second = (Rotation.from_quat(q, scalar_first=True) for q in (a, b))
@@ -46,7 +47,7 @@ def test_quaternion_algebra_is_scipys(seed):
 
 
 @given(seeds)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 def test_swing_and_twist_make_the_rotation(seed):
     q, axis = turns(seed, 4), np.array([0.0, 0.6, 0.8])
     twist = quaternions.twist_about(q, axis)
@@ -56,7 +57,7 @@ def test_swing_and_twist_make_the_rotation(seed):
 
 
 @given(seeds)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 def test_between_turns_one_vector_to_the_other(seed):
     a, b = np.random.default_rng(seed).normal(size=(2, 6, 3))
     b[0] = -a[0]
@@ -72,7 +73,7 @@ def test_without_flips_neighbours_are_close_and_turns_the_same():
 
 
 @given(seeds)
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=examples(10), deadline=None)
 def test_bone_lengths_are_constant(seed):
     motion = some_motion(seed)
     positions, parents = motion.global_pose.positions, motion.skeleton.parents
@@ -81,7 +82,7 @@ def test_bone_lengths_are_constant(seed):
 
 
 @given(seeds)
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=examples(10), deadline=None)
 def test_global_rotations_and_back(seed):
     motion = some_motion(seed)
     again = Motion.from_global_rotations(motion.skeleton, motion.fps, motion.root_positions,
@@ -101,7 +102,7 @@ def test_forward_kinematics_of_a_bent_elbow():
 
 
 @given(seeds)
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=examples(10), deadline=None)
 def test_mirroring_twice_is_nothing_and_once_swaps_the_sides(seed):
     motion = some_motion(seed)
     once = mirrored(motion)

@@ -34,6 +34,8 @@ from mimegen.shots.config import RenderConfig, read_config
 from permuting import AllGood, space_of
 from running import invoke
 
+pytestmark = pytest.mark.slow
+
 CATALOGUE = Catalogue.with_libraries(())
 DRAFT = read_config(data_folder() / "render_configs" / "draft.yaml")
 # It looks along +Y from before the performer, 1 m above the ground.

@@ -17,6 +17,8 @@ import pytest
 from marked_bodies import PLUG_IN_GAIT, exercise, markers, write_c3d
 from mimegen.base.paths import PACKAGE, data_folder
 
+pytestmark = pytest.mark.slow
+
 PRINT = """
 import json, sys
 from dataclasses import replace

@@ -24,6 +24,8 @@ from mimegen.plan.permute.good_takes import GoodTakes
 from mimegen.plan.permute.ready import read_ready
 from permuting import CATALOGUE, drawn, killed, people_who_stop, permute, space_of
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("design", DESIGNS)
 def test_more_clips_begin_with_the_same_and_another_seed_draws_others(design: str) -> None:

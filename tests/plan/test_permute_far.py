@@ -14,6 +14,8 @@ from mimegen.plan.permute.people import apart, numbers_of, person_of
 from mimegen.plan.permute.seen import Seen, seen_in
 from permuting import CATALOGUE, drawn, permute, space_of
 
+pytestmark = pytest.mark.slow
+
 
 def seen_row(action: str, **facts: Any) -> Row:
     return Row.model_validate({

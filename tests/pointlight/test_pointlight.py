@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import ndimage
 
+from examples import examples
 from mimegen.base.errors import RequestError
 from mimegen.motion import Motion, quaternions, standard_skeleton
 from mimegen.pointlight.discs import Canvas, disc_coverage, to_linear
@@ -65,7 +66,7 @@ def frames_of(made: Stimulus) -> NDArray[Any]:
 
 @given(st.lists(st.tuples(st.floats(4, 5), st.floats(4, 5), st.floats(0.2, 3.9)), min_size=1,
                 max_size=6))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 def test_a_disc_covers_exactly_its_share_of_every_pixel(discs: list[tuple[float, ...]]) -> None:
     x, y, radius = np.array(discs).T
     cover = disc_coverage(np.stack([x, y], axis=1), radius, 9)

@@ -22,6 +22,8 @@ from mimegen.shots.devices import kind_of_cpu
 from running import blender_processes, command, frames_of, mimegen, processes_of_group, rows_of
 from waiting import wait_until
 
+pytestmark = pytest.mark.render
+
 # Until a job has rendered some frames, also where others need the processors.
 LONGEST_S = 300.0
 REQUIRED = {

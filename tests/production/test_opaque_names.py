@@ -12,6 +12,8 @@ from mimegen.cli import main
 from mimegen.production.clipfolder import SALT, ClipFolder
 from running import frames_of, mimegen, rows_of
 
+pytestmark = pytest.mark.render
+
 WORDS = ("boxing", "pointlight", "choreography")
 
 

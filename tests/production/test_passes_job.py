@@ -20,6 +20,8 @@ from mimegen.compositing.passfiles import PassSource, folder_hash, write_exr, wr
 from mimegen.shots.camera import Camera
 from running import command, frames_of, leave_as_killed, mimegen, rows_of
 
+pytestmark = pytest.mark.render
+
 VARIANTS = "base+blank@0,base+aligned@0"
 
 

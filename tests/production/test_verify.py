@@ -18,6 +18,8 @@ from mimegen.production.verify import verify
 from mimegen.store.store import Store
 from running import frames_of, mimegen, rows_of
 
+pytestmark = pytest.mark.render
+
 
 @pytest.fixture
 def out(three_clips: Path, tmp_path: Path) -> Path:

@@ -10,6 +10,8 @@ from mimegen.base.errors import RequestError
 from mimegen.motion import Motion, quaternions, standard_skeleton
 from mimegen.readers import read_motion
 
+pytestmark = pytest.mark.engines
+
 FRAMES, FPS = 20, 30.0
 
 

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bvh_files import BvhFile, repeated, walk
+from examples import examples
 from glb_files import parts_of, values, write
 from mimegen.base.errors import RequestError
 from mimegen.motion import Motion
@@ -49,7 +50,7 @@ def test_a_short_gap_in_a_bvh_is_bridged_and_said(tmp_path: Path, word: str) -> 
     assert np.abs(places(found) - places(true)).max() < 0.1
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(first=st.integers(0, 38), length=st.integers(1, 20),
        joint=st.sampled_from(["Hips", "Spine1", "LeftUpLeg", "RightForeArm", "Head"]))
 def test_any_short_gap_leaves_a_motion_that_is_whole(tmp_path_factory: pytest.TempPathFactory,

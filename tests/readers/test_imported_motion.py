@@ -12,7 +12,8 @@ from mimegen.readers import ReadOptions, Recording, read_motion, separate
 from places import SAMPLES, SUPPORT
 
 SAMPLES = SAMPLES / "fbx"
-pytestmark = pytest.mark.skipif(not SAMPLES.is_dir(), reason="no mocap samples beside the repo")
+pytestmark = [pytest.mark.engines,
+              pytest.mark.skipif(not SAMPLES.is_dir(), reason="no mocap samples beside the repo")]
 
 
 @cache

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bvh_files import BvhFile, repeated, walk
+from examples import examples
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers import ReadOptions, Recording, read_motion
 from mimegen.readers.dropouts import frames_said
@@ -162,7 +163,7 @@ def test_lost_moments_are_bridged_and_said(tmp_path: Path, case: str) -> None:
     assert error.max() < 0.25 and np.median(error) < 0.05
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(frame=st.integers(3, 36), joint=st.sampled_from(
     ["Spine1", "LeftUpLeg", "RightUpLeg", "LeftFoot", "RightArm", "RightForeArm", "Head"]),
     angle=st.floats(50, 170), channel=st.integers(0, 2))
@@ -177,7 +178,7 @@ def test_any_wild_frame_is_bridged(tmp_path_factory: pytest.TempPathFactory, fra
     assert np.abs(places(found) - true).max() < 0.15
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(hertz=st.floats(0.5, 6.0), degrees=st.floats(5.0, 60.0), joint=st.sampled_from(
     ["LeftForeArm", "RightArm", "LeftUpLeg"]))
 def test_quick_movement_is_left_alone(tmp_path_factory: pytest.TempPathFactory, hertz: float,

@@ -7,6 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bvh_text import CHANNELS, HIERARCHY, person, row
+from examples import examples
 from mimegen.base.errors import RequestError
 from mimegen.motion import Skeleton, quaternions, standard_skeleton
 from mimegen.readers import READERS, ReadOptions, find_roles, read_motion
@@ -95,7 +96,7 @@ def test_tabs_line_ends_spaces_and_a_byte_order_mark_do_not_matter(written):
 
 
 @given(st.permutations("XYZ"), st.integers(0, 2**32 - 1))
-@settings(max_examples=12, deadline=None,
+@settings(max_examples=examples(12), deadline=None,
           suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_rotation_orders_multiply_as_listed(tmp_path, order, seed):
     """The same pose written in any channel order reads as the same pose."""
@@ -213,7 +214,7 @@ def real_bytes(samples):
 
 
 @given(st.data())
-@settings(max_examples=250, deadline=None,
+@settings(max_examples=examples(250), deadline=None,
           suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_corrupted_bytes_give_a_motion_or_one_line(real_bytes, tmp_path, data):
     content = bytearray(real_bytes)
@@ -243,7 +244,7 @@ def test_corrupted_bytes_give_a_motion_or_one_line(real_bytes, tmp_path, data):
 
 
 @given(st.data())
-@settings(max_examples=100, deadline=None,
+@settings(max_examples=examples(100), deadline=None,
           suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_odd_numbers_give_a_motion_or_one_line(tmp_path, data):
     """Bones without length, on one line, huge or tiny: the file is whole, the body is not."""

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from examples import examples
 from mimegen.base.errors import RequestError
 from mimegen.motion import quaternions
 from mimegen.readers import ReadOptions, read_motion
@@ -222,7 +223,7 @@ def test_damaged_skeletons_are_refused_with_the_place(take, old, new, said):
     assert "me.asf" in str(refusal.value)
 
 
-@settings(max_examples=60, deadline=None,
+@settings(max_examples=examples(60), deadline=None,
           suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(place=st.integers(0, 4000), junk=st.sampled_from(
     ["nan", "-", "1e400", "root", ":", "#", "begin", "\n", "0 0 0", "rx", "\udcff"]))

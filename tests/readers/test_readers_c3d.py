@@ -5,6 +5,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from examples import examples
 from marked_bodies import PLUG_IN_GAIT, exercise, markers, write_c3d, write_two_people
 from mimegen.base.errors import RequestError
 from mimegen.readers import ReadOptions, read_motion, read_points, subjects_of
@@ -366,7 +367,7 @@ def test_files_that_are_no_c3d_are_refused(tmp_path, content):
     assert "\n" not in str(refusal.value)
 
 
-@settings(max_examples=60, deadline=None,
+@settings(max_examples=examples(60), deadline=None,
           suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(damage=st.lists(st.tuples(st.integers(0, 4000), st.integers(0, 255)), min_size=1,
                        max_size=6))

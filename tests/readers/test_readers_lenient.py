@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bvh_text import HIERARCHY, person, row
+from examples import examples
 from mimegen.base.errors import RequestError
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.takes import user_take
@@ -158,7 +159,7 @@ def test_encodings_of_chinese_names(read, encoding):
 
 @given(st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1),
        st.sampled_from(ENCODINGS[:4]))
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_letters_come_through_unicode(tmp_path, letters, encoding):
     path = tmp_path / "some.txt"
     text = "HIERARCHY\nROOT " + letters + "\n" + "OFFSET 0 0 0\n" * 40

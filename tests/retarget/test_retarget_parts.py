@@ -10,6 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bodies import capsule_character, wandering_motion
+from examples import examples
 from mimegen.characters.character import Character
 from mimegen.motion import Motion, Skeleton, quaternions, standard_skeleton
 from mimegen.motion.quaternions import FloatArray
@@ -224,7 +225,7 @@ BONES_A_FINGER = st.lists(st.integers(0, 3), min_size=5, max_size=5)
 @example([3, 2, 3, 3, 3], [3, 3, 3, 3, 0])
 @example([1] * 5, [2] * 5)
 @given(BONES_A_FINGER, BONES_A_FINGER)
-@settings(max_examples=12)
+@settings(max_examples=examples(12))
 def test_hands_of_any_fingers(left: list[int], right: list[int]) -> None:
     motion = wandering_motion(STANDARD, 12, 1, 0.6)
     names = bones(left, right)

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clearance import HIDDEN_SHARE, SIDES, Bodies, hidden, performed, wrong_in
+from examples import examples
 from mimegen.base.files import content_key
 from mimegen.characters.character import Performance
 from mimegen.compositing.background import read_background
@@ -110,7 +111,7 @@ def test_a_way_through_crates_moves_the_performer_before_it_takes_any_away() -> 
     assert {number for number, _ in through.left_out} == {0} and len(through.left_out) <= 2
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=examples(8), deadline=None)
 @given(st.lists(st.tuples(st.floats(-4, 4), st.floats(-4, 4)), min_size=1, max_size=3),
        st.floats(-180, 180))
 def test_nobody_meets_anything_or_stands_behind_it_on_any_way(

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from pydantic import TypeAdapter, ValidationError
 from scipy.spatial.transform import Rotation
 
+from examples import examples
 from mimegen.base.paths import data_folder
 from mimegen.compositing.background import read_background
 from mimegen.scenery.layout import (
@@ -219,7 +220,7 @@ shares = st.lists(st.floats(0.01, 1), min_size=9, max_size=9)
 turns = st.tuples(*[st.floats(-180, 180)] * 3)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(shares, turns, st.tuples(*[st.floats(0.02, 2)] * 3))
 def test_a_box_around_a_point_in_sight_is_in_the_way(weights, turn, size):
     cone = np.vstack([[5.0, -4.0, 2.0], box_corners(PERFORMER_LOW, PERFORMER_HIGH)])

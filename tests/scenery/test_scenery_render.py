@@ -18,6 +18,8 @@ from mimegen.shots.config import RenderConfig
 from small_set import MINIMAL
 from test_scenery import framed, scenery
 
+pytestmark = pytest.mark.engines
+
 CONFIG = yaml.safe_load("""
 name: test
 description: very small

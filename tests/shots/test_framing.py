@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from bodies import capsule_character, wandering_motion
+from examples import examples
 from mimegen.base.paths import data_folder
 from mimegen.characters.character import Character, Performance
 from mimegen.motion import Motion, quaternions
@@ -36,7 +37,7 @@ def all_vertices(character: Character, motion: Motion) -> NDArray[Any]:
     seed=st.integers(0, 2**32 - 1), angle=st.floats(-720, 720), elevation=st.floats(-5, 50),
     margin=st.floats(0, 0.3), reach=st.floats(0, 3), lens=st.floats(20, 120),
 )
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 def test_every_vertex_of_every_frame_is_within_the_margin_from_any_angle(
     seed: int, angle: float, elevation: float, margin: float, reach: float, lens: float
 ) -> None:

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from bodies import capsule_character
+from examples import examples
 from mimegen.motion import quaternions
 from mimegen.shots.camera import Camera
 from mimegen.shots.config import Light
@@ -41,7 +42,7 @@ def missing_at(shadow: GroundShadow, x: float, y: float) -> float:
 
 
 @given(azimuth=st.floats(-180, 180), elevation=st.floats(25, 90), height=st.floats(0, 2))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_a_shadow_falls_where_the_sun_throws_it(
     azimuth: float, elevation: float, height: float
 ) -> None:

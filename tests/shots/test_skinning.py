@@ -3,13 +3,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from examples import examples
 from mimegen.characters.character import Mesh, posed_vertices
 from mimegen.motion import Motion, quaternions, standard_skeleton
 from mimegen.shots.skinning import joint_columns, skin_matrix, skinned
 
 
 @given(seed=st.integers(0, 2**32 - 1), influences=st.integers(1, 5))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 def test_the_matrix_skins_as_the_formula_does(seed: int, influences: int) -> None:
     chance = np.random.default_rng(seed)
     skeleton = standard_skeleton()

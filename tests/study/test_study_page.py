@@ -1,7 +1,6 @@
 """The page of a study in a real Chromium: by mouse, keyboard, finger, with and without server."""
 
 import json
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -17,33 +16,13 @@ from study_server import Server, serving
 from test_study import settings_file
 
 try:
-    from playwright.sync_api import (
-        Browser,
-        Error,
-        Page,
-        ViewportSize,
-        expect,
-        sync_playwright,
-    )
+    from playwright.sync_api import Browser, Page, ViewportSize, expect
 except ImportError:
     pytest.skip("needs a browser: pip install 'mimegen[browser]'", allow_module_level=True)
 
 DESKTOP: ViewportSize = {"width": 1280, "height": 800}
 PHONE: ViewportSize = {"width": 375, "height": 667}
 SMALL_PHONE: ViewportSize = {"width": 320, "height": 568}
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser",
-                                                    "google-chrome"))), None)
-    with sync_playwright() as playwright:
-        try:
-            running = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        except Error as problem:
-            pytest.skip(f"no Chromium here: {problem.message.splitlines()[0]}")
-        yield running
-        running.close()
 
 
 @pytest.fixture(scope="module")

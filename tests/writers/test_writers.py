@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bodies import capsule_character, read_back, wandering_motion
+from examples import examples
 from mimegen.base.errors import RequestError
 from mimegen.base.paths import data_folder
 from mimegen.characters.imported.importing import import_character
@@ -91,7 +92,7 @@ def test_an_unwritable_scene_is_one_line_and_leaves_nothing(
     assert not list(tmp_path.iterdir())
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(place=st.integers(0, 10**6), value=st.integers(0, 255))
 def test_a_damaged_archive_is_one_clear_line(
     tmp_path_factory: pytest.TempPathFactory, place: int, value: int

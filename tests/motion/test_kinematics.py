@@ -1,4 +1,4 @@
-"""Measures of movement that benchmarks/kinematics.py compares takes by."""
+"""Measures of movement that benchmarks/naturalness.py compares takes by."""
 
 
 import numpy as np

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from mimegen.base.errors import RequestError
-from mimegen.plan.permute import pairs
 from mimegen.plan.permute.declaration import Declaration, read_spec
+from mimegen.plan.permute.good_takes import GoodTakes
 from mimegen.plan.permute.pairs import FACTORS, pairs_of, parse_factors
 from mimegen.plan.permute.planned import permuted_plan
 from mimegen.request.sources import entries_of
@@ -26,7 +26,7 @@ CHANGES = {
 
 @pytest.fixture(autouse=True)
 def takes_are_good(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pairs.GoodTakes, "of_user", staticmethod(lambda: AllGood(Path(), {})))
+    monkeypatch.setattr(GoodTakes, "of_user", staticmethod(lambda: AllGood(Path(), {})))
 
 
 def drawn(factor: str, count: int = 4, seed: int = 1, actions: str = "") -> list[Declaration]:

@@ -82,9 +82,9 @@ def test_what_is_known_is_never_called():
 
 
 def test_plain_values_come_back_as_they_were():
-    held = {"a": np.arange(6.0).reshape(2, 3), "b": [1, 2.5, "x", None, True],
-            3: {"c": np.array(["p", "q"])}, "f": np.asfortranarray(np.eye(3)[:2]),
-            "s": np.float32(1.5), "o": np.array([{"k": np.ones(2)}], dtype=object)}
+    held: dict[Any, Any] = {"a": np.arange(6.0).reshape(2, 3), "b": [1, 2.5, "x", None, True],
+                            3: {"c": np.array(["p", "q"])}, "f": np.asfortranarray(np.eye(3)[:2]),
+                            "s": np.float32(1.5), "o": np.array([{"k": np.ones(2)}], dtype=object)}
     for protocol in (2, 3, 4, 5):
         back = unpickled(pickle.dumps(held, protocol=protocol))
         assert np.array_equal(back["a"], held["a"])

@@ -1,6 +1,6 @@
 """Kimodo's archives: posed joints and global rotations of the SOMA skeleton, or of SMPL-X's body.
 
-Layout: nv-tlabs/kimodo, docs/source/user_guide/output_formats.md. Y up, facing +Z, metres, at rest
+Layout: nv-tlabs/kimodo, user guide, "Output formats". Y up, facing +Z, metres, at rest
 a T pose; the joints' names and the rate are not in the file.
 """
 

@@ -25,7 +25,7 @@ from mimegen.motion import Motion
 from mimegen.readers import ReadOptions, Recording
 from mimegen.retarget import retarget_scene
 from mimegen.retarget.report import FIELDS, quality
-from mimegen.writers import MOTION_SUFFIXES, write_motion
+from mimegen.writers import FORMATS, MOTION_SUFFIXES, format_of, write_motion
 
 
 @click.command("retarget")
@@ -53,7 +53,7 @@ def retarget_command(file: Path, character: str, partner: Path | None,
 
     The motion shows one person, or two people recorded together.
     """
-    if out is not None and out.suffix.lower() not in MOTION_SUFFIXES:
+    if out is not None and format_of(out) is None:
         raise RequestError(f"--out {out}: expected a file that ends in"
                            f" {', '.join(MOTION_SUFFIXES)}")
     catalogue = Catalogue.with_libraries(libraries)
@@ -67,7 +67,7 @@ def retarget_command(file: Path, character: str, partner: Path | None,
     facts = [_facts(*known) for known in
              zip(take.files, take.recordings, members, sources, scene, strict=True)]
     if out is not None:
-        for target, performance in zip((out, out.with_stem(f"{out.stem}_partner")), scene,
+        for target, performance in zip((out, _partner_file(out)), scene,
                                        strict=False):
             write_motion(target, performance.motion, performance.character)
     if report is not None:
@@ -76,6 +76,12 @@ def retarget_command(file: Path, character: str, partner: Path | None,
     for fact in facts:
         _show(fact)
     return DONE
+
+
+def _partner_file(out: Path) -> Path:
+    """Return where the second performance goes: NAME_partner, whatever the ending's length."""
+    ending = FORMATS[format_of(out) or "bvh"]
+    return out.with_name(f"{out.name[:-len(ending)]}_partner{ending}")
 
 
 def _facts(file: Path, recording: Recording, member: CastMember,

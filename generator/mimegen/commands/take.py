@@ -20,9 +20,8 @@ from mimegen.library.take import Take
 from mimegen.library.takes import library_take
 from mimegen.motion import Motion
 from mimegen.motion.editing import resampled
-from mimegen.writers import MOTION_SUFFIXES, write_motion
+from mimegen.writers import FORMATS, format_of, write_motion
 
-FORMATS = tuple(suffix.removeprefix(".") for suffix in MOTION_SUFFIXES)
 # A motion and, where it has one, the body that it moves.
 Performer = tuple[Motion, Character | None]
 
@@ -39,8 +38,8 @@ def take_command() -> None:
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0),
               help="Random seed of the take.")
 @style_option("Style of choreographed takes (mimegen list styles).  [default: drawn by the seed]")
-@click.option("--format", "kind", default="bvh", show_default=True, type=click.Choice(FORMATS),
-              help="File format of the motion.")
+@click.option("--format", "kind", default="bvh", show_default=True,
+              type=click.Choice(list(FORMATS)), help="File format of the motion.")
 @click.option("--fps", default=60.0, show_default=True, type=click.FloatRange(1.0, 1000.0),
               help="Frame rate of the motion.")
 @click.option("--character", metavar="NAME|FILE|random:SEED",
@@ -61,8 +60,8 @@ def export_command(
     found = library_take(catalogue.action(action), take, seed, style)
     performers = _performers(catalogue, found, character, fps)
     out = out or Path("_".join([found.name, *found.version]))
-    if out.suffix.lower() != f".{kind}":
-        out = out.with_name(f"{out.name}.{kind}")
+    if format_of(out) != kind:
+        out = out.with_name(f"{out.name}{FORMATS[kind]}")
     for path, (motion, body) in zip(_files(out, len(performers)), performers, strict=True):
         write_motion(path, motion, body)
         click.echo(f"{path}: {motion.frames} frames at {motion.fps:g} fps")
@@ -83,5 +82,6 @@ def _performers(catalogue: Catalogue, take: Take, character: str | None,
 def _files(out: Path, performers: int) -> list[Path]:
     if performers == 1:
         return [out]
-    return [out.with_name(f"{out.stem}_{number}{out.suffix}")
+    ending = FORMATS[format_of(out) or "bvh"]
+    return [out.with_name(f"{out.name[:-len(ending)]}_{number}{ending}")
             for number in range(1, performers + 1)]

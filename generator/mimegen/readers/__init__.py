@@ -13,7 +13,7 @@ from mimegen.readers.cameras3d.ntu import read_ntu
 from mimegen.readers.cameras3d.posejson import read_pose_csv, read_pose_json
 from mimegen.readers.fbx import read_fbx
 from mimegen.readers.files import check_file
-from mimegen.readers.kinds import kind_of
+from mimegen.readers.kinds import USD, kind_of
 from mimegen.readers.options import AS_FOUND, ReadOptions, Trim
 from mimegen.readers.points import Points, read_points, subjects_of
 from mimegen.readers.recording import Recording, problems_of
@@ -36,6 +36,9 @@ READERS: dict[str, Callable[[Path, ReadOptions], Recording]] = {
     ".bvh": read_bvh_recording,
     ".fbx": read_fbx,
     ".glb": read_fbx,
+    ".vrm": read_fbx,
+    ".vrma": read_fbx,
+    **dict.fromkeys(USD, read_fbx),
     ".gltf": read_fbx,
     ".npz": read_arrays,
     ".npy": read_arrays,
@@ -53,7 +56,7 @@ READERS: dict[str, Callable[[Path, ReadOptions], Recording]] = {
     ".asf": read_asf_amc,
 }
 ARRAYS = (".npz", ".npy", ".pkl", ".pickle", ".pt", ".pth")
-WITH_STACKS = (".fbx", ".glb", ".gltf")
+WITH_STACKS = (".fbx", ".glb", ".gltf", ".vrm", ".vrma")
 WITH_SUBJECTS = (".c3d", ".skeleton", ".json", *ARRAYS)
 WITH_TAKES = ARRAYS
 # Endings that many other things have too.

@@ -24,6 +24,7 @@ from mimegen.readers.separate import Answer, read_in_blender
 IntArray = NDArray[np.intp]
 
 STRETCH_TO_MENTION = 0.02
+BINARY_USD = (".usd", ".usdc", ".usdz")
 # The volume that a bone's axes of length 1 span, below which they lie in a plane.
 FLAT = 1e-3
 # The glTF 2.0 specification, 3.4: metres, Y up.
@@ -55,6 +56,11 @@ def read_fbx(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
     motion = at_rate(motion, options.fps_of_file or motion.fps)
     kind = path.suffix.lstrip(".").upper()
     stated = stated_settings(path) if kind == "FBX" else GLTF
+    if kind == "VRMA" and b'"expressions"' in path.read_bytes():
+        notes = (*notes, "its facial expressions are left out")
+    if path.suffix.lower() in BINARY_USD and options.fps_of_file is None:
+        notes = (*notes, f"binary USD files do not tell their rate here: {motion.fps:g} fps is"
+                         " assumed; give the true one with --fps-of-file")
     recording = in_house_convention(path, motion, kind, notes, options, stated)
     return replace(recording, stacks=stacks)
 

@@ -14,7 +14,7 @@ from mimegen.base.errors import RequestError
 from mimegen.base.foreign import refuse_foreign
 from mimegen.readers.files import buffers_beside
 
-GLTF_SUFFIXES = (".glb", ".gltf", ".vrm")
+GLTF_SUFFIXES = (".glb", ".gltf", ".vrm", ".vrma")
 MAGIC, JSON_CHUNK, HEADER, CHUNK_HEADER = b"glTF", b"JSON", 12, 8
 MESHOPT = ("EXT_meshopt_compression", "KHR_meshopt_compression")
 BASIS = "KHR_texture_basisu"
@@ -105,6 +105,10 @@ def _packed(document: Document, path: Path) -> bytes:
 def _animated_trees(document: Document) -> list[list[int]]:
     """Return the nodes of each tree that an animation moves, where no skin has any of them."""
     nodes = document["nodes"]
+    animation = document.get("extensions", {}).get("VRMC_vrm_animation", {})
+    hips = animation.get("humanoid", {}).get("humanBones", {}).get("hips", {}).get("node")
+    if isinstance(hips, int) and not document.get("skins"):
+        return [_below(nodes, hips)]
     animated = {int(channel["target"]["node"])
                 for animation in document.get("animations", [])
                 for channel in animation["channels"]

@@ -8,7 +8,8 @@ from mimegen.readers.arrays.files import NPY, PACKED, PROTOCOLS, ZIP
 
 HEAD = 4096
 # Kinds whose readers go by the file's name, so that another ending does not become them.
-BY_NAME = {".fbx": (".fbx",), ".glb": (".glb", ".gltf", ".vrm", ".vrma")}
+BY_NAME = {".fbx": (".fbx",), ".glb": (".glb", ".gltf", ".vrm", ".vrma"),
+           ".usd": (".usd", ".usda", ".usdc", ".usdz")}
 USD = (".usd", ".usda", ".usdc", ".usdz")
 
 

@@ -198,7 +198,7 @@ def _places(tree: Mapping[str, Any], rotations: FloatArray, above: Any, names: t
 def _tails(names: tuple[str, ...], above: Any, heads: FloatArray) -> FloatArray:
     ends = {"Head": ENDS["head"], "head": ENDS["head"], "LeftToeBase": ENDS["left_foot"],
             "RightToeBase": ENDS["right_foot"], **ENDS}
-    tails = heads + (heads - heads[np.maximum(above, 0)]) / 2
+    tails: FloatArray = heads + (heads - heads[np.maximum(above, 0)]) / 2
     for joint, name in enumerate(names):
         below = heads[above == joint]
         if name in ("Head", "LeftHand", "RightHand") and len(below):

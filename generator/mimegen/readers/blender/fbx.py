@@ -6,6 +6,7 @@ OUT becomes a NumPy archive: ``header`` is JSON text; ``parents``
 """
 
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,8 @@ Arrays = dict[str, NDArray[Any]]
 Header = dict[str, Any]
 
 LARGEST_RATE = 1000.0
+# Where a text file of USD says its rate.
+HEAD = 65536
 # Of single bones: 20 minutes of 65 bones at 120 fps.
 MOST_POSES = 10_000_000
 
@@ -69,6 +72,15 @@ def _import(path: Path) -> None:
     bpy.ops.wm.read_factory_settings(use_empty=True)
     if path.suffix.lower() == ".fbx":
         bpy.ops.wm.fbx_import(filepath=str(path))
+    elif path.suffix.lower().startswith(".usd"):
+        # Blender keeps its own rate and takes the file's time codes for frames.
+        told = re.search(rb"timeCodesPerSecond\s*=\s*(\d+(?:\.\d+)?)", path.read_bytes()[:HEAD])
+        rate = float(told[1]) if told else 0.0
+        if 1.0 <= rate <= LARGEST_RATE:
+            bpy.context.scene.render.fps = round(rate)
+            bpy.context.scene.render.fps_base = round(rate) / rate
+        bpy.ops.wm.usd_import(filepath=str(path), import_meshes=False, import_materials=False,
+                              import_cameras=False, import_lights=False)
     else:
         bpy.ops.import_scene.gltf(filepath=str(path), disable_bone_shape=True)
     for mesh in [o for o in bpy.data.objects if o.type == "MESH"]:

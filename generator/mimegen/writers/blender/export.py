@@ -38,6 +38,11 @@ def main(source: Path, target: Path) -> None:
             bake_anim_use_nla_strips=False, bake_anim_simplify_factor=0.0,
             bake_anim_force_startend_keying=True,
         )
+    elif target.suffix.startswith(".usd"):
+        bpy.ops.wm.usd_export(filepath=str(target), export_animation=True, export_armatures=True,
+                              only_deform_bones=False, export_materials=False,
+                              convert_orientation=True, export_global_up_selection="Y",
+                              export_global_forward_selection="NEGATIVE_Z")
     else:
         bpy.ops.export_scene.gltf(filepath=str(target), export_format="GLB",
                                   export_optimize_animation_size=False)

@@ -1,0 +1,64 @@
+"""Joint positions as HumanML3D's vectors of 263 numbers: the way back of ``vectors.decoded``.
+
+Guo et al. 2022, and the data set's own ``motion_representation`` for what each number is.
+"""
+
+from itertools import pairwise
+
+import numpy as np
+from scipy.ndimage import gaussian_filter1d
+
+from mimegen.base.vectors import unit
+from mimegen.motion import quaternions
+from mimegen.motion.quaternions import FloatArray
+
+# SMPL's joints whose pairs tell where the body faces: right and left hip, right and left shoulder.
+FACING = (2, 1, 17, 16)
+CHAINS = ((0, 2, 5, 8, 11), (0, 1, 4, 7, 10), (0, 3, 6, 9, 12, 15), (9, 14, 17, 19, 21),
+          (9, 13, 16, 18, 20))
+# Where each joint is from its parent in the rest pose that the rotations are measured from.
+X, Y, Z = (np.eye(3)[axis] for axis in range(3))
+DIRECTIONS = np.array([0 * X, X, -X, Y, -Y, -Y, Y, -Y, -Y, Y, Z, Z, Y, X, -X, Z, -Y, -Y, -Y, -Y,
+                       -Y, -Y])
+# The heading is smoothed over so many frames; a foot stands that moves less (squared metres).
+SMOOTH, STANDS = 20.0, 0.002
+LEFT_FOOT, RIGHT_FOOT = (7, 10), (8, 11)
+
+
+def encoded(places: FloatArray) -> FloatArray:
+    """Return the vectors (F - 1, 263) of joints (F, 22, 3), Y up."""
+    turns = _turns(places)
+    root = turns[:, 0]
+    steps = quaternions.rotate(root[1:], np.diff(places[:, 0], axis=0))
+    spins = quaternions.multiply(root[1:], quaternions.conjugate(root[:-1]))
+    local = places - places[:, :1] * [1.0, 0.0, 1.0]
+    local = quaternions.rotate(root[:, None], local)[:, 1:]
+    matrices = quaternions.to_matrices(turns[:, 1:])
+    columns = np.concatenate([matrices[..., 0], matrices[..., 1]], axis=-1)
+    speeds = quaternions.rotate(root[:-1, None], np.diff(places, axis=0))
+    moved = np.sum(np.diff(places, axis=0) ** 2, axis=-1)
+    frames = len(places) - 1
+    return np.concatenate([
+        np.arcsin(np.clip(spins[:, 2:3], -1.0, 1.0)), steps[:, [0, 2]], places[:-1, 0, 1:2],
+        local[:-1].reshape(frames, -1), columns[:-1].reshape(frames, -1),
+        speeds.reshape(frames, -1), moved[:, LEFT_FOOT] < STANDS, moved[:, RIGHT_FOOT] < STANDS],
+        axis=1)
+
+
+def _turns(places: FloatArray) -> FloatArray:
+    """Return local rotations (F, 22, 4) along the chains; the root's brings the body to face +Z."""
+    right_hip, left_hip, right, left = FACING
+    across = unit(places[:, right_hip] - places[:, left_hip]
+                  + places[:, right] - places[:, left])
+    forward = quaternions.cross(np.broadcast_to(Y, across.shape), across)
+    forward = unit(gaussian_filter1d(forward, SMOOTH, axis=0, mode="nearest"))
+    turns = np.tile(quaternions.IDENTITY, (*places.shape[:2], 1))
+    turns[:, 0] = quaternions.between(forward, Z)
+    for chain in CHAINS:
+        above = turns[:, 0]
+        for parent, joint in pairwise(chain):
+            bone = quaternions.between(DIRECTIONS[joint],
+                                       places[:, joint] - places[:, parent] + 1e-12)
+            turns[:, joint] = quaternions.multiply(quaternions.conjugate(above), bone)
+            above = quaternions.multiply(above, turns[:, joint])
+    return turns

@@ -1,11 +1,14 @@
 """``mimegen import``: motion capture into your own library."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
 from mimegen.base.counted import counted
 from mimegen.base.errors import RequestError
+from mimegen.base.files import scratch_folder
+from mimegen.base.media import is_video
 from mimegen.commands.common import (
     DONE,
     SOME_FAILED,
@@ -16,6 +19,8 @@ from mimegen.commands.common import (
 from mimegen.library.importing import Imported, ImportRequest, import_take
 from mimegen.library.importtable import COLUMNS, import_table
 from mimegen.readers import ReadOptions
+from mimegen.readers.files import check_file
+from mimegen.readers.video.landmarks import write_landmarks
 
 # The first name of each column.
 _COLUMNS = ", ".join(column for number, (column, said) in enumerate(COLUMNS.items())
@@ -53,6 +58,8 @@ _FEW_ROWS = 5
 @click.option("--replace", "replaces", is_flag=True,
               help="Replace takes of the same name that the library already has. If an action has"
                    " no other takes, its labels, group and backgrounds are replaced too.")
+@click.option("--height-m", type=click.FloatRange(0.4, 2.6), metavar="METRES",
+              help="Height of the person in a video.  [default: 1.73]")
 @click.option("--sample", type=click.IntRange(0, 999_999), metavar="N",
               help="Take to read from a file of several, counted from 0.  [default: 0]")
 @blender_option
@@ -61,11 +68,12 @@ _FEW_ROWS = 5
 def import_command(file: Path | None, table: Path | None, action: str | None, library: Path,
                    take: str | None, labels: tuple[str, ...], group: str | None,
                    aligned: str | None, misaligned: str | None, licence: str, source: str,
-                   segment: bool, replaces: bool, reading: ReadOptions) -> int:
-    """Add motion capture to your own library.
+                   segment: bool, replaces: bool, height_m: float | None,
+                   reading: ReadOptions) -> int:
+    """Add motion capture, or a video of one person, to your own library.
 
     Give one FILE and its --action, or a --table of many. The licence and the source are written to
-    every manifest row.
+    every manifest row. Videos need MediaPipe (pip install 'mimegen[video]').
     """
     request = ImportRequest(file or Path(), action or "", library, take, labels, aligned,
                             misaligned, licence, source, segment, reading, group, replaces)
@@ -76,11 +84,22 @@ def import_command(file: Path | None, table: Path | None, action: str | None, li
         return _import_rows(table, request)
     if file is None or action is None:
         raise RequestError("expected FILE and --action NAME, or --table CSV")
-    added = import_take(request)
+    if height_m is not None and not is_video(file):
+        raise RequestError(f"--height-m: only applies to videos, and {file} is none")
+    added = _import_video(request, height_m) if is_video(file) else import_take(request)
     _say(added, library)
     for note in added.notes:
         click.echo(f"note   {note}")
     return DONE
+
+
+def _import_video(request: ImportRequest, height_m: float | None) -> Imported:
+    """Estimate the joints of a person in a video, and import these."""
+    check_file(request.file)
+    with scratch_folder(None) as folder:
+        landmarks = folder / f"{request.file.stem}.json"
+        write_landmarks(request.file, landmarks, height_m)
+        return import_take(replace(request, file=landmarks))
 
 
 def _import_rows(table: Path, request: ImportRequest) -> int:

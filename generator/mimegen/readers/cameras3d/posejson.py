@@ -10,6 +10,7 @@ import csv
 import io
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ LANDMARKS = ("pose_world_landmarks", "poseWorldLandmarks", "world_landmarks", "w
              "pose_landmarks", "landmarks", "keypoints3D", "keypoints_3d", "keypoints")
 UNSEEN = 0.1
 MOST_FRAMES = 1_000_000
+LONGEST_NOTE, MOST_NOTES = 400, 10
 
 
 def read_pose_json(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
@@ -50,7 +52,17 @@ def read_pose_json(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
                 people.setdefault(key, []).append((number, joints))
     except (TypeError, ValueError, LookupError, AttributeError) as problem:
         raise RequestError(f"{path}: a frame holds no joints ({str(problem)[:100]})") from None
-    return recording_of_tracked(path, _tracked(path, people, len(frames), fps), options)
+    found = replace(_tracked(path, people, len(frames), fps), notes=_notes(tree))
+    return recording_of_tracked(path, found, options)
+
+
+def _notes(tree: Any) -> tuple[str, ...]:
+    """Return what a file says of itself, as those that mimegen makes of videos do."""
+    notes = tree.get("notes") if isinstance(tree, dict) else None
+    if not isinstance(notes, list):
+        return ()
+    return tuple(" ".join(note.split())[:LONGEST_NOTE] for note in notes[:MOST_NOTES]
+                 if isinstance(note, str))
 
 
 def _frames(tree: Any) -> tuple[list[Any] | None, float | None]:

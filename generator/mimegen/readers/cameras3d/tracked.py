@@ -32,7 +32,8 @@ STANDS_STILL = 1e-3
 class Tracked:
     """``people`` by id: joints (F, J, 3) in the file's unit and axes, NaN where not seen.
 
-    ``layout`` names their skeleton, ``up`` the axis that is up in the camera's picture.
+    ``layout`` names their skeleton, ``up`` the axis that is up in the camera's picture, ``notes``
+    are what the file says of itself.
     """
 
     format: str
@@ -41,6 +42,7 @@ class Tracked:
     people: Mapping[str, FloatArray]
     fps: float | None
     usual_fps: float = 30.0
+    notes: tuple[str, ...] = ()
 
 
 def recording_of_tracked(path: Path, found: Tracked, options: ReadOptions) -> Recording:
@@ -65,8 +67,8 @@ def recording_of_tracked(path: Path, found: Tracked, options: ReadOptions) -> Re
         feet = [motion.skeleton.index[layout.roles[f"{side}_{part}"]]
                 for side in ("left", "right") for part in ("foot", "toe")]
         motion, went = path_of_feet(motion, feet, np.array([0.0, 0.0, 1.0]))
-    notes = (*rated, *bridged, "the file has joint positions alone: rotations are solved from"
-             f" them, smoothed by a Gaussian of {SMOOTH_S:g} s", *level, *went)
+    notes = (*found.notes, *rated, *bridged, "the file has joint positions alone: rotations are"
+             f" solved from them, smoothed by a Gaussian of {SMOOTH_S:g} s", *level, *went)
     recording = in_house_convention(path, motion, found.format, notes, options, known=layout.roles)
     return replace(recording, up_axis=found.up, up_source="the camera's picture and how the body"
                                                           " stands")

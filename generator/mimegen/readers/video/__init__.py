@@ -1,0 +1,1 @@
+"""Videos of one person: where MediaPipe sees the body's joints, as a file of landmarks."""

@@ -1,0 +1,155 @@
+"""A video of one person to a file of landmarks that ``read_motion`` reads, with its quality."""
+
+import json
+import subprocess
+import sys
+from dataclasses import asdict, dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Self
+
+import imageio_ffmpeg
+import numpy as np
+
+from mimegen.base.errors import RequestError
+from mimegen.base.files import publish
+from mimegen.base.media import ffmpeg_input
+from mimegen.base.paths import with_libraries
+from mimegen.motion.quaternions import FloatArray
+
+INSTALL = ("reading videos needs MediaPipe; pip install 'mimegen[video]' adds it, on Python 3.11"
+           " and 3.12")
+LONGEST_S = 600.0
+SECONDS_TO_START, SECONDS_A_SECOND = 120.0, 20.0
+# A person of unknown height; limbs are those of the character in the end.
+USUAL_HEIGHT_M = 1.73
+# From the ankles to the top of the head there is so much that no landmark tells (feet, cranium).
+BEYOND_M = 0.19
+VISIBLE = 0.5
+LEAST_SEEN = 0.5
+# Landmarks of MediaPipe's 33: pairs of the left side's that a body's height is summed from.
+LEFT, RIGHT = {"ear": 7, "shoulder": 11, "wrist": 15, "hip": 23, "knee": 25, "ankle": 27}, 1
+HEIGHT_PARTS = (("ankle", "knee"), ("knee", "hip"), ("hip", "shoulder"), ("shoulder", "ear"))
+
+
+@dataclass(frozen=True)
+class VideoQuality:
+    """How well a body was seen: shares of frames, and how much the wrists tremble.
+
+    ``jitter_mm`` is the median of the wrists' second differences, at 30 frames a second.
+    """
+
+    seen: float
+    arms_seen: float
+    legs_seen: float
+    jitter_mm: float
+
+    @classmethod
+    def of(cls, places: FloatArray, sure: FloatArray) -> Self:
+        """Return the quality of landmarks (F, 33, 3) with visibilities (F, 33), NaN where unseen.
+        """
+        there = np.isfinite(places[:, 0, 0])
+        wrists = places[:, [LEFT["wrist"], LEFT["wrist"] + RIGHT]]
+        jerks = np.linalg.norm(np.diff(wrists, n=2, axis=0), axis=-1)
+        known = jerks[np.isfinite(jerks)]
+        return cls(float(there.mean()), _share(sure, "shoulder", "wrist"),
+                   _share(sure, "hip", "knee", "ankle"),
+                   float(np.median(known)) * 1000 if len(known) else float("nan"))
+
+    def notes(self, estimator: str) -> list[str]:
+        """Return what a user should know of it, a sentence each."""
+        found = [f"joints were estimated from a video by {estimator}: the body is seen in"
+                 f" {self.seen:.0%} of frames, arms in {self.arms_seen:.0%}, legs in"
+                 f" {self.legs_seen:.0%}; the wrists tremble by {self.jitter_mm:.0f} mm a frame"]
+        if self.legs_seen < LEAST_SEEN:
+            found.append("the legs are hardly seen, so that steps are guesses: film the whole body")
+        return found
+
+
+def _share(sure: FloatArray, *parts: str) -> float:
+    columns = [LEFT[part] + side for part in parts for side in (0, RIGHT)]
+    return float((sure[:, columns] >= VISIBLE).all(axis=1).mean())
+
+
+def write_landmarks(video: Path, target: Path, height_m: float | None = None) -> VideoQuality:
+    """Write the landmarks of the person in a video, in metres about the hips, and return how good.
+
+    ``height_m`` is the person's; without it that of an average adult is assumed. Raises
+    RequestError where MediaPipe is not installed, the video cannot be read, is too long, or shows
+    no person in at least half of it.
+    """
+    if find_spec("mediapipe") is None:
+        raise RequestError(f"{video}: {INSTALL}")
+    length = _seconds(video)
+    if length > LONGEST_S:
+        raise RequestError(f"{video}: lasts {length / 60:.0f} minutes; expected at most"
+                           f" {LONGEST_S / 60:.0f}, cut it to the action")
+    found = _estimated(video, target, length)
+    places, sure = _arrays(found["frames"])
+    quality = VideoQuality.of(places, sure)
+    if quality.seen < LEAST_SEEN:
+        raise RequestError(f"{video}: shows a person in {quality.seen:.0%} of its frames; film one"
+                           " person, whole and in good light, with the camera held still")
+    scale, sized = _scale(places, height_m)
+    for frame in found["frames"]:
+        for one in frame:
+            one.update({axis: round(one[axis] * scale, 5) for axis in ("x", "y", "z")})
+    notes = [*quality.notes(str(found["estimator"])), sized]
+    publish(target, json.dumps({"fps": found["fps"], "notes": notes, "quality": asdict(quality),
+                                "frames": [{"pose_world_landmarks": frame}
+                                           for frame in found["frames"]]}) + "\n")
+    return quality
+
+
+def _seconds(video: Path) -> float:
+    """Return how long a video is. Raises RequestError where it is none."""
+    try:
+        reader = imageio_ffmpeg.read_frames(str(video), input_params=ffmpeg_input(video)[:-2])
+        meta = next(reader)
+        reader.close()
+        return float(meta["duration"])
+    except (OSError, RuntimeError, StopIteration, KeyError) as problem:
+        raise RequestError(f"{video}: cannot be read as a video"
+                           f" ({str(problem).strip().splitlines()[-1][:100]})") from problem
+
+
+def _estimated(video: Path, target: Path, length: float) -> dict[str, Any]:
+    """Return what the estimator finds, which runs in a process of its own."""
+    made = target.with_name(f"{target.name}.estimated")
+    seconds = SECONDS_TO_START + SECONDS_A_SECOND * length
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "mimegen.readers.video.estimating", str(video.resolve()),
+             str(made)], capture_output=True, text=True, check=False, timeout=seconds,
+            stdin=subprocess.DEVNULL, env=with_libraries())
+        if done.returncode or not made.is_file():
+            said = done.stderr.strip().splitlines()
+            raise RequestError(f"{video}: no joints could be estimated"
+                               f" ({said[-1][:120] if said else 'no reason was given'})")
+        return dict(json.loads(made.read_text(encoding="utf-8")))
+    except subprocess.TimeoutExpired as problem:
+        raise RequestError(f"{video}: estimating joints did not finish in {seconds:.0f} s; cut the"
+                           " video to the action") from problem
+    finally:
+        made.unlink(missing_ok=True)
+
+
+def _arrays(frames: list[list[dict[str, float]]]) -> tuple[FloatArray, FloatArray]:
+    """Return places (F, 33, 3) and visibilities (F, 33) of frames; NaN and 0 where unseen."""
+    places, sure = np.full((len(frames), 33, 3), np.nan), np.zeros((len(frames), 33))
+    for number, frame in enumerate(frames):
+        if len(frame) == 33:
+            places[number] = [[one["x"], one["y"], one["z"]] for one in frame]
+            sure[number] = [one["visibility"] for one in frame]
+    return places, sure
+
+
+def _scale(places: FloatArray, height_m: float | None) -> tuple[float, str]:
+    """Return by what to multiply landmarks so that they are of a body's height, and a note."""
+    lengths = [np.linalg.norm(places[:, LEFT[a] + side] - places[:, LEFT[b] + side], axis=1)
+               for a, b in HEIGHT_PARTS for side in (0, RIGHT)]
+    found = float(np.nansum([np.nanmedian(length) for length in lengths])) / 2 + BEYOND_M
+    wanted = height_m or USUAL_HEIGHT_M
+    said = (f"sized to a height of {wanted:g} m" if height_m else
+            f"the person's height is not known: {wanted:g} m is assumed; give it with --height-m")
+    return (wanted - BEYOND_M) / max(found - BEYOND_M, 0.1), said

@@ -253,7 +253,7 @@ def _write_frames(out: Path, rows: Sequence[Row], made: Sequence[Question], fold
 
 def _tell_origins(made: Sequence[Question]) -> None:
     """Say where distractors are not of blocks, for there they may give something away."""
-    odd = Counter(one.distractors[0]["origin"] not in ("block", GIVEN)
+    odd = Counter(one.distractors[0]["origin"] not in ("block", "pair", GIVEN)
                   for one in made if one.distractors)
     lent = sum(any(wrong["origin"] == "library" for wrong in one.distractors) for one in made)
     if odd[True]:

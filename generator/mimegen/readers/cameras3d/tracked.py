@@ -78,7 +78,7 @@ def _chosen(path: Path, found: Tracked, options: ReadOptions) -> FloatArray:
     seen = {key: int(np.isfinite(places[..., 0]).any(axis=1).sum())
             for key, places in found.people.items()}
     if not seen or max(seen.values()) < 2:
-        raise RequestError(f"{path}: shows nobody in at least 2 frames")
+        raise RequestError(f"{path}: shows no person in at least 2 frames")
     if options.subject is not None:
         if options.subject not in seen:
             near = nearest(options.subject, seen) or list(seen)

@@ -16,9 +16,10 @@ from mimegen.commands.common import (
     exits_cleanly,
     reading_options,
 )
+from mimegen.library.importfolder import import_collection, is_collection
 from mimegen.library.importing import Imported, ImportRequest, import_take
 from mimegen.library.importtable import COLUMNS, import_table
-from mimegen.readers import ReadOptions
+from mimegen.readers import READERS, ReadOptions
 from mimegen.readers.files import check_file
 from mimegen.readers.video.landmarks import write_landmarks
 
@@ -72,8 +73,10 @@ def import_command(file: Path | None, table: Path | None, action: str | None, li
                    reading: ReadOptions) -> int:
     """Add motion capture, or a video of one person, to your own library.
 
-    Give one FILE and its --action, or a --table of many. The licence and the source are written to
-    every manifest row. Videos need MediaPipe (pip install 'mimegen[video]').
+    Give one FILE and its --action, a folder or an archive (zip, tar) of files, or a --table of
+    many. Without --action, a file of a folder shows what its text-to-motion model was told to show,
+    or what its folder is called. The licence and the source are written to every manifest row.
+    Videos need MediaPipe (pip install 'mimegen[video]').
     """
     request = ImportRequest(file or Path(), action or "", library, take, labels, aligned,
                             misaligned, licence, source, segment, reading, group, replaces)
@@ -82,6 +85,11 @@ def import_command(file: Path | None, table: Path | None, action: str | None, li
             raise RequestError(f"{'--take' if file is None else str(file)}: cannot be combined with"
                                " --table, which lists the files and their takes")
         return _import_rows(table, request)
+    if file is not None and is_collection(file) and not _is_one_motion(file):
+        if take is not None:
+            raise RequestError("--take: cannot be combined with a folder or an archive, whose files"
+                               " name their takes")
+        return _import_files(file, request)
     if file is None or action is None:
         raise RequestError("expected FILE and --action NAME, or --table CSV")
     if height_m is not None and not is_video(file):
@@ -100,6 +108,24 @@ def _import_video(request: ImportRequest, height_m: float | None) -> Imported:
         landmarks = folder / f"{request.file.stem}.json"
         write_landmarks(request.file, landmarks, height_m)
         return import_take(replace(request, file=landmarks))
+
+
+def _is_one_motion(file: Path) -> bool:
+    """Say whether what looks like an archive is a motion file, as a zip of arrays."""
+    return file.is_file() and file.suffix.lower() in READERS
+
+
+def _import_files(path: Path, request: ImportRequest) -> int:
+    done, failed = 0, 0
+    for one in import_collection(path, request):
+        if one.imported is None:
+            failed += 1
+            click.echo(f"mimegen: {path}: {one.name}: {one.problem}", err=True)
+        else:
+            done += 1
+            _say(one.imported, request.library)
+    click.echo(f"{counted(done, 'file')} imported, {failed} failed")
+    return SOME_FAILED if failed else DONE
 
 
 def _import_rows(table: Path, request: ImportRequest) -> int:

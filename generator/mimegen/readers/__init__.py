@@ -61,6 +61,8 @@ WITH_SUBJECTS = (".c3d", ".skeleton", ".json", *ARRAYS)
 WITH_TAKES = ARRAYS
 # Endings that many other things have too.
 ALSO_OTHERS = (".asf", ".csv", ".json", ".npy", ".pkl", ".pickle", ".pt", ".pth")
+# Endings of which most files in a folder of motions are something else.
+MANY_OTHERS = (".asf", ".csv", ".json")
 # Rates (Hz) that need no doubt.
 USUAL_FPS = (10.0, 1000.0)
 
@@ -80,6 +82,14 @@ def read_motion(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
         if path.suffix.lower() != kind and not {path.suffix.lower(), kind} <= {*ARRAYS} else ()
     recording = replace(recording, notes=(*named, *recording.notes, *problems_of(recording)))
     return cut(recording, span_of(path, recording, options.trim))
+
+
+def prompt_of(path: Path, options: ReadOptions = AS_FOUND) -> str | None:
+    """Return what a text-to-motion model was told to show in a file's take, or None.
+
+    Raises RequestError as ``read_motion``.
+    """
+    return read_motion(path, options).prompt if kind_of(path) in WITH_TAKES else None
 
 
 def _refuse_options(path: Path, kind: str, options: ReadOptions) -> None:

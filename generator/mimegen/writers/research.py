@@ -67,9 +67,9 @@ def _betas(body: Body, skeleton: Skeleton, roles: Mapping[str, str]) -> FloatArr
     Small ones are preferred, as if each bone were measured to ``STIFFNESS_M``.
     """
     assert body.shapes is not None
-    own = _own_betas(body, skeleton)
-    if own is not None:
-        return own
+    exact = _own_betas(body, skeleton)
+    if exact is not None:
+        return exact
     ours = roles_of(body.names)
     index = {name: number for number, name in enumerate(body.names)}
     rows, wanted = [], []

@@ -1,0 +1,107 @@
+"""Folders and archives of motion files to import: every file a take, one after another."""
+
+import tarfile
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+
+from mimegen.base.errors import RequestError
+from mimegen.base.files import scratch_folder
+from mimegen.library.importing import Imported, ImportRequest, import_take
+from mimegen.readers import MANY_OTHERS, READERS, prompt_of
+from mimegen.readers.files import LARGEST
+
+ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz")
+MOST_FILES = 1_000_000
+# What AMASS and others leave beside the motions, by the file's name.
+BESIDE = ("shape.npz", "neutral_stagei.npz", "male_stagei.npz", "female_stagei.npz", "license.txt")
+
+
+@dataclass(frozen=True)
+class FileDone:
+    """What became of a file: what was imported, or why nothing was."""
+
+    name: str
+    imported: Imported | None
+    problem: str | None
+
+
+def is_collection(path: Path) -> bool:
+    """Say whether a path is a folder, or an archive of files that is no motion file itself."""
+    if path.is_dir():
+        return True
+    name = path.name.lower()
+    return any(name.endswith(ending) for ending in ARCHIVES) and path.is_file()
+
+
+def import_collection(path: Path, request: ImportRequest) -> Iterator[FileDone]:
+    """Import every motion file of a folder or an archive and yield what became of each.
+
+    Files are read one at a time, in the order of their names. Without an action of the request's,
+    a file shows what its model was told to show, else what its folder is called.
+    Raises RequestError where the archive is damaged or there is no motion file in it.
+    """
+    found = False
+    for name, file in _files(path):
+        found = True
+        try:
+            action = request.action or prompt_of(file, request.reading) or _folder(path, name)
+            take = "_".join(PurePosixPath(name).with_suffix("").parts[-2:])
+            yield FileDone(name, import_take(replace(
+                request, file=file, action=action, take=take)), None)
+        except (RequestError, OSError) as problem:
+            said = " ".join(str(problem).split()).replace(f"{file}: ", "")
+            yield FileDone(name, None, said)
+    if not found:
+        raise RequestError(f"{path}: holds no motion file ({', '.join(READERS)})")
+
+
+def _folder(path: Path, name: str) -> str:
+    parent = PurePosixPath(name).parent.name
+    return parent or path.name.partition(".")[0]
+
+
+def _is_motion(name: str) -> bool:
+    pure = PurePosixPath(name)
+    return pure.suffix.lower() in READERS and pure.suffix.lower() not in MANY_OTHERS \
+        and pure.name.lower() not in BESIDE and not any(part.startswith((".", "__MACOSX"))
+                                                        for part in pure.parts)
+
+
+def _files(path: Path) -> Iterator[tuple[str, Path]]:
+    """Yield the motion files' names within a folder or an archive, and where they lie meanwhile."""
+    if path.is_dir():
+        for file in sorted(path.rglob("*")):
+            name = file.relative_to(path).as_posix()
+            if _is_motion(name) and file.is_file():
+                yield name, file
+        return
+    try:
+        with scratch_folder() as folder:
+            for name, data in _members(path):
+                file = folder / PurePosixPath(name).name
+                file.write_bytes(data)
+                yield name, file
+                file.unlink(missing_ok=True)
+    except (tarfile.TarError, zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError,
+            ValueError) as problem:
+        raise RequestError(f"{path}: is a damaged archive ({str(problem)[:100]})") from None
+
+
+def _members(path: Path) -> Iterator[tuple[str, bytes]]:
+    """Yield the motion files of an archive, none of them larger than is read."""
+    if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as archive:
+            for entry in sorted(archive.infolist()[:MOST_FILES], key=lambda one: one.filename):
+                if _is_motion(entry.filename) and entry.file_size <= LARGEST:
+                    yield entry.filename, archive.read(entry)
+        return
+    with tarfile.open(path) as packed:
+        for number, member in enumerate(packed):
+            if number >= MOST_FILES:
+                return
+            if member.isfile() and _is_motion(member.name) and member.size <= LARGEST:
+                opened = packed.extractfile(member)
+                if opened is not None:
+                    yield member.name, opened.read()

@@ -1,11 +1,14 @@
 """Motion of text-to-motion models, Kimodo, suits, markers in TRC, cameras and VRM animations."""
 
+import pickle
+import random
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from array_files import walking
 from camera_files import places_of, tracked_joints, write_cameras
 from mimegen.base.errors import RequestError
 from mimegen.readers import ReadOptions, kind_of, read_motion
@@ -171,3 +174,60 @@ def test_wrong_text_is_refused_in_one_line(tmp_path, name, content, said):
     with pytest.raises(RequestError, match=said) as refused:
         read_motion(path)
     assert "\n" not in str(refused.value)
+
+
+def made_files(folder: Path) -> list[Path]:
+    """Small files of several kinds, to be damaged."""
+    walk = walking(frames=8)
+    np.savez(folder / "smpl.npz", **walk, mocap_framerate=30.0)
+    (folder / "wham.pkl").write_bytes(pickle.dumps({0: {
+        "pose_world": walk["poses"], "trans_world": walk["trans"], "betas": np.zeros((8, 10)),
+        "frame_ids": np.arange(8)}}))
+    np.save(folder / "joints.npy", np.random.default_rng(0).normal(size=(8, 22, 3)))
+    (folder / "a.skeleton").write_text("2\n" + ("1\n7 0 0 0 0 0 0 0 0 2\n25\n" + "\n".join(
+        f"{n * 0.01} {n * 0.05} 3 0 0 0 0 0 0 0 0 2" for n in range(25)) + "\n") * 2)
+    (folder / "a.json").write_text(str([[[n * 0.01, n * 0.05, 3.0] for n in range(33)]] * 3))
+    return sorted(folder.iterdir())
+
+
+def damaged(rng: random.Random, data: bytes) -> bytes:
+    """Cut a file, or change, drop or repeat some of its bytes."""
+    start, end = sorted(rng.randrange(len(data)) for _ in range(2))
+    way = rng.randrange(4)
+    if way == 0:
+        return data[:start]
+    if way == 1:
+        return data[:start] + data[end:]
+    if way == 2:
+        return data[:start] + data[start:start + 40] + data[start:]
+    changed = bytearray(data)
+    for _ in range(rng.randrange(1, 9)):
+        changed[rng.randrange(len(changed))] = rng.randrange(256)
+    return bytes(changed)
+
+
+def test_damaged_files_are_read_or_refused_in_one_line(tmp_path):
+    rng = random.Random(41)
+    for file in made_files(tmp_path):
+        whole = file.read_bytes()
+        for _ in range(40):
+            file.write_bytes(damaged(rng, whole))
+            try:
+                read_motion(file)
+            except RequestError as refused:
+                assert "\n" not in str(refused), file.name
+
+
+def test_arrays_of_absurd_values_are_read_or_refused_in_one_line(tmp_path):
+    rng = np.random.default_rng(41)
+    for value in (0.0, 1e300, -1e9, 1e-300, np.inf):
+        for name in ("poses", "trans", "betas"):
+            made = walking(frames=8)
+            flat = made[name].ravel()
+            flat[rng.integers(0, flat.size, 5)] = value
+            path = tmp_path / "a.npz"
+            np.savez(path, **made, mocap_framerate=30.0)
+            try:
+                read_motion(path)
+            except RequestError as refused:
+                assert "\n" not in str(refused)

@@ -66,8 +66,9 @@ class CodeError(ValueError):
     """A pickle names something that is not plain data; ``what`` is its full name."""
 
     def __init__(self, what: str) -> None:
-        super().__init__(what)
-        self.what = what
+        plain = "".join(letter if letter.isprintable() else "?" for letter in what)
+        super().__init__(plain)
+        self.what = plain
 
 
 def unpickled(data: bytes, storage: Storage | None = None) -> Any:

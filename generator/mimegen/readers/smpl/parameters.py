@@ -35,6 +35,8 @@ WHOLE_JOINTS: dict[int, Kind] = {24: "SMPL", 22: "SMPL", 52: "SMPL-H", 55: "SMPL
 # A frame's numbers of SMPL-X's whole pose hold jaw and eyes between body and hands.
 FACE = 3
 LONGEST_FRAMES = 1_000_000
+# Metres, millimetres or radians that no motion reaches.
+LARGEST_VALUE = 1e7
 
 
 class UnreadableError(ValueError):
@@ -110,6 +112,9 @@ def numbers(name: str, values: Any) -> FloatArray:
     if len(wrong):
         raise UnreadableError(f"the array {name!r} has NaN or infinite values (first in frame"
                               f" {wrong[0][0]})")
+    if np.abs(array).max(initial=0.0) > LARGEST_VALUE:
+        raise UnreadableError(f"the array {name!r} has values of up to {np.abs(array).max():.3g},"
+                              " which are no motion")
     return array
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from mimegen.base.errors import RequestError
 from mimegen.base.vectors import product
-from mimegen.motion import Motion, quaternions
+from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.gravity import levelled, smoothed
 from mimegen.readers.house import Stated, in_house_convention
@@ -18,6 +18,8 @@ from mimegen.readers.smpl.bodies import BODY, Body, model_body, roles_of, skelet
 from mimegen.readers.smpl.parameters import Parameters, with_mean_hands
 from mimegen.readers.smpl.sizing import planted_size
 
+LEGS = ("pelvis", "left_hip", "right_hip", "left_knee", "right_knee", "left_ankle", "right_ankle",
+        "left_foot", "right_foot")
 FEET = ("left_ankle", "right_ankle", "left_foot", "right_foot")
 # By how much of the average a man or a woman of AMASS is smaller for each unit of the first shape
 # coefficient: SMPL-X's table has 6 %, the other coefficients take some back.
@@ -146,9 +148,7 @@ def _size(found: Parameters, body: Body, motion: Motion) -> tuple[float, str]:
         said = "" if found.betas is not None else "; the file has no betas, so it is average"
         return 1.0, f"bone lengths are those of {body.source}{said}"
     of = f"bone lengths are those of {body.source}"
-    index = motion.skeleton.index
-    feet = motion.global_pose.positions[:, [index[name] for name in FEET]]
-    size = None if found.place is None else planted_size(found.place, feet, motion.fps)
+    size = None if found.place is None else planted_size(found.place, _feet(motion), motion.fps)
     if size is not None:
         return size, f"{of}, times {size:.2f}, at which planted feet stand still; --smpl-model" \
                      " FILE gives the true ones"
@@ -157,6 +157,16 @@ def _size(found: Parameters, body: Body, motion: Motion) -> tuple[float, str]:
         return size, f"{of}, times {size:.2f} by the first of the betas; --smpl-model FILE gives" \
                      " the true ones"
     return 1.0, f"{of}; --smpl-model FILE gives the true ones"
+
+
+def _feet(motion: Motion) -> FloatArray:
+    """Return where the feet are (F, 4, 3), by the legs alone."""
+    whole = motion.skeleton
+    kept = [whole.index[name] for name in LEGS]
+    legs = Skeleton(LEGS, np.array([-1 if whole.parents[joint] < 0 else kept.index(
+        int(whole.parents[joint])) for joint in kept]), whole.heads[kept], whole.tails[kept])
+    moving = Motion(legs, motion.fps, motion.root_positions, motion.rotations[:, kept])
+    return np.asarray(moving.global_pose.positions[:, [legs.index[name] for name in FEET]])
 
 
 def _placed(motion: Motion, found: Parameters, pelvis: FloatArray, size: float) -> Motion:

@@ -136,7 +136,9 @@ def _tracked(path: Path, people: dict[str, list[tuple[int, FloatArray]]], frames
     for key, held in people.items():
         for number, joints in held:
             made[key][number] = np.where(np.isfinite(joints), joints, np.nan)
-    return Tracked(kind, layout, "-Y", made, fps)
+    # MediaPipe's model was trained on people who stand upright: its vertical is the world's within
+    # a degree or two (benchmarks/videos.py), nearer than what a guess from the body's stance is.
+    return Tracked(kind, layout, "-Y", made, fps, is_level=kind == "MediaPipe")
 
 
 def read_pose_csv(path: Path, options: ReadOptions = AS_FOUND) -> Recording:

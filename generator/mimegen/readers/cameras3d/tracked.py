@@ -33,7 +33,7 @@ class Tracked:
     """``people`` by id: joints (F, J, 3) in the file's unit and axes, NaN where not seen.
 
     ``layout`` names their skeleton, ``up`` the axis that is up in the camera's picture, ``notes``
-    are what the file says of itself.
+    are what the file says of itself. ``is_level``: up is up in the world too.
     """
 
     format: str
@@ -43,6 +43,7 @@ class Tracked:
     fps: float | None
     usual_fps: float = 30.0
     notes: tuple[str, ...] = ()
+    is_level: bool = False
 
 
 def recording_of_tracked(path: Path, found: Tracked, options: ReadOptions) -> Recording:
@@ -61,7 +62,7 @@ def recording_of_tracked(path: Path, found: Tracked, options: ReadOptions) -> Re
     layout = known.layout
     turned = product(known.placed(places), UPRIGHT[found.up].T)
     motion = motion_of_positions(layout, turned, fps)
-    motion, level = levelled(motion, layout.roles)
+    motion, level = (motion, ()) if found.is_level else levelled(motion, layout.roles)
     went: tuple[str, ...] = ()
     if np.ptp(motion.root_positions, axis=0).max() < STANDS_STILL:
         feet = [motion.skeleton.index[layout.roles[f"{side}_{part}"]]

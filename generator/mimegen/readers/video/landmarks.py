@@ -23,20 +23,22 @@ LONGEST_S = 600.0
 SECONDS_TO_START, SECONDS_A_SECOND = 120.0, 20.0
 # A person of unknown height; limbs are those of the character in the end.
 USUAL_HEIGHT_M = 1.73
-# From the ankles to the top of the head there is so much that no landmark tells (feet, cranium).
-BEYOND_M = 0.19
+# The segments of an arm and a leg, between the middles of joints, are so much of a person's height
+# together, measured on mimegen's people. The trunk's and the hips' landmarks are too far apart.
+LIMBS_SHARE = 0.775
 VISIBLE = 0.5
 LEAST_SEEN = 0.5
-# Landmarks of MediaPipe's 33: pairs of the left side's that a body's height is summed from.
-LEFT, RIGHT = {"ear": 7, "shoulder": 11, "wrist": 15, "hip": 23, "knee": 25, "ankle": 27}, 1
-HEIGHT_PARTS = (("ankle", "knee"), ("knee", "hip"), ("hip", "shoulder"), ("shoulder", "ear"))
+# Landmarks of MediaPipe's 33, the left side's; the right one's follow each.
+LEFT, RIGHT = {"shoulder": 11, "elbow": 13, "wrist": 15, "hip": 23, "knee": 25, "ankle": 27}, 1
+LIMBS = (("ankle", "knee"), ("knee", "hip"), ("shoulder", "elbow"), ("elbow", "wrist"))
 
 
 @dataclass(frozen=True)
 class VideoQuality:
     """How well a body was seen: shares of frames, and how much the wrists tremble.
 
-    ``jitter_mm`` is the median of the wrists' second differences, at 30 frames a second.
+    ``jitter_mm`` is the noise of the wrists from frame to frame, from their third differences,
+    which smooth movement hardly has: those of white noise of deviation s have 20 s^2.
     """
 
     seen: float
@@ -50,7 +52,7 @@ class VideoQuality:
         """
         there = np.isfinite(places[:, 0, 0])
         wrists = places[:, [LEFT["wrist"], LEFT["wrist"] + RIGHT]]
-        jerks = np.linalg.norm(np.diff(wrists, n=2, axis=0), axis=-1)
+        jerks = np.linalg.norm(np.diff(wrists, n=3, axis=0), axis=-1) / np.sqrt(20.0)
         known = jerks[np.isfinite(jerks)]
         return cls(float(there.mean()), _share(sure, "shoulder", "wrist"),
                    _share(sure, "hip", "knee", "ankle"),
@@ -60,7 +62,7 @@ class VideoQuality:
         """Return what a user should know of it, a sentence each."""
         found = [f"joints were estimated from a video by {estimator}: the body is seen in"
                  f" {self.seen:.0%} of frames, arms in {self.arms_seen:.0%}, legs in"
-                 f" {self.legs_seen:.0%}; the wrists tremble by {self.jitter_mm:.0f} mm a frame"]
+                 f" {self.legs_seen:.0%}; the wrists tremble by {self.jitter_mm:.0f} mm"]
         if self.legs_seen < LEAST_SEEN:
             found.append("the legs are hardly seen, so that steps are guesses: film the whole body")
         return found
@@ -147,9 +149,9 @@ def _arrays(frames: list[list[dict[str, float]]]) -> tuple[FloatArray, FloatArra
 def _scale(places: FloatArray, height_m: float | None) -> tuple[float, str]:
     """Return by what to multiply landmarks so that they are of a body's height, and a note."""
     lengths = [np.linalg.norm(places[:, LEFT[a] + side] - places[:, LEFT[b] + side], axis=1)
-               for a, b in HEIGHT_PARTS for side in (0, RIGHT)]
-    found = float(np.nansum([np.nanmedian(length) for length in lengths])) / 2 + BEYOND_M
+               for a, b in LIMBS for side in (0, RIGHT)]
+    found = float(np.sum([np.nanmedian(length) for length in lengths])) / 2 / LIMBS_SHARE
     wanted = height_m or USUAL_HEIGHT_M
     said = (f"sized to a height of {wanted:g} m" if height_m else
             f"the person's height is not known: {wanted:g} m is assumed; give it with --height-m")
-    return (wanted - BEYOND_M) / max(found - BEYOND_M, 0.1), said
+    return wanted / max(found, 0.1), said

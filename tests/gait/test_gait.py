@@ -96,7 +96,7 @@ def test_feet_stand_where_they_are_put(manner, knob, z, seed):
         ball = places(motion, f"{side}ToeBase")[:, 0]
         flat = soles(motion, side)[:, 0]
         both = np.stack([ball, flat], axis=1)
-        still = (np.linalg.norm(np.gradient(both, axis=0), axis=-1) * FPS < 0.008).all(axis=1)
+        still = (np.linalg.norm(np.gradient(both, axis=0), axis=-1) * FPS < 0.004).all(axis=1)
         assert still.mean() > 0.05, "a foot stands for a while"
         for start, end in zip(*np.flatnonzero(np.diff(np.r_[0, still, 0])).reshape(-1, 2).T,
                               strict=True):

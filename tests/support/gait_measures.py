@@ -9,9 +9,12 @@ from mimegen.base.arrays import BoolArray, FloatArray
 from mimegen.gait.norms import GRAVITY, norms_of
 from mimegen.gait.walker import LEG
 from mimegen.motion import Motion, quaternions
-from places import DATA
+from places import DATA as EVERYTHING
 
 FORWARD = np.array([0.0, -1.0, 0.0])
+
+
+DATA = EVERYTHING / "gait"
 
 
 class Angles(NamedTuple):

@@ -1,6 +1,6 @@
 """``mimegen pointlight``: an action, a take or a mocap file as moving dots."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -23,10 +23,13 @@ from mimegen.commands.conditions import (
     conditions_of,
     with_shared_masks,
 )
+from mimegen.commands.gait import walker_of, walker_options
+from mimegen.commands.grid import Cell, cells_of
 from mimegen.commands.grouped import Grouped
 from mimegen.library.cast import cast_member
 from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
+from mimegen.library.gait_take import GaitTake
 from mimegen.library.take import Take
 from mimegen.library.takes import library_take, user_take
 from mimegen.manifest.row import Row
@@ -48,11 +51,17 @@ from mimegen.production.displays import (
 from mimegen.production.trials import write_trials
 from mimegen.readers import ReadOptions, Trim
 from mimegen.readers.options import take_number
+from mimegen.request.render_request import GAIT
 from mimegen.request.sources import entries_of
+
+# The action of a walker of whom nothing else is said.
+WALK = "walk"
+IN_PLACE: dict[str, Any] = {"treadmill": True, "cycles": 1.0}
 
 HEADINGS = {
     "Input and output": (
         "actions", "take", "seed", "partner", "character", "libraries", "blender", "out"),
+    "The walker, and other gaits": ("walker", "affect", "grid", *GAIT),
     "The dots": (
         "name", "manipulations", "conditions", "dots", "add", "style", "dots_seed", "dot_diameter",
         "color",
@@ -71,6 +80,14 @@ HEADINGS = {
 @click.argument("file", required=False, type=click.Path(path_type=Path), metavar="[FILE]")
 @click.option("--action", "actions", metavar="A[,B]|all", help="Actions to show instead of FILE, by"
                                                                " id, label or alias.")
+@click.option("--walker", is_flag=True,
+              help="Show a walker in whole cycles, on a treadmill by default; the last frame leads"
+                   " into the first.")
+@click.option("--affect", metavar="NAME",
+              help="Affect of a gait: neutral, angry, happy, sad or afraid.")
+@click.option("--grid", metavar="NAME=A,B[;NAME=C,D]",
+              help="Show every combination of these values, with one trial list: options of the"
+                   " walker, manipulations as in inverted=no,yes, and settings of the display.")
 @click.option("--take", metavar="T", help="Take of the action.  [default: the first]")
 @click.option("--partner", type=click.Path(path_type=Path), metavar="FILE",
               help="Motion file of a second person recorded together with FILE.")
@@ -127,6 +144,7 @@ HEADINGS = {
 @click.option("--seed", default=0, type=click.IntRange(min=0), help="Random seed of the take.")
 @click.option("--dots-seed", default=0, type=click.IntRange(min=0),
               help="Random seed of the display.")
+@walker_options
 @library_option
 @blender_option
 @exits_cleanly
@@ -136,11 +154,13 @@ def pointlight_command(
     name: str, manipulations: tuple[str, ...], conditions: str | None, azimuths: str | None,
     add: str | None, size: str | None,
     character: str | None, seed: int, dots_seed: int, libraries: tuple[Path, ...],
-    reading: ReadOptions, **options: Any,
+    reading: ReadOptions, walker: bool, affect: str | None, grid: str | None, **options: Any,
 ) -> int:
-    """Make point-light displays of actions or motion capture."""
+    """Make point-light displays of actions, walkers or motion capture."""
+    actions = actions or (WALK if walker else None)
     if (file is None) == (actions is None):
-        raise RequestError("expected either a motion capture FILE or --action NAME")
+        raise RequestError("expected a motion capture FILE, --action NAME or --walker")
+    gait = (IN_PLACE if walker else {}) | walker_of(options)
     catalogue = Catalogue.with_libraries(libraries)
     width, height = _size(size)
 
@@ -149,18 +169,18 @@ def pointlight_command(
                        add=tuple(add.split(",")) if add else None,
                        manipulations=(*preset.manipulations, *manipulations))
 
-    wanted = conditions_of(conditions, name, with_options)
+    wanted = _wanted(grid, conditions, name, with_options)
     views = azimuths_of(azimuths)
     check_target(out)
-    if out.suffix and len(wanted) * len(views) > 1:
-        raise RequestError(f"--out {out}: several conditions or azimuths need a folder; leave out"
-                           " the file name's ending")
+    _check_room(out, len(wanted) * len(views))
     if file is None:
-        for one in wanted:
+        for _, one in wanted:
             chosen_set(one.display)
-    motions = _Motions(catalogue, file, actions, take, partner, seed, character, out, reading)
-    trials = [trial for one in wanted for scene in motions.scenes(one.display)
-              for trial in _trials(scene, one, views)]
+    motions = _Motions(catalogue, file, actions, take, partner, seed, character, out, reading,
+                       walker, affect)
+    trials = [trial for cell, one in wanted
+              for scene in motions.scenes(one.display, {**gait, **cell.gait})
+              for trial in _trials(scene, one, cell, views)]
     if file is not None:
         _warn_of_doubts(file, trials)
     displays = with_shared_masks(
@@ -173,6 +193,22 @@ def pointlight_command(
     return DONE
 
 
+def _wanted(grid: str | None, conditions: str | None, name: str,
+            options: Callable[[Display], Display]) -> list[tuple[Cell, Condition]]:
+    """Return every condition of every cell of the grid."""
+    if grid is not None and conditions is not None:
+        raise RequestError("--grid and --conditions are mutually exclusive; a grid has conditions"
+                           " of its own, as in inverted=no,yes")
+    return [(cell, one) for cell in cells_of(grid)
+            for one in conditions_of(cell.condition or conditions, name, options)]
+
+
+def _check_room(out: Path, displays: int) -> None:
+    if out.suffix and displays > 1:
+        raise RequestError(f"--out {out}: several conditions or azimuths need a folder; leave out"
+                           " the file name's ending")
+
+
 @dataclass(frozen=True)
 class _Trial:
     """One display of a set, seen from one side."""
@@ -181,10 +217,11 @@ class _Trial:
     display: Display
 
 
-def _trials(scene: Scene, condition: Condition, views: Sequence[Direction | None]
+def _trials(scene: Scene, condition: Condition, cell: Cell, views: Sequence[Direction | None]
             ) -> Iterator[_Trial]:
     """Yield a scene in a condition from every side."""
-    scene = replace(scene, facts=scene.facts | {"condition": condition.name})
+    facts = {"condition": condition.name, **({"grid": dict(cell.values)} if cell.values else {})}
+    scene = replace(scene, facts=scene.facts | facts)
     for view in views:
         display = condition.display
         if view is not None:
@@ -230,38 +267,51 @@ class _Motions:
     character: str | None
     out: Path
     reading: ReadOptions
+    walker: bool = False
+    affect: str | None = None
     made: dict[tuple[object, ...], list[Scene]] = field(default_factory=dict)
 
-    def scenes(self, display: Display) -> list[Scene]:
+    def scenes(self, display: Display, gait: dict[str, Any]) -> list[Scene]:
         """Return every motion as a display's dots; those of displays that differ later are one."""
         key = (display.fps, display.dots, display.add, display.occlusion, display.style,
-               display.sample is None)
+               display.sample is None, tuple(sorted(gait.items())))
         if key not in self.made:
-            self.made[key] = self._scenes(display)
+            self.made[key] = self._scenes(display, gait)
         return self.made[key]
 
-    def _scenes(self, display: Display) -> list[Scene]:
+    def _scenes(self, display: Display, gait: dict[str, Any]) -> list[Scene]:
         if self.file is not None and self.file.suffix.lower() == ".c3d" and _wants_markers(display):
             if self.reading.trim.kind == "span":
                 raise RequestError("--trim A:B does not apply to raw markers; use --start and"
                                    " --duration")
             return [marker_scene(self.file, display, self.reading.subject,
                                  self.reading.fps_of_file)]
-        takes = self._takes(display)
+        takes = self._takes(display, gait)
         if len(takes) > 1 and self.out.suffix:
             raise RequestError(f"--out {self.out}: several actions need a folder; leave out the"
                                " file name's ending")
         return [_scene(self.catalogue, one, self.character, display) for one in takes]
 
-    def _takes(self, display: Display) -> list[Take]:
+    def _takes(self, display: Display, gait: dict[str, Any]) -> list[Take]:
         if self.file is None:
-            return [library_take(entry, self.take, self.seed)
+            return [self._looped(library_take(entry, self.take, self.seed, self.affect, gait=gait),
+                                 display)
                     for entry in entries_of(self.catalogue, self.actions or "")]
+        if gait:
+            raise RequestError(f"--{min(gait).replace('_', '-')}: applies to --walker and to"
+                               " actions that are gaits")
         reading = replace(self.reading, take=take_number(self.take))
         if display.sample is not None and reading.trim.kind == "auto":
             # The sample cuts its share off the whole take.
             reading = replace(reading, trim=Trim())
         return [_user_take(self.catalogue, self.file, self.partner, reading)]
+
+
+    def _looped(self, take: Take, display: Display) -> Take:
+        """Return a walker in whole cycles of the display's frames; other takes as they are."""
+        if not self.walker or not isinstance(take, GaitTake):
+            return take
+        return replace(take, loop=round(source_fps(display) / display.fps))
 
 
 def _user_take(catalogue: Catalogue, file: Path, partner: Path | None,

@@ -17,9 +17,11 @@ from mimegen.commands.common import (
     warn,
     with_reading,
 )
+from mimegen.commands.gait import walker_options
 from mimegen.groundtruth.kinds import ENGINES, KINDS
 from mimegen.plan.variants import GROUPS, MIME
 from mimegen.request import Planned, RenderRequest
+from mimegen.request.render_request import GAIT
 from mimegen.request.values import frequencies, intensities
 
 _FILE = click.Path(path_type=Path)
@@ -37,8 +39,8 @@ def selection_options(command: Callable[..., int]) -> Callable[..., int]:
         planned = Planned.of(request, given.get("settings"), warn)
         return command(*args, **given, planned=planned)
 
-    options: Callable[..., int] = with_reading("auto")(with_altering(
-        library_option(blender_option(wrapped))))
+    options: Callable[..., int] = with_reading("auto")(with_altering(walker_options(
+        library_option(blender_option(wrapped)))))
     for option in reversed(_OPTIONS):
         options = option(options)
     return options
@@ -133,6 +135,7 @@ HEADINGS = {
     "Actions and takes": (
         "action", "scene", "take", "seed", "permutations", "style", "tempo", "mirror", "fault",
         "stance", "intensity", "frequency"),
+    "Gaits: walk, run and the like": GAIT,
     "Variants": (
         "variants", "character", "partner_character", "set_seed", "libraries"),
     "Your own motion capture": (

@@ -22,8 +22,7 @@ class Changes(Strict):
     """Changes to a gait: shares multiply, ``_deg`` and ``_cm`` add (mocap/gait_manners.yaml).
 
     ``head_deg`` is down, ``hands_deg`` how far fingers are closed, ``knee_first`` by which share of
-    a swing the foot rises before it goes ahead, ``uneven`` by how much steps differ, ``stagger_cm``
-    how far the way wanders to the sides.
+    a swing the foot rises before it goes ahead, ``uneven`` by how much steps differ.
     """
 
     speed: Finite = 0
@@ -56,7 +55,6 @@ class Changes(Strict):
     shoulders: Finite = 0
     hips: Finite = 0
     uneven: Finite = 0
-    stagger_cm: Finite = 0
 
 
 class Stairs(Strict):
@@ -67,17 +65,9 @@ class Stairs(Strict):
 
 
 class Favours(Strict):
-    """How a limp spares the right leg: sunk, thrown over, and stiff (a share)."""
+    """How a limp spares the right leg: how far the trunk is thrown over it."""
 
-    drop_cm: Finite
     roll_deg: Finite
-    stiff: Finite
-
-
-class Hops(Strict):
-    """How high the body goes in a skip's hops."""
-
-    rise_cm: Finite
 
 
 class Manner(Strict):
@@ -90,7 +80,6 @@ class Manner(Strict):
     contacts: tuple[Foot, Foot] | None = None
     steps: Stairs | None = None
     favours: Favours | None = None
-    hops: Hops | None = None
     changes: Changes = Field(default_factory=Changes)
 
 
@@ -228,7 +217,6 @@ class Pace:
     shoulders: float
     hips: float
     uneven: float
-    stagger: float
 
     @property
     def stride(self) -> float:
@@ -361,5 +349,5 @@ def _body(norms: Norms, changes: _Changed, speed: float, pace: float) -> dict[st
         "late": arms.late, "hands": 18.0 + plus("hands_deg"),
         "shoulders_up": plus("shoulders_up_deg"), "shoulders_back": plus("shoulders_back_deg"),
         "shoulders": factor("shoulders"), "hips": factor("hips"),
-        "uneven": factor("uneven"), "stagger": max(plus("stagger_cm"), 0.0) / 100,
+        "uneven": factor("uneven"),
     }

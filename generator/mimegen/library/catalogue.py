@@ -23,7 +23,7 @@ from mimegen.library.naming import (
 from mimegen.library.sets import ActionSet, read_sets
 from mimegen.library.takefile import mocap_takes
 
-SCORE_SUFFIX = ".score.yaml"
+SCORE_SUFFIX, GAIT_SUFFIX = ".score.yaml", ".gait.yaml"
 
 
 @dataclass(frozen=True)
@@ -46,13 +46,13 @@ class Entry:
     def takes(self) -> dict[str, Path]:
         """The files of its takes by name, a folder's in alphabetical order; the first is default.
 
-        They are scores, take files of motion capture, and mocap files themselves.
+        They are scores, gaits, take files of motion capture, and mocap files themselves.
         """
         found: dict[str, Path] = {}
         for folder in self.folders:
-            scores = {file.name.removesuffix(SCORE_SUFFIX): file
-                      for file in folder.glob(f"*{SCORE_SUFFIX}")}
-            found |= {name: file for name, file in sorted((mocap_takes(folder) | scores).items())
+            own = {file.name.removesuffix(suffix): file for suffix in (SCORE_SUFFIX, GAIT_SUFFIX)
+                   for file in folder.glob(f"*{suffix}")}
+            found |= {name: file for name, file in sorted((mocap_takes(folder) | own).items())
                       if name not in found}
         return found
 

@@ -26,6 +26,11 @@ def score_code() -> str:
                     "mimegen.choreography.face")
 
 
+def gait_code() -> str:
+    """Return the key of what makes gaits."""
+    return code_key("mimegen.gait.walking", "mimegen.library.gait_take")
+
+
 def face_code() -> str:
     """Return the key of what moves faces."""
     return code_key("mimegen.characters.living")

@@ -38,7 +38,8 @@ class TakeFolder:
 
     def holds_only(self, takes: Collection[str]) -> bool:
         """Whether no takes lie here but these, and those that an import of this name wrote."""
-        scores = any(self.folder.glob("*.score.yaml"))
+        scores = any(file for ending in ("score", "gait")
+                     for file in self.folder.glob(f"*.{ending}.yaml"))
         return not scores and self._takes.keys() <= {*takes, *self._replaced(takes)}
 
     def places(self, copies: Mapping[str, Path]) -> dict[str, Path]:

@@ -1,18 +1,20 @@
 """Names and files to takes."""
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
-from typing import overload
+from types import MappingProxyType
+from typing import Any, overload
 
 from mimegen.base.errors import RequestError
 from mimegen.choreography.action import Action
 from mimegen.choreography.manner import AS_WRITTEN, Manner, in_manner
 from mimegen.choreography.styles import style_named
-from mimegen.library.catalogue import SCORE_SUFFIX, Catalogue, Entry
+from mimegen.library.catalogue import GAIT_SUFFIX, SCORE_SUFFIX, Catalogue, Entry
+from mimegen.library.gait_take import GaitTake, gait_options
 from mimegen.library.naming import plain
 from mimegen.library.recorded_take import RecordedTake, recorded
 from mimegen.library.score_take import ScoreTake, read_score_once
@@ -23,15 +25,26 @@ from mimegen.readers import WITH_TAKES, ReadOptions, kind_of
 from mimegen.readers.options import AS_FOUND
 from mimegen.readers.partners import both_people
 
+NO_GAIT: Mapping[str, Any] = MappingProxyType({})
+# Takes of which another seed is another performance.
+SEEDED = (ScoreTake, GaitTake)
+
 
 def library_take(entry: Entry, take: str | None, seed: int, style: str | None = None,
-                 manner: Manner = AS_WRITTEN) -> Take:
+                 manner: Manner = AS_WRITTEN, gait: Mapping[str, Any] = NO_GAIT) -> Take:
     """Return a take of the library. Motion capture has no seed and no style, actions no manner.
 
-    Raises RequestError, naming file and line, where its score or take file is none, and for an
-    unknown style or a manner in which it cannot be performed.
+    ``gait`` are a walker's options by name, for takes of gait alone. Raises RequestError, naming
+    file and line, where its score or take file is none, and for an unknown style or a manner in
+    which it cannot be performed.
     """
     file = entry.take(take)
+    if file.name.endswith(GAIT_SUFFIX):
+        return _gait(entry.action, file, seed, style, gait)
+    if gait:
+        option = min(gait).replace("_", "-")
+        raise RequestError(f"--{option}: {entry.action.id} is not a gait; it applies to walk, run"
+                           " and the like")
     if not file.name.endswith(SCORE_SUFFIX):
         return _captured(entry.action, file)
     manner = usual_left_out(file, manner)
@@ -47,6 +60,19 @@ def library_take(entry: Entry, take: str | None, seed: int, style: str | None = 
         cue=CueFacts(**action.cue.model_dump(mode="json")) if action.cue else None,
         manner=manner,
     )
+
+
+def _gait(action: Action, file: Path, seed: int, style: str | None,
+          gait: Mapping[str, Any]) -> GaitTake:
+    """Return a take of gait. Raises RequestError for what its walker cannot do."""
+    take = GaitTake(
+        action=action.id, name=file.name.removesuffix(GAIT_SUFFIX), labels=tuple(action.labels),
+        aligned=action.aligned_background, misaligned=action.misaligned_background,
+        file=file, seed=seed, actor="gait", licence=action.licence,
+        semantic_group=action.semantic_group, intentions=action.intentions,
+        asked=gait_options({**gait, "style": style}))
+    assert take.walker is not None, "wrong values are told here"
+    return take
 
 
 def usual_left_out(file: Path, manner: Manner) -> Manner:
@@ -70,7 +96,7 @@ def altered(take: Take, tempo: float, mirror: bool) -> Take:
     if mirror and not can_mirror(take):
         raise RequestError(f"--mirror: {take.action}, take {take.name}, depends on left and right"
                            " (vary: of its score) and cannot be mirrored; leave it out")
-    assert isinstance(take, ScoreTake | RecordedTake)
+    assert isinstance(take, ScoreTake | RecordedTake | GaitTake)
     return replace(take, tempo=tempo, mirror=mirror)
 
 
@@ -83,7 +109,7 @@ class SeededTakes(Sequence[Take]):
 
     @cached_property
     def _ends(self) -> list[int]:
-        return list(accumulate(len(self.seeds) if isinstance(take, ScoreTake) else 1
+        return list(accumulate(len(self.seeds) if isinstance(take, SEEDED) else 1
                                for take in self.takes))
 
     def __len__(self) -> int:
@@ -99,7 +125,7 @@ class SeededTakes(Sequence[Take]):
         number = range(len(self))[number]
         place = bisect_right(self._ends, number)
         take = self.takes[place]
-        if not isinstance(take, ScoreTake):
+        if not isinstance(take, SEEDED):
             return take
         return replace(take, seed=self.seeds[number - (self._ends[place - 1] if place else 0)])
 

@@ -66,6 +66,10 @@ class StimulusFacts(RowPart):
         None, description="of a cue's movements, 0 to 1; null for 1, as its score has it")
     frequency: int | None = Field(
         None, description="how many times a cue's movement is made; null for the score's own")
+    gait: dict[str, Any] | None = Field(
+        None, description="who walks, how and which way; null for what is no gait")
+    grid: dict[str, Any] | None = Field(
+        None, description="the values of a grid's factors; null for no grid")
     tempo: Number | None = Field(None, description="times as fast as performed; null for 1")
     mirrored: bool | None = Field(None, description="left and right are swapped; null for no")
     fps: Number = Field(gt=0)

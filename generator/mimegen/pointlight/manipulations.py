@@ -8,6 +8,7 @@ import yaml
 from mimegen.base.errors import RequestError, near_misses
 from mimegen.pointlight import motion_manipulations as motion
 from mimegen.pointlight import picture_manipulations as picture
+from mimegen.pointlight import walker_manipulations as walker
 from mimegen.pointlight.manipulation import STAGES, Manipulation
 from mimegen.pointlight.spec import first_problem
 
@@ -16,6 +17,7 @@ MANIPULATIONS: Mapping[str, type[Manipulation]] = {kind.name: kind for kind in (
     motion.PhaseScrambled, motion.Rotated, motion.Turning,
     picture.Inverted, picture.Mirrored, picture.Scrambled, picture.LimitedLifetime, picture.Masked,
     picture.Jittered, picture.Displaced, picture.Without, picture.DepthSized, picture.Faded,
+    walker.Only, walker.Flipped, walker.OutOfPhase, walker.Sines, walker.Crowd,
 )}
 
 

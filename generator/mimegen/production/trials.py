@@ -2,29 +2,36 @@
 
 import csv
 import io
+import json
 from pathlib import Path
 
 from mimegen.base.files import publish
 from mimegen.manifest.file import rows_of
 from mimegen.manifest.row import Row
 
-TRIALS = "trials.csv"
+TRIALS, TRIALS_JSON = "trials.csv", "trials.json"
 COLUMNS = ("file", "action", "take", "seed", "condition", "azimuth_deg", "dots_seed", "duration_s",
            "fps", "frames", "labels")
 
 
 def write_trials(out: Path) -> Path:
-    """Write ``out``/trials.csv, a line for each display of its manifest, in the manifest's order.
+    """Write ``out``/trials.csv and .json, one trial for each display, in the manifest's order.
+
+    CSV is what PsychoPy reads, JSON what jsPsych and lab.js do; a grid's factors come last.
 
     ``azimuth_deg`` counts from the performer's front, or on the stage where nobody knows it.
     Returns the file. Raises RequestError where the manifest cannot be read.
     """
+    rows = [row for row in rows_of(out) if row.condition is not None and row.window is None]
+    factors = tuple(dict.fromkeys(name for row in rows for name in row.grid or {}))
+    lines = [(*_line(row), *((row.grid or {}).get(name) for name in factors)) for row in rows]
     packed = io.StringIO()
     table = csv.writer(packed, lineterminator="\n")
-    table.writerow(COLUMNS)
-    table.writerows(_line(row) for row in rows_of(out)
-                    if row.condition is not None and row.window is None)
+    table.writerow(COLUMNS + factors)
+    table.writerows(lines)
     publish(out / TRIALS, packed.getvalue().encode())
+    listed = [dict(zip(COLUMNS + factors, line, strict=True)) for line in lines]
+    publish(out / TRIALS_JSON, json.dumps(listed, indent=1).encode())
     return out / TRIALS
 
 

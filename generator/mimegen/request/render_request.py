@@ -6,6 +6,7 @@ from typing import Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from mimegen.base.errors import RequestError, with_given
+from mimegen.gait.walker import KNOBS
 from mimegen.groundtruth.kinds import ENGINES, Engine
 from mimegen.readers.options import FPS_OF_FILE, ReadOptions, parse_trim, take_number
 from mimegen.request.altering import Altering
@@ -22,12 +23,15 @@ from mimegen.request.values import (
     Texts,
 )
 
+# What is said of walkers.
+GAIT = ("speed", "cadence", "step_length", "phase", "direction", "treadmill", "cycles", *KNOBS)
 SOURCES = ("action", "scene", "motion", "permutations")
 # Options that mean nothing without one of these sources.
 _NEEDS = {
     **dict.fromkeys(("label", "aligned", "misaligned", "licence", "partner", "trim", "stack",
                      "mapping", "skeleton", "subject", "fps_of_file", "smpl_model"), ("motion",)),
     "take": ("action", "motion"),
+    **dict.fromkeys(GAIT, ("action",)),
     **dict.fromkeys(("stance", "intensity", "frequency"), ("action",)),
     "style": ("action", "scene"),
 }
@@ -85,6 +89,20 @@ class RenderRequest(BaseModel):
     set_seed: int | None = Field(None, ge=0, le=999_999_999)
     fault: Texts = ()
     style: str | None = None
+    speed: float | None = Field(None, description="of a gait, in m/s; below 0 walks backwards")
+    cadence: float | None = Field(None, description="of a gait, in steps a minute")
+    step_length: float | None = Field(None, description="of a gait, in metres")
+    phase: float | None = Field(None, ge=0, le=1, description="of a gait's cycle, to begin with")
+    direction: float | None = Field(None, ge=-360, le=360, description="degrees to the left")
+    treadmill: bool | None = None
+    cycles: float | None = Field(None, gt=0, le=60, description="of a gait, of two steps each")
+    gender: float | None = Field(None, description="of a walker, in standard deviations: a man")
+    weight: float | None = Field(None, description="of a walker: heavy")
+    nervous: float | None = Field(None, description="of a walker: nervous")
+    happy: float | None = Field(None, description="of a walker: happy")
+    age: float | None = Field(None, description="of a walker: old")
+    fatigue: float | None = Field(None, description="of a walker: tired")
+    intoxicated: float | None = Field(None, description="of a walker: drunk")
     stance: Names = None
     intensity: Intensities = None
     frequency: Frequencies = None
@@ -137,6 +155,12 @@ class RenderRequest(BaseModel):
         """How the motion file is read. Raises RequestError for a wrong trim or take."""
         return ReadOptions(self.stack, self.mapping, self.skeleton, parse_trim(self.trim),
                            self.subject, self.fps_of_file, take_number(self.take), self.smpl_model)
+
+    @property
+    def gait(self) -> dict[str, float | bool]:
+        """What is said of the walkers of gaits."""
+        asked = {name: getattr(self, name) for name in GAIT}
+        return {name: value for name, value in asked.items() if value is not None}
 
     @property
     def altering(self) -> Altering:

@@ -30,7 +30,7 @@ def takes_of(catalogue: Catalogue, request: RenderRequest) -> SeededTakes:
 
 def _library_takes(catalogue: Catalogue, actions: str, request: RenderRequest) -> SeededTakes:
     takes = [request.altering.take(library_take(entry, name, request.seed[0], request.style,
-                                                manner))
+                                                manner, request.gait))
              for entry in entries_of(catalogue, actions)
              for name in (list(entry.takes) if request.take == "all" else [request.take])
              for manner in _manners(entry.take(name), request)]

@@ -10,7 +10,6 @@ from mimegen.base.files import file_hash
 from mimegen.base.seeds import generator
 from mimegen.choreography.manner import Manner
 from mimegen.library.cast import CastMember, cast_member, partner_of
-from mimegen.library.recorded_take import RecordedTake
 from mimegen.library.score_take import ScoreTake
 from mimegen.library.take import Take
 from mimegen.library.takes import usual_left_out
@@ -121,9 +120,8 @@ class _Item:
         """Return the take as its axes say, but for its seed."""
         take = replace(part.take, tempo=float(values["tempo"]),  # type: ignore[type-var]
                        mirror=values["mirror"] == "yes")
-        if isinstance(take, RecordedTake):
+        if not isinstance(take, ScoreTake):
             return take
-        assert isinstance(take, ScoreTake)
         return replace(take, style=None if values["style"] == OWN_STYLE else values["style"],
                        manner=usual_left_out(take.file, Manner(**_manner(values))))
 
@@ -134,9 +132,8 @@ class _Item:
         show.
         """
         freedom = self.drawing.space.freedom
-        if isinstance(take, RecordedTake):
+        if not isinstance(take, ScoreTake):
             return take, self._people(part), 0
-        assert isinstance(take, ScoreTake)
         if SEED not in freedom.drawn:
             return replace(take, seed=int(str(freedom.usual(SEED)))), self._people(part), 0
         for attempt in range(MOST_TRIED):

@@ -9,6 +9,7 @@ from mimegen.faults.fault import Fault, parse_faults
 from mimegen.library.cast import CastMember, cast_member
 from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
+from mimegen.library.gait_take import GaitTake
 from mimegen.library.places import place
 from mimegen.library.recorded_take import RecordedTake
 from mimegen.library.score_take import ScoreTake
@@ -75,7 +76,7 @@ def take_of(catalogue: Catalogue, declared: Declaration) -> Take:
     style = None if declared.style == OWN_STYLE else declared.style
     take = library_take(catalogue.action(declared.action), declared.take, declared.seed, style,
                         declared.manner)
-    assert isinstance(take, ScoreTake | RecordedTake)
+    assert isinstance(take, ScoreTake | RecordedTake | GaitTake)
     return replace(take, tempo=declared.tempo, mirror=declared.mirror)
 
 

@@ -1,0 +1,48 @@
+"""The options of a walker, which render, plan and pointlight share."""
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from mimegen.gait.walker import MOST_Z
+from mimegen.request.render_request import GAIT
+
+# What each knob is above 0 and below it.
+_ENDS = {"gender": ("man", "woman"), "weight": ("heavy", "light"),
+         "nervous": ("nervous", "relaxed"), "happy": ("happy", "sad"), "age": ("old", "young"),
+         "fatigue": ("tired", "rested"), "intoxicated": ("drunk", "steady")}
+
+
+def walker_options(command: Callable[..., int]) -> Callable[..., int]:
+    """Add a walker's options, given to the command under their own names; None if not given."""
+    options: Callable[..., int] = command
+    for option in reversed(_OPTIONS):
+        options = option(options)
+    return options
+
+
+def walker_of(given: dict[str, Any]) -> dict[str, Any]:
+    """Take a walker's options out of what was given to a command; those that were left out, not."""
+    options = {name: given.pop(name) for name in GAIT}
+    return {name: value for name, value in options.items() if value is not None}
+
+
+_OPTIONS = (
+    click.option("--speed", type=float, metavar="M/S",
+                 help="Speed of a gait in m/s; below 0 walks backwards, above 2.05 runs."
+                      "  [default: the action's own]"),
+    click.option("--cadence", type=float, metavar="N", help="Steps a minute of a gait."),
+    click.option("--step-length", type=float, metavar="M", help="Step length of a gait in m."),
+    click.option("--phase", type=click.FloatRange(0, 1), metavar="SHARE",
+                 help="Share of the cycle at which a gait begins; 0 is the left foot's contact."),
+    click.option("--direction", type=click.FloatRange(-360, 360), metavar="DEG",
+                 help="Direction of a gait in degrees to the walker's left."),
+    click.option("--treadmill/--translating", default=None,
+                 help="Walk on a treadmill, or over the floor."),
+    click.option("--cycles", type=click.FloatRange(0, 60, min_open=True), metavar="K",
+                 help="Length of a gait in cycles, of two steps each."),
+    *(click.option(f"--{knob}", type=click.FloatRange(-MOST_Z, MOST_Z), metavar="Z",
+                   help=f"Walker in standard deviations: {above} above 0, {below} below.")
+      for knob, (above, below) in _ENDS.items()),
+)

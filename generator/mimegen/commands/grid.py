@@ -1,0 +1,67 @@
+"""A grid of displays: every combination of the values of some factors."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any
+
+from mimegen.base.errors import RequestError, near_misses
+from mimegen.commands.conditions import UPRIGHT
+from mimegen.pointlight.manipulations import MANIPULATIONS, value_of
+from mimegen.pointlight.spec import Display
+from mimegen.request.render_request import GAIT
+
+MOST_CELLS = 10_000
+# Short names of manipulations.
+_SHORT = {"mask": "masked", "scramble": "scrambled", "invert": "inverted"}
+_NO = (False, "no", "none", 0)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One combination: its values by factor, what it says of walkers, and its condition."""
+
+    values: Mapping[str, Any] = field(default_factory=dict)
+    gait: Mapping[str, Any] = field(default_factory=dict)
+    condition: str | None = None
+
+
+def cells_of(text: str | None) -> list[Cell]:
+    """Return every combination of ``name=a,b;name=c,d``; one that says nothing for None.
+
+    A factor is an option of the walker, a manipulation (``inverted=no,yes``, ``mask=0,40``), or a
+    setting of the display. Raises RequestError, with near misses, for another.
+    """
+    if text is None:
+        return [Cell()]
+    factors: dict[str, list[Any]] = {}
+    for part in text.split(";"):
+        name, equals, values = part.strip().partition("=")
+        if not equals or not values:
+            raise RequestError(f"--grid {part!r}: expected NAME=VALUE,VALUE")
+        known = [*GAIT, *MANIPULATIONS, *_SHORT, *Display.model_fields]
+        name = name.strip().replace("-", "_")
+        if name not in known:
+            raise RequestError(f"--grid: no factor '{name}'{near_misses(name, known)}")
+        factors[name] = [value_of(value.strip()) for value in values.split(",")]
+    cells = [_cell(dict(zip(factors, values, strict=True)))
+             for values in product(*factors.values())]
+    if len(cells) > MOST_CELLS:
+        raise RequestError(f"--grid: {len(cells)} combinations; expected at most {MOST_CELLS}")
+    return cells
+
+
+def _cell(values: dict[str, Any]) -> Cell:
+    gait = {name: value for name, value in values.items() if name in GAIT}
+    words = [word for name, value in values.items() if name not in GAIT
+             for word in _words(_SHORT.get(name, name), value)]
+    return Cell(values, gait, ":".join(words) or UPRIGHT)
+
+
+def _words(name: str, value: Any) -> list[str]:
+    """Return what a condition says for one factor's value."""
+    if name in MANIPULATIONS:
+        if value in _NO:
+            return []
+        return [name if value is True or value == "yes" else f"{name}={value}"]
+    return [f"{name}={value}"]

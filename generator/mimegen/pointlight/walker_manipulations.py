@@ -1,0 +1,149 @@
+"""Manipulations of single limbs, and of the motion of single dots."""
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, field_validator
+
+from mimegen.base.arrays import FloatArray
+from mimegen.pointlight.dots import Dots
+from mimegen.pointlight.manipulation import Manipulation, Setting
+
+# Words in the names of dots, by part of the body.
+PARTS = {
+    "feet": ("ankle", "foot", "heel", "toe"),
+    "legs": ("hip", "knee", "ankle", "foot", "heel", "toe"),
+    "arms": ("shoulder", "elbow", "wrist", "hand"), "hands": ("wrist", "hand"), "head": ("head",),
+    "left_leg": ("left_hip", "left_knee", "left_ankle", "left_foot", "left_heel", "left_toe"),
+    "right_leg": ("right_hip", "right_knee", "right_ankle", "right_foot", "right_heel",
+                  "right_toe"),
+    "left_arm": ("left_elbow", "left_wrist", "left_hand"),
+    "right_arm": ("right_elbow", "right_wrist", "right_hand"),
+}
+Part = Literal["feet", "legs", "arms", "hands", "head", "left_leg", "right_leg", "left_arm",
+               "right_arm"]
+
+
+def of_part(dots: Dots, part: str) -> NDArray[np.bool_]:
+    """Say which dots (D,) belong to a part of the body. Raises ValueError where none does."""
+    found = np.array([any(word in name for word in PARTS[part]) for name in dots.names])
+    found[np.setdiff1d(np.arange(dots.count), dots.own)] = False
+    if not found.any():
+        raise ValueError(f"no dot belongs to the {part}; dots are {', '.join(dots.names)}")
+    return found
+
+
+class Only(Manipulation):
+    """Only the dots of a part of the body: feet, legs, arms, hands, head, left_leg ..."""
+
+    name, stage, main = "only", "picture", "part"
+    algorithm = "all other dots of performers are left out"
+    part: Part = "feet"
+
+    def apply(self, dots: Dots, setting: Setting) -> Dots:
+        """Return the dots of the part, and those of masks."""
+        kept = of_part(dots, self.part)
+        kept[np.setdiff1d(np.arange(dots.count), dots.own)] = True
+        return dots.chosen(np.flatnonzero(kept))
+
+
+class Flipped(Manipulation):
+    """Part of a figure upside down: every dot of the feet, or of the rest of the body."""
+
+    name, stage, main = "flipped", "picture", "part"
+    algorithm = ("each dot of the part is mirrored about its own mean height, which stays (Troje &"
+                 " Westhoff 2006)")
+    part: Literal["feet", "body"] = "feet"
+
+    def apply(self, dots: Dots, setting: Setting) -> Dots:
+        """Return the dots, those of the part mirrored."""
+        chosen = of_part(dots, "feet")
+        if self.part == "body":
+            chosen = ~chosen
+            chosen[np.setdiff1d(np.arange(dots.count), dots.own)] = False
+        places = dots.places.copy()
+        heights = places[:, chosen, 1]
+        places[:, chosen, 1] = 2 * np.nanmean(heights, axis=0) - heights
+        return dots.moved(places)
+
+
+class OutOfPhase(Manipulation):
+    """The dots of a part of the body play later than the others, by a share of the clip."""
+
+    name, stage, main = "out_of_phase", "world", "share"
+    algorithm = ("the part's motion about the root is shifted by a share of the clip, which for a"
+                 " walker's loop is one of its cycles (after Bertenthal & Pinto 1994)")
+    share: float = Field(default=0.25, ge=0, le=1)
+    part: Part = "left_leg"
+
+    def apply(self, dots: Dots, setting: Setting) -> Dots:
+        """Return the dots, those of the part shifted in time."""
+        chosen = of_part(dots, self.part)
+        paths = setting.paths(dots)
+        about = dots.places - paths
+        about[:, chosen] = np.roll(about[:, chosen], round(self.share * dots.frames), axis=0)
+        return dots.moved(paths + about)
+
+
+class Sines(Manipulation):
+    """Every dot swings as a plain sine of its own main frequency."""
+
+    name, stage, main = "sines", "picture", "keep"
+    algorithm = ("each dot's motion becomes its mean and the strongest waves of its Fourier series"
+                 " over the clip, the same for all dots of a performer (after Troje 2002)")
+    keep: int = Field(default=1, ge=1, le=10)
+
+    @field_validator("keep", mode="before")
+    @classmethod
+    def _plain(cls, keep: object) -> object:
+        return 1 if keep is True else keep
+
+    def apply(self, dots: Dots, setting: Setting) -> Dots:
+        """Return dots on ellipses."""
+        places = dots.places.copy()
+        for person in dots.people:
+            places[:, person, :2] = self._waves(places[:, person, :2])
+        return dots.moved(places)
+
+    def _waves(self, places: FloatArray) -> FloatArray:
+        waves = np.fft.rfft(np.nan_to_num(places), axis=0)
+        power = (np.abs(waves[1:]) ** 2).sum(axis=(1, 2))
+        strongest = 1 + np.argsort(-power, kind="stable")[: self.keep]
+        kept = np.zeros_like(waves)
+        kept[np.r_[0, strongest]] = waves[np.r_[0, strongest]]
+        return np.asarray(np.fft.irfft(kept, n=len(places), axis=0))
+
+
+class Crowd(Manipulation):
+    """Copies of the figure beside one another, of which one faces the other way."""
+
+    name, stage, main = "crowd", "picture", "count"
+    algorithm = ("smaller copies on a grid, each at its own moment of the clip; where odd, one that"
+                 " is drawn by the seed is mirrored")
+    count: int = Field(default=9, ge=2, le=64)
+    odd: bool = True
+    fill: float = Field(default=0.8, gt=0, le=1)
+
+    def apply(self, dots: Dots, setting: Setting) -> Dots:
+        """Return all copies' dots; masks stay as they are."""
+        own, others = dots.chosen(dots.own), dots.chosen(
+            np.setdiff1d(np.arange(dots.count), dots.own))
+        columns = int(np.ceil(np.sqrt(self.count)))
+        rows = -(-self.count // columns)
+        size = np.array([setting.width / columns, setting.height / rows])
+        low, high = own.box()
+        scale = self.fill * float(np.min(size / np.maximum(high - low, 1e-9)))
+        odd = int(setting.rng.integers(self.count)) if self.odd else -1
+        shifts = setting.rng.integers(0, own.frames, self.count)
+        whole: Dots | None = None
+        for number in range(self.count):
+            middle = size * (np.array([number % columns, number // columns]) + 0.5)
+            about = np.roll(own.places[..., :2] - (low + high) / 2, int(shifts[number]), axis=0)
+            about = about * [-1.0 if number == odd else 1.0, 1.0] * scale
+            places = np.concatenate([about + middle, own.places[..., 2:]], axis=-1)
+            named = Dots(tuple(f"{number + 1}:{name}" for name in own.names), own.performers,
+                         own.limbs, own.trunk, places, own.visible, own.sizes, own.strengths)
+            whole = named if whole is None else whole.joined(named)
+        assert whole is not None, "a crowd has members"
+        return whole.joined(others)

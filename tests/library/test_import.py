@@ -108,7 +108,7 @@ def test_an_action_has_the_group_that_is_given_and_no_other(jump: Path, tmp_path
     assert take_of(tmp_path, "hopping").semantic_group == "dance"
     theirs = imported(jump, tmp_path, "boxing", "--group", "dance", "--replace")
     assert theirs.exit_code == 2 and "belongs to the group 'combat sport'" in theirs.stderr
-    slip = imported(jump, tmp_path, "skipping", "--group", "excercise")
+    slip = imported(jump, tmp_path, "juggling", "--group", "excercise")
     assert "the group 'excercise' is new (did you mean exercise" in slip.stdout
 
 
@@ -124,33 +124,33 @@ def test_a_take_is_replaced_whole(jump: Path, samples: Path, tmp_path: Path,
                                   monkeypatch: pytest.MonkeyPatch) -> None:
     mapping = tmp_path / "roles.yaml"
     mapping.write_text("left_toe: null\n")
-    library, folder = tmp_path / "mine", tmp_path / "mine" / "mocap" / "running"
+    library, folder = tmp_path / "mine", tmp_path / "mine" / "mocap" / "juggling"
     run = samples / "asf-amc" / "09_06-run.amc"
-    assert imported(run, library, "running", "--take", "one", "--map", mapping, "--label", "a run",
+    assert imported(run, library, "juggling", "--take", "one", "--map", mapping, "--label", "a run",
                     "--group", "locomotion").exit_code == 0
     before = files_of(library)
     with monkeypatch.context() as patched:
         patched.setattr(Path, "write_text", Mock(side_effect=OSError(28, "No space left")))
-        full = imported(jump, library, "running", "--take", "one", "--replace")
+        full = imported(jump, library, "juggling", "--take", "one", "--replace")
         assert full.exit_code == 2 and "no space left" in full.stderr
     assert files_of(library) == before
-    done = imported(jump, library, "running", "--take", "one", "--replace", "--label", "jumping")
+    done = imported(jump, library, "juggling", "--take", "one", "--replace", "--label", "jumping")
     assert done.exit_code == 0, done.stderr
     assert sorted(file.name for file in folder.iterdir()) == [
         "action.yaml", "one.bvh", "one.take.yaml"]
-    take = take_of(library, "running")
+    take = take_of(library, "juggling")
     assert (take.labels, take.semantic_group) == (("jumping",), "locomotion")
     # The very same request again changes nothing; another file of the same kind takes its place.
     after = files_of(library)
-    imported(jump, library, "running", "--take", "one", "--replace", "--label", "jumping")
+    imported(jump, library, "juggling", "--take", "one", "--replace", "--label", "jumping")
     assert files_of(library) == after
     other = samples / "bvh" / "cmu_18_01.bvh"
     for _ in range(2):
-        assert imported(other, library, "running", "--take", "one", "--replace").exit_code == 0
+        assert imported(other, library, "juggling", "--take", "one", "--replace").exit_code == 0
         [motion] = list(folder.rglob("*.bvh"))
         assert motion.read_bytes() == other.read_bytes()
-        assert take_of(library, "running").file == motion
-        assert list(Catalogue.with_libraries((library,)).action("running").takes) == ["one"]
+        assert take_of(library, "juggling").file == motion
+        assert list(Catalogue.with_libraries((library,)).action("juggling").takes) == ["one"]
 
 
 def test_what_is_no_import_of_the_library_is_not_replaced(jump: Path, tmp_path: Path) -> None:
@@ -188,15 +188,15 @@ def test_acclaim_files_bring_their_skeleton_and_mapping(samples: Path, tmp_path:
     mapping = tmp_path / "roles.yaml"
     mapping.write_text("left_toe: null\n")
     library = tmp_path / "mine"
-    assert imported(samples / "asf-amc" / "09_06-run.amc", library, "running", "--map",
+    assert imported(samples / "asf-amc" / "09_06-run.amc", library, "juggling", "--map",
                     mapping, "--take", "run").exit_code == 0
-    assert sorted(file.name for file in (library / "mocap" / "running").iterdir()) == [
+    assert sorted(file.name for file in (library / "mocap" / "juggling").iterdir()) == [
         "action.yaml", "run.amc", "run.asf", "run.roles.yaml", "run.take.yaml"]
-    take = take_of(library, "running")
+    take = take_of(library, "juggling")
     assert "left_toe" not in take.recordings[0].roles
     key = take.key
-    (library / "mocap" / "running" / "run.roles.yaml").write_text("right_toe: null\n")
-    assert take_of(library, "running").key != key
+    (library / "mocap" / "juggling" / "run.roles.yaml").write_text("right_toe: null\n")
+    assert take_of(library, "juggling").key != key
 
 
 def test_a_mocap_file_dropped_in_a_folder_is_a_take(jump: Path, tmp_path: Path) -> None:

@@ -205,9 +205,9 @@ def test_a_root_elsewhere_is_in_the_same_unit(samples, name):
 def test_the_given_rate_is_stored_with_an_imported_take(tmp_path):
     file = tmp_path / "walk.bvh"
     file.write_text(PLAIN.replace("0.0333333", "0"))
-    words = ("import", file, "--action", "walking", "--library", tmp_path / "mine")
+    words = ("import", file, "--action", "juggling", "--library", tmp_path / "mine")
     assert invoke(*words).exit_code == 2
-    done = invoke(*words, "--fps-of-file", "24", "--label", "walking")
+    done = invoke(*words, "--fps-of-file", "24", "--label", "juggling")
     assert done.exit_code == 0, done.output
     stored = next((tmp_path / "mine").rglob("*.take.yaml"))
     assert yaml.safe_load(stored.read_text())["fps_of_file"] == 24.0

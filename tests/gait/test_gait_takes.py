@@ -13,6 +13,7 @@ from mimegen.library.gait_take import GaitTake
 from mimegen.library.takes import SeededTakes, altered, library_take
 from mimegen.motion import Motion
 from mimegen.pointlight.landmarks import dot_set, motion_dots
+from mimegen.pointlight.manipulation import Setting
 from mimegen.pointlight.manipulations import read_manipulation
 from mimegen.readers.roles import find_roles
 from running import invoke
@@ -115,34 +116,29 @@ def dots():
     return motion_dots(motion, find_roles(motion.skeleton).joints, dot_set("johansson"))
 
 
-class Setting:
-    """What these manipulations know of a display."""
-
-    def __init__(self, dots):
-        self.rng, self.width, self.height = np.random.default_rng(1), 512, 512
-        self.dots = dots
-
-    def paths(self, dots):
-        return np.zeros((dots.frames, dots.count, 3))
+def setting(dots):
+    """What these manipulations know of a display of a walker who stays where they are."""
+    roots = np.zeros((dots.frames, 1, 3))
+    return Setting(np.random.default_rng(1), 60.0, 512, 512, roots, float)
 
 
 def test_only_keeps_the_part(dots):
-    kept = read_manipulation("only=feet").apply(dots, Setting(dots))
+    kept = read_manipulation("only=feet").apply(dots, setting(dots))
     assert kept.names == ("left_ankle", "right_ankle")
 
 
 def test_flipped_feet_keep_their_mean_height_and_leave_the_rest(dots):
-    found = read_manipulation("flipped=feet").apply(dots, Setting(dots))
+    found = read_manipulation("flipped=feet").apply(dots, setting(dots))
     feet = np.array(["ankle" in name for name in dots.names])
     assert np.allclose(found.places[:, ~feet], dots.places[:, ~feet])
     assert np.allclose(found.places[..., 1].mean(axis=0), dots.places[..., 1].mean(axis=0))
     assert np.allclose(np.ptp(found.places, axis=0), np.ptp(dots.places, axis=0))
-    back = read_manipulation("flipped=feet").apply(found, Setting(dots))
+    back = read_manipulation("flipped=feet").apply(found, setting(dots))
     assert np.allclose(back.places, dots.places)
 
 
 def test_out_of_phase_shifts_one_limb(dots):
-    found = read_manipulation("out_of_phase=0.5/part=left_leg").apply(dots, Setting(dots))
+    found = read_manipulation("out_of_phase=0.5/part=left_leg").apply(dots, setting(dots))
     knee = dots.names.index("left_knee")
     assert np.allclose(found.places[:, knee], np.roll(dots.places[:, knee],
                                                       round(dots.frames / 2), axis=0))
@@ -150,13 +146,13 @@ def test_out_of_phase_shifts_one_limb(dots):
 
 
 def test_sines_are_sines(dots):
-    found = read_manipulation("sines").apply(dots, Setting(dots))
+    found = read_manipulation("sines").apply(dots, setting(dots))
     waves = np.abs(np.fft.rfft(found.places[..., :2], axis=0))
     assert (np.count_nonzero(waves > 1e-6 * waves.max(), axis=0) <= 2).all()
 
 
 def test_a_crowd_has_one_that_is_mirrored(dots):
-    found = read_manipulation("crowd=4").apply(dots, Setting(dots))
+    found = read_manipulation("crowd=4").apply(dots, setting(dots))
     assert found.count == 4 * dots.count
     inside = found.places[..., :2]
     assert inside.min() >= 0 and inside.max() <= 512

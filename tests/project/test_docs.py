@@ -101,7 +101,7 @@ def commands(text: str) -> list[str]:
 
 def unknown_words(line: str) -> Iterator[str]:
     """Yield commands and options in a line of a shell that mimegen does not have."""
-    for part in re.split(r"&&|\|\||;|\| ", line):
+    for part in re.split(r"&&|\|\||;(?=(?:[^\"]*\"[^\"]*\")*[^\"]*$)|\| ", line):
         words = shlex.split(part, comments=True)
         if words and words[0] == "mimegen":
             yield from _unknown(main, words[1:])

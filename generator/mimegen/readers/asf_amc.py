@@ -25,7 +25,8 @@ from mimegen.readers.asf import (
     rest_pose,
     rows_of,
 )
-from mimegen.readers.dropouts import BoolArray
+from mimegen.base.arrays import BoolArray
+from mimegen.readers.dropouts import 
 from mimegen.readers.gaps import (
     WHY,
     gaps_said,

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from mimegen.base.arrays import BoolArray
 from mimegen.base.errors import RequestError
 from mimegen.motion import Motion, quaternions
 from mimegen.motion.contacts import resting_level
@@ -25,8 +26,6 @@ from mimegen.readers.asf import (
     rest_pose,
     rows_of,
 )
-from mimegen.base.arrays import BoolArray
-from mimegen.readers.dropouts import 
 from mimegen.readers.gaps import (
     WHY,
     gaps_said,

@@ -8,13 +8,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from mimegen.base.arrays import BoolArray
 from mimegen.base.errors import RequestError
 from mimegen.base.files import scratch_folder
 from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.editing import at_rate
 from mimegen.motion.quaternions import FloatArray
-from mimegen.base.arrays import BoolArray
-from mimegen.readers.dropouts import 
 from mimegen.readers.gaps import WHY, gaps_said, long_gap, places_bridged, turns_bridged
 from mimegen.readers.gltf import GLTF_SUFFIXES, check_gltf, with_bones
 from mimegen.readers.house import Stated, in_house_convention

@@ -57,9 +57,9 @@ class _WrongWords(click.UsageError):
 
     def show(self, file: IO[Any] | None = None) -> None:
         """Print what is wrong, and where help is."""
-        said = " ".join(self.format_message().split())
+        message = " ".join(self.format_message().split())
         more = f"; see {self.command} --help" if self.command else ""
-        click.echo(f"mimegen: {said.removesuffix('.')}{more}", file=file, err=file is None)
+        click.echo(f"mimegen: {message.removesuffix('.')}{more}", file=file, err=file is None)
 
 
 @contextmanager
@@ -78,7 +78,7 @@ def _in_one_line(group: click.Context | None = None) -> Iterator[None]:
             raise
         end_unread()
     except click.UsageError as problem:
-        wrong = _WrongWords(_said(problem), problem.ctx)
+        wrong = _WrongWords(_usage_message(problem), problem.ctx)
         if problem.ctx is not None:
             wrong.command = problem.ctx.command_path
         elif group is not None:
@@ -87,7 +87,7 @@ def _in_one_line(group: click.Context | None = None) -> Iterator[None]:
         raise wrong from problem
 
 
-def _said(problem: click.UsageError) -> str:
+def _usage_message(problem: click.UsageError) -> str:
     """Say what is wrong; of one word that is none of a few, which of them is like it."""
     option = problem.param if isinstance(problem, click.BadParameter) else None
     wrong = problem.message.split("'")[1:2]
@@ -101,10 +101,10 @@ def _explained(name: str) -> str:
     """Return what a command says of itself, read from its source: no module is loaded for it."""
     spec = find_spec(COMMANDS[name])
     assert spec is not None and spec.origin is not None
-    said = {node.name: ast.get_docstring(node)
+    docstrings = {node.name: ast.get_docstring(node)
             for node in ast.parse(Path(spec.origin).read_text(encoding="utf-8")).body
             if isinstance(node, ast.FunctionDef)}
-    return said[f"{name}_command"] or ""
+    return docstrings[f"{name}_command"] or ""
 
 
 class LazyGroup(click.Group):

@@ -132,7 +132,7 @@ def test_free_answers_are_right_where_they_mean_a_label():
         ("checking_phone", "texting on a phone"), ("boxing", ""))]
     scored = score(answers, "wordllama")
     assert [one.right for one in scored] == [True, False, True, False]
-    assert scored[3].said is None
+    assert scored[3].chosen is None
 
 
 class SmallModel:

@@ -165,11 +165,11 @@ def test_an_archive_that_unpacks_to_more_than_a_log_is_refused_before_it_is_read
     monkeypatch.setattr(logs, "_unpacked", lambda *_: pytest.fail("was read"))
     monkeypatch.setattr(logs, "LARGEST_SAMPLE", 10)
     with pytest.raises(RequestError, match="expected samples of at most"):
-        [*logs.said_in(path)]
+        [*logs.logged_answers(path)]
     monkeypatch.setattr(logs, "LARGEST_SAMPLE", 10**6)
     monkeypatch.setattr(logs, "MOST_UNPACKED", 100)
     with pytest.raises(RequestError, match="expected a log of at most"):
-        [*logs.said_in(path)]
+        [*logs.logged_answers(path)]
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_ZSTANDARD, zipfile.ZIP_DEFLATED])
@@ -187,7 +187,7 @@ def test_a_member_that_says_less_than_it_holds_takes_no_memory(tmp_path: Path, m
     path.write_bytes(content.replace(told, (2000).to_bytes(4, "little")))
     tracemalloc.start()
     with pytest.raises(RequestError, match=r"bomb\.eval"):
-        [*logs.said_in(path)]
+        [*logs.logged_answers(path)]
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 64 * 2**20

@@ -96,7 +96,7 @@ def answers(*outputs: str) -> list[Answer]:
 def test_verdicts_are_the_judge_s_and_what_it_does_not_say_is_not_guessed(server, tmp_path):
     scored = score(answers("boxing", "fishing", "hm", " "), "wordllama", judge(server, tmp_path))
     assert [one.right for one in scored] == [True, False, False, False]
-    assert [one.said for one in scored] == ["boxing", "fishing", None, None]
+    assert [one.chosen for one in scored] == ["boxing", "fishing", None, None]
     assert len(server.asked) == 3
     assert {one["path"] for one in server.asked} == {"/v1/chat/completions"}
     assert {(one["model"], one["temperature"]) for one in server.asked} == {("m", 0)}

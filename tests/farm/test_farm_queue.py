@@ -194,7 +194,7 @@ def test_a_task_ends_with_who_has_it(spool: Spool) -> None:
 
 
 def test_what_several_jobs_say_is_heard_once_and_in_their_order(spool: Spool) -> None:
-    assert list(spool.hear()) == [] and not spool.has_said("1_0")
+    assert list(spool.hear()) == [] and not spool.has_messages("1_0")
     lines = [Line("1_0", "worker 1", "t", Begun()), Line("1_0", "worker 1", "t", JobDone()),
              Line("1_1", "worker ü", None, Unfit("no light"))]
     spool.tell(lines[2])
@@ -203,7 +203,7 @@ def test_what_several_jobs_say_is_heard_once_and_in_their_order(spool: Spool) ->
     spool.tell(lines[1])
     assert list(spool.hear()) == [lines[1]] and list(spool.hear()) == []
     assert list(Spool(spool.folder).hear()) == lines
-    assert spool.has_said("1_0") and not spool.has_said("1_2")
+    assert spool.has_messages("1_0") and not spool.has_messages("1_2")
 
 
 def test_whether_more_will_come_is_said_and_taken_back(spool: Spool) -> None:

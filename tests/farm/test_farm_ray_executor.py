@@ -11,7 +11,7 @@ import pytest
 from mimegen.base.errors import RequestError
 from mimegen.farm.executor import Begun, Heard
 from mimegen.farm.ray import RayExecutor, _fitting
-from mimegen.farm.remote import RemoteWorker, Said
+from mimegen.farm.remote import RemoteWorker, WorkerMessage
 from mimegen.farm.settings import FarmSettings
 from mimegen.farm.task import Task, task_to_json
 from mimegen.groundtruth.job import PassJob
@@ -153,7 +153,7 @@ def test_files_go_where_the_store_is_not_seen_and_frames_come_back(
     assert actor.submitted == [(task_to_json(task, store), {
         name: name.encode() for name in ("characters/c.npz", "performances/p.npz")})]
     (store / "shots" / "s").mkdir(parents=True)
-    actor.say(Said(FRAME, ("shots/s/000001.npz", b"frame")), JobDone())
+    actor.say(WorkerMessage(FRAME, ("shots/s/000001.npz", b"frame")), JobDone())
     assert messages(executor, 2) == [Begun(), FRAME, JobDone()]
     assert (store / "shots" / "s" / "000001.npz").read_bytes() == b"frame"
     assert makers(store / "shots" / "s") == (READY.cpu,)
@@ -169,7 +169,7 @@ def test_nobody_is_noted_as_the_maker_of_ground_truth(
     executor.submit(Task(PassJob(task.job.figures, task.job.cameras, CONFIG, task.job.folders,
                                  task.job.missing, ("depth",)), "depth"))
     (store / "shots" / "s").mkdir(parents=True)
-    actor.say(Said(FRAME, ("shots/s/000001.npz", b"depth")))
+    actor.say(WorkerMessage(FRAME, ("shots/s/000001.npz", b"depth")))
     assert FRAME in messages(executor, 2) and makers(store / "shots" / "s") == ()
 
 

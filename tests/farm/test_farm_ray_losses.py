@@ -8,7 +8,7 @@ import pytest
 from mimegen.base.errors import DiskFullError, RequestError
 from mimegen.farm import ray as farm_ray
 from mimegen.farm.executor import Begun, Heard, Lost, Unfit
-from mimegen.farm.remote import Said, version
+from mimegen.farm.remote import WorkerMessage, version
 from mimegen.shots.jobs import JobFailed
 from pretended_ray import (
     FRAME,
@@ -34,7 +34,7 @@ def test_a_frame_that_comes_while_the_store_is_away_is_lost_and_nobody_is_to_bla
     actor, = warm(executor, ray, sees_store=False)
     task = shot(store)
     executor.submit(task)
-    actor.say(Said(FRAME, ("shots/s/000001.npz", b"frame")), FRAME)
+    actor.say(WorkerMessage(FRAME, ("shots/s/000001.npz", b"frame")), FRAME)
     lost = heard(executor, 2)[1]
     assert lost.task is task and isinstance(lost.message, Lost) and lost.message.blameless
     assert "shots/s" in lost.message.why and not (store / "shots").exists()
@@ -52,7 +52,7 @@ def test_a_full_disk_is_no_fault_of_a_worker(
     executor.submit(shot(store))
     (store / "shots" / "s").mkdir(parents=True)
     monkeypatch.setattr(farm_ray, "publish", full)
-    actor.say(Said(FRAME, ("shots/s/000001.npz", b"frame")))
+    actor.say(WorkerMessage(FRAME, ("shots/s/000001.npz", b"frame")))
     with pytest.raises(DiskFullError):
         heard(executor, 2)
 

@@ -13,7 +13,7 @@ from mimegen import __version__
 from mimegen.base.paths import data_folder
 from mimegen.farm import remote
 from mimegen.farm.executor import Lost
-from mimegen.farm.remote import Place, Probe, RemoteWorker, Said, version
+from mimegen.farm.remote import Place, Probe, RemoteWorker, WorkerMessage, version
 from mimegen.farm.task import Task, task_to_json
 from mimegen.rendering.taking import JobTaken
 from mimegen.scenery.job import SetJob
@@ -84,7 +84,7 @@ def shot(root: Path) -> dict[str, Any]:
                                      np.ones((2, 1), bool)), "shot"), root)
 
 
-def said(worker: RemoteWorker) -> Sequence[Said]:
+def said(worker: RemoteWorker) -> Sequence[WorkerMessage]:
     return worker.listen()
 
 
@@ -94,7 +94,7 @@ def test_a_probe_is_seen_where_the_folder_is_the_same(tmp_path: Path) -> None:
     assert not Probe(tmp_path / "absent", ".probe", "token").seen()
 
 
-def said_of_a_shot(worker: RemoteWorker, root: Path, ends: str) -> Sequence[Said]:
+def said_of_a_shot(worker: RemoteWorker, root: Path, ends: str) -> Sequence[WorkerMessage]:
     """Return what a worker says of a shot that its Blender ends so."""
     FakeStage.ends = ends
     said(worker)
@@ -115,11 +115,12 @@ def test_a_worker_says_where_it_is(tmp_path: Path, stages: list[FakeStage]) -> N
 def test_in_a_shared_folder_frames_stay_where_they_are(tmp_path: Path) -> None:
     root = tmp_path / "here"
     worker = RemoteWorker(probe(root), None, "cpu", 1)
-    assert said(worker) == [Said(READY)] and said(worker) == []
+    assert said(worker) == [WorkerMessage(READY)] and said(worker) == []
     (root / "shots" / "ab").mkdir(parents=True)
     worker.submit(shot(root), {})
-    assert said(worker) == [Said(FrameDone(0, 0, 0.5)), Said(FrameDone(0, 1, 0.5)),
-                            Said(JobDone())]
+    assert said(worker) == [
+        WorkerMessage(FrameDone(0, 0, 0.5)), WorkerMessage(FrameDone(0, 1, 0.5)),
+        WorkerMessage(JobDone())]
     assert (root / "shots" / "ab" / "s" / "000001.npz").read_bytes() == b"frame"
 
 
@@ -145,8 +146,8 @@ def test_a_still_goes_back_when_it_is_done(tmp_path: Path, monkeypatch: pytest.M
     target = worker._root / "still.png"
     target.write_bytes(b"still")
     worker._task = Task(SetJob(cast(Scenery, None), CAMERA, CONFIG, target), "set")
-    assert worker._said(FrameDone(0, 0, 1.0)) == Said(FrameDone(0, 0, 1.0))
-    assert worker._said(JobDone()) == Said(JobDone(), ("still.png", b"still"))
+    assert worker._with_file(FrameDone(0, 0, 1.0)) == WorkerMessage(FrameDone(0, 0, 1.0))
+    assert worker._with_file(JobDone()) == WorkerMessage(JobDone(), ("still.png", b"still"))
     assert not target.exists()
 
 
@@ -162,23 +163,25 @@ def test_what_is_no_task_is_refused_and_the_machine_named(tmp_path: Path) -> Non
 def test_a_failure_names_its_machine_and_keeps_the_rest(tmp_path: Path) -> None:
     worker = RemoteWorker(probe(tmp_path / "here"), None, "cpu", 1)
     assert said_of_a_shot(worker, tmp_path / "here", "fails") == [
-        Said(JobFailed(f"{socket.gethostname()}: the frame burnt"))]
-    full = worker._said(JobFailed("x", disk_full=True)).message
+        WorkerMessage(JobFailed(f"{socket.gethostname()}: the frame burnt"))]
+    full = worker._with_file(JobFailed("x", disk_full=True)).message
     assert isinstance(full, JobFailed) and full.disk_full
 
 
 def test_a_blender_that_dies_is_said_and_replaced(tmp_path: Path, stages: list[FakeStage]) -> None:
     worker = RemoteWorker(probe(tmp_path / "here"), None, "cpu", 1)
-    assert said_of_a_shot(worker, tmp_path / "here", "dies") == [Said(Lost("its process died"))]
+    assert said_of_a_shot(worker, tmp_path / "here", "dies") == [
+        WorkerMessage(Lost("its process died"))]
     assert len(stages) == 2 and stages[0].closed and not stages[1].closed
-    assert said(worker) == [Said(READY)]
+    assert said(worker) == [WorkerMessage(READY)]
 
 
 def test_a_task_is_not_to_blame_for_a_blender_that_dies_before_it_takes_it(tmp_path: Path) -> None:
     worker = RemoteWorker(probe(tmp_path / "here"), None, "cpu", 1)
-    assert said_of_a_shot(worker, tmp_path / "here", "dies") == [Said(Lost("its process died"))]
+    assert said_of_a_shot(worker, tmp_path / "here", "dies") == [
+        WorkerMessage(Lost("its process died"))]
     assert said_of_a_shot(worker, tmp_path / "here", "never takes it") == [
-        Said(Lost("its process died", blameless=True))]
+        WorkerMessage(Lost("its process died", blameless=True))]
 
 
 def test_a_worn_blender_is_replaced_before_the_next_task(

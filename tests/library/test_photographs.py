@@ -14,7 +14,13 @@ from made_pictures import camera_at
 from mimegen.base.errors import RequestError
 from mimegen.base.paths import data_folder
 from mimegen.compositing.background import read_background
-from mimegen.library.photos.guess import Known, Said, floating_risk, guess_camera, height_by
+from mimegen.library.photos.guess import (
+    CameraHints,
+    KnownHeight,
+    floating_risk,
+    guess_camera,
+    height_by,
+)
 from mimegen.library.photos.opening import Photo, exif_focal, open_photo
 from mimegen.library.photos.vanishing import View
 from mimegen.motion import quaternions
@@ -72,7 +78,7 @@ def photo_of(image: Image.Image, focal: float | None = None) -> Photo:
     (8.0, 28.0, 33.0, False), (-4.0, 24.0, 20.0, True), (15.0, 35.0, 5.0, True)])
 def test_the_camera_of_a_room_is_found(pitch, lens, yaw, told):
     camera = turned(camera_at((0.0, -4.0, 1.7), pitch, lens, 900, 600), yaw)
-    guess = guess_camera(photo_of(room(camera), lens / 36 if told else None), Said())
+    guess = guess_camera(photo_of(room(camera), lens / 36 if told else None), CameraHints())
     assert guess.horizon == pytest.approx(camera.horizon_y / 600, abs=0.012)
     assert guess.view.pitch_deg == pytest.approx(pitch, abs=0.7)
     assert guess.view.focal == pytest.approx(lens / 36, rel=0.05)
@@ -87,14 +93,14 @@ def test_the_camera_of_a_photographed_set_is_found(tmp_path):
     config = read_config(data_folder() / "render_configs" / "draft.yaml")
     assert gym is not None
     seen = set_picture(context_of_process(), SetJob(gym, camera, config, tmp_path / "x"))
-    guess = guess_camera(photo_of(Image.fromarray(seen)), Said())
+    guess = guess_camera(photo_of(Image.fromarray(seen)), CameraHints())
     assert guess.horizon == pytest.approx(camera.horizon_y / 426, abs=0.012)
     assert guess.view.focal == pytest.approx(26 / 36, rel=0.06)
 
 
 def test_where_no_edge_tells_the_guess_says_so():
     noise = np.random.default_rng(1).normal(120, 20, (300, 450, 3)).clip(0, 255).astype(np.uint8)
-    guess = guess_camera(photo_of(Image.fromarray(noise)), Said())
+    guess = guess_camera(photo_of(Image.fromarray(noise)), CameraHints())
     assert guess.horizon == 0.5
     assert "horizon unknown" in guess.reasons[0]
 
@@ -102,7 +108,7 @@ def test_where_no_edge_tells_the_guess_says_so():
 def test_the_end_of_the_sea_is_a_horizon():
     sea = np.full((400, 600, 3), 200, np.uint8)
     sea[150:] = 90
-    guess = guess_camera(photo_of(Image.fromarray(sea), 0.8), Said())
+    guess = guess_camera(photo_of(Image.fromarray(sea), 0.8), CameraHints())
     assert guess.horizon == pytest.approx(0.375, abs=0.005)
     assert "level edge" in guess.reasons[0]
 
@@ -111,8 +117,8 @@ def test_a_leaning_photograph_is_refused_unless_its_horizon_is_said():
     camera = turned(camera_at((0.0, -4.0, 1.7), 8.0, 28.0, 900, 600), 33.0)
     leaning = room(camera).rotate(5, Image.Resampling.BICUBIC).crop((60, 60, 840, 540))
     with pytest.raises(RequestError, match=r"is tilted by (4\.|5\.)"):
-        guess_camera(photo_of(leaning), Said())
-    assert guess_camera(photo_of(leaning), Said(horizon=0.4)).horizon == pytest.approx(0.4)
+        guess_camera(photo_of(leaning), CameraHints())
+    assert guess_camera(photo_of(leaning), CameraHints(horizon=0.4)).horizon == pytest.approx(0.4)
 
 
 @pytest.mark.parametrize("pitch", [0.0, 12.0, -5.0])
@@ -121,19 +127,19 @@ def test_a_known_height_tells_how_high_the_camera_was(pitch):
     top, foot = camera.project(np.array([[0.5, 12.0, 1.75], [0.5, 12.0, 0.0]]))[:, 1]
     view = View(30 / 36, pitch)
     photo = photo_of(Image.new("RGB", (1200, 800)))
-    assert height_by(photo, view, Known(top, foot, 1.75)) == pytest.approx(2.3, rel=0.01)
+    assert height_by(photo, view, KnownHeight(top, foot, 1.75)) == pytest.approx(2.3, rel=0.01)
 
 
 def test_a_thing_above_the_horizon_stands_nowhere():
     photo = photo_of(Image.new("RGB", (1200, 800)))
     with pytest.raises(RequestError, match="is not on the ground: the horizon is at row 400"):
-        height_by(photo, View(0.8, 0.0), Known(100, 300, 1.75))
+        height_by(photo, View(0.8, 0.0), KnownHeight(100, 300, 1.75))
 
 
 @pytest.mark.parametrize("text", ["300=1.8", "500:300=1.8", "300:500", "a:b=c", "1:2=-3"])
 def test_a_known_height_is_rows_and_metres(text):
     with pytest.raises(RequestError, match="TOP:FOOT=METRES"):
-        Known.of(text)
+        KnownHeight.of(text)
 
 
 @pytest.mark.parametrize(("horizon", "ground", "floats"), [
@@ -141,7 +147,7 @@ def test_a_known_height_is_rows_and_metres(text):
     (0.25, ((0.1, 0.6), (0.9, 0.6), (1, 1), (0, 1)), False),
     (0.25, ((0, 0.7), (1, 0.7), (1, 1), (0, 1)), False)])
 def test_all_below_a_high_horizon_is_told_to_be_no_sure_ground(horizon, ground, floats):
-    guess = guess_camera(photo_of(stripes()), Said(horizon=horizon, ground=ground))
+    guess = guess_camera(photo_of(stripes()), CameraHints(horizon=horizon, ground=ground))
     risk = floating_risk(guess.picture())
     assert (risk is not None) == floats
     assert risk is None or "people may float" in risk

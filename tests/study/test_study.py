@@ -302,7 +302,7 @@ def test_ratings_are_kept_and_golden_ones_checked(made, tmp_path):
     drawn = make(made, tmp_path / "t", "ratings")
     for name in drawn.golden:
         question = read_questions_of(drawn, tmp_path / "t", name)
-        assert drawn.trials[name].told == question.answer
+        assert drawn.trials[name].action_shown == question.answer
         assert question.answer not in question.labels
         assert drawn.trials[name].expected == {"completeness": (0.0, 50.0)}
 

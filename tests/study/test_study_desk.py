@@ -324,8 +324,9 @@ def test_the_completion_address_has_the_ids_that_a_person_came_with() -> None:
 
 def test_raters_are_told_the_action_and_nothing_else_of_a_trial() -> None:
     made = study()
-    rated = Trial(tasks=("ratings",), sources=("secret.mp4",), clips=("b.mp4",), told="rowing",
-                  questions={"ratings": "q"}, expected={"subject": (0.0, 50.0)}, right=1)
+    rated = Trial(tasks=("ratings",), sources=("secret.mp4",), clips=("b.mp4",),
+                  action_shown="rowing", questions={"ratings": "q"},
+                  expected={"subject": (0.0, 50.0)}, right=1)
     made = made.model_copy(update={"trials": made.trials | {"r": rated}})
     told = public_trial(made, "r")
     assert "rowing" in told["ask"]["ratings"] and "{action}" not in told["ask"]["ratings"]

@@ -13,7 +13,7 @@ from mimegen.compositing.background import Background
 from mimegen.compositing.clipjob import ClipJob
 from mimegen.farm.executor import Heard
 from mimegen.farm.ray import RayExecutor
-from mimegen.farm.remote import Place, Said, version
+from mimegen.farm.remote import Place, WorkerMessage, version
 from mimegen.farm.task import Task
 from mimegen.shots.camera import Camera
 from mimegen.shots.config import read_config
@@ -44,7 +44,7 @@ class Actor:
     alive: bool = True
     submitted: list[tuple[dict[str, Any], dict[str, bytes]]] = field(default_factory=list)
     waiting: list["Answer"] = field(default_factory=list)
-    said: list[list[Said]] = field(default_factory=list)
+    said: list[list[WorkerMessage]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         """Take calls as Ray's actors do, by ``remote``."""
@@ -58,7 +58,8 @@ class Actor:
 
     def say(self, *messages: Any) -> None:
         """Answer who listens; a message may come with its file."""
-        self.answer([one if isinstance(one, Said) else Said(one) for one in messages])
+        self.answer([one if isinstance(one, WorkerMessage) else WorkerMessage(one)
+                     for one in messages])
 
     def answer(self, value: Any) -> None:
         """Answer the call that waits; an error is raised there."""

@@ -50,9 +50,9 @@ def with_given(message: str, given: object) -> str:
 
     Messages give a value as ``got 3``, a text also as it is.
     """
-    said = re.search(r"\bgot\b", message) or (
+    match = re.search(r"\bgot\b", message) or (
         isinstance(given, str) and re.search(rf"(?<!\w){re.escape(given)}(?!\w)", message))
-    return message if said else f"{message} (got {shortened(repr(given))})"
+    return message if match else f"{message} (got {shortened(repr(given))})"
 
 
 def shortened(text: str, longest: int = LONGEST_VALUE) -> str:

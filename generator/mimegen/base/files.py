@@ -51,7 +51,7 @@ def stamp(path: Path) -> Stamp | None:
 def publish(path: Path, content: str | bytes, synced: bool = False, makes_folder: bool = True
             ) -> None:
     """Write a file so that it is only ever seen whole; see ``publishing``."""
-    with publishing(path, synced, makes_folder) as part, _said_of(path):
+    with publishing(path, synced, makes_folder) as part, _naming_path(path):
         part.write_bytes(content if isinstance(content, bytes) else content.encode())
 
 
@@ -75,12 +75,12 @@ def publishing(path: Path, synced: bool = False, makes_folder: bool = True) -> I
         raise RequestError(f"{path}: is a device, not a file; choose another path")
     part = path.with_name(unfinished_name(path.name))
     if makes_folder:
-        with _said_of(path):
+        with _naming_path(path):
             path.parent.mkdir(parents=True, exist_ok=True)
     try:
-        with _said_of(path, only=NO_SPACE):
+        with _naming_path(path, only=NO_SPACE):
             yield part
-        with _said_of(path):
+        with _naming_path(path):
             if synced:
                 _sync(part)
             part.replace(path)
@@ -92,7 +92,7 @@ def publishing(path: Path, synced: bool = False, makes_folder: bool = True) -> I
 
 def make_folder(folder: Path) -> None:
     """Make a folder and those that it lies in; raises RequestError where that cannot be."""
-    with _said_of(folder):
+    with _naming_path(folder):
         folder.mkdir(parents=True, exist_ok=True)
 
 
@@ -114,7 +114,7 @@ def publish_once(path: Path, content: bytes) -> None:
     if path.exists():
         return
     part = path.with_name(unfinished_name(path.name))
-    with _said_of(path):
+    with _naming_path(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             part.write_bytes(content)
@@ -143,7 +143,7 @@ def scratch_folder(root: Path | None = None) -> Iterator[Path]:
     root = root or Path(tempfile.gettempdir())
     folder = root / unfinished_name(_SCRATCH)
     sweep(root, _SCRATCH)
-    with _said_of(root):
+    with _naming_path(root):
         folder.mkdir(mode=0o700, parents=True)
     try:
         yield folder
@@ -224,7 +224,7 @@ def _sync(path: Path) -> None:
 
 
 @contextmanager
-def _said_of(path: Path, only: Collection[int] = ()) -> Iterator[None]:
+def _naming_path(path: Path, only: Collection[int] = ()) -> Iterator[None]:
     """Say of ``path`` that it cannot be written; of others' errors ``only`` some are about it."""
     try:
         yield

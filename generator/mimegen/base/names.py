@@ -26,8 +26,8 @@ def path_name(*texts: str) -> str:
     so that different texts have different names (capitals differ from small letters).
     """
     name = "-".join(filter(None, map(_clean, texts)))
-    told_apart = len(texts) == 1 or not any("-" in text for text in texts)
-    as_they_are = name == "-".join(texts) and told_apart and all(texts)
+    unambiguous = len(texts) == 1 or not any("-" in text for text in texts)
+    as_they_are = name == "-".join(texts) and unambiguous and all(texts)
     if as_they_are and len(name.encode()) <= LONGEST and not _HASHED.fullmatch(name):
         return name
     digits = content_key(*texts)[:_HASH_DIGITS]

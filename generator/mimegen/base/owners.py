@@ -22,8 +22,8 @@ _SEALED = re.compile(rf"(?P<told>.*)(?P<seal>[0-9a-f]{{{_DIGITS}}})\.part", re.D
 def unfinished_name(name: str) -> str:
     """Return what to call a file while this process makes it; no two calls give the same."""
     kept = os.fsencode(name)[:LONGEST_NAME].decode(errors="ignore")
-    told = f".{kept}.{this_host()}.{os.getpid()}.{secrets.token_hex(_DIGITS // 2)}"
-    return f"{told}{_seal(told)}.part"
+    owner = f".{kept}.{this_host()}.{os.getpid()}.{secrets.token_hex(_DIGITS // 2)}"
+    return f"{owner}{_seal(owner)}.part"
 
 
 def is_unfinished(name: str) -> bool:
@@ -33,9 +33,9 @@ def is_unfinished(name: str) -> bool:
             and sealed["seal"] == _seal(sealed["told"]))
 
 
-def _seal(told: str) -> str:
+def _seal(text: str) -> str:
     """Return the checksum of a name, which ends it."""
-    return hashlib.sha256(os.fsencode(told)).hexdigest()[:_DIGITS]
+    return hashlib.sha256(os.fsencode(text)).hexdigest()[:_DIGITS]
 
 
 def unfinished_of(name: str) -> str | None:

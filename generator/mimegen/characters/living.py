@@ -42,7 +42,7 @@ class Gaze(Strict):
     farthest: float
     rests_s: Two
     strays: Two
-    said: float
+    cued_deg: float
 
 
 class Effort(Strict):
@@ -72,29 +72,29 @@ def face_life() -> FaceLife:
     return read_yaml_once(data_file("rigs/faces/life.yaml"), FaceLife)
 
 
-def enlivened(performance: Performance, said: Values, group: str | None,
+def enlivened(performance: Performance, cued: Values, group: str | None,
               rng: np.random.Generator) -> Performance:
-    """Return a performance whose face does what is ``said`` and lives; who has none stays.
+    """Return a performance whose face does what is ``cued`` and lives; who has none stays.
 
     ``group`` is the action's semantic group.
     """
     if not has_face(performance.character):
         return performance
-    return expressed(performance, living(performance.motion, said, group, rng))
+    return expressed(performance, living(performance.motion, cued, group, rng))
 
 
-def living(motion: Motion, said: Values, group: str | None, rng: np.random.Generator) -> Values:
-    """Return what a face does, values (F,) by channel: what is ``said``, and what it does itself.
+def living(motion: Motion, cued: Values, group: str | None, rng: np.random.Generator) -> Values:
+    """Return what a face does, values (F,) by channel: what is ``cued``, and what it does itself.
 
-    ``said`` may be empty. Whose face a score moves shows no ease or effort beside it.
+    ``cued`` may be empty. Whose face a score moves shows no ease or effort beside it.
     """
     moments = np.arange(motion.frames) / motion.fps
     blinks, looks = blinking(rng, moments), looking(motion, rng, moments)
-    mood = {} if said else _mood(motion, group, rng, moments)
+    mood = {} if cued else _mood(motion, group, rng, moments)
     still = dict.fromkeys((*face_file().channels, *looks), np.zeros(len(moments)))
-    values = {name: said.get(name, none) + mood.get(name, 0.0) for name, none in still.items()}
+    values = {name: cued.get(name, none) + mood.get(name, 0.0) for name, none in still.items()}
     aside = np.maximum(*(np.abs(values[name]) for name in looks))
-    free = 1 - ramp(aside, 0.0, face_life().gaze.said)
+    free = 1 - ramp(aside, 0.0, face_life().gaze.cued_deg)
     return values | {name: values[name] + free * turned for name, turned in looks.items()} | {
         "closed": np.maximum(values["closed"], blinks)}
 

@@ -88,8 +88,8 @@ class Check(Strict):
     @property
     def points(self) -> tuple[str, ...]:
         """The names of the points that it is measured at."""
-        said = getattr(self, self.kind)
-        return said if isinstance(said, tuple) else (said,)
+        given = getattr(self, self.kind)
+        return given if isinstance(given, tuple) else (given,)
 
 
 class Checks(Strict):

@@ -94,24 +94,24 @@ def read_happenings(path: Path, score: Score) -> Happenings:
     Raises RequestError with the file, line and key of the first thing that is wrong.
     """
     document = YamlFile(path)
-    said = document.parsed(Happenings)
-    for number, step in enumerate(said.steps):
+    parsed = document.parsed(Happenings)
+    for number, step in enumerate(parsed.steps):
         where = ("steps", number)
-        if step.thing is not None and step.thing not in said.things:
+        if step.thing is not None and step.thing not in parsed.things:
             raise document.error((*where, "thing"), f"no thing is called {step.thing!r}"
-                                 f"{near_misses(step.thing, said.things)}")
+                                 f"{near_misses(step.thing, parsed.things)}")
         if step.who == PARTNER and score.partner is None:
             raise document.error((*where, "who"), "the score has no partner")
         _check_span(document, (*where, "to"), (step.start, step.end), score)
-    for name, thing in said.things.items():
+    for name, thing in parsed.things.items():
         for side in SIDES:
             for span in _spans(getattr(thing, side), score):
                 _check_span(document, ("things", name, side), span, score)
-    if said.cue is not None:
-        _check_span(document, ("cue", "to"), (said.cue.start, said.cue.end), score)
-        if not said.cue.start <= said.cue.peak <= said.cue.end:
+    if parsed.cue is not None:
+        _check_span(document, ("cue", "to"), (parsed.cue.start, parsed.cue.end), score)
+        if not parsed.cue.start <= parsed.cue.peak <= parsed.cue.end:
             raise document.error(("cue", "peak"), "is outside the cue")
-    return said
+    return parsed
 
 
 def _check_span(document: YamlFile, where: Sequence[str | int], span: Span, score: Score) -> None:
@@ -128,11 +128,11 @@ def _check_span(document: YamlFile, where: Sequence[str | int], span: Span, scor
                                         " within it, or one that contains all of it")
 
 
-def _spans(said: Literal["all"] | tuple[Span, ...], score: Score) -> tuple[Span, ...]:
-    return ((0.0, score.duration),) if said == "all" else said
+def _spans(spans: Literal["all"] | tuple[Span, ...], score: Score) -> tuple[Span, ...]:
+    return ((0.0, score.duration),) if spans == "all" else spans
 
 
-def happenings(score: Score, said: Happenings = NOTHING, seed: int = 0, style: str | None = None,
+def happenings(score: Score, given: Happenings = NOTHING, seed: int = 0, style: str | None = None,
                cue: tuple[str, CueFacts] | None = None) -> list[Interval]:
     """Return what happens in the take that a seed and a style make of a score, in order of time.
 
@@ -144,7 +144,7 @@ def happenings(score: Score, said: Happenings = NOTHING, seed: int = 0, style: s
     course = course_of(score, renditions[0])
     found = [Interval(kind="action", name=score.action, start_s=0.0,
                       end_s=round(renditions[0].line.duration, 3)),
-             *_steps(said, course), *_held(score, said, course), *_cue(said, course, cue)]
+             *_steps(given, course), *_held(score, given, course), *_cue(given, course, cue)]
     for part, rendition, who in zip(score.parts(), renditions, (PERFORMER, PARTNER), strict=False):
         found += _contacts(part, rendition, who)
     return sorted(retold(found, renditions[0].mirror), key=_order)
@@ -160,27 +160,27 @@ def _interval(kind: str, name: str, span: Span, **facts: object) -> Interval:
         | {key: value for key, value in facts.items() if value is not None})
 
 
-def _steps(said: Happenings, course: Course) -> Iterator[Interval]:
-    for step in said.steps:
+def _steps(given: Happenings, course: Course) -> Iterator[Interval]:
+    for step in given.steps:
         for span in course.times(step.start, step.end):
             yield _interval("step", step.does, span, performer=step.who, hand=step.hand,
-                            object=said.thing(step.thing))
+                            object=given.thing(step.thing))
 
 
-def _held(score: Score, said: Happenings, course: Course) -> Iterator[Interval]:
-    for name, thing in said.things.items():
+def _held(score: Score, given: Happenings, course: Course) -> Iterator[Interval]:
+    for name, thing in given.things.items():
         for side in SIDES:
             for start, end in _spans(getattr(thing, side), score):
                 for span in course.times(start, end):
-                    yield _interval("held", name, span, hand=side, object=said.thing(name))
+                    yield _interval("held", name, span, hand=side, object=given.thing(name))
 
 
-def _cue(said: Happenings, course: Course, known: tuple[str, CueFacts] | None
+def _cue(given: Happenings, course: Course, known: tuple[str, CueFacts] | None
          ) -> Iterator[Interval]:
-    if said.cue is None or known is None:
+    if given.cue is None or known is None:
         return
     name, facts = known
-    cue = said.cue
+    cue = given.cue
     share = (cue.peak - cue.start) / (cue.end - cue.start)
     for start, end in course.times(cue.start, cue.end):
         yield _interval("cue", name, (start, end), performer=cue.who, hand=cue.hand, cue=facts,

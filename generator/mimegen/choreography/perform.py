@@ -84,7 +84,7 @@ def share_of(score: Score, seed: int, style: str | None) -> float:
 def settled(score: Score, seed: int, style: str | None) -> Settled:
     """Return a take at the rate at which it is looked at. Raises RequestError as perform_scene."""
     take = _take(score, seed, style)
-    return _looked_at(take, 1.0) if is_written(seed, style) else _settled(take)
+    return _assessed(take, 1.0) if is_written(seed, style) else _settled(take)
 
 
 def _take(score: Score, seed: int, style: str | None) -> _Take:
@@ -97,7 +97,7 @@ def _take(score: Score, seed: int, style: str | None) -> _Take:
 def _settled(take: _Take) -> Settled:
     best, fewest = None, (0, 0)
     for share in SHARES:
-        found = _looked_at(take, share)
+        found = _assessed(take, share)
         faults = len(found.wrong), _scarce(found, take.score)
         if best is None or faults < fewest:
             best, fewest = found, faults
@@ -126,7 +126,7 @@ def _spare_of(written: _Take) -> Mapping[str, float]:
     return spare
 
 
-def _looked_at(take: _Take, share: float) -> Settled:
+def _assessed(take: _Take, share: float) -> Settled:
     motions = solved_scene(take.score, take.seed, LOOKED_AT_FPS, take.style, share)
     seen = kept(motions, take.score, take.seed, take.style)
     wrong = (*flaws(motions, take.score, take.seed, take.style, share),

@@ -72,8 +72,8 @@ class Prop(Strict):
         return self
 
 
-def _prop(said: Any) -> Any:
-    return {"about": said} if isinstance(said, str) else said
+def _prop(value: Any) -> Any:
+    return {"about": value} if isinstance(value, str) else value
 
 
 PropField = Annotated[Prop, BeforeValidator(_prop)]

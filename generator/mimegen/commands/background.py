@@ -21,8 +21,8 @@ from mimegen.library.photos.adding import Credits, add_background, place_for
 from mimegen.library.photos.guess import (
     HIGHEST_M,
     LOWEST_M,
-    Known,
-    Said,
+    CameraHints,
+    KnownHeight,
     corners,
     floating_risk,
     guess_camera,
@@ -152,31 +152,33 @@ def add_command(photo: Path, library: Path, picture: Path | None, yes: bool, pan
 
     Estimates the camera, writes a preview of the estimate and asks before it adds the background.
     """
-    told = Credits(**credits)
-    told.check()
-    file = place_for(library, told.name)
-    if told.name in Catalogue.with_libraries(()).backgrounds:
-        click.echo(f"{told.name} is also the name of a background of mimegen; --library {library}"
+    credit = Credits(**credits)
+    credit.check()
+    file = place_for(library, credit.name)
+    if credit.name in Catalogue.with_libraries(()).backgrounds:
+        click.echo(f"{credit.name} is also the name of a background of mimegen; --library {library}"
                    " selects yours",
                    err=True)
-    picture = picture or Path(f"{told.name}_guess.png")
-    said = Said(horizon, camera_height, None if known_height is None else Known.of(known_height),
-                None if ground is None else corners(ground), harmonise,
-                None if sun is None else sun_of(sun))
+    picture = picture or Path(f"{credit.name}_guess.png")
+    hints = CameraHints(horizon, camera_height,
+                        None if known_height is None else KnownHeight.of(known_height),
+                        None if ground is None else corners(ground), harmonise,
+                        None if sun is None else sun_of(sun))
     show: Callable[..., tuple[Image.Image, Picture | Panorama]] = (
         _shown_panorama if panorama else _shown_picture)
-    image, shown = show(photo, said, picture)
+    image, shown = show(photo, hints, picture)
     if not yes and not _confirmed(picture):
         click.echo("nothing written")
         return DONE
-    add_background(file, image, shown, told)
-    click.echo(f"{file}: use it with --library {library} and a variant such as base+{told.name}@0")
+    add_background(file, image, shown, credit)
+    click.echo(f"{file}: use it with --library {library} and a variant such as"
+               f" base+{credit.name}@0")
     return DONE
 
 
-def _shown_picture(photo: Path, said: Said, target: Path) -> tuple[Image.Image, Picture]:
+def _shown_picture(photo: Path, hints: CameraHints, target: Path) -> tuple[Image.Image, Picture]:
     """Show the guess of a photograph's camera; return the photograph and what is guessed."""
-    guess = guess_camera(open_photo(photo), said)
+    guess = guess_camera(open_photo(photo), hints)
     click.echo(f"horizon {guess.horizon:.3f}, camera {guess.camera_height_m:.2f} m high, tilted"
                f" {'down' if guess.view.pitch_deg >= 0 else 'up'} by"
                f" {abs(guess.view.pitch_deg):.1f} degrees, field of view"
@@ -193,13 +195,13 @@ def _shown_picture(photo: Path, said: Said, target: Path) -> tuple[Image.Image, 
     return guess.photo.image, shown
 
 
-def _shown_panorama(photo: Path, said: Said, target: Path) -> tuple[Image.Image, Panorama]:
+def _shown_panorama(photo: Path, hints: CameraHints, target: Path) -> tuple[Image.Image, Panorama]:
     """Show a panorama from four sides; return it and what is said of it."""
-    if said != Said(camera_height_m=said.camera_height_m):
+    if hints != CameraHints(camera_height_m=hints.camera_height_m):
         raise RequestError("--panorama can only be combined with --camera-height: its horizon is in"
                            " the middle, and it has ground and light on all sides")
     opened = open_photo(photo, LARGEST_PANORAMA)
-    panorama = guess_panorama(opened, said.camera_height_m)
+    panorama = guess_panorama(opened, hints.camera_height_m)
     click.echo(f"camera {panorama.camera_height_m:.2f} m high, full panorama")
     seen = Background(name=photo.stem, description="", licence="", author="", source="",
                       panorama=panorama).with_file(photo)

@@ -38,7 +38,7 @@ class Remembering(click.Command):
         return super().parse_args(ctx, args)
 
 
-def words_said() -> list[str]:
+def command_arguments() -> list[str]:
     """Return what was said to the running command, which must be a ``Remembering`` one."""
     return list(click.get_current_context().meta[_ARGUMENTS])
 
@@ -49,18 +49,18 @@ def warn(text: str) -> None:
     Where it comes again, its number is told when the command ends.
     """
     context = click.get_current_context(silent=True)
-    said: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     if context is not None:
         if _WARNED not in context.meta:
-            context.call_on_close(partial(_tell_counts, context.meta.setdefault(_WARNED, said)))
-        said = context.meta[_WARNED]
-    if text not in said:
+            context.call_on_close(partial(_tell_counts, context.meta.setdefault(_WARNED, counts)))
+        counts = context.meta[_WARNED]
+    if text not in counts:
         click.echo(f"mimegen: {text}", err=True)
-    said[text] += 1
+    counts[text] += 1
 
 
-def _tell_counts(said: Mapping[str, int]) -> None:
-    for text, count in said.items():
+def _tell_counts(counts: Mapping[str, int]) -> None:
+    for text, count in counts.items():
         if count > 1:
             click.echo(f"mimegen: {count} times: {shortened(text)}", err=True)
 
@@ -81,7 +81,7 @@ def exits_cleanly(command: Callable[..., int]) -> Callable[..., None]:
         except OSError as problem:
             if nobody_reads():
                 raise
-            click.echo(f"mimegen: {_told(problem)}", err=True)
+            click.echo(f"mimegen: {_os_error_message(problem)}", err=True)
             status = WRONG_REQUEST
         except KeyboardInterrupt:
             forget_interrupt()
@@ -94,8 +94,8 @@ def exits_cleanly(command: Callable[..., int]) -> Callable[..., None]:
 
 def _refuse_what_has_no_end(given: dict[str, Any]) -> None:
     """Raise RequestError where an option is nan or inf, which click takes for numbers."""
-    for name, said in given.items():
-        value = said.degrees if isinstance(said, Direction) else said
+    for name, setting in given.items():
+        value = setting.degrees if isinstance(setting, Direction) else setting
         if isinstance(value, float) and not math.isfinite(value):
             options = {one.name: one.opts[0] for one in click.get_current_context().command.params}
             raise RequestError(f"{options.get(name, name)} {value}: expected a number")
@@ -111,7 +111,7 @@ def _refuse_what_is_no_text(given: dict[str, Any]) -> None:
                 raise RequestError(f"{options.get(name, name)} {text!a}: is not UTF-8 text")
 
 
-def _told(problem: OSError) -> str:
+def _os_error_message(problem: OSError) -> str:
     """Say which file an error of the system is about, and which one lies in the way of folders."""
     # It may name a descriptor's number, or nothing.
     named = isinstance(problem.filename, str | bytes)

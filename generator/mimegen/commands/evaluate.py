@@ -89,8 +89,8 @@ def _by(similarity: str, judge: Judge | None) -> str:
 def _people(answers: tuple[Path, ...], asked: list[Question], given: Path | None
             ) -> dict[str, Any] | None:
     """Return what is to be said of people; None where none answered."""
-    said = read_people(answers, asked)
-    return people_report(said, read_scores(given) if given else None) if said.raters else None
+    people = read_people(answers, asked)
+    return people_report(people, read_scores(given) if given else None) if people.raters else None
 
 
 # Plots take a second to import, which only a report should wait for.
@@ -110,7 +110,7 @@ def _line(one: Scored) -> str:
         "question_id": question.question_id, "sample_id": question.sample_id,
         "action": question.action, "variant": question.variant, "format": question.format,
         "prompting": question.prompting, "model": one.model, "correct": one.right,
-        "said": one.said, "answer": question.answer, "similarity": one.similarity,
+        "said": one.chosen, "answer": question.answer, "similarity": one.similarity,
         "rule": one.rule, "category": question.category, "aspect": question.aspect,
         "rater": one.rater, "clip": question.file_name}, ensure_ascii=False) + "\n"
 

@@ -18,9 +18,9 @@ def farm_options(command: Callable[..., int]) -> Callable[..., int]:
 
     @wraps(command)
     def wrapped(*args: Any, farm_config: Path | None, **given: Any) -> int:
-        said = {name: value for name in _NAMES if (value := given.pop(name)) not in (None, ())}
+        chosen = {name: value for name in _NAMES if (value := given.pop(name)) not in (None, ())}
         kept = read_settings(farm_config) if farm_config else FarmSettings()
-        settings = FarmSettings.model_validate(kept.model_dump() | said)
+        settings = FarmSettings.model_validate(kept.model_dump() | chosen)
         return command(*args, **given, settings=settings)
 
     options: Callable[..., int] = wrapped

@@ -95,7 +95,7 @@ def import_command(file: Path | None, table: Path | None, action: str | None, li
     if height_m is not None and not is_video(file):
         raise RequestError(f"--height-m: only applies to videos, and {file} is none")
     added = _import_video(request, height_m) if is_video(file) else import_take(request)
-    _say(added, library)
+    _report(added, library)
     for note in added.notes:
         click.echo(f"note   {note}")
     return DONE
@@ -137,16 +137,16 @@ def _import_rows(table: Path, request: ImportRequest) -> int:
             click.echo(f"mimegen: {table}: row {row.number}: {row.problem}", err=True)
         else:
             done += 1
-            _say(row.imported, request.library)
+            _report(row.imported, request.library)
             for note in row.imported.notes:
                 notes.setdefault(note, []).append(row.number)
     for note, numbers in notes.items():
-        click.echo(f"note   {note} ({_rows_said(numbers)})")
+        click.echo(f"note   {note} ({_row_numbers(numbers)})")
     click.echo(f"{counted(done, 'row')} imported, {failed} failed")
     return SOME_FAILED if failed else DONE
 
 
-def _rows_said(numbers: list[int]) -> str:
+def _row_numbers(numbers: list[int]) -> str:
     """Return the rows that a note is about, a few of many by number."""
     if len(numbers) == 1:
         return f"row {numbers[0]}"
@@ -154,7 +154,7 @@ def _rows_said(numbers: list[int]) -> str:
     return f"{len(numbers)} files: rows {few}{' ...' if len(numbers) > _FEW_ROWS else ''}"
 
 
-def _say(added: Imported, library: Path) -> None:
+def _report(added: Imported, library: Path) -> None:
     click.echo(f"action {added.action}{' (new)' if added.is_new else ''} in {library}")
     for name, (start, end) in added.takes.items():
         click.echo(f"take   {name}: {start:.2f} to {end:.2f} s")

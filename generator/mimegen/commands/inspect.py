@@ -80,11 +80,11 @@ def _show(facts: dict[str, Any]) -> None:
         console.print(_table(facts["mapping"]))
     if facts.get("bones_without_role"):
         console.print("without a role: " + ", ".join(facts["bones_without_role"]), markup=False)
-    for said in facts["problems"]:
-        console.print(f"problem: {said}", markup=False)
-    for said in facts["notes"]:
-        if said not in facts["problems"]:
-            console.print(f"note: {said}", markup=False)
+    for problem in facts["problems"]:
+        console.print(f"problem: {problem}", markup=False)
+    for problem in facts["notes"]:
+        if problem not in facts["problems"]:
+            console.print(f"note: {problem}", markup=False)
 
 
 def _summary(facts: dict[str, Any]) -> dict[str, str]:

@@ -232,9 +232,9 @@ def _notes(catalogue: Catalogue, kind: str | None, of_set: str | None) -> Iterat
         yield PLAN_VIEW
     if of_set is not None and (missing := catalogue.missing_from(of_set)):
         names = catalogue.sets[of_set].members
-        said = [code if code == names[code] else f"{code} {names[code]}" for code in missing]
+        labelled = [code if code == names[code] else f"{code} {names[code]}" for code in missing]
         yield (f"{of_set}: no action yet for {len(missing)} of its {len(names)} names:"
-               f" {'; '.join(said)}")
+               f" {'; '.join(labelled)}")
 
 
 def _kinds() -> Listing:

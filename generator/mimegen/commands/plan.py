@@ -61,14 +61,14 @@ def plan_command(planned: Planned, out: Path, names: str, store_folder: Path | N
     pace = calibrate(planned.plan, planned.config, planned.device,
                      partial(click.echo, err=True)) if calibrates \
         else known_pace(planned.config, device)
-    said = estimate(planned.plan, planned.config, device, store, out, pace)
+    cost = estimate(planned.plan, planned.config, device, store, out, pace)
     if planned.passes is not None:
-        said["passes"] = planned_passes(planned.plan, planned.passes, store,
-                                        said["frames"] / max(1, said["shots"]))
+        cost["passes"] = planned_passes(planned.plan, planned.passes, store,
+                                        cost["frames"] / max(1, cost["shots"]))
     if export is not None:
         plan_file = PlanFile.of(planned, out, store, names == "opaque")
-        said["exported"] = _export(plan_file, export[1], pace)
-    click.echo(json.dumps(said, indent=1, ensure_ascii=False) if as_json else _text(said))
+        cost["exported"] = _export(plan_file, export[1], pace)
+    click.echo(json.dumps(cost, indent=1, ensure_ascii=False) if as_json else _text(cost))
     return DONE
 
 
@@ -86,36 +86,36 @@ def _export(plan: PlanFile, path: Path, pace: Pace | None) -> list[str]:
     return [str(path), str(beside)]
 
 
-def _text(said: dict[str, Any]) -> str:
-    about = "" if said["frames_are_exact"] else "about "
+def _text(cost: dict[str, Any]) -> str:
+    about = "" if cost["frames_are_exact"] else "about "
     lines = [
-        f"clips    {said['clips']}, {said['clips_there']} of them done",
-        f"shots    {said['shots']}, {said['shots_there']} of them rendered",
-        f"frames   {about}{said['frames']}, {said['frames_there']} of them in {said['store']}",
+        f"clips    {cost['clips']}, {cost['clips_there']} of them done",
+        f"shots    {cost['shots']}, {cost['shots_there']} of them rendered",
+        f"frames   {about}{cost['frames']}, {cost['frames_there']} of them in {cost['store']}",
     ]
-    if said["hours"] is None:
-        lines.append(f"hours    unknown: {said['config']} was never measured on {said['device']};"
+    if cost["hours"] is None:
+        lines.append(f"hours    unknown: {cost['config']} was never measured on {cost['device']};"
                      " measure it with --calibrate")
-    elif not said["frames_left"]:
+    elif not cost["frames_left"]:
         lines.append("hours    none: all frames are rendered")
     else:
-        lines.append(f"hours    {about}{_three(said['hours'])} {said['hours_of']} hours to render"
-                     f"{_on(said)} ({_three(said['seconds_per_frame'])} s a frame), and"
-                     f" {_three(said['encoding_cpu_core_hours'])} CPU core hours to encode")
-    lines.append(f"storage  about {_three(said['storage_gb'])} GB more")
-    if "passes" in said:
+        lines.append(f"hours    {about}{_three(cost['hours'])} {cost['hours_of']} hours to render"
+                     f"{_on(cost)} ({_three(cost['seconds_per_frame'])} s a frame), and"
+                     f" {_three(cost['encoding_cpu_core_hours'])} CPU core hours to encode")
+    lines.append(f"storage  about {_three(cost['storage_gb'])} GB more")
+    if "passes" in cost:
         lines.append("passes   " + "; ".join(
             f"{kind} of {count['shots']} shots, {count['there']} of them done, about"
             f" {_three(count['storage_gb'])} GB more"
-            for kind, count in said["passes"].items()))
-    lines += [f"left out: {reason}" for reason in said["left_out"]]
-    lines += [f"warning: {reason}" for reason in said["hardly_shown"]]
-    lines += [f"wrote    {path}" for path in said.get("exported", ())]
+            for kind, count in cost["passes"].items()))
+    lines += [f"left out: {reason}" for reason in cost["left_out"]]
+    lines += [f"warning: {reason}" for reason in cost["hardly_shown"]]
+    lines += [f"wrote    {path}" for path in cost.get("exported", ())]
     return "\n".join(lines)
 
 
-def _on(said: dict[str, Any]) -> str:
-    return "" if said["device"] == OPENGL else f" on {said['device']}"
+def _on(cost: dict[str, Any]) -> str:
+    return "" if cost["device"] == OPENGL else f" on {cost['device']}"
 
 
 def _three(value: float) -> str:

@@ -298,9 +298,10 @@ def _audit(file: Path, as_json: bool) -> int:
 def _own_labels(own: OwnLabels) -> str:
     """Say how many options are the data set's own labels, and what that gives away."""
     counts = sorted(Counter(own.counts.values()).items())
-    said = ", ".join(f"{options} in {counted(number, 'question')}" for options, number in counts)
-    return (f"options that are the data set's own labels: {said}; a reader who knows the labels is"
-            f" right in {own.guessed:.1%}, by chance in {own.chance:.1%}")
+    listed = ", ".join(f"{options} in {counted(number, 'question')}"
+                       for options, number in counts)
+    return (f"options that are the data set's own labels: {listed}; a reader who knows the labels"
+            f" is right in {own.guessed:.1%}, by chance in {own.chance:.1%}")
 
 
 def _table(title: str, findings: Sequence[Finding]) -> Table:

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from mimegen.base.errors import RequestError
-from mimegen.commands.common import DONE, SOME_FAILED, exits_cleanly, words_said
+from mimegen.commands.common import DONE, SOME_FAILED, command_arguments, exits_cleanly
 from mimegen.commands.farm import FARM_NAMES, farm_options
 from mimegen.commands.grouped import Grouped
 from mimegen.commands.selection import HEADINGS, selection_options
@@ -58,11 +58,11 @@ def render_planned(planned: Planned, out: Path, store: Store, settings: FarmSett
     """Render a planned request, say what became of it, and return the exit status."""
     farm = farm_of(settings, planned.device, store, out, _note)
     if not quiet and planned.automatic:
-        _say_if_long(planned, store, farm)
+        _warn_if_long(planned, store, farm)
     return _carry_out(planned, out, store, farm, quiet, opaque)
 
 
-def _say_if_long(planned: Planned, store: Store, farm: Farm) -> None:
+def _warn_if_long(planned: Planned, store: Store, farm: Farm) -> None:
     """Say that drafts exist where a request takes long."""
     seconds = at_least_s(planned.plan, planned.config, planned.device.kind, store,
                          farm.workers, LONG_S)
@@ -76,7 +76,7 @@ def _detach(planned: Planned, out: Path, store: Store, settings: FarmSettings, o
     """Leave a plan to jobs of Slurm, and the clips to one that says the same after them."""
     if settings.farm != "slurm":
         raise RequestError("--detach requires --farm slurm")
-    words = [word for word in words_said() if word != "--detach"]
+    words = [word for word in command_arguments() if word != "--detach"]
     with (Reporter(len(planned.plan), quiet) as reporter,
           closing(slurm_jobs(settings, planned.device, store, out, _note)) as jobs):
         tasks = hand_over(planned.plan, store, out, jobs, settings.task_s or CLUSTER_TASK_S,

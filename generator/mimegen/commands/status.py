@@ -29,32 +29,32 @@ def status_command(out: Path, as_json: bool, watches: bool) -> int:
     Works on any machine that can read OUT.
     """
     while True:
-        said = status(out)
+        report = status(out)
         if watches and not as_json:
             click.clear()
-        click.echo(json.dumps(said, ensure_ascii=False) if as_json else _text(said))
-        if not watches or not any(job["runs"] for job in said["jobs"]):
+        click.echo(json.dumps(report, ensure_ascii=False) if as_json else _text(report))
+        if not watches or not any(job["runs"] for job in report["jobs"]):
             return DONE
         time.sleep(EVERY_S)
 
 
-def _text(said: dict[str, Any]) -> str:
-    clips, shots = said["clips"], said["shots"].values()
+def _text(report: dict[str, Any]) -> str:
+    clips, shots = report["clips"], report["shots"].values()
     done = sum(shot["state"] == "done" for shot in shots)
     counts = [f"clips  {clips['done']} done", f"{clips['waiting']} waiting",
               f"{clips['failed']} failed"]
-    if said["not_looked_at"]:
-        counts.append(f"{said['not_looked_at']} not checked yet")
+    if report["not_looked_at"]:
+        counts.append(f"{report['not_looked_at']} not checked yet")
     lines = [", ".join(counts), f"shots  {done} of {len(shots)} have all their frames"]
-    if said["passes"]:
+    if report["passes"]:
         lines.append("passes " + ", ".join(f"{kind} of {count}" for kind, count
-                                           in said["passes"].items()) + " clips")
-    for job in said["jobs"]:
+                                           in report["passes"].items()) + " clips")
+    for job in report["jobs"]:
         lines += _job_lines(job)
     lines += _some([f"  {shot['frames']:4d} of {shot['of']:4d} frames  {shot['title']}"
                     f"  ({shot['state']})" for shot in shots if shot["state"] != "done"])
     lines += _some([f"  {name}  failed: {clip.get('why')}"
-                    for name, clip in said["clip_states"].items() if clip["state"] == "failed"])
+                    for name, clip in report["clip_states"].items() if clip["state"] == "failed"])
     return "\n".join(lines)
 
 

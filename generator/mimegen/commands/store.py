@@ -35,14 +35,15 @@ def store_command(folder: Path, prunes: bool, outs: tuple[Path, ...], dry_run: b
     if not prunes:
         if dry_run or outs:
             raise RequestError("--keep and --dry-run require --prune")
-        told: dict[str, Any] = {"holds": _said(holdings(pieces(store), store))}
+        report: dict[str, Any] = {"holds": _summary(holdings(pieces(store), store))}
     else:
         kept = _kept(store, outs)
         named = holdings(gone := unnamed(store, kept), store)
         if not dry_run:
             gone = prune(store, kept)
-        told = {"removed" if not dry_run else "would_remove": _said(named), "pieces": len(gone)}
-    click.echo(json.dumps(told, ensure_ascii=False, indent=1) if as_json else _text(told))
+        report = {"would_remove" if dry_run else "removed": _summary(named),
+                  "pieces": len(gone)}
+    click.echo(json.dumps(report, ensure_ascii=False, indent=1) if as_json else _text(report))
     return DONE
 
 
@@ -63,12 +64,12 @@ def _kept(store: Store, outs: Iterable[Path]) -> list[Path]:
     return kept
 
 
-def _said(found: Iterable[Holding]) -> list[dict[str, Any]]:
+def _summary(found: Iterable[Holding]) -> list[dict[str, Any]]:
     return [asdict(holding) | {"gb": round(holding.bytes / 1e9, 6)} for holding in found]
 
 
-def _text(told: dict[str, Any]) -> str:
-    (title, rows), *_ = told.items()
+def _text(report: dict[str, Any]) -> str:
+    (title, rows), *_ = report.items()
     lines = [f"{'GB':>10}  {'pieces':>8}  kind, action, config"]
     lines += [f"{row['gb']:10.3f}  {row['pieces']:8d}  {row['kind']}"
               f"{_named(row['action'])}{_named(row['config'])}" for row in rows]

@@ -125,14 +125,14 @@ def export_command(folder: Path, saved: tuple[Path, ...], target: Path, ids: Pat
         publish(ids, "".join(json.dumps({
             "rater": one.rater, **one.ids.given(), "complete": one.complete}) + "\n"
             for one in people))
-    told = sum(bool(own) for own in answers)
+    answered = sum(bool(own) for own in answers)
     complete = sum(person.complete for person in people)
     click.echo(f"{target}: {counted(len(lines), 'answer')} from"
-               f" {counted(told, 'person', 'people')}, of whom {complete} finished; next: mimegen"
-               f" evaluate {folder / PRIVATE / QUESTIONS} {target}")
-    if told < len(people):
-        click.echo(f"{counted(len(people) - told, 'more person', 'more people')} started without a"
-                   " usable answer")
+               f" {counted(answered, 'person', 'people')}, of whom {complete} finished; next:"
+               f" mimegen evaluate {folder / PRIVATE / QUESTIONS} {target}")
+    if answered < len(people):
+        click.echo(f"{counted(len(people) - answered, 'more person', 'more people')} started"
+                   " without a usable answer")
     return DONE
 
 

@@ -54,16 +54,16 @@ def verify_command(out: Path, store_folder: Path | None, as_json: bool, mends: b
     """
     store, started = Store(store_folder or out / "store"), time.monotonic()
     findings = verify(out, store)
-    told: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     if mends and findings.faults:
-        told = {"found": _said(findings),
+        result = {"found": _summary(findings),
                 "not_repaired": _repair(out, store, findings, libraries, motions),
                 "lines_set_aside": sum(fault.file == out / MANIFEST for fault in findings.faults)}
         findings = verify(out, Store(store.root))
-    whole = not findings.faults and not told.get("not_repaired")
-    told = {"whole": whole, "seconds": round(time.monotonic() - started, 1),
-            **_said(findings), **told}
-    click.echo(json.dumps(told, indent=1, ensure_ascii=False) if as_json else _text(told))
+    whole = not findings.faults and not result.get("not_repaired")
+    result = {"whole": whole, "seconds": round(time.monotonic() - started, 1),
+            **_summary(findings), **result}
+    click.echo(json.dumps(result, indent=1, ensure_ascii=False) if as_json else _text(result))
     return DONE if whole else SOME_FAILED
 
 
@@ -86,7 +86,7 @@ def _repair(out: Path, store: Store, findings: Findings, libraries: tuple[Path, 
             | repair_passes(out, of_passes, sources, carry_out_passes))
 
 
-def _said(findings: Findings) -> dict[str, Any]:
+def _summary(findings: Findings) -> dict[str, Any]:
     return {
         "clips": findings.clips, "shots": findings.shots, "frames": findings.frames,
         "passes": findings.passes,
@@ -97,21 +97,21 @@ def _said(findings: Findings) -> dict[str, Any]:
     }
 
 
-def _text(told: dict[str, Any]) -> str:
-    lines = [f"{fault['file']}: {fault['why']}" for fault in told["faults"]]
-    before = told.get("found", {}).get("faults", [])
-    mended = [fault for fault in before if fault not in told["faults"]]
+def _text(result: dict[str, Any]) -> str:
+    lines = [f"{fault['file']}: {fault['why']}" for fault in result["faults"]]
+    before = result.get("found", {}).get("faults", [])
+    mended = [fault for fault in before if fault not in result["faults"]]
     lines += [f"repaired {fault['file']}: {fault['why']}" for fault in mended]
-    lines += [f"not repaired {name}: {why}" for name, why in told.get("not_repaired", {}).items()]
-    if told.get("lines_set_aside"):
-        lines.append(f"{counted(told['lines_set_aside'], 'damaged line')} of the manifest moved to"
-                     f" {DAMAGED}; existing clips have rows again")
-    lines += told["notes"]
-    bad = len(told["faults"]) or len(told.get("not_repaired", {}))
-    whole = "no faults but for the notes above" if told["notes"] else "no faults found"
-    state = whole if told["whole"] else counted(bad, "fault")
-    passes = f", {counted(told['passes'], 'pass', 'passes')}" if told["passes"] else ""
-    lines.append(f"{counted(told['clips'], 'clip')}, {counted(told['frames'], 'frame')} of"
-                 f" {counted(told['shots'], 'shot')}{passes} checked in"
-                 f" {duration(told['seconds'])}: {state}")
+    lines += [f"not repaired {name}: {why}" for name, why in result.get("not_repaired", {}).items()]
+    if result.get("lines_set_aside"):
+        lines.append(f"{counted(result['lines_set_aside'], 'damaged line')} of the manifest moved"
+                     f" to {DAMAGED}; existing clips have rows again")
+    lines += result["notes"]
+    bad = len(result["faults"]) or len(result.get("not_repaired", {}))
+    whole = "no faults but for the notes above" if result["notes"] else "no faults found"
+    state = whole if result["whole"] else counted(bad, "fault")
+    passes = f", {counted(result['passes'], 'pass', 'passes')}" if result["passes"] else ""
+    lines.append(f"{counted(result['clips'], 'clip')}, {counted(result['frames'], 'frame')} of"
+                 f" {counted(result['shots'], 'shot')}{passes} checked in"
+                 f" {duration(result['seconds'])}: {state}")
     return "\n".join(lines)

@@ -12,7 +12,7 @@ from PIL import Image, ImageDraw, ImageOps
 from mimegen.base.errors import RequestError
 from mimegen.compositing.background import Background, Panorama, Picture
 from mimegen.compositing.color import LightArray, bytes_to_linear, srgb_to_linear
-from mimegen.compositing.panorama import Mapping, looked_up, panorama_view, turned_picture
+from mimegen.compositing.panorama import Mapping, panorama_view, resampled, turned_picture
 from mimegen.compositing.pictures import in_8_bits, refuse_large
 from mimegen.motion.quaternions import FloatArray
 from mimegen.shots.camera import Camera
@@ -74,7 +74,7 @@ def _picture_backdrop(name: str, picture: Picture, camera: Camera, angle_deg: fl
     turned = turned_view(picture, image.size, place, camera, angle_deg)
     if turned is None:
         return _resample(image, place, camera.width, camera.height)
-    return looked_up(np.asarray(image), turned, (camera.width, camera.height),
+    return resampled(np.asarray(image), turned, (camera.width, camera.height),
                      ceil(1 / place.scale))
 
 
@@ -124,7 +124,7 @@ def _panorama_backdrop(name: str, panorama: Panorama, camera: Camera, angle_deg:
     mapping = panorama_view(
         focal, (camera.width, camera.height), level_pitch(name, panorama.camera_height_m, camera),
         np.radians(angle_deg), image.size, panorama.front, panorama.horizon)
-    return looked_up(np.asarray(image), mapping, (camera.width, camera.height), ceil(finer),
+    return resampled(np.asarray(image), mapping, (camera.width, camera.height), ceil(finer),
                      around=True)
 
 

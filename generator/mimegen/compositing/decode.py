@@ -72,9 +72,9 @@ def decoded_clip(path: Path) -> Video:
          "-threads", "1", *ffmpeg_input(path), "-map", "0:v:0", "-f", "framecrc", "pipe:1"],
         stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False)
     if done.returncode or done.stderr.strip():
-        said = (done.stderr.strip().splitlines() or [f"status {done.returncode}"])[0]
+        output = (done.stderr.strip().splitlines() or [f"status {done.returncode}"])[0]
         # ffmpeg's lines begin with "[part @ address]".
-        reason = re.sub(r"^\[.*?\] ", "", said)
+        reason = re.sub(r"^\[.*?\] ", "", output)
         raise RequestError(f"{path}: does not decode ({reason})")
     found = re.search(r"#tb 0: (\d+)/(\d+).*#dimensions 0: (\d+)x(\d+)", done.stdout, re.DOTALL)
     frames = _frame_lines(done.stdout)

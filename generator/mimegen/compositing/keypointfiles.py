@@ -169,11 +169,11 @@ def _openpose(points: Mapping[str, NDArray[Any]], camera: Camera, frame: int) ->
     whole = sets["wholebody133"]
     for person in range(points["visibility"].shape[1]):
         body = _sure(_marked(points, camera, sets["openpose25"], frame, person))
-        told: dict[str, Any] = {"person_id": [person + 1], "pose_keypoints_2d": body}
+        entry: dict[str, Any] = {"person_id": [person + 1], "pose_keypoints_2d": body}
         for name, part in OPENPOSE.items():
             chosen = whole.model_copy(update={"points": whole.points[WHOLEBODY[part]]})
-            told[f"{name}_keypoints_2d"] = _sure(_marked(points, camera, chosen, frame, person))
-        people.append(told | {f"{name}_keypoints_3d": [] for name in (
+            entry[f"{name}_keypoints_2d"] = _sure(_marked(points, camera, chosen, frame, person))
+        people.append(entry | {f"{name}_keypoints_3d": [] for name in (
             "pose", "face", "hand_left", "hand_right")})
     return {"version": 1.3, "people": people}
 

@@ -66,7 +66,7 @@ def panorama_view(focal: float, size: tuple[int, int], pitch: float, left: float
     return mapping
 
 
-def looked_up(pixels: NDArray[np.uint8], mapping: Mapping, size: tuple[int, int], finer: int,
+def resampled(pixels: NDArray[np.uint8], mapping: Mapping, size: tuple[int, int], finer: int,
               around: bool = False) -> LightArray:
     """Return a frame of ``size`` (width, height) as linear light (h, w, 3), bilinear.
 

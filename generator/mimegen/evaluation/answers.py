@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from mimegen.base.errors import RequestError
-from mimegen.evaluation.logs import Said, said_in
+from mimegen.evaluation.logs import LoggedAnswer, logged_answers
 from mimegen.evaluation.question import Question
 
 # All people are one row of a table, for each of them sees a part of the clips.
@@ -40,8 +40,8 @@ def checked_answers(placed: Iterable[tuple[str, dict[str, Any]]],
     Raises RequestError as ``read_answers``.
     """
     known = {question.question_id: question for question in questions}
-    return _answers(((where, _checked(Said(where, content), known)) for where, content in placed),
-                    known)
+    return _answers(((where, _checked(LoggedAnswer(where, content), known))
+                     for where, content in placed), known)
 
 
 def _answers(placed: Iterable[tuple[str, dict[str, Any]]], known: dict[str, Question]
@@ -63,20 +63,20 @@ def lines_in(paths: Sequence[Path], known: dict[str, Question]
              ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield what is said in files, each with its place. Raises RequestError as read_answers."""
     for path in paths:
-        for said in said_in(path):
-            yield said.where, _checked(said, known)
+        for entry in logged_answers(path):
+            yield entry.where, _checked(entry, known)
 
 
-def _checked(said: Said, known: dict[str, Question]) -> dict[str, Any]:
-    content = said.content
+def _checked(entry: LoggedAnswer, known: dict[str, Question]) -> dict[str, Any]:
+    content = entry.content
     name, model, output = (content.get(key) for key in ("question_id", "model", "output"))
     if not isinstance(name, str) or not isinstance(model, str) or "output" not in content:
-        raise RequestError(f"{said.where}: expected question_id, model and output")
+        raise RequestError(f"{entry.where}: expected question_id, model and output")
     if output is not None and not isinstance(output, str):
-        raise RequestError(f"{said.where}: output: expected text or null")
+        raise RequestError(f"{entry.where}: output: expected text or null")
     if not isinstance(content.get("rater", ""), str):
-        raise RequestError(f"{said.where}: rater: expected a name")
+        raise RequestError(f"{entry.where}: rater: expected a name")
     if name not in known:
-        raise RequestError(f"{said.where}: unknown question {name!r}; check that the answers belong"
-                           " to this file of questions")
+        raise RequestError(f"{entry.where}: unknown question {name!r}; check that the answers"
+                           " belong to this file of questions")
     return content

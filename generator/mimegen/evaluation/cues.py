@@ -161,10 +161,10 @@ def _of_validity(seen: Sequence[Seen], request: CueRequest) -> Iterator[Posed]:
     options = valid, invalid, request.wording.no_clue
     for one, wrong in _with_wrong(usable, 2, request):
         means, means_nothing = one.situations
-        for answer, context, told in ((valid, means, one.subject.text),
+        for answer, context, text in ((valid, means, one.subject.text),
                                       (invalid, means, wrong[0].text),
                                       (request.wording.no_clue, means_nothing, one.subject.text)):
-            yield Posed(one, answer, options, context, told)
+            yield Posed(one, answer, options, context, text)
 
 
 _POSED = {"cue": _of_cues, "explanation": _of_explanations, "validity": _of_validity}
@@ -207,13 +207,13 @@ def _question(row: Row, posed: Posed, request: CueRequest) -> Question:
         prompt = prompt.replace(f"{{{word}}}", text)
     identity = ("cue", request.task, request.condition, request.seed, row.sample_id, posed.answer)
     wrong = [text for text in posed.options if text != posed.answer]
-    told = posed.explanation if request.task == "validity" else None
+    explanation = posed.explanation if request.task == "validity" else None
     return Question(
         **about_clip(row, request.seed), question_id=content_key(*identity)[:16], format="cue",
         prompting=request.condition, condition=request.condition, asks=request.task,
         category=request.task, aspect=seen.facts.region, prompt=prompt, options=[*posed.options],
         answer=posed.answer, labels=[posed.answer], semantic_group=seen.subject.group,
-        performance=" ".join(filter(None, [seen.subject.name, str(posed.context), told])),
+        performance=" ".join(filter(None, [seen.subject.name, str(posed.context), explanation])),
         window=sampling.window(row.frames, row.fps),
         sampling=f"window:{sampling.numbers[0]:g}:{sampling.numbers[1]:g}:{RATE:g}",
         frames=[] if request.condition == "text" else sampling.frames(row.frames, row.fps),

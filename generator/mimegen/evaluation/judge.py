@@ -86,12 +86,12 @@ class Judge:
         with ThreadPoolExecutor(AT_ONCE) as pool:
 
             def ask(key: str, prompt: str) -> str:
-                said = self._said(prompt)
-                line = json.dumps({"key": key, "model": self.model, "verdict": said},
+                reply = self._verdict_text(prompt)
+                line = json.dumps({"key": key, "model": self.model, "verdict": reply},
                                   ensure_ascii=False)
                 with lock:
                     append_line(self.cache, line)
-                return said
+                return reply
 
             waiting = {key: pool.submit(ask, key, prompt) for key, prompt in missing.items()}
             try:
@@ -100,7 +100,7 @@ class Judge:
                 pool.shutdown(cancel_futures=True)
                 raise
 
-    def _said(self, prompt: str) -> str:
+    def _verdict_text(self, prompt: str) -> str:
         for attempt in range(self.attempts):
             last = attempt == self.attempts - 1
             try:
@@ -139,19 +139,19 @@ def checked_url(url: str) -> str:
 def _text_of(reply: Any, url: str) -> str:
     """Return what a reply says. Raises ValueError where it is no chat completion."""
     try:
-        said = reply["choices"][0]["message"]["content"]
+        content = reply["choices"][0]["message"]["content"]
     except (KeyError, IndexError, TypeError) as problem:
         raise ValueError("the reply is not a chat completion") from problem
-    return said if isinstance(said, str) else ""
+    return content if isinstance(content, str) else ""
 
 
 def _reason(problem: urllib.error.HTTPError) -> str:
     return " ".join(problem.read(300).decode(errors="replace").split()) or problem.reason
 
 
-def _verdict(said: str) -> bool | None:
+def _verdict(reply: str) -> bool | None:
     """Return TRUE or FALSE, whichever a verdict's first word is; None for anything else."""
-    words = said.replace("*", " ").replace(":", " ").replace(".", " ").replace(",", " ").split()
+    words = reply.replace("*", " ").replace(":", " ").replace(".", " ").replace(",", " ").split()
     return {"true": True, "false": False}.get(words[0].lower()) if words else None
 
 

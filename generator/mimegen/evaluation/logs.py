@@ -31,14 +31,14 @@ Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Said:
+class LoggedAnswer:
     """One answer of a file: where it stands, and question_id, model, output and more."""
 
     where: str
     content: Json
 
 
-def said_in(path: Path) -> Iterator[Said]:
+def logged_answers(path: Path) -> Iterator[LoggedAnswer]:
     """Yield the answers of a file, by what it is. Raises RequestError for one that is none."""
     if path.suffix == ".eval":
         yield from _inspect_archive(path)
@@ -50,7 +50,7 @@ def said_in(path: Path) -> Iterator[Said]:
         model = _lmms_model(path) if is_lmms else None
         for number, content in lines:
             where = f"{path}: line {number}"
-            yield Said(where, _lmms_sample(where, content, model) if model else content)
+            yield LoggedAnswer(where, _lmms_sample(where, content, model) if model else content)
 
 
 def _document(path: Path) -> Json:
@@ -71,7 +71,7 @@ def _mapping(content: object, where: str) -> Json:
     return content
 
 
-def _inspect_archive(path: Path) -> Iterator[Said]:
+def _inspect_archive(path: Path) -> Iterator[LoggedAnswer]:
     """Yield the answers of an .eval file; one whose run was interrupted has those up to then."""
     try:
         with zipfile.ZipFile(path) as archive:
@@ -115,14 +115,14 @@ def _member(archive: zipfile.ZipFile, name: str, path: Path) -> Json:
         raise RequestError(f"{path}: {name} is not valid JSON") from problem
 
 
-def _inspect_log(path: Path, content: Json, where: str) -> Iterator[Said]:
+def _inspect_log(path: Path, content: Json, where: str) -> Iterator[LoggedAnswer]:
     samples = content.get("samples")
     if not isinstance(samples, list):
         raise RequestError(f"{path}: expected a log of Inspect, with its samples")
     yield from _inspect_samples(where, content, samples)
 
 
-def _inspect_samples(where: str, header: Json, samples: list[Any]) -> Iterator[Said]:
+def _inspect_samples(where: str, header: Json, samples: list[Any]) -> Iterator[LoggedAnswer]:
     """Yield what a model said; what failed before it said anything is no answer."""
     model = _mapping(header.get("eval"), where).get("model")
     for sample in samples:
@@ -130,7 +130,7 @@ def _inspect_samples(where: str, header: Json, samples: list[Any]) -> Iterator[S
         epoch = content.get("epoch", 1)
         output = _completion(content.get("output"))
         if output is not None:
-            yield Said(f"{where}: sample {content.get('id')}", {
+            yield LoggedAnswer(f"{where}: sample {content.get('id')}", {
                 "question_id": str(content.get("id")), "output": output,
                 "model": model if epoch == 1 else f"{model} epoch {epoch}"})
 
@@ -141,11 +141,11 @@ def _completion(output: object) -> str | None:
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
         return None
     message = choices[0].get("message")
-    said = message.get("content") if isinstance(message, dict) else None
-    if isinstance(said, list):
-        said = "\n".join(str(part.get("text", "")) for part in said
+    text = message.get("content") if isinstance(message, dict) else None
+    if isinstance(text, list):
+        text = "\n".join(str(part.get("text", "")) for part in text
                          if isinstance(part, dict) and part.get("type") == "text")
-    return said if isinstance(said, str) else None
+    return text if isinstance(text, str) else None
 
 
 def _lmms_model(path: Path) -> str:
@@ -168,7 +168,7 @@ def _lmms_sample(where: str, content: Json, model: str) -> Json:
     if not kept:
         raise RequestError(f"{where}: a sample of lmms-eval without question_id; run the task that"
                            " mimegen export --to lmms-eval writes")
-    said = content["filtered_resps"]
-    while isinstance(said, list) and said:
-        said = said[0]
-    return {"question_id": kept[0], "model": model, "output": said if said else None}
+    responses = content["filtered_resps"]
+    while isinstance(responses, list) and responses:
+        responses = responses[0]
+    return {"question_id": kept[0], "model": model, "output": responses if responses else None}

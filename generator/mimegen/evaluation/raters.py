@@ -94,21 +94,21 @@ def read_scores(path: Path) -> dict[str, float]:
     return scores
 
 
-def people_report(said: PeopleSaid, scores: dict[str, float] | None = None) -> dict[str, Any]:
+def people_report(answers: PeopleSaid, scores: dict[str, float] | None = None) -> dict[str, Any]:
     """Return JSON content: raters with what speaks against them, agreement, mean opinions."""
-    raters = [_rater(name, said) for name in said.raters]
+    raters = [_rater(name, answers) for name in answers.raters]
     flagged = {one["rater"] for one in raters if one["flags"]}
-    scales = sorted({one.scale for one in said.ratings})
+    scales = sorted({one.scale for one in answers.ratings})
     return {
         "raters": raters, "flagged": len(flagged),
-        "choices": {"answers": len(said.choices), "alpha": _choices_alpha(said.choices)},
-        "scales": {scale: _scale([one for one in said.ratings if one.scale == scale], flagged,
+        "choices": {"answers": len(answers.choices), "alpha": _choices_alpha(answers.choices)},
+        "scales": {scale: _scale([one for one in answers.ratings if one.scale == scale], flagged,
                                  scores) for scale in scales}}
 
 
-def _rater(name: str, said: PeopleSaid) -> dict[str, Any]:
-    values = [one.value for one in said.ratings if one.rater == name]
-    checks = said.checks.get(name, [])
+def _rater(name: str, answers: PeopleSaid) -> dict[str, Any]:
+    values = [one.value for one in answers.ratings if one.rater == name]
+    checks = answers.checks.get(name, [])
     equal = equal_share(values)
     flags = []
     if len(values) >= LEAST_RATINGS and equal > EQUAL_SHARE:
@@ -152,10 +152,10 @@ def _ratings_alpha(ratings: Sequence[Rating]) -> float | None:
 
 def _choices_alpha(choices: Sequence[tuple[str, str, str]]) -> float | None:
     """Return nominal alpha of what people chose."""
-    raters, names, said = (sorted({one[part] for one in choices}) for part in range(3))
+    raters, names, chosen = (sorted({one[part] for one in choices}) for part in range(3))
     table = np.full((len(raters), len(names)), np.nan)
     for rater, name, output in choices:
-        table[raters.index(rater), names.index(name)] = said.index(output)
+        table[raters.index(rater), names.index(name)] = chosen.index(output)
     return alpha(table, "nominal") if choices else None
 
 

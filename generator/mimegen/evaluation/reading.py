@@ -73,8 +73,9 @@ def _strict_place(lines: Sequence[str], texts: Sequence[str]) -> int | None:
     letters = ascii_uppercase[:len(texts)]
     if match:
         return _strictly_agreed(letters.find(match[1].upper()), match["text"] or "", texts)
-    said = {letter.upper() for letter in _STRICT_SAID.findall(" ".join(" ".join(lines).split()))}
-    place = letters.find(said.pop()) if len(said) == 1 else -1
+    stated = _STRICT_SAID.findall(" ".join(" ".join(lines).split()))
+    letters_named = {letter.upper() for letter in stated}
+    place = letters.find(letters_named.pop()) if len(letters_named) == 1 else -1
     return None if place < 0 else place
 
 

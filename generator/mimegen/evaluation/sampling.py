@@ -150,9 +150,9 @@ def _read_frames(clip: Path, frames: Sequence[int], pattern: Path, size: tuple[i
         capture_output=True, text=True)
     written = sorted(pattern.parent.iterdir())
     if done.returncode or len(written) != len(frames):
-        said = done.stderr.strip().splitlines()
+        output = done.stderr.strip().splitlines()
         raise RequestError(f"{clip}: {len(written)} of {len(frames)} frames could be read"
-                           f"{': ' + said[0] if said else ''}")
+                           f"{': ' + output[0] if output else ''}")
     return written
 
 

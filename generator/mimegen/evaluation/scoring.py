@@ -37,7 +37,7 @@ class Scored:
 
     question: Question
     model: str
-    said: str | None
+    chosen: str | None
     right: bool
     similarity: float | None = None
     rater: str | None = None
@@ -57,8 +57,8 @@ def score(answers: Sequence[Answer], similarity: str, judge: Judge | None = None
     Raises RequestError where minilm is asked for and cannot be loaded, or a judge not be reached.
     """
     free = [answer for answer in answers if not answer.question.options]
-    said = _judged(free, judge) if judge else _compared(free, similarity)
-    verdicts = {id(answer): one for answer, one in zip(free, said, strict=True)}
+    scored_free = _judged(free, judge) if judge else _compared(free, similarity)
+    verdicts = {id(answer): one for answer, one in zip(free, scored_free, strict=True)}
     return [_choice(answer, parse) if answer.question.options else verdicts[id(answer)]
             for answer in answers]
 
@@ -66,22 +66,22 @@ def score(answers: Sequence[Answer], similarity: str, judge: Judge | None = None
 def _choice(answer: Answer, parse: str) -> Scored:
     question = answer.question
     choice = PARSES[parse](answer.output, question.options)
-    said = None if choice.place is None else question.options[choice.place]
-    return Scored(question, answer.model, said, said == question.answer, rater=answer.rater,
+    chosen = None if choice.place is None else question.options[choice.place]
+    return Scored(question, answer.model, chosen, chosen == question.answer, rater=answer.rater,
                   rule=choice.rule)
 
 
 def _judged(answers: Sequence[Answer], judge: Judge) -> list[Scored]:
     """Return a judge's verdicts; an answer that is empty needs none."""
-    said = [answer for answer in answers if answer.output.strip()]
+    answered = [answer for answer in answers if answer.output.strip()]
     verdicts = {id(answer): verdict for answer, verdict in
-                zip(said, judge.verdicts(said), strict=True)}
+                zip(answered, judge.verdicts(answered), strict=True)}
     return [_with_verdict(answer, verdicts.get(id(answer))) for answer in answers]
 
 
 def _with_verdict(answer: Answer, verdict: bool | None) -> Scored:
-    said = None if verdict is None else final_phrase(answer.output) or answer.output.strip()
-    return Scored(answer.question, answer.model, said, bool(verdict), rater=answer.rater)
+    given = None if verdict is None else final_phrase(answer.output) or answer.output.strip()
+    return Scored(answer.question, answer.model, given, bool(verdict), rater=answer.rater)
 
 
 def _compared(answers: Sequence[Answer], similarity: str) -> list[Scored]:
@@ -92,11 +92,11 @@ def _compared(answers: Sequence[Answer], similarity: str) -> list[Scored]:
 
 
 def _phrase(answer: Answer, compare: Similarity, threshold: float) -> Scored:
-    said = final_phrase(answer.output)
-    if not said:
+    given = final_phrase(answer.output)
+    if not given:
         return Scored(answer.question, answer.model, None, False, rater=answer.rater)
-    best = float(compare([said.lower()], answer.question.labels).max())
-    return Scored(answer.question, answer.model, said, best >= threshold, round(best, 4),
+    best = float(compare([given.lower()], answer.question.labels).max())
+    return Scored(answer.question, answer.model, given, best >= threshold, round(best, 4),
                   answer.rater)
 
 

@@ -88,7 +88,7 @@ def share(scored: Sequence[Scored], *name: str) -> Table:
     None where they all say the same). ``name`` seeds the resampling.
     """
     return {**_clustered([(one.question.action, one.right) for one in scored], *name),
-            "unparsed": sum(one.said is None for one in scored) / len(scored),
+            "unparsed": sum(one.chosen is None for one in scored) / len(scored),
             "chance": _chance(scored)}
 
 
@@ -146,9 +146,9 @@ def _confusions(scored: Sequence[Scored]) -> list[Table]:
     """Return which wrong options were chosen for which answers, the commonest first."""
     counts: dict[tuple[str, str], int] = defaultdict(int)
     for one in scored:
-        if one.question.options and one.said is not None and not one.right:
-            counts[one.question.answer, one.said] += 1
-    return [{"answer": answer, "said": said, "times": times} for (answer, said), times
+        if one.question.options and one.chosen is not None and not one.right:
+            counts[one.question.answer, one.chosen] += 1
+    return [{"answer": answer, "said": given, "times": times} for (answer, given), times
             in sorted(counts.items(), key=lambda entry: (-entry[1], entry[0]))]
 
 
@@ -159,11 +159,11 @@ def validity(scored: Sequence[Scored]) -> Table:
     None.
     """
     valid = [one.question.answer == one.question.options[0] for one in scored]
-    said = [one.said == one.question.options[0] for one in scored]
-    both = sum(a and b for a, b in zip(valid, said, strict=True))
-    return {"precision": both / sum(said) if any(said) else None,
+    firsts = [one.chosen == one.question.options[0] for one in scored]
+    both = sum(a and b for a, b in zip(valid, firsts, strict=True))
+    return {"precision": both / sum(firsts) if any(firsts) else None,
             "recall": both / sum(valid) if any(valid) else None,
-            "f1": 2 * both / (sum(said) + sum(valid)) if any(said) or any(valid) else None}
+            "f1": 2 * both / (sum(firsts) + sum(valid)) if any(firsts) or any(valid) else None}
 
 
 def actpld(scored: Sequence[Scored]) -> Table | None:

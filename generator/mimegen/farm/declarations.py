@@ -65,7 +65,7 @@ class _Titled(Strict):
     title: str
 
 
-class ToldSet(_Titled):
+class SetDeclaration(_Titled):
     """A still of a set, or its geometry."""
 
     kind: Literal["set"] = "set"
@@ -88,7 +88,7 @@ class ToldSet(_Titled):
         return SetJob(*facts) if self.geometry_by is None else GeometryJob(*facts, self.geometry_by)
 
 
-class ToldShot(_Titled):
+class ShotDeclaration(_Titled):
     """Frames; ``missing`` is those of each camera.
 
     With ``passes`` these are frames of ground truth, one of them a column.
@@ -139,7 +139,7 @@ class ToldShot(_Titled):
         return missing
 
 
-class ToldClip(_Titled):
+class ClipDeclaration(_Titled):
     """A clip; the ``background``'s picture, if it has one, lies in the store."""
 
     kind: Literal["clip"] = "clip"
@@ -180,7 +180,7 @@ class ToldClip(_Titled):
                        None if self.shade is None else Shade(*self.shade))
 
 
-class ToldPassFiles(_Titled):
+class PassFilesDeclaration(_Titled):
     """A clip's files of a pass."""
 
     kind: Literal["pass files"] = "pass files"
@@ -213,7 +213,7 @@ class ToldPassFiles(_Titled):
             self.flow_files), root / self.target)
 
 
-class ToldDisplay(_Titled):
+class DisplayDeclaration(_Titled):
     """A point-light display of performances."""
 
     kind: Literal["display"] = "display"
@@ -238,25 +238,27 @@ class ToldDisplay(_Titled):
                           self.angle, self.shared, root / self.target)
 
 
-Told = ToldSet | ToldShot | ToldClip | ToldPassFiles | ToldDisplay
-_TOLD: TypeAdapter[Told] = TypeAdapter(Annotated[Told, Field(discriminator="kind")])
+Declaration = (SetDeclaration | ShotDeclaration | ClipDeclaration | PassFilesDeclaration
+               | DisplayDeclaration)
+_DECLARATIONS: TypeAdapter[Declaration] = TypeAdapter(
+    Annotated[Declaration, Field(discriminator="kind")])
 
 
-def told_of(job: Job, title: str, place: Relative) -> Told:
+def declaration_of(job: Job, title: str, place: Relative) -> Declaration:
     """Return a job as its declaration, with paths relative to the store."""
     match job:
         case SetJob():
-            return ToldSet.of(job, title, place)
+            return SetDeclaration.of(job, title, place)
         case ShotJob():
-            return ToldShot.of(job, title, place)
+            return ShotDeclaration.of(job, title, place)
         case ClipJob():
-            return ToldClip.of(job, title, place)
+            return ClipDeclaration.of(job, title, place)
         case PassFilesJob():
-            return ToldPassFiles.of(job, title, place)
+            return PassFilesDeclaration.of(job, title, place)
         case DisplayJob():
-            return ToldDisplay.of(job, title, place)
+            return DisplayDeclaration.of(job, title, place)
 
 
-def told_by(content: Any) -> Told:
+def parsed_declaration(content: Any) -> Declaration:
     """Return the declaration in JSON content. Raises ValidationError where that is no job."""
-    return _TOLD.validate_python(content)
+    return _DECLARATIONS.validate_python(content)

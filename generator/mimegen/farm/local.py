@@ -69,7 +69,7 @@ class LocalExecutor:
         self._threads, self._scratch = threads, scratch
         self._seats = [_Seat(f"{device} worker {number}", device)
                        for number, device in enumerate(devices, 1)]
-        self._said: list[Heard] = []
+        self._pending: list[Heard] = []
         try:
             for seat in self._seats:
                 if warm and seat.device != NONE:
@@ -97,18 +97,18 @@ class LocalExecutor:
         worker = seat.worker or self._start(seat, NONE if task.plain else seat.device)
         seat.task, seat.taken = task, False
         worker.submit(task.job)
-        self._said.append(Heard(seat.name, Begun(), task))
+        self._pending.append(Heard(seat.name, Begun(), task))
 
     def events(self, timeout: float) -> Iterator[Heard]:
         """Yield what the workers say within ``timeout`` seconds.
 
         Raises RequestError where Blender cannot start at all.
         """
-        said, self._said = self._said, []
-        yield from said
+        pending, self._pending = self._pending, []
+        yield from pending
         working = [seat for seat in self._seats if seat.worker]
         heard = wait([seat.worker.connection for seat in working if seat.worker],
-                     0 if said else timeout)
+                     0 if pending else timeout)
         for seat in working:
             if seat.worker is not None and seat.worker.connection in heard:
                 yield from self._hear(seat, seat.worker)
@@ -118,7 +118,7 @@ class LocalExecutor:
         for seat in self._seats:
             if seat.task is task:
                 self._vacate(seat)
-                self._said.append(Heard(seat.name, Lost(why), task))
+                self._pending.append(Heard(seat.name, Lost(why), task))
 
     def close(self) -> None:
         """Kill all workers."""

@@ -14,7 +14,7 @@ from mimegen.base.files import publish
 from mimegen.farm.executor import Begun, Heard, Lost, Message, Unfit
 from mimegen.farm.local import LocalExecutor
 from mimegen.farm.raywaits import Wait
-from mimegen.farm.remote import Place, Probe, RemoteWorker, Said, version
+from mimegen.farm.remote import Place, Probe, RemoteWorker, WorkerMessage, version
 from mimegen.farm.settings import FarmSettings
 from mimegen.farm.task import Task, task_to_json
 from mimegen.groundtruth.job import PassJob
@@ -80,9 +80,9 @@ class RayExecutor:
             _connect(self._ray, settings.address)
         self._probe = _leave_probe(self._root, settings.store_there)
         self._seats: list[_Seat] = []
-        self._said: list[Heard] = []
+        self._pending: list[Heard] = []
         self._unfit: set[str] = set()
-        self._looked_at = float("-inf")
+        self._checked_at = float("-inf")
         self._cpus = settings.cpus_per_task or 1
         gpus = settings.gpus_per_task
         self._gpus = gpus if gpus is not None else float(device != "cpu")
@@ -114,7 +114,7 @@ class RayExecutor:
         files = {} if seat.place.sees_store else self._read_by(task)
         seat.actor.submit.remote(content, files)
         seat.asked = seat.actor.listen.remote()
-        self._said.append(Heard(seat.name, Begun(), task))
+        self._pending.append(Heard(seat.name, Begun(), task))
 
     def events(self, timeout: float) -> Iterator[Heard]:
         """Yield what the workers say within ``timeout`` seconds.
@@ -122,16 +122,16 @@ class RayExecutor:
         Raises RequestError where none of the cluster's machines can render.
         """
         self._look_for_places()
-        self._say_for_what_it_waits()
-        said, self._said = [*self._said, *self._here.events(0)], []
-        yield from said
+        self._report_missing_resources()
+        pending, self._pending = [*self._pending, *self._here.events(0)], []
+        yield from pending
         asked = {seat.asked: seat for seat in self._seats if seat.asked is not None}
         if not asked:
-            time.sleep(0 if said else timeout)
+            time.sleep(0 if pending else timeout)
             return
         heard, _ = self._ray.wait(list(asked), num_returns=len(asked), timeout=0)
         if not heard:
-            heard, _ = self._ray.wait(list(asked), timeout=0 if said else timeout)
+            heard, _ = self._ray.wait(list(asked), timeout=0 if pending else timeout)
         for answer in heard:
             yield from self._hear(asked[answer], answer)
 
@@ -140,7 +140,7 @@ class RayExecutor:
         self._here.abandon(task, why)
         for seat in [seat for seat in self._seats if seat.task is task]:
             self._remove(seat)
-            self._said.append(Heard(seat.name, Lost(why), task))
+            self._pending.append(Heard(seat.name, Lost(why), task))
 
     def close(self) -> None:
         """Kill all actors, and leave the cluster."""
@@ -171,8 +171,8 @@ class RayExecutor:
         if isinstance(value, Place):
             yield from self._arrived(seat, value)
             return
-        for said in value:
-            yield from self._understand(seat, said)
+        for event in value:
+            yield from self._understand(seat, event)
         if seat in self._seats and (seat.task is not None or not seat.ready):
             seat.asked = seat.actor.listen.remote()
 
@@ -184,14 +184,14 @@ class RayExecutor:
         else:
             seat.asked = seat.actor.listen.remote()
 
-    def _understand(self, seat: _Seat, said: Said) -> Iterator[Heard]:
-        message: Message = said.message
+    def _understand(self, seat: _Seat, event: WorkerMessage) -> Iterator[Heard]:
+        message: Message = event.message
         if isinstance(message, JobFailed | Lost) and not seat.ready:
             why = message.message if isinstance(message, JobFailed) else message.why
             yield from self._leave_out(seat, why)
             return
-        if said.file is not None:
-            message = self._taken_in(seat, said)
+        if event.file is not None:
+            message = self._taken_in(seat, event)
         if isinstance(message, Ready):
             seat.ready, seat.cpu = True, message.cpu
         yield Heard(seat.name, message, seat.task)
@@ -200,13 +200,13 @@ class RayExecutor:
             if isinstance(message, Lost):
                 self._remove(seat)
 
-    def _taken_in(self, seat: _Seat, said: Said) -> Message:
+    def _taken_in(self, seat: _Seat, event: WorkerMessage) -> Message:
         """Publish the file that came back with a message, as a worker does that sees the store.
 
         Returns the message, or that the worker is lost where the store's folder went meanwhile.
         """
-        assert said.file is not None, "it was looked up"
-        place, data = said.file
+        assert event.file is not None, "it was looked up"
+        place, data = event.file
         path, job = self._root / place, seat.task.job if seat.task else None
         try:
             if isinstance(job, ShotJob) and not isinstance(job, PassJob):
@@ -216,7 +216,7 @@ class RayExecutor:
             raise
         except RequestError as problem:
             return Lost(str(problem), blameless=True)
-        return said.message
+        return event.message
 
     def _leave_out(self, seat: _Seat, why: str) -> Iterator[Heard]:
         self._unfit.add(seat.node)
@@ -232,7 +232,7 @@ class RayExecutor:
 
     def _lost(self, seat: _Seat, problem: Exception) -> Iterator[Heard]:
         """Say which task was lost; a machine that is there and starts no actor is left out."""
-        self._looked_at = float("-inf")
+        self._checked_at = float("-inf")
         if seat.place is None and self._stays(seat.node):
             words = " ".join(str(problem).split())
             yield from self._leave_out(seat, f"no worker starts there: ...{words[-WORDS:]}")
@@ -261,15 +261,15 @@ class RayExecutor:
 
     def _look_for_places(self) -> None:
         """Start an actor wherever a machine has place for one more."""
-        if time.monotonic() - self._looked_at < LOOK_EVERY_S:
+        if time.monotonic() - self._checked_at < LOOK_EVERY_S:
             return
-        self._looked_at = time.monotonic()
+        self._checked_at = time.monotonic()
         most = self._settings.workers
         for node, plain in self._places():
             if most is None or sum(seat.plain == plain for seat in self._seats) < most:
                 self._start_on(node, plain)
 
-    def _say_for_what_it_waits(self) -> None:
+    def _report_missing_resources(self) -> None:
         if any(seat.place is not None for seat in self._seats):
             self._wait.is_over()
         elif self._seats:

@@ -49,7 +49,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Said:
+class WorkerMessage:
     """A message, and the file that it tells of where the store is not seen: its place, its bytes.
 
     The place is relative to the store.
@@ -78,7 +78,7 @@ class RemoteWorker:
         self._device, self._threads, self._node = device, threads, node
         self._task: Task | None = None
         self._taken = False
-        self._refused: list[Said] = []
+        self._refused: list[WorkerMessage] = []
         self._worker = self._fresh()
 
     def place(self) -> Place:
@@ -95,7 +95,7 @@ class RemoteWorker:
                 for folder in _folders(self._task):
                     folder.mkdir(parents=True, exist_ok=True)
         except RequestError as problem:
-            self._refused = [Said(JobFailed(f"{socket.gethostname()}: {problem}"))]
+            self._refused = [WorkerMessage(JobFailed(f"{socket.gethostname()}: {problem}"))]
             return
         if not self._worker.is_fit:
             self._worker.close()
@@ -103,22 +103,22 @@ class RemoteWorker:
         self._taken = False
         self._worker.submit(self._task.job)
 
-    def listen(self) -> list[Said]:
+    def listen(self) -> list[WorkerMessage]:
         """Return what was said within two seconds."""
-        said, self._refused = self._refused, []
-        timeout = 0.0 if said else LISTEN_S
+        messages, self._refused = self._refused, []
+        timeout = 0.0 if messages else LISTEN_S
         try:
             while self._worker.connection.poll(timeout):
                 message, timeout = self._worker.connection.recv(), 0.0
                 if isinstance(message, JobTaken):
                     self._taken = True
                 else:
-                    said.append(self._said(message))
+                    messages.append(self._with_file(message))
         except (EOFError, OSError):
             self._worker.kill()
             self._worker = self._fresh()
-            said.append(Said(Lost("its process died", blameless=not self._taken)))
-        return said
+            messages.append(WorkerMessage(Lost("its process died", blameless=not self._taken)))
+        return messages
 
     def pid(self) -> int:
         """Return the process that a test may kill."""
@@ -127,15 +127,16 @@ class RemoteWorker:
     def _fresh(self) -> StageWorker:
         return StageWorker(self._device, self._threads, Path(self._scratch.name))
 
-    def _said(self, message: Message) -> Said:
+    def _with_file(self, message: Message) -> WorkerMessage:
         if isinstance(message, JobFailed):
-            return Said(replace(message, message=f"{socket.gethostname()}: {message.message}"))
+            with_host = f"{socket.gethostname()}: {message.message}"
+            return WorkerMessage(replace(message, message=with_host))
         path = None if self._sees_store or self._task is None else _made(self._task, message)
         if path is None:
-            return Said(message)
+            return WorkerMessage(message)
         data = path.read_bytes()
         path.unlink()
-        return Said(message, (path.relative_to(self._root).as_posix(), data))
+        return WorkerMessage(message, (path.relative_to(self._root).as_posix(), data))
 
 
 def _folders(task: Task) -> tuple[Path, ...]:

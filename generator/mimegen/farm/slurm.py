@@ -86,10 +86,10 @@ class SlurmExecutor:
         self._lock.enter_context(locked(folder, on_wait=lambda: say(
             f"another mimegen render leads the jobs of {out}; this one goes on when it ends")))
         self._room, self._left = AT_ONCE, False
-        self._looked_at = self._heard_at = float("-inf")
+        self._checked_at = self._heard_at = float("-inf")
         self._barren, self._missed = _Barren(), set[str]()
         self._out: dict[str, Task] = {}
-        self._said: list[Heard] = []
+        self._pending: list[Heard] = []
         self._adopt()
 
     @property
@@ -119,16 +119,16 @@ class SlurmExecutor:
         Raises RequestError where Slurm refuses jobs, or none of them comes to work.
         """
         self._room = AT_ONCE
-        now, said = time.monotonic(), self._said
-        self._said = []
-        yield from said
+        now, pending = time.monotonic(), self._pending
+        self._pending = []
+        yield from pending
         if now - self._heard_at >= HEAR_EVERY_S:
             self._heard_at = now
             yield from self._hear()
-        if now - self._looked_at >= LOOK_EVERY_S:
-            self._looked_at = now
+        if now - self._checked_at >= LOOK_EVERY_S:
+            self._checked_at = now
             yield from self._look()
-        elif not said:
+        elif not pending:
             time.sleep(timeout)
 
     def abandon(self, task: Task, why: str) -> None:
@@ -139,7 +139,7 @@ class SlurmExecutor:
             self._spool.done(name, holder)
             self._queue.cancel([holder])
         del self._out[name]
-        self._said.append(Heard(f"job {holder}", Lost(why), task))
+        self._pending.append(Heard(f"job {holder}", Lost(why), task))
 
     def leave(self, command: Sequence[str]) -> str:
         """Leave all tasks to jobs, and ``command`` to one that begins when they have ended.
@@ -188,7 +188,7 @@ class SlurmExecutor:
             if content is not None:
                 self._out[name] = task_from_json(content, self._root)
         self._adopted = tuple(self._out.values())
-        self._said = [Heard(f"job {job}", Begun(), self._out[name])
+        self._pending = [Heard(f"job {job}", Begun(), self._out[name])
                       for name, job in taken.items() if name in self._out]
 
     def _hear(self) -> Iterator[Heard]:
@@ -235,8 +235,8 @@ class SlurmExecutor:
     def _judge(self, jobs: dict[str, Job]) -> None:
         """Raise RequestError where no job will ever come to work."""
         for number in self._barren.new(jobs):
-            said = self._spool.has_said(number)
-            self._barren.add(number, jobs[number], None if said else self._mute(number, jobs))
+            heard = self._spool.has_messages(number)
+            self._barren.add(number, jobs[number], None if heard else self._mute(number, jobs))
         live = [job for job in jobs.values() if job.lives]
         hopeless = [job.reason for job in live if job.hopeless]
         if hopeless and len(hopeless) == len(live):

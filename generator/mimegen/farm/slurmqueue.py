@@ -71,19 +71,19 @@ class SlurmQueue:
 
     def jobs(self) -> dict[str, Job] | None:
         """Return the jobs of arrays, lately ended ones too; None where Slurm does not answer."""
-        told = asked("squeue", "--noheader", "--array", "--states=all", f"--name={self.name}",
+        output = asked("squeue", "--noheader", "--array", "--states=all", f"--name={self.name}",
                      "--format=%i|%T|%N|%r")
-        if told.returncode:
+        if output.returncode:
             return None
-        rows = [line.split("|") for line in told.stdout.splitlines() if "_" in line.split("|")[0]]
+        rows = [line.split("|") for line in output.stdout.splitlines() if "_" in line.split("|")[0]]
         return {number: Job(state, node or "no machine yet", reason)
                 for number, state, node, reason in rows}
 
     def see_that_it_answers(self) -> None:
         """Raise RequestError where Slurm is not here or does not answer."""
-        told = asked("sinfo", "--noheader", "--format=%P")
-        if told.returncode:
-            raise RequestError(f"Slurm does not answer: {' '.join(told.stderr.split())[:300]}")
+        output = asked("sinfo", "--noheader", "--format=%P")
+        if output.returncode:
+            raise RequestError(f"Slurm does not answer: {' '.join(output.stderr.split())[:300]}")
 
     def submit(self, command: Sequence[str], options: Sequence[str]) -> str | None:
         """Return the number of a new job, or array; None where Slurm does not answer just now.
@@ -92,13 +92,13 @@ class SlurmQueue:
         """
         script = "\n".join(["#!/bin/bash", *self.settings.slurm_setup,
                             f"exec {shlex.join(command)}", ""])
-        told = asked("sbatch", "--parsable", f"--job-name={self.name}", "--nodes=1", "--ntasks=1",
+        output = asked("sbatch", "--parsable", f"--job-name={self.name}", "--nodes=1", "--ntasks=1",
                      *self._place(), *options, *self.settings.slurm_options, script=script)
-        if told.returncode == 0:
-            return told.stdout.strip().partition(";")[0]
-        if any(words in told.stderr for words in _PASSING):
+        if output.returncode == 0:
+            return output.stdout.strip().partition(";")[0]
+        if any(words in output.stderr for words in _PASSING):
             return None
-        raise RequestError(f"Slurm refuses the jobs: {' '.join(told.stderr.split())[:300]}")
+        raise RequestError(f"Slurm refuses the jobs: {' '.join(output.stderr.split())[:300]}")
 
     def cancel(self, numbers: Sequence[str]) -> None:
         """End jobs at once."""
@@ -106,9 +106,9 @@ class SlurmQueue:
             asked("scancel", *numbers)
 
     def _place(self) -> list[str]:
-        said = {name: getattr(self.settings, f"slurm_{name}")
+        options = {name: getattr(self.settings, f"slurm_{name}")
                 for name in ("partition", "account", "time")}
-        return [f"--{name}={value}" for name, value in said.items() if value is not None]
+        return [f"--{name}={value}" for name, value in options.items() if value is not None]
 
 
 def asked(*command: str, script: str | None = None) -> subprocess.CompletedProcess[str]:

@@ -122,7 +122,7 @@ class Spool:
                 with suppress(KeyError, TypeError):
                     yield _line(path.stem, content)
 
-    def has_said(self, job: str) -> bool:
+    def has_messages(self, job: str) -> bool:
         """Whether a job ever said anything."""
         return (self.folder / "said" / f"{job}.jsonl").exists()
 

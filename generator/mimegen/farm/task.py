@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pydantic import ValidationError
 
 from mimegen.base.errors import RequestError
-from mimegen.farm.declarations import Job, Relative, told_by, told_of
+from mimegen.farm.declarations import Job, Relative, declaration_of, parsed_declaration
 from mimegen.scenery.job import SetJob
 from mimegen.shots.jobs import ShotJob
 
@@ -58,7 +58,7 @@ def _take_away(missing: NDArray[np.bool_], folders: Sequence[Path], other: ShotJ
 
 def task_to_json(task: Task, root: Path) -> dict[str, Any]:
     """Return a task as what JSON can hold, its paths relative to ``root``, the store's folder."""
-    return told_of(task.job, task.title, Relative(root)).model_dump(mode="json")
+    return declaration_of(task.job, task.title, Relative(root)).model_dump(mode="json")
 
 
 def task_from_json(content: Any, root: Path) -> Task:
@@ -67,10 +67,10 @@ def task_from_json(content: Any, root: Path) -> Task:
     Raises RequestError where it is no task, or one of another version.
     """
     try:
-        told = told_by(content)
+        declaration = parsed_declaration(content)
     except ValidationError as problem:
         first = problem.errors()[0]
         where = ".".join(str(step) for step in first["loc"])
         raise RequestError(f"not a task that this version of mimegen knows: {where}:"
                            f" {first['msg'].removeprefix('Value error, ')}") from problem
-    return Task(told.job(root), told.title)
+    return Task(declaration.job(root), declaration.title)

@@ -55,14 +55,14 @@ def _reordered(shown: NDArray[np.intp], fps: float, fault: Fault,
     order = list(range(STEPS))
     for here, there in zip(moved, [*moved[1:], moved[0]], strict=True):
         order[here] = there
-    told = []
+    facts = []
     start = 0
     for place, step in enumerate(order):
         end = start + len(steps[step])
         if place != step:
-            told.append((start / fps, end / fps))
+            facts.append((start / fps, end / fps))
         start = end
-    return np.concatenate([steps[step] for step in order]), record_of(fault, told)
+    return np.concatenate([steps[step] for step in order]), record_of(fault, facts)
 
 
 def _stuck(shown: NDArray[np.intp], fps: float, fault: Fault,

@@ -126,11 +126,11 @@ class Casting:
 
     def _with_living_faces(self, scene: tuple[Performance, ...],
                            fps: float) -> tuple[Performance, ...]:
-        said = self.take.faces(fps) or ({},) * len(scene)
+        faces = self.take.faces(fps) or ({},) * len(scene)
         rngs = (generator(self.take.seed, *self.take.words, "face", number)
                 for number in range(len(scene)))
         return tuple(enlivened(performance, values, self.take.semantic_group, rng)
-                     for performance, values, rng in zip(scene, said, rngs, strict=True))
+                     for performance, values, rng in zip(scene, faces, rngs, strict=True))
 
     def standard_places(self, fps: float) -> tuple[FloatArray, ...]:
         """Return where the joints (F, J, 3) of the standard person are in a score, by performer.

@@ -266,8 +266,8 @@ def _nearest_names(word: str, names: Mapping[str, Sequence[Asked]]) -> list[str]
 
 def _members_called(word: str, sets: Mapping[str, ActionSet]) -> str:
     """Say what a number is in the sets that have it, as "'wear a shoe' of ntu120"; or nothing."""
-    return " and ".join(f"'{said}' of {name}" for name, members in sets.items()
-                        for code, said in members.members.items()
+    return " and ".join(f"'{members_of}' of {name}" for name, members in sets.items()
+                        for code, members_of in members.members.items()
                         if _has_digit(word) and word in map(plain, members.names_of(code)))
 
 

@@ -23,7 +23,7 @@ from mimegen.readers.asf_amc import skeleton_file
 from mimegen.readers.files import buffers_beside, check_file
 from mimegen.readers.trimming import span_of
 
-Said = TypeVar("Said")
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
@@ -173,10 +173,10 @@ def _action(known: Action | None, folder: TakeFolder, takes: Mapping[str, Span],
     if known is None:
         return _new_action(request)
     if folder.has_action and request.replaces and folder.holds_only(takes):
-        said = {"labels": request.labels, "aligned_background": request.aligned,
+        fields = {"labels": request.labels, "aligned_background": request.aligned,
                 "misaligned_background": request.misaligned, "semantic_group": request.group,
                 "licence": request.licence}
-        return known.model_copy(update={key: value for key, value in said.items() if value})
+        return known.model_copy(update={key: value for key, value in fields.items() if value})
     if request.group is None or request.group == known.semantic_group:
         return known
     if not folder.has_action or (known.semantic_group and not request.replaces):
@@ -268,9 +268,9 @@ def _take_text(request: ImportRequest, action: Action, copies: Mapping[str, Path
     return _yaml(facts.model_dump(mode="json", exclude_defaults=True))
 
 
-def _own(said: Said | None, of_action: Said | None) -> Said | None:
+def _own(given: Value | None, of_action: Value | None) -> Value | None:
     """Return what a take says of itself; None where it only repeats its action."""
-    return None if said == of_action else said
+    return None if given == of_action else given
 
 
 def _yaml(content: dict[str, object]) -> str:

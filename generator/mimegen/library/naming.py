@@ -77,8 +77,8 @@ def names_in_sets(actions: Mapping[Path, Action], sets: Mapping[str, ActionSet]
         for name, codes in action.sets.items():
             check_codes(file, name, codes, sets)
             for code in codes:
-                for said in sets[name].names_of(code):
-                    found.setdefault(plain(said), {})[action.id] = Asked(action.id)
+                for other in sets[name].names_of(code):
+                    found.setdefault(plain(other), {})[action.id] = Asked(action.id)
     return {name: tuple(asked.values()) for name, asked in found.items()}
 
 

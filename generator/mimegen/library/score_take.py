@@ -103,7 +103,7 @@ class ScoreTake(Described):
         return faces(self.score, self.seed, fps / self.tempo, self.style)
 
     @property
-    def said(self) -> Happenings:
+    def declared_happenings(self) -> Happenings:
         """What lies beside the score about things and steps. Raises RequestError where it is wrong.
         """
         path = self.file.with_name(self.name + TIMELINE_SUFFIX)
@@ -113,7 +113,7 @@ class ScoreTake(Described):
     def timeline(self) -> list[Interval]:
         """What happens, from when to when. Raises RequestError as ``said``."""
         cue = (self.labels[0], self.cue) if self.cue else None
-        return retold(happenings(self.score, self.said, self.seed, self.style, cue),
+        return retold(happenings(self.score, self.declared_happenings, self.seed, self.style, cue),
                       self.mirror, self.tempo)
 
     def facts(self) -> dict[str, Any]:

@@ -30,16 +30,17 @@ def contradictions(row: Row) -> list[str]:
         angle = float((row.config_name or "").rpartition("@")[2])
         false |= {"angle"} if row.angle not in (None, angle) else set()
     config = row.render_config if row.shot_key else None
-    said = facts_of(row)
-    false |= {name for name in _OF_CONFIG if config and config.get(name, said[name]) != said[name]}
+    facts = facts_of(row)
+    false |= {name for name in _OF_CONFIG
+              if config and config.get(name, facts[name]) != facts[name]}
     return sorted(false)
 
 
-def said_falsely(row: Row, names: Iterable[str]) -> str:
+def wrong_fields_message(row: Row, names: Iterable[str]) -> str:
     """Return in words that a row says of its clip what is not so, naming the fields."""
     facts = facts_of(row)
-    told = ", ".join(f"{name} {_short(facts[name])}" for name in names)
-    return f"its row says {told}, which is not what the clip was made as"
+    listed = ", ".join(f"{name} {_short(facts[name])}" for name in names)
+    return f"its row says {listed}, which is not what the clip was made as"
 
 
 def _short(value: Any) -> str:
@@ -71,7 +72,7 @@ def _what_is_wrong(out: Path, row: Row, known: "_Known") -> str | None:
     if known.sha256(path) != row.sha256:
         return f"{path}: is damaged or was changed (its SHA-256 is not the row's)"
     false = sorted({*contradictions(row), *(false_facts(path, row) or ())})
-    return f"{path}: {said_falsely(row, false)}" if false else None
+    return f"{path}: {wrong_fields_message(row, false)}" if false else None
 
 
 @dataclass

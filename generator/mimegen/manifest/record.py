@@ -97,9 +97,9 @@ def _tag(name: str, value: Any, secret: bytes) -> bytes:
 
 
 def _text(value: Any) -> bytes:
-    said = json.dumps(_plain(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    text = json.dumps(_plain(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     # As rows are written.
-    return said.encode("utf-8", "replace")
+    return text.encode("utf-8", "replace")
 
 
 def _plain(value: Any) -> Any:

@@ -86,8 +86,8 @@ def solve(file: str, labels: Sequence[str], positions: FloatArray, fps: float,
     rms = {name: float(1000 * np.sqrt(np.nanmean(misses[:, n] ** 2)))
            for n, name in enumerate(names)}
     left = [label for label in labels if marker_set.landmark(label) is None]
-    said = _standing(put) if standing else _inferred(hidden)
-    notes = (*_notes(len(positions), span, seen[:, : len(names)], left, landmarks), *said)
+    note = _standing(put) if standing else _inferred(hidden)
+    notes = (*_notes(len(positions), span, seen[:, : len(names)], left, landmarks), *note)
     return Solution(motion, names, rms, unseen, span, put or hidden, notes)
 
 

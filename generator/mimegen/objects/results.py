@@ -34,7 +34,7 @@ class Results:
             {"model": one.model, "question_id": one.question.question_id,
              "sample_id": one.question.sample_id, "action": one.question.action,
              "variant": one.question.variant, "format": one.question.format,
-             "said": one.said, "answer": one.question.answer, "correct": one.right}
+             "said": one.chosen, "answer": one.question.answer, "correct": one.right}
             for one in self.scored)
 
     def summary(self) -> "pandas.DataFrame":

@@ -155,15 +155,15 @@ def _timeline(row: Row) -> str:
 
 def _bar(one: Interval, length: float) -> str:
     left, wide = (100 * float(value) / length for value in (one.start_s, one.end_s - one.start_s))
-    said = escape(f"{one.name}, {one.start_s:.1f} to {one.end_s:.1f} s")
-    return (f'<span style="left:{left:.2f}%;width:{wide:.2f}%" title="{said}">'
+    label = escape(f"{one.name}, {one.start_s:.1f} to {one.end_s:.1f} s")
+    return (f'<span style="left:{left:.2f}%;width:{wide:.2f}%" title="{label}">'
             f"{escape(one.name)}</span>")
 
 
 def _passes(row: Row) -> str:
     """Return links to a clip's ground truth."""
-    links = ", ".join(f'<a href="{escape(quote(told.folder))}/">{escape(kind)}</a>'
-                      for kind, told in (row.passes or {}).items())
+    links = ", ".join(f'<a href="{escape(quote(facts.folder))}/">{escape(kind)}</a>'
+                      for kind, facts in (row.passes or {}).items())
     return f"<dt>Ground truth</dt><dd>{links}</dd>" if links else ""
 
 
@@ -180,8 +180,8 @@ def _name(row: Row) -> str:
 
 def _view(row: Row) -> str:
     """Return from where a clip is filmed: a side of the performer, or the camera's angle."""
-    said = _text(row, "variant").rpartition("@")[2]
-    return said if said[:1].isalpha() else f"{_text(row, 'angle')}°"
+    angle = _text(row, "variant").rpartition("@")[2]
+    return angle if angle[:1].isalpha() else f"{_text(row, 'angle')}°"
 
 
 def _origin(row: Row) -> str:

@@ -78,14 +78,14 @@ def scene_pictures(
 ) -> Iterator[Image.Image]:
     """Yield pictures of these frames, of the size of a sheet's tile; see ``scene_sheet``."""
     paint = paint or partial(_painted, figures)
-    points = np.concatenate([_looked_at(motion, sheet.focus) for _, motion in figures], axis=1)
+    points = np.concatenate([_focus_points(motion, sheet.focus) for _, motion in figures], axis=1)
     camera = camera_of(points, sheet)
     for frame in frames:
         look = camera_of(points[frame : frame + 1], sheet) if sheet.focus else camera
         yield paint(frame, look).resize(sheet.tile, Image.Resampling.LANCZOS)
 
 
-def _looked_at(motion: Motion, focus: tuple[str, ...]) -> FloatArray:
+def _focus_points(motion: Motion, focus: tuple[str, ...]) -> FloatArray:
     """Return the places (F, J, 3) of the joints in focus, or of all."""
     places = motion.global_pose.positions
     return places[:, [motion.skeleton.index[name] for name in focus]] if focus else places

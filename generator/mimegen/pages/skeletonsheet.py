@@ -76,8 +76,8 @@ def write_skeleton_sheet(target: Path, motion: Motion, roles: Mapping[str, str],
     bones = [parts[j] for j in (*above, *leaves)]
     joints = ["doubtful" if name in doubts else part
               for name, part in zip(skeleton.names, parts, strict=True)]
-    names = {skeleton.index[name]: f"{name}: {said}" if said else name
-             for name, said in doubts.items()}
+    names = {skeleton.index[name]: f"{name}: {doubt}" if doubt else name
+             for name, doubt in doubts.items()}
     views = ("front", "left side") if roles else ("along Y", "along X")
     _write(target, title, _Figure(frames / motion.fps, lines - shift[:, :, None], bones,
                                   places - shift, joints, views, names))
@@ -167,8 +167,8 @@ def _legend(draw: ImageDraw.ImageDraw, parts: list[str], top: float) -> None:
         left += 20 + _text(draw, (left + 20, top), part, 12) + 16
 
 
-def _text(draw: ImageDraw.ImageDraw, corner: tuple[float, float], said: str, size: int) -> float:
+def _text(draw: ImageDraw.ImageDraw, corner: tuple[float, float], text: str, size: int) -> float:
     """Write text and return how wide it is."""
     font = ImageFont.load_default(size * SCALE)
-    draw.text((corner[0] * SCALE, corner[1] * SCALE), said, INK, font)
-    return float(draw.textlength(said, font)) / SCALE
+    draw.text((corner[0] * SCALE, corner[1] * SCALE), text, INK, font)
+    return float(draw.textlength(text, font)) / SCALE

@@ -134,11 +134,11 @@ def _tint(color: FloatArray) -> Tint:
 
 
 def _of_picture(picture: Picture, config: RenderConfig, angle_deg: float) -> PlaceLight:
-    told = picture.light
-    assert told is not None, "pictures without a light are asked for none"
+    measured = picture.light
+    assert measured is not None, "pictures without a light are asked for none"
     light = config.light
-    if told.sun_from_deg is not None:
-        azimuth = camera_azimuth(config) + angle_deg + told.sun_from_deg[0]
+    if measured.sun_from_deg is not None:
+        azimuth = camera_azimuth(config) + angle_deg + measured.sun_from_deg[0]
         light = light.model_copy(update={
-            "sun_from_deg": (half_turn(azimuth), told.sun_from_deg[1])})
-    return PlaceLight(light, told.tint)
+            "sun_from_deg": (half_turn(azimuth), measured.sun_from_deg[1])})
+    return PlaceLight(light, measured.tint)

@@ -134,7 +134,7 @@ class Shot:
         return {"faults": [record.content() for record in self.casting.fault_records(scene)]}
 
 
-def tells_way(facts: Mapping[str, Any]) -> bool:
+def has_route(facts: Mapping[str, Any]) -> bool:
     """Say whether a shot's facts hold what its performers take of the floor, as is told today."""
     return bool(facts.get("swept", {}).get("code") == sweeping_code())
 

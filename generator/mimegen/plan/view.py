@@ -23,12 +23,12 @@ class View:
     @property
     def words(self) -> tuple[str, ...]:
         """What stands for it in a config's name."""
-        told = [("elevation", self.elevation), ("lens", self.lens)]
+        parts = [("elevation", self.elevation), ("lens", self.lens)]
         if self.sun_from is not None:
-            told += [("light", self.sun_from[0]), ("", self.sun_from[1])]
+            parts += [("light", self.sun_from[0]), ("", self.sun_from[1])]
         if self.strength != 1:
-            told += [("strength", self.strength)]
-        return (*(f"{word}{number:g}" for word, number in told if number is not None),
+            parts += [("strength", self.strength)]
+        return (*(f"{word}{number:g}" for word, number in parts if number is not None),
                 *(["follow"] if self.follow else []))
 
     def of(self, config: RenderConfig) -> RenderConfig:

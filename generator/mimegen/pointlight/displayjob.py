@@ -43,8 +43,8 @@ class DisplayJob:
         bodies = tuple(_performance(files) for files in self.figures)
         scene = scene_of_performances(self.name, bodies, self.display, OF_CHARACTERS)
         stimulus = filmed(scene, self.display, self.seed, self.angle, self.shared)
-        told = {"facts": display_facts(stimulus), "moments": stimulus.moments.tolist()}
-        publish(facts_file(self.target), json.dumps(told))
+        content = {"facts": display_facts(stimulus), "moments": stimulus.moments.tolist()}
+        publish(facts_file(self.target), json.dumps(content))
         write_mp4(stimulus, self.target)
 
 
@@ -58,8 +58,8 @@ def read_facts(target: Path) -> tuple[dict[str, Any], list[float]]:
 
     Raises ValueError or OSError where that is damaged or absent.
     """
-    told = json.loads(facts_file(target).read_text(encoding="utf-8"))
-    return told["facts"], told["moments"]
+    content = json.loads(facts_file(target).read_text(encoding="utf-8"))
+    return content["facts"], content["moments"]
 
 
 @lru_cache(maxsize=2)

@@ -71,10 +71,10 @@ def _front(take: Take) -> dict[str, float]:
     return {"front_azimuth_deg": turned(take.front_deg)}
 
 
-def _view_azimuth(said: dict[str, Any]) -> dict[str, float]:
+def _view_azimuth(known: dict[str, Any]) -> dict[str, float]:
     """Return where a display's camera stands from the performer's front, where that is known."""
-    front = said.get("front_azimuth_deg")
-    return {} if front is None else {"view_azimuth_deg": turned(said["azimuth_deg"] - front)}
+    front = known.get("front_azimuth_deg")
+    return {} if front is None else {"view_azimuth_deg": turned(known["azimuth_deg"] - front)}
 
 
 def marker_scene(file: Path, display: Display, subject: str | None = None,
@@ -178,8 +178,8 @@ def display_row(clip: DisplayClip, file: Path, facts: dict[str, Any], moments: S
     ``facts`` and ``moments`` are as from ``read_facts``.
     """
     angle = clip.angle
-    said = _casting_facts(clip.casting) | facts
-    return _row(said, np.asarray(moments), clip.sample_id, file, f"clips/{clip.sample_id}.mp4", {
+    known = _casting_facts(clip.casting) | facts
+    return _row(known, np.asarray(moments), clip.sample_id, file, f"clips/{clip.sample_id}.mp4", {
         "angle": int(angle) if angle.is_integer() else angle, "config_name": str(clip.variant),
         "background_config": "blank", "background_name": "blank",
         "view_azimuth_deg": clip.view_azimuth_deg,
@@ -188,22 +188,22 @@ def display_row(clip: DisplayClip, file: Path, facts: dict[str, Any], moments: S
     })
 
 
-def _row(said: dict[str, Any], moments: NDArray[np.float64], sample_id: str, file: Path,
+def _row(known: dict[str, Any], moments: NDArray[np.float64], sample_id: str, file: Path,
          file_name: str, planned: dict[str, Any] | None = None) -> Row:
-    """Return a row from what is ``said`` of a display that shows these ``moments`` (F,)."""
-    facts = {name: value for name, value in said.items() if name != "timeline"}
-    shown = _timeline(said.get("timeline"), moments, facts["fps"])
-    told = facts | _view_azimuth(facts) | ({"timeline": shown} if shown else {}) | (planned or {})
-    return Row(**told | {
+    """Return a row from what is ``known`` of a display that shows these ``moments`` (F,)."""
+    facts = {name: value for name, value in known.items() if name != "timeline"}
+    shown = _timeline(known.get("timeline"), moments, facts["fps"])
+    merged = facts | _view_azimuth(facts) | ({"timeline": shown} if shown else {}) | (planned or {})
+    return Row(**merged | {
         "sample_id": sample_id, "file_name": file_name, "type": "pointlight",
         "codec": CODECS.get(file.suffix.lower(), "none"), "sha256": file_hash(file)})
 
 
-def _timeline(said: list[Interval] | None, shown: NDArray[np.float64], fps: float
+def _timeline(intervals: list[Interval] | None, shown: NDArray[np.float64], fps: float
               ) -> list[Interval] | None:
     """Return what happens in a display; None where it does not go on as the motion does."""
-    if said is None or len(shown) < 2 or not (np.diff(shown) > 0).all():
+    if intervals is None or len(shown) < 2 or not (np.diff(shown) > 0).all():
         return None
     end = len(shown) / fps
     moments = np.append(shown, 2 * shown[-1] - shown[-2])
-    return cut(said, moments, np.linspace(0.0, end, len(moments)))
+    return cut(intervals, moments, np.linspace(0.0, end, len(moments)))

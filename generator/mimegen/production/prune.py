@@ -76,8 +76,8 @@ def unnamed(store: Store, outs: Sequence[Path]) -> list[Piece]:
 
 def _pass_keys(row: Row) -> Iterator[str | None]:
     """Yield the keys of a row's passes and of the geometry in them."""
-    for told in (row.passes or {}).values():
-        yield from (told.key, told.geometry_key)
+    for facts in (row.passes or {}).values():
+        yield from (facts.key, facts.geometry_key)
 
 
 def prune(store: Store, outs: Sequence[Path]) -> list[Piece]:
@@ -89,9 +89,9 @@ def prune(store: Store, outs: Sequence[Path]) -> list[Piece]:
     with locked(store.root / RUNNING):
         jobs = running_jobs(store)
         if jobs:
-            said = ", ".join(f"{job['out']} by process {job['pid']} on {job['host']}"
+            listed = ", ".join(f"{job['out']} by process {job['pid']} on {job['host']}"
                              for job in jobs)
-            raise RequestError(f"{store.root}: is in use ({said}); nothing was removed, prune it"
+            raise RequestError(f"{store.root}: is in use ({listed}); nothing was removed, prune it"
                                " when they have ended (--dry-run works at any time)")
         for out in outs:
             if is_written_to(out):

@@ -136,9 +136,9 @@ def configs_of(rows: Iterable[Row]) -> Configs:
     """Return the render configs that rows hold, by name, for displays: their rows hold none."""
     found: dict[str, dict[str, RenderConfig]] = defaultdict(dict)
     for row in rows:
-        said = json.dumps(row.render_config, sort_keys=True)
-        if said not in found[row.render_config_name or ""] and (config := _own_config(row)):
-            found[config.name][said] = config
+        content = json.dumps(row.render_config, sort_keys=True)
+        if content not in found[row.render_config_name or ""] and (config := _own_config(row)):
+            found[config.name][content] = config
     return {name: [*configs.values()] for name, configs in found.items()}
 
 

@@ -93,9 +93,9 @@ def _restored(out: Path, store: Store, faults: Sequence[Fault]) -> dict[str, Row
     restored = {}
     for fault in faults:
         row = fault.rows[0]
-        told = of_files.get((_hash(fault.file), row.file_name))
-        if told is not None and not false_facts(fault.file, told):
-            restored[row.sample_id] = _with_facts(row, told)
+        recorded = of_files.get((_hash(fault.file), row.file_name))
+        if recorded is not None and not false_facts(fault.file, recorded):
+            restored[row.sample_id] = _with_facts(row, recorded)
     return restored
 
 
@@ -103,13 +103,13 @@ def _hash(path: Path) -> str | None:
     return file_hash(path) if path.is_file() else None
 
 
-def _with_facts(row: Row, told: Row) -> Row:
+def _with_facts(row: Row, recorded: Row) -> Row:
     """Return a row that says of its clip what another does; its name and what is no fact stay."""
-    content, facts = content_of(row), content_of(told)
+    content, facts = content_of(row), content_of(recorded)
     return typed_row({name: value for name, value in content.items() if name in NO_FACTS
                       or name not in Row.model_fields}
                      | {name: value for name, value in facts.items() if name in FACTS}
-                     | {"sha256": told.sha256})
+                     | {"sha256": recorded.sha256})
 
 
 def _unknown(sources: Sources, faults: Iterable[Fault]) -> dict[str, str]:
@@ -258,10 +258,10 @@ def _wanted(out: Path, fault: Fault) -> set[WantedPasses]:
     """Return the passes whose folder is faulty, as they were asked for."""
     wanted = set()
     for row in fault.rows:
-        for name, told in (row.passes or {}).items():
-            if out / told.folder == fault.file:
+        for name, facts in (row.passes or {}).items():
+            if out / facts.folder == fault.file:
                 kinds = tuple(kind for kind in KINDS if kind == name)
-                coding = "flo" if ".flo" in str(told.files) else "exr"
+                coding = "flo" if ".flo" in str(facts.files) else "exr"
                 wanted |= {WantedPasses(kinds, engine, coding) for engine in ENGINES
-                           if engine == (told.engine or ENGINES[0])}
+                           if engine == (facts.engine or ENGINES[0])}
     return wanted

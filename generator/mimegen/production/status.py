@@ -74,7 +74,7 @@ def status(out: Path) -> dict[str, Any]:
     return {
         "clips": {state: states.count(state) for state in ("done", "waiting", "failed")},
         "not_looked_at": sum(_not_drawn(job) for job in jobs if job.runs),
-        "jobs": [_job_said(job) for job in jobs if job.runs or job is jobs[-1]],
+        "jobs": [_job_report(job) for job in jobs if job.runs or job is jobs[-1]],
         "shots": shots, "clip_states": clips, "passes": dict(sorted(passes.items())),
     }
 
@@ -131,12 +131,12 @@ def _clips(out: Path, jobs: Iterable[JobState]) -> dict[str, dict[str, Any]]:
         row.plain_id or row.sample_id: {"state": "done", "shot": row.shot_key}
         for row in read_manifest(out)}
     for job in jobs:
-        for name, said in job.clips.items():
-            if said["state"] == "waiting" and not job.runs:
-                found.setdefault(name, {"state": "failed", "shot": said["shot"],
+        for name, states in job.clips.items():
+            if states["state"] == "waiting" and not job.runs:
+                found.setdefault(name, {"state": "failed", "shot": states["shot"],
                                         "why": job.why or "its job ended before it was made"})
             else:
-                found[name] = found.get(name, {}) | said
+                found[name] = found.get(name, {}) | states
     return found
 
 
@@ -145,10 +145,10 @@ def _shots(out: Path, jobs: Iterable[JobState]) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for job in jobs:
         store = Store(out / job.store)
-        for key, said in job.shots.items():
-            there = min(store.frames_there(key), said["of"])
-            state = "done" if there == said["of"] else "running" if job.runs else "stopped"
-            found[key] = {"title": said["title"], "frames": there, "of": said["of"],
+        for key, states in job.shots.items():
+            there = min(store.frames_there(key), states["of"])
+            state = "done" if there == states["of"] else "running" if job.runs else "stopped"
+            found[key] = {"title": states["title"], "frames": there, "of": states["of"],
                           "state": state, "host": job.host}
     return found
 
@@ -169,7 +169,7 @@ def _time_left(job: JobState, shots: dict[str, dict[str, Any]]) -> float | None:
     return round((left + not_drawn * mean) / job.rate, 1)
 
 
-def _job_said(job: JobState) -> dict[str, Any]:
+def _job_report(job: JobState) -> dict[str, Any]:
     return {
         "host": job.host, "pid": job.pid, "since": job.since, "runs": job.runs,
         "ended": job.ended, "why": job.why, "last_sign_of_life": job.last_sign,
@@ -177,6 +177,6 @@ def _job_said(job: JobState) -> dict[str, Any]:
         "devices": job.facts.get("devices"), "left_s": job.facts.get("left_s"),
         "frames": job.frames[-1][1] if job.frames else 0,
         "frames_per_s": None if job.rate is None else round(job.rate, 3),
-        "tasks": [{"title": title, "worker": said.get("worker"), "since": said["at"]}
-                  for title, said in job.tasks.items()],
+        "tasks": [{"title": title, "worker": states.get("worker"), "since": states["at"]}
+                  for title, states in job.tasks.items()],
     }

@@ -14,7 +14,7 @@ from mimegen.library.casting import Casting
 from mimegen.library.figures import published_figures
 from mimegen.plan.clips import Clip
 from mimegen.plan.plan import CastingPlan
-from mimegen.plan.shots import Shot, camera_of, tells_way
+from mimegen.plan.shots import Shot, camera_of, has_route
 from mimegen.production.sizes import FIRST_PICTURES
 from mimegen.scenery.job import SetJob
 from mimegen.shots.jobs import ShotJob
@@ -103,7 +103,7 @@ def whole_facts(facts: dict[str, Any] | None, clips: Sequence[Clip]) -> dict[str
     Older versions did not record what performers take of the floor, which sets need.
     """
     stands_in_a_set = any(clip.background.set is not None for clip in clips)
-    return None if facts is None or (stands_in_a_set and not tells_way(facts)) else facts
+    return None if facts is None or (stands_in_a_set and not has_route(facts)) else facts
 
 
 def _record(casting: Casting, shots: Sequence[Shot], facts: Sequence[dict[str, Any] | None],

@@ -14,7 +14,7 @@ from mimegen.base.counted import counted
 from mimegen.base.errors import RequestError
 from mimegen.compositing.decode import decoded_clip
 from mimegen.compositing.passfiles import folder_hash, pass_facts
-from mimegen.manifest.checking import contradictions, said_falsely
+from mimegen.manifest.checking import contradictions, wrong_fields_message
 from mimegen.manifest.file import MANIFEST, clip_path, rows_or_problems, typed_row
 from mimegen.manifest.parts import PassFacts
 from mimegen.manifest.record import facts_of, false_facts, has_record, same_value
@@ -126,7 +126,9 @@ def _what_is_wrong(path: Path, row: Row) -> Iterator[str]:
 def _row_faults(out: Path, store: Store, row: Row) -> list[Fault]:
     path = clip_path(out, row)
     false = [*dict.fromkeys([*contradictions(row), *_false_facts(path, row, store)])]
-    return [Fault(path, said_falsely(row, false), (row,), false=tuple(false))] if false else []
+    if not false:
+        return []
+    return [Fault(path, wrong_fields_message(row, false), (row,), false=tuple(false))]
 
 
 def _false_facts(path: Path, row: Row, store: Store) -> list[str]:
@@ -142,14 +144,14 @@ def _belied(row: Row, store: Store) -> list[str]:
     """Return what a row says otherwise than what the store recorded of the same file."""
     content = None if row.clip_key is None else store.clip_row(row.clip_key)
     try:
-        told = None if content is None else typed_row(content)
+        typed = None if content is None else typed_row(content)
     except ValueError:
         return []
-    if told is None or told.sha256 != row.sha256:
+    if typed is None or typed.sha256 != row.sha256:
         return []
-    said = facts_of(row)
-    return [name for name, value in facts_of(told).items()
-            if value is not None and not same_value(value, said[name])]
+    stated = facts_of(row)
+    return [name for name, value in facts_of(typed).items()
+            if value is not None and not same_value(value, stated[name])]
 
 
 def _without_record(out: Path, rows: Iterable[Row]) -> tuple[str, ...]:
@@ -194,14 +196,14 @@ def _passes(rows: Iterable[Row]) -> dict[str, list[tuple[Row, PassFacts]]]:
     """Return what rows say of each folder of ground truth, by its name."""
     found = defaultdict(list)
     for row in rows:
-        for told in (row.passes or {}).values():
-            found[told.folder].append((row, told))
+        for facts in (row.passes or {}).values():
+            found[facts.folder].append((row, facts))
     return dict(found)
 
 
-def _pass_faults(out: Path, told: Sequence[tuple[Row, PassFacts]]) -> list[Fault]:
-    facts, folder = told[0][1], out / told[0][1].folder
-    rows = tuple(row for row, _ in told)
+def _pass_faults(out: Path, passes: Sequence[tuple[Row, PassFacts]]) -> list[Fault]:
+    facts, folder = passes[0][1], out / passes[0][1].folder
+    rows = tuple(row for row, _ in passes)
     if not is_pass_folder(Path(facts.folder)):
         return [Fault(folder, "is named as a pass's folder, which it is not; it was not read",
                       rows)]
@@ -209,15 +211,16 @@ def _pass_faults(out: Path, told: Sequence[tuple[Row, PassFacts]]) -> list[Fault
         return [Fault(folder, "leads outside of the manifest's folder; it was not read", rows)]
     if not folder.is_dir():
         return [Fault(folder, "is missing", rows, of_pass=True)]
-    if _is_told_falsely(facts, folder):
+    if _contradicts_row(facts, folder):
         return [Fault(folder, "its pass.json does not say what its row says of it", rows,
                       of_pass=True)]
-    if folder_hash(folder) != facts.sha256 or any(each.sha256 != facts.sha256 for _, each in told):
+    of_files = folder_hash(folder)
+    if any(each.sha256 != of_files for _, each in passes):
         return [Fault(folder, "its files are not those that its row knows", rows, of_pass=True)]
     return []
 
 
-def _is_told_falsely(facts: PassFacts, folder: Path) -> bool:
+def _contradicts_row(facts: PassFacts, folder: Path) -> bool:
     """Whether a row names another engine or other files than the pass's own facts."""
     try:
         known = pass_facts(folder)
@@ -234,8 +237,8 @@ def _spans(numbers: Sequence[int]) -> str:
             spans[-1][1] = number
         else:
             spans.append([number, number])
-    said = [f"{first}-{last}" if last > first else f"{first}" for first, last in spans]
-    return f"{len(numbers)} of its frames: {', '.join(said)}"
+    ranges = [f"{first}-{last}" if last > first else f"{first}" for first, last in spans]
+    return f"{len(numbers)} of its frames: {', '.join(ranges)}"
 
 
 def _double_rows(out: Path, rows: Iterable[Row]) -> Iterator[Fault]:

@@ -12,9 +12,9 @@ _Work = TypeVar("_Work")
 def poll(waits: Callable[[], bool], look: Callable[[], Iterator[_Work]]
          ) -> Iterator[_Work | None]:
     """Call ``look`` every second while ``waits()``; yield the work that it finds, None between."""
-    looked_at = time.monotonic()
+    checked_at = time.monotonic()
     while waits():
         yield None
-        if time.monotonic() - looked_at > LOOK_EVERY_S:
+        if time.monotonic() - checked_at > LOOK_EVERY_S:
             yield from look()
-            looked_at = time.monotonic()
+            checked_at = time.monotonic()

@@ -48,15 +48,15 @@ class WorkerArguments:
 def main() -> None:
     """Do jobs until the parent closes the connection or ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    told = WorkerArguments.from_json(sys.argv[1])
-    sys.path += [folder for folder in told.path if folder not in sys.path]
+    arguments = WorkerArguments.from_json(sys.argv[1])
+    sys.path += [folder for folder in arguments.path if folder not in sys.path]
     # Blender makes a folder of its own there, which stays when it is killed.
-    os.environ["TMPDIR"] = told.scratch
-    sweep = partial(shutil.rmtree, Path(told.scratch), ignore_errors=True)
+    os.environ["TMPDIR"] = arguments.scratch
+    sweep = partial(shutil.rmtree, Path(arguments.scratch), ignore_errors=True)
     end_with_input(sweep)
-    connection = Connection(told.descriptor)
+    connection = Connection(arguments.descriptor)
     try:
-        _serve_jobs(connection, told.device, told.threads)
+        _serve_jobs(connection, arguments.device, arguments.threads)
     except RequestError as problem:
         connection.send(JobFailed(str(problem)))
     except (EOFError, ConnectionError):

@@ -99,7 +99,7 @@ def pushed(motion: Motion, joints: Mapping[str, int], limbs: Sequence[Limb],
     Frames in which that moves no hand stay as they are, to the bit.
     """
     moved, frames = wrists_pushed(motion, joints, pushes)
-    return moved, looked_at_again(found, limbs, moved, frames)
+    return moved, depths_updated(found, limbs, moved, frames)
 
 
 def bent(motion: Motion, limbs: Sequence[Limb], found: Sequence[Depths]
@@ -107,10 +107,10 @@ def bent(motion: Motion, limbs: Sequence[Limb], found: Sequence[Depths]
     """Return the motion with fingers bent out of what was ``found``, and what is found in it."""
     moved = rounded(with_fingers_out(motion, limbs, found))
     changed = np.flatnonzero((moved.rotations != motion.rotations).any(axis=(1, 2)))
-    return moved, looked_at_again(found, limbs, moved, changed)
+    return moved, depths_updated(found, limbs, moved, changed)
 
 
-def looked_at_again(found: Sequence[Depths], limbs: Sequence[Limb], motion: Motion,
+def depths_updated(found: Sequence[Depths], limbs: Sequence[Limb], motion: Motion,
                     frames: NDArray[np.intp]) -> Sequence[Depths]:
     """Return what was ``found``, some frames (N,) as they are in the motion."""
     if not len(frames):

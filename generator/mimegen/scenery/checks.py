@@ -51,17 +51,17 @@ def faults(drawn: Scenery, written: Written) -> list[str]:
     That is what lies by more than 2 cm deeper in the performer's room or in something else, and
     what stands on nothing now.
     """
-    looked, said = _Looked(drawn), []
+    looked, problems = _Looked(drawn), []
     if in_the_performers_room(drawn) > written.in_performers_room + 2 * DEEPER_M:
-        said.append("something in the performer's room")
+        problems.append("something in the performer's room")
     for one, other, boxes_depth in looked.deeper(2 * DEEPER_M):
         pair = looked.names(one, other)
         allowed = written.deepest.get(pair, 0.0) + 2 * DEEPER_M
         if boxes_depth > allowed and {*pair} & written.moving:
             depth = looked.exact_depth(one, other)
-            said += [f"{pair[0]} in {pair[1]} by {100 * depth:.0f} cm"] * (depth > 2 * DEEPER_M)
+            problems += [f"{pair[0]} in {pair[1]} by {100 * depth:.0f} cm"] * (depth > 2 * DEEPER_M)
     afloat = {*_floating(drawn, looked)} - written.floating
-    return said + [f"{name} on nothing" for name in sorted(afloat)]
+    return problems + [f"{name} on nothing" for name in sorted(afloat)]
 
 
 class _Looked:

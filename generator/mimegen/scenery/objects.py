@@ -11,7 +11,8 @@ from mimegen.base.yaml_file import Strict
 from mimegen.scenery.values import Point2, Positive
 from mimegen.shots.config import Vector
 
-Said = Annotated[str, Field(pattern="^[A-Z0-9 :.,+=/!\n-]+$", description="capitals and digits")]
+Lettering = Annotated[
+    str, Field(pattern="^[A-Z0-9 :.,+=/!\n-]+$", description="capitals and digits")]
 
 
 class Copies(Strict):
@@ -153,7 +154,7 @@ class Words(Solid):
     """
 
     kind: Literal["words"]
-    words: Said | tuple[Said, ...]
+    words: Lettering | tuple[Lettering, ...]
     height: Positive
     weight: float = Field(default=0.15, gt=0, le=0.4)
     width: Positive | None = None

@@ -61,8 +61,8 @@ class TellingSet:
         """
         grid = coarse(camera)
         pieces = self._pieces_for(grid)
-        told = [piece for piece in pieces if id(piece) in self._telling]
-        nearest = _depths(self._triangles(told), grid)
+        telling = [piece for piece in pieces if id(piece) in self._telling]
+        nearest = _depths(self._triangles(telling), grid)
         seen = np.isfinite(nearest)
         others = [piece for piece in pieces
                   if id(piece) not in self._telling and self._hides(piece)]

@@ -27,14 +27,14 @@ def varied(scenery: Scenery, name: str, seed: int, written: Written) -> Scenery:
     A draw that could not stand is drawn again, and ``redrawn`` says how often. Raises RequestError
     where no draw can stand.
     """
-    said = [""]
+    problems = [""]
     for redrawn in range(DRAWS):
         drawn = one_draw(scenery, f"{name}:{seed}{f' again {redrawn}' * (redrawn > 0)}")
-        said = faults(drawn, written)
-        if not said:
+        problems = faults(drawn, written)
+        if not problems:
             return drawn.model_copy(update={"redrawn": redrawn})
     raise RequestError(f"background {name}:{seed}: none of {DRAWS} draws could stand, the last has"
-                       f" {said[0]}; take another seed, or let things move less in the set's"
+                       f" {problems[0]}; take another seed, or let things move less in the set's"
                        " 'vary'")
 
 

@@ -113,11 +113,11 @@ def _lines(score: Score, style: str | None) -> tuple[Timeline, ...]:
 def _happens(known: Known, style: str | None) -> list[Interval]:
     """Return what is known to happen in an action, but for the whole of it."""
     path = known.file.with_name(known.score.take + TIMELINE_SUFFIX)
-    said = read_happenings(path, known.score) if path.is_file() else NOTHING
+    written = read_happenings(path, known.score) if path.is_file() else NOTHING
     action = known.action
     cue = (action.labels[0], CueFacts(**action.cue.model_dump(mode="json"))) \
         if action and action.cue else None
-    found = [one for one in happenings(known.score, said, 0, style, cue) if one.kind != "action"]
+    found = [one for one in happenings(known.score, written, 0, style, cue) if one.kind != "action"]
     return found if style else cut(found, *vary(known.score, 0)[0].line.clock)
 
 

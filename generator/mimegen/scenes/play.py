@@ -42,11 +42,11 @@ class Play:
         """Play all of it. Raises RequestError with file and line for what nobody can do."""
         self.scene, self.find = scene, find
         self.sheets = [Sheet(scene.spot(role.starts)) for role in scene.roles]
-        self._told = Telling(scene)
-        self.happens = self._told.happens
+        self._timeline = Telling(scene)
+        self.happens = self._timeline.happens
         self.balanced = [True] * len(self.sheets)
         self.duration = 0.0
-        self._things = Things(scene, self._told.add)
+        self._things = Things(scene, self._timeline.add)
         self._count = 0
         self._begin()
         self._play()
@@ -98,7 +98,7 @@ class Play:
             self._perform(actor, part, keys, origin, start, step)
             self.sheets[actor].free = start + used.duration
             self.balanced[actor] &= part.balanced
-        self._told.action(who, step, known, used, start)
+        self._timeline.action(who, step, known, used, start)
         self._things.pass_on(who, step, used, start, self._before(who))
 
     def _piece(self, step: Step, known: Known) -> Piece:
@@ -152,9 +152,9 @@ class Play:
                 sheet.put(0.0, {track: found[0][1]})
         sheet.props |= {f"{name}#{self._count}": prop for name, prop in part.props.items()}
         for number, (since, arrives, there, key) in enumerate(part.walks, 1):
-            said = key.model_dump(include={"steps", "lift", "first"}, exclude_none=True)
+            fields = key.model_dump(include={"steps", "lift", "first"}, exclude_none=True)
             how = "stop" if number == len(part.walks) else key.how
-            sheet.go(start + since, start + arrives, origin.of(there), {**said, "how": how},
+            sheet.go(start + since, start + arrives, origin.of(there), {**fields, "how": how},
                      step.line)
 
     # Ways
@@ -165,7 +165,7 @@ class Play:
         legs = legs_of(sheet.spot, there)
         self._go(who, step, since, [(leg.there, leg.steps) for leg in legs])
         mark = words(str(step.walk))
-        self._told.add(who, "step", step.does or f"walks to the {mark}", since, sheet.free,
+        self._timeline.add(who, "step", step.does or f"walks to the {mark}", since, sheet.free,
                        target=mark)
         _check_apart(self.scene, step, self.sheets, since, sheet.free + 0.1)
 
@@ -175,9 +175,9 @@ class Play:
         since = self._stand_up(who, step, begin)
         there = sheet.spot._replace(turn=sheet.spot.turn + sheet.spot.to_turn_to(turn))
         self._go(who, step, since, [(leg.there, leg.steps) for leg in legs_of(sheet.spot, there)])
-        whom = self._told.called(step.face) if isinstance(step.face, str) else None
+        whom = self._timeline.called(step.face) if isinstance(step.face, str) else None
         does = step.does or (f"turns to the {whom}" if whom else "turns")
-        self._told.add(who, "step", does, since, sheet.free, target=whom)
+        self._timeline.add(who, "step", does, since, sheet.free, target=whom)
 
     def _turn(self, who: int, step: Step, begin: float) -> float:
         here = self.sheets[who].spot
@@ -214,11 +214,11 @@ class Play:
         if step.look is not None:
             sheet.hold(begin, step.line)
             sheet.put(begin + LOOK_S, {"gaze": self._gaze(who, step.look)}, step.line)
-            self._told.add(who, "gaze", self._told.called(step.look), begin + LOOK_S,
+            self._timeline.add(who, "gaze", self._timeline.called(step.look), begin + LOOK_S,
                            begin + max(step.wait or 0.0, LOOK_S) + 0.1)
         sheet.free = begin + (step.wait or 0.0)
         if step.does:
-            self._told.add(who, "step", step.does, begin, sheet.free)
+            self._timeline.add(who, "step", step.does, begin, sheet.free)
 
     # Rest
 

@@ -31,7 +31,7 @@ class Telling:
         if step.look:
             self.add(who, "gaze", self.called(step.look), start, end)
         for one in used.happens:
-            if not _told_by_the_step(one, step, known):
+            if not _stated_by_step(one, step, known):
                 self.happens.append(_in_the_scene(one, who, start))
 
     def called(self, name: str) -> str:
@@ -39,7 +39,7 @@ class Telling:
         return words(name) if name in self._scene.marks else "other person"
 
 
-def _told_by_the_step(one: Interval, step: Step, known: Known) -> bool:
+def _stated_by_step(one: Interval, step: Step, known: Known) -> bool:
     """Say whether a step tells better of what an action's own timeline tells."""
     return bool((one.kind == "held" and step.things)
                 or (one.kind == "step" and step.does and known.action is None))

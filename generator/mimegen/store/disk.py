@@ -15,9 +15,9 @@ class Disk:
     """Tells whether a disk is there, by ``there``; without it, it always is."""
 
     def __init__(self, there: Callable[[], bool] = lambda: True,
-                 say: Callable[[str], None] = lambda text: None, longest_s: float = LONGEST_S
+                 notify: Callable[[str], None] = lambda text: None, longest_s: float = LONGEST_S
                  ) -> None:
-        self._there, self._say, self._longest_s = there, say, longest_s
+        self._there, self._notify, self._longest_s = there, notify, longest_s
         self._back_at = float("-inf")
 
     @property
@@ -29,7 +29,7 @@ class Disk:
         """Return once it is there. Raises RequestError where that takes half an hour."""
         if self._there():
             return
-        self._say("the store is gone; waiting for it to come back")
+        self._notify("the store is gone; waiting for it to come back")
         gone_at = time.monotonic()
         while not self._there():
             if time.monotonic() - gone_at > self._longest_s:
@@ -37,4 +37,4 @@ class Disk:
                                    " reconnect it and run again, finished frames are kept")
             time.sleep(LOOK_EVERY_S)
         self._back_at = time.monotonic()
-        self._say("the store is back")
+        self._notify("the store is back")

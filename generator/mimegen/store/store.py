@@ -122,7 +122,7 @@ class Store:
     def shot_facts(self, key: str) -> dict[str, Any] | None:
         """Return what was recorded of a shot; None where nothing was, or it is damaged."""
         facts = _read_json(self.shot_folder(key) / SHOT_FACTS)
-        return facts if facts is not None and _tells_of_a_shot(facts) else None
+        return facts if facts is not None and _describes_shot(facts) else None
 
     def record_shot(self, key: str, facts: dict[str, Any]) -> None:
         """Record what a shot is, before its frames are made."""
@@ -195,7 +195,7 @@ class Store:
                 sweep(folder)
 
 
-def _tells_of_a_shot(facts: dict[str, Any]) -> bool:
+def _describes_shot(facts: dict[str, Any]) -> bool:
     """Whether what was recorded of a shot can be worked with: as many frames as can be, real keys.
     """
     frames = facts.get("frames")

@@ -24,7 +24,7 @@ def study_script(study: Study, served: bool) -> str:
 def public_trial(study: Study, name: str) -> dict[str, Any]:
     """Return what a browser may know of a trial."""
     trial, settings = study.trials[name], study.settings
-    ask = {task: _ask(settings, task, trial.asks, trial.told) for task in trial.tasks}
+    ask = {task: _ask(settings, task, trial.asks, trial.action_shown) for task in trial.tasks}
     return {"id": name, "practice": name in study.practice, "tasks": trial.tasks, "ask": ask,
             "clips": [f"clips/{file}" for file in trial.clips], "options": trial.options}
 
@@ -44,11 +44,11 @@ def completion(settings: Settings, ids: dict[str, str]) -> dict[str, str | None]
     return {"address": address, "code": settings.completion_code}
 
 
-def _ask(settings: Settings, task: str, asks: str, told: str | None) -> str:
+def _ask(settings: Settings, task: str, asks: str, action: str | None) -> str:
     if task == "same":
         return inline(settings.same.ask)
     if task == "ratings":
-        return inline(settings.ratings.ask.replace("{action}", told or ""))
+        return inline(settings.ratings.ask.replace("{action}", action or ""))
     return inline(getattr(getattr(settings, task), asks))
 
 

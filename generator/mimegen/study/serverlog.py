@@ -18,14 +18,14 @@ class OneLine(logging.Formatter):
         """Return the line."""
         text = record.getMessage()
         if record.exc_info and record.exc_info[1] is not None:
-            text += f" ({_told(record.exc_info[1])})"
+            text += f" ({_reason(record.exc_info[1])})"
         text = " ".join(text.split())
         left_out = getattr(record, "left_out", 0)
         more = f" ({left_out} lines before this one were left out)" if left_out else ""
         return f"mimegen: {text if len(text) <= LONGEST else text[:LONGEST] + '...'}{more}"
 
 
-def _told(problem: BaseException) -> str:
+def _reason(problem: BaseException) -> str:
     trace = problem.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next

@@ -24,7 +24,7 @@ class Trial(Strict):
 
     ``sources`` are the clips beside the manifest, ``clips`` the same in ``public/clips``.
     ``right`` is the right option's number and ``expected`` the span of each rating where the trial
-    is golden; ``told`` is the action that raters are told. ``questions`` are ids by task.
+    is golden; ``action_shown`` is the action that raters are told. ``questions`` are ids by task.
     """
 
     tasks: tuple[Task, ...]
@@ -33,7 +33,7 @@ class Trial(Strict):
     questions: dict[Task, str]
     asks: str = "label"
     options: tuple[str, ...] = ()
-    told: str | None = None
+    action_shown: str | None = None
     right: int | None = None
     expected: dict[str, tuple[float, float]] = Field(default_factory=dict)
 
@@ -88,7 +88,7 @@ def trial_of(question: Question, tasks: tuple[Task, ...], settings: Settings
         tasks=tasks, sources=(question.file_name,), asks=question.asks,
         questions={task: one.question_id for task, one in asked.items()},
         options=tuple(question.options) if "choice" in tasks else (),
-        told=asked["ratings"].answer if "ratings" in tasks else None)
+        action_shown=asked["ratings"].answer if "ratings" in tasks else None)
     return trial, list(asked.values())
 
 

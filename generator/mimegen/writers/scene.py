@@ -38,8 +38,9 @@ def to_scene_file(path: Path, motion: Motion, character: Character | None) -> by
                                " s; write fewer frames") from problem
         refuse_unloadable(str(path), done.stderr)
         if done.returncode != 0 or not target.is_file():
-            said = done.stderr.decode(errors="replace").strip().splitlines() or ["no reason given"]
-            raise RequestError(f"{path}: Blender could not write it ({said[-1][:200]})")
+            output = done.stderr.decode(errors="replace").strip().splitlines()
+            reason = output[-1][:200] if output else "no reason given"
+            raise RequestError(f"{path}: Blender could not write it ({reason})")
         return target.read_bytes()
 
 

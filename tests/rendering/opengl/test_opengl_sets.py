@@ -15,7 +15,7 @@ from mimegen.rendering.opengl.lobes import CELLS, lobe_texture
 from mimegen.rendering.opengl.mirror import mirror_level, mirrored_at
 from mimegen.rendering.opengl.scenery import set_picture
 from mimegen.rendering.opengl.set_light import moved
-from mimegen.rendering.opengl.soup import corners_of, rounded_box
+from mimegen.rendering.opengl.set_triangles import corners_of, rounded_box
 from mimegen.scenery.job import SetJob
 from mimegen.scenery.meshes import ShapeMesh
 from mimegen.scenery.objects import Box, Extrude
@@ -134,7 +134,8 @@ def test_near_things_keep_light_that_places_know_nothing_of(context, monkeypatch
     slab: dict[str, object] = {"kind": "box", "size": [1.6, 0.8, 0.05], "at": [0, 3, 0.25],
                                "material": "slab"}
     near = set_of(context, [slab], white).astype(int).sum(axis=-1)
-    monkeypatch.setattr("mimegen.rendering.opengl.scenery.tells_near_things", lambda cells: False)
+    monkeypatch.setattr("mimegen.rendering.opengl.scenery.resolves_near_things",
+                        lambda cells: False)
     far = set_of(context, [slab], white).astype(int).sum(axis=-1)
     np.testing.assert_allclose(near[-10:], far[-10:], rtol=0.1)
     assert (near < 0.6 * far).sum() > 50

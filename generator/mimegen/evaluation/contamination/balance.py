@@ -54,7 +54,7 @@ def balances(seen: Arm, unseen: Arm) -> list[Balance]:
 
 def _factors(clip: Row) -> Mapping[str, Value]:
     """Return what a clip's row says that might make it easier or harder."""
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "avatar": clip.avatar, "background": clip.background_config, "camera side": _side(clip),
         "render config": clip.render_config_name, "picture": f"{clip.width}x{clip.height}",
         "frames a second": clip.fps, "seconds": clip.frames / clip.fps,
@@ -62,14 +62,14 @@ def _factors(clip: Row) -> Mapping[str, Value]:
         **{name: value for name, value in (clip.permutation or {}).items()
            if not any(word in name for word in _NO_FACTORS)},
         "fault": " ".join(str(fault["name"]) for fault in clip.faults or ()) or None}
-    return {name: _value(value) for name, value in told.items()
+    return {name: _value(value) for name, value in fields.items()
             if value is None or isinstance(value, str | int | float)}
 
 
-def _value(told: str | float | None) -> Value:
-    if told is None:
+def _value(text: str | float | None) -> Value:
+    if text is None:
         return "none"
-    return told if isinstance(told, str) else float(told)
+    return text if isinstance(text, str) else float(text)
 
 
 def _side(clip: Row) -> str | None:

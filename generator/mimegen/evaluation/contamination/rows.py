@@ -87,10 +87,10 @@ def _scored(content: Any, path: Path, number: int) -> Scored:
     except ValidationError as problem:
         first = problem.errors()[0]
         field = str(first["loc"][0]) if first["loc"] else "it"
-        said = f"{field} is {first['input']!r}" if first["type"] != "missing" else f"no {field}"
+        found = f"{field} is {first['input']!r}" if first["type"] != "missing" else f"no {field}"
         expected = ("expected 0, 1 or a share of a point between" if field == "correct"
                     else first["msg"])
-        raise RequestError(f"{path}: line {number}: {said}; {expected}") from problem
+        raise RequestError(f"{path}: line {number}: {found}; {expected}") from problem
 
 
 def _joined(row: Scored, clips: Clips, place: str) -> Scored:
@@ -99,14 +99,14 @@ def _joined(row: Scored, clips: Clips, place: str) -> Scored:
     if clips and clip is None:
         raise RequestError(f"{place}: no manifest has a row for {row.sample_id}"
                            f"{near_misses(row.sample_id, list(clips)[:2000])[:200]}")
-    told: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for key in ("action", "variant"):
         known = getattr(clip, key, None)
         given = getattr(row, key)
         if given is not None and known is not None and given != known:
             raise RequestError(f"{place}: {key} is {given!r}, but the manifest says {known!r}")
-        told[key] = given if given is not None else known
-        if told[key] is None:
+        fields[key] = given if given is not None else known
+        if fields[key] is None:
             raise RequestError(f"{place}: {key} is missing; add it, or give the clips' manifest"
                                " with --manifest")
-    return row.model_copy(update=told)
+    return row.model_copy(update=fields)

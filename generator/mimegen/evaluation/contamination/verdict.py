@@ -217,24 +217,24 @@ def _one_sided(rows: Sequence[dict[str, list[Scored]]], arms: tuple[Arm, Arm], b
 
 
 def _cautions(found: Sequence[Judged]) -> list[str]:
-    said = []
+    lines = []
     for judged in found:
         whole = judged.whole
         if whole.actions < FEW_ACTIONS:
-            said.append(f"{judged.name}: {whole.actions} actions in both arms; only a large fall"
+            lines.append(f"{judged.name}: {whole.actions} actions in both arms; only a large fall"
                         f" that all of them share can be seen with fewer than {FEW_ACTIONS}")
         alone = whole.seen.n + whole.unseen.n - sum(whole.n)
         if alone:
-            said.append(f"{judged.name}: {alone} of {whole.seen.n + whole.unseen.n} answers have"
+            lines.append(f"{judged.name}: {alone} of {whole.seen.n + whole.unseen.n} answers have"
                         " no partner of the same action in the other arm and count in the"
                         " accuracies alone, not in the fall")
         if judged.placebo and judged.placebo.fall.p() < ALPHA:
-            said.append(f"{judged.name}: unseen clips differ from other unseen clips (placebo,"
+            lines.append(f"{judged.name}: unseen clips differ from other unseen clips (placebo,"
                         f" p = {judged.placebo.fall.p():.3g}); a fall may be one of difficulty")
         if judged.verdict == RISE:
-            said.append(f"{judged.name}: unseen clips are easier than seen ones; the arms are not"
+            lines.append(f"{judged.name}: unseen clips are easier than seen ones; the arms are not"
                         " of one difficulty, and a fall could hide in that")
-    return said
+    return lines
 
 
 def _common(seen: Arm, unseen: Arm) -> list[str]:
@@ -254,14 +254,14 @@ def _common(seen: Arm, unseen: Arm) -> list[str]:
 
 def _of_arms(seen: Arm, unseen: Arm, common: Sequence[str], balance: Sequence[Balance]
              ) -> list[str]:
-    said = []
+    lines = []
     if common:
-        said.append(f"{len(common)} of {len(unseen.samples())} unseen clips are in the seen arm"
+        lines.append(f"{len(common)} of {len(unseen.samples())} unseen clips are in the seen arm"
                     f" too (first {common[0]}); nothing that was published is unseen")
     for here, there in ((seen, unseen), (unseen, seen)):
         alone = {row.action or "" for row in here.rows} - {row.action or "" for row in there.rows}
         if alone:
-            said.append(f"actions in {here.name} clips alone: {_some(sorted(alone))}")
-    said += [f"the arms differ in {factor.factor}: {factor.seen} in seen clips, {factor.unseen} in"
+            lines.append(f"actions in {here.name} clips alone: {_some(sorted(alone))}")
+    lines += [f"the arms differ in {factor.factor}: {factor.seen} in seen clips, {factor.unseen} in"
              " unseen ones" for factor in balance if not factor.balanced]
-    return said
+    return lines

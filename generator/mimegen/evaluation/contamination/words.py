@@ -38,7 +38,7 @@ def paragraph(judged: Judged, report: Report) -> str:
     """Return what a reviewer can quote: the test, n, estimate, interval, p and what follows."""
     whole = judged.whole
     low, high = whole.fall.interval()
-    said = (
+    sentence = (
         f"{judged.name} was right on {_percent(whole.seen)} of {whole.seen.n} answers to seen clips"
         f" and {_percent(whole.unseen)} of {whole.unseen.n} to unseen ones. Between answers to the"
         f" same action, like with like (n = {whole.n[0]} and {whole.n[1]}, {whole.actions}"
@@ -46,7 +46,7 @@ def paragraph(judged: Judged, report: Report) -> str:
         f" {100 * low:.1f} to {100 * high:.1f} points; {_t(whole.fall)}, {_p(whole.fall.p())},"
         f" {_p(judged.p)} after Holm's correction for"
         f" {counted(len(report.judged), report.by)}).")
-    return f"{said}{_pairs(judged.pairs)} {_conclusion(judged, report.margin)}"
+    return f"{sentence}{_pairs(judged.pairs)} {_conclusion(judged, report.margin)}"
 
 
 def _percent(accuracy: Accuracy) -> str:

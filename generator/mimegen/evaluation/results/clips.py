@@ -54,7 +54,7 @@ def _rank(answers: Sequence[Scored]) -> tuple[float, int, bool, str]:
 
 def _failure(answers: Sequence[Scored], folder: Path) -> Failure:
     question = answers[0].question
-    wrong = tuple(sorted((one.model, one.said or "nothing that could be read")
+    wrong = tuple(sorted((one.model, one.chosen or "nothing that could be read")
                          for one in answers if not one.right))
     return Failure(question, wrong, len(answers), _small(folder, question.file_name))
 

@@ -64,11 +64,11 @@ def write_page(content: Table, failed: Sequence[Failure], folder: Path) -> Path:
 
 
 def _free_method(content: Table) -> str:
-    said = content["similarity"]
-    if said.startswith("judge"):
-        return f"Free answers were judged by the {said}."
-    return (f"Free answers are right from a similarity to any label of {THRESHOLDS[said]:g}"
-            f" ({said}).")
+    measure = content["similarity"]
+    if measure.startswith("judge"):
+        return f"Free answers were judged by the {measure}."
+    return (f"Free answers are right from a similarity to any label of {THRESHOLDS[measure]:g}"
+            f" ({measure}).")
 
 
 def _summary(content: Table) -> str:
@@ -180,8 +180,8 @@ def _share(share: Table | None) -> str:
     if share is None:
         return ""
     few = min(share["right"], share["answered"] - share["right"]) < FEW_RARE
-    said = (_percent(share["accuracy"]), _span(share["by_action"]), _span(share["bootstrap"], few))
-    return f"{' '.join(filter(None, said))}, n = {share['answered']}"
+    cells = (_percent(share["accuracy"]), _span(share["by_action"]), _span(share["bootstrap"], few))
+    return f"{' '.join(filter(None, cells))}, n = {share['answered']}"
 
 
 def _percent(value: float | None) -> str:
@@ -281,9 +281,9 @@ def _clips(failed: Sequence[Failure]) -> Section:
 
 def _clip(one: Failure) -> str:
     question = one.question
-    said = "; ".join(f"{model}: {text}" for model, text in one.wrong)
+    wrong_answers = "; ".join(f"{model}: {text}" for model, text in one.wrong)
     words = (f"{question.action}, {question.variant}. {question.question or ''} Right:"
-             f" {question.answer}. Wrong, {len(one.wrong)} of {one.answered}: {said}.")
+             f" {question.answer}. Wrong, {len(one.wrong)} of {one.answered}: {wrong_answers}.")
     video = f'<video src="{data_address(one.video)}" controls loop muted playsinline></video>' \
         if one.video else f"<p>{escape(question.file_name)}</p>"
     return f'<figure class="clip">{video}<figcaption>{escape(words)}</figcaption></figure>\n'
@@ -315,10 +315,10 @@ def _agreement(people: Table) -> str:
             for scale, found in people["scales"].items()]
     if people["choices"]["answers"]:
         rows.append(["choices", _number(people["choices"]["alpha"]), "", "", ""])
-    said = f"<p>{len(people['raters'])} people, {people['flagged']} flagged; mean opinions leave" \
-        " these out.</p>"
-    return said + table(("Scale", "Krippendorff's alpha", "without flagged", "SRCC to given scores",
-                         "PLCC to given scores"), rows)
+    summary = f"<p>{len(people['raters'])} people, {people['flagged']} flagged; mean opinions" \
+        " leave these out.</p>"
+    return summary + table(("Scale", "Krippendorff's alpha", "without flagged",
+                            "SRCC to given scores", "PLCC to given scores"), rows)
 
 
 def _number(value: float | None, form: str = ".3f") -> str:

@@ -185,10 +185,10 @@ def _of_single_steps(timeline: Sequence[Interval]) -> Iterator[Ask]:
 
 def _of_order(timeline: Sequence[Interval], whole: Span) -> Iterator[Ask]:
     """Yield which step comes in which place, each right once, and what comes before what."""
-    steps = _told_apart(timeline)[:STEPS]
+    steps = _distinct(timeline)[:STEPS]
     if len(steps) < 3:
         return
-    options = tuple(_said(one) for one in steps)
+    options = tuple(_phrase(one) for one in steps)
     for place, one in enumerate(options):
         yield Ask("order", one, whole, {"place": str(place)}, options)
     for number, (one, then) in enumerate(zip(options[::2], options[1::2], strict=False)):
@@ -196,7 +196,7 @@ def _of_order(timeline: Sequence[Interval], whole: Span) -> Iterator[Ask]:
         yield Ask("before", number % 2, whole, {"one": pair[0], "other": pair[1]})
 
 
-def _told_apart(timeline: Sequence[Interval]) -> list[Interval]:
+def _distinct(timeline: Sequence[Interval]) -> list[Interval]:
     """Return the steps that are seen once and do not begin together, in their order."""
     found = outermost(timeline)
     counts = Counter((one.name, one.performer) for one in found)
@@ -208,7 +208,7 @@ def _told_apart(timeline: Sequence[Interval]) -> list[Interval]:
     return apart
 
 
-def _said(one: Interval) -> str:
+def _phrase(one: Interval) -> str:
     """Return a step with who does it."""
     who = "the person" if one.performer == PERFORMER else "the other person"
     return f"{who} {one.name}"

@@ -74,11 +74,11 @@ def timeline_questions(rows: Sequence[Row], request: TimelineRequest
     Beside it how many questions of each aspect were left out, so that each of its choices is the
     answer equally often. Raises RequestError where no row has a timeline.
     """
-    told = [row for row in rows if row.timeline]
-    if not told:
+    timed = [row for row in rows if row.timeline]
+    if not timed:
         raise RequestError("no row has a timeline: choreographed takes have one, motion capture and"
                            " rows of older versions do not; render such a take")
-    shown, left_out = _evened(_shown(told, request), request)
+    shown, left_out = _evened(_shown(timed, request), request)
     made = [_question(row, posed, request) for posed in _posed(shown, request)
             for row in posed.shown.rows]
     return sorted(made, key=lambda one: one.question_id), left_out
@@ -89,9 +89,9 @@ def _shown(rows: Sequence[Row], request: TimelineRequest) -> list[Shown]:
     known = known_actions()
     groups: dict[str, list[Row]] = defaultdict(list)
     for row in sorted(rows, key=lambda row: row.sample_id):
-        said = [one.model_dump(mode="json") for one in row.timeline or ()]
+        intervals = [one.model_dump(mode="json") for one in row.timeline or ()]
         name = subject_of_row(row, known, "label").name
-        groups[f"{name} {content_key(said)[:8]}"].append(row)
+        groups[f"{name} {content_key(intervals)[:8]}"].append(row)
     return [Shown(name, tuple(own), tuple(_asks(name, own[0], known, request)))
             for name, own in sorted(groups.items())]
 

@@ -69,13 +69,13 @@ def add_background(file: Path, image: Image.Image, shown: Picture | Panorama, cr
     Raises RequestError where they cannot be written.
     """
     kind = "picture" if isinstance(shown, Picture) else "panorama"
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "name": credits.name,
         "description": credits.description or f"{credits.name}, a photograph by {credits.author}",
         "licence": credits.licence, "author": credits.author, "source": credits.source,
         kind: shown.model_dump(mode="json", exclude_defaults=True) | {"file": f"{file.stem}.jpg"}}
-    Background.model_validate(told)
+    Background.model_validate(fields)
     packed = io.BytesIO()
     image.save(packed, "JPEG", quality=JPEG_QUALITY, subsampling=0)
     publish(file.with_suffix(".jpg"), packed.getvalue())
-    publish(file, yaml.safe_dump(told, sort_keys=False, allow_unicode=True))
+    publish(file, yaml.safe_dump(fields, sort_keys=False, allow_unicode=True))

@@ -36,7 +36,7 @@ MOST_ROLL_DEG = 1.5
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownHeight:
     """An upright thing of known height: the rows of its top and foot in pixels, and metres."""
 
     top: float
@@ -44,7 +44,7 @@ class Known:
     height_m: float
 
     @classmethod
-    def of(cls, text: str) -> "Known":
+    def of(cls, text: str) -> "KnownHeight":
         """Return what ``TOP:FOOT=METRES`` says. Raises RequestError for anything else."""
         rows, _, metres = text.partition("=")
         top, _, foot = rows.partition(":")
@@ -59,12 +59,12 @@ class Known:
 
 
 @dataclass(frozen=True)
-class Said:
+class CameraHints:
     """What a person says of a photograph in place of a guess, and whether to measure its light."""
 
     horizon: float | None = None
     camera_height_m: float | None = None
-    known: Known | None = None
+    known: KnownHeight | None = None
     ground: tuple[tuple[float, float], ...] | None = None
     harmonise: bool = False
     sun_from_deg: tuple[float, float] | None = None
@@ -141,30 +141,30 @@ def sun_of(text: str) -> tuple[float, float]:
     return azimuth, elevation
 
 
-def guess_camera(photo: Photo, said: Said) -> Guess:
+def guess_camera(photo: Photo, hints: CameraHints) -> Guess:
     """Return the camera of a photograph: what is said, and for the rest what it shows.
 
     Raises RequestError where it leans, where OpenCV is needed and absent, for things of known
     height that stand on no ground, and for ground above the horizon.
     """
-    view, reasons = _view(photo, said.horizon)
+    view, reasons = _view(photo, hints.horizon)
     size = photo.image.size
-    if abs(view.roll_deg) > MOST_ROLL_DEG and said.horizon is None:
+    if abs(view.roll_deg) > MOST_ROLL_DEG and hints.horizon is None:
         raise RequestError(f"{photo.path}: is tilted by {abs(view.roll_deg):.1f} degrees; rotate it"
                            " upright and crop it, or give --horizon ROW")
-    height, height_reason = _camera_height(photo, view, said)
+    height, height_reason = _camera_height(photo, view, hints)
     horizon = view.horizon(*size)
     if not 0 <= horizon < 1 - GROUND_FROM:
         raise RequestError(f"{photo.path}: its horizon, row {horizon:.2f}, is outside the"
                            " photograph or at its bottom edge; choose one that shows ground up to"
                            " the horizon, or give"
-                           f" {'another' if said.horizon is not None else '--horizon'} ROW")
-    if said.ground and max(row for _, row in said.ground) <= horizon:
+                           f" {'another' if hints.horizon is not None else '--horizon'} ROW")
+    if hints.ground and max(row for _, row in hints.ground) <= horizon:
         raise RequestError(f"--ground: lies completely above the horizon, row {horizon:.2f}; rows"
                            " are counted from the top")
     start = round(min(horizon + GROUND_FROM, 0.99), 3)
-    ground = said.ground or ((0.0, start), (1.0, start), (1.0, 1.0), (0.0, 1.0))
-    return Guess(photo, view, height, ground, (*reasons, height_reason), _light(photo, said))
+    ground = hints.ground or ((0.0, start), (1.0, start), (1.0, 1.0), (0.0, 1.0))
+    return Guess(photo, view, height, ground, (*reasons, height_reason), _light(photo, hints))
 
 
 def floating_risk(picture: Picture) -> str | None:
@@ -182,10 +182,10 @@ def floating_risk(picture: Picture) -> str | None:
             " ground: people may float in front of walls or objects")
 
 
-def _light(photo: Photo, said: Said) -> PhotoLight | None:
-    if said.harmonise:
-        return PhotoLight(tint=measured_tint(photo.image), sun_from_deg=said.sun_from_deg)
-    if said.sun_from_deg is not None:
+def _light(photo: Photo, hints: CameraHints) -> PhotoLight | None:
+    if hints.harmonise:
+        return PhotoLight(tint=measured_tint(photo.image), sun_from_deg=hints.sun_from_deg)
+    if hints.sun_from_deg is not None:
         raise RequestError("--sun requires --harmonise")
     return None
 
@@ -221,19 +221,20 @@ def _looking(photo: Photo, rise: float) -> View:
     return View(focal, degrees(atan2(rise, focal)))
 
 
-def _camera_height(photo: Photo, view: View, said: Said) -> tuple[float, str]:
-    if said.camera_height_m is not None and said.known is not None:
+def _camera_height(photo: Photo, view: View, hints: CameraHints) -> tuple[float, str]:
+    if hints.camera_height_m is not None and hints.known is not None:
         raise RequestError("--known-height and --camera-height are mutually exclusive: both set the"
                            " height of the camera")
-    if said.camera_height_m is not None:
-        return said.camera_height_m, "camera height as you said"
-    if said.known is None:
+    if hints.camera_height_m is not None:
+        return hints.camera_height_m, "camera height as you said"
+    if hints.known is None:
         return USUAL_HEIGHT_M, ("camera height a mere guess: where people hold theirs; say"
                                 " --known-height TOP:FOOT=METRES or --camera-height")
-    return height_by(photo, view, said.known), f"camera height by what is {said.known.height_m:g} m"
+    return (height_by(photo, view, hints.known),
+            f"camera height by what is {hints.known.height_m:g} m")
 
 
-def height_by(photo: Photo, view: View, known: Known) -> float:
+def height_by(photo: Photo, view: View, known: KnownHeight) -> float:
     """Return how high in metres a camera was that sees a thing of known height so.
 
     A thing that stands at distance d has its foot at h / d below the horizon and its top at

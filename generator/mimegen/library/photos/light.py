@@ -22,10 +22,10 @@ def measured_tint(image: Image.Image) -> Tint:
     small.thumbnail((LARGEST, LARGEST), Image.Resampling.BOX)
     light = bytes_to_linear(np.asarray(small)).astype(float)
     # What is blown out tells no color.
-    told = light.max(axis=-1) < BLOWN_OUT
+    exposed = light.max(axis=-1) < BLOWN_OUT
     edges = np.hypot(*(gaussian_filter(light, (WIDTH, WIDTH, 0), order)
-                       for order in ((0, 1, 0), (1, 0, 0))))[told]
-    color = (edges**POWER).mean(axis=0) ** (1 / POWER) if told.any() else np.ones(3)
+                       for order in ((0, 1, 0), (1, 0, 0))))[exposed]
+    color = (edges**POWER).mean(axis=0) ** (1 / POWER) if exposed.any() else np.ones(3)
     color = color / (color @ LUMINANCE) if color.min() > 1e-6 else np.ones(3)
     strength = np.clip(light.mean(axis=(0, 1)) @ LUMINANCE / USUAL, DIMMEST, BRIGHTEST)
     red, green, blue = np.round(strength * color, 3).tolist()

@@ -41,7 +41,7 @@ def open_photo(path: Path, largest: int = LARGEST) -> Photo:
 
     Raises RequestError, in one line, for what is no single opaque picture of a usable size.
     """
-    with _said_of(path):
+    with _naming_file(path):
         refuse_foreign(path)
         if path.stat().st_size > MOST_MIB * 2**20:
             raise RequestError(f"{path}: is larger than {MOST_MIB} MiB; save a smaller version")
@@ -56,7 +56,7 @@ def open_photo(path: Path, largest: int = LARGEST) -> Photo:
 
 
 @contextmanager
-def _said_of(path: Path) -> Iterator[None]:
+def _naming_file(path: Path) -> Iterator[None]:
     """Say of ``path`` what the many readers of Pillow raise for damaged and foreign files."""
     try:
         with warnings.catch_warnings():

@@ -30,7 +30,7 @@ class _UnknownError(Exception):
 
 
 class _OnlyKnown(GoodTakes):
-    def _looked_up(self, key: str, find: Callable[[], list[str]]) -> list[str]:
+    def _cached(self, key: str, find: Callable[[], list[str]]) -> list[str]:
         if key not in self.known:
             raise _UnknownError
         return self.known[key]
@@ -53,7 +53,7 @@ def look_ahead(drawing: Drawing, drawing_of: Callable[[GoodTakes], Drawing], cou
     others = active_children()
     try:
         with uninterrupted():
-            found = pool.map(_looked_at, numbers, chunksize=TOGETHER)
+            found = pool.map(_known_of, numbers, chunksize=TOGETHER)
         with suppress(BrokenProcessPool):
             for known in found:
                 good.known.update(known)
@@ -88,7 +88,7 @@ def _begin(drawing_of: Callable[[GoodTakes], Drawing], good: GoodTakes,
     _own.append(drawing_of(good))
 
 
-def _looked_at(number: int) -> dict[str, list[str]]:
+def _known_of(number: int) -> dict[str, list[str]]:
     """Return what was found for a number that was not known before."""
     drawing, = _own
     before = set(drawing.good.known)

@@ -67,10 +67,10 @@ class Drawing:
         """
         for redraw in range(redraws, redraws + MOST_TRIED):
             found = self.candidate(number, redraw, frame_redraws)
-            told = str(found.model_copy(update={
+            text = str(found.model_copy(update={
                 "sub_seed": 0, "frame_redraws": 0, "view_redraws": None}))
-            if told not in self._taken:
-                self._taken.add(told)
+            if text not in self._taken:
+                self._taken.add(text)
                 return found
         raise RequestError(f"item {number}: all distinct clips are declared already; draw more"
                            " axes, fix fewer, or request fewer clips")
@@ -271,8 +271,8 @@ def _light(values: dict[str, Any], space: Space) -> dict[str, Any]:
 
 def _manner(values: dict[str, Any]) -> dict[str, Any]:
     """Return how a cue is performed, where it is not its own way."""
-    said = {name: values[name] for name in MANNERS if values[name] not in (None, OWN_MANNER)}
-    return said | ({FREQUENCY: round(said[FREQUENCY])} if FREQUENCY in said else {})
+    given = {name: values[name] for name in MANNERS if values[name] not in (None, OWN_MANNER)}
+    return given | ({FREQUENCY: round(given[FREQUENCY])} if FREQUENCY in given else {})
 
 
 def _fault(values: dict[str, Any]) -> dict[str, Any]:

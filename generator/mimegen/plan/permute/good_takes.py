@@ -49,16 +49,16 @@ class GoodTakes:
 
         That is what lint finds, and what the take does not show on ``people`` who perform it.
         """
-        looked_at = replace(take, mirror=False, tempo=max(take.tempo, 1.0))
+        unvaried = replace(take, mirror=False, tempo=max(take.tempo, 1.0))
         checks = checks_file(take.score)
         shown = file_hash(checks) if checks.is_file() else None
-        key = content_key(looked_at.key, shown, code_key("mimegen.choreography.perform"))
-        found = self._looked_up(key, lambda: _found(take))
+        key = content_key(unvaried.key, shown, code_key("mimegen.choreography.perform"))
+        found = self._cached(key, lambda: _found(take))
         if found or not people or not shown:
             return found
-        casting = Casting(replace(looked_at, tempo=1.0), tuple(people))
+        casting = Casting(replace(unvaried, tempo=1.0), tuple(people))
         key = content_key(casting.key, shown, code_key("mimegen.choreography.checks"))
-        return self._looked_up(key, lambda: _missed_by(casting, take))
+        return self._cached(key, lambda: _missed_by(casting, take))
 
     def place_findings(self, chosen: ChosenBackground, config: RenderConfig, angle_deg: float
                        ) -> list[str]:
@@ -71,9 +71,9 @@ class GoodTakes:
                           asdict(camera), angle_deg, LEAST_SHOWN, code_key(
                               "mimegen.scenery.shown", "mimegen.compositing.shown",
                               "mimegen.library.places"))
-        return self._looked_up(key, lambda: _hardly_shown(chosen, camera, angle_deg))
+        return self._cached(key, lambda: _hardly_shown(chosen, camera, angle_deg))
 
-    def _looked_up(self, key: str, find: Callable[[], list[str]]) -> list[str]:
+    def _cached(self, key: str, find: Callable[[], list[str]]) -> list[str]:
         if key not in self.known:
             self.known[key] = find()
             self._keep(key)

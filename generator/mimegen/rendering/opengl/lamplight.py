@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from mimegen.motion.quaternions import FloatArray
 from mimegen.rendering.opengl.bounce import FIXTURE
-from mimegen.rendering.opengl.looks_out import PLACES, LooksOut, in_grid
+from mimegen.rendering.opengl.pixel_rays import PLACES, PixelRays, in_grid
 from mimegen.rendering.opengl.voxels import Grid
 
 # Rays start so far before a surface, in cells: matter fills whole cells, also beside slopes.
@@ -94,7 +94,7 @@ void main() {
 """
 
 
-def lamps_seen(looks: LooksOut, grid: Grid, free: NDArray[np.float32], to_grid: FloatArray,
+def lamps_seen(rays: PixelRays, grid: Grid, free: NDArray[np.float32], to_grid: FloatArray,
                lamps: dict[str, Any]) -> tuple[moderngl.Texture, moderngl.Texture]:
     """Return how much of ``lamps`` (``lamp_values``) is seen, 0 to 1, four in a picture.
 
@@ -102,6 +102,6 @@ def lamps_seen(looks: LooksOut, grid: Grid, free: NDArray[np.float32], to_grid: 
     from the world's frame to that of the grid.
     """
     cells = np.ascontiguousarray(free.T, np.float16)
-    matter = looks.context.texture3d(grid.shape, 1, cells.tobytes(), dtype="f2")
-    return looks.found(LOOK_FRAGMENT, {"matter": matter}, {
+    matter = rays.context.texture3d(grid.shape, 1, cells.tobytes(), dtype="f2")
+    return rays.found(LOOK_FRAGMENT, {"matter": matter}, {
         **lamps, **in_grid(grid, to_grid), "before": BEFORE, "fixture": FIXTURE})

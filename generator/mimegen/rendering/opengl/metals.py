@@ -11,10 +11,10 @@ from typing import Any
 import moderngl
 
 from mimegen.rendering.opengl.light_shaders import VOLUME
-from mimegen.rendering.opengl.looks_out import PLACES, LooksOut, in_grid
 from mimegen.rendering.opengl.mirror import FACET
 from mimegen.rendering.opengl.near_light import MEETING
 from mimegen.rendering.opengl.pattern_shaders import SKY
+from mimegen.rendering.opengl.pixel_rays import PLACES, PixelRays, in_grid
 from mimegen.rendering.opengl.voxels import Grid
 from mimegen.scenery.materials import SetMaterial
 
@@ -88,12 +88,12 @@ def is_metal(material: SetMaterial) -> bool:
             and material.opacity == 1.0 and material.pattern != "net")
 
 
-def metal_light(looks: LooksOut, maps: dict[str, moderngl.Texture3D], grid: Grid,
+def metal_light(rays: PixelRays, maps: dict[str, moderngl.Texture3D], grid: Grid,
                 values: dict[str, Any], draw: Callable[[moderngl.Program], None]
                 ) -> moderngl.Texture:
     """Return the light that metals mirror, where A is not 0.
 
     ``draw`` draws them by a program; all else is as ``near_light`` has it.
     """
-    return looks.drawn(METAL_VERTEX, METAL_FRAGMENT, maps, {
+    return rays.drawn(METAL_VERTEX, METAL_FRAGMENT, maps, {
         **values, **in_grid(grid, values["to_set"]), "before": BEFORE}, draw)[0]

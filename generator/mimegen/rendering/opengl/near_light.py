@@ -12,7 +12,7 @@ import numpy as np
 
 from mimegen.rendering.opengl.bounce import Volume, open_sides
 from mimegen.rendering.opengl.light_shaders import VOLUME
-from mimegen.rendering.opengl.looks_out import PLACES, LooksOut, in_grid
+from mimegen.rendering.opengl.pixel_rays import PLACES, PixelRays, in_grid
 from mimegen.rendering.opengl.set_light import Cells
 from mimegen.rendering.opengl.voxels import Grid
 
@@ -95,7 +95,7 @@ void main() {
 """
 
 
-def tells_near_things(cells: Cells) -> bool:
+def resolves_near_things(cells: Cells) -> bool:
     """Return whether a set's cells are fine enough to tell what is near."""
     return cells.whole.cell_m < LARGEST_CELL_M
 
@@ -112,7 +112,7 @@ def cell_maps(context: moderngl.Context, cells: Cells, volume: Volume
     return {"matter": matter, "sent": sent}
 
 
-def near_light(looks: LooksOut, maps: dict[str, moderngl.Texture3D], grid: Grid,
+def near_light(rays: PixelRays, maps: dict[str, moderngl.Texture3D], grid: Grid,
                values: dict[str, Any]) -> moderngl.Texture:
     """Return what share of the light of a set's volume near things leave at pixels.
 
@@ -120,7 +120,7 @@ def near_light(looks: LooksOut, maps: dict[str, moderngl.Texture3D], grid: Grid,
     ``values`` (``volume_values``) say where this lies.
     """
     reach = REACH * float(values["volume_cell"].max() / grid.cell_m[0])
-    return looks.found(NEAR_FRAGMENT, maps, {
+    return rays.found(NEAR_FRAGMENT, maps, {
         **values, **in_grid(grid, values["to_set"]), "before": BEFORE, "reach": reach})[0]
 
 

@@ -20,7 +20,6 @@ from mimegen.rendering.opengl.far_light import far_values
 from mimegen.rendering.opengl.lamplight import lamps_seen
 from mimegen.rendering.opengl.light import depth_map, give, uniform
 from mimegen.rendering.opengl.lobes import CELLS, lobe_texture
-from mimegen.rendering.opengl.looks_out import LooksOut
 from mimegen.rendering.opengl.metals import is_metal, metal_light
 from mimegen.rendering.opengl.mirror import (
     FLOOR_M,
@@ -29,7 +28,8 @@ from mimegen.rendering.opengl.mirror import (
     mirrored_at,
     mirroring,
 )
-from mimegen.rendering.opengl.near_light import cell_maps, near_light, tells_near_things
+from mimegen.rendering.opengl.near_light import cell_maps, near_light, resolves_near_things
+from mimegen.rendering.opengl.pixel_rays import PixelRays
 from mimegen.rendering.opengl.set_build import ATTRIBUTES, FORMAT, BuiltSet, build_set, triangles
 from mimegen.rendering.opengl.set_light import (
     fine_matter,
@@ -116,19 +116,19 @@ def _read_of_light(context: moderngl.Context, job: SetJob, built: BuiltSet,
     """Return what shaders read of a set's light by their names; adds what else they take of it."""
     cells, volume = set_volume(job, triangles(built.shell), triangles(built.inner))
     lit |= volume_values(volume, job.scenery) | lamp_values(job.scenery) | open_sky(job)
-    lit["looked_near"] = float(tells_near_things(cells))
+    lit["looked_near"] = float(resolves_near_things(cells))
     light_map, lobe_map = _light_maps(context, volume)
     read: dict[str, moderngl.Texture | moderngl.Texture3D] = {
         "volume": light_map, "lobes": lobe_map}
-    looks = _looks_out(context, job, parts)
-    if tells_near_things(cells):
+    rays = _pixel_rays(context, job, parts)
+    if resolves_near_things(cells):
         maps = {**cell_maps(context, cells, volume), "volume": light_map}
-        read["near_shares"] = near_light(looks, maps, cells.whole.grid, lit)
+        read["near_shares"] = near_light(rays, maps, cells.whole.grid, lit)
         if any(is_metal(part.material) for part in parts):
-            read["metals_seen"] = metal_light(looks, maps, cells.whole.grid, lit, partial(
+            read["metals_seen"] = metal_light(rays, maps, cells.whole.grid, lit, partial(
                 _draw_metals, context, job, parts))
     if job.scenery.lamps:
-        read["lamps_first"], read["lamps_rest"] = _lamps_seen(looks, job, cells.things)
+        read["lamps_first"], read["lamps_rest"] = _lamps_seen(rays, job, cells.things)
     return read
 
 
@@ -262,22 +262,22 @@ def _mirrored(context: moderngl.Context, job: SetJob, parts: Sequence["_Part"],
     return mirror
 
 
-def _looks_out(context: moderngl.Context, job: SetJob, parts: Sequence["_Part"]) -> LooksOut:
+def _pixel_rays(context: moderngl.Context, job: SetJob, parts: Sequence["_Part"]) -> PixelRays:
     """Return the camera's pixels with the depths of what is solid."""
-    looks = LooksOut(context, job.camera, (NEAREST_M, FARTHEST_M))
-    looks.start()
+    rays = PixelRays(context, job.camera, (NEAREST_M, FARTHEST_M))
+    rays.start()
     context.front_face = "cw"
     context.enable_only(moderngl.DEPTH_TEST)
     view = {"to_picture": _View.of(job, ()).to_picture, "lowest": -FARTHEST_M}
     _draw_depths(context, view, parts)
-    return looks
+    return rays
 
 
-def _lamps_seen(looks: LooksOut, job: SetJob, things: Sequence[Surface]
+def _lamps_seen(rays: PixelRays, job: SetJob, things: Sequence[Surface]
                 ) -> tuple[moderngl.Texture, moderngl.Texture]:
     """Return pictures of how much of the lamps is seen from what the camera sees."""
     grid, free = fine_matter(job.scenery, things)
-    return lamps_seen(looks, grid, free, set_from_world(job.scenery), lamp_values(job.scenery))
+    return lamps_seen(rays, grid, free, set_from_world(job.scenery), lamp_values(job.scenery))
 
 
 def _draw(context: moderngl.Context, job: SetJob, parts: Sequence["_Part"], lit: dict[str, Any],

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mimegen.motion.quaternions import FloatArray
-from mimegen.rendering.opengl.soup import Corners, corners_of, rounded_box
+from mimegen.rendering.opengl.set_triangles import Corners, corners_of, rounded_box
 from mimegen.scenery.job import SetJob
 from mimegen.scenery.layout import (
     PlacedShape,

@@ -95,8 +95,8 @@ def set_volume(job: SetJob, shell: Mapping[str, NDArray[np.float32]],
 
     Both in the set's own frame; light is followed at some ``most`` places.
     """
-    told = _digest(job, shell, inner)
-    cells, spread = _spread(_Lit(f"{told} {most}", job, shell, inner, most))
+    digest = _digest(job, shell, inner)
+    cells, spread = _spread(_Lit(f"{digest} {most}", job, shell, inner, most))
     return cells, spread.seen_by(moved(np.array(job.camera.position), set_from_world(job.scenery)))
 
 
@@ -127,13 +127,13 @@ def _spread(lit: _Lit) -> tuple[Cells, Spread]:
 def _digest(job: SetJob, shell: Mapping[str, NDArray[np.float32]],
             inner: Mapping[str, NDArray[np.float32]]) -> str:
     """Return what tells sets, lights and triangles by material apart."""
-    told = sha256(job.scenery.model_dump_json().encode())
-    told.update(job.config.light.model_dump_json().encode())
+    digest = sha256(job.scenery.model_dump_json().encode())
+    digest.update(job.config.light.model_dump_json().encode())
     for part in (shell, inner):
-        told.update(repr([(name, part[name].shape) for name in part]).encode())
+        digest.update(repr([(name, part[name].shape) for name in part]).encode())
         for corners in part.values():
-            told.update(corners.tobytes())
-    return told.hexdigest()
+            digest.update(corners.tobytes())
+    return digest.hexdigest()
 
 
 def set_from_world(scenery: Scenery) -> FloatArray:

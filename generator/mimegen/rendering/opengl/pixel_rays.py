@@ -105,7 +105,7 @@ def in_grid(grid: Grid, to_grid: FloatArray) -> dict[str, Any]:
             "cell_m": float(grid.cell_m[0])}
 
 
-class LooksOut:
+class PixelRays:
     """A camera's pixels, which look out from the places whose depths are drawn into it."""
 
     def __init__(self, context: moderngl.Context, camera: Camera, near_far: tuple[float, float]

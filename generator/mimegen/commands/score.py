@@ -113,7 +113,7 @@ def preview_command(
         scene_sheet(figures, frames, sheet, _paint(figures)).save(packed, "png")
         publish(target, packed.getvalue())
     found = [*lint(motions, score, seed, style), *missed(shown, score, seed, style)]
-    for one in _told(file, found, score, seed, style, None):
+    for one in _problems(file, found, score, seed, style, None):
         click.echo(one)
     click.echo(f"{target}: {motions[0].duration:.1f} s")
     return DONE
@@ -160,7 +160,7 @@ def lint_command(files: tuple[Path, ...], seed: int, style: str | None, stance: 
 
     Each line names the file, the line, the key, the time in the score and a remedy.
     """
-    told: list[Told] = []
+    problems: list[Problem] = []
     catalogue = Catalogue.with_libraries(libraries)
     character = _body(catalogue, body)
     _refuse_missing((*files, *([against] if against else [])))
@@ -177,17 +177,17 @@ def lint_command(files: tuple[Path, ...], seed: int, style: str | None, stance: 
     for file in files:
         try:
             score = _score(catalogue, file, stance)
-            told += _told(file, found(score), score, seed, style, before)
+            problems += _problems(file, found(score), score, seed, style, before)
         except RequestError as problem:
-            told.append(Told.refused(file, problem))
+            problems.append(Problem.refused(file, problem))
     if as_json:
-        click.echo(json.dumps({"scores": len(files), "findings": [one.facts() for one in told]},
+        click.echo(json.dumps({"scores": len(files), "findings": [one.facts() for one in problems]},
                               indent=1, ensure_ascii=False))
     else:
-        for one in told:
+        for one in problems:
             click.echo(one)
-        click.echo(f"{counted(len(files), 'score')}, {counted(len(told), 'finding')}")
-    return SOME_FAILED if told else DONE
+        click.echo(f"{counted(len(files), 'score')}, {counted(len(problems), 'finding')}")
+    return SOME_FAILED if problems else DONE
 
 
 @score_command.command("format")
@@ -236,11 +236,11 @@ class Before(NamedTuple):
     findings: list[Finding]
 
 
-class Told(NamedTuple):
+class Problem(NamedTuple):
     """What is told of one thing that is wrong; of a file that is no score, only what is said."""
 
     file: Path
-    said: str
+    message: str
     spot: Spot | None = None
     finding: Finding | None = None
 
@@ -250,30 +250,31 @@ class Told(NamedTuple):
         return cls(file, str(problem))
 
     def __str__(self) -> str:
-        return self.said
+        return self.message
 
     def facts(self) -> dict[str, Any]:
         """Return it for programs: where it is, what was measured against which limit, what helps.
         """
-        line = _LINE.match(self.said.removeprefix(f"{self.file}: "))
+        line = _LINE.match(self.message.removeprefix(f"{self.file}: "))
         facts: dict[str, Any] = {"file": str(self.file), "line": int(line[1]) if line else None}
         if self.finding is not None and self.spot is not None:
             found = self.finding
             facts |= {"key": self.spot.key, "second": round(self.spot.second, 2),
                       "kind": found.kind, "part": found.part, "value": round(found.value, 1),
                       "limit": found.limit, "unit": found.unit, "help": HELP[found.kind]}
-        return facts | {"message": self.said}
+        return facts | {"message": self.message}
 
 
-def _told(file: Path, findings: Sequence[Finding], score: Score, seed: int, style: str | None,
-          before: Before | None) -> list[Told]:
-    return [_tell(file, finding, spot_of(finding, score, seed, style), score, before)
+def _problems(file: Path, findings: Sequence[Finding], score: Score, seed: int, style: str | None,
+          before: Before | None) -> list[Problem]:
+    return [_problem(file, finding, spot_of(finding, score, seed, style), score, before)
             for finding in findings]
 
 
-def _tell(file: Path, finding: Finding, spot: Spot, score: Score, before: Before | None) -> Told:
+def _problem(file: Path, finding: Finding, spot: Spot, score: Score, before: Before | None
+             ) -> Problem:
     than = "" if before is None else f"; {_compared(finding, spot, score, before)}"
-    return Told(file, f"{file}: {spot}: {finding.kind}: {finding.part} at {spot.second:.2f} s of"
+    return Problem(file, f"{file}: {spot}: {finding.kind}: {finding.part} at {spot.second:.2f} s of"
                       f" the score: {finding.value:.1f} {finding.unit} (limit {finding.limit:g})"
                       f"{than}; {HELP[finding.kind]}", spot, finding)
 

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.special import expit, logit
 
 from mimegen.evaluation.contamination.answers import Answers, Falls, estimate, falls_of, pairs_of
-from mimegen.evaluation.contamination.power import Design, pairs_needed, power_of
+from mimegen.evaluation.contamination.power import PowerDesign, pairs_needed, power_of
 from mimegen.evaluation.statistics import cluster_bootstrap, clustered_share
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "explanation" / "statistics.md"
@@ -147,7 +147,7 @@ def promised(fall: float, discordance: float, actions: int | None) -> Scenario:
     All pairs are alike: of p right when seen and p - fall when unseen p (1 - p + fall) +
     (1 - p)(p - fall) disagree.
     """
-    design = Design(fall, discordance, actions=actions)
+    design = PowerDesign(fall, discordance, actions=actions)
     spread = actions or 50
     each = max(1, round(pairs_needed(design) / spread))
     # 2 p^2 - 2 p (1 + fall) + discordance + fall = 0

@@ -30,7 +30,7 @@ from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue, Entry
 from mimegen.library.score_take import read_score_once
 from mimegen.library.takes import library_take
-from mimegen.pages.drawn import Scene, drawn, tiled
+from mimegen.pages.drawn import DrawnScene, drawn, tiled
 from mimegen.shots.config import read_config
 
 REPO = Path(__file__).resolve().parents[1]
@@ -52,7 +52,7 @@ FAMILIES = {
 COLUMNS, SMALL, QUALITY = 9, 150, 82
 
 
-def scene_of(catalogue: Catalogue, entry: Entry, stance: str | None, side: int) -> Scene:
+def scene_of(catalogue: Catalogue, entry: Entry, stance: str | None, side: int) -> DrawnScene:
     """Return a cue as the man shows it, in pictures of ``side`` pixels, from where it is seen."""
     assert entry.action.cue is not None
     region = entry.action.cue.region
@@ -63,7 +63,7 @@ def scene_of(catalogue: Catalogue, entry: Entry, stance: str | None, side: int) 
     take = library_take(entry, None, 0, manner=Manner(stance))
     casting = Casting(take, (cast_member(catalogue, "man"),) * take.performers)
     blank = read_background(catalogue.file("background", "blank"))
-    return Scene(casting.seen(casting.perform(FPS)), blank, config)
+    return DrawnScene(casting.seen(casting.perform(FPS)), blank, config)
 
 
 def write_sheets(catalogue: Catalogue, entries: Sequence[Entry], stance: str | None, out: Path
@@ -124,7 +124,7 @@ def sheet(catalogue: Catalogue, entry: Entry, stance: str | None) -> Image.Image
                  round((len(tiles) * height / width) ** 0.5))
 
 
-def about_head(scene: Scene, picture: ByteArray, frame: int) -> ByteArray:
+def about_head(scene: DrawnScene, picture: ByteArray, frame: int) -> ByteArray:
     """Return what of a frame's picture lies about the head."""
     motion = scene.performances[0].motion
     head = motion.skeleton.index["Head"]

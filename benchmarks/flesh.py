@@ -48,7 +48,7 @@ from mimegen.library.catalogue import Catalogue
 from mimegen.motion import Motion
 from mimegen.motion.quaternions import FloatArray
 from mimegen.pages.drawn import drawing
-from mimegen.pages.preview import SKY, Sheet, scene_sheet
+from mimegen.pages.preview import SKY, SheetLayout, scene_sheet
 from mimegen.retarget import retarget
 from mimegen.shots.config import read_config
 
@@ -382,7 +382,8 @@ def sheet(person: Person, poses: dict[str, Motion]) -> Image.Image:
                   np.concatenate([done.rotations[-1:] for done in poses.values()]))
     figures = [(person.dressed, last)]
     paint = drawing(figures, config, SKY)
-    rows = [scene_sheet(figures, len(poses), Sheet(azimuth, 8.0, TILE, len(poses), FOCUS), paint)
+    rows = [scene_sheet(figures, len(poses), SheetLayout(azimuth, 8.0, TILE, len(poses), FOCUS),
+                        paint)
             for azimuth in (20.0, 200.0)]
     whole = Image.new("RGB", (rows[0].width, 2 * rows[0].height))
     for number, row in enumerate(rows):

@@ -38,7 +38,7 @@ from mimegen.retarget import retarget
 from mimegen.retarget.anatomy import leg_length
 from mimegen.retarget.hands import TOUCH, MovingBody, source_body
 from mimegen.retarget.obstacles import WRIST, below, hand_of, in_hand
-from mimegen.retarget.outer import Surface, outer_surface, thinned
+from mimegen.retarget.outer import OuterLayer, outer_surface, thinned
 from mimegen.retarget.surface import SkinSample
 
 Row = dict[str, Any]
@@ -78,7 +78,7 @@ def built(name: str) -> Character:
                            read_character(data_folder() / "rigs" / f"{name}.yaml"))
 
 
-def ways_out(surface: Surface, motion: Motion) -> FloatArray:
+def ways_out(surface: OuterLayer, motion: Motion) -> FloatArray:
     """Return the ways (F, N, 3) out of a surface in all frames."""
     tips = replace(surface.skin, vertices=surface.skin.vertices + surface.ways)
     return unit(tips.posed(motion) - surface.skin.posed(motion))
@@ -170,7 +170,7 @@ def arms_of(body: Body, motion: Motion, every: int) -> Row:
     return {"away": np.round(off, 4).tolist(), "meant": [False] * len(off), "deep": deep}
 
 
-def looked_at(hand: SkinSample, others: Surface, other_hand: SkinSample,
+def looked_at(hand: SkinSample, others: OuterLayer, other_hand: SkinSample,
               motion: Motion) -> list[tuple[float, int]]:
     """Return of each frame what `away` does."""
     seen = (hand.posed(motion), others.skin.posed(motion), ways_out(others, motion),

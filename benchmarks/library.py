@@ -26,7 +26,7 @@ from mimegen.library.take import Take
 from mimegen.library.takes import library_take
 from mimegen.motion import Motion
 from mimegen.motion.quaternions import FloatArray
-from mimegen.pages.preview import Sheet, scene_sheet
+from mimegen.pages.preview import SheetLayout, scene_sheet
 from naturalness import naturalness_section
 from recognition import Recognition, Viewers, read_recognition, share
 
@@ -37,7 +37,7 @@ RECOGNITION = REPO / "docs" / "research" / "recognition.yaml"
 VIEWERS = REPO / "docs" / "research" / "viewers.yaml"
 FPS = 30.0
 MOMENTS = 5
-STRIP = Sheet(tile=(110, 150), columns=MOMENTS)
+STRIP = SheetLayout(tile=(110, 150), columns=MOMENTS)
 QUALITY = 80
 # Who goes further than this (m) is shown on the spot, or would be tiny.
 TRAVEL = 0.8

@@ -20,7 +20,7 @@ import yaml
 from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"))
-from mimegen.evaluation.making import Request, questions_of
+from mimegen.evaluation.making import QuestionRequest, questions_of
 from mimegen.evaluation.question import write_questions
 from mimegen.evaluation.scoring import THRESHOLDS
 from mimegen.evaluation.templates import read_templates
@@ -39,7 +39,7 @@ def viewers() -> list[dict[str, Any]]:
 
 def write(folder: Path, said: list[dict[str, Any]]) -> None:
     """Write a question for each take, and the answers; who answers a take second is another."""
-    asked = questions_of(library_rows(("base+blank@0",)), Request(
+    asked = questions_of(library_rows(("base+blank@0",)), QuestionRequest(
         "free", "label", "zero-shot", read_templates("free", None)))
     names = {f"{one.action}/{one.take}": one.question_id for one in asked}
     write_questions(folder / "questions.jsonl", asked)

@@ -22,8 +22,8 @@ from mimegen.compositing.background import read_background
 from mimegen.groundtruth.frames import PassMaker
 from mimegen.groundtruth.job import GeometryJob
 from mimegen.groundtruth.kinds import KINDS
-from mimegen.groundtruth.seen import Seen, on_canvas
-from mimegen.groundtruth.surface import Scene
+from mimegen.groundtruth.seen import SeenSurface, on_canvas
+from mimegen.groundtruth.surface import PosedScene
 from mimegen.library.cast import cast_member
 from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
@@ -50,7 +50,7 @@ SHOTS = (("basketball", ("man",), "basketball_court", 0.0), ("boxing", ("spacesu
 class Both:
     """A shot as both engines see it."""
 
-    scene: Scene
+    scene: PosedScene
     camera: Camera
     config: RenderConfig
     raster: PassMaker
@@ -74,7 +74,7 @@ def main() -> None:
         casting = Casting(library_take(catalogue.action(action), None, 0, None),
                           tuple(cast_member(catalogue, name) for name in members))
         performances = casting.perform(config.fps)
-        scene = Scene([Figure.of(each) for each in performances])
+        scene = PosedScene([Figure.of(each) for each in performances])
         camera = frame_camera(performances, config, angle)
         sets = {} if background is None else _sets(
             catalogue, background, camera, config, PassServer(1, context))
@@ -126,11 +126,11 @@ def _agreement(both: Both, numbers: list[int]) -> dict[str, float]:
     }
 
 
-def _whole(values: Any, seen: Seen, both: Both, empty: float = 0.0) -> Any:
+def _whole(values: Any, seen: SeenSurface, both: Both, empty: float = 0.0) -> Any:
     return on_canvas(values, seen.region, (0, 0, both.camera.width, both.camera.height), empty)
 
 
-def _depth(seen: Seen, both: Both, engine: str) -> Any:
+def _depth(seen: SeenSurface, both: Both, engine: str) -> Any:
     figure = _whole(seen.depth, seen, both, np.inf)
     behind = both.sets[engine]["depth"] if both.sets else np.full_like(figure, np.inf)
     return np.where(np.isfinite(figure), figure, behind)
@@ -148,14 +148,14 @@ def _iou(pairs: list[tuple[Any, Any]]) -> float:
                  / max(sum((one | two).sum() for one, two in pairs), 1))
 
 
-def _alike(looks: list[tuple[Seen, Seen]], label: int) -> float:
+def _alike(looks: list[tuple[SeenSurface, SeenSurface]], label: int) -> float:
     same = [one.labels[..., label] == two.labels[..., label] for one, two in looks]
     there = [(one.labels[..., 0] > 0) & (two.labels[..., 0] > 0) for one, two in looks]
     return float(sum((a & b).sum() for a, b in zip(same, there, strict=True))
                  / sum(each.sum() for each in there))
 
 
-def _angles(one: Seen, two: Seen) -> Any:
+def _angles(one: SeenSurface, two: SeenSurface) -> Any:
     there = (one.labels[..., 0] > 0) & (two.labels[..., 0] > 0)
     cosine = (one.normals * two.normals).sum(axis=-1)[there]
     return np.degrees(np.arccos(np.clip(cosine, -1, 1)))
@@ -184,7 +184,7 @@ def _warped(both: Both, numbers: list[int], stage: RasterStage) -> dict[str, flo
                    "flow, 99th percentile of the difference in px": float(np.percentile(apart, 99))}
 
 
-def _sure(arrays: Any, seen: Seen, both: Both) -> tuple[Any, Any]:
+def _sure(arrays: Any, seen: SeenSurface, both: Both) -> tuple[Any, Any]:
     """Return the whole picture's flow and which of the figure's inner pixels are not occluded."""
     at, size = arrays["forward_at"], arrays["forward"].shape
     region = (int(at[0]), int(at[1]), int(at[0]) + size[1], int(at[1]) + size[0])

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from trimesh.ray import ray_triangle
 
 from mimegen.groundtruth.rays import first_hits
-from mimegen.groundtruth.surface import Scene
+from mimegen.groundtruth.surface import PosedScene
 from mimegen.library.cast import cast_member
 from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
@@ -44,7 +44,7 @@ def main() -> None:
     casting = Casting(library_take(catalogue.action("basketball"), None, 0, None),
                       (cast_member(catalogue, "man"),))
     performances = casting.perform(config.fps)
-    scene = Scene([Figure.of(each) for each in performances])
+    scene = PosedScene([Figure.of(each) for each in performances])
     camera = frame_camera(performances, config, 0.0)
     vertices, triangles = scene.vertices(FRAME).astype(float), scene.surface.triangles
     chosen = np.linspace(0, len(triangles) - 1, RAYS).astype(int)

@@ -25,7 +25,7 @@ from mimegen.library.catalogue import Catalogue
 from mimegen.library.scene_take import SceneTake, scene_take
 from mimegen.motion import Motion
 from mimegen.pages.drawn import drawing, tiled
-from mimegen.pages.preview import SKY, Sheet, camera_of
+from mimegen.pages.preview import SKY, SheetLayout, camera_of
 from mimegen.shots.config import read_config
 
 FRAMES, PAGE, COLUMNS, FPS = 48, 12, 3, 15.0
@@ -35,7 +35,7 @@ TALL_PX, PERSON_M = 215, 1.75
 def pages(figures: Sequence[tuple[Character, Motion]]) -> Iterator[Image.Image]:
     """Yield pages of evenly spaced frames, seen by one camera that sees all of the scene."""
     motion = figures[0][1]
-    sheet = Sheet(MIME_AZIMUTH_DEG, tile=(640, 400))
+    sheet = SheetLayout(MIME_AZIMUTH_DEG, tile=(640, 400))
     camera = camera_of(np.concatenate([each.global_pose.positions for _, each in figures], axis=1),
                        sheet)
     middle = np.mean([each.root_positions.mean(axis=0) for _, each in figures], axis=0)

@@ -122,7 +122,7 @@ def test_good_takes_are_read_past_half_lines_and_added_after_them(
     file.write_bytes(b'{"key": "a", "findings": []}\n\xff\n{"key": "b", "fin')
     takes = GoodTakes.of_user()
     assert takes.known == {"a": []}
-    takes._looked_up("c", lambda: ["slides"])
+    takes._cached("c", lambda: ["slides"])
     assert GoodTakes.of_user().known == {"a": [], "c": ["slides"]}
 
 

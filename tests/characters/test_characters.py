@@ -23,7 +23,7 @@ from mimegen.characters.helpers import ADDED, with_helpers_turned
 from mimegen.characters.phenotype import Phenotype
 from mimegen.characters.sampling import sample_character
 from mimegen.characters.spec import CharacterSpec, read_character
-from mimegen.characters.surface import Surface, boundary_edges, hemmed, vertex_normals
+from mimegen.characters.surface import SkinnedSurface, boundary_edges, hemmed, vertex_normals
 from mimegen.motion import Motion, quaternions
 
 RIGS = data_folder() / "rigs"
@@ -275,7 +275,7 @@ def test_a_hem_is_folded_in_under_the_cloth() -> None:
     sheet = np.stack([across.ravel(), along.ravel(), np.zeros(25)], axis=1)
     faces = np.array([[5 * i + j, 5 * i + j + 5, 5 * i + j + 6, 5 * i + j + 1]
                       for i in range(4) for j in range(4)], np.int32)
-    surface = Surface(sheet, faces, np.ones((25, 1)))
+    surface = SkinnedSurface(sheet, faces, np.ones((25, 1)))
     assert vertex_normals(sheet, faces)[:, 2].min() > 0.99
     done = hemmed(surface, 0.02, 0.1)
     rim, under = done.vertices[25:41], done.vertices[41:]

@@ -20,7 +20,7 @@ from mimegen.characters.posing import Corrections, corrections_of, posed_meshes
 from mimegen.characters.sampling import sample_character
 from mimegen.characters.spec import read_character
 from mimegen.characters.surface import vertex_normals
-from mimegen.groundtruth.surface import Scene
+from mimegen.groundtruth.surface import PosedScene
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.takes import library_take
 from mimegen.motion import Motion, Skeleton, quaternions
@@ -264,7 +264,7 @@ def test_all_engines_pose_the_same_vertices(man: Character) -> None:
     blender = body_skin(man).posed(columns)
     raster = RasterBody(_Buffers(), man, 0.02).pose(columns)  # type: ignore[arg-type]
     performance = Performance(man, motion)
-    passes = Scene([Figure.of(performance)]).vertices(0)
+    passes = PosedScene([Figure.of(performance)]).vertices(0)
     np.testing.assert_array_equal(blender, passes)
     np.testing.assert_array_equal(
         blender, posed_body(performance, np.zeros(1)).vertices(0).astype(np.float32))

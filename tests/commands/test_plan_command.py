@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from mimegen.base.errors import RequestError
 from mimegen.cli import main
 from mimegen.commands.plan import _three
-from mimegen.commands.render import _say_if_long
+from mimegen.commands.render import _warn_if_long
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.takes import library_take
 from mimegen.plan.plan import make_plan
@@ -226,7 +226,7 @@ def test_what_takes_over_ten_minutes_is_known_before_it_begins(
     assert at_least_s(plan, config, "cuda", Store(tmp_path), 2, 600.0) is None
     selection: Any = SimpleNamespace(plan=plan, config=config, device=Device("cpu", 1))
     farm: Any = SimpleNamespace(workers=2)
-    _say_if_long(selection, Store(tmp_path), farm)
+    _warn_if_long(selection, Store(tmp_path), farm)
     said = capsys.readouterr().out
     assert said.count("\n") == int(long) and ("--config draft" in said) == long
 

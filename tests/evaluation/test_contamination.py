@@ -29,7 +29,7 @@ from mimegen.evaluation.contamination.balance import _listed
 from mimegen.evaluation.contamination.mixed import mixed_logistic
 from mimegen.evaluation.contamination.pilot import Pilot
 from mimegen.evaluation.contamination.power import (
-    Design,
+    PowerDesign,
     pairs_needed,
     power_of,
     smallest_fall,
@@ -92,14 +92,14 @@ def run(tmp_path: Path) -> Run:
 def test_power_is_connors(run: Run, points: int, discordance: float, pairs: int) -> None:
     result = run("--power", points, "--discordance", discordance, "--json")
     assert [design["pairs"] for design in json.loads(result.output)["designs"]] == [pairs]
-    design = Design(points / 100, discordance)
+    design = PowerDesign(points / 100, discordance)
     assert power_of(design, pairs) == pytest.approx(0.8, abs=0.003)
     assert smallest_fall(design, pairs) == pytest.approx(points / 100, rel=0.005)
 
 
 def test_few_actions_need_more_pairs() -> None:
-    few, many = Design(0.1, 0.3, actions=10), Design(0.1, 0.3, actions=1000)
-    assert pairs_needed(few) > pairs_needed(Design(0.1, 0.3))
+    few, many = PowerDesign(0.1, 0.3, actions=10), PowerDesign(0.1, 0.3, actions=1000)
+    assert pairs_needed(few) > pairs_needed(PowerDesign(0.1, 0.3))
     assert power_of(few, pairs_needed(few)) >= 0.8 > power_of(few, pairs_needed(few) - 20)
     assert power_of(many, 233) == pytest.approx(0.8, abs=0.01)
 
@@ -122,9 +122,9 @@ def test_a_pilot_tells_discordance_and_what_it_can_see(run: Run, tmp_path: Path)
     found = json.loads(run("--power", 10, "--pilot", *pilot, "--json").output)
     disagree = found["pilot"]["discordance"]
     assert found["pilot"]["pairs"] == 48 and 0.3 < disagree < 0.7
-    assert found["designs"][0]["pairs"] == pairs_needed(Design(0.1, disagree))
+    assert found["designs"][0]["pairs"] == pairs_needed(PowerDesign(0.1, disagree))
     assert found["pilot"]["smallest_fall"] == pytest.approx(
-        100 * (smallest_fall(Design(0.1, disagree), 48) or 0))
+        100 * (smallest_fall(PowerDesign(0.1, disagree), 48) or 0))
     assert 5 < found["pilot"]["smallest_fall_clustered"] < 60
 
 
@@ -437,7 +437,7 @@ def test_models_can_be_grouped(run: Run) -> None:
 
 def test_no_such_number_of_pairs() -> None:
     with pytest.raises(RequestError, match=r"discordance 0\.05"):
-        pairs_needed(Design(0.1, 0.05))
+        pairs_needed(PowerDesign(0.1, 0.05))
 
 
 @pytest.mark.parametrize(("rare", "times"), [(0, np.inf), (1, np.inf), (2, 2.0), (3, 1.5),

@@ -19,7 +19,7 @@ from mimegen.base.files import file_hash
 from mimegen.evaluation import scoring
 from mimegen.evaluation.answers import Answer, read_answers
 from mimegen.evaluation.contrasts import contrasts
-from mimegen.evaluation.making import Request, questions_of
+from mimegen.evaluation.making import QuestionRequest, questions_of
 from mimegen.evaluation.question import Question, read_questions, write_questions
 from mimegen.evaluation.reading import chosen_option, final_phrase
 from mimegen.evaluation.results.clips import failures
@@ -62,7 +62,7 @@ def test_the_last_line_is_the_phrase(output, said):
 
 
 def asked(format_: str, variants=("base+blank@0", "base+aligned@0")) -> list[Question]:
-    return questions_of(library_rows(variants), Request(
+    return questions_of(library_rows(variants), QuestionRequest(
         format_, "label", "zero-shot", read_templates(format_, None)))
 
 
@@ -272,7 +272,7 @@ def test_validity_has_the_precision_and_recall_of_known_answers():
 
 def test_actpld_s_tables_have_types_tasks_and_their_rank_correlation():
     questions = [one for format_ in ("3afc", "description") for asks in ("label", "intention")
-                 for one in questions_of(library_rows(("base+blank@0",)), Request(
+                 for one in questions_of(library_rows(("base+blank@0",)), QuestionRequest(
                      format_, asks, "zero-shot", read_templates(format_, None)))]
     shares = {"a": 10, "b": 30, "c": 50}
     scored = [Scored(one, model, "x", number % 77 < share + (one.asks == "label"))

@@ -20,7 +20,7 @@ from mimegen.base.errors import RequestError
 from mimegen.base.files import file_hash
 from mimegen.evaluation.exports import huggingface
 from mimegen.evaluation.exports.exporting import WRITERS, export
-from mimegen.evaluation.making import Request, questions_of
+from mimegen.evaluation.making import QuestionRequest, questions_of
 from mimegen.evaluation.question import read_questions, write_questions
 from mimegen.evaluation.sampling import parse_sampling
 from mimegen.evaluation.templates import read_templates
@@ -43,8 +43,9 @@ def clips(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("clips") / "out"
     rows = small_clips(out)
     for name, (format_, prompting, sampling, fold) in KINDS.items():
-        request = Request(format_, "label", prompting, read_templates(format_, None), fold=fold,
-                          sampling=parse_sampling(sampling), sampling_text=sampling)
+        request = QuestionRequest(format_, "label", prompting, read_templates(format_, None),
+                                  fold=fold,
+                                  sampling=parse_sampling(sampling), sampling_text=sampling)
         write_questions(out / f"questions-{name}.jsonl", questions_of(rows, request))
     return out
 

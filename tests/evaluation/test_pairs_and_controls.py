@@ -9,7 +9,7 @@ import pytest
 
 from mimegen.base.errors import RequestError
 from mimegen.evaluation.controls import NAMES, ControlRequest, control_questions, parse_controls
-from mimegen.evaluation.making import Request, questions_of
+from mimegen.evaluation.making import QuestionRequest, questions_of
 from mimegen.evaluation.pairs import both_right, pair_questions, read_pair_wording
 from mimegen.evaluation.question import Question
 from mimegen.evaluation.reliance import reliance
@@ -97,7 +97,8 @@ def test_pairs_of_which_a_half_was_not_answered_do_not_count() -> None:
 
 def test_group_accuracy_needs_every_variant() -> None:
     rows = library_rows(("base+blank@0", "base+blank@90"), ("boxing", "bowling", "fishing"))
-    made = questions_of(rows, Request("mc", "label", "zero-shot", read_templates("mc", None)))
+    made = questions_of(rows, QuestionRequest("mc", "label", "zero-shot", read_templates("mc",
+                                                                                         None)))
     wrong_once = answered(made, "m", lambda one: (one.action, one.variant) != (
         "boxing", "base+blank@90"))
     found = whole_groups(wrong_once, "m")
@@ -106,8 +107,9 @@ def test_group_accuracy_needs_every_variant() -> None:
 
 def mc(rows: list[Row]) -> list[Question]:
     asked = [row for row in rows if not str(row.config_name).startswith("nobody")]
-    return questions_of(asked, Request("mc", "label", "zero-shot", read_templates("mc", None),
-                                       sampling=UNIFORM, sampling_text="uniform:8"))
+    return questions_of(asked, QuestionRequest("mc", "label", "zero-shot", read_templates("mc",
+                                                                                          None),
+                                               sampling=UNIFORM, sampling_text="uniform:8"))
 
 
 def controlled(rows: list[Row], names: tuple[str, ...]) -> tuple[list[Question], list[Question]]:

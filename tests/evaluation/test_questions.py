@@ -19,7 +19,7 @@ from mimegen.evaluation.audit import audit, read_items
 from mimegen.evaluation.distractors import Rules, chosen_distractors
 from mimegen.evaluation.embedding import similarities
 from mimegen.evaluation.folds import split_of_actions
-from mimegen.evaluation.making import Request, questions_of
+from mimegen.evaluation.making import QuestionRequest, questions_of
 from mimegen.evaluation.question import Question, read_questions, write_questions
 from mimegen.evaluation.sampling import parse_sampling
 from mimegen.evaluation.subjects import Subject, known_actions
@@ -33,8 +33,9 @@ BASE = library_rows(("base+blank@0",))
 
 def asked(rows=BASE, format_="mc", asks="label", prompting="zero-shot", **request
           ) -> list[Question]:
-    return questions_of(rows, Request(format_, asks, prompting, read_templates(format_, None),
-                                      **request))
+    return questions_of(rows, QuestionRequest(format_, asks, prompting, read_templates(format_,
+                                                                                       None),
+                                              **request))
 
 
 @pytest.fixture(scope="module")

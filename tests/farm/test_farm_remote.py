@@ -13,7 +13,7 @@ from mimegen import __version__
 from mimegen.base.paths import data_folder
 from mimegen.farm import remote
 from mimegen.farm.executor import Lost
-from mimegen.farm.remote import Place, Probe, RemoteWorker, WorkerMessage, version
+from mimegen.farm.remote import Probe, RemoteWorker, WorkerHost, WorkerMessage, version
 from mimegen.farm.task import Task, task_to_json
 from mimegen.rendering.taking import JobTaken
 from mimegen.scenery.job import SetJob
@@ -104,7 +104,7 @@ def said_of_a_shot(worker: RemoteWorker, root: Path, ends: str) -> Sequence[Work
 
 def test_a_worker_says_where_it_is(tmp_path: Path, stages: list[FakeStage]) -> None:
     here = probe(tmp_path / "here")
-    assert RemoteWorker(here, None, "cuda:1", 3, "n7").place() == Place(
+    assert RemoteWorker(here, None, "cuda:1", 3, "n7").place() == WorkerHost(
         socket.gethostname(), "n7", True, version())
     assert stages[0].asked == ("cuda:1", 3)
     assert not RemoteWorker(here, False, "cpu", 1).place().sees_store

@@ -22,7 +22,7 @@ from mimegen.groundtruth.keypoints import HIDDEN_BY_OTHER, HIDDEN_BY_SELF, VISIB
 from mimegen.groundtruth.kinds import ENGINES, KINDS, parse_kinds
 from mimegen.groundtruth.parts import PARTS
 from mimegen.groundtruth.rays import first_hits
-from mimegen.groundtruth.surface import Scene
+from mimegen.groundtruth.surface import PosedScene
 from mimegen.library.cast import cast_member
 from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
@@ -59,8 +59,8 @@ def wandering() -> Performance:
     return Performance(BODY, wandering_motion(BODY.skeleton, FRAMES, 3, 0.4))
 
 
-def scene_of(*performances: Performance) -> Scene:
-    return Scene([Figure.of(each) for each in performances])
+def scene_of(*performances: Performance) -> PosedScene:
+    return PosedScene([Figure.of(each) for each in performances])
 
 
 def camera_of(*performances: Performance, angle: float = 0.0) -> Camera:
@@ -140,7 +140,8 @@ def test_parts_have_densepose_numbers() -> None:
     assert front < back and surface.parts.min() > 0
 
 
-def seen_by_rays(scene: Scene, frame: int, camera: Camera, places: NDArray[Any]) -> NDArray[Any]:
+def seen_by_rays(scene: PosedScene, frame: int, camera: Camera, places: NDArray[Any]
+                ) -> NDArray[Any]:
     seen = camera.project(scene.vertices(frame).astype(float))
     return first_hits(seen, scene.surface.triangles, places).depth
 

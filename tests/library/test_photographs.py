@@ -22,7 +22,7 @@ from mimegen.library.photos.guess import (
     height_by,
 )
 from mimegen.library.photos.opening import Photo, exif_focal, open_photo
-from mimegen.library.photos.vanishing import View
+from mimegen.library.photos.vanishing import PhotoView
 from mimegen.motion import quaternions
 from mimegen.pages.drawn import opengl_is_here
 from mimegen.rendering.opengl.context import context_of_process
@@ -125,7 +125,7 @@ def test_a_leaning_photograph_is_refused_unless_its_horizon_is_said():
 def test_a_known_height_tells_how_high_the_camera_was(pitch):
     camera = camera_at((0.0, 0.0, 2.3), pitch, 30.0, 1200, 800)
     top, foot = camera.project(np.array([[0.5, 12.0, 1.75], [0.5, 12.0, 0.0]]))[:, 1]
-    view = View(30 / 36, pitch)
+    view = PhotoView(30 / 36, pitch)
     photo = photo_of(Image.new("RGB", (1200, 800)))
     assert height_by(photo, view, KnownHeight(top, foot, 1.75)) == pytest.approx(2.3, rel=0.01)
 
@@ -133,7 +133,7 @@ def test_a_known_height_tells_how_high_the_camera_was(pitch):
 def test_a_thing_above_the_horizon_stands_nowhere():
     photo = photo_of(Image.new("RGB", (1200, 800)))
     with pytest.raises(RequestError, match="is not on the ground: the horizon is at row 400"):
-        height_by(photo, View(0.8, 0.0), KnownHeight(100, 300, 1.75))
+        height_by(photo, PhotoView(0.8, 0.0), KnownHeight(100, 300, 1.75))
 
 
 @pytest.mark.parametrize("text", ["300=1.8", "500:300=1.8", "300:500", "a:b=c", "1:2=-3"])

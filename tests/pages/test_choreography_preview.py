@@ -9,14 +9,15 @@ from mimegen.base.paths import data_folder
 from mimegen.choreography.perform import perform
 from mimegen.choreography.reading import read_score
 from mimegen.motion import standard_skeleton
-from mimegen.pages.preview import SKY, Sheet, capsule_body, scene_sheet
+from mimegen.pages.preview import SKY, SheetLayout, capsule_body, scene_sheet
 
 
 def test_a_sheet_shows_every_frame_differently_and_whole() -> None:
     path = next((data_folder() / "mocap").glob("boxing/*.score.yaml"))
     motion = perform(read_score(path))
     body = capsule_body(standard_skeleton())
-    sheet = np.asarray(scene_sheet([(body, motion)], 6, Sheet(tile=(120, 150), columns=3)), int)
+    sheet = np.asarray(scene_sheet([(body, motion)], 6, SheetLayout(tile=(120, 150), columns=3)),
+                       int)
     assert sheet.shape == (300, 360, 3)
     tiles = [sheet[r : r + 150, c : c + 120] for r in (0, 150) for c in (0, 120, 240)]
     for number, tile in enumerate(tiles):
@@ -32,7 +33,7 @@ def test_a_focus_comes_nearer() -> None:
     motion = perform(read_score(path))
     body = capsule_body(standard_skeleton())
     far, near = (
-        np.asarray(scene_sheet([(body, motion)], 1, Sheet(tile=(120, 150), focus=focus)), int)
+        np.asarray(scene_sheet([(body, motion)], 1, SheetLayout(tile=(120, 150), focus=focus)), int)
         for focus in ((), ("LeftHand", "LeftHandMiddle3"))
     )
     def skin(picture: NDArray[Any]) -> int:

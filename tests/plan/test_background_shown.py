@@ -26,7 +26,7 @@ from mimegen.plan.permute.good_takes import GoodTakes
 from mimegen.plan.plan import make_plan
 from mimegen.plan.shown import LEAST_SHOWN, background_shown, standing_camera, too_little_shown
 from mimegen.plan.variants import parse_variants
-from mimegen.plan.view import View
+from mimegen.plan.view import ViewOverrides
 from mimegen.production.rows import clip_row
 from mimegen.scenery.scenery import Scenery
 from mimegen.scenery.shown import TellingSet
@@ -45,7 +45,7 @@ SIGN: dict[str, Any] = {"kind": "box", "size": [2, 0.1, 1], "at": [0, 8, 0.5], "
 
 
 def high(elevation: float):
-    return View(elevation=elevation).of(DRAFT)
+    return ViewOverrides(elevation=elevation).of(DRAFT)
 
 
 def set_of(*objects: dict[str, Any], **parts: Any) -> Scenery:
@@ -243,7 +243,7 @@ def drawn_views(good: GoodTakes, count: int, *fixes: str) -> list[Declaration]:
 
 
 def hardly_shows(one: Declaration) -> bool:
-    config = View(one.elevation, one.lens).of(read_config(
+    config = ViewOverrides(one.elevation, one.lens).of(read_config(
         data_folder() / "render_configs" / "standard.yaml"))
     return of_view(one.background, config, one.azimuth) < LEAST_SHOWN
 

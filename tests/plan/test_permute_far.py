@@ -11,7 +11,7 @@ from mimegen.manifest.file import add_rows
 from mimegen.manifest.row import Row
 from mimegen.plan.permute.axes import axes
 from mimegen.plan.permute.people import apart, numbers_of, person_of
-from mimegen.plan.permute.seen import Seen, seen_in
+from mimegen.plan.permute.seen import SeenRows, seen_in
 from permuting import CATALOGUE, drawn, permute, space_of
 
 pytestmark = pytest.mark.slow
@@ -62,7 +62,7 @@ def test_places_are_drawn_by_seeds_where_their_sets_vary_and_new_ones_are_far() 
     assert all(one.set_seed is None for one in drawn(9, fixes=("background=blank",)))
     fixed, = drawn(1, actions=("basketball_shot",), fixes=("background=aligned", "set_seed=4"))
     assert fixed.set_seed == 4
-    seen = Seen(CATALOGUE, 1)
+    seen = SeenRows(CATALOGUE, 1)
     seen.places["basketball_shot"] |= {("basketball_court", None), ("basketball_court", 4)}
     free = space_of(("basketball_shot",), "background,set_seed", seen=seen)
     assert "aligned" in free.parts[0].grid["background"]

@@ -29,7 +29,7 @@ from mimegen.pointlight.presets import read_display
 from mimegen.production.render import BYTES_PER_PIXEL, prepare_folders
 from mimegen.production.tasks import casting_tasks, whole_facts
 from mimegen.scenery.job import SetJob
-from mimegen.scenery.swept import Floor, Swept
+from mimegen.scenery.swept import GroundGrid, Swept
 from mimegen.shots.camera import Camera
 from mimegen.shots.config import RenderConfig, read_config
 from mimegen.shots.framing import frame_camera
@@ -282,7 +282,7 @@ def test_a_set_has_a_still_of_its_own_only_where_something_was_in_the_performers
     keys = []
     for reach in (5, 40):
         square = np.stack(np.meshgrid(*2 * [np.arange(-reach, reach)]), axis=-1).reshape(-1, 2)
-        facts = {"camera": asdict(camera), "swept": Swept(Floor.of(square), 2.0).content()}
+        facts = {"camera": asdict(camera), "swept": Swept(GroundGrid.of(square), 2.0).content()}
         filmed = aligned.filmed(facts)
         assert filmed.changes.changes_anything == (reach == 40)
         assert (aligned.scenery(filmed) == aligned.background.set) == (reach == 5)

@@ -35,7 +35,7 @@ from mimegen.scenery.floorplan import LaidSet
 from mimegen.scenery.layout import lay_out, visible_pieces, wall_panels
 from mimegen.scenery.scenery import Scenery
 from mimegen.scenery.sweeping import swept_by
-from mimegen.scenery.swept import Floor, Swept
+from mimegen.scenery.swept import GroundGrid, Swept
 from mimegen.shots.config import read_config
 from mimegen.shots.framing import frame_camera
 
@@ -176,7 +176,7 @@ def test_what_hides_is_left_out_for_its_own_side_alone() -> None:
 def test_what_was_swept_and_changed_survives_json() -> None:
     swept = swept_of(walking((0, 0), (2.2, 0)))
     assert Swept.from_content(swept.content()) == swept
-    assert Floor.of(swept.floor.cells) == swept.floor
+    assert GroundGrid.of(swept.floor.cells) == swept.floor
     changes = Changes((0.5, -1.0), ((3, 0), (7, 2)), ("wall",))
     assert Changes.from_content(changes.content()) == changes
     assert Changes.from_content(NONE.content()) == NONE

@@ -31,7 +31,7 @@ from mimegen.scenery.layout import (
     wall_panels,
 )
 from mimegen.scenery.meshes import joined
-from mimegen.scenery.objects import Box, Cylinder, Object, Solid, Words
+from mimegen.scenery.objects import Box, Cylinder, Object, Solid, WrittenWords
 from mimegen.scenery.scenery import Scenery
 from mimegen.scenery.shapes import mesh_of
 from mimegen.scenery.standing import wall_hides_the_performer
@@ -314,7 +314,7 @@ def test_copies_of_writing_differ_and_seeds_change_them():
                                    "objects": [words]})
 
     def said(scenery: Scenery) -> list[object]:
-        return [cast(Words, piece.shape).words for piece in lay_out(scenery)]
+        return [cast(WrittenWords, piece.shape).words for piece in lay_out(scenery)]
 
     assert len(set(said(made))) > 2
     assert said(made) == said(made)
@@ -357,7 +357,7 @@ def test_writing_lies_within_its_panel_and_nothing_lies_over_it(name):
     pieces = lay_out(scenery(name))
     checked = set()
     for words in pieces:
-        if isinstance(words.shape, Words) and id(words.shape) not in checked:
+        if isinstance(words.shape, WrittenWords) and id(words.shape) not in checked:
             checked.add(id(words.shape))
             within_its_panel(words, [piece for piece in pieces
                                      if piece.whole == words.whole and piece is not words])
@@ -385,7 +385,7 @@ def test_copies_take_all_writings_in_turn_and_fit_their_width():
     sign = {"kind": "words", "words": ["ONE", "TWO", "A LONG LONG LINE"], "height": 0.5,
             "width": 1.0, "material": "red", "repeat": [{"count": 6, "step": [2, 0, 0]}]}
     made = Scenery.model_validate({**MINIMAL, "objects": [sign]})
-    written = [cast(Words, piece.shape).words for piece in lay_out(made)]
+    written = [cast(WrittenWords, piece.shape).words for piece in lay_out(made)]
     assert len(set(written[:3])) == 3 and written[3:] == written[:3]
     wide = [np.ptp(vertices(piece.shape)[:, 0]) for piece in lay_out(made)]
     assert max(wide) <= 1.0 + 1e-9 and min(wide) > 0.5

@@ -14,7 +14,7 @@ from mimegen.base.paths import data_folder
 from mimegen.choreography.flaws import foot_slide
 from mimegen.choreography.perform import perform_scene
 from mimegen.evaluation.subjects import Subject
-from mimegen.evaluation.timeline.asks import Words, asks_of
+from mimegen.evaluation.timeline.asks import AskWording, asks_of
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.scene_take import SceneTake, scene_take
 from mimegen.manifest.row import Row
@@ -23,7 +23,7 @@ from mimegen.production.eventgraphs import event_graph
 from mimegen.scenes.spots import Spot
 from mimegen.scenes.ways import legs_of
 
-WORDS = Words("nothing", "with who {step}", "it lies")
+WORDS = AskWording("nothing", "with who {step}", "it lies")
 HEAD = """description: One brings a cup.
 labels: [bringing a cup]
 place: living_room

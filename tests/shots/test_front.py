@@ -14,7 +14,7 @@ from mimegen.library.scene_take import scene_take
 from mimegen.library.score_take import ScoreTake
 from mimegen.library.take import Take
 from mimegen.library.takes import library_take, user_take
-from mimegen.plan.front import Direction, camera_azimuth
+from mimegen.plan.front import CameraDirection, camera_azimuth
 from mimegen.plan.plan import Plan, make_plan
 from mimegen.plan.variants import parse_variants
 from mimegen.readers.house import heading_deg
@@ -112,7 +112,7 @@ def test_a_front_view_has_the_performers_left_at_its_right(tmp_path: Path) -> No
         left, right = names.index("left_shoulder"), names.index("right_shoulder")
         spread[side] = float(dots["pixels"][0, left, 0] - dots["pixels"][0, right, 0])
         row = json.loads(out.with_suffix(".json").read_text(encoding="utf-8"))
-        assert row["view_azimuth_deg"] == Direction.of(side).degrees
+        assert row["view_azimuth_deg"] == CameraDirection.of(side).degrees
     assert spread["front"] > 5 * abs(spread["left"])
     assert spread["back"] < -5 * abs(spread["left"])
 

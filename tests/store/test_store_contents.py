@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from mimegen.base.files import publish
 from mimegen.base.owners import this_host
 from mimegen.store import disk
-from mimegen.store.contents import KINDS, Piece, pieces
+from mimegen.store.contents import KINDS, StoredPiece, pieces
 from mimegen.store.passes import is_whole, pack_arrays, read_arrays
 from mimegen.store.store import Store
 from mimegen.store.users import Registration, running_jobs
@@ -34,7 +34,7 @@ def filled(root: Path) -> Store:
     return store
 
 
-def the(store: Store, kind: str) -> Piece:
+def the(store: Store, kind: str) -> StoredPiece:
     found, = pieces(store, [kind])
     return found
 
@@ -114,7 +114,7 @@ def test_a_piece_is_removed_with_what_is_read_of_it_first(
     for kind in KINDS:
         the(store, kind).remove()
         assert not list(pieces(store, [kind]))
-    the_same = Piece("stills", store.still(KEY))
+    the_same = StoredPiece("stills", store.still(KEY))
     the_same.remove()
 
 

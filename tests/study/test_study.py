@@ -16,7 +16,7 @@ from mimegen.evaluation.question import Question, read_questions, write_question
 from mimegen.study.export import answer_lines, saved_person
 from mimegen.study.folder import Study, read_study
 from mimegen.study.left_out import left_out
-from mimegen.study.making import Request, make_study
+from mimegen.study.making import StudyRequest, make_study
 from mimegen.study.markup import as_html
 from mimegen.study.public import session_order
 from mimegen.study.responses import read_response
@@ -41,7 +41,7 @@ def settings_file(folder: Path, **changed: Any) -> Path:
 def make(made: Made, out: Path, tasks: str | None = None, file: Path | None = None,
          **changed: Any) -> Study:
     settings = read_settings(settings_file(out.parent, **changed) if changed else None)
-    return make_study(Request(file or made.file, made.file.parent, out, tasks, settings))
+    return make_study(StudyRequest(file or made.file, made.file.parent, out, tasks, settings))
 
 
 def seen(study: Study, out: Path) -> list[list[Question]]:

@@ -25,7 +25,7 @@ from starlette.routing import Route
 
 from mimegen.study import connections, serverlog
 from mimegen.study.connections import Places, address_key
-from mimegen.study.making import Request as StudyRequest
+from mimegen.study.making import StudyRequest as StudyRequest
 from mimegen.study.making import make_study
 from mimegen.study.origin import is_local_name, is_own
 from mimegen.study.serving import web_server

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from mimegen.study.folder import Study
-from mimegen.study.making import Request, make_study
+from mimegen.study.making import StudyRequest, make_study
 from mimegen.study.settings import read_settings
 from running import mimegen
 from study_rows import Made, asked_questions
@@ -36,7 +36,7 @@ def make(made: Made, tmp_path: Path) -> Callable[..., Path]:
 
     def made_study(tasks: str | None = None, **changed: Any) -> Path:
         own = read_settings(settings_file(tmp_path, **{"golden": 1, "trials": 3} | changed))
-        make_study(Request(made.file, made.file.parent, tmp_path / "s", tasks, own))
+        make_study(StudyRequest(made.file, made.file.parent, tmp_path / "s", tasks, own))
         return tmp_path / "s"
 
     return made_study

@@ -18,7 +18,7 @@ import pytest
 from mimegen.study.database import FORSAKEN_S, UNBEGUN_S, Database
 from mimegen.study.folder import Study
 from mimegen.study.limits import Limit
-from mimegen.study.making import Request, make_study
+from mimegen.study.making import StudyRequest, make_study
 from mimegen.study.responses import Ids, Screen
 from mimegen.study.settings import read_settings
 from running import mimegen
@@ -39,7 +39,7 @@ def folder(made: Made, tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("study")
     own = settings_file(place, completion_address="https://example.org/?cc=ABC&c={survey_code}",
                         completion_code="ABC", repeat_options=True)
-    make_study(Request(made.file, made.file.parent, place / "s", None, read_settings(own)))
+    make_study(StudyRequest(made.file, made.file.parent, place / "s", None, read_settings(own)))
     return place / "s"
 
 

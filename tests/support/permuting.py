@@ -18,7 +18,7 @@ from mimegen.plan.permute.declaration import Declaration
 from mimegen.plan.permute.designs import design_of
 from mimegen.plan.permute.drawing import Drawing
 from mimegen.plan.permute.good_takes import GoodTakes
-from mimegen.plan.permute.seen import Seen
+from mimegen.plan.permute.seen import SeenRows
 from mimegen.plan.permute.space import Space
 from mimegen.shots.config import RenderConfig
 from running import invoke
@@ -39,9 +39,9 @@ class AllGood(GoodTakes):
 
 
 def space_of(actions: tuple[str, ...] = ACTIONS, names: str | None = None,
-             fixes: tuple[str, ...] = (), seen: Seen | None = None) -> Space:
+             fixes: tuple[str, ...] = (), seen: SeenRows | None = None) -> Space:
     return Space.of(CATALOGUE, [CATALOGUE.action(name) for name in actions],
-                    Freedom.of(names, fixes), seen or Seen(CATALOGUE))
+                    Freedom.of(names, fixes), seen or SeenRows(CATALOGUE))
 
 
 def drawn(count: int, design: str = "random", seed: int = 1, **of: Any) -> list[Declaration]:

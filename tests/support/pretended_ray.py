@@ -13,7 +13,7 @@ from mimegen.compositing.background import Background
 from mimegen.compositing.clipjob import ClipJob
 from mimegen.farm.executor import Heard
 from mimegen.farm.ray import RayExecutor
-from mimegen.farm.remote import Place, WorkerMessage, version
+from mimegen.farm.remote import WorkerHost, WorkerMessage, version
 from mimegen.farm.task import Task
 from mimegen.shots.camera import Camera
 from mimegen.shots.config import read_config
@@ -54,7 +54,7 @@ class Actor:
 
     def arrive(self, host: str = "far", sees_store: bool = True, version: str = version()) -> None:
         """Say where it is."""
-        self.answer(Place(host, self.node, sees_store, version))
+        self.answer(WorkerHost(host, self.node, sees_store, version))
 
     def say(self, *messages: Any) -> None:
         """Answer who listens; a message may come with its file."""

@@ -8,7 +8,7 @@ from pathlib import Path
 import imageio_ffmpeg
 
 from mimegen.base.files import file_hash
-from mimegen.evaluation.making import Request, questions_of
+from mimegen.evaluation.making import QuestionRequest, questions_of
 from mimegen.evaluation.question import Question, write_questions
 from mimegen.evaluation.templates import read_templates
 from questions_rows import library_rows, written
@@ -37,8 +37,8 @@ def asked_questions(out: Path, format_: str = "mc", actions: tuple[str, ...] = A
     written(out, rows)
     for row in rows:
         shutil.copyfile(out / "clip.mp4", out / row.file_name)
-    questions = questions_of(rows, Request(format_, "label", "zero-shot",
-                                           read_templates(format_, None)))
+    questions = questions_of(rows, QuestionRequest(format_, "label", "zero-shot",
+                                                   read_templates(format_, None)))
     file = out / f"questions-{format_}.jsonl"
     write_questions(file, questions)
     return Made(file, questions)

@@ -10,7 +10,7 @@ from mimegen.characters.character import Mesh
 from mimegen.characters.head import HeadShape
 from mimegen.characters.spec import Hair
 from mimegen.characters.strands import strips
-from mimegen.characters.surface import Surface, part_of, subdivided, vertex_normals
+from mimegen.characters.surface import SkinnedSurface, part_of, subdivided, vertex_normals
 from mimegen.motion.quaternions import FloatArray
 
 # How thick beards are at most, and how deep their edges lie in the skin, in metres.
@@ -43,7 +43,7 @@ def beard_meshes(head: HeadShape, hair: Hair, draws: np.random.Generator) -> Ite
     yield beard_hairs(head, hair, under, out, thick, draws)
 
 
-def beard_hairs(head: HeadShape, hair: Hair, under: Surface, out: FloatArray, thick: float,
+def beard_hairs(head: HeadShape, hair: Hair, under: SkinnedSurface, out: FloatArray, thick: float,
                 draws: np.random.Generator) -> Mesh:
     """Return hairs that grow out of a beard's surface, down and along the jaw."""
     share = under.weights[:, 0]

@@ -10,7 +10,7 @@ from mimegen.characters.followers import following, under_tops, with_followers
 from mimegen.characters.helpers import following_helpers, with_helpers
 from mimegen.characters.outfit import dress
 from mimegen.characters.person import make_person
-from mimegen.characters.piece import Piece, lifted, under, without_hidden
+from mimegen.characters.piece import CharacterPiece, lifted, under, without_hidden
 from mimegen.characters.rounding import rounded_material, rounded_mesh, rounded_skeleton
 from mimegen.characters.spec import CharacterSpec
 from mimegen.characters.swelling import swelling_of
@@ -26,7 +26,7 @@ def build_character(spec: CharacterSpec) -> Character:
     Pieces lie from the skin outwards; whatever an outer one hides of the inner ones is left out.
     """
     body = make_body(spec.phenotype)
-    pieces: list[Piece] = [make_person(spec, body)]
+    pieces: list[CharacterPiece] = [make_person(spec, body)]
     skin = next(mesh for mesh in pieces[0].meshes if mesh.name == "skin")
     for garment in spec.outfit:
         pieces = with_layer(pieces, dress(garment, body))
@@ -48,7 +48,7 @@ def build_character(spec: CharacterSpec) -> Character:
     )
 
 
-def with_layer(pieces: list[Piece], worn: Piece) -> list[Piece]:
+def with_layer(pieces: list[CharacterPiece], worn: CharacterPiece) -> list[CharacterPiece]:
     """Return the pieces, the person first, with a garment over them."""
     person, *inner = (without_hidden(piece, worn.hides) for piece in pieces)
     for mesh in worn.meshes:

@@ -11,7 +11,7 @@ from mimegen.base.easing import ramp
 from mimegen.characters.body import Body
 from mimegen.characters.character import Mesh
 from mimegen.characters.surface import (
-    Surface,
+    SkinnedSurface,
     clear_of,
     clipped,
     hemmed,
@@ -34,7 +34,7 @@ Field = Callable[[FloatArray], FloatArray]
 """Roughly how far rest-pose points (N, 3) lie inside a garment's edge, in metres."""
 
 
-def cut_from_tights(body: Body, fields: Sequence[Field]) -> Surface:
+def cut_from_tights(body: Body, fields: Sequence[Field]) -> SkinnedSurface:
     """Return the close-fitting surface where all fields are positive, in fine faces."""
     surface = part_of(body.vertices, body.faces["tights"], body.flesh.dense)
     for field in fields:
@@ -47,7 +47,7 @@ def cut_from_tights(body: Body, fields: Sequence[Field]) -> Surface:
     return surface
 
 
-def lifted_off(surface: Surface, body: Body, gap: float, rounds: int = 8) -> Surface:
+def lifted_off(surface: SkinnedSurface, body: Body, gap: float, rounds: int = 8) -> SkinnedSurface:
     """Return the surface ``gap`` metres off the skin, rounded so that it clings less."""
     average = neighbour_average(surface.faces, len(surface.vertices))
     vertices = smoothed(surface.vertices, average, rounds)
@@ -55,7 +55,7 @@ def lifted_off(surface: Surface, body: Body, gap: float, rounds: int = 8) -> Sur
     return cleared(replace(surface, vertices=vertices), body, gap)
 
 
-def cleared(surface: Surface, body: Body, gap: float) -> Surface:
+def cleared(surface: SkinnedSurface, body: Body, gap: float) -> SkinnedSurface:
     """Return the surface pushed out wherever it comes nearer to the skin than ``gap`` metres."""
     used = np.unique(body.faces["body"])
     normals = vertex_normals(body.vertices, body.faces["body"])[used]
@@ -67,14 +67,14 @@ def cleared(surface: Surface, body: Body, gap: float) -> Surface:
                                                          normals, gap))
 
 
-def settled(surface: Surface, body: Body, gap: float) -> Surface:
+def settled(surface: SkinnedSurface, body: Body, gap: float) -> SkinnedSurface:
     """Return the surface evened out after draping, at least ``gap`` metres off the skin."""
     average = neighbour_average(surface.faces, len(surface.vertices))
     vertices = smoothed(surface.vertices, average, 2)
     return cleared(replace(surface, vertices=vertices), body, gap)
 
 
-def sleeves_near(surface: Surface, body: Body) -> Surface:
+def sleeves_near(surface: SkinnedSurface, body: Body) -> SkinnedSurface:
     """Return the surface with nothing beside the shoulder joints that is far off the skin."""
     skin = body.vertices[np.unique(body.faces["body"])]
     away = surface.vertices - skin[nearest(skin, surface.vertices)]
@@ -89,7 +89,7 @@ def sleeves_near(surface: Surface, body: Body) -> Surface:
     return replace(surface, vertices=surface.vertices - smoothed(pull, average, 2))
 
 
-def sewn(name: str, surface: Surface, cut: Surface, fields: Sequence[Field]) -> Mesh:
+def sewn(name: str, surface: SkinnedSurface, cut: SkinnedSurface, fields: Sequence[Field]) -> Mesh:
     """Return a finished garment: hemmed, its weights evened out, with what its shader needs.
 
     ``cut`` is the same surface as it was cut, where the fields hold. Attributes: ``rest`` (V, 3),
@@ -105,7 +105,7 @@ def sewn(name: str, surface: Surface, cut: Surface, fields: Sequence[Field]) -> 
     })
 
 
-def cloth_mesh(name: str, surface: Surface, material: str) -> Mesh:
+def cloth_mesh(name: str, surface: SkinnedSurface, material: str) -> Mesh:
     """Return what is sewn onto a garment as a mesh of its cloth, with what its shader needs.
 
     Its ``edge`` is 0: it has no seams, and what lies further inside is not pushed in by it.

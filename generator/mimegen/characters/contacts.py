@@ -67,7 +67,7 @@ def either(pairs: Pairs, count: int) -> Numbers:
 
 
 @dataclass(frozen=True, eq=False)
-class Contact:
+class PressContact:
     """Points (A,) and others (B,) that may press each other.
 
     ``apart`` (A, B) is how far (m) they are from each other at rest, less than zero where never.
@@ -80,10 +80,10 @@ class Contact:
     reach: NDArray[np.float32]
 
     @staticmethod
-    def of(own: Numbers, other: Numbers, apart: NDArray[np.float32]) -> "Contact":
+    def of(own: Numbers, other: Numbers, apart: NDArray[np.float32]) -> "PressContact":
         """Return who may press whom, who were ``apart`` (A, B) metres at rest."""
         reach = np.minimum(np.maximum(apart - APART_M[0], 0.0), REACH_M)
-        return Contact(own, other, apart, np.square(reach))
+        return PressContact(own, other, apart, np.square(reach))
 
     def pairs(self, places: FloatArray, near: NDArray[np.bool_]) -> Pairs:
         """Return which points at places (P, 3) that are ``near`` (P,) something may press."""

@@ -21,7 +21,7 @@ from mimegen.motion import Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
 
 
-class Kind(NamedTuple):
+class CreaseKind(NamedTuple):
     """The crease at ``joint``, whose bone folds against the flesh of ``upper``.
 
     At rest the upper flesh's bone comes down ``down`` (3,), the crease faces ``inner`` (3,) and
@@ -38,9 +38,9 @@ class Kind(NamedTuple):
 TRUNK = ("Hips", "Spine", "Spine1", "Spine2")
 BELOW, AHEAD, BEHIND = (0.0, 0.0, -1.0), (0.0, -1.0, 0.0), (0.0, 1.0, 0.0)
 KINDS = tuple(kind for side, out in (("Left", 1.0), ("Right", -1.0)) for kind in (
-    Kind(f"{side}ForeArm", (f"{side}Arm",), (out, 0.0, 0.0), AHEAD, 0.05),
-    Kind(f"{side}Leg", (f"{side}UpLeg",), BELOW, BEHIND, -0.01),
-    Kind(f"{side}UpLeg", TRUNK, BELOW, AHEAD, 0.02)))
+    CreaseKind(f"{side}ForeArm", (f"{side}Arm",), (out, 0.0, 0.0), AHEAD, 0.05),
+    CreaseKind(f"{side}Leg", (f"{side}UpLeg",), BELOW, BEHIND, -0.01),
+    CreaseKind(f"{side}UpLeg", TRUNK, BELOW, AHEAD, 0.02)))
 # Of both parts' flesh is what follows them by NEAR at least; the lower one's by LOWER of that. It
 # reaches so far from the joint, in lengths of its bone.
 NEAR, LOWER, REACH = 0.3, 0.45, 1.3
@@ -67,7 +67,7 @@ END = (0.9, 1.095)
 EDGE_M, FARTHEST_M = (0.0, -0.05), 0.1
 
 
-class Plane(NamedTuple):
+class CreasePlane(NamedTuple):
     """A crease in a frame: a place (3,) on the joint's axis, unit vectors (3,), and its share.
 
     The lower part's bone ends so far (m) along the ``inner`` way.
@@ -98,7 +98,7 @@ class Crease:
     middle: tuple[NDArray[np.intp], FloatArray]
     edge: float
 
-    def plane(self, columns: Places) -> Plane | None:
+    def plane(self, columns: Places) -> CreasePlane | None:
         """Return the plane for joint columns (4 J, 3); None where nothing is folded."""
         blocks = columns.reshape(-1, 4, 3)
         own = np.asarray(blocks[self.joint], float)
@@ -113,8 +113,8 @@ class Crease:
         joints, rows = self.middle
         middle = np.einsum("nk,nkx->x", rows, np.asarray(blocks[joints], float))
         place = place + np.sum((middle - place) * normal) * normal
-        return Plane(place, normal, inner, min((STARTS - bend) / (STARTS - FULL), 1.0),
-                     float(np.sum(bone * inner)))
+        return CreasePlane(place, normal, inner, min((STARTS - bend) / (STARTS - FULL), 1.0),
+                           float(np.sum(bone * inner)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,7 +173,7 @@ def softly(values: FloatArray) -> FloatArray:
 
 
 @lru_cache(maxsize=12)
-def creases_of(character: Character) -> Mapping[Kind, Crease]:
+def creases_of(character: Character) -> Mapping[CreaseKind, Crease]:
     """Return where a character folds: not without helper joints, nor where a suit is hard."""
     skeleton = character.skeleton
     if not has_helpers(skeleton):
@@ -182,7 +182,7 @@ def creases_of(character: Character) -> Mapping[Kind, Crease]:
     return {kind: crease for kind, crease in found.items() if len(crease.middle[0])}
 
 
-def _crease(character: Character, kind: Kind) -> Crease:
+def _crease(character: Character, kind: CreaseKind) -> Crease:
     skeleton = character.skeleton
     joint, above = skeleton.index[kind.joint], skeleton.index[kind.upper[0]]
     bone = skeleton.tails[joint] - skeleton.heads[joint]
@@ -199,7 +199,7 @@ def _crease(character: Character, kind: Kind) -> Crease:
                   (followed, rows), edge)
 
 
-def _add_crease(middle: FloatArray, mesh: Mesh, skeleton: Skeleton, kind: Kind,
+def _add_crease(middle: FloatArray, mesh: Mesh, skeleton: Skeleton, kind: CreaseKind,
                 least: float) -> None:
     """Add to ``middle`` (J, 4) what a mesh's vertices in the crease follow.
 
@@ -219,13 +219,13 @@ def _add_crease(middle: FloatArray, mesh: Mesh, skeleton: Skeleton, kind: Kind,
     np.add.at(middle, mesh.joints[chosen], shares[:, :, None] * rest[:, None])
 
 
-def _shares(mesh: Mesh, skeleton: Skeleton, kind: Kind) -> tuple[FloatArray, FloatArray]:
+def _shares(mesh: Mesh, skeleton: Skeleton, kind: CreaseKind) -> tuple[FloatArray, FloatArray]:
     """Return by how much vertices (V,) follow the upper part, and by how much the lower."""
     return (share_of_joints(mesh, skeleton, kind.upper),
             share_of_joints(mesh, skeleton, (kind.joint,)))
 
 
-def _places(mesh: Mesh, skeleton: Skeleton, kind: Kind) -> tuple[FloatArray, FloatArray]:
+def _places(mesh: Mesh, skeleton: Skeleton, kind: CreaseKind) -> tuple[FloatArray, FloatArray]:
     """Return vertices (V, 3) from the joint, and how far (V,) they are beyond the crease's line."""
     joint = skeleton.index[kind.joint]
     bone = skeleton.tails[joint] - skeleton.heads[joint]
@@ -243,7 +243,7 @@ def folds_of(character: Character, meshes: Sequence[Mesh]) -> tuple[Fold, ...]:
     return tuple(found)
 
 
-def _sides(mesh: Mesh, skeleton: Skeleton, kind: Kind) -> FloatArray:
+def _sides(mesh: Mesh, skeleton: Skeleton, kind: CreaseKind) -> FloatArray:
     """Return 1 for vertices (V,) of the upper part, -1 for the lower's, 0 for what never folds."""
     upper, lower = _shares(mesh, skeleton, kind)
     from_joint, line = _places(mesh, skeleton, kind)

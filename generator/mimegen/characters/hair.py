@@ -16,7 +16,7 @@ from mimegen.characters.body import Body
 from mimegen.characters.character import Material, Mesh
 from mimegen.characters.curls import curl_thickness, curls
 from mimegen.characters.head import HeadShape, grid_faces, head_shape
-from mimegen.characters.piece import Piece
+from mimegen.characters.piece import CharacterPiece
 from mimegen.characters.spec import CharacterSpec, Hair
 from mimegen.characters.strands import FRAME, knotted, ribbons, strands
 from mimegen.characters.surface import IntArray
@@ -59,7 +59,7 @@ class Flow(NamedTuple):
     hangs: BoolArray
 
 
-def make_hair(spec: CharacterSpec, body: Body) -> Piece:
+def make_hair(spec: CharacterSpec, body: Body) -> CharacterPiece:
     """Return a person's hair and beard: a sheet along the skull, with strands over it."""
     head, hair = head_shape(body), worn_hair(spec)
     draws = generator(spec.seed, 0x4A12)
@@ -73,7 +73,7 @@ def make_hair(spec: CharacterSpec, body: Body) -> Piece:
                        *strands(head, hair, flow.places, draws), *framing(head, hair, flow, draws),
                        *knotted(head, hair, flow.places, draws)]
     material = Material("hair", "hair", {"color": spec.hair.color})
-    return Piece(tuple(meshes), (material,) if meshes else ())
+    return CharacterPiece(tuple(meshes), (material,) if meshes else ())
 
 
 def worn_hair(spec: CharacterSpec) -> Hair:

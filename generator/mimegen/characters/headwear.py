@@ -14,9 +14,9 @@ from mimegen.characters.drape import Stretch, draped
 from mimegen.characters.hair import beside_ears, sample_rows, scalp_lines
 from mimegen.characters.head import HeadShape, grid_faces, head_shape
 from mimegen.characters.patterns import cloth_material, printed
-from mimegen.characters.piece import Piece
+from mimegen.characters.piece import CharacterPiece
 from mimegen.characters.spec import Cap, Glasses, Headscarf
-from mimegen.characters.surface import Surface
+from mimegen.characters.surface import SkinnedSurface
 from mimegen.motion.quaternions import FloatArray
 
 WIRE_M, LENS = 0.0026, 24
@@ -31,7 +31,7 @@ COWL_M, COWL_GAP_M = 0.09, 0.036
 FACE_DEG = ((0, 45, 90, 135, 180), (69, 62, 53, 40, 33))
 
 
-def make_glasses(garment: Glasses, body: Body) -> Piece:
+def make_glasses(garment: Glasses, body: Body) -> CharacterPiece:
     """Return glasses: rims about the eyes, a bridge, and temples to the ears."""
     head = head_shape(body)
     wires = [wire for side in (1.0, -1.0) for wire in half_of_glasses(head, garment, side)]
@@ -39,7 +39,7 @@ def make_glasses(garment: Glasses, body: Body) -> Piece:
     nose = np.linspace(left[LENS // 2], right[LENS // 2], 5) + np.array([0.0, -0.001, 0.004])
     meshes = tuple(tube(head, f"glasses{number}", wire, closed)
                    for number, (wire, closed) in enumerate((*wires, (nose, False))))
-    return Piece(meshes, (Material("glasses", "plain", {
+    return CharacterPiece(meshes, (Material("glasses", "plain", {
         "color": garment.color, "roughness": 0.55, "metallic": 0.0}),))
 
 
@@ -76,7 +76,7 @@ def tube(head: HeadShape, name: str, line: FloatArray, closed: bool) -> Mesh:
                       "glasses", {})
 
 
-def make_cap(garment: Cap, body: Body) -> Piece:
+def make_cap(garment: Cap, body: Body) -> CharacterPiece:
     """Return a cap with a peak."""
     head = head_shape(body)
     crown, edge = dome(head, CAP_ROWS, CAP_UP, CAP_GAP_M)
@@ -89,8 +89,9 @@ def make_cap(garment: Cap, body: Body) -> Piece:
     def material(name: str, color: Any) -> Material:
         return Material(name, "plain", {"color": color, "roughness": 0.8, "metallic": 0.0})
 
-    return Piece(meshes, (material("cap", garment.color), material("peak", garment.peak_color)),
-                 hides)
+    return CharacterPiece(meshes, (material("cap", garment.color), material("peak",
+                                                                            garment.peak_color)),
+                          hides)
 
 
 def above_edge(head: HeadShape, points: FloatArray, edge_up: tuple[float, float]) -> FloatArray:
@@ -132,17 +133,18 @@ def peak(head: HeadShape, edge: FloatArray) -> Mesh:
     return head.rigid("peak", both.reshape(-1, 3), faces[:, ::-1], "peak", {})
 
 
-def make_headscarf(garment: Headscarf, body: Body) -> Piece:
+def make_headscarf(garment: Headscarf, body: Body) -> CharacterPiece:
     """Return a headscarf: over the head about the face, and around the neck onto the shoulders."""
     head = head_shape(body)
     hood, cowl = scarf_hood(head), scarf_cowl(head)
     meshes = []
     for name, grid in (("headscarf", hood), ("cowl", cowl)):
         faces = grid_faces(len(grid), COLUMNS, closed=True)[:, ::-1]
-        surface = Surface(grid.reshape(-1, 3), faces, scarf_weights(head, grid.reshape(-1, 3)))
+        surface = SkinnedSurface(grid.reshape(-1, 3), faces, scarf_weights(head, grid.reshape(-1,
+                                                                                              3)))
         surface = cleared(surface, body, 0.006 if grid is hood else 0.75 * COWL_GAP_M)
         meshes.append(printed(cloth_mesh(name, surface, "headscarf"), garment.pattern, body))
-    return Piece(tuple(meshes), (cloth_material(
+    return CharacterPiece(tuple(meshes), (cloth_material(
         "headscarf", garment, fold_height=0.03, fold_stretch=(1.0, 1.0, 0.5), roughness=0.85),))
 
 

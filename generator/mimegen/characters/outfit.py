@@ -5,7 +5,7 @@ from typing import Any
 
 from mimegen.characters.body import Body
 from mimegen.characters.headwear import make_cap, make_glasses, make_headscarf
-from mimegen.characters.piece import Piece
+from mimegen.characters.piece import CharacterPiece
 from mimegen.characters.shoes import make_shoes
 from mimegen.characters.skirt import make_dress, make_skirt
 from mimegen.characters.spacesuit.suit import make_spacesuit
@@ -14,7 +14,7 @@ from mimegen.characters.top import make_top
 from mimegen.characters.trousers import make_trousers
 
 # A garment's function takes its own description (a class of the union ``Garment``) and the body.
-MAKERS: Mapping[str, Callable[[Any, Body], Piece]] = {
+MAKERS: Mapping[str, Callable[[Any, Body], CharacterPiece]] = {
     "top": make_top,
     "jacket": make_top,
     "trousers": make_trousers,
@@ -28,6 +28,6 @@ MAKERS: Mapping[str, Callable[[Any, Body], Piece]] = {
 }
 
 
-def dress(garment: Garment, body: Body) -> Piece:
+def dress(garment: Garment, body: Body) -> CharacterPiece:
     """Return a garment on a body."""
     return MAKERS[garment.kind](garment, body)

@@ -9,7 +9,7 @@ from mimegen.characters.character import Material, Mesh
 from mimegen.characters.face import make_face
 from mimegen.characters.hair import above_hairline, make_hair
 from mimegen.characters.head import head_shape
-from mimegen.characters.piece import Piece, compacted
+from mimegen.characters.piece import CharacterPiece, compacted
 from mimegen.characters.spec import CharacterSpec
 from mimegen.motion.quaternions import FloatArray
 
@@ -20,11 +20,11 @@ SCALP_SHADE = {"strands": 0.6, "curls": 0.8, "tail": 0.6, "bun": 0.6, "crop": 1.
 BALD_TOP = 0.25
 
 
-def make_person(spec: CharacterSpec, body: Body) -> Piece:
+def make_person(spec: CharacterSpec, body: Body) -> CharacterPiece:
     """Return skin, eyes, brows, lashes and hair."""
     meshes, materials = make_face(spec, body)
     hair = make_hair(spec, body)
-    return Piece(
+    return CharacterPiece(
         (skin(body, spec), *meshes, *hair.meshes),
         (skin_material(spec), *materials, *hair.materials),
     )

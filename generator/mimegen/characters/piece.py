@@ -28,7 +28,7 @@ def nothing(points: FloatArray) -> BoolArray:
 
 
 @dataclass(frozen=True, eq=False)
-class Piece:
+class CharacterPiece:
     """Meshes in the rest pose with the bare soles on Z = 0, and their materials.
 
     ``hides`` tells which rest-pose points (N, 3) of pieces further inside are never seen under
@@ -41,7 +41,7 @@ class Piece:
     lift: float = 0.0
 
 
-def without_hidden(piece: Piece, hides: Hides) -> Piece:
+def without_hidden(piece: CharacterPiece, hides: Hides) -> CharacterPiece:
     """Return the piece without the faces all of whose corners are hidden."""
     meshes = (without_faces(mesh, hides(mesh.vertices)) for mesh in piece.meshes)
     return replace(piece, meshes=tuple(mesh for mesh in meshes if len(mesh.faces)))
@@ -68,7 +68,7 @@ def compacted(mesh: Mesh) -> Mesh:
     )
 
 
-def under(piece: Piece, outer: Mesh, gap: float) -> Piece:
+def under(piece: CharacterPiece, outer: Mesh, gap: float) -> CharacterPiece:
     """Return the piece pushed in wherever it comes nearer to a mesh above it than ``gap`` m.
 
     Folded hems, where the outer mesh's ``edge`` is 0, do not count: they face inwards.

@@ -15,15 +15,15 @@ from mimegen.characters.character import Character, Mesh, joined_weights
 from mimegen.characters.contacts import (
     APART_M,
     REACH_M,
-    Contact,
     Numbers,
     Patches,
+    PressContact,
     dots,
     rising,
 )
 from mimegen.characters.folds import TRUNK
 from mimegen.characters.helpers import has_helpers, share_of_joints
-from mimegen.characters.presses import Points, Presses
+from mimegen.characters.presses import Presses, PressPoints
 from mimegen.characters.surface import vertex_normals
 from mimegen.motion import Skeleton
 from mimegen.motion.quaternions import FloatArray
@@ -48,7 +48,7 @@ PATCH_M, GROWN, GROWN_M = 0.06, 1.15, 0.005
 
 
 @lru_cache(maxsize=12)
-def points_of(character: Character) -> Points | None:
+def points_of(character: Character) -> PressPoints | None:
     """Return the points of a character; None without helper joints, or where arms are hard."""
     skeleton = character.skeleton
     if not has_helpers(skeleton) or not character.soft:
@@ -65,18 +65,19 @@ def points_of(character: Character) -> Points | None:
     skin = _skin(whole, chosen, len(skeleton.names))
     nearby, share = _nearby(mesh.vertices)
     beside = rising(2 - 2 * far / BESIDE_M)
-    return Points(mesh.vertices, sparse.vstack(skin, format="csr"), nearby, share,
-                  np.pi * SPREAD_M ** 2 * share, beside, contacts,
-                  _patches(mesh.vertices, part, skin[0], contacts))
+    return PressPoints(mesh.vertices, sparse.vstack(skin, format="csr"), nearby, share,
+                       np.pi * SPREAD_M ** 2 * share, beside, contacts,
+                       _patches(mesh.vertices, part, skin[0], contacts))
 
 
-def _contacts(mesh: Mesh, part: Numbers) -> tuple[Contact, ...]:
+def _contacts(mesh: Mesh, part: Numbers) -> tuple[PressContact, ...]:
     """Return who may press whom: either arm and the trunk."""
     trunk, *arms = (np.flatnonzero(part == number) for number in range(3))
-    return tuple(Contact.of(arm, trunk, _apart(mesh, arm, trunk)) for arm in arms)
+    return tuple(PressContact.of(arm, trunk, _apart(mesh, arm, trunk)) for arm in arms)
 
 
-def _patches(rest: FloatArray, part: Numbers, skin: Any, contacts: Sequence[Contact]) -> Patches:
+def _patches(rest: FloatArray, part: Numbers, skin: Any, contacts: Sequence[PressContact]
+            ) -> Patches:
     """Return points (P,) by cells of their part, and which of these may come to press."""
     cells = np.concatenate([np.floor((rest + CORNER_M) / PATCH_M), part[:, None]], axis=1)
     _, of = np.unique(cells, axis=0, return_inverse=True)

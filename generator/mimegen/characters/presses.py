@@ -14,7 +14,7 @@ import numpy as np
 
 from mimegen.base.vectors import lengths, unit
 from mimegen.characters.character import Places
-from mimegen.characters.contacts import Contact, Numbers, Pairs, Patches, dots, either, joined
+from mimegen.characters.contacts import Numbers, Pairs, Patches, PressContact, dots, either, joined
 from mimegen.characters.folds import softly
 from mimegen.motion import quaternions
 from mimegen.motion.quaternions import FloatArray
@@ -31,7 +31,7 @@ STILL_M, MORE = 0.005, 1.3
 
 
 @dataclass(frozen=True, eq=False)
-class Points:
+class PressPoints:
     """Points (P,) of a body's soft surface, and all that does not change with the pose.
 
     ``skin`` (3 P, 4 J) maps joint columns to places, then to two tangents.
@@ -45,7 +45,7 @@ class Points:
     share: FloatArray
     areas: FloatArray
     beside: FloatArray
-    contacts: tuple[Contact, ...]
+    contacts: tuple[PressContact, ...]
     patches: Patches
 
     def shifts(self, columns: Places) -> FloatArray | None:
@@ -147,7 +147,7 @@ class Front:
 class Presses:
     """What of a body's vertices (N,) follows its points: a matrix (N, P)."""
 
-    points: Points
+    points: PressPoints
     vertices: Numbers
     follow: Any
 

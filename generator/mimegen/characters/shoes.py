@@ -12,10 +12,10 @@ from mimegen.characters.body import Body
 from mimegen.characters.character import Material
 from mimegen.characters.cloth import Field, cut_from_tights, inside_all
 from mimegen.characters.head import grid_faces
-from mimegen.characters.piece import Piece, without_hidden
+from mimegen.characters.piece import CharacterPiece, without_hidden
 from mimegen.characters.spec import Shoes
 from mimegen.characters.surface import (
-    Surface,
+    SkinnedSurface,
     hemmed,
     neighbour_average,
     smoothed,
@@ -31,7 +31,7 @@ LACES = 5
 OUTLINE_POINTS = 48
 
 
-def make_shoes(garment: Shoes, body: Body) -> Piece:
+def make_shoes(garment: Shoes, body: Body) -> CharacterPiece:
     """Return a pair of shoes; their soles reach down to -``lift``."""
     collar = opening(garment, body)
     upper = replace(cut := cut_from_tights(body, [collar]), vertices=fitted(cut, GAP_M, -0.002))
@@ -46,7 +46,7 @@ def make_shoes(garment: Shoes, body: Body) -> Piece:
     def hides(points: FloatArray) -> BoolArray:
         return collar(points) > 0.005
 
-    shoes = Piece(tuple(meshes), shoe_materials(garment), hides, lift=garment.sole_height)
+    shoes = CharacterPiece(tuple(meshes), shoe_materials(garment), hides, lift=garment.sole_height)
     return shoes if garment.socks is None else with_socks(shoes, garment.socks, body)
 
 
@@ -64,7 +64,7 @@ def opening(garment: Shoes, body: Body) -> Field:
     return below
 
 
-def fitted(cut: Surface, gap: float, lowest: float) -> FloatArray:
+def fitted(cut: SkinnedSurface, gap: float, lowest: float) -> FloatArray:
     """Return the places (V, 3) of what lies ``gap`` metres off the foot."""
     average = neighbour_average(cut.faces, len(cut.vertices))
     vertices = smoothed(cut.vertices, average, 4)
@@ -73,21 +73,23 @@ def fitted(cut: Surface, gap: float, lowest: float) -> FloatArray:
     return vertices
 
 
-def with_socks(shoes: Piece, color: tuple[float, float, float], body: Body) -> Piece:
+def with_socks(shoes: CharacterPiece, color: tuple[float, float, float], body: Body
+              ) -> CharacterPiece:
     """Return shoes with socks in them, up to a hand above the ankle."""
     ankle, size = body.joint("LeftFoot"), body.phenotype.height
     ends: list[Field] = [lambda points: ankle[2] + 0.055 * size - points[:, 2],
                          lambda points: points[:, 2] - 0.5 * ankle[2]]
     cut = cut_from_tights(body, ends)
     worn = hemmed(replace(cut, vertices=fitted(cut, SOCK_M, 0.0)), 0.002, 0.008)
-    socks = Piece((to_mesh("socks", worn, "socks", {}),), (Material(
+    socks = CharacterPiece((to_mesh("socks", worn, "socks", {}),), (Material(
         "socks", "plain", {"color": color, "roughness": 0.95, "metallic": 0.0}),))
     inner = without_hidden(socks, shoes.hides)
-    return Piece(shoes.meshes + inner.meshes, shoes.materials + inner.materials,
-                 lambda points: shoes.hides(points) | inside_all(points, ends, 0.01), shoes.lift)
+    return CharacterPiece(shoes.meshes + inner.meshes, shoes.materials + inner.materials,
+                          lambda points: shoes.hides(points) | inside_all(points, ends, 0.01),
+                          shoes.lift)
 
 
-def laces(upper: Surface, body: Body) -> Surface:
+def laces(upper: SkinnedSurface, body: Body) -> SkinnedSurface:
     """Return the left shoe's laces: bars across the instep."""
     ankle, toe = body.joint("LeftFoot"), body.joint("LeftToeBase")
     share = np.linspace(0.34, 0.92, LACES)[:, None, None]
@@ -99,10 +101,10 @@ def laces(upper: Surface, body: Body) -> Surface:
     grid[:, 2] = height_of(upper, grid) + 0.0022
     rows = grid_faces(2, 7, closed=False)
     faces = np.concatenate([rows + 14 * number for number in range(LACES)]).astype(np.int32)
-    return Surface(grid, faces[:, ::-1], upper.weights[nearest(upper.vertices, grid)])
+    return SkinnedSurface(grid, faces[:, ::-1], upper.weights[nearest(upper.vertices, grid)])
 
 
-def height_of(upper: Surface, points: FloatArray) -> FloatArray:
+def height_of(upper: SkinnedSurface, points: FloatArray) -> FloatArray:
     """Return how high (N,) the top of the left shoe is at points (N, 3)."""
     normals = vertex_normals(upper.vertices, upper.faces)
     top = upper.vertices[(normals[:, 2] > 0.15) & (upper.vertices[:, 0] > 0)]
@@ -111,7 +113,7 @@ def height_of(upper: Surface, points: FloatArray) -> FloatArray:
     return np.asarray((near * top[:, 2]).sum(axis=1) / near.sum(axis=1))
 
 
-def make_sole(upper: Surface, height: float) -> Surface:
+def make_sole(upper: SkinnedSurface, height: float) -> SkinnedSurface:
     """Return the left sole: the outline of the shoe seen from above, drawn out downwards."""
     own = np.flatnonzero((upper.vertices[:, 0] > 0) & (upper.vertices[:, 2] < 0.035))
     outline = rounded_outline(upper.vertices[own, :2])
@@ -135,7 +137,7 @@ def make_sole(upper: Surface, height: float) -> Surface:
         for k in range(len(rings) - 1)
     ]).astype(np.int32)
     weights = upper.weights[own[nearest(upper.vertices[own], vertices)]]
-    return Surface(vertices, faces, weights)
+    return SkinnedSurface(vertices, faces, weights)
 
 
 def rounded_outline(points: FloatArray) -> FloatArray:
@@ -151,17 +153,17 @@ def rounded_outline(points: FloatArray) -> FloatArray:
     return outline
 
 
-def mirrored(surface: Surface, body: Body) -> Surface:
+def mirrored(surface: SkinnedSurface, body: Body) -> SkinnedSurface:
     """Return the surface's counterpart on the other side."""
-    return Surface(
+    return SkinnedSurface(
         surface.vertices * np.array([-1.0, 1.0, 1.0]), surface.faces[:, ::-1],
         surface.weights[:, counterparts(body.flesh.names)],
     )
 
 
-def joined(first: Surface, second: Surface) -> Surface:
+def joined(first: SkinnedSurface, second: SkinnedSurface) -> SkinnedSurface:
     """Return two surfaces of quads as one."""
-    return Surface(
+    return SkinnedSurface(
         np.concatenate([first.vertices, second.vertices]),
         np.concatenate([first.faces, second.faces + len(first.vertices)]).astype(np.int32),
         np.concatenate([first.weights, second.weights]),

@@ -9,9 +9,9 @@ from mimegen.characters.cloth import cleared
 from mimegen.characters.drape import Stretch, draped
 from mimegen.characters.head import grid_faces
 from mimegen.characters.patterns import cloth_material, printed
-from mimegen.characters.piece import Piece
+from mimegen.characters.piece import CharacterPiece
 from mimegen.characters.spec import Dress, Skirt, Top
-from mimegen.characters.surface import Surface, hemmed, to_mesh
+from mimegen.characters.surface import SkinnedSurface, hemmed, to_mesh
 from mimegen.characters.top import make_top
 from mimegen.motion.quaternions import FloatArray
 
@@ -24,12 +24,13 @@ SEEN_LEG_M = 0.30
 FOLDS, FOLD_M = 9, 0.016
 
 
-def make_skirt(garment: Skirt | Dress, body: Body) -> Piece:
+def make_skirt(garment: Skirt | Dress, body: Body) -> CharacterPiece:
     """Return a skirt on a body, hanging from the waist; ``followers`` say how it moves."""
     waist, hem = skirt_ends(garment.leg, body)
     tube = Stretch(np.array([0.0, waist[1], waist[2]]), np.array([0.0, waist[1], hem]))
-    cut = Surface(hanging(garment, body, tube), grid_faces(ROWS, COLUMNS, closed=True)[:, ::-1],
-                  rigid_to_hips(body))
+    cut = SkinnedSurface(hanging(garment, body, tube), grid_faces(ROWS, COLUMNS, closed=True)[:,
+                                                                                              ::-1],
+                         rigid_to_hips(body))
     surface = cleared(cut, body, CLOSE_M)
     finished = hemmed(surface, 0.003, 0.02)
     edge = np.zeros(len(finished.vertices))
@@ -42,18 +43,19 @@ def make_skirt(garment: Skirt | Dress, body: Body) -> Piece:
         inside = (points[:, 2] < waist[2] - 0.02) & (points[:, 2] > hem + SEEN_LEG_M)
         return np.asarray(inside & (np.abs(points[:, 0]) < 0.35 * body.phenotype.height / 1.7))
 
-    return Piece((mesh,), (cloth_material("skirt", garment, fold_height=0.016,
-                                          fold_stretch=(1.0, 1.0, 0.3), roughness=0.8),), hides)
+    return CharacterPiece((mesh,), (cloth_material("skirt", garment, fold_height=0.016,
+                                                   fold_stretch=(1.0, 1.0, 0.3), roughness=0.8),),
+                                                   hides)
 
 
-def make_dress(garment: Dress, body: Body) -> Piece:
+def make_dress(garment: Dress, body: Body) -> CharacterPiece:
     """Return a dress: a top down to the waist, and a skirt of the same cloth."""
     bodice = make_top(Top(kind="top", color=garment.color, pattern=garment.pattern, length=0.12,
                           sleeve=garment.sleeve, neckline=garment.neckline,
                           looseness=garment.looseness), body)
     skirt = make_skirt(garment, body)
-    return Piece(bodice.meshes + skirt.meshes, bodice.materials + skirt.materials,
-                 lambda points: bodice.hides(points) | skirt.hides(points))
+    return CharacterPiece(bodice.meshes + skirt.meshes, bodice.materials + skirt.materials,
+                          lambda points: bodice.hides(points) | skirt.hides(points))
 
 
 def skirt_ends(leg: float, body: Body) -> tuple[FloatArray, float]:

@@ -18,7 +18,7 @@ from mimegen.characters.surface import IntArray
 from mimegen.motion.quaternions import FloatArray
 
 
-class Style(NamedTuple):
+class StrandStyle(NamedTuple):
     """How ribbons of a kind of hair are.
 
     ``many`` of them; each from a share of the flow's way in ``begin`` over a share in ``reach``;
@@ -36,13 +36,13 @@ class Style(NamedTuple):
     shades: float = 3.0
 
 
-SHORT = Style(300, (0.02, 0.78), (0.16, 0.30), 0.0055, 0.004, 0.001, 4)
-HANGING = Style(420, (0.0, 0.80), (0.2, 0.45), 0.0050, 0.003, 0.002)
-FRAME = Style(60, (0.25, 0.85), (0.3, 0.6), 0.0045, 0.006, 0.003)
-COMBED = Style(200, (0.05, 0.70), (0.22, 0.30), 0.008, 0.0015)
-CROPPED = Style(260, (0.03, 0.90), (0.04, 0.07), 0.0035, 0.0015, 0.001, 3)
+SHORT = StrandStyle(300, (0.02, 0.78), (0.16, 0.30), 0.0055, 0.004, 0.001, 4)
+HANGING = StrandStyle(420, (0.0, 0.80), (0.2, 0.45), 0.0050, 0.003, 0.002)
+FRAME = StrandStyle(60, (0.25, 0.85), (0.3, 0.6), 0.0045, 0.006, 0.003)
+COMBED = StrandStyle(200, (0.05, 0.70), (0.22, 0.30), 0.008, 0.0015)
+CROPPED = StrandStyle(260, (0.03, 0.90), (0.04, 0.07), 0.0035, 0.0015, 0.001, 3)
 # Fine hair along the edge.
-EDGE = Style(340, (0.84, 0.93), (0.06, 0.16), 0.0026, 0.001, 0.0008, 3)
+EDGE = StrandStyle(340, (0.84, 0.93), (0.06, 0.16), 0.0026, 0.001, 0.0008, 3)
 # By which share of its way a ribbon goes beyond the flow's end at most.
 BEYOND = 0.02
 # Ribbons shorter than this are narrower and sink in.
@@ -62,7 +62,7 @@ def strands(head: HeadShape, hair: Hair, flow: FloatArray,
             yield ribbons(head, "edge_strands", flow, EDGE, draws)
 
 
-def ribbons(head: HeadShape, name: str, flow: FloatArray, style: Style,
+def ribbons(head: HeadShape, name: str, flow: FloatArray, style: StrandStyle,
             draws: np.random.Generator, columns: IntArray | None = None) -> Mesh:
     """Return ribbons along a closed flow; ``strand`` (V, 3) is one color for each.
 
@@ -158,7 +158,7 @@ def tufts(head: HeadShape, hair: Hair, flow: FloatArray,
     strand = np.stack(np.broadcast_arrays(
         4 * np.cos(np.linspace(0, 6.28, columns)), 4 * np.sin(np.linspace(0, 6.28, columns)),
         np.linspace(0, 0.5, rows)[:, None]), axis=-1).reshape(-1, 3)
-    style = Style(70, (0.0, 0.75), (0.25, 0.4), 0.009, 0.004, 0.001)
+    style = StrandStyle(70, (0.0, 0.75), (0.25, 0.4), 0.009, 0.004, 0.001)
     loose = ribbons(head, "tuft_strands", flow, style, draws)
     wound = head.rigid("tuft", places, grid_faces(rows, columns, closed=True)[:, ::-1], "hair",
                        {"strand": strand})

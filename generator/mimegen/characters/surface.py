@@ -15,7 +15,7 @@ INFLUENCES = 6
 
 
 @dataclass(frozen=True, eq=False)
-class Surface:
+class SkinnedSurface:
     """Vertices (V, 3), faces (F, 4; -1 ends a triangle) and a weight per joint (V, J)."""
 
     vertices: FloatArray
@@ -30,16 +30,16 @@ def dense_weights(joints: IntArray, weights: FloatArray, joint_count: int) -> Fl
     return dense
 
 
-def part_of(vertices: FloatArray, faces: IntArray, weights: FloatArray) -> Surface:
+def part_of(vertices: FloatArray, faces: IntArray, weights: FloatArray) -> SkinnedSurface:
     """Return the surface of some faces, without the vertices that they do not use."""
     used = np.unique(faces[faces >= 0])
     number = np.full(len(vertices) + 1, -1, dtype=np.int32)
     number[used] = np.arange(len(used))
-    return Surface(vertices[used], number[faces], weights[used])
+    return SkinnedSurface(vertices[used], number[faces], weights[used])
 
 
 def to_mesh(
-    name: str, surface: Surface, material: str, attributes: dict[str, FloatArray]
+    name: str, surface: SkinnedSurface, material: str, attributes: dict[str, FloatArray]
 ) -> Mesh:
     """Return the surface as a mesh that follows its six strongest joints."""
     joints = largest(surface.weights, INFLUENCES)
@@ -103,7 +103,7 @@ def vertex_normals(vertices: FloatArray, faces: IntArray) -> FloatArray:
     return np.asarray(normals / np.maximum(lengths, 1e-12))
 
 
-def subdivided(surface: Surface) -> Surface:
+def subdivided(surface: SkinnedSurface) -> SkinnedSurface:
     """Split every quad into four and round the result; the surface has quads only."""
     faces, count = surface.faces.astype(np.int64), len(surface.vertices)
     pairs = np.stack([faces, np.roll(faces, -1, axis=1)], axis=-1)
@@ -124,10 +124,10 @@ def subdivided(surface: Surface) -> Surface:
 
     vertices = spread(surface.vertices)
     average = neighbour_average(quads, len(vertices))
-    return Surface(smoothed(vertices, average, 1), quads, spread(surface.weights))
+    return SkinnedSurface(smoothed(vertices, average, 1), quads, spread(surface.weights))
 
 
-def clipped(surface: Surface, field: FloatArray) -> Surface:
+def clipped(surface: SkinnedSurface, field: FloatArray) -> SkinnedSurface:
     """Return the part of a surface where a field (V,) is positive, cut along its zero line."""
     kept = field > 0
     corners = np.where(surface.faces < 0, surface.faces[:, :1], surface.faces)
@@ -188,7 +188,7 @@ def clear_of(
     return np.asarray(push[:, None] * normals[opposite])
 
 
-def hemmed(surface: Surface, thickness: float, depth: float) -> Surface:
+def hemmed(surface: SkinnedSurface, thickness: float, depth: float) -> SkinnedSurface:
     """Fold every open edge inwards: ``thickness`` towards the body, then ``depth`` back under."""
     edges = boundary_edges(surface.faces)
     ring = np.unique(edges)
@@ -214,7 +214,7 @@ def hemmed(surface: Surface, thickness: float, depth: float) -> Surface:
 
 
 def inward_directions(
-    surface: Surface, edges: NDArray[np.int64], ring: NDArray[np.int64], normals: FloatArray
+    surface: SkinnedSurface, edges: NDArray[np.int64], ring: NDArray[np.int64], normals: FloatArray
 ) -> FloatArray:
     """Return unit vectors (R, 3) along the surface, away from its open edges."""
     along = np.zeros_like(surface.vertices)

@@ -21,9 +21,9 @@ from mimegen.characters.cloth import (
 )
 from mimegen.characters.drape import Stretch, draped
 from mimegen.characters.patterns import cloth_material, printed
-from mimegen.characters.piece import Piece
+from mimegen.characters.piece import CharacterPiece
 from mimegen.characters.spec import Jacket, Top
-from mimegen.characters.surface import Surface, to_mesh
+from mimegen.characters.surface import SkinnedSurface, to_mesh
 from mimegen.characters.trimmings import band, hood, lapels, like_nearest, patch, shirt_collar
 from mimegen.characters.wrinkles import with_top_wrinkles
 from mimegen.motion.quaternions import FloatArray
@@ -47,7 +47,7 @@ RIB_SHADE, LONG_SLEEVE = 0.7, 0.8
 PLACKET_M, BUTTON_M, BUTTONS = 0.017, 0.007, 6
 
 
-def make_top(garment: Top | Jacket, body: Body) -> Piece:
+def make_top(garment: Top | Jacket, body: Body) -> CharacterPiece:
     """Return a top or a jacket on a body."""
     fields = top_fields(garment, body)
     cut = cut_from_tights(body, fields)
@@ -71,9 +71,10 @@ def make_top(garment: Top | Jacket, body: Body) -> Piece:
     ribs = [cloth_mesh(f"{garment.kind}_rib{number}", rib, f"{garment.kind}_rib")
             for number, rib in enumerate(ribbing(garment, surface, fields))]
     buttons = button_piece(garment, surface, body)
-    return Piece((*(printed(mesh, garment.pattern, body) for mesh in meshes), *ribs,
-                  *buttons.meshes),
-                 (top_material(garment), *rib_material(garment), *buttons.materials), hides)
+    return CharacterPiece((*(printed(mesh, garment.pattern, body) for mesh in meshes), *ribs,
+                           *buttons.meshes),
+                          (top_material(garment), *rib_material(garment), *buttons.materials),
+                          hides)
 
 
 def top_material(garment: Top | Jacket) -> Material:
@@ -92,15 +93,17 @@ def rib_material(garment: Top | Jacket) -> tuple[Material, ...]:
         "color": color, "fold_height": 0.004, "fold_stretch": (1.0, 1.0, 0.3), "roughness": 0.9}),)
 
 
-def ribbing(garment: Top | Jacket, surface: Surface, fields: Sequence[Field]) -> Iterator[Surface]:
+def ribbing(garment: Top | Jacket, surface: SkinnedSurface, fields: Sequence[Field]
+           ) -> Iterator[SkinnedSurface]:
     """Yield the ribs at hem and wrists of what is ribbed."""
     if garment.ribbed:
         yield band(surface, lambda points: HEM_RIB_M - fields[0](points), RIB_LIFT_M)
         yield band(surface, lambda points: CUFF_M - fields[1](points), RIB_LIFT_M)
 
 
-def trimmings(garment: Top | Jacket, surface: Surface, cut: Surface, fields: Sequence[Field],
-              body: Body) -> Iterator[Surface]:
+def trimmings(garment: Top | Jacket, surface: SkinnedSurface, cut: SkinnedSurface,
+              fields: Sequence[Field],
+              body: Body) -> Iterator[SkinnedSurface]:
     """Yield collar or hood, lapels, cuffs, placket and pocket."""
     neckline = fields[2](cut.vertices)
     if garment.collar == "shirt":
@@ -117,7 +120,7 @@ def trimmings(garment: Top | Jacket, surface: Surface, cut: Surface, fields: Seq
         yield patch(surface, body, pocket_field(surface, body), 0.005)
 
 
-def pocket_field(surface: Surface, body: Body) -> Field:
+def pocket_field(surface: SkinnedSurface, body: Body) -> Field:
     """Return how far points lie inside a hoodie's pocket."""
     low = surface.vertices[:, 2].min() + 0.05
     scale = body.phenotype.height / 1.7
@@ -131,10 +134,10 @@ def pocket_field(surface: Surface, body: Body) -> Field:
     return inside
 
 
-def button_piece(garment: Top | Jacket, surface: Surface, body: Body) -> Piece:
+def button_piece(garment: Top | Jacket, surface: SkinnedSurface, body: Body) -> CharacterPiece:
     """Return the buttons on a placket."""
     if garment.kind == "jacket" or not garment.buttons:
-        return Piece((), ())
+        return CharacterPiece((), ())
     front = surface.vertices[(np.abs(surface.vertices[:, 0]) < 0.02)
                              & (surface.vertices[:, 1] < body.joint("Spine1")[1])]
     levels = np.linspace(front[:, 2].min() + 0.06, front[:, 2].max() - 0.015, BUTTONS)
@@ -145,9 +148,9 @@ def button_piece(garment: Top | Jacket, surface: Surface, body: Body) -> Piece:
     ends = np.arange(8, 8 * BUTTONS, 8) - 1
     made = replace(made, faces=np.delete(made.faces, ends, axis=0))
     color = tuple(0.25 + 0.5 * (channel < 0.3) for channel in garment.color)
-    return Piece((to_mesh("buttons", made, "buttons", {}),),
-                 (Material("buttons", "plain", {"color": color, "roughness": 0.4,
-                                                "metallic": 0.0}),))
+    return CharacterPiece((to_mesh("buttons", made, "buttons", {}),),
+                          (Material("buttons", "plain", {"color": color, "roughness": 0.4,
+                                                         "metallic": 0.0}),))
 
 
 def buttons_at(centres: FloatArray) -> FloatArray:
@@ -193,7 +196,8 @@ def top_fields(garment: Top | Jacket, body: Body) -> tuple[Field, ...]:
     return hem, sleeves, neckline, opening
 
 
-def hanging_trunk(surface: Surface, garment: Top | Jacket, body: Body, gap: float) -> Surface:
+def hanging_trunk(surface: SkinnedSurface, garment: Top | Jacket, body: Body, gap: float
+                 ) -> SkinnedSurface:
     """Let the cloth hang from chest and shoulder blades down to the hem."""
     armpit = body.joint("LeftArm")[2] - 0.055 * body.phenotype.height
     trunk = np.unique(body.faces["tights"])
@@ -216,7 +220,8 @@ def trunk_taper(garment: Top | Jacket) -> float:
     return max(TIGHT_TAPER * (1 - garment.looseness / STRAIGHT), 0.02)
 
 
-def hanging_sleeves(surface: Surface, garment: Top | Jacket, body: Body, gap: float) -> Surface:
+def hanging_sleeves(surface: SkinnedSurface, garment: Top | Jacket, body: Body, gap: float
+                   ) -> SkinnedSurface:
     """Let the sleeves hang around the arms."""
     vertices = surface.vertices.copy()
     for side in ("Left", "Right"):

@@ -10,7 +10,7 @@ from mimegen.characters.body import Body
 from mimegen.characters.cloth import Field, cleared
 from mimegen.characters.head import grid_faces
 from mimegen.characters.surface import (
-    Surface,
+    SkinnedSurface,
     clear_of,
     clipped,
     neighbour_average,
@@ -34,7 +34,7 @@ SECTION = 12
 EDGE_M = 0.006
 
 
-def neck_ring(surface: Surface, neckline: FloatArray, turns: FloatArray) -> FloatArray:
+def neck_ring(surface: SkinnedSurface, neckline: FloatArray, turns: FloatArray) -> FloatArray:
     """Return the neckline's places (N, 3) at azimuths (N,), radians from straight ahead.
 
     ``neckline`` (V,) is how far the surface's vertices lie inside it.
@@ -48,13 +48,13 @@ def neck_ring(surface: Surface, neckline: FloatArray, turns: FloatArray) -> Floa
                                         period=2 * np.pi) for axis in range(3)], axis=1))
 
 
-def like_nearest(host: Surface, grid: FloatArray, closed: bool) -> Surface:
+def like_nearest(host: SkinnedSurface, grid: FloatArray, closed: bool) -> SkinnedSurface:
     """Return a grid of places (R, C, 3) as a surface that moves as the ``host`` does there."""
     places = grid.reshape(-1, 3)
     average = neighbour_average(host.faces, len(host.vertices))
     weights = smoothed(host.weights, average, 8)
-    return Surface(places, grid_faces(len(grid), grid.shape[1], closed),
-                   weights[nearest(host.vertices, places)])
+    return SkinnedSurface(places, grid_faces(len(grid), grid.shape[1], closed),
+                          weights[nearest(host.vertices, places)])
 
 
 def outwards(ring: FloatArray) -> FloatArray:
@@ -63,7 +63,8 @@ def outwards(ring: FloatArray) -> FloatArray:
     return np.asarray(away / np.linalg.norm(away, axis=1, keepdims=True))
 
 
-def shirt_collar(host: Surface, neckline: FloatArray, body: Body, gap_deg: float) -> Surface:
+def shirt_collar(host: SkinnedSurface, neckline: FloatArray, body: Body, gap_deg: float
+                ) -> SkinnedSurface:
     """Return a folded collar, open over ``gap_deg`` degrees to each side in front.
 
     A stand along the neckline, from which a leaf falls onto the cloth, furthest at its points.
@@ -84,7 +85,7 @@ def shirt_collar(host: Surface, neckline: FloatArray, body: Body, gap_deg: float
     return replace(made, vertices=laid_on(host, made, falling), faces=made.faces[:, ::-1])
 
 
-def laid_on(host: Surface, made: Surface, share: FloatArray) -> FloatArray:
+def laid_on(host: SkinnedSurface, made: SkinnedSurface, share: FloatArray) -> FloatArray:
     """Return the places (V, 3) of what is sewn on, fallen by a ``share`` (V, 1) onto the cloth."""
     normals = vertex_normals(host.vertices, host.faces)
     down = clear_of(made.vertices, host.vertices, -normals, -LEAF_GAP_M)
@@ -94,7 +95,7 @@ def laid_on(host: Surface, made: Surface, share: FloatArray) -> FloatArray:
                                                       LEAF_GAP_M))
 
 
-def hood(host: Surface, neckline: FloatArray, body: Body) -> Surface:
+def hood(host: SkinnedSurface, neckline: FloatArray, body: Body) -> SkinnedSurface:
     """Return a hood that lies on the back: a roll around the neck with a bag behind."""
     turns = np.linspace(0.25, 2 * np.pi - 0.25, COLUMNS)
     ring = neck_ring(host, neckline, turns)
@@ -111,7 +112,7 @@ def hood(host: Surface, neckline: FloatArray, body: Body) -> Surface:
     return replace(made, vertices=cleared(made, body, 0.022).vertices)
 
 
-def lapels(host: Surface, body: Body, opening: Field) -> Surface:
+def lapels(host: SkinnedSurface, body: Body, opening: Field) -> SkinnedSurface:
     """Return a jacket's lapels: folded back along its opening from the neck to the chest."""
     neck, scale = body.joint("Neck")[2], body.phenotype.height / 1.7
 
@@ -123,13 +124,13 @@ def lapels(host: Surface, body: Body, opening: Field) -> Surface:
     return patch(host, body, inside, LAPEL_LIFT_M)
 
 
-def patch(host: Surface, body: Body, field: Field, lift: float) -> Surface:
+def patch(host: SkinnedSurface, body: Body, field: Field, lift: float) -> SkinnedSurface:
     """Return the part of a surface's front where a field is positive, ``lift`` metres above it."""
     front = body.joint("Spine1")[1] - 0.01
     return band(host, lambda points: np.minimum(field(points), front - points[:, 1]), lift)
 
 
-def band(host: Surface, field: Field, lift: float) -> Surface:
+def band(host: SkinnedSurface, field: Field, lift: float) -> SkinnedSurface:
     """Return the part of a surface where a field is positive, ``lift`` metres above it.
 
     It slopes down to the surface at its edge: a wall so low would be seen as a row of dots.

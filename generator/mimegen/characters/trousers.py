@@ -12,16 +12,16 @@ from mimegen.characters.body import Body
 from mimegen.characters.cloth import Field, cut_from_tights, inside_all, lifted_off, settled, sewn
 from mimegen.characters.drape import Stretch, draped
 from mimegen.characters.patterns import cloth_material, printed
-from mimegen.characters.piece import Piece
+from mimegen.characters.piece import CharacterPiece
 from mimegen.characters.spec import Trousers
-from mimegen.characters.surface import Surface
+from mimegen.characters.surface import SkinnedSurface
 from mimegen.characters.wrinkles import with_leg_wrinkles
 from mimegen.motion.quaternions import FloatArray
 
 COVER_M = 0.012
 
 
-def make_trousers(garment: Trousers, body: Body) -> Piece:
+def make_trousers(garment: Trousers, body: Body) -> CharacterPiece:
     """Return trousers on a body."""
     fields = trouser_fields(garment, body)
     cut = cut_from_tights(body, fields)
@@ -34,7 +34,7 @@ def make_trousers(garment: Trousers, body: Body) -> Piece:
         return inside_all(points, fields, COVER_M)
 
     mesh = printed(sewn("trousers", surface, cut, fields), garment.pattern, body)
-    return Piece((mesh,), (cloth_material(
+    return CharacterPiece((mesh,), (cloth_material(
         "trousers", garment, fold_height=0.008 + 0.010 * garment.looseness,
         fold_stretch=(1.0, 1.0, 1.4), roughness=0.8),), hides)
 
@@ -56,7 +56,8 @@ def trouser_fields(garment: Trousers, body: Body) -> Sequence[Field]:
     return waistband, legs
 
 
-def hanging_legs(surface: Surface, garment: Trousers, body: Body, gap: float) -> Surface:
+def hanging_legs(surface: SkinnedSurface, garment: Trousers, body: Body, gap: float
+                ) -> SkinnedSurface:
     """Let each trouser leg hang straight from the thigh, and bridge the seat."""
     scale = body.phenotype.height / 1.7
     tights = body.vertices[np.unique(body.faces["tights"])]

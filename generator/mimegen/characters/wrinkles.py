@@ -10,7 +10,7 @@ import numpy as np
 from mimegen.base.easing import ramp
 from mimegen.characters.body import Body
 from mimegen.characters.spec import Jacket, Top, Trousers
-from mimegen.characters.surface import Surface, vertex_normals
+from mimegen.characters.surface import SkinnedSurface, vertex_normals
 from mimegen.motion.quaternions import FloatArray
 
 # How deep folds are in loose cloth, in metres: hanging ones, those that spread from armpits, at the
@@ -23,7 +23,7 @@ PRESSED_M = 0.052
 LOOSE, TIGHT_SHARE = 0.5, 0.3
 
 
-def with_top_wrinkles(surface: Surface, garment: Top | Jacket, body: Body) -> Surface:
+def with_top_wrinkles(surface: SkinnedSurface, garment: Top | Jacket, body: Body) -> SkinnedSurface:
     """Return a top with its folds on trunk and sleeves."""
     shoulder = body.joint("LeftArm")
     on_arm = ramp(np.abs(surface.vertices[:, 0]), shoulder[0] * 0.95, shoulder[0] * 1.25)
@@ -32,12 +32,12 @@ def with_top_wrinkles(surface: Surface, garment: Top | Jacket, body: Body) -> Su
     return raised(surface, slack(garment.looseness) * depth)
 
 
-def with_leg_wrinkles(surface: Surface, garment: Trousers, body: Body) -> Surface:
+def with_leg_wrinkles(surface: SkinnedSurface, garment: Trousers, body: Body) -> SkinnedSurface:
     """Return trousers with their folds."""
     return raised(surface, slack(garment.looseness) * leg_wrinkles(surface.vertices, body))
 
 
-def raised(surface: Surface, depth: FloatArray) -> Surface:
+def raised(surface: SkinnedSurface, depth: FloatArray) -> SkinnedSurface:
     """Return the surface moved out by depths (V,), in metres."""
     normals = vertex_normals(surface.vertices, surface.faces)
     return replace(surface, vertices=surface.vertices + depth[:, None] * normals)

@@ -24,7 +24,7 @@ from mimegen.choreography.tracks import (
     values_of,
 )
 from mimegen.choreography.walking import (
-    Floor,
+    MovingFloor,
     body_ground,
     foot_ground,
     jolts,
@@ -74,7 +74,7 @@ class _Going(NamedTuple):
     jolt it (F,) and feet are lifted together (F,). ``size`` (F,) is that of the steps, ``spread``
     (F,), in metres, how far the right foot is ahead."""
 
-    ground: Floor
+    ground: MovingFloor
     heading: FloatArray
     goals: dict[str, legs.FootGoal]
     jumps: bool
@@ -222,7 +222,7 @@ def _ball(context: Context, side: str) -> FloatArray:
     return np.asarray(context.skeleton.heads[context.skeleton.index[f"{side}ToeBase"]])
 
 
-def _foot_goal(context: Context, side: str, keys: Sequence[TimedKey], ground: Floor,
+def _foot_goal(context: Context, side: str, keys: Sequence[TimedKey], ground: MovingFloor,
                stepped: Sequence[SmallStep]) -> legs.FootGoal:
     skeleton, sign, ball = context.skeleton, SIDES[side], _ball(context, side)
     places = np.array([timed.key.to.offset for timed in keys if isinstance(timed.key, FootKey)

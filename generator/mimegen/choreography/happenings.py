@@ -52,7 +52,7 @@ class HeldThing(Strict):
     right: Literal["all"] | tuple[Span, ...] = ()
 
 
-class Step(Strict):
+class TimelineStep(Strict):
     """What somebody ``does``, in the third person, and with which hand and thing."""
 
     start: Moment = Field(alias="from")
@@ -77,7 +77,7 @@ class Happenings(Strict):
     """One file ``<take>.timeline.yaml``."""
 
     things: dict[Words, HeldThing] = Field(default_factory=dict)
-    steps: tuple[Step, ...] = ()
+    steps: tuple[TimelineStep, ...] = ()
     cue: CueTimes | None = None
 
     def thing(self, name: str | None) -> Thing | None:

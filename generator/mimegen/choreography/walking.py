@@ -31,7 +31,7 @@ NARROW = 0.55
 TOE_OFF_DEG, ON_THE_SPOT_DEG, HEEL_STRIKE_DEG = 42.0, 20.0, 17.0
 
 
-class Floor(NamedTuple):
+class MovingFloor(NamedTuple):
     """Where a performer's, or one foot's, own floor lies in the world at every moment.
 
     ``place`` (F, 2) in centimetres to the left and forward of the start, ``turn`` (F,) in degrees
@@ -167,7 +167,7 @@ def _walk(times: list[float], points: list[FloatArray], keys: list[WalkKey],
     return Walk(np.array(times), np.array(points), steps, lift, first, moving)
 
 
-def body_ground(found: Sequence[Walk], start: FloatArray, moments: FloatArray) -> Floor:
+def body_ground(found: Sequence[Walk], start: FloatArray, moments: FloatArray) -> MovingFloor:
     """Return the performer's own floor; ``start`` (3,) is left, forward, turn at the beginning."""
     way = np.tile(start, (len(moments), 1))
     for walk in found:
@@ -183,11 +183,11 @@ def body_ground(found: Sequence[Walk], start: FloatArray, moments: FloatArray) -
         pace = np.gradient(way, axis=0) / np.maximum(np.gradient(moments), 1e-6)[:, None]
         way = way + (walk.pulsed(moments) - moments)[:, None] * pace
     nothing = np.zeros(len(moments))
-    return Floor(way[:, :2], way[:, 2], nothing + 1.0, nothing, nothing)
+    return MovingFloor(way[:, :2], way[:, 2], nothing + 1.0, nothing, nothing)
 
 
 def foot_ground(found: Sequence[Walk], start: FloatArray, moments: FloatArray,
-                side: str, stray: FloatArray) -> Floor:
+                side: str, stray: FloatArray) -> MovingFloor:
     """Return one foot's own floor (see Floor): still in stance, moved in every swing.
 
     ``stray`` (N, 4) is how far each of its landings, in turn, is off to the left and ahead (cm),
@@ -217,7 +217,7 @@ def foot_ground(found: Sequence[Walk], start: FloatArray, moments: FloatArray,
                 [np.sin(turn), np.cos(turn)], axis=-1)
             heel += _roll(walk, begin, end, min(span / (2 * STEP_CM), 1.0))(moments)
             frame = landed
-    return Floor(way[:, :2], way[:, 2], way[:, 3], lift, heel)
+    return MovingFloor(way[:, :2], way[:, 2], way[:, 3], lift, heel)
 
 
 def _strayed(off: FloatArray, heading: float) -> FloatArray:

@@ -20,7 +20,7 @@ from mimegen.base.paths import LIBRARIES, using_libraries
 from mimegen.base.yaml_file import holds_surrogates
 from mimegen.choreography.styles import style_named
 from mimegen.commands.streams import nobody_reads
-from mimegen.plan.front import Direction
+from mimegen.plan.front import CameraDirection
 from mimegen.readers import ReadOptions
 from mimegen.readers.options import FPS_OF_FILE, parse_trim
 from mimegen.request.values import seed_range
@@ -95,7 +95,7 @@ def exits_cleanly(command: Callable[..., int]) -> Callable[..., None]:
 def _refuse_what_has_no_end(given: dict[str, Any]) -> None:
     """Raise RequestError where an option is nan or inf, which click takes for numbers."""
     for name, setting in given.items():
-        value = setting.degrees if isinstance(setting, Direction) else setting
+        value = setting.degrees if isinstance(setting, CameraDirection) else setting
         if isinstance(value, float) and not math.isfinite(value):
             options = {one.name: one.opts[0] for one in click.get_current_context().command.params}
             raise RequestError(f"{options.get(name, name)} {value}: expected a number")

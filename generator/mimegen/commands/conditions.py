@@ -6,7 +6,7 @@ from math import ceil
 
 from mimegen.base.errors import RequestError
 from mimegen.commands.angles import EXPECTED
-from mimegen.plan.front import Direction
+from mimegen.plan.front import CameraDirection
 from mimegen.pointlight.manipulations import in_order
 from mimegen.pointlight.presets import presets, read_display
 from mimegen.pointlight.spec import Display, changed
@@ -54,7 +54,7 @@ def _condition(text: str, name: str, options: Callable[[Display], Display]) -> C
     return Condition(text or ":".join(found.manipulations) or UPRIGHT, found)
 
 
-def azimuths_of(text: str | None) -> list[Direction | None]:
+def azimuths_of(text: str | None) -> list[CameraDirection | None]:
     """Return the azimuths ``0,45,front-30``, all of them from the performer's front, each once.
 
     None is the display's own. Raises RequestError for what is no direction.
@@ -64,14 +64,14 @@ def azimuths_of(text: str | None) -> list[Direction | None]:
     return list(dict.fromkeys(_azimuth(one.strip()) for one in text.split(",")))
 
 
-def _azimuth(text: str) -> Direction:
+def _azimuth(text: str) -> CameraDirection:
     try:
-        found = Direction.of(text)
+        found = CameraDirection.of(text)
     except ValueError as problem:
         raise RequestError(f"--azimuth {text}: {EXPECTED}") from problem
     if not abs(found.degrees) <= 360:
         raise RequestError(f"--azimuth {text}: expected at most 360 degrees")
-    return Direction(found.degrees % 360, True)
+    return CameraDirection(found.degrees % 360, True)
 
 
 def with_shared_masks(displays: Sequence[Display], made: Callable[[int], Stimulus]

@@ -90,15 +90,15 @@ def _judge(arms: tuple[Path, ...], manifests: tuple[Path, ...], placebo: Path | 
 def _plan(fall: float, discordance: float | None, pilot: tuple[Path, Path] | None,
           actions: int | None, manifests: tuple[Path, ...], as_text: bool) -> int:
     from mimegen.evaluation.contamination.pilot import read_pilot
-    from mimegen.evaluation.contamination.power import Design, pairs_needed
+    from mimegen.evaluation.contamination.power import PowerDesign, pairs_needed
 
     if pilot and discordance is not None:
         raise RequestError("--discordance and --pilot are mutually exclusive")
     known = read_pilot(*pilot, manifests) if pilot else None
     shares = [known.discordance] if known else [discordance] if discordance else [0.2, 0.3, 0.4]
-    designs = [Design(fall, share, actions=actions) for share in shares if share >= fall]
+    designs = [PowerDesign(fall, share, actions=actions) for share in shares if share >= fall]
     if not designs:
-        Design(fall, shares[-1]).check()
+        PowerDesign(fall, shares[-1]).check()
     plans = [{"points": 100 * fall, "discordance": design.discordance, "alpha": design.alpha,
               "power": design.power, "actions": actions, "pairs": pairs_needed(design)}
              for design in designs]

@@ -37,7 +37,7 @@ from mimegen.plan.permute.drawing import Drawing
 from mimegen.plan.permute.good_takes import GoodTakes
 from mimegen.plan.permute.graded import expected_orders
 from mimegen.plan.permute.ready import read_ready
-from mimegen.plan.permute.seen import Seen, seen_in
+from mimegen.plan.permute.seen import SeenRows, seen_in
 from mimegen.plan.permute.space import Space
 from mimegen.plan.plan import Plan
 from mimegen.production.frame_check import FrameCheck
@@ -197,10 +197,10 @@ def _draw_drafts(plan: Plan, out: Path) -> dict[str, str]:
         return render(plan, store, out, farm, reporter)
 
 
-def _print_size(space: Space, seen: Seen) -> None:
+def _print_size(space: Space, seen: SeenRows) -> None:
     whole = space if not seen.rows else Space.of(
         space.catalogue, [space.catalogue.action(action) for action in space.actions],
-        space.freedom, Seen(space.catalogue))
+        space.freedom, SeenRows(space.catalogue))
     click.echo(f"possible clips: {_number(whole.size)}, from"
                f" {counted(len(space.parts), 'take')} of {counted(len(space.actions), 'action')}"
                + (f"; about {_number(space.size)} keep their distance from all"

@@ -33,7 +33,7 @@ from mimegen.library.gait_take import GaitTake
 from mimegen.library.take import Take
 from mimegen.library.takes import library_take, user_take
 from mimegen.manifest.row import Row
-from mimegen.plan.front import Direction
+from mimegen.plan.front import CameraDirection
 from mimegen.pointlight.filming import source_fps
 from mimegen.pointlight.landmarks import dot_sets
 from mimegen.pointlight.manipulations import MANIPULATIONS
@@ -217,8 +217,8 @@ class _Trial:
     display: Display
 
 
-def _trials(scene: Scene, condition: Condition, cell: Cell, views: Sequence[Direction | None]
-            ) -> Iterator[_Trial]:
+def _trials(scene: Scene, condition: Condition, cell: Cell,
+            views: Sequence[CameraDirection | None]) -> Iterator[_Trial]:
     """Yield a scene in a condition from every side."""
     facts = {"condition": condition.name, **({"grid": dict(cell.values)} if cell.values else {})}
     scene = replace(scene, facts=scene.facts | facts)

@@ -27,8 +27,8 @@ from mimegen.library.catalogue import SCORE_SUFFIX, Catalogue
 from mimegen.library.scene_take import scene_take
 from mimegen.library.take import Take
 from mimegen.library.takes import library_take, user_take
-from mimegen.pages.drawn import Scene, drawn, drawn_sheet
-from mimegen.plan.front import Direction, camera_azimuth
+from mimegen.pages.drawn import DrawnScene, drawn, drawn_sheet
+from mimegen.plan.front import CameraDirection, camera_azimuth
 from mimegen.readers import READERS, ReadOptions
 from mimegen.readers.options import AS_FOUND, take_number
 from mimegen.rendering.opengl.context import context_of_process
@@ -65,7 +65,8 @@ SHEET_SUFFIX, CLIP_SUFFIX = ".png", ".mp4"
 @exits_cleanly
 @reading_options("none")
 def preview_command(what: str, take: str | None, seed: int, style: str | None, character: str,
-                    background: str, direction: Direction, clip: bool, frames: int, config: str,
+                    background: str, direction: CameraDirection, clip: bool, frames: int,
+                    config: str,
                     out: Path | None, altering: Altering, libraries: tuple[Path, ...],
                     reading: ReadOptions) -> int:
     """Draw an action, a scene or your own motion file in seconds.
@@ -85,7 +86,7 @@ def preview_command(what: str, take: str | None, seed: int, style: str | None, c
     names = (character, partner_of(character))[:found.performers]
     members = tuple(cast_member(catalogue, name) for name in names)
     casting = Casting(found, members)
-    scene = Scene(casting.seen(casting.perform(settings.fps)), behind, settings)
+    scene = DrawnScene(casting.seen(casting.perform(settings.fps)), behind, settings)
     zero = camera_azimuth(settings)
     angle = direction.azimuth(zero, found.front_deg) - zero
     out = out or Path(f"{found.name}{CLIP_SUFFIX if clip else SHEET_SUFFIX}")
@@ -127,15 +128,15 @@ def _take(catalogue: Catalogue, what: str, take: str | None, seed: int, style: s
     return library_take(catalogue.action(what), take, seed, style)
 
 
-def _write_clip(scene: Scene, angle: float, out: Path) -> None:
+def _write_clip(scene: DrawnScene, angle: float, out: Path) -> None:
     motion, size = scene.performances[0].motion, (scene.config.width, scene.config.height)
     pictures = (picture for picture, in drawn(scene, [angle], range(motion.frames)))
     write_pictures(pictures, size, motion.fps, out)
 
 
-def _write_sheet(scene: Scene, angle: float, frames: int, out: Path) -> None:
+def _write_sheet(scene: DrawnScene, angle: float, frames: int, out: Path) -> None:
     packed = io.BytesIO()
-    small = Scene(scene.performances, scene.background, _small(scene.config))
+    small = DrawnScene(scene.performances, scene.background, _small(scene.config))
     drawn_sheet(small, angle, frames).save(packed, "PNG")
     publish(out, packed.getvalue())
 

@@ -40,7 +40,7 @@ from mimegen.evaluation.cues import (
     read_cue_wording,
 )
 from mimegen.evaluation.given import GIVEN
-from mimegen.evaluation.making import OPTIONS, Request, questions_of
+from mimegen.evaluation.making import OPTIONS, QuestionRequest, questions_of
 from mimegen.evaluation.pairs import pair_questions, read_pair_wording
 from mimegen.evaluation.probes import (
     PROBES,
@@ -161,7 +161,7 @@ def questions_command(out: Path | None, format_: str, asks: str | None, probe: s
         "probe": lambda: _of_probes(out, rows, probe, templates, seed, sampling),
         "timeline": lambda: _of_timelines(rows, TimelineRequest(
             prompting, read_wording(templates), seed, shown, sampling, condition))}
-    make = makers.get(format_) or (lambda: questions_of(rows, Request(
+    make = makers.get(format_) or (lambda: questions_of(rows, QuestionRequest(
         format_, asks, prompting, read_templates(format_, templates), seed, difficulty, fold,
         shown, sampling, given)))
     made = make()

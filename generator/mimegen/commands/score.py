@@ -45,8 +45,8 @@ from mimegen.library.catalogue import SCORE_SUFFIX, Catalogue
 from mimegen.library.scene_take import scene_take
 from mimegen.motion import Motion, standard_skeleton
 from mimegen.pages.drawn import drawing, opengl_is_here
-from mimegen.pages.preview import SKY, Sheet, capsule_body, scene_pictures, scene_sheet
-from mimegen.plan.front import Direction
+from mimegen.pages.preview import SKY, SheetLayout, capsule_body, scene_pictures, scene_sheet
+from mimegen.plan.front import CameraDirection
 from mimegen.retarget.transfer import retarget_scene
 from mimegen.shots.camera import Camera
 from mimegen.shots.config import read_config
@@ -92,7 +92,7 @@ score_command.add_command(prompt_command)
 @exits_cleanly
 def preview_command(
     file: Path, target: Path | None, seed: int, style: str | None, stance: str | None, body: str,
-    frames: int, direction: Direction, focus: str, libraries: tuple[Path, ...],
+    frames: int, direction: CameraDirection, focus: str, libraries: tuple[Path, ...],
 ) -> int:
     """Draw a contact sheet or a video of a score or a scene, and check it."""
     catalogue = Catalogue.with_libraries(libraries)
@@ -100,7 +100,7 @@ def preview_command(
     motions = perform_scene(score, seed, PREVIEW_FPS, style)
     character = _body(catalogue, body)
     azimuth = direction.azimuth(MIME_AZIMUTH_DEG, front_deg(score, seed, style))
-    sheet = Sheet(azimuth, focus=_joints(motions[0], focus))
+    sheet = SheetLayout(azimuth, focus=_joints(motions[0], focus))
     shown = motions if body == CAPSULES else _on_body(motions, character)
     figures = [(character, motion) for motion in shown]
     target = target or Path(f"{score.take}.png")
@@ -119,7 +119,7 @@ def preview_command(
     return DONE
 
 
-def _write_video(target: Path, figures: Sequence[tuple[Character, Motion]], sheet: Sheet,
+def _write_video(target: Path, figures: Sequence[tuple[Character, Motion]], sheet: SheetLayout,
                  moments: Sequence[tuple[float, list[str]]]) -> None:
     """Write every frame with the second of the score and the keys that it is on the way to."""
     sheet = sheet._replace(tile=VIDEO_SIZE)

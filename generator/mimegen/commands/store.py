@@ -11,7 +11,7 @@ import click
 from mimegen.base.errors import RequestError
 from mimegen.commands.common import DONE, exits_cleanly
 from mimegen.manifest.file import MANIFEST
-from mimegen.production.prune import Holding, holdings, prune, unnamed
+from mimegen.production.prune import StoreHolding, holdings, prune, unnamed
 from mimegen.store.contents import pieces
 from mimegen.store.store import Store
 
@@ -64,7 +64,7 @@ def _kept(store: Store, outs: Iterable[Path]) -> list[Path]:
     return kept
 
 
-def _summary(found: Iterable[Holding]) -> list[dict[str, Any]]:
+def _summary(found: Iterable[StoreHolding]) -> list[dict[str, Any]]:
     return [asdict(holding) | {"gb": round(holding.bytes / 1e9, 6)} for holding in found]
 
 

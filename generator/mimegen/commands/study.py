@@ -16,7 +16,7 @@ from mimegen.evaluation.question import read_questions
 from mimegen.study.export import Person, answer_lines, saved_person, stored_people
 from mimegen.study.folder import PRIVATE, PUBLIC, QUESTIONS, Study, read_study
 from mimegen.study.left_out import left_out
-from mimegen.study.making import Request, make_study
+from mimegen.study.making import StudyRequest, make_study
 from mimegen.study.settings import read_settings
 from mimegen.study.trials import COMBINATIONS
 
@@ -60,8 +60,8 @@ def make_command(questions: Path, out: Path, tasks: str | None, settings: Path |
     """Write a study about QUESTIONS (from mimegen questions) to DIR."""
     asked = {question.sample_id for question in read_questions(questions)}
     check_samples(clips or questions.parent, asked, unchecked)
-    study = make_study(Request(questions, clips or questions.parent, out, tasks,
-                               read_settings(settings), seed))
+    study = make_study(StudyRequest(questions, clips or questions.parent, out, tasks,
+                                    read_settings(settings), seed))
     lengths = sorted({len(names) for names in study.lists})
     size = f"{lengths[0]} to {lengths[-1]}" if len(lengths) > 1 else f"{lengths[0]}"
     trials = f"{size} trial{'' if lengths == [1] else 's'}"

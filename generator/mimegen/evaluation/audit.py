@@ -52,7 +52,7 @@ class Item:
 
 
 @dataclass(frozen=True)
-class Finding:
+class RuleFinding:
     """How often a rule is right (ties count their share), with interval, chance and p.
 
     ``p`` is one-sided, against no more than chance; ``p_holm`` allows for the number of rules.
@@ -147,7 +147,7 @@ def _item(path: Path, number: int, content: dict[str, Any]) -> Item:
                 str(content.get("format") or ""))
 
 
-def audit(items: Sequence[Item]) -> tuple[list[Finding], list[Finding]]:
+def audit(items: Sequence[Item]) -> tuple[list[RuleFinding], list[RuleFinding]]:
     """Return what rules find that should be at chance, and what is only shown.
 
     That a background tells the action is no fault of a set: where it is aligned it must.
@@ -170,7 +170,7 @@ def audit(items: Sequence[Item]) -> tuple[list[Finding], list[Finding]]:
     tested = [_position(items), *(_finding(name, credit, items)
                                   for name, credit in credits.items())]
     adjusted = holm([one.p or 0.0 for one in tested])
-    tested = [Finding(**asdict(one) | {"p_holm": p})
+    tested = [RuleFinding(**asdict(one) | {"p_holm": p})
               for one, p in zip(tested, adjusted, strict=True)]
     return tested, _backgrounds(items, meaning)
 
@@ -274,16 +274,16 @@ def _classified(items: Sequence[Item], features: Sequence[FloatArray]) -> FloatA
                      for chance, item in zip(chances, items, strict=True)])
 
 
-def _position(items: Sequence[Item]) -> Finding:
+def _position(items: Sequence[Item]) -> RuleFinding:
     """Return what the best of the places does; that it was chosen among them is allowed for."""
     right = np.array([item.right for item in items])
     places = range(max(len(item.options) for item in items))
     found = [_finding("position", (right == place).astype(float), items) for place in places]
     best = max(found, key=lambda one: one.accuracy)
-    return Finding(**asdict(best) | {"p": min(1.0, (best.p or 0.0) * len(places))})
+    return RuleFinding(**asdict(best) | {"p": min(1.0, (best.p or 0.0) * len(places))})
 
 
-def _finding(rule: str, credit: FloatArray, items: Sequence[Item]) -> Finding:
+def _finding(rule: str, credit: FloatArray, items: Sequence[Item]) -> RuleFinding:
     chance = float(np.mean([1 / len(item.options) for item in items]))
     right, asked = _clusters(credit, items)
     effective = _effective(credit, right, asked, chance)
@@ -291,7 +291,7 @@ def _finding(rule: str, credit: FloatArray, items: Sequence[Item]) -> Finding:
     low, high = clustered_share(right, asked)
     hits = math.floor(accuracy * effective + 1e-9)
     p = float(stats.binomtest(hits, math.floor(effective + 1e-9), chance, "greater").pvalue)
-    return Finding(rule, accuracy, low, high, chance, len(items), round(effective, 1), p)
+    return RuleFinding(rule, accuracy, low, high, chance, len(items), round(effective, 1), p)
 
 
 def _clusters(credit: FloatArray, items: Sequence[Item]) -> tuple[FloatArray, FloatArray]:
@@ -315,7 +315,7 @@ def _effective(credit: FloatArray, right: FloatArray, asked: FloatArray, chance:
     return float(np.clip(share * (1 - share) / variance, min(weights_alone, total), total))
 
 
-def _backgrounds(items: Sequence[Item], meaning: _Meaning) -> list[Finding]:
+def _backgrounds(items: Sequence[Item], meaning: _Meaning) -> list[RuleFinding]:
     """Return how far the background's name alone leads, for each kind of background."""
     found = []
     for kind in sorted({item.background_kind for item in items if item.background}):
@@ -325,5 +325,5 @@ def _backgrounds(items: Sequence[Item], meaning: _Meaning) -> list[Finding]:
         credit = np.array([_credit(table[names.index(words(item.background))][
             [meaning.place[option] for option in item.options]], item) for item in own])
         finding = _finding(f"background ({kind or 'any'})", credit, own)
-        found.append(Finding(**asdict(finding) | {"p": None}))
+        found.append(RuleFinding(**asdict(finding) | {"p": None}))
     return found

@@ -35,7 +35,7 @@ LEVEL = 0.95
 
 
 @dataclass(frozen=True)
-class Pair:
+class VariantPair:
     """One performance in both variants: the shares of answers that are right."""
 
     action: str
@@ -74,13 +74,13 @@ def _shares(scored: Sequence[Scored]) -> dict[tuple[str | None, str], tuple[str,
 
 
 def _pairs(shares: dict[tuple[str | None, str], tuple[str, float]], minus: str, variant: str
-           ) -> list[Pair]:
-    return [Pair(action, share, shares[variant, performance][1])
+           ) -> list[VariantPair]:
+    return [VariantPair(action, share, shares[variant, performance][1])
             for (own, performance), (action, share) in shares.items()
             if own == minus and (variant, performance) in shares]
 
 
-def _contrast(name: str, minus: str, variant: str, pairs: Sequence[Pair]) -> dict[str, Any]:
+def _contrast(name: str, minus: str, variant: str, pairs: Sequence[VariantPair]) -> dict[str, Any]:
     lost = sum(one.first > one.second for one in pairs)
     gained = sum(one.second > one.first for one in pairs)
     means, counts = _by_action(pairs)
@@ -95,7 +95,7 @@ def _contrast(name: str, minus: str, variant: str, pairs: Sequence[Pair]) -> dic
             "p": exact if exact is not None else _p(estimate)}
 
 
-def _interval(pairs: Sequence[Pair], estimate: Estimate) -> Interval:
+def _interval(pairs: Sequence[VariantPair], estimate: Estimate) -> Interval:
     """Return the difference's interval: t's; where all actions say the same, which tells no spread,
     that of independent answers, as the verdict on contamination has it.
     """
@@ -105,7 +105,7 @@ def _interval(pairs: Sequence[Pair], estimate: Estimate) -> Interval:
     return Fall(Arms((shares[0], shares[1]), (len(pairs), len(pairs))), 1.0, 0.0, np.inf).interval()
 
 
-def _by_action(pairs: Sequence[Pair]) -> tuple[Any, Any]:
+def _by_action(pairs: Sequence[VariantPair]) -> tuple[Any, Any]:
     """Return each action's mean difference and its number of pairs."""
     found: dict[str, list[float]] = defaultdict(list)
     for one in pairs:

@@ -9,7 +9,7 @@ from mimegen.base.files import content_key
 from mimegen.base.seeds import generator
 from mimegen.evaluation.opaque import opaque_name
 from mimegen.evaluation.question import Question
-from mimegen.evaluation.sampling import Sampling
+from mimegen.evaluation.sampling import FrameSampling
 from mimegen.manifest.row import Row
 
 # Single frames are shown from so many equal parts of the clip, in a question each.
@@ -33,7 +33,7 @@ class ControlRequest:
     """Which controls, over which frames: those of the sampling, in order, are the full clip."""
 
     names: tuple[str, ...]
-    sampling: Sampling
+    sampling: FrameSampling
     sampling_text: str
     seed: int = 0
 

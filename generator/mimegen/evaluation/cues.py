@@ -12,7 +12,7 @@ from mimegen.base.yaml_file import read_yaml
 from mimegen.evaluation.distractors import Distractor, Rules, chosen_distractors
 from mimegen.evaluation.making import about_clip, versions
 from mimegen.evaluation.question import Question
-from mimegen.evaluation.sampling import Sampling
+from mimegen.evaluation.sampling import FrameSampling
 from mimegen.evaluation.subjects import (
     KnownAction,
     Subject,
@@ -56,7 +56,7 @@ class CueRequest:
 
 
 @dataclass(frozen=True)
-class Seen:
+class SeenCue:
     """A cue in a performance, and the clips that show it."""
 
     subject: Subject
@@ -72,10 +72,10 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class Posed:
+class PosedCue:
     """A question about a cue before it is put into words."""
 
-    seen: Seen
+    seen: SeenCue
     answer: str
     options: tuple[str, ...]
     context: str | None = None
@@ -101,15 +101,15 @@ def cue_questions(rows: Sequence[Row], request: CueRequest) -> list[Question]:
                   key=lambda one: one.question_id)
 
 
-def _seen(rows: Sequence[Row], request: CueRequest) -> list[Seen]:
+def _seen(rows: Sequence[Row], request: CueRequest) -> list[SeenCue]:
     """Return each performance's first cue with its clips, in the order of names."""
     known = known_actions()
-    found: dict[str, Seen] = {}
+    found: dict[str, SeenCue] = {}
     for row in sorted(rows, key=lambda row: row.sample_id):
         for cue in row.timeline or ():
             if cue.kind == "cue" and cue.cue is not None:
                 subject = _subject(row, cue.name, cue.cue, known, request)
-                one = found.get(subject.name) or Seen(subject, cue, cue.cue, ())
+                one = found.get(subject.name) or SeenCue(subject, cue, cue.cue, ())
                 found[subject.name] = replace(one, rows=(*one.rows, row))
                 break
     return [found[name] for name in sorted(found)]
@@ -124,22 +124,22 @@ def _subject(row: Row, name: str, facts: CueFacts, known: dict[str, KnownAction]
                    frozenset({name, *facts.explanations}), facts.region)
 
 
-def _of_cues(seen: Sequence[Seen], request: CueRequest) -> Iterator[Posed]:
+def _of_cues(seen: Sequence[SeenCue], request: CueRequest) -> Iterator[PosedCue]:
     for one, wrong in _with_wrong(seen, 4, request):
-        yield Posed(one, one.subject.text, (one.subject.text, *_texts(wrong)),
-                    explanation=one.facts.explanations[0], wrong=wrong)
+        yield PosedCue(one, one.subject.text, (one.subject.text, *_texts(wrong)),
+                       explanation=one.facts.explanations[0], wrong=wrong)
 
 
-def _of_explanations(seen: Sequence[Seen], request: CueRequest) -> Iterator[Posed]:
+def _of_explanations(seen: Sequence[SeenCue], request: CueRequest) -> Iterator[PosedCue]:
     """Yield three questions with a situation that means something to one that means nothing.
 
     So each of the four options, ``No clue`` among them, is right equally often.
     """
     usable = [one for one in seen if all(one.situations)]
-    blocks: dict[frozenset[str], list[Posed]] = defaultdict(list)
+    blocks: dict[frozenset[str], list[PosedCue]] = defaultdict(list)
     for one, wrong in _with_wrong(usable, 3, request):
         options = one.subject.text, *_texts(wrong), request.wording.no_clue
-        posed = Posed(one, one.subject.text, options, one.situations[0], wrong=wrong)
+        posed = PosedCue(one, one.subject.text, options, one.situations[0], wrong=wrong)
         blocks[frozenset(options)].append(posed)
     alone = [posed for block in blocks.values() if len(block) < 3 for posed in block]
     whole = [block for block in blocks.values() if len(block) >= 3]
@@ -151,7 +151,7 @@ def _of_explanations(seen: Sequence[Seen], request: CueRequest) -> Iterator[Pose
             yield replace(chosen, answer=request.wording.no_clue, context=chosen.seen.situations[1])
 
 
-def _of_validity(seen: Sequence[Seen], request: CueRequest) -> Iterator[Posed]:
+def _of_validity(seen: Sequence[SeenCue], request: CueRequest) -> Iterator[PosedCue]:
     """Yield the cue's own explanation, another cue's, and its own where the cue means nothing.
 
     Each cue's explanation is another's wrong one once, so no text tells what is right.
@@ -164,14 +164,14 @@ def _of_validity(seen: Sequence[Seen], request: CueRequest) -> Iterator[Posed]:
         for answer, context, text in ((valid, means, one.subject.text),
                                       (invalid, means, wrong[0].text),
                                       (request.wording.no_clue, means_nothing, one.subject.text)):
-            yield Posed(one, answer, options, context, text)
+            yield PosedCue(one, answer, options, context, text)
 
 
 _POSED = {"cue": _of_cues, "explanation": _of_explanations, "validity": _of_validity}
 
 
-def _with_wrong(seen: Sequence[Seen], options: int, request: CueRequest
-                ) -> list[tuple[Seen, tuple[Distractor, ...]]]:
+def _with_wrong(seen: Sequence[SeenCue], options: int, request: CueRequest
+                ) -> list[tuple[SeenCue, tuple[Distractor, ...]]]:
     """Return cues with wrong answers that are far in meaning, as ObservableToM has them."""
     rules = Rules(options, "far", bar_nearest=False)
     found = chosen_distractors(unique(one.subject for one in seen), [], rules, request.seed)
@@ -182,7 +182,7 @@ def _texts(wrong: Sequence[Distractor]) -> list[str]:
     return [one.text for one in wrong]
 
 
-def _shuffled(posed: Sequence[Posed], request: CueRequest) -> list[Posed]:
+def _shuffled(posed: Sequence[PosedCue], request: CueRequest) -> list[PosedCue]:
     """Return questions with the answer in every place equally often; validity keeps its order."""
     if request.task == "validity":
         return [*posed]
@@ -197,7 +197,7 @@ def _shuffled(posed: Sequence[Posed], request: CueRequest) -> list[Posed]:
     return shuffled
 
 
-def _question(row: Row, posed: Posed, request: CueRequest) -> Question:
+def _question(row: Row, posed: PosedCue, request: CueRequest) -> Question:
     seen, sampling = posed.seen, _window(row, posed.seen.cue.name)
     wording = request.wording.wording("cue", request.task, request.condition)
     prompt = wording
@@ -221,9 +221,9 @@ def _question(row: Row, posed: Posed, request: CueRequest) -> Question:
         distractors=[vars(one) for one in posed.wrong], versions=versions(request.wording.about))
 
 
-def _window(row: Row, cue: str) -> Sampling:
+def _window(row: Row, cue: str) -> FrameSampling:
     """Return 8 frames a second of the 4 s about a row's own cue, as far as the clip has them."""
     [found, *_] = [one for one in row.timeline or () if one.kind == "cue" and one.name == cue]
     peak = found.peak_s if found.peak_s is not None else (found.start_s + found.end_s) / 2
     start = max(float(peak) - HALF_WINDOW_S, 0.0)
-    return Sampling("window", (round(start, 3), round(float(peak) + HALF_WINDOW_S, 3), RATE))
+    return FrameSampling("window", (round(start, 3), round(float(peak) + HALF_WINDOW_S, 3), RATE))

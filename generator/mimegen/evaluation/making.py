@@ -16,7 +16,7 @@ from mimegen.evaluation.folds import split_of_actions
 from mimegen.evaluation.given import GIVEN, given_distractors, read_given
 from mimegen.evaluation.opaque import opaque_name
 from mimegen.evaluation.question import Example, Question
-from mimegen.evaluation.sampling import Sampling
+from mimegen.evaluation.sampling import FrameSampling
 from mimegen.evaluation.subjects import (
     Subject,
     known_actions,
@@ -33,7 +33,7 @@ EXAMPLE_VARIANT = "base+blank@0"
 
 
 @dataclass(frozen=True)
-class Request:
+class QuestionRequest:
     """What kind of questions: see ``mimegen questions --help``. ``fold`` is 1 to 5, or None.
 
     ``given`` is a file of the user's own wrong answers.
@@ -46,7 +46,7 @@ class Request:
     seed: int = 0
     difficulty: str | None = None
     fold: int | None = None
-    sampling: Sampling | None = None
+    sampling: FrameSampling | None = None
     sampling_text: str = "video"
     given: Path | None = None
 
@@ -57,7 +57,7 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Posed:
+class PosedPerformance:
     """A performance, the split it is in, and its distractors."""
 
     subject: Subject
@@ -65,7 +65,7 @@ class Posed:
     distractors: tuple[Distractor, ...]
 
 
-def questions_of(rows: Sequence[Row], request: Request) -> list[Question]:
+def questions_of(rows: Sequence[Row], request: QuestionRequest) -> list[Question]:
     """Return one question for each row, in an order that says nothing.
 
     All variants of a performance are asked about with the same options, so that nothing but the
@@ -81,7 +81,7 @@ def questions_of(rows: Sequence[Row], request: Request) -> list[Question]:
     return sorted(made, key=lambda question: question.question_id)
 
 
-def _posed(rows: Sequence[Row], request: Request) -> dict[str, Posed]:
+def _posed(rows: Sequence[Row], request: QuestionRequest) -> dict[str, PosedPerformance]:
     """Return by sample_id what is asked about; each split has options of its own actions alone."""
     known = known_actions()
     subject_of = {row.sample_id: subject_of_row(row, known, request.asks) for row in rows}
@@ -99,12 +99,13 @@ def _posed(rows: Sequence[Row], request: Request) -> dict[str, Posed]:
         part = [subject for subject in subjects
                 if splits[subject.action] == split and subject.name not in given]
         chosen |= chosen_distractors(part, library, rules, request.seed)
-    return {sample: Posed(subject, splits[subject.action], 
+    return {sample: PosedPerformance(subject, splits[subject.action], 
                            given.get(subject.name) or chosen.get(subject.name, ()))
             for sample, subject in subject_of.items()}
 
 
-def _given(subjects: Sequence[Subject], request: Request) -> Mapping[str, tuple[Distractor, ...]]:
+def _given(subjects: Sequence[Subject], request: QuestionRequest
+          ) -> Mapping[str, tuple[Distractor, ...]]:
     """Return the user's own wrong answers by subject's name, where there are any."""
     if request.given is None:
         return {}
@@ -112,7 +113,7 @@ def _given(subjects: Sequence[Subject], request: Request) -> Mapping[str, tuple[
                              request.options, request.seed)
 
 
-def _orders(rows: Sequence[Row], posed: dict[str, Posed], request: Request
+def _orders(rows: Sequence[Row], posed: dict[str, PosedPerformance], request: QuestionRequest
             ) -> dict[str, list[int]]:
     """Return the order of options by sample_id; the answer is in every place equally often.
 
@@ -132,7 +133,7 @@ def _orders(rows: Sequence[Row], posed: dict[str, Posed], request: Request
     return {sample: balanced[name] for sample, name in trial.items()}
 
 
-def _balanced(count: int, request: Request, name: str) -> list[list[int]]:
+def _balanced(count: int, request: QuestionRequest, name: str) -> list[list[int]]:
     """Return orders of options: 0 is the answer, whose places come out even."""
     draw = generator(request.seed, request.format, "orders", name)
     places = draw.permutation(count) % request.options
@@ -144,7 +145,8 @@ def _balanced(count: int, request: Request, name: str) -> list[list[int]]:
     return orders
 
 
-def _question(row: Row, posed: Posed, order: list[int], template: str, request: Request
+def _question(row: Row, posed: PosedPerformance, order: list[int], template: str,
+              request: QuestionRequest
               ) -> Question:
     subject, sampling = posed.subject, request.sampling
     texts = [subject.text, *(distractor.text for distractor in posed.distractors)]
@@ -182,7 +184,8 @@ def versions(templates: str) -> dict[str, str]:
             "embedding": embedding_version()}
 
 
-def _with_examples(question: Question, made: Sequence[Question], request: Request) -> Question:
+def _with_examples(question: Question, made: Sequence[Question], request: QuestionRequest
+                  ) -> Question:
     """Return a question with base clips before it, whose actions have no part in it.
 
     Raises RequestError where the rows have too few.
@@ -196,7 +199,7 @@ def _with_examples(question: Question, made: Sequence[Question], request: Reques
                 prompt=one.prompt, answer=_shown_answer(one, request)) for one in found]})
 
 
-def _examples(question: Question, made: Sequence[Question], request: Request
+def _examples(question: Question, made: Sequence[Question], request: QuestionRequest
               ) -> Iterator[Question]:
     """Yield base clips of other groups and of no option, those that the templates wish first."""
     base = {one.action: one for one in made if one.variant == EXAMPLE_VARIANT
@@ -215,6 +218,6 @@ def _examples(question: Question, made: Sequence[Question], request: Request
             yield one
 
 
-def _shown_answer(one: Question, request: Request) -> str:
+def _shown_answer(one: Question, request: QuestionRequest) -> str:
     answer: Any = LETTERS[one.options.index(one.answer)] if one.options else one.answer
     return request.templates.example.replace("{answer}", answer)

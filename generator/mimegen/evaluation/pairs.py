@@ -15,9 +15,9 @@ from mimegen.base.errors import RequestError
 from mimegen.base.files import content_key
 from mimegen.base.seeds import generator
 from mimegen.base.yaml_file import Strict, read_yaml
-from mimegen.evaluation.making import Request, about_clip, questions_of, versions
+from mimegen.evaluation.making import QuestionRequest, about_clip, questions_of, versions
 from mimegen.evaluation.question import Question
-from mimegen.evaluation.sampling import Sampling
+from mimegen.evaluation.sampling import FrameSampling
 from mimegen.evaluation.scoring import Scored
 from mimegen.evaluation.subjects import known_actions, subject_of_row
 from mimegen.evaluation.templates import FOLDER, filled, read_templates
@@ -55,7 +55,7 @@ class Half(Strict):
 
 
 def pair_questions(rows: Sequence[Row], wording: PairWording, seed: int,
-                   sampling: Sampling | None = None, sampling_text: str = "video"
+                   sampling: FrameSampling | None = None, sampling_text: str = "video"
                    ) -> list[Question]:
     """Return one question for each half of every pair whose two clips are there.
 
@@ -86,7 +86,7 @@ def whole_pairs(rows: Sequence[Row]) -> list[list[tuple[Row, Half]]]:
 
 
 def _contrasted(pair: Sequence[tuple[Row, Half]], wording: PairWording, seed: int,
-                sampling: Sampling | None, sampling_text: str) -> list[Question]:
+                sampling: FrameSampling | None, sampling_text: str) -> list[Question]:
     """Return the questions of a pair whose halves have different answers."""
     known, factor = known_actions(), pair[0][1].factor
     texts = [row.labels[0] if factor == "action" else wording.text(factor, half.value)
@@ -114,21 +114,21 @@ def _question_id(half: Half, row: Row, seed: int) -> str:
     return content_key("pair", half.factor, half.id, seed, row.sample_id)[:16]
 
 
-def _window(row: Row, sampling: Sampling | None) -> list[float]:
+def _window(row: Row, sampling: FrameSampling | None) -> list[float]:
     return sampling.window(row.frames, row.fps) if sampling else [0, row.frames / row.fps]
 
 
-def _frames(row: Row, sampling: Sampling | None) -> list[int] | None:
+def _frames(row: Row, sampling: FrameSampling | None) -> list[int] | None:
     return sampling.frames(row.frames, row.fps) if sampling else None
 
 
-def _same(pairs: Sequence[Sequence[tuple[Row, Half]]], seed: int, sampling: Sampling | None,
+def _same(pairs: Sequence[Sequence[tuple[Row, Half]]], seed: int, sampling: FrameSampling | None,
           sampling_text: str) -> list[Question]:
     """Return the questions of pairs whose halves show the same action."""
     half_of = {row.sample_id: half for pair in pairs for row, half in pair}
     if not half_of:
         return []
-    asked = questions_of([row for pair in pairs for row, _ in pair], Request(
+    asked = questions_of([row for pair in pairs for row, _ in pair], QuestionRequest(
         "mc", "label", "zero-shot", read_templates("mc", None), seed,
         sampling=sampling, sampling_text=sampling_text))
     return [question.model_copy(update={

@@ -21,7 +21,7 @@ from mimegen.base.seeds import generator
 from mimegen.base.yaml_file import Strict, read_yaml
 from mimegen.evaluation.making import about_clip, versions
 from mimegen.evaluation.question import Question
-from mimegen.evaluation.sampling import Sampling
+from mimegen.evaluation.sampling import FrameSampling
 from mimegen.evaluation.subjects import KnownAction, known_actions, subject_of_row
 from mimegen.evaluation.templates import FOLDER, filled
 from mimegen.manifest.row import Row
@@ -218,7 +218,7 @@ class _Asked:
 
 
 def probe_questions(folder: Path, rows: Sequence[Row], probes: Sequence[str],
-                    wording: ProbeWording, seed: int, sampling: Sampling | None = None,
+                    wording: ProbeWording, seed: int, sampling: FrameSampling | None = None,
                     sampling_text: str = "video") -> tuple[list[Question], dict[str, int]]:
     """Return questions about all clips with keypoints, and of each probe how many were left out.
 
@@ -277,7 +277,7 @@ def _balanced(asked: Sequence[_Asked], choices: int, seed: int) -> list[_Asked]:
 
 
 def _question(one: _Asked, known: dict[str, KnownAction], wording: ProbeWording, seed: int,
-              sampling: Sampling | None, sampling_text: str) -> Question:
+              sampling: FrameSampling | None, sampling_text: str) -> Question:
     row, words = one.row, wording.probes[one.probe]
     order = [int(place) for place in generator(
         seed, "probes", one.probe, "order", row.sample_id).permutation(len(words.choices))]

@@ -26,7 +26,7 @@ STAMP_SHARE = 0.06
 
 
 @dataclass(frozen=True)
-class Sampling:
+class FrameSampling:
     """``uniform:K``, ``middle:K``, ``fps:F`` or ``fps:F:MOST``, ``window:START:END:F`` (seconds).
     """
 
@@ -74,7 +74,7 @@ def _middle(count: int, frames: int) -> list[int]:
     return [*range(first, min(first + count, frames))]
 
 
-def parse_sampling(text: str) -> Sampling | None:
+def parse_sampling(text: str) -> FrameSampling | None:
     """Return the sampling that a text says; None for ``video``, the clip as it is.
 
     Raises RequestError for anything else.
@@ -87,7 +87,7 @@ def parse_sampling(text: str) -> Sampling | None:
     if not match or len(numbers) not in counts[match["kind"]] or not _sane(match["kind"], numbers):
         raise RequestError(f"--sampling {text}: expected video, uniform:K, middle:K, fps:F,"
                            " fps:F:MOST or window:START:END:F, as in uniform:8 or window:2:6:8")
-    return Sampling(match["kind"], numbers)
+    return FrameSampling(match["kind"], numbers)
 
 
 def _sane(kind: str, numbers: tuple[float, ...]) -> bool:

@@ -14,7 +14,7 @@ from mimegen.base.files import publish
 from mimegen.farm.executor import Begun, Heard, Lost, Message, Unfit
 from mimegen.farm.local import LocalExecutor
 from mimegen.farm.raywaits import Wait
-from mimegen.farm.remote import Place, Probe, RemoteWorker, WorkerMessage, version
+from mimegen.farm.remote import Probe, RemoteWorker, WorkerHost, WorkerMessage, version
 from mimegen.farm.settings import FarmSettings
 from mimegen.farm.task import Task, task_to_json
 from mimegen.groundtruth.job import PassJob
@@ -41,7 +41,7 @@ class _Seat:
     node: str
     actor: Any
     asked: Any
-    place: Place | None = None
+    place: WorkerHost | None = None
     ready: bool = False
     cpu: str = ""
     task: Task | None = None
@@ -168,7 +168,7 @@ class RayExecutor:
             yield from self._lost(seat, problem)
             return
         seat.asked = None
-        if isinstance(value, Place):
+        if isinstance(value, WorkerHost):
             yield from self._arrived(seat, value)
             return
         for event in value:
@@ -176,7 +176,7 @@ class RayExecutor:
         if seat in self._seats and (seat.task is not None or not seat.ready):
             seat.asked = seat.actor.listen.remote()
 
-    def _arrived(self, seat: _Seat, place: Place) -> Iterator[Heard]:
+    def _arrived(self, seat: _Seat, place: WorkerHost) -> Iterator[Heard]:
         """Take in where an actor is; one with other code would make other frames."""
         seat.place, seat.name = place, f"{place.host} worker {self._seats.index(seat) + 1}"
         if place.version != version():

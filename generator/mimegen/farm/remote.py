@@ -39,7 +39,7 @@ class Probe:
 
 
 @dataclass(frozen=True)
-class Place:
+class WorkerHost:
     """A worker's machine: its name, whether it sees the store, and its version of mimegen."""
 
     host: str
@@ -81,9 +81,9 @@ class RemoteWorker:
         self._refused: list[WorkerMessage] = []
         self._worker = self._fresh()
 
-    def place(self) -> Place:
+    def place(self) -> WorkerHost:
         """Return where this is."""
-        return Place(socket.gethostname(), self._node, self._sees_store, version())
+        return WorkerHost(socket.gethostname(), self._node, self._sees_store, version())
 
     def submit(self, content: dict[str, Any], files: dict[str, bytes]) -> None:
         """Begin with a task, as JSON holds it; ``files`` are what it reads, by their places."""

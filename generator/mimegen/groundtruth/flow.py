@@ -5,7 +5,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from mimegen.groundtruth.seen import Floats, Seen, on_canvas, union
+from mimegen.groundtruth.seen import Floats, SeenSurface, on_canvas, union
 from mimegen.shots.camera import Camera
 from mimegen.shots.crop import Region
 
@@ -13,7 +13,7 @@ from mimegen.shots.crop import Region
 SAME_SURFACE_M = 0.01
 
 
-def flow_to(now: Seen, other: Seen, places: Floats, camera: Camera
+def flow_to(now: SeenSurface, other: SeenSurface, places: Floats, camera: Camera
             ) -> tuple[Floats, NDArray[np.bool_], Region]:
     """Return the flow (h, w, 2) in pixels, where it is occluded (h, w), and their region.
 

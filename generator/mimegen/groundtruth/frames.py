@@ -12,8 +12,8 @@ from mimegen.groundtruth.flow import flow_to
 from mimegen.groundtruth.job import PassJob
 from mimegen.groundtruth.keypoints import KeypointMaker
 from mimegen.groundtruth.kinds import DEPTH, FLOW, KEYPOINTS, MASK, NORMALS, PARTS, Kind
-from mimegen.groundtruth.seen import Eye, Seen, in_camera
-from mimegen.groundtruth.surface import Scene
+from mimegen.groundtruth.seen import Eye, SeenSurface, in_camera
+from mimegen.groundtruth.surface import PosedScene
 from mimegen.shots.camera import Camera
 from mimegen.shots.config import RenderConfig
 from mimegen.shots.frames import ShotError
@@ -28,7 +28,7 @@ Arrays = Mapping[str, NDArray[np.generic]]
 class PassMaker:
     """Makes the passes of a scene; what was looked at stays known for the next frames."""
 
-    def __init__(self, scene: Scene, config: RenderConfig, eye: Callable[[], Eye]) -> None:
+    def __init__(self, scene: PosedScene, config: RenderConfig, eye: Callable[[], Eye]) -> None:
         """Take a scene; ``eye`` opens what looks at it, and is asked when something must be."""
         self.scene, self._config, self._open = scene, config, eye
         self.look = lru_cache(maxsize=16)(self._look)
@@ -56,7 +56,7 @@ class PassMaker:
         return [surface_matrix(character, self._config.shadow.cell_m)
                 for character in self.scene.characters]
 
-    def _look(self, frame: int, camera: Camera) -> Seen:
+    def _look(self, frame: int, camera: Camera) -> SeenSurface:
         return self._eye.look(frame, camera)
 
     def _depth(self, frame: int, camera: Camera) -> Arrays:

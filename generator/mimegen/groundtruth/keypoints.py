@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from mimegen.groundtruth.landmarks import Landmarks, landmarks_of
 from mimegen.groundtruth.rays import first_hits
-from mimegen.groundtruth.surface import Scene
+from mimegen.groundtruth.surface import PosedScene
 from mimegen.motion.quaternions import FloatArray
 from mimegen.shots.camera import Camera
 from mimegen.shots.skinning import skinned
@@ -19,11 +19,11 @@ UNDEFINED, HIDDEN_BY_SELF, VISIBLE, HIDDEN_BY_OTHER = 0, 1, 2, 3
 class KeypointMaker:
     """Finds the keypoints of a scene frame by frame."""
 
-    scene: Scene
+    scene: PosedScene
     landmarks: tuple[Landmarks, ...]
 
     @staticmethod
-    def of(scene: Scene) -> "KeypointMaker":
+    def of(scene: PosedScene) -> "KeypointMaker":
         """Return one for a scene."""
         return KeypointMaker(scene, tuple(landmarks_of(each) for each in scene.characters))
 

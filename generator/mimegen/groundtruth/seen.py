@@ -17,7 +17,7 @@ TO_OPENCV = np.diag([1.0, -1.0, -1.0])
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
+class SeenSurface:
     """The surface at the middles of the pixels of ``region``, first row on top.
 
     ``depth`` (h, w) metres along the camera's axis, infinite where nothing is; ``normals``
@@ -34,16 +34,16 @@ class Seen:
     preceding: Floats
 
     @staticmethod
-    def nothing() -> "Seen":
+    def nothing() -> "SeenSurface":
         """Return an empty region."""
         flat, deep = np.zeros((0, 0), np.float32), np.zeros((0, 0, 3), np.float32)
-        return Seen((0, 0, 0, 0), flat, deep, deep.astype(np.uint8), deep, deep)
+        return SeenSurface((0, 0, 0, 0), flat, deep, deep.astype(np.uint8), deep, deep)
 
 
 class Eye(Protocol):
     """An engine that looks at a scene."""
 
-    def look(self, frame: int, camera: Camera) -> Seen:
+    def look(self, frame: int, camera: Camera) -> SeenSurface:
         """Return what a camera sees of the figures in a frame."""
 
 

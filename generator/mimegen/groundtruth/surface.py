@@ -31,7 +31,7 @@ class Cutout:
 
 
 @dataclass(frozen=True, eq=False)
-class Surface:
+class SceneMeshes:
     """The meshes of all performers, one after another.
 
     ``triangles`` (T, 3) are vertex numbers. ``persons``, ``parts`` and ``garments`` (V,) say of
@@ -55,7 +55,7 @@ class Surface:
         return np.stack([self.persons, self.parts, self.garments], axis=1)
 
 
-def surface_of(characters: Sequence[Character]) -> Surface:
+def surface_of(characters: Sequence[Character]) -> SceneMeshes:
     """Return the surface of characters in a scene."""
     skins = tuple(body_skin(character, _unrolled(character).meshes) for character in characters)
     characters = [_unrolled(character) for character in characters]
@@ -65,7 +65,7 @@ def surface_of(characters: Sequence[Character]) -> Surface:
     names = tuple(dict.fromkeys(mesh.name for mesh in meshes))
     sizes = [len(mesh.vertices) for mesh in meshes]
     starts = np.cumsum([0, *sizes])
-    return Surface(
+    return SceneMeshes(
         skins=skins,
         triangles=np.concatenate([_triangles(mesh.faces) + start
                                   for mesh, start in zip(meshes, starts, strict=False)]),
@@ -131,7 +131,7 @@ def _triangles(faces: NDArray[np.int32]) -> IntArray:
     return triangles
 
 
-class Scene:
+class PosedScene:
     """Performers whose surface can be had in any frame; the frames about one are kept."""
 
     def __init__(self, figures: Sequence[Figure]) -> None:
@@ -163,7 +163,7 @@ class Scene:
             for skin, figure in zip(self.surface.skins, self.figures, strict=True)])
 
 
-def _at_corners(surface: Surface) -> SkinMatrix:
+def _at_corners(surface: SceneMeshes) -> SkinMatrix:
     """Return the matrix (V, T) that sums what triangles have at their corners."""
     corners = surface.triangles.ravel()
     return sparse.csr_matrix(

@@ -11,7 +11,7 @@ from PIL import Image
 from mimegen.base.arrays import ByteArray
 from mimegen.base.errors import RequestError
 from mimegen.compositing.decode import clip_pictures, read_clip, read_pictures
-from mimegen.evaluation.making import Request, questions_of
+from mimegen.evaluation.making import QuestionRequest, questions_of
 from mimegen.evaluation.question import Question
 from mimegen.evaluation.sampling import parse_sampling
 from mimegen.evaluation.templates import read_templates
@@ -102,7 +102,7 @@ class Clips(Sequence[Clip]):
         ``format`` is ``mc``, ``free``, ``3afc`` or ``description``. Raises RequestError where too
         few actions are there to draw wrong answers from.
         """
-        return questions_of(self.rows, Request(
+        return questions_of(self.rows, QuestionRequest(
             format, asks, prompting, read_templates(format, None), seed, difficulty,
             sampling=parse_sampling(sampling), sampling_text=sampling))
 

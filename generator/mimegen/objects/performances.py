@@ -19,7 +19,7 @@ from mimegen.motion.quaternions import FloatArray
 from mimegen.objects.dots import Dots, display_named
 from mimegen.objects.media import Video
 from mimegen.objects.within import within_libraries
-from mimegen.pages.drawn import Scene, drawn, drawn_sheet
+from mimegen.pages.drawn import DrawnScene, drawn, drawn_sheet
 from mimegen.pointlight.filming import source_fps
 from mimegen.pointlight.stimulus import make_stimulus
 from mimegen.production.displays import cast_scene
@@ -123,10 +123,11 @@ class Performance:
         pictures = (picture for picture, in drawn(scene, [angle], range(self.frames)))
         return Video.of(pictures, size, self.fps)
 
-    def _scene(self, background: str, size: dict[str, int]) -> Scene:
+    def _scene(self, background: str, size: dict[str, int]) -> DrawnScene:
         config = read_config(self._catalogue.file("config", "draft"))
         behind = read_background(self._catalogue.file("background", background))
-        return Scene(self._casting.seen(self._performed), behind, config.model_copy(update=size))
+        return DrawnScene(self._casting.seen(self._performed), behind,
+                          config.model_copy(update=size))
 
     @within_libraries
     def save(self, path: str | Path, performer: int = 0) -> Path:

@@ -19,7 +19,7 @@ from mimegen.farm.dispatch import TaskFailed, run_tasks
 from mimegen.farm.local import LocalExecutor
 from mimegen.farm.task import Task
 from mimegen.motion import Motion, standard_skeleton
-from mimegen.pages.drawn import Scene, drawn, tiled
+from mimegen.pages.drawn import DrawnScene, drawn, tiled
 from mimegen.retarget import retarget
 from mimegen.scenery.job import SetJob
 from mimegen.scenery.standing import wall_hides_the_performer
@@ -64,7 +64,7 @@ def drawn_background_sheet(background: Background, character: Character, config:
 
     Raises RequestError where there is no OpenGL.
     """
-    scene = Scene([standing(character)], background, _quick(config))
+    scene = DrawnScene([standing(character)], background, _quick(config))
     pictures, = drawn(scene, ANGLES, [0])
     return tiled(pictures, LABELS, 2)
 

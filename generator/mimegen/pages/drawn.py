@@ -45,7 +45,7 @@ def opengl_is_here() -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class Scene:
+class DrawnScene:
     """Performers of one clock before a background, as a config lights them."""
 
     performances: Sequence[Performance]
@@ -57,7 +57,7 @@ class Scene:
         return frame_camera(self.performances, self.config, angle_deg)
 
 
-def drawn(scene: Scene, angles_deg: Sequence[float], frames: Iterable[int]
+def drawn(scene: DrawnScene, angles_deg: Sequence[float], frames: Iterable[int]
           ) -> Iterator[list[ByteArray]]:
     """Yield the finished pictures (H, W, 3), sRGB, of every frame, one from each angle.
 
@@ -85,7 +85,7 @@ def stage_of(performances: Sequence[Performance], config: RenderConfig) -> Raste
     return stage
 
 
-def _backdrop(context: moderngl.Context, scene: Scene, camera: Camera, angle_deg: float
+def _backdrop(context: moderngl.Context, scene: DrawnScene, camera: Camera, angle_deg: float
               ) -> NDArray[np.float32]:
     if scene.background.set is None:
         return backdrop(scene.background, camera, None, angle_deg)
@@ -125,7 +125,7 @@ def columns_at(performances: Sequence[Performance], frame: int) -> list[NDArray[
                           figure.rotations[frame, None]) for figure in figures]
 
 
-def drawn_sheet(scene: Scene, angle_deg: float, frames: int) -> Image.Image:
+def drawn_sheet(scene: DrawnScene, angle_deg: float, frames: int) -> Image.Image:
     """Return a contact sheet of evenly spaced frames, each with its time in seconds."""
     motion = scene.performances[0].motion
     numbers = np.unique(np.linspace(0, motion.frames - 1, frames).round().astype(int))

@@ -39,7 +39,7 @@ CAPSULE_BONES: dict[str, tuple[str, float, float]] = {
 FINGER_RADIUS_M = 0.0085
 
 
-class Sheet(NamedTuple):
+class SheetLayout(NamedTuple):
     """How a contact sheet looks: angles in degrees, tile size in pixels, tiles a row.
 
     ``focus`` names joints to look at from near instead of the whole body.
@@ -53,7 +53,7 @@ class Sheet(NamedTuple):
 
 
 def scene_sheet(
-    figures: Sequence[tuple[Character, Motion]], frames: int = 16, sheet: Sheet | None = None,
+    figures: Sequence[tuple[Character, Motion]], frames: int = 16, sheet: SheetLayout | None = None,
     paint: Callable[[int, Camera], Image.Image] | None = None,
 ) -> Image.Image:
     """Return a contact sheet of evenly spaced frames of people, whose motions last alike.
@@ -61,7 +61,7 @@ def scene_sheet(
     A motion's joints are its character's, or have the same names. ``paint`` makes the picture of a
     frame as a camera sees it; by default faces are painted.
     """
-    sheet = sheet or Sheet()
+    sheet = sheet or SheetLayout()
     chosen = np.unique(np.linspace(0, figures[0][1].frames - 1, frames).round().astype(int))
     width, height = sheet.tile
     rows = -(-len(chosen) // sheet.columns)
@@ -73,7 +73,7 @@ def scene_sheet(
 
 
 def scene_pictures(
-    figures: Sequence[tuple[Character, Motion]], frames: Iterable[int], sheet: Sheet,
+    figures: Sequence[tuple[Character, Motion]], frames: Iterable[int], sheet: SheetLayout,
     paint: Callable[[int, Camera], Image.Image] | None = None,
 ) -> Iterator[Image.Image]:
     """Yield pictures of these frames, of the size of a sheet's tile; see ``scene_sheet``."""
@@ -91,7 +91,7 @@ def _focus_points(motion: Motion, focus: tuple[str, ...]) -> FloatArray:
     return places[:, [motion.skeleton.index[name] for name in focus]] if focus else places
 
 
-def camera_of(points: FloatArray, sheet: Sheet) -> Camera:
+def camera_of(points: FloatArray, sheet: SheetLayout) -> Camera:
     """Return a camera that sees ``points`` (F, J, 3) whole."""
     points = points.reshape(-1, 3)
     low, high = points.min(axis=0), points.max(axis=0)

@@ -41,7 +41,7 @@ A score's 'facing: N' turns its performer N degrees to the left on the stage: @f
 
 
 @dataclass(frozen=True)
-class Direction:
+class CameraDirection:
     """Where a camera stands, in degrees: from the performer's front or from its own place."""
 
     degrees: float

@@ -7,7 +7,7 @@ from mimegen.shots.config import FramedCamera, RenderConfig
 
 
 @dataclass(frozen=True)
-class View:
+class ViewOverrides:
     """What differs from a render config; None is as the config has it.
 
     ``elevation`` of the camera and ``sun_from`` (azimuth, elevation) are in degrees, ``lens`` in mm

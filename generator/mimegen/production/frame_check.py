@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from mimegen.base.errors import RequestError
-from mimegen.evaluation.likeness.keyframes import Look, look_of
-from mimegen.evaluation.likeness.nearness import Nearness, Pair
+from mimegen.evaluation.likeness.keyframes import ClipLook, look_of
+from mimegen.evaluation.likeness.nearness import NearestPair, Nearness
 from mimegen.plan.permute.declaration import Declaration, Permutation
 from mimegen.plan.permute.drawing import Drawing
 from mimegen.plan.permute.planned import permuted_plan
@@ -30,8 +30,8 @@ class FrameCheck:
     draft: RenderConfig
     out: Path
     carry_out: Carry
-    pairs: dict[int, Pair] = field(default_factory=dict)
-    redrawn: list[Pair] = field(default_factory=list)
+    pairs: dict[int, NearestPair] = field(default_factory=dict)
+    redrawn: list[NearestPair] = field(default_factory=list)
 
     def apart(self, drawn: Sequence[Declaration]) -> list[Declaration]:
         """Return the declarations, those whose pictures are too near to a given clip drawn anew.
@@ -58,7 +58,7 @@ class FrameCheck:
         looks = self._looks(Permutation(number, declared[number]) for number in numbers)
         self.pairs |= dict(zip(numbers, self.nearness.nearest(looks), strict=True))
 
-    def _looks(self, permutations: Iterable[Permutation]) -> list[Look]:
+    def _looks(self, permutations: Iterable[Permutation]) -> list[ClipLook]:
         config = self.draft.model_copy(update={"fps": DRAFT_FPS})
         plan = permuted_plan(self.drawing.space.catalogue, list(permutations), OPENGL, config)
         failures = self.carry_out(plan, self.out)

@@ -11,7 +11,7 @@ from mimegen.manifest.file import MANIFEST, rows_of
 from mimegen.manifest.row import Row
 from mimegen.production.passpieces import stray_passes
 from mimegen.production.status import is_written_to
-from mimegen.store.contents import Piece, pieces
+from mimegen.store.contents import StoredPiece, pieces
 from mimegen.store.store import RUNNING, Store
 from mimegen.store.users import running_jobs
 
@@ -22,7 +22,7 @@ _PASSING = ("performances", "pictures", "encoded")
 
 
 @dataclass(frozen=True)
-class Holding:
+class StoreHolding:
     """What a store holds of one kind, action and config: pieces and bytes."""
 
     kind: str
@@ -32,7 +32,7 @@ class Holding:
     bytes: int
 
 
-def holdings(found: Iterable[Piece], store: Store) -> list[Holding]:
+def holdings(found: Iterable[StoredPiece], store: Store) -> list[StoreHolding]:
     """Return what there is of each kind, action and render config, largest first.
 
     A shot has the config that clips of it have.
@@ -46,11 +46,11 @@ def holdings(found: Iterable[Piece], store: Store) -> list[Holding]:
         group = (piece.kind, str(facts.get("action") or "-"), str(config or "-"))
         count[group] += 1
         size[group] += piece.size
-    return [Holding(*group, count[group], size[group])
+    return [StoreHolding(*group, count[group], size[group])
             for group in sorted(count, key=lambda group: (-size[group], group))]
 
 
-def unnamed(store: Store, outs: Sequence[Path]) -> list[Piece]:
+def unnamed(store: Store, outs: Sequence[Path]) -> list[StoredPiece]:
     """Return the pieces that no row of these folders' manifests names.
 
     Performances are only needed while frames are made, and are named by none. Stills are named by
@@ -59,12 +59,12 @@ def unnamed(store: Store, outs: Sequence[Path]) -> list[Piece]:
     a damaged one.
     """
     named: set[str] = set()
-    stray: list[Piece] = []
+    stray: list[StoredPiece] = []
     all_stills = False
     for out in outs:
         if not (out / MANIFEST).is_file():
             raise RequestError(f"{out}: has no {MANIFEST}; name folders that render wrote to")
-        stray += [Piece("pass files", folder) for folder in stray_passes(out, rows_of(out))]
+        stray += [StoredPiece("pass files", folder) for folder in stray_passes(out, rows_of(out))]
         for row in rows_of(out):
             keys = (row.shot_key, row.clip_key, row.still_key, row.character_key,
                     row.partner_character_key)
@@ -80,7 +80,7 @@ def _pass_keys(row: Row) -> Iterator[str | None]:
         yield from (facts.key, facts.geometry_key)
 
 
-def prune(store: Store, outs: Sequence[Path]) -> list[Piece]:
+def prune(store: Store, outs: Sequence[Path]) -> list[StoredPiece]:
     """Remove what ``unnamed`` returns and what killed processes left; return the former.
 
     No job can begin meanwhile. Raises RequestError as ``unnamed``, and while a job uses the store

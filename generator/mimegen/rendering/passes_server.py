@@ -9,7 +9,7 @@ from mimegen.groundtruth.frames import PassMaker, publish_passes
 from mimegen.groundtruth.job import GeometryJob, PassJob
 from mimegen.groundtruth.kinds import Engine
 from mimegen.groundtruth.seen import Eye
-from mimegen.groundtruth.surface import Scene
+from mimegen.groundtruth.surface import PosedScene
 from mimegen.rendering.cores import seeing_cores
 from mimegen.rendering.lent import lend_blender
 from mimegen.shots.config import RenderConfig
@@ -54,10 +54,10 @@ class PassServer:
 
     def _make(self, files: tuple[FigureFiles, ...], config: RenderConfig, engine: Engine
               ) -> PassMaker:
-        scene = Scene([read_figure(each) for each in files])
+        scene = PosedScene([read_figure(each) for each in files])
         return PassMaker(scene, config, lambda: self._eye(scene, engine))
 
-    def _eye(self, scene: Scene, engine: Engine) -> Eye:
+    def _eye(self, scene: PosedScene, engine: Engine) -> Eye:
         if engine == "cycles":
             self._start_cycles()
             from mimegen.rendering.cycles.passes import CyclesEye

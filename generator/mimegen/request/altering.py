@@ -5,7 +5,7 @@ from typing import Self
 
 from mimegen.library.take import Take
 from mimegen.library.takes import altered
-from mimegen.plan.view import View
+from mimegen.plan.view import ViewOverrides
 from mimegen.shots.config import RenderConfig
 
 FOLLOW = "follow"
@@ -20,7 +20,7 @@ class Altering:
 
     tempo: float
     mirror: bool
-    view: View
+    view: ViewOverrides
     follow_place: bool = False
 
     @classmethod
@@ -30,7 +30,8 @@ class Altering:
         """Return what these options ask for; an empty ``light`` is the place's own."""
         sun = (light[0], light[1]) if light else None
         strength = light[2] if light and light[2:] else 1.0
-        return cls(tempo or 1.0, mirror, View(elevation, lens, sun, strength, camera == FOLLOW),
+        return cls(tempo or 1.0, mirror, ViewOverrides(elevation, lens, sun, strength,
+                                                       camera == FOLLOW),
                    harmonise or light == ())
 
     def take(self, take: Take) -> Take:

@@ -333,9 +333,9 @@ def turns_apart(arms: Arms, trunk: Trunk) -> FloatArray:
     """
     found = np.zeros((*arms.touch.firm.shape, 3))
     for left, right in PAIRS:
-        turns = Contact.of(arms, left, right).turns(arms)
+        turns = ArmContact.of(arms, left, right).turns(arms)
         found, arms = found + turns, arms.turned(turns)
-    turns = Contact.of(arms, PALM, PALM).turns(replace(arms, dear=FROM_PALMS))
+    turns = ArmContact.of(arms, PALM, PALM).turns(replace(arms, dear=FROM_PALMS))
     turns = turns * (1 - arms.touch.held)[:, None, None]
     arms = replace(arms.turned(turns), dear=trunk.dear)
     return found + turns + turns_out(arms, trunk)
@@ -362,7 +362,7 @@ def held(turns: FloatArray) -> FloatArray:
     return np.asarray(turns * (MOST / np.maximum(lengths(turns)[..., None], MOST)))
 
 
-class Contact(NamedTuple):
+class ArmContact(NamedTuple):
     """Where arms lie in one another in some ``frames`` (N,), and how ``deep`` (N,).
 
     ``places`` (N, 2, 3) are within the left and the right arm, for palms at the wrists, with which
@@ -375,7 +375,7 @@ class Contact(NamedTuple):
     deep: FloatArray
 
     @staticmethod
-    def of(arms: Arms, left: int, right: int) -> "Contact":
+    def of(arms: Arms, left: int, right: int) -> "ArmContact":
         """Return where a left bone is in a right one: the mean of their balls, by depth."""
         depths = arms.depths() * np.outer(left == OF_BONE, right == OF_BONE)
         frames = np.flatnonzero(depths.any(axis=(1, 2)))
@@ -392,7 +392,7 @@ class Contact(NamedTuple):
         if left == PALM == right:
             places = arms.joints[frames, :, 2]
         passed = np.maximum(-2 * ahead, 0.0) * np.minimum(deep / PASSED, 1.0)
-        return Contact(frames, places, way, deep + passed)
+        return ArmContact(frames, places, way, deep + passed)
 
     def turns(self, arms: Arms) -> FloatArray:
         """Return the rotation vectors (F, 2, 3) that take arms out of one another."""

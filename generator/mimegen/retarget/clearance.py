@@ -25,7 +25,7 @@ from mimegen.readers.names import SIDES
 from mimegen.retarget.fingers import BEND, CLEAR, with_fingers_out
 from mimegen.retarget.hand_on_hand import finger_joints, hands_apart
 from mimegen.retarget.hands import arms_bent, has_arms, wrists_of
-from mimegen.retarget.obstacles import Depths, Limb, fingers_of_hands, limbs_of
+from mimegen.retarget.obstacles import Depths, HandAndForearm, fingers_of_hands, limbs_of
 from mimegen.retarget.pushes import GIRDLE, wrists_pushed
 
 PROJECTIONS, ROUNDS = 8, 3
@@ -61,7 +61,7 @@ def with_hands_clear(motion: Motion, character: Character, joints: Mapping[str, 
     return clear if len(seen) == motion.frames else following(motion, seen, few, clear, joints)
 
 
-def cleared(motion: Motion, joints: Mapping[str, int], limbs: Sequence[Limb],
+def cleared(motion: Motion, joints: Mapping[str, int], limbs: Sequence[HandAndForearm],
             held: FloatArray, rounds: int) -> Motion:
     """Return the motion with hands out of the body in every frame."""
     motion = rounded(with_followers_turned(with_helpers_turned(motion)))
@@ -92,7 +92,7 @@ def together(pushes: FloatArray, held: FloatArray) -> FloatArray:
     return np.asarray(pushes + held[:, None, None] * (both[:, None] - pushes))
 
 
-def pushed(motion: Motion, joints: Mapping[str, int], limbs: Sequence[Limb],
+def pushed(motion: Motion, joints: Mapping[str, int], limbs: Sequence[HandAndForearm],
            found: Sequence[Depths], pushes: FloatArray) -> tuple[Motion, Sequence[Depths]]:
     """Return the motion with hands ``pushes`` (F, 2, 3) further, smoothly, and what is found in it.
 
@@ -102,7 +102,7 @@ def pushed(motion: Motion, joints: Mapping[str, int], limbs: Sequence[Limb],
     return moved, depths_updated(found, limbs, moved, frames)
 
 
-def bent(motion: Motion, limbs: Sequence[Limb], found: Sequence[Depths]
+def bent(motion: Motion, limbs: Sequence[HandAndForearm], found: Sequence[Depths]
          ) -> tuple[Motion, Sequence[Depths]]:
     """Return the motion with fingers bent out of what was ``found``, and what is found in it."""
     moved = rounded(with_fingers_out(motion, limbs, found))
@@ -110,7 +110,7 @@ def bent(motion: Motion, limbs: Sequence[Limb], found: Sequence[Depths]
     return moved, depths_updated(found, limbs, moved, changed)
 
 
-def depths_updated(found: Sequence[Depths], limbs: Sequence[Limb], motion: Motion,
+def depths_updated(found: Sequence[Depths], limbs: Sequence[HandAndForearm], motion: Motion,
                     frames: NDArray[np.intp]) -> Sequence[Depths]:
     """Return what was ``found``, some frames (N,) as they are in the motion."""
     if not len(frames):
@@ -152,7 +152,7 @@ def spread(values: FloatArray, seen: NDArray[np.intp], frames: int) -> FloatArra
     return np.asarray(PchipInterpolator(seen, values, axis=0)(np.arange(frames)))
 
 
-def push(limb: Limb, skeleton: Skeleton, found: Depths) -> FloatArray:
+def push(limb: HandAndForearm, skeleton: Skeleton, found: Depths) -> FloatArray:
     """Return the shifts (F, 3) that take a hand out of what its fingers cannot bend out of."""
     heads = skeleton.heads[np.maximum(limb.fingers, 0)]
     gives = np.sin(BEND) * lengths(limb.hand.vertices - heads) * (limb.fingers >= 0)

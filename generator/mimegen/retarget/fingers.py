@@ -9,7 +9,7 @@ from mimegen.base.vectors import lengths, unit
 from mimegen.motion import Motion, quaternions
 from mimegen.motion.lowpass import low_passed
 from mimegen.motion.quaternions import FloatArray
-from mimegen.retarget.obstacles import Depths, Limb
+from mimegen.retarget.obstacles import Depths, HandAndForearm
 
 # How far (m) out points are taken, and how far (radians) fingers and thumbs bend for it.
 CLEAR, BEND = 0.003, np.radians(30.0)
@@ -19,7 +19,7 @@ SLANTING = 0.4
 SLOWLY = 0.03
 
 
-def with_fingers_out(motion: Motion, limbs: Sequence[Limb], found: Sequence[Depths],
+def with_fingers_out(motion: Motion, limbs: Sequence[HandAndForearm], found: Sequence[Depths],
                      most: float = BEND) -> Motion:
     """Return the motion with fingers bent, at their first joints, out of what they lie in.
 

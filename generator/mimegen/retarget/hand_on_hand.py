@@ -19,7 +19,7 @@ from mimegen.motion.rounding import rounded
 from mimegen.readers.names import SIDES
 from mimegen.retarget.anatomy import FINGERS, hand_axes, last_bone
 from mimegen.retarget.fingers import BEND, with_fingers_out
-from mimegen.retarget.obstacles import Depths, Limb
+from mimegen.retarget.obstacles import Depths, HandAndForearm
 from mimegen.retarget.pushes import wrists_pushed
 from mimegen.retarget.smoothing import smooth_cover
 
@@ -41,7 +41,7 @@ BENDS = 4
 BY_TURNS = BEND / BENDS
 
 
-def hands_apart(motion: Motion, joints: Mapping[str, int], fingers: Sequence[Limb],
+def hands_apart(motion: Motion, joints: Mapping[str, int], fingers: Sequence[HandAndForearm],
                 held: FloatArray) -> Motion:
     """Return the motion with hands out of each other, but where both hold one shaft (F,)."""
     near = np.flatnonzero(between_hands(motion, joints) < BY_HAND)
@@ -67,7 +67,7 @@ def between_hands(motion: Motion, joints: Mapping[str, int]) -> FloatArray:
     return np.asarray(lengths(left[:, :, None] - right[:, None]).min(axis=(1, 2)))
 
 
-def in_hands(motion: Motion, fingers: Sequence[Limb], held: FloatArray,
+def in_hands(motion: Motion, fingers: Sequence[HandAndForearm], held: FloatArray,
              near: NDArray[np.intp]) -> Sequence[Depths]:
     """Return how much too deep fingers lie in the other hand, in frames (N,) where hands are near.
     """
@@ -82,7 +82,8 @@ def in_hands(motion: Motion, fingers: Sequence[Limb], held: FloatArray,
     return found
 
 
-def laid_on_one_another(motion: Motion, joints: Mapping[str, int], fingers: Sequence[Limb],
+def laid_on_one_another(motion: Motion, joints: Mapping[str, int],
+                        fingers: Sequence[HandAndForearm],
                         held: FloatArray, near: NDArray[np.intp]) -> Motion:
     """Return the motion with the outer of two hands that lie on one another out of the inner one.
     """

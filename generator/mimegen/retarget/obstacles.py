@@ -28,7 +28,7 @@ from mimegen.motion import Motion, quaternions
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.names import SIDES
 from mimegen.retarget.anatomy import FINGERS
-from mimegen.retarget.outer import Surface, outer_surface, thinned
+from mimegen.retarget.outer import OuterLayer, outer_surface, thinned
 from mimegen.retarget.surface import SkinSample
 
 # Within what (m) of the surface points count as inside.
@@ -74,7 +74,7 @@ class Patch:
     beyond: float
 
     @staticmethod
-    def of(surface: Surface, stops: NDArray[np.bool_], joint: int, head: FloatArray,
+    def of(surface: OuterLayer, stops: NDArray[np.bool_], joint: int, head: FloatArray,
            beyond: float) -> "Patch":
         """Return the patch of a joint that is at ``head`` (3,) at rest."""
         own = surface.of == joint
@@ -116,7 +116,7 @@ class Patch:
 class Hanging:
     """A skirt's surface: as `Patch`, but its points go with several joints."""
 
-    surface: Surface
+    surface: OuterLayer
     beyond: float = np.inf
 
     def skinned(self, motion: Motion, points: FloatArray) -> tuple[Patch, FloatArray]:
@@ -182,7 +182,7 @@ class _Posed(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Limb:
+class HandAndForearm:
     """Points (P,) of one hand and its forearm, and the surface of what they may not lie in.
 
     ``fingers`` (P,) number each point's finger's first joint, -1 for the others; ``lumps`` (P,)
@@ -285,7 +285,7 @@ class Limb:
 
 
 @lru_cache(maxsize=4)
-def limbs_of(character: Character, numbers: tuple[tuple[str, int], ...]) -> list[Limb]:
+def limbs_of(character: Character, numbers: tuple[tuple[str, int], ...]) -> list[HandAndForearm]:
     """Return the left and the right hand; ``numbers`` are the joints' by their roles."""
     joints = dict(numbers)
     outer, heads = outer_surface(character), character.skeleton.heads
@@ -308,7 +308,8 @@ def limbs_of(character: Character, numbers: tuple[tuple[str, int], ...]) -> list
 
 
 @lru_cache(maxsize=4)
-def fingers_of_hands(character: Character, numbers: tuple[tuple[str, int], ...]) -> list[Limb]:
+def fingers_of_hands(character: Character, numbers: tuple[tuple[str, int], ...]
+                    ) -> list[HandAndForearm]:
     """Return the left and the right hand's fingers, as `limbs_of`.
 
     What stops them is the other hand and its forearm.
@@ -326,13 +327,14 @@ def fingers_of_hands(character: Character, numbers: tuple[tuple[str, int], ...])
         patches = [Patch.of(arms[other], stops, int(joint), heads[joint], 0.0)
                    for joint in np.unique(arms[other].of)]
         count = len(own.of)
-        found.append(Limb(own.skin, numbers_of[numbers_of >= 0],
-                          lumps_of(own.skin.vertices, LUMP_CELL), np.zeros(count), np.ones(count),
-                          patches))
+        found.append(HandAndForearm(own.skin, numbers_of[numbers_of >= 0],
+                                    lumps_of(own.skin.vertices, LUMP_CELL), np.zeros(count),
+                                    np.ones(count),
+                                    patches))
     return found
 
 
-def in_skirt(surface: Surface, character: Character) -> NDArray[np.bool_]:
+def in_skirt(surface: OuterLayer, character: Character) -> NDArray[np.bool_]:
     """Return which (N,) points of a surface go, if only in part, with a skirt's joints."""
     joints = [character.skeleton.index[name] for name in SKIRT if name in character.skeleton.index]
     return np.asarray((np.isin(surface.skin.joints, joints)
@@ -345,23 +347,26 @@ def stops_beyond(character: Character, joints: Mapping[str, int], joint: int) ->
     return AT_LEGS if joint in np.concatenate(legs) else AT_BODY
 
 
-def limb_of(hand: Surface, forearm: Surface, character: Character, joints: Mapping[str, int],
-            side: str, others: Sequence[Patch], skirt: Hanging | None = None) -> Limb:
+def limb_of(hand: OuterLayer, forearm: OuterLayer, character: Character, joints: Mapping[str, int],
+            side: str, others: Sequence[Patch], skirt: Hanging | None = None) -> HandAndForearm:
     """Return a hand and its forearm, all of which goes with the elbow, as that is cheaper."""
     elbow = np.full((len(forearm.of), 1), joints[f"{side}_forearm"], np.int32)
     arm = SkinSample(forearm.skin.vertices, elbow, np.ones(elbow.shape))
     skin = hand.skin.joined(arm)
     more, lumps = len(forearm.of), lumps_of(hand.skin.vertices, LUMP_CELL)
     share = along_forearm(forearm.skin.vertices, character.skeleton.heads, joints, side)
-    return Limb(skin, np.append(fingers_of(hand, character, joints, side), np.full(more, -1)),
-                np.append(lumps, lumps.max(initial=-1) + 1 + lumps_of(arm.vertices, ARM_LUMP)),
-                np.append(np.zeros(len(hand.of)), np.full(more, YIELDS)),
-                np.append(np.ones(len(hand.of)), 0.5 + 0.5 * np.minimum(share, 1.0)), others,
-                skirt)
+    return HandAndForearm(skin, np.append(fingers_of(hand, character, joints, side), np.full(more,
+                                                                                             -1)),
+                          np.append(lumps, lumps.max(initial=-1) + 1 + lumps_of(arm.vertices,
+                                                                                ARM_LUMP)),
+                          np.append(np.zeros(len(hand.of)), np.full(more, YIELDS)),
+                          np.append(np.ones(len(hand.of)), 0.5 + 0.5 * np.minimum(share, 1.0)),
+                          others,
+                          skirt)
 
 
-def forearm_of(surface: Surface, character: Character, joints: Mapping[str, int],
-               side: str) -> Surface:
+def forearm_of(surface: OuterLayer, character: Character, joints: Mapping[str, int],
+               side: str) -> OuterLayer:
     """Return the soft part of a surface from a forearm's middle to the hand."""
     own = np.isin(surface.of, below(character, joints[f"{side}_forearm"]))
     hand = in_hand(surface, character, joints, side)
@@ -377,13 +382,13 @@ def along_forearm(places: FloatArray, heads: FloatArray, joints: Mapping[str, in
     return np.asarray(product(places - elbow, wrist - elbow) / np.sum((wrist - elbow) ** 2))
 
 
-def hand_of(surface: Surface, character: Character, joints: Mapping[str, int],
-            side: str) -> Surface:
+def hand_of(surface: OuterLayer, character: Character, joints: Mapping[str, int],
+            side: str) -> OuterLayer:
     """Return a hand's part of a surface, but for the wrist and what is worn about it."""
     return surface.part(in_hand(surface, character, joints, side))
 
 
-def in_hand(surface: Surface, character: Character, joints: Mapping[str, int], side: str,
+def in_hand(surface: OuterLayer, character: Character, joints: Mapping[str, int], side: str,
             beyond: float = CUFF) -> NDArray[np.bool_]:
     """Return which (N,) points are of a hand, but for the wrist and what is worn about it.
 
@@ -397,7 +402,7 @@ def in_hand(surface: Surface, character: Character, joints: Mapping[str, int], s
     return np.asarray(own & (along > beyond * np.sum(way * way)))
 
 
-def fingers_of(hand: Surface, character: Character, joints: Mapping[str, int],
+def fingers_of(hand: OuterLayer, character: Character, joints: Mapping[str, int],
                side: str) -> NDArray[np.intp]:
     """Return the first joint (P,) of the finger that each point is of, -1 for none."""
     found = np.full(len(hand.of), -1, np.intp)

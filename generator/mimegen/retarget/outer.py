@@ -25,7 +25,7 @@ FROM_BONE = 0.4
 
 
 @dataclass(frozen=True)
-class Surface:
+class OuterLayer:
     """Points of a body's outer layer at rest, the ways (N, 3) out of it, and whose they are (N,).
 
     Those of skin and cloth are ``soft`` (N,).
@@ -36,13 +36,13 @@ class Surface:
     of: NDArray[np.intp]
     soft: NDArray[np.bool_]
 
-    def part(self, chosen: NDArray[np.bool_]) -> "Surface":
+    def part(self, chosen: NDArray[np.bool_]) -> "OuterLayer":
         """Return the chosen (N,) points."""
-        return Surface(self.skin.part(chosen), self.ways[chosen], self.of[chosen],
-                       self.soft[chosen])
+        return OuterLayer(self.skin.part(chosen), self.ways[chosen], self.of[chosen],
+                          self.soft[chosen])
 
 
-def thinned(surface: Surface, cell: float) -> Surface:
+def thinned(surface: OuterLayer, cell: float) -> OuterLayer:
     """Return one point of the surface for each cell of this edge (m)."""
     cells = np.round(surface.skin.vertices / cell).astype(int)
     kept = np.zeros(len(cells), bool)
@@ -51,7 +51,7 @@ def thinned(surface: Surface, cell: float) -> Surface:
 
 
 @lru_cache(maxsize=4)
-def outer_surface(character: Character) -> Surface:
+def outer_surface(character: Character) -> OuterLayer:
     """Return all vertices of what covers a character."""
     meshes = [mesh for mesh in character.meshes if mesh.name not in SOFT]
     wide = max((mesh.joints.shape[1] for mesh in meshes), default=1)
@@ -64,8 +64,8 @@ def outer_surface(character: Character) -> Surface:
     of = np.concatenate([np.zeros(0, np.intp), *map(owners, meshes)])
     giving = {mesh.name for mesh in character.soft}
     soft = [np.full(len(mesh.vertices), mesh.name in giving) for mesh in meshes]
-    whole = Surface(SkinSample(places, joints.astype(np.int32), weights), ways, of,
-                    np.concatenate([np.zeros(0, bool), *soft]))
+    whole = OuterLayer(SkinSample(places, joints.astype(np.int32), weights), ways, of,
+                       np.concatenate([np.zeros(0, bool), *soft]))
     away = unit(places - nearest_on_bones(character.skeleton, places, of))
     return whole.part(~covered(places, ways) & (np.sum(away * ways, axis=1) > FROM_BONE))
 

@@ -19,7 +19,7 @@ from mimegen.scenery.floorplan import (
     FloorPlan,
     LaidSet,
     Mask,
-    Thing,
+    PlacedThing,
     floor_plan,
 )
 from mimegen.scenery.layout import (
@@ -134,7 +134,7 @@ class _Place:
     """Performers moved by a ``shift`` (X, Y) in squares: what they meet there, and its price."""
 
     shift: tuple[int, int]
-    met: tuple[Thing, ...]
+    met: tuple[PlacedThing, ...]
     doubts: tuple[Doubt, ...]
     cost: float
 
@@ -159,7 +159,7 @@ def _place(plan: FloorPlan, cells: Cells, emptied: Cells, shift: tuple[int, int]
     return _Place(shift, _met(plan, cells, shift), doubts, round(cost, 6))
 
 
-def _met(plan: FloorPlan, cells: Cells, shift: tuple[int, int]) -> tuple[Thing, ...]:
+def _met(plan: FloorPlan, cells: Cells, shift: tuple[int, int]) -> tuple[PlacedThing, ...]:
     taken = _shifted(plan, cells, shift)
     places = plan.taken + plan.reach
     hit = np.unique(plan.takers[taken[places[:, 1], places[:, 0]]])

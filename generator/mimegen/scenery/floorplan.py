@@ -18,7 +18,7 @@ from mimegen.scenery.layout import (
     world_from_set,
 )
 from mimegen.scenery.meshes import in_world, smooth_line
-from mimegen.scenery.objects import Arc, Curtain, Extrude, Island, Sheet, Solid, Tube
+from mimegen.scenery.objects import Arc, Curtain, Extrude, HangingSheet, Island, Solid, Tube
 from mimegen.scenery.scenery import Scenery
 from mimegen.scenery.shapes import bounds_of, mesh_of
 from mimegen.scenery.swept import CELL_M, Cells
@@ -30,7 +30,7 @@ DIRECTIONS = 16
 # Bars, cloths and outlines are told by points as near to each other as this.
 APART_M, MOST_POINTS = 0.04, 400
 # What is seen from above as a line or a hollow: its surface alone takes floor.
-HOLLOW = (Tube, Arc, Curtain, Sheet, Extrude)
+HOLLOW = (Tube, Arc, Curtain, HangingSheet, Extrude)
 
 # What only touches a square does not take it, whatever the last bits of its place are.
 LAST_BITS_M = 1e-6
@@ -64,7 +64,7 @@ class LaidSet:
 
 
 @dataclass(frozen=True)
-class Thing:
+class PlacedThing:
     """One copy of one of a set's objects; the ``volume`` (cubic metres) of what is near of it."""
 
     number: int
@@ -81,7 +81,7 @@ class FloorPlan:
     """
 
     reach: int
-    things: tuple[Thing, ...]
+    things: tuple[PlacedThing, ...]
     taken: Cells
     takers: NDArray[np.intp]
     walls: Mask
@@ -93,14 +93,14 @@ def floor_plan(laid: LaidSet, top_m: float, reach: int) -> FloorPlan:
 
     ``reach`` is in squares of ``CELL_M``.
     """
-    things: list[Thing] = []
+    things: list[PlacedThing] = []
     cells, takers = [np.zeros((0, 2), np.intp)], [np.zeros(0, np.intp)]
     for whole, pieces in _by_whole(laid.between(GROUND_M, top_m, reach)).items():
         found = np.concatenate([_squares(piece, GROUND_M, top_m, reach) for piece in pieces])
         if len(found):
             takers.append(np.full(len(found), len(things)))
             cells.append(found)
-            things.append(Thing(*laid.owners[whole], round(sum(map(_volume, pieces)), 3)))
+            things.append(PlacedThing(*laid.owners[whole], round(sum(map(_volume, pieces)), 3)))
     return FloorPlan(reach, tuple(things), np.concatenate(cells), np.concatenate(takers),
                      _walls(laid.scenery, top_m, reach), _carried(laid, reach))
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from mimegen.base.seeds import generator
 from mimegen.motion.quaternions import FloatArray
-from mimegen.scenery.objects import Copies, Group, Object, Placed, Solid, Words
+from mimegen.scenery.objects import Copies, Group, Object, Placed, Solid, WrittenWords
 from mimegen.scenery.scenery import Scenery
 from mimegen.scenery.shapes import bounds_of
 from mimegen.shots.camera import Camera
@@ -196,7 +196,7 @@ def _solids(scenery: Scenery, thing: Object, copy: int, matrix: FloatArray,
     if not isinstance(thing, Group):
         names = (thing.material,) if isinstance(thing.material, str) else thing.material
         material = names[copy % len(names)]
-        shape = writings.next(thing) if isinstance(thing, Words) else thing
+        shape = writings.next(thing) if isinstance(thing, WrittenWords) else thing
         yield shape, exchanged.get(material, material), matrix
         return
     inner_exchanged = {**exchanged, **{
@@ -215,7 +215,7 @@ class _Writings:
         self._scatter = scatter
         self._orders: dict[tuple[str, ...], Iterator[int]] = {}
 
-    def next(self, thing: Words) -> Words:
+    def next(self, thing: WrittenWords) -> WrittenWords:
         """Return the writing of the next copy."""
         if isinstance(thing.words, str):
             return thing
@@ -227,7 +227,7 @@ class _Writings:
 
 
 @lru_cache(maxsize=256)
-def _one_writing(thing: Words, number: int) -> Words:
+def _one_writing(thing: WrittenWords, number: int) -> WrittenWords:
     return thing.model_copy(update={"words": thing.words[number]})
 
 

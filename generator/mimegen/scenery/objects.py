@@ -117,7 +117,7 @@ class Curtain(Solid):
     depth: Positive = 0.06
 
 
-class Section(Strict):
+class LoftSection(Strict):
     """One cross-section of a loft at ``x``: from ``bottom`` to ``top``, ``width`` across.
 
     ``square`` is the exponent of its superellipse: 2 an ellipse, 8 nearly a box; ``lean`` is by
@@ -132,7 +132,7 @@ class Section(Strict):
     lean: float = Field(default=0.0, ge=-0.9, le=0.9)
 
 
-class Sheet(Solid):
+class HangingSheet(Solid):
     """A net or a cloth that hangs: ``size`` (width, height), upright on its place.
 
     Its upper edge is ``sag`` metres lower halfway, and its middle is blown ``belly`` metres
@@ -145,7 +145,7 @@ class Sheet(Solid):
     belly: float = 0.0
 
 
-class Words(Solid):
+class WrittenWords(Solid):
     """Writing ``height`` metres high, to be read from -Y, its lines centred on one another.
 
     Of several ``words`` copies have all in turn, in an order that a seed of the set changes.
@@ -164,7 +164,7 @@ class Loft(Solid):
     """A smooth skin over cross-sections along X, such as a car's body or a cushion."""
 
     kind: Literal["loft"]
-    sections: tuple[Section, ...] = Field(min_length=2)
+    sections: tuple[LoftSection, ...] = Field(min_length=2)
     smooth: bool = True
 
 
@@ -204,7 +204,7 @@ class Group(Placed):
 
 
 Object = Annotated[
-    Box | Cylinder | Sphere | Lathe | Extrude | Tube | Arc | Curtain | Sheet | Words | Loft | Frond
-    | Foliage | Island | Group,
+    Box | Cylinder | Sphere | Lathe | Extrude | Tube | Arc | Curtain | HangingSheet | WrittenWords
+    | Loft | Frond | Foliage | Island | Group,
     Field(discriminator="kind"),
 ]

@@ -24,14 +24,14 @@ from mimegen.scenery.objects import (
     Extrude,
     Foliage,
     Frond,
+    HangingSheet,
     Island,
     Lathe,
     Loft,
-    Sheet,
     Solid,
     Sphere,
     Tube,
-    Words,
+    WrittenWords,
 )
 
 SIDES = 32
@@ -149,7 +149,7 @@ def _(shape: Curtain) -> ShapeMesh:
 
 
 @mesh_of.register
-def _(shape: Sheet) -> ShapeMesh:
+def _(shape: HangingSheet) -> ShapeMesh:
     (width, height), (rows, columns) = shape.size, (9, 25)
     level, share = np.meshgrid(np.linspace(0, 1, rows), np.linspace(0, 1, columns), indexing="ij")
     vertices = np.empty((rows, columns, 3))
@@ -161,7 +161,7 @@ def _(shape: Sheet) -> ShapeMesh:
 
 
 @mesh_of.register
-def _(shape: Words) -> ShapeMesh:
+def _(shape: WrittenWords) -> ShapeMesh:
     if not isinstance(shape.words, str):
         raise TypeError("one writing of several is chosen where it stands")
     ends = strokes_of(shape.words) * shape.height / GRID

@@ -7,7 +7,7 @@ import numpy as np
 from mimegen.base.grid import on_grid
 from mimegen.motion import Motion
 from mimegen.motion.quaternions import FloatArray
-from mimegen.scenery.swept import CELL_M, Cells, Floor, Swept
+from mimegen.scenery.swept import CELL_M, Cells, GroundGrid, Swept
 
 # How far a body, its clothes included, reaches around a joint; and around one of the standard
 # person, in whose place taller and shorter ones walk a little further or less far.
@@ -28,7 +28,8 @@ def swept_by(scene: Sequence[Motion], standard: Iterable[FloatArray] = ()) -> Sw
     cells = [_widened(_squares(places), BODY_M) for places in own]
     cells += [_widened(_squares(places), ANYBODY_M) for places in standard]
     top = max(float(on_grid(places[..., 2].max())) for places in own) + HEAD_M
-    return Swept(Floor.of(np.concatenate(cells)), float(np.ceil(top / TOP_STEP_M) * TOP_STEP_M))
+    return Swept(GroundGrid.of(np.concatenate(cells)),
+                 float(np.ceil(top / TOP_STEP_M) * TOP_STEP_M))
 
 
 def _squares(places: FloatArray) -> Cells:

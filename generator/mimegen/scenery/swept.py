@@ -17,7 +17,7 @@ Cells = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
-class Floor:
+class GroundGrid:
     """Squares of the ground: ``rows`` along X, one for each Y, the first at ``low`` (X, Y).
 
     Square (i, j) reaches from ``CELL_M * i`` to ``CELL_M * (i + 1)`` along X, and so along Y.
@@ -27,7 +27,7 @@ class Floor:
     rows: tuple[str, ...]
 
     @classmethod
-    def of(cls, cells: Cells) -> "Floor":
+    def of(cls, cells: Cells) -> "GroundGrid":
         """Return the floor of squares (N, 2), each of which may be named more than once."""
         if not len(cells):
             return cls((0, 0), ())
@@ -44,7 +44,7 @@ class Floor:
 
 
 @lru_cache(maxsize=256)
-def _cells(floor: Floor) -> Cells:
+def _cells(floor: GroundGrid) -> Cells:
     if not floor.rows:
         return np.zeros((0, 2), np.intp)
     mask = np.array([list(row) for row in floor.rows]) == TAKEN
@@ -55,7 +55,7 @@ def _cells(floor: Floor) -> Cells:
 class Swept:
     """What performers take of a place: the ``floor`` below their bodies, up to ``top_m``."""
 
-    floor: Floor
+    floor: GroundGrid
     top_m: float
 
     def content(self) -> dict[str, Any]:
@@ -66,4 +66,4 @@ class Swept:
     def from_content(cls, content: Mapping[str, Any]) -> "Swept":
         """Return what ``content`` made JSON of."""
         x, y = content["low"]
-        return cls(Floor((x, y), tuple(content["rows"])), content["top_m"])
+        return cls(GroundGrid((x, y), tuple(content["rows"])), content["top_m"])

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from mimegen.scenes.scene import Scene, Step
-from mimegen.scenes.sheet import Sheet
+from mimegen.scenes.sheet import KeySheet
 
 
 class Order:
@@ -13,7 +13,7 @@ class Order:
     before asking for the next. ``for_two`` says which steps both performers do.
     """
 
-    def __init__(self, scene: Scene, sheets: Sequence[Sheet], for_two: Callable[[Step], bool]
+    def __init__(self, scene: Scene, sheets: Sequence[KeySheet], for_two: Callable[[Step], bool]
                  ) -> None:
         self._scene, self._sheets, self._for_two = scene, sheets, for_two
         self._waiting = [list(role.steps) for role in scene.roles]

@@ -46,7 +46,7 @@ class Known:
 
 
 @dataclass(frozen=True)
-class Part:
+class PerformerPart:
     """One performer's part: complete keys by track in seconds from its beginning.
 
     ``walks`` are where it has walked to, each with the moment of setting off; ``begins`` is where
@@ -70,17 +70,17 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Piece:
+class ActionExcerpt:
     """What is used of an action: its parts, its length in seconds, and what happens in it."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[PerformerPart, ...]
     stands: Spot | None
     duration: float
     happens: tuple[Interval, ...]
 
 
 def piece(known: Known, style: str | None, start: float | None, end: float | None,
-          legs: bool) -> Piece:
+          legs: bool) -> ActionExcerpt:
     """Return an action from one of its seconds to another, in a style.
 
     Its keys are those nearest to these. Raises RequestError for an unknown style.
@@ -100,7 +100,7 @@ def piece(known: Known, style: str | None, start: float | None, end: float | Non
     whole = [one for one in _happens(known, style)
              if min(one.end_s, last) - max(one.start_s, first) > SEEN * (one.end_s - one.start_s)]
     window = np.array([first, last]), np.array([0.0, last - first])
-    return Piece(parts, stands, last - first, tuple(cut(whole, *window)))
+    return ActionExcerpt(parts, stands, last - first, tuple(cut(whole, *window)))
 
 
 def _lines(score: Score, style: str | None) -> tuple[Timeline, ...]:
@@ -121,7 +121,7 @@ def _happens(known: Known, style: str | None) -> list[Interval]:
     return found if style else cut(found, *vary(known.score, 0)[0].line.clock)
 
 
-def _part(score: Score, line: Timeline, first: float, last: float, legs: bool) -> Part:
+def _part(score: Score, line: Timeline, first: float, last: float, legs: bool) -> PerformerPart:
     phases = line.phases
     begins = posture("standing")
     tracks: dict[str, Key] = {**begins, **dict.fromkeys(score.props, ANYWHERE)}
@@ -133,7 +133,7 @@ def _part(score: Score, line: Timeline, first: float, last: float, legs: bool) -
     start = before[-1] if before else _begin(phases[0]) if legs else Spot(0, 0)
     ways = [(max(since, first) - first, arrives - first, there, key)
             for since, arrives, there, key in walked if first + 1e-6 < arrives <= last + 1e-6]
-    return Part(keys, ways, start, score.props, score.balanced)
+    return PerformerPart(keys, ways, start, score.props, score.balanced)
 
 
 def _within(keys: Sequence[tuple[float, Key]], first: float, last: float

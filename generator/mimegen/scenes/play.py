@@ -11,11 +11,11 @@ from mimegen.choreography.places import Place
 from mimegen.choreography.score import FootKey, GazeKey, Key, PelvisKey
 from mimegen.choreography.styles import style_named
 from mimegen.scenes.order import Order
-from mimegen.scenes.parts import Known, Part, Piece, piece
+from mimegen.scenes.parts import ActionExcerpt, Known, PerformerPart, piece
 from mimegen.scenes.postures import Tracks, complete, posture
 from mimegen.scenes.readiness import FIRST_FOOT_S, READY_S, SITTING_S, lead, prepare, seated
 from mimegen.scenes.scene import PEOPLE_APART_CM, Scene, Step
-from mimegen.scenes.sheet import Sheet
+from mimegen.scenes.sheet import KeySheet
 from mimegen.scenes.spots import Spot, placed
 from mimegen.scenes.telling import Telling
 from mimegen.scenes.things import Things
@@ -41,7 +41,7 @@ class Play:
     def __init__(self, scene: Scene, find: Find) -> None:
         """Play all of it. Raises RequestError with file and line for what nobody can do."""
         self.scene, self.find = scene, find
-        self.sheets = [Sheet(scene.spot(role.starts)) for role in scene.roles]
+        self.sheets = [KeySheet(scene.spot(role.starts)) for role in scene.roles]
         self._timeline = Telling(scene)
         self.happens = self._timeline.happens
         self.balanced = [True] * len(self.sheets)
@@ -101,7 +101,7 @@ class Play:
         self._timeline.action(who, step, known, used, start)
         self._things.pass_on(who, step, used, start, self._before(who))
 
-    def _piece(self, step: Step, known: Known) -> Piece:
+    def _piece(self, step: Step, known: Known) -> ActionExcerpt:
         if step.end is not None and not (step.start or 0.0) < step.end <= known.score.duration:
             raise self.scene.error(step, f"{step.start or 0:g} to {step.end:g} s is not a valid"
                                          f" span of {known.name}, which lasts"
@@ -111,7 +111,7 @@ class Play:
         except RequestError as problem:
             raise self.scene.error(step, str(problem)) from problem
 
-    def _origins(self, actors: Sequence[int], used: Piece, step: Step, known: Known
+    def _origins(self, actors: Sequence[int], used: ActionExcerpt, step: Step, known: Known
                  ) -> list[Spot]:
         """Return where each part's own world lies on the scene's floor."""
         found = [self.sheets[actor].spot.of(Spot(0, 0).seen_from(part.begins))
@@ -127,7 +127,7 @@ class Play:
                     f" forward: {where.forward:.0f}, facing: {where.turn % 360:.0f}")
         return found
 
-    def _keys(self, who: int, part: Part, origin: Spot, step: Step
+    def _keys(self, who: int, part: PerformerPart, origin: Spot, step: Step
               ) -> dict[str, list[tuple[float, Key]]]:
         """Return a part's keys as they are in the performer's own world in this scene."""
         own = origin.seen_from(self.sheets[who].start)
@@ -142,7 +142,8 @@ class Play:
             keys["gaze"] = [(0.0, self._gaze(who, step.look))]
         return keys
 
-    def _perform(self, who: int, part: Part, keys: Mapping[str, Sequence[tuple[float, Key]]],
+    def _perform(self, who: int, part: PerformerPart, keys: Mapping[str, Sequence[tuple[float,
+                                                                                        Key]]],
                  origin: Spot, start: float, step: Step) -> None:
         sheet = self.sheets[who]
         for track, found in keys.items():
@@ -288,7 +289,7 @@ def _renamed(key: Key, names: Mapping[str, str]) -> Key:
     return key.model_copy(update={"to": Place(names[place.anchor], place.offset)})
 
 
-def _check_apart(scene: Scene, step: Step, sheets: Sequence[Sheet], since: float = 0.0,
+def _check_apart(scene: Scene, step: Step, sheets: Sequence[KeySheet], since: float = 0.0,
                  until: float = 0.1) -> None:
     """Raise RequestError where performers are in each other's way between two moments."""
     if len(sheets) < 2:

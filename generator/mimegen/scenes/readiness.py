@@ -7,7 +7,7 @@ from mimegen.choreography.hands import hangs
 from mimegen.choreography.score import HandKey, PelvisKey
 from mimegen.scenes.parts import HANDS
 from mimegen.scenes.postures import Tracks
-from mimegen.scenes.sheet import Sheet
+from mimegen.scenes.sheet import KeySheet
 
 # How long it takes to get ready for an action: at all, with both feet stepping one after another,
 # sitting down and up. The first foot is there, the eyes are, after so long.
@@ -18,12 +18,12 @@ REACHING_S = 0.25
 SITS_CM, SEATED_CM = 20.0, -25.0
 
 
-def seated(sheet: Sheet) -> bool:
+def seated(sheet: KeySheet) -> bool:
     """Say whether a performer sits now."""
     return (cast(PelvisKey, sheet.now["pelvis"]).up or 0.0) < SEATED_CM
 
 
-def lead(sheet: Sheet, wanted: Tracks) -> float:
+def lead(sheet: KeySheet, wanted: Tracks) -> float:
     """Return how long it takes to get from where everything is to where it is wanted."""
     later = REACHING_S if _reaches(sheet, wanted) else 0.0
     up = cast(PelvisKey, wanted.get("pelvis", sheet.now["pelvis"])).up or 0.0
@@ -32,14 +32,14 @@ def lead(sheet: Sheet, wanted: Tracks) -> float:
     return later + (STEPPING_S if len(sheet.stepping(wanted)) > 1 else READY_S)
 
 
-def _reaches(sheet: Sheet, wanted: Tracks) -> bool:
+def _reaches(sheet: KeySheet, wanted: Tracks) -> bool:
     """Say whether hands that hang now are wanted elsewhere."""
     now, then = (all(hangs(cast(HandKey, keys[track])) for track in HANDS if track in keys)
                  for keys in (sheet.now, wanted))
     return now and not then
 
 
-def prepare(sheet: Sheet, begin: float, arrives: float, wanted: Tracks,
+def prepare(sheet: KeySheet, begin: float, arrives: float, wanted: Tracks,
              line: int) -> None:
     """Bring all tracks to where they are wanted; feet step one after the other."""
     if arrives > begin:

@@ -16,7 +16,7 @@ FOOT_CM, FOOT_DEG = 3.0, 12.0
 TRACKS = {*Phase.model_fields} - {"at", "props", "line", "hands", "feet"}
 
 
-class Sheet:
+class KeySheet:
     """One performer's keys by moment; ``now`` is where every track has got to, ``spot`` where
     they stand on the scene's floor, ``free`` from when on they do nothing."""
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from mimegen.base.names import words
 from mimegen.manifest.timeline import PARTNER, PERFORMER, Interval
-from mimegen.scenes.parts import Known, Piece
+from mimegen.scenes.parts import ActionExcerpt, Known
 from mimegen.scenes.scene import Scene, Step
 
 NAMES = (PERFORMER, PARTNER)
@@ -22,7 +22,7 @@ class Telling:
         self.happens.append(Interval(kind=kind, name=name, performer=NAMES[who],
                                      start_s=round(start, 3), end_s=round(end, 3), **facts))
 
-    def action(self, who: int, step: Step, known: Known, used: Piece, start: float) -> None:
+    def action(self, who: int, step: Step, known: Known, used: ActionExcerpt, start: float) -> None:
         """Take down an action that begins at a moment, with all that happens in it."""
         end = start + used.duration
         self.add(who, "action", known.name, start, end)

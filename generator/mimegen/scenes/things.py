@@ -5,7 +5,7 @@ from typing import NamedTuple, Protocol
 
 from mimegen.choreography.score import Key
 from mimegen.manifest.timeline import LIES, RELATION, Hand, Interval, Thing
-from mimegen.scenes.parts import Known, Part, Piece
+from mimegen.scenes.parts import ActionExcerpt, Known, PerformerPart
 from mimegen.scenes.postures import complete
 from mimegen.scenes.scene import Scene, Step
 
@@ -18,7 +18,7 @@ class Holding(NamedTuple):
     line: int
 
 
-class Lying(NamedTuple):
+class LyingThing(NamedTuple):
     """Who put a thing down at which mark, and when."""
 
     who: int
@@ -41,7 +41,7 @@ class Things:
     def __init__(self, scene: Scene, tell: Tell) -> None:
         self._scene, self._tell = scene, tell
         self._hands: dict[tuple[int, Hand], Holding] = {}
-        self._lying: dict[str, Lying] = {}
+        self._lying: dict[str, LyingThing] = {}
 
     def carried(self, who: int) -> Iterator[tuple[Hand, Key]]:
         """Yield how a performer's hands are that hold something."""
@@ -49,7 +49,7 @@ class Things:
             if actor == who:
                 yield side, complete(self._scene.things[holding.thing].carried)
 
-    def check_free(self, who: int, part: Part, step: Step, known: Known) -> None:
+    def check_free(self, who: int, part: PerformerPart, step: Step, known: Known) -> None:
         """Raise RequestError where a part needs a hand that holds something else."""
         for (actor, side), holding in self._hands.items():
             if actor == who and part.uses(side) and holding.thing not in step.things:
@@ -69,7 +69,7 @@ class Things:
                 raise self._scene.error(step, f"does not hold the {thing}; expected a step that"
                                               " takes it before")
 
-    def pass_on(self, who: int, step: Step, used: Piece, start: float, mark: str) -> None:
+    def pass_on(self, who: int, step: Step, used: ActionExcerpt, start: float, mark: str) -> None:
         """Let things change hands where the step says so, at the moment its action knows.
 
         ``mark`` is where what is left comes to lie. Raises RequestError as ``check_there``.
@@ -83,7 +83,7 @@ class Things:
                                if place[0] == who and holding.thing == thing]
             self._held(actor, side, self._hands.pop((actor, side)), left)
         if step.leaves:
-            self._lying[step.leaves] = Lying(who, mark, left)
+            self._lying[step.leaves] = LyingThing(who, mark, left)
         if step.gives:
             self._take(1 - who, step, step.gives, left)
         if step.takes:

@@ -61,7 +61,7 @@ class Directions(NamedTuple):
     weights: NDArray[np.uint16]
 
 
-class Sun(NamedTuple):
+class ShadowSun(NamedTuple):
     """What a sun, or lamps, has of the irradiance on open ground, 0 to 1, and its directions."""
 
     share: float
@@ -200,7 +200,7 @@ def sun_share(light: Light) -> float:
     return sum(sun.share for sun in suns_of(light))
 
 
-def suns_of(light: Light) -> list[Sun]:
+def suns_of(light: Light) -> list[ShadowSun]:
     """Return the sun, and lamps if there are any."""
     lamps = [] if light.lamps is None else [light.lamps]
     suns = [WideSun(strength=light.sun_strength, from_deg=light.sun_from_deg,
@@ -209,7 +209,7 @@ def suns_of(light: Light) -> list[Sun]:
              for sun in suns]
     sky = np.pi * light.sky_strength * float(np.mean(light.sky_color))
     directions = [_alike(sun_directions(light)), *(_falling(cone(lamp)) for lamp in lamps)]
-    return [Sun(float(flow / max(sum(flows) + sky, 1e-9)), ways)
+    return [ShadowSun(float(flow / max(sum(flows) + sky, 1e-9)), ways)
             for flow, ways in zip(flows, directions, strict=True)]
 
 

@@ -17,7 +17,7 @@ _FACTS = {"shots": "shot.json", "passes": "pass.json"}
 
 
 @dataclass(frozen=True)
-class Piece:
+class StoredPiece:
     """A finished piece: a file, or a folder of them."""
 
     kind: str
@@ -61,10 +61,10 @@ def _size(file: Path) -> int:
     return 0
 
 
-def pieces(store: Store, kinds: Collection[str] = KINDS) -> Iterator[Piece]:
+def pieces(store: Store, kinds: Collection[str] = KINDS) -> Iterator[StoredPiece]:
     """Yield the pieces of a store, by kind and key; what is not named by a key is none."""
     for kind in kinds:
         folder = store.root / kind
         for entry in sorted(folder.iterdir()) if folder.is_dir() else ():
             inner = sorted(entry.iterdir()) if entry.is_dir() and len(entry.name) == 2 else [entry]
-            yield from (Piece(kind, path) for path in inner if is_content_key(path.stem))
+            yield from (StoredPiece(kind, path) for path in inner if is_content_key(path.stem))

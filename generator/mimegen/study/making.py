@@ -32,7 +32,7 @@ _BEGINNINGS = {".mp4": (4, b"ftyp"), ".webm": (0, b"\x1a\x45\xdf\xa3")}
 
 
 @dataclass(frozen=True)
-class Request:
+class StudyRequest:
     """What ``mimegen study`` is asked for; ``clips`` is the folder beside whose manifest they lie.
     """
 
@@ -44,7 +44,7 @@ class Request:
     seed: int = 0
 
 
-def make_study(request: Request) -> Study:
+def make_study(request: StudyRequest) -> Study:
     """Write a study's folder and return the study. Made again, it keeps its hidden names.
 
     Raises RequestError for questions that cannot be asked, clips that are missing or no clips, too
@@ -63,7 +63,8 @@ def make_study(request: Request) -> Study:
     return study
 
 
-def _study(questions: Sequence[Question], tasks: tuple[Task, ...], request: Request, secret: str
+def _study(questions: Sequence[Question], tasks: tuple[Task, ...], request: StudyRequest,
+           secret: str
            ) -> tuple[Study, list[Question]]:
     settings, seed = request.settings, request.seed
     book = _Book(secret)

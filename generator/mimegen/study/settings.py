@@ -60,7 +60,7 @@ class Golden(Strict):
     expected: dict[str, Rating] = Field(default_factory=dict)
 
 
-class Words(Strict):
+class PageWording(Strict):
     """What buttons and notices say."""
 
     next: Text
@@ -110,7 +110,7 @@ class Settings(Strict):
     participants: Annotated[int, Field(ge=1)] | None
     completion_address: Annotated[str, StringConstraints(pattern=r"^https://\S+$")] | None
     completion_code: Annotated[str, StringConstraints(max_length=200)] | None
-    words: Words
+    words: PageWording
 
     @model_validator(mode="after")
     def _expected_is_rated(self) -> "Settings":

@@ -12,11 +12,11 @@ from mimegen.base.paths import data_folder
 from mimegen.base.vectors import unit
 from mimegen.motion.quaternions import FloatArray
 from mimegen.rendering.opengl import set_light
-from mimegen.rendering.opengl.bounce import SINGLE, Light, Spread, spread_light, through_shell
+from mimegen.rendering.opengl.bounce import SINGLE, SetLight, Spread, spread_light, through_shell
 from mimegen.rendering.opengl.glowing import glowing_parts, passing, screens
 from mimegen.rendering.opengl.light_choice import nearby, rays_to_sky
 from mimegen.rendering.opengl.set_light import set_cells, surfaces_of
-from mimegen.rendering.opengl.voxels import Grid, Surface, Voxels, matter_of
+from mimegen.rendering.opengl.voxels import ColoredTriangles, Grid, Voxels, matter_of
 from mimegen.scenery.job import SetJob
 from mimegen.scenery.scenery import Scenery
 from mimegen.shots.camera import Camera
@@ -50,9 +50,9 @@ def nowhere(places: FloatArray) -> FloatArray:
     return np.zeros(len(places))
 
 
-NOTHING = Light(np.zeros((0, 10)), np.zeros(0, np.int64), lambda ways: np.zeros((len(ways), 3)),
-                nowhere, np.zeros(3), np.array([0.0, 0.0, 1.0]), np.zeros((0, 10)),
-                np.zeros((0, 3, 3)), None, np.zeros(3))
+NOTHING = SetLight(np.zeros((0, 10)), np.zeros(0, np.int64), lambda ways: np.zeros((len(ways), 3)),
+                   nowhere, np.zeros(3), np.array([0.0, 0.0, 1.0]), np.zeros((0, 10)),
+                   np.zeros((0, 3, 3)), None, np.zeros(3))
 
 
 def cells() -> Grid:
@@ -62,7 +62,7 @@ def cells() -> Grid:
 
 
 def voxels(parts: list[NDArray[np.float32]]) -> Voxels:
-    surface = Surface(np.concatenate(parts), np.full(3, ALBEDO), False)
+    surface = ColoredTriangles(np.concatenate(parts), np.full(3, ALBEDO), False)
     return matter_of([surface], cells()).voxels()
 
 
@@ -122,7 +122,7 @@ def test_what_lies_behind_a_panel_does_not_darken_it() -> None:
 def test_an_open_sky_lights_what_faces_it() -> None:
     dark = replace(NOTHING, sky=lambda ways: np.where(ways[:, 2:] > 0, 0.7, 0.0) * np.ones(3))
     places = Grid(np.array([-4.0, -4.0, 0.0]), np.full(3, 2.0), (4, 4, 2))
-    black = matter_of([Surface(room()[0], np.zeros(3), False)], cells()).voxels()
+    black = matter_of([ColoredTriangles(room()[0], np.zeros(3), False)], cells()).voxels()
     volume = spread_light(black, black, dark, places).seen_by(None)
     seen = volume.over_pi(np.array([[0.0, 0.0, 1.0]] * 2), np.array([[0, 0, 1.0], [0, 0, -1.0]]))
     assert seen[0] == pytest.approx(0.7, rel=0.03) and seen[1] == pytest.approx(0.0, abs=0.03)
@@ -130,10 +130,10 @@ def test_an_open_sky_lights_what_faces_it() -> None:
 
 def test_what_stands_far_away_hides_the_sky_and_sends_its_own_color() -> None:
     """A high wall beyond all places, to +X: what faces it has its color instead of the sky's."""
-    empty = matter_of([Surface(room()[0], np.zeros(3), False)], cells()).voxels()
+    empty = matter_of([ColoredTriangles(room()[0], np.zeros(3), False)], cells()).voxels()
     beyond = Grid(np.array([-30.0, -30.0, 0.0]), np.full(3, 1.0), (60, 60, 40))
     wall = quad((20, -29, 0), (20, -29, 39), (20, 29, 39), (20, 29, 0))
-    far = matter_of([Surface(wall, np.array([0.5, 0.0, 0.0]), False)], beyond).voxels()
+    far = matter_of([ColoredTriangles(wall, np.array([0.5, 0.0, 0.0]), False)], beyond).voxels()
     sky = replace(NOTHING, sky=lambda ways: np.where(ways[:, 2:] > 0, 1.0, 0.0) * np.ones(3),
                   far=far, far_light=np.full(3, 0.6))
     places = Grid(np.array([-4.0, -4.0, 0.0]), np.full(3, 2.0), (4, 4, 2))
@@ -149,7 +149,7 @@ def test_some_of_the_sky_comes_through_walls_as_in_cycles() -> None:
                   above=lambda places: np.full(len(places), 0.5))
     places = Grid(np.array([-4.0, -4.0, 0.0]), np.full(3, 2.0), (4, 4, 2))
     whole, casting = (
-        matter_of([Surface(np.concatenate(parts), np.zeros(3), False)], cells()).voxels()
+        matter_of([ColoredTriangles(np.concatenate(parts), np.zeros(3), False)], cells()).voxels()
         for parts in (room(), room()[:1]))
     seen = spread_light(whole, casting, sky, places).seen_by(None).over_pi(
         np.array([[0.0, 0.0, 1.0]] * 2), np.array([[0, 0, 1.0], [0, 0, -1.0]]))
@@ -160,7 +160,7 @@ def test_some_of_the_sky_comes_through_walls_as_in_cycles() -> None:
 def test_a_thin_lamp_shines_to_where_it_faces() -> None:
     """A square's form factor (Lambert 1760) from below; nothing behind it."""
     low = np.array([[-1, -1, 3], [1, -1, 3], [1, 1, 3], [-1, 1, 3]], np.float32)
-    glowing = Surface(low[[[0, 2, 1], [0, 3, 2]]], np.ones(3), True)
+    glowing = ColoredTriangles(low[[[0, 2, 1], [0, 3, 2]]], np.ones(3), True)
     plate = matter_of([glowing], cells()).voxels()
     dark = replace(NOTHING, glowing=glowing_parts([glowing]))
     places = Grid(np.array([-1.0, -1.0, 0.5]), np.full(3, 0.5), (4, 4, 8))
@@ -175,7 +175,7 @@ def test_thin_lamps_do_not_hide_one_another_at_flat_angles() -> None:
     """Strips in a row under a ceiling light a wall as much as the sum over all of them does."""
     strips = [quad((-0.1 + y, -2, 3.7), (0.1 + y, -2, 3.7), (0.1 + y, 2, 3.7), (-0.1 + y, 2, 3.7))
               for y in np.arange(-4.0, 4.5)]
-    glowing = Surface(np.concatenate(strips)[:, ::-1], np.ones(3), True)
+    glowing = ColoredTriangles(np.concatenate(strips)[:, ::-1], np.ones(3), True)
     found = matter_of([glowing], cells()).voxels()
     parts = glowing_parts([glowing])
     dark = replace(NOTHING, glowing=parts)
@@ -190,7 +190,7 @@ def test_thin_lamps_do_not_hide_one_another_at_flat_angles() -> None:
 
 
 def test_what_glows_outside_stands_before_the_sky() -> None:
-    panel = Surface(quad((-4, 9, 0), (4, 9, 0), (4, 9, 4), (-4, 9, 4)), np.ones(3), True)
+    panel = ColoredTriangles(quad((-4, 9, 0), (4, 9, 0), (4, 9, 4), (-4, 9, 4)), np.ones(3), True)
     outside = screens([panel], np.full(3, -5.0), np.full(3, 5.0))
     ways = unit(np.array([[0, 9, 1], [0, 9, 9], [0, -9, 1.0]]))
     assert passing(outside, np.zeros((3, 3)), ways).tolist() == [False, True, True]

@@ -6,8 +6,8 @@ from mimegen.base.easing import ramp
 from mimegen.characters.spacesuit.fitting import Fitting
 from mimegen.characters.spacesuit.limbs import cloth_shade, with_lids
 from mimegen.characters.spacesuit.shapes import (
-    Part,
     Shape,
+    SuitPart,
     ball,
     bead,
     circle,
@@ -19,7 +19,7 @@ from mimegen.characters.spacesuit.shapes import (
     tube,
 )
 from mimegen.characters.surface import (
-    Surface,
+    SkinnedSurface,
     neighbour_average,
     part_of,
     smoothed,
@@ -30,7 +30,7 @@ from mimegen.motion.quaternions import FloatArray
 FINGERS = ("Thumb", "Index", "Middle", "Ring", "Pinky")
 
 
-def glove(fitting: Fitting) -> list[Part]:
+def glove(fitting: Fitting) -> list[SuitPart]:
     """Return the left glove: the hand's own surface, thicker, and its cuff."""
     suit, scale = fitting.suit, fitting.scale
     hand = hand_surface(fitting)
@@ -44,11 +44,11 @@ def glove(fitting: Fitting) -> list[Part]:
     rubber = np.maximum(tip_share(fitting, hand), palm_share(vertices, hand, finger))
     colors = ((1 - rubber)[:, None] * np.array(suit.color) * 0.93
               + rubber[:, None] * np.array(suit.fingertip_color))
-    skin = Part(Shape(vertices, hand.faces), hand.weights, colors, "suit")
+    skin = SuitPart(Shape(vertices, hand.faces), hand.weights, colors, "suit")
     return [skin, *cuff(fitting)]
 
 
-def hand_surface(fitting: Fitting) -> Surface:
+def hand_surface(fitting: Fitting) -> SkinnedSurface:
     """Return the skin of the left hand from the wrist on."""
     body = fitting.body
     names = body.skeleton.names
@@ -66,13 +66,13 @@ def hand_surface(fitting: Fitting) -> Surface:
     return part_of(body.vertices, faces, bound)
 
 
-def finger_share(fitting: Fitting, hand: Surface) -> FloatArray:
+def finger_share(fitting: Fitting, hand: SkinnedSurface) -> FloatArray:
     """Return how much each vertex (V,) follows a finger and not the palm, 0 to 1."""
     palm = fitting.body.skeleton.index["LeftHand"]
     return np.asarray(1 - hand.weights[:, palm])
 
 
-def tip_share(fitting: Fitting, hand: Surface) -> FloatArray:
+def tip_share(fitting: Fitting, hand: SkinnedSurface) -> FloatArray:
     """Return 1 on fingertips, 0 elsewhere (V,)."""
     share = np.zeros(len(hand.vertices))
     for finger in FINGERS:
@@ -84,13 +84,13 @@ def tip_share(fitting: Fitting, hand: Surface) -> FloatArray:
     return share
 
 
-def palm_share(vertices: FloatArray, hand: Surface, finger: FloatArray) -> FloatArray:
+def palm_share(vertices: FloatArray, hand: SkinnedSurface, finger: FloatArray) -> FloatArray:
     """Return how much each vertex (V,) lies on the gripping side, 0 to 1."""
     normals = vertex_normals(vertices, hand.faces)
     return 0.75 * ramp(-normals[:, 2], 0.25, 0.6)
 
 
-def cuff(fitting: Fitting) -> list[Part]:
+def cuff(fitting: Fitting) -> list[SuitPart]:
     """Return the gauntlet between the wrist ring and the palm."""
     suit, scale = fitting.suit, fitting.scale
     wrist, knuckle = fitting.joint("LeftHand"), fitting.joint("LeftHandMiddle1")
@@ -117,7 +117,7 @@ def cuff(fitting: Fitting) -> list[Part]:
     ]
 
 
-def boot(fitting: Fitting, sole: float) -> list[Part]:
+def boot(fitting: Fitting, sole: float) -> list[SuitPart]:
     """Return the left boot; its sole reaches ``sole`` metres below the foot's."""
     suit, scale = fitting.suit, fitting.scale
     ankle = fitting.joint("LeftFoot")
@@ -166,7 +166,7 @@ def foot_outline(fitting: Fitting) -> FloatArray:
     return np.asarray(middle + half * np.stack([x * width, y], axis=1))
 
 
-def tread(fitting: Fitting, foot: FloatArray, sole: float) -> Part:
+def tread(fitting: Fitting, foot: FloatArray, sole: float) -> SuitPart:
     """Return the thick ribbed sole."""
     middle = foot.mean(axis=0)
     levels = np.array([0.014, 0.012, 0.002, 0.0, -0.002, -0.45, -0.5, -0.55, -0.95, -1.0])
@@ -184,7 +184,7 @@ def tread(fitting: Fitting, foot: FloatArray, sole: float) -> Part:
     return part(shape, boot_weights(fitting, shape.vertices), fitting.suit.rubber_color, "rubber")
 
 
-def strap(fitting: Fitting, path: FloatArray) -> Part:
+def strap(fitting: Fitting, path: FloatArray) -> SuitPart:
     """Return a band over the instep."""
     outward = path - path.mean(axis=0) + np.array([0.0, 0.0, 0.03])
     outward = outward / np.linalg.norm(outward, axis=1, keepdims=True)

@@ -5,7 +5,7 @@ import numpy as np
 from mimegen.characters.spacesuit.fitting import Fitting
 from mimegen.characters.spacesuit.limbs import cloth_shade
 from mimegen.characters.spacesuit.shapes import (
-    Part,
+    SuitPart,
     ball,
     bead,
     box,
@@ -24,7 +24,7 @@ AROUND = 72
 LIP_M = 0.009
 
 
-def helmet(fitting: Fitting) -> list[Part]:
+def helmet(fitting: Fitting) -> list[SuitPart]:
     """Return everything that turns with the head."""
     suit, scale = fitting.suit, fitting.scale
     head = fitting.rigid(Head=1.0)
@@ -74,7 +74,7 @@ def directions(angles: FloatArray) -> FloatArray:
     return np.stack([np.sin(angles) * cosines, -np.cos(angles), np.sin(angles) * sines], axis=-1)
 
 
-def crest(fitting: Fitting, middle: FloatArray, radii: FloatArray) -> list[Part]:
+def crest(fitting: Fitting, middle: FloatArray, radii: FloatArray) -> list[SuitPart]:
     """Return the colored stripe over the helmet, from the visor to the nape."""
     slopes = np.radians(np.linspace(50, 165, 30))
     half = np.linspace(-0.5, 0.5, 5) * 0.034 * fitting.scale
@@ -89,7 +89,7 @@ def crest(fitting: Fitting, middle: FloatArray, radii: FloatArray) -> list[Part]
     return [part(band, fitting.rigid(Head=1.0), fitting.suit.stripe_color, "shell")]
 
 
-def fixtures(fitting: Fitting, middle: FloatArray, radii: FloatArray) -> list[Part]:
+def fixtures(fitting: Fitting, middle: FloatArray, radii: FloatArray) -> list[SuitPart]:
     """Return hinges and lamps on both sides of the helmet."""
     suit, scale = fitting.suit, fitting.scale
     head = fitting.rigid(Head=1.0)
@@ -111,7 +111,7 @@ def fixtures(fitting: Fitting, middle: FloatArray, radii: FloatArray) -> list[Pa
     return parts
 
 
-def neck(fitting: Fitting) -> list[Part]:
+def neck(fitting: Fitting) -> list[SuitPart]:
     """Return the bellows between neck ring and helmet."""
     suit, scale = fitting.suit, fitting.scale
     start = neck_centre(fitting)

@@ -9,7 +9,7 @@ from scipy.interpolate import PchipInterpolator
 from mimegen.base.easing import ramp
 from mimegen.characters.spacesuit.fitting import Fitting
 from mimegen.characters.spacesuit.shapes import (
-    Part,
+    SuitPart,
     ball,
     creases,
     frame,
@@ -62,7 +62,7 @@ def limb(fitting: Fitting, names: tuple[str, str, str], shares: tuple[list[float
                 bend, bend + lower)
 
 
-def arm(fitting: Fitting) -> list[Part]:
+def arm(fitting: Fitting) -> list[SuitPart]:
     """Return the left arm from the shoulder to the wrist."""
     suit, scale = fitting.suit, fitting.scale
     cuff, top = 0.047 * scale, (0.059 + 1.25 * suit.bulk) * scale
@@ -87,7 +87,7 @@ def arm(fitting: Fitting) -> list[Part]:
     ]
 
 
-def leg(fitting: Fitting) -> list[Part]:
+def leg(fitting: Fitting) -> list[SuitPart]:
     """Return the left leg from the hip to inside the boot."""
     scale = fitting.scale
     top = fitting.joint("LeftUpLeg")[0] - 0.006 * scale
@@ -107,7 +107,7 @@ def leg(fitting: Fitting) -> list[Part]:
             bearing(fitting, whole, 0.34, "LeftUpLeg")]
 
 
-def fillings(fitting: Fitting, whole: SuitLimb, upper: str, lower: str) -> list[Part]:
+def fillings(fitting: Fitting, whole: SuitLimb, upper: str, lower: str) -> list[SuitPart]:
     """Return balls in both joints: they keep the limb full however it bends."""
     first, middle, _ = whole.joints
     axis = middle - first
@@ -120,7 +120,7 @@ def fillings(fitting: Fitting, whole: SuitLimb, upper: str, lower: str) -> list[
     ]
 
 
-def bearing(fitting: Fitting, whole: SuitLimb, share: float, bone: str) -> Part:
+def bearing(fitting: Fitting, whole: SuitLimb, share: float, bone: str) -> SuitPart:
     """Return the metal ring around a limb at a share of its upper bone."""
     first, middle, _ = whole.joints
     centre, radius = whole.at(share)
@@ -170,7 +170,7 @@ def cloth_shade(puff: FloatArray) -> FloatArray:
 def cloth_part(
     fitting: Fitting, rings: FloatArray, shade: FloatArray, places: FloatArray,
     stripe: tuple[float, float], weights: ArrayLike,
-) -> Part:
+) -> SuitPart:
     """Return a limb's tube in the suit's color with its stripe, darker in the folds."""
     suit = fitting.suit
     inside = (places > stripe[0]) & (places < stripe[1])

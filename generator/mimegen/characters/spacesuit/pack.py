@@ -4,14 +4,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mimegen.characters.spacesuit.fitting import Fitting
-from mimegen.characters.spacesuit.shapes import Part, Shape, box, drum, hose, part, ring
+from mimegen.characters.spacesuit.shapes import Shape, SuitPart, box, drum, hose, part, ring
 from mimegen.characters.spacesuit.trunk import outlines
 from mimegen.motion.quaternions import FloatArray
 
 PATCH_RADIUS_M = 0.043
 
 
-def backpack(fitting: Fitting) -> list[Part]:
+def backpack(fitting: Fitting) -> list[SuitPart]:
     """Return the life-support backpack."""
     suit, scale = fitting.suit, fitting.scale
     arm, spine = fitting.joint("LeftArm")[2], fitting.joint("Spine")[2]
@@ -23,7 +23,7 @@ def backpack(fitting: Fitting) -> list[Part]:
     chest = fitting.rigid(Spine2=1.0)
 
     def add(at: ArrayLike, size: ArrayLike, rounding: float, color: ArrayLike,
-            material: str) -> Part:
+            material: str) -> SuitPart:
         shape = box(middle + np.asarray(at) * scale, np.asarray(size) * scale, rounding * scale)
         return part(shape, chest, color, material)
 
@@ -47,7 +47,7 @@ def backpack(fitting: Fitting) -> list[Part]:
     ]
 
 
-def chest_controls(fitting: Fitting) -> list[Part]:
+def chest_controls(fitting: Fitting) -> list[SuitPart]:
     """Return the display and control box on the chest, and the hoses from it to the backpack."""
     suit, scale = fitting.suit, fitting.scale
     spine, arm = fitting.joint("Spine1")[2], fitting.joint("LeftArm")[2]
@@ -57,11 +57,11 @@ def chest_controls(fitting: Fitting) -> list[Part]:
     chest = fitting.rigid(Spine2=1.0)
 
     def add(at: ArrayLike, size: ArrayLike, rounding: float, color: ArrayLike,
-            material: str) -> Part:
+            material: str) -> SuitPart:
         shape = box(middle + np.asarray(at) * scale, np.asarray(size) * scale, rounding * scale)
         return part(shape, chest, color, material)
 
-    def knob(at: ArrayLike, radius: float, color: ArrayLike, material: str) -> Part:
+    def knob(at: ArrayLike, radius: float, color: ArrayLike, material: str) -> SuitPart:
         shape = drum(middle + np.asarray(at) * scale, (0, 1, 0), radius * scale, 0.02 * scale)
         return part(shape, chest, color, material)
 
@@ -78,7 +78,7 @@ def chest_controls(fitting: Fitting) -> list[Part]:
     return parts + hoses(fitting, middle)
 
 
-def hoses(fitting: Fitting, box_middle: FloatArray) -> list[Part]:
+def hoses(fitting: Fitting, box_middle: FloatArray) -> list[SuitPart]:
     """Return the hoses from the chest box around the ribs to the backpack."""
     suit, scale = fitting.suit, fitting.scale
     height = box_middle[2] - 0.05 * scale
@@ -105,7 +105,7 @@ def hoses(fitting: Fitting, box_middle: FloatArray) -> list[Part]:
     return parts
 
 
-def connectors(fitting: Fitting) -> list[Part]:
+def connectors(fitting: Fitting) -> list[SuitPart]:
     """Return two hose connectors on the right of the chest, one of each color."""
     suit, scale = fitting.suit, fitting.scale
     height = fitting.joint("LeftArm")[2] - np.array([0.045, 0.0]) * scale
@@ -123,7 +123,7 @@ def connectors(fitting: Fitting) -> list[Part]:
     return parts
 
 
-def patch(fitting: Fitting) -> list[Part]:
+def patch(fitting: Fitting) -> list[SuitPart]:
     """Return the round mission patch on the left of the chest: a moon and a far sun."""
     suit, scale = fitting.suit, fitting.scale
     middle = np.array([0.125 * scale, fitting.joint("LeftArm")[2] - 0.02 * scale])

@@ -24,7 +24,7 @@ class Shape:
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class SuitPart:
     """A shape bound to the skeleton: a weight per joint (V, J), a linear color (V, 3)."""
 
     shape: Shape
@@ -33,27 +33,27 @@ class Part:
     material: str
 
 
-def part(shape: Shape, weights: FloatArray, color: ArrayLike, material: str) -> Part:
+def part(shape: Shape, weights: FloatArray, color: ArrayLike, material: str) -> SuitPart:
     """Return a shape as a part; weights (J,) or (V, J) and a color (3,) or (V, 3)."""
     count = len(shape.vertices)
-    return Part(
+    return SuitPart(
         shape, np.broadcast_to(weights, (count, np.shape(weights)[-1])),
         np.broadcast_to(np.asarray(color, float), (count, 3)), material,
     )
 
 
-def joined(parts: Sequence[Part]) -> Part:
+def joined(parts: Sequence[SuitPart]) -> SuitPart:
     """Return parts of one material as one."""
     starts = np.cumsum([0] + [len(each.shape.vertices) for each in parts])
     faces = [np.where(each.shape.faces < 0, -1, each.shape.faces + start)
              for each, start in zip(parts, starts, strict=False)]
     shape = Shape(np.concatenate([each.shape.vertices for each in parts]),
                   np.concatenate(faces).astype(np.int32))
-    return Part(shape, np.concatenate([each.weights for each in parts]),
-                np.concatenate([each.colors for each in parts]), parts[0].material)
+    return SuitPart(shape, np.concatenate([each.weights for each in parts]),
+                    np.concatenate([each.colors for each in parts]), parts[0].material)
 
 
-def mirrored(original: Part, skeleton: Skeleton) -> Part:
+def mirrored(original: SuitPart, skeleton: Skeleton) -> SuitPart:
     """Return a part of the left side as it is on the right."""
     swap = [skeleton.index[other_side(name)] for name in skeleton.names]
     faces = original.shape.faces

@@ -5,16 +5,16 @@ import numpy as np
 from mimegen.base.arrays import BoolArray
 from mimegen.characters.body import Body
 from mimegen.characters.character import Material, Mesh
-from mimegen.characters.piece import Piece
+from mimegen.characters.piece import CharacterPiece
 from mimegen.characters.spacesuit.ends import boot, glove
 from mimegen.characters.spacesuit.fitting import Fitting
 from mimegen.characters.spacesuit.helmet import helmet, neck
 from mimegen.characters.spacesuit.limbs import arm, leg
 from mimegen.characters.spacesuit.pack import backpack, chest_controls, connectors, patch
-from mimegen.characters.spacesuit.shapes import Part, joined, mirrored
+from mimegen.characters.spacesuit.shapes import SuitPart, joined, mirrored
 from mimegen.characters.spacesuit.spec import Spacesuit
 from mimegen.characters.spacesuit.trunk import trunk
-from mimegen.characters.surface import Surface, to_mesh
+from mimegen.characters.surface import SkinnedSurface, to_mesh
 from mimegen.motion.quaternions import FloatArray
 
 SOLE_M = 0.034
@@ -33,7 +33,7 @@ MATERIALS = tuple(
 )
 
 
-def make_spacesuit(suit: Spacesuit, body: Body) -> Piece:
+def make_spacesuit(suit: Spacesuit, body: Body) -> CharacterPiece:
     """Return a suit that hides the whole person."""
     fitting = Fitting(suit, body)
     sole = SOLE_M * fitting.scale
@@ -45,7 +45,7 @@ def make_spacesuit(suit: Spacesuit, body: Body) -> Piece:
         mesh_of([each for each in parts if each.material == material.name])
         for material in MATERIALS
     )
-    return Piece(meshes, MATERIALS, everything, sole)
+    return CharacterPiece(meshes, MATERIALS, everything, sole)
 
 
 def everything(points: FloatArray) -> BoolArray:
@@ -53,9 +53,9 @@ def everything(points: FloatArray) -> BoolArray:
     return np.ones(len(points), dtype=bool)
 
 
-def mesh_of(parts: list[Part]) -> Mesh:
+def mesh_of(parts: list[SuitPart]) -> Mesh:
     """Return parts of one material as one mesh; ``paint`` and the rest pose are attributes."""
     whole = joined(parts)
-    surface = Surface(whole.shape.vertices, whole.shape.faces, whole.weights)
+    surface = SkinnedSurface(whole.shape.vertices, whole.shape.faces, whole.weights)
     return to_mesh(whole.material, surface, whole.material,
                    {"paint": whole.colors, "rest": whole.shape.vertices})

@@ -8,7 +8,7 @@ from mimegen.base.easing import ramp
 from mimegen.characters.spacesuit.fitting import Fitting
 from mimegen.characters.spacesuit.limbs import cloth_shade, with_lids
 from mimegen.characters.spacesuit.shapes import (
-    Part,
+    SuitPart,
     bead,
     circle,
     creases,
@@ -23,7 +23,7 @@ AROUND = 56
 STEPS = 70
 
 
-def trunk(fitting: Fitting) -> list[Part]:
+def trunk(fitting: Fitting) -> list[SuitPart]:
     """Return the trunk from the crotch to the neck ring."""
     suit, scale = fitting.suit, fitting.scale
     outline = outlines(fitting)
@@ -45,7 +45,7 @@ def trunk(fitting: Fitting) -> list[Part]:
     return [cloth, *trunk_rings(fitting, outline)]
 
 
-def trunk_rings(fitting: Fitting, outline: PchipInterpolator) -> list[Part]:
+def trunk_rings(fitting: Fitting, outline: PchipInterpolator) -> list[SuitPart]:
     """Return waist ring and neck ring."""
     suit, scale = fitting.suit, fitting.scale
     waist = fitting.joint("Spine")[2] + 0.012 * scale

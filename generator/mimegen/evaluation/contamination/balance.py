@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mimegen.base.arrays import FloatArray
-from mimegen.evaluation.contamination.rows import Arm
+from mimegen.evaluation.contamination.rows import StudyArm
 from mimegen.manifest.row import Row
 
 # Cohen's small to medium difference of means, and its counterpart for shares of levels.
@@ -37,7 +37,7 @@ class Balance:
     balanced: bool
 
 
-def balances(seen: Arm, unseen: Arm) -> list[Balance]:
+def balances(seen: StudyArm, unseen: StudyArm) -> list[Balance]:
     """Return the balance of every factor that both arms' manifests tell, in order of its name.
 
     Clips of an action that is in one arm only are compared with nothing, and count for nothing.

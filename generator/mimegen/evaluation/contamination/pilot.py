@@ -8,7 +8,7 @@ from typing import Any
 from scipy import stats
 
 from mimegen.base.errors import RequestError
-from mimegen.evaluation.contamination.power import Design, smallest_fall
+from mimegen.evaluation.contamination.power import PowerDesign, smallest_fall
 from mimegen.evaluation.contamination.rows import read_arm, read_clips
 from mimegen.evaluation.contamination.verdict import Judged, judge
 
@@ -26,7 +26,7 @@ class Pilot:
 
     def smallest(self, actions: int | None) -> float | None:
         """Return the fall that so many pairs see with 80 % power, were they independent."""
-        return smallest_fall(Design(self.discordance, self.discordance, actions=actions),
+        return smallest_fall(PowerDesign(self.discordance, self.discordance, actions=actions),
                              self.pairs)
 
     def words(self, actions: int | None) -> str:

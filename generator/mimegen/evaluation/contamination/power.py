@@ -11,7 +11,7 @@ MOST_PAIRS = 10**9
 
 
 @dataclass(frozen=True)
-class Design:
+class PowerDesign:
     """A fall to be seen: as a share, with the share of pairs that disagree, alpha and power.
 
     ``actions`` is over how many actions the pairs are spread; None is for many.
@@ -33,7 +33,7 @@ class Design:
                                " only discordant pairs make a fall")
 
 
-def pairs_needed(design: Design) -> int:
+def pairs_needed(design: PowerDesign) -> int:
     """Return the pairs that McNemar's test needs (Connor 1987, formula 1), to the nearest whole.
 
     Over few ``actions`` it is those that the t test over actions needs.
@@ -47,12 +47,12 @@ def pairs_needed(design: Design) -> int:
     return _pairs_over_actions(design, connor)
 
 
-def _spread(design: Design) -> float:
+def _spread(design: PowerDesign) -> float:
     """Return the standard deviation of a pair's difference."""
     return float(np.sqrt(design.discordance - design.fall**2))
 
 
-def _pairs_over_actions(design: Design, low: int) -> int:
+def _pairs_over_actions(design: PowerDesign, low: int) -> int:
     """Return the least number of pairs, in steps of one for each action, that has the power."""
     assert design.actions is not None
     each = max(1, low // design.actions // 2)
@@ -64,7 +64,7 @@ def _pairs_over_actions(design: Design, low: int) -> int:
     return each * design.actions
 
 
-def power_of(design: Design, pairs: int) -> float:
+def power_of(design: PowerDesign, pairs: int) -> float:
     """Return the power that ``pairs`` have: Connor's, or that of the t test over ``actions``."""
     if design.actions is None:
         high = stats.norm.ppf(1 - design.alpha / 2)
@@ -77,7 +77,7 @@ def power_of(design: Design, pairs: int) -> float:
     return float(reached)
 
 
-def smallest_fall(design: Design, pairs: int) -> float | None:
+def smallest_fall(design: PowerDesign, pairs: int) -> float | None:
     """Return the smallest fall that ``pairs`` see with the design's power; None where none is."""
 
     def short(fall: float) -> float:
@@ -89,5 +89,5 @@ def smallest_fall(design: Design, pairs: int) -> float | None:
     return float(optimize.brentq(short, low, high, xtol=1e-6))
 
 
-def _with_fall(design: Design, fall: float) -> Design:
-    return Design(fall, design.discordance, design.alpha, design.power, design.actions)
+def _with_fall(design: PowerDesign, fall: float) -> PowerDesign:
+    return PowerDesign(fall, design.discordance, design.alpha, design.power, design.actions)

@@ -29,7 +29,7 @@ class Scored(BaseModel):
 
 
 @dataclass(frozen=True)
-class Arm:
+class StudyArm:
     """The answers about one set of clips, with action and variant, and what is known of the clips.
     """
 
@@ -60,7 +60,7 @@ def read_clips(places: Iterable[Path]) -> dict[str, Row]:
     return clips
 
 
-def read_arm(name: str, path: Path, clips: Clips) -> Arm:
+def read_arm(name: str, path: Path, clips: Clips) -> StudyArm:
     """Return the answers in a file of JSON lines, each with its action and variant.
 
     With ``clips`` every row must be of one of them. Raises RequestError naming the file and line of
@@ -77,8 +77,8 @@ def read_arm(name: str, path: Path, clips: Clips) -> Arm:
                                f" {who[1]}, first in line {first[who]}; keep one of them")
         first[who] = number
         rows.append(row)
-    return Arm(name, path, rows, {row.sample_id: clips[row.sample_id] for row in rows}
-               if clips else {})
+    return StudyArm(name, path, rows, {row.sample_id: clips[row.sample_id] for row in rows}
+                    if clips else {})
 
 
 def _scored(content: Any, path: Path, number: int) -> Scored:

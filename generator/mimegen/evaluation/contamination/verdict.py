@@ -17,7 +17,7 @@ from mimegen.evaluation.contamination.answers import (
 from mimegen.evaluation.contamination.balance import Balance, balances
 from mimegen.evaluation.contamination.fall import Fall
 from mimegen.evaluation.contamination.mixed import Mixed, mixed_logistic
-from mimegen.evaluation.contamination.rows import Arm, Scored
+from mimegen.evaluation.contamination.rows import Scored, StudyArm
 from mimegen.evaluation.statistics import (
     FEW_RARE,
     Interval,
@@ -86,8 +86,8 @@ class Judged:
 class Report:
     """All that was found; ``margin`` is the fall that would not matter, as a share."""
 
-    seen: Arm
-    unseen: Arm
+    seen: StudyArm
+    unseen: StudyArm
     margin: float
     by: str
     judged: Sequence[Judged]
@@ -95,8 +95,8 @@ class Report:
     warnings: Sequence[str]
 
 
-def judge(seen: Arm, unseen: Arm, margin: float, by: str = "model",
-          placebo: Arm | None = None) -> Report:
+def judge(seen: StudyArm, unseen: StudyArm, margin: float, by: str = "model",
+          placebo: StudyArm | None = None) -> Report:
     """Compare the arms for each model that is in both.
 
     Raises RequestError where no unseen clip is unseen, no model is in both, or a model's arms share
@@ -116,7 +116,7 @@ def judge(seen: Arm, unseen: Arm, margin: float, by: str = "model",
         *_of_arms(seen, unseen, common, balance)])
 
 
-def _grouped(arm: Arm, by: str) -> dict[str, list[Scored]]:
+def _grouped(arm: StudyArm, by: str) -> dict[str, list[Scored]]:
     groups: dict[str, list[Scored]] = {}
     for row in arm.rows:
         name = getattr(row, by, None)
@@ -210,7 +210,7 @@ def _verdict(fall: float, p: float, p_equal: float) -> str:
     return RISE if p < ALPHA else UNDECIDED
 
 
-def _one_sided(rows: Sequence[dict[str, list[Scored]]], arms: tuple[Arm, Arm], by: str
+def _one_sided(rows: Sequence[dict[str, list[Scored]]], arms: tuple[StudyArm, StudyArm], by: str
                ) -> list[str]:
     return [f"{by} {name} occurs only in {arms[here].name} clips and is left out"
             for here in (0, 1) for name in sorted({*rows[here]} - {*rows[1 - here]})]
@@ -237,7 +237,7 @@ def _cautions(found: Sequence[Judged]) -> list[str]:
     return lines
 
 
-def _common(seen: Arm, unseen: Arm) -> list[str]:
+def _common(seen: StudyArm, unseen: StudyArm) -> list[str]:
     """Return the clips of the unseen arm that are in the seen one too, by name or content.
 
     Raises RequestError where all of them are.
@@ -252,7 +252,7 @@ def _common(seen: Arm, unseen: Arm) -> list[str]:
     return common
 
 
-def _of_arms(seen: Arm, unseen: Arm, common: Sequence[str], balance: Sequence[Balance]
+def _of_arms(seen: StudyArm, unseen: StudyArm, common: Sequence[str], balance: Sequence[Balance]
              ) -> list[str]:
     lines = []
     if common:

@@ -22,7 +22,7 @@ SMALL = (160, 90)
 
 
 @dataclass(frozen=True, eq=False)
-class Look:
+class ClipLook:
     """What a clip looks like: ``bits`` (5, 256) of its keyframes' hashes, and these, small."""
 
     name: str
@@ -31,7 +31,7 @@ class Look:
     pictures: tuple[Image.Image, ...]
 
 
-def looks_of(folder: Path) -> list[Look]:
+def looks_of(folder: Path) -> list[ClipLook]:
     """Return the looks of all clips that a folder's manifest names, in its order.
 
     Raises RequestError where it names none, or a clip is absent or cannot be read.
@@ -42,11 +42,11 @@ def looks_of(folder: Path) -> list[Look]:
     return [look_of(clip_path(folder, row), row.sample_id, row.action) for row in rows]
 
 
-def look_of(clip: Path, name: str, action: str) -> Look:
+def look_of(clip: Path, name: str, action: str) -> ClipLook:
     """Return what a clip looks like. Raises RequestError where it is absent or cannot be read."""
     pictures = keyframes(clip)
-    return Look(name, action, np.stack([_bits(picture) for picture in pictures]),
-                tuple(picture.resize(SMALL, Image.Resampling.LANCZOS) for picture in pictures))
+    return ClipLook(name, action, np.stack([_bits(picture) for picture in pictures]),
+                    tuple(picture.resize(SMALL, Image.Resampling.LANCZOS) for picture in pictures))
 
 
 def keyframes(clip: Path) -> list[Image.Image]:
@@ -71,7 +71,7 @@ def _bits(picture: Image.Image) -> NDArray[np.bool_]:
     return np.asarray(imagehash.phash(picture, HASH_SIZE).hash, np.bool_).ravel()
 
 
-def distances(ones: Sequence[Look], others: Sequence[Look]) -> NDArray[np.float64]:
+def distances(ones: Sequence[ClipLook], others: Sequence[ClipLook]) -> NDArray[np.float64]:
     """Return how unlike looks are (N, M): 0 alike, about 0.5 for pictures that share nothing.
 
     Each keyframe counts by the share of bits that differ from the other clip's nearest keyframe,
@@ -81,7 +81,7 @@ def distances(ones: Sequence[Look], others: Sequence[Look]) -> NDArray[np.float6
     return np.asarray((gaps.min(axis=3).mean(axis=2) + gaps.min(axis=2).mean(axis=2)) / 2)
 
 
-def _gaps(one: Look, others: Sequence[Look]) -> NDArray[np.float64]:
+def _gaps(one: ClipLook, others: Sequence[ClipLook]) -> NDArray[np.float64]:
     """Return the shares of bits (M, 5, 5) in which keyframes differ."""
     bits = np.stack([other.bits for other in others])
     return np.asarray((one.bits[None, :, None] ^ bits[:, None]).mean(axis=-1))

@@ -8,17 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mimegen.base.errors import RequestError
-from mimegen.evaluation.likeness.keyframes import Look, distances
+from mimegen.evaluation.likeness.keyframes import ClipLook, distances
 
 # Of the given clips, so many come nearer to one of another action.
 QUANTILE = 0.05
 
 
-class Pair(NamedTuple):
+class NearestPair(NamedTuple):
     """A new clip and the given clip that it is nearest to."""
 
-    new: Look
-    given: Look
+    new: ClipLook
+    given: ClipLook
     distance: float
 
 
@@ -29,19 +29,19 @@ class Nearness:
     ``within`` and ``between`` (N,) are NaN where there is no other clip of that kind.
     """
 
-    given: Sequence[Look]
+    given: Sequence[ClipLook]
     within: NDArray[np.float64]
     between: NDArray[np.float64]
     threshold: float
 
-    def nearest(self, new: Sequence[Look]) -> list[Pair]:
+    def nearest(self, new: Sequence[ClipLook]) -> list[NearestPair]:
         """Return the nearest given clip of each new one."""
         found = distances(new, self.given)
-        return [Pair(look, self.given[int(row.argmin())], float(row.min()))
+        return [NearestPair(look, self.given[int(row.argmin())], float(row.min()))
                 for look, row in zip(new, found, strict=True)]
 
 
-def nearness_of(given: Sequence[Look], threshold: float | None = None) -> Nearness:
+def nearness_of(given: Sequence[ClipLook], threshold: float | None = None) -> Nearness:
     """Return how near given clips are, and below which distance a new clip is too near.
 
     Without a ``threshold`` it is the 5 % quantile of the distances to the nearest clip of another

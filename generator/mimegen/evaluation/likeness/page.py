@@ -13,14 +13,15 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from mimegen.base.files import publish
-from mimegen.evaluation.likeness.keyframes import Look
-from mimegen.evaluation.likeness.nearness import Nearness, Pair
+from mimegen.evaluation.likeness.keyframes import ClipLook
+from mimegen.evaluation.likeness.nearness import NearestPair, Nearness
 
 MOST_PAIRS = 40
 WITHIN, BETWEEN, NEW = "#b3391f", "#2b6ca3", "#3a3a3a"
 
 
-def write_page(pairs: Sequence[Pair], redrawn: Sequence[Pair], nearness: Nearness, path: Path
+def write_page(pairs: Sequence[NearestPair], redrawn: Sequence[NearestPair], nearness: Nearness,
+               path: Path
                ) -> Path:
     """Write the page: the distributions, the nearest pairs, and those that were drawn again.
 
@@ -36,12 +37,12 @@ def write_page(pairs: Sequence[Pair], redrawn: Sequence[Pair], nearness: Nearnes
     return path
 
 
-def _pair(pair: Pair) -> str:
+def _pair(pair: NearestPair) -> str:
     return (f'<article><p><b>{pair.distance:.3f}</b></p>{_strip("new", pair.new)}'
             f'{_strip("given", pair.given)}</article>\n')
 
 
-def _strip(word: str, look: Look) -> str:
+def _strip(word: str, look: ClipLook) -> str:
     wide = Image.new("RGB", (sum(one.width for one in look.pictures), look.pictures[0].height))
     for number, picture in enumerate(look.pictures):
         wide.paste(picture, (number * picture.width, 0))
@@ -58,7 +59,7 @@ def _data(picture: bytes) -> str:
     return "data:image/png;base64," + base64.b64encode(picture).decode()
 
 
-def _plot(pairs: Sequence[Pair], nearness: Nearness) -> bytes:
+def _plot(pairs: Sequence[NearestPair], nearness: Nearness) -> bytes:
     """Return a PNG of the distances to the nearest clip, of given clips and of new ones."""
     figure = Figure(figsize=(8, 3.2), dpi=130, layout="constrained")
     FigureCanvasAgg(figure)

@@ -38,7 +38,7 @@ TITLES = {"mc": "Multiple choice (MIME)", "free": "Free form (MIME)",
 
 
 @dataclass(frozen=True)
-class Section:
+class PageSection:
     """A part of the page, and its plots by file name."""
 
     html: str
@@ -92,7 +92,7 @@ def _warnings(content: Table) -> str:
     return f'<section class="warnings"><h2>Warnings</h2><ul>{items}</ul></section>' if found else ""
 
 
-def _kinds(content: Table) -> Iterator[Section]:
+def _kinds(content: Table) -> Iterator[PageSection]:
     """Yield a section for each way of asking, with all models."""
     groups: dict[tuple[str, str, str], list[Table]] = defaultdict(list)
     for kind in content["models"]:
@@ -103,7 +103,7 @@ def _kinds(content: Table) -> Iterator[Section]:
         yield _kind(", ".join(dict.fromkeys(words)), name, kinds)
 
 
-def _kind(title: str, name: str, kinds: Sequence[Table]) -> Section:
+def _kind(title: str, name: str, kinds: Sequence[Table]) -> PageSection:
     parts = [f"<h2>{escape(title)}</h2><p>Share of right answers, its intervals over actions by"
              " t and by the bootstrap, and the number of answers.</p>"]
     plots: dict[str, bytes] = {}
@@ -128,7 +128,7 @@ def _kind(title: str, name: str, kinds: Sequence[Table]) -> Section:
     parts.append(_read_by(kinds))
     parts += ["<h3>By semantic group</h3>", _folded(_parts("Group", "groups", kinds)),
               "<h3>Hardest actions</h3>", _hardest(kinds), _confusions(kinds)]
-    return Section("\n".join(parts), plots)
+    return PageSection("\n".join(parts), plots)
 
 
 GROUP_TITLES = {"pairs": "Minimal pairs with both halves right",
@@ -142,15 +142,15 @@ def _whole(title: str, name: str, kinds: Sequence[Table]) -> str:
     return f"<h3>{title}</h3>" + table(["Model", "all right", "chance"], rows)
 
 
-def _reliance(content: Table) -> Section:
+def _reliance(content: Table) -> PageSection:
     """Return what the answers rest on: each finding in a sentence, by model and way of asking."""
     found = [(one, sentence) for one in content["reliance"] for sentence in one["sentences"]]
     if not found:
-        return Section("", {})
+        return PageSection("", {})
     rows = [[one["model"], TITLES.get(one["format"], one["format"]), sentence]
             for one, sentence in found]
-    return Section("<h2>What the answers rest on</h2>"
-                   + table(["Model", "Questions", "Finding"], rows), {})
+    return PageSection("<h2>What the answers rest on</h2>"
+                       + table(["Model", "Questions", "Finding"], rows), {})
 
 
 def _parts(head: str, part: str, kinds: Sequence[Table]) -> str:
@@ -251,7 +251,7 @@ def _confusions(kinds: Sequence[Table]) -> str:
     return "<h3>Confusions</h3>" + _folded(table(("Model", "Shown", "Chosen", "Times"), rows))
 
 
-def _actpld(content: Table) -> Section:
+def _actpld(content: Table) -> PageSection:
     """Return ActPLD's tables 2 and 3: types and tasks of each model, one person and two apart."""
     parts = []
     for people, found in (content.get("actpld") or {}).items():
@@ -264,19 +264,19 @@ def _actpld(content: Table) -> Section:
             parts.append(f"<p>Over models and types the two tasks go together with Spearman's"
                          f" &rho; = {one['rho']:.3f}, p = {one['p']:.3g}, n = {one['n']}.</p>")
     head = "<h2>Both tasks of ActPLD</h2>" if parts else ""
-    return Section(head + "\n".join(parts), {})
+    return PageSection(head + "\n".join(parts), {})
 
 
-def _clips(failed: Sequence[Failure]) -> Section:
+def _clips(failed: Sequence[Failure]) -> PageSection:
     if not failed:
-        return Section("", {})
+        return PageSection("", {})
     shown = "".join(_clip(one) for one in failed)
     missing = sum(one.video is None for one in failed)
     note = f" {missing} of the clips were not found, or are too long to lie in a page." \
         if missing else ""
-    return Section("<h2>Clips that models fail on</h2><p>The worst question of each of the hardest"
-                   " actions. The clips lie in this page, made small, at 10 frames a second."
-                   f"{note}</p><div>{shown}</div>", {})
+    return PageSection("<h2>Clips that models fail on</h2><p>The worst question of each of the"
+                       " hardest actions. The clips lie in this page, made small, at 10 frames a second."
+                       f"{note}</p><div>{shown}</div>", {})
 
 
 def _clip(one: Failure) -> str:
@@ -289,10 +289,10 @@ def _clip(one: Failure) -> str:
     return f'<figure class="clip">{video}<figcaption>{escape(words)}</figcaption></figure>\n'
 
 
-def _people(content: Table) -> Section:
+def _people(content: Table) -> PageSection:
     people = content.get("people")
     if not people or not people["raters"]:
-        return Section("", {})
+        return PageSection("", {})
     parts = ["<h2>People</h2>", _agreement(people)]
     flagged = [one for one in people["raters"] if one["flags"]]
     if flagged:
@@ -305,7 +305,7 @@ def _people(content: Table) -> Section:
                  _number(one["z"], "+.2f"), str(one["raters"])] for one in found["clips"]]
         parts += [f"<h3>Mean opinion: {escape(scale)}</h3>", _folded(table(
             ("Action", "Variant", "Mean", "95 %", "z", "Raters"), rows))]
-    return Section("\n".join(parts), {})
+    return PageSection("\n".join(parts), {})
 
 
 def _agreement(people: Table) -> str:

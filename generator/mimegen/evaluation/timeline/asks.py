@@ -35,7 +35,7 @@ class Ask:
 
 
 @dataclass(frozen=True)
-class Words:
+class AskWording:
     """How asks say what is the same for all: an empty hand, who holds a thing, that it lies.
 
     ``holds`` has ``{step}``, the first step of who does.
@@ -46,7 +46,7 @@ class Words:
     lies: str
 
 
-def asks_of(timeline: Sequence[Interval], subject: Subject, words: Words) -> Iterator[Ask]:
+def asks_of(timeline: Sequence[Interval], subject: Subject, words: AskWording) -> Iterator[Ask]:
     """Yield what can be asked of a performance."""
     whole = 0.0, float(max(one.end_s for one in timeline))
     yield from _of_things(timeline, subject)
@@ -105,7 +105,7 @@ def _of_content(timeline: Sequence[Interval], nothing: str) -> Iterator[Ask]:
                 yield Ask("held", nothing, _inner(free[0]), {"hand": other}, options)
 
 
-def _of_whereabouts(timeline: Sequence[Interval], words: Words) -> Iterator[Ask]:
+def _of_whereabouts(timeline: Sequence[Interval], words: AskWording) -> Iterator[Ask]:
     """Yield where a thing is: in whose hand, or where it lies; each answer once.
 
     People are told apart by what each does first, which differs or nothing is asked.

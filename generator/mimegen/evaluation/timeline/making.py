@@ -12,7 +12,7 @@ from mimegen.base.yaml_file import YamlFile
 from mimegen.evaluation.distractors import Distractor, Rules, chosen_distractors
 from mimegen.evaluation.making import about_clip, versions
 from mimegen.evaluation.question import Question
-from mimegen.evaluation.sampling import Sampling
+from mimegen.evaluation.sampling import FrameSampling
 from mimegen.evaluation.subjects import (
     KnownAction,
     Subject,
@@ -22,7 +22,7 @@ from mimegen.evaluation.subjects import (
     unique,
 )
 from mimegen.evaluation.templates import lettered
-from mimegen.evaluation.timeline.asks import Ask, Words, asks_of
+from mimegen.evaluation.timeline.asks import Ask, AskWording, asks_of
 from mimegen.evaluation.timeline.wording import TimelineWording
 from mimegen.manifest.row import Row
 from mimegen.manifest.timeline import PERFORMER
@@ -37,7 +37,7 @@ class TimelineRequest:
     prompting: str
     wording: TimelineWording
     seed: int = 0
-    sampling: Sampling | None = None
+    sampling: FrameSampling | None = None
     sampling_text: str = "video"
     condition: str = "video"
 
@@ -57,7 +57,7 @@ class Shown:
 
 
 @dataclass(frozen=True)
-class Posed:
+class PosedAsk:
     """A question about some clips, with its options; ``wrong`` are those that were chosen."""
 
     shown: Shown
@@ -100,7 +100,7 @@ def _asks(name: str, row: Row, known: dict[str, KnownAction], request: TimelineR
           ) -> list[Ask]:
     subject = replace(subject_of_row(row, known, "label"), name=name)
     wording = request.wording
-    words = Words(wording.nothing, wording.whereabouts.holds, wording.whereabouts.lies)
+    words = AskWording(wording.nothing, wording.whereabouts.holds, wording.whereabouts.lies)
     asks = [*asks_of(row.timeline or (), subject, words)]
     action = known.get(row.action)
     if row.intentions or (action and action.intentions):
@@ -139,7 +139,7 @@ def _spread(asks: Sequence[tuple[str, Ask]]) -> list[tuple[str, Ask]]:
     return [asks[number] for _, number in sorted(turns)]
 
 
-def _posed(shown: Sequence[Shown], request: TimelineRequest) -> list[Posed]:
+def _posed(shown: Sequence[Shown], request: TimelineRequest) -> list[PosedAsk]:
     """Return all that is asked, with options; those that have no order of their own are shuffled.
 
     Answers stand in every place equally often.
@@ -163,12 +163,12 @@ def _posed(shown: Sequence[Shown], request: TimelineRequest) -> list[Posed]:
 
 
 def _offered(shown: Shown, ask: Ask, distractors: dict[str, tuple[Distractor, ...]],
-             request: TimelineRequest) -> Posed:
+             request: TimelineRequest) -> PosedAsk:
     choices = request.wording.choices.get(ask.aspect, ())
     answer = choices[ask.answer] if isinstance(ask.answer, int) else ask.answer
     wrong = distractors[ask.subject.name] if ask.subject else ()
     offered = (answer, *(one.text for one in wrong)) if wrong else ask.options or choices
-    return Posed(shown, ask, answer, tuple(offered), wrong)
+    return PosedAsk(shown, ask, answer, tuple(offered), wrong)
 
 
 def _distractors(shown: Sequence[Shown], seed: int) -> dict[str, tuple[Distractor, ...]]:
@@ -200,7 +200,7 @@ def _library_intentions() -> list[Subject]:
             if (found := subject_of_action(action, "intention"))]
 
 
-def _question(row: Row, posed: Posed, request: TimelineRequest) -> Question:
+def _question(row: Row, posed: PosedAsk, request: TimelineRequest) -> Question:
     ask, wording, sampling = posed.ask, request.wording, request.sampling
     sentence = _sentence(ask, request)
     prompt = wording.wording("timeline", "label", request.prompting).replace(

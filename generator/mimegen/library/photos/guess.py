@@ -12,7 +12,7 @@ from mimegen.library.photos.light import measured_tint
 from mimegen.library.photos.opening import Photo
 from mimegen.library.photos.vanishing import (
     USUAL_FOCAL,
-    View,
+    PhotoView,
     level_row,
     straight_lines,
     view_of_lines,
@@ -75,7 +75,7 @@ class Guess:
     """A photograph's camera, and in ``reasons``, a line each, where that comes from."""
 
     photo: Photo
-    view: View
+    view: PhotoView
     camera_height_m: float
     ground: tuple[tuple[float, float], ...]
     reasons: tuple[str, ...]
@@ -190,7 +190,7 @@ def _light(photo: Photo, hints: CameraHints) -> PhotoLight | None:
     return None
 
 
-def _view(photo: Photo, horizon: float | None) -> tuple[View, tuple[str, ...]]:
+def _view(photo: Photo, horizon: float | None) -> tuple[PhotoView, tuple[str, ...]]:
     width, height = photo.image.size
     lens = "focal length from EXIF" if photo.focal else "focal length as telephones have it"
     if horizon is not None:
@@ -204,7 +204,7 @@ def _view(photo: Photo, horizon: float | None) -> tuple[View, tuple[str, ...]]:
     return found, (f"horizon from {found.lines} straight edges and where they meet", lens)
 
 
-def _level_view(photo: Photo, lines: FloatArray, lens: str) -> tuple[View, tuple[str, ...]]:
+def _level_view(photo: Photo, lines: FloatArray, lens: str) -> tuple[PhotoView, tuple[str, ...]]:
     """Return the camera that a level edge tells, where there is one, or else a level camera."""
     row = level_row(lines, photo.image.width / max(photo.image.size))
     if row is None:
@@ -215,13 +215,13 @@ def _level_view(photo: Photo, lines: FloatArray, lens: str) -> tuple[View, tuple
         "horizon at a level edge across the picture; if it is wrong, give --horizon ROW", lens)
 
 
-def _looking(photo: Photo, rise: float) -> View:
+def _looking(photo: Photo, rise: float) -> PhotoView:
     """Return a camera whose horizon is so far above the middle, as a share of the longer side."""
     focal = photo.focal or USUAL_FOCAL
-    return View(focal, degrees(atan2(rise, focal)))
+    return PhotoView(focal, degrees(atan2(rise, focal)))
 
 
-def _camera_height(photo: Photo, view: View, hints: CameraHints) -> tuple[float, str]:
+def _camera_height(photo: Photo, view: PhotoView, hints: CameraHints) -> tuple[float, str]:
     if hints.camera_height_m is not None and hints.known is not None:
         raise RequestError("--known-height and --camera-height are mutually exclusive: both set the"
                            " height of the camera")
@@ -234,7 +234,7 @@ def _camera_height(photo: Photo, view: View, hints: CameraHints) -> tuple[float,
             f"camera height by what is {hints.known.height_m:g} m")
 
 
-def height_by(photo: Photo, view: View, known: KnownHeight) -> float:
+def height_by(photo: Photo, view: PhotoView, known: KnownHeight) -> float:
     """Return how high in metres a camera was that sees a thing of known height so.
 
     A thing that stands at distance d has its foot at h / d below the horizon and its top at

@@ -34,7 +34,7 @@ LEAST_SHARE, LEAST_LINES = 0.55, 25
 
 
 @dataclass(frozen=True)
-class View:
+class PhotoView:
     """How a camera looks: ``focal`` as a share of the picture's longer side, degrees of turn.
 
     ``pitch_deg`` is above 0 where it looks down, ``roll_deg`` where it leans clockwise, so that
@@ -80,7 +80,7 @@ def _lengths(lines: FloatArray) -> FloatArray:
     return np.hypot(lines[:, 2] - lines[:, 0], lines[:, 3] - lines[:, 1])
 
 
-def view_of_lines(lines: FloatArray, focal: float | None) -> View | None:
+def view_of_lines(lines: FloatArray, focal: float | None) -> PhotoView | None:
     """Return the camera that edges (N, 4) as from ``straight_lines`` tell; None if they do not.
 
     With a ``focal`` length, as a share of the longer side, only the camera's turn is looked for.
@@ -94,7 +94,7 @@ def view_of_lines(lines: FloatArray, focal: float | None) -> View | None:
     pointing = edges.agreement(_axes(start), FOUND_DEG).max(axis=0) > 0.3
     if pointing.sum() < LEAST_LINES or edges.weights[pointing].sum() < LEAST_SHARE:
         return None
-    return View(float(np.exp(start[0])), float(start[1]), float(start[2]), int(pointing.sum()))
+    return PhotoView(float(np.exp(start[0])), float(start[1]), float(start[2]), int(pointing.sum()))
 
 
 def level_row(lines: FloatArray, width: float) -> float | None:

@@ -12,7 +12,7 @@ from allpairspy import AllPairs
 from mimegen.base.errors import RequestError
 from mimegen.base.seeds import generator
 from mimegen.plan.permute.axes import Value
-from mimegen.plan.permute.space import Part, Space
+from mimegen.plan.permute.space import Space, TakeSpace
 
 RANDOM, PAIRWISE, FULL, LATIN = "random", "pairwise", "full", "latin"
 # Two axes, each with one of its levels.
@@ -114,7 +114,7 @@ def _strided(seed: int, turn: int, place: int, size: int) -> int:
     return (first + stride * place) % size
 
 
-def _decoded(part: Part, place: int) -> dict[str, Value]:
+def _decoded(part: TakeSpace, place: int) -> dict[str, Value]:
     levels = {}
     for name, values in part.levels.items():
         place, digit = divmod(place, len(values))
@@ -191,7 +191,7 @@ def _pairs(cells: Sequence[Cell]) -> set[Pair]:
             for pair in combinations([("take", cell.part), *cell.levels.items()], 2)}
 
 
-def _possible_pairs(number: int, part: Part) -> list[Pair]:
+def _possible_pairs(number: int, part: TakeSpace) -> list[Pair]:
     axes: list[list[tuple[str, Value]]] = [[("take", number)], *(
         [(name, value) for value in values] for name, values in part.levels.items())]
     return [(one, other) for first, second in combinations(axes, 2)

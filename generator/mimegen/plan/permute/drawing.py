@@ -33,8 +33,8 @@ from mimegen.plan.permute.axes import (
 from mimegen.plan.permute.declaration import OWN_STYLE, VIDEO, Declaration
 from mimegen.plan.permute.designs import Cell, Design
 from mimegen.plan.permute.good_takes import GoodTakes
-from mimegen.plan.permute.space import OWN_ROLES, RANDOM_PERSON, VIEW, Part, Space
-from mimegen.plan.view import View
+from mimegen.plan.permute.space import OWN_ROLES, RANDOM_PERSON, VIEW, Space, TakeSpace
+from mimegen.plan.view import ViewOverrides
 from mimegen.shots.config import FramedCamera
 
 # After so many draws in a row that will not do, nothing is left.
@@ -116,7 +116,7 @@ class _Item:
         draw = generator(self.drawing.seed, "permute", name, self.number, self.redraw, attempt)
         return int(draw.integers(least, below))
 
-    def _unseeded(self, part: Part, values: dict[str, Any]) -> Take:
+    def _unseeded(self, part: TakeSpace, values: dict[str, Any]) -> Take:
         """Return the take as its axes say, but for its seed."""
         take = replace(part.take, tempo=float(values["tempo"]),  # type: ignore[type-var]
                        mirror=values["mirror"] == "yes")
@@ -125,7 +125,7 @@ class _Item:
         return replace(take, style=None if values["style"] == OWN_STYLE else values["style"],
                        manner=usual_left_out(take.file, Manner(**_manner(values))))
 
-    def _cast(self, part: Part, take: Take) -> tuple[Take, list[str], int]:
+    def _cast(self, part: TakeSpace, take: Take) -> tuple[Take, list[str], int]:
         """Return the take, who performs it, and how many of both were passed over.
 
         Those are for what was seen, for what lint found, or for what people drawn by seed do not
@@ -156,7 +156,7 @@ class _Item:
         return [cast_member(self.drawing.space.catalogue, name) for name in people
                 ] if self._draws_people else []
 
-    def _people(self, part: Part, attempt: int = 0) -> list[str]:
+    def _people(self, part: TakeSpace, attempt: int = 0) -> list[str]:
         if not self._draws_people:
             name = str(self.drawing.space.freedom.usual(CHARACTER))
             return [name, partner_of(name)][:part.take.performers]
@@ -185,7 +185,7 @@ class _Item:
                                " already occurs in rows of the given manifests; draw the axis seed"
                                " or character")
 
-    def _view_of_place(self, cell: Cell, part: Part, values: dict[str, Any], take: Take
+    def _view_of_place(self, cell: Cell, part: TakeSpace, values: dict[str, Any], take: Take
                        ) -> dict[str, Any]:
         """Return place and camera: the first of some draws that shows enough of the place.
 
@@ -204,7 +204,7 @@ class _Item:
                 return view | {"view_redraws": attempt}
         return first
 
-    def _one_view(self, part: Part, values: dict[str, Any], take: Take, attempt: int
+    def _one_view(self, part: TakeSpace, values: dict[str, Any], take: Take, attempt: int
                   ) -> dict[str, Any]:
         space = self.drawing.space
         return {**self._background(part, values, attempt),
@@ -215,10 +215,11 @@ class _Item:
         space, name = self.drawing.space, view["background"]
         chosen = ChosenBackground(view["background_kind"], name,
                                   space.catalogue.file("background", name), view["set_seed"])
-        config = View(view.get("elevation"), view.get("lens")).of(space.config)
+        config = ViewOverrides(view.get("elevation"), view.get("lens")).of(space.config)
         return bool(self.drawing.good.place_findings(chosen, config, view[AZIMUTH]))
 
-    def _background(self, part: Part, values: dict[str, Any], attempt: int = 0) -> dict[str, Any]:
+    def _background(self, part: TakeSpace, values: dict[str, Any], attempt: int = 0
+                   ) -> dict[str, Any]:
         role = values["background"] if values["display"] == VIDEO else "blank"
         kind = role if role in OWN_ROLES else NAMED
         name = role if role != "aligned" else str(part.take.aligned)

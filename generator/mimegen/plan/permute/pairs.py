@@ -19,7 +19,7 @@ from mimegen.plan.permute.designs import RANDOM, design_of
 from mimegen.plan.permute.drawing import Drawing
 from mimegen.plan.permute.good_takes import GoodTakes
 from mimegen.plan.permute.planned import members_of, take_of
-from mimegen.plan.permute.seen import Seen
+from mimegen.plan.permute.seen import SeenRows
 from mimegen.plan.permute.space import Space
 
 # Far enough apart to be told from one clip alone, and within what permutations may be played at.
@@ -114,7 +114,7 @@ def pairs_of(catalogue: Catalogue, entries: Sequence[Entry], factors: Sequence[F
             raise RequestError(f"--factors {factor.name}: no take of these actions suits it"
                                f" ({factor.about})")
         freedom = Freedom.of(",".join(sorted(DRAWN - factor.free - _names(fixes))), fixes)
-        space = Space.of(catalogue, suited, freedom, Seen(catalogue))
+        space = Space.of(catalogue, suited, freedom, SeenRows(catalogue))
         drawing = Drawing(space, design_of(RANDOM, space, seed), seed, good)
         for pair in PairDrawing(catalogue, drawing, factor, seed).pairs(count):
             made += pair

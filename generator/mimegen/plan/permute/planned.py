@@ -20,7 +20,7 @@ from mimegen.plan.permute.declaration import OWN_STYLE, VIDEO, Declaration, Perm
 from mimegen.plan.plan import CastingPlan, Plan, check_displays, display_of
 from mimegen.plan.shots import Rendering, Shot
 from mimegen.plan.variants import Variant, parse_variants
-from mimegen.plan.view import View
+from mimegen.plan.view import ViewOverrides
 from mimegen.shots.config import RenderConfig, read_config
 
 
@@ -94,11 +94,13 @@ def faults_of(declared: Declaration) -> tuple[Fault, ...]:
 
 
 def config_of(config: RenderConfig, declared: Declaration) -> RenderConfig:
-    """Return a render config with the declared camera and light. Raises RequestError as ``View``.
+    """Return a render config with the declared camera and light.
+
+    Raises RequestError as ``ViewOverrides``.
     """
-    return View(declared.elevation, declared.lens,
-                (declared.light_azimuth, declared.light_elevation),
-                declared.light_strength).of(config)
+    return ViewOverrides(declared.elevation, declared.lens,
+                         (declared.light_azimuth, declared.light_elevation),
+                         declared.light_strength).of(config)
 
 
 def variant_of(catalogue: Catalogue, declared: Declaration) -> Variant:

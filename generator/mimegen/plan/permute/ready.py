@@ -11,7 +11,7 @@ from mimegen.base.yaml_file import Strict, read_yaml
 FOLDER = Path(__file__).with_name("requests")
 
 
-class Ready(Strict):
+class ReadyPermutations(Strict):
     """Which actions, axes and design a request has, and what is fixed; see ``permute --help``."""
 
     about: str
@@ -21,9 +21,9 @@ class Ready(Strict):
     design: Literal["random", "pairwise", "full", "latin"]
 
 
-def read_ready(name: str) -> Ready:
+def read_ready(name: str) -> ReadyPermutations:
     """Return a request by its name or file. Raises RequestError where there is none, or wrong."""
     known = {file.stem: file for file in FOLDER.glob("*.yaml")}
     if name not in known and not Path(name).is_file():
         raise RequestError(f"no ready request '{name}'{near_misses(name, known)}")
-    return read_yaml(known.get(name, Path(name)), Ready)
+    return read_yaml(known.get(name, Path(name)), ReadyPermutations)

@@ -19,7 +19,7 @@ from mimegen.plan.permute.people import apart, person_of
 
 
 @dataclass(frozen=True)
-class Seen:
+class SeenRows:
     """What the rows of given manifests show: of each action, each take, and by whom."""
 
     catalogue: Catalogue
@@ -69,13 +69,13 @@ class Seen:
         return len(known) < 2 or bool((apart(known[0], known[1:], axes().unseen.person) > 1).all())
 
 
-def seen_in(catalogue: Catalogue, places: Iterable[Path]) -> Seen:
+def seen_in(catalogue: Catalogue, places: Iterable[Path]) -> SeenRows:
     """Return what manifests show; a place is a manifest or its folder.
 
     Raises RequestError where there is none, or a line is no row.
     """
     rows = [row for place in places for row in _rows(place)]
-    seen = Seen(catalogue, len(rows), avatars=frozenset(
+    seen = SeenRows(catalogue, len(rows), avatars=frozenset(
         name for row in rows for name in (row.avatar, row.partner_avatar) if name is not None))
     for row in rows:
         if row.angle is not None:

@@ -34,7 +34,7 @@ from mimegen.plan.permute.axes import (
     axes,
 )
 from mimegen.plan.permute.declaration import OWN_STYLE, VIDEO
-from mimegen.plan.permute.seen import Seen
+from mimegen.plan.permute.seen import SeenRows
 from mimegen.plan.variants import parse_variants
 from mimegen.shots.config import FramedCamera, RenderConfig, read_config
 
@@ -46,7 +46,7 @@ PEOPLE_TRIED = 400
 
 
 @dataclass(frozen=True)
-class Part:
+class TakeSpace:
     """A take, the names of sets that are neither of its own, and the levels of each drawn axis.
 
     ``misaligned`` are the names that mislead, by where they come from: its own, or by rule.
@@ -66,12 +66,12 @@ class Space:
 
     catalogue: Catalogue
     freedom: Freedom
-    seen: Seen
+    seen: SeenRows
     config: RenderConfig
-    parts: tuple[Part, ...]
+    parts: tuple[TakeSpace, ...]
 
     @classmethod
-    def of(cls, catalogue: Catalogue, entries: Sequence[Entry], freedom: Freedom, seen: Seen
+    def of(cls, catalogue: Catalogue, entries: Sequence[Entry], freedom: Freedom, seen: SeenRows
            ) -> Self:
         """Return the space of all takes of actions.
 
@@ -107,7 +107,7 @@ class Space:
         return sum(prod(self._width(part, axis, grid) for axis, grid in part.grid.items())
                    * self._seeds(part) * self._people(part) for part in self.parts)
 
-    def _width(self, part: Part, axis: str, grid: Sequence[Value]) -> int:
+    def _width(self, part: TakeSpace, axis: str, grid: Sequence[Value]) -> int:
         """Return how many values a drawn axis has: of backgrounds every set, and place, counts."""
         if axis != "background":
             return len(grid)
@@ -115,7 +115,7 @@ class Space:
         return sum(places if name in self.varying else 1
                    for role in grid for name in self._names(part, str(role)))
 
-    def _names(self, part: Part, role: str) -> tuple[str, ...]:
+    def _names(self, part: TakeSpace, role: str) -> tuple[str, ...]:
         """Return the backgrounds that a role, or a name, stands for."""
         if role == "misaligned":
             return tuple(name for source in self.freedom.levels_of(MISLEADING)
@@ -129,13 +129,13 @@ class Space:
         """The backgrounds of which seeds draw other places."""
         return varying_sets(self.catalogue)
 
-    def _seeds(self, part: Part) -> int:
+    def _seeds(self, part: TakeSpace) -> int:
         if SEED not in self.freedom.drawn or not isinstance(part.take, ScoreTake):
             return 1
         seen = self.seen.seeds.get((part.take.action, part.take.name), set())
         return axes().seeds[SEED].below - len(seen)
 
-    def _people(self, part: Part) -> int:
+    def _people(self, part: TakeSpace) -> int:
         return self.people**part.take.performers if CHARACTER in self.freedom.drawn else 1
 
     @cached_property
@@ -197,7 +197,7 @@ def _can_be_performed(take: Take, name: str, value: Value) -> bool:
     return value in score.stances if name == STANCE else name == INTENSITY or bool(score.repeat)
 
 
-def _check_manners(freedom: Freedom, parts: Sequence[Part]) -> None:
+def _check_manners(freedom: Freedom, parts: Sequence[TakeSpace]) -> None:
     """Raise RequestError where a manner of cues is drawn and no take has it."""
     for name in MANNERS:
         if name in freedom.drawn and all(part.grid[name] == (OWN_MANNER,) for part in parts):
@@ -217,9 +217,9 @@ class _Rules:
 
     catalogue: Catalogue
     freedom: Freedom
-    seen: Seen
+    seen: SeenRows
 
-    def part(self, take: Take) -> Part:
+    def part(self, take: Take) -> TakeSpace:
         others = self._new(take, (name for name in self._sets
                                   if name not in (take.aligned, take.misaligned)))
         misaligned = {source: self._new(take, names) or names
@@ -237,7 +237,7 @@ class _Rules:
                 raise RequestError(
                     f"{take.action}: no value of the axis {name} is far enough from all"
                     f" {self.seen.rows} rows; fix it with --fix {name}=..., which skips this check")
-        return Part(take, others, misaligned, grid, {name: values or grid[name][:1]
+        return TakeSpace(take, others, misaligned, grid, {name: values or grid[name][:1]
                                          for name, values in levels.items()})
 
     @cached_property

@@ -4,8 +4,8 @@ import bpy
 import numpy as np
 import OpenEXR
 
-from mimegen.groundtruth.seen import Floats, Seen
-from mimegen.groundtruth.surface import Scene
+from mimegen.groundtruth.seen import Floats, SeenSurface
+from mimegen.groundtruth.surface import PosedScene
 from mimegen.rendering.cycles.render import crop, passing_file
 from mimegen.rendering.cycles.scene import place_camera, reset_scene
 from mimegen.shots.camera import Camera
@@ -19,18 +19,18 @@ VALUES = ("following", "preceding", "labels")
 class CyclesEye:
     """A scene's surface in Blender; made once, then asked for many frames and cameras."""
 
-    def __init__(self, scene: Scene) -> None:
+    def __init__(self, scene: PosedScene) -> None:
         begin_passes(VALUES)
         self._scene = scene
         self._mesh = _make_mesh(scene)
         self._reader = LayerReader()
 
-    def look(self, frame: int, camera: Camera) -> Seen:
+    def look(self, frame: int, camera: Camera) -> SeenSurface:
         """Return what a camera sees of the figures in a frame."""
         places = self._scene.vertices(frame)
         region = seen_region(places.astype(float), camera)
         if is_empty(region):
-            return Seen.nothing()
+            return SeenSurface.nothing()
         self._mesh.vertices.foreach_set("co", places.ravel())
         for name, values in ((NORMAL, self._scene.normals(frame)),
                              ("following", self._scene.vertices(frame + 1)),
@@ -42,9 +42,10 @@ class CyclesEye:
         layers = self._reader.render(region)
         # A ray goes on through holes, but has noted what it went through.
         there = np.isfinite(layers["Depth"])[..., None]
-        return Seen(region, layers["Depth"], np.where(there, unit_normals(layers), np.float32(0)),
-                    np.round(there * layers["labels"]).astype(np.uint8), layers["following"],
-                    layers["preceding"])
+        return SeenSurface(region, layers["Depth"], np.where(there, unit_normals(layers),
+                                                             np.float32(0)),
+                           np.round(there * layers["labels"]).astype(np.uint8), layers["following"],
+                           layers["preceding"])
 
 
 def unit_normals(layers: dict[str, Floats]) -> Floats:
@@ -93,7 +94,7 @@ def _towards_ray(material: bpy.types.Material, source: bpy.types.Node) -> bpy.ty
     return turn.outputs[0]
 
 
-def _make_mesh(scene: Scene) -> bpy.types.Mesh:
+def _make_mesh(scene: PosedScene) -> bpy.types.Mesh:
     surface = scene.surface
     made = bpy.data.meshes.new("surface")
     made.vertices.add(len(surface.persons))

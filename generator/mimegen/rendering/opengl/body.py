@@ -14,7 +14,7 @@ from scipy import sparse
 from mimegen.characters.character import Character, Mesh
 from mimegen.characters.posing import corrections_of
 from mimegen.motion.quaternions import FloatArray
-from mimegen.rendering.opengl.looks import Look, look_of
+from mimegen.rendering.opengl.looks import MeshLook, look_of
 from mimegen.shots.shadow import surface_matrix
 from mimegen.shots.skinning import BodySkin, SkinMatrix, skin_matrix
 
@@ -53,7 +53,7 @@ class RasterBody:
         return posed[:self.size]
 
 
-class Part:
+class DrawnPart:
     """Triangles that are drawn in one go, with the picture that they wear, if any.
 
     Those ``two_sided`` are seen from behind as well.
@@ -74,7 +74,7 @@ def triangles_of(faces: NDArray[np.int32]) -> NDArray[np.int32]:
     return both[both[:, 2] >= 0]
 
 
-def _skin(meshes: Sequence[Mesh], looks: Sequence[Look], joints: int) -> SkinMatrix:
+def _skin(meshes: Sequence[Mesh], looks: Sequence[MeshLook], joints: int) -> SkinMatrix:
     """Return the matrix (2 V, 4 J) that poses all vertices, then their normals."""
     turned = np.tile(np.array([1, 1, 1, 0], np.float32), joints)
     places = [skin_matrix(mesh, joints) for mesh in meshes]
@@ -101,7 +101,8 @@ def _split_at_seams(mesh: Mesh) -> Mesh:
                    weights=mesh.weights[old], uvs=None, attributes=attributes)
 
 
-def _parts(context: moderngl.Context, character: Character, meshes: Sequence[Mesh]) -> list[Part]:
+def _parts(context: moderngl.Context, character: Character, meshes: Sequence[Mesh]
+          ) -> list[DrawnPart]:
     """Return what is drawn: all that wears no picture at once, each other mesh by itself."""
     plain: dict[bool, list[NDArray[np.int32]]] = {}
     worn = []
@@ -115,9 +116,9 @@ def _parts(context: moderngl.Context, character: Character, meshes: Sequence[Mes
         else:
             uvs = np.zeros((total, 2))
             uvs[first:first + len(mesh.vertices)] = mesh.attributes["uv"]
-            worn.append(Part(context, triangles, two_sided, uvs, texture(context, image)))
+            worn.append(DrawnPart(context, triangles, two_sided, uvs, texture(context, image)))
         first += len(mesh.vertices)
-    return [*(Part(context, np.concatenate(of), sided) for sided, of in plain.items()), *worn]
+    return [*(DrawnPart(context, np.concatenate(of), sided) for sided, of in plain.items()), *worn]
 
 
 def texture(context: moderngl.Context, image: bytes) -> moderngl.Texture:

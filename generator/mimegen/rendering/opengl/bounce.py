@@ -35,7 +35,7 @@ LOOKS = 32
 
 
 @dataclass(frozen=True, eq=False)
-class Light:
+class SetLight:
     """What shines on a set: lamps' parts, ``sky`` radiance by direction, and the sun.
 
     Parts (L, 10) have a place, a direction, power and area; ``lamp_of`` (L,) numbers their lamps.
@@ -119,7 +119,7 @@ class Spread:
                        visible=shown(volume.visible[..., None])[..., 0])
 
 
-def spread_light(whole: Voxels, casting: Voxels, light: Light, grid: Grid,
+def spread_light(whole: Voxels, casting: Voxels, light: SetLight, grid: Grid,
                  within: NDArray[np.bool_] | None = None) -> Spread:
     """Return the light in a set, all but the sun's own, at the middles of a grid's cells.
 
@@ -173,7 +173,7 @@ def through_shell(above: FloatArray) -> FloatArray:
     return np.asarray(squared * np.log(1 + 1 / squared))
 
 
-def _from_beyond(light: Light, seen: NDArray[np.int64], starts: FloatArray, along: FloatArray,
+def _from_beyond(light: SetLight, seen: NDArray[np.int64], starts: FloatArray, along: FloatArray,
                  sky: FloatArray) -> FloatArray:
     """Return what comes along rays (N, 3) that meet no cells: ``sky`` (N, 3) or what hides it.
 
@@ -191,7 +191,7 @@ def _from_beyond(light: Light, seen: NDArray[np.int64], starts: FloatArray, alon
     return result
 
 
-def _through_shell(casting: Voxels, light: Light, seen: NDArray[np.int64], starts: FloatArray,
+def _through_shell(casting: Voxels, light: SetLight, seen: NDArray[np.int64], starts: FloatArray,
                    above: FloatArray) -> FloatArray:
     """Return what of the sky's light ``above`` (N, 3) comes through the walls that rays meet."""
     shell = (seen >= 0) & (casting.free.ravel()[seen] > 0) & above.any(axis=1)
@@ -224,7 +224,7 @@ def _gathered(light: FloatArray | NDArray[np.float32], ways: FloatArray) -> NDAr
     return np.asarray(np.einsum("rk,prc->pkc", weights, by_place, optimize=True))
 
 
-def _from_lamps(casting: Voxels, light: Light, places: FloatArray, grid: Grid
+def _from_lamps(casting: Voxels, light: SetLight, places: FloatArray, grid: Grid
                 ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
     """Return harmonics (P, 9, 3) of the first lamps, then of others, and how visible the first are.
 
@@ -251,7 +251,7 @@ def _from_lamps(casting: Voxels, light: Light, places: FloatArray, grid: Grid
     return single, others, come / sent
 
 
-def _from_glow(dark: Voxels, light: Light, places: FloatArray) -> NDArray[np.float32]:
+def _from_glow(dark: Voxels, light: SetLight, places: FloatArray) -> NDArray[np.float32]:
     """Return harmonics (P, 9, 3) of what glows, whose parts are looked at as often as they shine.
 
     Cells of ``dark`` are free where things glow: in cells' own thickness thin lamps would hide one
@@ -302,7 +302,7 @@ def _drawn(strengths: NDArray[np.float32]) -> NDArray[np.int64]:
                                  share.shape[1] - 1))
 
 
-def _sunlight(casting: Voxels, light: Light, cells: NDArray[np.int64],
+def _sunlight(casting: Voxels, light: SetLight, cells: NDArray[np.int64],
               facing: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return the sun's irradiance over pi (C, 6, 3) on the sides of cells that face (C, 6, 3)."""
     result = np.zeros((len(cells), 6, 3), np.float32)

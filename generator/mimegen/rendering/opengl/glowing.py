@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from mimegen.base.vectors import unit
 from mimegen.motion.quaternions import FloatArray
-from mimegen.rendering.opengl.voxels import SIDES, Grid, Surface, points_on
+from mimegen.rendering.opengl.voxels import SIDES, ColoredTriangles, Grid, points_on
 
 # Parts have at least this size in metres, or more where there would be too many.
 LEAST_PART_M, MOST_PARTS = 0.5, 512
@@ -16,7 +16,7 @@ GROWTH = 1.3
 LEAST_SCREEN_M2 = 4.0
 
 
-def glowing_parts(surfaces: Sequence[Surface]) -> FloatArray:
+def glowing_parts(surfaces: Sequence[ColoredTriangles]) -> FloatArray:
     """Return what glows as parts (G, 10): a place, a direction, its power and its area."""
     glowing = [surface for surface in surfaces if surface.glows and surface.color.any()]
     if not glowing:
@@ -29,7 +29,7 @@ def glowing_parts(surfaces: Sequence[Surface]) -> FloatArray:
     return parts
 
 
-def screens(surfaces: Sequence[Surface], low: FloatArray, high: FloatArray) -> FloatArray:
+def screens(surfaces: Sequence[ColoredTriangles], low: FloatArray, high: FloatArray) -> FloatArray:
     """Return the large triangles (T, 3, 3) of what glows that lie outside of two corners (3,)."""
     glowing = [surface.triangles for surface in surfaces if surface.glows]
     triangles = np.concatenate([np.zeros((0, 3, 3), np.float32), *glowing]).astype(float)
@@ -63,7 +63,7 @@ def _bins(low: FloatArray, high: FloatArray, size: float) -> Grid:
     return Grid(low, np.full(3, size), (x, y, z))
 
 
-def _parts(glowing: Sequence[Surface], bins: Grid) -> FloatArray:
+def _parts(glowing: Sequence[ColoredTriangles], bins: Grid) -> FloatArray:
     """Return the parts (G, 10) that each side of the bins shows."""
     found = []
     for surface in glowing:

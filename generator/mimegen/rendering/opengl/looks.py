@@ -23,7 +23,7 @@ EYE_LIGHT = 0.5
 
 
 @dataclass(frozen=True, eq=False)
-class Look:
+class MeshLook:
     """How a mesh reflects and glows at its vertices.
 
     ``color`` (V, 3) linear RGB; ``glow`` (V, 3) radiance; ``shine`` (V, 3) roughness, reflection
@@ -36,7 +36,7 @@ class Look:
     normals: FloatArray
 
 
-def look_of(mesh: Mesh, material: Material) -> Look:
+def look_of(mesh: Mesh, material: Material) -> MeshLook:
     """Return what a mesh looks like; raises KeyError for an unknown kind or parameter."""
     normals = vertex_normals(mesh.vertices, mesh.faces)
     return KINDS[material.kind](mesh, material.parameters, normals)
@@ -44,26 +44,26 @@ def look_of(mesh: Mesh, material: Material) -> Look:
 
 def _look(mesh: Mesh, color: FloatArray | tuple[float, ...], normals: FloatArray, roughness: float,
           reflection: float = DIELECTRIC, metallic: float = 0.0,
-          glow: FloatArray | float = 0.0) -> Look:
+          glow: FloatArray | float = 0.0) -> MeshLook:
     size = (len(mesh.vertices), 3)
     shine = np.broadcast_to([roughness, reflection, metallic], size)
-    return Look(np.broadcast_to(color, size), np.broadcast_to(glow, size), shine, normals)
+    return MeshLook(np.broadcast_to(color, size), np.broadcast_to(glow, size), shine, normals)
 
 
-def _plain(mesh: Mesh, p: Mapping[str, Any], normals: FloatArray) -> Look:
+def _plain(mesh: Mesh, p: Mapping[str, Any], normals: FloatArray) -> MeshLook:
     return _look(mesh, p["color"], normals, p["roughness"], metallic=p["metallic"])
 
 
-def _light(mesh: Mesh, p: Mapping[str, Any], normals: FloatArray) -> Look:
+def _light(mesh: Mesh, p: Mapping[str, Any], normals: FloatArray) -> MeshLook:
     glow = np.array(p["color"]) * p["strength"]
     return _look(mesh, (0.0, 0.0, 0.0), normals, 1.0, 0.0, glow=glow)
 
 
-def _picture(mesh: Mesh, p: Mapping[str, Any], normals: FloatArray) -> Look:
+def _picture(mesh: Mesh, p: Mapping[str, Any], normals: FloatArray) -> MeshLook:
     return _look(mesh, (1.0, 1.0, 1.0), normals, p["roughness"], metallic=p["metallic"])
 
 
-def _skin(mesh: Mesh, p: Mapping[str, Any], normals: FloatArray) -> Look:
+def _skin(mesh: Mesh, p: Mapping[str, Any], normals: FloatArray) -> MeshLook:
     base, redness = np.array(p["color"]), p["redness"]
     own = mesh.attributes
     color = _mix(fractal(30.0 * own["rest"], 3.0), 0.9 * base, 1.1 * base)
@@ -74,7 +74,7 @@ def _skin(mesh: Mesh, p: Mapping[str, Any], normals: FloatArray) -> Look:
     return _look(mesh, color, normals, 0.52, 0.7 * DIELECTRIC)
 
 
-def _cloth(mesh: Mesh, p: Mapping[str, Any], normals: FloatArray) -> Look:
+def _cloth(mesh: Mesh, p: Mapping[str, Any], normals: FloatArray) -> MeshLook:
     rest = mesh.attributes["rest"]
     # A picture is multiplied with the color.
     base = np.ones(3) if "uv" in mesh.attributes else np.array(p["color"])
@@ -85,14 +85,14 @@ def _cloth(mesh: Mesh, p: Mapping[str, Any], normals: FloatArray) -> Look:
     return _look(mesh, color, folded, p["roughness"], 0.4 * DIELECTRIC)
 
 
-def _hair(mesh: Mesh, p: Mapping[str, Any], normals: FloatArray) -> Look:
+def _hair(mesh: Mesh, p: Mapping[str, Any], normals: FloatArray) -> MeshLook:
     strand, base = mesh.attributes["strand"], np.array(p["color"])
     streaks = 0.5 * fractal(5.0 * strand, 2.0) + 0.5 * fractal(30.0 * strand, 2.0)
     color = _mix(_span(streaks, 0.35, 0.65), 0.55 * base, np.minimum(1.0, 1.5 * base))
     return _look(mesh, color, normals, 0.5, 0.6 * DIELECTRIC)
 
 
-def _eye(mesh: Mesh, p: Mapping[str, Any], normals: FloatArray) -> Look:
+def _eye(mesh: Mesh, p: Mapping[str, Any], normals: FloatArray) -> MeshLook:
     angle, iris, base = mesh.attributes["angle"], p["iris_deg"], np.array(p["color"])
     bright, dark = (np.minimum(1.0, factor * base) for factor in (1.7, 0.8))
     color = _mix(_span(angle, 12.0, iris * 0.8), bright, dark)
@@ -104,7 +104,7 @@ def _eye(mesh: Mesh, p: Mapping[str, Any], normals: FloatArray) -> Look:
     return _look(mesh, color, -normals, 0.12, 1.2 * DIELECTRIC, glow=0.2 * color)
 
 
-def _painted(mesh: Mesh, p: Mapping[str, Any], normals: FloatArray) -> Look:
+def _painted(mesh: Mesh, p: Mapping[str, Any], normals: FloatArray) -> MeshLook:
     rest, own = mesh.attributes["rest"], mesh.attributes["paint"]
     dust = _span(fractal(7.0 * rest, 4.0), 0.5, 0.75) * p["wear"]
     color = _mix(dust, own, own * [0.72, 0.70, 0.66])
@@ -127,7 +127,7 @@ def _across(gradient: FloatArray, normals: FloatArray) -> FloatArray:
     return np.asarray(gradient - along * normals)
 
 
-KINDS: Mapping[str, Callable[[Mesh, Mapping[str, Any], FloatArray], Look]] = {
+KINDS: Mapping[str, Callable[[Mesh, Mapping[str, Any], FloatArray], MeshLook]] = {
     "plain": _plain, "image": _picture, "skin": _skin, "cloth": _cloth, "hair": _hair, "eye": _eye,
     "painted": _painted, "light": _light,
 }

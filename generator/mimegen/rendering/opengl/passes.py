@@ -3,8 +3,8 @@
 import moderngl
 import numpy as np
 
-from mimegen.groundtruth.seen import Floats, Seen
-from mimegen.groundtruth.surface import Scene
+from mimegen.groundtruth.seen import Floats, SeenSurface
+from mimegen.groundtruth.surface import PosedScene
 from mimegen.rendering.opengl.body import texture
 from mimegen.rendering.opengl.context import checked
 from mimegen.rendering.opengl.light import give, uniform
@@ -60,7 +60,7 @@ void main() {
 class RasterEye:
     """Draws a scene's surface; made once, then asked for many frames and cameras."""
 
-    def __init__(self, context: moderngl.Context, scene: Scene) -> None:
+    def __init__(self, context: moderngl.Context, scene: PosedScene) -> None:
         self._context, self._scene = context, scene
         self._program = context.program(VERTEX, FRAGMENT)
         size = 12 * len(scene.surface.persons)
@@ -76,12 +76,12 @@ class RasterEye:
         uniform(self._program, "image").value = 0
         self._targets = _Targets(context)
 
-    def look(self, frame: int, camera: Camera) -> Seen:
+    def look(self, frame: int, camera: Camera) -> SeenSurface:
         """Return what a camera sees of the figures in a frame."""
         places = self._scene.vertices(frame)
         region = seen_region(places.astype(float), camera)
         if is_empty(region):
-            return Seen.nothing()
+            return SeenSurface.nothing()
         for name, values in (("place", places), ("normal", self._scene.normals(frame)),
                              ("following", self._scene.vertices(frame + 1)),
                              ("preceding", self._scene.vertices(frame - 1))):
@@ -102,7 +102,7 @@ class RasterEye:
         holes.value = 0
         self._vertices.render(first=3 * first, vertices=3 * (count - first))
 
-    def _draw(self, camera: Camera, region: Region) -> Seen:
+    def _draw(self, camera: Camera, region: Region) -> SeenSurface:
         self._targets.begin((region[2] - region[0], region[3] - region[1]))
         give(self._program, view_values(camera, region, FARTHEST_M))
         # The picture's rows run downwards, which mirrors every face.
@@ -112,9 +112,9 @@ class RasterEye:
         surface, later, earlier, shown = self._targets.read()
         checked(self._context)
         nothing = shown[..., 3] == 0
-        return Seen(region, np.where(nothing, np.float32(np.inf), surface[..., 3]),
-                    surface[..., :3], np.round(shown[..., :3] * 255).astype(np.uint8),
-                    later[..., :3], earlier[..., :3])
+        return SeenSurface(region, np.where(nothing, np.float32(np.inf), surface[..., 3]),
+                           surface[..., :3], np.round(shown[..., :3] * 255).astype(np.uint8),
+                           later[..., :3], earlier[..., :3])
 
 
 def view_values(camera: Camera, region: Region, farthest_m: float) -> dict[str, object]:

@@ -47,12 +47,12 @@ from mimegen.rendering.opengl.set_shaders import (
     SET_VERTEX,
     SKY_FRAGMENT,
     SKY_VERTEX,
-    Kind,
+    ProgramKind,
     set_fragment,
 )
 from mimegen.rendering.opengl.shaders import SHADOW_FRAGMENT, SHADOW_VERTEX
 from mimegen.rendering.opengl.view import to_picture, to_sun
-from mimegen.rendering.opengl.voxels import Surface
+from mimegen.rendering.opengl.voxels import ColoredTriangles
 from mimegen.scenery.job import SetJob
 from mimegen.scenery.materials import SetMaterial
 from mimegen.shots.crop import Region
@@ -273,7 +273,7 @@ def _pixel_rays(context: moderngl.Context, job: SetJob, parts: Sequence["_Part"]
     return rays
 
 
-def _lamps_seen(rays: PixelRays, job: SetJob, things: Sequence[Surface]
+def _lamps_seen(rays: PixelRays, job: SetJob, things: Sequence[ColoredTriangles]
                 ) -> tuple[moderngl.Texture, moderngl.Texture]:
     """Return pictures of how much of the lamps is seen from what the camera sees."""
     grid, free = fine_matter(job.scenery, things)
@@ -336,9 +336,9 @@ def _draw_materials(context: moderngl.Context, by_lamps: bool, parts: Sequence[_
         name, material, corners = part
         # Between a net's cords others are seen, whichever is drawn first.
         context.fbo.depth_mask = material.pattern != "net"
-        program = _program(context, Kind(material.pattern, material.glow > 0, by_lamps,
-                                         name in view.shining, "far_ways" in lit,
-                                         lit["clouds"] > 0))
+        program = _program(context, ProgramKind(material.pattern, material.glow > 0, by_lamps,
+                                                name in view.shining, "far_ways" in lit,
+                                                lit["clouds"] > 0))
         give(program, seen)
         give(program, {"looked": float(view.upright and part.solid),
                        "looked_metal": lit["looked_near"] * is_metal(material)})
@@ -377,7 +377,7 @@ def _layout(program: moderngl.Program, buffer: moderngl.Buffer) -> tuple[Any, ..
 
 
 @lru_cache(maxsize=64)
-def _program(context: moderngl.Context, kind: Kind) -> moderngl.Program:
+def _program(context: moderngl.Context, kind: ProgramKind) -> moderngl.Program:
     """Return the program that draws a kind of surface."""
     program = context.program(SET_VERTEX, set_fragment(kind))
     for name, unit in UNITS.items():

@@ -16,12 +16,19 @@ from mimegen.base.easing import ramp
 from mimegen.base.vectors import direction_from, unit
 from mimegen.characters.colors import to_linear
 from mimegen.motion.quaternions import FloatArray
-from mimegen.rendering.opengl.bounce import SINGLE, Light, Spread, Volume, even_ways, spread_light
+from mimegen.rendering.opengl.bounce import (
+    SINGLE,
+    SetLight,
+    Spread,
+    Volume,
+    even_ways,
+    spread_light,
+)
 from mimegen.rendering.opengl.clouds import COLOR as CLOUD
 from mimegen.rendering.opengl.clouds import cloud_shares
 from mimegen.rendering.opengl.glowing import glowing_parts, screens
 from mimegen.rendering.opengl.light_choice import nearby, rays_to_sky
-from mimegen.rendering.opengl.voxels import Grid, Surface, Voxels, matter_of
+from mimegen.rendering.opengl.voxels import ColoredTriangles, Grid, Voxels, matter_of
 from mimegen.scenery.job import SetJob
 from mimegen.scenery.layout import wall_panels, world_from_set
 from mimegen.scenery.light import Lamp
@@ -72,10 +79,11 @@ class Cells:
 
     whole: Voxels
     casting: Voxels
-    things: Sequence[Surface]
+    things: Sequence[ColoredTriangles]
 
 
-def set_cells(scenery: Scenery, shell: Sequence[Surface], inner: Sequence[Surface]) -> Cells:
+def set_cells(scenery: Scenery, shell: Sequence[ColoredTriangles], inner: Sequence[ColoredTriangles]
+             ) -> Cells:
     """Return the matter of surfaces in the set's own frame.
 
     ``shell`` are walls and ceilings, which cast no shadows, ``inner`` is everything else.
@@ -152,7 +160,8 @@ def _moved(triangles: Mapping[str, NDArray[np.float32]], matrix: FloatArray
             for name, corners in triangles.items()}
 
 
-def fine_matter(scenery: Scenery, things: Sequence[Surface]) -> tuple[Grid, NDArray[np.float32]]:
+def fine_matter(scenery: Scenery, things: Sequence[ColoredTriangles]
+               ) -> tuple[Grid, NDArray[np.float32]]:
     """Return fine cells of what hides lamps: grid and free cells.
 
     Both in the set's own frame.
@@ -172,10 +181,11 @@ def _within(scenery: Scenery, grid: Grid) -> NDArray[np.bool_]:
     return np.asarray(np.any(under, axis=0))
 
 
-def surfaces_of(scenery: Scenery, triangles: Mapping[str, NDArray[np.float32]]) -> list[Surface]:
+def surfaces_of(scenery: Scenery, triangles: Mapping[str, NDArray[np.float32]]
+               ) -> list[ColoredTriangles]:
     """Return what stops light of triangles (T, 3, 3) by material."""
     materials = {name: scenery.materials[name] for name in triangles}
-    return [Surface(_lying(triangles[name]), mean_color(look), look.glow > 0)
+    return [ColoredTriangles(_lying(triangles[name]), mean_color(look), look.glow > 0)
             for name, look in materials.items() if look.opacity == 1.0 and look.pattern != "net"]
 
 
@@ -228,7 +238,7 @@ def _even(low: FloatArray, high: FloatArray, most: int) -> Grid:
 
 
 def _light(job: SetJob, triangles: Mapping[str, NDArray[np.float32]],
-           surfaces: Sequence[Surface]) -> Light:
+           surfaces: Sequence[ColoredTriangles]) -> SetLight:
     scenery = job.scenery
     sun = scenery.sun.strength * linear(scenery.sun.color)
     own = set_from_world(scenery)
@@ -248,11 +258,11 @@ def _light(job: SetJob, triangles: Mapping[str, NDArray[np.float32]],
     sky = _sky(job)
     # What hides the sky far away is lit as a ball in the open is.
     far_light = sun / (4 * np.pi) + sky(even_ways(SKY_WAYS)).mean(axis=0)
-    return Light(parts, lamp_of, sky, above, sun, sun_from, glowing_parts(surfaces),
+    return SetLight(parts, lamp_of, sky, above, sun, sun_from, glowing_parts(surfaces),
                  screens(surfaces, *_region(scenery)), _far(scenery, surfaces), far_light)
 
 
-def _far(scenery: Scenery, surfaces: Sequence[Surface]) -> Voxels | None:
+def _far(scenery: Scenery, surfaces: Sequence[ColoredTriangles]) -> Voxels | None:
     """Return coarse cells of what stands beyond the region in which light is followed, if any."""
     low, high = _region(scenery)
     beyond = [replace(surface, triangles=_outside(surface.triangles, low, high))

@@ -203,7 +203,7 @@ void main() {
 """
 
 
-class Kind(NamedTuple):
+class ProgramKind(NamedTuple):
     """What a program is made for: less of it compiles sooner."""
 
     pattern: str
@@ -214,7 +214,7 @@ class Kind(NamedTuple):
     clouded: bool
 
 
-def set_fragment(kind: Kind) -> str:
+def set_fragment(kind: ProgramKind) -> str:
     """Return the program that colors a surface; its patterns have Blender's names."""
     flags = {"GLOWS": kind.glows, "BY_LAMPS": kind.by_lamps, "MIRRORS_FLOOR": kind.mirrors_floor,
              "KNOWS_FAR": kind.knows_far, "CLOUDED": kind.clouded}

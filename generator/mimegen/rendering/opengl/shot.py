@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from mimegen.characters.character import Character
 from mimegen.motion.quaternions import FloatArray
-from mimegen.rendering.opengl.body import Part, RasterBody
+from mimegen.rendering.opengl.body import DrawnPart, RasterBody
 from mimegen.rendering.opengl.context import checked
 from mimegen.rendering.opengl.ground import GroundPicture
 from mimegen.rendering.opengl.light import give, light_values, uniform
@@ -50,7 +50,7 @@ class _Drawn:
 
     seen: moderngl.VertexArray
     lit: moderngl.VertexArray
-    part: Part
+    part: DrawnPart
 
 
 class RasterStage:
@@ -99,7 +99,7 @@ class RasterStage:
             figure = halves_to_straight_srgb(self._draw(camera, region))
         return Frame(whole[2:], figure, region[:2], shadow, shadow_at)
 
-    def _ready(self, body: RasterBody, part: Part) -> _Drawn:
+    def _ready(self, body: RasterBody, part: DrawnPart) -> _Drawn:
         program = self._programs["PLAIN" if part.uvs is None else "TEXTURED"]
         content = [(body.places, "3f", "place"), (body.normals, "3f", "normal"),
                    (body.looks, LOOK_FORMAT, "color", "glow", "shine")]
@@ -150,7 +150,7 @@ class RasterStage:
         self._ground.render()
 
 
-def _tests(part: Part) -> int:
+def _tests(part: DrawnPart) -> int:
     return moderngl.DEPTH_TEST | (0 if part.two_sided else moderngl.CULL_FACE)
 
 

@@ -27,7 +27,7 @@ SPREAD = np.array([0.7548776662466927, 0.5698402909980532])
 
 
 @dataclass(frozen=True, eq=False)
-class Surface:
+class ColoredTriangles:
     """Triangles (T, 3, 3) in the world of one ``color`` (3,), which glow where ``glows``."""
 
     triangles: NDArray[np.float32]
@@ -188,7 +188,7 @@ class Matter:
                                       len(self.glow)), float)
 
 
-def matter_of(surfaces: Iterable[Surface], grid: Grid) -> Matter:
+def matter_of(surfaces: Iterable[ColoredTriangles], grid: Grid) -> Matter:
     """Return what of surfaces lies in a grid."""
     glow = np.zeros((int(np.prod(grid.shape)), 3), np.float32)
     found = [(np.zeros(0, np.int64), np.zeros(0), np.zeros((0, 3)), np.zeros((0, 3)))]

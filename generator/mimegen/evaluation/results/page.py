@@ -275,8 +275,8 @@ def _clips(failed: Sequence[Failure]) -> PageSection:
     note = f" {missing} of the clips were not found, or are too long to lie in a page." \
         if missing else ""
     return PageSection("<h2>Clips that models fail on</h2><p>The worst question of each of the"
-                       " hardest actions. The clips lie in this page, made small, at 10 frames a second."
-                       f"{note}</p><div>{shown}</div>", {})
+                       " hardest actions. The clips lie in this page, made small, at 10 frames"
+                       f" a second.{note}</p><div>{shown}</div>", {})
 
 
 def _clip(one: Failure) -> str:

@@ -10,7 +10,7 @@ import pytest
 from exports_clips import small_clips
 from mimegen.base.errors import RequestError
 from mimegen.evaluation.exports.exporting import export
-from mimegen.evaluation.making import Request, questions_of
+from mimegen.evaluation.making import QuestionRequest, questions_of
 from mimegen.evaluation.question import write_questions
 from mimegen.evaluation.templates import read_templates
 from running import invoke
@@ -21,7 +21,7 @@ def clips(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Clips, and questions about them."""
     out = tmp_path_factory.mktemp("clips") / "out"
     rows = small_clips(out)
-    write_questions(out / "questions-mc.jsonl", questions_of(rows, Request(
+    write_questions(out / "questions-mc.jsonl", questions_of(rows, QuestionRequest(
         "mc", "label", "zero-shot", read_templates("mc", None))))
     return out
 

@@ -196,7 +196,7 @@ def test_takes_are_looked_at_on_all_cores(
     assert len(good.known) >= 4, "of each the take and the person"
 
     class Known(GoodTakes):
-        def _looked_up(self, key: str, find: object) -> list[str]:
+        def _cached(self, key: str, find: object) -> list[str]:
             return self.known[key]
 
     known = list(people_who_stop(Known(good.file, good.known)).declarations(2))

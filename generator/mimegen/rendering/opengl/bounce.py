@@ -16,22 +16,37 @@ from mimegen.motion.quaternions import FloatArray
 from mimegen.rendering.opengl.glowing import passing
 from mimegen.rendering.opengl.voxels import SIDES, SPREAD, Grid, Voxels
 
-RAYS = 128
-BOUNCES = 2
-# So many lamps, those of most power, shaders reckon with one by one.
+# Lamps, those of most power, that shaders sum one by one; also the size of their arrays.
 SINGLE = 8
-# What turns radiance harmonics of order 0, 1 and 2 into irradiance over pi.
+# Factors from radiance harmonics of order 0, 1 and 2 to irradiance over pi: the clamped cosine's
+# own harmonics (Ramamoorthi and Hanrahan 2001).
 COSINE = np.array([1.0, *3 * [2 / 3], *5 * [1 / 4]])
-# Light of small lamps is spread over so much of the way to a neighbouring place.
-NEAREST = 0.5
-# How far before a surface, in cells, the light is taken that reaches it.
-AWAY = 0.35
-# Matter so near to a lamp, in cells, is taken for its own fixture and stops nothing.
+# A lamp's own fixture, within this many cells of it, stops none of its light.
 FIXTURE = 2.5
-# As high over what glows, in cells, all is free: what it hangs on stops nothing.
-BEFORE_GLOW = 0.9
-# So often a place looks at what glows.
-LOOKS = 32
+
+
+@dataclass(frozen=True)
+class BounceParameters:
+    """How light is followed through cells. Lengths in cells are sides of a cell of matter."""
+
+    # Rays from each place. In a closed room with a lamp the result is within 1 % of the closed form
+    # (tests/rendering/opengl/test_set_light.py).
+    rays: int = 128
+    # As many as the preview config has, which drafts imitate.
+    bounces: int = 2
+    # A small lamp's light is spread over this share of the distance between places: a place that
+    # happens to lie beside a lamp must not stand for its whole cell.
+    spread: float = 0.5
+    # Distance (cells) before a surface at which the light that reaches it is read: nearer, cells of
+    # the surface itself darken it, farther, light leaks in around corners.
+    before_surface: float = 0.35
+    # Height (cells) above a glowing part that is free: what it hangs on stops nothing.
+    before_glow: float = 0.9
+    # Glowing parts that each place samples.
+    glow_samples: int = 32
+
+
+BOUNCE = BounceParameters()
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,8 +143,8 @@ def spread_light(whole: Voxels, casting: Voxels, light: SetLight, grid: Grid,
     lamps and sun shine, and some of the sky.
     """
     places = grid.middles(np.arange(int(np.prod(grid.shape))))
-    ways = even_ways(RAYS)
-    starts, along = np.repeat(places, RAYS, axis=0), np.tile(ways, (len(places), 1))
+    ways = even_ways(BOUNCE.rays)
+    starts, along = np.repeat(places, BOUNCE.rays, axis=0), np.tile(ways, (len(places), 1))
     seen, _ = whole.trace(starts, along)
     open_sky = np.tile(light.sky(ways), (len(places), 1))
     sky = _from_beyond(light, seen, starts, along, open_sky)
@@ -156,7 +171,7 @@ def spread_light(whole: Voxels, casting: Voxels, light: SetLight, grid: Grid,
 
     # Where light bounces last things that glow are seen as well, as lamps are.
     volume = lit_by(np.zeros((len(found), 6, 3), np.float32))
-    for _ in range(BOUNCES):
+    for _ in range(BOUNCE.bounces):
         volume = lit_by(_scattered(whole, volume, found, sunny))
     return Spread(whole, fill, volume, single)
 
@@ -219,8 +234,8 @@ def _basis(ways: FloatArray) -> FloatArray:
 
 def _gathered(light: FloatArray | NDArray[np.float32], ways: FloatArray) -> NDArray[np.float32]:
     """Return the harmonics (P, 9, 3) of light (P RAYS, 3) that comes along ways (RAYS, 3)."""
-    by_place = light.astype(np.float32).reshape(-1, RAYS, 3)
-    weights = (4 * np.pi / RAYS * _basis(ways)).astype(np.float32)
+    by_place = light.astype(np.float32).reshape(-1, BOUNCE.rays, 3)
+    weights = (4 * np.pi / BOUNCE.rays * _basis(ways)).astype(np.float32)
     return np.asarray(np.einsum("rk,prc->pkc", weights, by_place, optimize=True))
 
 
@@ -232,7 +247,7 @@ def _from_lamps(casting: Voxels, light: SetLight, places: FloatArray, grid: Grid
     """
     single, others = np.zeros((2, len(places), 9, 3), np.float32)
     sent, come = np.full((2, len(places), SINGLE), 1e-9, np.float32)
-    nearest = NEAREST * float(grid.cell_m.min())
+    nearest = BOUNCE.spread * float(grid.cell_m.min())
     for part, lamp in zip(light.parts, light.lamp_of, strict=True):
         at, facing, power, area = part[:3], part[3:6], part[6:9], part[9]
         away = at - places
@@ -266,11 +281,12 @@ def _from_glow(dark: Voxels, light: SetLight, places: FloatArray) -> NDArray[np.
     away = looked[..., :3] - places[lit, None]
     far, heights = np.linalg.norm(away, axis=-1), -(away * looked[..., 3:6]).sum(axis=-1)
     way = away / np.maximum(far, 1e-6)[..., None]
-    far *= 1.0 - np.minimum(BEFORE_GLOW * dark.cell_m / heights, 1.0)
-    hit, _ = dark.trace(np.repeat(places[lit], LOOKS, axis=0), way.reshape(-1, 3), far.ravel())
+    far *= 1.0 - np.minimum(BOUNCE.before_glow * dark.cell_m / heights, 1.0)
+    samples = BOUNCE.glow_samples
+    hit, _ = dark.trace(np.repeat(places[lit], samples, axis=0), way.reshape(-1, 3), far.ravel())
     basis = _basis(way.reshape(-1, 3)).reshape(*way.shape[:2], 9)
     colors = looked[..., 6:9] / looked[..., 6:9].sum(axis=-1, keepdims=True)
-    each = strengths[lit].sum(axis=1)[:, None] / LOOKS * (hit < 0).reshape(-1, LOOKS)
+    each = strengths[lit].sum(axis=1)[:, None] / samples * (hit < 0).reshape(-1, samples)
     total[lit] = np.einsum("pnk,pnc->pkc", basis, each[..., None] * colors, optimize=True)
     return total
 
@@ -296,7 +312,7 @@ def _drawn(strengths: NDArray[np.float32]) -> NDArray[np.int64]:
     share /= share[:, -1:]
     row = np.arange(len(share))[:, None]
     shift = (row * SPREAD[0]) % 1.0
-    wanted = (np.arange(LOOKS) + shift) / LOOKS
+    wanted = (np.arange(BOUNCE.glow_samples) + shift) / BOUNCE.glow_samples
     found = np.searchsorted((share + row).ravel(), (wanted + row).ravel())
     return np.asarray(np.minimum(found.reshape(wanted.shape) - row * share.shape[1],
                                  share.shape[1] - 1))
@@ -321,8 +337,9 @@ def _scattered(whole: Voxels, volume: Volume, cells: NDArray[np.int64], sunny: N
     """Return the radiance (C, 6, 3) that the sides of cells scatter."""
     middles = whole.grid.middles(cells)
     sent = np.empty((len(cells), 6, 3), np.float32)
+    away = 0.5 * whole.cell_m + BOUNCE.before_surface * volume.grid.cell_m
     for side, normal in enumerate(SIDES):
-        before = middles + (0.5 * whole.cell_m + AWAY * volume.grid.cell_m) * normal
+        before = middles + away * normal
         lit = volume.over_pi(before, whole.facing[cells, side]) + sunny[:, side]
         sent[:, side] = whole.color[cells] * lit
     return sent

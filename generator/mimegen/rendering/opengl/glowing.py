@@ -1,6 +1,7 @@
 """What glows in a set, taken apart so that its light can be summed as that of lamps is."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,11 +10,20 @@ from mimegen.base.vectors import unit
 from mimegen.motion.quaternions import FloatArray
 from mimegen.rendering.opengl.voxels import SIDES, ColoredTriangles, Grid, points_on
 
-# Parts have at least this size in metres, or more where there would be too many.
-LEAST_PART_M, MOST_PARTS = 0.5, 512
-GROWTH = 1.3
-# What is smaller hides too little of the sky to count.
-LEAST_SCREEN_M2 = 4.0
+
+@dataclass(frozen=True)
+class GlowParameters:
+    """How what glows is divided."""
+
+    # The least side (m) of a part; sides grow by a factor until there are no more than so many.
+    least_part_m: float = 0.5
+    most_parts: int = 512
+    growth: float = 1.3
+    # Smaller glowing triangles (square metres) outside of a set hide too little sky to count.
+    least_screen_m2: float = 4.0
+
+
+GLOW = GlowParameters()
 
 
 def glowing_parts(surfaces: Sequence[ColoredTriangles]) -> FloatArray:
@@ -23,9 +33,9 @@ def glowing_parts(surfaces: Sequence[ColoredTriangles]) -> FloatArray:
         return np.zeros((0, 10))
     corners = np.concatenate([surface.triangles.reshape(-1, 3) for surface in glowing])
     low, high = corners.min(axis=0) - 1e-3, corners.max(axis=0) + 1e-3
-    size = LEAST_PART_M
-    while len(parts := _parts(glowing, _bins(low, high, size))) > MOST_PARTS:
-        size *= GROWTH
+    size = GLOW.least_part_m
+    while len(parts := _parts(glowing, _bins(low, high, size))) > GLOW.most_parts:
+        size *= GLOW.growth
     return parts
 
 
@@ -36,7 +46,7 @@ def screens(surfaces: Sequence[ColoredTriangles], low: FloatArray, high: FloatAr
     outside = ((triangles.max(axis=1) < low) | (triangles.min(axis=1) > high)).any(axis=1)
     across = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
     inwards = (across * ((low + high) / 2 - triangles[:, 0])).sum(axis=1) > 0
-    large = np.linalg.norm(across, axis=1) > 2 * LEAST_SCREEN_M2
+    large = np.linalg.norm(across, axis=1) > 2 * GLOW.least_screen_m2
     return np.asarray(triangles[outside & inwards & large])
 
 

@@ -5,6 +5,7 @@ in Heitz, Sampling the GGX distribution of visible normals, 2018).
 """
 
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import moderngl
@@ -17,17 +18,29 @@ from mimegen.scenery.materials import SetMaterial
 from mimegen.shots.camera import Camera
 from mimegen.shots.crop import Region
 
-# Nothing lower over the floor counts as standing on it; what is level there belongs to it.
+# Nothing lower than this (m) counts as standing on the floor; what is level there belongs to it.
 FLOOR_M = 0.05
-LEVEL_COSINE = 0.99
-# A floor rougher than this is lit from all around.
-ROUGHEST = 0.6
-# The mirrored picture reaches so far beyond the camera's, in its widths and heights.
-ASIDE, BELOW = 0.2, 0.7
-# Its pixels for one of the camera's.
-FINE = 0.75
-# A floor that shines has so much area, in square metres; smaller things are passed over.
-LEAST_AREA_M2 = 1.0
+
+
+@dataclass(frozen=True)
+class MirrorParameters:
+    """Which floors mirror, and how large the mirrored picture is."""
+
+    # Cosine to the vertical from which a triangle counts as level.
+    level_cosine: float = 0.99
+    # Rougher floors show no picture: they are lit from all around.
+    roughest: float = 0.6
+    # How far the mirrored picture reaches beyond the camera's, in its widths and heights: facets of
+    # a rough floor mirror what stands there.
+    aside: float = 0.2
+    below: float = 0.7
+    # Its pixels for one of the camera's; blurred anyway, so fewer do.
+    resolution: float = 0.75
+    # Smaller shining floors (square metres) are not worth a second drawing of the set.
+    least_area_m2: float = 1.0
+
+
+MIRROR = MirrorParameters()
 
 # A facet of a rough surface, GLSL 3.30.
 FACET = """
@@ -106,10 +119,10 @@ class FloorMirror:
     def __init__(self, context: moderngl.Context, camera: Camera, farthest_m: float,
                  nearest_m: float) -> None:
         width, height = camera.width, camera.height
-        self.region: Region = (-int(ASIDE * width), 0, int((1 + ASIDE) * width),
-                               int((1 + BELOW) * height))
+        self.region: Region = (-int(MIRROR.aside * width), 0, int((1 + MIRROR.aside) * width),
+                               int((1 + MIRROR.below) * height))
         left, top, right, bottom = self.region
-        size = (int(FINE * (right - left)), int(FINE * (bottom - top)))
+        size = (int(MIRROR.resolution * (right - left)), int(MIRROR.resolution * (bottom - top)))
         self._light = context.texture(size, 4, dtype="f2")
         self._depth = context.depth_texture(size)
         self._light.repeat_x = self._light.repeat_y = False
@@ -119,7 +132,7 @@ class FloorMirror:
         self._drawn = context.framebuffer(self._light, self._depth)
         self.matrix = to_picture(camera, self.region, farthest_m, nearest_m)
         self._depths = np.array([nearest_m, farthest_m])
-        self._texels = FINE * camera.focal_pixels
+        self._texels = MIRROR.resolution * camera.focal_pixels
 
     def start(self) -> None:
         """Draw into it from now on."""
@@ -162,8 +175,8 @@ def mirroring(parts: Mapping[str, NDArray[np.float32]], materials: Mapping[str, 
     Where one does, so does what is wet of a shore.
     """
     found = {name for name, corners in parts.items()
-             if (materials[name].coat > 0 or materials[name].roughness < ROUGHEST)
-             and materials[name].glow == 0 and _floor_area(corners) > LEAST_AREA_M2}
+             if (materials[name].coat > 0 or materials[name].roughness < MIRROR.roughest)
+             and materials[name].glow == 0 and _floor_area(corners) > MIRROR.least_area_m2}
     return found | {name for name in parts if found and materials[name].pattern == "shore"}
 
 
@@ -174,7 +187,7 @@ def _floor_area(corners: NDArray[np.float32]) -> float:
 
 def _level(corners: NDArray[np.float32]) -> NDArray[np.bool_]:
     """Return which corners (N,) are of triangles that are level and lie on the floor."""
-    level = (corners[:, 2] < FLOOR_M) & (corners[:, 5] > LEVEL_COSINE)
+    level = (corners[:, 2] < FLOOR_M) & (corners[:, 5] > MIRROR.level_cosine)
     return np.repeat(level.reshape(-1, 3).all(axis=1), 3)
 
 

@@ -58,21 +58,33 @@ from mimegen.scenery.materials import SetMaterial
 from mimegen.shots.crop import Region
 from mimegen.shots.pixels import to_straight_srgb
 
-# Each pixel is the mean of so many, across and down, whose edges have so many samples.
-FINER, SAMPLES = 2, 4
-SHADOW_CELLS = 2048
 # What shaders read, in the order of its units.
 SAMPLERS = ("shadow_map", "volume", "lobes", "near_shares", "lamps_first", "lamps_rest",
             "far_map", "metals_seen", "net_map")
 UNITS = {name: unit for unit, name in enumerate((*SAMPLERS, "floor_light", "floor_depth"))}
-# How far around the performer things cast shadows.
-SHADOW_REACH_M = 24.0
-SHADOW_LIFT_M = 0.02
-# How far above what it falls on the edge is that a shadow's softness is meant for.
-SHADOW_HEIGHT_M = 0.6
 FARTHEST_M = 20000.0
-# Nothing of a set is nearer; so depth tells what lies on a floor from the floor.
+# Nothing of a set is nearer (m); so depth tells what lies on a floor from the floor.
 NEAREST_M = 0.5
+
+
+@dataclass(frozen=True)
+class DrawingParameters:
+    """How finely a set is drawn, and its sun's shadow."""
+
+    # Each pixel is the mean of so many, across and down, whose edges have so many samples: 16 a
+    # pixel, so that lines far away do not break.
+    finer: int = 2
+    samples: int = 4
+    # Cells of the sun's map, across and down, and how far (m) around the performer it reaches.
+    shadow_cells: int = 2048
+    shadow_reach_m: float = 24.0
+    # How far (m) before a surface its shadow is looked up, so that it does not shade itself.
+    shadow_lift_m: float = 0.02
+    # A shadow is as soft as that of an edge at this height (m): legs of chairs and tables.
+    shadow_height_m: float = 0.6
+
+
+DRAWING = DrawingParameters()
 # OpenGL's number of the first plane that shaders may cut by.
 CLIP_DISTANCE = 0x3000
 
@@ -156,7 +168,8 @@ def _mean(content: bytes, job: SetJob) -> NDArray[np.uint8]:
     """Return the picture (H, W, 3), sRGB bytes, of finer pixels' half floats."""
     height, width = job.camera.height, job.camera.width
     light = np.frombuffer(content, np.float16).astype(np.float32)
-    mean = np.clip(light.reshape(height, FINER, width, FINER, 4).mean(axis=(1, 3)), 0.0, 1.0)
+    finer = light.reshape(height, DRAWING.finer, width, DRAWING.finer, 4)
+    mean = np.clip(finer.mean(axis=(1, 3)), 0.0, 1.0)
     mean[..., 3] = 1.0
     return to_straight_srgb(mean)[..., :3]
 
@@ -171,9 +184,9 @@ def _light(job: SetJob) -> dict[str, Any]:
         "zenith": linear(sky.zenith), "horizon": linear(sky.horizon),
         "below": linear(sky.ground), "clouds": sky.clouds, "strength": sky.strength,
         "outdoors_share": float(not scenery.ceilings),
-        "picture_size": FINER * np.array([job.camera.width, job.camera.height]),
-        "eye": np.array(job.camera.position), "shadow_lift": SHADOW_LIFT_M,
-        "sun_size": np.tan(np.radians(scenery.sun.size_deg / 2)) * SHADOW_HEIGHT_M,
+        "picture_size": DRAWING.finer * np.array([job.camera.width, job.camera.height]),
+        "eye": np.array(job.camera.position), "shadow_lift": DRAWING.shadow_lift_m,
+        "sun_size": np.tan(np.radians(scenery.sun.size_deg / 2)) * DRAWING.shadow_height_m,
     }
 
 
@@ -183,7 +196,7 @@ def _draw_sun_maps(context: moderngl.Context, built: BuiltSet, lit: dict[str, An
 
     Adds to what the shaders take where that is, and how much nets cover.
     """
-    reach = SHADOW_REACH_M * np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1)
+    reach = DRAWING.shadow_reach_m * np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1)
                                        for z in (0, 0.5)])
     matrix, half = to_sun(reach, lit["sun_from"], 1.0)
     lit |= {"to_shadow": matrix, "shadow_spread": np.full(2, lit.pop("sun_size") / half / 2),
@@ -193,7 +206,7 @@ def _draw_sun_maps(context: moderngl.Context, built: BuiltSet, lit: dict[str, An
 
 def _sun_map(context: moderngl.Context, lit: dict[str, Any], casting: NDArray[np.float32]
              ) -> moderngl.Texture:
-    size = SHADOW_CELLS if len(casting) else 1
+    size = DRAWING.shadow_cells if len(casting) else 1
     sun_map = depth_map(context, (size, size))
     target = context.framebuffer(depth_attachment=sun_map)
     target.use()
@@ -210,8 +223,8 @@ class _Target:
     """What is drawn into: edges have samples of their own, so that thin lines do not break."""
 
     def __init__(self, context: moderngl.Context, job: SetJob) -> None:
-        size = (FINER * job.camera.width, FINER * job.camera.height)
-        samples = min(SAMPLES, context.max_samples)
+        size = (DRAWING.finer * job.camera.width, DRAWING.finer * job.camera.height)
+        samples = min(DRAWING.samples, context.max_samples)
         self._context = context
         self._drawn = context.framebuffer(
             context.renderbuffer(size, 4, samples=samples, dtype="f2"),

@@ -35,26 +35,45 @@ from mimegen.scenery.light import Lamp
 from mimegen.scenery.materials import SetMaterial
 from mimegen.scenery.scenery import Scenery
 
-# Lamps larger than this are taken apart, into no more parts than shaders have room for.
-LAMP_PART_M, MOST_PARTS = 1.5, 64
-# What hides lamps is told by finer parts.
-HIDDEN_PART_M = 0.7
-# The region in which light is followed: as far as walls stand; this where there are none.
-FARTHEST_M = 24.0
-OUTDOORS_HEIGHT_M = 10.0
-# How many cells of matter and places of light there are, and their least size in metres.
-CELLS, LEAST_CELL_M = 250_000, 0.12
-# Cells of matter through which pixels look at lamps.
-FINE_CELLS, LEAST_FINE_CELL_M = 900_000, 0.08
-PLACES, LEAST_PLACE_M = 4000, 0.5
-# What faces down lower than this lies on the ground.
+
+@dataclass(frozen=True)
+class LightResolution:
+    """How finely a set's light is followed.
+
+    Chosen so that a set costs one to five seconds of a core; ``benchmarks/draft.py sets`` gives the
+    areas that then agree with Cycles (``docs/research/draft.md``). Lengths are in metres.
+    """
+
+    # Larger lamps are divided, into no more parts than shaders have room for. What hides lamps is
+    # found with finer parts.
+    lamp_part_m: float = 1.5
+    hidden_part_m: float = 0.7
+    most_lamp_parts: int = 64
+    # Outdoors light is followed this far around the performer and this high; indoors to the walls.
+    outdoors_m: float = 24.0
+    outdoors_height_m: float = 10.0
+    # Cells of matter that stop light: their number, and the least side of a cell.
+    cells: int = 250_000
+    least_cell_m: float = 0.12
+    # Cells through which each pixel looks at lamps.
+    fine_cells: int = 900_000
+    least_fine_cell_m: float = 0.08
+    # Places at which light is kept.
+    places: int = 4000
+    least_place_m: float = 0.5
+    # Directions in which the open sky is summed.
+    sky_directions: int = 512
+    # What stands beyond the region hides sky up to this distance, as so many cells.
+    far_m: float = 80.0
+    far_cells: int = 100_000
+
+
+RESOLUTION = LightResolution()
+# A triangle that faces down below this height (m) lies on the ground: it is a mat or a line.
 ON_GROUND_M = 0.05
-# The height, as a sine, up to which the horizon's color fades into the zenith's.
+# The sine of the elevation at which the horizon's color has faded into the zenith's; as in the
+# node tree of Cycles' sky (rendering/cycles/scenery.py).
 FADED = 0.45
-# The open sky is looked at in so many directions.
-SKY_WAYS = 512
-# What stands farther away than this hides no sky; cells of what does.
-FAR_M, FAR_CELLS = 80.0, 100_000
 # How much of the second color patterns show, on average.
 SECOND_SHARE = {"plain": 0.0, "shore": 0.0, "net": 0.0, "outdoors": 0.5, "cloth": 0.6}
 
@@ -89,7 +108,7 @@ def set_cells(scenery: Scenery, shell: Sequence[ColoredTriangles], inner: Sequen
     ``shell`` are walls and ceilings, which cast no shadows, ``inner`` is everything else.
     """
     low, high = _region(scenery)
-    grid = _grid(low - 1e-3, high + 1e-3, CELLS, LEAST_CELL_M, spare=1)
+    grid = _grid(low - 1e-3, high + 1e-3, RESOLUTION.cells, RESOLUTION.least_cell_m, spare=1)
     within = matter_of(inner, grid)
     casting = within.voxels()
     whole = casting if not shell else within.with_more(matter_of(shell, grid)).voxels()
@@ -97,7 +116,7 @@ def set_cells(scenery: Scenery, shell: Sequence[ColoredTriangles], inner: Sequen
 
 
 def set_volume(job: SetJob, shell: Mapping[str, NDArray[np.float32]],
-               inner: Mapping[str, NDArray[np.float32]], most: int = PLACES
+               inner: Mapping[str, NDArray[np.float32]], most: int = RESOLUTION.places
                ) -> tuple[Cells, Volume]:
     """Return a set's matter, of triangles (T, 3, 3) by material, and the light in it.
 
@@ -167,7 +186,8 @@ def fine_matter(scenery: Scenery, things: Sequence[ColoredTriangles]
     Both in the set's own frame.
     """
     low, high = _region(scenery)
-    grid = _grid(low - 1e-3, high + 1e-3, FINE_CELLS, LEAST_FINE_CELL_M, spare=1)
+    grid = _grid(low - 1e-3, high + 1e-3, RESOLUTION.fine_cells, RESOLUTION.least_fine_cell_m,
+                 spare=1)
     return grid, matter_of(things, grid).free()
 
 
@@ -216,8 +236,9 @@ def _region(scenery: Scenery) -> tuple[FloatArray, FloatArray]:
     """Return the lower and upper corner (3,) of where light is followed, in the set's frame."""
     panels = wall_panels(scenery)
     if not panels:
-        middle, reach = np.array(scenery.performer_at), FARTHEST_M
-        return np.array([*middle - reach, 0.0]), np.array([*middle + reach, OUTDOORS_HEIGHT_M])
+        middle, reach = np.array(scenery.performer_at), RESOLUTION.outdoors_m
+        return (np.array([*middle - reach, 0.0]),
+                np.array([*middle + reach, RESOLUTION.outdoors_height_m]))
     corners = moved(np.concatenate([panel.corners for panel in panels]), set_from_world(scenery))
     low, high = corners.min(axis=0), corners.max(axis=0)
     return np.array([*low[:2], min(low[2], 0.0)]), high
@@ -232,7 +253,7 @@ def _grid(low: FloatArray, high: FloatArray, most: int, least_m: float, spare: i
 
 def _even(low: FloatArray, high: FloatArray, most: int) -> Grid:
     """Return cells for places of light that fill the region without a rest."""
-    cell = max(LEAST_PLACE_M, float((high - low).prod() / most) ** (1 / 3))
+    cell = max(RESOLUTION.least_place_m, float((high - low).prod() / most) ** (1 / 3))
     shape = np.maximum(np.round((high - low) / cell), 2).astype(int)
     return Grid(low, (high - low) / shape, (int(shape[0]), int(shape[1]), int(shape[2])))
 
@@ -243,7 +264,7 @@ def _light(job: SetJob, triangles: Mapping[str, NDArray[np.float32]],
     sun = scenery.sun.strength * linear(scenery.sun.color)
     own = set_from_world(scenery)
     sun_from = own[:3, :3] @ direction_from(*job.config.light.sun_from_deg)
-    parts, lamp_of = lamp_parts(scenery, HIDDEN_PART_M)
+    parts, lamp_of = lamp_parts(scenery, RESOLUTION.hidden_part_m)
     parts[:, :3], parts[:, 3:6] = moved(parts[:, :3], own), parts[:, 3:6] @ own[:3, :3].T
     glowing = [(float(mean_color(look).mean()), triangles[name])
                for name, look in scenery.materials.items() if look.glow > 0 and name in triangles]
@@ -257,7 +278,7 @@ def _light(job: SetJob, triangles: Mapping[str, NDArray[np.float32]],
 
     sky = _sky(job)
     # What hides the sky far away is lit as a ball in the open is.
-    far_light = sun / (4 * np.pi) + sky(even_ways(SKY_WAYS)).mean(axis=0)
+    far_light = sun / (4 * np.pi) + sky(even_ways(RESOLUTION.sky_directions)).mean(axis=0)
     return SetLight(parts, lamp_of, sky, above, sun, sun_from, glowing_parts(surfaces),
                  screens(surfaces, *_region(scenery)), _far(scenery, surfaces), far_light)
 
@@ -272,9 +293,10 @@ def _far(scenery: Scenery, surfaces: Sequence[ColoredTriangles]) -> Voxels | Non
         return None
     corners = np.concatenate([surface.triangles.reshape(-1, 3) for surface in beyond])
     middle = (low + high) / 2
-    least, most = (np.clip(edge, middle - FAR_M, middle + FAR_M)
+    least, most = (np.clip(edge, middle - RESOLUTION.far_m, middle + RESOLUTION.far_m)
                    for edge in (corners.min(axis=0), corners.max(axis=0)))
-    return matter_of(beyond, _grid(least, most, FAR_CELLS, LEAST_PLACE_M, spare=1)).voxels()
+    grid = _grid(least, most, RESOLUTION.far_cells, RESOLUTION.least_place_m, spare=1)
+    return matter_of(beyond, grid).voxels()
 
 
 def _outside(triangles: NDArray[np.float32], low: FloatArray, high: FloatArray
@@ -311,7 +333,7 @@ def _above(scenery: Scenery, ways: FloatArray) -> FloatArray:
 
 def _open_up(scenery: Scenery) -> FloatArray:
     """Return the light over pi (3,) of the open sky on what faces up."""
-    ways = even_ways(SKY_WAYS)
+    ways = even_ways(RESOLUTION.sky_directions)
     up = np.maximum(ways[:, 2], 0.0)
     return np.asarray(up @ _above(scenery, ways) / up.sum())
 
@@ -363,7 +385,7 @@ def _by_power(scenery: Scenery) -> list[Lamp]:
     return sorted(scenery.lamps, key=lambda lamp: -lamp.watts)
 
 
-def lamp_parts(scenery: Scenery, size: float = LAMP_PART_M
+def lamp_parts(scenery: Scenery, size: float = RESOLUTION.lamp_part_m
                ) -> tuple[FloatArray, NDArray[np.int64]]:
     """Return every lamp as ones of a ``size`` (L, 10) or more, and the lamps' numbers (L,).
 
@@ -375,11 +397,11 @@ def lamp_parts(scenery: Scenery, size: float = LAMP_PART_M
         np.arange(len(lamps)), [len(parts) for parts in lamps])
 
 
-def _part_size(scenery: Scenery, size: float = LAMP_PART_M) -> float:
+def _part_size(scenery: Scenery, size: float = RESOLUTION.lamp_part_m) -> float:
     """Return the size, as given or more, by which the first lamps have no more than enough parts.
     """
     lamps = _by_power(scenery)[:SINGLE]
-    while sum(int(np.prod(_counts(lamp, size))) for lamp in lamps) > MOST_PARTS:
+    while sum(int(np.prod(_counts(lamp, size))) for lamp in lamps) > RESOLUTION.most_lamp_parts:
         size *= 1.2
     return size
 

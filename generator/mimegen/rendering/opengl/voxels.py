@@ -11,15 +11,24 @@ from scipy import ndimage
 from mimegen.base.vectors import unit
 from mimegen.motion.quaternions import FloatArray
 
-# What lies in a cell stops light if it covers so much of it as seen along an axis. A plane across
-# the grid lies in no more than three cells of a column, and so covers a third of one: walls have
-# no holes, and rods that are thinner do not shade whole cells.
-LEAST_COVER = 1 / 3
-# Surfaces lie this share of a cell inside of what they bound, so that walls stand behind theirs.
-INWARDS = 0.25
-MOST_STEPS = 64
-# How much of the way to the nearest cell's middle is surely free, in cells.
-SURELY_FREE = 1.2
+
+@dataclass(frozen=True)
+class CellParameters:
+    """When cells stop light, and how rays step through them. Lengths are sides of a cell."""
+
+    # A cell stops light if what lies in it covers this share of it as seen along an axis. A plane
+    # across the grid lies in at most three cells of a column, so covers a third of one: walls have
+    # no holes, and thinner rods do not shade whole cells.
+    least_cover: float = 1 / 3
+    # Surfaces are put this far inside of what they bound, so that walls stand behind theirs.
+    inwards: float = 0.25
+    most_steps: int = 64
+    # Taken off the distance to the middle of the nearest full cell: a ray's step is what is left,
+    # and half a cell at least.
+    step_margin: float = 1.2
+
+
+MATTER = CellParameters()
 # Where the sides of a cell face.
 SIDES = np.concatenate([np.eye(3), -np.eye(3)])
 # Steps of the two-dimensional low-discrepancy sequence (Roberts 2018).
@@ -109,7 +118,7 @@ class Voxels:
         last = np.full(len(starts), -1, np.int64)
         gone = np.zeros(len(starts), np.float32)
         left, come = np.arange(len(starts)), gone.copy()
-        for _ in range(MOST_STEPS):
+        for _ in range(MATTER.most_steps):
             number = np.zeros(len(come), np.intp)
             for from_, along, count in zip(start, way, counts, strict=True):
                 at = (from_ + come * along).astype(np.int32)
@@ -122,7 +131,7 @@ class Voxels:
                 break
             kept = np.flatnonzero(onward)
             left, start, way, far = left[kept], start[:, kept], way[:, kept], far[kept]
-            come = come[kept] + np.maximum(steps[kept] - SURELY_FREE, 0.5)
+            come = come[kept] + np.maximum(steps[kept] - MATTER.step_margin, 0.5)
         last[gone >= np.asarray(far_m / self.cell_m, np.float32)] = -1
         return self._unpadded(last), gone * np.float32(self.cell_m)
 
@@ -159,7 +168,7 @@ class Matter:
     def free(self) -> NDArray[np.float32]:
         """Return how many cells are free (X, Y, Z) around each, as ``Voxels`` has it."""
         covered = np.max([self._shown(side) for side in SIDES], axis=0)
-        solid = covered > LEAST_COVER * self.grid.cell_m[0] ** 2 - 1e-9
+        solid = covered > MATTER.least_cover * self.grid.cell_m[0] ** 2 - 1e-9
         return _free(solid.reshape(self.grid.shape))
 
     def voxels(self) -> Voxels:
@@ -194,7 +203,7 @@ def matter_of(surfaces: Iterable[ColoredTriangles], grid: Grid) -> Matter:
     found = [(np.zeros(0, np.int64), np.zeros(0), np.zeros((0, 3)), np.zeros((0, 3)))]
     for surface in surfaces:
         # Shifted inwards, the two faces of a thin lamp would change places.
-        shift = 0.0 if surface.glows else INWARDS
+        shift = 0.0 if surface.glows else MATTER.inwards
         points, normals, areas = points_on(surface.triangles, grid, shift)
         cells, within = grid.cells(points)
         cells, areas, normals = cells[within], areas[within], normals[within]

@@ -21,31 +21,55 @@ from mimegen.retarget.smoothing import as_lively, calmed, smooth_cover, smoothes
 from mimegen.retarget.stance import RESTING_SPEED, Sole, resting_height, sole, source_contacts
 
 UP, LEVEL = np.array([0.0, 0.0, 1.0]), np.array([1.0, 1.0, 0.0])
-# How long (s) a foot that rests takes to be held firmly, and how long before and after a rest it
-# still counts.
-HOLD, REACH = 0.12, 0.06
-# Low-passes (see `smoothest`): their cutoffs (Hz), and the weights of leaving things as they were
-# where nothing rests. In order: soles turned level, ankles over the ground, their heights, hips.
-TILT_HZ, FREE_TILT = 5.0, 0.03
-# The standard deviation (s) of the low-pass of what rests.
-RESTING_CALM = 0.025
-STEP_HZ, FREE_STEP = 3.0, 0.1
-HEIGHT_HZ, FREE_HEIGHT = 4.0, 0.05
-HIPS_HZ = 2.5
-# How firmly feet that rest stay, those below a height (m) go over the ground as the source's do,
-# and low ones swing as high.
-FIRM, LED, LOW, SWING = 1e5, 10.0, 0.05, 10.0
-# What is low and slower than this (m/s) goes less far than the source's, down to resting.
-GLIDING_SPEED = 0.8
-# How much of its length a planted leg may need before the hips sink for it.
-LONGEST_LEG = 0.998
-# Legs stand that are shorter than their bones by less than this share (knees bent by up to 15
-# degrees), and less and less up to twice that; how firmly hips stay where none stands, and how far
-# (radians) they list.
-NEARLY_STRAIGHT, UNMOVED, MOST_LIST = 0.008, 0.02, 0.035
-# From this height (m) down to half of it feet increasingly swing at least as high as the source's;
-# how softly (m) that sets in.
-HIGHEST_SWING, SOFT = 0.16, 0.004
+
+
+@dataclass(frozen=True)
+class FeetParameters:
+    """How feet are kept on the ground. Found on recordings: ``docs/research/retargeting.md``.
+
+    Each low-pass (`smoothest`) has a cutoff (Hz) and the weight of leaving things as they were
+    where no foot rests: the smaller, the smoother the way from one rest to the next.
+    """
+
+    # How long (s) a resting foot takes until it is held firmly, and how long before and after a
+    # rest it still counts: a foot that stopped within one frame would jerk.
+    hold_s: float = 0.12
+    reach_s: float = 0.06
+    # Soles turned level.
+    tilt_hz: float = 5.0
+    free_tilt: float = 0.03
+    # The standard deviation (s) of the low-pass of what rests.
+    resting_calm_s: float = 0.025
+    # Ankles over the ground, then their heights, then the hips.
+    step_hz: float = 3.0
+    free_step: float = 0.1
+    height_hz: float = 4.0
+    free_height: float = 0.05
+    hips_hz: float = 2.5
+    # Weights: of a resting foot's place (hard in effect), of going over the ground as the source's
+    # foot does below ``low_m``, and of swinging as high as it.
+    firm: float = 1e5
+    led: float = 10.0
+    low_m: float = 0.05
+    swing: float = 10.0
+    # Low feet slower than this (m/s) go less far than the source's, down to resting.
+    gliding_speed: float = 0.8
+    # The share of its length that a planted leg may need before the hips sink for it: 1 would be a
+    # locked knee, near which small errors turn it fast.
+    longest_leg: float = 0.998
+    # Legs stand that are shorter than their bones by less than this share (knees bent by up to 15
+    # degrees), and less and less up to twice that.
+    nearly_straight: float = 0.008
+    # The weight of leaving the hips where no leg stands, and how far (radians) they list.
+    unmoved: float = 0.02
+    most_list: float = 0.035
+    # From this height (m) down to half of it feet increasingly swing at least as high as the
+    # source's; ``soft_m`` is how softly that sets in.
+    highest_swing_m: float = 0.16
+    soft_m: float = 0.004
+
+
+FEET = FeetParameters()
 
 
 @dataclass
@@ -127,17 +151,17 @@ def _flat(turns: FloatArray, resting: NDArray[np.bool_], fps: float) -> FloatArr
     What rests on the ground does not twitch on it either.
     """
     held = _lock(resting, fps)
-    turns = quaternions.slerp(turns, calmed(turns, fps, RESTING_CALM), held)
+    turns = quaternions.slerp(turns, calmed(turns, fps, FEET.resting_calm_s), held)
     level = quaternions.between(quaternions.rotate(turns, UP), UP)
-    weights = np.maximum(held, FREE_TILT)
+    weights = np.maximum(held, FEET.free_tilt)
     goals = resting[:, None] * quaternions.to_rotation_vectors(level)
-    tilt = smoothest(goals, weights, fps, TILT_HZ)
+    tilt = smoothest(goals, weights, fps, FEET.tilt_hz)
     return quaternions.multiply(quaternions.from_rotation_vectors(tilt), turns)
 
 
 def _lock(resting: NDArray[np.bool_], fps: float) -> FloatArray:
     """Return how firmly (F,) what rests stays: 0 at the ends of each rest, 1 soon within it."""
-    return minimum_jerk(np.clip(_seconds_in(resting, fps) / HOLD, 0, 1))
+    return minimum_jerk(np.clip(_seconds_in(resting, fps) / FEET.hold_s, 0, 1))
 
 
 def _flatten(foot: Foot, fps: float) -> None:
@@ -167,10 +191,10 @@ def _hips_following(feet: list[Foot], fps: float, staying: float) -> FloatArray:
     near = np.stack([_near(foot, fps) ** 2 for foot in feet])
     heights = _average(np.stack([_standing(foot, fps)[:, None] for foot in feet]), near)
     stay = np.full(near.shape[1], staying)
-    over = smoothest(np.zeros((len(stay), 2)), stay, fps, HIPS_HZ, steps, firm.sum(axis=0))
+    over = smoothest(np.zeros((len(stay), 2)), stay, fps, FEET.hips_hz, steps, firm.sum(axis=0))
     standing = near.sum(axis=0)
     share = standing / (standing + stay)
-    up = smoothest(share[:, None] * heights, standing + stay, fps, HIPS_HZ)
+    up = smoothest(share[:, None] * heights, standing + stay, fps, FEET.hips_hz)
     return np.concatenate([over, up], axis=1)
 
 
@@ -183,15 +207,17 @@ def _average(values: FloatArray, weights: FloatArray) -> FloatArray:
 def _correction(foot: Foot, fps: float) -> FloatArray:
     """Return how the ankle must move (F, 3) so that what rests does not slide or sink."""
     lock = _lock(foot.down, fps)
-    firm = _halfway(FIRM * lock**2 + LED * _low(foot.ball_led))[:, 0]
-    over = smoothest(np.zeros((len(lock), 2)), np.full(len(lock), FREE_STEP), fps, STEP_HZ,
-                     _steps(foot, fps)[:, :2], firm)
+    firm = _halfway(FEET.firm * lock**2 + FEET.led * _low(foot.ball_led))[:, 0]
+    over = smoothest(np.zeros((len(lock), 2)), np.full(len(lock), FEET.free_step), fps,
+                     FEET.step_hz, _steps(foot, fps)[:, :2], firm)
     ball = (foot.ankle + quaternions.rotate(foot.turn, foot.sole.toes))[:, 2] + foot.sole.tip[2]
     below = foot.ball_led[:, 2] - ball
     near = _near(foot, fps)
-    swing = (1 - near) * minimum_jerk(np.clip(2 - 2 * foot.ball_led[:, 2] / HIGHEST_SWING, 0, 1))
-    height = near * _standing(foot, fps) + swing * (below + np.hypot(below, SOFT)) / 2
-    up = smoothest(height[:, None], FREE_HEIGHT + near + SWING * swing, fps, HEIGHT_HZ)[:, 0]
+    level = foot.ball_led[:, 2] / FEET.highest_swing_m
+    swing = (1 - near) * minimum_jerk(np.clip(2 - 2 * level, 0, 1))
+    height = near * _standing(foot, fps) + swing * (below + np.hypot(below, FEET.soft_m)) / 2
+    weights = FEET.free_height + near + FEET.swing * swing
+    up = smoothest(height[:, None], weights, fps, FEET.height_hz)[:, 0]
     up += smooth_cover(-(foot.ankle[:, 2] + up + _lowest(foot)), fps)
     return np.concatenate([over, up[:, None]], axis=1)
 
@@ -214,13 +240,13 @@ def _steps(foot: Foot, fps: float) -> FloatArray:
 def _going(led: FloatArray, fps: float) -> FloatArray:
     """Return the share (F,) of the source's way (F, 3) that is gone: less where low and slow."""
     speed = np.linalg.norm(velocities(led[:, :2], fps), axis=1)
-    going = np.clip((speed - RESTING_SPEED) / (GLIDING_SPEED - RESTING_SPEED), 0, 1)
+    going = np.clip((speed - RESTING_SPEED) / (FEET.gliding_speed - RESTING_SPEED), 0, 1)
     return np.asarray(1 - _low(led) * (1 - going))
 
 
 def _low(led: FloatArray) -> FloatArray:
     """Return how low (F,) what goes as the source's (F, 3) is: 1 below LOW, 0 above twice that."""
-    return minimum_jerk(np.clip(2 - led[:, 2] / LOW, 0, 1))
+    return minimum_jerk(np.clip(2 - led[:, 2] / FEET.low_m, 0, 1))
 
 
 def _standing(foot: Foot, fps: float) -> FloatArray:
@@ -238,7 +264,7 @@ def _on_ball(foot: Foot, fps: float) -> FloatArray:
     """Return the foot's pivot (F,): heel (0) or toes (1), whichever rests or is lower."""
     lower = foot.ball_led[:, 2] < foot.heel_led[:, 2]
     toes = np.where(foot.down, foot.ball_down, lower)
-    return np.asarray(gaussian_filter1d(toes.astype(float), HOLD / 3 * fps, mode="nearest"))
+    return np.asarray(gaussian_filter1d(toes.astype(float), FEET.hold_s / 3 * fps, mode="nearest"))
 
 
 def _halfway(values: FloatArray) -> FloatArray:
@@ -248,7 +274,7 @@ def _halfway(values: FloatArray) -> FloatArray:
 
 def _near(foot: Foot, fps: float) -> FloatArray:
     """Return how near (F,) frames are to the foot's rests: 1 within them, 0 far away."""
-    return np.asarray(1 - minimum_jerk(np.clip(_seconds_in(~foot.down, fps) / REACH, 0, 1)))
+    return np.asarray(1 - minimum_jerk(np.clip(_seconds_in(~foot.down, fps) / FEET.reach_s, 0, 1)))
 
 
 def _seconds_in(mask: NDArray[np.bool_], fps: float) -> FloatArray:
@@ -268,10 +294,10 @@ def _standing_straight(motion: Motion, feet: list[Foot], hips: int) -> Motion:
     over = np.mean([foot.ankle - places[:, foot.foot] for foot in feet], axis=0) * LEVEL
     left, right = (_rise(motion, foot, over) for foot in feet)
     apart = places[:, feet[0].thigh] - places[:, feet[1].thigh]
-    tilt = np.clip((left - right) / lengths(apart), -MOST_LIST, MOST_LIST)
+    tilt = np.clip((left - right) / lengths(apart), -FEET.most_list, FEET.most_list)
     quiet = _quiet(motion, feet)[:, None]
     goals = np.column_stack([over + ((left + right) / 2)[:, None] * UP, tilt])
-    moved = smoothest(quiet * goals, quiet[:, 0] + UNMOVED, fps, HIPS_HZ)
+    moved = smoothest(quiet * goals, quiet[:, 0] + FEET.unmoved, fps, FEET.hips_hz)
     rotations = motion.global_pose.rotations.copy()
     rotations[:, hips] = quaternions.multiply(quaternions.from_rotation_vectors(
         moved[:, 3:] * unit(np.cross(apart, UP))), rotations[:, hips])
@@ -284,7 +310,7 @@ def _quiet(motion: Motion, feet: list[Foot]) -> FloatArray:
     """
     flat = np.all([foot.heel_down & foot.ball_down for foot in feet], axis=0)
     short = np.max([1 - _extent(motion, foot) / _longest(motion, foot) for foot in feet], axis=0)
-    return _lock(flat, motion.fps) * minimum_jerk(np.clip(2 - short / NEARLY_STRAIGHT, 0, 1))
+    return _lock(flat, motion.fps) * minimum_jerk(np.clip(2 - short / FEET.nearly_straight, 0, 1))
 
 
 def _rise(motion: Motion, foot: Foot, over: FloatArray) -> FloatArray:
@@ -305,7 +331,7 @@ def _sinking_hips(motion: Motion, feet: list[Foot]) -> FloatArray:
     """Return how far the hips go down (F,) where planted legs are too short for them."""
     needed = np.zeros(motion.frames)
     for foot in feet:
-        longest = LONGEST_LEG * _longest(motion, foot)
+        longest = FEET.longest_leg * _longest(motion, foot)
         over = _sinking(motion, foot, np.maximum(longest, _extent(motion, foot)))
         needed = np.maximum(needed, np.where(foot.down, over, 0.0))
     return smooth_cover(np.clip(needed, 0.0, 0.2), motion.fps)

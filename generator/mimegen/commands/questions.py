@@ -17,8 +17,8 @@ from mimegen.commands.grouped import Grouped
 from mimegen.commands.tables import wide_console
 from mimegen.evaluation.audit import (
     LEVEL,
-    Finding,
     OwnLabels,
+    RuleFinding,
     audit,
     own_labels,
     read_items,
@@ -304,7 +304,7 @@ def _own_labels(own: OwnLabels) -> str:
             f" is right in {own.guessed:.1%}, by chance in {own.chance:.1%}")
 
 
-def _table(title: str, findings: Sequence[Finding]) -> Table:
+def _table(title: str, findings: Sequence[RuleFinding]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column(title)
     for heading in ("right", "95 %", "chance", "p after Holm"):

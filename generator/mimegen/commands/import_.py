@@ -123,7 +123,7 @@ def _import_files(path: Path, request: ImportRequest) -> int:
             click.echo(f"mimegen: {path}: {one.name}: {one.problem}", err=True)
         else:
             done += 1
-            _say(one.imported, request.library)
+            _report(one.imported, request.library)
     click.echo(f"{counted(done, 'file')} imported, {failed} failed")
     return SOME_FAILED if failed else DONE
 

@@ -40,6 +40,7 @@ def read_pose_json(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
         tree = json.loads("\n".join(text_of(path, "JSON").rows))
     except (ValueError, RecursionError) as problem:
         raise RequestError(f"{path}: is no JSON ({str(problem)[:100]})") from None
+    _refuse_faces(path, tree.get("names") if isinstance(tree, dict) else None)
     frames, fps = _frames(tree)
     if frames is None or not 2 <= len(frames) <= MOST_FRAMES:
         raise RequestError(f"{path}: holds no frames of joints; expected a list of frames, or"
@@ -63,6 +64,15 @@ def _notes(tree: Any) -> tuple[str, ...]:
         return ()
     return tuple(" ".join(note.split())[:LONGEST_NOTE] for note in notes[:MOST_NOTES]
                  if isinstance(note, str))
+
+
+def _refuse_faces(path: Path, names: Any) -> None:
+    """Raise RequestError for weights of ARKit's facial expressions, as Live Link and BEAT write."""
+    if isinstance(names, list) and any(
+            isinstance(name, str) and name.strip().lower() in ("eyeblinkleft", "jawopen")
+            for name in names):
+        raise RequestError(f"{path}: holds weights of facial expressions (ARKit) and no body; they"
+                           " are not played yet: give the motion of the body")
 
 
 def _frames(tree: Any) -> tuple[list[Any] | None, float | None]:
@@ -150,6 +160,7 @@ def read_pose_csv(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
         text_of(path, "a CSV table").rows))) if any(cell.strip() for cell in row)]
     if len(rows) < 3:
         raise RequestError(f"{path}: has {len(rows)} lines, expected a head and at least 2 frames")
+    _refuse_faces(path, rows[0])
     columns = [number for number, name in enumerate(rows[0])
                if re.search(r"(^|[\W_\d])[xyz]\d*$", name.strip().lower())]
     if len(columns) % 3 or len(columns) // 3 not in LAYOUTS:

@@ -1,0 +1,54 @@
+"""Folders and archives of motion files are imported file by file."""
+
+import pickle
+import shutil
+import tarfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from array_files import walking
+from running import invoke
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Two walks, a take of a text-to-motion model, what is no motion, and what is damaged."""
+    walks = tmp_path / "data" / "walking"
+    walks.mkdir(parents=True)
+    for name in "ab":
+        np.savez(walks / f"{name}.npz", **walking(), mocap_framerate=30.0, gender="neutral")
+    np.savez(walks / "shape.npz", betas=np.zeros(10))
+    (walks / "notes.txt").write_text("no motion")
+    (walks / "bad.pkl").write_bytes(pickle.dumps({"x": 1}))
+    return tmp_path / "data"
+
+
+def takes(library: Path) -> list[str]:
+    return sorted(file.name for file in library.rglob("*.take.yaml"))
+
+
+@pytest.mark.parametrize("kind", ["folder", "zip", "gztar"])
+def test_every_motion_of_a_collection_is_a_take(tmp_path, folder, kind):
+    source = folder if kind == "folder" else Path(shutil.make_archive(
+        str(tmp_path / "all"), kind, folder))
+    done = invoke("import", source, "--library", tmp_path / "mine", "--licence", "CC0")
+    assert done.exit_code == 1
+    assert "2 files imported, 1 failed" in done.stdout
+    lines = [line for line in done.stderr.splitlines() if "bad.pkl" in line]
+    assert len(lines) == 1
+    assert "no known kind of motion" in lines[0]
+    assert takes(tmp_path / "mine") == ["walking_a.take.yaml", "walking_b.take.yaml"]
+    assert (tmp_path / "mine" / "mocap" / "walking").is_dir()
+
+
+def test_an_archive_that_is_damaged_or_empty_is_refused(tmp_path):
+    broken = tmp_path / "a.tar.gz"
+    broken.write_bytes(b"\x1f\x8b nothing")
+    assert invoke("import", broken, "--library", tmp_path / "mine").exit_code == 2
+    with tarfile.open(tmp_path / "b.tar", "w"):
+        pass
+    done = invoke("import", tmp_path / "b.tar", "--library", tmp_path / "mine")
+    assert done.exit_code == 2
+    assert "holds no motion file" in done.stderr

@@ -1,37 +1,47 @@
 """Damage real motion files and see what the readers do with them.
 
-``python benchmarks/fuzz_readers.py FILE... --mutations 10000 [--values] [--points] [--seed N]``
-mutates the files at random and reads each result in a worker process with limits. A reader may
-read a file or refuse it with one line; anything else (a traceback, a crash, a hang, a warning,
-poses that are not numbers) is reported with the damaged file kept, and makes the exit status 1.
+``python benchmarks/fuzz_readers.py FILE... --mutations 10000 [--values] [--points] [--figures]
+[--seed N]`` mutates the files at random and reads each result in a worker process with limits. A
+reader may read a file or refuse it with one line; anything else (a traceback, a crash, a hang, a
+warning, poses that are not numbers) is reported with the damaged file kept, and makes the exit
+status 1.
 
-Files that Blender imports (FBX, GLB) are imported in the worker itself, many in a row, where
+Half of a glTF file's damages are other values in its JSON. With ``--figures`` files are read as
+rigged characters, as VRM files always are.
+
+Files that Blender imports (FBX, glTF, VRM) are imported in the worker itself, many in a row, where
 ``read_motion`` starts a process for each. So Blender may crash or hang there: the worker is
 started anew, and ``read_motion`` has to make one line of the same file.
 """
 
 import argparse
+import json
 import multiprocessing
 import os
 import re
 import resource
 import shutil
+import struct
 import sys
 import tempfile
 import time
 import traceback
 import warnings
 from collections import Counter
+from collections.abc import Iterator
 from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from mimegen.base.errors import RequestError
+from mimegen.characters.imported import importing
+from mimegen.characters.imported.importing import import_character
 from mimegen.readers import c3d_file, fbx, read_motion, read_points
 from mimegen.readers.separate import GIBIBYTES_TO_READ, Answer
 
-SECONDS, MEMORY = 60.0, 6 << 30
+SECONDS, MEMORY = 240.0, 6 << 30
 IN_BLENDER = (".fbx", ".glb", ".gltf", ".vrm")
 # Blender keeps some memory of every file that it has imported.
 IMPORTS_PER_WORKER = 500
@@ -41,16 +51,66 @@ KEYWORDS = {b"HIERARCHY", b"ROOT", b"JOINT", b"End", b"Site", b"OFFSET", b"CHANN
 WORDS = [b"nan", b"inf", b"-1", b"0", b"1e400", b"99999999999999999999", b"x", b"", b"-", b"{",
          b"}", b":", b"#", b"\0", b"\xff\xfe", b"rx", b"root", b"1 2 3", b"Xrotation"]
 MOST_REPEATS = 2000
+GLTF = (".glb", ".gltf", ".vrm")
+STRINGS = ["VEC4", "SCALAR", "rotation", "scale", "STEP", "CUBICSPLINE", "[/x]", "\ud800",
+           "../../x.bin"]
+OTHERS: list[Any] = [-1, 0, 10**9, 2**40, 1e300, None, [], {}, "x", "", [1, 2, 3], True, "data:,",
+                     [0] * 5, {"a": 1}, "http://x/y.bin"]
 COMPANIONS = (".asf", ".amc")
 
 
-def mutated(data: bytes, text: bool, values: bool, rng: np.random.Generator) -> bytes:
+def mutated(data: bytes, text: bool, values: bool, rng: np.random.Generator,
+            gltf: bool = False) -> bytes:
     """Return the file with one to four random damages, or with 1 to 40 other ``values``."""
+    if gltf and rng.random() < 0.5:
+        return _with_other_json(data, rng)
     if values:
         return _with_other_words(data, rng) if text else _with_other_values(data, rng)
     for _ in range(int(rng.integers(1, 5))):
         data = _mutated_once(data, text, rng)
     return data
+
+
+def _with_other_json(data: bytes, rng: np.random.Generator) -> bytes:
+    """Return a glTF file, text or binary, with one to four values of its JSON replaced."""
+    packed = data.startswith(b"glTF")
+    length = struct.unpack_from("<I", data, 12)[0] if packed else len(data)
+    document = json.loads(data[20 : 20 + length] if packed else data)
+    for _ in range(int(rng.integers(1, 5))):
+        places = list(_places(document))
+        holder, key = places[int(rng.integers(len(places)))]
+        if rng.random() < 0.15:
+            del holder[key]
+        else:
+            holder[key] = _another(holder[key], rng)
+    text = json.dumps(document).encode()
+    if not packed:
+        return text
+    text += b" " * (-len(text) % 4)
+    body = struct.pack("<I4s", len(text), b"JSON") + text + data[20 + length :]
+    return b"glTF" + struct.pack("<II", 2, 12 + len(body)) + body
+
+
+def _places(part: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield where each value of a JSON document is: what holds it, and its key or number."""
+    keys = list(part) if isinstance(part, dict) else range(len(part)) \
+        if isinstance(part, list) else ()
+    for key in keys:
+        yield part, key
+        yield from _places(part[key])
+
+
+def _another(value: Any, rng: np.random.Generator) -> Any:
+    """Return a value in the place of a JSON value, mostly of its own kind."""
+    near: list[Any] = []
+    if isinstance(value, int | float) and rng.random() < 0.8:
+        near = [value + 1, value - 1, 0, -value, value * 2, value * 1e30, int(rng.integers(40))]
+    elif isinstance(value, list) and value and rng.random() < 0.8:
+        near = [value[:-1], value + value[:1], value[::-1], [value[0]] * len(value), []]
+    elif isinstance(value, str) and rng.random() < 0.8:
+        near = ["", value + "x", value[::-1], *STRINGS]
+    choices = near or OTHERS
+    return choices[int(rng.integers(len(choices)))]
 
 
 def _with_other_words(data: bytes, rng: np.random.Generator) -> bytes:
@@ -118,7 +178,7 @@ def _mutated_once(data: bytes, text: bool, rng: np.random.Generator) -> bytes:
     return data[:at] + data[other : other + length] + data[at + length :]
 
 
-def work(pipe: Connection, points: bool, alone: bool, blender: bool) -> None:
+def work(pipe: Connection, reads: str, alone: bool, blender: bool) -> None:
     """Read files that come through the pipe and answer with what became of each."""
     if alone:
         c3d_file._by_ezc3d = _refused
@@ -130,31 +190,40 @@ def work(pipe: Connection, points: bool, alone: bool, blender: bool) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     warnings.simplefilter("error", RuntimeWarning)
     while (path := pipe.recv()) is not None:
-        pipe.send(_outcome(path, points))
+        pipe.send(_outcome(path, reads))
 
 
 def _import_here() -> None:
     """Let Blender import in this process, silently, in place of one process for each file."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    from mimegen.readers.blender import fbx as blender_fbx
+    from mimegen.characters.imported.blender.importing import read_rigged_file
+    from mimegen.readers.blender.fbx import sample_motion
 
-    def read(_: str, path: Path, __: Path, *arguments: str) -> Answer:
+    def read(module: str, path: Path, __: Path, *arguments: str, instead: Path | None = None
+             ) -> Answer:
+        source = instead or path
         try:
-            return Answer(*blender_fbx.sample_motion(path, *(arguments or [None])))
+            if module.endswith(".importing"):
+                return Answer(*read_rigged_file(source))
+            return Answer(*sample_motion(source, *(arguments or [None])))
         # What ends the process of read_motion with a last line that becomes the reason.
         except Exception as problem:
             raise RequestError(f"{path}: {' '.join(str(problem).split())}") from problem
 
-    fbx.read_in_blender = read
+    fbx.read_in_blender = importing.read_in_blender = read
 
 
 def _refused(path: Path, problem: str) -> c3d_file.Trajectories:
     raise RequestError(f"{path}: {' '.join(problem.split())}")
 
 
-def _outcome(path: Path, points: bool) -> tuple[str, str]:
+def _outcome(path: Path, reads: str) -> tuple[str, str]:
+    """Return what becomes of a file that is read as a motion, as points or as a figure."""
     try:
-        if points:
+        if reads == "figures":
+            vertices = [mesh.vertices for mesh in import_character(path).meshes]
+            fine = all(np.isfinite(places).all() for places in vertices)
+        elif reads == "points":
             fine = not np.isinf(read_points(path).positions).any()
         else:
             motion = read_motion(path).motion
@@ -171,8 +240,8 @@ def _outcome(path: Path, points: bool) -> tuple[str, str]:
 class Worker:
     """A process that reads; it is started anew when it crashes or hangs."""
 
-    def __init__(self, points: bool, alone: bool, blender: bool) -> None:
-        self.how = points, alone, blender
+    def __init__(self, reads: str, alone: bool, blender: bool) -> None:
+        self.how = reads, alone, blender
         self.start()
 
     def start(self) -> None:
@@ -214,7 +283,10 @@ def fuzz(file: Path, options: argparse.Namespace, count: int) -> Counter[str]:
     rng = np.random.default_rng([options.seed, len(file.name), *file.name.encode()])
     data, found = file.read_bytes(), Counter[str]()
     blender = file.suffix.lower() in IN_BLENDER
-    worker = Worker(options.points, options.alone, blender)
+    gltf = file.suffix.lower() in GLTF
+    reads = "points" if options.points else "figures" \
+        if options.figures or file.suffix.lower() == ".vrm" else "motion"
+    worker = Worker(reads, options.alone, blender)
     with tempfile.TemporaryDirectory() as folder:
         for other in file.parent.iterdir():
             if other.suffix.lower() in COMPANIONS and file.suffix.lower() in COMPANIONS:
@@ -223,11 +295,11 @@ def fuzz(file: Path, options: argparse.Namespace, count: int) -> Counter[str]:
         read = target if file.suffix.lower() != ".asf" else _motion_of(target)
         for number in range(count):
             target.unlink(missing_ok=True)
-            target.write_bytes(mutated(data, b"\0" not in data, options.values, rng))
+            target.write_bytes(mutated(data, b"\0" not in data, options.values, rng, gltf))
             outcome, said = worker.read(read)
             if blender and outcome in ("CRASH", "HANG"):
                 found[f"Blender: {outcome.lower()}"] += 1
-                outcome, said = _outcome(read, points=False)
+                outcome, said = _outcome(read, reads)
                 print(f"Blender: {said}", flush=True)
             found[outcome] += 1
             if number % 500 == 499:
@@ -254,6 +326,7 @@ def main() -> int:
     parser.add_argument("--values", action="store_true",
                         help="replace numbers and names only, and keep the layout")
     parser.add_argument("--points", action="store_true", help="read markers only, solve nothing")
+    parser.add_argument("--figures", action="store_true", help="read as rigged characters")
     parser.add_argument("--alone", action="store_true",
                         help="try one package for C3D only: asking ezc3d too takes most time")
     parser.add_argument("--seed", type=int, default=0)

@@ -27,6 +27,8 @@ STRETCH_TO_MENTION = 0.02
 BINARY_USD = (".usd", ".usdc", ".usdz")
 # The volume that a bone's axes of length 1 span, below which they lie in a plane.
 FLAT = 1e-3
+# Centimetres that a unit cannot have.
+LARGEST_UNIT = 1e6
 # The glTF 2.0 specification, 3.4: metres, Y up.
 GLTF = Stated(1.0, "Y")
 
@@ -118,7 +120,7 @@ def stated_settings(path: Path) -> Stated:
     content = path.read_bytes()
     unit = _setting(content, b"UnitScaleFactor")
     axis = _setting(content, b"UpAxis")
-    return Stated(0.01 * (unit if unit and unit > 0 else 1.0),
+    return Stated(0.01 * (unit if unit and 0 < unit < LARGEST_UNIT else 1.0),
                   "XYZ"[int(axis)] if axis in (0, 1, 2) else "Y")
 
 

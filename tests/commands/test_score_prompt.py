@@ -64,7 +64,7 @@ def test_lint_tells_programs_where_and_what_helps(tmp_path: Path) -> None:
     found = told["findings"][0]
     assert (found["file"], found["kind"], found["key"]) == (str(score), "reach", "left_hand")
     phase = " ".join(score.read_text().splitlines()[found["line"] - 1:]).split("- at:")[1]
-    assert found["key"] in phase and found["second"] == pytest.approx(3.75, abs=0.2)
+    assert found["key"] in phase and 0 < found["second"] <= float(phase.split()[0])
     assert found["help"] == HELP["reach"] and found["value"] > found["limit"]
     refused = told["findings"][-1]
     assert refused["file"] == str(broken) and refused["line"] == 2 and "kind" not in refused

@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, cast
 
@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from mimegen.base.errors import RequestError, near_misses, shortened, with_given
 from mimegen.base.foreign import refuse_foreign
+from mimegen.base.kept_yaml import ItemLines, item_lines, keep_yaml, kept_yaml
 
 # Larger than any that a person writes; what is refused costs neither time nor memory.
 LARGEST = 2 * 2**20  # bytes
@@ -22,6 +23,13 @@ LONGEST_MESSAGE = 600
 _ESCAPED_SURROGATE = re.compile(r"\\[uU](0000)?[dD][89a-fA-F]")
 # In C where PyYAML was built with it: eight times faster.
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+# Of brackets and twice the columns that lines are indented by, far below what the parser's stack
+# holds: no text with fewer is nested more deeply.
+SURELY_SHALLOW = 1000 if _LOADER is not yaml.SafeLoader else DEEPEST
+_INDENTED = re.compile(r"^[ \t\-?:]+", re.M)
+_TEXT = yaml.ScalarNode, "tag:yaml.org,2002:str"
+_MAPPING = yaml.MappingNode, "tag:yaml.org,2002:map"
+_SEQUENCE = yaml.SequenceNode, "tag:yaml.org,2002:seq"
 
 Model = TypeVar("Model", bound=BaseModel)
 Finite = Annotated[float, Field(allow_inf_nan=False)]
@@ -43,9 +51,10 @@ class YamlFile:
         """Read ``path``; raises RequestError where it is missing, not YAML or far too large."""
         self.path = path
         refuse_foreign(path)
-        text = text_of(path)
+        self._text = text_of(path)
         try:
-            self.node, self.content = _parsed(path, text)
+            kept = kept_yaml(self._text)
+            self.content, self._lines = kept or self._parsed()
         except yaml.YAMLError as problem:
             mark = getattr(problem, "problem_mark", None)
             line = f" line {mark.line + 1}:" if mark else ""
@@ -56,9 +65,24 @@ class YamlFile:
         if not isinstance(self.content, dict):
             raise RequestError(f"{path}: expected a mapping of keys at the top")
 
+    def _parsed(self) -> tuple[Any, ItemLines]:
+        """Parse the text, and keep what it holds for other processes."""
+        root = self._root
+        found = _content(self._text, root), item_lines(root)
+        keep_yaml(self._text, *found)
+        return found
+
+    @cached_property
+    def _root(self) -> yaml.Node | None:
+        """The file's nodes, which are looked at where its content is not known yet."""
+        return _sane(self.path, self._text)
+
     def line(self, location: Location) -> int:
         """Return the line of the deepest part of ``location`` that stands in the file."""
-        node, line = self.node, 1
+        lines = self._lines.get("/".join(map(str, location[:-1])), ()) if location else ()
+        if location and location[-1] in range(len(lines)):
+            return lines[int(location[-1])]
+        node, line = self._root, 1
         for step in location:
             if isinstance(node, yaml.MappingNode):
                 for key, value in node.value:
@@ -165,20 +189,65 @@ def text_of(path: Path) -> str:
         raise RequestError(f"{path}: is not UTF-8 text") from problem
 
 
-def _parsed(path: Path, text: str) -> tuple[yaml.Node | None, Any]:
-    """Return a YAML text's nodes and its content, which is made only once they are found sane."""
+class _Loader(_LOADER):  # type: ignore[misc, valid-type]
+    """PyYAML's safe loader, which asks but once what kind of value a plain text is."""
+
+    def resolve(self, kind: type[yaml.Node], value: str | None, implicit: Any) -> str:
+        """Return the tag of a node that has none of its own."""
+        if kind is yaml.ScalarNode and implicit[0] and value is not None:
+            return _tag_of(value)
+        return str(super().resolve(kind, value, implicit))
+
+
+@lru_cache(maxsize=1 << 14)
+def _tag_of(value: str) -> str:
+    resolver: Any = yaml.resolver.Resolver()
+    return str(resolver.resolve(yaml.ScalarNode, value, (True, False)))
+
+
+def _sane(path: Path, text: str) -> yaml.Node | None:
+    """Return a YAML text's nodes, of which content can be made without harm."""
     _refuse_depth(path, text)
-    loader = _LOADER(text)
-    root = loader.get_single_node()
-    _refuse_doubles(path, root)
-    _refuse_explosion(path, root)
+    root: yaml.Node | None = _Loader(text).get_single_node()
+    count = _refuse_doubles(path, root)
+    if count > MOST_NODES or ("*" in text and "&" in text):
+        _refuse_explosion(path, root)
     if _ESCAPED_SURROGATE.search(text):
         _refuse_surrogates(path, root)
-    return root, loader.construct_document(root) if root else None
+    return root
+
+
+def _content(text: str, root: yaml.Node | None) -> Any:
+    """Return what sane nodes hold."""
+    if root is None:
+        return None
+    loader = _Loader("")
+    # What anchors name, and what is merged, is PyYAML's own matter.
+    if "&" in text or "<<" in text:
+        return loader.construct_document(root)
+    try:
+        return _built(loader, root)
+    except TypeError:  # a key that is a list or a mapping, of which PyYAML says more
+        return loader.construct_document(root)
+
+
+def _built(loader: _Loader, node: yaml.Node) -> Any:
+    """Return what a node holds, which has no anchors in it, as PyYAML does and faster."""
+    kind = type(node), node.tag
+    if kind == _TEXT:
+        return node.value
+    if kind == _MAPPING:
+        return {_built(loader, key): _built(loader, value) for key, value in node.value}
+    if kind == _SEQUENCE:
+        return [_built(loader, part) for part in node.value]
+    return loader.construct_object(node, deep=True)
 
 
 def _refuse_depth(path: Path, text: str) -> None:
     """Refuse what is nested so deeply that the parser's own stack would not hold it."""
+    indented = max((len(found[0]) for found in _INDENTED.finditer(text)), default=0)
+    if text.count("[") + text.count("{") + 2 * indented < SURELY_SHALLOW:
+        return
     depth = 0
     for event in yaml.parse(text, Loader=_LOADER):
         if isinstance(event, yaml.CollectionStartEvent):
@@ -186,17 +255,27 @@ def _refuse_depth(path: Path, text: str) -> None:
         elif isinstance(event, yaml.CollectionEndEvent):
             depth -= 1
         if depth > DEEPEST:
-            raise RequestError(f"{path}: is nested too deeply")
+            raise _too_deep(path)
 
 
-def _refuse_doubles(path: Path, root: yaml.Node | None) -> None:
-    for node in _nodes(root):
-        seen: set[str] = set()
-        for key in _keys(node):
-            if key.value in seen:
-                line = key.start_mark.line + 1
-                raise RequestError(f"{path}: line {line}: {key.value}: is given twice")
-            seen.add(key.value)
+def _too_deep(path: Path) -> RequestError:
+    return RequestError(f"{path}: is nested too deeply")
+
+
+def _refuse_doubles(path: Path, root: yaml.Node | None) -> int:
+    """Refuse keys that are given twice; return how many nodes there are."""
+    count = 0
+    for node in _nodes(path, root):
+        count += 1
+        if isinstance(node, yaml.MappingNode):
+            seen: set[str] = set()
+            for key, _ in node.value:
+                if isinstance(key, yaml.ScalarNode):
+                    if key.value in seen:
+                        line = key.start_mark.line + 1
+                        raise RequestError(f"{path}: line {line}: {key.value}: is given twice")
+                    seen.add(key.value)
+    return count
 
 
 def holds_surrogates(text: str) -> bool:
@@ -206,27 +285,26 @@ def holds_surrogates(text: str) -> bool:
 
 def _refuse_surrogates(path: Path, root: yaml.Node | None) -> None:
     """Refuse half characters, as libyaml does; PyYAML's own parser takes them."""
-    for node in _nodes(root):
+    for node in _nodes(path, root):
         if isinstance(node, yaml.ScalarNode) and holds_surrogates(node.value):
             raise RequestError(f"{path}: line {node.start_mark.line + 1}: contains half a character"
                                f" ({shortened(ascii(node.value))}), which is not valid Unicode")
 
 
-def _nodes(root: yaml.Node | None) -> Iterator[yaml.Node]:
-    """Yield every node once, in the order of the file, however often aliases stand for it."""
-    waiting, seen = [root] if root else [], set()
+def _nodes(path: Path, root: yaml.Node | None) -> Iterator[yaml.Node]:
+    """Yield every node once, in the order of the file, however often aliases stand for it.
+
+    Raises RequestError for one that is nested too deeply.
+    """
+    waiting, seen = [(root, 0)] if root else [], set()
     while waiting:
-        node = waiting.pop()
+        node, depth = waiting.pop()
         if id(node) not in seen:
             seen.add(id(node))
             yield node
-            waiting += reversed(_inner(node))
-
-
-def _keys(node: yaml.Node) -> list[yaml.ScalarNode]:
-    if not isinstance(node, yaml.MappingNode):
-        return []
-    return [key for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
+            if depth > DEEPEST:
+                raise _too_deep(path)
+            waiting += [(part, depth + 1) for part in reversed(_inner(node))]
 
 
 def _inner(node: yaml.Node) -> list[yaml.Node]:

@@ -1,6 +1,7 @@
 """The words for places and directions in a score."""
 
 import re
+from functools import lru_cache
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
@@ -60,10 +61,13 @@ def parse_place(text: Any) -> Place:
 
 def parse_direction(text: Any) -> Direction:
     """Read ``"in+0.3back"``: a sum of direction words, each with an optional weight."""
-    if isinstance(text, Direction):
-        return text
+    return text if isinstance(text, Direction) else _direction(str(text))
+
+
+@lru_cache(maxsize=4096)
+def _direction(text: str) -> Direction:
     total = np.zeros(4)
-    for part in str(text).replace(" ", "").split("+"):
+    for part in text.replace(" ", "").split("+"):
         found = re.fullmatch(r"(\d*\.?\d*)([a-z]+)", part)
         if not found or found[2] not in DIRECTION_WORDS:
             word = found[2] if found else part

@@ -1,6 +1,7 @@
 """Scores from their files: what may be written shorter is written out, and faults are named."""
 
 from collections.abc import Collection
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, get_args
 
@@ -200,6 +201,7 @@ def _check_hand(document: YamlFile, key: HandKey, key_at: Where) -> None:
                              " palm faces, or away from there")
 
 
+@lru_cache(maxsize=4096)
 def _on_one_line(first: Direction, second: Direction) -> bool:
     a, b = first.in_axes(LEFT), second.in_axes(LEFT)
     return bool(np.linalg.norm(np.cross(a, b)) < 0.1 * np.linalg.norm(a) * np.linalg.norm(b))

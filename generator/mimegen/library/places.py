@@ -21,7 +21,7 @@ def place(path: Path, seed: int | None) -> Background:
 
     Raises RequestError as ``read_background``, and for a seed where nothing varies.
     """
-    return read_background(path) if seed is None else _drawn(path, seed, _written(path))
+    return _as_filed(path, _written(path)) if seed is None else _drawn(path, seed, _written(path))
 
 
 def place_key(path: Path, seed: int | None) -> str:
@@ -31,13 +31,18 @@ def place_key(path: Path, seed: int | None) -> str:
     return _drawn_key(path, seed, _written(path))
 
 
+@lru_cache(maxsize=256)
+def _as_filed(path: Path, _written_then: tuple[Stamp | None, ...]) -> Background:
+    return read_background(path)
+
+
 def _written(path: Path) -> tuple[Stamp | None, ...]:
     return tuple(stamp(file) for file in (path, *shared_files(path)))
 
 
 @lru_cache(maxsize=256)
 def _drawn(path: Path, seed: int, written: tuple[Stamp | None, ...]) -> Background:
-    background = read_background(path)
+    background = _as_filed(path, written)
     if background.set is None:
         raise RequestError(f"background {path.stem}:{seed}: only sets take a seed, and this is a"
                            " color or a picture; leave the seed out")
@@ -52,7 +57,7 @@ def _drawn(path: Path, seed: int, written: tuple[Stamp | None, ...]) -> Backgrou
 @lru_cache(maxsize=32)
 def _as_written(path: Path, written: tuple[Stamp | None, ...]) -> Written | None:
     """Return what is so in a set as it was written, for all its seeds; None where none vary."""
-    scenery = read_background(path).set
+    scenery = _as_filed(path, written).set
     return Written.of(scenery, scenery.vary) if scenery and scenery.vary else None
 
 

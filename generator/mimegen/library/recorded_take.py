@@ -5,6 +5,8 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from mimegen.base.files import content_key, file_hash
 from mimegen.library.keys import recording_code
 from mimegen.library.take import RELAXED, Described, Source
@@ -106,6 +108,13 @@ class RecordedTake(Described):
         motions = [recordings[0].motion] if len(recordings) == 1 else placed_together(*recordings)
         return tuple((at_rate(motion, motion.fps * self.tempo), recording.roles)
                      for motion, recording in zip(motions, recordings, strict=True))
+
+    def frames(self, fps: float) -> int:
+        """Return how many frames it has at a rate, as ``motion.editing.resampled`` counts them."""
+        motion = self.sources(fps)[0][0]
+        if motion.fps == fps:
+            return motion.frames
+        return int(np.floor(motion.duration * fps + 1e-6)) + 1
 
     @property
     def recordings(self) -> tuple[Recording, ...]:

@@ -17,6 +17,7 @@ from mimegen.choreography.happenings import (
     happenings,
     read_happenings,
 )
+from mimegen.choreography.length import frames_of
 from mimegen.choreography.manner import AS_WRITTEN, Manner, in_manner
 from mimegen.choreography.perform import perform_scene
 from mimegen.choreography.reading import read_score
@@ -96,6 +97,10 @@ class ScoreTake(Described):
         scene = perform_scene(self.score, self.seed, fps / self.tempo, self.style)
         return tuple((at_rate(motion, fps), None) for motion in scene)
 
+    def frames(self, fps: float) -> int:
+        """Return how many frames it has at a rate, as its score's own times tell."""
+        return frames_of(self.score, self.seed, self.style, fps / self.tempo)
+
     def faces(self, fps: float) -> tuple[Mapping[str, FloatArray], ...]:
         """Return what each performer's face does, where the score has a face track."""
         if not moves_face(self.score):
@@ -131,6 +136,7 @@ def read_score_once(file: Path, stance: str | None = None) -> Score:
     return _read(file, stance, stat.st_size, stat.st_mtime_ns)
 
 
-@lru_cache(maxsize=256)
+# More than a library of actions has: a plan asks for every score several times.
+@lru_cache(maxsize=4096)
 def _read(file: Path, stance: str | None, size: int, modified: int) -> Score:
     return read_score(file, stance)

@@ -150,6 +150,9 @@ class Take(Protocol):
         A score is performed at ``fps``; mocap keeps its own frame rate and has its joints by role.
         """
 
+    def frames(self, fps: float) -> int:
+        """Return how many frames it has at a rate, on whomever; a score is not performed for it."""
+
     def faces(self, fps: float) -> tuple[Mapping[str, FloatArray], ...]:
         """Return what it says of each performer's face, values (F,) by channel; or nothing.
         """

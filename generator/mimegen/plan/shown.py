@@ -2,13 +2,16 @@
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+from mimegen.base.code import code_key
 from mimegen.base.errors import RequestError
+from mimegen.base.files import content_key
+from mimegen.base.kept import keep, kept
 from mimegen.base.vectors import direction_from
 from mimegen.compositing.background import Background
 from mimegen.compositing.shown import photograph_shown
@@ -25,6 +28,8 @@ from mimegen.shots.framing import DISTANCE_STEP_M, frame_camera
 # Of the picture's area. Of what shows less, viewers cannot say what place it is.
 LEAST_SHOWN = 0.02
 DIGITS = 3
+# What is looked at once takes a fifth of a second, so it is kept for other processes.
+SHOWN = "shown"
 # A standing person: height, head and reach of the arms from the middle, in metres.
 STANDING_M, HEAD_M, REACH_M = 1.8, 1.65, 0.4
 
@@ -91,7 +96,12 @@ def _telling(place: _Place) -> TellingSet:
 
 @lru_cache(maxsize=4096)
 def _share(place: _Place, camera: Camera) -> float:
-    return round(_telling(place).shown(camera), DIGITS)
+    key = content_key(place.key, place.tells, asdict(camera), code_key("mimegen.scenery.shown"))
+    found = kept(SHOWN, key)
+    if not isinstance(found, float):
+        found = round(_telling(place).shown(camera), DIGITS)
+        keep(SHOWN, key, found)
+    return found
 
 
 def standing_camera(config: RenderConfig, angle_deg: float) -> Camera:
@@ -99,27 +109,32 @@ def standing_camera(config: RenderConfig, angle_deg: float) -> Camera:
     framed = config.camera
     if not isinstance(framed, FramedCamera):
         return frame_camera((), config, angle_deg)
+    return _standing(framed, config.width, config.height, angle_deg)
+
+
+@lru_cache(maxsize=1024)
+def _standing(framed: FramedCamera, width: int, height: int, angle_deg: float) -> Camera:
     low = 0.0 if framed.head_room_m is None else HEAD_M - framed.head_room_m
     middle = (low + STANDING_M) / 2
     towards = direction_from(framed.azimuth_deg + angle_deg, framed.elevation_deg)
-    position = np.array([0.0, 0.0, middle]) + _distance(config, framed, STANDING_M - low) * towards
+    away = _distance(width, height, framed, STANDING_M - low)
+    position = np.array([0.0, 0.0, middle]) + away * towards
     x, y, z = position.round(9).tolist()
     turn = quaternions.from_euler("xyz", np.array(
         [90.0 - framed.elevation_deg, 0.0, framed.azimuth_deg + angle_deg]))
     w, *axis = turn.round(12).tolist()
-    return Camera((x, y, z), (w, axis[0], axis[1], axis[2]), framed.lens_mm, config.width,
-                  config.height)
+    return Camera((x, y, z), (w, axis[0], axis[1], axis[2]), framed.lens_mm, width, height)
 
 
-def _distance(config: RenderConfig, framed: FramedCamera, tall_m: float) -> float:
+def _distance(width: int, height: int, framed: FramedCamera, tall_m: float) -> float:
     """Return from how far an upright cylinder is within the margins, in metres."""
     across, along, up = _rims(tall_m)
     elevation = np.radians(framed.elevation_deg)
-    focal = framed.lens_mm / SENSOR_WIDTH_MM * config.width
+    focal = framed.lens_mm / SENSOR_WIDTH_MM * width
     free = (1.0 - 2.0 * framed.margin) / 2.0
     rise = up * np.cos(elevation) - along * np.sin(elevation)
     needed = up * np.sin(elevation) + along * np.cos(elevation) + focal / free * np.maximum(
-        np.abs(across) / config.width, np.abs(rise) / config.height)
+        np.abs(across) / width, np.abs(rise) / height)
     return float(np.ceil(needed.max() / DISTANCE_STEP_M) * DISTANCE_STEP_M)
 
 

@@ -4,9 +4,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from mimegen.library.take import Take
 from mimegen.plan.clips import Clip, DisplayClip
 from mimegen.plan.plan import CastingPlan, Plan
 from mimegen.plan.shown import too_little_shown
@@ -16,8 +13,8 @@ from mimegen.production.render import BYTES_PER_PIXEL
 from mimegen.shots.config import RenderConfig
 from mimegen.store.store import Store
 
-# Scores take up to seconds to perform; of further takes the mean is taken.
-MOST_PERFORMED = 20
+# Other seeds take milliseconds each to draw their tempo; of further takes the mean is taken.
+MOST_COUNTED = 500
 # Seconds a frame that a config takes one core, as measured, where nobody has measured it here.
 TYPICAL_SECONDS = {("preview", "cpu"): 0.4}
 
@@ -79,7 +76,7 @@ def at_least_s(plan: Plan, config: RenderConfig, device: str, store: Store, work
                enough_s: float) -> float | None:
     """Return about how many seconds a plan takes so many workers.
 
-    Counting ends at ``enough_s``. The first take is performed, all others are taken to be as long.
+    Counting ends at ``enough_s``. All takes are taken to be as long as the first.
     None where the config's pace is unknown on the device.
     """
     pace = known_pace(config, device)
@@ -115,25 +112,17 @@ def _add(part: CastingPlan, fps: float, store: Store, folder: ClipFolder, count:
 
 
 def _length(part: CastingPlan, fps: float, store: Store, count: _Count) -> int | None:
-    """Return the frames of a casting's shots; None once enough takes have been performed."""
+    """Return the frames of a casting's shots; None once enough takes have been counted."""
     take = part.casting.take
     for shot in part.shots:
         facts = store.shot_facts(shot.key)
         if facts is not None:
             return int(facts["frames"])
     if part.shots and take.key not in count.lengths:
-        if len(count.lengths) >= MOST_PERFORMED:
+        if len(count.lengths) >= MOST_COUNTED:
             return None
-        count.lengths[take.key] = _frames(take, fps)
+        count.lengths[take.key] = take.frames(fps)
     return count.lengths.get(take.key, 0)
-
-
-def _frames(take: Take, fps: float) -> int:
-    """Return how many frames a take has at a rate, as ``motion.editing.resampled`` counts them."""
-    motion = take.sources(fps)[0][0]
-    if motion.fps == fps:
-        return motion.frames
-    return int(np.floor(motion.duration * fps + 1e-6)) + 1
 
 
 def _is_there(clip: Clip | DisplayClip, store: Store, folder: ClipFolder) -> bool:

@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,10 +12,15 @@ from click.testing import CliRunner
 from mimegen.base.paths import data_folder
 from mimegen.choreography.body import landmark_names
 from mimegen.choreography.hand_shapes import hand_shapes
+from mimegen.choreography.lint import lint
+from mimegen.choreography.perform import perform_scene
 from mimegen.choreography.where import HELP
 from mimegen.cli import main
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.scoreprompt import LANGUAGE, nearest_actions
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
+from idioms import GUIDE, idioms
 
 CATALOGUE = Catalogue.with_libraries(())
 KNOCKING = data_folder() / "mocap/knocking_on_door/knocking_on_door.score.yaml"
@@ -74,3 +80,38 @@ def test_lint_tells_programs_where_and_what_helps(tmp_path: Path) -> None:
 def test_lint_of_a_clean_score_has_no_findings() -> None:
     result = CliRunner().invoke(main, ["score", "lint", "--json", str(KNOCKING)])
     assert json.loads(result.stdout) == {"scores": 1, "findings": []} and result.exit_code == 0
+
+
+def test_a_new_action_begins_as_the_nearest_one_and_is_clean(tmp_path: Path) -> None:
+    asked = ["score", "new", "Brushing Teeth", "--like", "knocking", "--library", str(tmp_path)]
+    made = CliRunner().invoke(main, asked)
+    assert made.exit_code == 0, made.output
+    score = Path(made.stdout.splitlines()[0])
+    assert score == tmp_path / "mocap/brushing_teeth/brushing_teeth.score.yaml"
+    catalogue = Catalogue.with_libraries((tmp_path,))
+    entry = catalogue.action("A3") if not CATALOGUE.in_set("ntu120").keys() & {
+        "brush_teeth"} else catalogue.action("brushing_teeth")
+    assert entry.action.id == "brushing_teeth" and entry.action.sets["ntu120"] == ("A3",)
+    assert [*entry.takes] == ["brushing_teeth"]
+    checked = CliRunner().invoke(main, ["score", "lint", "--json", str(score)])
+    assert json.loads(checked.stdout)["findings"] == []
+    again = CliRunner().invoke(main, asked)
+    assert again.exit_code == 2 and "there is an action brushing_teeth already" in again.stderr
+
+
+@pytest.mark.parametrize("name", ["42", "../up", "!"])
+def test_a_name_that_is_none_begins_nothing(tmp_path: Path, name: str) -> None:
+    made = CliRunner().invoke(main, ["score", "new", name, "--like", "knocking", "--library",
+                                     str(tmp_path / "mine")])
+    if made.exit_code == 0:
+        assert [file.name for file in (tmp_path / "mine" / "mocap").iterdir()] == ["up"]
+    else:
+        assert made.exit_code == 2 and not (tmp_path / "mine").exists()
+
+
+def test_the_guides_idioms_have_no_findings_and_their_pictures(tmp_path: Path) -> None:
+    for name, score in idioms(tmp_path):
+        motions = perform_scene(score, 0, 30.0)
+        assert not lint(motions, score), name
+        assert (GUIDE.parents[1] / "images" / "idioms" / f"{name}.jpg").stat().st_size < 40_000
+    assert len(list(tmp_path.iterdir())) == 6

@@ -32,6 +32,7 @@ from mimegen.choreography.reading import read_score
 from mimegen.choreography.score import Score
 from mimegen.choreography.where import HELP, Spot, changed_keys, moments_of, spot_of
 from mimegen.commands.angles import ANGLE_HELP, DirectionType
+from mimegen.commands.authoring import new_command, prompt_command
 from mimegen.commands.common import (
     DONE,
     SOME_FAILED,
@@ -39,7 +40,6 @@ from mimegen.commands.common import (
     library_option,
     style_option,
 )
-from mimegen.commands.scoreprompt import prompt_command
 from mimegen.compositing.video import write_pictures
 from mimegen.library.catalogue import SCORE_SUFFIX, Catalogue
 from mimegen.library.scene_take import scene_take
@@ -66,10 +66,11 @@ stance_option = click.option("--stance", metavar="NAME", help="Stance on which a
 
 @click.group("score")
 def score_command() -> None:
-    """Write, preview, check and format scores."""
+    """Begin, preview, check and format scores."""
 
 
-score_command.add_command(prompt_command)
+for command in (new_command, prompt_command):
+    score_command.add_command(command)
 
 
 @score_command.command("preview")

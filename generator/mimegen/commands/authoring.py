@@ -1,4 +1,4 @@
-"""``mimegen score prompt``: all that somebody, or a language model, needs to write an action."""
+"""``mimegen score new`` and ``score prompt``: how an action begins."""
 
 from pathlib import Path
 
@@ -6,6 +6,7 @@ import click
 
 from mimegen.commands.common import DONE, exits_cleanly, library_option
 from mimegen.library.catalogue import Catalogue, Entry
+from mimegen.library.newaction import write_action
 from mimegen.library.scoreprompt import nearest_actions, score_prompt
 
 EXAMPLES = 2
@@ -33,6 +34,29 @@ def prompt_command(name: str, performers: int, like: str | None, libraries: tupl
     catalogue = Catalogue.with_libraries(libraries)
     examples = examples_of(catalogue, name, like, performers)
     click.echo(score_prompt(catalogue, name, examples, performers))
+    return DONE
+
+
+@click.command("new")
+@click.argument("name", metavar="NAME")
+@performers_option
+@like_option
+@click.option("--library", required=True, envvar="MIMEGEN_LIBRARY", metavar="DIR",
+              type=click.Path(path_type=Path),
+              help="Your own library folder; created if it does not exist.")
+@exits_cleanly
+def new_command(name: str, performers: int, like: str | None, library: Path) -> int:
+    """Write a first folder for the action NAME into your library.
+
+    Its score, checks and timeline are copies of those of the action nearest in meaning, or of the
+    first of --like, for you to change.
+    """
+    catalogue = Catalogue.with_libraries((library,) if library.is_dir() else ())
+    score, *others = write_action(catalogue, library, name,
+                                  examples_of(catalogue, name, like, performers))
+    for file in (score, *others):
+        click.echo(str(file))
+    click.echo(f"next: edit them, and look: mimegen score preview {score}", err=True)
     return DONE
 
 

@@ -1,0 +1,83 @@
+"""A first folder of a new action: that of the action nearest to it, under the new one's name."""
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from mimegen.base.errors import RequestError
+from mimegen.base.files import publish
+from mimegen.base.yaml_file import text_of
+from mimegen.library.catalogue import SCORE_SUFFIX, Catalogue, Entry
+from mimegen.library.naming import plain
+
+_BESIDE = (".score.yaml", ".checks.yaml", ".timeline.yaml")
+_UNSAID = "not said yet: what does a viewer see, with no object in the picture?"
+
+
+def write_action(catalogue: Catalogue, library: Path, name: str, like: Sequence[Entry]
+                 ) -> list[Path]:
+    """Write ``mocap/<action>/`` into a library and return its files, the score first.
+
+    The score and what lies beside it are those of the first action of ``like``. Raises RequestError
+    for a name that is none, or is taken.
+    """
+    ident = _id_of(name)
+    if ident in catalogue.actions or ident in catalogue.cues:
+        raise RequestError(f"{name}: there is an action {ident} already; choose another name")
+    folder = library / "mocap" / ident
+    if folder.exists():
+        raise RequestError(f"{folder}: exists; choose another name, or remove it")
+    written = []
+    for file, text in _files(catalogue, ident, name, like):
+        publish(folder / file, text)
+        written.append(folder / file)
+    return written
+
+
+def _id_of(name: str) -> str:
+    ident = re.sub(r"[^a-z0-9_]+", "", plain(name))
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", ident):
+        raise RequestError(f"{name!r}: expected a name of letters (a to z) and digits that starts"
+                           " with a letter, as 'brushing teeth'")
+    return ident
+
+
+def _files(catalogue: Catalogue, ident: str, name: str, like: Sequence[Entry]
+           ) -> Iterator[tuple[str, str]]:
+    """Yield every file's name and text."""
+    score = next(iter(like[0].takes.values()))
+    take = score.name.removesuffix(SCORE_SUFFIX)
+    nearest = ", ".join(entry.action.id for entry in like)
+    for kind in _BESIDE:
+        source = score.with_name(take + kind)
+        if source.is_file():
+            about = (f"# A copy of that of {like[0].action.id} (nearest in meaning: {nearest}), to"
+                     f" be changed\n# into {name}.\n")
+            yield ident + kind, about + re.sub(r"^action: .*$", f"action: {ident}",
+                                               text_of(source), count=1, flags=re.M)
+    yield "action.yaml", yaml.safe_dump(_facts(catalogue, ident, name, like[0]), sort_keys=False,
+                                        allow_unicode=True, default_flow_style=None, width=100)
+
+
+def _facts(catalogue: Catalogue, ident: str, name: str, like: Entry) -> dict[str, Any]:
+    """Return what ``action.yaml`` says until somebody says more."""
+    action = like.action
+    facts = {
+        "id": ident, "name": name, "labels": [name],
+        "aligned_background": action.aligned_background,
+        "misaligned_background": action.misaligned_background,
+        "semantic_group": action.semantic_group, "sets": _sets(catalogue, name),
+        "recognised_by": _UNSAID, "licence": "CC0-1.0", "author": "not stated",
+    }
+    return {key: value for key, value in facts.items() if value}
+
+
+def _sets(catalogue: Catalogue, name: str) -> dict[str, list[str]]:
+    """Return under which names published sets have an action of this name."""
+    found = {title: [code for code in one.members
+                     if plain(name) in map(plain, one.names_of(code))]
+             for title, one in catalogue.sets.items()}
+    return {title: codes for title, codes in found.items() if codes}

@@ -392,3 +392,32 @@ def test_answers_may_be_texts_letters_or_numbers(tmp_path, answer):
     file = plain_file(tmp_path / "one.jsonl", [{"options": ["water", "green tea"],
                                                 "answer": answer}])
     assert read_items(file)[0].answer == "green tea"
+
+
+def test_distractors_within_a_set_are_its_own_actions_alone():
+    members = {name for name, one in known_actions().items() if "actpld" in one.sets}
+    rows = library_rows(("base+blank@0",), tuple(sorted(members)[:6]))
+    made = questions_of(rows, QuestionRequest("3afc", "label", "zero-shot",
+                                      read_templates("3afc", None), of_set="actpld"))
+    wrong = {distractor["action"] for one in made for distractor in one.distractors}
+    assert len(made) == len(rows) and wrong <= members
+    with pytest.raises(RequestError, match="shows archery, which is not in that set; leave --set"):
+        questions_of(library_rows(("base+blank@0",), ("archery",)), QuestionRequest(
+            "3afc", "label", "zero-shot", read_templates("3afc", None), of_set="actpld"))
+    with pytest.raises(RequestError, match=r"no action is in such a set \(did you mean actpld"):
+        questions_of(rows, QuestionRequest("3afc", "label", "zero-shot",
+                                           read_templates("3afc", None), of_set="actpl"))
+
+
+def test_ambiguous_actions_lend_no_distractor(tmp_path, monkeypatch):
+    place = tmp_path / "mocap" / "wobbling"
+    place.mkdir(parents=True)
+    (place / "action.yaml").write_text(
+        "id: wobbling\nlabels: [wobbling]\nambiguous: true\nviewers: all saw a nod\n")
+    monkeypatch.setenv("MIMEGEN_LIBRARY", str(tmp_path))
+    assert known_actions()["wobbling"].ambiguous
+    rows = library_rows(("base+blank@0",), ("boxing",))
+    for seed in range(30):
+        made = questions_of(rows, QuestionRequest("3afc", "label", "zero-shot",
+                                          read_templates("3afc", None), seed=seed))
+        assert "wobbling" not in {wrong["action"] for one in made for wrong in one.distractors}

@@ -59,7 +59,7 @@ from mimegen.manifest.row import Row
 
 HEADINGS = {
     "Questions": ("format_", "asks", "probe", "condition", "prompting", "templates"),
-    "Distractors": ("given", "difficulty", "fold", "seed"),
+    "Distractors": ("of_set", "given", "difficulty", "fold", "seed"),
     "Controls": ("controls",),
     "Frames": ("sampling", "frames_folder", "image", "size", "stamp"),
     "Output": ("target", "unchecked"),
@@ -90,6 +90,9 @@ TIMED = ("timeline", "cue", "pair", "probe")
               help="Style of prompt; open, for timeline only, offers no options, as in MimeQA.")
 @click.option("--difficulty", type=click.Choice(["near", "far"]),
               help="Semantic distance of distractors from the answer.  [default: any]")
+@click.option("--set", "of_set", metavar="NAME",
+              help="Take distractors from the actions of this published set only, as in actpld"
+                   " (mimegen list sets).")
 @click.option("--distractors", "given", type=click.Path(path_type=Path), metavar="FILE",
               help="Your own distractors: a YAML or JSON file with a list for each action or label."
                    " Other actions get mimegen's.")
@@ -125,7 +128,7 @@ TIMED = ("timeline", "cue", "pair", "probe")
 @shared_data_option
 @exits_cleanly
 def questions_command(out: Path | None, format_: str, asks: str | None, probe: str, condition: str,
-                      prompting: str,
+                      prompting: str, of_set: str | None,
                       given: Path | None, difficulty: str | None, fold: int | None,
                       controls: str | None, sampling: str, frames_folder: Path | None, image: str,
                       size: str | None, stamp: bool,
@@ -150,9 +153,10 @@ def questions_command(out: Path | None, format_: str, asks: str | None, probe: s
     sampling = DEFAULT_SAMPLING if wanted and sampling == "video" else sampling
     asks = asks or ("explanation" if format_ == "cue" else "label")
     _refuse_what_does_not_go_together(format_, asks, condition, difficulty, fold)
-    if given is not None and not OPTIONS.get(format_):
-        raise RequestError(f"--distractors does not apply to --format {format_}; use --format mc or"
-                           " 3afc")
+    for name, value in (("--distractors", given), ("--set", of_set)):
+        if value is not None and not OPTIONS.get(format_):
+            raise RequestError(f"{name} does not apply to --format {format_}; use --format mc or"
+                               " 3afc")
     shown = parse_sampling(sampling)
     makers: dict[str, Callable[[], list[Question]]] = {
         "cue": lambda: cue_questions(rows, CueRequest(
@@ -163,7 +167,7 @@ def questions_command(out: Path | None, format_: str, asks: str | None, probe: s
             prompting, read_wording(templates), seed, shown, sampling, condition))}
     make = makers.get(format_) or (lambda: questions_of(rows, QuestionRequest(
         format_, asks, prompting, read_templates(format_, templates), seed, difficulty, fold,
-        shown, sampling, given)))
+        shown, sampling, given, of_set)))
     made = make()
     if wanted:
         made += _controls(made, everything, wanted, sampling, seed)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import mimegen
-from mimegen.base.errors import RequestError
+from mimegen.base.errors import RequestError, near_misses
 from mimegen.base.files import content_key
 from mimegen.base.seeds import generator
 from mimegen.evaluation.distractors import Distractor, Rules, chosen_distractors
@@ -18,6 +18,7 @@ from mimegen.evaluation.opaque import opaque_name
 from mimegen.evaluation.question import Example, Question
 from mimegen.evaluation.sampling import FrameSampling
 from mimegen.evaluation.subjects import (
+    KnownAction,
     Subject,
     known_actions,
     subject_of_action,
@@ -36,7 +37,8 @@ EXAMPLE_VARIANT = "base+blank@0"
 class QuestionRequest:
     """What kind of questions: see ``mimegen questions --help``. ``fold`` is 1 to 5, or None.
 
-    ``given`` is a file of the user's own wrong answers.
+    ``given`` is a file of the user's own wrong answers; with ``of_set``, all others are of actions
+    of that published set.
     """
 
     format: str
@@ -49,6 +51,7 @@ class QuestionRequest:
     sampling: FrameSampling | None = None
     sampling_text: str = "video"
     given: Path | None = None
+    of_set: str | None = None
 
     @property
     def options(self) -> int:
@@ -86,8 +89,10 @@ def _posed(rows: Sequence[Row], request: QuestionRequest) -> dict[str, PosedPerf
     known = known_actions()
     subject_of = {row.sample_id: subject_of_row(row, known, request.asks) for row in rows}
     subjects = unique(subject_of.values())
-    library = [found for action in known.values()
-               if (found := subject_of_action(action, request.asks))]
+    if request.of_set is not None:
+        _refuse_outside(request.of_set, rows, known)
+    library = [found for action in known.values() if _may_lend(action, request.of_set)
+               and (found := subject_of_action(action, request.asks))]
     actions = {subject.action for subject in subjects}
     splits: dict[str, str | None] = dict.fromkeys(actions)
     if request.fold is not None:
@@ -102,6 +107,22 @@ def _posed(rows: Sequence[Row], request: QuestionRequest) -> dict[str, PosedPerf
     return {sample: PosedPerformance(subject, splits[subject.action], 
                            given.get(subject.name) or chosen.get(subject.name, ()))
             for sample, subject in subject_of.items()}
+
+
+def _may_lend(action: KnownAction, of_set: str | None) -> bool:
+    """Whether an action's words may be wrong answers: viewers tell it, and it is of the set."""
+    return not action.ambiguous and (of_set is None or of_set in action.sets)
+
+
+def _refuse_outside(of_set: str, rows: Sequence[Row], known: Mapping[str, KnownAction]) -> None:
+    """Raise RequestError for a set that no action has, or that an action of a row is not in."""
+    sets = sorted({name for action in known.values() for name in action.sets})
+    if of_set not in sets:
+        raise RequestError(f"--set {of_set}: no action is in such a set{near_misses(of_set, sets)}")
+    for row in rows:
+        if row.action not in known or of_set not in known[row.action].sets:
+            raise RequestError(f"--set {of_set}: {row.sample_id} shows {row.action}, which is not"
+                               f" in that set; leave --set out, or render --action set:{of_set}")
 
 
 def _given(subjects: Sequence[Subject], request: QuestionRequest

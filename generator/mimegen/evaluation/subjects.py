@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from mimegen.base.errors import RequestError
 from mimegen.base.paths import data_files, data_folder
@@ -15,7 +15,7 @@ from mimegen.manifest.row import Row
 class KnownAction(BaseModel):
     """What an ``action.yaml`` says that questions need; the rest of it is not looked at.
 
-    ``users`` says that it lies in a user's library.
+    ``users`` says that it lies in a user's library, ``sets`` its names in published sets.
     """
 
     model_config = ConfigDict(extra="ignore", frozen=True)
@@ -24,6 +24,8 @@ class KnownAction(BaseModel):
     labels: tuple[str, ...]
     semantic_group: Group = None
     intentions: tuple[str, ...] = ()
+    sets: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    ambiguous: bool = False
     users: bool = False
 
 

@@ -196,6 +196,7 @@ def test_data_is_asked_for_by_texts_that_a_key_can_find():
             and not line.startswith("def ") and "data_files(name)" not in line] == []
 
 
+@pytest.mark.slow
 def test_all_that_a_command_imports_is_found():
     loaded = subprocess.run(
         [sys.executable, "-c", "import sys, mimegen.commands.render\n"

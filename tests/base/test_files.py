@@ -208,6 +208,7 @@ def test_scratch_folders_are_all_that_is_swept_where_others_have_theirs(
     assert names_in(tmp_path) == [frame.name]
 
 
+@pytest.mark.slow
 def test_inspecting_a_junk_file_leaves_the_temporary_folder_alone(tmp_path: Path) -> None:
     junk, temporary = tmp_path / "junk.fbx", tmp_path / "tmp"
     junk.write_bytes(b"Kaydara FBX Binary  \0junk")

@@ -144,6 +144,7 @@ def files_in(folder: Path) -> set[Path]:
     return {path for path in folder.rglob("*") if path.is_file()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("label", ["../../../etc/x", "a/b", "<img src=x onerror=alert(1)>",
                                    "x" * 300])
 def test_a_label_stays_in_the_row(label: str, walk: Path, tiny_config: Path, tmp_path: Path

@@ -19,7 +19,7 @@ from mimegen.library.catalogue import Catalogue, Entry
 from mimegen.library.score_take import ScoreTake
 from mimegen.library.takes import library_take
 from mimegen.motion import quaternions
-from running import mimegen, rows_of
+from running import invoked, mimegen, rows_of
 
 CUES = data_folder() / "cues"
 CATALOGUE = Catalogue.with_libraries(())
@@ -95,15 +95,15 @@ def test_cues_pass_lint_in_their_stances(name: str, stance: str | None) -> None:
 def test_a_cue_is_linted_in_a_stance_and_so_is_a_scene_without(tmp_path: Path) -> None:
     file = CUES / "thumbs_up" / "thumbs_up.score.yaml"
     for stance, words in (("talking", "1 score, 0 findings"), ("dancing", "dancing")):
-        assert words in mimegen("score", "lint", file, "--stance", stance).stdout
+        assert words in invoked("score", "lint", file, "--stance", stance).stdout
     scene = tmp_path / "short.yaml"
     scene.write_text(SCENE)
-    assert "short: reach" not in mimegen("score", "lint", scene).stdout
-    assert "leave out --stance" in mimegen("score", "lint", scene, "--stance", "seated").stdout
+    assert "short: reach" not in invoked("score", "lint", scene).stdout
+    assert "leave out --stance" in invoked("score", "lint", scene, "--stance", "seated").stdout
 
 
 def test_lint_refuses_what_is_no_file(tmp_path: Path) -> None:
-    done = mimegen("score", "lint", tmp_path / "missing.score.yaml")
+    done = invoked("score", "lint", tmp_path / "missing.score.yaml")
     assert done.returncode == 2 and "no such file" in done.stderr
 
 
@@ -169,12 +169,12 @@ def test_rendered_cues_are_asked_about(tmp_path: Path) -> None:
     rows = rows_of(tmp_path)
     assert {(row["stance"], row["intensity"]) for row in rows} == {("seated", 0.6)}
     for asks in ("explanation", "cue"):
-        asked = mimegen("questions", tmp_path, "--format", "cue", "--asks", asks)
+        asked = invoked("questions", tmp_path, "--format", "cue", "--asks", asks)
         assert asked.returncode == 0, asked.stderr
         questions = read_questions(tmp_path / "questions-cue.jsonl")
         assert {question.action for question in questions} == {row["action"] for row in rows}
 
 
 def test_options_of_cues_are_checked_in_one_line() -> None:
-    wrong = mimegen("plan", "--action", "cues", "--intensity", "1.5")
+    wrong = invoked("plan", "--action", "cues", "--intensity", "1.5")
     assert wrong.returncode == 2 and "numbers from 0 to 1" in wrong.stderr

@@ -19,7 +19,7 @@ from mimegen.commands.common import exits_cleanly, warn
 from mimegen.commands.grouped import Grouped
 from mimegen.commands.list import HOLDS
 from mimegen.groundtruth.kinds import KINDS as PASSES
-from running import invoke, mimegen
+from running import invoke, invoked, mimegen
 
 BASKETBALL = ("--action", "basketball")
 
@@ -68,7 +68,7 @@ def test_where_nothing_could_be_made_no_manifest_is_named(tmp_path: Path) -> Non
 
 
 def refused(arguments: tuple[str, ...], hints: tuple[str, ...]) -> None:
-    done = mimegen(*arguments)
+    done = invoked(*arguments)
     assert done.returncode == 2, done.stderr
     assert len(done.stderr.strip().splitlines()) == 1, done.stderr
     for hint in hints:
@@ -189,11 +189,11 @@ def test_a_cell_that_needs_a_background_nobody_named(samples: Path, tmp_path: Pa
     ("groups", "ball sport"), ("styles", "tired"), ("stances", "seated"), ("passes", "depth"),
     ("hand_shapes", "fist"), ("hand shapes", "fist")])
 def test_lists_name_what_there_is(kind: str, expected: str) -> None:
-    done = mimegen("list", kind, "--json")
+    done = invoked("list", kind, "--json")
     assert done.returncode == 0, done.stderr
     names = [next(iter(row.values())) for row in json.loads(done.stdout)]
     assert expected in names
-    head, *lines = mimegen("list", kind).stdout.splitlines()
+    head, *lines = invoked("list", kind).stdout.splitlines()
     columns = [key.replace("_", " ").upper() for key in json.loads(done.stdout)[0]
                if key != "file" or kind == "takes"]
     assert re.split("  +", head) == columns

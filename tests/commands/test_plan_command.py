@@ -28,7 +28,7 @@ from mimegen.request.planfile import PlanFile, numbers_of
 from mimegen.shots.config import read_config
 from mimegen.shots.devices import Device
 from mimegen.store.store import Store
-from running import frames_of, invoke, mimegen, rows_of
+from running import frames_of, invoke, invoked, mimegen, rows_of
 
 VARIANTS = "base+blank@0,base+aligned@0,pointlight@0"
 
@@ -44,7 +44,7 @@ def selected(config: Path, out: Path, *more: object) -> tuple[object, ...]:
 
 
 def told(*arguments: object) -> dict[str, Any]:
-    done = mimegen("plan", *arguments, "--json")
+    done = invoked("plan", *arguments, "--json")
     assert done.returncode == 0, done.stderr
     return dict(json.loads(done.stdout))
 
@@ -52,7 +52,7 @@ def told(*arguments: object) -> dict[str, Any]:
 def test_a_plan_needs_no_such_device_at_hand(tmp_path: Path) -> None:
     wanted = ("--action", "basketball", "--variants", "base+blank@0", "--out", tmp_path / "out")
     assert told(*wanted, "--device", "metal:1")["device"] == "metal"
-    done = mimegen("plan", *wanted, "--device", "abacus")
+    done = invoked("plan", *wanted, "--device", "abacus")
     assert done.returncode == 2 and "--device abacus" in done.stderr
     done = mimegen("render", *wanted, "--device", "metal")
     assert done.returncode == 2 and "not on this machine" in done.stderr
@@ -72,8 +72,8 @@ def test_it_counts_what_is_to_be_made_and_what_is_there(
     assert there["clips_there"] == 3 and there["shots_there"] == 1
     assert there["frames_there"] == frames and there["frames_left"] == 0
     assert there["storage_gb"] == there["hours"] == there["encoding_cpu_core_hours"] == 0
-    assert "--calibrate" in mimegen("plan", *selected(tiny_config, tmp_path / "out")).stdout
-    assert "all frames are rendered" in mimegen("plan", *selected(tiny_config, three_clips)).stdout
+    assert "--calibrate" in invoked("plan", *selected(tiny_config, tmp_path / "out")).stdout
+    assert "all frames are rendered" in invoked("plan", *selected(tiny_config, three_clips)).stdout
 
 
 def test_what_was_calibrated_is_remembered(tiny_config: Path, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from mimegen.production.journal import Journal
 from mimegen.store.store import Store
-from running import mimegen, rows_of
+from running import invoked, rows_of
 
 # Motions on bodies, and bodies before their faces could move; what is seen stays.
 MADE_ON_THE_WAY = {"performances", "characters"}
@@ -21,7 +21,7 @@ def out(three_clips: Path, tmp_path: Path) -> Path:
 
 
 def told(*arguments: object) -> dict[str, Any]:
-    done = mimegen("store", *arguments, "--json")
+    done = invoked("store", *arguments, "--json")
     assert done.returncode == 0, done.stderr
     return dict(json.loads(done.stdout))
 
@@ -38,7 +38,7 @@ def test_it_holds_what_is_there_by_action_and_config(out: Path) -> None:
     assert shots["bytes"] == sum(file.stat().st_size for file in folder.iterdir())
     assert sum(row["pieces"] for row in holds if row["kind"] == "clips") == 3
     assert told(out) == {"holds": holds}
-    assert "basketball_shot, tiny" in mimegen("store", out).stdout
+    assert "basketball_shot, tiny" in invoked("store", out).stdout
 
 
 def test_prune_keeps_what_is_named_and_verify_finds_it_whole(out: Path) -> None:
@@ -51,7 +51,7 @@ def test_prune_keeps_what_is_named_and_verify_finds_it_whole(out: Path) -> None:
     assert {path.relative_to(out / "store").parts[0] for path in gone} == MADE_ON_THE_WAY
     seen = {row["character_key"] for row in rows_of(out)}
     assert seen == {path.stem for path in (out / "store").glob("characters/??/*.npz")}
-    assert mimegen("verify", out).returncode == 0
+    assert invoked("verify", out).returncode == 0
 
 
 def test_prune_removes_what_is_no_longer_named(out: Path) -> None:
@@ -88,7 +88,7 @@ def test_nothing_goes_while_a_job_uses_the_store(out: Path) -> None:
 
 
 def refused(*arguments: object, hints: tuple[str, ...]) -> None:
-    done = mimegen("store", *arguments)
+    done = invoked("store", *arguments)
     assert done.returncode == 2 and len(done.stderr.splitlines()) == 1, done.stderr
     for hint in hints:
         assert hint in done.stderr

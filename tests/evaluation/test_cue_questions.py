@@ -15,7 +15,7 @@ from mimegen.library.catalogue import Catalogue
 from mimegen.library.takes import library_take
 from mimegen.manifest.row import Row
 from questions_rows import library_rows, written
-from running import mimegen
+from running import invoked
 
 CUES = {
     "arms_crossed": ("arms", "guarding oneself", "self comfort"),
@@ -161,12 +161,12 @@ def test_options_give_nothing_away(tmp_path, rows, task):
 
 def test_the_command_asks_about_cues_and_refuses_rows_without(tmp_path, rows):
     out = written(tmp_path / "out", rows)
-    done = mimegen("questions", out, "--format", "cue", "--asks", "validity", "--condition", "both")
+    done = invoked("questions", out, "--format", "cue", "--asks", "validity", "--condition", "both")
     assert done.returncode == 0, done.stderr
     assert {one.asks for one in read_questions(out / "questions-cue.jsonl")} == {"validity"}
     none = written(tmp_path / "none", library_rows(("base+blank@0",), ("fishing",)))
     for arguments, said in (([], "no row shows a cue"), (["--asks", "label"], "does not apply to")):
-        done = mimegen("questions", none, "--format", "cue", *arguments)
+        done = invoked("questions", none, "--format", "cue", *arguments)
         assert done.returncode == 2 and len(done.stderr.splitlines()) == 1
         assert re.search(said, done.stderr)
 

@@ -25,7 +25,7 @@ from mimegen.evaluation.question import read_questions, write_questions
 from mimegen.evaluation.sampling import parse_sampling
 from mimegen.evaluation.templates import read_templates
 from mimegen.manifest.file import MANIFEST, add_rows, read_manifest
-from running import mimegen
+from running import invoked
 
 HARNESSES = ("lmms-eval", "vlmevalkit", "inspect", "jsonl")
 
@@ -268,11 +268,11 @@ def test_questions_about_other_clips_are_told_apart(clips, tmp_path):
 def test_what_is_there_is_never_written_over(clips, tmp_path):
     out = tmp_path / "out"
     command = ("export", clips / "questions-mc.jsonl", "--to", "inspect", "--out", out)
-    done = mimegen(*command)
+    done = invoked(*command)
     assert done.returncode == 0, done.stderr
     assert "36 questions about 36 clips" in done.stdout
     before = files(out)
-    done = mimegen(*command)
+    done = invoked(*command)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert "already exists" in done.stderr
     assert files(out) == before

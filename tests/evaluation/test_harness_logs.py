@@ -12,7 +12,7 @@ from mimegen.evaluation import logs
 from mimegen.evaluation.answers import Answer, read_answers
 from mimegen.evaluation.question import Question, read_questions, write_questions
 from places import DATA
-from running import mimegen
+from running import invoked
 
 if sys.version_info >= (3, 14):
     import zipfile
@@ -115,7 +115,7 @@ def test_samples_of_lmms_eval_are_read_with_the_model_of_the_results_beside_them
 
 def test_the_command_takes_several_logs_at_once(tmp_path):
     write_questions(tmp_path / "q.jsonl", QUESTIONS)
-    done = mimegen("evaluate", tmp_path / "q.jsonl", inspect_eval(tmp_path / "log.eval"),
+    done = invoked("evaluate", tmp_path / "q.jsonl", inspect_eval(tmp_path / "log.eval"),
                    lmms_samples(tmp_path / "other"), "--json")
     assert done.returncode == 0, done.stderr
     right = {one["model"]: one["right"] for one in json.loads(done.stdout)["models"]}
@@ -138,7 +138,7 @@ def test_a_log_in_which_every_sample_failed_is_one_clear_line(tmp_path):
     write_questions(tmp_path / "questions.jsonl", QUESTIONS)
     log = tmp_path / "log.json"
     log.write_text(json.dumps(HEADER | {"status": "error", "samples": [FAILED]}))
-    done = mimegen("evaluate", tmp_path / "questions.jsonl", log)
+    done = invoked("evaluate", tmp_path / "questions.jsonl", log)
     assert done.returncode == 2
     assert f"{log}: contains no answer" in done.stderr and len(done.stderr.splitlines()) == 1
 

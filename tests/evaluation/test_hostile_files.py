@@ -204,6 +204,7 @@ def test_halves_of_characters_break_nothing(made, tmp_path, half):
     assert done.exit_code == 2 and len(done.stderr.strip().splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_names_of_files_that_are_no_text_are_printed_and_reported(made, tmp_path):
     """As the shell hands them on, where a terminal is strict about its encoding."""
     named = tmp_path / "q\udc80.jsonl"

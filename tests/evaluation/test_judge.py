@@ -15,7 +15,7 @@ from mimegen.evaluation.answers import Answer
 from mimegen.evaluation.judge import Judge
 from mimegen.evaluation.question import Question, write_questions
 from mimegen.evaluation.scoring import score
-from running import command, mimegen
+from running import command, invoked
 from waiting import wait_until
 
 
@@ -147,11 +147,12 @@ def test_nobody_at_the_address_is_said_in_one_line(tmp_path):
         judge(free, tmp_path, attempts=2).verdicts(answers("boxing"))
     for arguments, said in ((["--judge", "ftp://x", "--judge-model", "m"], "expected an address"),
                             (["--judge", free.url], "require each other")):
-        done = mimegen("evaluate", tmp_path / "q.jsonl", tmp_path / "a.jsonl", *arguments)
+        done = invoked("evaluate", tmp_path / "q.jsonl", tmp_path / "a.jsonl", *arguments)
         assert done.returncode == 2 and len(done.stderr.splitlines()) == 1
         assert said in done.stderr
 
 
+@pytest.mark.slow
 def test_verdicts_outlive_a_kill(server, tmp_path):
     """And a line that is cut off is asked again."""
     server.hold_from = 20

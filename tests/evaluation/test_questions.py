@@ -25,7 +25,7 @@ from mimegen.evaluation.sampling import parse_sampling
 from mimegen.evaluation.subjects import Subject, known_actions
 from mimegen.evaluation.templates import read_templates
 from questions_rows import library_rows, written
-from running import mimegen
+from running import invoked
 
 ROWS = library_rows()
 BASE = library_rows(("base+blank@0",))
@@ -162,6 +162,7 @@ def test_blocks_keep_the_rules_whatever_the_set(data):
         assert subject.group not in {known[one.action].semantic_group for one in wrong}
 
 
+@pytest.mark.slow
 def test_few_shot_examples_have_no_part_in_the_question():
     questions = asked(prompting="few-shot")
     assert {example.prompt[:6] for one in questions for example in one.examples} == {"What a"}
@@ -204,7 +205,7 @@ def test_what_a_clip_is_called_says_nothing(all_questions):
 
 def test_one_action_alone_borrows_from_the_library_and_says_so(tmp_path):
     out = written(tmp_path / "out", library_rows(("base+blank@0",), ("basketball_shot",)))
-    done = mimegen("questions", out)
+    done = invoked("questions", out)
     assert done.returncode == 0, done.stderr
     assert "never a correct answer" in done.stdout
     [question] = read_questions(out / "questions-mc.jsonl")
@@ -224,7 +225,7 @@ def test_one_action_alone_borrows_from_the_library_and_says_so(tmp_path):
 ])
 def test_what_cannot_be_asked_is_refused_in_one_line(tmp_path, arguments, said):
     out = written(tmp_path / "out", library_rows(("base+blank@0",), ("fishing",)))
-    done = mimegen("questions", out, *arguments)
+    done = invoked("questions", out, *arguments)
     assert done.returncode == 2
     assert len(done.stderr.splitlines()) == 1
     assert re.search(said, done.stderr)
@@ -232,7 +233,7 @@ def test_what_cannot_be_asked_is_refused_in_one_line(tmp_path, arguments, said):
 
 
 def test_a_folder_without_clips_is_refused(tmp_path):
-    done = mimegen("questions", tmp_path)
+    done = invoked("questions", tmp_path)
     assert done.returncode == 2
     assert "no such file" in done.stderr
 
@@ -257,7 +258,7 @@ def test_frames_of_a_clip_are_written_under_a_name_that_says_nothing(tmp_path):
     digest = file_hash(out / row.file_name)
     written(out, [row.model_copy(update={"frames": 10, "fps": 5, "sha256": digest})])
     for image, ending in (("png", "png"), ("jpeg", "jpg")):
-        done = mimegen("questions", out, "--format", "free", "--sampling", "uniform:3", "--frames",
+        done = invoked("questions", out, "--format", "free", "--sampling", "uniform:3", "--frames",
                        tmp_path / image, "--image", image)
         assert done.returncode == 0, done.stderr
         [question] = read_questions(out / "questions-free.jsonl")
@@ -303,7 +304,7 @@ def test_the_published_pattern_is_found(tmp_path):
     wrong = {option for one in restarted_sampler(LABELS) for option in one["options"]
              if option != one["answer"]}
     assert len(wrong) <= 14
-    done = mimegen("questions", "--audit", file, "--json")
+    done = invoked("questions", "--audit", file, "--json")
     assert done.returncode == 1
     found = json.loads(done.stdout)
     assert {"rarity", "rare option", "classifier"} <= {*found["leaks"]}
@@ -346,9 +347,9 @@ def test_few_questions_are_not_said_to_be_at_chance(tmp_path):
                     for number in range(6)]
     for kept, said in ((5, "too few questions to tell"), (6, "be answered without video by: posi")):
         file = plain_file(tmp_path / f"{kept}.jsonl", always_first[:kept] * 40)
-        done = mimegen("questions", "--audit", file)
+        done = invoked("questions", "--audit", file)
         assert said in done.stdout, done.stdout
-        told = json.loads(mimegen("questions", "--audit", file, "--json").stdout)
+        told = json.loads(invoked("questions", "--audit", file, "--json").stdout)
         assert told["too_few_questions"] == (kept == 5)
 
 
@@ -364,7 +365,7 @@ def test_fair_sets_are_seldom_accused(tmp_path):
 def test_aligned_backgrounds_tell_and_are_no_fault(tmp_path, all_questions):
     file = tmp_path / "questions.jsonl"
     write_questions(file, all_questions)
-    done = mimegen("questions", "--audit", file)
+    done = invoked("questions", "--audit", file)
     assert done.returncode == 0, done.stdout
     _, shown = audit(read_items(file))
     right = {one.rule: one.accuracy for one in shown}

@@ -17,7 +17,7 @@ from mimegen.evaluation.raters import (
     read_scores,
     z_scores,
 )
-from running import mimegen
+from running import invoked
 
 NAN = np.nan
 
@@ -109,7 +109,7 @@ def test_the_command_says_what_people_agree_on(tmp_path):
     (tmp_path / "scores.jsonl").write_text("".join(json.dumps(
         {"sample_id": f"clip q{number}", "score": value}) + "\n"
         for number, value in enumerate((1, 3, 5, 7, 9, 2))))
-    done = mimegen("evaluate", questions, answers, "--scores", tmp_path / "scores.jsonl",
+    done = invoked("evaluate", questions, answers, "--scores", tmp_path / "scores.jsonl",
                    "--report", tmp_path / "report")
     assert done.returncode == 0, done.stderr
     assert "bob: failed 1 of 1 attention checks" in done.stdout

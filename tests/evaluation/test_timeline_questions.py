@@ -17,7 +17,7 @@ from mimegen.evaluation.timeline.making import TimelineRequest, timeline_questio
 from mimegen.evaluation.timeline.wording import read_wording
 from mimegen.manifest.row import Row
 from questions_rows import library_rows, told_rows, written
-from running import mimegen
+from running import invoked
 
 WORDING = read_wording(None)
 
@@ -169,7 +169,7 @@ def test_frames_are_fitted_and_bear_their_time(tmp_path: Path):
                     "color=gray:96x54:r=30:d=9", "-pix_fmt", "yuv420p", out / row.file_name],
                    check=True)
     written(out, [row.model_copy(update={"sha256": file_hash(out / row.file_name)})])
-    done = mimegen("questions", out, "--format", "timeline", "--sampling", "fps:1", "--size",
+    done = invoked("questions", out, "--format", "timeline", "--sampling", "fps:1", "--size",
                    "256x256", "--stamp", "--frames", tmp_path / "frames")
     assert done.returncode == 0, done.stderr
     assert "theory of mind: none" in done.stdout
@@ -182,13 +182,13 @@ def test_frames_are_fitted_and_bear_their_time(tmp_path: Path):
         # Black bars, a white text on them, and the gray of the clip.
         assert picture[250, 128] < 20 < 100 < picture[128, 128] < 160
         assert picture[:25, :80].max() > 200
-    other = mimegen("questions", out, "--format", "timeline", "--sampling", "fps:2", "--frames",
+    other = invoked("questions", out, "--format", "timeline", "--sampling", "fps:2", "--frames",
                     tmp_path / "frames")
     assert other.returncode == 2 and "contains other frames" in other.stderr
 
 
 def test_rows_without_a_timeline_are_refused_in_one_line(tmp_path):
     out = written(tmp_path / "out", library_rows(("base+blank@0",), ("fishing",)))
-    done = mimegen("questions", out, "--format", "timeline")
+    done = invoked("questions", out, "--format", "timeline")
     assert done.returncode == 2 and len(done.stderr.splitlines()) == 1
     assert "no row has a timeline" in done.stderr

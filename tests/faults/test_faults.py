@@ -33,7 +33,7 @@ from mimegen.shots.config import read_config
 from mimegen.shots.figures import Figure
 from mimegen.shots.framing import frame_camera
 from mimegen.shots.skinning import joint_columns, skin_matrix, skinned
-from running import mimegen, rows_of
+from running import invoked, mimegen, rows_of
 
 CATALOGUE = Catalogue.with_libraries(())
 CONFIG = read_config(CATALOGUE.file("config", "draft"))
@@ -88,6 +88,7 @@ def test_every_kind_of_fault_is_made_somewhere() -> None:
     assert len(fault_kinds()) >= 14
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(set(IN_MOTION) - {"fingers_missing", "fingers_extra"}))
 def test_more_of_a_fault_is_farther_from_the_faultless(name: str) -> None:
     wrong = [faulty(name, amount)[0] for amount in (0.2, 0.4, 0.6, 0.8, 1.0)]
@@ -133,6 +134,7 @@ def test_several_faults_are_made_of_one_body_and_each_recorded() -> None:
     assert done.scene[0].character.fingerprint != scene()[0].character.fingerprint
 
 
+@pytest.mark.slow
 def test_the_second_person_is_left_alone_but_for_time() -> None:
     pair = scene("shake_hands")
     for name in ("float", "head_turned", "scale_wrong"):
@@ -233,7 +235,7 @@ def test_the_ground_hides_who_sinks(hides: bool) -> None:
 
 
 def test_who_sinks_has_no_passes() -> None:
-    refused = mimegen("plan", "--action", "boxing", "--fault", "sink=1", "--passes", "mask")
+    refused = invoked("plan", "--action", "boxing", "--fault", "sink=1", "--passes", "mask")
     assert refused.returncode == 2 and "leave one of the two out" in refused.stderr
 
 
@@ -320,5 +322,5 @@ def test_clips_with_faults_say_so_in_their_rows(tmp_path: Path, tiny_config: Pat
         "joints": ["Hips"], "intervals": None}
     refused = mimegen("render", "--action", "boxing", "--fault", "flot=1")
     assert refused.returncode == 2 and "did you mean float" in refused.stderr
-    listed = json.loads(mimegen("list", "faults", "--json").stdout)
+    listed = json.loads(invoked("list", "faults", "--json").stdout)
     assert {fault["fault"] for fault in listed} == set(fault_kinds())

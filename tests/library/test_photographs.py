@@ -30,7 +30,7 @@ from mimegen.rendering.opengl.scenery import set_picture
 from mimegen.scenery.job import SetJob
 from mimegen.shots.camera import Camera
 from mimegen.shots.config import read_config
-from running import mimegen
+from running import invoked
 
 EXIF_IFD, ORIENTATION, FILM_LENGTH = 0x8769, 0x0112, 0xA405
 
@@ -269,7 +269,7 @@ def test_what_is_no_photograph_is_refused_in_one_line(tmp_path, kind, words):
 # ---------------------------------------------------------------- the command
 
 def added(folder: Path, photo: Path, *options: str) -> Any:
-    return mimegen("background", "add", photo, "--licence", "CC0-1.0", "--author", "A. Person",
+    return invoked("background", "add", photo, "--licence", "CC0-1.0", "--author", "A. Person",
                    "--library", folder / "mine", "--picture", folder / "guess.png", *options)
 
 
@@ -345,6 +345,6 @@ def test_a_name_that_comes_with_mimegen_is_said_to_mean_yours(tmp_path):
 
 def test_who_previews_a_photograph_is_told_to_add_it(tmp_path):
     stripes().save(tmp_path / "yard.jpg")
-    refused = mimegen("background", "preview", tmp_path / "yard.jpg")
+    refused = invoked("background", "preview", tmp_path / "yard.jpg")
     assert refused.returncode == 2
     assert "run mimegen background add" in refused.stderr

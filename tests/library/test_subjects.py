@@ -12,7 +12,7 @@ from mimegen.library.importing import ImportRequest, import_take
 from mimegen.library.recorded_take import RecordedTake
 from mimegen.library.takes import library_take, user_take
 from mimegen.readers import ReadOptions
-from running import mimegen
+from running import invoked
 
 
 @pytest.fixture(scope="module")
@@ -56,16 +56,16 @@ def test_an_imported_take_is_of_the_subject_that_was_named(two, tmp_path):
 
 
 def test_inspect_names_the_subjects(two):
-    both = json.loads(mimegen("inspect", two, "--json").stdout)
+    both = json.loads(invoked("inspect", two, "--json").stdout)
     assert both["subjects"] == ["Derrick", "Viktor"]
     assert "--subject NAME" in both["problems"][0]
-    one = json.loads(mimegen("inspect", two, "--json", "--subject", "Viktor").stdout)
+    one = json.loads(invoked("inspect", two, "--json", "--subject", "Viktor").stdout)
     assert one["problems"] == [] and len(one["markers"]) == 39
 
 
 def test_raw_markers_of_both_or_of_one_are_shown(two, tmp_path):
     for subject, dots in (((), 79), (("--subject", "Viktor"), 39)):
-        done = mimegen("pointlight", two, "--dots", "all_markers", *subject, "--duration", 1,
+        done = invoked("pointlight", two, "--dots", "all_markers", *subject, "--duration", 1,
                        "--out", tmp_path / "dots.npz")
         assert done.returncode == 0, done.stderr
         assert f"{dots} dots" in done.stdout
@@ -73,6 +73,6 @@ def test_raw_markers_of_both_or_of_one_are_shown(two, tmp_path):
 
 def test_both_are_retargeted_and_reported(two, tmp_path):
     report = tmp_path / "report.json"
-    done = mimegen("retarget", two, "--character", "man", "--report", report)
+    done = invoked("retarget", two, "--character", "man", "--report", report)
     assert done.returncode == 0, done.stderr
     assert "partner" in json.loads(report.read_text())

@@ -14,6 +14,7 @@ from permuting import CATALOGUE, drawn, permute
 from places import ROOT
 
 
+@pytest.mark.slow
 def test_faults_are_drawn_where_they_are_asked_for_and_change_no_other_draw() -> None:
     with_them = drawn(60, names="seed,azimuth,fault,fault_amount")
     without = drawn(60, names="seed,azimuth")
@@ -25,6 +26,7 @@ def test_faults_are_drawn_where_they_are_asked_for_and_change_no_other_draw() ->
     assert all(0.1 <= (one.fault_amount or 0) <= 1 for one in with_them)
 
 
+@pytest.mark.slow
 def test_cues_are_drawn_in_the_manners_that_they_can_have(tmp_path: Path) -> None:
     spec = tmp_path / "s.jsonl"
     asked = ("--actions", "head_nod,fists_clenched,boxing", "--axes",

@@ -18,7 +18,7 @@ from mimegen.base.errors import RequestError
 from mimegen.base.paths import data_folder
 from mimegen.compositing.passfiles import PassSource, folder_hash, write_exr, write_pass
 from mimegen.shots.camera import Camera
-from running import command, frames_of, leave_as_killed, mimegen, rows_of
+from running import command, frames_of, invoked, leave_as_killed, mimegen, rows_of
 
 pytestmark = pytest.mark.render
 
@@ -168,17 +168,17 @@ def test_verify_finds_a_damaged_pass_and_repairs_it(with_passes: Path, tmp_path:
 def test_status_gallery_and_store_know_passes(with_passes: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     shutil.copytree(with_passes, out)
-    assert json.loads(mimegen("status", out, "--json").stdout)["passes"]["depth"] == 2
+    assert json.loads(invoked("status", out, "--json").stdout)["passes"]["depth"] == 2
     row = rows_of(out)[0]
     assert row["passes"]["flow"]["folder"] in (out / "index.html").read_text()
-    held = json.loads(mimegen("store", out, "--json").stdout)["holds"]
+    held = json.loads(invoked("store", out, "--json").stdout)["holds"]
     assert any(each["kind"] == "passes" for each in held)
-    pruned = json.loads(mimegen("store", out, "--prune", "--dry-run", "--json").stdout)
+    pruned = json.loads(invoked("store", out, "--prune", "--dry-run", "--json").stdout)
     assert not any(each["kind"] == "passes" for each in pruned["would_remove"])
     stray = out / "store" / "passes" / "ff" / ("ff" * 32)
     stray.mkdir(parents=True)
     (stray / "000000.npz").write_bytes(b"nobody's")
-    mimegen("store", out, "--prune")
+    invoked("store", out, "--prune")
     assert not stray.exists() and len(list(out.glob("store/passes/*/*"))) == 7
 
 
@@ -199,7 +199,7 @@ def test_passes_that_no_row_names_are_found_and_pruned(with_passes: Path, tmp_pa
     strays = {str(out / folder) for folder in alone} | {str(begun)}
     found = json.loads(mimegen("verify", out, "--json").stdout)
     assert {fault["file"] for fault in found["faults"]} == strays
-    removed = json.loads(mimegen("store", out, "--prune", "--json").stdout)["removed"]
+    removed = json.loads(invoked("store", out, "--prune", "--json").stdout)["removed"]
     (files,) = [each for each in removed if each["kind"] == "pass files"]
     assert files["pieces"] == 3 and files["bytes"] > 0
     assert not any(Path(folder).exists() for folder in strays)
@@ -234,7 +234,7 @@ def test_two_drivers_at_once_make_every_pass_once(
 
 def test_a_plan_file_holds_passes_and_work_makes_them(config: Path, tmp_path: Path) -> None:
     template, out = tmp_path / "job.json", tmp_path / "out"
-    done = mimegen("plan", "--action", "basketball", "--variants", "base+aligned@0", "--config",
+    done = invoked("plan", "--action", "basketball", "--variants", "base+aligned@0", "--config",
                    config, "--out", out, "--passes", "depth,keypoints", "--json",
                    "--export", "openjd", template)
     assert done.returncode == 0, done.stderr
@@ -252,7 +252,7 @@ def test_a_plan_file_holds_passes_and_work_makes_them(config: Path, tmp_path: Pa
     taken = sum(path.stat().st_size for folder in ("passes", "store/passes")
                 for path in (out / folder).rglob("*.*") if path.is_file())
     assert expected == pytest.approx(taken, rel=0.7), "a tiny picture has little to pack"
-    done = mimegen("plan", "--action", "basketball", "--variants", "base+aligned@0", "--config",
+    done = invoked("plan", "--action", "basketball", "--variants", "base+aligned@0", "--config",
                    config, "--out", out, "--passes", "depth,keypoints", "--json")
     assert json.loads(done.stdout)["passes"]["depth"] == {
         "shots": 1, "there": 1, "storage_gb": 0.0}
@@ -260,14 +260,14 @@ def test_a_plan_file_holds_passes_and_work_makes_them(config: Path, tmp_path: Pa
 
 def test_contact_sheets_show_truth(with_passes: Path, two_clips: Path, tmp_path: Path) -> None:
     plain = tmp_path / "plain.png"
-    assert mimegen("contactsheet", with_passes, "--out", plain, "--frames", 3).returncode == 0
+    assert invoked("contactsheet", with_passes, "--out", plain, "--frames", 3).returncode == 0
     for kind in ("keypoints", "mask", "depth", "normals", "flow", "parts"):
         sheet = tmp_path / f"{kind}.png"
-        done = mimegen("contactsheet", with_passes, "--out", sheet, "--frames", 3,
+        done = invoked("contactsheet", with_passes, "--out", sheet, "--frames", 3,
                        "--overlay", kind)
         assert done.returncode == 0, done.stderr
         assert (np.asarray(Image.open(sheet)) != np.asarray(Image.open(plain))).any()
-    done = mimegen("contactsheet", two_clips, "--out", plain, "--overlay", "mask")
+    done = invoked("contactsheet", two_clips, "--out", plain, "--overlay", "mask")
     assert done.returncode == 2 and "render it with --passes mask" in done.stderr
 
 

@@ -19,7 +19,7 @@ from mimegen.manifest.record import FACTS, NO_FACTS, false_facts, has_record, se
 from mimegen.manifest.row import Row
 from mimegen.production.verify import verify
 from mimegen.store.store import Store
-from running import invoke, mimegen, rows_of
+from running import invoke, invoked, rows_of
 
 ALIGNED = "base+aligned@0"
 
@@ -194,9 +194,9 @@ def test_repair_restores_what_the_store_recorded_and_makes_nothing(
     rewritten(out, ALIGNED, angle=270, labels=["juggling"], action="juggling", split="test",
               my_own=7)
     before = {path: path.stat().st_mtime_ns for path in (out / "clips").iterdir()}
-    done = mimegen("verify", out)
+    done = invoked("verify", out)
     assert done.returncode == 1 and "angle 270" in done.stdout and "juggling" in done.stdout
-    done = mimegen("verify", out, "--repair")
+    done = invoked("verify", out, "--repair")
     assert done.returncode == 0, done.stdout
     assert [{name: value for name, value in row.items() if name not in ("split", "my_own")}
             for row in rows_of(out)] == rows_of(three_clips)
@@ -210,7 +210,7 @@ def test_without_a_record_in_the_store_the_clip_is_made_again_or_the_row_stays(
     shutil.rmtree(out / "store" / "clips")
     rewritten(out, "base+blank@0", angle=270, labels=["juggling"])
     rewritten(out, "pointlight@0", action="juggling")
-    done = mimegen("verify", out, "--repair")
+    done = invoked("verify", out, "--repair")
     assert done.returncode == 1 and "its row's action is needed to make it again" in done.stdout
     rows = {row["config_name"]: row for row in rows_of(out)}
     were = {row["config_name"]: row for row in rows_of(three_clips)}

@@ -16,12 +16,12 @@ from mimegen.production.journal import Journal
 from mimegen.production.status import status
 from mimegen.store.store import Store
 from mimegen.store.users import running_jobs
-from running import command, frames_of, mimegen
+from running import command, frames_of, invoked
 from waiting import wait_until
 
 
 def told(out: Path) -> dict[str, Any]:
-    done = mimegen("status", out, "--json")
+    done = invoked("status", out, "--json")
     assert done.returncode == 0, done.stderr
     return dict(json.loads(done.stdout))
 
@@ -33,7 +33,7 @@ def test_after_a_job_all_is_done(three_clips: Path) -> None:
     assert shot["state"] == "done" and shot["frames"] == shot["of"] == len(frames_of(three_clips))
     (job,) = said["jobs"]
     assert job["ended"] and not job["runs"] and not job["tasks"] and job["frames"] == shot["of"]
-    assert "3 done" in mimegen("status", three_clips, "--watch").stdout
+    assert "3 done" in invoked("status", three_clips, "--watch").stdout
     assert not running_jobs(Store(three_clips / "store"))
 
 
@@ -59,7 +59,7 @@ def test_a_running_job_is_seen_and_so_is_that_it_was_killed(
         run.wait()
     said = status(out)
     assert not said["jobs"][0]["runs"] and said["clips"]["failed"] == 1
-    assert "was killed" in mimegen("status", out).stdout
+    assert "was killed" in invoked("status", out).stdout
     assert not running_jobs(Store(out / "store"))
 
 
@@ -112,5 +112,5 @@ def test_half_a_line_is_no_line(three_clips: Path, tmp_path: Path) -> None:
 
 
 def test_where_no_job_began_is_a_wrong_request(tmp_path: Path) -> None:
-    done = mimegen("status", tmp_path / "absent")
+    done = invoked("status", tmp_path / "absent")
     assert done.returncode == 2 and len(done.stderr.splitlines()) == 1

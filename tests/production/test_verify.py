@@ -16,7 +16,7 @@ from mimegen.production.remaking import Sources
 from mimegen.production.repair import repair
 from mimegen.production.verify import verify
 from mimegen.store.store import Store
-from running import frames_of, mimegen, rows_of
+from running import frames_of, invoked, mimegen, rows_of
 
 pytestmark = pytest.mark.render
 
@@ -27,7 +27,7 @@ def out(three_clips: Path, tmp_path: Path) -> Path:
 
 
 def told(out: Path, *more: object) -> tuple[int, dict[str, Any]]:
-    done = mimegen("verify", out, "--json", *more)
+    done = invoked("verify", out, "--json", *more)
     assert not done.stderr, done.stderr
     return done.returncode, json.loads(done.stdout)
 
@@ -56,7 +56,7 @@ def test_what_render_made_is_whole(out: Path) -> None:
     assert status == 0 and said["whole"] and not said["faults"]
     assert said["clips"] == 3 and said["shots"] == 1
     assert said["frames"] == len(frames_of(out)) > 5
-    assert "no faults found" in mimegen("verify", out).stdout
+    assert "no faults found" in invoked("verify", out).stdout
 
 
 def cut_clip(out: Path) -> tuple[Path, str]:
@@ -261,11 +261,11 @@ def test_clips_without_their_store_are_whole_and_that_is_said(out: Path) -> None
     shutil.rmtree(out / "store")
     status, said = told(out)
     assert status == 0 and said["frames"] == 0 and "frames were not checked" in said["notes"][0]
-    assert mimegen("verify", out).stdout.rstrip().endswith(": no faults but for the notes above")
+    assert invoked("verify", out).stdout.rstrip().endswith(": no faults but for the notes above")
 
 
 def test_a_folder_without_clips_is_a_wrong_request(tmp_path: Path) -> None:
-    done = mimegen("verify", tmp_path)
+    done = invoked("verify", tmp_path)
     assert done.returncode == 2 and len(done.stderr.splitlines()) == 1
     assert "manifest.jsonl" in done.stderr
 

@@ -135,6 +135,7 @@ def _all_bones(folder: Path) -> Path:
     return path
 
 
+@pytest.mark.engines
 def test_a_gap_in_a_glb_is_bridged_and_said(walked: Motion, tmp_path: Path) -> None:
     write_motion(tmp_path / "a.glb", walked)
     true = read_motion(tmp_path / "a.glb")

@@ -237,6 +237,7 @@ def test_mutated_skeletons_give_a_motion_or_one_line(take, place, junk):
         assert "\n" not in str(refusal)
 
 
+@pytest.mark.slow
 def test_the_fuzzing_script_finds_nothing(samples, tmp_path):
     script = ROOT / "benchmarks" / "fuzz_readers.py"
     small = tmp_path / "35_01.amc"

@@ -172,6 +172,7 @@ def test_an_event_graph_orders_the_story_and_counts_frames(tea: SceneTake) -> No
     assert near["frames"] == [round(10 * near["start_s"]), round(10 * near["end_s"])]
 
 
+@pytest.mark.slow
 def test_it_is_one_motion_without_a_cut_and_feet_hold(tea: SceneTake) -> None:
     scene = perform_scene(tea.score, 0, 20.0)
     assert len(scene) == 2
@@ -214,6 +215,7 @@ def test_keys_cover_the_file_its_scores_and_seed_but_no_timeline(
     assert take_of(own, tmp_path, text.replace("to: 3}", "to: 4}")).key != again.key
 
 
+@pytest.mark.slow
 def test_all_scenes_have_a_beginning_a_middle_and_an_end(catalogue: Catalogue) -> None:
     assert len(catalogue.scenes) >= 12
     for name in catalogue.scenes:

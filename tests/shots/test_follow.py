@@ -17,7 +17,7 @@ from mimegen.shots.config import read_config
 from mimegen.shots.follow import following
 from mimegen.shots.framing import frame_camera, outline_points
 from mimegen.store.frames import Frame, frame_to_bytes
-from running import mimegen
+from running import invoked
 
 CATALOGUE = Catalogue.with_libraries(())
 CONFIG = read_config(CATALOGUE.file("config", "draft"))
@@ -65,6 +65,6 @@ def test_a_panned_clip_shows_the_window(tmp_path: Path) -> None:
 
 
 def test_what_stands_cannot_follow() -> None:
-    refused = mimegen("plan", "--action", "boxing", "--camera", "follow", "--config", "draft",
+    refused = invoked("plan", "--action", "boxing", "--camera", "follow", "--config", "draft",
                       "--variants", "base+blank@0,pointlight")
     assert refused.returncode == 2 and "a fixed camera" in refused.stderr

@@ -21,7 +21,7 @@ from mimegen.study.markup import as_html
 from mimegen.study.public import session_order
 from mimegen.study.responses import read_response
 from mimegen.study.settings import read_settings
-from running import mimegen
+from running import invoked
 from study_rows import ACTIONS, VARIANTS, Made, asked_questions
 
 SLIDERS = ("subject", "completeness", "interaction")
@@ -236,7 +236,7 @@ def test_what_is_no_clip_is_refused(made, tmp_path):
     shutil.copytree(made.file.parent, tmp_path / "out")
     clip = tmp_path / "out" / made.questions[0].file_name
     clip.write_bytes(b"")
-    done = mimegen("study", tmp_path / "out" / made.file.name, "--out", tmp_path / "s",
+    done = invoked("study", tmp_path / "out" / made.file.name, "--out", tmp_path / "s",
                    "--no-verify")
     assert done.returncode == 2
     assert done.stderr.startswith(f"mimegen: {clip}: not MP4 data")
@@ -266,7 +266,7 @@ def test_answers_are_lines_that_evaluate_reads(made, tmp_path):
     study = make(made, tmp_path / "s")
     file = saved(study, tmp_path / "saved.json")
     out = tmp_path / "answers.jsonl"
-    done = mimegen("study", "export", tmp_path / "s", file, "--out", out)
+    done = invoked("study", "export", tmp_path / "s", file, "--out", out)
     assert done.returncode == 0, done.stderr
     lines = [json.loads(line) for line in out.read_text().splitlines()]
     counted = [*study.lists[0], *study.golden]
@@ -282,7 +282,7 @@ def test_answers_are_lines_that_evaluate_reads(made, tmp_path):
     right = {study.trials[name].questions["choice"]: study.trials[name].right == 1
              for name in study.golden}
     assert {line["question_id"]: line["passed"] for line in golden} == right
-    evaluated = mimegen("evaluate", tmp_path / "s" / "private" / "questions.jsonl", out, "--json")
+    evaluated = invoked("evaluate", tmp_path / "s" / "private" / "questions.jsonl", out, "--json")
     assert evaluated.returncode == 0, evaluated.stderr
 
 
@@ -320,7 +320,7 @@ def test_files_that_are_not_from_its_page_are_refused(made, tmp_path, changed, s
 
 def test_the_same_file_twice_is_refused(made, tmp_path):
     file = saved(make(made, tmp_path / "s"), tmp_path / "saved.json")
-    done = mimegen("study", "export", tmp_path / "s", file, file, "--out", tmp_path / "a.jsonl")
+    done = invoked("study", "export", tmp_path / "s", file, file, "--out", tmp_path / "a.jsonl")
     assert (done.returncode, done.stdout) == (2, "")
     assert "rater-1 occurs 2 times" in done.stderr
 
@@ -360,7 +360,7 @@ def test_texts_are_neither_empty_nor_endless(made, tmp_path):
 
 def test_a_folder_that_is_no_study_is_refused(made, tmp_path):
     for command in (["serve", tmp_path], ["export", tmp_path, "--out", tmp_path / "a"]):
-        done = mimegen("study", *command)
+        done = invoked("study", *command)
         assert done.returncode == 2
         assert re.fullmatch(r"mimegen: .*: not a study .*\n", done.stderr)
     make(made, tmp_path / "s")

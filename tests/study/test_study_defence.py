@@ -30,7 +30,7 @@ from mimegen.study.making import make_study
 from mimegen.study.origin import is_local_name, is_own
 from mimegen.study.serving import web_server
 from mimegen.study.settings import read_settings
-from running import command, mimegen
+from running import command, invoked
 from study_rows import asked_questions
 from study_server import SCREEN, Server, serving
 from test_study import settings_file
@@ -333,7 +333,7 @@ def test_behind_a_proxy_people_are_told_apart_and_hosts_are_its_own(folder: Path
 
 
 def test_a_proxy_is_an_address(folder: Path) -> None:
-    done = mimegen("study", "serve", folder, "--port", 0, "--proxy", "nginx")
+    done = invoked("study", "serve", folder, "--port", 0, "--proxy", "nginx")
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert "--proxy nginx: expected the IP address" in done.stderr
 

@@ -10,7 +10,7 @@ import pytest
 from mimegen.study.folder import Study
 from mimegen.study.making import StudyRequest, make_study
 from mimegen.study.settings import read_settings
-from running import mimegen
+from running import invoked
 from study_rows import Made, asked_questions
 from study_server import Server, serving
 from test_study import settings_file
@@ -67,7 +67,7 @@ def opened(browser: Browser) -> Iterator[Callable[..., Page]]:
 
 def exported(folder: Path, *saved: Path) -> list[dict[str, Any]]:
     target = folder.parent / "answers.jsonl"
-    done = mimegen("study", "export", folder, *saved, "--out", target)
+    done = invoked("study", "export", folder, *saved, "--out", target)
     assert done.returncode == 0, done.stderr
     return [json.loads(line) for line in target.read_text().splitlines()]
 

@@ -21,7 +21,7 @@ from mimegen.study.limits import Limit
 from mimegen.study.making import StudyRequest, make_study
 from mimegen.study.responses import Ids, Screen
 from mimegen.study.settings import read_settings
-from running import mimegen
+from running import invoked
 from study_rows import Made, asked_questions
 from study_server import SCREEN, Server, response_to, serving
 from test_study import settings_file
@@ -57,7 +57,7 @@ def own_folder(folder: Path, tmp_path: Path) -> Path:
 
 
 def exported(folder: Path, target: Path, *more: object) -> list[dict[str, Any]]:
-    done = mimegen("study", "export", folder, "--out", target, *more)
+    done = invoked("study", "export", folder, "--out", target, *more)
     assert done.returncode == 0, done.stderr
     return [json.loads(line) for line in target.read_text().splitlines()]
 
@@ -290,7 +290,7 @@ def test_whoever_answers_takes_part_and_whoever_begins_does_not(tmp_path):
 
 
 def test_a_port_in_use_is_said_in_one_line(server, folder):
-    done = mimegen("study", "serve", folder, "--port", server.port)
+    done = invoked("study", "serve", folder, "--port", server.port)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert f"--port {server.port}: is already in use" in done.stderr
 
@@ -311,7 +311,7 @@ def test_a_damaged_database_is_said_in_one_line_and_left_as_it_is(own_folder, tm
     before = path.read_bytes()
     for command in (["serve", own_folder, "--port", 0],
                     ["export", own_folder, "--out", tmp_path / "a"]):
-        done = mimegen("study", *command)
+        done = invoked("study", *command)
         assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
         assert "the database of answers is damaged or cannot be used" in done.stderr
     assert path.read_bytes() == before
@@ -327,7 +327,7 @@ def test_export_counts_those_whose_answers_count_and_those_who_came_to_the_end(
                 patiently(server.answer, state, trial)
             if told >= len(state["trials"]):
                 patiently(server.post, "finish", {"session": state["session"]})
-    done = mimegen("study", "export", own_folder, "--out", tmp_path / "a.jsonl")
+    done = invoked("study", "export", own_folder, "--out", tmp_path / "a.jsonl")
     lines = (tmp_path / "a.jsonl").read_text().splitlines()
     first, second = done.stdout.splitlines()
     assert f"{len(lines)} answers from 2 people, of whom 1 finished; " in first

@@ -22,6 +22,15 @@ def invoke(*arguments: object) -> Result:
     return CliRunner().invoke(main, [*map(str, arguments)])
 
 
+def invoked(*arguments: object) -> subprocess.CompletedProcess[str]:
+    """The same in this process: two seconds quicker, for what renders nothing."""
+    done = invoke(*arguments)
+    if done.exception and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    return subprocess.CompletedProcess([*map(str, arguments)], done.exit_code, done.stdout,
+                                       done.stderr)
+
+
 def command(*arguments: object) -> list[str]:
     return [sys.executable, "-m", "mimegen", *map(str, arguments)]
 

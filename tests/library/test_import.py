@@ -94,18 +94,18 @@ def test_nothing_is_overwritten_or_left_half_done(jump: Path, tmp_path: Path,
 
 
 def test_an_action_has_the_group_that_is_given_and_no_other(jump: Path, tmp_path: Path) -> None:
-    none = imported(jump, tmp_path, "hopping")
-    assert none.exit_code == 0 and "hopping has no semantic group" in none.stdout
-    assert "semantic_group" not in (tmp_path / "mocap/hopping/action.yaml").read_text()
-    assert take_of(tmp_path, "hopping").semantic_group is None
-    given = imported(jump, tmp_path, "hopping", "--take", "b", "--group", "Exercise")
+    none = imported(jump, tmp_path, "yodelling")
+    assert none.exit_code == 0 and "yodelling has no semantic group" in none.stdout
+    assert "semantic_group" not in (tmp_path / "mocap/yodelling/action.yaml").read_text()
+    assert take_of(tmp_path, "yodelling").semantic_group is None
+    given = imported(jump, tmp_path, "yodelling", "--take", "b", "--group", "Exercise")
     assert given.exit_code == 0 and "semantic group" not in given.stdout
-    assert take_of(tmp_path, "hopping").semantic_group == "exercise"
-    other = imported(jump, tmp_path, "hopping", "--take", "c", "--group", "dance")
+    assert take_of(tmp_path, "yodelling").semantic_group == "exercise"
+    other = imported(jump, tmp_path, "yodelling", "--take", "c", "--group", "dance")
     assert other.exit_code == 2 and "belongs to the group 'exercise'" in other.stderr
-    assert imported(jump, tmp_path, "hopping", "--take", "c", "--group", "dance",
+    assert imported(jump, tmp_path, "yodelling", "--take", "c", "--group", "dance",
                     "--replace").exit_code == 0
-    assert take_of(tmp_path, "hopping").semantic_group == "dance"
+    assert take_of(tmp_path, "yodelling").semantic_group == "dance"
     theirs = imported(jump, tmp_path, "boxing", "--group", "dance", "--replace")
     assert theirs.exit_code == 2 and "belongs to the group 'combat sport'" in theirs.stderr
     slip = imported(jump, tmp_path, "juggling", "--group", "excercise")
@@ -113,11 +113,11 @@ def test_an_action_has_the_group_that_is_given_and_no_other(jump: Path, tmp_path
 
 
 def test_an_old_group_that_nobody_gave_is_none(jump: Path, tmp_path: Path) -> None:
-    assert imported(jump, tmp_path, "hopping").exit_code == 0
-    with (tmp_path / "mocap/hopping/action.yaml").open("a") as file:
+    assert imported(jump, tmp_path, "yodelling").exit_code == 0
+    with (tmp_path / "mocap/yodelling/action.yaml").open("a") as file:
         file.write("semantic_group: not stated\n")
-    assert take_of(tmp_path, "hopping").semantic_group is None
-    assert misleading(Catalogue.with_libraries((tmp_path,)), "hopping", "jump") == ()
+    assert take_of(tmp_path, "yodelling").semantic_group is None
+    assert misleading(Catalogue.with_libraries((tmp_path,)), "yodelling", "jump") == ()
 
 
 def test_a_take_is_replaced_whole(jump: Path, samples: Path, tmp_path: Path,
@@ -163,12 +163,12 @@ def test_parts_of_an_earlier_import_go_with_it(jump: Path, tmp_path: Path,
                                                monkeypatch: pytest.MonkeyPatch) -> None:
     spans = [Span(10, 200), Span(250, 400), Span(420, 600)]
     monkeypatch.setattr(importing, "segments", lambda *_: spans)
-    assert imported(jump, tmp_path, "hopping", "--take", "hop", "--segment").exit_code == 0
-    assert imported(jump, tmp_path, "hopping", "--take", "hop_09").exit_code == 0
+    assert imported(jump, tmp_path, "yodelling", "--take", "hop", "--segment").exit_code == 0
+    assert imported(jump, tmp_path, "yodelling", "--take", "hop_09").exit_code == 0
     spans.pop()
-    assert imported(jump, tmp_path, "hopping", "--take", "hop", "--segment",
+    assert imported(jump, tmp_path, "yodelling", "--take", "hop", "--segment",
                     "--replace").exit_code == 0
-    takes = Catalogue.with_libraries((tmp_path,)).action("hopping").takes
+    takes = Catalogue.with_libraries((tmp_path,)).action("yodelling").takes
     assert list(takes) == ["hop_01", "hop_02", "hop_09"]
 
 
@@ -176,11 +176,11 @@ def test_long_takes_become_several(samples: Path, tmp_path: Path,
                                    monkeypatch: pytest.MonkeyPatch) -> None:
     spans = [Span(10, 200), Span(250, 600)]
     monkeypatch.setattr(importing, "segments", lambda *_: spans)
-    done = imported(samples / "bvh" / "anim_fair_jumping.bvh", tmp_path, "hopping", "--segment")
+    done = imported(samples / "bvh" / "anim_fair_jumping.bvh", tmp_path, "yodelling", "--segment")
     assert done.exit_code == 0
-    takes = Catalogue.with_libraries((tmp_path,)).action("hopping").takes
+    takes = Catalogue.with_libraries((tmp_path,)).action("yodelling").takes
     assert list(takes) == ["anim_fair_jumping_01", "anim_fair_jumping_02"]
-    second = take_of(tmp_path, "hopping", "anim_fair_jumping_02").reading()
+    second = take_of(tmp_path, "yodelling", "anim_fair_jumping_02").reading()
     assert (second["motion_first_frame"], second["motion_last_frame"]) == (250, 600)
 
 
@@ -285,14 +285,14 @@ def test_a_table_imports_its_good_rows_and_names_the_bad_ones(jump: Path, tmp_pa
             "jump.bvh,rope jumping,skipping rope|jumping,exercise,boxing_gym,MIT,,\n"
             "\n"
             "gone.bvh,x,,,,,,\n"
-            "jump.bvh,hopping,,,boxing_gim,,,\n"
-            "jump.bvh,hopping,,,,,,2:3\n"
-            "jump.bvh,hopping,,,,,JUMP,\n"
+            "jump.bvh,yodelling,,,boxing_gim,,,\n"
+            "jump.bvh,yodelling,,,,,,2:3\n"
+            "jump.bvh,yodelling,,,,,JUMP,\n"
             "jump.bvh,rope-jumping,,dance,,,b,\n"
             "jump.bvh,,,,,,,\n"
-            ",hopping,,,,,,\n"
-            "jump.bvh,hopping,,,,,c,soon\n"
-            "jump.bvh,hopping,a,b,c,d,e,f,g\n")
+            ",yodelling,,,,,,\n"
+            "jump.bvh,yodelling,,,,,c,soon\n"
+            "jump.bvh,yodelling,a,b,c,d,e,f,g\n")
     done = table(tmp_path, text, "--licence", "CC0-1.0")
     assert done.exit_code == 1 and "2 rows imported, 8 failed" in done.stdout
     problems = done.stderr.splitlines()
@@ -306,7 +306,7 @@ def test_a_table_imports_its_good_rows_and_names_the_bad_ones(jump: Path, tmp_pa
     take = take_of(library, "rope jumping")
     assert (take.labels, take.semantic_group, take.aligned, take.licence) == (
         ("skipping rope", "jumping"), "exercise", "boxing_gym", "MIT")
-    assert take_of(library, "hopping").licence == "CC0-1.0"
+    assert take_of(library, "yodelling").licence == "CC0-1.0"
     before = files_of(library)
     again = table(tmp_path, text, "--licence", "CC0-1.0", "--replace")
     assert again.exit_code == 1 and "2 rows imported" in again.stdout
@@ -317,12 +317,12 @@ def test_a_table_imports_its_good_rows_and_names_the_bad_ones(jump: Path, tmp_pa
 def test_a_table_gives_rates_and_says_a_note_once(jump: Path, tmp_path: Path) -> None:
     for name in ("a.bvh", "b.bvh"):
         shutil.copy(jump, tmp_path / name)
-    text = "file,action,fps\na.bvh,rope jumping,75\nb.bvh,hopping,75\na.bvh,skipping,fast\n"
+    text = "file,action,fps\na.bvh,rope jumping,75\nb.bvh,yodelling,75\na.bvh,skipping,fast\n"
     done = table(tmp_path, text, "--trim", "none")
     assert done.exit_code == 1 and "row 4: fps: fast: expected frames per second" in done.stderr
     said = [line for line in done.stdout.splitlines() if "the rate is 75 fps" in line]
     assert len(said) == 1 and said[0].endswith("(2 files: rows 2, 3)")
-    for action in ("rope jumping", "hopping"):
+    for action in ("rope jumping", "yodelling"):
         assert take_of(tmp_path / "mine", action).facts()["motion_fps"] == 75.0
 
 

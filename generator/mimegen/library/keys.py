@@ -53,6 +53,9 @@ def fault_code() -> str:
 def recording_code(suffixes: Collection[str]) -> str:
     """Return the key of what reads, trims and places recorded motions of files by their endings."""
     used = {READERS[suffix.lower()].__module__ for suffix in suffixes}
+    # A table may be one of markers, or of joints.
+    used |= {READERS[one].__module__ for one in (".c3d", ".json")
+             if "mimegen.readers.tables" in used}
     unused = {reader.__module__ for reader in READERS.values()} - used
     if "mimegen.readers.c3d" in unused:
         # Who is in a file is asked of C3D files alone.

@@ -10,7 +10,7 @@ from mimegen.readers.asf_amc import read_asf_amc
 from mimegen.readers.bvh import read_bvh_recording
 from mimegen.readers.c3d import read_c3d
 from mimegen.readers.cameras3d.ntu import read_ntu
-from mimegen.readers.cameras3d.posejson import read_pose_csv, read_pose_json
+from mimegen.readers.cameras3d.posejson import read_pose_json
 from mimegen.readers.fbx import read_fbx
 from mimegen.readers.files import check_file
 from mimegen.readers.kinds import USD, kind_of
@@ -19,17 +19,11 @@ from mimegen.readers.points import Points, read_points, subjects_of
 from mimegen.readers.recording import Recording, problems_of
 from mimegen.readers.roles import Roles, find_roles
 from mimegen.readers.suits.mvnx import read_mvnx
+from mimegen.readers.tables import read_csv
 from mimegen.readers.trimming import cut, span_of
 
 __all__ = ["Points", "ReadOptions", "Recording", "Roles", "Trim", "find_roles", "kind_of",
            "read_motion", "read_points", "subjects_of"]
-
-
-def read_csv(path: Path, options: ReadOptions) -> Recording:
-    """Read Motive's table of markers, or any other of joints."""
-    with path.open("rb") as opened:
-        motive = opened.read(64).lstrip(b"\xef\xbb\xbf").startswith(b"Format Version")
-    return read_c3d(path, options) if motive else read_pose_csv(path, options)
 
 
 READERS: dict[str, Callable[[Path, ReadOptions], Recording]] = {

@@ -4,6 +4,7 @@ Usage: python benchmarks/library.py [SAMPLES] [--parts takes pictures naturalnes
 """
 
 import argparse
+import gzip
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -34,7 +35,7 @@ REPO = Path(__file__).resolve().parents[1]
 DOCUMENT = REPO / "docs" / "research" / "library.md"
 PICTURES = REPO / "docs" / "images" / "library"
 RECOGNITION = REPO / "docs" / "research" / "recognition.yaml"
-VIEWERS = REPO / "docs" / "research" / "viewers.yaml"
+VIEWERS = REPO / "docs" / "research" / "viewers.yaml.gz"
 FPS = 30.0
 MOMENTS = 5
 STRIP = SheetLayout(tile=(110, 150), columns=MOMENTS)
@@ -82,7 +83,7 @@ def main() -> None:
     catalogue = Catalogue.with_libraries(())
     takes = [Shown(entry, name) for entry in catalogue.actions.values() for name in entry.takes]
     viewers = read_recognition(RECOGNITION, [one.path for one in takes])
-    untuned = untuned_draws(yaml.safe_load(VIEWERS.read_text(encoding="utf-8")))
+    untuned = untuned_draws(yaml.safe_load(gzip.decompress(VIEWERS.read_bytes())))
     if "pictures" in options.parts:
         _draw(catalogue, [one for one in takes if options.only in one.path])
     if "takes" in options.parts:

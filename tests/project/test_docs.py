@@ -15,7 +15,7 @@ FENCE = re.compile(r"^(`{3,})[^\n]*\n.*?^\1`*$", re.DOTALL | re.MULTILINE)
 CODE = re.compile(r"`[^`\n]*`")
 LINK = re.compile(r"\]\(\s*<?([^)>\s]+)|(?:src|href)=\"([^\"]+)\"")
 # Paths of pages that code and configs name in comments, docstrings and messages.
-NAMED = re.compile(r"(?<![\w/.-])docs/[\w./-]+\.(?:md|yaml|jpg|png|svg)\b")
+NAMED = re.compile(r"(?<![\w/.-])docs/[\w./-]+\.(?:md|yaml|jpg|png|svg)\b(?:\.gz)?")
 FENCED = re.compile(r"^ *```([a-z]*)\n(.*?)^ *```", re.DOTALL | re.MULTILINE)
 SHELLS = ("sh", "console", "")
 COMMAND = re.compile(r"\s*(?:\$ )?mimegen ")

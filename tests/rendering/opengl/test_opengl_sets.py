@@ -186,31 +186,6 @@ DARK: dict[str, object] = {"zenith": "#000000", "horizon": "#000000", "ground": 
                            "strength": 0.0}
 
 
-def test_metal_mirrors_what_stands_where_it_faces(context, monkeypatch) -> None:
-    """In a white room a plate turned by 45 degrees mirrors a red board at its side, not all around.
-    """
-    room: dict[str, object] = {
-        "sky": {"zenith": "#ffffff", "horizon": "#ffffff", "ground": "#ffffff", "strength": 0.8},
-        "sun": {"strength": 0.0},
-        "walls": [{"corners": [[-5, -5], [5, -5], [5, 6], [-5, 6]], "closed": True, "top": 4,
-                   "material": "white"}],
-        "materials": {"floor": {"color": "#c0c0c0"}, "white": {"color": "#c0c0c0"},
-                      "red": {"color": "#d01010"},
-                      "metal": {"color": "#ffffff", "metallic": 1.0, "roughness": 0.2}}}
-    things: list[dict[str, object]] = [
-        {"kind": "box", "size": [1.2, 0.04, 1.2], "at": [0, 3.5, 0.2], "turn": [0, 0, 45],
-         "material": "metal"},
-        {"kind": "box", "size": [0.2, 4, 3.5], "at": [4.5, 3.5, 0], "material": "red"}]
-    mirrored = set_of(context, things, room).astype(int)
-    monkeypatch.setattr("mimegen.rendering.opengl.scenery.is_metal", lambda material: False)
-    blended = set_of(context, things, room).astype(int)
-    plate = np.abs(mirrored - blended).max(axis=-1) > 20
-    assert plate.sum() > 60
-    redness = [picture[plate, 0].mean() / picture[plate, 1].mean() for picture in
-               (mirrored, blended)]
-    assert redness[0] > 1.7 and redness[1] < 1.2
-
-
 def test_a_lamp_shines_as_much_as_of_it_is_above_the_ground(context) -> None:
     """A lamp of 4 by 3 metres that stands in the ground, beside one of 4 by 2 that does not."""
     def by(height: float, size: list[float], watts: float) -> NDArray[np.uint8]:

@@ -10,7 +10,7 @@ from typing import Any
 import moderngl
 import numpy as np
 
-from mimegen.rendering.opengl.bounce import Volume, open_sides
+from mimegen.rendering.opengl.bounce import Volume
 from mimegen.rendering.opengl.light_shaders import VOLUME
 from mimegen.rendering.opengl.pixel_rays import PLACES, PixelRays, in_grid
 from mimegen.rendering.opengl.set_light import Cells
@@ -25,7 +25,7 @@ A_BIT = 0.25
 
 # What rays meet in a set's cells, GLSL 3.30.
 MEETING = """
-// How free cells are; what each sends to the six sides, upon one another; w is 1 of open ones.
+// How free cells are; what each sends to the six sides, upon one another.
 uniform sampler3D matter, sent;
 
 // How far a ray comes through the cells, of so many at most; whether it meets what lets nothing
@@ -47,15 +47,13 @@ float met(vec3 start, vec3 way, float reach, int steps, out float free, out ivec
     return min(gone, reach);
 }
 
-// What a cell sends against a way, of the sides that it shows; those that are not open count by the
-// share given. w is 0 where nothing is known.
-vec4 sent_against(ivec3 cell, vec3 way, float closed) {
+// What a cell sends against a way, of the sides that it shows.
+vec3 sent_against(ivec3 cell, vec3 way) {
     ivec3 up = ivec3(0, 0, textureSize(matter, 0).z);
-    vec4 sum = vec4(0.0);
-    for (int axis = none; axis < 3; axis++) {
-        vec4 side = texelFetch(sent, cell + (way[axis] < 0.0 ? axis : axis + 3) * up, 0);
-        sum += way[axis] * way[axis] * max(side.w, closed) * vec4(side.rgb, 1.0);
-    }
+    vec3 sum = vec3(0.0);
+    for (int axis = none; axis < 3; axis++)
+        sum += way[axis] * way[axis]
+            * texelFetch(sent, cell + (way[axis] < 0.0 ? axis : axis + 3) * up, 0).rgb;
     return sum;
 }
 """
@@ -85,7 +83,7 @@ void main() {
         vec3 way = way_above(normal, number_of_pixel() * RAYS + i);
         float gone = met(start, way, reach, STEPS, free, cell);
         vec3 at = texel_of(here + cell_m * (gone * way + before * normal));
-        if (free == 0.0) sum += sent_against(cell, way, 1.0).rgb;
+        if (free == 0.0) sum += sent_against(cell, way);
         else sum += harmonics(at, way, 1.0, 1.0);
     }
     vec3 open = harmonics(texel_of(here + 0.35 * volume_cell * normal), normal, 0.6667, 0.25);
@@ -135,13 +133,8 @@ def _matter(cells: Cells, volume: Volume) -> bytes:
 
 
 def _sent(cells: Cells, volume: Volume) -> bytes:
-    """Return what the sides of cells send, RGBA in half floats, six volumes upon one another.
-
-    A is 1 where that is known, of sides that are open.
-    """
-    grid, glows = cells.whole.grid, np.flatnonzero(cells.whole.glows)
-    sent = np.zeros((int(np.prod(grid.shape)), 6, 4), np.float16)
-    for known, light in ((volume.cells, volume.sent), (glows, cells.whole.glow[glows, None])):
-        sent[known, :, :3] = light
-        sent[known, :, 3] = open_sides(cells.whole, known)
-    return np.ascontiguousarray(sent.reshape(*grid.shape, 6, 4).transpose(3, 2, 1, 0, 4)).tobytes()
+    """Return what the sides of cells send, RGB in half floats, six volumes upon one another."""
+    shape = cells.whole.grid.shape
+    sent = np.zeros((int(np.prod(shape)), 6, 4), np.float16)
+    sent[volume.cells, :, :3] = volume.sent
+    return np.ascontiguousarray(sent.reshape(*shape, 6, 4).transpose(3, 2, 1, 0, 4)).tobytes()

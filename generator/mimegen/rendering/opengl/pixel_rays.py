@@ -3,7 +3,7 @@
 Pixels of four by four send different rays and share what they find where they are as far away.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import moderngl
@@ -130,30 +130,15 @@ class PixelRays:
         """Return the means, ``first`` and ``rest``, of what a program finds for each pixel."""
         self.context.enable_only(moderngl.NOTHING)
         return self._meant(self._pass(WHOLE_VERTEX, fragment, {"depths": self._depth, **reads},
-                                      values, self._whole, None))
-
-    def drawn(self, vertex: str, fragment: str, reads: dict[str, moderngl.Texture3D],
-              values: dict[str, Any], draw: Callable[[moderngl.Program], None]
-              ) -> tuple[moderngl.Texture, moderngl.Texture]:
-        """Return such means where ``draw`` draws what is nearest, elsewhere nothing."""
-        self.context.enable_only(moderngl.DEPTH_TEST)
-        self.context.depth_func = "<="
-        found = self._pass(vertex, fragment, reads, values, draw, self._depth)
-        self.context.depth_func = "<"
-        self.context.enable_only(moderngl.NOTHING)
-        return self._meant(found)
+                                      values))
 
     def _meant(self, noisy: tuple[moderngl.Texture, moderngl.Texture]
                ) -> tuple[moderngl.Texture, moderngl.Texture]:
         reads = {"depths": self._depth, "noisy_first": noisy[0], "noisy_rest": noisy[1]}
-        return self._pass(WHOLE_VERTEX, MEAN_FRAGMENT, reads, {}, self._whole, None)
-
-    def _whole(self, program: moderngl.Program) -> None:
-        self.context.vertex_array(program, []).render(moderngl.TRIANGLES, vertices=3)
+        return self._pass(WHOLE_VERTEX, MEAN_FRAGMENT, reads, {})
 
     def _pass(self, vertex: str, fragment: str,
-              reads: Mapping[str, moderngl.Texture | moderngl.Texture3D], values: dict[str, Any],
-              draw: Callable[[moderngl.Program], None], depth: moderngl.Texture | None
+              reads: Mapping[str, moderngl.Texture | moderngl.Texture3D], values: dict[str, Any]
               ) -> tuple[moderngl.Texture, moderngl.Texture]:
         program = self.context.program(vertex, fragment)
         give(program, self._values | values)
@@ -162,9 +147,8 @@ class PixelRays:
             texture.use(unit)
         drawn = (self.context.texture(self._size, 4, dtype="f2"),
                  self.context.texture(self._size, 4, dtype="f2"))
-        target = self.context.framebuffer(drawn, depth)
+        target = self.context.framebuffer(drawn)
         target.use()
-        target.depth_mask = False
         target.clear()
-        draw(program)
+        self.context.vertex_array(program, []).render(moderngl.TRIANGLES, vertices=3)
         return drawn

@@ -3,7 +3,7 @@
 import io
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import moderngl
@@ -20,7 +20,6 @@ from mimegen.rendering.opengl.far_light import far_values
 from mimegen.rendering.opengl.lamplight import lamps_seen
 from mimegen.rendering.opengl.light import depth_map, give, uniform
 from mimegen.rendering.opengl.lobes import CELLS, lobe_texture
-from mimegen.rendering.opengl.metals import is_metal, metal_light
 from mimegen.rendering.opengl.mirror import (
     FLOOR_M,
     FloorMirror,
@@ -60,7 +59,7 @@ from mimegen.shots.pixels import to_straight_srgb
 
 # What shaders read, in the order of its units.
 SAMPLERS = ("shadow_map", "volume", "lobes", "near_shares", "lamps_first", "lamps_rest",
-            "far_map", "metals_seen", "net_map")
+            "far_map", "net_map")
 UNITS = {name: unit for unit, name in enumerate((*SAMPLERS, "floor_light", "floor_depth"))}
 FARTHEST_M = 20000.0
 # Nothing of a set is nearer (m); so depth tells what lies on a floor from the floor.
@@ -136,9 +135,6 @@ def _read_of_light(context: moderngl.Context, job: SetJob, built: BuiltSet,
     if resolves_near_things(cells):
         maps = {**cell_maps(context, cells, volume), "volume": light_map}
         read["near_shares"] = near_light(rays, maps, cells.whole.grid, lit)
-        if any(is_metal(part.material) for part in parts):
-            read["metals_seen"] = metal_light(rays, maps, cells.whole.grid, lit, partial(
-                _draw_metals, context, job, parts))
     if job.scenery.lamps:
         read["lamps_first"], read["lamps_rest"] = _lamps_seen(rays, job, cells.things)
     return read
@@ -353,8 +349,7 @@ def _draw_materials(context: moderngl.Context, by_lamps: bool, parts: Sequence[_
                                                 name in view.shining, "far_ways" in lit,
                                                 lit["clouds"] > 0))
         give(program, seen)
-        give(program, {"looked": float(view.upright and part.solid),
-                       "looked_metal": lit["looked_near"] * is_metal(material)})
+        give(program, {"looked": float(view.upright and part.solid)})
         _give_material(program, material)
         context.vertex_array(program, [_layout(program, corners)]).render()
     context.fbo.depth_mask = True
@@ -368,15 +363,6 @@ def _draw_depths(context: moderngl.Context, seen: dict[str, Any], parts: Sequenc
     give(program, seen)
     for part in parts:
         if part.solid:
-            context.vertex_array(program, [_layout(program, part.corners)]).render()
-
-
-def _draw_metals(context: moderngl.Context, job: SetJob, parts: Sequence["_Part"],
-                 program: moderngl.Program) -> None:
-    give(program, {"to_picture": _View.of(job, ()).to_picture})
-    for part in parts:
-        if is_metal(part.material):
-            give(program, {"roughness": part.material.roughness})
             context.vertex_array(program, [_layout(program, part.corners)]).render()
 
 

@@ -99,17 +99,6 @@ float past_nets(vec3 place, vec3 normal) {
     return past;
 }
 
-// What metals mirror was looked at pixel by pixel.
-uniform sampler2D metals_seen;
-uniform float looked_metal;
-vec3 by_rays(vec3 around) {
-    for (int i = none; i < int(looked * looked_metal); i++) {
-        vec4 seen = textureLod(metals_seen, gl_FragCoord.xy / picture_size, 0.0);
-        around = seen.w > 0.001 ? seen.rgb / seen.w : around;
-    }
-    return around;
-}
-
 uniform sampler2D lobes;
 vec4 lobe_of(vec3 normal, vec3 view, float roughness) {
     return texture(lobes, vec2(max(dot(normal, view), 0.0), roughness));
@@ -123,7 +112,6 @@ vec3 mirrored(vec3 place, vec3 normal, vec3 view, vec3 from_sun, float roughness
     float level = sqrt(max(1.0 - lobe.b * lobe.b, 0.0) / max(dot(flat_part, flat_part), 1e-6));
     vec3 all = far_sky
         * around(place, normalize(lobe.b * normal + level * flat_part), roughness, lobe.a);
-    all = by_rays(all);
 #ifdef MIRRORS_FLOOR
     if (normal.z > LEAST_LEVEL && abs(at.z - floor_level) < 0.05 && roughness < ROUGH.y) {
         vec4 in_floor = floor_mirrored(at, view, roughness, SLOPES * normal.xy / normal.z);

@@ -14,7 +14,7 @@ from mimegen.choreography.perform import perform_scene
 from mimegen.choreography.reading import read_score
 from mimegen.choreography.score import Score
 from mimegen.motion import standard_skeleton
-from mimegen.pages.preview import Sheet, capsule_body, scene_sheet
+from mimegen.pages.preview import SheetLayout, capsule_body, scene_sheet
 
 GUIDE = Path(__file__).resolve().parents[1] / "docs" / "guide" / "idioms.md"
 FRAMES, FPS, TILE = 6, 30.0, (150, 200)
@@ -33,7 +33,7 @@ def draw(score: Score, out: Path) -> None:
     """Write a strip of an idiom's frames."""
     body = capsule_body(standard_skeleton())
     figures = [(body, motion) for motion in perform_scene(score, 0, FPS)]
-    sheet = Sheet(front_deg(score, 0) + 35.0, tile=TILE, columns=FRAMES)
+    sheet = SheetLayout(front_deg(score, 0) + 35.0, tile=TILE, columns=FRAMES)
     scene_sheet(figures, FRAMES, sheet, None).convert("RGB").save(out, quality=80, optimize=True)
 
 

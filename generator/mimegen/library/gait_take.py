@@ -159,6 +159,10 @@ class GaitTake(Described):
             motion = walked(self.walker, rate, self.way, self.direction_deg, self.treadmill)
         return ((at_rate(motion, fps), None),)
 
+    def frames(self, fps: float) -> int:
+        """Return how many frames it has at a rate: walking is quickly done."""
+        return self.sources(fps)[0][0].frames
+
     def facts(self) -> dict[str, Any]:
         """Return what a manifest says of it."""
         way = {one.name: getattr(self.way, one.name) for one in fields(self.way)}

@@ -23,12 +23,13 @@ from mimegen.base.files import file_hash, publish, publishing, scratch_folder, s
 from mimegen.compositing.video import write_clip
 from mimegen.manifest.file import add_rows, content_of, read_manifest, typed_row
 from mimegen.store.frames import Frame, frame_name, frame_to_bytes, read_frame
+from mimegen.store.shotfacts import ShotFacts
 from mimegen.store.store import Store
 
 HOSTS = ("node-1", "node-2")
 WRITERS, FRAMES, CLIPS_A_ROUND = 8, 4, 6
 SIZE = (32, 24)
-FACTS = {"frames": FRAMES, "note": "n" * 5000}
+FACTS: ShotFacts = {"frames": FRAMES, "device": "n" * 5000}
 LONGEST_LIFE_S = 3.0
 
 

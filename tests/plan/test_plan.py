@@ -4,7 +4,7 @@ import json
 from dataclasses import asdict, replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -34,6 +34,7 @@ from mimegen.shots.camera import Camera
 from mimegen.shots.config import RenderConfig, read_config
 from mimegen.shots.framing import frame_camera
 from mimegen.shots.jobs import ShotJob
+from mimegen.store.shotfacts import ShotFacts
 from mimegen.store.store import Store
 
 CATALOGUE = Catalogue.with_libraries(())
@@ -283,18 +284,18 @@ def test_a_set_has_a_still_of_its_own_only_where_something_was_in_the_performers
     for reach in (5, 40):
         square = np.stack(np.meshgrid(*2 * [np.arange(-reach, reach)]), axis=-1).reshape(-1, 2)
         facts = {"camera": asdict(camera), "swept": Swept(GroundGrid.of(square), 2.0).content()}
-        filmed = aligned.filmed(facts)
+        filmed = aligned.filmed(cast(ShotFacts, facts))
         assert filmed.changes.changes_anything == (reach == 40)
         assert (aligned.scenery(filmed) == aligned.background.set) == (reach == 5)
         keys.append(aligned.still_key(filmed))
     assert keys[0] == aligned.still_key(Filmed(camera)) != keys[1]
-    assert aligned.still_key(aligned.filmed({"camera": asdict(camera)})) == keys[0]
+    assert aligned.still_key(aligned.filmed(cast(ShotFacts, {"camera": asdict(camera)}))) == keys[0]
 
 
 def test_what_older_versions_recorded_of_a_shot_is_recorded_anew_for_sets_alone() -> None:
     plain, aligned = clips_of(plan_of(takes_of("boxing"), "base+blank@0,base+aligned@0"))
-    today = {"swept": {"code": sweeping_code()}}
-    for facts in ({}, {"swept": {"code": "another"}}):
+    today = cast(ShotFacts, {"swept": {"code": sweeping_code()}})
+    for facts in (cast(ShotFacts, {}), cast(ShotFacts, {"swept": {"code": "another"}})):
         assert whole_facts(facts, [plain]) == facts and whole_facts(facts, [aligned]) is None
     assert whole_facts(today, [plain, aligned]) == today
     assert whole_facts(None, [plain]) is None

@@ -3,6 +3,7 @@ import hashlib
 import os
 import re
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ from mimegen.base.files import (
 )
 from mimegen.store.frames import Frame, frame_name, frame_to_bytes, read_frame
 from mimegen.store.makers import makers, note_maker
+from mimegen.store.shotfacts import ShotFacts
 from mimegen.store.store import Store
 from running import leave_as_killed
 
@@ -126,13 +128,13 @@ def test_leftovers_of_killed_writers_are_swept(tmp_path: Path) -> None:
 def test_what_is_recorded_is_found_again_under_its_own_key_alone(tmp_path: Path) -> None:
     store = Store(tmp_path)
     assert store.shot_facts("a") is None and store.clip_row("a") is None
-    store.record_shot("a", {"frames": 3, "title": "Ł"})
+    store.record_shot("a", {"frames": 3, "device": "Ł"})
     store.record_clip("a", {"label": "walking ü"})
     store.record_shot("b", {"frames": 4})
     again = Store(tmp_path)
-    assert again.shot_facts("a") == {"frames": 3, "title": "Ł"}
+    assert again.shot_facts("a") == ShotFacts(frames=3, device="Ł")
     assert again.clip_row("a") == {"label": "walking ü"}
-    assert again.shot_facts("b") == {"frames": 4} and again.clip_row("b") is None
+    assert again.shot_facts("b") == ShotFacts(frames=4) and again.clip_row("b") is None
     places = [store.shot_folder("a"), store.shot_folder("b"), store.still("a"), store.still("b")]
     assert len(set(places)) == 4 and all(place.is_relative_to(tmp_path) for place in places)
     assert store.still("a").suffix == ".png"
@@ -203,7 +205,7 @@ def test_everything_lies_where_the_store_says(tmp_path: Path) -> None:
     assert store.shot_folder(KEY) == tmp_path / "shots" / "ab" / KEY
     assert store.still(KEY) == tmp_path / "stills" / "ab" / f"{KEY}.png"
     assert store.scratch == tmp_path / "scratch"
-    store.record_shot(KEY, {})
+    store.record_shot(KEY, cast(ShotFacts, {}))
     store.record_clip(KEY, {})
     assert (tmp_path / "shots" / "ab" / KEY / "shot.json").is_file()
     recorded = tmp_path / "clips" / "ab" / f"{KEY}.json"
@@ -221,7 +223,7 @@ def test_pieces_of_a_store_of_before_are_found_where_they_lie(tmp_path: Path) ->
     assert store.shot_facts(KEY) == store.clip_row(KEY) == {"frames": 2}
     assert store.shot_folder(other) == tmp_path / "shots" / "cd" / other
     store.record_shot(other, {"frames": 3})
-    assert Store(tmp_path).shot_facts(other) == {"frames": 3}
+    assert Store(tmp_path).shot_facts(other) == ShotFacts(frames=3)
     old = store.still(KEY)
     leave_as_killed(old)
     store.sweep([])

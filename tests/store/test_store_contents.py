@@ -3,6 +3,7 @@
 import os
 import time
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from mimegen.base.owners import this_host
 from mimegen.store import disk
 from mimegen.store.contents import KINDS, StoredPiece, pieces
 from mimegen.store.passes import is_whole, pack_arrays, read_arrays
+from mimegen.store.shotfacts import ShotFacts
 from mimegen.store.store import Store
 from mimegen.store.users import Registration, running_jobs
 from running import leave_as_killed
@@ -81,7 +83,7 @@ def test_a_key_that_leads_out_of_the_store_is_refused(tmp_path: Path, key: str) 
                                    {"frames": 1, "partner_character_key": 7}])
 def test_facts_of_a_shot_that_cannot_be_are_none(tmp_path: Path, facts: dict[str, object]) -> None:
     store = Store(tmp_path)
-    store.record_shot(KEY, facts)
+    store.record_shot(KEY, cast(ShotFacts, facts))
     assert store.shot_facts(KEY) is None
     store.record_shot(KEY, {"frames": 1, "character_key": OTHER, "partner_character_key": None})
     assert store.shot_facts(KEY)

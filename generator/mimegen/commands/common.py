@@ -21,9 +21,6 @@ from mimegen.base.yaml_file import holds_surrogates
 from mimegen.choreography.styles import style_named
 from mimegen.commands.streams import nobody_reads
 from mimegen.plan.front import CameraDirection
-from mimegen.readers import ReadOptions
-from mimegen.readers.options import FPS_OF_FILE, parse_trim
-from mimegen.request.values import seed_range
 
 DONE, SOME_FAILED, WRONG_REQUEST = 0, 1, 2
 _ARGUMENTS, _WARNED = "arguments", "mimegen.warned"
@@ -130,14 +127,6 @@ def _make_known(context: click.Context, _option: click.Parameter,
     return libraries
 
 
-def as_seeds(_context: click.Context, _option: click.Parameter, text: str) -> range:
-    """Return the seeds that ``N`` or ``A:B`` stands for."""
-    try:
-        return seed_range(text)
-    except ValueError as problem:
-        raise click.BadParameter(str(problem)) from problem
-
-
 def _library_option(exposed: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     return click.option(
         "libraries", "--library", multiple=True, envvar=LIBRARIES, callback=_make_known,
@@ -175,57 +164,6 @@ def style_option(explained: str) -> Callable[[Callable[..., Any]], Callable[...,
     return click.option("--style", metavar="NAME", callback=_known_style, help=explained)
 
 
-def reading_options(trim: str | None) -> Callable[[Callable[..., int]], Callable[..., int]]:
-    """Add what can be said about a mocap file, given to the command as ``reading``.
-
-    ``trim`` is the default of --trim; None where a command has no use for it.
-    """
-
-    def decorate(command: Callable[..., int]) -> Callable[..., int]:
-        @wraps(command)
-        def wrapped(*args: Any, stack: str | None, mapping: Path | None, skeleton: Path | None,
-                    subject: str | None, fps_of_file: float | None, smpl_model: Path | None,
-                    trim: str = "none", sample: int | None = None, **kwargs: Any) -> int:
-            return command(*args, **kwargs, reading=ReadOptions(
-                stack, mapping, skeleton, parse_trim(trim), subject, fps_of_file, sample,
-                smpl_model))
-
-        return with_reading(trim)(wrapped)
-
-    return decorate
-
-
 sample_option = click.option(
     "--take", "sample", type=click.IntRange(0, 999_999), metavar="N",
     help="Take to read from a file of several, counted from 0.  [default: 0]")
-
-
-def with_reading(trim: str | None) -> Callable[[Callable[..., int]], Callable[..., int]]:
-    """Add the same options, given to the command under their own names."""
-    file = click.Path(path_type=Path)
-    options = [
-        click.option("--skeleton", type=file, metavar="FILE", help="ASF skeleton file of an AMC"
-                                                                   " motion file."),
-        click.option("--map", "mapping", type=file, metavar="FILE",
-                     help="YAML file of 'role: bone' lines for bones that are not recognised."),
-        click.option("--stack", metavar="NAME", help="Animation stack to read from an FBX file."),
-        click.option("--subject", metavar="NAME|ID", help="Person to read from a file of several: a"
-                                                          " C3D file, or the people of a video."),
-        click.option("--smpl-model", type=file, metavar="FILE",
-                     help="SMPL, SMPL-H or SMPL-X model file (npz or pkl) that gives a motion of"
-                          " SMPL its true bone lengths."),
-        click.option("--fps-of-file", type=click.FloatRange(*FPS_OF_FILE), metavar="RATE",
-                     help="Frame rate of the recording, if its file gives none or a wrong one."),
-    ]
-    if trim is not None:
-        options.append(click.option(
-            "--trim", default=trim, show_default=True, metavar="auto|none|A:B",
-            help="Part of the motion to use: auto removes T-poses and idle ends; A:B is a range"
-                 " in seconds, or in frames as 30f:400f."))
-
-    def decorate(command: Callable[..., int]) -> Callable[..., int]:
-        for option in options:
-            command = option(command)
-        return command
-
-    return decorate

@@ -14,8 +14,8 @@ from mimegen.commands.common import (
     SOME_FAILED,
     blender_option,
     exits_cleanly,
-    reading_options,
 )
+from mimegen.commands.reading import reading_options
 from mimegen.library.importfolder import import_collection, is_collection
 from mimegen.library.importing import Imported, ImportRequest, import_take
 from mimegen.library.importtable import COLUMNS, import_table

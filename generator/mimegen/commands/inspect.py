@@ -13,10 +13,10 @@ from mimegen.commands.common import (
     DONE,
     blender_option,
     exits_cleanly,
-    reading_options,
     sample_option,
     shared_data_option,
 )
+from mimegen.commands.reading import reading_options
 from mimegen.commands.tables import wide_console
 from mimegen.library.inspection import Inspection, inspect_file
 from mimegen.pages.skeletonsheet import write_marker_sheet, write_skeleton_sheet

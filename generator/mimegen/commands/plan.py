@@ -10,10 +10,12 @@ from typing import Any
 import click
 import yaml
 
+from mimegen.base.asked import Heading
 from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
 from mimegen.commands.common import DONE, exits_cleanly
 from mimegen.commands.grouped import Grouped
+from mimegen.commands.options import under
 from mimegen.commands.selection import HEADINGS, selection_options
 from mimegen.production.estimate import estimate
 from mimegen.production.paces import Pace, calibrate, known_pace
@@ -28,9 +30,9 @@ from mimegen.store.store import Store
 TEMPLATES = (".json", ".yaml", ".yml")
 
 
-@click.command("plan", cls=Grouped, headings={
-    **HEADINGS, "Output": ("out", "names", "store_folder", "as_json", "export"),
-    "Machine": ("device", "blender", "calibrates")})
+@click.command("plan", cls=Grouped, headings=under(under(
+    HEADINGS, Heading.OUTPUT, "out", "names", "store_folder", "as_json", "export"),
+    Heading.RENDERING, "blender", "calibrates"))
 @exits_cleanly
 @selection_options
 @click.option("--out", default="out", show_default=True, type=click.Path(path_type=Path),

@@ -13,7 +13,6 @@ from mimegen.commands.common import (
     blender_option,
     exits_cleanly,
     library_option,
-    reading_options,
     warn,
 )
 from mimegen.commands.conditions import (
@@ -26,6 +25,7 @@ from mimegen.commands.conditions import (
 from mimegen.commands.gait import walker_of, walker_options
 from mimegen.commands.grid import Cell, cells_of
 from mimegen.commands.grouped import Grouped
+from mimegen.commands.reading import reading_options
 from mimegen.library.cast import cast_member
 from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue

@@ -15,10 +15,10 @@ from mimegen.commands.common import (
     blender_option,
     exits_cleanly,
     library_option,
-    reading_options,
     style_option,
     warn,
 )
+from mimegen.commands.reading import reading_options
 from mimegen.compositing.background import read_background
 from mimegen.compositing.video import write_pictures
 from mimegen.library.cast import cast_member, partner_of

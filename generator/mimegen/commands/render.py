@@ -7,10 +7,12 @@ from pathlib import Path
 
 import click
 
+from mimegen.base.asked import Heading
 from mimegen.base.errors import RequestError
 from mimegen.commands.common import DONE, SOME_FAILED, command_arguments, exits_cleanly
-from mimegen.commands.farm import FARM_NAMES, farm_options
+from mimegen.commands.farm import farm_options
 from mimegen.commands.grouped import Grouped
+from mimegen.commands.options import headings_of, under
 from mimegen.commands.selection import HEADINGS, selection_options
 from mimegen.farm.executor import Farm
 from mimegen.farm.settings import FarmSettings
@@ -27,9 +29,12 @@ LONG_S = 600.0
 _note = partial(click.echo, err=True)
 
 
-@click.command("render", cls=Grouped, headings={
-    **HEADINGS, "Output": ("out", "names", "store_folder", "quiet"),
-    "Rendering": ("device", "blender", *FARM_NAMES, "detach")})
+_RENDERING = (*headings_of(FarmSettings)[Heading.RENDERING], "farm_config", "blender", "detach")
+
+
+@click.command("render", cls=Grouped, headings=under(under(
+    HEADINGS, Heading.OUTPUT, "out", "names", "store_folder", "quiet"),
+    Heading.RENDERING, *_RENDERING))
 @exits_cleanly
 @farm_options
 @selection_options

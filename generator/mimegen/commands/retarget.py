@@ -15,9 +15,9 @@ from mimegen.commands.common import (
     blender_option,
     exits_cleanly,
     library_option,
-    reading_options,
     sample_option,
 )
+from mimegen.commands.reading import reading_options
 from mimegen.library.cast import CastMember, cast_member
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.takes import user_take

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
+from mimegen.base.asked import Heading, asked
 from mimegen.base.yaml_file import Strict, read_yaml
 from mimegen.farm.timeouts import FIRST_S
 
@@ -36,20 +37,45 @@ class FarmSettings(Strict):
     job's shell does first; ``slurm_options`` are further ones of sbatch.
     """
 
-    farm: Kind = "local"
-    workers: int | None = Field(default=None, ge=1)
-    workers_per_gpu: int = Field(default=1, ge=1)
-    cpus_per_task: int | None = Field(default=None, ge=1)
-    gpus_per_task: float | None = Field(default=None, ge=0)
-    address: str = "auto"
-    shared_store: bool | None = None
+    farm: Kind = asked(
+        "local", Heading.RENDERING,
+        "Where to render: this machine (local), a Ray cluster, or Slurm jobs.  [default: local]")
+    workers: int | None = asked(
+        None, Heading.RENDERING,
+        "Number of Blender processes, or of Slurm jobs.  [default: one per core, at most 8; one"
+        " per GPU; on a cluster as many as fit]", "N", ge=1)
+    workers_per_gpu: int = asked(
+        1, Heading.RENDERING,
+        "Number of Blender processes on each GPU of this machine.  [default: 1]", ge=1)
+    cpus_per_task: int | None = asked(
+        None, Heading.RENDERING,
+        "CPU cores for each worker on a cluster.", "N", ge=1)
+    gpus_per_task: float | None = asked(
+        None, Heading.RENDERING,
+        "GPUs for each worker on a cluster.  [default: 1; 0 with --device cpu]", "N", ge=0)
+    address: str = asked(
+        "auto", Heading.RENDERING,
+        "Ray cluster to use: auto connects to the running one, none starts one on this machine. "
+        " [default: auto]", "auto|ray://...|none")
+    shared_store: bool | None = asked(
+        None, Heading.RENDERING,
+        "Whether all machines see the store's folder.  [default: auto-detect]")
     store_there: Path | None = None
     silence_s: float = Field(default=FIRST_S, gt=0)
     task_s: float | None = Field(default=None, gt=0)
-    slurm_partition: str | None = None
-    slurm_account: str | None = None
-    slurm_time: Time | None = None
-    slurm_setup: Lines = ()
+    slurm_partition: str | None = asked(
+        None, Heading.RENDERING,
+        "Slurm partition for the jobs.", "NAME")
+    slurm_account: str | None = asked(
+        None, Heading.RENDERING,
+        "Slurm account to charge.", "NAME")
+    slurm_time: Time | None = asked(
+        None, Heading.RENDERING,
+        "Time limit of each Slurm job, as in 4:00:00; the next job resumes its work.", "TIME")
+    slurm_setup: Lines = asked(
+        (), Heading.RENDERING,
+        "Shell command that each Slurm job runs first, as in \"module load cuda\"; may be"
+        " repeated.", "COMMAND")
     slurm_options: Lines = ()
 
 

@@ -1,10 +1,8 @@
 """Clips: finished videos as declarations."""
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from mimegen.base.files import content_key
 from mimegen.base.names import path_name
@@ -24,6 +22,7 @@ from mimegen.pointlight.spec import Display
 from mimegen.scenery.clearing import changed
 from mimegen.scenery.scenery import Scenery
 from mimegen.shots.config import RenderConfig
+from mimegen.store.shotfacts import ShotFacts
 
 NAMED = "named"
 
@@ -117,7 +116,7 @@ class Clip:
         return showing(frames, self.shot.config.fps, self.shot.casting.faults, take.seed,
                        *take.words)
 
-    def filmed(self, facts: Mapping[str, Any]) -> Filmed:
+    def filmed(self, facts: ShotFacts) -> Filmed:
         """Return how its set is filmed for a shot, of which the store has ``facts``."""
         return filmed(self.chosen.key, self.background.set, facts)
 

@@ -1,9 +1,8 @@
 """Shots: foreground renders as declarations."""
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 from mimegen.base.blender import blender_version
 from mimegen.base.files import content_key
@@ -21,6 +20,7 @@ from mimegen.shots.camera import Camera
 from mimegen.shots.config import Light, RenderConfig
 from mimegen.shots.follow import following, follows
 from mimegen.shots.framing import frame_camera
+from mimegen.store.shotfacts import CameraRecord, ShotFacts
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,10 +93,10 @@ class Shot:
         """The content key: everything that changes pixels."""
         return content_key(self.casting.key, self.casting.looks, self.angle, self.rendering.key)
 
-    def facts(self, scene: tuple[Performance, ...]) -> dict[str, Any]:
+    def facts(self, scene: tuple[Performance, ...]) -> ShotFacts:
         """Return what the store records of the shot before it is rendered."""
         performance = scene[0]
-        return {
+        return cast(ShotFacts, {
             **self.casting.facts(),
             "angle": int(self.angle) if self.angle.is_integer() else self.angle,
             "frames": performance.motion.frames,
@@ -111,7 +111,7 @@ class Shot:
             "character_licence": performance.character.licence,
             "device": self.rendering.device,
             "blender_version": None if self.config.engine == "raster" else blender_version(),
-        }
+        })
 
     def _filmed(self, scene: tuple[Performance, ...]) -> dict[str, Any]:
         """Return from where it is filmed, and how a camera pans that follows."""
@@ -134,12 +134,17 @@ class Shot:
         return {"faults": [record.content() for record in self.casting.fault_records(scene)]}
 
 
-def has_route(facts: Mapping[str, Any]) -> bool:
+def has_route(facts: ShotFacts) -> bool:
     """Say whether a shot's facts hold what its performers take of the floor, as is told today."""
-    return bool(facts.get("swept", {}).get("code") == sweeping_code())
+    return "swept" in facts and facts["swept"].get("code") == sweeping_code()
 
 
-def camera_of(facts: Mapping[str, Any]) -> Camera:
+def camera_of(facts: ShotFacts) -> Camera:
     """Return the camera that a shot's facts hold."""
-    camera = facts["camera"]
-    return Camera(**camera | {name: tuple(camera[name]) for name in ("position", "rotation")})
+    return camera_from(facts["camera"])
+
+
+def camera_from(recorded: CameraRecord) -> Camera:
+    """Return a camera from its recorded fields."""
+    fields: dict[str, Any] = {**recorded}
+    return Camera(**fields | {name: tuple(fields[name]) for name in ("position", "rotation")})

@@ -1,10 +1,8 @@
 """How much of its place a clip shows: whether one can see what its background is."""
 
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
@@ -24,6 +22,7 @@ from mimegen.scenery.shown import TellingSet
 from mimegen.shots.camera import SENSOR_WIDTH_MM, Camera
 from mimegen.shots.config import FramedCamera, RenderConfig
 from mimegen.shots.framing import DISTANCE_STEP_M, frame_camera
+from mimegen.store.shotfacts import ShotFacts
 
 # Of the picture's area. Of what shows less, viewers cannot say what place it is.
 LEAST_SHOWN = 0.02
@@ -60,7 +59,7 @@ def background_shown(background: Background, key: str | None, camera: Camera, an
     return _share(_Place(key, background.tells, background.set), camera)
 
 
-def clip_shown(clip: Clip, facts: Mapping[str, Any]) -> float | None:
+def clip_shown(clip: Clip, facts: ShotFacts) -> float | None:
     """Return what ``background_shown`` does for a clip, of whose shot the store has ``facts``.
 
     What is left out of the set for its performers does not count.
@@ -74,7 +73,7 @@ def filmed_shown(clip: Clip, filmed: Filmed) -> float | None:
     return background_shown(background, clip.set_key(filmed), filmed.camera, clip.shot.angle)
 
 
-def too_little_shown(clip: Clip, facts: Mapping[str, Any] | None = None) -> str:
+def too_little_shown(clip: Clip, facts: ShotFacts | None = None) -> str:
     """Return what to say where a clip hardly shows its place; mostly nothing.
 
     Without ``facts``, the camera frames a standing person.

@@ -1,9 +1,7 @@
 """How a clip's set is filmed: from where, and what of it is left out for the performers."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
 
 from mimegen.plan.shots import camera_of
 from mimegen.scenery.clearing import NONE, Changes, changes_on_the_floor, with_sight
@@ -11,6 +9,7 @@ from mimegen.scenery.floorplan import LaidSet
 from mimegen.scenery.scenery import Scenery
 from mimegen.scenery.swept import Swept
 from mimegen.shots.camera import Camera
+from mimegen.store.shotfacts import ShotFacts
 
 
 @dataclass(frozen=True)
@@ -29,7 +28,7 @@ class _Place:
     scenery: Scenery = field(compare=False)
 
 
-def filmed(key: str, scenery: Scenery | None, facts: Mapping[str, Any]) -> Filmed:
+def filmed(key: str, scenery: Scenery | None, facts: ShotFacts) -> Filmed:
     """Return how a set with this key is filmed for a shot, of which the store has ``facts``."""
     camera = camera_of(facts)
     if scenery is None or "swept" not in facts:

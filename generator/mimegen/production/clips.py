@@ -1,7 +1,6 @@
 """Clips: which are there already, the task that makes one, and what becomes of its file."""
 
 from pathlib import Path
-from typing import Any
 
 from mimegen.base.errors import RequestError
 from mimegen.base.files import clear, file_hash, publish_first
@@ -21,6 +20,7 @@ from mimegen.production.displays import display_row
 from mimegen.production.moving import move
 from mimegen.production.rows import clip_row, panned, row_timeline
 from mimegen.store.makers import makers
+from mimegen.store.shotfacts import ShotFacts
 from mimegen.store.store import Store
 
 
@@ -44,13 +44,13 @@ def _recorded_row(clip: Clip | DisplayClip, store: Store) -> Row | None:
         return None
 
 
-def still_of(clip: Clip, facts: dict[str, Any], store: Store) -> Path | None:
+def still_of(clip: Clip, facts: ShotFacts, store: Store) -> Path | None:
     """Return where the still for a clip belongs; None if it needs none."""
     key = clip.still_key(clip.filmed(facts))
     return store.still(key) if key else None
 
 
-def clip_task(clip: Clip, facts: dict[str, Any], store: Store) -> Task:
+def clip_task(clip: Clip, facts: ShotFacts, store: Store) -> Task:
     """Return the task that composes and encodes a clip, whose frames and still are there."""
     target = store.encoded(clip.key)
     clear(target)
@@ -63,7 +63,7 @@ def clip_task(clip: Clip, facts: dict[str, Any], store: Store) -> Task:
     ), f"clip {clip.sample_id}")
 
 
-def _panned(clip: Clip, facts: dict[str, Any], shown: Showing
+def _panned(clip: Clip, facts: ShotFacts, shown: Showing
             ) -> tuple[tuple[int, int] | None, tuple[tuple[int, int], ...]]:
     """Return the window of a camera that pans and its corners by frame; none of one that stands."""
     if "pan" not in facts:
@@ -83,7 +83,7 @@ def _portable(background: Background, store: Store) -> Background:
     return background.with_file(place)
 
 
-def settled(clip: Clip, facts: dict[str, Any], store: Store, folder: ClipFolder) -> Row:
+def settled(clip: Clip, facts: ShotFacts, store: Store, folder: ClipFolder) -> Row:
     """Bring a clip that a worker encoded to its folder, record it, and return its row.
 
     Raises RequestError where its file is not there, DiskFullError where there is no space for it.
@@ -93,7 +93,7 @@ def settled(clip: Clip, facts: dict[str, Any], store: Store, folder: ClipFolder)
     frames = len(clip.showing(facts["frames"]).frames)
     made = ClipFacts(frames, config.width, config.height, file_hash(encoded))
     cpu = "; ".join(makers(store.shot_folder(clip.shot.key))) or None
-    return _settled(clip, encoded, clip_row(clip, facts | {"cpu": cpu}, made), store, folder)
+    return _settled(clip, encoded, clip_row(clip, {**facts, "cpu": cpu}, made), store, folder)
 
 
 def settled_display(clip: DisplayClip, store: Store, folder: ClipFolder) -> Row:

@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -11,47 +10,42 @@ from mimegen.base.errors import DiskFullError, RequestError, disk_full, means_fu
 from mimegen.base.files import sweep
 from mimegen.compositing.passfiles import pass_facts
 from mimegen.compositing.passjob import PassFilesJob
-from mimegen.farm.dispatch import TaskBegun, TaskDone, TaskFailed, run_tasks
-from mimegen.farm.executor import Farm, Unfit
+from mimegen.farm.dispatch import TaskFailed
+from mimegen.farm.executor import Farm
 from mimegen.farm.logs import Logs
 from mimegen.farm.task import Task
-from mimegen.farm.timeouts import Timeouts
 from mimegen.groundtruth.job import GeometryJob
 from mimegen.manifest.file import add_rows, read_manifest
 from mimegen.manifest.parts import PassFacts
 from mimegen.manifest.row import Row
 from mimegen.plan.passes import WantedPasses
-from mimegen.plan.plan import Plan
+from mimegen.plan.plan import CastingPlan, Plan
 from mimegen.production.journal import Journal
 from mimegen.production.passpieces import PASSES, Piece, pieces_of
 from mimegen.production.passtasks import geometry_tasks, pass_jobs
 from mimegen.production.progress import Reporter
 from mimegen.production.sizes import Sizes
 from mimegen.production.task_run import TaskRun
-from mimegen.production.tasks import in_parts
-from mimegen.production.waiting import poll
-from mimegen.rendering.plain import NONE
-from mimegen.shots.jobs import FrameDone, Ready, ShotJob
-from mimegen.store.disk import Disk
+from mimegen.production.tasks import Work, in_parts
+from mimegen.shots.jobs import ShotJob
 from mimegen.store.store import Store
 
 
 @dataclass(eq=False)
-class _Run(TaskRun):
+class _Run(TaskRun[Piece]):
     """The state of one carrying-out; ``rows`` are those of clips, by their plain names.
 
     ``waiting`` are the folders that lack frames or geometry, by their places; ``writing`` those
-    that a worker has, by what it makes. ``postponed`` and ``others_geometry`` are being made by
-    another job. ``made`` and ``failures`` are by clip and pass.
+    that a worker has, by what it makes. ``made`` and ``failures`` are by clip and pass.
     """
+
+    does = "makes passes"
 
     wanted: WantedPasses
     rows: dict[str, Row]
     geometry: set[str] = field(default_factory=set)
     waiting: dict[Path, Piece] = field(default_factory=dict)
     writing: dict[Path, Piece] = field(default_factory=dict)
-    postponed: list[Piece] = field(default_factory=list)
-    others_geometry: list[Task] = field(default_factory=list)
     made: dict[str, dict[str, PassFacts]] = field(default_factory=dict)
     failures: dict[str, dict[str, str]] = field(default_factory=dict)
 
@@ -59,6 +53,30 @@ class _Run(TaskRun):
     def unfinished(self) -> Iterable[Piece]:
         """All folders that are this job's to make."""
         return (*self.waiting.values(), *self.writing.values())
+
+    def shared_key(self, task: Task) -> str | None:
+        """Return the key of the geometry that a task makes."""
+        return task.job.target.parent.name if isinstance(task.job, GeometryJob) else None
+
+    def is_long(self, task: Task) -> bool:
+        """Return that no task is."""
+        return False
+
+    def shared_is_there(self, task: Task) -> None:
+        """Write the folders that waited for geometry."""
+        self.further += _writing(self, _of_task(self, task))
+
+    def done(self, task: Task, seconds: float | None) -> None:
+        """Take in a folder that was written, or write those whose frames or geometry are there."""
+        if isinstance(task.job, PassFilesJob):
+            _settle(self, self.writing.pop(task.job.target))
+        else:
+            self.shared_is_there(task)
+
+    def failed(self, event: TaskFailed) -> None:
+        """Fail the folders of a task."""
+        for piece in _of_task(self, event.task):
+            _fail(self, piece, event.why)
 
 
 def make_passes(plan: Plan, wanted: WantedPasses, store: Store, out: Path, farm: Farm,
@@ -72,9 +90,9 @@ def make_passes(plan: Plan, wanted: WantedPasses, store: Store, out: Path, farm:
     facts = {"clips": 0, "shots": 0, "devices": farm.name, "passes": list(wanted.kinds)}
     with Journal(out, store, facts) as journal:
         run = _Run(store, out, reporter, journal, Logs(out / "logs"),
-                   Sizes(farm.task_s, farm.workers), wanted, rows)
+                   Sizes(farm.task_s, farm.workers), farm, wanted, rows)
         try:
-            _carry_out(plan, run, farm)
+            _carry_out(plan, run)
         finally:
             add_rows(out, _named(run))
     for name, found in run.made.items():
@@ -82,37 +100,35 @@ def make_passes(plan: Plan, wanted: WantedPasses, store: Store, out: Path, farm:
     return {name: _why(said) for name, said in run.failures.items()}
 
 
-def _carry_out(plan: Plan, run: _Run, farm: Farm) -> None:
+def _carry_out(plan: Plan, run: _Run) -> None:
     for kind in run.wanted.kinds:
         sweep(run.out / PASSES / kind)
-    disk = Disk(run.journal.registration.store_is_there, run.reporter.say)
-    events = run_tasks(_work(plan, run), farm.start_cold or farm.start, Timeouts(farm.silence_s),
-                       run.hear, run.further, disk)
-    with closing(events):
-        for event in events:
-            _handle(event, run)
+    run.carry_out(run.draw(plan.castings(), partial(_draw, run), partial(_resume, run)),
+                  run.farm.start_cold or run.farm.start)
     for piece in list(run.waiting.values()):
         _fail(run, piece, "its frames were not made")
 
 
-def _work(plan: Plan, run: _Run) -> Iterator[Task | None]:
-    """Draw castings from the plan as workers come free, and yield what is to be done of them.
-
-    What another job is making is looked at again in the end: then it is there, or left to us.
-    """
-    for part in plan.castings():
-        found: dict[Path, Piece] = {}
-        for clip in part.clips:
-            if clip.sample_id in run.rows:
-                for piece in pieces_of(clip, run.rows[clip.sample_id], run.wanted, run.store,
-                                       run.out):
-                    found.setdefault(piece.target, piece).clips |= piece.clips
-        yield from _begin(list(found.values()), run)
-    yield from poll(lambda: bool(run.postponed or run.others_geometry),
-                    partial(_look_again, run))
+def _draw(run: _Run, part: CastingPlan) -> Iterator[Work]:
+    """Yield what is to be done of a casting that is drawn from the plan."""
+    found: dict[Path, Piece] = {}
+    for clip in part.clips:
+        if clip.sample_id in run.rows:
+            for piece in pieces_of(clip, run.rows[clip.sample_id], run.wanted, run.store, run.out):
+                found.setdefault(piece.target, piece).clips |= piece.clips
+    yield from _begin(list(found.values()), run)
 
 
-def _begin(pieces: Sequence[Piece], run: _Run) -> Iterator[Task]:
+def _resume(run: _Run, postponed: list[Piece]) -> Iterator[Work]:
+    """Yield what is still to be done of folders that another job was making."""
+    by_casting = defaultdict(list)
+    for piece in postponed:
+        by_casting[piece.column.shot.casting].append(piece)
+    for pieces in by_casting.values():
+        yield from _begin(pieces, run)
+
+
+def _begin(pieces: Sequence[Piece], run: _Run) -> Iterator[Work]:
     """Yield what is to be done of folders of one casting; postpone what another job is making."""
     lacking = [piece for piece in pieces if not _taken_in(run, piece)]
     claimed = run.journal.registration.claim({piece.key for piece in lacking})
@@ -125,9 +141,9 @@ def _begin(pieces: Sequence[Piece], run: _Run) -> Iterator[Task]:
     for key in claimed:
         _release(run, key)
     try:
-        yield from _not_others(geometry_tasks(
+        yield from run.not_others(geometry_tasks(
             [(piece.clip, piece.filmed) for piece in mine if piece.source.geometry],
-            run.wanted, run.store, run.geometry), run)
+            run.wanted, run.store, run.geometry))
         yield from _frames(mine, run)
     except DiskFullError:
         raise
@@ -150,74 +166,12 @@ def _frames(pieces: Sequence[Piece], run: _Run) -> Iterator[Task]:
         yield from in_parts(job, title, run.sizes.pictures)
 
 
-def _not_others(tasks: Iterable[Task], run: _Run) -> Iterator[Task]:
-    """Yield tasks of geometry but for what another job is making."""
-    for task in tasks:
-        assert isinstance(task.job, GeometryJob), "it is looked at a set"
-        if run.journal.registration.claim([task.job.target.parent.name]):
-            yield task
-        else:
-            run.others_geometry.append(task)
-
-
-def _look_again(run: _Run) -> Iterator[Task]:
-    """Yield what has become free of what another job was making; take in what it has made."""
-    by_casting = defaultdict(list)
-    for piece in run.postponed:
-        by_casting[piece.column.shot.casting].append(piece)
-    run.postponed = []
-    for pieces in by_casting.values():
-        yield from _begin(pieces, run)
-    geometry, run.others_geometry = run.others_geometry, []
-    for task in geometry:
-        if task.remaining() is None:
-            yield from _writing(run, _of_task(run, task))
-        else:
-            yield from _not_others([task], run)
-
-
-def _handle(event: object, run: _Run) -> None:
-    match event:
-        case Ready(device, _, program):
-            if device != NONE:
-                run.reporter.say(f"{program} makes passes on {device}")
-        case Unfit():
-            run.reporter.say(event.why)
-        case TaskBegun():
-            run.journal.task(event.task.title, event.worker)
-            run.reporter.begin(event.task.title, False)
-        case FrameDone():
-            run.journal.frame()
-            run.reporter.frame()
-        case TaskDone():
-            run.journal.task_over(event.task.title)
-            _done(run, event.task)
-        case TaskFailed():
-            run.journal.task_over(event.task.title, event.why)
-            for piece in _of_task(run, event.task):
-                _fail(run, piece, event.why)
-            _release_geometry(run, event.task)
-
-
-def _done(run: _Run, task: Task) -> None:
-    if isinstance(task.job, PassFilesJob):
-        _settle(run, run.writing.pop(task.job.target))
-    else:
-        _release_geometry(run, task)
-        run.further += _writing(run, _of_task(run, task))
-
-
 def _of_task(run: _Run, task: Task) -> list[Piece]:
     """Return the unfinished folders that a task has to do with."""
     job = task.job
     made = set(job.folders) if isinstance(job, ShotJob) else {job.target}
     return [piece for piece in run.unfinished
             if {piece.made, piece.source.geometry, piece.source.folder} & made]
-
-
-def _release_geometry(run: _Run, task: Task) -> None:
-    if isinstance(task.job, GeometryJob):
-        run.journal.registration.release(task.job.target.parent.name)
 
 
 def _writing(run: _Run, pieces: Iterable[Piece]) -> Iterator[Task]:

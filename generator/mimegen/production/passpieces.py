@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from mimegen.base.errors import RequestError
 from mimegen.base.files import make_folder
@@ -16,12 +16,13 @@ from mimegen.manifest.parts import CameraFacts, PassFacts, SetChanges
 from mimegen.manifest.row import Row
 from mimegen.plan.clips import Clip
 from mimegen.plan.passes import WantedPasses
-from mimegen.plan.shots import camera_of
+from mimegen.plan.shots import camera_from
 from mimegen.plan.staging import Filmed
 from mimegen.production.moving import move, remove
 from mimegen.production.passtasks import Column, geometry_file
 from mimegen.scenery.clearing import NONE, Changes
 from mimegen.store.frames import frame_name
+from mimegen.store.shotfacts import CameraRecord
 from mimegen.store.store import Store
 
 PASSES = "passes"
@@ -102,7 +103,7 @@ def pieces_of(clip: Clip, row: Row, wanted: WantedPasses, store: Store, out: Pat
 
 def _filmed(camera: CameraFacts, changes: SetChanges | None) -> Filmed:
     """Return how a set was filmed, from what a row says of it."""
-    return Filmed(camera_of({"camera": camera.model_dump()}), NONE if changes is None
+    return Filmed(camera_from(cast(CameraRecord, camera.model_dump())), NONE if changes is None
                   else Changes.from_content(changes.model_dump()))
 
 

@@ -110,7 +110,8 @@ def geometry_tasks(clips: Sequence[tuple[Clip, Filmed]], wanted: WantedPasses, s
 def planned_pass_tasks(part: CastingPlan, store: Store, wanted: WantedPasses, seen: set[str]
                        ) -> Iterator[Task]:
     """Yield all that is missing of the passes of a casting whose shots are recorded."""
-    facts = {shot.key: store.shot_facts(shot.key) or {} for shot in part.shots}
+    facts = {shot.key: recorded for shot in part.shots
+             if (recorded := store.shot_facts(shot.key)) is not None}
     clips = [(clip, clip.filmed(facts[clip.shot.key])) for clip in part.clips]
     yield from geometry_tasks(clips, wanted, store, seen)
     columns = [Column(shot, kind, camera_of(facts[shot.key]), facts[shot.key]["frames"])

@@ -1,8 +1,8 @@
 """The main job: carry out a plan, clip by clip as their shots are done."""
 
 import shutil
-from collections.abc import Generator, Iterable, Iterator
-from contextlib import closing, suppress
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -10,11 +10,8 @@ from pathlib import Path
 from mimegen.base.counted import counted
 from mimegen.base.errors import DiskFullError, RequestError
 from mimegen.base.files import scratch_folder
-from mimegen.farm.dispatch import Event, run_tasks
 from mimegen.farm.executor import Farm
 from mimegen.farm.logs import Logs
-from mimegen.farm.task import Task
-from mimegen.farm.timeouts import Timeouts
 from mimegen.manifest.file import add_rows
 from mimegen.plan.clips import Clip, DisplayClip
 from mimegen.plan.plan import CastingPlan, Plan
@@ -25,16 +22,10 @@ from mimegen.production.progress import Reporter
 from mimegen.production.run import (
     Run,
     begin_displays,
-    clips_of_task,
-    compose_ready,
-    handle,
     note_failure,
 )
 from mimegen.production.sizes import Sizes, Sum
-from mimegen.production.tasks import Notice, Work, casting_tasks
-from mimegen.production.waiting import poll
-from mimegen.scenery.job import SetJob
-from mimegen.store.disk import Disk
+from mimegen.production.tasks import Work, casting_tasks
 from mimegen.store.store import Store
 
 BYTES_PER_PIXEL = 0.35  # of a stored frame and its share of the clips, as measured
@@ -61,7 +52,7 @@ def render(plan: Plan, store: Store, out: Path, farm: Farm, reporter: Reporter,
     facts = {"clips": len(plan), "shots": plan.shots, "devices": farm.name}
     with Journal(out, store, facts) as journal:
         sizes = Sizes(farm.task_s, farm.workers)
-        run = Run(store, out, reporter, journal, Logs(out / "logs"), sizes, folder, farm,
+        run = Run(store, out, reporter, journal, Logs(out / "logs"), sizes, farm, folder,
                   plan.shots)
         try:
             _carry_out(plan, run)
@@ -118,29 +109,24 @@ def _make_folders(out: Path, store: Store) -> None:
 
 
 def _carry_out(plan: Plan, run: Run) -> None:
-    disk = Disk(run.journal.registration.store_is_there, run.reporter.say)
     # Nothing but displays needs no engine.
     start = run.farm.start if plan.clips else run.farm.start_cold or run.farm.start
-    events: Generator[Event | Notice | None, None, None] = run_tasks(
-        _work(plan, run), start, Timeouts(run.farm.silence_s), run.hear, run.further, disk)
-    with closing(events):
-        for event in events:
-            handle(event, run)
+    run.carry_out(run.draw(plan.castings(), partial(_draw, run), partial(_resume, run)), start)
     for clips in run.waiting.values():
         for clip in clips:
             note_failure(run, clip, "its frames were not made")
 
 
-def _work(plan: Plan, run: Run) -> Iterator[Work | None]:
-    """Draw castings from the plan as workers come free, and yield what is to be done of them.
+def _draw(run: Run, part: CastingPlan) -> Iterator[Work]:
+    """Yield what is to be done of a casting that is drawn from the plan."""
+    run.shots_left -= len(part.shots)
+    yield from _begin(_without_finished(part, run), run)
 
-    What another job is making is looked at again in the end: then it is there, or left to us.
-    """
-    for part in plan.castings():
-        run.shots_left -= len(part.shots)
+
+def _resume(run: Run, postponed: list[CastingPlan]) -> Iterator[Work]:
+    """Yield what is still to be done of castings that another job was making."""
+    for part in postponed:
         yield from _begin(_without_finished(part, run), run)
-    yield from poll(lambda: bool(run.postponed or run.others_stills),
-                    partial(_look_again, run))
 
 
 def _begin(part: CastingPlan, run: Run) -> Iterator[Work]:
@@ -157,7 +143,7 @@ def _begin(part: CastingPlan, run: Run) -> Iterator[Work]:
         for clip in mine.clips:
             run.waiting.setdefault(clip.shot.key, []).append(clip)
             run.open[clip.shot.key] = run.open.get(clip.shot.key, 0) + 1
-        yield from _not_others(casting_tasks(mine, run.store, run.stills, run.sizes.pictures), run)
+        yield from run.not_others(casting_tasks(mine, run.store, run.stills, run.sizes.pictures))
     yield from begin_displays(run, mine)
 
 
@@ -173,29 +159,6 @@ def _divided(part: CastingPlan, claimed: set[str]) -> tuple[CastingPlan, Casting
         return replace(part, clips=tuple(clips), displays=tuple(displays))
 
     return those(True), those(False)
-
-
-def _not_others(tasks: Iterable[Work], run: Run) -> Iterator[Work]:
-    """Yield tasks but for the stills that another job is making."""
-    for work in tasks:
-        if isinstance(work, Task) and isinstance(work.job, SetJob) \
-                and not run.journal.registration.claim([work.job.target.stem]):
-            run.others_stills.append(work)
-        else:
-            yield work
-
-
-def _look_again(run: Run) -> Iterator[Work]:
-    """Yield what has become free of what another job was making; take in what it has made."""
-    postponed, run.postponed = run.postponed, []
-    for part in postponed:
-        yield from _begin(_without_finished(part, run), run)
-    stills, run.others_stills = run.others_stills, []
-    for task in stills:
-        if task.remaining() is None:
-            compose_ready(run, clips_of_task(run, task))
-        else:
-            yield from _not_others([task], run)
 
 
 def _without_finished(part: CastingPlan, run: Run) -> CastingPlan:

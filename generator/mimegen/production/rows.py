@@ -12,15 +12,17 @@ from mimegen.plan.front import turned
 from mimegen.plan.shown import clip_shown
 from mimegen.scenery.checks import name_of
 from mimegen.scenery.clearing import FURTHEST_M, NONE
+from mimegen.store.shotfacts import PanRecord, ShotFacts
 
 DOUBTS = {"wall": "go through a wall", "ground": "leave the ground"}
 
 
-def clip_row(clip: Clip, shot_facts: dict[str, Any], clip_facts: ClipFacts) -> Row:
+def clip_row(clip: Clip, shot_facts: ShotFacts, clip_facts: ClipFacts) -> Row:
     """Return a clip's row from what the store knows of its shot and what the clip's file is."""
     pan = {"pan": panned(shot_facts["pan"], clip.showing(shot_facts["frames"]))} \
         if "pan" in shot_facts else {}
-    facts = {name: value for name, value in shot_facts.items() if name != "swept"}
+    facts: dict[str, Any] = {**shot_facts}
+    facts.pop("swept", None)
     return Row(**facts | _faults_and_timeline(clip, shot_facts) | pan | _of_background(clip)
                | _of_light(clip) | {
         "sample_id": clip.sample_id,
@@ -75,7 +77,7 @@ def _drawn_place(clip: Clip) -> dict[str, int]:
     return {"set_seed": clip.chosen.seed} | ({"set_redrawn": redrawn} if redrawn else {})
 
 
-def doubts_of(clip: Clip, shot_facts: dict[str, Any]) -> str:
+def doubts_of(clip: Clip, shot_facts: ShotFacts) -> str:
     """Return what is wrong with a performance in a clip's set, whoever looks; mostly nothing."""
     doubts = clip.filmed(shot_facts).changes.doubts
     return "" if not doubts else (
@@ -84,7 +86,7 @@ def doubts_of(clip: Clip, shot_facts: dict[str, Any]) -> str:
         " room for their whole path, so choose a larger set or another seed of it")
 
 
-def _set_changes(clip: Clip, shot_facts: dict[str, Any]) -> dict[str, Any]:
+def _set_changes(clip: Clip, shot_facts: ShotFacts) -> dict[str, Any]:
     """Return what was changed in the set for the performers; nothing where nothing was."""
     changes, scenery = clip.filmed(shot_facts).changes, clip.background.set
     if scenery is None or changes == NONE:
@@ -93,13 +95,14 @@ def _set_changes(clip: Clip, shot_facts: dict[str, Any]) -> dict[str, Any]:
     return {"set_changes": changes.content() | {"names": names}}
 
 
-def panned(pan: dict[str, list[int]], shown: Showing) -> dict[str, list[int]]:
+def panned(pan: PanRecord, shown: Showing) -> PanRecord:
     """Return how a shot's camera pans in the frames that a clip shows."""
-    return {side: [places[frame] for frame in shown.frames.tolist()]
-            for side, places in pan.items()}
+    frames = shown.frames.tolist()
+    return PanRecord(left=[pan["left"][frame] for frame in frames],
+                     top=[pan["top"][frame] for frame in frames])
 
 
-def _faults_and_timeline(clip: Clip, shot_facts: dict[str, Any]) -> dict[str, Any]:
+def _faults_and_timeline(clip: Clip, shot_facts: ShotFacts) -> dict[str, Any]:
     """Return a row's fields of inserted faults and of the timeline, if they are known."""
     faults = [*shot_facts.get("faults", ()),
               *(record.content() for record in clip.showing(shot_facts["frames"]).records)]

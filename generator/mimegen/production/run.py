@@ -4,13 +4,11 @@ import socket
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from mimegen.base.errors import DiskFullError, RequestError, disk_full, means_full_disk
 from mimegen.base.files import stamp
 from mimegen.compositing.clipjob import ClipJob
-from mimegen.farm.dispatch import Event, TaskBegun, TaskDone, TaskFailed
-from mimegen.farm.executor import Farm, Unfit
+from mimegen.farm.dispatch import Event, TaskFailed
 from mimegen.farm.task import Task
 from mimegen.manifest.row import Row
 from mimegen.plan.clips import Clip, DisplayClip
@@ -25,40 +23,38 @@ from mimegen.production.paces import PaceMeasurement, known_pace
 from mimegen.production.rows import doubts_of
 from mimegen.production.task_run import TaskRun
 from mimegen.production.tasks import CastingFailed, CastingReady, Notice, casting_tasks
-from mimegen.rendering.plain import NONE
 from mimegen.scenery.job import SetJob
-from mimegen.shots.jobs import FrameDone, Ready, ShotJob
+from mimegen.shots.jobs import ShotJob
 from mimegen.store.frames import frame_name
+from mimegen.store.shotfacts import ShotFacts
 
 
 @dataclass(eq=False)
 class ShotState:
     """A shot that was looked at: what is recorded of it, and up to where its frames are there."""
 
-    facts: dict[str, Any]
+    facts: ShotFacts
     measurement: PaceMeasurement
     there: int = 0
     mended: bool = False
 
 
 @dataclass(eq=False)
-class Run(TaskRun):
+class Run(TaskRun[CastingPlan]):
     """The state of one carrying-out: the clips of castings that have been drawn from the plan.
 
     ``waiting`` are the clips that lack frames or a still, by their shot; ``by_still`` those of a
-    still; ``encoding`` those that a worker has, by the file it makes. ``postponed`` and
-    ``others_stills`` are being made by another job.
+    still; ``encoding`` those that a worker has, by the file it makes.
     """
 
+    does = "renders"
+
     folder: ClipFolder
-    farm: Farm
     shots_left: int
     waiting: dict[str, list[Clip]] = field(default_factory=dict)
     by_still: dict[Path, dict[str, Clip]] = field(default_factory=dict)
     encoding: dict[Path, Clip | DisplayClip] = field(default_factory=dict)
     open: dict[str, int] = field(default_factory=dict)
-    postponed: list[CastingPlan] = field(default_factory=list)
-    others_stills: list[Task] = field(default_factory=list)
     rows: list[Row] = field(default_factory=list)
     failures: dict[str, str] = field(default_factory=dict)
     shots: dict[str, ShotState] = field(default_factory=dict)
@@ -69,30 +65,35 @@ class Run(TaskRun):
     frames_missing: int = 0
 
 
-def handle(event: Event | Notice | None, run: Run) -> None:
-    """Take in what happened, and hand on what follows from it."""
-    match event:
-        case Ready(device, _, program):
-            if device != NONE:
-                run.reporter.say(f"{program} renders on {device}")
-        case Unfit():
-            run.reporter.say(event.why)
-        case TaskBegun():
-            run.journal.task(event.task.title, event.worker)
-            run.reporter.begin(event.task.title, isinstance(event.task.job, SetJob))
-        case FrameDone():
-            run.journal.frame()
-            run.reporter.frame()
-        case CastingReady():
-            _take_in(event, run)
-        case CastingFailed():
-            _fail(run, _clips_of_shots(run, {shot.key for shot in event.shots}), event.why)
-        case TaskDone():
-            run.journal.task_over(event.task.title)
-            _done(run, event.task, event.seconds)
-        case TaskFailed():
-            run.journal.task_over(event.task.title, event.why)
-            _failed(run, event)
+    def shared_key(self, task: Task) -> str | None:
+        """Return the key of the still that a task makes."""
+        return task.job.target.stem if isinstance(task.job, SetJob) else None
+
+    def is_long(self, task: Task) -> bool:
+        """Return whether a task makes a still."""
+        return isinstance(task.job, SetJob)
+
+    def shared_is_there(self, task: Task) -> None:
+        """Compose the clips that waited for a still."""
+        compose_ready(self, clips_of_task(self, task))
+
+    def done(self, task: Task, seconds: float | None) -> None:
+        """Take in a clip that was made, or compose those whose frames or still were."""
+        if isinstance(task.job, ClipJob | DisplayJob):
+            _settle(self, self.encoding.pop(task.job.target), seconds)
+        else:
+            compose_ready(self, clips_of_task(self, task))
+
+    def failed(self, event: TaskFailed) -> None:
+        """Fail the clips of a task, or mend what they failed of."""
+        _failed(self, event)
+
+    def notice(self, event: Notice | Event) -> None:
+        """Take in a casting that was looked at, or that cannot be performed."""
+        if isinstance(event, CastingReady):
+            _take_in(event, self)
+        elif isinstance(event, CastingFailed):
+            _fail(self, _clips_of_shots(self, {shot.key for shot in event.shots}), event.why)
 
 
 def _take_in(event: CastingReady, run: Run) -> None:
@@ -150,15 +151,6 @@ def clips_of_task(run: Run, task: Task) -> list[Clip]:
     return _clips_of_shots(run, dict.fromkeys(folder.name for folder in task.job.folders))
 
 
-def _done(run: Run, task: Task, seconds: float | None) -> None:
-    if isinstance(task.job, ClipJob | DisplayJob):
-        _settle(run, run.encoding.pop(task.job.target), seconds)
-        return
-    if isinstance(task.job, SetJob):
-        run.journal.registration.release(task.job.target.stem)
-    compose_ready(run, clips_of_task(run, task))
-
-
 def _settle(run: Run, clip: Clip | DisplayClip, seconds: float | None) -> None:
     """Take in a clip that a worker has made, in so many seconds if they were measured."""
     try:
@@ -178,11 +170,8 @@ def _settle(run: Run, clip: Clip | DisplayClip, seconds: float | None) -> None:
 
 
 def _failed(run: Run, event: TaskFailed) -> None:
-    """Fail the clips of a task, or mend what they failed of."""
     job, why = event.task.job, _whole_reason(run, event)
     if not isinstance(job, ClipJob | DisplayJob):
-        if isinstance(job, SetJob):
-            run.journal.registration.release(job.target.stem)
         _fail(run, clips_of_task(run, event.task), why)
         return
     clip = run.encoding.pop(job.target)
@@ -211,7 +200,7 @@ def _mend(run: Run, clip: Clip) -> bool:
         if isinstance(work, Task):
             run.further.append(work)
         else:
-            handle(work, run)
+            run.handle(work)
     run.shots[clip.shot.key].mended = True
     return True
 

@@ -1,21 +1,44 @@
-"""The state that every run of tasks shares: store, output folder, reporter and logs."""
+"""The scheduler of the main job and of ground truth: what is drawn from a plan, carried out.
 
+What another job on the same store is making is left to it and looked at again in the end: then it
+is there, or free.
+"""
+
+from abc import ABC, abstractmethod
 from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
+from typing import ClassVar, Generic, TypeVar
 
-from mimegen.farm.executor import Heard
+from mimegen.farm.dispatch import Event, TaskBegun, TaskDone, TaskFailed, run_tasks
+from mimegen.farm.executor import Executor, Farm, Heard, Unfit
 from mimegen.farm.logs import Logs
 from mimegen.farm.task import Task
+from mimegen.farm.timeouts import Timeouts
+from mimegen.plan.plan import CastingPlan
 from mimegen.production.journal import Journal
 from mimegen.production.progress import Reporter
 from mimegen.production.sizes import Sizes
+from mimegen.production.tasks import Notice, Work
+from mimegen.production.waiting import poll
+from mimegen.rendering.plain import NONE
+from mimegen.shots.jobs import FrameDone, Ready
+from mimegen.store.disk import Disk
 from mimegen.store.store import Store
+
+Postponed = TypeVar("Postponed")
 
 
 @dataclass(eq=False)
-class TaskRun:
-    """A run of tasks into ``out``; ``further`` are tasks that follow from finished ones."""
+class TaskRun(ABC, Generic[Postponed]):
+    """A run of tasks into ``out``; ``further`` are tasks that follow from finished ones.
+
+    ``postponed`` and ``others_shared`` are being made by another job; the latter are tasks whose
+    result several clips share, as a still, and which are claimed one by one.
+    """
 
     store: Store
     out: Path
@@ -23,9 +46,114 @@ class TaskRun:
     journal: Journal
     logs: Logs
     sizes: Sizes
+    farm: Farm
     further: deque[Task] = field(default_factory=deque, kw_only=True)
+    postponed: list[Postponed] = field(default_factory=list, kw_only=True)
+    others_shared: list[Task] = field(default_factory=list, kw_only=True)
+
+    does: ClassVar[str]
+    """What a worker does, as the reporter says it of a program and a device."""
+
+    def carry_out(self, works: Iterator[Work | None], start: Callable[[], Executor]) -> None:
+        """Do all works on the executor that ``start`` gives, and what follows from them.
+
+        Raises RequestError where nothing can go on.
+        """
+        disk = Disk(self.journal.registration.store_is_there, self.reporter.say)
+        events: Generator[Event | Notice | None, None, None] = run_tasks(
+            works, start, Timeouts(self.farm.silence_s), self.hear, self.further, disk)
+        with closing(events):
+            for event in events:
+                self.handle(event)
+
+    def draw(self, castings: Iterable[CastingPlan],
+             begin: Callable[[CastingPlan], Iterator[Work]],
+             resume: Callable[[list[Postponed]], Iterator[Work]]) -> Iterator[Work | None]:
+        """Draw castings as workers come free, and yield what ``begin`` says is to be done of them.
+
+        ``resume`` says it of what was postponed, every second until nothing is.
+        """
+        for part in castings:
+            yield from begin(part)
+        yield from poll(lambda: bool(self.postponed or self.others_shared),
+                        partial(self._look_again, resume))
+
+    def not_others(self, works: Iterable[Work]) -> Iterator[Work]:
+        """Yield works but for the shared ones that another job is making."""
+        for work in works:
+            key = self.shared_key(work) if isinstance(work, Task) else None
+            if isinstance(work, Task) and key is not None \
+                    and not self.journal.registration.claim([key]):
+                self.others_shared.append(work)
+            else:
+                yield work
+
+    def _look_again(self, resume: Callable[[list[Postponed]], Iterator[Work]]) -> Iterator[Work]:
+        """Yield what has become free of what another job was making; take in what it has made."""
+        postponed, self.postponed = self.postponed, []
+        yield from resume(postponed)
+        shared, self.others_shared = self.others_shared, []
+        for task in shared:
+            if task.remaining() is None:
+                self.shared_is_there(task)
+            else:
+                yield from self.not_others([task])
 
     def hear(self, heard: Heard) -> None:
         """Log a worker's message and measure the sizes that it reports."""
         self.logs.hear(heard)
         self.sizes.hear(heard)
+
+    def handle(self, event: Event | Notice | None) -> None:
+        """Take in what happened, and hand on what follows from it."""
+        match event:
+            case Ready(device, _, program):
+                if device != NONE:
+                    self.reporter.say(f"{program} {self.does} on {device}")
+            case Unfit():
+                self.reporter.say(event.why)
+            case TaskBegun():
+                self.journal.task(event.task.title, event.worker)
+                self.reporter.begin(event.task.title, self.is_long(event.task))
+            case FrameDone():
+                self.journal.frame()
+                self.reporter.frame()
+            case TaskDone():
+                self._over(event.task)
+                self.done(event.task, event.seconds)
+            case TaskFailed():
+                self._over(event.task, event.why)
+                self.failed(event)
+            case None:
+                pass
+            case _:
+                self.notice(event)
+
+    def _over(self, task: Task, why: str | None = None) -> None:
+        self.journal.task_over(task.title, *([] if why is None else [why]))
+        key = self.shared_key(task)
+        if key is not None:
+            self.journal.registration.release(key)
+
+    @abstractmethod
+    def shared_key(self, task: Task) -> str | None:
+        """Return the key of what a task makes, if several clips share it."""
+
+    @abstractmethod
+    def is_long(self, task: Task) -> bool:
+        """Return whether a task is worth a line of its own."""
+
+    @abstractmethod
+    def shared_is_there(self, task: Task) -> None:
+        """Go on with what waited for a shared result."""
+
+    @abstractmethod
+    def done(self, task: Task, seconds: float | None) -> None:
+        """Take in what a task made, in so many seconds if they were measured."""
+
+    @abstractmethod
+    def failed(self, event: TaskFailed) -> None:
+        """Take in that a task failed."""
+
+    def notice(self, event: Notice | Event) -> None:
+        """Take in what is said of a casting before its tasks."""

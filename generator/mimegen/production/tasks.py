@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +17,7 @@ from mimegen.plan.shots import Shot, camera_of, has_route
 from mimegen.production.sizes import FIRST_PICTURES
 from mimegen.scenery.job import SetJob
 from mimegen.shots.jobs import ShotJob
+from mimegen.store.shotfacts import ShotFacts
 from mimegen.store.store import Store
 
 # How many pictures a task of a config of this name shall have.
@@ -97,7 +97,7 @@ def _tasks(casting: Casting, shots: Sequence[Shot], clips: Sequence[Clip], store
     yield from scenes
 
 
-def whole_facts(facts: dict[str, Any] | None, clips: Sequence[Clip]) -> dict[str, Any] | None:
+def whole_facts(facts: ShotFacts | None, clips: Sequence[Clip]) -> ShotFacts | None:
     """Return what was recorded of a shot, if it says all that clips need to know of it.
 
     Older versions did not record what performers take of the floor, which sets need.
@@ -106,8 +106,8 @@ def whole_facts(facts: dict[str, Any] | None, clips: Sequence[Clip]) -> dict[str
     return None if facts is None or (stands_in_a_set and not has_route(facts)) else facts
 
 
-def _record(casting: Casting, shots: Sequence[Shot], facts: Sequence[dict[str, Any] | None],
-            store: Store) -> list[dict[str, Any]]:
+def _record(casting: Casting, shots: Sequence[Shot], facts: Sequence[ShotFacts | None],
+            store: Store) -> list[ShotFacts]:
     """Record those of the shots that are not, and return the facts of all."""
     wait = store.waiter()
     scene = casting.perform(shots[0].config.fps, store)
@@ -133,7 +133,7 @@ def in_parts(job: ShotJob, title: str, size: Size) -> Iterator[Task]:
         first = last + 1
 
 
-def _missing(shots: Sequence[Shot], facts: Sequence[dict[str, Any]], store: Store
+def _missing(shots: Sequence[Shot], facts: Sequence[ShotFacts], store: Store
              ) -> NDArray[np.bool_]:
     columns = [store.missing(shot.key, fact["frames"])
                for shot, fact in zip(shots, facts, strict=True)]

@@ -168,9 +168,9 @@ def _shot_faults(store: Store, rows: Sequence[Row]) -> list[Fault]:
     key = rows[0].shot_key or ""
     folder = store.shot_folder(key)
     faults, absent = [], []
-    facts = store.shot_facts(key) or {}
-    frames = facts.get("frames", rows[0].frames)
-    if not facts or not all(_is_of(row, frames) for row in rows):
+    facts = store.shot_facts(key)
+    frames = rows[0].frames if facts is None else facts["frames"]
+    if facts is None or not all(_is_of(row, frames) for row in rows):
         faults.append(Fault(folder / "shot.json", "is absent, damaged, or says another number of"
                             " frames than the row", tuple(rows)))
     for number in range(frames):

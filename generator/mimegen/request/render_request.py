@@ -5,9 +5,11 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from mimegen.base.asked import Heading, asked
 from mimegen.base.errors import RequestError, with_given
 from mimegen.gait.walker import KNOBS
-from mimegen.groundtruth.kinds import ENGINES, Engine
+from mimegen.groundtruth.kinds import ENGINES, KINDS, Engine
+from mimegen.plan.variants import GROUPS, MIME
 from mimegen.readers.options import FPS_OF_FILE, ReadOptions, parse_trim, take_number
 from mimegen.request.altering import Altering
 from mimegen.request.values import (
@@ -21,6 +23,7 @@ from mimegen.request.values import (
     Sunlight,
     Tempo,
     Texts,
+    axis_range,
 )
 
 # What is said of walkers.
@@ -63,32 +66,92 @@ class RenderRequest(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    action: Names = Field(None, description="actions and cues by id, label or alias; all; cues;"
-                          " set:NAME")
-    scene: Names = Field(None, description="scenes by name or file; all")
-    motion: Path | None = Field(None, description="a motion capture file")
-    permutations: Path | None = Field(None, description="a file that mimegen permute wrote")
-    partner: Path | None = Field(None, description="the second person's motion file")
-    label: Texts = ()
-    aligned: str | None = None
-    misaligned: str | None = None
-    licence: str = "not stated"
-    trim: str = "auto"
-    stack: str | None = None
-    mapping: Path | None = None
-    skeleton: Path | None = None
-    subject: str | None = None
-    fps_of_file: float | None = Field(None, ge=FPS_OF_FILE[0], le=FPS_OF_FILE[1])
-    smpl_model: Path | None = None
-    variants: Names = "all"
-    character: str | None = None
-    partner_character: str | None = None
-    config: str = "auto"
-    take: str | None = None
-    seed: Seeds = range(1)
-    set_seed: int | None = Field(None, ge=0, le=999_999_999)
-    fault: Texts = ()
-    style: str | None = None
+    action: Names = asked(
+        None, Heading.TAKES,
+        "Actions and cues to render, by id, label, alias or number in a set, as in A16; set:NAME"
+        " is all of a set (mimegen list sets).", "A[,B]|all|cues|set:NAME")
+    scene: Names = asked(
+        None, Heading.TAKES,
+        "Scenes of one or two performers to render instead of actions.", "NAME|FILE[,...]|all")
+    motion: Path | None = asked(
+        None, Heading.MOTION,
+        "A motion file (BVH, FBX, GLB, C3D, AMC, SMPL, HumanML3D and others) to render instead of"
+        " actions.", "FILE")
+    permutations: Path | None = asked(
+        None, Heading.TAKES,
+        "Render the clips listed in SPEC.jsonl, which mimegen permute wrote. Of the options that"
+        " change a clip, only --config may be combined with it.", "SPEC.jsonl")
+    partner: Path | None = asked(
+        None, Heading.MOTION,
+        "The motion file of a second person recorded together with --motion.", "FILE")
+    label: Texts = asked(
+        (), Heading.MOTION,
+        "Name of what --motion shows; repeat it for synonyms.")
+    aligned: str | None = asked(
+        None, Heading.MOTION,
+        "Background that fits what --motion shows.", "NAME")
+    misaligned: str | None = asked(
+        None, Heading.MOTION,
+        "Background that misleads about what --motion shows.", "NAME")
+    licence: str = asked(
+        "not stated", Heading.MOTION,
+        "Licence of --motion, written to the manifest.")
+    trim: str = asked(
+        "auto", Heading.MOTION,
+        "Part of the motion to use: auto removes T-poses and idle ends; A:B is a range in"
+        " seconds, or in frames as 30f:400f.", "auto|none|A:B")
+    stack: str | None = asked(
+        None, Heading.MOTION,
+        "Animation stack to read from an FBX file.", "NAME")
+    mapping: Path | None = asked(
+        None, Heading.MOTION,
+        "YAML file of 'role: bone' lines for bones that are not recognised.", "FILE")
+    skeleton: Path | None = asked(
+        None, Heading.MOTION,
+        "ASF skeleton file of an AMC motion file.", "FILE")
+    subject: str | None = asked(
+        None, Heading.MOTION,
+        "Person to read from a file of several: a C3D file, or the people of a video.", "NAME|ID")
+    fps_of_file: float | None = asked(
+        None, Heading.MOTION,
+        "Frame rate of the recording, if its file gives none or a wrong one.", "RATE",
+        ge=FPS_OF_FILE[0], le=FPS_OF_FILE[1])
+    smpl_model: Path | None = asked(
+        None, Heading.MOTION,
+        "SMPL, SMPL-H or SMPL-X model file (npz or pkl) that gives a motion of SMPL its true bone"
+        " lengths.", "FILE")
+    variants: Names = asked(
+        "all", Heading.VARIANTS,
+        f"Variants to render: groups ({', '.join(GROUPS)}) or cells such as {MIME[0]},"
+        " woman+aligned@270.", "NAME[,NAME]")
+    character: str | None = asked(
+        None, Heading.VARIANTS,
+        "Character for 'base': a name, a rigged FBX or GLB file, or a random person.",
+        "NAME|FILE|random:SEED")
+    partner_character: str | None = asked(
+        None, Heading.VARIANTS,
+        "Character of the second performer, in actions and scenes for two.",
+        "NAME|FILE|random:SEED")
+    config: str = asked(
+        "auto", Heading.PICTURE,
+        "Render config: size, frame rate, light and quality (mimegen list configs).", "NAME|FILE")
+    take: str | None = asked(
+        None, Heading.TAKES,
+        "Take of the action, or number of the take in a --motion file of several.  [default: the"
+        " first]", "T|all|N")
+    seed: Seeds = asked(
+        range(1), Heading.TAKES,
+        "Random seed of the take; A:B renders every seed from A up to, not including, B.", "N|A:B")
+    set_seed: int | None = asked(
+        None, Heading.VARIANTS,
+        "Seed for randomizing all backgrounds; use beach:7 for one.", "N", ge=0, le=999999999)
+    fault: Texts = asked(
+        (), Heading.TAKES,
+        "Fault to add on purpose and its amount, 0 to 1; may be repeated (mimegen list faults).",
+        "NAME=AMOUNT")
+    style: str | None = asked(
+        None, Heading.TAKES,
+        "Style of choreographed takes (mimegen list styles).  [default: drawn by the seed]", "NAME")
     speed: float | None = Field(None, description="of a gait, in m/s; below 0 walks backwards")
     cadence: float | None = Field(None, description="of a gait, in steps a minute")
     step_length: float | None = Field(None, description="of a gait, in metres")
@@ -103,19 +166,51 @@ class RenderRequest(BaseModel):
     age: float | None = Field(None, description="of a walker: old")
     fatigue: float | None = Field(None, description="of a walker: tired")
     intoxicated: float | None = Field(None, description="of a walker: drunk")
-    stance: Names = None
-    intensity: Intensities = None
-    frequency: Frequencies = None
-    tempo: Tempo = None
-    mirror: bool = False
-    elevation: Elevation = None
-    lens: Lens = None
-    light: Sunlight = None
-    harmonise: bool = False
-    camera: Literal["fixed", "follow"] = "fixed"
-    device: str = "auto"
-    passes: Names = None
-    passes_from: Engine = ENGINES[0]
+    stance: Names = asked(
+        None, Heading.TAKES,
+        "Stance in which cues are performed.  [default: each cue's first]", "S[,S]|all")
+    intensity: Intensities = asked(
+        None, Heading.TAKES,
+        "Size of a cue's movements, 0 to 1.  [default: 1]", "I[,I]")
+    frequency: Frequencies = asked(
+        None, Heading.TAKES,
+        "Number of times that a cue's movement is repeated.  [default: as written]", "N[,N]")
+    tempo: Tempo = asked(
+        None, Heading.TAKES,
+        f"Playback speed of the take, {axis_range('tempo')} times the original.", "X")
+    mirror: bool = asked(
+        False, Heading.TAKES,
+        "Swap left and right.")
+    elevation: Elevation = asked(
+        None, Heading.PICTURE,
+        f"Elevation of the camera in degrees, {axis_range('elevation')}.", "DEG")
+    lens: Lens = asked(
+        None, Heading.PICTURE,
+        f"Focal length on a 36 mm sensor, {axis_range('lens')}; the camera's distance is adjusted.",
+        "MM")
+    light: Sunlight = asked(
+        None, Heading.PICTURE,
+        f"Direction of the sun: {axis_range('light_azimuth')} degrees about the person,"
+        f" {axis_range('light_elevation')} above the ground, at {axis_range('light_strength')}"
+        " times its strength; 'place' matches figure lighting to the background.",
+        "AZIMUTH,ELEVATION[,STRENGTH]|place")
+    harmonise: bool = asked(
+        False, Heading.PICTURE,
+        "Same as --light place.")
+    camera: Literal["fixed", "follow"] = asked(
+        "fixed", Heading.PICTURE,
+        "'follow' moves the camera closer and pans with the performers.")
+    device: str = asked(
+        "auto", Heading.RENDERING,
+        "Device that renders: optix, cuda, hip, oneapi, metal or cpu; cuda:1 selects the second"
+        " GPU.", "NAME")
+    passes: Names = asked(
+        None, Heading.PICTURE,
+        f"Ground truth to write for every clip: {', '.join(KINDS)}; flow:flo writes .flo files.",
+        "NAME[,NAME]|all")
+    passes_from: Engine = asked(
+        ENGINES[0], Heading.PICTURE,
+        "Engine that renders ground-truth passes.")
     library: Folders = ()
 
     @classmethod

@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,7 @@ from mimegen.base.files import publish, stamp, sweep
 from mimegen.base.names import is_content_key, plain_name
 from mimegen.store.disk import Disk
 from mimegen.store.frames import frame_name, read_frame
+from mimegen.store.shotfacts import ShotFacts
 
 # The folder of those who use the store at the moment.
 RUNNING = "running"
@@ -119,12 +120,12 @@ class Store:
         """Return where workers keep temporary files."""
         return self.root / "scratch"
 
-    def shot_facts(self, key: str) -> dict[str, Any] | None:
+    def shot_facts(self, key: str) -> ShotFacts | None:
         """Return what was recorded of a shot; None where nothing was, or it is damaged."""
         facts = _read_json(self.shot_folder(key) / SHOT_FACTS)
-        return facts if facts is not None and _describes_shot(facts) else None
+        return cast(ShotFacts, facts) if facts is not None and _describes_shot(facts) else None
 
-    def record_shot(self, key: str, facts: dict[str, Any]) -> None:
+    def record_shot(self, key: str, facts: ShotFacts) -> None:
         """Record what a shot is, before its frames are made."""
         publish(self.shot_folder(key) / SHOT_FACTS, json.dumps(facts, indent=1))
 

@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from matplotlib.figure import Figure
 from PIL import Image
 from scipy import stats
 from scipy.special import expit
@@ -24,6 +25,7 @@ from examples import examples
 from made_row import CLIP
 from mimegen.base.errors import RequestError
 from mimegen.cli import main
+from mimegen.evaluation.contamination import plots
 from mimegen.evaluation.contamination.answers import Answers, pairs_of
 from mimegen.evaluation.contamination.balance import _listed
 from mimegen.evaluation.contamination.mixed import mixed_logistic
@@ -226,7 +228,24 @@ def test_what_is_known_of_the_other_arm_alone_is_told_by_z(run: Run) -> None:
     unseen[0]["correct"] = 0
     [found] = json.loads(run("--json", seen=seen, unseen=unseen).output)["models"]
     assert found["difference"]["df"] is None
+    assert found["actions"] == len({row["action"] for row in seen + unseen})
     assert "score z = " in found["words"] and "cluster-robust" not in found["words"]
+
+
+def test_the_plot_of_accuracy_shows_both_arms_and_names_each_once(
+        run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    figures: list[Figure] = []
+    monkeypatch.setattr(plots, "png", lambda figure: figures.append(figure) or b"")
+    arms = {"seen": an_arm("seen", 2.0), "unseen": an_arm("unseen", 0.5)}
+    (found,) = json.loads(run("--json", "--report", tmp_path / "r", **arms).stdout)["models"]
+    (axes,), (legend,) = figures[0].axes, figures[0].legends
+    assert [text.get_text() for text in legend.get_texts()] == ["seen", "unseen"]
+    assert [text.get_text() for text in axes.get_yticklabels()] == [found["model"]]
+    points = {line.get_label(): line.get_xdata()[0] / 100 for line in axes.lines[1::2]}
+    bars = [[x / 100 for x in line.get_xdata()] for line in axes.lines[::2]]
+    for number, arm in enumerate(("seen", "unseen")):
+        assert points[arm] == pytest.approx(found["accuracy"][arm]["value"])
+        assert bars[number] == pytest.approx(found["accuracy"][arm]["interval"])
 
 
 def test_the_bootstrap_says_the_same_each_time_and_nearly_what_t_says() -> None:

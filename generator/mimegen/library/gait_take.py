@@ -16,11 +16,14 @@ from mimegen.gait.walker import Walker, affects, pace_of
 from mimegen.gait.walking import looped, walked
 from mimegen.library.keys import gait_code
 from mimegen.library.take import RELAXED, Described, Source
+from mimegen.manifest.timeline import Interval
 from mimegen.motion.editing import at_rate
 
 # A walker drawn by a seed: standard deviations of knobs, and of the speed as a share.
 DRAWN = {"gender": 0.8, "weight": 0.5, "happy": 0.6, "nervous": 0.4, "age": 0.4, "fatigue": 0.3}
 SPEED_SD = 0.06
+# How finely the length of a take is known to its timeline.
+TIMELINE_FPS = 100.0
 # What is said of the way, not of the walker.
 OF_THE_WAY = ("cycles", "direction", "treadmill")
 
@@ -143,10 +146,12 @@ class GaitTake(Described):
         """One person walks."""
         return 1
 
-    @property
-    def timeline(self) -> None:
-        """Nothing but walking happens."""
-        return None
+    @cached_property
+    def timeline(self) -> list[Interval]:
+        """The gait, from the first moment to the last: nothing else happens."""
+        [(motion, _)] = self.sources(TIMELINE_FPS)
+        return [Interval(kind="action", name=self.action, start_s=0.0,
+                         end_s=round(motion.duration, 3))]
 
     def sources(self, fps: float) -> tuple[Source, ...]:
         """Return the motion at ``fps``."""

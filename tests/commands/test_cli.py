@@ -108,7 +108,7 @@ def test_the_list_of_commands_loads_none_of_them() -> None:
     ("render --action boxing --trim 1:2", ("--trim", "--motion")),
     ("render --action boxing --partner b.bvh", ("--partner", "--motion")),
     ("render --motion a.bvh --style tired", ("--style", "--action")),
-    ("render --motion a.bvh --take x", ("--take", "--action")),
+    ("render --motion a.bvh --take x", ("--take x", "number")),
     ("render --scene the_thief --stance seated", ("--stance", "--action")),
     ("render --action boxing --scene the_thief", ("--action and --scene", "mutually exclusive")),
     ("plan --action boxing --partner-character woman", ("--partner-character woman", "for two")),
@@ -232,7 +232,7 @@ def test_a_list_leaves_nothing_to_be_read_as_none(tmp_path: Path) -> None:
                                         " licence: CC0-1.0, author: me}")
     listed = CliRunner().invoke(main, ["list", "actions", "--library", str(tmp_path)]).stdout
     line = next(line for line in listed.splitlines() if line.startswith("waving_wide"))
-    assert line.split() == ["waving_wide", "waving", "-", "-", "-"]
+    assert line.split() == ["waving_wide", "waving", "-", "-", "-", "-", "-"]
 
 
 @pytest.mark.parametrize(("name", "action"), [

@@ -24,6 +24,8 @@ COVERED: dict[str, tuple[ModuleType, str, str]] = {
     "performance_code": (library, "retarget.performing retarget.transfer retarget.feet"
                                   " motion.editing motion.rounding",
                          "choreography.perform retarget.report readers.bvh"),
+    "gait_code": (library, "gait.walking gait.template library.gait_take motion.limbs",
+                  "library.take retarget.transfer choreography.perform readers.bvh"),
     "face_code": (library, "characters.expression characters.fingerprint motion.rounding",
                   "choreography.perform choreography.face characters.body retarget.transfer"),
     "altering_code": (library, "library.altering motion.editing",

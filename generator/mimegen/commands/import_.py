@@ -71,7 +71,7 @@ def import_command(file: Path | None, table: Path | None, action: str | None, li
                    aligned: str | None, misaligned: str | None, licence: str, source: str,
                    segment: bool, replaces: bool, height_m: float | None,
                    reading: ReadOptions) -> int:
-    """Add motion capture, or a video of one person, to your own library.
+    """Add motion capture or a video to your library.
 
     Give one FILE and its --action, a folder or an archive (zip, tar) of files, or a --table of
     many. Without --action, a file of a folder shows what its text-to-motion model was told to show,

@@ -190,6 +190,10 @@ class _KindName(click.Choice[str]):
         return super().convert("-".join(value.lower().replace("_", " ").split()), param, ctx)
 
 
+# Columns that only --json has, by kind; of all others the file.
+_HIDDEN: dict[str, tuple[str, ...]] = {"takes": (), "sets": ("file", "missing", "source")}
+
+
 @click.command("list")
 @click.argument("kind", metavar="[KIND]", type=_KindName([*KINDS, SCHEMA]), required=False)
 @click.option("--set", "of_set", metavar="NAME",
@@ -214,7 +218,7 @@ def list_command(kind: str | None, of_set: str | None, as_json: bool, libraries:
         click.echo(json.dumps(_rows(catalogue, kind, of_set), indent=1, ensure_ascii=False))
     else:
         _print_table(_rows(catalogue, kind, of_set),
-                     () if kind == "takes" else ("file", "missing", "source"))
+                     _HIDDEN.get(kind, ("file",)))
         # For people: programs read the table alone.
         for note in _notes(catalogue, kind, of_set):
             click.echo(note, err=True)

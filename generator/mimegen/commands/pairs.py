@@ -38,7 +38,9 @@ COUNTED = "repetitions"
 @exits_cleanly
 def pairs_command(factors: str, count: int, seed: int, actions: str, fixes: tuple[str, ...],
                   out: Path, libraries: tuple[Path, ...]) -> int:
-    """Sample minimal pairs: two clips that differ in exactly one factor.
+    """Sample minimal pairs of clips.
+
+    The two clips of a pair differ in exactly one factor.
 
     Render them with mimegen render --permutations SPEC.jsonl, and ask about them with mimegen
     questions OUT --format pair.

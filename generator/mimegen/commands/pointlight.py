@@ -156,7 +156,10 @@ def pointlight_command(
     character: str | None, seed: int, dots_seed: int, libraries: tuple[Path, ...],
     reading: ReadOptions, walker: bool, affect: str | None, grid: str | None, **options: Any,
 ) -> int:
-    """Make point-light displays of actions, walkers or motion capture."""
+    """Make point-light displays.
+
+    They show actions, walkers or motion capture.
+    """
     actions = actions or (WALK if walker else None)
     if (file is None) == (actions is None):
         raise RequestError("expected a motion capture FILE, --action NAME or --walker")

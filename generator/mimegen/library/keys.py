@@ -28,7 +28,8 @@ def score_code() -> str:
 
 def gait_code() -> str:
     """Return the key of what makes gaits."""
-    return code_key("mimegen.gait.walking", "mimegen.library.gait_take")
+    return code_key("mimegen.gait.walking", "mimegen.library.gait_take",
+                    without=["mimegen.library.keys", "mimegen.library.take"])
 
 
 def face_code() -> str:

@@ -207,7 +207,7 @@ def test_the_same_command_writes_the_same_bytes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("arguments", "hint"), [
-    ((), "FILE or --action"), (("--action", "basketbal"), "basketball"),
+    ((), "FILE, --action NAME or --walker"), (("--action", "basketbal"), "basketball"),
     (("--action", "boxing", "--display", "actpdl"), "actpld"),
     (("--action", "boxing", "-m", "scrambel"), "scrambled"),
     (("--action", "boxing", "-m", "masked/cuont=3"), "count"),

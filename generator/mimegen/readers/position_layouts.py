@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 from pydantic import Field
 
-from mimegen.base.paths import data_file
+from mimegen.base.paths import data_files
 from mimegen.base.yaml_file import Strict, Vector, read_yaml_once
 from mimegen.motion import Skeleton
 from mimegen.motion.quaternions import FloatArray
@@ -52,7 +52,9 @@ class FileLayout:
 @cache
 def file_layout(name: str) -> FileLayout:
     """Return the layout of ``rigs/skeletons/positions/<name>.yaml``."""
-    file = read_yaml_once(data_file(f"rigs/skeletons/positions/{name}.yaml"), _File)
+    # Named as a pattern, so that content keys know which files are read.
+    files = {file.stem: file for file in data_files("rigs/skeletons/positions/*.yaml")}
+    file = read_yaml_once(files[name], _File)
     own = list(file.joints)
     rest = {joint: np.array(entry.rest, float) for joint, entry in file.joints.items()}
     rest |= {made: (rest[entry.of[0]] + rest[entry.of[1]]) / 2

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from mimegen.base.errors import RequestError
-from mimegen.base.paths import data_file
+from mimegen.base.paths import data_files
 from mimegen.base.yaml_file import Strict, Vector, read_yaml_once
 from mimegen.motion import Skeleton
 from mimegen.motion.quaternions import FloatArray
@@ -107,7 +107,9 @@ def _smpl(gender: str) -> Body:
 
 
 def _read(name: str) -> tuple[tuple[str, ...], NDArray[np.intp], list[_Joint]]:
-    table = read_yaml_once(data_file(f"rigs/skeletons/{name}.yaml"), _Table).joints
+    # Named as a pattern, so that content keys know which files are read.
+    files = {file.stem: file for file in data_files("rigs/skeletons/*.yaml")}
+    table = read_yaml_once(files[name], _Table).joints
     names = tuple(table)
     parents = [-1 if joint.parent is None else names.index(joint.parent)
                for joint in table.values()]

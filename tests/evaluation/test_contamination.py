@@ -235,14 +235,19 @@ def test_what_is_known_of_the_other_arm_alone_is_told_by_z(run: Run) -> None:
 def test_the_plot_of_accuracy_shows_both_arms_and_names_each_once(
         run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     figures: list[Figure] = []
-    monkeypatch.setattr(plots, "png", lambda figure: figures.append(figure) or b"")
+
+    def kept(figure: Figure) -> bytes:
+        figures.append(figure)
+        return b""
+
+    monkeypatch.setattr(plots, "png", kept)
     arms = {"seen": an_arm("seen", 2.0), "unseen": an_arm("unseen", 0.5)}
     (found,) = json.loads(run("--json", "--report", tmp_path / "r", **arms).stdout)["models"]
     (axes,), (legend,) = figures[0].axes, figures[0].legends
     assert [text.get_text() for text in legend.get_texts()] == ["seen", "unseen"]
     assert [text.get_text() for text in axes.get_yticklabels()] == [found["model"]]
-    points = {line.get_label(): line.get_xdata()[0] / 100 for line in axes.lines[1::2]}
-    bars = [[x / 100 for x in line.get_xdata()] for line in axes.lines[::2]]
+    points = {line.get_label(): np.asarray(line.get_xdata())[0] / 100 for line in axes.lines[1::2]}
+    bars = [[x / 100 for x in np.asarray(line.get_xdata())] for line in axes.lines[::2]]
     for number, arm in enumerate(("seen", "unseen")):
         assert points[arm] == pytest.approx(found["accuracy"][arm]["value"])
         assert bars[number] == pytest.approx(found["accuracy"][arm]["interval"])

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import mimegen as mg
 from mimegen.base.errors import RequestError
 from mimegen.evaluation.controls import NAMES, ControlRequest, control_questions, parse_controls
 from mimegen.evaluation.making import QuestionRequest, questions_of
@@ -234,3 +235,52 @@ def test_controls_are_written_beside_their_questions(tmp_path: Path) -> None:
 def test_a_report_without_controls_says_nothing_of_them() -> None:
     made = mc(library_rows(("base+blank@0",), ("boxing", "bowling", "fishing", "archery")))
     assert report(answered(made, "m", lambda one: True), made)["reliance"] == []
+
+
+def by_raters(questions: list[Question], right: Callable[[Question, str], bool]) -> list[Scored]:
+    return [Scored(one, "people", "x", right(one, rater), rater=rater)
+            for one in questions for rater in ("first", "second")]
+
+
+def test_people_are_right_in_a_pair_each_for_themselves() -> None:
+    made = pair_questions(pairs_of_speed(10), read_pair_wording(None), 1)
+    found = paired(by_raters(made, lambda one, rater: rater == "first"), "people")
+    assert found is not None and (found["right"], found["answered"]) == (10, 20)
+
+
+def test_people_are_right_in_a_group_each_for_themselves() -> None:
+    rows = library_rows(("base+blank@0", "base+blank@90"), ("boxing", "bowling", "fishing"))
+    made = questions_of(rows, QuestionRequest(
+        "mc", "label", "zero-shot", read_templates("mc", None)))
+    found = whole_groups(by_raters(made, lambda one, rater: rater == "first"), "people")
+    assert found is not None and found["accuracy"] == 0.5
+
+
+def test_every_rater_counts_in_what_answers_rest_on() -> None:
+    made, controls = controlled(library_rows(BACKGROUNDS), ("one frame",))
+    answers = by_raters(made + controls, lambda one, rater: rater == "first")
+    [table] = reliance(answers)
+    assert table["controls"]["one frame"]["full"] == table["controls"]["one frame"]["accuracy"]
+    assert table["background"]["aligned"] == table["background"]["misaligned"] == 0.5
+
+
+@pytest.mark.parametrize("content", ["x", 7, [], {"id": "a"},
+                                     {"id": "", "factor": "f", "value": "v"}])
+def test_a_row_whose_pair_cannot_be_is_refused_in_a_line(content: object) -> None:
+    row = Row.model_validate(dict(library_rows()[0]) | {"permutation": {"pair": content}})
+    with pytest.raises(RequestError, match=r"permutation\.pair: expected id, factor and value"):
+        pair_questions([row], read_pair_wording(None), 0)
+
+
+def test_templates_without_a_factor_are_refused_in_a_line(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text("about: mine\nprompts: {action: '{options}'}\nvalues: {}\n")
+    with pytest.raises(RequestError, match="no prompt for the factor speed"):
+        pair_questions(pairs_of_speed(1), read_pair_wording(file), 0)
+
+
+def test_the_api_asks_nothing_about_places_without_anybody(tmp_path: Path) -> None:
+    out = written(tmp_path / "out", library_rows(BACKGROUNDS, ("boxing", "bowling", "fishing",
+                                                               "archery", "driving")))
+    asked = mg.open(out).questions()
+    assert asked and not any(str(one.variant).startswith("nobody") for one in asked)

@@ -2,10 +2,12 @@
 
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from mimegen.base.arrays import FloatArray
 from mimegen.base.errors import RequestError
 from mimegen.evaluation.probes import (
     PROBES,
@@ -18,6 +20,7 @@ from mimegen.manifest.row import Row
 from questions_rows import library_rows
 
 FRAMES, FPS = 60, 30.0
+World = dict[str, FloatArray]
 T = np.linspace(0, 1, FRAMES)
 # A person of 1.75 m who stands still, faces -Y, and lets the arms hang. Left is +X.
 STANDING = {"eye": (0.03, -0.1, 1.63), "shoulder": (0.2, 0, 1.42), "hip": (0.1, 0, 0.95),
@@ -25,26 +28,26 @@ STANDING = {"eye": (0.03, -0.1, 1.63), "shoulder": (0.2, 0, 1.42), "hip": (0.1, 
             "middle1": (0.25, 0, 0.66)}
 
 
-def standing() -> dict[str, np.ndarray]:
+def standing() -> World:
     return {f"{side}_{name}": np.tile([sign * x, y, z], (FRAMES, 1)).astype(float)
             for side, sign in (("left", 1), ("right", -1)) for name, (x, y, z) in STANDING.items()}
 
 
-def seen(world: dict[str, np.ndarray]) -> Movement:
+def seen(world: World) -> Movement:
     """Movement before a camera that looks along +Y: the person's left is at the picture's right."""
     pixels = {name: np.stack([320 + 100 * p[:, 0], 300 - 100 * p[:, 2]], axis=1)
               for name, p in world.items()}
     return Movement(world, pixels, FPS)
 
 
-def hand_moved(side: str, offset: np.ndarray) -> dict[str, np.ndarray]:
+def hand_moved(side: str, offset: FloatArray) -> World:
     world = standing()
     for name in ("wrist", "middle1"):
         world[f"{side}_{name}"] = world[f"{side}_{name}"] + offset
     return world
 
 
-def turned(degrees: float) -> dict[str, np.ndarray]:
+def turned(degrees: float) -> World:
     angle = np.radians(degrees) * T
     rotation = np.stack([np.stack([np.cos(angle), -np.sin(angle)], -1),
                          np.stack([np.sin(angle), np.cos(angle)], -1)], -2)
@@ -52,7 +55,7 @@ def turned(degrees: float) -> dict[str, np.ndarray]:
             for name, p in standing().items()}
 
 
-def moved(x: float = 0.0, z: np.ndarray | float = 0.0) -> dict[str, np.ndarray]:
+def moved(x: float = 0.0, z: FloatArray | float = 0.0) -> World:
     offset = np.stack([x * T, 0 * T, z * np.ones(FRAMES)], axis=1)
     return {name: p + offset for name, p in standing().items()}
 
@@ -62,7 +65,7 @@ JUMP = 0.4 * np.exp(-((T - 0.5) / 0.08) ** 2)
 BOW = -0.5 * np.exp(-((T - 0.85) / 0.05) ** 2)
 
 
-def bowed() -> dict[str, np.ndarray]:
+def bowed() -> World:
     return {name: p + np.stack([0 * T, 0 * T, BOW * ("eye" in name)], axis=1)
             for name, p in standing().items()}
 
@@ -87,7 +90,7 @@ def bowed() -> dict[str, np.ndarray]:
     ("leave_ground", moved(z=JUMP), 0), ("leave_ground", standing(), 1),
     ("leave_ground", moved(z=JUMP / 8), None),
 ])
-def test_probes_say_what_was_done(probe: str, world: dict[str, np.ndarray], answer: int | None
+def test_probes_say_what_was_done(probe: str, world: World, answer: int | None
                                   ) -> None:
     assert PROBES[probe](seen(world), FRAMES // 2) == answer
 
@@ -103,7 +106,7 @@ def test_a_mirrored_performance_has_the_other_answer() -> None:
         assert {first, second} == {0, 1}, probe
 
 
-def written(folder: Path, name: str, world: dict[str, np.ndarray]) -> dict[str, str]:
+def written(folder: Path, name: str, world: World) -> dict[str, Any]:
     """A keypoints pass on disk, and what a row says of it."""
     place = folder / "passes" / name
     place.mkdir(parents=True)
@@ -152,3 +155,29 @@ def test_clips_without_keypoints_are_refused_and_so_is_damage(
         probe_questions(tmp_path, rows, ("turn",), read_probe_wording(None), 0)
     with pytest.raises(RequestError, match="no such probe"):
         parse_probes("trun")
+
+
+def test_keypoints_without_a_landmark_are_refused_in_a_line(
+    tmp_path: Path, rows: list[Row]
+) -> None:
+    place = tmp_path / "passes" / "3" / "keypoints.npz"
+    with np.load(place) as file:
+        arrays = dict(file)
+    arrays["names"] = np.array(["nose", *arrays["names"][1:]])
+    np.savez(place, **arrays)
+    with pytest.raises(RequestError, match="has no landmark left_eye"):
+        probe_questions(tmp_path, rows, ("turn",), read_probe_wording(None), 0)
+
+
+@pytest.mark.parametrize("probe", PROBES)
+def test_what_is_not_defined_is_not_asked_about(probe: str) -> None:
+    unknown = {name: points * np.nan for name, points in standing().items()}
+    assert PROBES[probe](seen(unknown), 30) is None
+
+
+@pytest.mark.parametrize("text", ["probes: {}", "probes: {turn: {question: q, choices: [a, b]}}"])
+def test_wording_without_a_probe_or_a_choice_is_refused(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text(f"about: mine\ninstruction: x\n{text}\n")
+    with pytest.raises(RequestError, match="expected a question and"):
+        read_probe_wording(file)

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -107,5 +108,17 @@ def test_stimuli_in_bids_have_a_row_each(clips: Path, tmp_path: Path) -> None:
         export(clips, "bids", tmp_path / "bids")
 
 
-def lines(path: Path) -> list[dict[str, object]]:
+def lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def test_clips_are_there_where_questions_show_frames(clips: Path, tmp_path: Path) -> None:
+    done = invoke("questions", clips, "--sampling", "uniform:2", "--out",
+                  tmp_path / "questions.jsonl", "--no-verify")
+    assert done.exit_code == 0, done.output
+    done = invoke("publish", tmp_path / "questions.jsonl", "--clips", clips, "--to",
+                  tmp_path / "set", *ARGUMENTS, "--no-verify")
+    assert done.exit_code == 0, done.output
+    public = tmp_path / "set" / "public"
+    named = {line["file_name"] for line in lines(public / "records.jsonl")}
+    assert named == {path.name for path in (public / "clips").iterdir()}

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from array_files import walking
+from mimegen.library import importfolder
 from running import invoke
 
 
@@ -40,7 +41,8 @@ def test_every_motion_of_a_collection_is_a_take(tmp_path, folder, kind):
     assert len(lines) == 1
     assert "no known kind of motion" in lines[0]
     assert takes(tmp_path / "mine") == ["walking_a.take.yaml", "walking_b.take.yaml"]
-    assert (tmp_path / "mine" / "mocap" / "walking").is_dir()
+    # Walking is an action of the library, which the takes are added to.
+    assert (tmp_path / "mine" / "mocap" / "walk").is_dir()
 
 
 def test_an_archive_that_is_damaged_or_empty_is_refused(tmp_path):
@@ -52,3 +54,13 @@ def test_an_archive_that_is_damaged_or_empty_is_refused(tmp_path):
     done = invoke("import", tmp_path / "b.tar", "--library", tmp_path / "mine")
     assert done.exit_code == 2
     assert "holds no motion file" in done.stderr
+
+
+@pytest.mark.parametrize("kind", ["zip", "gztar"])
+def test_a_file_that_is_too_large_to_unpack_is_named(tmp_path, folder, kind, monkeypatch):
+    archive = shutil.make_archive(str(tmp_path / "all"), kind, folder)
+    monkeypatch.setattr(importfolder, "LARGEST", 500)
+    done = invoke("import", archive, "--library", tmp_path / "mine", "--licence", "CC0")
+    assert done.exit_code == 1
+    assert sum("is larger than" in line for line in done.stderr.splitlines()) == 2
+    assert takes(tmp_path / "mine") == []

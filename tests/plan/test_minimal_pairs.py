@@ -31,7 +31,7 @@ def takes_are_good(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def drawn(factor: str, count: int = 4, seed: int = 1, actions: str = "") -> list[Declaration]:
     names = actions or ("cues" if factor == "repetitions" else ACTIONS)
-    return pairs_of(CATALOGUE, entries_of(CATALOGUE, names), [FACTORS[factor]],
+    return pairs_of(CATALOGUE, entries_of(CATALOGUE, names), FACTORS[factor],
                     ("config=draft",), count, seed)
 
 

@@ -218,7 +218,7 @@ def list_command(kind: str | None, of_set: str | None, as_json: bool, libraries:
         click.echo(json.dumps(_rows(catalogue, kind, of_set), indent=1, ensure_ascii=False))
     else:
         _print_table(_rows(catalogue, kind, of_set),
-                     _HIDDEN.get(kind, ("file",)))
+                     _HIDDEN.get(kind or "", ("file",)))
         # For people: programs read the table alone.
         for note in _notes(catalogue, kind, of_set):
             click.echo(note, err=True)

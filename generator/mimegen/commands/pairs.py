@@ -51,7 +51,7 @@ def pairs_command(factors: str, count: int, seed: int, actions: str, fixes: tupl
     catalogue = Catalogue.with_libraries(libraries)
     made: list[Declaration] = []
     for factor in parse_factors(factors):
-        halves = pairs_of(catalogue, _entries(catalogue, actions, factor), [factor], fixes, count,
+        halves = pairs_of(catalogue, _entries(catalogue, actions, factor), factor, fixes, count,
                           seed)
         click.echo(f"{factor.name}: {counted(len(halves) // 2, 'pair')} ({factor.about})")
         made += halves

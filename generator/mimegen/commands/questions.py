@@ -30,7 +30,6 @@ from mimegen.evaluation.controls import (
     ControlRequest,
     control_questions,
     parse_controls,
-    shows_nobody,
 )
 from mimegen.evaluation.cues import (
     CONDITIONS,
@@ -148,7 +147,7 @@ def questions_command(out: Path | None, format_: str, asks: str | None, probe: s
     everything, pixels = _rows(out), parse_size(size)
     if not unchecked:
         check_clips(out, everything)
-    rows = [row for row in everything if not shows_nobody(row)]
+    rows = [row for row in everything if not row.shows_nobody]
     wanted = parse_controls(controls) if controls else ()
     sampling = DEFAULT_SAMPLING if wanted and sampling == "video" else sampling
     asks = asks or ("explanation" if format_ == "cue" else "label")

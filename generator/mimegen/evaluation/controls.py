@@ -138,14 +138,9 @@ class _Others:
 def _shows_alone(row: Row) -> str | None:
     if row.type == "pointlight":
         return DOTS
-    if shows_nobody(row):
+    if row.shows_nobody:
         return BACKGROUND
     return PERSON if row.background_config == "blank" else None
-
-
-def shows_nobody(row: Row) -> bool:
-    """Return whether a clip shows a place without its performer."""
-    return row.config_name is not None and row.config_name.startswith("nobody+")
 
 
 def _performance(row: Row) -> tuple[Any, ...]:

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from mimegen.base.errors import RequestError
 from mimegen.base.files import content_key
 from mimegen.base.seeds import generator
@@ -19,8 +21,9 @@ from mimegen.evaluation.making import QuestionRequest, about_clip, questions_of,
 from mimegen.evaluation.question import Question
 from mimegen.evaluation.sampling import FrameSampling
 from mimegen.evaluation.scoring import Scored
-from mimegen.evaluation.subjects import known_actions, subject_of_row
+from mimegen.evaluation.subjects import KnownAction, known_actions, subject_of_row
 from mimegen.evaluation.templates import FOLDER, filled, read_templates
+from mimegen.manifest.pair import PairFacts
 from mimegen.manifest.row import Row
 
 # Factors whose halves have different answers; of all others the action is asked for.
@@ -35,6 +38,13 @@ class PairWording(Strict):
     prompts: dict[str, str]
     values: dict[str, dict[str, str]]
 
+    def prompt(self, factor: str) -> str:
+        """Return the prompt of a factor. Raises RequestError where there is none."""
+        if factor not in self.prompts:
+            raise RequestError(f"the templates ({self.about}) have no prompt for the factor"
+                               f" {factor}; add it under prompts")
+        return self.prompts[factor]
+
     def text(self, factor: str, value: str) -> str:
         """Return the option that stands for a half's value."""
         texts = self.values.get(factor, {})
@@ -44,14 +54,6 @@ class PairWording(Strict):
 def read_pair_wording(file: Path | None) -> PairWording:
     """Return a user's wording, or mimegen's. Raises RequestError as ``read_yaml``."""
     return read_yaml(file or FOLDER / "pairs.yaml", PairWording)
-
-
-class Half(Strict):
-    """What a row's declaration says of its pair."""
-
-    id: str
-    factor: str
-    value: str
 
 
 def pair_questions(rows: Sequence[Row], wording: PairWording, seed: int,
@@ -65,35 +67,47 @@ def pair_questions(rows: Sequence[Row], wording: PairWording, seed: int,
     if not pairs:
         raise RequestError("no minimal pair is complete in these rows; sample pairs with mimegen"
                            " pairs and render them with --permutations")
+    known = known_actions()
     contrasted = [pair for pair in pairs if pair[0][1].factor in CONTRASTED]
     same = [pair for pair in pairs if pair[0][1].factor not in CONTRASTED]
     made = [question for pair in contrasted
-            for question in _contrasted(pair, wording, seed, sampling, sampling_text)]
+            for question in _contrasted(pair, known, wording, seed, sampling, sampling_text)]
     made += _same(same, seed, sampling, sampling_text)
     return sorted(made, key=lambda question: question.question_id)
 
 
-def whole_pairs(rows: Sequence[Row]) -> list[list[tuple[Row, Half]]]:
+def whole_pairs(rows: Sequence[Row]) -> list[list[tuple[Row, PairFacts]]]:
     """Return the pairs of which both halves have a row, in the order of their names."""
-    found: dict[str, list[tuple[Row, Half]]] = defaultdict(list)
+    found: dict[str, list[tuple[Row, PairFacts]]] = defaultdict(list)
     for row in rows:
         facts = (row.permutation or {}).get("pair")
         if facts is not None:
-            half = Half.model_validate(facts)
+            half = _facts(row, facts)
             found[half.id].append((row, half))
     return [sorted(found[name], key=lambda half: half[1].value)
             for name in sorted(found) if len(found[name]) == 2]
 
 
-def _contrasted(pair: Sequence[tuple[Row, Half]], wording: PairWording, seed: int,
-                sampling: FrameSampling | None, sampling_text: str) -> list[Question]:
+def _facts(row: Row, content: Any) -> PairFacts:
+    """Return what a row's declaration says of its pair. Raises RequestError for what it cannot be.
+    """
+    try:
+        return PairFacts.model_validate(content)
+    except ValidationError as problem:
+        raise RequestError(f"{row.sample_id}: permutation.pair: expected id, factor and value"
+                           f" ({problem.errors()[0]['msg']}); render the pair again") from None
+
+
+def _contrasted(pair: Sequence[tuple[Row, PairFacts]], known: dict[str, KnownAction],
+                wording: PairWording, seed: int, sampling: FrameSampling | None,
+                sampling_text: str) -> list[Question]:
     """Return the questions of a pair whose halves have different answers."""
-    known, factor = known_actions(), pair[0][1].factor
+    factor = pair[0][1].factor
     texts = [row.labels[0] if factor == "action" else wording.text(factor, half.value)
              for row, half in pair]
     order = [int(place) for place in generator(seed, "pairs", pair[0][1].id).permutation(2)]
     options = [texts[place] for place in order]
-    prompt = filled(wording.prompts[factor], options)
+    prompt = filled(wording.prompt(factor), options)
     made = []
     for place, (row, half) in enumerate(pair):
         labels = row.labels if factor == "action" else [texts[place]]
@@ -110,7 +124,7 @@ def _contrasted(pair: Sequence[tuple[Row, Half]], wording: PairWording, seed: in
     return made
 
 
-def _question_id(half: Half, row: Row, seed: int) -> str:
+def _question_id(half: PairFacts, row: Row, seed: int) -> str:
     return content_key("pair", half.factor, half.id, seed, row.sample_id)[:16]
 
 
@@ -122,8 +136,8 @@ def _frames(row: Row, sampling: FrameSampling | None) -> list[int] | None:
     return sampling.frames(row.frames, row.fps) if sampling else None
 
 
-def _same(pairs: Sequence[Sequence[tuple[Row, Half]]], seed: int, sampling: FrameSampling | None,
-          sampling_text: str) -> list[Question]:
+def _same(pairs: Sequence[Sequence[tuple[Row, PairFacts]]], seed: int,
+          sampling: FrameSampling | None, sampling_text: str) -> list[Question]:
     """Return the questions of pairs whose halves show the same action."""
     half_of = {row.sample_id: half for pair in pairs for row, half in pair}
     if not half_of:
@@ -138,14 +152,14 @@ def _same(pairs: Sequence[Sequence[tuple[Row, Half]]], seed: int, sampling: Fram
 
 
 def both_right(scored: Sequence[Scored]) -> list[tuple[str, bool, float]]:
-    """Return the pairs both of whose halves a model answered, as ``paired_share`` takes them.
+    """Return the pairs both of whose halves a model, or one rater, answered.
 
     Of each, the action it belongs to, whether both answers are right, and what guessing gets.
     """
-    halves: dict[str, dict[str, Scored]] = defaultdict(dict)
+    halves: dict[tuple[str, str], dict[str, Scored]] = defaultdict(dict)
     for one in scored:
         if one.question.pair is not None:
-            halves[one.question.pair].setdefault(one.question.question_id, one)
+            halves[one.question.pair, one.rater or ""].setdefault(one.question.question_id, one)
     whole = [[*halves[name].values()] for name in sorted(halves) if len(halves[name]) == 2]
     return [(min(half.question.action for half in pair), all(half.right for half in pair),
              _guessed(pair)) for pair in whole]

@@ -28,6 +28,8 @@ from mimegen.manifest.row import Row
 
 Array = NDArray[np.float64]
 THIRDS = 3
+LANDMARKS = {f"{side}_{part}" for side in ("left", "right")
+             for part in ("eye", "shoulder", "hip", "ankle", "wrist", "middle1")}
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,9 @@ class Movement:
         except (OSError, EOFError, ValueError, KeyError, IndexError, BadZipFile) as problem:
             raise RequestError(f"{path}: cannot be read ({problem}); render the pass again with"
                                " --passes keypoints") from problem
+        if missing := sorted(LANDMARKS - {*names}):
+            raise RequestError(f"{path}: has no landmark {missing[0]}; render the pass again with"
+                               " --passes keypoints")
         return cls({name: world[:, place].astype(float) for place, name in enumerate(names)},
                    {name: pixels[:, place].astype(float) for place, name in enumerate(names)}, fps)
 
@@ -114,7 +119,7 @@ def _travel(body: Movement, frame: int) -> int | None:
     moved = float(hips[-1, 0] - hips[0, 0]) / stature
     if abs(moved) <= LIMITS.stayed:
         return 2
-    return None if abs(moved) < LIMITS.moved else int(moved > 0)
+    return int(moved > 0) if abs(moved) >= LIMITS.moved else None
 
 
 def _turn(body: Movement, frame: int) -> int | None:
@@ -123,7 +128,7 @@ def _turn(body: Movement, frame: int) -> int | None:
     turned = float(yaw[-1] - yaw[0])
     if abs(turned) <= LIMITS.unturned_deg:
         return 2
-    return None if abs(turned) < LIMITS.turned_deg else int(turned > 0)
+    return int(turned > 0) if abs(turned) >= LIMITS.turned_deg else None
 
 
 def _lowest(body: Movement, frame: int) -> int | None:
@@ -144,7 +149,7 @@ def _fastest(body: Movement, frame: int) -> int | None:
 
 def _higher_hand(body: Movement, frame: int) -> int | None:
     above = float(body.hand("left")[frame, 2] - body.hand("right")[frame, 2]) / body.stature
-    return None if abs(above) < LIMITS.higher else int(above < 0)
+    return int(above < 0) if abs(above) >= LIMITS.higher else None
 
 
 def _reach(body: Movement, frame: int) -> int | None:
@@ -192,8 +197,18 @@ class ProbeWording(Strict):
 
 
 def read_probe_wording(file: Path | None) -> ProbeWording:
-    """Return a user's wording, or mimegen's. Raises RequestError as ``read_yaml``."""
-    return read_yaml(file or FOLDER / "probes.yaml", ProbeWording)
+    """Return a user's wording, or mimegen's.
+
+    Raises RequestError as ``read_yaml``, and where a probe is missing or has too few choices.
+    """
+    own = read_yaml(FOLDER / "probes.yaml", ProbeWording)
+    wording = read_yaml(file, ProbeWording) if file else own
+    for name, probe in own.probes.items():
+        found = wording.probes.get(name)
+        if found is None or len(found.choices) != len(probe.choices):
+            raise RequestError(f"{file}: probes: {name}: expected a question and"
+                               f" {len(probe.choices)} choices")
+    return wording
 
 
 def parse_probes(text: str) -> tuple[str, ...]:

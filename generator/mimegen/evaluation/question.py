@@ -62,8 +62,8 @@ class Question(BaseModel):
     ``category`` is what a benchmark parts its tables by, ``aspect`` what is asked for, in which
     ``condition``, and ``question`` the question without the words around it, where it has any.
     ``people`` is how many the clip shows. ``pair`` names the minimal pair that is asked about.
-    ``control`` is what a control question shows in place of the clip of ``control_of``, a
-    question_id.
+    A control question names what it shows in ``control``, and in ``control_of`` the question whose
+    clip that replaces.
     """
 
     model_config = ConfigDict(frozen=True, extra="allow")

@@ -38,23 +38,32 @@ def reliance(scored: Sequence[Scored]) -> list[Table]:
 
 def _table(way: tuple[str, ...], scored: Sequence[Scored]) -> Table:
     model, format_, asks, prompting = way
-    full = {one.question.question_id: one for one in scored if one.question.control is None}
+    whole = [one for one in scored if one.question.control is None]
+    full = _shares_right(whole)
     controls: dict[str, list[Scored]] = defaultdict(list)
     for one in scored:
         if one.question.control is not None and one.question.control_of in full:
             controls[one.question.control].append(one)
     found = {name: _against_full(controls[name], full) for name in sorted(controls)}
-    background = _background([*full.values()])
+    background = _background(whole)
     table = {"model": model, "format": format_, "asks": asks, "prompting": prompting,
              "controls": found, "background": background,
              "frame_disparity": _disparity(controls.get(FRAME, []))}
     return table | {"sentences": _sentences(table)}
 
 
-def _against_full(control: Sequence[Scored], full: Mapping[str, Scored]) -> Table:
+def _shares_right(scored: Sequence[Scored]) -> dict[str, float]:
+    """Return the share of answers to each question that are right; people give several."""
+    right: dict[str, list[bool]] = defaultdict(list)
+    for one in scored:
+        right[one.question.question_id].append(one.right)
+    return {name: float(np.mean(found)) for name, found in right.items()}
+
+
+def _against_full(control: Sequence[Scored], full: Mapping[str, float]) -> Table:
     """Return accuracy of a control and of the same questions with everything shown."""
-    pairs = [(one.question.action, float(full[str(one.question.control_of)].right),
-              float(one.right)) for one in control]
+    pairs = [(one.question.action, full[str(one.question.control_of)], float(one.right))
+             for one in control]
     whole, less = _means(pairs)
     estimate = _difference(pairs)
     return {"answered": len(pairs), "accuracy": less, "full": whole,

@@ -121,13 +121,13 @@ def paired(scored: Sequence[Scored], *name: str) -> Table | None:
 
 
 def whole_groups(scored: Sequence[Scored], *name: str) -> Table | None:
-    """Return how many performances are right in all their variants (group accuracy).
+    """Return how many performances are right in all their variants (group accuracy), by rater.
 
     Only performances of which at least two variants were answered count; None without any.
     """
-    groups: dict[str, list[Scored]] = defaultdict(list)
+    groups: dict[tuple[str, str], list[Scored]] = defaultdict(list)
     for one in scored:
-        groups[one.question.performed].append(one)
+        groups[one.question.performed, one.rater or ""].append(one)
     several = [groups[performed] for performed in sorted(groups)
                if len({one.question.sample_id for one in groups[performed]}) > 1]
     if not several:

@@ -104,7 +104,7 @@ def _arc(gone: FloatArray, turn: FloatArray, radius: float) -> FloatArray:
 
 
 def _started(gone: FloatArray) -> FloatArray:
-    """Return how far somebody has got who stands at 0, and is under way ``STARTING`` later."""
+    """Return the distance covered from a standing start, at full pace from ``STARTING`` on."""
     share = np.clip(gone / STARTING, 0.0, 1.0)
     # The integral of a minimum-jerk rise of speed.
     eased = STARTING * (share**4 * (2.5 - share * (3.0 - share)))

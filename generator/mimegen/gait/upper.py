@@ -14,7 +14,7 @@ SPINE = {"Spine": 0.3, "Spine1": 0.65, "Spine2": 1.0}
 HEAD_FOLLOWS, NECK = 0.25, 0.5
 # In gait the head turns down as the body rises, so that the eyes stay on their way, in degrees.
 NODS_DEG = 1.2
-# The shoulder blade goes with the arm by so much of its swing.
+# Share of the arm's swing that the shoulder blade follows.
 BLADE = 0.12
 # Fingers bend in these shares, by joint.
 FINGERS = (0.8, 1.1, 0.7)

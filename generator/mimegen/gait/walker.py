@@ -307,7 +307,7 @@ def _timing(walker: Walker, manner: Manner,
 
 
 def _kind(walker: Walker, manner: Manner, speed: float | None) -> Literal["walk", "run"]:
-    """Return whether somebody runs: who walks does above a speed, who runs walks below it."""
+    """Return the kind of gait: a walk above a certain speed is a run, a run below it a walk."""
     if walker.manner not in ("walk", "run") or speed is None:
         return manner.kind
     return "run" if speed > runs_from() else "walk"

@@ -17,7 +17,7 @@ from mimegen.motion import Motion, Skeleton, quaternions, standard_skeleton
 from mimegen.motion.limbs import Limb, bend, eased_reach
 from mimegen.motion.rounding import rounded
 
-# Feet are lifted for so much of a cycle before the body goes, and after it has stopped.
+# Share of a cycle for which feet are lifted before the body moves, and after it has stopped.
 STANDS = 0.3
 # Where legs are too short, the pelvis sinks this smoothly (seconds).
 SINKS_S = 0.05

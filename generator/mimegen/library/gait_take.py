@@ -1,4 +1,4 @@
-"""Takes of gait: a manner to go, a way, and who walks; any seed is another walker."""
+"""Takes of gait: a manner, a direction and a walker; each seed draws another walker."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace

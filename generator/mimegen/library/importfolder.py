@@ -45,6 +45,10 @@ def import_collection(path: Path, request: ImportRequest) -> Iterator[FileDone]:
     found = False
     for name, file in _files(path):
         found = True
+        if file is None:
+            yield FileDone(name, None, f"is larger than {LARGEST // 2**20} MiB; cut it into shorter"
+                                       " takes")
+            continue
         try:
             action = request.action or prompt_of(file, request.reading) or _folder(path, name)
             take = "_".join(PurePosixPath(name).with_suffix("").parts[-2:])
@@ -69,8 +73,11 @@ def _is_motion(name: str) -> bool:
                                                         for part in pure.parts)
 
 
-def _files(path: Path) -> Iterator[tuple[str, Path]]:
-    """Yield the motion files' names within a folder or an archive, and where they lie meanwhile."""
+def _files(path: Path) -> Iterator[tuple[str, Path | None]]:
+    """Yield the names of motion files in a folder or an archive, and where they lie meanwhile.
+
+    A file of an archive that is too large to unpack lies nowhere.
+    """
     if path.is_dir():
         for file in sorted(path.rglob("*")):
             name = file.relative_to(path).as_posix()
@@ -80,6 +87,9 @@ def _files(path: Path) -> Iterator[tuple[str, Path]]:
     try:
         with scratch_folder() as folder:
             for name, data in _members(path):
+                if data is None:
+                    yield name, None
+                    continue
                 file = folder / PurePosixPath(name).name
                 file.write_bytes(data)
                 yield name, file
@@ -89,19 +99,19 @@ def _files(path: Path) -> Iterator[tuple[str, Path]]:
         raise RequestError(f"{path}: is a damaged archive ({str(problem)[:100]})") from None
 
 
-def _members(path: Path) -> Iterator[tuple[str, bytes]]:
-    """Yield the motion files of an archive, none of them larger than is read."""
+def _members(path: Path) -> Iterator[tuple[str, bytes | None]]:
+    """Yield the motion files of an archive; None for one that is larger than is read."""
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as archive:
             for entry in sorted(archive.infolist()[:MOST_FILES], key=lambda one: one.filename):
-                if _is_motion(entry.filename) and entry.file_size <= LARGEST:
-                    yield entry.filename, archive.read(entry)
+                if _is_motion(entry.filename):
+                    fits = entry.file_size <= LARGEST
+                    yield entry.filename, archive.read(entry) if fits else None
         return
     with tarfile.open(path) as packed:
         for number, member in enumerate(packed):
             if number >= MOST_FILES:
                 return
-            if member.isfile() and _is_motion(member.name) and member.size <= LARGEST:
-                opened = packed.extractfile(member)
-                if opened is not None:
-                    yield member.name, opened.read()
+            if member.isfile() and _is_motion(member.name):
+                opened = packed.extractfile(member) if member.size <= LARGEST else None
+                yield member.name, opened.read() if opened else None

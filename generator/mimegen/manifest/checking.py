@@ -11,6 +11,7 @@ from typing import Any
 
 from mimegen.base.errors import RequestError
 from mimegen.base.files import content_key, file_hash, publish, stamp
+from mimegen.base.kept import cache_folder
 from mimegen.manifest.file import clip_path
 from mimegen.manifest.record import facts_of, false_facts
 from mimegen.manifest.row import Row
@@ -85,8 +86,7 @@ class _Known:
 
     @classmethod
     def of(cls, out: Path) -> "_Known":
-        cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-        file = cache / "mimegen" / "clips" / f"{content_key(os.fsdecode(out.resolve()))}.json"
+        file = cache_folder() / "clips" / f"{content_key(os.fsdecode(out.resolve()))}.json"
         with suppress(OSError, ValueError):
             content = json.loads(file.read_text(encoding="utf-8"))
             if isinstance(content, dict):

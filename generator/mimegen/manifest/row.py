@@ -18,6 +18,8 @@ from mimegen.manifest.parts import (
 from mimegen.manifest.rowpart import ContentKey, Number, RowPart
 
 ROW_VERSION = 2
+# The character of a variant that shows a place without its performer.
+NOBODY = "nobody"
 # More than a day at 100 frames a second; what claims to have more is no clip.
 MOST_FRAMES = 10**7
 
@@ -67,7 +69,7 @@ class StimulusFacts(RowPart):
     frequency: int | None = Field(
         None, description="how many times a cue's movement is made; null for the score's own")
     gait: dict[str, Any] | None = Field(
-        None, description="who walks, how and which way; null for what is no gait")
+        None, description="walker, manner and direction of a gait; null for other takes")
     grid: dict[str, Any] | None = Field(
         None, description="the values of a grid's factors; null for no grid")
     tempo: Number | None = Field(None, description="times as fast as performed; null for 1")
@@ -85,6 +87,11 @@ class StimulusFacts(RowPart):
 # A row is written in the order of these parts, last first.
 class Row(OutputFacts, DisplayFacts, StageFacts, CharacterFacts, MotionFacts, StimulusFacts):
     """One clip. What was not given is not written; what this version does not know is kept."""
+
+    @property
+    def shows_nobody(self) -> bool:
+        """Whether it is a control that shows a place without its performer, so no action."""
+        return (self.config_name or "").startswith(f"{NOBODY}+")
 
     @model_validator(mode="before")
     @classmethod

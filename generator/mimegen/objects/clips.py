@@ -102,7 +102,8 @@ class Clips(Sequence[Clip]):
         ``format`` is ``mc``, ``free``, ``3afc`` or ``description``. Raises RequestError where too
         few actions are there to draw wrong answers from.
         """
-        return questions_of(self.rows, QuestionRequest(
+        shown = [row for row in self.rows if not row.shows_nobody]
+        return questions_of(shown, QuestionRequest(
             format, asks, prompting, read_templates(format, None), seed, difficulty,
             sampling=parse_sampling(sampling), sampling_text=sampling))
 

@@ -11,12 +11,13 @@ from mimegen.compositing.color import Shade, Tint
 from mimegen.faults.frames import Showing, showing
 from mimegen.library.casting import Casting
 from mimegen.library.places import place, place_key
+from mimegen.manifest.row import NOBODY
 from mimegen.plan.front import angle_from_front, camera_azimuth, view_azimuth
 from mimegen.plan.keys import clearing_code, clip_code, display_code, showing_code
 from mimegen.plan.permute.declaration import Permutation
 from mimegen.plan.shots import Shot
 from mimegen.plan.staging import Filmed, filmed
-from mimegen.plan.variants import NOBODY, Variant
+from mimegen.plan.variants import Variant
 from mimegen.pointlight.scenes import chosen_set
 from mimegen.pointlight.spec import Display
 from mimegen.scenery.clearing import changed

@@ -17,11 +17,12 @@ from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.places import place
 from mimegen.library.take import Take
+from mimegen.manifest.row import NOBODY
 from mimegen.plan.clips import NAMED, ChosenBackground, Clip, DisplayClip
 from mimegen.plan.front import angle_from_front, camera_azimuth
 from mimegen.plan.lighting import PlaceLight, place_light
 from mimegen.plan.shots import Rendering, Shot
-from mimegen.plan.variants import BACKGROUNDS, CAST, NOBODY, Variant
+from mimegen.plan.variants import BACKGROUNDS, CAST, Variant
 from mimegen.pointlight.spec import Display, changed
 from mimegen.pointlight.words import worded_display
 from mimegen.shots.config import Light, RenderConfig

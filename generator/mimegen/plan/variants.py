@@ -16,6 +16,7 @@ import re
 from dataclasses import dataclass, replace
 
 from mimegen.base.errors import RequestError, near_misses
+from mimegen.manifest.row import NOBODY
 from mimegen.plan.front import SIDE_PATTERN, SIDES, side_degrees, side_name
 from mimegen.pointlight.spec import Display
 from mimegen.pointlight.words import worded_display
@@ -42,8 +43,7 @@ GROUPS = {
     "pointlight": POINTLIGHT,
 }
 BACKGROUNDS = ("blank", "aligned", "misaligned")
-# The place without the performer: framed as for ``base``, who is left out of the picture.
-NOBODY = "nobody"
+# ``nobody`` is framed as ``base``, who is left out of the picture.
 CAST = {"base": "man", "adversarial": "spacesuit", "lights": "lights:man", NOBODY: "man"}
 # Offered where somebody mistypes one.
 _FROM_FRONT = tuple(f"base+blank@{side}" for side in SIDES)

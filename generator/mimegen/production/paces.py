@@ -4,7 +4,6 @@ Kept in the user's cache, ``$XDG_CACHE_HOME/mimegen/paces.json``.
 """
 
 import json
-import os
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
@@ -17,6 +16,7 @@ import numpy as np
 
 from mimegen.base.errors import RequestError
 from mimegen.base.files import content_key, publish, scratch_folder
+from mimegen.base.kept import cache_folder
 from mimegen.base.locks import locked
 from mimegen.compositing.backdrop import backdrop
 from mimegen.compositing.video import write_clip
@@ -159,8 +159,7 @@ def _key(config: RenderConfig, device: str) -> str:
 
 
 def _file() -> Path:
-    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(cache) / "mimegen" / "paces.json"
+    return cache_folder() / "paces.json"
 
 
 def _read(path: Path) -> dict[str, dict[str, Any]]:

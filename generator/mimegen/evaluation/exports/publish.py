@@ -15,6 +15,7 @@ from mimegen.evaluation.exports import croissant
 from mimegen.evaluation.exports.facts import SetFacts
 from mimegen.evaluation.exports.items import lay_items
 from mimegen.evaluation.exports.licences import licence_table
+from mimegen.evaluation.exports.media import lay_clip
 from mimegen.evaluation.exports.source import Source
 from mimegen.evaluation.exports.templates import copy_files, filled
 from mimegen.manifest.file import content_of
@@ -61,6 +62,10 @@ def _lay_public(source: Source, publication: Publication, public: Path) -> None:
     """Write clips, questions without answers, descriptions and metadata."""
     facts = SetFacts.of(source.clips.values())
     _write_lines(public / "questions.jsonl", lay_items(source, public))
+    # Questions that show frames do not lay their clips.
+    for name in source.clips:
+        if not (public / "clips" / name).exists():
+            lay_clip(source, name, public / "clips")
     _describe(source, publication, public)
     texts = _texts(source, publication, facts)
     publish(public / "README.md", filled("publish/README.md", **texts))

@@ -51,7 +51,10 @@ def read_source(path: Path, clips: Path | None) -> Source:
     row, or none for a question.
     """
     if path.is_dir():
-        return Source(path / MANIFEST, path, _named((opaque_name(row), row) for row in _rows(path)))
+        # A place without anybody would carry the labels of an action that it does not show.
+        of_action = (row for row in _rows(path) if not row.shows_nobody)
+        return Source(path / MANIFEST, path, _named(
+            (opaque_name(row), row) for row in of_action))
     questions = read_questions(path)
     folder = clips or path.parent
     rows = {row.sample_id: row for row in _rows(folder)}

@@ -13,19 +13,9 @@ from mimegen.base.errors import RequestError
 from mimegen.base.files import content_key
 from mimegen.base.yaml_file import Finite, Strict
 from mimegen.choreography.manner import Manner
+from mimegen.manifest.pair import PairFacts
 
 VIDEO, OWN_STYLE = "video", "own"
-
-
-class PairFacts(Strict):
-    """Which minimal pair a clip is one half of, and what the halves differ in.
-
-    ``value`` is what this half has of ``factor``; everything else of both halves is equal.
-    """
-
-    id: str = Field(min_length=1)
-    factor: str = Field(min_length=1)
-    value: str = Field(min_length=1)
 
 
 class Declaration(Strict):

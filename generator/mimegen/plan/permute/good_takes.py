@@ -6,7 +6,6 @@ of a place.
 """
 
 import json
-import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
@@ -15,6 +14,7 @@ from pathlib import Path
 from mimegen.base.code import code_key
 from mimegen.base.errors import RequestError
 from mimegen.base.files import content_key, file_hash
+from mimegen.base.kept import cache_folder
 from mimegen.base.lines import append_line, json_lines
 from mimegen.choreography.checks import checks_file, missed
 from mimegen.choreography.flaws import too_fast
@@ -40,8 +40,7 @@ class GoodTakes:
     @staticmethod
     def of_user() -> "GoodTakes":
         """Return what was found before by this user."""
-        cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-        file = cache / "mimegen" / "lint.jsonl"
+        file = cache_folder() / "lint.jsonl"
         return GoodTakes(file, _read(file))
 
     def findings(self, take: ScoreTake, people: Sequence[CastMember] = ()) -> list[str]:

@@ -13,8 +13,9 @@ from mimegen.library.recorded_take import RecordedTake
 from mimegen.library.score_take import ScoreTake
 from mimegen.library.take import Take
 from mimegen.library.takes import can_mirror, library_take
+from mimegen.manifest.pair import PairFacts
 from mimegen.plan.permute.axes import Freedom
-from mimegen.plan.permute.declaration import Declaration, PairFacts
+from mimegen.plan.permute.declaration import Declaration
 from mimegen.plan.permute.designs import RANDOM, design_of
 from mimegen.plan.permute.drawing import Drawing
 from mimegen.plan.permute.good_takes import GoodTakes
@@ -44,14 +45,12 @@ class Factor:
 
     ``suits`` says for which takes there is such a pair; ``halves`` returns, for a drawn
     declaration, the value and the changed fields of both halves, or None where this draw has none.
-    ``free`` are axes that the factor itself sets, so that they are not drawn.
     """
 
     name: str
     about: str
     suits: Callable[[Take], bool]
     halves: Callable[["PairDrawing", Declaration, int], Halves | None]
-    free: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -81,8 +80,9 @@ class PairDrawing:
                            " mimegen score lint; choose other --actions, or another --seed")
 
     def _half(self, base: Declaration, number: int, value: str, changes: Changes) -> Declaration:
-        facts = PairFacts(id=f"{self.factor.name}-{number:04d}", factor=self.factor.name,
-                          value=value)
+        # With the seed, so that pairs of several specifications can lie in one folder.
+        name = f"{self.factor.name}-seed{self.seed}-{number:04d}"
+        facts = PairFacts(id=name, factor=self.factor.name, value=value)
         return base.model_copy(update={**changes, "pair": facts})
 
     def _is_good(self, half: Declaration) -> bool:
@@ -99,26 +99,22 @@ class PairDrawing:
         return int(generator(self.seed, "pairs", self.factor.name, name, attempt).integers(below))
 
 
-def pairs_of(catalogue: Catalogue, entries: Sequence[Entry], factors: Sequence[Factor],
+def pairs_of(catalogue: Catalogue, entries: Sequence[Entry], factor: Factor,
              fixes: Sequence[str], count: int, seed: int) -> list[Declaration]:
-    """Return the halves of ``count`` pairs of each factor, halves of a pair side by side.
+    """Return the halves of ``count`` pairs of a factor, halves of a pair side by side.
 
-    Raises RequestError where no take of the actions suits a factor, and as ``Space.of``.
+    Raises RequestError where no take of the actions suits the factor, and as ``Space.of``.
     """
-    good = GoodTakes.of_user()
-    made: list[Declaration] = []
-    for factor in factors:
-        suited = [entry for entry in entries
-                  if any(factor.suits(library_take(entry, name, 0)) for name in entry.takes)]
-        if not suited:
-            raise RequestError(f"--factors {factor.name}: no take of these actions suits it"
-                               f" ({factor.about})")
-        freedom = Freedom.of(",".join(sorted(DRAWN - factor.free - _names(fixes))), fixes)
-        space = Space.of(catalogue, suited, freedom, SeenRows(catalogue))
-        drawing = Drawing(space, design_of(RANDOM, space, seed), seed, good)
-        for pair in PairDrawing(catalogue, drawing, factor, seed).pairs(count):
-            made += pair
-    return made
+    suited = [entry for entry in entries
+              if any(factor.suits(library_take(entry, name, 0)) for name in entry.takes)]
+    if not suited:
+        raise RequestError(f"--factors {factor.name}: no take of these actions suits it"
+                           f" ({factor.about})")
+    freedom = Freedom.of(",".join(sorted(DRAWN - _names(fixes))), fixes)
+    space = Space.of(catalogue, suited, freedom, SeenRows(catalogue))
+    drawing = Drawing(space, design_of(RANDOM, space, seed), seed, GoodTakes.of_user())
+    pairs = PairDrawing(catalogue, drawing, factor, seed).pairs(count)
+    return [half for pair in pairs for half in pair]
 
 
 def _names(fixes: Sequence[str]) -> set[str]:
@@ -205,7 +201,7 @@ def _repeats(take: Take) -> bool:
     return isinstance(take, ScoreTake) and bool(take.score.repeat)
 
 
-# What is drawn for both halves alike, where a factor does not set it itself.
+# What is drawn for both halves alike.
 DRAWN = frozenset({"seed", "character", "azimuth", "light_azimuth", "light_elevation"})
 FACTORS = {factor.name: factor for factor in (
     Factor("action", "another action by the same person, from the same side", _any, _action),

@@ -1,14 +1,13 @@
 """GPUs' kernels: compiled and loaded before anything is timed, once for all of a machine."""
 
-import os
 import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from pathlib import Path
 
 import bpy
 
 from mimegen.base.errors import RequestError
+from mimegen.base.kept import cache_folder
 from mimegen.base.locks import locked
 from mimegen.rendering.cycles.render import use_device
 from mimegen.shots.devices import Device
@@ -52,8 +51,7 @@ def render_a_little() -> None:
 @contextmanager
 def _one_at_a_time() -> Iterator[None]:
     """Wait until no other process of this machine does it; where no lock can be had, do not."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     with ExitStack() as held:
         with suppress(RequestError):
-            held.enter_context(locked(cache / "mimegen" / f"kernels-{socket.gethostname()}"))
+            held.enter_context(locked(cache_folder() / f"kernels-{socket.gethostname()}"))
         yield

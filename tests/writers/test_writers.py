@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from bodies import capsule_character, read_back, wandering_motion
 from examples import examples
+from mimegen.base.blender import Blender
 from mimegen.base.errors import RequestError
 from mimegen.base.paths import data_folder
 from mimegen.characters.imported.importing import import_character
@@ -86,7 +87,7 @@ def test_another_ending_is_refused(boxer: Motion, tmp_path: Path) -> None:
 def test_an_unwritable_scene_is_one_line_and_leaves_nothing(
     boxer: Motion, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mimegen.writers.scene.sys.executable", "/bin/false")
+    monkeypatch.setattr(Blender, "command", lambda *_: ["/bin/false"])
     with pytest.raises(RequestError, match="Blender could not write it"):
         write_motion(tmp_path / "boxer.fbx", boxer)
     assert not list(tmp_path.iterdir())

@@ -1,6 +1,6 @@
 """What blind viewers are shown, and what they said of the takes: docs/research/recognition.yaml.
 
-    recognition.py --seed S --count N [--config draft] --out DIR
+    recognition.py --seed S --count N [--only ACTION,...] [--config draft] --out DIR
 
 writes N contact sheets of 16 frames, each of a take, a body (random people too) and a side drawn by
 the seed, under names that say nothing, ``DIR/choices.jsonl``: which of four labels, and
@@ -101,10 +101,11 @@ def share(answers: list[tuple[int, int]]) -> str:
     return f"{right} of {asked} ({100 * right / asked:.1f} %)" if asked else "not asked"
 
 
-def drawn_by_lot(seed: int, count: int, catalogue: Catalogue) -> list[dict[str, Any]]:
+def drawn_by_lot(seed: int, count: int, catalogue: Catalogue, only: Collection[str] = ()
+                 ) -> list[dict[str, Any]]:
     """Return what sheets show: no action twice before all have been, each body and side alike."""
     chance = generator(seed, "recognition")
-    actions = sorted(catalogue.actions)
+    actions = sorted(only or catalogue.actions)
     rounds = -(-count // len(actions))
     chosen = [actions[at] for _ in range(rounds) for at in chance.permutation(len(actions))][:count]
     bodies, sides = (chance.permutation(np.resize(values, count)) for values in (BODIES, SIDES))
@@ -242,6 +243,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--count", type=int, default=20)
+    parser.add_argument("--only", default="", help="show these actions, separated by commas")
     parser.add_argument("--config", default="draft")
     parser.add_argument("--out", type=Path, required=True)
     arguments = parser.parse_args()
@@ -252,9 +254,14 @@ def main() -> None:
     chance = generator(arguments.seed, "choices")
     arguments.out.mkdir(parents=True, exist_ok=True)
     names = opaque_names(arguments.seed, arguments.count)
-    for name, shown in zip(names, drawn_by_lot(arguments.seed, arguments.count, catalogue),
-                           strict=True):
-        passed, scene = good_scene(shown, catalogue, config.fps)
+    only = [name for name in arguments.only.split(",") if name]
+    drawn = drawn_by_lot(arguments.seed, arguments.count, catalogue, only)
+    for name, shown in zip(names, drawn, strict=True):
+        try:
+            passed, scene = good_scene(shown, catalogue, config.fps)
+        except RequestError as problem:
+            print(f"{name}: no sheet: {problem}", flush=True)
+            continue
         sheet(worker, scene, shown["angle"], config, catalogue).save(arguments.out / f"{name}.png")
         labels = catalogue.action(shown["action"]).action.labels
         asked.append({"file": f"{name}.png", "options": choices(shown, catalogue, chance)})

@@ -92,6 +92,15 @@ def test_rays_hit_the_nearest_triangle_at_its_depth() -> None:
     assert hits.depth[0] == pytest.approx(1 / 0.45) and np.isinf(hits.depth[1])
 
 
+def test_among_triangles_at_one_depth_the_first_from_the_left_is_hit() -> None:
+    """Of equal left ends the lower number is first, however a processor sorts."""
+    left = np.random.default_rng(0).integers(-4, 0, 500)
+    corners = np.array([[0, 0, 2], [10, 0, 2], [0, 10, 2]], float)
+    seen = (corners + np.stack([left, 0 * left, 0 * left], axis=1)[:, None]).reshape(-1, 3)
+    hits = first_hits(seen, np.arange(1500).reshape(500, 3), np.array([[1.0, 1.0]]))
+    assert hits.triangle.tolist() == [int(left.argmin())]
+
+
 def test_intrinsics_and_extrinsics_project_as_the_camera_does() -> None:
     camera = camera_of(wandering(), angle=77.0)
     points = np.random.default_rng(0).normal(0, 0.5, (50, 3)) + np.array([0, 0, 1])
@@ -111,6 +120,10 @@ def test_keypoints_lie_where_joints_are() -> None:
                         ("left_index2", "LeftHandIndex2")):
         np.testing.assert_allclose(arrays["world"][0, names.index(name)],
                                    pose[BODY.skeleton.index[joint]], atol=1e-5)
+    kinds = {name: value.dtype for name, value in arrays.items() if "names" not in name}
+    assert kinds.pop("visibility") == np.uint8
+    assert kinds.keys() == {"world", "boxes", "joints_0"}
+    assert set(kinds.values()) == {np.dtype(np.float32)}
 
 
 def test_who_stands_before_whom_hides_keypoints() -> None:

@@ -8,7 +8,7 @@ from mimegen.library.cast import cast_member
 from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.recorded_take import RecordedTake
-from mimegen.library.take import Take
+from mimegen.library.take import LibraryTake
 from mimegen.motion.editing import resampled
 from mimegen.readers.options import ReadOptions, parse_trim
 
@@ -26,7 +26,7 @@ class CapturedMotion:
     hand_shape: str = "relaxed"
     partner: str | None = None
 
-    def take(self, samples: Path) -> Take:
+    def take(self, samples: Path) -> LibraryTake:
         """Return the clip as a take of the samples in a folder."""
         found = {file.name: file for file in samples.rglob("*") if file.is_file()}
         return RecordedTake(
@@ -56,7 +56,7 @@ CLIPS = (
 )
 
 
-def on_man(catalogue: Catalogue, take: Take, fps: float) -> tuple[Performance, ...]:
+def on_man(catalogue: Catalogue, take: LibraryTake, fps: float) -> tuple[Performance, ...]:
     """Return a take's performers, all of them the clothed man, at a frame rate."""
     man = cast_member(catalogue, "man")
     scene = Casting(take, (man,) * take.performers).perform(fps)

@@ -21,10 +21,10 @@ from mimegen.characters.character import Performance
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.places import place
 from mimegen.library.scene_take import scene_take
-from mimegen.library.take import Take
+from mimegen.library.take import LibraryTake
 from mimegen.library.takes import library_take
 from mimegen.pages.preview import capsule_body
-from mimegen.scenery.clearing import Changes, changed, needed_changes
+from mimegen.scenery.clearing import SetClearing, changed, needed_changes
 from mimegen.scenery.floorplan import GROUND_M, HOLLOW, LaidSet
 from mimegen.scenery.layout import (
     PlacedShape,
@@ -149,7 +149,7 @@ def _behind_box(matrix: NDArray[np.float64], low: NDArray[np.float64], high: NDA
     return np.asarray((enter < leave) & (leave > 0) & (enter < 0.98))
 
 
-def takes(catalogue: Catalogue, names: Sequence[str], actions: bool) -> Iterator[Take]:
+def takes(catalogue: Catalogue, names: Sequence[str], actions: bool) -> Iterator[LibraryTake]:
     """Yield scenes, and takes of actions."""
     for name in catalogue.scenes:
         if not names or name in names:
@@ -159,14 +159,14 @@ def takes(catalogue: Catalogue, names: Sequence[str], actions: bool) -> Iterator
             yield from (library_take(entry, take, 0) for take in entry.takes)
 
 
-def performed(take: Take) -> tuple[Performance, ...]:
+def performed(take: LibraryTake) -> tuple[Performance, ...]:
     """Return a take by people made of capsules."""
     return tuple(Performance(capsule_body(motion.skeleton), motion)
                  for motion, _ in take.sources(FPS))
 
 
 def views(scene: Sequence[Performance], scenery: Scenery, config: RenderConfig
-          ) -> Iterator[tuple[float, Changes, dict[str, float]]]:
+          ) -> Iterator[tuple[float, SetClearing, dict[str, float]]]:
     """Yield each side with a set's changes and the shares of frames in which something is wrong."""
     bodies, laid = Bodies.of(scene), LaidSet(scenery)
     swept = swept_by([one.motion for one in scene], bodies.joints)
@@ -191,7 +191,7 @@ def wrong_in(scenery: Scenery, pieces: list[PlacedShape], camera: Camera, bodies
             "hidden": float(hidden(scenery, shown, camera, bodies).mean())}
 
 
-def places_of(catalogue: Catalogue, take: Take, seeds: int) -> Iterator[tuple[str, Scenery]]:
+def places_of(catalogue: Catalogue, take: LibraryTake, seeds: int) -> Iterator[tuple[str, Scenery]]:
     """Yield a take's two sets, as they are written and as so many seeds draw them."""
     for name in (take.aligned, take.misaligned):
         assert name is not None, "the library's takes know their places"
@@ -201,7 +201,8 @@ def places_of(catalogue: Catalogue, take: Take, seeds: int) -> Iterator[tuple[st
             yield name if drawn is None else f"{name}:{drawn}", scenery
 
 
-def told(scenery: Scenery, changes: Changes, shares: dict[str, float], sums: Counter[str]) -> str:
+def told(scenery: Scenery, changes: SetClearing, shares: dict[str, float],
+         sums: Counter[str]) -> str:
     """Count what was found, and return it as a line; nothing where nothing is to be told."""
     wrong = {what: share for what, share in shares.items()
              if share > (HIDDEN_SHARE if "hidden" in what else 0.0)}

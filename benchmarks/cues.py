@@ -23,7 +23,7 @@ from costs import put_into
 from mimegen.base.arrays import ByteArray
 from mimegen.base.files import content_key
 from mimegen.base.seeds import generator
-from mimegen.choreography.manner import Manner
+from mimegen.choreography.manner import CueManner
 from mimegen.compositing.background import read_background
 from mimegen.library.cast import cast_member
 from mimegen.library.casting import Casting
@@ -60,7 +60,7 @@ def scene_of(catalogue: Catalogue, entry: Entry, stance: str | None, side: int) 
     close = {"head_room_m": CLOSE_M} if region in FACE else {}
     config = config.model_copy(update={"width": side, "height": side, "fps": FPS,
                                        "camera": config.camera.model_copy(update=close)})
-    take = library_take(entry, None, 0, manner=Manner(stance))
+    take = library_take(entry, None, 0, manner=CueManner(stance))
     casting = Casting(take, (cast_member(catalogue, "man"),) * take.performers)
     blank = read_background(catalogue.file("background", "blank"))
     return DrawnScene(casting.seen(casting.perform(FPS)), blank, config)

@@ -24,7 +24,7 @@ from mimegen.base.files import publish
 from mimegen.base.seeds import generator
 from mimegen.characters.character import Performance
 from mimegen.library.catalogue import Catalogue
-from mimegen.library.take import Take
+from mimegen.library.take import LibraryTake
 from mimegen.library.takes import library_take
 from mimegen.motion.editing import trimmed
 from mimegen.shots.config import read_config
@@ -41,7 +41,7 @@ class Clip:
 
     truth: str
     what: str
-    take: Take
+    take: LibraryTake
     seed: int | None = None
 
 

@@ -39,7 +39,7 @@ from mimegen.base.errors import RequestError
 from mimegen.characters.imported import importing
 from mimegen.characters.imported.importing import import_character
 from mimegen.readers import c3d_file, fbx, read_motion, read_points
-from mimegen.readers.separate import GIBIBYTES_TO_READ, Answer
+from mimegen.readers.separate import GIBIBYTES_TO_READ, ReaderReply
 
 SECONDS, MEMORY = 240.0, 6 << 30
 IN_BLENDER = (".fbx", ".glb", ".gltf", ".vrm")
@@ -200,12 +200,12 @@ def _import_here() -> None:
     from mimegen.readers.blender.fbx import sample_motion
 
     def read(module: str, path: Path, __: Path, *arguments: str, instead: Path | None = None
-             ) -> Answer:
+             ) -> ReaderReply:
         source = instead or path
         try:
             if module.endswith(".importing"):
-                return Answer(*read_rigged_file(source))
-            return Answer(*sample_motion(source, *(arguments or [None])))
+                return ReaderReply(*read_rigged_file(source))
+            return ReaderReply(*sample_motion(source, *(arguments or [None])))
         # What ends the process of read_motion with a last line that becomes the reason.
         except Exception as problem:
             raise RequestError(f"{path}: {' '.join(str(problem).split())}") from problem

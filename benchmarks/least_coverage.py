@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize, sparse, stats
 
-from mimegen.evaluation.contamination.fall import Arms, Fall
+from mimegen.evaluation.contamination.fall import ExposureArms, Fall
 
 Array = NDArray[np.float64]
 LEVEL = 0.95
@@ -36,7 +36,7 @@ def chances(wrong: float, fall: float, answers: int) -> Array:
 
 def score_covers(fall: float, answers: int) -> Array:
     """Return whether the score interval of each x and y covers the fall, (K * K,)."""
-    ends = [Fall(Arms((1 - x / answers, 1 - y / answers), (answers, answers)), 1, 0, np.inf)
+    ends = [Fall(ExposureArms((1 - x / answers, 1 - y / answers), (answers, answers)), 1, 0, np.inf)
             .interval() for x in range(MOST_WRONG) for y in range(MOST_WRONG)]
     return np.array([low - 1e-12 <= fall <= high + 1e-12 for low, high in ends], float)
 

@@ -23,7 +23,7 @@ from mimegen.choreography.lint import lint
 from mimegen.choreography.perform import perform_scene
 from mimegen.choreography.reading import read_score
 from mimegen.library.catalogue import Catalogue, Entry
-from mimegen.library.take import Take
+from mimegen.library.take import LibraryTake
 from mimegen.library.takes import library_take
 from mimegen.motion import Motion
 from mimegen.motion.quaternions import FloatArray
@@ -68,7 +68,7 @@ class Shown:
         return f"{action}.jpg" if first else f"{action}_{self.name}.jpg"
 
     @property
-    def take(self) -> Take:
+    def take(self) -> LibraryTake:
         """The take as its score is written."""
         return library_take(self.entry, self.name, 0)
 

@@ -11,7 +11,7 @@ from captured import CLIPS, on_man
 from mimegen.choreography.balance import mass_centre
 from mimegen.choreography.ranges import joint_angles
 from mimegen.library.catalogue import Catalogue
-from mimegen.library.take import Take
+from mimegen.library.take import LibraryTake
 from mimegen.library.takes import library_take
 from mimegen.motion import Motion
 from mimegen.motion.quaternions import FloatArray
@@ -169,7 +169,7 @@ def measured(motion: Motion) -> Figures:
     return {label: measure(one) for label, measure, _ in MEASURES}
 
 
-def _scene(catalogue: Catalogue, take: Take) -> list[Figures]:
+def _scene(catalogue: Catalogue, take: LibraryTake) -> list[Figures]:
     return [measured(one.motion) for one in on_man(catalogue, take, FPS)]
 
 

@@ -16,7 +16,7 @@ from mimegen.compositing.video import ClipFacts
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.takes import SeededTakes, library_take
 from mimegen.manifest.file import content_of
-from mimegen.plan.clips import Clip
+from mimegen.plan.clips import PlannedClip
 from mimegen.plan.plan import Plan, make_plan
 from mimegen.plan.variants import parse_variants
 from mimegen.production.clipfolder import ClipFolder
@@ -55,7 +55,7 @@ def measure_planning(clips: int) -> None:
           f" {peak_megabytes():.0f} MB")
 
 
-def row_like(clip: Clip) -> dict[str, Any]:
+def row_like(clip: PlannedClip) -> dict[str, Any]:
     """Return a row of the usual length, with all that rows say but of a camera's own."""
     camera = {"position": [0.0, -9.0, 1.0], "rotation": [1.0, 0.0, 0.0, 0.0], "lens_mm": 50.0,
               "width": 640, "height": 360}
@@ -77,7 +77,7 @@ def fill(store: Store, records: int) -> None:
 def measure_finished(count: int, records: int) -> None:
     """Print how fast clips that are there already are told from those that are not."""
     clips = list(islice(plan_of(count), count))
-    row = row_like(next(clip for clip in clips if isinstance(clip, Clip)))
+    row = row_like(next(clip for clip in clips if isinstance(clip, PlannedClip)))
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder)
         fill(Store(out / "store"), records)

@@ -19,7 +19,7 @@ from mimegen.library.takes import library_take, user_take
 from mimegen.objects.clips import Clip, Clips
 from mimegen.objects.dots import Dots
 from mimegen.objects.media import Video
-from mimegen.objects.performances import Performance
+from mimegen.objects.performances import RetargetedTake
 from mimegen.objects.records import Records
 from mimegen.objects.results import Results
 from mimegen.objects.takes import Take
@@ -28,9 +28,26 @@ from mimegen.request import RenderRequest
 from mimegen.request.rendering import Failures, rendered
 
 __all__ = [
-    "ActionRecord", "Clip", "Clips", "ClipsFailedError", "Dots", "Performance", "Question",
-    "Records", "RenderRequest", "RequestError", "Results", "Take", "Video", "actions", "evaluate",
-    "load_motion", "open", "render", "scene", "take",
+    "ActionRecord",
+    "Clip",
+    "Clips",
+    "ClipsFailedError",
+    "Dots",
+    "Question",
+    "Records",
+    "RenderRequest",
+    "RequestError",
+    "Results",
+    "RetargetedTake",
+    "Take",
+    "Video",
+    "actions",
+    "evaluate",
+    "load_motion",
+    "open",
+    "render",
+    "scene",
+    "take",
 ]
 # The rate at which choreographed takes are performed unless you choose another.
 TAKE_FPS = 30.0

@@ -14,7 +14,7 @@ from mimegen.base.errors import RequestError
 from mimegen.base.lines import append_line, json_lines
 from mimegen.evaluation.judge import _kept
 from mimegen.farm.executor import Begun
-from mimegen.farm.spool import Line, Spool
+from mimegen.farm.spool import JobMessage, Spool
 from mimegen.plan.permute.good_takes import GoodTakes
 from mimegen.production.journal import Journal
 from mimegen.production.status import status
@@ -79,8 +79,9 @@ DAMAGES = [b'{"worker": "w", "task": "t", "kind": "JobDo', b"\0" * 64 + b"\n", b
 def test_a_driver_goes_on_past_what_a_job_said_by_half(tmp_path: Path, damage: bytes) -> None:
     spool = Spool(tmp_path)
     spool.make()
-    lines = [Line("1_0", "w", "t", Begun()), Line("1_0", "w", "t", FrameDone(0, 3, 0.5)),
-             Line("1_0", "w", "t", JobDone())]
+    lines = [JobMessage("1_0", "w", "t", Begun()),
+             JobMessage("1_0", "w", "t", FrameDone(0, 3, 0.5)),
+             JobMessage("1_0", "w", "t", JobDone())]
     spool.tell(lines[0])
     with (tmp_path / "said" / "1_0.jsonl").open("ab") as file:
         file.write(damage)
@@ -103,7 +104,7 @@ def test_where_nothing_can_be_said_the_file_is_named(tmp_path: Path) -> None:
     spool.make()
     (tmp_path / "said" / "1_0.jsonl").mkdir()
     with pytest.raises(RequestError, match=r"1_0\.jsonl: cannot be written"):
-        spool.tell(Line("1_0", "w", None, Begun()))
+        spool.tell(JobMessage("1_0", "w", None, Begun()))
 
 
 def test_verdicts_and_good_takes_are_kept_beside_half_lines(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from mimegen.library.cast import RandomPerson
 from mimegen.library.casting import Casting
 from mimegen.library.score_take import ScoreTake
 from mimegen.library.takefile import read_take_file
-from mimegen.plan.clips import ChosenBackground, Clip, DisplayClip
+from mimegen.plan.clips import ChosenBackground, DisplayClip, PlannedClip
 from mimegen.plan.shots import Rendering, Shot
 from mimegen.plan.variants import Variant
 from mimegen.pointlight.spec import Display
@@ -108,14 +108,14 @@ def test_the_same_letters_spelled_in_two_ways_are_two_names() -> None:
 # ---------------------------------------------------------------- names of clips
 
 def clip_of(action: str, take: str, who: str, background: str, config: RenderConfig,
-            words: str) -> tuple[Clip, DisplayClip]:
+            words: str) -> tuple[PlannedClip, DisplayClip]:
     score = ROOT / "mocap" / "boxing" / "boxing.score.yaml"
     casting = Casting(
         ScoreTake(action=action, name=take, labels=(action,), aligned=None, misaligned=None,
                   file=score, actor="x", licence="CC0", seed=0), (RandomPerson(who, 0),))
     variant = Variant("base", background, 0.0, words=(words,))
     shot = Shot(casting, 0.0, Rendering(config, "cpu"))
-    return (Clip(variant, shot, ChosenBackground("named", background, score)),
+    return (PlannedClip(variant, shot, ChosenBackground("named", background, score)),
             DisplayClip(variant, casting, config, Display(name="d", description=""), False))
 
 

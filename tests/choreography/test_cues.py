@@ -10,7 +10,7 @@ from mimegen.base.errors import RequestError
 from mimegen.base.names import path_name
 from mimegen.base.paths import data_folder
 from mimegen.choreography.lint import lint
-from mimegen.choreography.manner import Manner
+from mimegen.choreography.manner import CueManner
 from mimegen.choreography.perform import perform_scene
 from mimegen.choreography.reading import read_score
 from mimegen.choreography.score import HandKey, PelvisKey, Score
@@ -27,9 +27,9 @@ CATALOGUE = Catalogue.with_libraries(())
 
 
 @pytest.mark.parametrize(("manner", "words"), [
-    (Manner("seated", 0.5, 3), ("seated", "intensity0.5", "frequency3")),
-    (Manner("talking"), ("talking",)), (Manner(intensity=0.25), ("intensity0.25",))])
-def test_names_of_clips_say_the_manner(manner: Manner, words: tuple[str, ...]) -> None:
+    (CueManner("seated", 0.5, 3), ("seated", "intensity0.5", "frequency3")),
+    (CueManner("talking"), ("talking",)), (CueManner(intensity=0.25), ("intensity0.25",))])
+def test_names_of_clips_say_the_manner(manner: CueManner, words: tuple[str, ...]) -> None:
     assert manner.words == words
     assert path_name("neck_massage", *manner.words, "man") == "-".join(
         ("neck_massage", *words, "man"))
@@ -51,8 +51,8 @@ performers:
 """
 
 
-def cue(name: str, manner: Manner | None = None) -> ScoreTake:
-    take = library_take(CATALOGUE.action(name), None, 0, manner=manner or Manner())
+def cue(name: str, manner: CueManner | None = None) -> ScoreTake:
+    take = library_take(CATALOGUE.action(name), None, 0, manner=manner or CueManner())
     assert isinstance(take, ScoreTake)
     return take
 
@@ -120,7 +120,7 @@ def test_a_stance_gives_what_the_score_leaves_out_and_the_score_wins() -> None:
 
 def test_intensity_is_how_far_movements_go_and_frequency_how_often() -> None:
     whole, faint, often = (cue("nodding", manner) for manner in (
-        Manner(), Manner(intensity=0.2), Manner(frequency=6)))
+        CueManner(), CueManner(intensity=0.2), CueManner(frequency=6)))
     assert nods(faint.score) < 0.7 * nods(whole.score)
     assert often.score.repeat[0].times == 6
     assert len([one for one in often.timeline if one.kind == "action"]) == 1
@@ -129,19 +129,19 @@ def test_intensity_is_how_far_movements_go_and_frequency_how_often() -> None:
 
 
 def test_what_is_usual_is_no_other_clip() -> None:
-    usual = cue("shrug", Manner(stance="standing", intensity=1.0))
+    usual = cue("shrug", CueManner(stance="standing", intensity=1.0))
     assert (usual.key, usual.version) == (cue("shrug").key, cue("shrug").version)
     assert usual.facts()["stance"] == "standing"
 
 
 @pytest.mark.parametrize(("name", "manner", "said"), [
-    ("thighs_rubbed", Manner(stance="standing"),
+    ("thighs_rubbed", CueManner(stance="standing"),
      r"unknown stance 'standing' \(available: seated\)$"),
-    ("shrug", Manner(stance="seatd"), "did you mean seated"),
-    ("arms_crossed", Manner(frequency=3), "held, not repeated"),
-    ("boxing", Manner(intensity=0.5), "is not a cue"),
+    ("shrug", CueManner(stance="seatd"), "did you mean seated"),
+    ("arms_crossed", CueManner(frequency=3), "held, not repeated"),
+    ("boxing", CueManner(intensity=0.5), "is not a cue"),
 ])
-def test_an_impossible_manner_is_refused(name: str, manner: Manner, said: str) -> None:
+def test_an_impossible_manner_is_refused(name: str, manner: CueManner, said: str) -> None:
     with pytest.raises(RequestError, match=said):
         library_take(CATALOGUE.action(name), None, 0, manner=manner)
 

@@ -14,7 +14,7 @@ import pytest
 
 from mimegen.base.errors import RequestError
 from mimegen.compositing.color import bytes_to_linear
-from mimegen.compositing.decode import Video, decoded_clip, read_clip, read_pictures
+from mimegen.compositing.decode import VideoFile, decoded_clip, read_clip, read_pictures
 from mimegen.compositing.video import write_clip, write_empty, write_pictures
 from mimegen.store.frames import Frame, frame_to_bytes
 
@@ -229,7 +229,7 @@ def test_temporary_names_are_beside_the_target(frames, white, tmp_path):
 def test_pictures_are_read_out_of_a_clip_by_their_numbers(frames, white, tmp_path):
     write_clip(frames, white, 24, tmp_path / "a.mp4")
     clip = read_clip(tmp_path / "a.mp4")
-    assert clip == Video(tmp_path / "a.mp4", 12, 24.0, WIDTH, HEIGHT)
+    assert clip == VideoFile(tmp_path / "a.mp4", 12, 24.0, WIDTH, HEIGHT)
     pictures = read_pictures(clip, [0, 1, 6], WIDTH // 2)
     assert [picture.shape for picture in pictures] == [(HEIGHT // 2, WIDTH // 2, 3)] * 3
     for number, picture in zip((0, 1, 6), pictures, strict=True):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import optimize
 
 from mimegen.evaluation.contamination.answers import estimate, falls_of
-from mimegen.evaluation.contamination.fall import Arms, Fall
+from mimegen.evaluation.contamination.fall import ExposureArms, Fall
 from mimegen.evaluation.contamination.mixed import mixed_logistic
 from mimegen.evaluation.statistics import cluster_bootstrap
 from test_contamination import answers_of
@@ -74,7 +74,7 @@ def test_a_fall_is_tried_by_its_likeliest_shares(seen: tuple[int, int], unseen: 
                                                  fall: float) -> None:
     """The closed form is what a search for the greatest likelihood finds."""
     asked = (float(sum(seen)), float(sum(unseen)))
-    arms = Arms((seen[0] / asked[0], unseen[0] / asked[1]), asked)
+    arms = ExposureArms((seen[0] / asked[0], unseen[0] / asked[1]), asked)
 
     def unlikely(share: float) -> float:
         chances = zip((*seen, *unseen), (share + fall, 1 - share - fall, share, 1 - share),
@@ -93,7 +93,7 @@ def test_a_fall_is_tried_by_its_likeliest_shares(seen: tuple[int, int], unseen: 
        st.integers(3, 400))
 def test_interval_test_and_equivalence_agree(seen: float, unseen: float, design: float,
                                              excess: float, number: int) -> None:
-    found = Fall(Arms((seen, unseen), (float(number), 2.0 * number)), design, excess, 9.0)
+    found = Fall(ExposureArms((seen, unseen), (float(number), 2.0 * number)), design, excess, 9.0)
     low, high = found.interval()
     assert -1 <= low <= found.value <= high <= 1
     if min(abs(low), abs(high)) > 1e-6:

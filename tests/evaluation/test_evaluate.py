@@ -24,7 +24,7 @@ from mimegen.evaluation.question import Question, read_questions, write_question
 from mimegen.evaluation.reading import chosen_option, final_phrase
 from mimegen.evaluation.results.clips import failures
 from mimegen.evaluation.results.page import write_page
-from mimegen.evaluation.scoring import Scored, score
+from mimegen.evaluation.scoring import ScoredAnswer, score
 from mimegen.evaluation.tables import actpld, report, validity
 from mimegen.evaluation.templates import read_templates
 from mimegen.plan.variants import MIME
@@ -265,8 +265,9 @@ def test_intervals_are_wider_where_answers_of_an_action_go_together():
 def test_validity_has_the_precision_and_recall_of_known_answers():
     [one] = asked("mc", ("base+blank@0",))[:1]
     kinds = [("valid", "valid")] * 6 + [("valid", "invalid")] * 2 + [("invalid", "valid")] * 3
-    scored = [Scored(one.model_copy(update={"options": ["valid", "invalid"], "answer": answer}),
-                     "m", said, said == answer) for answer, said in kinds]
+    scored = [ScoredAnswer(one.model_copy(update={"options": ["valid", "invalid"],
+                                                  "answer": answer}),
+                           "m", said, said == answer) for answer, said in kinds]
     assert validity(scored) == {"precision": 6 / 9, "recall": 6 / 8, "f1": 12 / 17}
 
 
@@ -275,7 +276,7 @@ def test_actpld_s_tables_have_types_tasks_and_their_rank_correlation():
                  for one in questions_of(library_rows(("base+blank@0",)), QuestionRequest(
                      format_, asks, "zero-shot", read_templates(format_, None)))]
     shares = {"a": 10, "b": 30, "c": 50}
-    scored = [Scored(one, model, "x", number % 77 < share + (one.asks == "label"))
+    scored = [ScoredAnswer(one, model, "x", number % 77 < share + (one.asks == "label"))
               for model, share in shares.items()
               for format_ in ("3afc", "description") for asks in ("label", "intention")
               for number, one in enumerate(found for found in questions

@@ -15,7 +15,7 @@ from mimegen.evaluation.pairs import both_right, pair_questions, read_pair_wordi
 from mimegen.evaluation.question import Question
 from mimegen.evaluation.reliance import reliance
 from mimegen.evaluation.sampling import parse_sampling
-from mimegen.evaluation.scoring import Scored
+from mimegen.evaluation.scoring import ScoredAnswer
 from mimegen.evaluation.tables import paired, report, whole_groups
 from mimegen.evaluation.templates import read_templates
 from mimegen.manifest.row import Row
@@ -50,8 +50,8 @@ def pairs_of_backgrounds(count: int) -> list[Row]:
 
 
 def answered(questions: list[Question], model: str, right: Callable[[Question], bool]
-             ) -> list[Scored]:
-    return [Scored(one, model, "something", right(one)) for one in questions]
+             ) -> list[ScoredAnswer]:
+    return [ScoredAnswer(one, model, "something", right(one)) for one in questions]
 
 
 def test_both_halves_of_a_contrast_have_the_same_words_and_different_answers() -> None:
@@ -237,8 +237,9 @@ def test_a_report_without_controls_says_nothing_of_them() -> None:
     assert report(answered(made, "m", lambda one: True), made)["reliance"] == []
 
 
-def by_raters(questions: list[Question], right: Callable[[Question, str], bool]) -> list[Scored]:
-    return [Scored(one, "people", "x", right(one, rater), rater=rater)
+def by_raters(questions: list[Question],
+              right: Callable[[Question, str], bool]) -> list[ScoredAnswer]:
+    return [ScoredAnswer(one, "people", "x", right(one, rater), rater=rater)
             for one in questions for rater in ("first", "second")]
 
 

@@ -17,7 +17,7 @@ from mimegen.farm import local, pilot
 from mimegen.farm.executor import Begun, Unfit
 from mimegen.farm.pilot import Orders
 from mimegen.farm.remote import version
-from mimegen.farm.spool import Line, Spool
+from mimegen.farm.spool import JobMessage, Spool
 from mimegen.farm.task import Task
 from mimegen.shots.jobs import FrameDone, JobDone, JobFailed, Ready, ShotJob
 from pretended_slurm import PretendedSlurm, executor, pretend, publish_frames, spool_of, tasks
@@ -43,13 +43,13 @@ def fail(job: Any, connection: Any) -> None:
 
 @pytest.fixture
 def carried_out(pretended: PretendedSlurm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-                ) -> Iterator[Callable[..., tuple[int, list[Line]]]]:
+                ) -> Iterator[Callable[..., tuple[int, list[JobMessage]]]]:
     monkeypatch.setattr(local, "StageWorker", ScriptedWorker)
     monkeypatch.setattr(pilot, "IDLE_S", 0.0)
     jobs = executor(tmp_path)
 
     def carry_out(todo: list[Task], behaviours: list[Any], **orders: Any
-                  ) -> tuple[int, list[Line]]:
+                  ) -> tuple[int, list[JobMessage]]:
         ScriptedWorker.script = iter(behaviours)
         for task in todo:
             jobs.submit(task)
@@ -64,7 +64,7 @@ def carried_out(pretended: PretendedSlurm, tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_a_job_does_tasks_until_there_is_none_left(
-    carried_out: Callable[..., tuple[int, list[Line]]], tmp_path: Path
+    carried_out: Callable[..., tuple[int, list[JobMessage]]], tmp_path: Path
 ) -> None:
     ended, lines = carried_out(tasks(tmp_path, 3), [succeed, fail, succeed])
     kinds = Counter(type(line.message) for line in lines)
@@ -75,7 +75,7 @@ def test_a_job_does_tasks_until_there_is_none_left(
 
 
 def test_a_job_goes_on_from_the_frames_that_are_there(
-    carried_out: Callable[..., tuple[int, list[Line]]], tmp_path: Path
+    carried_out: Callable[..., tuple[int, list[JobMessage]]], tmp_path: Path
 ) -> None:
     half, whole = tasks(tmp_path, 2)
     publish_frames(whole)
@@ -89,7 +89,7 @@ def test_a_job_goes_on_from_the_frames_that_are_there(
 
 
 def test_a_job_that_begins_again_gives_back_what_it_was_at(
-    carried_out: Callable[..., tuple[int, list[Line]]], tmp_path: Path
+    carried_out: Callable[..., tuple[int, list[JobMessage]]], tmp_path: Path
 ) -> None:
     carried_out(tasks(tmp_path, 0), [])
     spool = spool_of(tmp_path)
@@ -102,7 +102,7 @@ def test_a_job_that_begins_again_gives_back_what_it_was_at(
 
 
 def test_a_job_of_another_version_leaves_its_machine_out(
-    carried_out: Callable[..., tuple[int, list[Line]]], tmp_path: Path,
+    carried_out: Callable[..., tuple[int, list[JobMessage]]], tmp_path: Path,
     capsys: pytest.CaptureFixture[str]
 ) -> None:
     ended, lines = carried_out(tasks(tmp_path, 1), [], version="0.0.9 abc")
@@ -113,7 +113,7 @@ def test_a_job_of_another_version_leaves_its_machine_out(
 
 
 def test_a_job_waits_for_a_folder_that_is_away(
-    carried_out: Callable[..., tuple[int, list[Line]]], tmp_path: Path
+    carried_out: Callable[..., tuple[int, list[JobMessage]]], tmp_path: Path
 ) -> None:
     """It is away when the first of two tasks is done, and back a second later."""
     folder = spool_of(tmp_path).folder
@@ -129,7 +129,7 @@ def test_a_job_waits_for_a_folder_that_is_away(
 
 
 def test_a_gpu_that_does_not_start_leaves_its_task_to_the_others(
-    carried_out: Callable[..., tuple[int, list[Line]]], tmp_path: Path,
+    carried_out: Callable[..., tuple[int, list[JobMessage]]], tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(local, "StageWorker", OneBroken)
@@ -142,7 +142,7 @@ def test_a_gpu_that_does_not_start_leaves_its_task_to_the_others(
 
 
 def test_workers_without_a_task_are_heard_too(
-    carried_out: Callable[..., tuple[int, list[Line]]], tmp_path: Path
+    carried_out: Callable[..., tuple[int, list[JobMessage]]], tmp_path: Path
 ) -> None:
     ended, lines = carried_out(tasks(tmp_path, 1), [succeed], cpus=2)
     ready = {line.worker.partition(" job ")[2]: line.task is None for line in lines
@@ -185,7 +185,7 @@ def test_of_many_who_want_a_task_one_gets_it(tmp_path: Path) -> None:
 
 def test_a_line_that_is_half_written_is_heard_when_it_is_whole(tmp_path: Path) -> None:
     spool = made(tmp_path)
-    line = Line("1_0", "worker", "t", FrameDone(1, 2, 0.5))
+    line = JobMessage("1_0", "worker", "t", FrameDone(1, 2, 0.5))
     spool.tell(line)
     file = tmp_path / "said" / "1_0.jsonl"
     text = file.read_bytes()
@@ -203,7 +203,7 @@ def test_a_task_that_was_taken_away_is_not_told_of(tmp_path: Path) -> None:
 
 
 def test_a_damaged_task_is_dropped_and_the_next_is_done(
-    carried_out: Callable[..., tuple[int, list[Line]]], tmp_path: Path
+    carried_out: Callable[..., tuple[int, list[JobMessage]]], tmp_path: Path
 ) -> None:
     """A full disk leaves it empty; the driver lays out anew what nobody has."""
     carried_out([], [])

@@ -12,7 +12,7 @@ from mimegen.farm import slurmqueue
 from mimegen.farm.executor import Begun, Unfit
 from mimegen.farm.settings import FarmSettings
 from mimegen.farm.slurmqueue import GONE, Job, SlurmQueue, asked
-from mimegen.farm.spool import PLAIN, Line, Spool
+from mimegen.farm.spool import PLAIN, JobMessage, Spool
 from mimegen.shots.jobs import JobDone
 
 
@@ -195,8 +195,9 @@ def test_a_task_ends_with_who_has_it(spool: Spool) -> None:
 
 def test_what_several_jobs_say_is_heard_once_and_in_their_order(spool: Spool) -> None:
     assert list(spool.hear()) == [] and not spool.has_messages("1_0")
-    lines = [Line("1_0", "worker 1", "t", Begun()), Line("1_0", "worker 1", "t", JobDone()),
-             Line("1_1", "worker ü", None, Unfit("no light"))]
+    lines = [JobMessage("1_0", "worker 1", "t", Begun()),
+             JobMessage("1_0", "worker 1", "t", JobDone()),
+             JobMessage("1_1", "worker ü", None, Unfit("no light"))]
     spool.tell(lines[2])
     spool.tell(lines[0])
     assert list(spool.hear()) == [lines[0], lines[2]]

@@ -13,7 +13,7 @@ from mimegen import __version__
 from mimegen.base.paths import data_folder
 from mimegen.farm import remote
 from mimegen.farm.executor import Lost
-from mimegen.farm.remote import Probe, RemoteWorker, WorkerHost, WorkerMessage, version
+from mimegen.farm.remote import FolderProbe, RemoteWorker, WorkerHost, WorkerMessage, version
 from mimegen.farm.task import Task, task_to_json
 from mimegen.rendering.taking import JobTaken
 from mimegen.scenery.job import SetJob
@@ -72,10 +72,10 @@ def stages(monkeypatch: pytest.MonkeyPatch) -> list[FakeStage]:
     return FakeStage.made
 
 
-def probe(root: Path) -> Probe:
+def probe(root: Path) -> FolderProbe:
     root.mkdir(exist_ok=True)
     (root / ".probe").write_text("token")
-    return Probe(root, ".probe", "token")
+    return FolderProbe(root, ".probe", "token")
 
 
 def shot(root: Path) -> dict[str, Any]:
@@ -90,8 +90,8 @@ def said(worker: RemoteWorker) -> Sequence[WorkerMessage]:
 
 def test_a_probe_is_seen_where_the_folder_is_the_same(tmp_path: Path) -> None:
     assert probe(tmp_path / "here").seen()
-    assert not Probe(tmp_path / "here", ".probe", "another").seen()
-    assert not Probe(tmp_path / "absent", ".probe", "token").seen()
+    assert not FolderProbe(tmp_path / "here", ".probe", "another").seen()
+    assert not FolderProbe(tmp_path / "absent", ".probe", "token").seen()
 
 
 def said_of_a_shot(worker: RemoteWorker, root: Path, ends: str) -> Sequence[WorkerMessage]:
@@ -108,7 +108,7 @@ def test_a_worker_says_where_it_is(tmp_path: Path, stages: list[FakeStage]) -> N
         socket.gethostname(), "n7", True, version())
     assert stages[0].asked == ("cuda:1", 3)
     assert not RemoteWorker(here, False, "cpu", 1).place().sees_store
-    assert RemoteWorker(Probe(tmp_path, "none", ""), True, "cpu", 1).place().sees_store
+    assert RemoteWorker(FolderProbe(tmp_path, "none", ""), True, "cpu", 1).place().sees_store
     assert version().startswith(f"{__version__} ") and len(version().split()[1]) == 12
 
 

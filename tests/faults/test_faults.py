@@ -26,7 +26,7 @@ from mimegen.library.takes import SeededTakes, library_take
 from mimegen.motion import quaternions
 from mimegen.motion.quaternions import FloatArray
 from mimegen.pages.drawn import columns_at, opengl_is_here, stage_of
-from mimegen.plan.clips import Clip
+from mimegen.plan.clips import PlannedClip
 from mimegen.plan.plan import make_plan
 from mimegen.plan.variants import parse_variants
 from mimegen.shots.config import read_config
@@ -280,11 +280,11 @@ def test_a_fault_is_said_once_and_none_of_it_is_none() -> None:
     assert parse_faults(["float=0", "twitches=0.0"]) == ()
 
 
-def clips(*faults: str, variants: str = "mime") -> list[Clip]:
+def clips(*faults: str, variants: str = "mime") -> list[PlannedClip]:
     takes = SeededTakes((library_take(CATALOGUE.action("basketball"), None, 0),), range(1))
     cells = parse_variants(variants, set(CATALOGUE.characters), set(CATALOGUE.backgrounds))
     plan = make_plan(CATALOGUE, takes, cells, CONFIG, "opengl", faults=parse_faults(faults))
-    return [clip for clip in plan if isinstance(clip, Clip)]
+    return [clip for clip in plan if isinstance(clip, PlannedClip)]
 
 
 def test_only_what_a_fault_touches_is_made_anew() -> None:

@@ -18,7 +18,7 @@ from mimegen.compositing.shown import photograph_shown
 from mimegen.compositing.video import ClipFacts
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.takes import library_take
-from mimegen.plan.clips import Clip
+from mimegen.plan.clips import PlannedClip
 from mimegen.plan.permute.declaration import Declaration
 from mimegen.plan.permute.designs import design_of
 from mimegen.plan.permute.drawing import Drawing
@@ -73,11 +73,11 @@ def of_set(name: str, elevation: float) -> float:
     return of_view(name, high(elevation), 0.0)
 
 
-def clip_of(variant: str, elevation: float) -> Clip:
+def clip_of(variant: str, elevation: float) -> PlannedClip:
     variants = parse_variants(variant, set(CATALOGUE.characters), set(CATALOGUE.backgrounds))
     take = library_take(CATALOGUE.action("stop"), None, 0)
     clip, = make_plan(CATALOGUE, [take], variants, high(elevation), "opengl")
-    assert isinstance(clip, Clip)
+    assert isinstance(clip, PlannedClip)
     return clip
 
 

@@ -30,7 +30,7 @@ from mimegen.library.score_take import ScoreTake
 from mimegen.library.takes import library_take
 from mimegen.manifest.file import read_manifest
 from mimegen.motion import Skeleton
-from mimegen.plan.clips import Clip, DisplayClip
+from mimegen.plan.clips import DisplayClip, PlannedClip
 from mimegen.plan.permute.axes import axes
 from mimegen.plan.permute.declaration import Declaration, Permutation, read_spec
 from mimegen.plan.permute.planned import config_of, permuted_plan
@@ -57,18 +57,18 @@ def declared(action: str = "boxing", **values: Any) -> Declaration:
         "display": "video", "config": "preview", **partner} | values)
 
 
-def clip_of(declaration: Declaration, number: int = 0) -> Clip:
+def clip_of(declaration: Declaration, number: int = 0) -> PlannedClip:
     clip, = permuted_plan(CATALOGUE, [Permutation(number, declaration)], "cpu")
-    assert isinstance(clip, Clip)
+    assert isinstance(clip, PlannedClip)
     return clip
 
 
-def usual_clip(variant: str = "base+blank@0") -> Clip:
+def usual_clip(variant: str = "base+blank@0") -> PlannedClip:
     take = library_take(CATALOGUE.action("boxing"), None, 3)
     cells = parse_variants(variant, set(CATALOGUE.characters), set(CATALOGUE.backgrounds))
     clip, = make_plan(CATALOGUE, [take], cells,
                       read_config(CATALOGUE.file("config", "preview")), "cpu")
-    assert isinstance(clip, Clip)
+    assert isinstance(clip, PlannedClip)
     return clip
 
 
@@ -291,7 +291,7 @@ def test_dots_of_a_specification_are_made_and_verified(tmp_path: Path) -> None:
 def selected(planned: Planned) -> int:
     """Print the clip of a selection."""
     clip, = planned.plan
-    assert isinstance(clip, Clip)
+    assert isinstance(clip, PlannedClip)
     click.echo(f"{clip.shot.key} {clip.sample_id}")
     return 0
 
@@ -359,7 +359,7 @@ def test_a_declared_fault_is_the_one_of_a_plain_request() -> None:
     plain, = make_plan(CATALOGUE, [library_take(CATALOGUE.action("boxing"), None, 3)], cells,
                        read_config(CATALOGUE.file("config", "preview")), "cpu",
                        faults=parse_faults(["float=0.5"]))
-    assert isinstance(plain, Clip)
+    assert isinstance(plain, PlannedClip)
     wrong = clip_of(declared(fault="float", fault_amount=0.5))
     assert wrong.shot.key == plain.shot.key != clip_of(declared()).shot.key
     assert wrong.permutation is not None and wrong.permutation.content()["fault_amount"] == 0.5

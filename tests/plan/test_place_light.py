@@ -15,7 +15,7 @@ from mimegen.compositing.compose import Compositor
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.photos.light import BRIGHTEST, DIMMEST, measured_tint
 from mimegen.library.takes import library_take
-from mimegen.plan.clips import Clip
+from mimegen.plan.clips import PlannedClip
 from mimegen.plan.lighting import PlaceLight, place_light
 from mimegen.plan.plan import Plan, make_plan
 from mimegen.plan.variants import parse_variants
@@ -89,7 +89,7 @@ def planned(variants: str, follow: bool) -> Plan:
     return make_plan(CATALOGUE, [take], cells, CONFIG, "opengl", follow_place=follow)
 
 
-def clips_of(plan: Plan) -> list[Clip]:
+def clips_of(plan: Plan) -> list[PlannedClip]:
     return [clip for part in plan.castings() for clip in part.clips]
 
 

@@ -19,7 +19,7 @@ from mimegen.farm.task import Task
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.score_take import ScoreTake
 from mimegen.library.takes import SeededTakes, library_take
-from mimegen.plan.clips import Clip, DisplayClip
+from mimegen.plan.clips import DisplayClip, PlannedClip
 from mimegen.plan.keys import sweeping_code
 from mimegen.plan.plan import Plan, make_plan
 from mimegen.plan.shots import camera_of
@@ -199,7 +199,7 @@ def displays_of(plan: Plan) -> list[DisplayClip]:
     return [display for part in plan.castings() for display in part.displays]
 
 
-def clips_of(plan: Plan) -> list[Clip]:
+def clips_of(plan: Plan) -> list[PlannedClip]:
     return [clip for part in plan.castings() for clip in part.clips]
 
 

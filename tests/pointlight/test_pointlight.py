@@ -23,7 +23,7 @@ from mimegen.pointlight.presets import presets, read_display
 from mimegen.pointlight.sample import sample_windows
 from mimegen.pointlight.scenes import scene_of_motions
 from mimegen.pointlight.spec import Display, FrameSample, changed
-from mimegen.pointlight.stimulus import Scene, Stimulus, make_stimulus
+from mimegen.pointlight.stimulus import DotScene, Stimulus, make_stimulus
 from mimegen.pointlight.view import camera_view
 from mimegen.pointlight.words import worded_display
 from mimegen.shots.camera import Camera
@@ -50,7 +50,7 @@ def display(**values: object) -> Display:
     return changed(Display(name="test", description="", width=256, height=256, fps=FPS), **values)
 
 
-def scene(shown: Display, people: Sequence[Motion] | None = None) -> Scene:
+def scene(shown: Display, people: Sequence[Motion] | None = None) -> DotScene:
     motions = people or [walker()]
     return scene_of_motions("walker", [(motion, None) for motion in motions], shown, {})
 
@@ -248,7 +248,7 @@ def test_lost_markers_are_not_drawn_and_unseen_ones_are_no_dots() -> None:
     dots = marker_dots(("a", "b", "c", "d"), places)
     assert dots.names == ("a", "b", "c") and dots.visible[:, 1].sum() == 16
     shown = display(dots="all_markers", dot_diameter="4px")
-    made = make_stimulus(Scene("m", dots, np.zeros((20, 1, 3)), FPS, 1.0), shown)
+    made = make_stimulus(DotScene("m", dots, np.zeros((20, 1, 3)), FPS, 1.0), shown)
     counts = [ndimage.label(picture > 0, np.ones((3, 3)))[1] for picture in frames_of(made)]
     assert counts[6] == 2 and counts[0] == 3
 

@@ -25,7 +25,7 @@ from mimegen.plan.plan import make_plan
 from mimegen.plan.variants import parse_variants
 from mimegen.pointlight.body import BodySurface, first_surface, hidden_dots, posed_body
 from mimegen.pointlight.displayjob import DisplayJob, read_facts
-from mimegen.pointlight.dots import Dots
+from mimegen.pointlight.dots import DotTracks
 from mimegen.pointlight.drawing import pictures
 from mimegen.pointlight.filming import filmed, write_mp4
 from mimegen.pointlight.landmarks import motion_dots
@@ -62,7 +62,7 @@ def test_dots_behind_a_body_are_hidden_and_no_others(distance: float) -> None:
     across = np.array([0.0, 0.0, 3.5, 0.0, 0.4])
     # Seen from the front, towards +Y: y is the depth.
     places = np.stack([across, depth, np.zeros(5)], axis=1)[None]
-    dots = Dots.of(tuple("abcde"), np.array([0, 0, 0, 0, 0]), places)
+    dots = DotTracks.of(tuple("abcde"), np.array([0, 0, 0, 0, 0]), places)
     view = View(400, 400, np.zeros(3), view_from(0, 0), 40, distance)
     hidden = hidden_dots(dots, view, [box(0.5)])[0]
     assert hidden.tolist() == [False, True, False, True, True]
@@ -73,7 +73,7 @@ def test_dots_behind_a_body_are_hidden_and_no_others(distance: float) -> None:
 
 def test_every_body_hides_dots_also_those_of_others() -> None:
     places = np.array([[-2.0, 2.0, 0.0], [2.0, 2.0, 0.0], [0.0, 2.0, 0.0]])[None]
-    dots = Dots.of(tuple("abc"), np.array([0, 1, 1]), places)
+    dots = DotTracks.of(tuple("abc"), np.array([0, 1, 1]), places)
     view = View(400, 400, np.zeros(3), view_from(0, 0), 40)
     bodies = [box(0.5, at=(-2.0, 0.0, 0.0)), box(0.5, at=(2.0, 0.0, 0.0))]
     for order in (bodies, bodies[::-1]):

@@ -10,7 +10,7 @@ from mimegen.base.errors import RequestError
 from mimegen.motion import Motion
 from mimegen.motion.quaternions import FloatArray
 from mimegen.pointlight.discs import to_linear
-from mimegen.pointlight.dots import MASK, Dots
+from mimegen.pointlight.dots import MASK, DotTracks
 from mimegen.pointlight.stimulus import Stimulus, make_stimulus
 from test_pointlight import FPS, display, frames_of, scene, stimulus, walker
 
@@ -40,7 +40,7 @@ def test_speed_warp_rate_and_span() -> None:
 def test_scrambling_keeps_every_dots_velocity_spectrum(rule: str) -> None:
     plain, scrambled = stimulus().dots, stimulus(f"scrambled={rule}").dots
 
-    def spectrum(dots: Dots) -> NDArray[Any]:
+    def spectrum(dots: DotTracks) -> NDArray[Any]:
         return np.abs(np.fft.rfft(np.diff(dots.places[..., :2], axis=0), axis=0))
 
     assert np.allclose(spectrum(plain), spectrum(scrambled))
@@ -69,7 +69,7 @@ def test_phase_scrambling_shifts_each_dots_own_motion_in_time() -> None:
     assert (steps.max(axis=0) <= usual.max(axis=0) + 1e-6).all()
 
 
-def still(*manipulations: str) -> Dots:
+def still(*manipulations: str) -> DotTracks:
     """A figure that stands still shows when dots hop."""
     motion = walker(40)
     motion = Motion(motion.skeleton, FPS, motion.root_positions[:1].repeat(40, 0),

@@ -8,12 +8,12 @@ import pytest
 
 from mimegen.base.errors import RequestError
 from mimegen.motion import Motion, quaternions, standard_skeleton
-from mimegen.pointlight.dots import Dots
+from mimegen.pointlight.dots import DotTracks
 from mimegen.pointlight.landmarks import dot_set, marker_dots, motion_dots, together
 from mimegen.pointlight.record import display_facts
 from mimegen.pointlight.scenes import scene_of_markers, scene_of_motions
 from mimegen.pointlight.spec import Display, changed
-from mimegen.pointlight.stimulus import Scene, make_stimulus, used_dots
+from mimegen.pointlight.stimulus import DotScene, make_stimulus, used_dots
 from mimegen.pointlight.view import framed_view
 from mimegen.readers.points import Points
 from mimegen.readers.roles import find_roles
@@ -109,10 +109,10 @@ def test_a_dot_between_joints_lies_in_their_middle_and_a_tail_at_the_bones_end()
                                                              "trunk": ()}))
 
 
-def ring(radius: float, height: float) -> Dots:
+def ring(radius: float, height: float) -> DotTracks:
     """Two dots one above the other, both ``radius`` before the middle, and their opposites."""
     corners = np.array([[x, 0.0, z] for x in (-radius, radius) for z in (0.0, height)])
-    return Dots.of(("a", "b", "c", "d"), np.zeros(4, np.intp), corners[None] + [5.0, 3.0, 0.0])
+    return DotTracks.of(("a", "b", "c", "d"), np.zeros(4, np.intp), corners[None] + [5.0, 3.0, 0.0])
 
 
 @pytest.mark.parametrize(("radius", "height", "scale"), [(0.1, 2.0, 40.0), (2.0, 0.5, 42.5)])
@@ -217,7 +217,7 @@ def test_a_record_gives_the_view() -> None:
 def test_a_dot_is_used_where_any_of_it_lies_in_the_picture(axis: int, end: float) -> None:
     dots = marker_dots(("a", "b", "c", "d"), np.random.default_rng(0).random((2, 4, 3)))
     shown = changed(PLAIN, dot_diameter="6px")
-    made = make_stimulus(Scene("m", dots, np.zeros((2, 1, 3)), 30.0, 1.7), shown)
+    made = make_stimulus(DotScene("m", dots, np.zeros((2, 1, 3)), 30.0, 1.7), shown)
     places = np.full(made.dots.places.shape, 50.0)
     places[..., axis], places[..., 2] = [-2.9, -3.1, end + 2.9, end + 3.1], 1000.0
     used = used_dots(replace(made, dots=made.dots.moved(places)))

@@ -19,14 +19,14 @@ from mimegen.compositing.background import read_background
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.places import place
 from mimegen.library.scene_take import scene_take
-from mimegen.library.take import Take
+from mimegen.library.take import LibraryTake
 from mimegen.library.takes import library_take
 from mimegen.motion import Motion, standard_skeleton
 from mimegen.pages.preview import capsule_body
 from mimegen.scenery.clearing import (
     FURTHEST_M,
     NONE,
-    Changes,
+    SetClearing,
     changed,
     changes_on_the_floor,
     needed_changes,
@@ -104,7 +104,7 @@ def test_a_way_through_crates_moves_the_performer_before_it_takes_any_away() -> 
     into = changes_on_the_floor(laid, swept_of(walking((0, 0), (2.2, 0))))
     assert into.moved != (0.0, 0.0) and not into.left_out
     between = changes_on_the_floor(laid, swept_of(walking((-9, 0), (9, 0))))
-    assert between == Changes((0.0, -1.0))
+    assert between == SetClearing((0.0, -1.0))
     fence = hall(objects=[{"kind": "group", "of": "crate", "at": [2.5, -10, 0],
                            "repeat": [{"count": 20, "step": [0, 1, 0]}]}])
     through = changes_on_the_floor(LaidSet(fence), swept_of(walking((-9, 0), (9, 0))))
@@ -125,7 +125,7 @@ def test_two_performers_are_both_kept_clear() -> None:
 
 def test_only_the_copy_that_is_in_the_way_goes_and_the_others_stay_where_they_are() -> None:
     scenery = hall()
-    rest = changed(scenery, Changes(left_out=((0, 2),)))
+    rest = changed(scenery, SetClearing(left_out=((0, 2),)))
     places = [piece.matrix for piece in lay_out(scenery)]
     kept = sorted(np.round(piece.matrix, 3).tolist() for piece in lay_out(rest))
     assert kept == sorted(np.round(place, 3).tolist() for number, place in enumerate(places)
@@ -136,7 +136,7 @@ def test_a_row_in_which_materials_take_turns_keeps_them() -> None:
     scenery = hall(materials=HALL["materials"] | {"steel": {"color": "#888888"}}, objects=[
         {"kind": "box", "size": [1, 1, 1], "material": ["wood", "steel"], "at": [3, -3, 0],
          "scale": [1, 0.5, 2], "turn": [0, 20, 40], "repeat": [{"count": 4, "step": [0, 2, 0]}]}])
-    before, after = lay_out(scenery), lay_out(changed(scenery, Changes(left_out=((0, 1),))))
+    before, after = lay_out(scenery), lay_out(changed(scenery, SetClearing(left_out=((0, 1),))))
     assert [piece.material for piece in after] == ["wood", "wood", "steel"]
     for old, new in zip([before[0], *before[2:]], after, strict=True):
         assert np.allclose(old.matrix, new.matrix, atol=1e-3)
@@ -177,9 +177,9 @@ def test_what_was_swept_and_changed_survives_json() -> None:
     swept = swept_of(walking((0, 0), (2.2, 0)))
     assert Swept.from_content(swept.content()) == swept
     assert GroundGrid.of(swept.floor.cells) == swept.floor
-    changes = Changes((0.5, -1.0), ((3, 0), (7, 2)), ("wall",))
-    assert Changes.from_content(changes.content()) == changes
-    assert Changes.from_content(NONE.content()) == NONE
+    changes = SetClearing((0.5, -1.0), ((3, 0), (7, 2)), ("wall",))
+    assert SetClearing.from_content(changes.content()) == changes
+    assert SetClearing.from_content(NONE.content()) == NONE
 
 
 def test_last_bits_of_a_motion_do_not_decide_what_is_taken() -> None:
@@ -191,7 +191,7 @@ def test_last_bits_of_a_motion_do_not_decide_what_is_taken() -> None:
 
 def test_a_changed_set_is_read_back_as_it_was_written(tmp_path: Path) -> None:
     """Farms send sets as JSON, and their keys are of their content."""
-    scenery = changed(hall(), Changes((0.5, 0.0), ((0, 1),)))
+    scenery = changed(hall(), SetClearing((0.5, 0.0), ((0, 1),)))
     assert Scenery.model_validate_json(scenery.model_dump_json()) == scenery
     file = tmp_path / "hall.yaml"
     file.write_text(yaml.safe_dump({
@@ -225,7 +225,7 @@ def scene_of(name: str) -> tuple[Performance, ...]:
                  for one in performed(take_of(name)))
 
 
-def take_of(name: str) -> Take:
+def take_of(name: str) -> LibraryTake:
     if name in CATALOGUE.scenes:
         return scene_take(CATALOGUE, name, 0)
     return library_take(CATALOGUE.action(name), None, 0)

@@ -13,7 +13,7 @@ from mimegen.compositing.background import Background, background_key, read_back
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.places import place, place_key
 from mimegen.library.takes import SeededTakes, library_take
-from mimegen.plan.clips import Clip
+from mimegen.plan.clips import PlannedClip
 from mimegen.plan.plan import make_plan
 from mimegen.plan.variants import parse_variants
 from mimegen.scenery import variation
@@ -303,10 +303,10 @@ def test_variants_name_places_by_seed() -> None:
     takes = SeededTakes((library_take(catalogue.action("basketball"), None, 0),), range(1))
     config = read_config(catalogue.file("config", "draft"))
 
-    def clips(variants: str, set_seed: int | None = None) -> list[Clip]:
+    def clips(variants: str, set_seed: int | None = None) -> list[PlannedClip]:
         cells = parse_variants(variants, set(catalogue.characters), set(catalogue.backgrounds))
         plan = make_plan(catalogue, takes, cells, config, "opengl", set_seed=set_seed)
-        return [clip for clip in plan if isinstance(clip, Clip)]
+        return [clip for clip in plan if isinstance(clip, PlannedClip)]
 
     four = clips("base+aligned@0,base+aligned:7@0,base+living_room:7@0,base+living_room:8@0")
     assert len({clip.key for clip in four}) == len({clip.sample_id for clip in four}) == 4

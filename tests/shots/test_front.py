@@ -12,7 +12,7 @@ from mimegen.library.catalogue import Catalogue
 from mimegen.library.recorded_take import RecordedTake
 from mimegen.library.scene_take import scene_take
 from mimegen.library.score_take import ScoreTake
-from mimegen.library.take import Take
+from mimegen.library.take import LibraryTake
 from mimegen.library.takes import library_take, user_take
 from mimegen.plan.front import CameraDirection, camera_azimuth
 from mimegen.plan.plan import Plan, make_plan
@@ -27,7 +27,7 @@ CATALOGUE = Catalogue.with_libraries(())
 TWISTED_DEG = 12.0
 
 
-def plan_of(take: Take, variants: str, config: str = "preview") -> Plan:
+def plan_of(take: LibraryTake, variants: str, config: str = "preview") -> Plan:
     cells = parse_variants(variants, set(CATALOGUE.characters), set(CATALOGUE.backgrounds))
     return make_plan(CATALOGUE, [take], cells, read_config(CATALOGUE.file("config", config)), "cpu")
 

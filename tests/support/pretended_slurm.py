@@ -12,7 +12,7 @@ from mimegen.farm import slurm, slurmqueue
 from mimegen.farm.executor import Begun, Heard
 from mimegen.farm.settings import FarmSettings
 from mimegen.farm.slurm import SlurmExecutor
-from mimegen.farm.spool import Line, Spool
+from mimegen.farm.spool import JobMessage, Spool
 from mimegen.farm.task import Task
 from mimegen.shots.camera import Camera
 from mimegen.shots.config import read_config
@@ -111,8 +111,8 @@ def do_one(spool: Spool, job: str, by_name: dict[str, Task]) -> None:
     assert name is not None
     content = spool.content(name)
     assert content is not None
-    spool.tell(Line(job, f"node1 job {job}", name, Begun()))
+    spool.tell(JobMessage(job, f"node1 job {job}", name, Begun()))
     publish_frames(by_name[content["title"]])
-    spool.tell(Line(job, f"node1 job {job}", name, FrameDone(0, 1, 0.5)))
+    spool.tell(JobMessage(job, f"node1 job {job}", name, FrameDone(0, 1, 0.5)))
     assert spool.done(name, job)
-    spool.tell(Line(job, f"node1 job {job}", name, JobDone()))
+    spool.tell(JobMessage(job, f"node1 job {job}", name, JobDone()))

@@ -42,7 +42,7 @@ def _code_key(modules: tuple[str, ...], without: frozenset[str],
 
 
 @dataclass
-class Source:
+class ModuleFacts:
     """What a key needs to know of a module.
 
     ``digest`` is that of its code. ``imports`` are a name in this module, the module it is
@@ -55,9 +55,9 @@ class Source:
     data: list[str] = field(default_factory=list)
 
 
-def closure(*modules: str, without: Collection[str] = ()) -> dict[str, Source]:
+def closure(*modules: str, without: Collection[str] = ()) -> dict[str, ModuleFacts]:
     """Return these modules and all that they need, by name, sorted; see ``code_key``."""
-    found: dict[str, Source] = {}
+    found: dict[str, ModuleFacts] = {}
     waiting = [*modules]
     while waiting:
         module = waiting.pop()
@@ -90,7 +90,7 @@ class _ImportReader:
     """Reads a module's text; what it finds of imports and data gathers in ``source``."""
 
     def __init__(self, text: bytes) -> None:
-        self.source = Source()
+        self.source = ModuleFacts()
         self._parts: list[str] = []
         self._read(ast.parse(text))
         self.source.digest = sha256("\n".join(self._parts).encode()).hexdigest()
@@ -151,16 +151,16 @@ def _is_ours(module: str) -> bool:
 
 # Reading all sources takes most of a second, so what was found is kept where Python keeps bytecode,
 # by module, with a stamp of its text and of the text of this module.
-_fresh: dict[str, tuple[str, Source]] = {}
+_fresh: dict[str, tuple[str, ModuleFacts]] = {}
 
 
 @cache
-def _source(module: str) -> Source:
+def _source(module: str) -> ModuleFacts:
     text = source_file(module).read_bytes()
     stamp = sha256(Path(__file__).read_bytes() + text).hexdigest()
     kept_stamp, *kept = _kept_sources().get(module, ("",))
     if kept_stamp == stamp:
-        return Source(*kept)
+        return ModuleFacts(*kept)
     source = _ImportReader(text).source
     _fresh[module] = stamp, source
     return source

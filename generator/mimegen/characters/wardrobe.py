@@ -13,7 +13,7 @@ from mimegen.motion.quaternions import FloatArray
 Template = dict[str, Any]
 
 
-class Shade(Strict):
+class ShadeRange(Strict):
     """From where to where a color's hue, saturation and value are drawn."""
 
     hue: tuple[float, float] = (0.0, 1.0)
@@ -65,7 +65,7 @@ class RandomPeople(Strict):
     beards: dict[str, float]
     hair_colors: tuple[str, ...]
     eye_colors: tuple[str, ...]
-    shades: dict[str, Shade]
+    shades: dict[str, ShadeRange]
     dyes: Dyes
     shoes: dict[str, Template]
     legs: dict[str, Template]

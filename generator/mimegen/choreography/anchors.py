@@ -10,7 +10,7 @@ from mimegen.choreography.body import (
     FLOOR,
     HERE,
     PARTNER,
-    Frames,
+    MovingFrame,
     centimetre,
     landmark_frames,
     partner_place,
@@ -64,12 +64,12 @@ class Context(NamedTuple):
         return centimetre(self.skeleton)
 
 
-def own_floor(context: Context) -> Frames:
+def own_floor(context: Context) -> MovingFrame:
     """Return the floor under the performer, wherever they have walked and turned."""
     phases = context.line.written_phases
     ground = body_ground(walks(phases), walk_start(phases), context.walked)
     places = in_body_axes(np.column_stack([ground.place, np.zeros(len(ground.place))]))
-    return Frames(places * context.unit, about_z(ground.turn))
+    return MovingFrame(places * context.unit, about_z(ground.turn))
 
 
 def about_z(degrees: FloatArray) -> FloatArray:
@@ -85,7 +85,7 @@ class Anchors:
     def __init__(self, score: Score, context: Context, pose: GlobalPose) -> None:
         """Take the frames from ``pose``, the global pose as far as it is known."""
         self.score, self.context, self.pose = score, context, pose
-        self._known: dict[tuple[str, float], Frames] = {}
+        self._known: dict[tuple[str, float], MovingFrame] = {}
         self._tracks: dict[str, hands.HandTrack] = {}
 
     def hand_track(self, side: str) -> hands.HandTrack:
@@ -113,34 +113,34 @@ class Anchors:
         return bare._replace(clock=Clock(moments, late), drift=drift * self.context.unit,
                              stray=apart[:, None] * life.stray[own].at(moments))
 
-    def resolve(self, name: str, side: float) -> Frames:
+    def resolve(self, name: str, side: float) -> MovingFrame:
         """Return the frame of a landmark, prop or hand for a hand on ``side``."""
         if (name, side) not in self._known:
             self._known[name, side] = self._found(name, side)
         return self._known[name, side]
 
-    def _found(self, name: str, side: float) -> Frames:
+    def _found(self, name: str, side: float) -> MovingFrame:
         count = len(self.context.moments)
         if name == FLOOR:
-            return Frames(np.zeros((count, 3)), np.tile(quaternions.IDENTITY, (count, 1)))
+            return MovingFrame(np.zeros((count, 3)), np.tile(quaternions.IDENTITY, (count, 1)))
         if name == HERE:
             return own_floor(self.context)
         if name in self.score.props:
             return self._prop(name)
         if name.startswith(PARTNER) and self.context.partner is not None:
             places = partner_place(self.context.skeleton, self.context.partner, name)
-            return Frames(places, np.tile(quaternions.IDENTITY, (count, 1)))
+            return MovingFrame(places, np.tile(quaternions.IDENTITY, (count, 1)))
         if name in ("left_hand", "right_hand", "other_hand"):
             own = side if name == "other_hand" else (LEFT if name == "right_hand" else RIGHT)
             return self._hand("Right" if own == LEFT else "Left")
         return landmark_frames(self.context.skeleton, self.pose, name, side)
 
-    def _hand(self, side: str) -> Frames:
+    def _hand(self, side: str) -> MovingFrame:
         self._known[f"{side.lower()}_hand", LEFT] = self.resolve("chest", LEFT)
         points = hands.touching_points(self.hand_track(side), self.resolve, self.context.unit)
-        return Frames(points, self.resolve("chest", LEFT).rotations)
+        return MovingFrame(points, self.resolve("chest", LEFT).rotations)
 
-    def _prop(self, name: str) -> Frames:
+    def _prop(self, name: str) -> MovingFrame:
         start = PropKey(to=Place("chest", (0.0, 35.0, -5.0)))
         keys = track_keys(self.context.line.phases, name, start)
         now = self.context.clock("hands").now
@@ -155,13 +155,13 @@ class Anchors:
         rotations = quaternions.normalise(
             np.einsum("fk,kfc->fc", weights, np.stack([f.rotations for f in frames]))
         )
-        return Frames(places, quaternions.multiply(rotations, own))
+        return MovingFrame(places, quaternions.multiply(rotations, own))
 
-    def _on(self, key: object) -> Frames:
+    def _on(self, key: object) -> MovingFrame:
         assert isinstance(key, PropKey | GazeKey) and key.to is not None
         frame = self.resolve(key.to.anchor, LEFT)
         offset = in_body_axes(np.array(key.to.offset) * self.context.unit)
-        return Frames(frame.place(offset), frame.rotations)
+        return MovingFrame(frame.place(offset), frame.rotations)
 
     def gaze(self) -> FloatArray:
         """Return what the person looks at (F, 3)."""

@@ -24,7 +24,7 @@ PARTNER = "partner_"
 HAND_ANCHORS = ("left_hand", "right_hand", "other_hand")
 
 
-class Frames(NamedTuple):
+class MovingFrame(NamedTuple):
     """A moving frame of reference: ``positions`` (F, 3) in metres, ``rotations`` (F, 4)."""
 
     positions: FloatArray
@@ -44,16 +44,16 @@ class Capsule(NamedTuple):
     radius: float
 
 
-class _Landmark(Strict):
+class _CarriedPoint(Strict):
     point: str
     carrier: str = Field(alias="with")
     at: Vector
 
 
 class _Landmarks(Strict):
-    middle: Mapping[str, _Landmark]
-    sided: Mapping[str, _Landmark]
-    partner: Mapping[str, _Landmark]
+    middle: Mapping[str, _CarriedPoint]
+    sided: Mapping[str, _CarriedPoint]
+    partner: Mapping[str, _CarriedPoint]
 
 
 class _CapsuleLine(Strict):
@@ -129,7 +129,7 @@ def centimetre(skeleton: Skeleton) -> float:
     return 0.01 * float(np.linalg.norm(np.diff(places, axis=0), axis=1).sum()) / STANDARD_ARM_M
 
 
-def landmark_frames(skeleton: Skeleton, pose: GlobalPose, name: str, side: float) -> Frames:
+def landmark_frames(skeleton: Skeleton, pose: GlobalPose, name: str, side: float) -> MovingFrame:
     """Return a landmark's moving frame; ``side`` is the side of the hand that asks for it."""
     landmarks = _data().landmarks
     if name in landmarks.middle:
@@ -142,8 +142,8 @@ def landmark_frames(skeleton: Skeleton, pose: GlobalPose, name: str, side: float
     carrier = _joint(skeleton, entry.carrier, prefix)
     point = skeleton.heads[_joint(skeleton, entry.point, prefix)]
     offset = in_body_axes(np.array(entry.at, float) * centimetre(skeleton), side)
-    frame = Frames(pose.positions[:, carrier], pose.rotations[:, carrier])
-    return Frames(frame.place(point + offset - skeleton.heads[carrier]), frame.rotations)
+    frame = MovingFrame(pose.positions[:, carrier], pose.rotations[:, carrier])
+    return MovingFrame(frame.place(point + offset - skeleton.heads[carrier]), frame.rotations)
 
 
 def partner_place(skeleton: Skeleton, pose: GlobalPose, name: str) -> FloatArray:
@@ -185,7 +185,7 @@ def away_from_capsule(
 
     ``points`` are (F, 3) or (F, N, 3) in metres; distances are negative inside.
     """
-    joint = Frames(pose.positions[:, capsule.joint], pose.rotations[:, capsule.joint])
+    joint = MovingFrame(pose.positions[:, capsule.joint], pose.rotations[:, capsule.joint])
     start = joint.place(capsule.start)
     line = quaternions.rotate(joint.rotations, capsule.end - capsule.start)
     if points.ndim == 3:

@@ -149,7 +149,7 @@ class _Seen(NamedTuple):
     mirror: bool
 
 
-class Kept(NamedTuple):
+class CheckResult(NamedTuple):
     """A check within a span of a performance.
 
     The value that comes nearest to missing it, or is farthest beyond, is at ``time_s``; it keeps
@@ -180,7 +180,7 @@ def missed(motions: Sequence[Motion], score: Score, seed: int = 0, style: str | 
 
 
 def kept(motions: Sequence[Motion], score: Score, seed: int = 0, style: str | None = None
-         ) -> list[Kept]:
+         ) -> list[CheckResult]:
     """Return by how much motions keep each check of a score, each time it is to be seen.
 
     Motions and errors are those of ``missed``.
@@ -189,7 +189,7 @@ def kept(motions: Sequence[Motion], score: Score, seed: int = 0, style: str | No
     if not checks:
         return []
     rendition = vary(score, seed, style)[0]
-    course, found = course_of(score, rendition), list[Kept]()
+    course, found = course_of(score, rendition), list[CheckResult]()
     for check in checks:
         own = 1 if check.who == "partner" else 0
         other = motions[1 - own] if len(motions) > 1 else None
@@ -199,7 +199,7 @@ def kept(motions: Sequence[Motion], score: Score, seed: int = 0, style: str | No
     return found
 
 
-def _kept(check: Check, values: FloatArray, span: tuple[float, float], fps: float) -> Kept:
+def _kept(check: Check, values: FloatArray, span: tuple[float, float], fps: float) -> CheckResult:
     """Return by how much a check is kept within a span of the performance in seconds."""
     first = min(int(span[0] * fps), len(values) - 1)
     inside = values[first : max(first + 1, round(span[1] * fps) + 1)]
@@ -209,7 +209,7 @@ def _kept(check: Check, values: FloatArray, span: tuple[float, float], fps: floa
         inside = np.array([np.ptp(inside)])
     spare = (1.0 if check.least is not None else -1.0) * (inside - check.limit)
     at = int(np.argmax(spare) if check.when == "some" else np.argmin(spare))
-    return Kept(check, (first + at) / fps, float(inside[at]), float(spare[at]))
+    return CheckResult(check, (first + at) / fps, float(inside[at]), float(spare[at]))
 
 
 def _spread(places: FloatArray) -> float:

@@ -10,7 +10,7 @@ from mimegen.choreography.variation import Rendition
 from mimegen.motion.quaternions import FloatArray
 
 
-class Course(NamedTuple):
+class ScoreCourse(NamedTuple):
     """How a rendition goes through its score: pieces (score from, score to, performed from, to)."""
 
     pieces: tuple[tuple[float, float, float, float], ...]
@@ -39,7 +39,7 @@ def _at(piece: tuple[float, float, float, float], moment: float) -> float:
     return begin + (end - begin) * (moment - first) / (last - first)
 
 
-def course_of(score: Score, rendition: Rendition) -> Course:
+def course_of(score: Score, rendition: Rendition) -> ScoreCourse:
     """Return the way through the score, repeats written out, as the rendition keeps its time."""
     performed, written = rendition.line.clock
     pieces, shift, begin = [], 0.0, 0.0
@@ -51,8 +51,8 @@ def course_of(score: Score, rendition: Rendition) -> Course:
                    for turn in range(times)]
         shift, begin = shift + (times - 1) * length, repeat.until
     pieces.append((begin, score.duration, begin + shift))
-    return Course(tuple(_timed(piece, performed, written) for piece in pieces
-                         if piece[1] > piece[0]))
+    return ScoreCourse(tuple(_timed(piece, performed, written) for piece in pieces
+                              if piece[1] > piece[0]))
 
 
 def _times(score: Score, repeat: Repeat, rendition: Rendition) -> int:

@@ -11,7 +11,7 @@ from mimegen.base.vectors import lengths, product, unit
 from mimegen.choreography.arms import ArmGoal
 from mimegen.choreography.body import (
     STANDARD_ARM_M,
-    Frames,
+    MovingFrame,
     bar_axis,
     centimetre,
     hand_axes,
@@ -79,7 +79,7 @@ class HandTrack(NamedTuple):
         return np.asarray(np.clip(product(self.weights(), counts), 0.0, 1.0))
 
 
-Resolve = Callable[[str, float], Frames]
+Resolve = Callable[[str, float], MovingFrame]
 
 
 def touching_points(track: HandTrack, resolve: Resolve, unit_m: float) -> FloatArray:

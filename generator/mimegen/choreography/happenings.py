@@ -12,7 +12,7 @@ from pydantic import AfterValidator, Field
 
 from mimegen.base.errors import near_misses
 from mimegen.base.yaml_file import Strict, YamlFile
-from mimegen.choreography.course import Course, course_of
+from mimegen.choreography.course import ScoreCourse, course_of
 from mimegen.choreography.hands import HANGING
 from mimegen.choreography.score import HandKey, Score
 from mimegen.choreography.tracks import TimedKey, track_keys
@@ -160,14 +160,14 @@ def _interval(kind: str, name: str, span: Span, **facts: object) -> Interval:
         | {key: value for key, value in facts.items() if value is not None})
 
 
-def _steps(given: Happenings, course: Course) -> Iterator[Interval]:
+def _steps(given: Happenings, course: ScoreCourse) -> Iterator[Interval]:
     for step in given.steps:
         for span in course.times(step.start, step.end):
             yield _interval("step", step.does, span, performer=step.who, hand=step.hand,
                             object=given.thing(step.thing))
 
 
-def _held(score: Score, given: Happenings, course: Course) -> Iterator[Interval]:
+def _held(score: Score, given: Happenings, course: ScoreCourse) -> Iterator[Interval]:
     for name, thing in given.things.items():
         for side in SIDES:
             for start, end in _spans(getattr(thing, side), score):
@@ -175,7 +175,7 @@ def _held(score: Score, given: Happenings, course: Course) -> Iterator[Interval]
                     yield _interval("held", name, span, hand=side, object=given.thing(name))
 
 
-def _cue(given: Happenings, course: Course, known: tuple[str, CueFacts] | None
+def _cue(given: Happenings, course: ScoreCourse, known: tuple[str, CueFacts] | None
          ) -> Iterator[Interval]:
     if given.cue is None or known is None:
         return

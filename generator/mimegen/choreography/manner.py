@@ -18,7 +18,7 @@ SIZED = ("turn", "lean", "tilt", "up", "forward", "left", "heel",
 
 
 @dataclass(frozen=True)
-class Manner:
+class CueManner:
     """How a cue is performed; what is None is as its score has it.
 
     ``intensity`` is 0 to 1, of which 1 is as written; ``frequency`` is how many times its movement
@@ -37,10 +37,10 @@ class Manner:
                 *(f"{word}{value:g}" for word, value in numbers if value is not None))
 
 
-AS_WRITTEN = Manner()
+AS_WRITTEN = CueManner()
 
 
-def in_manner(score: Score, manner: Manner) -> Score:
+def in_manner(score: Score, manner: CueManner) -> Score:
     """Return a score, of the stance already, that is done so strongly and so often.
 
     Raises RequestError for a frequency of what is not repeated.

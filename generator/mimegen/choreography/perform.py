@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from mimegen.base.files import file_hash
-from mimegen.choreography.checks import Kept, checks_file, kept
+from mimegen.choreography.checks import CheckResult, checks_file, kept
 from mimegen.choreography.finding import Finding
 from mimegen.choreography.flaws import flaws
 from mimegen.choreography.score import Score
@@ -47,7 +47,7 @@ class Settled(NamedTuple):
 
     share: float
     motions: tuple[Motion, ...]
-    seen: tuple[Kept, ...]
+    seen: tuple[CheckResult, ...]
     wrong: tuple[Finding, ...]
 
 

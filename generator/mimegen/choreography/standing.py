@@ -64,7 +64,7 @@ class _Leg(NamedTuple):
     slant: FloatArray
 
 
-class _Asked(NamedTuple):
+class _LegDemands(NamedTuple):
     """What legs that stand ask (F,), in metres: how much the pelvis is too low, how much higher
     the left hip is to be by listing, and how much of what it is to be is beyond an easy list."""
 
@@ -74,7 +74,7 @@ class _Asked(NamedTuple):
 
 
 def _asked(skeleton: Skeleton, standing: dict[str, _Leg], loads: dict[str, FloatArray],
-           root: FloatArray) -> _Asked:
+           root: FloatArray) -> _LegDemands:
     """Return what both legs ask of a pelvis at ``root`` (F, 3), by how far each foot stands."""
     high = {side: leg.high for side, leg in standing.items()}
     apart = loads["Left"] * loads["Right"] * (high["Left"] - high["Right"])
@@ -86,7 +86,7 @@ def _asked(skeleton: Skeleton, standing: dict[str, _Leg], loads: dict[str, Float
         loads["Left"] + loads["Right"]) - np.abs(apart - within) / 2
     easy_m = np.deg2rad(EASY_DEG) * _hips_apart(skeleton)
     beyond = np.sign(apart) * CORNER_M * np.logaddexp(0.0, (size - easy_m) / CORNER_M)
-    return _Asked(level - root[:, 2], within, beyond)
+    return _LegDemands(level - root[:, 2], within, beyond)
 
 
 def _between(standing: dict[str, _Leg], away: FloatArray, fps: float) -> FloatArray:

@@ -27,7 +27,7 @@ HELP: dict[Kind, str] = {
 }
 
 
-class Spot(NamedTuple):
+class ScorePosition(NamedTuple):
     """The line and the key of a score's file, and the second of the score, not of the take."""
 
     line: int
@@ -38,7 +38,7 @@ class Spot(NamedTuple):
         return f"line {self.line}: {self.key}" if self.line else self.key
 
 
-def spot_of(finding: Finding, score: Score, seed: int, style: str | None) -> Spot:
+def spot_of(finding: Finding, score: Score, seed: int, style: str | None) -> ScorePosition:
     """Return where in its score a finding of a take comes from.
 
     The key is the one that the part at fault is on its way to. The line is 0 for scenes, whose
@@ -51,7 +51,7 @@ def spot_of(finding: Finding, score: Score, seed: int, style: str | None) -> Spo
     sides = {"left": "right", "right": "left"} if rendition.mirror else {}
     track = _track(finding.kind, part, sides)
     line, key = _line_and_key(phases, track, second)
-    return Spot(0 if score.compiled else line, key, second)
+    return ScorePosition(0 if score.compiled else line, key, second)
 
 
 def moments_of(score: Score, seed: int, style: str | None, times: Sequence[float]

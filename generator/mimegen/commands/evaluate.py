@@ -17,7 +17,7 @@ from mimegen.evaluation.answers import PEOPLE, read_answers
 from mimegen.evaluation.judge import Judge, checked_url
 from mimegen.evaluation.question import Question, read_questions, well_formed
 from mimegen.evaluation.raters import people_report, read_people, read_scores
-from mimegen.evaluation.scoring import PARSES, Scored, score
+from mimegen.evaluation.scoring import PARSES, ScoredAnswer, score
 from mimegen.evaluation.tables import report
 
 _FILE = click.Path(path_type=Path)
@@ -94,7 +94,7 @@ def _people(answers: tuple[Path, ...], asked: list[Question], given: Path | None
 
 
 # Plots take a second to import, which only a report should wait for.
-def _write(content: dict[str, Any], text: str, scored: list[Scored], folder: Path, clips: Path
+def _write(content: dict[str, Any], text: str, scored: list[ScoredAnswer], folder: Path, clips: Path
            ) -> None:
     from mimegen.evaluation.results.clips import failures
     from mimegen.evaluation.results.page import write_page
@@ -104,7 +104,7 @@ def _write(content: dict[str, Any], text: str, scored: list[Scored], folder: Pat
     click.echo(write_page(content, failures(scored, clips), folder), err=True)
 
 
-def _line(one: Scored) -> str:
+def _line(one: ScoredAnswer) -> str:
     question = one.question
     return json.dumps({
         "question_id": question.question_id, "sample_id": question.sample_id,

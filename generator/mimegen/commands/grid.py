@@ -18,7 +18,7 @@ _NO = (False, "no", "none", 0)
 
 
 @dataclass(frozen=True)
-class Cell:
+class Combination:
     """One combination: its values by factor, what it says of walkers, and its condition."""
 
     values: Mapping[str, Any] = field(default_factory=dict)
@@ -26,14 +26,14 @@ class Cell:
     condition: str | None = None
 
 
-def cells_of(text: str | None) -> list[Cell]:
+def cells_of(text: str | None) -> list[Combination]:
     """Return every combination of ``name=a,b;name=c,d``; one that says nothing for None.
 
     A factor is an option of the walker, a manipulation (``inverted=no,yes``, ``mask=0,40``), or a
     setting of the display. Raises RequestError, with near misses, for another.
     """
     if text is None:
-        return [Cell()]
+        return [Combination()]
     factors: dict[str, list[Any]] = {}
     for part in text.split(";"):
         name, equals, values = part.strip().partition("=")
@@ -51,11 +51,11 @@ def cells_of(text: str | None) -> list[Cell]:
     return cells
 
 
-def _cell(values: dict[str, Any]) -> Cell:
+def _cell(values: dict[str, Any]) -> Combination:
     gait = {name: value for name, value in values.items() if name in GAIT}
     words = [word for name, value in values.items() if name not in GAIT
              for word in _words(_SHORT.get(name, name), value)]
-    return Cell(values, gait, ":".join(words) or UPRIGHT)
+    return Combination(values, gait, ":".join(words) or UPRIGHT)
 
 
 def _words(name: str, value: Any) -> list[str]:

@@ -18,7 +18,7 @@ from mimegen.commands.grouped import Grouped
 from mimegen.commands.options import under
 from mimegen.commands.selection import HEADINGS, selection_options
 from mimegen.production.estimate import estimate
-from mimegen.production.paces import Pace, calibrate, known_pace
+from mimegen.production.paces import RenderPace, calibrate, known_pace
 from mimegen.production.passtasks import planned_passes
 from mimegen.request.openjd import job_template
 from mimegen.request.planfile import PlanFile
@@ -74,7 +74,7 @@ def plan_command(planned: Planned, out: Path, names: str, store_folder: Path | N
     return DONE
 
 
-def _export(plan: PlanFile, path: Path, pace: Pace | None) -> list[str]:
+def _export(plan: PlanFile, path: Path, pace: RenderPace | None) -> list[str]:
     """Write the template and, beside it, the plan file; return where."""
     path = path.resolve()
     beside = path.with_name(f"{path.stem}.plan.json")

@@ -23,14 +23,14 @@ from mimegen.commands.conditions import (
     with_shared_masks,
 )
 from mimegen.commands.gait import walker_of, walker_options
-from mimegen.commands.grid import Cell, cells_of
+from mimegen.commands.grid import Combination, cells_of
 from mimegen.commands.grouped import Grouped
 from mimegen.commands.reading import reading_options
 from mimegen.library.cast import cast_member
 from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.gait_take import GaitTake
-from mimegen.library.take import Take
+from mimegen.library.take import LibraryTake
 from mimegen.library.takes import library_take, user_take
 from mimegen.manifest.row import Row
 from mimegen.plan.front import CameraDirection
@@ -39,7 +39,7 @@ from mimegen.pointlight.landmarks import dot_sets
 from mimegen.pointlight.manipulations import MANIPULATIONS
 from mimegen.pointlight.scenes import chosen_set
 from mimegen.pointlight.spec import Display, changed
-from mimegen.pointlight.stimulus import Scene, make_stimulus
+from mimegen.pointlight.stimulus import DotScene, make_stimulus
 from mimegen.production.displays import (
     WRITERS,
     cast_scene,
@@ -197,7 +197,7 @@ def pointlight_command(
 
 
 def _wanted(grid: str | None, conditions: str | None, name: str,
-            options: Callable[[Display], Display]) -> list[tuple[Cell, Condition]]:
+            options: Callable[[Display], Display]) -> list[tuple[Combination, Condition]]:
     """Return every condition of every cell of the grid."""
     if grid is not None and conditions is not None:
         raise RequestError("--grid and --conditions are mutually exclusive; a grid has conditions"
@@ -216,11 +216,11 @@ def _check_room(out: Path, displays: int) -> None:
 class _Trial:
     """One display of a set, seen from one side."""
 
-    scene: Scene
+    scene: DotScene
     display: Display
 
 
-def _trials(scene: Scene, condition: Condition, cell: Cell,
+def _trials(scene: DotScene, condition: Condition, cell: Combination,
             views: Sequence[CameraDirection | None]) -> Iterator[_Trial]:
     """Yield a scene in a condition from every side."""
     facts = {"condition": condition.name, **({"grid": dict(cell.values)} if cell.values else {})}
@@ -272,9 +272,9 @@ class _Motions:
     reading: ReadOptions
     walker: bool = False
     affect: str | None = None
-    made: dict[tuple[object, ...], list[Scene]] = field(default_factory=dict)
+    made: dict[tuple[object, ...], list[DotScene]] = field(default_factory=dict)
 
-    def scenes(self, display: Display, gait: dict[str, Any]) -> list[Scene]:
+    def scenes(self, display: Display, gait: dict[str, Any]) -> list[DotScene]:
         """Return every motion as a display's dots; those of displays that differ later are one."""
         key = (display.fps, display.dots, display.add, display.occlusion, display.style,
                display.sample is None, tuple(sorted(gait.items())))
@@ -282,7 +282,7 @@ class _Motions:
             self.made[key] = self._scenes(display, gait)
         return self.made[key]
 
-    def _scenes(self, display: Display, gait: dict[str, Any]) -> list[Scene]:
+    def _scenes(self, display: Display, gait: dict[str, Any]) -> list[DotScene]:
         if self.file is not None and self.file.suffix.lower() == ".c3d" and _wants_markers(display):
             if self.reading.trim.kind == "span":
                 raise RequestError("--trim A:B does not apply to raw markers; use --start and"
@@ -295,7 +295,7 @@ class _Motions:
                                " file name's ending")
         return [_scene(self.catalogue, one, self.character, display) for one in takes]
 
-    def _takes(self, display: Display, gait: dict[str, Any]) -> list[Take]:
+    def _takes(self, display: Display, gait: dict[str, Any]) -> list[LibraryTake]:
         if self.file is None:
             return [self._looped(library_take(entry, self.take, self.seed, self.affect, gait=gait),
                                  display)
@@ -310,7 +310,7 @@ class _Motions:
         return [_user_take(self.catalogue, self.file, self.partner, reading)]
 
 
-    def _looped(self, take: Take, display: Display) -> Take:
+    def _looped(self, take: LibraryTake, display: Display) -> LibraryTake:
         """Return a walker in whole cycles of the display's frames; other takes as they are."""
         if not self.walker or not isinstance(take, GaitTake):
             return take
@@ -318,7 +318,7 @@ class _Motions:
 
 
 def _user_take(catalogue: Catalogue, file: Path, partner: Path | None,
-               reading: ReadOptions) -> Take:
+               reading: ReadOptions) -> LibraryTake:
     try:
         return user_take(catalogue, file, (), None, None, "not stated", partner, reading)
     except RequestError as problem:
@@ -336,7 +336,8 @@ def _wants_markers(display: Display) -> bool:
     return not set(display.dots.split(",")) <= landmarks
 
 
-def _scene(catalogue: Catalogue, take: Take, character: str | None, display: Display) -> Scene:
+def _scene(catalogue: Catalogue, take: LibraryTake, character: str | None,
+           display: Display) -> DotScene:
     if character is None and not display.needs_body:
         return take_scene(take, display)
     member = cast_member(catalogue, character or "man")

@@ -25,7 +25,7 @@ from mimegen.library.cast import cast_member, partner_of
 from mimegen.library.casting import Casting
 from mimegen.library.catalogue import SCORE_SUFFIX, Catalogue
 from mimegen.library.scene_take import scene_take
-from mimegen.library.take import Take
+from mimegen.library.take import LibraryTake
 from mimegen.library.takes import library_take, user_take
 from mimegen.pages.drawn import DrawnScene, drawn, drawn_sheet
 from mimegen.plan.front import CameraDirection, camera_azimuth
@@ -106,7 +106,7 @@ def _check_ending(out: Path | None, wanted: str) -> None:
 
 
 def _take(catalogue: Catalogue, what: str, take: str | None, seed: int, style: str | None,
-          reading: ReadOptions) -> Take:
+          reading: ReadOptions) -> LibraryTake:
     """Return the take that a name or a file means; a score's file is one of a library's takes."""
     file = Path(what)
     if reading != AS_FOUND and file.suffix.lower() not in READERS:

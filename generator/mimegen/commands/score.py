@@ -30,7 +30,7 @@ from mimegen.choreography.lint import lint
 from mimegen.choreography.perform import perform_scene
 from mimegen.choreography.reading import read_score
 from mimegen.choreography.score import Score
-from mimegen.choreography.where import HELP, Spot, changed_keys, moments_of, spot_of
+from mimegen.choreography.where import HELP, ScorePosition, changed_keys, moments_of, spot_of
 from mimegen.commands.angles import ANGLE_HELP, DirectionType
 from mimegen.commands.authoring import new_command, prompt_command
 from mimegen.commands.common import (
@@ -242,7 +242,7 @@ class Problem(NamedTuple):
 
     file: Path
     message: str
-    spot: Spot | None = None
+    spot: ScorePosition | None = None
     finding: Finding | None = None
 
     @classmethod
@@ -272,7 +272,7 @@ def _problems(file: Path, findings: Sequence[Finding], score: Score, seed: int, 
             for finding in findings]
 
 
-def _problem(file: Path, finding: Finding, spot: Spot, score: Score, before: Before | None
+def _problem(file: Path, finding: Finding, spot: ScorePosition, score: Score, before: Before | None
              ) -> Problem:
     than = "" if before is None else f"; {_compared(finding, spot, score, before)}"
     return Problem(file, f"{file}: {spot}: {finding.kind}: {finding.part} at {spot.second:.2f} s of"
@@ -280,7 +280,7 @@ def _problem(file: Path, finding: Finding, spot: Spot, score: Score, before: Bef
                       f"{than}; {HELP[finding.kind]}", spot, finding)
 
 
-def _compared(finding: Finding, spot: Spot, score: Score, before: Before) -> str:
+def _compared(finding: Finding, spot: ScorePosition, score: Score, before: Before) -> str:
     """Say what a finding was in the earlier version, and which keys near it changed."""
     same = [one for one in before.findings
             if (one.kind, one.part) == (finding.kind, finding.part)]

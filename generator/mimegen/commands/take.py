@@ -16,7 +16,7 @@ from mimegen.commands.common import (
 from mimegen.library.cast import cast_member, partner_of
 from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
-from mimegen.library.take import Take
+from mimegen.library.take import LibraryTake
 from mimegen.library.takes import library_take
 from mimegen.motion import Motion
 from mimegen.motion.editing import resampled
@@ -68,7 +68,7 @@ def export_command(
     return DONE
 
 
-def _performers(catalogue: Catalogue, take: Take, character: str | None,
+def _performers(catalogue: Catalogue, take: LibraryTake, character: str | None,
                 fps: float) -> Sequence[Performer]:
     if character is None:
         return [(motion if motion.fps == fps else resampled(motion, fps), None)

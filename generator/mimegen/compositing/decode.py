@@ -16,7 +16,7 @@ from mimegen.base.picking import picking
 
 
 @dataclass(frozen=True)
-class Video:
+class VideoFile:
     """What a video file holds: frames, frames per second, width and height in pixels."""
 
     path: Path
@@ -26,7 +26,7 @@ class Video:
     height: int
 
 
-def read_clip(path: Path) -> Video:
+def read_clip(path: Path) -> VideoFile:
     """Count a clip's frames and read its rate and size.
 
     Raises RequestError for a file that is absent or no video.
@@ -43,7 +43,7 @@ def read_clip(path: Path) -> Video:
     frames = _frames_in(path)
     if not frames:
         raise _broken(path)
-    return Video(path, frames, facts["fps"], *facts["size"])
+    return VideoFile(path, frames, facts["fps"], *facts["size"])
 
 
 def _frames_in(path: Path) -> int:
@@ -60,7 +60,7 @@ def _frame_lines(framecrc: str) -> int:
     return sum(not line.startswith("#") for line in framecrc.splitlines())
 
 
-def decoded_clip(path: Path) -> Video:
+def decoded_clip(path: Path) -> VideoFile:
     """Decode every frame of a clip, on one core, and tell what it is made of.
 
     Raises RequestError with the decoder's first words where any frame does not decode.
@@ -81,10 +81,10 @@ def decoded_clip(path: Path) -> Video:
     if found is None or not frames:
         raise _broken(path)
     ticks, per_second, width, height = map(int, found.groups())
-    return Video(path, frames, per_second / ticks, width, height)
+    return VideoFile(path, frames, per_second / ticks, width, height)
 
 
-def read_pictures(clip: Video, numbers: Sequence[int], width: int) -> list[ByteArray]:
+def read_pictures(clip: VideoFile, numbers: Sequence[int], width: int) -> list[ByteArray]:
     """Return these frames of a clip, each (h, width, 3) sRGB bytes, in the clip's proportions.
 
     ``numbers`` ascend, the first frame is 0. Raises RequestError for a clip that is cut off.
@@ -103,7 +103,7 @@ def read_pictures(clip: Video, numbers: Sequence[int], width: int) -> list[ByteA
     return list(np.frombuffer(decoded, np.uint8).reshape(-1, height, width, 3))
 
 
-def clip_pictures(clip: Video) -> Iterator[ByteArray]:
+def clip_pictures(clip: VideoFile) -> Iterator[ByteArray]:
     """Yield every frame of a clip in its own size, each (H, W, 3) sRGB bytes.
 
     Raises RequestError for a clip that is cut off.

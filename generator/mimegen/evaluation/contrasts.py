@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from mimegen.evaluation.contamination.fall import Arms, Fall
-from mimegen.evaluation.scoring import Scored
+from mimegen.evaluation.contamination.fall import ExposureArms, Fall
+from mimegen.evaluation.scoring import ScoredAnswer
 from mimegen.evaluation.statistics import (
     ALIKE,
     Estimate,
@@ -48,7 +48,7 @@ class VariantPair:
         return {self.first, self.second} <= {0.0, 1.0}
 
 
-def contrasts(scored: Sequence[Scored]) -> list[dict[str, Any]]:
+def contrasts(scored: Sequence[ScoredAnswer]) -> list[dict[str, Any]]:
     """Return the contrasts that the answers hold, of performances that both variants show.
 
     ``difference`` is of shares, ``interval`` is t's over actions (of independent answers
@@ -63,9 +63,9 @@ def contrasts(scored: Sequence[Scored]) -> list[dict[str, Any]]:
     return [one | {"p_holm": p} for one, p in zip(found, adjusted, strict=True)]
 
 
-def _shares(scored: Sequence[Scored]) -> dict[tuple[str | None, str], tuple[str, float]]:
+def _shares(scored: Sequence[ScoredAnswer]) -> dict[tuple[str | None, str], tuple[str, float]]:
     """Return the action and the share that is right by variant and performance."""
-    right: dict[tuple[str | None, str], list[Scored]] = defaultdict(list)
+    right: dict[tuple[str | None, str], list[ScoredAnswer]] = defaultdict(list)
     for one in scored:
         question = one.question
         right[question.variant, question.performed].append(one)
@@ -102,7 +102,8 @@ def _interval(pairs: Sequence[VariantPair], estimate: Estimate) -> Interval:
     if estimate.se > ALIKE:
         return estimate.interval()
     shares = [float(np.mean([getattr(one, name) for one in pairs])) for name in ("second", "first")]
-    return Fall(Arms((shares[0], shares[1]), (len(pairs), len(pairs))), 1.0, 0.0, np.inf).interval()
+    return Fall(ExposureArms((shares[0], shares[1]), (len(pairs), len(pairs))), 1.0, 0.0,
+                np.inf).interval()
 
 
 def _by_action(pairs: Sequence[VariantPair]) -> tuple[Any, Any]:

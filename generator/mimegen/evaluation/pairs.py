@@ -20,7 +20,7 @@ from mimegen.base.yaml_file import Strict, read_yaml
 from mimegen.evaluation.making import QuestionRequest, about_clip, questions_of, versions
 from mimegen.evaluation.question import Question
 from mimegen.evaluation.sampling import FrameSampling
-from mimegen.evaluation.scoring import Scored
+from mimegen.evaluation.scoring import ScoredAnswer
 from mimegen.evaluation.subjects import KnownAction, known_actions, subject_of_row
 from mimegen.evaluation.templates import FOLDER, filled, read_templates
 from mimegen.manifest.pair import PairFacts
@@ -151,12 +151,12 @@ def _same(pairs: Sequence[Sequence[tuple[Row, PairFacts]]], seed: int,
         "question_id": content_key("pair", question.question_id)[:16]}) for question in asked]
 
 
-def both_right(scored: Sequence[Scored]) -> list[tuple[str, bool, float]]:
+def both_right(scored: Sequence[ScoredAnswer]) -> list[tuple[str, bool, float]]:
     """Return the pairs both of whose halves a model, or one rater, answered.
 
     Of each, the action it belongs to, whether both answers are right, and what guessing gets.
     """
-    halves: dict[tuple[str, str], dict[str, Scored]] = defaultdict(dict)
+    halves: dict[tuple[str, str], dict[str, ScoredAnswer]] = defaultdict(dict)
     for one in scored:
         if one.question.pair is not None:
             halves[one.question.pair, one.rater or ""].setdefault(one.question.question_id, one)
@@ -165,7 +165,7 @@ def both_right(scored: Sequence[Scored]) -> list[tuple[str, bool, float]]:
              _guessed(pair)) for pair in whole]
 
 
-def _guessed(pair: Sequence[Scored]) -> float:
+def _guessed(pair: Sequence[ScoredAnswer]) -> float:
     """Return how often two independent guesses are both right."""
     chances: list[Any] = [1 / len(half.question.options) for half in pair]
     return float(chances[0] * chances[1])

@@ -181,7 +181,7 @@ PROBES: dict[str, Callable[[Movement, int], int | None]] = {
     "leave_ground": _leave_ground}
 
 
-class Probe(Strict):
+class ProbeChoices(Strict):
     """A probe's question and choices."""
 
     question: str
@@ -193,7 +193,7 @@ class ProbeWording(Strict):
 
     about: str
     instruction: str
-    probes: dict[str, Probe]
+    probes: dict[str, ProbeChoices]
 
 
 def read_probe_wording(file: Path | None) -> ProbeWording:
@@ -223,7 +223,7 @@ def parse_probes(text: str) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _ProbeOfClip:
     """A probe of a clip: the frame that it is about, and the number of the right choice."""
 
     row: Row
@@ -268,19 +268,19 @@ def _bodies(folder: Path, rows: Sequence[Row]) -> list[tuple[Row, Movement]]:
     return found
 
 
-def _asked(row: Row, body: Movement, probe: str, seed: int) -> _Asked | None:
+def _asked(row: Row, body: Movement, probe: str, seed: int) -> _ProbeOfClip | None:
     """Return what is asked of a clip; the moment is drawn for each performance, for all variants.
     """
     frames = len(body.world["left_wrist"])
     draw = generator(seed, "probes", probe, row.action, row.take, row.seed)
     frame = int(draw.integers(frames // 10, max(frames - frames // 10, frames // 10 + 1)))
     answer = PROBES[probe](body, frame)
-    return None if answer is None else _Asked(row, probe, frame, answer)
+    return None if answer is None else _ProbeOfClip(row, probe, frame, answer)
 
 
-def _balanced(asked: Sequence[_Asked], choices: int, seed: int) -> list[_Asked]:
+def _balanced(asked: Sequence[_ProbeOfClip], choices: int, seed: int) -> list[_ProbeOfClip]:
     """Return as many questions of each answer, of choices that any clip has; drawn by seed."""
-    by_answer: dict[int, list[_Asked]] = defaultdict(list)
+    by_answer: dict[int, list[_ProbeOfClip]] = defaultdict(list)
     for one in sorted(asked, key=lambda one: one.row.sample_id):
         by_answer[one.answer].append(one)
     if len(by_answer) < choices:
@@ -291,7 +291,7 @@ def _balanced(asked: Sequence[_Asked], choices: int, seed: int) -> list[_Asked]:
                 len(own))[:least]]
 
 
-def _question(one: _Asked, known: dict[str, KnownAction], wording: ProbeWording, seed: int,
+def _question(one: _ProbeOfClip, known: dict[str, KnownAction], wording: ProbeWording, seed: int,
               sampling: FrameSampling | None, sampling_text: str) -> Question:
     row, words = one.row, wording.probes[one.probe]
     order = [int(place) for place in generator(

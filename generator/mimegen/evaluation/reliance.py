@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from mimegen.evaluation.controls import BACKGROUND, FRAME, PERSON, REVERSED, SHUFFLED, TEXT
-from mimegen.evaluation.scoring import Scored
+from mimegen.evaluation.scoring import ScoredAnswer
 from mimegen.evaluation.statistics import ALIKE, Estimate, weighted_mean
 
 Table = dict[str, Any]
@@ -23,12 +23,12 @@ Pair = tuple[str, float, float]
 LEVEL = 0.95
 
 
-def reliance(scored: Sequence[Scored]) -> list[Table]:
+def reliance(scored: Sequence[ScoredAnswer]) -> list[Table]:
     """Return a table for each model and way of asking that has controls or both backgrounds.
 
     ``differences`` are of accuracies on the same questions, with t's interval over actions (CR2).
     """
-    ways: dict[tuple[str, ...], list[Scored]] = defaultdict(list)
+    ways: dict[tuple[str, ...], list[ScoredAnswer]] = defaultdict(list)
     for one in scored:
         question = one.question
         ways[one.model, question.format, question.asks, question.prompting].append(one)
@@ -36,11 +36,11 @@ def reliance(scored: Sequence[Scored]) -> list[Table]:
     return [table for table in tables if table["controls"] or table["background"]]
 
 
-def _table(way: tuple[str, ...], scored: Sequence[Scored]) -> Table:
+def _table(way: tuple[str, ...], scored: Sequence[ScoredAnswer]) -> Table:
     model, format_, asks, prompting = way
     whole = [one for one in scored if one.question.control is None]
     full = _shares_right(whole)
-    controls: dict[str, list[Scored]] = defaultdict(list)
+    controls: dict[str, list[ScoredAnswer]] = defaultdict(list)
     for one in scored:
         if one.question.control is not None and one.question.control_of in full:
             controls[one.question.control].append(one)
@@ -52,7 +52,7 @@ def _table(way: tuple[str, ...], scored: Sequence[Scored]) -> Table:
     return table | {"sentences": _sentences(table)}
 
 
-def _shares_right(scored: Sequence[Scored]) -> dict[str, float]:
+def _shares_right(scored: Sequence[ScoredAnswer]) -> dict[str, float]:
     """Return the share of answers to each question that are right; people give several."""
     right: dict[str, list[bool]] = defaultdict(list)
     for one in scored:
@@ -60,7 +60,7 @@ def _shares_right(scored: Sequence[Scored]) -> dict[str, float]:
     return {name: float(np.mean(found)) for name, found in right.items()}
 
 
-def _against_full(control: Sequence[Scored], full: Mapping[str, float]) -> Table:
+def _against_full(control: Sequence[ScoredAnswer], full: Mapping[str, float]) -> Table:
     """Return accuracy of a control and of the same questions with everything shown."""
     pairs = [(one.question.action, full[str(one.question.control_of)], float(one.right))
              for one in control]
@@ -90,7 +90,7 @@ def _difference(pairs: Sequence[Pair]) -> Estimate | None:
     return found if found.se > ALIKE else None
 
 
-def _disparity(single: Sequence[Scored]) -> float | None:
+def _disparity(single: Sequence[ScoredAnswer]) -> float | None:
     """Return the accuracy at the best position of a single frame over the mean, minus 1."""
     positions: dict[int, list[bool]] = defaultdict(list)
     seen: dict[str, int] = defaultdict(int)
@@ -102,7 +102,7 @@ def _disparity(single: Sequence[Scored]) -> float | None:
     return max(shares) / mean - 1 if len(shares) > 1 and mean else None
 
 
-def _background(full: Sequence[Scored]) -> Table | None:
+def _background(full: Sequence[ScoredAnswer]) -> Table | None:
     """Return accuracy on aligned minus misaligned backgrounds, of performances with both."""
     shares: dict[tuple[str, str], dict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
     for one in full:

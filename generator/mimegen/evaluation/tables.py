@@ -12,7 +12,7 @@ from mimegen.evaluation.pairs import both_right
 from mimegen.evaluation.question import Question
 from mimegen.evaluation.reading import RULES, STRICT
 from mimegen.evaluation.reliance import reliance
-from mimegen.evaluation.scoring import Scored
+from mimegen.evaluation.scoring import ScoredAnswer
 from mimegen.evaluation.statistics import cluster_bootstrap, clustered_share, wilson
 
 Table = dict[str, Any]
@@ -23,7 +23,7 @@ LEAST_RANKED = 4
 MOST_ALONE = 12
 
 
-def report(scored: Sequence[Scored], questions: Sequence[Question]) -> Table:
+def report(scored: Sequence[ScoredAnswer], questions: Sequence[Question]) -> Table:
     """Return all tables as JSON content, one for each model and way of asking."""
     kinds = sorted({one.kind for one in scored})
     models = [_kind_report(kind, [one for one in scored if one.kind == kind], questions)
@@ -31,7 +31,7 @@ def report(scored: Sequence[Scored], questions: Sequence[Question]) -> Table:
     return {"models": models, "actpld": actpld(scored), "reliance": reliance(scored)}
 
 
-def _kind_report(kind: tuple[str, str, str, str], scored: list[Scored],
+def _kind_report(kind: tuple[str, str, str, str], scored: list[ScoredAnswer],
                  questions: Sequence[Question]) -> Table:
     model, format_, asks, prompting = kind
     same = [one for one in questions if one.way == kind[1:]]
@@ -58,7 +58,7 @@ def _kind_report(kind: tuple[str, str, str, str], scored: list[Scored],
     return found
 
 
-def _variant_of(scored: Sequence[Scored]) -> Callable[[Scored], str]:
+def _variant_of(scored: Sequence[ScoredAnswer]) -> Callable[[ScoredAnswer], str]:
     """Return what parts answers by variant; permuted clips, which have one each, by background."""
     questions = {one.question.question_id for one in scored}
     variants = {one.question.variant for one in scored}
@@ -67,21 +67,22 @@ def _variant_of(scored: Sequence[Scored]) -> Callable[[Scored], str]:
     return lambda one: str(one.question.variant)
 
 
-def _chance(scored: Sequence[Scored]) -> float | None:
+def _chance(scored: Sequence[ScoredAnswer]) -> float | None:
     """Return what guessing would get; None where nothing is offered to choose from."""
     options = [len(one.question.options) for one in scored]
     return float(np.mean([1 / count for count in options])) if all(options) else None
 
 
-def parted(scored: Iterable[Scored], by: Callable[[Scored], str], *name: str) -> dict[str, Table]:
+def parted(scored: Iterable[ScoredAnswer], by: Callable[[ScoredAnswer], str],
+           *name: str) -> dict[str, Table]:
     """Return the table of each part."""
-    parts: dict[str, list[Scored]] = defaultdict(list)
+    parts: dict[str, list[ScoredAnswer]] = defaultdict(list)
     for one in scored:
         parts[by(one)].append(one)
     return {part: share(parts[part], *name, part) for part in sorted(parts)}
 
 
-def share(scored: Sequence[Scored], *name: str) -> Table:
+def share(scored: Sequence[ScoredAnswer], *name: str) -> Table:
     """Return accuracy with three intervals: Wilson's, and two that allow for clusters by action.
 
     ``by_action`` is Wilson's interval with clusters' error, ``bootstrap`` resamples actions (BCa;
@@ -107,7 +108,7 @@ def _clustered(verdicts: Sequence[tuple[str, bool]], *name: str) -> Table:
             "bootstrap": None if resampled is None else [*resampled]}
 
 
-def paired(scored: Sequence[Scored], *name: str) -> Table | None:
+def paired(scored: Sequence[ScoredAnswer], *name: str) -> Table | None:
     """Return how many minimal pairs have both halves right, with the intervals of ``share``.
 
     ``chance`` is what guessing gets; a model that gives both halves the same answer gets none where
@@ -120,12 +121,12 @@ def paired(scored: Sequence[Scored], *name: str) -> Table | None:
             "chance": float(np.mean([chance for *_, chance in pairs]))}
 
 
-def whole_groups(scored: Sequence[Scored], *name: str) -> Table | None:
+def whole_groups(scored: Sequence[ScoredAnswer], *name: str) -> Table | None:
     """Return how many performances are right in all their variants (group accuracy), by rater.
 
     Only performances of which at least two variants were answered count; None without any.
     """
-    groups: dict[tuple[str, str], list[Scored]] = defaultdict(list)
+    groups: dict[tuple[str, str], list[ScoredAnswer]] = defaultdict(list)
     for one in scored:
         groups[one.question.performed, one.rater or ""].append(one)
     several = [groups[performed] for performed in sorted(groups)
@@ -136,13 +137,13 @@ def whole_groups(scored: Sequence[Scored], *name: str) -> Table | None:
                        for group in several], *name, "groups")
 
 
-def _rules(scored: Sequence[Scored]) -> dict[str, int]:
+def _rules(scored: Sequence[ScoredAnswer]) -> dict[str, int]:
     """Return how many choices each rule of reading found; ``unparsed`` are those that none did."""
     counts = Counter(one.rule or "unparsed" for one in scored if one.question.options)
     return {rule: counts[rule] for rule in (*RULES, STRICT, "unparsed") if counts[rule]}
 
 
-def _confusions(scored: Sequence[Scored]) -> list[Table]:
+def _confusions(scored: Sequence[ScoredAnswer]) -> list[Table]:
     """Return which wrong options were chosen for which answers, the commonest first."""
     counts: dict[tuple[str, str], int] = defaultdict(int)
     for one in scored:
@@ -152,7 +153,7 @@ def _confusions(scored: Sequence[Scored]) -> list[Table]:
             in sorted(counts.items(), key=lambda entry: (-entry[1], entry[0]))]
 
 
-def validity(scored: Sequence[Scored]) -> Table:
+def validity(scored: Sequence[ScoredAnswer]) -> Table:
     """Return precision, recall and F1 of saying that an explanation is valid, as ObservableToM.
 
     The first option says so. What could not be parsed says that it is not; a share of nothing is
@@ -166,7 +167,7 @@ def validity(scored: Sequence[Scored]) -> Table:
             "f1": 2 * both / (sum(firsts) + sum(valid)) if any(firsts) or any(valid) else None}
 
 
-def actpld(scored: Sequence[Scored]) -> Table | None:
+def actpld(scored: Sequence[ScoredAnswer]) -> Table | None:
     """Return ActPLD's tables: each model's 3AFC and description matching, by label and intention.
 
     One person and two are apart. ``spearman`` is the rank correlation of the two tasks over models
@@ -180,7 +181,7 @@ def actpld(scored: Sequence[Scored]) -> Table | None:
     return {name: _actpld(found, name) for name, found in by_people.items() if found}
 
 
-def _actpld(scored: Sequence[Scored], name: str) -> Table:
+def _actpld(scored: Sequence[ScoredAnswer], name: str) -> Table:
     rows = []
     for model, asks in sorted({(one.model, one.question.asks) for one in scored}):
         own = [one for one in scored if (one.model, one.question.asks) == (model, asks)]

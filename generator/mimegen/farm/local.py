@@ -35,7 +35,7 @@ def seats_on(device: Device, cores: int, workers: int | None = None
 
 
 @dataclass(eq=False)
-class _Seat:
+class _WorkerSeat:
     """A device, its worker if one runs, what that holds of an engine, whether it has started, the
     task it was given, whether it took that.
     """
@@ -67,7 +67,7 @@ class LocalExecutor:
                  warm: bool = True) -> None:
         """Start what takes a while to start; tasks may be submitted at once."""
         self._threads, self._scratch = threads, scratch
-        self._seats = [_Seat(f"{device} worker {number}", device)
+        self._seats = [_WorkerSeat(f"{device} worker {number}", device)
                        for number, device in enumerate(devices, 1)]
         self._pending: list[Heard] = []
         try:
@@ -125,12 +125,12 @@ class LocalExecutor:
         for seat in self._seats:
             self._vacate(seat)
 
-    def _free(self, plain: bool) -> list[_Seat]:
+    def _free(self, plain: bool) -> list[_WorkerSeat]:
         apart = plain and any(seat.device == NONE for seat in self._seats)
         return [seat for seat in self._seats
                 if seat.task is None and (seat.device == NONE) == apart]
 
-    def _hear(self, seat: _Seat, worker: StageWorker) -> Iterator[Heard]:
+    def _hear(self, seat: _WorkerSeat, worker: StageWorker) -> Iterator[Heard]:
         try:
             message = worker.connection.recv()
         except (EOFError, OSError):
@@ -147,17 +147,17 @@ class LocalExecutor:
         if isinstance(message, JobDone | JobFailed):
             seat.task = None
 
-    def _start(self, seat: _Seat, device: str) -> StageWorker:
+    def _start(self, seat: _WorkerSeat, device: str) -> StageWorker:
         seat.worker = StageWorker(device, self._threads, self._scratch)
         seat.holds, seat.ready = device, False
         return seat.worker
 
-    def _vacate(self, seat: _Seat) -> None:
+    def _vacate(self, seat: _WorkerSeat) -> None:
         if seat.worker is not None:
             seat.worker.kill()
         seat.worker = seat.task = None
 
-    def _ended(self, seat: _Seat) -> Iterator[Heard]:
+    def _ended(self, seat: _WorkerSeat) -> Iterator[Heard]:
         task, ready = seat.task, seat.ready
         # It may have been dying already, as all do at once where somebody kills them.
         lost = Lost("its process died", blameless=not seat.taken)
@@ -167,7 +167,7 @@ class LocalExecutor:
         elif not ready and not any(other.worker for other in self._seats):
             raise RequestError(DOES_NOT_START)
 
-    def _unfit(self, seat: _Seat, failure: JobFailed) -> Heard:
+    def _unfit(self, seat: _WorkerSeat, failure: JobFailed) -> Heard:
         """Leave out a device that does not start; without any left there is nothing to hope for."""
         task = seat.task
         self._vacate(seat)

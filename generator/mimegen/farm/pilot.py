@@ -16,7 +16,7 @@ from mimegen.base.errors import RequestError
 from mimegen.farm.executor import Heard, Lost, Unfit
 from mimegen.farm.local import LocalExecutor, seats_on
 from mimegen.farm.remote import version
-from mimegen.farm.spool import Line, Spool
+from mimegen.farm.spool import JobMessage, Spool
 from mimegen.farm.task import Task, task_from_json
 from mimegen.shots.devices import Device
 from mimegen.shots.jobs import JobDone, JobFailed
@@ -65,7 +65,7 @@ def pilot(orders: Orders, job: str) -> int:
     except RequestError as problem:
         print(f"mimegen: {problem}", file=sys.stderr)
         with suppress(RequestError):
-            pilot.tell(Line(job, pilot.name, None, Unfit(f"{host} is left out: {problem}")))
+            pilot.tell(JobMessage(job, pilot.name, None, Unfit(f"{host} is left out: {problem}")))
         return 1
     finally:
         spool.give_back(job)
@@ -131,32 +131,32 @@ class _Pilot:
                 self.taken[task] = name
                 return task
             if self.spool.done(name, self.job):
-                self.tell(Line(self.job, self.name, name, JobDone()))
+                self.tell(JobMessage(self.job, self.name, name, JobDone()))
         return None
 
-    def tell(self, line: Line) -> None:
+    def tell(self, line: JobMessage) -> None:
         """Say something, once the folder is there."""
         self.disk.wait()
         self.spool.tell(line)
 
-    def _lines(self, heard: Heard) -> Iterator[Line]:
+    def _lines(self, heard: Heard) -> Iterator[JobMessage]:
         """Yield what is to be said; nothing of a task that was taken from this job."""
         worker, message = f"{self.name} {heard.worker}", heard.message
         if heard.task is None:
-            yield Line(self.job, worker, None, message)
+            yield JobMessage(self.job, worker, None, message)
             return
         name = self.taken[heard.task]
         match message:
             case Unfit():
                 del self.taken[heard.task]
                 self.spool.give_back(self.job, name)
-                yield Line(self.job, worker, None, message)
+                yield JobMessage(self.job, worker, None, message)
             case JobDone() | JobFailed() | Lost():
                 del self.taken[heard.task]
                 if self.spool.done(name, self.job):
-                    yield Line(self.job, worker, name, _from_here(message))
+                    yield JobMessage(self.job, worker, name, _from_here(message))
             case _:
-                yield Line(self.job, worker, name, message)
+                yield JobMessage(self.job, worker, name, message)
 
 
 def _from_here(message: JobDone | JobFailed | Lost) -> JobDone | JobFailed | Lost:

@@ -14,7 +14,7 @@ from mimegen.base.files import publish
 from mimegen.farm.executor import Begun, Heard, Lost, Message, Unfit
 from mimegen.farm.local import LocalExecutor
 from mimegen.farm.raywaits import Wait
-from mimegen.farm.remote import Probe, RemoteWorker, WorkerHost, WorkerMessage, version
+from mimegen.farm.remote import FolderProbe, RemoteWorker, WorkerHost, WorkerMessage, version
 from mimegen.farm.settings import FarmSettings
 from mimegen.farm.task import Task, task_to_json
 from mimegen.groundtruth.job import PassJob
@@ -32,7 +32,7 @@ WORDS = 300
 
 
 @dataclass(eq=False)
-class _Seat:
+class _ActorSeat:
     """An actor: its machine as Ray calls it, what was asked of it last, where it is, whether
     Blender is up, its task.
     """
@@ -79,7 +79,7 @@ class RayExecutor:
         if self._own:
             _connect(self._ray, settings.address)
         self._probe = _leave_probe(self._root, settings.store_there)
-        self._seats: list[_Seat] = []
+        self._seats: list[_ActorSeat] = []
         self._pending: list[Heard] = []
         self._unfit: set[str] = set()
         self._checked_at = float("-inf")
@@ -157,11 +157,11 @@ class RayExecutor:
         return any(seat.ready for seat in self._seats) and not any(
             self._does_plain(seat) for seat in self._seats)
 
-    def _does_plain(self, seat: _Seat) -> bool:
+    def _does_plain(self, seat: _ActorSeat) -> bool:
         """Whether a worker does plain tasks; where there are GPUs, some do nothing else."""
         return seat.plain == (self._gpus > 0) and seat.place is not None and seat.place.sees_store
 
-    def _hear(self, seat: _Seat, answer: Any) -> Iterator[Heard]:
+    def _hear(self, seat: _ActorSeat, answer: Any) -> Iterator[Heard]:
         try:
             value = self._ray.get(answer)
         except self._ray.exceptions.RayError as problem:
@@ -176,7 +176,7 @@ class RayExecutor:
         if seat in self._seats and (seat.task is not None or not seat.ready):
             seat.asked = seat.actor.listen.remote()
 
-    def _arrived(self, seat: _Seat, place: WorkerHost) -> Iterator[Heard]:
+    def _arrived(self, seat: _ActorSeat, place: WorkerHost) -> Iterator[Heard]:
         """Take in where an actor is; one with other code would make other frames."""
         seat.place, seat.name = place, f"{place.host} worker {self._seats.index(seat) + 1}"
         if place.version != version():
@@ -184,7 +184,7 @@ class RayExecutor:
         else:
             seat.asked = seat.actor.listen.remote()
 
-    def _understand(self, seat: _Seat, event: WorkerMessage) -> Iterator[Heard]:
+    def _understand(self, seat: _ActorSeat, event: WorkerMessage) -> Iterator[Heard]:
         message: Message = event.message
         if isinstance(message, JobFailed | Lost) and not seat.ready:
             why = message.message if isinstance(message, JobFailed) else message.why
@@ -200,7 +200,7 @@ class RayExecutor:
             if isinstance(message, Lost):
                 self._remove(seat)
 
-    def _taken_in(self, seat: _Seat, event: WorkerMessage) -> Message:
+    def _taken_in(self, seat: _ActorSeat, event: WorkerMessage) -> Message:
         """Publish the file that came back with a message, as a worker does that sees the store.
 
         Returns the message, or that the worker is lost where the store's folder went meanwhile.
@@ -218,19 +218,19 @@ class RayExecutor:
             return Lost(str(problem), blameless=True)
         return event.message
 
-    def _leave_out(self, seat: _Seat, why: str) -> Iterator[Heard]:
+    def _leave_out(self, seat: _ActorSeat, why: str) -> Iterator[Heard]:
         self._unfit.add(seat.node)
         self._remove(seat)
         if not self._places() and all(other.plain for other in self._seats):
             raise RequestError(f"none of the cluster's machines can render: {why}")
         yield Heard(seat.name, Unfit(f"{self._host(seat)} is left out: {why}"))
 
-    def _host(self, seat: _Seat) -> str:
+    def _host(self, seat: _ActorSeat) -> str:
         """Return what people call an actor's machine, which it may not have said itself."""
         hosts = {node["NodeID"]: node["NodeManagerHostname"] for node in self._ray.nodes()}
         return seat.place.host if seat.place else hosts[seat.node]
 
-    def _lost(self, seat: _Seat, problem: Exception) -> Iterator[Heard]:
+    def _lost(self, seat: _ActorSeat, problem: Exception) -> Iterator[Heard]:
         """Say which task was lost; a machine that is there and starts no actor is left out."""
         self._checked_at = float("-inf")
         if seat.place is None and self._stays(seat.node):
@@ -255,7 +255,7 @@ class RayExecutor:
             time.sleep(0.2)
         return False
 
-    def _remove(self, seat: _Seat) -> None:
+    def _remove(self, seat: _ActorSeat) -> None:
         self._seats.remove(seat)
         self._ray.kill(seat.actor)
 
@@ -303,7 +303,7 @@ class RayExecutor:
         actor = kind(self.kind_of_worker).options(scheduling_strategy=strategy).remote(
             self._probe, self._settings.shared_store, NONE if plain else self._device,
             self._cpus if self._device == "cpu" else 0, node)
-        self._seats.append(_Seat(node, node, actor, actor.place.remote(), plain=plain))
+        self._seats.append(_ActorSeat(node, node, actor, actor.place.remote(), plain=plain))
 
     def _read_by(self, task: Task) -> dict[str, bytes]:
         """Return the files that a task reads, by their places in the store."""
@@ -353,8 +353,8 @@ def _connect_or_start(ray: Any, quiet: dict[str, Any]) -> None:
         ray.init(address="local", include_dashboard=False, **quiet)
 
 
-def _leave_probe(root: Path, there: Path | None) -> Probe:
-    probe = Probe(there or root, f".probe-{secrets.token_hex(8)}", secrets.token_hex(16))
+def _leave_probe(root: Path, there: Path | None) -> FolderProbe:
+    probe = FolderProbe(there or root, f".probe-{secrets.token_hex(8)}", secrets.token_hex(16))
     publish(root / probe.name, probe.token)
     return probe
 

@@ -23,7 +23,7 @@ LISTEN_S = 2.0
 
 
 @dataclass(frozen=True)
-class Probe:
+class FolderProbe:
     """A file of the store's folder that tells whether a machine sees the same folder."""
 
     root: Path
@@ -70,7 +70,7 @@ class RemoteWorker:
     Where ``probe`` is not seen, files of tasks come with them, and frames go back with messages.
     """
 
-    def __init__(self, probe: Probe, shared: bool | None, device: str, threads: int,
+    def __init__(self, probe: FolderProbe, shared: bool | None, device: str, threads: int,
                  node: str = "") -> None:
         self._sees_store = probe.seen() if shared is None else shared
         self._scratch = tempfile.TemporaryDirectory(prefix="mimegen-")

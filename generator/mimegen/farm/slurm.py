@@ -16,7 +16,7 @@ from mimegen.farm.pilot import Orders
 from mimegen.farm.remote import version
 from mimegen.farm.settings import FarmSettings
 from mimegen.farm.slurmqueue import GONE, Job, SlurmQueue
-from mimegen.farm.spool import Line, Spool
+from mimegen.farm.spool import JobMessage, Spool
 from mimegen.farm.task import Task, task_from_json, task_to_json
 from mimegen.rendering.plain import NONE
 from mimegen.shots.devices import Device
@@ -196,7 +196,7 @@ class SlurmExecutor:
             if line.task is None or line.task in self._out:
                 yield self._heard(line)
 
-    def _heard(self, line: Line) -> Heard:
+    def _heard(self, line: JobMessage) -> Heard:
         if isinstance(line.message, Unfit):
             self._barren.unfit[line.job] = line.message.why
         if line.task is None:

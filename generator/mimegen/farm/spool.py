@@ -29,7 +29,7 @@ _MESSAGES: dict[str, type[Message]] = {
 
 
 @dataclass(frozen=True)
-class Line:
+class JobMessage:
     """What a job said: which of its workers, of which task."""
 
     job: str
@@ -100,7 +100,7 @@ class Spool:
         """Remove a task that nobody has; False where that is not so."""
         return _removed(self._waiting(name))
 
-    def tell(self, line: Line) -> None:
+    def tell(self, line: JobMessage) -> None:
         """Add a line to what a job says. Raises RequestError where it cannot be written."""
         content = {"worker": line.worker, "task": line.task,
                    "kind": type(line.message).__name__, **asdict(line.message)}
@@ -110,7 +110,7 @@ class Spool:
         except OSError as problem:
             raise RequestError(f"{path}: cannot be written ({problem.strerror})") from problem
 
-    def hear(self) -> Iterator[Line]:
+    def hear(self) -> Iterator[JobMessage]:
         """Yield what was said since this was asked last; what is no message is passed over."""
         for path in sorted((self.folder / "said").glob("*.jsonl")):
             with path.open("rb") as file:
@@ -150,9 +150,9 @@ def _task_and_job(path: Path) -> tuple[str, str]:
     return task, job
 
 
-def _line(job: str, content: dict[str, Any]) -> Line:
+def _line(job: str, content: dict[str, Any]) -> JobMessage:
     kind = _MESSAGES[content.pop("kind")]
-    return Line(job, content.pop("worker"), content.pop("task"), kind(**content))
+    return JobMessage(job, content.pop("worker"), content.pop("task"), kind(**content))
 
 
 def _moved(path: Path, target: Path) -> bool:

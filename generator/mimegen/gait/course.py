@@ -31,7 +31,7 @@ class Way:
 
 
 @dataclass(frozen=True)
-class Course:
+class WalkerCourse:
     """A walker's way on the floor by the phase of the gait.
 
     The body begins at the origin and faces -Y. ``first`` is the phase at which it begins to move;
@@ -111,7 +111,7 @@ def _started(gone: FloatArray) -> FloatArray:
     return np.where(gone > STARTING, gone - STARTING / 2, eased)
 
 
-def eased_pace(course: Course, phases: FloatArray) -> FloatArray:
+def eased_pace(course: WalkerCourse, phases: FloatArray) -> FloatArray:
     """Return how lively (F,) legs and arms move: 0 in standing, 1 in steady gait."""
     lively = np.clip(course.liveliness(phases), 0.0, 1.0)
     return np.asarray(minimum_jerk(lively) * 0.5 + lively * 0.5)

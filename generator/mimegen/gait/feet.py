@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from mimegen.base.arrays import FloatArray
 from mimegen.base.easing import minimum_jerk, ramp
-from mimegen.gait.course import Course
+from mimegen.gait.course import WalkerCourse
 from mimegen.gait.template import Template, meeting, toes_pitch
 
 # Standing on both feet: the ball is so far ahead of the hips, the feet so far apart, in metres.
@@ -49,7 +49,7 @@ class FootPath(NamedTuple):
     planted: BoolArray
 
 
-def steps_of(template: Template, course: Course, side: int, phases: FloatArray,
+def steps_of(template: Template, course: WalkerCourse, side: int, phases: FloatArray,
              rng: np.random.Generator | None = None) -> Steps:
     """Return the stances of the left (0) or right (1) foot around phases, uneven with ``rng``."""
     contacts = template.pace.contacts[side]
@@ -63,7 +63,7 @@ def steps_of(template: Template, course: Course, side: int, phases: FloatArray,
     return Steps(lands, lifts, balls, heading, _sizes(template, balls, heading))
 
 
-def _footholds(template: Template, course: Course, side: int, lands: FloatArray,
+def _footholds(template: Template, course: WalkerCourse, side: int, lands: FloatArray,
                lifts: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return footholds (K, 3) and headings (K,): where the body is in the middle of the stance."""
     pace, outward = template.pace, 1.0 if side == 0 else -1.0

@@ -20,7 +20,7 @@ WAVES = 3
 AnkleAt = Callable[[FloatArray], FloatArray]
 
 
-class Standing(NamedTuple):
+class StanceLegs(NamedTuple):
     """What is known of the legs in stance, by phases (F,) of the left foot's.
 
     ``thigh``, ``shin`` and ``ankle`` are published, in degrees, inclinations and a joint's angle;
@@ -58,7 +58,7 @@ class Fit(NamedTuple):
     leaving: float
 
 
-def fitted(known: Standing, ankle_at: AnkleAt, start: Fit, free_rise: bool) -> Fit:
+def fitted(known: StanceLegs, ankle_at: AnkleAt, start: Fit, free_rise: bool) -> Fit:
     """Return the fit by damped least squares from ``start``; waves up only where they are free."""
     values = np.r_[start.height, start.up, start.over, start.ahead, start.landing, start.leaving]
     free = np.ones(len(values), bool)
@@ -79,7 +79,7 @@ def _fit(values: FloatArray) -> Fit:
                values[2 + half:2 + 2 * half], float(values[-2]), float(values[-1]))
 
 
-def _errors(values: FloatArray, known: Standing, ankle_at: AnkleAt,
+def _errors(values: FloatArray, known: StanceLegs, ankle_at: AnkleAt,
             free_rise: bool) -> FloatArray:
     """Return by how much (N,) a fit errs, in standard deviations."""
     fit = _fit(values)

@@ -21,7 +21,7 @@ HARMONICS = 8
 BEYOND = 1.2
 
 
-class Line(Strict):
+class LinearNorm(Strict):
     """A value that grows evenly with speed (m/s)."""
 
     at_rest: Finite
@@ -44,7 +44,7 @@ class Strides(Strict):
         return self.factor * float((speed / stature) ** self.power) + self.per_speed * speed
 
 
-class Turning(Strict):
+class PelvisNorms(Strict):
     """The pelvis in a cycle: half ranges in degrees at a dimensionless pace, by its power.
 
     The waves are cosine and sine of once, three and five times the cycle, of which turn (the left
@@ -60,7 +60,7 @@ class Turning(Strict):
     power: Finite
 
 
-class Arms(Strict):
+class ArmSwingNorms(Strict):
     """Half the swing of the upper arm, its middle, the elbow's least bend and range, in degrees.
 
     ``late`` is by how much of a cycle arms are later than the other side's leg.
@@ -99,12 +99,12 @@ class Norms(Strict):
     toe_off: dict[str, Finite]
     standing_tilt: Finite
     curves: dict[str, dict[Joint, tuple[Finite, ...]]]
-    stance: Line
+    stance: LinearNorm
     strides_per_minute: Strides
     rise: dict[Finite, Finite] = Field(default_factory=dict)
     sway: dict[Finite, Finite]
-    pelvis: Turning
-    arms: Arms
+    pelvis: PelvisNorms
+    arms: ArmSwingNorms
     thorax: Thorax
     width: Finite
     toe_out: Finite
@@ -146,7 +146,7 @@ def _waves(means: tuple[float, ...]) -> FloatArray:
     return np.asarray(waves * np.r_[1.0, np.full(HARMONICS, 2.0)])
 
 
-class _File(Strict):
+class _NormsFile(Strict):
     walk: Norms
     run: Norms
     runs_from: Finite
@@ -163,8 +163,8 @@ def runs_from() -> float:
     return _file().runs_from
 
 
-def _file() -> _File:
-    return read_yaml_once(data_file("mocap/gait.yaml"), _File)
+def _file() -> _NormsFile:
+    return read_yaml_once(data_file("mocap/gait.yaml"), _NormsFile)
 
 
 def between(values: Mapping[float, float], speed: float) -> float:

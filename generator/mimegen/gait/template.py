@@ -14,7 +14,7 @@ from scipy.interpolate import CubicSpline
 
 from mimegen.base.arrays import FloatArray
 from mimegen.base.easing import ramp, smoothstep
-from mimegen.gait.fitting import Fit, Standing, fitted, inclinations, leg_line
+from mimegen.gait.fitting import Fit, StanceLegs, fitted, inclinations, leg_line
 from mimegen.gait.norms import GRAVITY
 from mimegen.gait.walker import Pace
 from mimegen.motion import Skeleton, standard_skeleton
@@ -47,7 +47,7 @@ PELVIS_WAVES = 3
 TOES_DOWN_DEG = -16.0
 
 
-class Foot(NamedTuple):
+class FootAtRest(NamedTuple):
     """A foot at rest: ankle over and behind the ball, heel and toes' tip, forward and up (2,)."""
 
     ankle: FloatArray
@@ -75,7 +75,7 @@ class Legs(NamedTuple):
     thigh: float
     shin: float
     half: float
-    foot: Foot
+    foot: FootAtRest
     height: float
     hip_behind: float
 
@@ -92,8 +92,9 @@ def legs_of(skeleton: Skeleton) -> Legs:
                              for name in ("UpLeg", "Leg", "Foot", "ToeBase"))
     ball = np.array([0.0, head[toe][2]])
     behind = head[toe][1]
-    foot = Foot(_side(head[ankle], behind), ball,
-                np.array([behind - head[ankle][1] - HEEL_BEHIND_M, 0.0]), _side(tail[toe], behind))
+    foot = FootAtRest(_side(head[ankle], behind), ball,
+                      np.array([behind - head[ankle][1] - HEEL_BEHIND_M, 0.0]),
+                      _side(tail[toe], behind))
     return Legs(float(np.linalg.norm(head[knee] - head[hip])),
                 float(np.linalg.norm(head[ankle] - head[knee])), float(head[hip][0]), foot,
                 float(head[hip][2]), float(head[hip][1] - behind))
@@ -171,7 +172,7 @@ def _fitted(pace: Pace, legs: Legs, phases: FloatArray, angles: tuple[FloatArray
     """Return where the pelvis goes over a foot that stands."""
     on = phases <= pace.stance
     thigh, shin, raw = (angle[on] for angle in angles)
-    known = Standing(
+    known = StanceLegs(
         phases[on], thigh, shin, raw - shin, pitches[0][on], pitches[1][on],
         _aside(pace, legs, phases[on]), _apart(pace, legs, phases[on]), shape[on],
         pace.stride * phases[on], waved(phases[on], PELVIS_WAVES), pace.rise,

@@ -18,7 +18,7 @@ CADENCES, STEP_LENGTHS = (40.0, 260.0), (0.15, 2.2)
 Foot = tuple[Finite, ...]
 
 
-class Changes(Strict):
+class GaitChanges(Strict):
     """Changes to a gait: shares multiply, ``_deg`` and ``_cm`` add (mocap/gait_manners.yaml).
 
     ``head_deg`` is down, ``hands_deg`` how far fingers are closed, ``knee_first`` by which share of
@@ -70,7 +70,7 @@ class Favours(Strict):
     roll_deg: Finite
 
 
-class Manner(Strict):
+class GaitManner(Strict):
     """A way to go."""
 
     kind: Literal["walk", "run"]
@@ -80,25 +80,25 @@ class Manner(Strict):
     contacts: tuple[Foot, Foot] | None = None
     steps: Stairs | None = None
     favours: Favours | None = None
-    changes: Changes = Field(default_factory=Changes)
+    changes: GaitChanges = Field(default_factory=GaitChanges)
 
 
-class _File(Strict):
-    knobs: dict[str, Changes]
-    styles: dict[str, Changes]
-    manners: dict[str, Manner]
+class _WalkerFile(Strict):
+    knobs: dict[str, GaitChanges]
+    styles: dict[str, GaitChanges]
+    manners: dict[str, GaitManner]
 
 
-def _file() -> _File:
-    return read_yaml_once(data_file("mocap/gait_manners.yaml"), _File)
+def _file() -> _WalkerFile:
+    return read_yaml_once(data_file("mocap/gait_manners.yaml"), _WalkerFile)
 
 
-def manners() -> dict[str, Manner]:
+def manners() -> dict[str, GaitManner]:
     """Return the ways to go by name."""
     return _file().manners
 
 
-def affects() -> dict[str, Changes]:
+def affects() -> dict[str, GaitChanges]:
     """Return the styles of affect by name."""
     return _file().styles
 
@@ -177,7 +177,7 @@ class Pace:
     """
 
     norms: Norms = field(repr=False, compare=False)
-    manner: Manner = field(repr=False, compare=False)
+    manner: GaitManner = field(repr=False, compare=False)
     name: str
     kind: str
     speed: float
@@ -257,7 +257,7 @@ class _Changed:
         self.factors: dict[str, float] = {}
         self.added: dict[str, float] = {}
 
-    def add(self, changes: Changes, z: float) -> None:
+    def add(self, changes: GaitChanges, z: float) -> None:
         for name in changes.model_fields_set:
             value = getattr(changes, name)
             if name.endswith(("_deg", "_cm")) or name == "knee_first":
@@ -272,7 +272,7 @@ class _Changed:
         return self.added.get(name, 0.0)
 
 
-def _changes(walker: Walker, manner: Manner) -> _Changed:
+def _changes(walker: Walker, manner: GaitManner) -> _Changed:
     changed = _Changed()
     changed.add(manner.changes, 1.0)
     changed.add(affects()[walker.style], 1.0)
@@ -281,7 +281,7 @@ def _changes(walker: Walker, manner: Manner) -> _Changed:
     return changed
 
 
-def _timing(walker: Walker, manner: Manner,
+def _timing(walker: Walker, manner: GaitManner,
             changes: _Changed) -> tuple[float, float, Norms, str]:
     """Return speed (m/s), seconds a cycle, norms and their name.
 
@@ -306,14 +306,14 @@ def _timing(walker: Walker, manner: Manner,
     return step * cadence / 60, 120 / cadence, norms, kind
 
 
-def _kind(walker: Walker, manner: Manner, speed: float | None) -> Literal["walk", "run"]:
+def _kind(walker: Walker, manner: GaitManner, speed: float | None) -> Literal["walk", "run"]:
     """Return the kind of gait: a walk above a certain speed is a run, a run below it a walk."""
     if walker.manner not in ("walk", "run") or speed is None:
         return manner.kind
     return "run" if speed > runs_from() else "walk"
 
 
-def _contacts(manner: Manner, stance: float
+def _contacts(manner: GaitManner, stance: float
               ) -> tuple[tuple[tuple[float, float], ...], tuple[tuple[float, float], ...]]:
     if manner.contacts is None:
         return ((0.0, stance),), ((0.5, 0.5 + stance),)

@@ -8,7 +8,7 @@ from scipy.ndimage import gaussian_filter1d, maximum_filter1d
 from mimegen.base.arrays import FloatArray
 from mimegen.base.seeds import generator
 from mimegen.base.vectors import lengths
-from mimegen.gait.course import Course, Way, eased_pace
+from mimegen.gait.course import WalkerCourse, Way, eased_pace
 from mimegen.gait.feet import SIDES, FootPath, path_of, steps_of
 from mimegen.gait.template import Template, pelvis_turns, template_of
 from mimegen.gait.upper import arms, head, trunk
@@ -27,7 +27,7 @@ FORWARD = np.array([0.0, -1.0, 0.0])
 
 
 @dataclass(frozen=True)
-class Frames:
+class GaitFrames:
     """A walker's frames: phases (F,) of the gait, and how many a second; a loop leads into itself.
 
     ``treadmill`` leaves out the travel.
@@ -51,8 +51,8 @@ def looped(walker: Walker, fps: float, frames: int | None = None, cycles: int = 
     count = frames or max(round(pace.stride_s * fps), 4)
     pace = pace.lasting(count / fps)
     phases = _phases(pace, walker.phase, np.arange(count * cycles) / count)
-    course = Course(pace, Way(float(cycles)), walker.phase)
-    return _facing(_performed(pace, course, Frames(phases, fps, True, treadmill), None),
+    course = WalkerCourse(pace, Way(float(cycles)), walker.phase)
+    return _facing(_performed(pace, course, GaitFrames(phases, fps, True, treadmill), None),
                    direction_deg)
 
 
@@ -71,8 +71,9 @@ def walked(walker: Walker, fps: float, way: Way, direction_deg: float = 0.0,
     before, after = STANDS * way.starts, STANDS * way.stops
     count = round((way.cycles + before + after) * pace.stride_s * fps) + 1
     gone = np.arange(max(count, 2)) / fps / pace.stride_s - before
-    frames = Frames(_phases(pace, first, gone), fps, False, treadmill)
-    return _facing(_performed(pace, Course(pace, way, first), frames, walker.seed), direction_deg)
+    frames = GaitFrames(_phases(pace, first, gone), fps, False, treadmill)
+    return _facing(_performed(pace, WalkerCourse(pace, way, first), frames, walker.seed),
+                   direction_deg)
 
 
 def _whole_steps(first: float, cycles: float, middle: float, backwards: bool) -> float:
@@ -118,7 +119,7 @@ def _of_arm(name: str) -> bool:
     return any(part in name for part in ("Arm", "Hand"))
 
 
-def _performed(pace: Pace, course: Course, frames: Frames, seed: int | None) -> Motion:
+def _performed(pace: Pace, course: WalkerCourse, frames: GaitFrames, seed: int | None) -> Motion:
     """Return the motion of a walker who begins at the origin and faces -Y."""
     template, skeleton = template_of(pace), body_of(pace)
     phases = frames.phases
@@ -143,12 +144,12 @@ def _performed(pace: Pace, course: Course, frames: Frames, seed: int | None) -> 
                                         quaternions.without_flips(rotations))
 
 
-def _travel(course: Course, frames: Frames) -> FloatArray:
+def _travel(course: WalkerCourse, frames: GaitFrames) -> FloatArray:
     place = course.place(frames.phases)
     return np.concatenate([place, course.level(frames.phases)[:, None]], axis=1)
 
 
-def _pelvis(template: Template, course: Course, frames: Frames,
+def _pelvis(template: Template, course: WalkerCourse, frames: GaitFrames,
             lively: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the pelvis' rotations (F, 4) and the root's places (F, 3)."""
     pace, phases = template.pace, frames.phases
@@ -178,7 +179,7 @@ def _swayed(pace: Pace, phases: FloatArray) -> FloatArray:
 
 
 def _sunk(skeleton: Skeleton, pelvis: FloatArray, root: FloatArray, feet: dict[str, FootPath],
-          template: Template, frames: Frames) -> FloatArray:
+          template: Template, frames: GaitFrames) -> FloatArray:
     """Lower the root (F, 3) where a leg does not reach its foot, smoothly."""
     short = np.zeros(len(root))
     for side in SIDES:

@@ -70,7 +70,7 @@ def landmarks_of(character: Character) -> Landmarks:
     """Return the points of rigs/keypoints/landmarks.yaml and face68.yaml on a character."""
     entries = read_yaml(data_file("rigs/keypoints/landmarks.yaml"), _LandmarkFile).landmarks
     face = read_yaml(data_file("rigs/keypoints/face68.yaml"), _FaceFile)
-    body = _Body(character, character_roles(character))
+    body = _RestBody(character, character_roles(character))
     found = [body.point(entry) for entry in entries.values()] + body.face(face)
     empty = np.zeros(4 * len(character.skeleton.names))
     rows = np.stack([empty if point is None else point.row for point in found])
@@ -91,7 +91,7 @@ class _Point:
     depth_m: float
 
 
-class _Body:
+class _RestBody:
     """A character in its rest pose, asked where points are."""
 
     def __init__(self, character: Character, roles: Mapping[str, str]) -> None:

@@ -19,7 +19,7 @@ from mimegen.library.altering import mirrored_scene
 from mimegen.library.bodies import body_of
 from mimegen.library.cast import CastMember, InLights, RandomPerson, seen, seen_key
 from mimegen.library.keys import face_code, fault_code, performance_code
-from mimegen.library.take import Source, Take
+from mimegen.library.take import LibraryTake, Source
 from mimegen.motion import quaternions
 from mimegen.motion.quaternions import FloatArray
 from mimegen.retarget.performing import performed
@@ -33,7 +33,7 @@ OTHERS = 100_000
 class Casting:
     """A take by members of the cast, one for each of its performers, with faults or without."""
 
-    take: Take
+    take: LibraryTake
     members: tuple[CastMember, ...]
     faults: tuple[Fault, ...] = ()
 

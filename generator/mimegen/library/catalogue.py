@@ -13,7 +13,7 @@ from mimegen.base.paths import data_file, data_folder
 from mimegen.base.yaml_file import read_yaml_once
 from mimegen.choreography.action import Action, read_action
 from mimegen.library.naming import (
-    Asked,
+    NamedAction,
     check_codes,
     names_in_sets,
     names_of_actions,
@@ -205,12 +205,12 @@ class Catalogue:
                 " them by group)")
 
     @cached_property
-    def _action_names(self) -> dict[str, tuple[Asked, ...]]:
+    def _action_names(self) -> dict[str, tuple[NamedAction, ...]]:
         return names_of_actions([entry.action for entry in self.actions.values()],
                                 [entry.action for entry in self.cues.values()])
 
     @cached_property
-    def _names_in_sets(self) -> dict[str, tuple[Asked, ...]]:
+    def _names_in_sets(self) -> dict[str, tuple[NamedAction, ...]]:
         entries = (self.cues | self.actions).values()
         return names_in_sets({entry.file: entry.action for entry in entries}, self.sets)
 
@@ -253,7 +253,7 @@ class Catalogue:
         raise RequestError(f"no {kind} '{name}'{near_misses(name, files)}")
 
 
-def _nearest_names(word: str, names: Mapping[str, Sequence[Asked]]) -> list[str]:
+def _nearest_names(word: str, names: Mapping[str, Sequence[NamedAction]]) -> list[str]:
     """Return of each action that has names near a word the nearest, the most alike first.
 
     Names with numbers, as Boxing03, are those of others' files: they are for words with numbers.

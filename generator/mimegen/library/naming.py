@@ -9,7 +9,7 @@ from mimegen.choreography.action import Action
 from mimegen.library.sets import FOLDER, ActionSet
 
 
-class Asked(NamedTuple):
+class NamedAction(NamedTuple):
     """The action that a name stands for, and the take, where it is that take's own alias."""
 
     action: str
@@ -49,36 +49,36 @@ _CLAIMS: tuple[Callable[[Action], Claims], ...] = (
     _id, _first_label, _aliases, _aliases_of_takes, _further_labels)
 
 
-def names_of_actions(*kinds: Sequence[Action]) -> dict[str, tuple[Asked, ...]]:
+def names_of_actions(*kinds: Sequence[Action]) -> dict[str, tuple[NamedAction, ...]]:
     """Return what every name stands for, an earlier kind of action before a later one.
 
     Several actions stand under a name that they claim alike.
     """
-    best: dict[str, tuple[tuple[int, int], dict[str, Asked]]] = {}
+    best: dict[str, tuple[tuple[int, int], dict[str, NamedAction]]] = {}
     for rank, claims in enumerate(_CLAIMS):
         for kind, actions in enumerate(kinds):
             for action in actions:
                 for name, take in claims(action):
                     first, asked = best.setdefault(plain(name), ((rank, kind), {}))
                     if first == (rank, kind):
-                        asked.setdefault(action.id, Asked(action.id, take))
+                        asked.setdefault(action.id, NamedAction(action.id, take))
     return {name: tuple(asked.values()) for name, (_, asked) in best.items()}
 
 
 def names_in_sets(actions: Mapping[Path, Action], sets: Mapping[str, ActionSet]
-                  ) -> dict[str, tuple[Asked, ...]]:
+                  ) -> dict[str, tuple[NamedAction, ...]]:
     """Return what the names that sets have for actions stand for.
 
     ``actions`` are by their files. Raises RequestError for a set, or a name in one, that there is
     not.
     """
-    found: dict[str, dict[str, Asked]] = {}
+    found: dict[str, dict[str, NamedAction]] = {}
     for file, action in actions.items():
         for name, codes in action.sets.items():
             check_codes(file, name, codes, sets)
             for code in codes:
                 for other in sets[name].names_of(code):
-                    found.setdefault(plain(other), {})[action.id] = Asked(action.id)
+                    found.setdefault(plain(other), {})[action.id] = NamedAction(action.id)
     return {name: tuple(asked.values()) for name, asked in found.items()}
 
 
@@ -93,7 +93,7 @@ def check_codes(file: Path, name: str, codes: Sequence[str], sets: Mapping[str, 
                                f"{near_misses(code, sets[name].members)}")
 
 
-def the_one(name: str, asked: Sequence[Asked]) -> Asked:
+def the_one(name: str, asked: Sequence[NamedAction]) -> NamedAction:
     """Return the only action of those that a name fits. Raises RequestError, naming all of them."""
     if len(asked) > 1:
         ids = ", ".join(one.action for one in asked)

@@ -8,7 +8,7 @@ from typing import Any
 from mimegen.base.errors import RequestError, near_misses
 from mimegen.base.files import content_key, file_hash
 from mimegen.base.paths import data_files
-from mimegen.choreography.manner import Manner, in_manner
+from mimegen.choreography.manner import CueManner, in_manner
 from mimegen.choreography.score import Score
 from mimegen.library.catalogue import SCORE_SUFFIX, Catalogue
 from mimegen.library.keys import scene_code
@@ -77,7 +77,7 @@ def _known(catalogue: Catalogue, step: Step) -> Known:
     word = str(step.do)
     gestures = {file.name.removesuffix(SCORE_SUFFIX): file
                 for file in data_files("scenes/gestures/*.score.yaml")}
-    manner = Manner(None, step.intensity, step.times)
+    manner = CueManner(None, step.intensity, step.times)
     if word in gestures:
         return Known(gestures[word], in_manner(read_score_once(gestures[word]), manner))
     try:

@@ -18,7 +18,7 @@ from mimegen.choreography.happenings import (
     read_happenings,
 )
 from mimegen.choreography.length import frames_of
-from mimegen.choreography.manner import AS_WRITTEN, Manner, in_manner
+from mimegen.choreography.manner import AS_WRITTEN, CueManner, in_manner
 from mimegen.choreography.perform import perform_scene
 from mimegen.choreography.reading import read_score
 from mimegen.choreography.score import Score
@@ -36,7 +36,7 @@ class ScoreTake(Described):
     seed: int
     style: str | None = None
     cue: CueFacts | None = field(default=None, hash=False)
-    manner: Manner = AS_WRITTEN
+    manner: CueManner = AS_WRITTEN
 
     @cached_property
     def key(self) -> str:

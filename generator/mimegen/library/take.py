@@ -69,7 +69,7 @@ class Described:
         }
 
 
-class Take(Protocol):
+class LibraryTake(Protocol):
     """One performance of an action: described, and able to give its motions."""
 
     @property

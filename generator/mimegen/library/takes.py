@@ -11,14 +11,14 @@ from typing import Any, overload
 
 from mimegen.base.errors import RequestError
 from mimegen.choreography.action import Action
-from mimegen.choreography.manner import AS_WRITTEN, Manner, in_manner
+from mimegen.choreography.manner import AS_WRITTEN, CueManner, in_manner
 from mimegen.choreography.styles import style_named
 from mimegen.library.catalogue import GAIT_SUFFIX, SCORE_SUFFIX, Catalogue, Entry
 from mimegen.library.gait_take import GaitTake, gait_options
 from mimegen.library.naming import plain
 from mimegen.library.recorded_take import RecordedTake, recorded
 from mimegen.library.score_take import ScoreTake, read_score_once
-from mimegen.library.take import RELAXED, Take
+from mimegen.library.take import RELAXED, LibraryTake
 from mimegen.library.takefile import TAKE_SUFFIX, options_of, read_take_file
 from mimegen.manifest.timeline import CueFacts
 from mimegen.readers import WITH_TAKES, ReadOptions, kind_of
@@ -31,7 +31,7 @@ SEEDED = (ScoreTake, GaitTake)
 
 
 def library_take(entry: Entry, take: str | None, seed: int, style: str | None = None,
-                 manner: Manner = AS_WRITTEN, gait: Mapping[str, Any] = NO_GAIT) -> Take:
+                 manner: CueManner = AS_WRITTEN, gait: Mapping[str, Any] = NO_GAIT) -> LibraryTake:
     """Return a take of the library. Motion capture has no seed and no style, actions no manner.
 
     ``gait`` are a walker's options by name, for takes of gait alone. Raises RequestError, naming
@@ -75,23 +75,23 @@ def _gait(action: Action, file: Path, seed: int, style: str | None,
     return take
 
 
-def usual_left_out(file: Path, manner: Manner) -> Manner:
+def usual_left_out(file: Path, manner: CueManner) -> CueManner:
     """Return a manner in which a score can be performed, without what the score has of itself."""
     score = read_score_once(file)
     if manner != AS_WRITTEN and not score.stances:
         raise RequestError(f"{score.action}: is not a cue, so --stance, --intensity and --frequency"
                            " do not apply (mimegen list cues)")
     in_manner(read_score_once(file, manner.stance), manner)
-    return Manner(manner.stance if manner.stance != (*score.stances, None)[0] else None,
-                  manner.intensity if manner.intensity != 1 else None, manner.frequency)
+    return CueManner(manner.stance if manner.stance != (*score.stances, None)[0] else None,
+                     manner.intensity if manner.intensity != 1 else None, manner.frequency)
 
 
-def can_mirror(take: Take) -> bool:
+def can_mirror(take: LibraryTake) -> bool:
     """Whether left and right may be swapped: a score says so, motion capture always may."""
     return not isinstance(take, ScoreTake) or take.score.vary.mirror
 
 
-def altered(take: Take, tempo: float, mirror: bool) -> Take:
+def altered(take: LibraryTake, tempo: float, mirror: bool) -> LibraryTake:
     """Return a take faster or slower, or mirrored. Raises RequestError for what may not be."""
     if mirror and not can_mirror(take):
         raise RequestError(f"--mirror: {take.action}, take {take.name}, depends on left and right"
@@ -101,10 +101,10 @@ def altered(take: Take, tempo: float, mirror: bool) -> Take:
 
 
 @dataclass(frozen=True)
-class SeededTakes(Sequence[Take]):
+class SeededTakes(Sequence[LibraryTake]):
     """Takes at every one of some seeds, made as they are asked for; motion capture once each."""
 
-    takes: tuple[Take, ...]
+    takes: tuple[LibraryTake, ...]
     seeds: range
 
     @cached_property
@@ -116,10 +116,10 @@ class SeededTakes(Sequence[Take]):
         return self._ends[-1] if self.takes else 0
 
     @overload
-    def __getitem__(self, number: int) -> Take: ...
+    def __getitem__(self, number: int) -> LibraryTake: ...
     @overload
-    def __getitem__(self, number: slice) -> Sequence[Take]: ...
-    def __getitem__(self, number: int | slice) -> Take | Sequence[Take]:
+    def __getitem__(self, number: slice) -> Sequence[LibraryTake]: ...
+    def __getitem__(self, number: int | slice) -> LibraryTake | Sequence[LibraryTake]:
         if isinstance(number, slice):
             return [self[one] for one in range(*number.indices(len(self)))]
         number = range(len(self))[number]
@@ -130,7 +130,7 @@ class SeededTakes(Sequence[Take]):
         return replace(take, seed=self.seeds[number - (self._ends[place - 1] if place else 0)])
 
 
-def _captured(action: Action, file: Path) -> Take:
+def _captured(action: Action, file: Path) -> LibraryTake:
     """Return a library's take of motion capture; what its file leaves out is the action's."""
     facts = read_take_file(file)
     take = RecordedTake(

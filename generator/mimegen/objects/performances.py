@@ -32,7 +32,7 @@ from mimegen.writers import write_motion
 SHEET_TILE = {"width": 320, "height": 180}
 
 
-class Performance:
+class RetargetedTake:
     """A take retargeted onto one character, or onto two for a take of two people.
 
     Places are in metres: Z up, the performer faces -Y, frames come first.

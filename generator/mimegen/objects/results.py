@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from mimegen.evaluation.answers import Answer, checked_answers, read_answers
 from mimegen.evaluation.question import Question
-from mimegen.evaluation.scoring import Scored, score
+from mimegen.evaluation.scoring import ScoredAnswer, score
 from mimegen.evaluation.tables import report
 from mimegen.objects.records import data_frame, html_table
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class Results:
     """Every answer with its verdict, and the tables of ``mimegen evaluate --json``."""
 
-    def __init__(self, scored: Sequence[Scored], report: dict[str, Any]) -> None:
+    def __init__(self, scored: Sequence[ScoredAnswer], report: dict[str, Any]) -> None:
         self.scored, self.report = list(scored), report
 
     @classmethod

@@ -10,14 +10,13 @@ from mimegen.base.errors import RequestError
 from mimegen.library.cast import cast_member, partner_of
 from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
-from mimegen.library.take import Source
-from mimegen.library.take import Take as LibraryTake
+from mimegen.library.take import LibraryTake, Source
 from mimegen.manifest.timeline import Interval
 from mimegen.motion.editing import resampled
 from mimegen.motion.motion import Motion
 from mimegen.motion.quaternions import FloatArray
 from mimegen.objects.dots import Dots, display_named
-from mimegen.objects.performances import Performance
+from mimegen.objects.performances import RetargetedTake
 from mimegen.objects.within import within_libraries
 from mimegen.pointlight.stimulus import make_stimulus
 from mimegen.production.displays import take_scene
@@ -107,7 +106,7 @@ class Take:
         return np.array(self.motion(performer).global_pose.positions)
 
     @within_libraries
-    def on(self, character: str, partner: str | None = None) -> Performance:
+    def on(self, character: str, partner: str | None = None) -> RetargetedTake:
         """Retarget the take onto a character.
 
         ``character`` and ``partner`` are a name, a rigged file's path or ``random:SEED``; without
@@ -118,7 +117,7 @@ class Take:
             raise RequestError(f"partner={partner!r}: {self.name} has one performer")
         names = (character, partner or partner_of(character))[:self.performers]
         members = tuple(cast_member(self._catalogue, name) for name in names)
-        return Performance(Casting(self._take, members), self.fps, self._catalogue)
+        return RetargetedTake(Casting(self._take, members), self.fps, self._catalogue)
 
     @within_libraries
     def pointlight(self, display: str = "standard", manipulations: Sequence[str] = (),

@@ -11,7 +11,7 @@ from PIL import Image, ImageDraw, ImageFont
 from mimegen.base.arrays import ByteArray
 from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
-from mimegen.compositing.decode import Video, read_clip, read_pictures
+from mimegen.compositing.decode import VideoFile, read_clip, read_pictures
 from mimegen.manifest.file import clip_path, rows_of
 from mimegen.pages.overlay import Overlay, overlays
 
@@ -95,13 +95,13 @@ def _publish(sheet: Image.Image, target: Path) -> Path:
     return target
 
 
-def _evenly(clip: Video, frames: int) -> list[int]:
+def _evenly(clip: VideoFile, frames: int) -> list[int]:
     """Return at most ``frames`` frame numbers from the clip's first to its last."""
     spaced = np.linspace(0, clip.frames - 1, min(frames, clip.frames))
     return [int(number) for number in spaced.round()]
 
 
-def _pictures(clip: Video, numbers: Sequence[int], width: int, known: Overlays
+def _pictures(clip: VideoFile, numbers: Sequence[int], width: int, known: Overlays
               ) -> list[ByteArray]:
     """Return frames of a clip, with its ground truth over them where that is wanted."""
     pictures = list(read_pictures(clip, numbers, width))
@@ -112,7 +112,7 @@ def _pictures(clip: Video, numbers: Sequence[int], width: int, known: Overlays
             for picture, number in zip(pictures, numbers, strict=True)]
 
 
-def _grid(clip: Video, frames: int, known: Overlays) -> Image.Image:
+def _grid(clip: VideoFile, frames: int, known: Overlays) -> Image.Image:
     numbers = _evenly(clip, frames)
     columns = min(COLUMNS, len(numbers))
     rows = -(-len(numbers) // columns)
@@ -152,7 +152,7 @@ def _overview(files: Sequence[Path], frames: int, titles: Mapping[Path, str],
     return sheet
 
 
-def _time(clip: Video, number: int) -> str:
+def _time(clip: VideoFile, number: int) -> str:
     return f"{number / clip.fps:.2f} s   frame {number + 1} of {clip.frames}"
 
 

@@ -17,7 +17,7 @@ from mimegen.base.errors import RequestError
 from mimegen.base.files import publish, sweep
 from mimegen.base.locks import locked
 from mimegen.base.names import words
-from mimegen.compositing.decode import Video, read_pictures
+from mimegen.compositing.decode import VideoFile, read_pictures
 from mimegen.evaluation.markup import escape
 from mimegen.manifest.file import MANIFEST, clip_path, read_manifest, rows_of
 from mimegen.manifest.row import Row
@@ -75,7 +75,7 @@ def _make_poster(out: Path, folder: Path, row: Row) -> str | None:
     if poster.exists():
         return poster.name
     try:
-        clip = Video(clip_path(out, row), row.frames, row.fps, row.width, row.height)
+        clip = VideoFile(clip_path(out, row), row.frames, row.fps, row.width, row.height)
         picture = read_pictures(clip, [int(clip.frames * POSTER_MOMENT)], POSTER_WIDTH)[0]
     except RequestError:
         return None

@@ -58,7 +58,7 @@ class ChosenBackground:
 
 
 @dataclass(frozen=True)
-class Clip:
+class PlannedClip:
     """One finished video: a shot before a background; perhaps declared as a permutation.
 
     Where the figure is lit as its place is, its light is multiplied by ``tint``, and

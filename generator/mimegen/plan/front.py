@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import atan2, degrees
 from typing import Self
 
-from mimegen.library.take import Take
+from mimegen.library.take import LibraryTake
 from mimegen.shots.config import FramedCamera, RenderConfig
 
 SIDES = {"front": 0.0, "left": 90.0, "back": 180.0, "right": 270.0}
@@ -85,11 +85,11 @@ def camera_azimuth(config: RenderConfig) -> float:
     return degrees(atan2(x, -y))
 
 
-def angle_from_front(take: Take, side_deg: float, zero_deg: float) -> float:
+def angle_from_front(take: LibraryTake, side_deg: float, zero_deg: float) -> float:
     """Return the angle that turns a camera, at azimuth ``zero_deg`` for angle 0, to a side."""
     return turned(take.front_deg + side_deg - zero_deg)
 
 
-def view_azimuth(take: Take, azimuth_deg: float) -> float:
+def view_azimuth(take: LibraryTake, azimuth_deg: float) -> float:
     """Return a camera's azimuth from the performer's front: 0 before them, 90 at their left."""
     return turned(azimuth_deg - take.front_deg)

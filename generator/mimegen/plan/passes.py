@@ -8,7 +8,7 @@ from mimegen.base.blender import blender_version, require_blender
 from mimegen.base.code import code_key
 from mimegen.base.files import content_key
 from mimegen.groundtruth.kinds import FLOW, KEYPOINTS, MASK, WITH_SET, Engine, Kind, parse_kinds
-from mimegen.plan.clips import Clip
+from mimegen.plan.clips import PlannedClip
 from mimegen.plan.shots import Shot
 from mimegen.plan.staging import Filmed
 
@@ -45,7 +45,7 @@ class WantedPasses:
             config.camera.model_dump(mode="json"), config.width, config.height, config.fps,
             light if kind == MASK else None, self._looking(kind, shot))
 
-    def geometry_key(self, clip: Clip, filmed: Filmed) -> str | None:
+    def geometry_key(self, clip: PlannedClip, filmed: Filmed) -> str | None:
         """Return the key of what a camera sees of a clip's set; None without a set."""
         key = clip.set_key(filmed)
         if key is None:
@@ -55,7 +55,7 @@ class WantedPasses:
                              if self.engine == "cycles" else ()),
                            geometry_code(self.engine))
 
-    def files_key(self, clip: Clip, kind: Kind, filmed: Filmed, shown: Sequence[int],
+    def files_key(self, clip: PlannedClip, kind: Kind, filmed: Filmed, shown: Sequence[int],
                   shadow: float) -> str:
         """Return the key of a clip's files of a pass; clips that differ in nothing share them.
 

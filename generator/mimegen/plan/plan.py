@@ -16,9 +16,9 @@ from mimegen.library.cast import CastMember, cast_member, partner_of
 from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.places import place
-from mimegen.library.take import Take
+from mimegen.library.take import LibraryTake
 from mimegen.manifest.row import NOBODY
-from mimegen.plan.clips import NAMED, ChosenBackground, Clip, DisplayClip
+from mimegen.plan.clips import NAMED, ChosenBackground, DisplayClip, PlannedClip
 from mimegen.plan.front import angle_from_front, camera_azimuth
 from mimegen.plan.lighting import PlaceLight, place_light
 from mimegen.plan.shots import Rendering, Shot
@@ -36,7 +36,7 @@ class CastingPlan:
     """A casting and the clips that are wanted of it."""
 
     casting: Casting
-    clips: tuple[Clip, ...]
+    clips: tuple[PlannedClip, ...]
     displays: tuple[DisplayClip, ...] = ()
 
     @property
@@ -61,7 +61,7 @@ class Plan:
     def __len__(self) -> int:
         return self.clips + self.displays
 
-    def __iter__(self) -> Iterator[Clip | DisplayClip]:
+    def __iter__(self) -> Iterator[PlannedClip | DisplayClip]:
         for part in self.castings():
             yield from part.clips
             yield from part.displays
@@ -76,7 +76,7 @@ class _Kind:
     misaligned: str | None
 
     @staticmethod
-    def of(take: Take) -> "_Kind":
+    def of(take: LibraryTake) -> "_Kind":
         return _Kind(take.performers, take.aligned, take.misaligned)
 
     def background_name(self, variant: Variant) -> str | None:
@@ -106,7 +106,7 @@ class _Cells:
         """How many clips are rendered of a take."""
         return sum(len(cells) for cells in self.rendered.values())
 
-    def shots(self, take: Take, config: RenderConfig) -> int:
+    def shots(self, take: LibraryTake, config: RenderConfig) -> int:
         """Return how many shots those clips share."""
         return sum(len({_turn(variant, take, config) for variant, _ in cells})
                    for cells in self.rendered.values())
@@ -175,7 +175,7 @@ class _Matrix:
         return first, cast_member(self.catalogue, self.partner or partner_of(name))
 
 
-def make_plan(catalogue: Catalogue, takes: Sequence[Take], variants: Sequence[Variant],
+def make_plan(catalogue: Catalogue, takes: Sequence[LibraryTake], variants: Sequence[Variant],
               config: RenderConfig, device: str, performer: str | None = None,
               partner: str | None = None, faults: tuple[Fault, ...] = (),
               set_seed: int | None = None, follow_place: bool = False) -> Plan:
@@ -214,7 +214,8 @@ def make_plan(catalogue: Catalogue, takes: Sequence[Take], variants: Sequence[Va
     return Plan(castings, clips, shots, displays, left_out=tuple(left_out))
 
 
-def _shots(takes: Sequence[Take], cells: Mapping[_Kind, _Cells], config: RenderConfig) -> int:
+def _shots(takes: Sequence[LibraryTake], cells: Mapping[_Kind, _Cells],
+           config: RenderConfig) -> int:
     """Return how many shots takes have. Those of a kind have as many, unless cameras turn along."""
     known: dict[_Kind, int] = {}
     total = 0
@@ -226,7 +227,7 @@ def _shots(takes: Sequence[Take], cells: Mapping[_Kind, _Cells], config: RenderC
     return total
 
 
-def _turn(variant: Variant, take: Take, config: RenderConfig) -> float:
+def _turn(variant: Variant, take: LibraryTake, config: RenderConfig) -> float:
     """Return how far a config's camera is turned for a cell of a take, in degrees."""
     if not variant.from_front:
         return variant.angle
@@ -249,7 +250,7 @@ class PlaceLights:
 
 def lit_by_places(part: CastingPlan, lights: PlaceLights) -> list[CastingPlan]:
     """Return a casting's clips, lit as their places are, those under one light together."""
-    lit: dict[Light | None, list[Clip]] = {}
+    lit: dict[Light | None, list[PlannedClip]] = {}
     for clip in part.clips:
         found = lights(clip.chosen, clip.shot)
         if found is None:
@@ -262,7 +263,7 @@ def lit_by_places(part: CastingPlan, lights: PlaceLights) -> list[CastingPlan]:
     return [replace(parts[0], displays=part.displays), *parts[1:]]
 
 
-def _castings(take: Take, cells: _Cells, rendering: Rendering, faults: tuple[Fault, ...]
+def _castings(take: LibraryTake, cells: _Cells, rendering: Rendering, faults: tuple[Fault, ...]
               ) -> Iterator[CastingPlan]:
     for members in cells.members:
         casting = Casting(take, members, faults)
@@ -271,12 +272,13 @@ def _castings(take: Take, cells: _Cells, rendering: Rendering, faults: tuple[Fau
         shots = {angle: Shot(casting, angle, rendering) for angle in angles.values()}
         yield CastingPlan(
             casting,
-            tuple(Clip(variant, shots[angles[variant]], chosen) for variant, chosen in rendered),
+            tuple(PlannedClip(variant, shots[angles[variant]], chosen)
+                  for variant, chosen in rendered),
             tuple(DisplayClip(variant, casting, rendering.config, display, of_its_own)
                   for variant, display, of_its_own in cells.displayed.get(members, [])))
 
 
-def _without_background(catalogue: Catalogue, take: Take, kind: _Kind,
+def _without_background(catalogue: Catalogue, take: LibraryTake, kind: _Kind,
                         variants: Sequence[Variant]) -> list[str]:
     """Return why cells are left out; raises RequestError where one was asked for by name."""
     if kind.aligned is not None and kind.misaligned is not None:

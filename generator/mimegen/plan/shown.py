@@ -15,7 +15,7 @@ from mimegen.compositing.background import Background
 from mimegen.compositing.shown import photograph_shown
 from mimegen.motion import quaternions
 from mimegen.motion.quaternions import FloatArray
-from mimegen.plan.clips import Clip
+from mimegen.plan.clips import PlannedClip
 from mimegen.plan.staging import Filmed
 from mimegen.scenery.scenery import Scenery
 from mimegen.scenery.shown import TellingSet
@@ -34,7 +34,7 @@ STANDING_M, HEAD_M, REACH_M = 1.8, 1.65, 0.4
 
 
 @dataclass(frozen=True)
-class _Place:
+class _TellingPlace:
     """A set and what tells it, the same as another where its key and names are."""
 
     key: str
@@ -56,10 +56,10 @@ def background_shown(background: Background, key: str | None, camera: Camera, an
         return round(photograph_shown(background, camera, angle_deg), DIGITS)
     if key is None or not background.tells:
         return None
-    return _share(_Place(key, background.tells, background.set), camera)
+    return _share(_TellingPlace(key, background.tells, background.set), camera)
 
 
-def clip_shown(clip: Clip, facts: ShotFacts) -> float | None:
+def clip_shown(clip: PlannedClip, facts: ShotFacts) -> float | None:
     """Return what ``background_shown`` does for a clip, of whose shot the store has ``facts``.
 
     What is left out of the set for its performers does not count.
@@ -67,13 +67,13 @@ def clip_shown(clip: Clip, facts: ShotFacts) -> float | None:
     return filmed_shown(clip, clip.filmed(facts))
 
 
-def filmed_shown(clip: Clip, filmed: Filmed) -> float | None:
+def filmed_shown(clip: PlannedClip, filmed: Filmed) -> float | None:
     """Return what ``background_shown`` does for a clip that is ``filmed`` so."""
     background = clip.background.model_copy(update={"set": clip.scenery(filmed)})
     return background_shown(background, clip.set_key(filmed), filmed.camera, clip.shot.angle)
 
 
-def too_little_shown(clip: Clip, facts: ShotFacts | None = None) -> str:
+def too_little_shown(clip: PlannedClip, facts: ShotFacts | None = None) -> str:
     """Return what to say where a clip hardly shows its place; mostly nothing.
 
     Without ``facts``, the camera frames a standing person.
@@ -89,12 +89,12 @@ def too_little_shown(clip: Clip, facts: ShotFacts | None = None) -> str:
 
 
 @lru_cache(maxsize=8)
-def _telling(place: _Place) -> TellingSet:
+def _telling(place: _TellingPlace) -> TellingSet:
     return TellingSet(place.scenery, frozenset(place.tells))
 
 
 @lru_cache(maxsize=4096)
-def _share(place: _Place, camera: Camera) -> float:
+def _share(place: _TellingPlace, camera: Camera) -> float:
     key = content_key(place.key, place.tells, asdict(camera), code_key("mimegen.scenery.shown"))
     found = kept(SHOWN, key)
     if not isinstance(found, float):

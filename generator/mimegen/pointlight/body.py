@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from mimegen.characters.character import Performance
 from mimegen.motion import quaternions
 from mimegen.motion.quaternions import FloatArray
-from mimegen.pointlight.dots import Dots, sampled
+from mimegen.pointlight.dots import DotTracks, sampled
 from mimegen.pointlight.view import View, view_from
 from mimegen.shots.skinning import BodySkin, body_skin, joint_columns
 
@@ -61,7 +61,7 @@ def posed_body(performance: Performance, moments: FloatArray) -> BodySurface:
     return BodySurface(body_skin(character), columns, np.concatenate(faces))
 
 
-def hidden_dots(dots: Dots, view: View, bodies: Sequence[BodySurface]) -> NDArray[np.bool_]:
+def hidden_dots(dots: DotTracks, view: View, bodies: Sequence[BodySurface]) -> NDArray[np.bool_]:
     """Return which dots (F, D) in the world are hidden behind a body, as in a filmed display.
 
     A ray from the eye to the dot meets the triangle that its pixel lies in; the dot is hidden where
@@ -81,7 +81,7 @@ def _projected(body: BodySurface, view: View, frame: int) -> FloatArray:
     return np.asarray(view.at(frame).project(body.vertices(frame)[None])[0])
 
 
-def skin_reaches(dots: Dots, bodies: Sequence[BodySurface]) -> FloatArray:
+def skin_reaches(dots: DotTracks, bodies: Sequence[BodySurface]) -> FloatArray:
     """Return how far (D,) before a dot its own skin may lie, in metres."""
     reaches = np.zeros(dots.count)
     frames = np.unique(np.linspace(0, dots.frames - 1, _REACH_POSES).astype(int))

@@ -15,7 +15,7 @@ MASK = -1
 
 
 @dataclass(frozen=True, eq=False)
-class Dots:
+class DotTracks:
     """Dots over time; frames first.
 
     ``places`` (F, D, 3) are metres in the world, or, once projected, pixels x right and y down
@@ -36,7 +36,7 @@ class Dots:
 
     @classmethod
     def of(cls, names: tuple[str, ...], performers: NDArray[np.intp], places: FloatArray,
-           limbs: Lines = (), trunk: Lines = ()) -> "Dots":
+           limbs: Lines = (), trunk: Lines = ()) -> "DotTracks":
         """Return dots of equal size and full contrast, visible wherever they have a place."""
         plain = np.ones(places.shape[:2])
         shown = np.isfinite(places).all(axis=-1)
@@ -63,25 +63,25 @@ class Dots:
         return [np.flatnonzero(self.performers == person)
                 for person in np.unique(self.performers[self.own])]
 
-    def moved(self, places: FloatArray) -> "Dots":
+    def moved(self, places: FloatArray) -> "DotTracks":
         """Return the same dots at other places (F, D, 3)."""
         return replace(self, places=places)
 
-    def chosen(self, keep: NDArray[np.intp]) -> "Dots":
+    def chosen(self, keep: NDArray[np.intp]) -> "DotTracks":
         """Return only the dots with these numbers (K,), in this order."""
         number = np.full(self.count, -1)
         number[keep] = np.arange(len(keep))
         limbs, trunk = number[self.limbs], number[self.trunk]
-        return Dots(
+        return DotTracks(
             tuple(self.names[dot] for dot in keep), self.performers[keep],
             limbs[(limbs >= 0).all(axis=1)], trunk[(trunk >= 0).all(axis=1)],
             self.places[:, keep], self.visible[:, keep], self.sizes[:, keep],
             self.strengths[:, keep],
         )
 
-    def joined(self, other: "Dots") -> "Dots":
+    def joined(self, other: "DotTracks") -> "DotTracks":
         """Return these dots and the others of the same frames, behind them in number."""
-        return Dots(
+        return DotTracks(
             self.names + other.names, np.concatenate([self.performers, other.performers]),
             np.concatenate([self.limbs, other.limbs + self.count]),
             np.concatenate([self.trunk, other.trunk + self.count]),

@@ -6,7 +6,7 @@ from pathlib import Path
 from mimegen.compositing.video import write_pictures
 from mimegen.pointlight.drawing import pictures
 from mimegen.pointlight.spec import Display
-from mimegen.pointlight.stimulus import Scene, Stimulus, make_stimulus
+from mimegen.pointlight.stimulus import DotScene, Stimulus, make_stimulus
 from mimegen.shots.config import RenderConfig
 from mimegen.shots.framing import frame_camera
 
@@ -24,7 +24,7 @@ def source_fps(display: Display, shared: RenderConfig | None = None) -> float:
     return display.fps * math.ceil(LEAST_SOURCE_FPS / display.fps)
 
 
-def filmed(scene: Scene, display: Display, seed: int, angle_deg: float,
+def filmed(scene: DotScene, display: Display, seed: int, angle_deg: float,
            shared: RenderConfig | None = None) -> Stimulus:
     """Return a display of performances, seen by the camera of a render config if one is shared."""
     camera = None if shared is None else frame_camera(scene.bodies, shared, angle_deg)

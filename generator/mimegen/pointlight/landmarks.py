@@ -13,7 +13,7 @@ from mimegen.base.paths import data_files
 from mimegen.base.yaml_file import Strict, read_yaml
 from mimegen.motion import Motion, quaternions
 from mimegen.motion.quaternions import FloatArray
-from mimegen.pointlight.dots import Dots
+from mimegen.pointlight.dots import DotTracks
 
 
 class DotSet(Strict):
@@ -73,7 +73,7 @@ def with_landmarks(chosen: DotSet, names: Sequence[str]) -> DotSet:
 
 
 def motion_dots(motion: Motion, roles: Mapping[str, str], chosen: DotSet,
-                performer: int = 0) -> Dots:
+                performer: int = 0) -> DotTracks:
     """Return the dots of a motion at the joints of its skeleton.
 
     ``roles`` maps roles to joint names. Raises RequestError where the skeleton has none of the
@@ -100,8 +100,8 @@ def motion_dots(motion: Motion, roles: Mapping[str, str], chosen: DotSet,
     number = {name: i for i, name in enumerate(names)}
     limbs += [(number[a], number[b]) for a, b in chosen.limbs]
     trunk = [(number[a], number[b]) for a, b in chosen.trunk]
-    return Dots.of(tuple(names), np.full(len(names), performer), np.stack(places, axis=1),
-                   limbs, trunk)
+    return DotTracks.of(tuple(names), np.full(len(names), performer), np.stack(places, axis=1),
+                        limbs, trunk)
 
 
 def _point(motion: Motion, roles: Mapping[str, str], point: str) -> FloatArray | None:
@@ -118,7 +118,7 @@ def _point(motion: Motion, roles: Mapping[str, str], point: str) -> FloatArray |
 
 
 def marker_dots(labels: Sequence[str], positions: FloatArray, chosen: DotSet | None = None,
-                wanted: Sequence[str] = ()) -> Dots:
+                wanted: Sequence[str] = ()) -> DotTracks:
     """Return raw markers (F, M, 3) in metres as dots; those of ``wanted`` labels, or all.
 
     Markers that are never seen are left out. Raises RequestError for a label that is not there,
@@ -134,20 +134,20 @@ def marker_dots(labels: Sequence[str], positions: FloatArray, chosen: DotSet | N
     keep = [i for i, label in enumerate(labels) if seen[i] and (not wanted or label in wanted)]
     if not keep:
         raise RequestError("dots: no marker is visible in any frame")
-    return Dots.of(tuple(labels[i] for i in keep), np.zeros(len(keep), dtype=np.intp),
-                   positions[:, keep])
+    return DotTracks.of(tuple(labels[i] for i in keep), np.zeros(len(keep), dtype=np.intp),
+                        positions[:, keep])
 
 
-def together(people: Sequence[Dots]) -> Dots:
+def together(people: Sequence[DotTracks]) -> DotTracks:
     """Return several performers' dots as one; names are numbered where there are several."""
     if len(people) == 1:
         return people[0]
     shortest = min(one.frames for one in people)
-    both: Dots | None = None
+    both: DotTracks | None = None
     for person, one in enumerate(people):
-        part = Dots.of(tuple(f"{person + 1}:{name}" for name in one.names),
-                       np.full(one.count, person), one.places[:shortest], one.limbs,
-                       one.trunk)
+        part = DotTracks.of(tuple(f"{person + 1}:{name}" for name in one.names),
+                            np.full(one.count, person), one.places[:shortest], one.limbs,
+                            one.trunk)
         both = part if both is None else both.joined(part)
     assert both is not None, "a scene has somebody in it"
     return both

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from mimegen.base.yaml_file import Strict
 from mimegen.motion.quaternions import FloatArray
-from mimegen.pointlight.dots import Dots
+from mimegen.pointlight.dots import DotTracks
 from mimegen.pointlight.view import View
 
 Stage = Literal["time", "world", "view", "picture"]
@@ -34,7 +34,7 @@ class Setting:
     pixels: Callable[[str], float]
     room: FloatArray = field(default_factory=lambda: np.zeros(2))
 
-    def paths(self, dots: Dots) -> FloatArray:
+    def paths(self, dots: DotTracks) -> FloatArray:
         """Return the place (F, D, 3) of the performer that each dot belongs to."""
         return self.roots[:, np.maximum(dots.performers, 0)]
 
@@ -57,7 +57,7 @@ class Manipulation(Strict):
         """Return other moments (N,), in seconds, for the ``time`` stage."""
         return moments
 
-    def apply(self, dots: Dots, setting: Setting) -> Dots:
+    def apply(self, dots: DotTracks, setting: Setting) -> DotTracks:
         """Return other dots, for the ``world`` and ``picture`` stages."""
         return dots
 

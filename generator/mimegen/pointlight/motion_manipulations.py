@@ -8,7 +8,7 @@ from pydantic import Field, field_validator
 
 from mimegen.motion import quaternions
 from mimegen.motion.quaternions import FloatArray
-from mimegen.pointlight.dots import Dots
+from mimegen.pointlight.dots import DotTracks
 from mimegen.pointlight.manipulation import Manipulation, Setting
 from mimegen.pointlight.view import View
 
@@ -63,7 +63,7 @@ class Local(Manipulation):
                  " (BioMotion Toolbox's anchor, van Boxtel & Lu 2013)")
     remove: Literal["horizontal", "all"] = "horizontal"
 
-    def apply(self, dots: Dots, setting: Setting) -> Dots:
+    def apply(self, dots: DotTracks, setting: Setting) -> DotTracks:
         """Return the dots without their performer's travel."""
         paths = setting.paths(dots)
         return dots.moved(dots.places - paths + self.travel(paths))
@@ -80,7 +80,7 @@ class Global(Manipulation):
     name, stage = "global", "world"
     algorithm = "mean place of each dot about the root, carried along the root's path"
 
-    def apply(self, dots: Dots, setting: Setting) -> Dots:
+    def apply(self, dots: DotTracks, setting: Setting) -> DotTracks:
         """Return dots that keep their mean place about the root."""
         paths = setting.paths(dots)
         posture = np.nanmean(dots.places - paths, axis=0)
@@ -95,7 +95,7 @@ class Exaggerated(Manipulation):
                  " (after Pollick, Fidopiastis & Braden 2001; Troje 2002)")
     factor: float = Field(default=1.5, ge=0, le=10)
 
-    def apply(self, dots: Dots, setting: Setting) -> Dots:
+    def apply(self, dots: DotTracks, setting: Setting) -> DotTracks:
         """Return dots that deviate more, or less, from the mean posture."""
         about = dots.places - setting.paths(dots)
         posture = np.nanmean(about, axis=0)
@@ -111,7 +111,7 @@ class PhaseScrambled(Manipulation):
                  " without a jump where the clip ends")
     rule: Literal["circular", "fold"] = "circular"
 
-    def apply(self, dots: Dots, setting: Setting) -> Dots:
+    def apply(self, dots: DotTracks, setting: Setting) -> DotTracks:
         """Return dots whose motions are out of step."""
         frames = dots.frames
         shifts = setting.rng.integers(1, frames + 1, dots.count)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from mimegen.motion.quaternions import FloatArray
-from mimegen.pointlight.dots import MASK, Dots
+from mimegen.pointlight.dots import MASK, DotTracks
 from mimegen.pointlight.manipulation import Manipulation, Setting, uniform_in
 from mimegen.pointlight.spec import Area, Length, area_sides
 
@@ -19,7 +19,7 @@ class Inverted(Manipulation):
     name, stage = "inverted", "picture"
     algorithm = "flip about the picture's horizontal middle line (Sumi 1984)"
 
-    def apply(self, dots: Dots, setting: Setting) -> Dots:
+    def apply(self, dots: DotTracks, setting: Setting) -> DotTracks:
         """Return the dots flipped."""
         return dots.moved(dots.places * [1, -1, 1] + [0, setting.height, 0])
 
@@ -30,7 +30,7 @@ class Mirrored(Manipulation):
     name, stage = "mirrored", "picture"
     algorithm = "flip about the picture's vertical middle line"
 
-    def apply(self, dots: Dots, setting: Setting) -> Dots:
+    def apply(self, dots: DotTracks, setting: Setting) -> DotTracks:
         """Return the dots mirrored."""
         return dots.moved(dots.places * [-1, 1, 1] + [setting.width, 0, 0])
 
@@ -45,7 +45,7 @@ class Scrambled(Manipulation):
                  " the first frame's places")
     rule: Literal["uniform", "permuted"] = "uniform"
 
-    def apply(self, dots: Dots, setting: Setting) -> Dots:
+    def apply(self, dots: DotTracks, setting: Setting) -> DotTracks:
         """Return dots whose paths are shifted, each by its own constant amount."""
         places = dots.places.copy()
         for person in dots.people:
@@ -96,7 +96,7 @@ class LimitedLifetime(Manipulation):
     count: int | None = Field(default=None, ge=1)
     synchronous: bool = False
 
-    def apply(self, dots: Dots, setting: Setting) -> Dots:
+    def apply(self, dots: DotTracks, setting: Setting) -> DotTracks:
         """Return as many dots (or ``count``) per performer, each living ``frames`` frames."""
         parts = [dots.chosen(np.flatnonzero(dots.performers == MASK))]
         for person in dots.people:
@@ -110,12 +110,12 @@ class LimitedLifetime(Manipulation):
             whole = whole.joined(part)
         return whole
 
-    def _lives(self, dots: Dots, count: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    def _lives(self, dots: DotTracks, count: int, rng: np.random.Generator) -> NDArray[np.intp]:
         """Return the number of the life (F, count) that each dot is in."""
         ages = np.zeros(count, int) if self.synchronous else rng.integers(0, self.frames, count)
         return np.asarray((np.arange(dots.frames)[:, None] + ages) // self.frames)
 
-    def _on_limbs(self, dots: Dots, rng: np.random.Generator) -> Dots:
+    def _on_limbs(self, dots: DotTracks, rng: np.random.Generator) -> DotTracks:
         if not len(dots.limbs):
             raise ValueError("this dot set defines no limbs; use limited_lifetime/rule=joints")
         count = self.count or dots.count
@@ -133,7 +133,7 @@ class LimitedLifetime(Manipulation):
         nearer = np.where(share < 0.5, a[limb], b[limb])
         return _hopping(dots, start + share[..., None] * (end - start), nearer, frames)
 
-    def _on_joints(self, dots: Dots, rng: np.random.Generator) -> Dots:
+    def _on_joints(self, dots: DotTracks, rng: np.random.Generator) -> DotTracks:
         count = self.count or max(1, dots.count // 2)
         if count >= dots.count:
             raise ValueError("too many dots: rule=joints needs a free joint; use at most"
@@ -151,11 +151,11 @@ class LimitedLifetime(Manipulation):
         return _hopping(dots, dots.places[frames, joint], joint, frames)
 
 
-def _hopping(dots: Dots, places: FloatArray, nearest: NDArray[np.intp],
-             frames: NDArray[np.intp]) -> Dots:
+def _hopping(dots: DotTracks, places: FloatArray, nearest: NDArray[np.intp],
+             frames: NDArray[np.intp]) -> DotTracks:
     """Return nameless dots at ``places`` (F, N, 3) that look as the nearest joints' dots do."""
     count = places.shape[1]
-    return Dots(
+    return DotTracks(
         tuple(f"sample{number + 1}" for number in range(count)),
         np.full(count, dots.performers[0]), dots.limbs[:0], dots.trunk[:0], places,
         dots.visible[frames, nearest], dots.sizes[frames, nearest], dots.strengths[frames, nearest],
@@ -182,7 +182,7 @@ class Masked(Manipulation):
     kind: Literal["scrambled", "linear", "static", "flicker"] = "scrambled"
     area: Area = 1.0
 
-    def apply(self, dots: Dots, setting: Setting) -> Dots:
+    def apply(self, dots: DotTracks, setting: Setting) -> DotTracks:
         """Return the dots with the mask's behind them."""
         low, high = self.region(setting)
         count = self.count
@@ -193,8 +193,8 @@ class Masked(Manipulation):
         flat = start + self._paths(dots, count, low, high, setting.rng)
         flat = low + (flat - low) % (high - low)
         depth = np.zeros((*flat.shape[:2], 1))
-        mask = Dots.of(tuple(f"mask{number + 1}" for number in range(count)),
-                       np.full(count, MASK), np.concatenate([flat, depth], axis=-1))
+        mask = DotTracks.of(tuple(f"mask{number + 1}" for number in range(count)),
+                            np.full(count, MASK), np.concatenate([flat, depth], axis=-1))
         return dots.joined(mask)
 
     def region(self, setting: Setting) -> tuple[FloatArray, FloatArray]:
@@ -220,7 +220,7 @@ class Masked(Manipulation):
                 "area_deg": [round(float(side), 4) for side in degrees], "dots": count,
                 "dots_per_square_degree": round(count / float(np.prod(degrees)), 5)}
 
-    def _paths(self, dots: Dots, count: int, low: FloatArray, high: FloatArray,
+    def _paths(self, dots: DotTracks, count: int, low: FloatArray, high: FloatArray,
                rng: np.random.Generator) -> FloatArray:
         """Return how far (F, count, 2) each mask dot is from its start."""
         own = dots.places[:, dots.own, :2]
@@ -248,7 +248,7 @@ class Jittered(Manipulation):
     sd: Length = "3px"
     hold: int = Field(default=1, ge=1)
 
-    def apply(self, dots: Dots, setting: Setting) -> Dots:
+    def apply(self, dots: DotTracks, setting: Setting) -> DotTracks:
         """Return the dots displaced."""
         draws = -(-dots.frames // self.hold)
         noise = setting.rng.normal(0, setting.pixels(self.sd), (draws, dots.count, 2))
@@ -264,7 +264,7 @@ class Displaced(Manipulation):
     algorithm = "one Gaussian displacement in x and y of each dot for the whole clip"
     sd: Length = "10px"
 
-    def apply(self, dots: Dots, setting: Setting) -> Dots:
+    def apply(self, dots: DotTracks, setting: Setting) -> DotTracks:
         """Return the dots displaced."""
         places = dots.places.copy()
         places[..., :2] += setting.rng.normal(0, setting.pixels(self.sd), (dots.count, 2))
@@ -279,7 +279,7 @@ class Without(Manipulation):
     dots: str = ""
     count: int = Field(default=0, ge=0)
 
-    def apply(self, dots: Dots, setting: Setting) -> Dots:
+    def apply(self, dots: DotTracks, setting: Setting) -> DotTracks:
         """Return the dots that are left."""
         gone = [name for name in self.dots.split(";") if name]
         bare = [name.partition(":")[2] or name for name in dots.names]
@@ -302,7 +302,7 @@ class DepthSized(Manipulation):
     algorithm = "diameter times D / (D + depth beyond the figure's middle)"
     distance_m: float = Field(default=3.0, gt=0)
 
-    def apply(self, dots: Dots, setting: Setting) -> Dots:
+    def apply(self, dots: DotTracks, setting: Setting) -> DotTracks:
         """Return the dots sized by depth."""
         depth = np.maximum(np.nan_to_num(dots.places[..., 2]), -0.9 * self.distance_m)
         return replace(dots, sizes=dots.sizes * self.distance_m / (self.distance_m + depth))
@@ -316,7 +316,7 @@ class Faded(Manipulation):
     seconds_in: float = Field(default=0.5, ge=0)
     seconds_out: float = Field(default=0.5, ge=0)
 
-    def apply(self, dots: Dots, setting: Setting) -> Dots:
+    def apply(self, dots: DotTracks, setting: Setting) -> DotTracks:
         """Return the dots with ramps of contrast."""
         moments = np.arange(dots.frames) / setting.fps
         rise = moments / self.seconds_in if self.seconds_in else np.ones(dots.frames)

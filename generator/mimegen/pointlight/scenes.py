@@ -8,7 +8,7 @@ import numpy as np
 from mimegen.characters.character import Performance
 from mimegen.motion import Motion
 from mimegen.motion.quaternions import FloatArray
-from mimegen.pointlight.dots import Dots
+from mimegen.pointlight.dots import DotTracks
 from mimegen.pointlight.landmarks import (
     DotSet,
     dot_set,
@@ -18,7 +18,7 @@ from mimegen.pointlight.landmarks import (
     with_landmarks,
 )
 from mimegen.pointlight.spec import Display
-from mimegen.pointlight.stimulus import Scene
+from mimegen.pointlight.stimulus import DotScene
 from mimegen.readers.points import Points
 from mimegen.readers.roles import find_roles
 
@@ -31,7 +31,7 @@ def chosen_set(display: Display) -> DotSet:
 
 
 def scene_of_motions(name: str, sources: Sequence[Source], display: Display,
-                     facts: Mapping[str, Any], bodies: tuple[Performance, ...] = ()) -> Scene:
+                     facts: Mapping[str, Any], bodies: tuple[Performance, ...] = ()) -> DotScene:
     """Return performers, each a motion and its joints by role if known, in one world frame.
 
     ``bodies``, where given, are the performances on characters that the motions are of. Raises
@@ -45,12 +45,12 @@ def scene_of_motions(name: str, sources: Sequence[Source], display: Display,
     roots = [motion.global_pose.positions[:dots.frames, motion.skeleton.index[roles["hips"]]]
              for motion, roles in known]
     stature = max(_stature(motion) for motion, _ in known)
-    return Scene(name, dots, np.stack(roots, axis=1), known[0][0].fps, stature, bodies,
-                 dict(facts))
+    return DotScene(name, dots, np.stack(roots, axis=1), known[0][0].fps, stature, bodies,
+                    dict(facts))
 
 
 def scene_of_performances(name: str, bodies: tuple[Performance, ...], display: Display,
-                          facts: Mapping[str, Any]) -> Scene:
+                          facts: Mapping[str, Any]) -> DotScene:
     """Return performances on characters, dots at the characters' own joints."""
     return scene_of_motions(name, [(body.motion, None) for body in bodies], display, facts, bodies)
 
@@ -61,7 +61,7 @@ def _stature(motion: Motion) -> float:
 
 
 def scene_of_markers(name: str, points: Points, display: Display,
-                     facts: Mapping[str, Any]) -> Scene:
+                     facts: Mapping[str, Any]) -> DotScene:
     """Return raw markers as dots; ``display.dots`` is ``all_markers`` or a list of labels.
 
     Raises RequestError for labels that are not there.
@@ -69,10 +69,10 @@ def scene_of_markers(name: str, points: Points, display: Display,
     wanted = () if display.dots == "all_markers" else tuple(
         label.strip() for label in display.dots.split(","))
     dots = marker_dots(points.labels, points.positions, wanted=wanted)
-    return Scene(name, dots, _middle(dots), points.fps, _span(dots), (), dict(facts))
+    return DotScene(name, dots, _middle(dots), points.fps, _span(dots), (), dict(facts))
 
 
-def _middle(dots: Dots) -> FloatArray:
+def _middle(dots: DotTracks) -> FloatArray:
     """Return the middle (F, 1, 3) of the dots seen in each frame, carried over frames with none."""
     seen = dots.visible.any(axis=1)
     middle = np.full((dots.frames, 1, 3), np.nan)
@@ -81,6 +81,6 @@ def _middle(dots: Dots) -> FloatArray:
     return np.asarray(middle[nearest])
 
 
-def _span(dots: Dots) -> float:
+def _span(dots: DotTracks) -> float:
     heights = dots.places[dots.visible.any(axis=1)][..., 2]
     return float(np.nanmedian(np.nanmax(heights, axis=1) - np.nanmin(heights, axis=1)))

@@ -15,7 +15,7 @@ from mimegen.base.seeds import generator
 from mimegen.characters.character import Performance
 from mimegen.motion.quaternions import FloatArray
 from mimegen.pointlight.body import BodySurface, hidden_dots, posed_body
-from mimegen.pointlight.dots import MASK, Dots, sampled
+from mimegen.pointlight.dots import MASK, DotTracks, sampled
 from mimegen.pointlight.manipulation import Manipulation, Setting
 from mimegen.pointlight.manipulations import in_order
 from mimegen.pointlight.motion_manipulations import Local
@@ -26,7 +26,7 @@ from mimegen.shots.camera import Camera
 
 
 @dataclass(frozen=True, eq=False)
-class Scene:
+class DotScene:
     """Performers in one world, as dots over the source's frames.
 
     ``name`` is stable and seeds what is random; ``roots`` (F, P, 3) are the performers' hips,
@@ -35,7 +35,7 @@ class Scene:
     """
 
     name: str
-    dots: Dots
+    dots: DotTracks
     roots: FloatArray
     fps: float
     stature: float
@@ -57,12 +57,12 @@ class Stimulus:
     ``Setting``, ``masks`` what a row says of masks.
     """
 
-    scene: Scene
+    scene: DotScene
     display: Display
     angle_deg: float
     seed: int
     view: View
-    dots: Dots
+    dots: DotTracks
     moments: FloatArray
     manipulations: tuple[Manipulation, ...]
     colors: FloatArray
@@ -109,7 +109,7 @@ class Stimulus:
         return self.colors[[person[0] for person in self.dots.people]]
 
 
-def make_stimulus(scene: Scene, display: Display, seed: int = 0, angle_deg: float = 0.0,
+def make_stimulus(scene: DotScene, display: Display, seed: int = 0, angle_deg: float = 0.0,
                   camera: Camera | None = None) -> Stimulus:
     """Carry out a display of a scene, from a further angle or through the stage's own camera.
 
@@ -146,7 +146,7 @@ def make_stimulus(scene: Scene, display: Display, seed: int = 0, angle_deg: floa
                     colors, background, room, tuple(masks))
 
 
-def _room(dots: Dots, display: Display) -> FloatArray:
+def _room(dots: DotTracks, display: Display) -> FloatArray:
     """Return how far (2,) from the picture's middle dots come, upright, inverted or scrambled.
 
     A scrambled dot starts within the box of all dots and moves from there as it did.
@@ -160,7 +160,7 @@ def _room(dots: Dots, display: Display) -> FloatArray:
     return np.minimum(reach, half)
 
 
-def _applied(step: Manipulation, dots: Dots, setting: Setting) -> Dots:
+def _applied(step: Manipulation, dots: DotTracks, setting: Setting) -> DotTracks:
     try:
         return step.apply(dots, setting)
     except ValueError as problem:
@@ -170,7 +170,7 @@ def _applied(step: Manipulation, dots: Dots, setting: Setting) -> Dots:
 class _Steps:
     """The manipulations of a display in order, each with its own generator."""
 
-    def __init__(self, scene: Scene, display: Display, seed: int) -> None:
+    def __init__(self, scene: DotScene, display: Display, seed: int) -> None:
         self.scene, self.display, self.seed = scene, display, seed
         self.all = in_order(display.manipulations)
 
@@ -202,7 +202,7 @@ class _Steps:
         return moments
 
 
-def _framed_dots(scene: Scene, steps: _Steps) -> Dots:
+def _framed_dots(scene: DotScene, steps: _Steps) -> DotTracks:
     """Return the dots that the picture is framed by: the source's, unmoved if travel is removed."""
     dots = scene.dots
     for step, setting in steps.of("world", scene.roots):
@@ -211,20 +211,20 @@ def _framed_dots(scene: Scene, steps: _Steps) -> Dots:
     return dots
 
 
-def _dots_at(dots: Dots, source: FloatArray) -> Dots:
+def _dots_at(dots: DotTracks, source: FloatArray) -> DotTracks:
     """Return dots at fractional frame numbers (N,)."""
-    return Dots.of(dots.names, dots.performers, sampled(dots.places, source), dots.limbs,
-                   dots.trunk)
+    return DotTracks.of(dots.names, dots.performers, sampled(dots.places, source), dots.limbs,
+                        dots.trunk)
 
 
-def _bodies(scene: Scene, moments: FloatArray) -> tuple[BodySurface, ...]:
+def _bodies(scene: DotScene, moments: FloatArray) -> tuple[BodySurface, ...]:
     if not scene.bodies:
         raise RequestError("display: occlusion and silhouettes require a body, and these dots have"
                            " none; choose one with --character")
     return tuple(posed_body(body, moments * scene.fps) for body in scene.bodies)
 
 
-def _colors(display: Display, dots: Dots,
+def _colors(display: Display, dots: DotTracks,
             rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
     """Return the dots' colors (D, 3) and the background (3,), linear RGB."""
     background = display.background_light()

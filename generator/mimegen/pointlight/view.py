@@ -6,7 +6,7 @@ import numpy as np
 
 from mimegen.motion import quaternions
 from mimegen.motion.quaternions import FloatArray
-from mimegen.pointlight.dots import Dots
+from mimegen.pointlight.dots import DotTracks
 from mimegen.pointlight.spec import Display
 from mimegen.shots.camera import Camera
 
@@ -62,7 +62,7 @@ def view_from(azimuth_deg: float, elevation_deg: float) -> FloatArray:
     return quaternions.from_euler("xyz", euler)
 
 
-def framed_view(display: Display, dots: Dots, stature: float, angle_deg: float = 0.0) -> View:
+def framed_view(display: Display, dots: DotTracks, stature: float, angle_deg: float = 0.0) -> View:
     """Return the display's view of dots in the world, turned by a further angle about Z.
 
     Middle and scale are the same for every angle, so that views differ in nothing else: the
@@ -92,7 +92,7 @@ def framed_view(display: Display, dots: Dots, stature: float, angle_deg: float =
                 view_from(display.azimuth_deg + angle_deg, display.elevation_deg), scale, distance)
 
 
-def camera_view(camera: Camera, dots: Dots) -> View:
+def camera_view(camera: Camera, dots: DotTracks) -> View:
     """Return the stage's own view of dots in the world, so that dots lie on the rendered body."""
     points = dots.places[:, dots.own].reshape(-1, 3)
     middle = np.nanmean(points, axis=0)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from pydantic import Field, field_validator
 
 from mimegen.base.arrays import FloatArray
-from mimegen.pointlight.dots import Dots
+from mimegen.pointlight.dots import DotTracks
 from mimegen.pointlight.manipulation import Manipulation, Setting
 
 # Words in the names of dots, by part of the body.
@@ -25,7 +25,7 @@ Part = Literal["feet", "legs", "arms", "hands", "head", "left_leg", "right_leg",
                "right_arm"]
 
 
-def of_part(dots: Dots, part: str) -> NDArray[np.bool_]:
+def of_part(dots: DotTracks, part: str) -> NDArray[np.bool_]:
     """Say which dots (D,) belong to a part of the body. Raises ValueError where none does."""
     found = np.array([any(word in name for word in PARTS[part]) for name in dots.names])
     found[np.setdiff1d(np.arange(dots.count), dots.own)] = False
@@ -41,7 +41,7 @@ class Only(Manipulation):
     algorithm = "all other dots of performers are left out"
     part: Part = "feet"
 
-    def apply(self, dots: Dots, setting: Setting) -> Dots:
+    def apply(self, dots: DotTracks, setting: Setting) -> DotTracks:
         """Return the dots of the part, and those of masks."""
         kept = of_part(dots, self.part)
         kept[np.setdiff1d(np.arange(dots.count), dots.own)] = True
@@ -56,7 +56,7 @@ class Flipped(Manipulation):
                  " Westhoff 2006)")
     part: Literal["feet", "body"] = "feet"
 
-    def apply(self, dots: Dots, setting: Setting) -> Dots:
+    def apply(self, dots: DotTracks, setting: Setting) -> DotTracks:
         """Return the dots, those of the part mirrored."""
         chosen = of_part(dots, "feet")
         if self.part == "body":
@@ -77,7 +77,7 @@ class OutOfPhase(Manipulation):
     share: float = Field(default=0.25, ge=0, le=1)
     part: Part = "left_leg"
 
-    def apply(self, dots: Dots, setting: Setting) -> Dots:
+    def apply(self, dots: DotTracks, setting: Setting) -> DotTracks:
         """Return the dots, those of the part shifted in time."""
         chosen = of_part(dots, self.part)
         paths = setting.paths(dots)
@@ -99,7 +99,7 @@ class Sines(Manipulation):
     def _plain(cls, keep: object) -> object:
         return 1 if keep is True else keep
 
-    def apply(self, dots: Dots, setting: Setting) -> Dots:
+    def apply(self, dots: DotTracks, setting: Setting) -> DotTracks:
         """Return dots on ellipses."""
         places = dots.places.copy()
         for person in dots.people:
@@ -125,7 +125,7 @@ class Crowd(Manipulation):
     odd: bool = True
     fill: float = Field(default=0.8, gt=0, le=1)
 
-    def apply(self, dots: Dots, setting: Setting) -> Dots:
+    def apply(self, dots: DotTracks, setting: Setting) -> DotTracks:
         """Return all copies' dots; masks stay as they are."""
         own, others = dots.chosen(dots.own), dots.chosen(
             np.setdiff1d(np.arange(dots.count), dots.own))
@@ -136,14 +136,14 @@ class Crowd(Manipulation):
         scale = self.fill * float(np.min(size / np.maximum(high - low, 1e-9)))
         odd = int(setting.rng.integers(self.count)) if self.odd else -1
         shifts = setting.rng.integers(0, own.frames, self.count)
-        whole: Dots | None = None
+        whole: DotTracks | None = None
         for number in range(self.count):
             middle = size * (np.array([number % columns, number // columns]) + 0.5)
             about = np.roll(own.places[..., :2] - (low + high) / 2, int(shifts[number]), axis=0)
             about = about * [-1.0 if number == odd else 1.0, 1.0] * scale
             places = np.concatenate([about + middle, own.places[..., 2:]], axis=-1)
-            named = Dots(tuple(f"{number + 1}:{name}" for name in own.names), own.performers,
-                         own.limbs, own.trunk, places, own.visible, own.sizes, own.strengths)
+            named = DotTracks(tuple(f"{number + 1}:{name}" for name in own.names), own.performers,
+                              own.limbs, own.trunk, places, own.visible, own.sizes, own.strengths)
             whole = named if whole is None else whole.joined(named)
         assert whole is not None, "a crowd has members"
         return whole.joined(others)

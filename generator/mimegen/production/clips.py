@@ -12,7 +12,7 @@ from mimegen.faults.frames import Showing
 from mimegen.manifest.file import content_of, typed_row
 from mimegen.manifest.record import sealed
 from mimegen.manifest.row import Row
-from mimegen.plan.clips import Clip, DisplayClip
+from mimegen.plan.clips import DisplayClip, PlannedClip
 from mimegen.plan.shots import camera_of
 from mimegen.pointlight.displayjob import facts_file, read_facts
 from mimegen.production.clipfolder import ClipFolder
@@ -24,18 +24,18 @@ from mimegen.store.shotfacts import ShotFacts
 from mimegen.store.store import Store
 
 
-def finished_row(clip: Clip | DisplayClip, store: Store, folder: ClipFolder) -> Row | None:
+def finished_row(clip: PlannedClip | DisplayClip, store: Store, folder: ClipFolder) -> Row | None:
     """Return the row of a clip whose file is there and whole, else None."""
     row = _recorded_row(clip, store)
     if row is None:
         return None
-    if row.timeline is None and isinstance(clip, Clip):
+    if row.timeline is None and isinstance(clip, PlannedClip):
         # Older versions did not record what happens in a clip.
         row = row.model_copy(update=row_timeline(clip))
     return folder.found(row, store.clip_recorded(clip.key))
 
 
-def _recorded_row(clip: Clip | DisplayClip, store: Store) -> Row | None:
+def _recorded_row(clip: PlannedClip | DisplayClip, store: Store) -> Row | None:
     """Return what the store knows of a clip; a damaged record counts as none."""
     content = store.clip_row(clip.key)
     try:
@@ -44,13 +44,13 @@ def _recorded_row(clip: Clip | DisplayClip, store: Store) -> Row | None:
         return None
 
 
-def still_of(clip: Clip, facts: ShotFacts, store: Store) -> Path | None:
+def still_of(clip: PlannedClip, facts: ShotFacts, store: Store) -> Path | None:
     """Return where the still for a clip belongs; None if it needs none."""
     key = clip.still_key(clip.filmed(facts))
     return store.still(key) if key else None
 
 
-def clip_task(clip: Clip, facts: ShotFacts, store: Store) -> Task:
+def clip_task(clip: PlannedClip, facts: ShotFacts, store: Store) -> Task:
     """Return the task that composes and encodes a clip, whose frames and still are there."""
     target = store.encoded(clip.key)
     clear(target)
@@ -63,7 +63,7 @@ def clip_task(clip: Clip, facts: ShotFacts, store: Store) -> Task:
     ), f"clip {clip.sample_id}")
 
 
-def _panned(clip: Clip, facts: ShotFacts, shown: Showing
+def _panned(clip: PlannedClip, facts: ShotFacts, shown: Showing
             ) -> tuple[tuple[int, int] | None, tuple[tuple[int, int], ...]]:
     """Return the window of a camera that pans and its corners by frame; none of one that stands."""
     if "pan" not in facts:
@@ -83,7 +83,7 @@ def _portable(background: Background, store: Store) -> Background:
     return background.with_file(place)
 
 
-def settled(clip: Clip, facts: ShotFacts, store: Store, folder: ClipFolder) -> Row:
+def settled(clip: PlannedClip, facts: ShotFacts, store: Store, folder: ClipFolder) -> Row:
     """Bring a clip that a worker encoded to its folder, record it, and return its row.
 
     Raises RequestError where its file is not there, DiskFullError where there is no space for it.
@@ -108,7 +108,7 @@ def settled_display(clip: DisplayClip, store: Store, folder: ClipFolder) -> Row:
     return row
 
 
-def _encoded(clip: Clip | DisplayClip, store: Store) -> Path:
+def _encoded(clip: PlannedClip | DisplayClip, store: Store) -> Path:
     encoded = store.encoded(clip.key)
     if not encoded.exists():
         raise RequestError(f"{encoded}: was written but cannot be found; check that all workers use"
@@ -116,8 +116,8 @@ def _encoded(clip: Clip | DisplayClip, store: Store) -> Path:
     return encoded
 
 
-def _settled(clip: Clip | DisplayClip, encoded: Path, row: Row, store: Store, folder: ClipFolder
-             ) -> Row:
+def _settled(clip: PlannedClip | DisplayClip, encoded: Path, row: Row, store: Store,
+             folder: ClipFolder) -> Row:
     """Bring a clip to its folder, with a record of its row in it, and record the row."""
     row = sealed(encoded, row)
     move(encoded, folder.target(clip.sample_id))

@@ -16,7 +16,7 @@ from mimegen.compositing.video import CRF, PRESET
 from mimegen.farm.task import Task
 from mimegen.library.casting import Casting
 from mimegen.library.figures import published_bodies
-from mimegen.library.take import Take
+from mimegen.library.take import LibraryTake
 from mimegen.manifest.file import add_rows, content_of, json_of
 from mimegen.manifest.record import sealed
 from mimegen.manifest.row import Row
@@ -29,14 +29,14 @@ from mimegen.pointlight.filming import source_fps, write_mp4
 from mimegen.pointlight.record import display_facts
 from mimegen.pointlight.scenes import scene_of_markers, scene_of_motions, scene_of_performances
 from mimegen.pointlight.spec import Display
-from mimegen.pointlight.stimulus import Scene, Stimulus
+from mimegen.pointlight.stimulus import DotScene, Stimulus
 from mimegen.readers.points import read_points
 from mimegen.store.store import Store
 
 CODEC = f"H.264, yuv420p, x264 {PRESET}, crf {CRF}"
 
 
-def take_scene(take: Take, display: Display) -> Scene:
+def take_scene(take: LibraryTake, display: Display) -> DotScene:
     """Return a take's performers as dots at the joints of their own skeletons.
 
     Raises RequestError where a skeleton lacks a joint that the display's dots need.
@@ -50,7 +50,7 @@ def take_scene(take: Take, display: Display) -> Scene:
                             facts)
 
 
-def cast_scene(casting: Casting, display: Display, fps: float) -> Scene:
+def cast_scene(casting: Casting, display: Display, fps: float) -> DotScene:
     """Return a casting's performers, at ``fps``, as dots at their characters' joints, with bodies.
 
     Raises RequestError where the motion does not fit the character.
@@ -67,7 +67,7 @@ def _casting_facts(casting: Casting) -> dict[str, Any]:
     return {**casting.facts(), **_front(casting.take), "timeline": casting.take.timeline}
 
 
-def _front(take: Take) -> dict[str, float]:
+def _front(take: LibraryTake) -> dict[str, float]:
     return {"front_azimuth_deg": turned(take.front_deg)}
 
 
@@ -78,7 +78,7 @@ def _view_azimuth(known: dict[str, Any]) -> dict[str, float]:
 
 
 def marker_scene(file: Path, display: Display, subject: str | None = None,
-                 fps_of_file: float | None = None) -> Scene:
+                 fps_of_file: float | None = None) -> DotScene:
     """Return a C3D file's markers as dots, a ``subject``'s or all of them.
 
     ``fps_of_file`` goes before the file's own rate.

@@ -4,11 +4,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from mimegen.plan.clips import Clip, DisplayClip
+from mimegen.plan.clips import DisplayClip, PlannedClip
 from mimegen.plan.plan import CastingPlan, Plan
 from mimegen.plan.shown import too_little_shown
 from mimegen.production.clipfolder import ClipFolder
-from mimegen.production.paces import Pace, known_pace
+from mimegen.production.paces import RenderPace, known_pace
 from mimegen.production.render import BYTES_PER_PIXEL
 from mimegen.shots.config import RenderConfig
 from mimegen.store.store import Store
@@ -36,7 +36,7 @@ class _Count:
 
 
 def estimate(plan: Plan, config: RenderConfig, device: str, store: Store, out: Path,
-             pace: Pace | None) -> dict[str, Any]:
+             pace: RenderPace | None) -> dict[str, Any]:
     """Return what a plan takes, as JSON content; hours are None without a ``pace``, if not none.
 
     Frames are counted, not read: a damaged one is found when it is rendered from. Raises
@@ -125,13 +125,13 @@ def _length(part: CastingPlan, fps: float, store: Store, count: _Count) -> int |
     return count.lengths.get(take.key, 0)
 
 
-def _is_there(clip: Clip | DisplayClip, store: Store, folder: ClipFolder) -> bool:
+def _is_there(clip: PlannedClip | DisplayClip, store: Store, folder: ClipFolder) -> bool:
     names = [folder, ClipFolder(folder.out, True, folder.salt)]
     return store.clip_recorded(clip.key) > 0 and any(
         each.target(clip.sample_id).is_file() for each in names)
 
 
-def _bytes(frames: int, encoded: int, config: RenderConfig, pace: Pace | None) -> float:
+def _bytes(frames: int, encoded: int, config: RenderConfig, pace: RenderPace | None) -> float:
     """Return what frames and clips will take; frames' share of the clips where none is known."""
     if pace is None or not pace.clip_bytes_per_frame:
         return frames * BYTES_PER_PIXEL * config.width * config.height

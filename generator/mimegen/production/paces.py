@@ -23,7 +23,7 @@ from mimegen.compositing.video import write_clip
 from mimegen.farm.dispatch import TaskFailed, run_tasks
 from mimegen.farm.local import LocalExecutor
 from mimegen.farm.task import Task
-from mimegen.plan.clips import Clip
+from mimegen.plan.clips import PlannedClip
 from mimegen.plan.plan import CastingPlan, Plan
 from mimegen.plan.shots import camera_of
 from mimegen.production.sizes import Sum
@@ -42,7 +42,7 @@ ENOUGH_LEARNED = 24
 
 
 @dataclass(frozen=True)
-class Pace:
+class RenderPace:
     """What a frame of a config takes: seconds of one core or GPU, and bytes."""
 
     config: str
@@ -53,11 +53,11 @@ class Pace:
     clip_bytes_per_frame: float
 
 
-def known_pace(config: RenderConfig, device: str) -> Pace | None:
+def known_pace(config: RenderConfig, device: str) -> RenderPace | None:
     """Return what was measured of a config on a kind of device by this user, if anything was."""
     found = _read(_file()).get(_key(config, device))
     try:
-        return None if found is None else Pace(**found)
+        return None if found is None else RenderPace(**found)
     except TypeError:
         return None
 
@@ -75,7 +75,7 @@ class PaceMeasurement:
         """Store the measured pace, with known values for what was measured too seldom."""
         if rendered.pictures < ENOUGH_LEARNED:
             return
-        pace = known_pace(self.config, self.device) or Pace(
+        pace = known_pace(self.config, self.device) or RenderPace(
             self.config.name, self.device, 0.0, 0.0, 0.0, 0.0)
         pace = replace(pace, seconds_per_frame=rendered.mean_seconds)
         if self.stored.pictures:
@@ -89,7 +89,7 @@ class PaceMeasurement:
 
 
 def calibrate(plan: Plan, config: RenderConfig, device: Device, tell: Callable[[str], None]
-              ) -> Pace:
+              ) -> RenderPace:
     """Render and encode a few frames of a plan's first shot, and keep how long they took.
 
     One worker renders, on one core or GPU, into a folder that goes again; ``tell`` gets a line for
@@ -105,7 +105,7 @@ def calibrate(plan: Plan, config: RenderConfig, device: Device, tell: Callable[[
         seconds, files = _rendered(CastingPlan(part.casting, (clip,)), store, device, tell)
         encoding, size = _encoded(clip, files, store, folder) if plain else (0.0, 0.0)
         frames = float(np.mean([file.stat().st_size for file in files]))
-    pace = Pace(config.name, device.kind, seconds, encoding, frames, size)
+    pace = RenderPace(config.name, device.kind, seconds, encoding, frames, size)
     _keep(config, pace)
     return pace
 
@@ -134,7 +134,7 @@ def _rendered(part: CastingPlan, store: Store, device: Device, tell: Callable[[s
     return float(np.mean(seconds[1:] or seconds)), [file for file in files if file.exists()]
 
 
-def _encoded(clip: Clip, files: Sequence[Path], store: Store, folder: Path
+def _encoded(clip: PlannedClip, files: Sequence[Path], store: Store, folder: Path
              ) -> tuple[float, float]:
     """Return the seconds and the bytes of a frame of a clip."""
     facts = store.shot_facts(clip.shot.key)
@@ -147,7 +147,7 @@ def _encoded(clip: Clip, files: Sequence[Path], store: Store, folder: Path
     return seconds / len(files), target.stat().st_size / len(files)
 
 
-def _keep(config: RenderConfig, pace: Pace) -> None:
+def _keep(config: RenderConfig, pace: RenderPace) -> None:
     path = _file()
     with locked(path):
         known = _read(path) | {_key(config, pace.device): asdict(pace)}

@@ -14,13 +14,13 @@ from mimegen.farm.task import Task
 from mimegen.groundtruth.kinds import KINDS, WITH_SET
 from mimegen.manifest.parts import CameraFacts, PassFacts, SetChanges
 from mimegen.manifest.row import Row
-from mimegen.plan.clips import Clip
+from mimegen.plan.clips import PlannedClip
 from mimegen.plan.passes import WantedPasses
 from mimegen.plan.shots import camera_from
 from mimegen.plan.staging import Filmed
 from mimegen.production.moving import move, remove
 from mimegen.production.passtasks import Column, geometry_file
-from mimegen.scenery.clearing import NONE, Changes
+from mimegen.scenery.clearing import NONE, SetClearing
 from mimegen.store.frames import frame_name
 from mimegen.store.shotfacts import CameraRecord
 from mimegen.store.store import Store
@@ -37,7 +37,7 @@ class Piece:
     A worker makes it in the store, as ``made``; then it goes to ``target``.
     """
 
-    clip: Clip
+    clip: PlannedClip
     column: Column
     filmed: Filmed
     source: PassSource
@@ -88,7 +88,7 @@ class Piece:
             engine=facts["engine"], files=facts["files"], sha256=facts["sha256"])
 
 
-def pieces_of(clip: Clip, row: Row, wanted: WantedPasses, store: Store, out: Path
+def pieces_of(clip: PlannedClip, row: Row, wanted: WantedPasses, store: Store, out: Path
               ) -> Iterator[Piece]:
     """Yield the folders of a clip with this row; none where the row knows no camera."""
     if row.camera is None:
@@ -104,10 +104,10 @@ def pieces_of(clip: Clip, row: Row, wanted: WantedPasses, store: Store, out: Pat
 def _filmed(camera: CameraFacts, changes: SetChanges | None) -> Filmed:
     """Return how a set was filmed, from what a row says of it."""
     return Filmed(camera_from(cast(CameraRecord, camera.model_dump())), NONE if changes is None
-                  else Changes.from_content(changes.model_dump()))
+                  else SetClearing.from_content(changes.model_dump()))
 
 
-def _piece(clip: Clip, column: Column, filmed: Filmed, wanted: WantedPasses, store: Store,
+def _piece(clip: PlannedClip, column: Column, filmed: Filmed, wanted: WantedPasses, store: Store,
            out: Path) -> Piece:
     kind = column.kind
     shows = clip.showing(column.frames)

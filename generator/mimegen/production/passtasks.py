@@ -22,7 +22,7 @@ from mimegen.groundtruth.kinds import (
 )
 from mimegen.library.casting import Casting
 from mimegen.library.figures import published_figures
-from mimegen.plan.clips import Clip
+from mimegen.plan.clips import PlannedClip
 from mimegen.plan.passes import WantedPasses
 from mimegen.plan.plan import CastingPlan, Plan
 from mimegen.plan.shots import Shot, camera_of
@@ -90,7 +90,7 @@ def pass_jobs(casting: Casting, columns: Sequence[Column], store: Store, wanted:
     return jobs
 
 
-def geometry_tasks(clips: Sequence[tuple[Clip, Filmed]], wanted: WantedPasses, store: Store,
+def geometry_tasks(clips: Sequence[tuple[PlannedClip, Filmed]], wanted: WantedPasses, store: Store,
                    seen: set[str]) -> Iterator[Task]:
     """Yield what looks at the clips' sets, where a pass shows them; ``seen`` gathers their keys."""
     for clip, filmed in clips:

@@ -13,11 +13,11 @@ from pydantic import ValidationError
 
 from mimegen.base.errors import RequestError
 from mimegen.base.files import file_hash
-from mimegen.choreography.manner import Manner
+from mimegen.choreography.manner import CueManner
 from mimegen.faults.fault import parse_faults
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.scene_take import SCENE, scene_take
-from mimegen.library.take import Take
+from mimegen.library.take import LibraryTake
 from mimegen.library.takes import altered, library_take, user_take
 from mimegen.manifest.row import Row
 from mimegen.plan.permute.declaration import Declaration, Permutation
@@ -74,7 +74,7 @@ class Declared:
     take: str
     seed: int
     style: str | None
-    manner: Manner
+    manner: CueManner
     config: str
     look: str
     performer: str | None
@@ -105,7 +105,7 @@ def _declared(row: Row) -> Declared:
     base = variant.startswith(("base+", "pointlight"))
     return Declared(
         row.action, row.take, row.seed, row.style,
-        Manner(row.stance, row.intensity, row.frequency), row.render_config_name or "",
+        CueManner(row.stance, row.intensity, row.frequency), row.render_config_name or "",
         # A config's name is one thing, what it said when the clip was made another. A display's
         # row holds no config, but the key that one gave it.
         json.dumps(row.render_config if row.shot_key else row.clip_key, sort_keys=True),
@@ -211,7 +211,7 @@ def _candidates(catalogue: Catalogue, row: Row, configs: Configs
     return known or [read_config(catalogue.file("config", name))]
 
 
-def _take(sources: Sources, declared: Declared, rows: Sequence[Row]) -> Take:
+def _take(sources: Sources, declared: Declared, rows: Sequence[Row]) -> LibraryTake:
     row = rows[0]
     if row.config_name is None or row.render_config_name is None:
         raise RequestError("was not made by render; run the command that made it again")
@@ -228,14 +228,14 @@ def _take(sources: Sources, declared: Declared, rows: Sequence[Row]) -> Take:
                                    declared.manner), row)
 
 
-def _unchanged(take: Take, row: Row) -> Take:
+def _unchanged(take: LibraryTake, row: Row) -> LibraryTake:
     if file_hash(take.file) != row.motion_sha256:
         raise RequestError(f"{take.file}: has changed (its SHA-256 is another); restore it, or"
                            " render the clip again")
     return take
 
 
-def _own_take(sources: Sources, rows: Sequence[Row]) -> Take:
+def _own_take(sources: Sources, rows: Sequence[Row]) -> LibraryTake:
     """Return the take of a file that was rendered with --motion, read as these rows say."""
     row = rows[0]
     behind = {each.background_config: each.background_name for each in rows}

@@ -13,7 +13,7 @@ from mimegen.base.files import scratch_folder
 from mimegen.farm.executor import Farm
 from mimegen.farm.logs import Logs
 from mimegen.manifest.file import add_rows
-from mimegen.plan.clips import Clip, DisplayClip
+from mimegen.plan.clips import DisplayClip, PlannedClip
 from mimegen.plan.plan import CastingPlan, Plan
 from mimegen.production.clipfolder import ClipFolder
 from mimegen.production.clips import finished_row
@@ -163,8 +163,8 @@ def _divided(part: CastingPlan, claimed: set[str]) -> tuple[CastingPlan, Casting
 
 def _without_finished(part: CastingPlan, run: Run) -> CastingPlan:
     """Return the clips of a casting that are not there; take in the rows of those that are."""
-    due: list[Clip | DisplayClip] = []
-    wanted: tuple[Clip | DisplayClip, ...] = (*part.clips, *part.displays)
+    due: list[PlannedClip | DisplayClip] = []
+    wanted: tuple[PlannedClip | DisplayClip, ...] = (*part.clips, *part.displays)
     for clip in wanted:
         row = finished_row(clip, run.store, run.folder)
         if row is None:
@@ -173,7 +173,7 @@ def _without_finished(part: CastingPlan, run: Run) -> CastingPlan:
             run.rows.append(row)
             run.journal.clip(clip.sample_id)
             run.reporter.clip(f"{clip.sample_id}: already there")
-    rest = replace(part, clips=tuple(clip for clip in due if isinstance(clip, Clip)),
+    rest = replace(part, clips=tuple(clip for clip in due if isinstance(clip, PlannedClip)),
                    displays=tuple(clip for clip in due if isinstance(clip, DisplayClip)))
     run.reporter.shots_there(len(part.shots) - len(rest.shots))
     return rest

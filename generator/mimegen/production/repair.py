@@ -37,7 +37,7 @@ from mimegen.production.remaking import (
     grouped,
     plan_again,
 )
-from mimegen.production.verify import Fault
+from mimegen.production.verify import BrokenFile
 from mimegen.store.store import SHOT_FACTS, WHOLE, Store
 
 _NAME = re.compile(rb'"sample_id":\s*"([^"]+)"')
@@ -46,7 +46,7 @@ Carry = Callable[[Plan, str, bool], dict[str, str]]
 CarryPasses = Callable[[Plan, WantedPasses, str], dict[str, str]]
 
 
-def repair(out: Path, store: Store, faults: Sequence[Fault], sources: Sources, carry_out: Carry
+def repair(out: Path, store: Store, faults: Sequence[BrokenFile], sources: Sources, carry_out: Carry
            ) -> dict[str, str]:
     """Make again what the faults spoil, and nothing else; return what could not be, and why.
 
@@ -81,12 +81,12 @@ def repair(out: Path, store: Store, faults: Sequence[Fault], sources: Sources, c
     return refused
 
 
-def _is_mended(fault: Fault, restored: dict[str, Row]) -> bool:
+def _is_mended(fault: BrokenFile, restored: dict[str, Row]) -> bool:
     """Whether a fault is of rows alone, which are what they were again."""
     return bool(fault.false) and all(row.sample_id in restored for row in fault.rows)
 
 
-def _restored(out: Path, store: Store, faults: Sequence[Fault]) -> dict[str, Row]:
+def _restored(out: Path, store: Store, faults: Sequence[BrokenFile]) -> dict[str, Row]:
     """Return rows that said what is not so, with what the store recorded of the same files."""
     of_files: dict[tuple[str | None, str], Row] = {
         (row.sha256, row.file_name): row for row in _recorded(out, store)} if faults else {}
@@ -112,7 +112,7 @@ def _with_facts(row: Row, recorded: Row) -> Row:
                      | {"sha256": recorded.sha256})
 
 
-def _unknown(sources: Sources, faults: Iterable[Fault]) -> dict[str, str]:
+def _unknown(sources: Sources, faults: Iterable[BrokenFile]) -> dict[str, str]:
     """Return why clips cannot be made again whose rows say falsely how they were made, by clip."""
     return {row.sample_id: f"the store has no record of it, and its row's {', '.join(false)} is"
                            " needed to make it again; run its request again"
@@ -206,7 +206,7 @@ def _adopt(out: Path, store: Store, paths: Sequence[Path]) -> dict[str, str]:
             for path in left}
 
 
-def _doubt_frames(faults: Iterable[Fault]) -> None:
+def _doubt_frames(faults: Iterable[BrokenFile]) -> None:
     """Let frames of shots with faults be read in full before they are used again.
 
     The store removes those that are damaged when it has others made in their place.
@@ -223,7 +223,7 @@ def _together(plans: Sequence[Plan]) -> Plan:
                 sum(plan.displays for plan in plans))
 
 
-def repair_passes(out: Path, faults: Sequence[Fault], sources: Sources, carry_out: CarryPasses
+def repair_passes(out: Path, faults: Sequence[BrokenFile], sources: Sources, carry_out: CarryPasses
                   ) -> dict[str, str]:
     """Make again what faults of ground truth spoil; return what could not be, and why."""
     refused: dict[str, str] = {}
@@ -254,7 +254,7 @@ def _folder_set_aside(folder: Path) -> Iterator[None]:
             aside.rename(folder)
 
 
-def _wanted(out: Path, fault: Fault) -> set[WantedPasses]:
+def _wanted(out: Path, fault: BrokenFile) -> set[WantedPasses]:
     """Return the passes whose folder is faulty, as they were asked for."""
     wanted = set()
     for row in fault.rows:

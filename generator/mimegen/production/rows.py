@@ -7,7 +7,7 @@ from mimegen import __version__
 from mimegen.compositing.video import ClipFacts
 from mimegen.faults.frames import Showing
 from mimegen.manifest.row import Row
-from mimegen.plan.clips import Clip
+from mimegen.plan.clips import PlannedClip
 from mimegen.plan.front import turned
 from mimegen.plan.shown import clip_shown
 from mimegen.scenery.checks import name_of
@@ -17,7 +17,7 @@ from mimegen.store.shotfacts import PanRecord, ShotFacts
 DOUBTS = {"wall": "go through a wall", "ground": "leave the ground"}
 
 
-def clip_row(clip: Clip, shot_facts: ShotFacts, clip_facts: ClipFacts) -> Row:
+def clip_row(clip: PlannedClip, shot_facts: ShotFacts, clip_facts: ClipFacts) -> Row:
     """Return a clip's row from what the store knows of its shot and what the clip's file is."""
     pan = {"pan": panned(shot_facts["pan"], clip.showing(shot_facts["frames"]))} \
         if "pan" in shot_facts else {}
@@ -48,7 +48,7 @@ def clip_row(clip: Clip, shot_facts: ShotFacts, clip_facts: ClipFacts) -> Row:
     })
 
 
-def _of_background(clip: Clip) -> dict[str, Any]:
+def _of_background(clip: PlannedClip) -> dict[str, Any]:
     """Return what a row says of what is behind the figures."""
     return {
         "background_config": clip.chosen.kind,
@@ -60,7 +60,7 @@ def _of_background(clip: Clip) -> dict[str, Any]:
     }
 
 
-def _of_light(clip: Clip) -> dict[str, Any]:
+def _of_light(clip: PlannedClip) -> dict[str, Any]:
     """Return what a row says of the light on figures and on their shadows."""
     return {
         "light": clip.shot.rendering.figures_config.light.model_dump(mode="json"),
@@ -69,7 +69,7 @@ def _of_light(clip: Clip) -> dict[str, Any]:
     }
 
 
-def _drawn_place(clip: Clip) -> dict[str, int]:
+def _drawn_place(clip: PlannedClip) -> dict[str, int]:
     """Return the seed that drew a clip's place, and how often it was drawn again."""
     if clip.chosen.seed is None:
         return {}
@@ -77,7 +77,7 @@ def _drawn_place(clip: Clip) -> dict[str, int]:
     return {"set_seed": clip.chosen.seed} | ({"set_redrawn": redrawn} if redrawn else {})
 
 
-def doubts_of(clip: Clip, shot_facts: ShotFacts) -> str:
+def doubts_of(clip: PlannedClip, shot_facts: ShotFacts) -> str:
     """Return what is wrong with a performance in a clip's set, whoever looks; mostly nothing."""
     doubts = clip.filmed(shot_facts).changes.doubts
     return "" if not doubts else (
@@ -86,7 +86,7 @@ def doubts_of(clip: Clip, shot_facts: ShotFacts) -> str:
         " room for their whole path, so choose a larger set or another seed of it")
 
 
-def _set_changes(clip: Clip, shot_facts: ShotFacts) -> dict[str, Any]:
+def _set_changes(clip: PlannedClip, shot_facts: ShotFacts) -> dict[str, Any]:
     """Return what was changed in the set for the performers; nothing where nothing was."""
     changes, scenery = clip.filmed(shot_facts).changes, clip.background.set
     if scenery is None or changes == NONE:
@@ -102,14 +102,14 @@ def panned(pan: PanRecord, shown: Showing) -> PanRecord:
                      top=[pan["top"][frame] for frame in frames])
 
 
-def _faults_and_timeline(clip: Clip, shot_facts: ShotFacts) -> dict[str, Any]:
+def _faults_and_timeline(clip: PlannedClip, shot_facts: ShotFacts) -> dict[str, Any]:
     """Return a row's fields of inserted faults and of the timeline, if they are known."""
     faults = [*shot_facts.get("faults", ()),
               *(record.content() for record in clip.showing(shot_facts["frames"]).records)]
     return ({"faults": faults} if faults else {}) | row_timeline(clip)
 
 
-def row_timeline(clip: Clip) -> dict[str, Any]:
+def row_timeline(clip: PlannedClip) -> dict[str, Any]:
     """Return a row's timeline field; empty if unknown or if a fault changes the timing."""
     casting = clip.shot.casting
     if any(fault.kind.retimes for fault in casting.faults):

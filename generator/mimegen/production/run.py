@@ -11,7 +11,7 @@ from mimegen.compositing.clipjob import ClipJob
 from mimegen.farm.dispatch import Event, TaskFailed
 from mimegen.farm.task import Task
 from mimegen.manifest.row import Row
-from mimegen.plan.clips import Clip, DisplayClip
+from mimegen.plan.clips import DisplayClip, PlannedClip
 from mimegen.plan.plan import CastingPlan
 from mimegen.plan.shots import Shot
 from mimegen.plan.shown import too_little_shown
@@ -51,9 +51,9 @@ class Run(TaskRun[CastingPlan]):
 
     folder: ClipFolder
     shots_left: int
-    waiting: dict[str, list[Clip]] = field(default_factory=dict)
-    by_still: dict[Path, dict[str, Clip]] = field(default_factory=dict)
-    encoding: dict[Path, Clip | DisplayClip] = field(default_factory=dict)
+    waiting: dict[str, list[PlannedClip]] = field(default_factory=dict)
+    by_still: dict[Path, dict[str, PlannedClip]] = field(default_factory=dict)
+    encoding: dict[Path, PlannedClip | DisplayClip] = field(default_factory=dict)
     open: dict[str, int] = field(default_factory=dict)
     rows: list[Row] = field(default_factory=list)
     failures: dict[str, str] = field(default_factory=dict)
@@ -139,11 +139,11 @@ def _count(event: CastingReady, run: Run) -> None:
     run.reporter.expect(run.frames_missing, expected)
 
 
-def _clips_of_shots(run: Run, keys: Iterable[str]) -> list[Clip]:
+def _clips_of_shots(run: Run, keys: Iterable[str]) -> list[PlannedClip]:
     return [clip for key in keys for clip in run.waiting.get(key, ())]
 
 
-def clips_of_task(run: Run, task: Task) -> list[Clip]:
+def clips_of_task(run: Run, task: Task) -> list[PlannedClip]:
     """Return the waiting clips that a task of frames or of a still has to do with."""
     if isinstance(task.job, SetJob):
         return list(run.by_still.get(task.job.target, {}).values())
@@ -151,10 +151,10 @@ def clips_of_task(run: Run, task: Task) -> list[Clip]:
     return _clips_of_shots(run, dict.fromkeys(folder.name for folder in task.job.folders))
 
 
-def _settle(run: Run, clip: Clip | DisplayClip, seconds: float | None) -> None:
+def _settle(run: Run, clip: PlannedClip | DisplayClip, seconds: float | None) -> None:
     """Take in a clip that a worker has made, in so many seconds if they were measured."""
     try:
-        if isinstance(clip, Clip):
+        if isinstance(clip, PlannedClip):
             row = settled(clip, run.shots[clip.shot.key].facts, run.store, run.folder)
         else:
             row = settled_display(clip, run.store, run.folder)
@@ -163,7 +163,7 @@ def _settle(run: Run, clip: Clip | DisplayClip, seconds: float | None) -> None:
         note_failure(run, clip, str(problem))
     else:
         _note_success(run, clip, row)
-        if seconds is not None and isinstance(clip, Clip):
+        if seconds is not None and isinstance(clip, PlannedClip):
             size = run.folder.target(clip.sample_id).stat().st_size
             run.shots[clip.shot.key].measurement.encoded.add(row.frames, seconds, size)
     _close(run, clip)
@@ -188,7 +188,7 @@ def _whole_reason(run: Run, event: TaskFailed) -> str:
     return f"{event.why} ({worker}; log: {run.logs.file(event.worker)})"
 
 
-def _mend(run: Run, clip: Clip) -> bool:
+def _mend(run: Run, clip: PlannedClip) -> bool:
     """Make the damaged frames of a clip anew, once; say whether there were any."""
     shot = run.shots[clip.shot.key]
     if shot.mended or not run.store.missing(clip.shot.key, shot.facts["frames"]).any():
@@ -205,25 +205,25 @@ def _mend(run: Run, clip: Clip) -> bool:
     return True
 
 
-def _fail(run: Run, clips: list[Clip], why: str) -> None:
+def _fail(run: Run, clips: list[PlannedClip], why: str) -> None:
     for clip in clips:
         _no_longer_waiting(run, clip)
         note_failure(run, clip, why)
 
 
-def note_failure(run: Run, clip: Clip | DisplayClip, why: str) -> None:
+def note_failure(run: Run, clip: PlannedClip | DisplayClip, why: str) -> None:
     """Note why a clip failed."""
     run.failures[clip.sample_id] = why
     run.journal.clip(clip.sample_id, why)
 
 
-def _note_success(run: Run, clip: Clip | DisplayClip, row: Row) -> None:
+def _note_success(run: Run, clip: PlannedClip | DisplayClip, row: Row) -> None:
     run.rows.append(row)
     run.journal.clip(clip.sample_id)
     run.reporter.clip(f"{clip.sample_id}: done")
 
 
-def _no_longer_waiting(run: Run, clip: Clip) -> None:
+def _no_longer_waiting(run: Run, clip: PlannedClip) -> None:
     clips = run.waiting[clip.shot.key]
     clips.remove(clip)
     if not clips:
@@ -234,7 +234,7 @@ def _no_longer_waiting(run: Run, clip: Clip) -> None:
         run.by_still[still].pop(clip.key, None)
 
 
-def _close(run: Run, clip: Clip | DisplayClip) -> None:
+def _close(run: Run, clip: PlannedClip | DisplayClip) -> None:
     """Note that nothing more is done for a clip; with its shot's last, others may have the shot."""
     if isinstance(clip, DisplayClip):
         run.journal.registration.release(clip.key)
@@ -261,7 +261,7 @@ def begin_displays(run: Run, part: CastingPlan) -> Iterator[Task]:
             yield task
 
 
-def compose_ready(run: Run, clips: list[Clip]) -> None:
+def compose_ready(run: Run, clips: list[PlannedClip]) -> None:
     """Have those of the clips composed that have all their frames and their still."""
     for clip in clips:
         shot = run.shots[clip.shot.key]
@@ -287,6 +287,6 @@ def _frames_whole(run: Run, key: str) -> bool:
     return bool(shot.there == frames)
 
 
-def _raise_full_disk(problem: Exception, clip: Clip | DisplayClip) -> None:
+def _raise_full_disk(problem: Exception, clip: PlannedClip | DisplayClip) -> None:
     if means_full_disk(problem):
         raise disk_full(f"writing {clip.sample_id}") from problem

@@ -11,7 +11,7 @@ from mimegen.base.errors import DiskFullError, RequestError
 from mimegen.farm.task import Task
 from mimegen.library.casting import Casting
 from mimegen.library.figures import published_figures
-from mimegen.plan.clips import Clip
+from mimegen.plan.clips import PlannedClip
 from mimegen.plan.plan import CastingPlan
 from mimegen.plan.shots import Shot, camera_of, has_route
 from mimegen.production.sizes import FIRST_PICTURES
@@ -71,7 +71,7 @@ def casting_tasks(plan: CastingPlan, store: Store, stills: set[str],
         yield CastingFailed(plan.shots, str(problem))
 
 
-def _tasks(casting: Casting, shots: Sequence[Shot], clips: Sequence[Clip], store: Store,
+def _tasks(casting: Casting, shots: Sequence[Shot], clips: Sequence[PlannedClip], store: Store,
            stills: set[str], size: Size) -> Iterator[Work]:
     facts = [whole_facts(store.shot_facts(shot.key), clips) for shot in shots]
     known = [fact for fact in facts if fact is not None]
@@ -97,7 +97,7 @@ def _tasks(casting: Casting, shots: Sequence[Shot], clips: Sequence[Clip], store
     yield from scenes
 
 
-def whole_facts(facts: ShotFacts | None, clips: Sequence[Clip]) -> ShotFacts | None:
+def whole_facts(facts: ShotFacts | None, clips: Sequence[PlannedClip]) -> ShotFacts | None:
     """Return what was recorded of a shot, if it says all that clips need to know of it.
 
     Older versions did not record what performers take of the floor, which sets need.
@@ -140,7 +140,7 @@ def _missing(shots: Sequence[Shot], facts: Sequence[ShotFacts], store: Store
     return np.stack(columns, axis=1)
 
 
-def _still_tasks(clips: Sequence[Clip], store: Store, seen: set[str]) -> Iterator[Task]:
+def _still_tasks(clips: Sequence[PlannedClip], store: Store, seen: set[str]) -> Iterator[Task]:
     """Yield the stills that are missing; ``seen`` gathers those already asked for."""
     wait = store.waiter()
     for clip in clips:

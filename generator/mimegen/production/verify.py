@@ -28,7 +28,7 @@ _SAME_RATE = 0.01
 
 
 @dataclass(frozen=True)
-class Fault:
+class BrokenFile:
     """A file that is not as it should be, why, and the rows of the clips that it spoils.
 
     Where ``of_pass``, it is the folder of a clip's ground truth; the clip itself is whole. Of
@@ -53,7 +53,7 @@ class Findings:
     shots: int
     frames: int
     passes: int
-    faults: tuple[Fault, ...]
+    faults: tuple[BrokenFile, ...]
     notes: tuple[str, ...]
 
 
@@ -68,7 +68,7 @@ def verify(out: Path, store: Store) -> Findings:
                            " that render wrote to (mimegen status shows its progress)")
     lines = list(rows_or_problems(out))
     rows = [line for line in lines if isinstance(line, Row)]
-    faults = [Fault(out / MANIFEST, str(line).removeprefix(f"{out / MANIFEST}: "))
+    faults = [BrokenFile(out / MANIFEST, str(line).removeprefix(f"{out / MANIFEST}: "))
               for line in lines if not isinstance(line, Row)]
     shots, notes = _shots(rows), tuple[str, ...]()
     if shots and not (store.root / "shots").is_dir():
@@ -96,9 +96,9 @@ def _shots(rows: Iterable[Row]) -> dict[str, list[Row]]:
     return dict(shots)
 
 
-def _clip_faults(out: Path, row: Row) -> list[Fault]:
+def _clip_faults(out: Path, row: Row) -> list[BrokenFile]:
     path = clip_path(out, row)
-    return [Fault(path, why, (row,)) for why in _what_is_wrong(path, row)]
+    return [BrokenFile(path, why, (row,)) for why in _what_is_wrong(path, row)]
 
 
 def _what_is_wrong(path: Path, row: Row) -> Iterator[str]:
@@ -123,12 +123,12 @@ def _what_is_wrong(path: Path, row: Row) -> Iterator[str]:
         yield f"has {video.fps:g} frames a second, its row says {row.fps:g}"
 
 
-def _row_faults(out: Path, store: Store, row: Row) -> list[Fault]:
+def _row_faults(out: Path, store: Store, row: Row) -> list[BrokenFile]:
     path = clip_path(out, row)
     false = [*dict.fromkeys([*contradictions(row), *_false_facts(path, row, store)])]
     if not false:
         return []
-    return [Fault(path, wrong_fields_message(row, false), (row,), false=tuple(false))]
+    return [BrokenFile(path, wrong_fields_message(row, false), (row,), false=tuple(false))]
 
 
 def _false_facts(path: Path, row: Row, store: Store) -> list[str]:
@@ -164,15 +164,15 @@ def _without_record(out: Path, rows: Iterable[Row]) -> tuple[str, ...]:
             " alone",)
 
 
-def _shot_faults(store: Store, rows: Sequence[Row]) -> list[Fault]:
+def _shot_faults(store: Store, rows: Sequence[Row]) -> list[BrokenFile]:
     key = rows[0].shot_key or ""
     folder = store.shot_folder(key)
     faults, absent = [], []
     facts = store.shot_facts(key)
     frames = rows[0].frames if facts is None else facts["frames"]
     if facts is None or not all(_is_of(row, frames) for row in rows):
-        faults.append(Fault(folder / "shot.json", "is absent, damaged, or says another number of"
-                            " frames than the row", tuple(rows)))
+        faults.append(BrokenFile(folder / "shot.json", "is absent, damaged, or says another number"
+                                 " of frames than the row", tuple(rows)))
     for number in range(frames):
         path = folder / frame_name(number)
         try:
@@ -180,9 +180,9 @@ def _shot_faults(store: Store, rows: Sequence[Row]) -> list[Fault]:
         except FileNotFoundError:
             absent.append(number)
         except (ValueError, OSError):
-            faults.append(Fault(path, "its checksum does not fit", tuple(rows)))
+            faults.append(BrokenFile(path, "its checksum does not fit", tuple(rows)))
     if absent:
-        faults.append(Fault(folder, f"lacks {_spans(absent)}", tuple(rows)))
+        faults.append(BrokenFile(folder, f"lacks {_spans(absent)}", tuple(rows)))
     return faults
 
 
@@ -201,22 +201,23 @@ def _passes(rows: Iterable[Row]) -> dict[str, list[tuple[Row, PassFacts]]]:
     return dict(found)
 
 
-def _pass_faults(out: Path, passes: Sequence[tuple[Row, PassFacts]]) -> list[Fault]:
+def _pass_faults(out: Path, passes: Sequence[tuple[Row, PassFacts]]) -> list[BrokenFile]:
     facts, folder = passes[0][1], out / passes[0][1].folder
     rows = tuple(row for row, _ in passes)
     if not is_pass_folder(Path(facts.folder)):
-        return [Fault(folder, "is named as a pass's folder, which it is not; it was not read",
-                      rows)]
+        return [BrokenFile(folder, "is named as a pass's folder, which it is not; it was not read",
+                           rows)]
     if not folder.resolve().is_relative_to(out.resolve()):
-        return [Fault(folder, "leads outside of the manifest's folder; it was not read", rows)]
+        return [BrokenFile(folder, "leads outside of the manifest's folder; it was not read", rows)]
     if not folder.is_dir():
-        return [Fault(folder, "is missing", rows, of_pass=True)]
+        return [BrokenFile(folder, "is missing", rows, of_pass=True)]
     if _contradicts_row(facts, folder):
-        return [Fault(folder, "its pass.json does not say what its row says of it", rows,
-                      of_pass=True)]
+        return [BrokenFile(folder, "its pass.json does not say what its row says of it", rows,
+                           of_pass=True)]
     of_files = folder_hash(folder)
     if any(each.sha256 != of_files for _, each in passes):
-        return [Fault(folder, "its files are not those that its row knows", rows, of_pass=True)]
+        return [BrokenFile(folder, "its files are not those that its row knows", rows,
+                           of_pass=True)]
     return []
 
 
@@ -241,19 +242,19 @@ def _spans(numbers: Sequence[int]) -> str:
     return f"{len(numbers)} of its frames: {', '.join(ranges)}"
 
 
-def _double_rows(out: Path, rows: Iterable[Row]) -> Iterator[Fault]:
+def _double_rows(out: Path, rows: Iterable[Row]) -> Iterator[BrokenFile]:
     for name, count in Counter(row.file_name for row in rows).items():
         if count > 1:
-            yield Fault(out / name, f"has {count} rows, expected one")
+            yield BrokenFile(out / name, f"has {count} rows, expected one")
 
 
-def _without_row(out: Path, rows: Iterable[Row]) -> Iterator[Fault]:
+def _without_row(out: Path, rows: Iterable[Row]) -> Iterator[BrokenFile]:
     known = {row.file_name for row in rows}
     for path in sorted((out / "clips").glob("*.mp4")):
         if not path.name.startswith(".") and f"clips/{path.name}" not in known:
-            yield Fault(path, "has no row in the manifest")
+            yield BrokenFile(path, "has no row in the manifest")
 
 
-def _passes_of_nobody(out: Path, rows: Iterable[Row]) -> Iterator[Fault]:
+def _passes_of_nobody(out: Path, rows: Iterable[Row]) -> Iterator[BrokenFile]:
     for folder in stray_passes(out, rows):
-        yield Fault(folder, "no row names it; mimegen store --prune removes it")
+        yield BrokenFile(folder, "no row names it; mimegen store --prune removes it")

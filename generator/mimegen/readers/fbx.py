@@ -19,7 +19,7 @@ from mimegen.readers.gltf import GLTF_SUFFIXES, check_gltf, with_bones
 from mimegen.readers.house import Stated, in_house_convention
 from mimegen.readers.options import AS_FOUND, ReadOptions
 from mimegen.readers.recording import Recording
-from mimegen.readers.separate import Answer, read_in_blender
+from mimegen.readers.separate import ReaderReply, read_in_blender
 
 IntArray = NDArray[np.intp]
 
@@ -85,13 +85,13 @@ def outline_fbx(path: Path, stack: str | None = None) -> Outline:
     frames = len(answer.arrays["pose"]) if header["take"] is not None else 0
     at_rest = {"pose": answer.arrays["rest"][None]}
     try:
-        motion = _built(path, Answer(header, at_rest | answer.arrays))[0]
+        motion = _built(path, ReaderReply(header, at_rest | answer.arrays))[0]
     except RequestError:
         motion = None
     return Outline(tuple(header["joints"]), frames, header["fps"], tuple(header["takes"]), motion)
 
 
-def _answer(path: Path, stack: str | None) -> Answer:
+def _answer(path: Path, stack: str | None) -> ReaderReply:
     with scratch_folder() as folder:
         instead = None
         if path.suffix.lower() in GLTF_SUFFIXES:
@@ -105,7 +105,7 @@ def _answer(path: Path, stack: str | None) -> Answer:
     return answer
 
 
-def _check_stack(path: Path, answer: Answer, stack: str | None) -> None:
+def _check_stack(path: Path, answer: ReaderReply, stack: str | None) -> None:
     stacks = answer.header["takes"]
     if stack is not None and stack not in stacks:
         raise RequestError(f"{path}: no animation stack {stack!r}; expected one of:"
@@ -142,14 +142,14 @@ def _setting(content: bytes, name: bytes) -> float | None:
         return None
 
 
-def _motion(path: Path, answer: Answer, stack: str | None) -> tuple[Motion, tuple[str, ...]]:
+def _motion(path: Path, answer: ReaderReply, stack: str | None) -> tuple[Motion, tuple[str, ...]]:
     _check_stack(path, answer, stack)
     if answer.header["take"] is None:
         raise RequestError(f"{path}: has a skeleton but no motion; export it with its animation")
     return _built(path, answer)
 
 
-def _built(path: Path, answer: Answer) -> tuple[Motion, tuple[str, ...]]:
+def _built(path: Path, answer: ReaderReply) -> tuple[Motion, tuple[str, ...]]:
     """Return the motion in the file's units, Z up as Blender has it, and notes."""
     header = answer.header
     names, parents, rest, pose, notes = _largest_tree(answer)
@@ -199,8 +199,8 @@ def _gaps(path: Path, names: tuple[str, ...], pose: FloatArray, rest: FloatArray
     return lost
 
 
-def _largest_tree(answer: Answer) -> tuple[tuple[str, ...], IntArray, FloatArray, FloatArray,
-                                           list[str]]:
+def _largest_tree(answer: ReaderReply) -> tuple[tuple[str, ...], IntArray, FloatArray, FloatArray,
+                                                list[str]]:
     """Return names, parents, rest and pose of the tree with most joints, parents first."""
     parents, names = answer.arrays["parents"], answer.header["joints"]
     children: dict[int, list[int]] = {}

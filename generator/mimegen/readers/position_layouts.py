@@ -15,7 +15,7 @@ from mimegen.readers.positions import Layout
 from mimegen.readers.smpl.bodies import BODY, roles_of, skeleton_of, table_body
 
 
-class _Joint(Strict):
+class _LayoutJoint(Strict):
     parent: str | None
     rest: Vector
     role: str | None = None
@@ -27,8 +27,8 @@ class _Between(Strict):
     role: str
 
 
-class _File(Strict):
-    joints: dict[str, _Joint] = Field(min_length=10)
+class _LayoutFile(Strict):
+    joints: dict[str, _LayoutJoint] = Field(min_length=10)
     between: Mapping[str, _Between] = Field(default_factory=dict)
 
 
@@ -54,12 +54,12 @@ def file_layout(name: str) -> FileLayout:
     """Return the layout of ``rigs/skeletons/positions/<name>.yaml``."""
     # Named as a pattern, so that content keys know which files are read.
     files = {file.stem: file for file in data_files("rigs/skeletons/positions/*.yaml")}
-    file = read_yaml_once(files[name], _File)
+    file = read_yaml_once(files[name], _LayoutFile)
     own = list(file.joints)
     rest = {joint: np.array(entry.rest, float) for joint, entry in file.joints.items()}
     rest |= {made: (rest[entry.of[0]] + rest[entry.of[1]]) / 2
              for made, entry in file.between.items()}
-    entries: Mapping[str, _Joint | _Between] = {**file.joints, **file.between}
+    entries: Mapping[str, _LayoutJoint | _Between] = {**file.joints, **file.between}
     names = _parents_first({joint: entry.parent for joint, entry in entries.items()})
     parents = np.array([-1 if (above := entries[joint].parent) is None else names.index(above)
                         for joint in names])

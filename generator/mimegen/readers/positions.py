@@ -45,16 +45,16 @@ def motion_of_positions(layout: Layout, places: FloatArray, fps: float,
 
     ``planted`` says by foot (``left``, ``right``) in which frames (F,) it stands.
     """
-    body = _Body(layout, places)
+    body = _RoledPositions(layout, places)
     if planted:
-        body = _Body(layout, _with_planted_feet(body, fps, planted))
+        body = _RoledPositions(layout, _with_planted_feet(body, fps, planted))
     turns = _turned(body, fps)
     skeleton = _sized(body, turns)
     return Motion.from_global_rotations(skeleton, fps, body.places[:, 0],
                                         quaternions.without_flips(turns))
 
 
-class _Body:
+class _RoledPositions:
     """Positions (F, J, 3) with names: by role, and the rest pose's bones."""
 
     def __init__(self, layout: Layout, places: FloatArray) -> None:
@@ -95,7 +95,7 @@ def _swung(turn: FloatArray, rest: FloatArray, found: FloatArray) -> FloatArray:
     return quaternions.multiply(quaternions.between(quaternions.rotate(turn, rest), found), turn)
 
 
-def _turned(body: _Body, fps: float) -> FloatArray:
+def _turned(body: _RoledPositions, fps: float) -> FloatArray:
     """Return global rotations (F, J, 4) of all joints."""
     turns = np.tile(quaternions.IDENTITY, (*body.places.shape[:2], 1))
     joint = body.joint
@@ -114,21 +114,22 @@ def _turned(body: _Body, fps: float) -> FloatArray:
     return turns
 
 
-def _apart(body: _Body, part: str) -> bool:
+def _apart(body: _RoledPositions, part: str) -> bool:
     """Say whether the pair of a part's joints is there, and not at one place."""
     if f"left_{part}" not in body.joint:
         return False
     return float(lengths(body.rest_way(f"right_{part}", f"left_{part}"))) > 1e-3
 
 
-def _across(body: _Body, pair: str, base: str, top: str) -> FloatArray:
+def _across(body: _RoledPositions, pair: str, base: str, top: str) -> FloatArray:
     """Return how a part (F, 4) is turned whose left and right, and whose bone up, are seen."""
     left, right = f"left_{pair}", f"right_{pair}"
     found = _frame(body.way(right, left), body.way(base, top))
     return _between_frames(_frame(body.rest_way(right, left), body.rest_way(base, top)), found)
 
 
-def _turn_spine(body: _Body, turns: FloatArray, pelvis: FloatArray, chest: FloatArray) -> None:
+def _turn_spine(body: _RoledPositions, turns: FloatArray, pelvis: FloatArray,
+                chest: FloatArray) -> None:
     """Turn the joints between pelvis and chest step by step, each along its bone."""
     line = [role for role in body.joint if role.startswith("spine")]
     for number, role in enumerate(line, start=1):
@@ -140,7 +141,7 @@ def _turn_spine(body: _Body, turns: FloatArray, pelvis: FloatArray, chest: Float
         turns[:, body.joint["chest"]] = chest
 
 
-def _turn_neck(body: _Body, turns: FloatArray, chest: FloatArray) -> None:
+def _turn_neck(body: _RoledPositions, turns: FloatArray, chest: FloatArray) -> None:
     line = [*(role for role in body.joint if role.startswith("neck")), "head"]
     turn = chest
     for role, above in pairwise(line):
@@ -149,7 +150,7 @@ def _turn_neck(body: _Body, turns: FloatArray, chest: FloatArray) -> None:
     turns[:, body.joint["head"]] = _face(body, turn)
 
 
-def _face(body: _Body, neck: FloatArray) -> FloatArray:
+def _face(body: _RoledPositions, neck: FloatArray) -> FloatArray:
     """Return how the head is turned: as nose and ears say, else as the neck."""
     index = body.skeleton.index
     if not {"left_ear", "right_ear", "nose"} <= index.keys():
@@ -178,7 +179,8 @@ def _limb_turn(rest: FloatArray, rest_axis: FloatArray, found: FloatArray, axis:
     return _between_frames(_frame(rest, rest_axis), _frame(found, axis))
 
 
-def _turn_arm(body: _Body, turns: FloatArray, side: str, chest: FloatArray, fps: float) -> None:
+def _turn_arm(body: _RoledPositions, turns: FloatArray, side: str, chest: FloatArray,
+              fps: float) -> None:
     """Turn a shoulder, an upper arm, a forearm and a hand."""
     joint, clavicle = body.joint, f"{side}_clavicle"
     upper, lower, hand = (f"{side}_{part}" for part in ("upper_arm", "forearm", "hand"))
@@ -200,7 +202,7 @@ def _turn_arm(body: _Body, turns: FloatArray, side: str, chest: FloatArray, fps:
         _share_twist(body, turns, side)
 
 
-def _hand(body: _Body, side: str, forearm: FloatArray) -> FloatArray:
+def _hand(body: _RoledPositions, side: str, forearm: FloatArray) -> FloatArray:
     """Return how a hand is turned: as index and little finger say, or its tip, else as the arm."""
     index, rest = body.skeleton.index, body.skeleton.heads
     wrist = body.joint[f"{side}_hand"]
@@ -217,7 +219,7 @@ def _hand(body: _Body, side: str, forearm: FloatArray) -> FloatArray:
     return forearm
 
 
-def _share_twist(body: _Body, turns: FloatArray, side: str) -> None:
+def _share_twist(body: _RoledPositions, turns: FloatArray, side: str) -> None:
     """Let the forearm turn half of the way with the hand, about its own bone."""
     lower, hand = (body.joint[f"{side}_{part}"] for part in ("forearm", "hand"))
     bone = unit(body.rest_way(f"{side}_forearm", f"{side}_hand"))
@@ -226,7 +228,8 @@ def _share_twist(body: _Body, turns: FloatArray, side: str) -> None:
     turns[:, lower] = quaternions.multiply(turns[:, lower], twist)
 
 
-def _turn_leg(body: _Body, turns: FloatArray, side: str, pelvis: FloatArray, fps: float) -> None:
+def _turn_leg(body: _RoledPositions, turns: FloatArray, side: str, pelvis: FloatArray,
+              fps: float) -> None:
     """Turn a thigh, a shin and a foot."""
     joint = body.joint
     thigh, shin, foot, toe = (f"{side}_{part}" for part in ("thigh", "shin", "foot", "toe"))
@@ -246,7 +249,7 @@ def _turn_leg(body: _Body, turns: FloatArray, side: str, pelvis: FloatArray, fps
         turns[:, joint[foot]] = turns[:, joint[shin]]
 
 
-def _fill_ends(body: _Body, turns: FloatArray) -> None:
+def _fill_ends(body: _RoledPositions, turns: FloatArray) -> None:
     """Let joints without a role turn with the joint above them."""
     with_role = set(body.joint.values())
     for joint, parent in enumerate(body.skeleton.parents.tolist()):
@@ -254,7 +257,7 @@ def _fill_ends(body: _Body, turns: FloatArray) -> None:
             turns[:, joint] = turns[:, parent]
 
 
-def _sized(body: _Body, turns: FloatArray) -> Skeleton:
+def _sized(body: _RoledPositions, turns: FloatArray) -> Skeleton:
     """Return the skeleton with bones as they usually are between the positions."""
     skeleton = body.skeleton
     above = skeleton.parents[1:]
@@ -275,7 +278,7 @@ def _sized(body: _Body, turns: FloatArray) -> Skeleton:
     return Skeleton(skeleton.names, skeleton.parents, heads, tails)
 
 
-def _with_planted_feet(body: _Body, fps: float, planted: Mapping[str, NDArray[np.bool_]]
+def _with_planted_feet(body: _RoledPositions, fps: float, planted: Mapping[str, NDArray[np.bool_]]
                        ) -> FloatArray:
     """Return positions (F, J, 3) in which planted feet stand still, and knees follow."""
     places = body.places.copy()
@@ -312,7 +315,7 @@ def spans(flags: NDArray[np.bool_]) -> Sequence[tuple[int, int]]:
     return [(int(a), int(b)) for a, b in zip(edges[::2], edges[1::2], strict=True)]
 
 
-def _knee(body: _Body, side: str, places: FloatArray) -> FloatArray:
+def _knee(body: _RoledPositions, side: str, places: FloatArray) -> FloatArray:
     """Return where (F, 3) a knee is between a hip and a moved ankle, bent as before."""
     thigh, shin, foot = (body.joint[f"{side}_{part}"] for part in ("thigh", "shin", "foot"))
     hip, ankle = places[:, thigh], places[:, foot]

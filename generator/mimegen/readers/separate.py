@@ -31,7 +31,7 @@ OUT_OF_MEMORY = re.compile(rb"MemoryError|bad_alloc|Calloc returns null|Malloc r
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
+class ReaderReply:
     """What Blender found in a file: a JSON header, and arrays by name."""
 
     header: dict[str, Any]
@@ -39,7 +39,7 @@ class Answer:
 
 
 def read_in_blender(module: str, path: Path, target: Path, *arguments: str,
-                    instead: Path | None = None) -> Answer:
+                    instead: Path | None = None) -> ReaderReply:
     """Run ``MODULE PATH TARGET ARGUMENTS`` in Blender and return the archive that it writes.
 
     Blender reads ``instead``, if that is given, in place of ``path``.
@@ -86,19 +86,19 @@ def _refuse_crash(path: Path, done: subprocess.CompletedProcess[bytes]) -> None:
         )
 
 
-def save_answer(answer: Answer, path: Path) -> None:
+def save_answer(answer: ReaderReply, path: Path) -> None:
     """Write an answer as the archive that ``load_answer`` reads."""
     header: Any = np.frombuffer(json.dumps(answer.header).encode(), dtype=np.uint8)
     with path.open("wb") as opened:
         np.savez(opened, header=header, **answer.arrays)
 
 
-def load_answer(path: Path) -> Answer | None:
+def load_answer(path: Path) -> ReaderReply | None:
     """Return an answer from its archive, or None where that is missing or damaged."""
     try:
         with np.load(path, allow_pickle=False) as packed:
             arrays = {name: packed[name] for name in packed.files}
-        return Answer(json.loads(arrays.pop("header").tobytes()), arrays)
+        return ReaderReply(json.loads(arrays.pop("header").tobytes()), arrays)
     except (zipfile.BadZipFile, KeyError, ValueError, EOFError, OSError):
         return None
 

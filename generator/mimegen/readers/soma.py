@@ -37,19 +37,19 @@ PART_OF = {"Shoulder": "clavicle", "Arm": "upper_arm", "ForeArm": "forearm", "Ha
 Tree = dict[str, str | None]
 
 
-class _Joint(Strict):
+class _SomaJoint(Strict):
     parent: str | None
     rest: Vector
 
 
-class _File(Strict):
-    joints: dict[str, _Joint] = Field(min_length=SMALL)
+class _SomaFile(Strict):
+    joints: dict[str, _SomaJoint] = Field(min_length=SMALL)
 
 
 @cache
 def small_tree() -> tuple[Tree, FloatArray]:
     """Return SOMA's 30 joints with their parents, and where they are at rest (30, 3)."""
-    joints = read_yaml_once(data_file("rigs/skeletons/soma.yaml"), _File).joints
+    joints = read_yaml_once(data_file("rigs/skeletons/soma.yaml"), _SomaFile).joints
     return ({name: joint.parent for name, joint in joints.items()},
             np.array([joint.rest for joint in joints.values()]))
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Self
 
-from mimegen.library.take import Take
+from mimegen.library.take import LibraryTake
 from mimegen.library.takes import altered
 from mimegen.plan.view import ViewOverrides
 from mimegen.shots.config import RenderConfig
@@ -34,7 +34,7 @@ class Altering:
                                                        camera == FOLLOW),
                    harmonise or light == ())
 
-    def take(self, take: Take) -> Take:
+    def take(self, take: LibraryTake) -> LibraryTake:
         """Return a take altered. Raises RequestError for one that cannot be mirrored."""
         return altered(take, self.tempo, self.mirror)
 

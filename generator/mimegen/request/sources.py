@@ -5,7 +5,7 @@ from itertools import product
 from pathlib import Path
 
 from mimegen.base.errors import RequestError
-from mimegen.choreography.manner import Manner
+from mimegen.choreography.manner import CueManner
 from mimegen.library.catalogue import Catalogue, Entry
 from mimegen.library.scene_take import scene_take
 from mimegen.library.score_take import read_score_once
@@ -68,11 +68,11 @@ def _entries(catalogue: Catalogue, name: str) -> list[Entry]:
     return found
 
 
-def _manners(file: Path, request: RenderRequest) -> list[Manner]:
+def _manners(file: Path, request: RenderRequest) -> list[CueManner]:
     """Return every manner that was asked for of a take; ``all`` are the stances that it has."""
     stances: Sequence[str | None] = [None] if request.stance is None else [
         name.strip() for name in request.stance.split(",")]
     if stances == ["all"]:
         stances = read_score_once(file).stances
-    return [Manner(*one) for one in product(stances, request.intensity or [None],
-                                            request.frequency or [None])]
+    return [CueManner(*one) for one in product(stances, request.intensity or [None],
+                                               request.frequency or [None])]

@@ -23,8 +23,8 @@ from mimegen.readers.names import SIDES
 from mimegen.retarget.anatomy import hand_axes
 from mimegen.retarget.flesh import (
     ALONG,
-    Axes,
     FleshTube,
+    TubeAxes,
     forward_of,
     measured_tubes,
     stature,
@@ -186,7 +186,7 @@ class Trunk:
     """
 
     tube: FleshTube
-    axes: Axes
+    axes: TubeAxes
     allowed: FloatArray
     dear: tuple[float, float]
 

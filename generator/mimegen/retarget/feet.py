@@ -73,7 +73,7 @@ FEET = FeetParameters()
 
 
 @dataclass
-class Foot:
+class TargetFoot:
     """One foot of the target while it is worked on; all arrays frames first.
 
     ``heel_led`` and ``ball_led`` (F, 3) are where the source's go, at the target's size.
@@ -99,12 +99,12 @@ class Foot:
 
 
 def feet_of(motion: Motion, source: Motion, source_joints: Mapping[str, int],
-            character: Character, joints: Mapping[str, int], scale: float) -> list[Foot]:
+            character: Character, joints: Mapping[str, int], scale: float) -> list[TargetFoot]:
     """Return both feet of a character's motion, led over the ground by the source's times scale."""
     return [_foot(motion, source, source_joints, character, joints, side, scale) for side in SIDES]
 
 
-def on_the_ground(motion: Motion, feet: list[Foot], ground: Ground, staying: float) -> Motion:
+def on_the_ground(motion: Motion, feet: list[TargetFoot], ground: Ground, staying: float) -> Motion:
     """Return the character's motion with feet planted where and when the source's are.
 
     Heels and balls that rest do not slide, soles lie flat and never go below Z = 0, and feet swing
@@ -125,7 +125,7 @@ def on_the_ground(motion: Motion, feet: list[Foot], ground: Ground, staying: flo
 
 
 def _foot(motion: Motion, source: Motion, source_joints: Mapping[str, int], character: Character,
-          joints: Mapping[str, int], side: str, scale: float) -> Foot:
+          joints: Mapping[str, int], side: str, scale: float) -> TargetFoot:
     thigh, shin, foot = (joints[f"{side}_{part}"] for part in ("thigh", "shin", "foot"))
     toe = joints.get(f"{side}_toe")
     heel, ball = source_contacts(source, source_joints, side)
@@ -134,9 +134,9 @@ def _foot(motion: Motion, source: Motion, source_joints: Mapping[str, int], char
     parts = ("foot", "toe" if f"{side}_toe" in source_joints else "foot")
     led = [np.array([scale, scale, legs]) * _above_rest(source, source_joints, side, part)
            for part in parts]
-    return Foot(thigh, shin, foot, toe, sole(character, joints, side), heel, ball,
-                turns[:, foot], turns[:, foot if toe is None else toe],
-                as_lively(motion.global_pose.positions[:, foot], led[0], motion.fps), *led)
+    return TargetFoot(thigh, shin, foot, toe, sole(character, joints, side), heel, ball,
+                      turns[:, foot], turns[:, foot if toe is None else toe],
+                      as_lively(motion.global_pose.positions[:, foot], led[0], motion.fps), *led)
 
 
 def _above_rest(source: Motion, joints: Mapping[str, int], side: str, part: str) -> FloatArray:
@@ -164,12 +164,12 @@ def _lock(resting: NDArray[np.bool_], fps: float) -> FloatArray:
     return minimum_jerk(np.clip(_seconds_in(resting, fps) / FEET.hold_s, 0, 1))
 
 
-def _flatten(foot: Foot, fps: float) -> None:
+def _flatten(foot: TargetFoot, fps: float) -> None:
     foot.turn = _flat(foot.turn, foot.heel_down & foot.ball_down, fps)
     foot.toe_turn = _flat(foot.toe_turn, foot.ball_down, fps)
 
 
-def _lowest(foot: Foot) -> FloatArray:
+def _lowest(foot: TargetFoot) -> FloatArray:
     """Return how far the lowest point of foot and toes lies below the ankle, (F,), below zero."""
     foot_up, toe_up = (quaternions.rotate(quaternions.conjugate(turn), UP)
                        for turn in (foot.turn, foot.toe_turn))
@@ -179,7 +179,7 @@ def _lowest(foot: Foot) -> FloatArray:
     return np.asarray((on_foot + foot.sole.of_toes * (on_toes - on_foot)).min(axis=1))
 
 
-def _hips_following(feet: list[Foot], fps: float, staying: float) -> FloatArray:
+def _hips_following(feet: list[TargetFoot], fps: float, staying: float) -> FloatArray:
     """Return the hips' smooth shift (F, 3) by which planted feet need the least correction.
 
     Over the ground hips go as planted feet need from frame to frame, in height as soles need that
@@ -204,7 +204,7 @@ def _average(values: FloatArray, weights: FloatArray) -> FloatArray:
     return np.asarray(total / np.maximum(weights.sum(axis=0), 1e-9)[:, None])
 
 
-def _correction(foot: Foot, fps: float) -> FloatArray:
+def _correction(foot: TargetFoot, fps: float) -> FloatArray:
     """Return how the ankle must move (F, 3) so that what rests does not slide or sink."""
     lock = _lock(foot.down, fps)
     firm = _halfway(FEET.firm * lock**2 + FEET.led * _low(foot.ball_led))[:, 0]
@@ -222,7 +222,7 @@ def _correction(foot: Foot, fps: float) -> FloatArray:
     return np.concatenate([over, up[:, None]], axis=1)
 
 
-def _steps(foot: Foot, fps: float) -> FloatArray:
+def _steps(foot: TargetFoot, fps: float) -> FloatArray:
     """Return how much more the ankle must move from frame to frame (F - 1, 3).
 
     What rests stays; else the ankle goes as the source's, or the toes do where they are lower.
@@ -249,7 +249,7 @@ def _low(led: FloatArray) -> FloatArray:
     return minimum_jerk(np.clip(2 - led[:, 2] / FEET.low_m, 0, 1))
 
 
-def _standing(foot: Foot, fps: float) -> FloatArray:
+def _standing(foot: TargetFoot, fps: float) -> FloatArray:
     """Return how much higher the ankle must be (F,) for the foot to stand on the ground.
 
     Just before and after a rest that is as high as the source's.
@@ -260,7 +260,7 @@ def _standing(foot: Foot, fps: float) -> FloatArray:
     return np.asarray(free * np.maximum(led, 0.0) - _lowest(foot) - foot.ankle[:, 2])
 
 
-def _on_ball(foot: Foot, fps: float) -> FloatArray:
+def _on_ball(foot: TargetFoot, fps: float) -> FloatArray:
     """Return the foot's pivot (F,): heel (0) or toes (1), whichever rests or is lower."""
     lower = foot.ball_led[:, 2] < foot.heel_led[:, 2]
     toes = np.where(foot.down, foot.ball_down, lower)
@@ -272,7 +272,7 @@ def _halfway(values: FloatArray) -> FloatArray:
     return np.asarray((values[1:] + values[:-1])[:, None] / 2)
 
 
-def _near(foot: Foot, fps: float) -> FloatArray:
+def _near(foot: TargetFoot, fps: float) -> FloatArray:
     """Return how near (F,) frames are to the foot's rests: 1 within them, 0 far away."""
     return np.asarray(1 - minimum_jerk(np.clip(_seconds_in(~foot.down, fps) / FEET.reach_s, 0, 1)))
 
@@ -284,7 +284,7 @@ def _seconds_in(mask: NDArray[np.bool_], fps: float) -> FloatArray:
     return np.asarray(distance_transform_edt(np.pad(mask, 1, mode="edge"))[1:-1] / fps)
 
 
-def _standing_straight(motion: Motion, feet: list[Foot], hips: int) -> Motion:
+def _standing_straight(motion: Motion, feet: list[TargetFoot], hips: int) -> Motion:
     """Let legs that just stand stay as straight as they are before any repair.
 
     The hips go over the ground as the feet do together, up as both legs ask, and list by what one
@@ -305,7 +305,7 @@ def _standing_straight(motion: Motion, feet: list[Foot], hips: int) -> Motion:
                                         quaternions.without_flips(rotations))
 
 
-def _quiet(motion: Motion, feet: list[Foot]) -> FloatArray:
+def _quiet(motion: Motion, feet: list[TargetFoot]) -> FloatArray:
     """Return how far (F,) somebody just stands: both feet flat on the ground, both legs straight.
     """
     flat = np.all([foot.heel_down & foot.ball_down for foot in feet], axis=0)
@@ -313,7 +313,7 @@ def _quiet(motion: Motion, feet: list[Foot]) -> FloatArray:
     return _lock(flat, motion.fps) * minimum_jerk(np.clip(2 - short / FEET.nearly_straight, 0, 1))
 
 
-def _rise(motion: Motion, foot: Foot, over: FloatArray) -> FloatArray:
+def _rise(motion: Motion, foot: TargetFoot, over: FloatArray) -> FloatArray:
     """Return how far a hip joint that goes ``over`` (F, 3) the ground must go up, (F,), for its
     planted leg to bend as before any repair."""
     way = motion.global_pose.positions[:, foot.thigh] + over - foot.ankle
@@ -322,12 +322,12 @@ def _rise(motion: Motion, foot: Foot, over: FloatArray) -> FloatArray:
     return np.asarray(height - way[:, 2])
 
 
-def _longest(motion: Motion, foot: Foot) -> float:
+def _longest(motion: Motion, foot: TargetFoot) -> float:
     """Return the length (m) of a straight leg."""
     return float(lengths(motion.skeleton.offsets[[foot.shin, foot.foot]]).sum())
 
 
-def _sinking_hips(motion: Motion, feet: list[Foot]) -> FloatArray:
+def _sinking_hips(motion: Motion, feet: list[TargetFoot]) -> FloatArray:
     """Return how far the hips go down (F,) where planted legs are too short for them."""
     needed = np.zeros(motion.frames)
     for foot in feet:
@@ -337,20 +337,20 @@ def _sinking_hips(motion: Motion, feet: list[Foot]) -> FloatArray:
     return smooth_cover(np.clip(needed, 0.0, 0.2), motion.fps)
 
 
-def _extent(motion: Motion, foot: Foot) -> FloatArray:
+def _extent(motion: Motion, foot: TargetFoot) -> FloatArray:
     """Return how far ankle and hip joint are apart (F,) before any repair."""
     places = motion.global_pose.positions
     return np.asarray(np.linalg.norm(places[:, foot.foot] - places[:, foot.thigh], axis=1))
 
 
-def _sinking(motion: Motion, foot: Foot, lengths: FloatArray) -> FloatArray:
+def _sinking(motion: Motion, foot: TargetFoot, lengths: FloatArray) -> FloatArray:
     """Return how far the hips go down (F,) for the ankle to be ``lengths`` (F,) from the hip."""
     away = foot.ankle - motion.global_pose.positions[:, foot.thigh]
     height = np.sqrt(np.maximum(lengths**2 - np.sum(away[:, :2] ** 2, axis=1), 0.0))
     return np.asarray(np.where(away[:, 2] < 0, -height - away[:, 2], 0.0))
 
 
-def _legs_bent(motion: Motion, feet: list[Foot], shift: FloatArray) -> Motion:
+def _legs_bent(motion: Motion, feet: list[TargetFoot], shift: FloatArray) -> Motion:
     pose = motion.global_pose
     down = shift[:, None] * UP
     rotations = pose.rotations.copy()

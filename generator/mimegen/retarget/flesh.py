@@ -40,7 +40,7 @@ OUTER = 0.02
 
 
 @dataclass(frozen=True)
-class Axes:
+class TubeAxes:
     """A tube's two ends and the direction of its left side, each (F, 3), in all frames."""
 
     start: FloatArray
@@ -76,7 +76,7 @@ class FleshTube:
         return np.asarray(map_coordinates(grid, [along * (ALONG - 1), turn % AROUND], order=1,
                                           mode="nearest"))
 
-    def found(self, points: FloatArray, axes: Axes) -> NearTube:
+    def found(self, points: FloatArray, axes: TubeAxes) -> NearTube:
         """Return where ``points`` (F, P, 3) are."""
         frame, length = _frame(axes)
         away = points - axes.start[:, None]
@@ -88,7 +88,7 @@ class FleshTube:
             off = off + np.where(along >= 1.0, np.inf, 0.0)
         return NearTube(along, way, off)
 
-    def point(self, place: NearTube, axes: Axes) -> tuple[FloatArray, FloatArray]:
+    def point(self, place: NearTube, axes: TubeAxes) -> tuple[FloatArray, FloatArray]:
         """Return a place's points (F, P, 3) and the directions (F, P, 3) away from the axis."""
         frame, _ = _frame(axes)
         way = np.einsum("fpk,fkx->fpx", place.way, frame)
@@ -97,7 +97,7 @@ class FleshTube:
         return on_axis + out[..., None] * way, way
 
 
-def _frame(axes: Axes) -> tuple[FloatArray, FloatArray]:
+def _frame(axes: TubeAxes) -> tuple[FloatArray, FloatArray]:
     """Return left, backward and along as rows (F, 3, 3), and the axis' length (F,)."""
     along = axes.end - axes.start
     length = np.maximum(np.linalg.norm(along, axis=1), 1e-6)
@@ -106,13 +106,13 @@ def _frame(axes: Axes) -> tuple[FloatArray, FloatArray]:
     return np.stack([left, np.cross(along, left), along], axis=1), length
 
 
-def forward_of(axes: Axes) -> FloatArray:
+def forward_of(axes: TubeAxes) -> FloatArray:
     """Return the unit vectors (F, 3) that point forward from a tube's axis."""
     return np.asarray(-_frame(axes)[0][:, 1])
 
 
 def tube_axes(positions: FloatArray, head_turns: FloatArray, joints: Mapping[str, int],
-              size: float) -> dict[str, Axes]:
+              size: float) -> dict[str, TubeAxes]:
     """Return the tubes' axes by name, in all frames of joints' places (F, J, 3).
 
     ``head_turns`` (F, 4) is how the head has turned from an upright rest; ``size`` the body's
@@ -122,14 +122,14 @@ def tube_axes(positions: FloatArray, head_turns: FloatArray, joints: Mapping[str
         return positions[:, joints[role]]
 
     hips, shoulders = (at(f"left_{part}") - at(f"right_{part}") for part in ("thigh", "upper_arm"))
-    found = {"trunk": Axes((at("left_thigh") + at("right_thigh")) / 2,
-                           (at("left_upper_arm") + at("right_upper_arm")) / 2,
-                           unit(hips) + unit(shoulders))}
+    found = {"trunk": TubeAxes((at("left_thigh") + at("right_thigh")) / 2,
+                               (at("left_upper_arm") + at("right_upper_arm")) / 2,
+                               unit(hips) + unit(shoulders))}
     ends = [at("head") + quaternions.rotate(head_turns, size * np.array(end)) for end in HEAD_AXIS]
-    found["head"] = Axes(ends[0], ends[1], quaternions.rotate(head_turns, [1.0, 0.0, 0.0]))
+    found["head"] = TubeAxes(ends[0], ends[1], quaternions.rotate(head_turns, [1.0, 0.0, 0.0]))
     for side in ("left", "right"):
         for start, end in (("thigh", "shin"), ("upper_arm", "forearm"), ("forearm", "hand")):
-            found[f"{side}_{start}"] = Axes(at(f"{side}_{start}"), at(f"{side}_{end}"), hips)
+            found[f"{side}_{start}"] = TubeAxes(at(f"{side}_{start}"), at(f"{side}_{end}"), hips)
     return found
 
 
@@ -194,7 +194,7 @@ def _belongs(parts: FloatArray, name: str) -> FloatArray:
     return np.array([part in ("hips", "chest") or part.startswith("spine") for part in parts])
 
 
-def _measured(points: FloatArray, axes: Axes, tube: FleshTube) -> FleshTube:
+def _measured(points: FloatArray, axes: TubeAxes, tube: FleshTube) -> FleshTube:
     """Return a tube through the outer points of (V, 3); a typical one where there are few."""
     place = FleshTube(np.zeros((ALONG, AROUND))).found(points[None], axes)
     along = np.round(place.along[0] * (ALONG - 1)).astype(int)

@@ -17,9 +17,9 @@ from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.names import SIDES
 from mimegen.retarget.anatomy import hand_axes, last_bone, leg_length
 from mimegen.retarget.flesh import (
-    Axes,
     FleshTube,
     NearTube,
+    TubeAxes,
     measured_tubes,
     stature,
     tube_axes,
@@ -108,7 +108,7 @@ class MovingBody:
     """A body in all frames: its hands, and the tubes of its flesh with their axes."""
 
     hands: Hands
-    axes: Mapping[str, Axes]
+    axes: Mapping[str, TubeAxes]
     tubes: Mapping[str, FleshTube]
 
 

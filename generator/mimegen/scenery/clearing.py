@@ -55,7 +55,7 @@ Doubt = Literal["wall", "ground"]
 
 
 @dataclass(frozen=True)
-class Changes:
+class SetClearing:
     """How a set differs for a performance.
 
     Its performer is ``moved`` by metres (X, Y) in the set's own frame.
@@ -83,17 +83,17 @@ class Changes:
                 "doubts": list(self.doubts)}
 
     @classmethod
-    def from_content(cls, content: Mapping[str, Any]) -> "Changes":
+    def from_content(cls, content: Mapping[str, Any]) -> "SetClearing":
         """Return what ``content`` made JSON of."""
         x, y = content["moved_m"]
         return cls((x, y), tuple((number, copy) for number, copy in content["left_out"]),
                    tuple(content["doubts"]))
 
 
-NONE = Changes()
+NONE = SetClearing()
 
 
-def needed_changes(laid: LaidSet, swept: Swept, camera: Camera) -> Changes:
+def needed_changes(laid: LaidSet, swept: Swept, camera: Camera) -> SetClearing:
     """Return how a set is to differ for a performance that a camera sees.
 
     Where performers stand, and what they would meet, is the same for all cameras.
@@ -101,13 +101,13 @@ def needed_changes(laid: LaidSet, swept: Swept, camera: Camera) -> Changes:
     return with_sight(laid, changes_on_the_floor(laid, swept), swept, camera)
 
 
-def with_sight(laid: LaidSet, free: Changes, swept: Swept, camera: Camera) -> Changes:
+def with_sight(laid: LaidSet, free: SetClearing, swept: Swept, camera: Camera) -> SetClearing:
     """Return the changes that a camera needs besides those with which performers meet nothing."""
     hiding = _hiding(laid, free, swept, camera)
     return replace(free, left_out=tuple(sorted({*free.left_out, *hiding})))
 
 
-def changes_on_the_floor(laid: LaidSet, swept: Swept) -> Changes:
+def changes_on_the_floor(laid: LaidSet, swept: Swept) -> SetClearing:
     """Return how a set is to differ so that performers meet nothing, whoever looks."""
     cells = _outside_the_room(swept.floor.cells)
     if not len(cells):
@@ -118,8 +118,8 @@ def changes_on_the_floor(laid: LaidSet, swept: Swept) -> Changes:
         return NONE
     further = floor_plan(laid, swept.top_m, reach + round(FURTHEST_M / CELL_M))
     best = min([first, *_other_places(further, cells)], key=lambda place: place.cost)
-    return Changes(_in_the_set(laid.scenery, best.shift),
-                   tuple(sorted((thing.number, thing.copy) for thing in best.met)), best.doubts)
+    return SetClearing(_in_the_set(laid.scenery, best.shift),
+                       tuple(sorted((thing.number, thing.copy) for thing in best.met)), best.doubts)
 
 
 def _outside_the_room(cells: Cells) -> Cells:
@@ -130,7 +130,7 @@ def _outside_the_room(cells: Cells) -> Cells:
 
 
 @dataclass(frozen=True)
-class _Place:
+class _ShiftedPlace:
     """Performers moved by a ``shift`` (X, Y) in squares: what they meet there, and its price."""
 
     shift: tuple[int, int]
@@ -139,7 +139,7 @@ class _Place:
     cost: float
 
 
-def _other_places(plan: FloorPlan, cells: Cells) -> Iterable[_Place]:
+def _other_places(plan: FloorPlan, cells: Cells) -> Iterable[_ShiftedPlace]:
     """Yield the places around the one as it is, nearest first, but for those behind walls."""
     emptied = np.concatenate([cells, _room_squares()])
     for shift in _shifts():
@@ -147,7 +147,7 @@ def _other_places(plan: FloorPlan, cells: Cells) -> Iterable[_Place]:
             yield _place(plan, cells, emptied, shift)
 
 
-def _place(plan: FloorPlan, cells: Cells, emptied: Cells, shift: tuple[int, int]) -> _Place:
+def _place(plan: FloorPlan, cells: Cells, emptied: Cells, shift: tuple[int, int]) -> _ShiftedPlace:
     """Look at a place: ``cells`` are what performers take, ``emptied`` where nothing is seen."""
     lost = _met(plan, emptied, shift)
     walls = _count(plan, plan.walls, emptied, shift)
@@ -156,7 +156,7 @@ def _place(plan: FloorPlan, cells: Cells, emptied: Cells, shift: tuple[int, int]
             + METRE_COST * CELL_M * float(np.hypot(*shift)))
     wrong: list[tuple[Doubt, int]] = [("wall", walls), ("ground", holes)]
     doubts = tuple(doubt for doubt, squares in wrong if squares)
-    return _Place(shift, _met(plan, cells, shift), doubts, round(cost, 6))
+    return _ShiftedPlace(shift, _met(plan, cells, shift), doubts, round(cost, 6))
 
 
 def _met(plan: FloorPlan, cells: Cells, shift: tuple[int, int]) -> tuple[PlacedThing, ...]:
@@ -206,7 +206,7 @@ def _in_the_set(scenery: Scenery, shift: tuple[int, int]) -> tuple[float, float]
             round(float(np.cos(turn) * y - np.sin(turn) * x), 3) + 0.0)
 
 
-def _hiding(laid: LaidSet, free: Changes, swept: Swept, camera: Camera) -> set[tuple[int, int]]:
+def _hiding(laid: LaidSet, free: SetClearing, swept: Swept, camera: Camera) -> set[tuple[int, int]]:
     """Return the copies of objects that come between a camera and performers.
 
     Figures are laid over a set's picture, so whoever is behind such a thing would stand on it.
@@ -223,7 +223,7 @@ def _hiding(laid: LaidSet, free: Changes, swept: Swept, camera: Camera) -> set[t
     return {laid.owners[pieces[place].whole] for place in np.flatnonzero(meets).tolist()}
 
 
-def _moved_pieces(laid: LaidSet, changes: Changes) -> list[PlacedShape]:
+def _moved_pieces(laid: LaidSet, changes: SetClearing) -> list[PlacedShape]:
     """Return a set's pieces as they are with its changes."""
     kept = [piece for piece in laid.pieces if laid.owners[piece.whole] not in changes.left_out]
     if changes.moved == (0.0, 0.0):
@@ -245,7 +245,7 @@ def _blocks(cells: Cells, top_m: float) -> list[FloatArray]:
     return found
 
 
-def changed(scenery: Scenery, changes: Changes) -> Scenery:
+def changed(scenery: Scenery, changes: SetClearing) -> Scenery:
     """Return a set with its performer elsewhere and without some copies of its objects.
 
     Everything else stays where it is; only of rows that lose some of their copies the others may

@@ -14,7 +14,7 @@ from mimegen.scenery.light import Lamp
 from mimegen.scenery.objects import Copies, Object
 from mimegen.scenery.ranges import Room
 from mimegen.scenery.scenery import Plane, Scenery, Walls
-from mimegen.scenery.standing import DEEPER_M, Standing, in_the_performers_room
+from mimegen.scenery.standing import DEEPER_M, StandingThings, in_the_performers_room
 
 # What is as near to a wall, or to the ceiling, goes along with it.
 NEAR_M = np.array([1.3, 1.3, 0.4])
@@ -29,14 +29,14 @@ def another_room(scenery: Scenery, room: Room, chance: np.random.Generator) -> S
     A draw in which things would lie deeper in each other or in the performer's room than as they
     were written is drawn again.
     """
-    depths = Standing(scenery).depths()
+    depths = StandingThings(scenery).depths()
     for _ in range(TRIES):
         plan = _mirrored(scenery) if room.mirror and chance.random() < 0.5 else scenery
         out = chance.uniform(*room.walls, 4)
         moved = _resized(plan, np.array([
             [-out[0], -out[1], 0.0], [out[2], out[3], chance.uniform(*room.height)]]).round(2))
         if (in_the_performers_room(moved) <= in_the_performers_room(scenery) + DEEPER_M
-                and bool((Standing(moved).depths() <= depths + DEEPER_M).all())):
+                and bool((StandingThings(moved).depths() <= depths + DEEPER_M).all())):
             return moved
     return scenery
 
@@ -46,7 +46,7 @@ def _resized(scenery: Scenery, out: FloatArray) -> Scenery:
     ceiling = scenery.ceilings[0]
     old = np.array([(*ceiling.corners[0], 0.0), (*ceiling.corners[1], ceiling.height)])
     stretch = _Stretch(old, old + out)
-    standing = Standing(scenery.model_copy(update={"objects": _all_objects(scenery)}))
+    standing = StandingThings(scenery.model_copy(update={"objects": _all_objects(scenery)}))
     objects = tuple(stretch.thing(thing, standing.bounds(place))
                     for place, thing in enumerate(_all_objects(scenery)))
     return _with_all(scenery, objects).model_copy(update={

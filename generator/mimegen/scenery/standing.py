@@ -33,7 +33,7 @@ BODY = np.array([[x, y, z] for x in (-0.25, 0.0, 0.25) for y in (-0.25, 0.0, 0.2
 Boxes = FloatArray
 
 
-class Standing:
+class StandingThings:
     """The things of a set, by upright boxes (N, 2, 3) of their copies in the set's own frame.
 
     A thing is only put where it lies no deeper in others, in walls or in the performer's room than

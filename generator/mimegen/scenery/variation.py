@@ -15,7 +15,7 @@ from mimegen.scenery.objects import Copies, Group, Object
 from mimegen.scenery.ranges import ColorRange, Hour, ThingRange, Variation
 from mimegen.scenery.rooms import another_room
 from mimegen.scenery.scenery import Scenery
-from mimegen.scenery.standing import DEEPER_M, Standing, in_the_performers_room
+from mimegen.scenery.standing import DEEPER_M, StandingThings, in_the_performers_room
 
 # How often a place is looked for that has room, and how often a whole set is drawn.
 TRIES, DRAWS = 12, 6
@@ -152,7 +152,7 @@ def _furnished(scenery: Scenery, vary: Variation, word: str) -> Scenery:
 
     Each has a generator of its own, so that one more changes no other.
     """
-    standing = Standing(scenery)
+    standing = StandingThings(scenery)
     numbers: dict[str, Iterator[int]] = {}
     for place, thing in enumerate(scenery.objects):
         name = thing.of if isinstance(thing, Group) else thing.kind
@@ -166,7 +166,7 @@ def _furnished(scenery: Scenery, vary: Variation, word: str) -> Scenery:
     return scenery.model_copy(update={"objects": standing.objects})
 
 
-def _vary_thing(standing: Standing, place: int, ranges: ThingRange,
+def _vary_thing(standing: StandingThings, place: int, ranges: ThingRange,
                 chance: np.random.Generator) -> None:
     """Leave a thing out, or try other places for it until one has room."""
     if chance.random() < ranges.leave_out:

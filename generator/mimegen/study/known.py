@@ -25,7 +25,7 @@ Asked = tuple[Trial, list[Question]]
 
 
 @dataclass(frozen=True)
-class Kept:
+class KnownQuestions:
     """Questions of actions that nobody is asked about otherwise."""
 
     practice: tuple[Question, ...]
@@ -37,7 +37,7 @@ class Kept:
         return {one.action for one in [*self.practice, *(one for one, _ in self.golden)]}
 
 
-def keep_apart(actions: Mapping[str, Takes], settings: Settings, seed: int) -> Kept:
+def keep_apart(actions: Mapping[str, Takes], settings: Settings, seed: int) -> KnownQuestions:
     """Return what practice and golden clips show; those that settings name, or drawn ones.
 
     Raises RequestError where a named clip is not asked about, or no action is left.
@@ -56,7 +56,7 @@ def keep_apart(actions: Mapping[str, Takes], settings: Settings, seed: int) -> K
                            " for questions; render more, or set practice and golden to 0 in"
                            " --settings")
     practice = tuple(next(left) for _ in range(settings.practice))
-    return Kept(practice, (*golden, *((next(left), None) for _ in range(count))))
+    return KnownQuestions(practice, (*golden, *((next(left), None) for _ in range(count))))
 
 
 def _named(golden: Golden, actions: Mapping[str, Takes]) -> Question:

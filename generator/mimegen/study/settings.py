@@ -14,7 +14,7 @@ Rating = Annotated[Finite, Field(ge=0, le=100)]
 DEFAULTS = Path(__file__).with_name("study.yaml")
 
 
-class Asked(Strict):
+class QuestionWording(Strict):
     """A question in words, by what the questions ask for."""
 
     label: Text
@@ -96,8 +96,8 @@ class Settings(Strict):
     end: Text
     end_saved: Text
     full: Text
-    free: Asked
-    choice: Asked
+    free: QuestionWording
+    choice: QuestionWording
     same: SameWords
     ratings: RatingWords
     practice: Annotated[int, Field(ge=0, le=20)]

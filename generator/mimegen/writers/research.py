@@ -13,7 +13,7 @@ from mimegen.motion.editing import resampled
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.position_layouts import smpl_layout
 from mimegen.readers.roles import find_roles
-from mimegen.readers.smpl.bodies import BODY, Body, roles_of, skeleton_of, table_body
+from mimegen.readers.smpl.bodies import BODY, SmplBody, roles_of, skeleton_of, table_body
 from mimegen.readers.soma import small_tree, soma_roles
 from mimegen.readers.text_to_motion.encoding import encoded
 from mimegen.writers.onskeleton import leg, on_skeleton
@@ -61,7 +61,7 @@ def to_smplx(motion: Motion) -> bytes:
         pose_hand=whole[:, 75:])
 
 
-def _betas(body: Body, skeleton: Skeleton, roles: Mapping[str, str]) -> FloatArray:
+def _betas(body: SmplBody, skeleton: Skeleton, roles: Mapping[str, str]) -> FloatArray:
     """Return shape coefficients (10,) whose bones are as long as a skeleton's, by least squares.
 
     Small ones are preferred, as if each bone were measured to ``STIFFNESS_M``.
@@ -92,7 +92,7 @@ def _betas(body: Body, skeleton: Skeleton, roles: Mapping[str, str]) -> FloatArr
     return np.asarray(np.round(np.clip(found, -MOST_BETA, MOST_BETA), 4))
 
 
-def _own_betas(body: Body, skeleton: Skeleton) -> FloatArray | None:
+def _own_betas(body: SmplBody, skeleton: Skeleton) -> FloatArray | None:
     """Return the shape coefficients (10,) of a skeleton that is SMPL-X's, or None for others."""
     count = len(skeleton.names)
     if skeleton.names != body.names[:count] or body.shapes is None or count < BODY:

@@ -13,12 +13,12 @@ from mimegen.characters.character import Character, Material, Mesh
 from mimegen.characters.fingerprint import fingerprint
 from mimegen.characters.imported.mesh import RawMesh, make_meshes, weight_by_joint, with_joints
 from mimegen.characters.imported.pictures import with_pictures
-from mimegen.characters.imported.skeleton import Joints, find_placement, one_tree, with_tails
+from mimegen.characters.imported.skeleton import FileJoints, find_placement, one_tree, with_tails
 from mimegen.characters.rounding import rounded_material, rounded_mesh, rounded_skeleton
 from mimegen.motion import Skeleton
 from mimegen.readers.files import check_file
 from mimegen.readers.gltf import GLTF_SUFFIXES, check_gltf
-from mimegen.readers.separate import Answer, load_answer, read_in_blender, save_answer
+from mimegen.readers.separate import ReaderReply, load_answer, read_in_blender, save_answer
 
 SUFFIXES = (".fbx", ".glb", ".gltf", ".vrm")
 PLAUSIBLE_HEIGHT = (0.5, 3.0)
@@ -54,7 +54,7 @@ def import_character(path: Path, cache: Path | None = None) -> Character:
     )
 
 
-def read_rigged(path: Path, cache: Path | None = None) -> Answer:
+def read_rigged(path: Path, cache: Path | None = None) -> ReaderReply:
     """Return what a file holds (``blender/importing.py`` says how), from the cache or afresh.
 
     Raises RequestError as ``import_character``.
@@ -82,7 +82,7 @@ def read_rigged(path: Path, cache: Path | None = None) -> Answer:
     return read
 
 
-def _complete(rigged: Answer) -> bool:
+def _complete(rigged: ReaderReply) -> bool:
     """Whether every file that it refers to was found and is still the same."""
     return not rigged.header["missing_pictures"] and all(
         _sha256(Path(name)) == digest for name, digest in rigged.header["used_files"].items()
@@ -108,7 +108,7 @@ def _sha256(path: Path) -> str | None:
     return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else None
 
 
-def _checked(path: Path, rigged: Answer) -> tuple[Joints, list[RawMesh]]:
+def _checked(path: Path, rigged: ReaderReply) -> tuple[FileJoints, list[RawMesh]]:
     """Return the joints and the skinned meshes, or say what the file lacks."""
     header, arrays = rigged.header, rigged.arrays
     if not header["joints"]:
@@ -130,12 +130,12 @@ def _checked(path: Path, rigged: Answer) -> tuple[Joints, list[RawMesh]]:
                *(a for m in meshes for a in (m.vertices, m.weights, m.uvs) if a is not None)]
     if not all(np.isfinite(array).all() for array in numbers):
         raise RequestError(f"{path}: contains NaN or infinite coordinates; it is damaged")
-    joints = Joints(tuple(header["joints"]), arrays["parents"], arrays["heads"], arrays["tails"],
-                    arrays["armature"])
+    joints = FileJoints(tuple(header["joints"]), arrays["parents"], arrays["heads"],
+                        arrays["tails"], arrays["armature"])
     return joints, meshes
 
 
-def _materials(rigged: Answer) -> list[Material]:
+def _materials(rigged: ReaderReply) -> list[Material]:
     made = []
     for entry in rigged.header["materials"]:
         parameters: dict[str, float | str | tuple[float, ...]] = {
@@ -149,7 +149,7 @@ def _materials(rigged: Answer) -> list[Material]:
     return made
 
 
-def _notes(rigged: Answer) -> list[str]:
+def _notes(rigged: ReaderReply) -> list[str]:
     loose = [mesh["name"] for mesh in rigged.header["meshes"] if not mesh["skinned"]]
     notes = [f"picture {name} was not found beside it" for name in
              rigged.header["missing_pictures"]]

@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from mimegen.base.errors import RequestError
-from mimegen.readers.separate import Answer
+from mimegen.readers.separate import ReaderReply
 
 # A picture that is hidden all over uses its alpha for something else.
 LEAST_VISIBLE = 0.02
 
 
-def with_pictures(path: Path, read: Answer) -> Answer:
+def with_pictures(path: Path, read: ReaderReply) -> ReaderReply:
     """Return what Blender read of a file, with its pictures as they are seen, encoded (N,).
 
     Raises RequestError for a picture that is damaged.
@@ -28,7 +28,7 @@ def with_pictures(path: Path, read: Answer) -> Answer:
             raise RequestError(f"{path}: its picture {number + 1} cannot be read ({problem});"
                                " export it again with its textures") from problem
         arrays[name] = np.frombuffer(seen, dtype=np.uint8)
-    return Answer(read.header, arrays)
+    return ReaderReply(read.header, arrays)
 
 
 def _encoded(picture: NDArray[np.uint8]) -> bytes:

@@ -25,7 +25,7 @@ STANDARD_HEIGHT = 1.75
 
 
 @dataclass(frozen=True, eq=False)
-class Joints:
+class FileJoints:
     """Joints as the file has them: ``parents`` (J,) -1 for roots, ``armature`` (J,) whose it is."""
 
     names: tuple[str, ...]
@@ -50,7 +50,7 @@ class Tree:
     notes: tuple[str, ...]
 
 
-def one_tree(joints: Joints, weight: FloatArray, file: str) -> Tree:
+def one_tree(joints: FileJoints, weight: FloatArray, file: str) -> Tree:
     """Join a file's armatures to one skeleton whose root is the hips.
 
     ``weight`` (J,) is how much of the skin follows each joint. Joints that move nothing are
@@ -84,7 +84,7 @@ def bare_name(name: str) -> str:
     return bare or name
 
 
-def _same_joints(joints: Joints, names: Sequence[str],
+def _same_joints(joints: FileJoints, names: Sequence[str],
                  weight: FloatArray) -> tuple[IntArray, tuple[str, ...]]:
     """Return which joint each one is the same as, -1 for those of further figures.
 

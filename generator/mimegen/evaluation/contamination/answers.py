@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mimegen.base.arrays import FloatArray
-from mimegen.evaluation.contamination.fall import Arms, Fall
+from mimegen.evaluation.contamination.fall import ExposureArms, Fall
 from mimegen.evaluation.statistics import (
     ALIKE,
     McNemar,
@@ -61,7 +61,7 @@ class Falls:
 
     fall: FloatArray
     weight: FloatArray
-    arms: Arms
+    arms: ExposureArms
     used: NDArray[np.bool_]
 
 
@@ -86,13 +86,13 @@ def falls_of(answers: Answers) -> Falls:
     return Falls(mean, total[there], _arms(shares, asked, weight), both[stratum])
 
 
-def _arms(shares: list[FloatArray], asked: list[Ints], weight: FloatArray) -> Arms:
+def _arms(shares: list[FloatArray], asked: list[Ints], weight: FloatArray) -> ExposureArms:
     """Return the arms' shares over strata (S,), and as how many answers they are (Kish 1965)."""
     if not len(weight):
-        return Arms((0.0, 0.0), (0.0, 0.0))
+        return ExposureArms((0.0, 0.0), (0.0, 0.0))
     seen, unseen = (round(float(np.average(share, weights=weight)), 12) for share in shares)
     numbers = [float(weight.sum()**2 / (weight**2 / number).sum()) for number in asked]
-    return Arms((seen, unseen), (numbers[0], numbers[1]))
+    return ExposureArms((seen, unseen), (numbers[0], numbers[1]))
 
 
 def _strata(answers: Answers) -> Ints:

@@ -13,7 +13,7 @@ NEAR = 1e-12
 
 
 @dataclass(frozen=True)
-class Arms:
+class ExposureArms:
     """The weighted shares of right answers, seen and unseen, and of how many answers each tells.
     """
 
@@ -66,7 +66,7 @@ class Fall:
     answers do. ``df`` is infinite for the normal distribution.
     """
 
-    arms: Arms
+    arms: ExposureArms
     design: float
     excess: float
     df: float

@@ -15,7 +15,7 @@ from mimegen.manifest.row import Row
 Clips = Mapping[str, Row]
 
 
-class Scored(BaseModel):
+class ScoredRow(BaseModel):
     """One scored answer. What else its row says is kept."""
 
     model_config = ConfigDict(extra="allow", frozen=True, strict=True, allow_inf_nan=False)
@@ -35,7 +35,7 @@ class StudyArm:
 
     name: str
     path: Path
-    rows: Sequence[Scored]
+    rows: Sequence[ScoredRow]
     clips: Clips
 
     def samples(self) -> set[str]:
@@ -67,7 +67,7 @@ def read_arm(name: str, path: Path, clips: Clips) -> StudyArm:
     what is no such row, is there twice, has no clip, or an action or variant that is not its clip's
     or that nobody tells.
     """
-    rows: list[Scored] = []
+    rows: list[ScoredRow] = []
     first: dict[tuple[str, str], int] = {}
     for number, content in json_lines(path):
         row = _joined(_scored(content, path, number), clips, f"{path}: line {number}")
@@ -81,9 +81,9 @@ def read_arm(name: str, path: Path, clips: Clips) -> StudyArm:
                     if clips else {})
 
 
-def _scored(content: Any, path: Path, number: int) -> Scored:
+def _scored(content: Any, path: Path, number: int) -> ScoredRow:
     try:
-        return Scored.model_validate(content)
+        return ScoredRow.model_validate(content)
     except ValidationError as problem:
         first = problem.errors()[0]
         field = str(first["loc"][0]) if first["loc"] else "it"
@@ -93,7 +93,7 @@ def _scored(content: Any, path: Path, number: int) -> Scored:
         raise RequestError(f"{path}: line {number}: {found}; {expected}") from problem
 
 
-def _joined(row: Scored, clips: Clips, place: str) -> Scored:
+def _joined(row: ScoredRow, clips: Clips, place: str) -> ScoredRow:
     """Return a row with the action and variant of its clip."""
     clip = clips.get(row.sample_id)
     if clips and clip is None:

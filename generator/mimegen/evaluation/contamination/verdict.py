@@ -17,7 +17,7 @@ from mimegen.evaluation.contamination.answers import (
 from mimegen.evaluation.contamination.balance import Balance, balances
 from mimegen.evaluation.contamination.fall import Fall
 from mimegen.evaluation.contamination.mixed import Mixed, mixed_logistic
-from mimegen.evaluation.contamination.rows import Scored, StudyArm
+from mimegen.evaluation.contamination.rows import ScoredRow, StudyArm
 from mimegen.evaluation.statistics import (
     FEW_RARE,
     Interval,
@@ -116,8 +116,8 @@ def judge(seen: StudyArm, unseen: StudyArm, margin: float, by: str = "model",
         *_of_arms(seen, unseen, common, balance)])
 
 
-def _grouped(arm: StudyArm, by: str) -> dict[str, list[Scored]]:
-    groups: dict[str, list[Scored]] = {}
+def _grouped(arm: StudyArm, by: str) -> dict[str, list[ScoredRow]]:
+    groups: dict[str, list[ScoredRow]] = {}
     for row in arm.rows:
         name = getattr(row, by, None)
         if name is None:
@@ -126,12 +126,12 @@ def _grouped(arm: StudyArm, by: str) -> dict[str, list[Scored]]:
     return groups
 
 
-def _some(names: Sequence[str] | dict[str, list[Scored]]) -> str:
+def _some(names: Sequence[str] | dict[str, list[ScoredRow]]) -> str:
     listed = sorted(names)
     return ", ".join(listed[:4]) + (f" and {len(listed) - 4} more" if len(listed) > 4 else "")
 
 
-def answers_of(seen: Sequence[Scored], unseen: Sequence[Scored]
+def answers_of(seen: Sequence[ScoredRow], unseen: Sequence[ScoredRow]
                ) -> tuple[Answers, list[str], list[str]]:
     """Return rows of both arms as numbers, with the names of actions and variants."""
     rows = [*seen, *unseen]
@@ -142,8 +142,8 @@ def answers_of(seen: Sequence[Scored], unseen: Sequence[Scored]
     return Answers(score, arm, action, variant), actions.tolist(), variants.tolist()
 
 
-def _compared(name: str, seen: Sequence[Scored], unseen: Sequence[Scored],
-              fresh: Sequence[Scored] | None) -> Judged:
+def _compared(name: str, seen: Sequence[ScoredRow], unseen: Sequence[ScoredRow],
+              fresh: Sequence[ScoredRow] | None) -> Judged:
     """Return a model's comparisons, with p values that no other model has touched yet."""
     ordered = [sorted(rows, key=lambda row: (row.sample_id, row.question_id or ""))
                for rows in (seen, unseen)]
@@ -186,7 +186,7 @@ def _by_variant(answers: Answers, names: Sequence[str], model: str
     return found
 
 
-def _placebo(name: str, unseen: Sequence[Scored], fresh: Sequence[Scored] | None
+def _placebo(name: str, unseen: Sequence[ScoredRow], fresh: Sequence[ScoredRow] | None
              ) -> Comparison | None:
     if not fresh:
         return None
@@ -210,7 +210,7 @@ def _verdict(fall: float, p: float, p_equal: float) -> str:
     return RISE if p < ALPHA else UNDECIDED
 
 
-def _one_sided(rows: Sequence[dict[str, list[Scored]]], arms: tuple[StudyArm, StudyArm], by: str
+def _one_sided(rows: Sequence[dict[str, list[ScoredRow]]], arms: tuple[StudyArm, StudyArm], by: str
                ) -> list[str]:
     return [f"{by} {name} occurs only in {arms[here].name} clips and is left out"
             for here in (0, 1) for name in sorted({*rows[here]} - {*rows[1 - here]})]

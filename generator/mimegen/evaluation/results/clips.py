@@ -12,7 +12,7 @@ import imageio_ffmpeg
 
 from mimegen.base.media import ffmpeg_input, is_video
 from mimegen.evaluation.question import Question
-from mimegen.evaluation.scoring import Scored
+from mimegen.evaluation.scoring import ScoredAnswer
 
 MOST = 12
 WIDTH, FPS, CRF = 240, 10, 33
@@ -29,30 +29,30 @@ class Failure:
     video: bytes | None
 
 
-def failures(scored: Sequence[Scored], folder: Path) -> list[Failure]:
+def failures(scored: Sequence[ScoredAnswer], folder: Path) -> list[Failure]:
     """Return the questions that most models get wrong, one for each action, the worst first.
 
     Clips lie below ``folder``; what is not there, or cannot be read, has no video.
     """
-    by_question: dict[str, list[Scored]] = defaultdict(list)
+    by_question: dict[str, list[ScoredAnswer]] = defaultdict(list)
     for one in scored:
         by_question[one.question.question_id].append(one)
     ranked = sorted(by_question.values(), key=_rank)
-    found: dict[str, list[Scored]] = {}
+    found: dict[str, list[ScoredAnswer]] = {}
     for answers in ranked:
         if not all(one.right for one in answers):
             found.setdefault(answers[0].question.action, answers)
     return [_failure(answers, folder) for answers in [*found.values()][:MOST]]
 
 
-def _rank(answers: Sequence[Scored]) -> tuple[float, int, bool, str]:
+def _rank(answers: Sequence[ScoredAnswer]) -> tuple[float, int, bool, str]:
     """Order by the share that is right, how many answered, and the base variant first."""
     question = answers[0].question
     share = sum(one.right for one in answers) / len(answers)
     return share, -len(answers), question.variant != "base+blank@0", question.question_id
 
 
-def _failure(answers: Sequence[Scored], folder: Path) -> Failure:
+def _failure(answers: Sequence[ScoredAnswer], folder: Path) -> Failure:
     question = answers[0].question
     wrong = tuple(sorted((one.model, one.chosen or "nothing that could be read")
                          for one in answers if not one.right))

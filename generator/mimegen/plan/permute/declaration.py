@@ -12,7 +12,7 @@ from pydantic import Field, ValidationError, model_validator
 from mimegen.base.errors import RequestError
 from mimegen.base.files import content_key
 from mimegen.base.yaml_file import Finite, Strict
-from mimegen.choreography.manner import Manner
+from mimegen.choreography.manner import CueManner
 from mimegen.manifest.pair import PairFacts
 
 VIDEO, OWN_STYLE = "video", "own"
@@ -66,9 +66,9 @@ class Declaration(Strict):
         return self
 
     @property
-    def manner(self) -> Manner:
+    def manner(self) -> CueManner:
         """How a cue is performed."""
-        return Manner(self.stance, self.intensity, self.frequency)
+        return CueManner(self.stance, self.intensity, self.frequency)
 
     def content(self) -> dict[str, Any]:
         """Return it as JSON content; what does not apply is left out."""

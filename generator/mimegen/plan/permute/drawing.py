@@ -8,10 +8,10 @@ from mimegen.base.angles import half_turn
 from mimegen.base.errors import RequestError
 from mimegen.base.files import file_hash
 from mimegen.base.seeds import generator
-from mimegen.choreography.manner import Manner
+from mimegen.choreography.manner import CueManner
 from mimegen.library.cast import CastMember, cast_member, partner_of
 from mimegen.library.score_take import ScoreTake
-from mimegen.library.take import Take
+from mimegen.library.take import LibraryTake
 from mimegen.library.takes import usual_left_out
 from mimegen.plan.clips import NAMED, ChosenBackground
 from mimegen.plan.front import DIGITS, angle_from_front, camera_azimuth, side_degrees
@@ -116,16 +116,16 @@ class _Item:
         draw = generator(self.drawing.seed, "permute", name, self.number, self.redraw, attempt)
         return int(draw.integers(least, below))
 
-    def _unseeded(self, part: TakeSpace, values: dict[str, Any]) -> Take:
+    def _unseeded(self, part: TakeSpace, values: dict[str, Any]) -> LibraryTake:
         """Return the take as its axes say, but for its seed."""
         take = replace(part.take, tempo=float(values["tempo"]),  # type: ignore[type-var]
                        mirror=values["mirror"] == "yes")
         if not isinstance(take, ScoreTake):
             return take
         return replace(take, style=None if values["style"] == OWN_STYLE else values["style"],
-                       manner=usual_left_out(take.file, Manner(**_manner(values))))
+                       manner=usual_left_out(take.file, CueManner(**_manner(values))))
 
-    def _cast(self, part: TakeSpace, take: Take) -> tuple[Take, list[str], int]:
+    def _cast(self, part: TakeSpace, take: LibraryTake) -> tuple[LibraryTake, list[str], int]:
         """Return the take, who performs it, and how many of both were passed over.
 
         Those are for what was seen, for what lint found, or for what people drawn by seed do not
@@ -176,7 +176,7 @@ class _Item:
                            f" from those in the {seen.rows} rows; use a fixed character with --fix"
                            " character=NAME")
 
-    def _check_not_seen(self, take: Take, person: str) -> None:
+    def _check_not_seen(self, take: LibraryTake, person: str) -> None:
         """Raise RequestError for a performance by somebody that the rows show."""
         seen = self.drawing.space.seen
         if seen.rows and not seen.takes_seed(take.action, take.name, take.seed) \
@@ -185,7 +185,7 @@ class _Item:
                                " already occurs in rows of the given manifests; draw the axis seed"
                                " or character")
 
-    def _view_of_place(self, cell: Cell, part: TakeSpace, values: dict[str, Any], take: Take
+    def _view_of_place(self, cell: Cell, part: TakeSpace, values: dict[str, Any], take: LibraryTake
                        ) -> dict[str, Any]:
         """Return place and camera: the first of some draws that shows enough of the place.
 
@@ -204,7 +204,7 @@ class _Item:
                 return view | {"view_redraws": attempt}
         return first
 
-    def _one_view(self, part: TakeSpace, values: dict[str, Any], take: Take, attempt: int
+    def _one_view(self, part: TakeSpace, values: dict[str, Any], take: LibraryTake, attempt: int
                   ) -> dict[str, Any]:
         space = self.drawing.space
         return {**self._background(part, values, attempt),
@@ -249,7 +249,7 @@ CAMERA = {AZIMUTH, *VIEW}
 _AS_THEY_ARE = ("light_strength", "display", "config")
 
 
-def _azimuth(value: Value | None, take: Take, space: Space) -> float:
+def _azimuth(value: Value | None, take: LibraryTake, space: Space) -> float:
     """Return the camera's angle; a side of the performer becomes the take's own number."""
     side = side_degrees(value) if isinstance(value, str) else None
     if side is None:

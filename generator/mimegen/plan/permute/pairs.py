@@ -11,7 +11,7 @@ from mimegen.faults.fault import fault_kinds
 from mimegen.library.catalogue import Catalogue, Entry
 from mimegen.library.recorded_take import RecordedTake
 from mimegen.library.score_take import ScoreTake
-from mimegen.library.take import Take
+from mimegen.library.take import LibraryTake
 from mimegen.library.takes import can_mirror, library_take
 from mimegen.manifest.pair import PairFacts
 from mimegen.plan.permute.axes import Freedom
@@ -49,7 +49,7 @@ class Factor:
 
     name: str
     about: str
-    suits: Callable[[Take], bool]
+    suits: Callable[[LibraryTake], bool]
     halves: Callable[["PairDrawing", Declaration, int], Halves | None]
 
 
@@ -188,15 +188,15 @@ def _angle(drawing: PairDrawing, base: Declaration, attempt: int) -> Halves:
     return (f"{base.azimuth:g}", {}), (f"{turned:g}", {"azimuth": turned})
 
 
-def _any(take: Take) -> bool:
+def _any(take: LibraryTake) -> bool:
     return isinstance(take, ScoreTake | RecordedTake)
 
 
-def _scored(take: Take) -> bool:
+def _scored(take: LibraryTake) -> bool:
     return isinstance(take, ScoreTake)
 
 
-def _repeats(take: Take) -> bool:
+def _repeats(take: LibraryTake) -> bool:
     """Return whether a take is a score with a movement that can be made several times."""
     return isinstance(take, ScoreTake) and bool(take.score.repeat)
 

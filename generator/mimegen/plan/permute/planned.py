@@ -13,9 +13,9 @@ from mimegen.library.gait_take import GaitTake
 from mimegen.library.places import place
 from mimegen.library.recorded_take import RecordedTake
 from mimegen.library.score_take import ScoreTake
-from mimegen.library.take import Take
+from mimegen.library.take import LibraryTake
 from mimegen.library.takes import library_take
-from mimegen.plan.clips import NAMED, ChosenBackground, Clip, DisplayClip
+from mimegen.plan.clips import NAMED, ChosenBackground, DisplayClip, PlannedClip
 from mimegen.plan.permute.declaration import OWN_STYLE, VIDEO, Declaration, Permutation
 from mimegen.plan.plan import CastingPlan, Plan, check_displays, display_of
 from mimegen.plan.shots import Rendering, Shot
@@ -67,11 +67,11 @@ def _casting_plan(catalogue: Catalogue, permutation: Permutation, device: str,
         return CastingPlan(casting, (), (DisplayClip(
             variant, casting, config, *display_of(variant, config), permutation),))
     shot = Shot(casting, variant.angle, Rendering(config, device))
-    return CastingPlan(casting, (Clip(
+    return CastingPlan(casting, (PlannedClip(
         variant, shot, _background(catalogue, declared), permutation),))
 
 
-def take_of(catalogue: Catalogue, declared: Declaration) -> Take:
+def take_of(catalogue: Catalogue, declared: Declaration) -> LibraryTake:
     """Return the take as it is declared. Raises RequestError where the library has none such."""
     style = None if declared.style == OWN_STYLE else declared.style
     take = library_take(catalogue.action(declared.action), declared.take, declared.seed, style,
@@ -80,7 +80,8 @@ def take_of(catalogue: Catalogue, declared: Declaration) -> Take:
     return replace(take, tempo=declared.tempo, mirror=declared.mirror)
 
 
-def members_of(catalogue: Catalogue, declared: Declaration, take: Take) -> tuple[CastMember, ...]:
+def members_of(catalogue: Catalogue, declared: Declaration,
+               take: LibraryTake) -> tuple[CastMember, ...]:
     """Return who performs. Raises RequestError for a character that there is not."""
     names = [declared.character, declared.partner or declared.character][:take.performers]
     return tuple(cast_member(catalogue, name) for name in names)

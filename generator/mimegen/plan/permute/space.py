@@ -13,7 +13,7 @@ from mimegen.library.cast import cast_member
 from mimegen.library.catalogue import Catalogue, Entry
 from mimegen.library.misleading import misleading
 from mimegen.library.score_take import ScoreTake
-from mimegen.library.take import Take
+from mimegen.library.take import LibraryTake
 from mimegen.library.takes import can_mirror, library_take
 from mimegen.plan.permute.axes import (
     BY_RULE,
@@ -53,7 +53,7 @@ class TakeSpace:
     ``grid`` is what random draws choose from, ``levels`` what designs balance.
     """
 
-    take: Take
+    take: LibraryTake
     others: tuple[str, ...]
     misaligned: dict[str, tuple[str, ...]]
     grid: dict[str, tuple[Value, ...]]
@@ -189,7 +189,7 @@ def _check_fault(freedom: Freedom) -> None:
                            " displays have none")
 
 
-def _can_be_performed(take: Take, name: str, value: Value) -> bool:
+def _can_be_performed(take: LibraryTake, name: str, value: Value) -> bool:
     """Whether a take is a cue that has a stance, or repeats what an axis counts."""
     score = take.score if isinstance(take, ScoreTake) else None
     if score is None or not score.stances:
@@ -219,7 +219,7 @@ class _Rules:
     freedom: Freedom
     seen: SeenRows
 
-    def part(self, take: Take) -> TakeSpace:
+    def part(self, take: LibraryTake) -> TakeSpace:
         others = self._new(take, (name for name in self._sets
                                   if name not in (take.aligned, take.misaligned)))
         misaligned = {source: self._new(take, names) or names
@@ -245,26 +245,26 @@ class _Rules:
         return tuple(name for name, file in self.catalogue.backgrounds.items()
                      if read_background(file).color is None)
 
-    def _misaligned(self, take: Take) -> dict[str, tuple[str, ...]]:
+    def _misaligned(self, take: LibraryTake) -> dict[str, tuple[str, ...]]:
         """Return the backgrounds that mislead, by where they come from."""
         own = () if take.misaligned is None else (take.misaligned,)
         return {OWN_PAIR: own, BY_RULE: misleading(self.catalogue, take.action, take.name)}
 
-    def _new(self, take: Take, names: Iterable[str]) -> tuple[str, ...]:
+    def _new(self, take: LibraryTake, names: Iterable[str]) -> tuple[str, ...]:
         return tuple(name for name in names if self._is_new(take, name))
 
-    def _levels(self, take: Take, names: Mapping[str, Sequence[str]], name: str,
+    def _levels(self, take: LibraryTake, names: Mapping[str, Sequence[str]], name: str,
                 values: Sequence[Value]) -> tuple[Value, ...]:
         """Return the levels that are left of an axis; a manner of which none is, is the take's."""
         own = (OWN_MANNER,) if name in MANNERS else ()
         return self._allowed(take, names, name, values) or own
 
-    def _allowed(self, take: Take, names: Mapping[str, Sequence[str]], name: str,
+    def _allowed(self, take: LibraryTake, names: Mapping[str, Sequence[str]], name: str,
                  values: Iterable[Value]) -> tuple[Value, ...]:
         return tuple(value for value in values if self._can(take, name, value)
                      and self._is_far(take, names, name, value))
 
-    def _can(self, take: Take, name: str, value: Value) -> bool:
+    def _can(self, take: LibraryTake, name: str, value: Value) -> bool:
         """Whether a take can be so."""
         if name == "mirror" and value == "yes":
             return can_mirror(take)
@@ -283,7 +283,7 @@ class _Rules:
             return _goes_with_display(self.freedom, str(value))
         return True
 
-    def _is_far(self, take: Take, names: Mapping[str, Sequence[str]], name: str, value: Value
+    def _is_far(self, take: LibraryTake, names: Mapping[str, Sequence[str]], name: str, value: Value
                 ) -> bool:
         if name == "azimuth":
             return self.seen.takes_azimuth(take.action, float(value))
@@ -294,7 +294,7 @@ class _Rules:
             return bool(self._new(take, self._misaligned(take)[str(value)]))
         return True
 
-    def _is_new(self, take: Take, background: str) -> bool:
+    def _is_new(self, take: LibraryTake, background: str) -> bool:
         """Whether no row shows the action there, or another such place can be drawn."""
         return self.seen.takes_background(take.action, background) or (
             SET_SEED in self.freedom.drawn and background in self._varying)
@@ -303,7 +303,7 @@ class _Rules:
     def _varying(self) -> frozenset[str]:
         return varying_sets(self.catalogue)
 
-    def _check_fixed(self, take: Take) -> None:
+    def _check_fixed(self, take: LibraryTake) -> None:
         for name, value in self.freedom.fixed.items():
             if not self._can(take, name, value):
                 raise RequestError(f"--fix {name}={value}: not available for {take.action}, take"

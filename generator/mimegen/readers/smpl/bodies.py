@@ -40,7 +40,7 @@ PART_OF = {"hip": "thigh", "knee": "shin", "ankle": "foot", "foot": "toe", "coll
            "shoulder": "upper_arm", "elbow": "forearm", "wrist": "hand"}
 
 
-class _Joint(Strict):
+class _BodyJoint(Strict):
     parent: str | None
     rest: Vector
     female: Vector | None = None
@@ -49,11 +49,11 @@ class _Joint(Strict):
 
 
 class _Table(Strict):
-    joints: dict[str, _Joint] = Field(min_length=BODY)
+    joints: dict[str, _BodyJoint] = Field(min_length=BODY)
 
 
 @dataclass(frozen=True, eq=False)
-class Body:
+class SmplBody:
     """Joints of a body at rest (J, 3), Y up, facing +Z, in metres.
 
     ``shapes`` (J, 3, B) are the metres by which each shape coefficient moves them, none where no
@@ -77,7 +77,7 @@ class Body:
                                                 betas[:count]))
 
 
-def table_body(kind: Kind, gender: str) -> Body:
+def table_body(kind: Kind, gender: str) -> SmplBody:
     """Return the body of the published tables: neutral, or of SMPL female.
 
     SMPL-H has SMPL's body and, at its wrists, the fingers of SMPL-X, which are as long.
@@ -89,24 +89,24 @@ def table_body(kind: Kind, gender: str) -> Body:
 
 
 @cache
-def _smplx() -> Body:
+def _smplx() -> SmplBody:
     names, parents, joints = _read("smplx")
     shapes = np.array([joint.betas for joint in joints])
     mean = np.array([joint.mean for joint in joints[BODY:]])
-    return Body("SMPL-X", names, parents, np.array([joint.rest for joint in joints]), shapes, mean,
-                "the published table of its rest joints")
+    return SmplBody("SMPL-X", names, parents, np.array([joint.rest for joint in joints]), shapes,
+                    mean, "the published table of its rest joints")
 
 
 @cache
-def _smpl(gender: str) -> Body:
+def _smpl(gender: str) -> SmplBody:
     names, parents, joints = _read("smpl")
     rest = [joint.female if gender == "female" and joint.female else joint.rest
             for joint in joints]
-    return Body("SMPL", names, parents, np.array(rest), None, None,
-                f"the published table of the {gender} body's rest joints")
+    return SmplBody("SMPL", names, parents, np.array(rest), None, None,
+                    f"the published table of the {gender} body's rest joints")
 
 
-def _read(name: str) -> tuple[tuple[str, ...], NDArray[np.intp], list[_Joint]]:
+def _read(name: str) -> tuple[tuple[str, ...], NDArray[np.intp], list[_BodyJoint]]:
     # Named as a pattern, so that content keys know which files are read.
     files = {file.stem: file for file in data_files("rigs/skeletons/*.yaml")}
     table = read_yaml_once(files[name], _Table).joints
@@ -116,19 +116,20 @@ def _read(name: str) -> tuple[tuple[str, ...], NDArray[np.intp], list[_Joint]]:
     return names, np.array(parents), list(table.values())
 
 
-def _with_fingers(smpl: Body) -> Body:
+def _with_fingers(smpl: SmplBody) -> SmplBody:
     """Return SMPL's body to the wrists with the fingers of SMPL-X."""
     hands = _smplx()
     wrists = {side: smpl.rest[smpl.names.index(f"{side}_wrist")]
               - hands.rest[hands.names.index(f"{side}_wrist")] for side in ("left", "right")}
     fingers = [hands.rest[joint] + wrists[hands.names[joint].partition("_")[0]]
                for joint in range(BODY, len(hands.names))]
-    return Body("SMPL-H", hands.names, hands.parents, np.concatenate([smpl.rest[:BODY], fingers]),
-                None, hands.hand_mean, smpl.source)
+    return SmplBody("SMPL-H", hands.names, hands.parents,
+                    np.concatenate([smpl.rest[:BODY], fingers]),
+                    None, hands.hand_mean, smpl.source)
 
 
 @cache
-def model_body(path: Path) -> Body:
+def model_body(path: Path) -> SmplBody:
     """Return the body of a model file of SMPL's, as its own site gives it out (npz or pkl).
 
     Raises RequestError where it is none.
@@ -151,7 +152,7 @@ def model_body(path: Path) -> Body:
     means = [one for side in "lr" if isinstance(one := tree.get(f"hands_mean{side}"), np.ndarray)
              and one.shape == (FINGER_JOINTS * 3 // 2,)]
     mean = np.concatenate(means).reshape(-1, 3) if len(means) == 2 else like.hand_mean
-    return Body(kind, like.names, like.parents, rest, shapes, mean, f"the model {path.name}")
+    return SmplBody(kind, like.names, like.parents, rest, shapes, mean, f"the model {path.name}")
 
 
 def _numbers(path: Path, tree: Mapping[str, Any], key: str, dimensions: int) -> FloatArray:
@@ -163,7 +164,7 @@ def _numbers(path: Path, tree: Mapping[str, Any], key: str, dimensions: int) -> 
     return np.asarray(found, float)
 
 
-def skeleton_of(body: Body, rest: FloatArray, joints: int) -> Skeleton:
+def skeleton_of(body: SmplBody, rest: FloatArray, joints: int) -> Skeleton:
     """Return a skeleton of the first ``joints`` of a body at rest (J, 3), with ends of bones."""
     names, parents = body.names[:joints], body.parents[:joints]
     heads = rest[:joints]

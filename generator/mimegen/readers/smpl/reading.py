@@ -14,7 +14,14 @@ from mimegen.readers.house import Stated, in_house_convention
 from mimegen.readers.options import ReadOptions
 from mimegen.readers.planting import path_of_feet
 from mimegen.readers.recording import Recording
-from mimegen.readers.smpl.bodies import BODY, Body, model_body, roles_of, skeleton_of, table_body
+from mimegen.readers.smpl.bodies import (
+    BODY,
+    SmplBody,
+    model_body,
+    roles_of,
+    skeleton_of,
+    table_body,
+)
 from mimegen.readers.smpl.parameters import Parameters, with_mean_hands
 from mimegen.readers.smpl.sizing import planted_size
 
@@ -118,7 +125,7 @@ def rate_of(path: Path, found: Parameters, world: World, options: ReadOptions
                        " one with --fps-of-file",)
 
 
-def _body(path: Path, found: Parameters, options: ReadOptions) -> Body:
+def _body(path: Path, found: Parameters, options: ReadOptions) -> SmplBody:
     if options.smpl_model is None:
         return table_body(found.kind, found.gender)
     body = model_body(options.smpl_model)
@@ -128,7 +135,7 @@ def _body(path: Path, found: Parameters, options: ReadOptions) -> Body:
     return body
 
 
-def _with_useful_hands(found: Parameters, body: Body
+def _with_useful_hands(found: Parameters, body: SmplBody
                        ) -> tuple[FloatArray, int, tuple[str, ...]]:
     """Return rotations, how many joints they are of, and a note on hands that never move."""
     rotations = with_mean_hands(found, body.hand_mean)
@@ -142,7 +149,7 @@ def _with_useful_hands(found: Parameters, body: Body
         "the fingers do not move in the file: they are left out, and hands are relaxed",)
 
 
-def _size(found: Parameters, body: Body, motion: Motion) -> tuple[float, str]:
+def _size(found: Parameters, body: SmplBody, motion: Motion) -> tuple[float, str]:
     """Return how many times as large as ``body`` the person is, and what to say of it."""
     if body.shapes is not None:
         said = "" if found.betas is not None else "; the file has no betas, so it is average"

@@ -19,7 +19,7 @@ MOST_FRAMES = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class Joints:
+class TextMotion:
     """One take: ``places`` (F, J, 3), Y up, what stands when, and what the model was told."""
 
     places: FloatArray
@@ -33,7 +33,7 @@ class Takes:
 
     count: int
     format: str
-    get: Callable[[int], Joints]
+    get: Callable[[int], TextMotion]
     prompts: tuple[str, ...] = ()
 
 
@@ -53,7 +53,7 @@ def takes_in(tree: Any) -> Takes | None:
     return _plain(tree)
 
 
-def _nth(found: list[Takes | None], number: int) -> Joints:
+def _nth(found: list[Takes | None], number: int) -> TextMotion:
     one = found[number]
     if one is None:
         raise UnreadableError(f"take {number} has another shape than the first")
@@ -63,11 +63,11 @@ def _nth(found: list[Takes | None], number: int) -> Joints:
 def _plain(array: NDArray[Any]) -> Takes | None:
     """Return the takes of an array of joints (F, J, 3), of vectors (F, 263), or of several."""
     if array.ndim == 3 and array.shape[2] == 3 and array.shape[1] in FPS:
-        return Takes(1, _named(array.shape[1]), lambda _: Joints(_checked(array)))
+        return Takes(1, _named(array.shape[1]), lambda _: TextMotion(_checked(array)))
     if array.ndim == 2 and array.shape[1] in JOINTS_OF:
         return Takes(1, _named(JOINTS_OF[array.shape[1]]), lambda _: _of_vectors(array))
     if array.ndim == 4 and array.shape[3] == 3 and array.shape[2] in FPS:
-        return Takes(len(array), _named(array.shape[2]), lambda n: Joints(_checked(array[n])))
+        return Takes(len(array), _named(array.shape[2]), lambda n: TextMotion(_checked(array[n])))
     if array.ndim == 3 and array.shape[2] in JOINTS_OF:
         return Takes(len(array), _named(JOINTS_OF[array.shape[2]]), lambda n: _of_vectors(array[n]))
     return None
@@ -77,9 +77,9 @@ def _named(joints: int) -> str:
     return "KIT-ML" if joints == KIT else "HumanML3D"
 
 
-def _of_vectors(array: NDArray[Any]) -> Joints:
+def _of_vectors(array: NDArray[Any]) -> TextMotion:
     found = decoded(_checked(array))
-    return Joints(found.places, found.planted)
+    return TextMotion(found.places, found.planted)
 
 
 def _checked(array: NDArray[Any]) -> FloatArray:
@@ -97,12 +97,12 @@ def _results(tree: dict[Any, Any]) -> Takes | None:
     prompts = tuple(str(one) for one in texts) if isinstance(texts, list | np.ndarray) else ()
     lengths = np.ravel(np.asarray(tree.get("lengths", []), dtype=object))
 
-    def get(number: int) -> Joints:
+    def get(number: int) -> TextMotion:
         length = motion.shape[3]
         if number < len(lengths) and isinstance(lengths[number], int | np.integer) \
                 and 2 <= lengths[number] <= length:
             length = int(lengths[number])
         places = np.moveaxis(motion[number], -1, 0)[:length]
-        return Joints(_checked(places), {}, prompts[number] if number < len(prompts) else None)
+        return TextMotion(_checked(places), {}, prompts[number] if number < len(prompts) else None)
 
     return Takes(len(motion), "MDM", get, prompts)

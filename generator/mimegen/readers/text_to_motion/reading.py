@@ -11,7 +11,7 @@ from mimegen.readers.options import ReadOptions
 from mimegen.readers.position_layouts import file_layout, smpl_layout
 from mimegen.readers.positions import motion_of_positions
 from mimegen.readers.recording import Recording
-from mimegen.readers.text_to_motion.layouts import FPS, KIT, Joints, Takes
+from mimegen.readers.text_to_motion.layouts import FPS, KIT, Takes, TextMotion
 
 LONGEST_PROMPT = 200
 
@@ -40,12 +40,12 @@ def recording_of_takes(path: Path, takes: Takes, options: ReadOptions) -> Record
         found)) if recording.up_axis == "Z" else replace(recording, prompt=_prompt(found))
 
 
-def _prompt(found: Joints) -> str | None:
+def _prompt(found: TextMotion) -> str | None:
     text = " ".join((found.prompt or "").split())[:LONGEST_PROMPT].strip(" .")
     return text or None
 
 
-def _notes(takes: Takes, number: int, found: Joints, fps: float | None) -> tuple[str, ...]:
+def _notes(takes: Takes, number: int, found: TextMotion, fps: float | None) -> tuple[str, ...]:
     notes = [] if fps is None else [
         f"the file has no frame rate: {fps:g} fps is assumed, as {takes.format} has; give the true"
         " one with --fps-of-file"]

@@ -74,7 +74,7 @@ class RasterEye:
                             (labels, "3f", "labels"), (uvs, "2f", "uv")], index)
         self._images = [texture(context, cutout.image) for cutout in scene.surface.cutouts]
         uniform(self._program, "image").value = 0
-        self._targets = _Targets(context)
+        self._targets = _PassTargets(context)
 
     def look(self, frame: int, camera: Camera) -> SeenSurface:
         """Return what a camera sees of the figures in a frame."""
@@ -124,7 +124,7 @@ def view_values(camera: Camera, region: Region, farthest_m: float) -> dict[str, 
             "eye": np.array(camera.position), "ahead": ahead}
 
 
-class _Targets:
+class _PassTargets:
     """What is drawn into: four pictures of floats without samples, renewed where sizes differ."""
 
     def __init__(self, context: moderngl.Context) -> None:

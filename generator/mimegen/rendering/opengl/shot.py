@@ -71,7 +71,7 @@ class RasterStage:
         self._map.compare_func = "<="
         self._map_target = context.framebuffer(depth_attachment=self._map)
         self._light = light_values(config.light)
-        self._targets = _Targets(context)
+        self._targets = _ShotTargets(context)
         self._outline = np.empty((3, 0), np.float32)
         self._shadow = GroundPicture(context)
 
@@ -154,7 +154,7 @@ def _tests(part: DrawnPart) -> int:
     return moderngl.DEPTH_TEST | (0 if part.two_sided else moderngl.CULL_FACE)
 
 
-class _Targets:
+class _ShotTargets:
     """What is drawn into, grown as needed: finer than the picture, and the mean of that."""
 
     def __init__(self, context: moderngl.Context) -> None:

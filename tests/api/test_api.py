@@ -26,7 +26,7 @@ def boxing() -> mg.Take:
 
 
 @pytest.fixture(scope="module")
-def woman(boxing: mg.Take) -> mg.Performance:
+def woman(boxing: mg.Take) -> mg.RetargetedTake:
     return boxing.on("woman")
 
 
@@ -60,7 +60,7 @@ def test_a_seed_is_another_take_and_the_same_seed_the_same() -> None:
     assert first.shape != other.shape or not np.allclose(first, other)
 
 
-def test_a_performance_has_a_surface_and_a_report(woman: mg.Performance) -> None:
+def test_a_performance_has_a_surface_and_a_report(woman: mg.RetargetedTake) -> None:
     vertices, faces = woman.vertices(0), woman.faces()
     assert faces.max() == len(vertices) - 1 and faces.min() == 0
     assert 1.4 < np.ptp(vertices[:, 2]) < 2.0, "a standing woman, in metres"
@@ -69,7 +69,7 @@ def test_a_performance_has_a_surface_and_a_report(woman: mg.Performance) -> None
     assert not np.allclose(woman.vertices(0), woman.vertices(-1))
 
 
-def test_pictures_show_the_performer(woman: mg.Performance, context: Any) -> None:
+def test_pictures_show_the_performer(woman: mg.RetargetedTake, context: Any) -> None:
     sheet = np.asarray(woman.show(frames=4))
     assert sheet.shape[2] == 3 and sheet.std() > 10
     video = woman.preview()

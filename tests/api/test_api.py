@@ -54,12 +54,14 @@ def test_a_take_has_joints_places_and_a_rate(boxing: mg.Take) -> None:
     assert boxing.notes == [] and "boxing" in repr(boxing)
 
 
+@pytest.mark.slow
 def test_a_seed_is_another_take_and_the_same_seed_the_same() -> None:
     first, again, other = (mg.take("boxing", seed=seed).positions() for seed in (5, 5, 6))
     assert np.array_equal(first, again)
     assert first.shape != other.shape or not np.allclose(first, other)
 
 
+@pytest.mark.slow
 def test_a_performance_has_a_surface_and_a_report(woman: mg.RetargetedTake) -> None:
     vertices, faces = woman.vertices(0), woman.faces()
     assert faces.max() == len(vertices) - 1 and faces.min() == 0
@@ -76,6 +78,7 @@ def test_pictures_show_the_performer(woman: mg.RetargetedTake, context: Any) -> 
     assert video.content[4:8] == b"ftyp" and "video/mp4;base64," in video._repr_html_()
 
 
+@pytest.mark.slow
 def test_dots_are_arrays_and_pictures(boxing: mg.Take, tmp_path: Path) -> None:
     dots = boxing.pointlight(dots="johansson", azimuth_deg=0, fps=30, width=128, height=128)
     turned = boxing.pointlight(dots="johansson", azimuth_deg=0, fps=30, width=128, height=128,
@@ -100,6 +103,7 @@ def test_your_own_motion(samples: Path) -> None:
         mg.load_motion("nothing.bvh")
 
 
+@pytest.mark.slow
 def test_two_performers(tmp_path: Path) -> None:
     greeting = mg.take("shake_hands")
     assert greeting.performers == 2

@@ -32,6 +32,7 @@ def test_what_is_near_bears_the_same_meaning(word: str, names: list[str], meant:
     assert nearest(word, names) == meant
 
 
+@pytest.mark.slow
 @given(st.text(), st.text())
 def test_likeness_is_a_share_whichever_is_asked_for(one: str, other: str) -> None:
     assert 0 <= likeness(one, other) <= 1

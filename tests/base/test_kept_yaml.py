@@ -25,6 +25,7 @@ def kept_files(cache: Path) -> list[Path]:
     return sorted(cache.glob("*/*.json"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pattern", ["mocap/*.yaml", "backgrounds/g*.yaml", "mocap/s*/*.yaml",
                                      "render_configs/*.yaml", "cues/*.yaml", "rigs/*.yaml"])
 def test_what_is_parsed_and_kept_is_what_pyyaml_reads(cache: Path, pattern: str) -> None:

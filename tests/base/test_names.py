@@ -242,6 +242,7 @@ def in_little_room(code: str, *arguments: object) -> subprocess.CompletedProcess
         env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", BOMBS)
 def test_yaml_that_explodes_is_refused_in_one_line(kind: str, tmp_path: Path) -> None:
     text, why = BOMBS[kind]
@@ -252,6 +253,7 @@ def test_yaml_that_explodes_is_refused_in_one_line(kind: str, tmp_path: Path) ->
     assert why in done.stdout and done.stdout.count("\n") == 1 and str(file) in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "code", "why"), [
     ("big.yaml", "YamlFile(Path(sys.argv[1]))", "more than 2 MiB"),
     ("manifest.jsonl", "read_manifest(Path(sys.argv[1]).parent)", "line 1 is longer than"),

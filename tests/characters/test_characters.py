@@ -198,6 +198,7 @@ def share_outside(skin: Mesh, skin_now: NDArray[Any], cloth: Mesh,
     return float(np.mean(ahead[covered] > 0.003)) if covered.any() else 0.0
 
 
+@pytest.mark.slow
 def test_fingerprint_is_the_same_in_another_process(man_spec: CharacterSpec) -> None:
     code = ("import sys; from pathlib import Path;"
             "from mimegen.characters.build import build_character as b;"
@@ -210,6 +211,7 @@ def test_fingerprint_is_the_same_in_another_process(man_spec: CharacterSpec) -> 
     assert answer.stdout.strip() == build_character(man_spec).fingerprint
 
 
+@pytest.mark.slow
 def test_fingerprint_changes_with_a_color_and_a_measure(man_spec: CharacterSpec) -> None:
     first = build_character(man_spec).fingerprint
     eyes = man_spec.eyes.model_copy(update={"color": (0.1, 0.2, 0.3)})
@@ -287,6 +289,7 @@ def test_a_hem_is_folded_in_under_the_cloth() -> None:
     assert set(np.unique(boundary_edges(done.faces))) == set(range(41, 57))
 
 
+@pytest.mark.slow
 def test_a_character_has_the_licence_that_its_description_states(man_spec):
     assert build_character(man_spec).licence == "CC0-1.0"
     assert build_character(man_spec.model_copy(update={"licence": "CC-BY-4.0"})).licence \

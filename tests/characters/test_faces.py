@@ -105,6 +105,7 @@ def test_a_beard_goes_where_the_skin_below_it_goes() -> None:
         assert np.abs(moved[name][highest]).max() < 0.003, "above the mouth"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [39, 158, 90013])
 def test_the_lips_of_long_and_of_flat_faces_part_too(seed: int) -> None:
     person = build_character(sample_character(seed))

@@ -71,6 +71,7 @@ def edge_lengths(mesh: Mesh, places: NDArray[Any]) -> NDArray[Any]:
     return np.asarray(np.linalg.norm(places[quads] - places[np.roll(quads, -1, axis=1)], axis=-1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CLOTHES)
 def test_clothes_of_every_kind_are_sound_meshes_of_their_own(name: str) -> None:
     plain = build_character(described(outfit=[TROUSERS, TOP]))
@@ -100,6 +101,7 @@ def test_a_shirts_collar_is_open_and_lies_on_the_shoulders() -> None:
     assert np.percentile(apart[-48:], 90) < 0.02, "its edge stands off"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", TILES)
 def test_a_pattern_is_a_picture_of_both_colors_that_lies_on_all_of_the_top(kind: str) -> None:
     pattern = {"kind": kind, "color": WHITE, "size": 0.1}
@@ -125,6 +127,7 @@ def test_patterns_are_laid_in_metres_without_tears_but_at_seams() -> None:
     assert np.percentile(share, 97) < 2.0 and 0.7 < np.median(share) < 1.3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("turns", [SITTING, KICKING, STEPPING],
                          ids=["sitting", "kicking", "stepping"])
 @pytest.mark.parametrize("flare", [0.0, 0.8])
@@ -162,6 +165,7 @@ def in_front(meshes: dict[str, Mesh], places: dict[str, Any], skeleton: Skeleton
     return float(np.mean((out > 0.012) & (gap < 0.05)))
 
 
+@pytest.mark.slow
 def test_arms_hang_beside_a_skirt_as_beside_trousers() -> None:
     skirt = {"kind": "skirt", "color": RED, "leg": 0.7, "flare": 0.8}
     wrists = []
@@ -178,6 +182,7 @@ def test_arms_hang_beside_a_skirt_as_beside_trousers() -> None:
     np.testing.assert_allclose(wrists[0], wrists[1], atol=0.02)
 
 
+@pytest.mark.slow
 def test_only_who_wears_a_skirt_or_long_hair_has_joints_for_them() -> None:
     man = build_character(read_character(RIGS / "man.yaml"))
     assert not {*SKIRT, *HAIR} & set(man.skeleton.names)
@@ -192,6 +197,7 @@ def test_long_hair_lags_behind_a_turning_head_and_comes_to_rest() -> None:
     assert np.abs(lagging(np.ones((50, 1)), 60.0)).max() < 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["strands", "curls", "tail", "bun", "crop", "bald"])
 def test_hair_of_every_kind_stays_on_the_head(kind: str) -> None:
     hair = {"color": RED, "kind": kind, "volume": 0.5, "beard": "full"}
@@ -204,6 +210,7 @@ def test_hair_of_every_kind_stays_on_the_head(kind: str) -> None:
     assert (kind == "bald") == all(mesh.name.startswith("beard") for mesh in meshes)
 
 
+@pytest.mark.slow
 def test_headwear_hides_hair() -> None:
     hair = {"color": RED, "kind": "curls", "volume": 1.0}
     free, capped, scarfed = (build_character(described(hair=hair, outfit=outfit)) for outfit in (
@@ -215,6 +222,7 @@ def test_headwear_hides_hair() -> None:
     assert not any(mesh.material == "hair" for mesh in scarfed.meshes)
 
 
+@pytest.mark.slow
 def test_a_headscarf_goes_under_a_jacket() -> None:
     order = [*LAST]
     for seed in range(300):
@@ -231,6 +239,7 @@ def test_a_headscarf_goes_under_a_jacket() -> None:
         assert 0 < len(over.faces) < 0.9 * len(alone.faces)
 
 
+@pytest.mark.slow
 def test_random_people_draw_from_all_kinds() -> None:
     people = [sample_character(seed) for seed in range(400)]
     kinds = Counter(garment.kind for person in people for garment in person.outfit)
@@ -245,6 +254,7 @@ def test_random_people_draw_from_all_kinds() -> None:
     assert shown == {*TILES}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", [0, 31_337])
 def test_500_random_people_are_of_all_skins_ages_and_builds_evenly(first: int) -> None:
     people = [sample_character(seed) for seed in range(first, first + 500)]
@@ -278,6 +288,7 @@ def test_twenty_four_people_are_far_from_one_another() -> None:
             assert (apart(people[number], people[:number], axes().unseen.person) > 1).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [5, 9003])
 def test_loose_sleeves_hang_near_the_arm(seed: int) -> None:
     """Of two heavy people in loose tops: 6.2 and 6.8 cm where nothing holds them."""

@@ -109,6 +109,7 @@ def winding(point: NDArray[Any], vertices: NDArray[Any], faces: NDArray[Any]) ->
     return float(np.sum(np.arctan2(over, under)[away]) / (2 * np.pi))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("first", "second"), [
     ("LeftArm", "LeftForeArm"), ("LeftUpLeg", "LeftLeg"), ("LeftUpLeg", "Hips+Spine+Spine1")])
 def test_what_folds_is_not_inside_itself(bare: Character, first: str, second: str) -> None:
@@ -117,6 +118,7 @@ def test_what_folds_is_not_inside_itself(bare: Character, first: str, second: st
     assert depth(bare, linear, first, second) > DEEP_M
 
 
+@pytest.mark.slow
 def test_thighs_side_by_side_press_the_middle_of_the_belly(bare: Character) -> None:
     _, folded = both(bare, SQUATTING)
     for side in ("Left", "Right"):
@@ -129,6 +131,7 @@ def test_the_chest_of_somebody_heavy_is_not_inside_their_knees() -> None:
     assert depth(heavy, folded, "RightUpLeg", "Hips+Spine+Spine1+Spine2") < DEEP_M
 
 
+@pytest.mark.slow
 def test_short_thick_legs_fold_at_the_knee_as_well() -> None:
     short = build_character(sample_character(5008).model_copy(update={"outfit": ()}))
     linear, folded = both(short, {"LeftLeg": [145.0, 0.0, 0.0], "LeftUpLeg": [-80.0, 0.0, 0.0]})
@@ -214,6 +217,7 @@ def test_a_raised_arm_swells_out_of_its_bone(man: Character) -> None:
     assert np.abs(pressed - linear).max() < 0.005
 
 
+@pytest.mark.slow
 def test_arms_swell_by_what_their_own_body_loses() -> None:
     spec = read_character(data_folder() / "rigs" / "woman.yaml")
     slight, heavy = (build_character(spec.model_copy(update={
@@ -308,6 +312,7 @@ def test_a_shirts_hem_rises_evenly_beside_one_raised_thigh(man: Character) -> No
     assert np.abs(np.diff(raised)).max() < 0.014
 
 
+@pytest.mark.slow
 def test_what_follows_a_thigh_by_little_is_the_bellys() -> None:
     heavy = build_character(sample_character(2).model_copy(update={"outfit": ()}))
     take = library_take(Catalogue.with_libraries(()).action("clean_and_jerk"), None, 0)

@@ -48,6 +48,7 @@ def people(tmp_path_factory: pytest.TempPathFactory) -> dict[str, NDArray[Any]]:
     return made("characters", PEOPLE, HASWELL, tmp_path_factory.mktemp("made"))
 
 
+@pytest.mark.slow
 def test_another_kind_of_cpu_builds_the_same_people(
     people: dict[str, NDArray[Any]], tmp_path: Path
 ) -> None:
@@ -56,6 +57,7 @@ def test_another_kind_of_cpu_builds_the_same_people(
     assert [name for name in people if not np.array_equal(people[name], other[name])] == []
 
 
+@pytest.mark.slow
 def test_noise_far_below_an_atom_moves_nothing_by_a_micrometre(
     people: dict[str, NDArray[Any]], tmp_path: Path
 ) -> None:
@@ -109,6 +111,7 @@ def test_rounded_weights_still_sum_to_one() -> None:
     assert np.array_equal(rounded_weights(weights).sum(axis=1), np.ones(1000))
 
 
+@pytest.mark.slow
 def test_another_kind_of_cpu_performs_the_same_poses(tmp_path: Path) -> None:
     takes = "deadlift,high_five"
     one, other = (made("poses", takes, machine, tmp_path) for machine in (HASWELL, PRESCOTT))
@@ -116,6 +119,7 @@ def test_another_kind_of_cpu_performs_the_same_poses(tmp_path: Path) -> None:
     assert [name for name in one if not np.array_equal(one[name], other[name])] == []
 
 
+@pytest.mark.slow
 def test_another_kind_of_cpu_renders_the_same_frames(tmp_path: Path) -> None:
     one, other = (made("frames", "deadlift", machine, tmp_path) for machine in (HASWELL, PRESCOTT))
     figures = [array for name, array in one.items() if name.endswith("figure")]

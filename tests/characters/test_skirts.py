@@ -46,6 +46,7 @@ def mesh_of(character: Character, name: str) -> Mesh:
     return next(mesh for mesh in character.meshes if mesh.name == name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [SHORT, TO_THE_KNEES, WIDE])
 def test_no_skirt_comes_through_the_top_that_hangs_over_it(seed: int) -> None:
     character = wearing(seed)
@@ -80,6 +81,7 @@ def test_a_skirt_lies_on_the_thighs_of_who_sits() -> None:
     assert off < 0.025, "a skirt stands off like a lampshade"
 
 
+@pytest.mark.slow
 def test_trousers_under_a_skirt_are_legs_as_well() -> None:
     spec = sample_character(SHORT)
     trousers = {"kind": "trousers", "color": "#303040", "looseness": 0.2, "leg": 1.0}
@@ -90,6 +92,7 @@ def test_trousers_under_a_skirt_are_legs_as_well() -> None:
     assert bare - 0.15 < over < bare + 0.02
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [LONG, WIDE])
 def test_no_knee_comes_through_a_skirt(seed: int) -> None:
     character = wearing(seed)
@@ -104,6 +107,7 @@ def test_no_knee_comes_through_a_skirt(seed: int) -> None:
     assert not ((ahead > 0.002) & (away < 0.1)).any()
 
 
+@pytest.mark.slow
 def test_no_hip_comes_through_below_the_top() -> None:
     character = wearing(NARROW)
     skirt, skin = (mesh_of(character, name) for name in ("skirt", "skin"))

@@ -166,12 +166,14 @@ def test_bulk_makes_limbs_thicker(astronaut: Character) -> None:
         assert thickness(thick, "Left" + bone) > thickness(astronaut, "Left" + bone) + 0.006
 
 
+@pytest.mark.slow
 def test_the_fingerprint_follows_the_colors(astronaut: Character) -> None:
     assert built().fingerprint == astronaut.fingerprint
     for part in ("color", "visor_color", "stripe_color", "patch_color", "boot_color"):
         assert built(**{part: "#123456"}).fingerprint != astronaut.fingerprint
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("phenotype", [
     {"sex": 0, "age": 40, "height": 1.5, "weight": 0.9},
     {"sex": 1, "age": 25, "height": 2.1, "muscle": 1.0},

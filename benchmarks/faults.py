@@ -24,7 +24,7 @@ from mimegen.base.seeds import generator
 from mimegen.characters.character import Performance
 from mimegen.compositing.compose import Compositor
 from mimegen.faults.fault import Fault, fault_kinds
-from mimegen.faults.frames import showing
+from mimegen.faults.showing import showing
 from mimegen.library.cast import cast_member
 from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue

@@ -19,9 +19,9 @@ import numpy as np
 from scipy import ndimage
 
 from mimegen.compositing.background import read_background
-from mimegen.groundtruth.frames import PassMaker
 from mimegen.groundtruth.job import GeometryJob
 from mimegen.groundtruth.kinds import KINDS
+from mimegen.groundtruth.passmaker import PassMaker
 from mimegen.groundtruth.seen import SeenSurface, on_canvas
 from mimegen.groundtruth.surface import PosedScene
 from mimegen.library.cast import cast_member

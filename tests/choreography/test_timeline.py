@@ -162,7 +162,7 @@ def test_rows_keep_their_timeline_and_old_ones_have_none():
 
 def test_nothing_that_is_drawn_depends_on_what_is_said_about_it():
     """So that no shot is drawn again for a word."""
-    drawn = closure("mimegen.choreography.perform", "mimegen.rendering.cycles.frames",
+    drawn = closure("mimegen.choreography.perform", "mimegen.rendering.cycles.shotframes",
                     "mimegen.shots.framing", "mimegen.retarget.performing",
                     "mimegen.pointlight.scenes", "mimegen.pointlight.filming",
                     "mimegen.compositing.backdrop", "mimegen.compositing.video")

@@ -238,7 +238,7 @@ def test_silence_is_counted_from_the_beginning_of_the_work(tmp_path: Path) -> No
     assert why.why == "still: nothing was heard of it for 0 s"
 
 
-def test_each_kind_of_work_has_its_own_patience(tmp_path: Path) -> None:
+def test_each_kind_of_work_has_its_own_timeout(tmp_path: Path) -> None:
     timeouts = Timeouts(first_s=1000.0, least_s=10.0)
     executor = ScriptedExecutor(in_turn([Begun(), FrameDone(0, 0, 3.0), JobDone()],
                                         [Begun(), JobDone()], [Begun(), JobDone()]))

@@ -17,8 +17,8 @@ from mimegen.characters.character import Performance
 from mimegen.characters.helpers import HELPERS, helped_joint
 from mimegen.characters.movers import MOVERS
 from mimegen.faults.fault import Fault, fault_kinds, parse_faults
-from mimegen.faults.frames import showing
 from mimegen.faults.scene import FIRST_ALONE, IDENTITY, ORDER, with_faults
+from mimegen.faults.showing import showing
 from mimegen.library.cast import cast_member
 from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue

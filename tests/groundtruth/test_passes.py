@@ -17,10 +17,10 @@ from mimegen.base.paths import data_folder
 from mimegen.characters.character import Material, Mesh, Performance
 from mimegen.compositing.keypointfiles import point_sets, write_keypoints
 from mimegen.compositing.passfiles import camera_matrices
-from mimegen.groundtruth.frames import PassMaker
 from mimegen.groundtruth.keypoints import HIDDEN_BY_OTHER, HIDDEN_BY_SELF, VISIBLE, KeypointMaker
 from mimegen.groundtruth.kinds import ENGINES, KINDS, parse_kinds
 from mimegen.groundtruth.parts import PARTS
+from mimegen.groundtruth.passmaker import PassMaker
 from mimegen.groundtruth.rays import first_hits
 from mimegen.groundtruth.surface import PosedScene
 from mimegen.library.cast import cast_member

@@ -31,21 +31,21 @@ COVERED: dict[str, tuple[ModuleType, str, str]] = {
     "altering_code": (library, "library.altering motion.editing",
                       "retarget.transfer choreography.perform"),
     "fault_code": (library, "faults.scene faults.movement faults.bodies characters.fingerprint",
-                   "faults.frames retarget.transfer choreography.perform"),
-    "showing_code": (plan, "faults.frames faults.fault", "faults.scene compositing.compose"),
-    "shot_code": (plan, "shots.framing rendering.cycles.frames rendering.cycles.materials"
+                   "faults.showing retarget.transfer choreography.perform"),
+    "showing_code": (plan, "faults.showing faults.fault", "faults.scene compositing.compose"),
+    "shot_code": (plan, "shots.framing rendering.cycles.shotframes rendering.cycles.materials"
                           " store.frames",
                   "rendering.cycles.scenery compositing.compose retarget.transfer"),
-    "drawn_shot_code": (plan, "shots.framing shots.frames shots.shadow rendering.opengl.shot"
+    "drawn_shot_code": (plan, "shots.framing shots.publishing shots.shadow rendering.opengl.shot"
                               " rendering.opengl.looks rendering.opengl.shaders store.frames",
-                        "rendering.opengl.scenery rendering.cycles.frames"
+                        "rendering.opengl.scenery rendering.cycles.shotframes"
                         " rendering.cycles.materials"),
     "drawn_still_code": (plan, "rendering.opengl.scenery rendering.opengl.shaders scenery.shapes",
                          "rendering.opengl.looks rendering.cycles.scenery shots.framing"),
     "still_code": (plan, "rendering.cycles.scenery scenery.shapes",
-                   "shots.framing rendering.cycles.frames compositing.compose"),
+                   "shots.framing rendering.cycles.shotframes compositing.compose"),
     "clip_code": (plan, "compositing.backdrop compositing.compose compositing.video",
-                  "rendering.cycles.frames pointlight.stimulus compositing.decode"),
+                  "rendering.cycles.shotframes pointlight.stimulus compositing.decode"),
     "sweeping_code": (plan, "scenery.sweeping motion.motion",
                       "scenery.clearing scenery.layout shots.framing"
                       " retarget.transfer"),
@@ -55,7 +55,7 @@ COVERED: dict[str, tuple[ModuleType, str, str]] = {
                       " compositing.compose"),
     "display_code": (plan, "pointlight.scenes pointlight.stimulus pointlight.drawing"
                            " pointlight.filming shots.framing compositing.video",
-                     "pointlight.presets rendering.cycles.frames choreography.perform"),
+                     "pointlight.presets rendering.cycles.shotframes choreography.perform"),
 }
 # By the endings of files: readers that are used, and readers that are not.
 READ = {

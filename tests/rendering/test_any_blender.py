@@ -229,13 +229,13 @@ def _guests(venv: Path) -> list[int]:
     return found
 
 
-def _runs(process: int, patience_s: float) -> bool:
+def _runs(process: int, timeout_s: float) -> bool:
     """Return whether a process is still there after a while."""
     try:
         handle = os.pidfd_open(process)
     except ProcessLookupError:
         return False
     try:
-        return not select.select([handle], [], [], patience_s)[0]
+        return not select.select([handle], [], [], timeout_s)[0]
     finally:
         os.close(handle)

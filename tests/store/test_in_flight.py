@@ -11,15 +11,15 @@ from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
 from mimegen.base.paths import data_folder
 from mimegen.groundtruth import frames as pass_frames
-from mimegen.groundtruth.frames import PassMaker, publish_passes
 from mimegen.groundtruth.job import PassJob
+from mimegen.groundtruth.passmaker import PassMaker, publish_passes
 from mimegen.rendering.opengl import scenery
 from mimegen.scenery.job import SetJob
 from mimegen.shots import frames as shot_frames
 from mimegen.shots.camera import Camera
 from mimegen.shots.config import read_config
-from mimegen.shots.frames import ShotError, publish_frames
 from mimegen.shots.jobs import ShotJob
+from mimegen.shots.publishing import ShotError, publish_frames
 from mimegen.store.frames import Frame
 from mimegen.store.makers import note_maker
 from mimegen.store.store import Store

@@ -67,7 +67,7 @@ def cleared(surface: SkinnedSurface, body: Body, gap: float) -> SkinnedSurface:
                                                          normals, gap))
 
 
-def settled(surface: SkinnedSurface, body: Body, gap: float) -> SkinnedSurface:
+def evened_out(surface: SkinnedSurface, body: Body, gap: float) -> SkinnedSurface:
     """Return the surface evened out after draping, at least ``gap`` metres off the skin."""
     average = neighbour_average(surface.faces, len(surface.vertices))
     vertices = smoothed(surface.vertices, average, 2)

@@ -13,9 +13,9 @@ from mimegen.characters.cloth import (
     Field,
     cloth_mesh,
     cut_from_tights,
+    evened_out,
     inside_all,
     lifted_off,
-    settled,
     sewn,
     sleeves_near,
 )
@@ -55,7 +55,7 @@ def make_top(garment: Top | Jacket, body: Body) -> CharacterPiece:
     surface = lifted_off(cut, body, gap)
     surface = hanging_trunk(surface, garment, body, gap)
     surface = hanging_sleeves(surface, garment, body, gap)
-    surface = with_top_wrinkles(settled(surface, body, gap * 0.8), garment, body)
+    surface = with_top_wrinkles(evened_out(surface, body, gap * 0.8), garment, body)
     surface = sleeves_near(surface, body)
 
     def hides(points: FloatArray) -> BoolArray:

@@ -9,7 +9,14 @@ from mimegen.base.arrays import BoolArray
 from mimegen.base.decisions import EQUAL
 from mimegen.base.easing import ramp
 from mimegen.characters.body import Body
-from mimegen.characters.cloth import Field, cut_from_tights, inside_all, lifted_off, settled, sewn
+from mimegen.characters.cloth import (
+    Field,
+    cut_from_tights,
+    evened_out,
+    inside_all,
+    lifted_off,
+    sewn,
+)
 from mimegen.characters.drape import Stretch, draped
 from mimegen.characters.patterns import cloth_material, printed
 from mimegen.characters.piece import CharacterPiece
@@ -28,7 +35,7 @@ def make_trousers(garment: Trousers, body: Body) -> CharacterPiece:
     gap = 0.005 + 0.006 * garment.looseness
     surface = lifted_off(cut, body, gap)
     surface = hanging_legs(surface, garment, body, gap)
-    surface = with_leg_wrinkles(settled(surface, body, gap * 0.8), garment, body)
+    surface = with_leg_wrinkles(evened_out(surface, body, gap * 0.8), garment, body)
 
     def hides(points: FloatArray) -> BoolArray:
         return inside_all(points, fields, COVER_M)

@@ -66,7 +66,7 @@ def perform_scene(
     """
     if is_written(seed, style):
         return solved_scene(score, seed, fps, style)
-    found = settled(score, seed, style)
+    found = settled_take(score, seed, style)
     if fps == LOOKED_AT_FPS:
         return found.motions
     return solved_scene(score, seed, fps, style, found.share)
@@ -78,13 +78,13 @@ def share_of(score: Score, seed: int, style: str | None) -> float:
     Where something always is, it is the share with the fewest findings, the largest of these.
     """
     # With a score as it is written nothing is wrong.
-    return 1.0 if is_written(seed, style) else settled(score, seed, style).share
+    return 1.0 if is_written(seed, style) else settled_take(score, seed, style).share
 
 
-def settled(score: Score, seed: int, style: str | None) -> Settled:
+def settled_take(score: Score, seed: int, style: str | None) -> Settled:
     """Return a take at the rate at which it is looked at. Raises RequestError as perform_scene."""
     take = _take(score, seed, style)
-    return _assessed(take, 1.0) if is_written(seed, style) else _settled(take)
+    return _assessed(take, 1.0) if is_written(seed, style) else _best_share(take)
 
 
 def _take(score: Score, seed: int, style: str | None) -> _Take:
@@ -94,7 +94,7 @@ def _take(score: Score, seed: int, style: str | None) -> _Take:
 
 
 @lru_cache(maxsize=CACHED)
-def _settled(take: _Take) -> Settled:
+def _best_share(take: _Take) -> Settled:
     best, fewest = None, (0, 0)
     for share in SHARES:
         found = _assessed(take, share)

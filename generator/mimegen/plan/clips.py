@@ -8,7 +8,7 @@ from mimegen.base.files import content_key
 from mimegen.base.names import path_name
 from mimegen.compositing.background import Background
 from mimegen.compositing.color import Shade, Tint
-from mimegen.faults.frames import Showing, showing
+from mimegen.faults.showing import Showing, showing
 from mimegen.library.casting import Casting
 from mimegen.library.places import place, place_key
 from mimegen.manifest.row import NOBODY

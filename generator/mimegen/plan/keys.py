@@ -9,13 +9,13 @@ from mimegen.base.code import code_key
 
 def shot_code() -> str:
     """Return the key of what frames, lights and renders figures and packs their frames."""
-    return code_key("mimegen.shots.framing", "mimegen.rendering.cycles.frames")
+    return code_key("mimegen.shots.framing", "mimegen.rendering.cycles.shotframes")
 
 
 def drawn_shot_code() -> str:
     """Return the key of what frames figures and draws them with OpenGL."""
     return code_key("mimegen.shots.framing", "mimegen.rendering.opengl.shot",
-                    "mimegen.shots.frames")
+                    "mimegen.shots.publishing")
 
 
 def drawn_still_code() -> str:
@@ -45,7 +45,7 @@ def clearing_code() -> str:
 
 def showing_code() -> str:
     """Return the key of what gives finished frames their faults."""
-    return code_key("mimegen.faults.frames")
+    return code_key("mimegen.faults.showing")
 
 
 def display_code() -> str:

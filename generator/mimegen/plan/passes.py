@@ -87,7 +87,7 @@ def keypoint_code() -> str:
 
 def pass_code(engine: Engine) -> str:
     """Return the key of what frames figures and makes passes of what an engine sees of them."""
-    return code_key("mimegen.shots.framing", "mimegen.groundtruth.frames", _EYES[engine],
+    return code_key("mimegen.shots.framing", "mimegen.groundtruth.passmaker", _EYES[engine],
                     without=["mimegen.groundtruth.keypoints"])
 
 

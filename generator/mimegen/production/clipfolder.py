@@ -76,7 +76,7 @@ class ClipFolder:
                 return self.named(row)
         return None
 
-    def settled(self, row: Row) -> Row:
+    def delivered(self, row: Row) -> Row:
         """Return the row in this folder of a clip just made; what has its other name goes."""
         for path in self._elsewhere(row):
             path.unlink(missing_ok=True)

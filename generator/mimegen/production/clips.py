@@ -8,7 +8,7 @@ from mimegen.compositing.background import Background
 from mimegen.compositing.clipjob import ClipJob
 from mimegen.compositing.video import ClipFacts
 from mimegen.farm.task import Task
-from mimegen.faults.frames import Showing
+from mimegen.faults.showing import Showing
 from mimegen.manifest.file import content_of, typed_row
 from mimegen.manifest.record import sealed
 from mimegen.manifest.row import Row
@@ -83,7 +83,7 @@ def _portable(background: Background, store: Store) -> Background:
     return background.with_file(place)
 
 
-def settled(clip: PlannedClip, facts: ShotFacts, store: Store, folder: ClipFolder) -> Row:
+def delivered(clip: PlannedClip, facts: ShotFacts, store: Store, folder: ClipFolder) -> Row:
     """Bring a clip that a worker encoded to its folder, record it, and return its row.
 
     Raises RequestError where its file is not there, DiskFullError where there is no space for it.
@@ -93,17 +93,18 @@ def settled(clip: PlannedClip, facts: ShotFacts, store: Store, folder: ClipFolde
     frames = len(clip.showing(facts["frames"]).frames)
     made = ClipFacts(frames, config.width, config.height, file_hash(encoded))
     cpu = "; ".join(makers(store.shot_folder(clip.shot.key))) or None
-    return _settled(clip, encoded, clip_row(clip, {**facts, "cpu": cpu}, made), store, folder)
+    return _delivered(clip, encoded, clip_row(clip, {**facts, "cpu": cpu}, made), store, folder)
 
 
-def settled_display(clip: DisplayClip, store: Store, folder: ClipFolder) -> Row:
+def delivered_display(clip: DisplayClip, store: Store, folder: ClipFolder) -> Row:
     """Bring a display that a worker made to its folder, record it, and return its row.
 
-    Raises as ``settled``, and ValueError or OSError where what it said of it is damaged or absent.
+    Raises as ``delivered``, and ValueError or OSError where what it said of it is damaged or
+    absent.
     """
     encoded = _encoded(clip, store)
     facts, moments = read_facts(encoded)
-    row = _settled(clip, encoded, display_row(clip, encoded, facts, moments), store, folder)
+    row = _delivered(clip, encoded, display_row(clip, encoded, facts, moments), store, folder)
     facts_file(encoded).unlink(missing_ok=True)
     return row
 
@@ -116,10 +117,10 @@ def _encoded(clip: PlannedClip | DisplayClip, store: Store) -> Path:
     return encoded
 
 
-def _settled(clip: PlannedClip | DisplayClip, encoded: Path, row: Row, store: Store,
+def _delivered(clip: PlannedClip | DisplayClip, encoded: Path, row: Row, store: Store,
              folder: ClipFolder) -> Row:
     """Bring a clip to its folder, with a record of its row in it, and record the row."""
     row = sealed(encoded, row)
     move(encoded, folder.target(clip.sample_id))
     store.record_clip(clip.key, content_of(row))
-    return folder.settled(row)
+    return folder.delivered(row)

@@ -5,7 +5,7 @@ from typing import Any
 
 from mimegen import __version__
 from mimegen.compositing.video import ClipFacts
-from mimegen.faults.frames import Showing
+from mimegen.faults.showing import Showing
 from mimegen.manifest.row import Row
 from mimegen.plan.clips import PlannedClip
 from mimegen.plan.front import turned

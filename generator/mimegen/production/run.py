@@ -17,7 +17,7 @@ from mimegen.plan.shots import Shot
 from mimegen.plan.shown import too_little_shown
 from mimegen.pointlight.displayjob import DisplayJob
 from mimegen.production.clipfolder import ClipFolder
-from mimegen.production.clips import clip_task, settled, settled_display, still_of
+from mimegen.production.clips import clip_task, delivered, delivered_display, still_of
 from mimegen.production.displays import display_task
 from mimegen.production.paces import PaceMeasurement, known_pace
 from mimegen.production.rows import doubts_of
@@ -155,9 +155,9 @@ def _settle(run: Run, clip: PlannedClip | DisplayClip, seconds: float | None) ->
     """Take in a clip that a worker has made, in so many seconds if they were measured."""
     try:
         if isinstance(clip, PlannedClip):
-            row = settled(clip, run.shots[clip.shot.key].facts, run.store, run.folder)
+            row = delivered(clip, run.shots[clip.shot.key].facts, run.store, run.folder)
         else:
-            row = settled_display(clip, run.store, run.folder)
+            row = delivered_display(clip, run.store, run.folder)
     except (RequestError, OSError, ValueError) as problem:
         _raise_full_disk(problem, clip)
         note_failure(run, clip, str(problem))

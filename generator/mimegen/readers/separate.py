@@ -20,8 +20,8 @@ from mimegen.base.paths import source_file
 OLDEST_READER = (4, 5)
 # Of processor time. A megabyte of keys takes three seconds on a slow core.
 SECONDS_TO_READ, SECONDS_PER_MEGABYTE, GIBIBYTES_TO_READ = 40.0, 20.0, 6.0
-# How much longer that may take on a machine that is busy with other things.
-PATIENCE = 10
+# How many times that of elapsed time, for a machine that is busy with other things.
+TIMEOUT_FACTOR = 10
 # Blender's importers multiply in single precision by OpenBLAS, whose last bits are another on every
 # kind of CPU: these kernels run on all of a kind of machine (others than x86 know but one).
 KERNELS = {"OPENBLAS_CORETYPE": "Prescott", "OPENBLAS_NUM_THREADS": "1"}
@@ -58,7 +58,7 @@ def read_in_blender(module: str, path: Path, target: Path, *arguments: str,
         f"{path}: Blender did not finish reading it in {seconds} s; it is damaged, or too long:"
         " cut it into shorter takes")
     try:
-        done = subprocess.run(command, capture_output=True, timeout=PATIENCE * seconds,
+        done = subprocess.run(command, capture_output=True, timeout=TIMEOUT_FACTOR * seconds,
                               check=False, stdin=subprocess.DEVNULL,
                               env=blender.environment() | KERNELS | {"TMPDIR": str(target.parent)})
     except subprocess.TimeoutExpired as problem:

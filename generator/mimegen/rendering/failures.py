@@ -2,8 +2,8 @@
 
 from mimegen.base.errors import RequestError, means_full_disk
 from mimegen.scenery.job import SetJob
-from mimegen.shots.frames import ShotError
 from mimegen.shots.jobs import JobFailed, PlainJob, ShotJob
+from mimegen.shots.publishing import ShotError
 
 
 def failure(job: ShotJob | SetJob | PlainJob, problem: Exception) -> JobFailed:

@@ -5,9 +5,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from mimegen.base.errors import RequestError
-from mimegen.groundtruth.frames import PassMaker, publish_passes
 from mimegen.groundtruth.job import GeometryJob, PassJob
 from mimegen.groundtruth.kinds import Engine
+from mimegen.groundtruth.passmaker import PassMaker, publish_passes
 from mimegen.groundtruth.seen import Eye
 from mimegen.groundtruth.surface import PosedScene
 from mimegen.rendering.cores import seeing_cores

@@ -143,13 +143,13 @@ def with_hands_meeting(motion: Motion, source: Motion, source_joints: Mapping[st
     both = np.maximum(near, held)
     shifts = _balance(both, weights, apart + share * (along - apart), shifts)
     firm = REST_WEIGHT + both[:, None] + weights
-    shifts = settled(shifts, firm, motion.fps)
+    shifts = smoothed_shifts(shifts, firm, motion.fps)
     for _ in range(PUSHES):
         pushes = _out_of_the_body(original, target, shifts, scale)
         pushed = np.linalg.norm(pushes, axis=2) > 0
         if not pushed.any():
             break
-        shifts = shifts + settled(pushes, np.maximum(pushed, FREE_OF_PUSHES), motion.fps)
+        shifts = shifts + smoothed_shifts(pushes, np.maximum(pushed, FREE_OF_PUSHES), motion.fps)
     goals = target.hands.wrists + shifts
     wrists = wrists_of(source, source_joints) * scale
     goals = as_lively(goals, wrists, motion.fps)
@@ -356,7 +356,7 @@ def _balance(hands: FloatArray, body: FloatArray, across: FloatArray,
     return solve_pairs(matrix, right_side)
 
 
-def settled(shifts: FloatArray, weights: FloatArray, fps: float) -> FloatArray:
+def smoothed_shifts(shifts: FloatArray, weights: FloatArray, fps: float) -> FloatArray:
     """Return both hands' shifts (F, 2, 3) smoothed, least where the weights (F, 2) are high."""
     found = np.zeros_like(shifts)
     for number in range(len(SIDES)):

@@ -18,7 +18,7 @@ from mimegen.retarget.hands import (
     arms_bent,
     has_arms,
     nearness,
-    settled,
+    smoothed_shifts,
     source_body,
     target_body,
     to_the_body,
@@ -85,7 +85,7 @@ def meeting(people: Sequence[Performer], scale: float) -> list[Performer]:
             shift, near = _towards(bodies[one], bodies[other], scale, fps)
             shifts[one] += shift
             firm[one] += near
-        people = [person.reaching(settled(shift, weights, fps))
+        people = [person.reaching(smoothed_shifts(shift, weights, fps))
                   for person, shift, weights in zip(people, shifts, firm, strict=True)]
     return people
 

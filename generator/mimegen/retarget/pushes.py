@@ -13,7 +13,7 @@ from mimegen.motion import Motion, quaternions
 from mimegen.motion.contacts import velocities
 from mimegen.motion.quaternions import FloatArray
 from mimegen.motion.rounding import rounded
-from mimegen.retarget.hands import arms_bent, settled, wrists_of
+from mimegen.retarget.hands import arms_bent, smoothed_shifts, wrists_of
 
 # Shoulders go with wrists by this share, round by round: by more they would be drawn up.
 GIRDLE = 0.2
@@ -34,7 +34,7 @@ def wrists_pushed(motion: Motion, joints: Mapping[str, int],
     if not pushing.any():
         return motion, np.zeros(0, np.intp)
     weights = np.maximum(pushing, FREE_OF_PUSHES) * quickness(motion, joints) ** 6
-    shifts = settled(pushes, weights, motion.fps)
+    shifts = smoothed_shifts(pushes, weights, motion.fps)
     far = lengths(shifts)[..., None]
     shifts = np.where(far > FAINT, (1 - FAINT / np.maximum(far, FAINT)) * shifts, 0.0)
     frames = np.flatnonzero(shifts.any(axis=(1, 2)))

@@ -6,10 +6,10 @@ from multiprocessing.connection import Connection
 import bpy
 
 from mimegen.groundtruth.job import GeometryJob, PassJob
-from mimegen.rendering.cycles.frames import render_shot, stage_for
 from mimegen.rendering.cycles.render import PictureReader
 from mimegen.rendering.cycles.scenery import render_set
 from mimegen.rendering.cycles.shot import FigureStage
+from mimegen.rendering.cycles.shotframes import render_shot, stage_for
 from mimegen.rendering.cycles.warmup import warm_device
 from mimegen.rendering.failures import failure
 from mimegen.rendering.passes_server import PassServer

@@ -16,8 +16,8 @@ from mimegen.rendering.taking import jobs_from
 from mimegen.scenery.job import SetJob
 from mimegen.shots.devices import OPENGL, kind_of_cpu
 from mimegen.shots.figures import read_figure
-from mimegen.shots.frames import publish_frames
 from mimegen.shots.jobs import FrameDone, JobDone, JobFailed, PlainJob, Ready, ShotJob
+from mimegen.shots.publishing import publish_frames
 
 if TYPE_CHECKING:
     from mimegen.rendering.passes_server import PassServer

@@ -16,8 +16,8 @@ from mimegen.groundtruth.seen import Eye, SeenSurface, in_camera
 from mimegen.groundtruth.surface import PosedScene
 from mimegen.shots.camera import Camera
 from mimegen.shots.config import RenderConfig
-from mimegen.shots.frames import ShotError
 from mimegen.shots.jobs import FrameDone
+from mimegen.shots.publishing import ShotError
 from mimegen.shots.shadow import ground_shadow, seen_shadow, surface_matrix
 from mimegen.shots.skinning import SkinMatrix, posed_points
 from mimegen.store.passes import pack_arrays

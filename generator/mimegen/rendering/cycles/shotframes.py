@@ -7,8 +7,8 @@ from mimegen.rendering.cycles.render import PictureReader
 from mimegen.rendering.cycles.shot import FigureStage
 from mimegen.shots.config import RenderConfig
 from mimegen.shots.figures import Figure
-from mimegen.shots.frames import ShotError, publish_frames
 from mimegen.shots.jobs import FrameDone, ShotJob
+from mimegen.shots.publishing import ShotError, publish_frames
 
 
 def stage_for(figures: Sequence[Figure], config: RenderConfig,

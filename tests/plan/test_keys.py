@@ -122,7 +122,7 @@ EXACTLY = {
     "pointlight/filming.py": {"display"},
     "rendering/cycles/materials.py": {"shot"},
     "shots/framing.py": {"shot", "drawn_shot", "display"},
-    "rendering/cycles/frames.py": {"shot"},
+    "rendering/cycles/shotframes.py": {"shot"},
     "rendering/cycles/worker.py": set(),
     "rendering/cycles/scenery.py": {"still"},
     "scenery/shapes.py": {"still", "drawn_still", "clearing"},

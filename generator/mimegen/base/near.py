@@ -17,11 +17,15 @@ _ENDINGS = ("ings", "ing", "ed", "es", "er", "s", "e")
 _SHORTEST_STEM = 3
 # How alike two words are that are one; that are forms of one; of which one is a slip of the pen;
 # of which one begins with the other.
-_SAME, _FORM, _SLIP, _BEGINS = 1.0, 0.95, 0.85, 0.7
+_SAME = 1.0
+_FORM = 0.95
+_SLIP = 0.85
+_BEGINS = 0.7
 _SHORTEST_BEGINNING = 4
 # Letters that a word needs for one of them to be wrong, and to be another one: where the whole name
 # is meant, and where a word of it is. And those of which two may be wrong.
-_WHOLE, _PART = (3, 6), (5, 7)
+_WHOLE = (3, 6)
+_PART = (5, 7)
 _SHORTEST_OF_TWO = 7
 _VOWELS = str.maketrans("", "", "aeiou")
 # What a name is worth at most that shares only some of its words.

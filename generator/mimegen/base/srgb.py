@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.floating[Any]]
 # Below these the curve is a straight line: coded values, and amounts of light.
-_CODED_LINE, _LIGHT_LINE = 0.04045, 0.0031308
+_CODED_LINE = 0.04045
+_LIGHT_LINE = 0.0031308
 
 
 def decoded(srgb: Floats) -> Floats:

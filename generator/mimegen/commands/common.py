@@ -22,8 +22,11 @@ from mimegen.choreography.styles import style_named
 from mimegen.commands.streams import nobody_reads
 from mimegen.plan.front import CameraDirection
 
-DONE, SOME_FAILED, WRONG_REQUEST = 0, 1, 2
-_ARGUMENTS, _WARNED = "arguments", "mimegen.warned"
+DONE = 0
+SOME_FAILED = 1
+WRONG_REQUEST = 2
+_ARGUMENTS = "arguments"
+_WARNED = "mimegen.warned"
 
 
 class Remembering(click.Command):

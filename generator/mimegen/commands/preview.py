@@ -36,7 +36,8 @@ from mimegen.request.altering import Altering
 from mimegen.shots.config import RenderConfig, read_config
 
 SHEET_SIZE = (320, 180)
-SHEET_SUFFIX, CLIP_SUFFIX = ".png", ".mp4"
+SHEET_SUFFIX = ".png"
+CLIP_SUFFIX = ".mp4"
 
 
 @click.command("preview")

@@ -54,7 +54,8 @@ from mimegen.shots.config import read_config
 CAPSULES = "capsules"
 PREVIEW_FPS = 30.0
 # Of a preview's video, in pixels, and how many letters a line of it has.
-VIDEO_SIZE, CAPTION_LETTERS = (480, 600), 56
+VIDEO_SIZE = (480, 600)
+CAPTION_LETTERS = 56
 _LINE = re.compile(r"line (\d+):")
 
 seed_option = click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0),

@@ -7,7 +7,8 @@ from typing import NoReturn
 
 # What a shell says of a program that SIGPIPE ended.
 UNREAD = 128 + 13
-_OUTPUT, _ERRORS = 1, 2
+_OUTPUT = 1
+_ERRORS = 2
 
 
 def nobody_reads() -> bool:

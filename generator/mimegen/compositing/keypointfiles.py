@@ -23,7 +23,8 @@ WHOLEBODY = {"foot": slice(17, 23), "face": slice(23, 91), "lefthand": slice(91,
 OPENPOSE = {"face": "face", "hand_left": "lefthand", "hand_right": "righthand"}
 _BOXED = ("face", "lefthand", "righthand")
 # What OpenPose would say of how sure it is.
-SURE, HIDDEN = 1.0, 0.5
+SURE = 1.0
+HIDDEN = 0.5
 
 
 class PointSet(Strict):

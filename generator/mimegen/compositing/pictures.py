@@ -6,11 +6,14 @@ import numpy as np
 from PIL import Image
 
 # Pillow itself opens no more pixels than 178.9 million.
-MOST_PIXELS, MOST_MIB = 178_000_000, 512
+MOST_PIXELS = 178_000_000
+MOST_MIB = 512
 # Pillow turns all other modes into 8 bits by itself; these it cuts off at 255.
 _DEEP = ("I", "I;16", "I;16B", "I;16L", "I;16N", "F")
 # TIFF 6.0: how many bits a sample has, and that 0 is white.
-_BITS, _PHOTOMETRIC, _WHITE_IS_ZERO = 258, 262, 0
+_BITS = 258
+_PHOTOMETRIC = 262
+_WHITE_IS_ZERO = 0
 
 
 def refuse_large_file(path: Path) -> None:

@@ -16,7 +16,9 @@ PixelBox = tuple[int, int, int, int]
 """Left, top, right and bottom pixels, ends exclusive, all even."""
 
 _BITS = 16
-_RED, _GREEN, _BLUE = 0.2126, 0.7152, 0.0722
+_RED = 0.2126
+_GREEN = 0.7152
+_BLUE = 0.0722
 
 
 def _weights(share: float, *of_channels: float) -> NDArray[np.int32]:

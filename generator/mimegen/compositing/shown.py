@@ -15,7 +15,8 @@ from mimegen.scenery.shown import pixel_centres
 from mimegen.shots.camera import Camera
 
 # Values of a picture's orientation (EXIF) from which on its width is stored as its height.
-_ORIENTATION, _ON_ITS_SIDE = 0x0112, 5
+_ORIENTATION = 0x0112
+_ON_ITS_SIDE = 5
 
 
 def photograph_shown(background: Background, camera: Camera, angle_deg: float) -> float:

@@ -28,10 +28,12 @@ from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
 from mimegen.evaluation.merkle import leaf_hash, path_of, root_from, root_of
 
-COMMITMENT, NONCE = "COMMITMENT.json", "COMMITMENT.nonce"
+COMMITMENT = "COMMITMENT.json"
+NONCE = "COMMITMENT.nonce"
 FORMAT = "mimegen commitment 3"
 # Format 2 differs from format 3 in its words alone: in these names and the leaves' key.
-OLD_COMMITMENT, OLD_NONCE = "ANNOUNCEMENT.json", "ANNOUNCEMENT.nonce"
+OLD_COMMITMENT = "ANNOUNCEMENT.json"
+OLD_NONCE = "ANNOUNCEMENT.nonce"
 OLD_FORMAT = "mimegen announcement 2"
 _LEAF_KEYS = {FORMAT: "commitment", OLD_FORMAT: "announcement"}
 _PROOF = ("expected one line of canonical JSON with declaration, item, nonce and path; whoever has"

@@ -15,8 +15,13 @@ from mimegen.manifest.row import Row
 # Single frames are shown from so many equal parts of the clip, in a question each.
 POSITIONS = 4
 DEFAULT_SAMPLING = "uniform:8"
-TEXT, FRAME, SHUFFLED, REVERSED = "no video", "one frame", "shuffled", "reversed"
-PERSON, DOTS, BACKGROUND = "person alone", "dots alone", "background alone"
+TEXT = "no video"
+FRAME = "one frame"
+SHUFFLED = "shuffled"
+REVERSED = "reversed"
+PERSON = "person alone"
+DOTS = "dots alone"
+BACKGROUND = "background alone"
 # The words of --controls.
 NAMES = {"text": TEXT, "frame": FRAME, "shuffled": SHUFFLED, "reversed": REVERSED,
          "person": PERSON, "dots": DOTS, "background": BACKGROUND}

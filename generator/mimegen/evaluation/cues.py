@@ -24,7 +24,8 @@ from mimegen.evaluation.templates import FOLDER, Templates, lettered
 from mimegen.manifest.row import Row
 from mimegen.manifest.timeline import CueFacts, Interval
 
-HALF_WINDOW_S, RATE = 2.0, 8.0
+HALF_WINDOW_S = 2.0
+RATE = 8.0
 CONDITIONS = ("video", "text", "both")
 TASKS = ("cue", "explanation", "validity")
 

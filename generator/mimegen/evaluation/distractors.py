@@ -27,7 +27,9 @@ FORBIDDEN = 10**9
 AT_A_TIME = 120
 ATTEMPTS = 12
 # What counts, in thousandths of similarity: a letter more or less, a different form, and chance.
-PER_LETTER, PER_FORM, CHANCE = 12, 150, 200
+PER_LETTER = 12
+PER_FORM = 150
+CHANCE = 200
 MEANING = {None: 0, "near": -1, "far": 1}
 
 

@@ -5,7 +5,9 @@ from collections.abc import Collection
 from mimegen.base.seeds import generator
 
 FOLDS = 5
-TRAIN, VALIDATION, TEST = 36, 14, 36
+TRAIN = 36
+VALIDATION = 14
+TEST = 36
 
 
 def split_of_actions(actions: Collection[str], fold: int, seed: int) -> dict[str, str]:

@@ -23,7 +23,8 @@ from mimegen.evaluation.templates import FOLDER
 
 # An address of one's own needs none.
 KEY = "OPENAI_API_KEY"
-AT_ONCE, TOKENS = 4, 128
+AT_ONCE = 4
+TOKENS = 128
 LONGEST_REPLY = 2**20
 # What may go away by itself: too many requests, and a server's own trouble.
 PASSING = {408, 409, 425, 429, 500, 502, 503, 504}

@@ -26,7 +26,9 @@ else:
 
 # Samples hold whole conversations, with pictures. Of archives: one sample, and all of them.
 MIB = 2**20
-LARGEST, LARGEST_SAMPLE, MOST_UNPACKED = 512 * MIB, 128 * MIB, 4096 * MIB
+LARGEST = 512 * MIB
+LARGEST_SAMPLE = 128 * MIB
+MOST_UNPACKED = 4096 * MIB
 Json = dict[str, Any]
 
 

@@ -22,7 +22,11 @@ from dataclasses import dataclass
 from itertools import islice, pairwise
 from string import ascii_uppercase
 
-MARKED, STATED, LETTER, WORDS, STRICT = "marked", "statement", "letter", "words", "strict"
+MARKED = "marked"
+STATED = "statement"
+LETTER = "letter"
+WORDS = "words"
+STRICT = "strict"
 # What rules are called, in the order in which they are tried.
 RULES = (MARKED, STATED, LETTER, WORDS)
 

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-FIRST_S, AGAIN_S = 20.0, 300.0
+FIRST_S = 20.0
+AGAIN_S = 300.0
 
 
 @dataclass

@@ -23,9 +23,11 @@ from mimegen.shots.devices import Device
 from mimegen.shots.jobs import JobDone, JobFailed
 
 # Every look asks Slurm's controller, which others need too.
-LOOK_EVERY_S, HEAR_EVERY_S = 5.0, 1.0
+LOOK_EVERY_S = 5.0
+HEAR_EVERY_S = 1.0
 # Without --workers; each stays as long as there are tasks.
-MOST_JOBS, LARGEST_ARRAY = 100, 1000
+MOST_JOBS = 100
+LARGEST_ARRAY = 1000
 # So that what jobs say is heard between the castings that are drawn.
 AT_ONCE = 16
 # So many machines whose jobs end before they took a task, and none that works, are no accident.

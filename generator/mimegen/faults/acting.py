@@ -18,7 +18,8 @@ from mimegen.readers.roles import find_roles
 # A fault that comes and goes does so within this time.
 EASE_S = 0.25
 # Where the middle of a fault that has a middle may lie, and how long it is, as shares of the clip.
-BEGINS, LASTS = (0.15, 0.3), (0.5, 0.6)
+BEGINS = (0.15, 0.3)
+LASTS = (0.5, 0.6)
 SIDES = ("left", "right")
 
 

@@ -13,10 +13,12 @@ from mimegen.motion.quaternions import FloatArray
 Faulty = tuple[Performance, FaultRecord]
 SLIDE_HZ = 0.6
 NECK_SHARE = 0.4
-TWITCHES_HZ, TWITCH_S = 3.0, 0.16
+TWITCHES_HZ = 3.0
+TWITCH_S = 0.16
 BENDING = ("left_forearm", "right_forearm", "left_shin", "right_shin")
-SIDEWAYS, BACKWARDS, UP = np.array([1.0, 0.0, 0.0]), np.array([0.0, 1.0, 0.0]), np.array(
-    [0.0, 0.0, 1.0])
+SIDEWAYS = np.array([1.0, 0.0, 0.0])
+BACKWARDS = np.array([0.0, 1.0, 0.0])
+UP = np.array([0.0, 0.0, 1.0])
 # How far behind the trunk's middle a hand comes that goes through it, in metres.
 BEHIND_M = 0.25
 

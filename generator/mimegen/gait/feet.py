@@ -16,7 +16,8 @@ STANDING_WIDTH = 0.17
 TURNING_REACH_M = 0.22
 # From step to step, standard deviations in metres: width and length. Owings & Grabiner,
 # "Variability of step kinematics in young and older adults", Gait & Posture 20 (2004).
-WIDTH_SD, LENGTH_SD = 0.012, 0.014
+WIDTH_SD = 0.012
+LENGTH_SD = 0.014
 BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.intp]
 SIDES = ("Left", "Right")

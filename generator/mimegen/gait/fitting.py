@@ -11,10 +11,14 @@ from mimegen.base.arrays import FloatArray
 # how much of the published pitch a foot lands with and leaves with, and of how much further than
 # its length a leg is asked to reach (m).
 ANGLES_SD = np.array([6.5, 6.0, 3.6])
-RISE_SD, PITCH_SD, REACH_SD = 0.006, 0.08, 0.0004
+RISE_SD = 0.006
+PITCH_SD = 0.08
+REACH_SD = 0.0004
 # Of waves of twice, four and six times the cycle: people's trunks do not shake.
 AHEAD_SD = np.tile([0.008, 0.006, 0.003], 2)
-ROUNDS, STEP, DAMPED = 7, 1e-4, 1e-3
+ROUNDS = 7
+STEP = 1e-4
+DAMPED = 1e-3
 WAVES = 3
 # Where ankles are over their footholds (F, 2), forward and up, at pitches (F,) in degrees.
 AnkleAt = Callable[[FloatArray], FloatArray]

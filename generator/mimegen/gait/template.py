@@ -24,9 +24,13 @@ MOMENTS = 240
 # The heel's roundness behind the ankle, on the floor.
 HEEL_BEHIND_M = 0.045
 # Between these shares of the stance a foot is flat: it comes down before, and its heel rises after.
-FLAT_FROM, FLAT_BY, RISES_FROM, RISES_BY = 0.06, 0.16, 0.52, 0.66
+FLAT_FROM = 0.06
+FLAT_BY = 0.16
+RISES_FROM = 0.52
+RISES_BY = 0.66
 # Toes' tips of swinging feet pass the floor at this height at least; round heels touch it.
-CLEARANCE_M, HEEL_CLEARANCE_M = 0.004, -0.004
+CLEARANCE_M = 0.004
+HEEL_CLEARANCE_M = -0.004
 # In its first moments of swing a foot's toes are still bent: shares of it.
 TOES_STRAIGHT = 0.6
 # Swinging knees are bent at least so far.

@@ -11,14 +11,16 @@ from mimegen.motion import Skeleton, quaternions
 SPINE = {"Spine": 0.3, "Spine1": 0.65, "Spine2": 1.0}
 # How much of the chest's turns the head follows, and of the neck's way (Pozzo, Berthoz & Lefort,
 # "Head stabilization during various locomotor tasks in humans", Exp. Brain Res. 82, 1990).
-HEAD_FOLLOWS, NECK = 0.25, 0.5
+HEAD_FOLLOWS = 0.25
+NECK = 0.5
 # In gait the head turns down as the body rises, so that the eyes stay on their way, in degrees.
 NODS_DEG = 1.2
 # Share of the arm's swing that the shoulder blade follows.
 BLADE = 0.12
 # Fingers bend in these shares, by joint.
 FINGERS = (0.8, 1.1, 0.7)
-STANDING_ELBOW, STANDING_OUT = 14.0, 7.0
+STANDING_ELBOW = 14.0
+STANDING_OUT = 7.0
 
 
 def trunk(rotations: FloatArray, skeleton: Skeleton, pace: Pace, phases: FloatArray,

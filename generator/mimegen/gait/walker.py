@@ -13,8 +13,10 @@ from mimegen.gait.norms import GRAVITY, Norms, between, norms_of, runs_from
 KNOBS = ("gender", "weight", "nervous", "happy", "age", "fatigue", "intoxicated")
 # Knobs beyond this many standard deviations would break the body.
 MOST_Z = 6.0
-SLOWEST, FASTEST = 0.2, 7.0
-CADENCES, STEP_LENGTHS = (40.0, 260.0), (0.15, 2.2)
+SLOWEST = 0.2
+FASTEST = 7.0
+CADENCES = (40.0, 260.0)
+STEP_LENGTHS = (0.15, 2.2)
 Foot = tuple[Finite, ...]
 
 
@@ -235,7 +237,8 @@ class Pace:
 
 
 # Of the standard skeleton, in metres.
-LEG, STATURE = 0.9103, 1.7332
+LEG = 0.9103
+STATURE = 1.7332
 
 
 def pace_of(walker: Walker) -> Pace:

@@ -12,7 +12,10 @@ from mimegen.motion.quaternions import FloatArray
 from mimegen.shots.camera import Camera
 from mimegen.shots.skinning import skinned
 
-UNDEFINED, HIDDEN_BY_SELF, VISIBLE, HIDDEN_BY_OTHER = 0, 1, 2, 3
+UNDEFINED = 0
+HIDDEN_BY_SELF = 1
+VISIBLE = 2
+HIDDEN_BY_OTHER = 3
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,7 +31,9 @@ SEGMENTS = {
 }
 # How long a piece of a segment is in which its halves are told apart.
 SLICE_M = 0.03
-_BACK, _LEFT, _DOWN = np.array([0.0, 1, 0]), np.array([1.0, 0, 0]), np.array([0.0, 0, -1])
+_BACK = np.array([0.0, 1, 0])
+_LEFT = np.array([1.0, 0, 0])
+_DOWN = np.array([0.0, 0, -1])
 
 
 def joint_segments(skeleton: Skeleton, roles: Mapping[str, str]) -> list[str]:

@@ -20,7 +20,8 @@ from mimegen.pointlight import lights
 
 # Who plays the second person where nobody says, and with everybody else. Beside a spacesuit nobody
 # in plain sight may tell what is done.
-PARTNERS, PARTNER = {"woman": "man", "spacesuit": "spacesuit"}, "woman"
+PARTNERS = {"woman": "man", "spacesuit": "spacesuit"}
+PARTNER = "woman"
 RIGGED_SUFFIXES = {".fbx", ".glb", ".gltf", ".vrm"}
 
 

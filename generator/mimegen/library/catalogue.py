@@ -23,7 +23,8 @@ from mimegen.library.naming import (
 from mimegen.library.sets import ActionSet, read_sets
 from mimegen.library.takefile import mocap_takes
 
-SCORE_SUFFIX, GAIT_SUFFIX = ".score.yaml", ".gait.yaml"
+SCORE_SUFFIX = ".score.yaml"
+GAIT_SUFFIX = ".gait.yaml"
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,8 @@ COLUMNS = {
     "fps": "fps", "fps_of_file": "fps",
 }
 _DELIMITERS = (",", ";", "\t")
-_YES, _NO = ("yes", "true", "1", "x"), ("no", "false", "0")
+_YES = ("yes", "true", "1", "x")
+_NO = ("no", "false", "0")
 # Labels of one cell are parted by this.
 _BETWEEN_LABELS = "|"
 

@@ -18,7 +18,8 @@ from mimegen.scenes.compiling import Compiled, compiled
 from mimegen.scenes.parts import Known
 from mimegen.scenes.scene import Step, read_scene
 
-SCENE, STANDING = "scene", "standing"
+SCENE = "scene"
+STANDING = "standing"
 
 
 @dataclass(frozen=True, kw_only=True)

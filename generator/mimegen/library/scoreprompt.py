@@ -24,7 +24,8 @@ LANGUAGE = ("Phases", "Places and directions", "Hands", "Imagined things", "Feet
             "What the engine adds", "Two performers", "Faces", "What happens when",
             "What must be seen", "What reads well", "action.yaml")
 # An action's own words count for more than the rest that is said of it.
-_WORDS, _REST = 0.7, 0.3
+_WORDS = 0.7
+_REST = 0.3
 _TASK = """\
 # Write an action for mimegen
 

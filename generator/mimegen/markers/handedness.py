@@ -9,7 +9,8 @@ from mimegen.motion.quaternions import FloatArray
 
 # Arms move too much to be compared with a rest pose.
 LOOSE = ("Arm", "Hand")
-MOST_FRAMES, LEAST_MARKERS = 200, 6
+MOST_FRAMES = 200
+LEAST_MARKERS = 6
 MIRRORED_SHARE = 0.9
 
 

@@ -16,7 +16,8 @@ from mimegen.motion import Skeleton
 from mimegen.motion.quaternions import FloatArray
 
 # Each limb's joint, what shows it, and the joints from which markers show the limb at all.
-LEG, ARM = ("UpLeg", "Leg", "Foot"), ("Arm", "ForeArm", "Hand")
+LEG = ("UpLeg", "Leg", "Foot")
+ARM = ("Arm", "ForeArm", "Hand")
 SHOWN_BY = {"Leg": (("lateral_knee", "medial_knee"), LEG),
             "Foot": (("lateral_ankle", "medial_ankle"), LEG),
             "ToeBase": (("forefoot", "first_toe_joint", "fifth_toe_joint", "toe_tip"), LEG),

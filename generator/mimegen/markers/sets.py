@@ -15,7 +15,8 @@ from mimegen.base.yaml_file import Strict, Vector, YamlFile, read_yaml_once
 from mimegen.motion.quaternions import FloatArray
 
 # Labels fit a set where so many of its markers, and this share of all of them, are there.
-LEAST_MARKERS, LEAST_SHARE = 8, 0.25
+LEAST_MARKERS = 8
+LEAST_SHARE = 0.25
 MIDDLE = ("Hips", "Spine2", "Head")
 FINGERS = "fingers"
 

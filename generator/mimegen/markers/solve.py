@@ -25,8 +25,10 @@ from mimegen.motion.quaternions import FloatArray
 CALIBRATION_FRAMES = 120
 TETHER = 0.1
 LOOSE_TETHER = 0.01
-COARSE_OUTLIER, OUTLIER = 1.0, 0.06
-LEAST_SEEN, WHOLE_SHARE = 0.5, 0.75
+COARSE_OUTLIER = 1.0
+OUTLIER = 0.06
+LEAST_SEEN = 0.5
+WHOLE_SHARE = 0.75
 # A joint counts as seen while this share of the markers that show it is.
 SEEN_SHARE = 0.5
 # How far (radians) a foot is thought to turn where nothing shows its toes.
@@ -35,7 +37,8 @@ HELD_FOOT = (0.3, 0.1, 0.1)
 BELIEVABLE = (0.3, 2.0)
 # A marker seen in less than this share of the frames shows nothing.
 NEVER_SEEN = 0.02
-BRIDGE_SIGMA, BRIDGE_SIGMA_M = 0.15, 0.05
+BRIDGE_SIGMA = 0.15
+BRIDGE_SIGMA_M = 0.05
 # A marker further off than this (metres) says that the fit of its frame has gone astray.
 ASTRAY = 0.08
 

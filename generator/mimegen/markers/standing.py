@@ -21,11 +21,13 @@ TRUNK = ("Spine2", "LeftShoulder", "RightShoulder")
 PELVIS = ("left_asis", "right_asis", "left_psis", "right_psis")
 FEET = tuple(f"{side}_{part}" for side in ("left", "right") for part in (
     "lateral_ankle", "medial_ankle", "heel", "first_toe_joint", "fifth_toe_joint"))
-LEAST_ON_TRUNK, LEAST_ON_PELVIS = 3, 3
+LEAST_ON_TRUNK = 3
+LEAST_ON_PELVIS = 3
 # The share of the trunk's lean that the pelvis takes.
 LEAN = 0.5
 # Who keeps within this (m) stands in one place; the feet of others glide along, eased (s).
-ONE_PLACE, EASE_S = 0.35, 0.5
+ONE_PLACE = 0.35
+EASE_S = 0.5
 
 
 def shows_upper_body_alone(landmarks: Sequence[Landmark]) -> bool:

@@ -11,7 +11,8 @@ from mimegen.markers.sets import Landmark
 from mimegen.motion import Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
 
-HANGING_DEG, BENT_DEG = 72.0, 15.0
+HANGING_DEG = 72.0
+BENT_DEG = 15.0
 # Upper before lower: the bone that turns, and the joint at its end.
 LIMBS = (("UpLeg", "Leg"), ("Leg", "Foot"), ("Arm", "ForeArm"), ("ForeArm", "Hand"))
 

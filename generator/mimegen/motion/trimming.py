@@ -16,13 +16,20 @@ MOVING_PARTS = ("head", "left_hand", "right_hand", "left_forearm", "right_forear
                 "right_foot", "left_shin", "right_shin", "hips")
 # Standing people sway and breathe: below this speed (m/s) of the fastest part they rest. In fast
 # takes that is more, by a share of the take's own speed.
-LEAST_SPEED, MOST_SPEED, SHARE_OF_SPEED = 0.10, 0.25, 0.06
+LEAST_SPEED = 0.10
+MOST_SPEED = 0.25
+SHARE_OF_SPEED = 0.06
 SMOOTHING_S = 0.08
 # Rests at the ends that are longer are cut to what leads into the movement and out of it.
-IDLE_S, LEAD_S = 0.6, 0.3
-T_POSE_S, T_POSE_SPEED, T_POSE_BY_S, ARMS_DOWN_WITHIN_S = 0.2, 0.5, 2.0, 3.0
+IDLE_S = 0.6
+LEAD_S = 0.3
+T_POSE_S = 0.2
+T_POSE_SPEED = 0.5
+T_POSE_BY_S = 2.0
+ARMS_DOWN_WITHIN_S = 3.0
 SETTLED_WITHIN_S = 1.5
-REST_S, LEAST_SEGMENT_S = 1.0, 1.0
+REST_S = 1.0
+LEAST_SEGMENT_S = 1.0
 
 
 @dataclass(frozen=True)

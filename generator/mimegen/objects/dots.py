@@ -19,7 +19,8 @@ from mimegen.pointlight.spec import Display, changed
 from mimegen.pointlight.stimulus import Stimulus
 from mimegen.production.displays import write_display
 
-SHEET_FRAMES, SHEET_COLUMNS = 8, 4
+SHEET_FRAMES = 8
+SHEET_COLUMNS = 4
 
 
 def display_named(name: str, manipulations: tuple[str, ...], options: dict[str, Any]) -> Display:

@@ -20,10 +20,16 @@ ELEVATION_DEG = 12.0
 # Tiles are painted larger and shrunk, for smooth edges.
 OVERSAMPLING = 2
 LIGHT_FROM = np.array([0.35, -0.65, 0.68])
-SKY, GROUND_LINE, SHADOW = (248, 248, 246), (216, 216, 212), (150, 150, 150)
+SKY = (248, 248, 246)
+GROUND_LINE = (216, 216, 212)
+SHADOW = (150, 150, 150)
 FALLBACK_COLOR = (0.55, 0.55, 0.58)
 
-SKIN, SHIRT, TROUSERS, SHOES, HAIR = "skin", "shirt", "trousers", "shoes", "hair"
+SKIN = "skin"
+SHIRT = "shirt"
+TROUSERS = "trousers"
+SHOES = "shoes"
+HAIR = "hair"
 CAPSULE_COLORS: dict[str, tuple[float, float, float]] = {
     SKIN: (0.72, 0.44, 0.31), SHIRT: (0.10, 0.35, 0.62), TROUSERS: (0.16, 0.16, 0.20),
     SHOES: (0.55, 0.08, 0.06), HAIR: (0.05, 0.03, 0.02),

@@ -21,10 +21,17 @@ COLORS = {"left arm": "#0072b2", "left fingers": "#56b4e9", "left leg": "#009e73
           "doubtful": "#d40000"}
 LEG_PARTS = ("thigh", "shin", "foot", "toe")
 ARM_PARTS = ("clavicle", "upper_arm", "forearm", "hand")
-MOMENTS, LEAST_PANELS = 5, 3
+MOMENTS = 5
+LEAST_PANELS = 3
 # In points; pictures are painted at twice that.
-PANEL, MARGIN, LEGEND, TITLE, SCALE = (230, 270), 16, 36, 40, 2
-PAPER, INK, FAINT = "#ffffff", "#222222", "#d9d9d9"
+PANEL = (230, 270)
+MARGIN = 16
+LEGEND = 36
+TITLE = 40
+SCALE = 2
+PAPER = "#ffffff"
+INK = "#222222"
+FAINT = "#d9d9d9"
 
 
 def part_of(role: str | None) -> str:

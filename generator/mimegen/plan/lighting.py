@@ -22,7 +22,8 @@ from mimegen.shots.config import Light, RenderConfig, WideSun
 from mimegen.shots.shadow import cone, sun_share
 
 # No light comes from lower, for shadows would have no end; suns are no wider.
-LOWEST_DEG, WIDEST_DEG = 20.0, 90.0
+LOWEST_DEG = 20.0
+WIDEST_DEG = 90.0
 # Some sky is left everywhere.
 LEAST_SKY = 0.005
 # How much of the suns' light a body itself throws back into its shadow; seen in joint renders.

@@ -30,7 +30,9 @@ DIGITS = 3
 # What is looked at once takes a fifth of a second, so it is kept for other processes.
 SHOWN = "shown"
 # A standing person: height, head and reach of the arms from the middle, in metres.
-STANDING_M, HEAD_M, REACH_M = 1.8, 1.65, 0.4
+STANDING_M = 1.8
+HEAD_M = 1.65
+REACH_M = 0.4
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,8 @@ from mimegen.shots.skinning import BodySkin, body_skin, joint_columns
 REACH = 1.75
 REACH_SLACK_M = 0.02
 REACH_QUANTILE = 0.4
-_REACH_POSES, _REACH_SIDES = 4, 8
+_REACH_POSES = 4
+_REACH_SIDES = 8
 
 
 @dataclass(frozen=True, eq=False)

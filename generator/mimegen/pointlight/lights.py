@@ -11,7 +11,8 @@ from mimegen.readers.roles import find_roles
 RADIUS_M = 0.028
 STRENGTH = 2.5
 WHITE = (1.0, 1.0, 1.0)
-_AROUND, _UP = 16, 10
+_AROUND = 16
+_UP = 10
 
 
 def light_set() -> DotSet:

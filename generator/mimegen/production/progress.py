@@ -18,7 +18,9 @@ from rich.progress import (
 LOG_EVERY_SECONDS = 10.0
 SHOW_IN_CELL_EVERY_SECONDS = 0.25
 # Before so much is done, the time that is left is anybody's guess.
-LEAST_FRAMES, LEAST_SHARE, LEAST_SECONDS = 10, 0.03, 10.0
+LEAST_FRAMES = 10
+LEAST_SHARE = 0.03
+LEAST_SECONDS = 10.0
 
 
 class Reporter:

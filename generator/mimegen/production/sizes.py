@@ -13,7 +13,8 @@ ENOUGH = 8
 MOST_PICTURES = 5000
 # What is left is dealt out so that each worker still gets so many tasks, none shorter than this:
 # otherwise all would wait for the last one in the end.
-TASKS_TO_THE_END, LEAST_S = 3, 4.0
+TASKS_TO_THE_END = 3
+LEAST_S = 4.0
 
 
 @dataclass

@@ -9,7 +9,8 @@ from mimegen.base.files import publish
 from mimegen.manifest.file import rows_of
 from mimegen.manifest.row import Row
 
-TRIALS, TRIALS_JSON = "trials.csv", "trials.json"
+TRIALS = "trials.csv"
+TRIALS_JSON = "trials.json"
 COLUMNS = ("file", "action", "take", "seed", "condition", "azimuth_deg", "dots_seed", "duration_s",
            "fps", "frames", "labels")
 

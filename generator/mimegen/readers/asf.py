@@ -10,8 +10,10 @@ from mimegen.motion import Skeleton
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.text import number_of, text_of, with_decimal_points, without_comments
 
-LARGEST, MOST_BONES = 1e6, 1000
-TURNS, SHIFTS = ("rx", "ry", "rz"), ("tx", "ty", "tz")
+LARGEST = 1e6
+MOST_BONES = 1000
+TURNS = ("rx", "ry", "rz")
+SHIFTS = ("tx", "ty", "tz")
 
 
 @dataclass

@@ -12,11 +12,14 @@ from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.gaps import WHY, long_gap
 from mimegen.readers.text import number_of, with_decimal_points, without_comments
 
-LARGEST, MOST_JOINTS = 1e6, 1000
+LARGEST = 1e6
+MOST_JOINTS = 1000
 # A frame lasts from here to there (s); beyond, a frame time is in another unit, or none.
-SHORTEST_S, LONGEST_S = 1e-4, 1.0
+SHORTEST_S = 1e-4
+LONGEST_S = 1.0
 # So many frames, and this share of them, may be missing before a file counts as truncated.
-MISCOUNTED, MISCOUNTED_SHARE = 2, 0.01
+MISCOUNTED = 2
+MISCOUNTED_SHARE = 0.01
 # Lines that begin so hold a name, up to a brace.
 NAMED = ("ROOT", "JOINT", "END")
 HEAD = re.compile(r"(Frames|Frame\s*Time)\s*:\s*(\S*).*", re.IGNORECASE)

@@ -15,7 +15,8 @@ from mimegen.readers.options import AS_FOUND, ReadOptions
 from mimegen.readers.points import UNLABELLED, Points, read_points, stood_up
 from mimegen.readers.recording import Recording
 
-GOOD_FIT_MM, NO_BODY_MM = 15.0, 60.0
+GOOD_FIT_MM = 15.0
+NO_BODY_MM = 60.0
 # What files of markers are called.
 KINDS = {".trc": "TRC", ".csv": "Motive"}
 # How sure a joint is that no marker shows.

@@ -21,10 +21,13 @@ from mimegen.base.paths import source_file
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.separate import load_answer
 
-MOST_POINTS, MOST_FRAMES, LARGEST = 5000, 10_000_000, 1e6
+MOST_POINTS = 5000
+MOST_FRAMES = 10_000_000
+LARGEST = 1e6
 SECONDS_TO_READ = 20
 # Intel, DEC and SGI/MIPS, as the parameter section numbers them.
-BLOCK, PROCESSORS = 512, (84, 85, 86)
+BLOCK = 512
+PROCESSORS = (84, 85, 86)
 # Parameters of the POINT group that list the labels of what is stored as points but is no place.
 NOT_PLACES = ("ANGLES", "FORCES", "MOMENTS", "POWERS", "SCALARS")
 # The parameters that say which axis points right, and which up, where a program shows the points.

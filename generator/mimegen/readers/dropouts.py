@@ -18,17 +18,23 @@ from mimegen.motion.quaternions import FloatArray
 IntArray = NDArray[np.intp]
 
 # Leaps: of a joint's rotation and of the whole pose in degrees, of the root in body sizes.
-SPIKE_DEG, ZERO_DEG, ZERO_POSE_DEG, SPIKE_SIZES = 25.0, 10.0, 2.0, 0.06
+SPIKE_DEG = 25.0
+ZERO_DEG = 10.0
+ZERO_POSE_DEG = 2.0
+SPIKE_SIZES = 0.06
 # The steps before and after a leap, and the way across a spike, are at most these shares of it.
-CALM, ACROSS = 0.25, 0.5
+CALM = 0.25
+ACROSS = 0.5
 # A spike leaves and returns within this time (s): no joint of a person does so from rest to rest.
-SPIKE_S, LONGEST_SPIKE = 0.085, 3
+SPIKE_S = 0.085
+LONGEST_SPIKE = 3
 # What is lost in more of the frames than this is how the file moves.
 MOST_LOST = 0.1
 # A value that is zero in more of the frames than this is how the file has it.
 MOST_ZEROS = 0.5
 UNTURNED = 1e-9
-MOST_SPANS, MOST_NAMES = 4, 3
+MOST_SPANS = 4
+MOST_NAMES = 3
 
 
 class _Track(NamedTuple):

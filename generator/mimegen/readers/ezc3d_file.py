@@ -13,7 +13,8 @@ from typing import Any
 import ezc3d
 import numpy as np
 
-BYTES_TO_READ, SECONDS_TO_READ = 4 << 30, 20
+BYTES_TO_READ = 4 << 30
+SECONDS_TO_READ = 20
 SCREEN = ("X_SCREEN", "Y_SCREEN")
 NOT_PLACES = ("ANGLES", "FORCES", "MOMENTS", "POWERS", "SCALARS")
 

@@ -15,7 +15,10 @@ from mimegen.base.foreign import refuse_foreign
 from mimegen.readers.files import buffers_beside
 
 GLTF_SUFFIXES = (".glb", ".gltf", ".vrm", ".vrma")
-MAGIC, JSON_CHUNK, HEADER, CHUNK_HEADER = b"glTF", b"JSON", 12, 8
+MAGIC = b"glTF"
+JSON_CHUNK = b"JSON"
+HEADER = 12
+CHUNK_HEADER = 8
 MESHOPT = ("EXT_meshopt_compression", "KHR_meshopt_compression")
 BASIS = "KHR_texture_basisu"
 MOVES = ("translation", "rotation", "scale")

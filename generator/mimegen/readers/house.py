@@ -29,15 +29,19 @@ MARKERS = ("C3D", "TRC", "Motive")
 TYPICAL_HEIGHT = 1.7
 # How sure a limb's roles are at least whose sides the body's front has told.
 EXCHANGED = 0.8
-BELIEVED, NO_UNIT = "the file states it", "no common unit fits"
+BELIEVED = "the file states it"
+NO_UNIT = "no common unit fits"
 # Winter, "Biomechanics and Motor Control of Human Movement" (2009), figure 4.1.
 LEG_SHARE_OF_HEIGHT = 0.491
 LARGEST_TWIST = 75.0
-LONGEST_JUMP, FLOATING = 0.75, 0.08
-SOLE_TO_ANKLE, SOLE_TO_TOE = 0.039, 0.013
+LONGEST_JUMP = 0.75
+FLOATING = 0.08
+SOLE_TO_ANKLE = 0.039
+SOLE_TO_TOE = 0.013
 # Of the body's size: where the lowest point of who lies on the ground or a bench is above zero, and
 # how far from zero that of who stands is not.
-GROUND, OFF_GROUND = (-0.06, 0.35), 0.15
+GROUND = (-0.06, 0.35)
+OFF_GROUND = 0.15
 # Of the height: a body that reaches so far below its resting feet stands on something else.
 BELOW_FEET = 0.08
 

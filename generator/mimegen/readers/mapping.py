@@ -13,7 +13,8 @@ from mimegen.base.yaml_file import YamlFile
 from mimegen.readers.fingers import FINGERS
 from mimegen.readers.names import SIDES
 
-MOST_SPINES, MOST_NECKS = 9, 5
+MOST_SPINES = 9
+MOST_NECKS = 5
 FINGER_BONES = tuple(f"{finger}{number}" for finger in FINGERS for number in (1, 2, 3))
 ROLES = ("hips", "chest", "head", *(f"spine{i + 1}" for i in range(MOST_SPINES)),
          *(f"neck{i + 1}" for i in range(MOST_NECKS)),

@@ -17,7 +17,8 @@ from mimegen.readers.c3d_file import Trajectories
 from mimegen.readers.text import text_of
 
 UNITS = {"millimeters": "mm", "centimeters": "cm", "meters": "m"}
-MARKERS, BODIES = ("Marker", "Bone Marker"), ("Rigid Body", "Rigid Body Marker")
+MARKERS = ("Marker", "Bone Marker")
+BODIES = ("Rigid Body", "Rigid Body Marker")
 LEAST_MARKERS = 8
 MOST_CELLS = 100_000_000
 

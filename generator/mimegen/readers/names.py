@@ -11,7 +11,8 @@ from mimegen.base.yaml_file import Strict, read_yaml_once
 
 SIDES = ("left", "right")
 # This many names have a common beginning where more than this share has it.
-LEAST_NAMES, MOST = 10, 0.8
+LEAST_NAMES = 10
+MOST = 0.8
 Found = dict[str, tuple[str, float]]
 Names = tuple[str, ...]
 PairedRole = Literal["upper_arm", "clavicle", "forearm", "hand", "thigh", "shin", "foot", "toe"]

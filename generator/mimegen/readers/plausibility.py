@@ -30,20 +30,31 @@ from mimegen.readers.posture import (
 from mimegen.readers.sides import pointing
 
 # Sine of 20 degrees: models of knees bend the wrong way by a few.
-WRONG_BEND, WRONG_KNEES, WRONG_ELBOWS = 0.35, 0.03, 0.2
+WRONG_BEND = 0.35
+WRONG_KNEES = 0.03
+WRONG_ELBOWS = 0.2
 # A hanging upper arm (cosine), a forearm that points back from it, and how bent the elbow is then.
-HANGS, POINTS_BACK, STRAIGHT = 0.8, -0.75, 0.87
+HANGS = 0.8
+POINTS_BACK = -0.75
+STRAIGHT = 0.87
 # Faster than any person has run (12.4 m/s), over this time.
-FASTEST_RUN, SPEED_OVER_S = 12.0, 0.1
+FASTEST_RUN = 12.0
+SPEED_OVER_S = 0.1
 # Metres in one step amid steps of a quarter of it.
-LEAP_M, CALM = 0.3, 0.25
+LEAP_M = 0.3
+CALM = 0.25
 NEARLY_ALL = 0.95
 # Of the leg, from hip to ankle: people (Winter 2009, figure 4.1: 0.68 and 0.55), and as far as
 # characters stray. Beyond the trunk's ANIMAL limit they are no people.
-ARM_TO_LEG, TRUNK_TO_LEG, UNLIKE_SIDES = (0.5, 1.05), (0.35, 1.0), 1.15
-ON_ALL_FOURS, EVER_UPRIGHT = 0.5, 0.02
+ARM_TO_LEG = (0.5, 1.05)
+TRUNK_TO_LEG = (0.35, 1.0)
+UNLIKE_SIDES = 1.15
+ON_ALL_FOURS = 0.5
+EVER_UPRIGHT = 0.02
 # Metres in which nothing counts as moving; seconds, and a share of the file, that stand still.
-NO_MOTION_M, FROZEN_S, FROZEN_SHARE = 0.002, 1.0, 0.1
+NO_MOTION_M = 0.002
+FROZEN_S = 1.0
+FROZEN_SHARE = 0.1
 
 
 def refuse_animals(file: Path, motion: Motion, roles: Mapping[str, str], insisted: bool

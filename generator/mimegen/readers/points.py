@@ -23,7 +23,9 @@ from mimegen.readers.trc import read_trc
 
 UNITS = {"mm": 0.001, "cm": 0.01, "dm": 0.1, "m": 1.0, "in": 0.0254, "inch": 0.0254, "ft": 0.3048}
 # The largest side of the box around one person's markers, in metres, and what is usual.
-LEAST_SIZE, LARGEST_SIZE, USUAL_SIZE = 0.4, 3.5, 1.4
+LEAST_SIZE = 0.4
+LARGEST_SIZE = 3.5
+USUAL_SIZE = 1.4
 UNLABELLED = re.compile(rf"(\*|U_|unl?abell?ed|unidentified|uname\*?|{NUMBERED})[\s_-]*\d*",
                         re.IGNORECASE)
 CALCULATED = re.compile(r"\w*(Angles?|Forces?|Moments?|Powers?|GRF)V?", re.IGNORECASE)
@@ -33,7 +35,9 @@ AXIS_ENDS = "OALP"
 ANY_SIZE = (0.02, 20.0)
 # A direction that goes less than this share of the markers' size says nothing of the vertical;
 # markers that span so much (m), so much more than along the stated vertical, are a standing person.
-LIKELY, STANDING, WIDER = 0.1, 1.2, 1.5
+LIKELY = 0.1
+STANDING = 1.2
+WIDER = 1.5
 AXIS = re.compile(r"[+-]?[XYZ]", re.IGNORECASE)
 # Names that programs give to the markers of any rigid body.
 GENERIC = re.compile(r"(marker|m|p|pt|point|body)?[\s_-]*\d+", re.IGNORECASE)

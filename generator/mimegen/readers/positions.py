@@ -22,7 +22,8 @@ from mimegen.readers.names import SIDES
 # The sine of a limb's bend at which its plane begins to tell, and from which it tells alone.
 BENT = (0.12, 0.35)
 # Seconds over which the axis of a hinge is smoothed, and a planted foot is let go.
-HINGE_S, BLEND_S = 0.06, 0.12
+HINGE_S = 0.06
+BLEND_S = 0.12
 # A planted foot that would have to go further than this (metres, of a body of 1.7 m) is not.
 MOST_PLANTED = 0.01
 LEFT = np.array([1.0, 0.0, 0.0])

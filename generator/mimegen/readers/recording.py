@@ -10,7 +10,8 @@ from mimegen.motion import Motion
 from mimegen.readers.roles import ESSENTIAL
 
 # Roles less sure than this, and markers further off, are worth a second look.
-SURE, GOOD_FIT_MM = 0.75, 15.0
+SURE = 0.75
+GOOD_FIT_MM = 15.0
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,7 +24,9 @@ ESSENTIAL = ("hips", "head", *(f"{side}_{part}" for side in SIDES for part in
              ("upper_arm", "forearm", "thigh", "shin", "foot")))
 # An essential role that is less sure than this is not used.
 SAFE = 0.5
-BORNE_OUT, BY_NAME_AGAINST_SHAPE, NOT_BELOW = 0.7, 0.6, 0.4
+BORNE_OUT = 0.7
+BY_NAME_AGAINST_SHAPE = 0.6
+NOT_BELOW = 0.4
 MOST_DOUBTS = 3
 
 

@@ -13,7 +13,9 @@ FACTORS = (10.0, 100.0, 1000.0, 0.1, 0.01, 0.001)
 POSES = 120
 # Of the body's size: how near to the file's ground the lowest joint must come once it is scaled,
 # how far it must be as it is, and how much its height may waver where nothing in the pose tells.
-NEAR, FAR, STEADY = 0.1, 0.3, 0.04
+NEAR = 0.1
+FAR = 0.3
+STEADY = 0.04
 # Of the body's size: where the lowest joint of who lies on the ground or a bench is above it.
 LYING = (0.0, 0.35)
 # Who jumps or runs is in the air for most frames: this percentile of heights is on the ground.

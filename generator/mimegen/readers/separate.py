@@ -19,7 +19,9 @@ from mimegen.base.paths import source_file
 # From it on Blender's own importer reads FBX, and actions have slots.
 OLDEST_READER = (4, 5)
 # Of processor time. A megabyte of keys takes three seconds on a slow core.
-SECONDS_TO_READ, SECONDS_PER_MEGABYTE, GIBIBYTES_TO_READ = 40.0, 20.0, 6.0
+SECONDS_TO_READ = 40.0
+SECONDS_PER_MEGABYTE = 20.0
+GIBIBYTES_TO_READ = 6.0
 # How many times that of elapsed time, for a machine that is busy with other things.
 TIMEOUT_FACTOR = 10
 # Blender's importers multiply in single precision by OpenBLAS, whose last bits are another on every

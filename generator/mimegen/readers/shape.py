@@ -22,14 +22,18 @@ from mimegen.readers.joint_tree import JointTree
 BRANCHES = 8
 # So many pairs of limbs, and branches between arms that may be necks, are looked at: a person has
 # few, and each pair of legs is tried with each pair of arms.
-MOST_PAIRS, MOST_NECKS = 40, 24
-STRAIGHT, COST_OF_A_JOINT_BETWEEN, MOST_JOINTS_BETWEEN = 0.97, 1.2, 2
+MOST_PAIRS = 40
+MOST_NECKS = 24
+STRAIGHT = 0.97
+COST_OF_A_JOINT_BETWEEN = 1.2
+MOST_JOINTS_BETWEEN = 2
 # Of the height, after Winter (2009), figure 4.1: means over people, and how far rigs stray (log).
 LEGS = 0.491
 PROPORTIONS = {"arm": (0.332, 0.30), "trunk": (0.27, 0.35), "forearm to upper arm": (0.85, 0.40),
                "shin to thigh": (1.0, 0.25), "left to right": (1.0, 0.08),
                "limb to longest": (1.0, 0.30)}
-HEAD_ABOVE_SHOULDERS, HEAD_STRAYS = (0.03, 0.085, 0.155), 0.04
+HEAD_ABOVE_SHOULDERS = (0.03, 0.085, 0.155)
+HEAD_STRAYS = 0.04
 WORST_COST = 8.0
 # Shoulders and hips whose left sides differ more than this (cosine) leave left and right unsure.
 LEAST_ALONG = 0.6

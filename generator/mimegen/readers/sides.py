@@ -21,11 +21,15 @@ from mimegen.readers.posture import (
 
 ARMS = ("clavicle", "upper_arm", "forearm", "hand", "thumb", "index", "middle", "ring", "pinky")
 # Degrees: a body that twists further has wrong sides, or a pelvis that has drifted.
-FURTHEST_TWIST, OPPOSITE_TWIST = 75.0, 135.0
+FURTHEST_TWIST = 75.0
+OPPOSITE_TWIST = 135.0
 # A foot that points (cosine) less far says nothing; a wrong one is so in that share of frames.
-TOES_TELL, WRONG_SHARE = 0.4, 0.9
+TOES_TELL = 0.4
+WRONG_SHARE = 0.9
 # Sines of bends: on average over both knees, and of a knee that is surely bent.
-KNEES_TELL, SURELY_BENT, KNEES_ALONE = 0.05, 0.3, 0.25
+KNEES_TELL = 0.05
+SURELY_BENT = 0.3
+KNEES_ALONE = 0.25
 ELBOWS_TELL = 0.03
 
 

@@ -25,7 +25,8 @@ from mimegen.readers.smpl.parameters import Parameters, UnreadableError, numbers
 from mimegen.readers.smpl.reading import World, held_if_single, rate_of, upright
 from mimegen.readers.smpl.rotations import WrongNumbersError, is_numeric, rotations_of
 
-SMALL, WHOLE = 30, 77
+SMALL = 30
+WHOLE = 77
 WORLD = World("Y", "Kimodo has Y up", "Kimodo", 30.0)
 FINGERS = ("Thumb", "Index", "Middle", "Ring", "Pinky")
 # Joints may slide so far (metres) in their parents before the rotations are not theirs.

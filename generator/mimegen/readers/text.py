@@ -19,10 +19,12 @@ OLD_ENCODINGS = {"cp932": "Shift-JIS", "euc_jp": "EUC-JP", "gb18030": "GB 18030"
                  "cp949": "EUC-KR", "big5": "Big5", "cp1252": "Windows-1252", "latin-1": "Latin-1"}
 ONE_BYTE = ("cp1252", "latin-1")
 # So much of a file shows which encoding it has, and so many zero bytes (a share) are no accident.
-SAMPLE, ZEROS = 200_000, 0.3
+SAMPLE = 200_000
+ZEROS = 0.3
 COMMENT = re.compile(r"(?:^|\s)(?:#|//|;|%).*")
 HAS_COMMENT = re.compile(r"#|//|;|%")
-COMMA, POINT = re.compile(r"(?<=\d),(?=\d)"), re.compile(r"\d\.\d")
+COMMA = re.compile(r"(?<=\d),(?=\d)")
+POINT = re.compile(r"\d\.\d")
 
 
 # How programs write what is no number: C, Python, and Microsoft's C.

@@ -18,7 +18,9 @@ from mimegen.readers.text import text_of
 
 # The columns before the markers': number and time of the frame.
 BEFORE = 2
-MOST_MARKERS, MOST_FRAMES, LARGEST = 5000, 10_000_000, 1e6
+MOST_MARKERS = 5000
+MOST_FRAMES = 10_000_000
+LARGEST = 1e6
 # The rate of the header and that of the times may differ by this share.
 SAME_RATE = 0.02
 

@@ -15,7 +15,8 @@ from mimegen.shots.devices import Device
 from mimegen.store.store import Store
 
 # How long a task should last: starting one costs nothing on this machine.
-TASK_S, CLUSTER_TASK_S = 30.0, 120.0
+TASK_S = 30.0
+CLUSTER_TASK_S = 120.0
 Say = Callable[[str], None]
 
 

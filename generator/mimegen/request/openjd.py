@@ -6,7 +6,8 @@ from typing import Any
 from mimegen.request.planfile import PlanFile
 
 # How long a chunk of frames shall take, and how many it has where nobody measured.
-CHUNK_SECONDS, CHUNK_FRAMES = 180, 24
+CHUNK_SECONDS = 180
+CHUNK_FRAMES = 24
 
 
 def job_template(path: Path, plan_file: PlanFile, name: str, command: str,

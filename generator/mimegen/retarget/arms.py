@@ -36,7 +36,9 @@ from mimegen.retarget.solving import solve_triples
 
 # Balls of an arm: bones, and how far along them.
 PARTS = ((0, np.linspace(0.4, 0.9, 4)), (1, np.linspace(0.0, 1.0, 9)), (2, np.linspace(0.2, 1, 4)))
-UPPER, FOREARM, PALM = 0, 1, 2
+UPPER = 0
+FOREARM = 1
+PALM = 2
 OF_BONE = np.repeat([bone for bone, _ in PARTS], [len(along) for _, along in PARTS])
 # Which of the left arm's bones is held against which of the right's.
 PAIRS = ((1, 1), (0, 1), (1, 0), (0, 0))
@@ -44,14 +46,18 @@ HELD = np.reshape([pair in (*PAIRS, (PALM, PALM)) for pair in product(OF_BONE, r
                   (len(OF_BONE),) * 2)
 # Arms are taken out of one another across their bones, not along them, so many times rather, palms
 # not along either; where their axes meet, within so much (m), straight across.
-FLAT, THIN = 10.0, 0.005
+FLAT = 10.0
+THIN = 0.005
 # From so deep (m) on arms that are on the wrong side of one another change sides in full.
 PASSED = 0.03
 # How often arms are pushed apart, and how far (radians) they turn for it at most each time.
-ROUNDS, MOST = 8, 0.35
+ROUNDS = 8
+MOST = 0.35
 # What a wrist's way costs against an elbow's: of free hands, and what is added for those that touch
 # something, to part arms, palms, and arms from the trunk, where they have no other way.
-FROM_ARMS, FROM_PALMS, FROM_TRUNK = (4.0, 2e4), (4.0, 0.0), (8.0, 40.0)
+FROM_ARMS = (4.0, 2e4)
+FROM_PALMS = (4.0, 0.0)
+FROM_TRUNK = (8.0, 40.0)
 # What it costs to part wrists of hands that hold one shaft.
 PARTING = 10000.0
 # What turning itself costs (m2): nearly straight arms would turn about themselves for nothing.
@@ -62,10 +68,14 @@ INWARDS = 3.0
 GIVES = 0.04
 # So deep (m) balls of upper arms may, if they are so thick (m) or thicker; thinner ones deeper by
 # so many times what they are thinner.
-DEEP, THICK, MORE = (0.115, 0.07, 0.05, 0.04), (0.090, 0.086, 0.079, 0.074), 3.5
+DEEP = (0.115, 0.07, 0.05, 0.04)
+THICK = (0.090, 0.086, 0.079, 0.074)
+MORE = 3.5
 # Upper arms reach forward in full from this cosine on; those that do not may lie deeper by so much
 # (m), and those whose hands hold one shaft or each other, which would part, by the other.
-AHEAD, BESIDE, TOGETHER = 0.4, 0.1, 0.04
+AHEAD = 0.4
+BESIDE = 0.1
+TOGETHER = 0.04
 # How much (m2) a push yields where the pose cannot.
 YIELDS = 0.01
 # The cutoff (Hz) of the low-pass of turns where arms touch, see `smoothest`.

@@ -28,9 +28,11 @@ from mimegen.retarget.hands import arms_bent, has_arms, wrists_of
 from mimegen.retarget.obstacles import Depths, HandAndForearm, fingers_of_hands, limbs_of
 from mimegen.retarget.pushes import GIRDLE, wrists_pushed
 
-PROJECTIONS, ROUNDS = 8, 3
+PROJECTIONS = 8
+ROUNDS = 3
 # What lies less deep (m) once fingers are bent moves no hand.
-LEFT, LEFT_ROUNDS = 0.006, 2
+LEFT = 0.006
+LEFT_ROUNDS = 2
 # Hands settle at HANDS_HZ: so many frames a second tell where they are pushed.
 LOOKED_AT_HZ = 30.0
 # Wrists that are so near (m) to where they should be are there.

@@ -20,7 +20,8 @@ from mimegen.retarget.limbs import bent_to
 from mimegen.retarget.smoothing import as_lively, calmed, smooth_cover, smoothest
 from mimegen.retarget.stance import RESTING_SPEED, Sole, resting_height, sole, source_contacts
 
-UP, LEVEL = np.array([0.0, 0.0, 1.0]), np.array([1.0, 1.0, 0.0])
+UP = np.array([0.0, 0.0, 1.0])
+LEVEL = np.array([1.0, 1.0, 0.0])
 
 
 @dataclass(frozen=True)

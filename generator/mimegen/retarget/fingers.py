@@ -12,7 +12,8 @@ from mimegen.motion.quaternions import FloatArray
 from mimegen.retarget.obstacles import Depths, HandAndForearm
 
 # How far (m) out points are taken, and how far (radians) fingers and thumbs bend for it.
-CLEAR, BEND = 0.003, np.radians(30.0)
+CLEAR = 0.003
+BEND = np.radians(30.0)
 # A finger that points along its way out bends as if it pointed across by this share.
 SLANTING = 0.4
 # How slowly (s) fingers bend.

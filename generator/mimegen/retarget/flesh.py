@@ -34,7 +34,8 @@ TYPICAL = {
 # The axis of the head, from its joint (m, at that stature).
 HEAD_AXIS = ((0.0, -0.022, 0.055), (0.0, -0.015, 0.125))
 LEG_SHARE_OF_HEIGHT = 0.491
-ALONG, AROUND = 16, 24
+ALONG = 16
+AROUND = 24
 # In each cell of that grid the surface is the mean of what is this near (m) to the outermost.
 OUTER = 0.02
 

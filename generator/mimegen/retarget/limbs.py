@@ -8,7 +8,8 @@ from mimegen.motion import quaternions
 from mimegen.motion.limbs import middle_joint
 from mimegen.motion.quaternions import FloatArray
 
-SOFT, MOST = 0.994, 0.9998
+SOFT = 0.994
+MOST = 0.9998
 # What a middle joint stands out at least, as a share of the upper bone.
 LEAST_SIDE = 0.03
 

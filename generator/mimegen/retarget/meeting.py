@@ -29,7 +29,9 @@ from mimegen.retarget.hands import (
 REACHING = 0.5
 # Hands nearer to each other than this (m), whose distance changes slower than this (m/s) for this
 # long (s), hold each other.
-SHORT, HOLDING_SPEED, HOLDING = 0.25, 0.15, 0.25
+SHORT = 0.25
+HOLDING_SPEED = 0.15
+HOLDING = 0.25
 ROUNDS = 3
 # The standard deviation (s) of the low-pass of distances.
 SETTLING = 0.03

@@ -35,14 +35,19 @@ from mimegen.retarget.surface import SkinSample
 DEEPEST = 0.12
 # Edges (m) of the cells of which each gives a point of the body, of a skirt, of hands, and of these
 # where they lie in each other.
-BODY_CELL, SKIRT_CELL, HAND_CELL, FINGER_CELL = 0.015, 0.025, 0.012, 0.009
+BODY_CELL = 0.015
+SKIRT_CELL = 0.025
+HAND_CELL = 0.012
+FINGER_CELL = 0.009
 # So far (m) apart frames of a skirt lie: no point is near to what is of another frame.
 FRAMES_APART = 10.0
 # Edges (m) of cells whose points of a hand, and of a forearm, are looked at together, before each
 # alone.
-LUMP_CELL, ARM_LUMP = 0.04, 0.09
+LUMP_CELL = 0.04
+ARM_LUMP = 0.09
 # The way out of who is inside is nearly the way to the surface's nearest points: by this cosine.
-STRAIGHT, NEAREST = 0.5, 4
+STRAIGHT = 0.5
+NEAREST = 4
 # From which share of the way from the wrist to the knuckles on it is the hand: before are cuffs.
 CUFF = 0.3
 # Another hand's cuff stops a hand from this share on.
@@ -50,10 +55,14 @@ WRIST = 0.0
 # Forearms are held against legs from this share of their length on, against the rest but skirts,
 # which are loose, from the second on (near elbows the way out of a trunk may lead back into it), by
 # points of cells of this edge (m).
-AT_LEGS, AT_BODY, ARM_CELL = 0.1, 0.5, 0.03
+AT_LEGS = 0.1
+AT_BODY = 0.5
+ARM_CELL = 0.03
 # They may lie so deep (m) in flesh, which gives way, and come so far (m) out at once; what is
 # deeper (m) is through it, and no way tells where out is.
-YIELDS, AT_ONCE, THROUGH = 0.005, 0.02, 0.05
+YIELDS = 0.005
+AT_ONCE = 0.02
+THROUGH = 0.05
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,10 @@ SOFT = frozenset({"hair", "hair_lining", "strands", "edge_strands", "beard_stran
                   "brows", "eyes", "laces", "glasses", "lenses"})
 # A point is an inner one where so far (m) out of it lies more surface that looks the same way, at
 # most so far (m) beside it and this much further out; ways look the same by this cosine.
-ABOVE, BESIDE, FURTHER, ALIKE = (0.008, 0.016, 0.024, 0.034, 0.046), 0.012, 0.004, 0.3
+ABOVE = (0.008, 0.016, 0.024, 0.034, 0.046)
+BESIDE = 0.012
+FURTHER = 0.004
+ALIKE = 0.3
 # Flanges and the insides of sleeves do not look away from their bone: by this cosine.
 FROM_BONE = 0.4
 

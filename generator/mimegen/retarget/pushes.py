@@ -18,10 +18,13 @@ from mimegen.retarget.hands import arms_bent, smoothed_shifts, wrists_of
 # Shoulders go with wrists by this share, round by round: by more they would be drawn up.
 GIRDLE = 0.2
 # Smaller shifts (m) move no hand; what staying where nothing pushes weighs, against a push.
-FAINT, FREE_OF_PUSHES = 2e-4, 0.2
+FAINT = 2e-4
+FREE_OF_PUSHES = 0.2
 # Hands that go so fast (m/s) about the hips, now or so shortly (s) before or after, settle as
 # quickly as pushes ask, slower ones less quickly, down to this share: they would tremble.
-QUICK, AROUND_S, LEAST_QUICK = 0.4, 0.2, 0.4
+QUICK = 0.4
+AROUND_S = 0.2
+LEAST_QUICK = 0.4
 
 
 def wrists_pushed(motion: Motion, joints: Mapping[str, int],

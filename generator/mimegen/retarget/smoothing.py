@@ -9,7 +9,8 @@ from mimegen.motion.quaternions import FloatArray
 from mimegen.retarget.solving import solve_bands
 
 # Standard deviations (s) for turns, and for what differs from the source in a path.
-CALM, LIVELY = 0.0115, 0.03
+CALM = 0.0115
+LIVELY = 0.03
 # The lowest cutoff (radians a frame) of `smoothest`: below it doubles are not exact enough.
 LOWEST = 0.05
 

@@ -17,10 +17,13 @@ from mimegen.retarget.surface import SkinSample, outer_vertices, outermost
 RESTING_SPEED = 0.25
 # Feet whose ankles are less than this (m) above where ankles rest stand flat; it takes this long
 # (s) of that to tell where their toes rest.
-FLAT, FLAT_S = 0.02, 0.1
+FLAT = 0.02
+FLAT_S = 0.1
 # A skeleton whose ankles are lower (m) than this, above 0, stands on the ground at rest; feet that
 # stay so much (m) higher, and never rest so long (s), are in the air.
-STANDS, AFLOAT, RESTS_S = 0.2, 0.3, 0.2
+STANDS = 0.2
+AFLOAT = 0.3
+RESTS_S = 0.2
 
 
 def source_contacts(source: Motion, joints: Mapping[str, int],

@@ -31,7 +31,8 @@ from mimegen.retarget.trunk import trunk_turns
 FOREARM_SHARE_OF_TWIST = 0.6
 # How much (see `hips_following`) hips stay on the source's path: for one person, who may walk on
 # longer legs, and for several, who must keep meeting.
-ALONE, TOGETHER = 1e-3, 0.05
+ALONE = 1e-3
+TOGETHER = 0.05
 # Roles whose turns are calmed: trunks and feet are solved from few markers, and bend slowly.
 TWITCHY = ("hips", "spine", "chest", "neck", "left_foot", "right_foot", "left_toe", "right_toe")
 

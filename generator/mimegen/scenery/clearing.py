@@ -39,7 +39,8 @@ from mimegen.scenery.swept import CELL_M, Cells, Swept
 from mimegen.shots.camera import Camera
 
 # Performers may stand elsewhere by multiples of one step, and by no more than the other.
-STEP_M, FURTHEST_M = 0.5, 3.0
+STEP_M = 0.5
+FURTHEST_M = 3.0
 # What a metre further away costs, as cubic metres of things that are left out.
 METRE_COST = 0.25
 # What a square costs on which a wall stands, or that has no ground.

@@ -24,11 +24,13 @@ from mimegen.scenery.shapes import bounds_of, mesh_of
 from mimegen.scenery.swept import CELL_M, Cells
 
 # What is no higher is ground, and so is no more than this below it.
-GROUND_M, SUNKEN_M = float(PERFORMER_LOW[2]), 0.1
+GROUND_M = float(PERFORMER_LOW[2])
+SUNKEN_M = 0.1
 # So many level directions tell the outline of what is round.
 DIRECTIONS = 16
 # Bars, cloths and outlines are told by points as near to each other as this.
-APART_M, MOST_POINTS = 0.04, 400
+APART_M = 0.04
+MOST_POINTS = 400
 # What is seen from above as a line or a hollow: its surface alone takes floor.
 HOLLOW = (Tube, Arc, Curtain, HangingSheet, Extrude)
 

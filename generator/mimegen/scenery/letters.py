@@ -9,7 +9,10 @@ from mimegen.base.yaml_file import YamlFile
 from mimegen.motion.quaternions import FloatArray
 
 # In the letters' own units: how high they are, between letters, for a blank, and from line to line.
-GRID, SPACE, BLANK, LINE = 6.0, 2.0, 2.5, 9.5
+GRID = 6.0
+SPACE = 2.0
+BLANK = 2.5
+LINE = 9.5
 
 
 def strokes_of(words: str) -> FloatArray:

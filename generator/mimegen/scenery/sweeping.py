@@ -11,7 +11,8 @@ from mimegen.scenery.swept import CELL_M, Cells, GroundGrid, Swept
 
 # How far a body, its clothes included, reaches around a joint; and around one of the standard
 # person, in whose place taller and shorter ones walk a little further or less far.
-BODY_M, ANYBODY_M = 0.2, 0.3
+BODY_M = 0.2
+ANYBODY_M = 0.3
 # How far the top of a head is above its highest joint.
 HEAD_M = 0.15
 # Heights are told in steps.

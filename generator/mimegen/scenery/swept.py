@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 # Floors are told in squares of this size. They are coarse, so that last bits of a motion do not
 # decide what stands in a set.
 CELL_M = 0.1
-EMPTY, TAKEN = ".", "#"
+EMPTY = "."
+TAKEN = "#"
 
 Cells = NDArray[np.intp]
 

@@ -12,7 +12,8 @@ from mimegen.scenery.shapes import mesh_of
 
 # Besides the pieces' own axes, planes between them are looked for in so many level directions,
 # since most things stand upright, and in so many others.
-LEVEL, DIRECTIONS = 36, 128
+LEVEL = 36
+DIRECTIONS = 128
 
 
 def depth_between(ones: list[PlacedShape], others: list[PlacedShape]) -> float:

@@ -18,7 +18,8 @@ from mimegen.scenery.scenery import Scenery
 from mimegen.scenery.standing import DEEPER_M, StandingThings, in_the_performers_room
 
 # How often a place is looked for that has room, and how often a whole set is drawn.
-TRIES, DRAWS = 12, 6
+TRIES = 12
+DRAWS = 6
 
 
 def varied(scenery: Scenery, name: str, seed: int, written: Written) -> Scenery:

@@ -23,10 +23,13 @@ from mimegen.scenes.ways import STEP_S, legs_of
 
 Find = Callable[[Step], Known]
 # Who has nothing to do for longer stands at rest, after so long.
-IDLE_S, RESTING_S = 1.2, 1.0
+IDLE_S = 1.2
+RESTING_S = 1.0
 # Two are where an action of two has them to within this (cm, degrees).
-MEET_CM, MEET_DEG = 15.0, 20.0
-LOOK_S, TAIL_S = 0.5, 0.8
+MEET_CM = 15.0
+MEET_DEG = 20.0
+LOOK_S = 0.5
+TAIL_S = 0.8
 # What is put down lies so far (cm) ahead.
 BEFORE_CM = 40.0
 

@@ -11,11 +11,15 @@ from mimegen.scenes.sheet import KeySheet
 
 # How long it takes to get ready for an action: at all, with both feet stepping one after another,
 # sitting down and up. The first foot is there, the eyes are, after so long.
-READY_S, STEPPING_S, SITTING_S, FIRST_FOOT_S = 0.9, 1.2, 1.8, 0.45
+READY_S = 0.9
+STEPPING_S = 1.2
+SITTING_S = 1.8
+FIRST_FOOT_S = 0.45
 # Hands that hang come so much after the body, which has its inertia, to what they reach for.
 REACHING_S = 0.25
 # Who gets up and down so far (cm) sits; lower than this they are seated.
-SITS_CM, SEATED_CM = 20.0, -25.0
+SITS_CM = 20.0
+SEATED_CM = -25.0
 
 
 def seated(sheet: KeySheet) -> bool:

@@ -16,7 +16,10 @@ Way = Sequence[tuple[float, Spot]]
 RATE_HZ = 20.0
 # People are near each other, and near a place, within so far (cm); they face what is so nearly
 # ahead of them (degrees); at their left is what is no nearer than that to ahead and behind.
-NEAR_CM, AT_CM, FACING_DEG, BESIDE_DEG = 120.0, 60.0, 30.0, 30.0
+NEAR_CM = 120.0
+AT_CM = 60.0
+FACING_DEG = 30.0
+BESIDE_DEG = 30.0
 SHORTEST_S = 0.3
 
 

@@ -17,7 +17,8 @@ from mimegen.scenes.spots import Spot
 
 VERBS = ("do", "walk", "face", "join", "wait")
 # Nearer to each other (cm) two marks are one place, and two people in each other's way.
-MARKS_APART_CM, PEOPLE_APART_CM = 12.0, 30.0
+MARKS_APART_CM = 12.0
+PEOPLE_APART_CM = 30.0
 PERFORMERS = 2
 # What may be said of a step, by its verb.
 WHEN = {"id", "at", "after", "during", "pause", "look", "does", "line"}

@@ -12,7 +12,8 @@ from mimegen.scenes.postures import Tracks, posture
 from mimegen.scenes.spots import Spot
 
 # Feet that are to stand elsewhere by less than this (cm, degrees) stay where they are.
-FOOT_CM, FOOT_DEG = 3.0, 12.0
+FOOT_CM = 3.0
+FOOT_DEG = 12.0
 TRACKS = {*Phase.model_fields} - {"at", "props", "line", "hands", "feet"}
 
 

@@ -6,9 +6,11 @@ from mimegen.choreography.walking import MEAN_STEP_CM, TURN_DEG
 from mimegen.scenes.spots import Spot
 
 # A calm step lasts so long (s); who turns less than this (degrees) does so on the way.
-STEP_S, ON_THE_WAY_DEG = 0.56, 35.0
+STEP_S = 0.56
+ON_THE_WAY_DEG = 35.0
 # So near (cm) and turned so little (degrees) people step aside or back without turning round.
-ASIDE_CM, ASIDE_DEG = 75.0, 45.0
+ASIDE_CM = 75.0
+ASIDE_DEG = 45.0
 
 
 class Leg(NamedTuple):

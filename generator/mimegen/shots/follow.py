@@ -19,7 +19,8 @@ from mimegen.shots.config import FramedCamera, RenderConfig
 from mimegen.shots.framing import outline_points
 
 # The widest picture, in windows, and by how much one less wide is tried.
-MOST, STEP = 3.0, 0.05
+MOST = 3.0
+STEP = 0.05
 # How softly the window moves: it looks so far ahead and back.
 SOFT_S = 0.5
 

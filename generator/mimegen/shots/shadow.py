@@ -33,13 +33,16 @@ SAME_CELLS = 0.1
 SUN_DIRECTIONS = 32
 SKY_DIRECTIONS = 96
 # Of lamps; lower ones count as if they stood so high, and their light in so many steps.
-LAMP_DIRECTIONS, LOWEST_LAMP, WEIGHTS = 64, 0.05, 255
+LAMP_DIRECTIONS = 64
+LOWEST_LAMP = 0.05
+WEIGHTS = 255
 # Light from lower in the sky is left out: its shadows are long and too faint to be seen.
 LOWEST_SKY_DEG = 12.0
 SUN_BLUR_CELLS = 0.5
 SKY_BLUR_M = 0.06
 # The sky's shadow is soft: it needs no finer cells, and always fewer than the sun's.
-SKY_CELL_M, FEWER = 0.02, 2
+SKY_CELL_M = 0.02
+FEWER = 2
 # Places of the ground that make one pixel, across and down: it is seen at a slant.
 SAMPLES = (4, 6)
 # Measured: Cycles' width of 1.5 is the radius.

@@ -19,7 +19,8 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from mimegen.base.errors import RequestError
 
 # A request is a few hundred bytes, and what waits to be read 64 KiB: no clip plays on less.
-REQUEST_S, STALLED_S = 10.0, 60.0
+REQUEST_S = 10.0
+STALLED_S = 60.0
 # A laboratory behind one address: 50 people, whose browsers open up to six connections each.
 MOST_OF_ADDRESS = 300
 MOST_CONNECTIONS = 4000

@@ -15,7 +15,8 @@ from mimegen.study.responses import Ids, Screen
 
 # A session that stands still for so long is no longer counted on; one that never answered anything
 # for so long gets its list given to others.
-FORSAKEN_S, UNBEGUN_S = 2 * 3600.0, 20 * 60.0
+FORSAKEN_S = 2 * 3600.0
+UNBEGUN_S = 20 * 60.0
 _SCHEMA = """
 CREATE TABLE about (study TEXT NOT NULL);
 CREATE TABLE sessions (

@@ -13,8 +13,11 @@ from mimegen.base.yaml_file import Strict
 from mimegen.study.settings import Settings
 from mimegen.study.trials import Trial
 
-PUBLIC, PRIVATE = "public", "private"
-KEY, QUESTIONS, ANSWERS = "key.json", "questions.jsonl", "answers.sqlite"
+PUBLIC = "public"
+PRIVATE = "private"
+KEY = "key.json"
+QUESTIONS = "questions.jsonl"
+ANSWERS = "answers.sqlite"
 STUDY_VERSION = 1
 
 

@@ -7,7 +7,8 @@ from mimegen.study.limits import Limit
 
 LONGEST = 300
 # Of each kind of trouble and of all: a flood of requests must not fill the disk.
-OF_A_KIND, OF_ALL = (5, 0.05), (50, 0.2)
+OF_A_KIND = (5, 0.05)
+OF_ALL = (50, 0.2)
 LOGGERS = ("uvicorn", "asyncio", "mimegen.study")
 
 

@@ -19,7 +19,8 @@ from mimegen.readers.text_to_motion.encoding import encoded
 from mimegen.writers.onskeleton import leg, on_skeleton
 
 # Shape coefficients beyond this (standard deviations) are no person's.
-MOST_BETA, STIFFNESS_M = 3.0, 0.01
+MOST_BETA = 3.0
+STIFFNESS_M = 0.01
 HUMANML_FPS = 20.0
 MILLIMETRES = 1000.0
 # The marker set whose labels TRC files get.

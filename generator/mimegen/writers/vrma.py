@@ -22,7 +22,9 @@ PARTS = {"clavicle": "Shoulder", "upper_arm": "UpperArm", "forearm": "LowerArm",
 FINGERS = {"thumb": ("Thumb", ("Metacarpal", "Proximal", "Distal")),
            **{name: (called, ("Proximal", "Intermediate", "Distal")) for name, called in
               (("index", "Index"), ("middle", "Middle"), ("ring", "Ring"), ("pinky", "Little"))}}
-FLOAT, JSON_CHUNK, BIN_CHUNK = 5126, b"JSON", b"BIN\0"
+FLOAT = 5126
+JSON_CHUNK = b"JSON"
+BIN_CHUNK = b"BIN\0"
 
 
 def vrm_bones() -> dict[str, str]:

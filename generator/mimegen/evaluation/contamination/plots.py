@@ -9,7 +9,8 @@ from mimegen.evaluation.charts import png, rows_of
 from mimegen.evaluation.contamination.verdict import Accuracy, Comparison, Report
 
 # Told apart in gray and by people who see colors otherwise, and by their shape.
-SEEN, UNSEEN = "#b3391f", "#2b6ca3"
+SEEN = "#b3391f"
+UNSEEN = "#2b6ca3"
 
 
 def plots_of(report: Report) -> dict[str, bytes]:

@@ -30,7 +30,11 @@ from mimegen.evaluation.statistics import (
 ALPHA = 0.05
 # Below so many actions the t distribution is so wide that hardly anything is seen.
 FEW_ACTIONS = 6
-FALL, SMALL_FALL, NO_FALL, RISE, UNDECIDED = "fall", "small fall", "no fall", "rise", "undecided"
+FALL = "fall"
+SMALL_FALL = "small fall"
+NO_FALL = "no fall"
+RISE = "rise"
+UNDECIDED = "undecided"
 
 
 @dataclass(frozen=True)

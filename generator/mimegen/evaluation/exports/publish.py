@@ -20,7 +20,8 @@ from mimegen.evaluation.exports.source import Source
 from mimegen.evaluation.exports.templates import copy_files, filled
 from mimegen.manifest.file import content_of
 
-PUBLIC, PRIVATE = "public", "private"
+PUBLIC = "public"
+PRIVATE = "private"
 # Fields of records that give an answer away, or name what a clip shows.
 TELLING = frozenset({"answer", "labels", "action", "take", "variant", "background_config",
                      "background_name", "seed"})

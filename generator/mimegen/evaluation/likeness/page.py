@@ -17,7 +17,9 @@ from mimegen.evaluation.likeness.keyframes import ClipLook
 from mimegen.evaluation.likeness.nearness import NearestPair, Nearness
 
 MOST_PAIRS = 40
-WITHIN, BETWEEN, NEW = "#b3391f", "#2b6ca3", "#3a3a3a"
+WITHIN = "#b3391f"
+BETWEEN = "#2b6ca3"
+NEW = "#3a3a3a"
 
 
 def write_page(pairs: Sequence[NearestPair], redrawn: Sequence[NearestPair], nearness: Nearness,

@@ -15,7 +15,9 @@ from mimegen.evaluation.question import Question
 from mimegen.evaluation.scoring import ScoredAnswer
 
 MOST = 12
-WIDTH, FPS, CRF = 240, 10, 33
+WIDTH = 240
+FPS = 10
+CRF = 33
 LARGEST = 400_000
 
 

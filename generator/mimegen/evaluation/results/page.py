@@ -30,7 +30,8 @@ METHOD = (
     " everything else is unparsed, and wrong."
 )
 UNPARSED_SHARE = 0.05
-CONFUSIONS, ACTIONS = 12, 10
+CONFUSIONS = 12
+ACTIONS = 10
 TITLES = {"mc": "Multiple choice (MIME)", "free": "Free form (MIME)",
           "3afc": "Three alternatives (ActPLD)", "description": "Description matching (ActPLD)",
           "timeline": "What happens when (MimeQA)", "cue": "Nonverbal cues (ObservableToM)",

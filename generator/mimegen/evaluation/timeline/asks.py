@@ -9,9 +9,13 @@ from mimegen.evaluation.subjects import Subject
 from mimegen.manifest.timeline import LIES, PERFORMER, Hand, Interval, outermost
 
 # Life moves limbs by a tenth of a second; what is asked about lasts longer, and starts apart.
-MARGIN_S, LEAST_S, APART_S, MOMENT_S = 0.15, 0.6, 0.3, 1.0
+MARGIN_S = 0.15
+LEAST_S = 0.6
+APART_S = 0.3
+MOMENT_S = 1.0
 # A thing whose size is nearer to a limit between two answers is not asked about.
-SIZE_LIMITS, SIZE_MARGIN = (0.2, 0.6, 1.2), 0.12
+SIZE_LIMITS = (0.2, 0.6, 1.2)
+SIZE_MARGIN = 0.12
 STEPS = 4
 SIDES: tuple[Hand, Hand] = ("left", "right")
 Span = tuple[float, float]

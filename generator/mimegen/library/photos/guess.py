@@ -24,7 +24,8 @@ from mimegen.shots.camera import SENSOR_WIDTH_MM, Camera
 # Where nobody says how high a camera was: where people hold theirs.
 USUAL_HEIGHT_M = 1.6
 # What a frame can be framed with: from a mouse's view to a drone's.
-LOWEST_M, HIGHEST_M = 0.05, 500.0
+LOWEST_M = 0.05
+HIGHEST_M = 500.0
 # The ground is taken to begin so far below the horizon, as a share of the picture's height.
 GROUND_FROM = 0.04
 # Less ground than this share of the picture is none.

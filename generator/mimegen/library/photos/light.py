@@ -8,12 +8,15 @@ from mimegen.compositing.color import LUMINANCE, Tint, bytes_to_linear
 
 # Edges tell a light's color better than areas, which are as often of one color themselves; power
 # and width are of those in van de Weijer, Gevers and Gijsenij, Edge-based color constancy (2007).
-POWER, WIDTH = 6, 1.0
-LARGEST, BLOWN_OUT = 512, 0.98
+POWER = 6
+WIDTH = 1.0
+LARGEST = 512
+BLOWN_OUT = 0.98
 # The mean light of our own sets, drawn as photographs, that figures are equally lit for.
 USUAL = 0.30
 # Exposure is followed no further than this, down and up: a night and a snowfield.
-DIMMEST, BRIGHTEST = 0.35, 1.6
+DIMMEST = 0.35
+BRIGHTEST = 1.6
 
 
 def measured_tint(image: Image.Image) -> Tint:

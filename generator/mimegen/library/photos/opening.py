@@ -20,7 +20,8 @@ from mimegen.compositing.pictures import MOST_MIB, MOST_PIXELS, in_8_bits, too_m
 FILM_DIAGONAL_MM = 43.267
 LEAST_WIDTH = 320
 # Larger ones are made smaller: no frame shows more, and every worker gets a copy.
-LARGEST, LARGEST_PANORAMA = 6000, 8192
+LARGEST = 6000
+LARGEST_PANORAMA = 8192
 _MM_OF_UNIT = {2: 25.4, 3: 10.0}
 
 

@@ -17,20 +17,29 @@ from mimegen.base.errors import RequestError
 from mimegen.motion.quaternions import FloatArray
 
 # Lines are looked for in a picture of this size, and so many of the longest are used.
-LARGEST, MOST_LINES, LEAST_LENGTH = 1400, 400, 0.02
+LARGEST = 1400
+MOST_LINES = 400
+LEAST_LENGTH = 0.02
 # Edges point to their vanishing point up to this many degrees: where one seeks, and at last.
-SOUGHT_DEG, FOUND_DEG = 2.5, 0.7
-PITCHES_DEG, YAWS_DEG = np.arange(-20.0, 41.0, 2.0), np.arange(0.0, 90.0, 2.5)
+SOUGHT_DEG = 2.5
+FOUND_DEG = 0.7
+PITCHES_DEG = np.arange(-20.0, 41.0, 2.0)
+YAWS_DEG = np.arange(0.0, 90.0, 2.5)
 # Focal lengths as shares of the picture's longer side: 96 to 19 degrees across.
 FOCALS = np.geomspace(0.45, 3.0, 10)
 # Where edges tell nothing of it: a telephone's 26 mm, and how much of all edges it weighs against.
-USUAL_FOCAL, USUAL_SPREAD, USUAL_WEIGHT = 0.75, 0.5, 0.01
+USUAL_FOCAL = 0.75
+USUAL_SPREAD = 0.5
+USUAL_WEIGHT = 0.01
 # Cameras are held level: a degree of roll counts as little, ten as much.
 ROLL_WEIGHT = 0.0005
 # Edges within this of one row, and as level as this, make one line if they cover so much.
-LEVEL_DEG, SAME_ROW, ACROSS = 1.0, 0.004, 0.4
+LEVEL_DEG = 1.0
+SAME_ROW = 0.004
+ACROSS = 0.4
 # So much of all edges' length must point to one of the three, in so many edges.
-LEAST_SHARE, LEAST_LINES = 0.55, 25
+LEAST_SHARE = 0.55
+LEAST_LINES = 25
 
 
 @dataclass(frozen=True)

@@ -15,12 +15,21 @@ from mimegen.faults.fault import fault_kinds
 from mimegen.plan.front import side_degrees, side_name
 
 Value = str | float
-SEED, SET_SEED, CHARACTER, MISLEADING = "seed", "set_seed", "character", "misleading"
-FAULT, FAULT_AMOUNT, NO_FAULT = "fault", "fault_amount", "none"
+SEED = "seed"
+SET_SEED = "set_seed"
+CHARACTER = "character"
+MISLEADING = "misleading"
+FAULT = "fault"
+FAULT_AMOUNT = "fault_amount"
+NO_FAULT = "none"
 AZIMUTH = "azimuth"
-OWN_PAIR, BY_RULE = "own", "rule"
+OWN_PAIR = "own"
+BY_RULE = "rule"
 # How a cue is performed; of what is none, or cannot be so, they are its own.
-STANCE, INTENSITY, FREQUENCY, OWN_MANNER = "stance", "intensity", "frequency", "own"
+STANCE = "stance"
+INTENSITY = "intensity"
+FREQUENCY = "frequency"
+OWN_MANNER = "own"
 MANNERS = (STANCE, INTENSITY, FREQUENCY)
 # Of these no other words are known than their levels.
 _CLOSED = {"style", "mirror", MISLEADING, STANCE}

@@ -15,7 +15,8 @@ from mimegen.base.yaml_file import Finite, Strict
 from mimegen.choreography.manner import CueManner
 from mimegen.manifest.pair import PairFacts
 
-VIDEO, OWN_STYLE = "video", "own"
+VIDEO = "video"
+OWN_STYLE = "own"
 
 
 class Declaration(Strict):

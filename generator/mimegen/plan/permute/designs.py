@@ -14,7 +14,10 @@ from mimegen.base.seeds import generator
 from mimegen.plan.permute.axes import Value
 from mimegen.plan.permute.space import Space, TakeSpace
 
-RANDOM, PAIRWISE, FULL, LATIN = "random", "pairwise", "full", "latin"
+RANDOM = "random"
+PAIRWISE = "pairwise"
+FULL = "full"
+LATIN = "latin"
 # Two axes, each with one of its levels.
 Pair = tuple[tuple[str, Value], tuple[str, Value]]
 DESIGNS = (RANDOM, PAIRWISE, FULL, LATIN)

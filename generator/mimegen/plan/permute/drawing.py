@@ -41,7 +41,8 @@ from mimegen.shots.config import FramedCamera
 MOST_TRIED = 500
 # So many views are drawn of a place that is hardly seen; each as if its clip had been drawn again
 # that much more often, so that no redrawn clip has the same.
-MOST_VIEWS, VIEWS_APART = 12, 1_000_000
+MOST_VIEWS = 12
+VIEWS_APART = 1_000_000
 
 
 @dataclass(frozen=True)

@@ -24,11 +24,13 @@ from mimegen.plan.permute.seen import SeenRows
 from mimegen.plan.permute.space import Space
 
 # Far enough apart to be told from one clip alone, and within what permutations may be played at.
-SLOW, FAST = 0.5, 1.75
+SLOW = 0.5
+FAST = 1.75
 # Styles that are opposites.
 OPPOSITES = (("tired", "brisk"), ("exaggerated", "restrained"))
 # Times that a cue's movement is made: what one looks at can count either.
-FEW_TIMES, MANY_TIMES = 2, 5
+FEW_TIMES = 2
+MANY_TIMES = 5
 # Clear to see, and the movement is still recognisable.
 FAULT_AMOUNT = 0.8
 TURN_DEG = 90.0

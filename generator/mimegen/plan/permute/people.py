@@ -18,8 +18,11 @@ PLAIN = ("stature_cm", "weight", "muscle", "age", "sex", "hair_length")
 COLORS = ("skin", "hair", "top", "legs")
 # Of these, how many are of another kind counts.
 KINDS = ("hair", "beard", "top", "over", "legs", "head", "glasses", "pattern")
-TOPS, LEGS, HEADS = ("top", "dress"), ("trousers", "skirt", "dress"), ("cap", "headscarf")
-SLEEVES, LEG = 0.6, 0.8
+TOPS = ("top", "dress")
+LEGS = ("trousers", "skirt", "dress")
+HEADS = ("cap", "headscarf")
+SLEEVES = 0.6
+LEG = 0.8
 # From linear sRGB to XYZ relative to D65's white (IEC 61966-2-1).
 _TO_XYZ = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722],
                     [0.0193, 0.1192, 0.9505]]) / np.array([[0.9505], [1.0], [1.089]])

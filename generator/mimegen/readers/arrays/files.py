@@ -20,7 +20,9 @@ from mimegen.readers.arrays.inert import DamagedError
 from mimegen.readers.arrays.pickles import CodeError, unpickled
 from mimegen.readers.files import LARGEST
 
-ZIP, NPY, PICKLE = b"PK\x03\x04", b"\x93NUMPY", b"\x80"
+ZIP = b"PK\x03\x04"
+NPY = b"\x93NUMPY"
+PICKLE = b"\x80"
 # How files of joblib begin, and what unpacks them.
 PACKED = {b"x\x01": zlib.decompressobj, b"x\x5e": zlib.decompressobj, b"x\x9c": zlib.decompressobj,
           b"x\xda": zlib.decompressobj}

@@ -16,7 +16,10 @@ from mimegen.readers.options import AS_FOUND, ReadOptions
 from mimegen.readers.recording import Recording
 from mimegen.readers.text import text_of
 
-JOINTS, MOST_FRAMES, MOST_BODIES, UNTRACKED = 25, 1_000_000, 20, "0"
+JOINTS = 25
+MOST_FRAMES = 1_000_000
+MOST_BODIES = 20
+UNTRACKED = "0"
 
 
 def read_ntu(path: Path, options: ReadOptions = AS_FOUND) -> Recording:

@@ -31,7 +31,8 @@ LANDMARKS = ("pose_world_landmarks", "poseWorldLandmarks", "world_landmarks", "w
              "pose_landmarks", "landmarks", "keypoints3D", "keypoints_3d", "keypoints")
 UNSEEN = 0.1
 MOST_FRAMES = 1_000_000
-LONGEST_NOTE, MOST_NOTES = 400, 10
+LONGEST_NOTE = 400
+MOST_NOTES = 10
 
 
 def read_pose_json(path: Path, options: ReadOptions = AS_FOUND) -> Recording:

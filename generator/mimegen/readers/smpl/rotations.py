@@ -9,7 +9,9 @@ from mimegen.motion import quaternions
 from mimegen.motion.quaternions import FloatArray
 
 # Numbers of a joint, by the way of writing, in the order in which they are tried.
-VECTOR, MATRIX, SIX = 3, 9, 6
+VECTOR = 3
+MATRIX = 9
+SIX = 6
 # A rotation vector longer than a turn and a half is written in degrees, or is no rotation.
 LONGEST = 3 * np.pi
 # How far off length 1 and off a right angle rows of matrices may be.

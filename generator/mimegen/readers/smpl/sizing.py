@@ -7,7 +7,8 @@ from mimegen.motion.quaternions import FloatArray
 # Sizes tried, of the average body's.
 SIZES = np.arange(0.8, 1.2501, 0.005)
 # Frames in which the body goes anywhere (m/s), and how many seconds of them tell something.
-GOING, ENOUGH_S = 0.15, 0.5
+GOING = 0.15
+ENOUGH_S = 0.5
 # A size is believed that leaves this share of the speed that the average size leaves.
 BETTER = 0.97
 # A foot faster than this (m/s) is not standing.

@@ -21,8 +21,10 @@ X, Y, Z = (np.eye(3)[axis] for axis in range(3))
 DIRECTIONS = np.array([0 * X, X, -X, Y, -Y, -Y, Y, -Y, -Y, Y, Z, Z, Y, X, -X, Z, -Y, -Y, -Y, -Y,
                        -Y, -Y])
 # The heading is smoothed over so many frames; a foot stands that moves less (squared metres).
-SMOOTH, STANDS = 20.0, 0.002
-LEFT_FOOT, RIGHT_FOOT = (7, 10), (8, 11)
+SMOOTH = 20.0
+STANDS = 0.002
+LEFT_FOOT = (7, 10)
+RIGHT_FOOT = (8, 11)
 
 
 def encoded(places: FloatArray) -> FloatArray:

@@ -13,7 +13,9 @@ from mimegen.readers.smpl.rotations import is_numeric
 from mimegen.readers.text_to_motion.vectors import JOINTS_OF, decoded
 
 # Joints of a frame: HumanML3D, SMPL with hands, KIT-ML. Its rates are those of the data sets.
-HUMANML, WITH_HANDS, KIT = 22, 24, 21
+HUMANML = 22
+WITH_HANDS = 24
+KIT = 21
 FPS = {HUMANML: 20.0, WITH_HANDS: 20.0, KIT: 12.5}
 MOST_FRAMES = 1_000_000
 

@@ -20,7 +20,8 @@ from mimegen.motion.quaternions import FloatArray
 INSTALL = ("reading videos needs MediaPipe; pip install 'mimegen[video]' adds it, on Python 3.11"
            " and 3.12")
 LONGEST_S = 600.0
-SECONDS_TO_START, SECONDS_A_SECOND = 120.0, 20.0
+SECONDS_TO_START = 120.0
+SECONDS_A_SECOND = 20.0
 # A person of unknown height; limbs are those of the character in the end.
 USUAL_HEIGHT_M = 1.73
 # The segments of an arm and a leg, between the middles of joints, are so much of a person's height
@@ -29,7 +30,8 @@ LIMBS_SHARE = 0.775
 VISIBLE = 0.5
 LEAST_SEEN = 0.5
 # Landmarks of MediaPipe's 33, the left side's; the right one's follow each.
-LEFT, RIGHT = {"shoulder": 11, "elbow": 13, "wrist": 15, "hip": 23, "knee": 25, "ankle": 27}, 1
+LEFT = {"shoulder": 11, "elbow": 13, "wrist": 15, "hip": 23, "knee": 25, "ankle": 27}
+RIGHT = 1
 LIMBS = (("ankle", "knee"), ("knee", "hip"), ("shoulder", "elbow"), ("elbow", "wrist"))
 
 

@@ -14,7 +14,8 @@ from mimegen.characters.surface import SkinnedSurface, part_of, subdivided, vert
 from mimegen.motion.quaternions import FloatArray
 
 # How thick beards are at most, and how deep their edges lie in the skin, in metres.
-THICKEST_BEARD_M, BEARD_ROOT_M = 0.009, 0.0012
+THICKEST_BEARD_M = 0.009
+BEARD_ROOT_M = 0.0012
 BEARD_POINTS = 3
 # How much the jaw rises towards the ears, a unit back.
 JAW_SLOPE = 0.45

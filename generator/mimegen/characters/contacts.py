@@ -15,12 +15,15 @@ Numbers = NDArray[np.intp]
 
 # Surfaces that are nearer than REACH_M, in full FULL_M before, may press; so much (m) they were
 # farther apart at rest, from the first on and in full from the second, else they are one fold.
-REACH_M, FULL_M, APART_M = 0.07, 0.015, (0.02, 0.04)
+REACH_M = 0.07
+FULL_M = 0.015
+APART_M = (0.02, 0.04)
 # They face each other in full from this cosine on.
 FACING = -0.5
 # So far (m) from being behind one another points begin to touch, and do in full.
 # Pairs that may press by so much do so in full.
-TOUCH_M, SURELY = (0.012, 0.0045), 0.3
+TOUCH_M = (0.012, 0.0045)
+SURELY = 0.3
 
 
 class Pairs(NamedTuple):

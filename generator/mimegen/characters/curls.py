@@ -12,15 +12,20 @@ from mimegen.characters.spec import Hair
 from mimegen.characters.strands import sampled, strips
 from mimegen.motion.quaternions import FloatArray
 
-ROWS, COLUMNS = 50, 128
+ROWS = 50
+COLUMNS = 128
 # How far curls stand off the skull, by volume 0 and 1, and how wide a lump of them is, in metres.
-OFF_M, LUMP_M = (0.009, 0.050), (0.010, 0.015)
+OFF_M = (0.009, 0.050)
+LUMP_M = (0.010, 0.015)
 # How much higher a lump's middle is than its rim, as a share of its width.
 LUMP_RISE = 0.55
 # Within so much of the edge, in metres, hair is thinner: a quarter of a circle.
 EDGE_M = 0.014
 # How many ringlets there are, and how many more along the edge; points and turn of each.
-RINGLETS, EDGE_RINGLETS, POINTS, TURN = 330, 110, 5, 3.8
+RINGLETS = 330
+EDGE_RINGLETS = 110
+POINTS = 5
+TURN = 3.8
 # How far over the skull from the crown hair reaches, in radians, for an even spread.
 REACH = 1.9
 

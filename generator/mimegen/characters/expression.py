@@ -34,7 +34,8 @@ LIP_SHARE = 0.8
 LOOKS = ("look_left", "look_up")
 # Meshes that grow on the face and go where its skin goes. Steps between places of the skin are
 # smoothed along hairs and along what is raised, so never from one lip to the other.
-GROWN, SMOOTHED = ("beard", "beard_strands"), 8
+GROWN = ("beard", "beard_strands")
+SMOOTHED = 8
 
 
 class FaceJoint(Strict):

@@ -13,7 +13,9 @@ IRIS_DEG = 30.0
 EYE_RINGS_DEG = (0, 5, 9, 11, 12, 16, 21, 26, 29, 31, 34, 40, 48, 58, 70, 85, 105)
 EYE_COLUMNS = 24
 # Hairs of a brow, points along each, and their length as a share of the height from eyes to crown.
-BROW_HAIRS, BROW_POINTS, BROW_HAIR = 90, 3, 0.062
+BROW_HAIRS = 90
+BROW_POINTS = 3
+BROW_HAIR = 0.062
 
 
 def make_face(spec: CharacterSpec, body: Body) -> tuple[tuple[Mesh, ...], tuple[Material, ...]]:

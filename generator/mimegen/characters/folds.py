@@ -36,26 +36,38 @@ class CreaseKind(NamedTuple):
 
 
 TRUNK = ("Hips", "Spine", "Spine1", "Spine2")
-BELOW, AHEAD, BEHIND = (0.0, 0.0, -1.0), (0.0, -1.0, 0.0), (0.0, 1.0, 0.0)
+BELOW = (0.0, 0.0, -1.0)
+AHEAD = (0.0, -1.0, 0.0)
+BEHIND = (0.0, 1.0, 0.0)
 KINDS = tuple(kind for side, out in (("Left", 1.0), ("Right", -1.0)) for kind in (
     CreaseKind(f"{side}ForeArm", (f"{side}Arm",), (out, 0.0, 0.0), AHEAD, 0.05),
     CreaseKind(f"{side}Leg", (f"{side}UpLeg",), BELOW, BEHIND, -0.01),
     CreaseKind(f"{side}UpLeg", TRUNK, BELOW, AHEAD, 0.02)))
 # Of both parts' flesh is what follows them by NEAR at least; the lower one's by LOWER of that. It
 # reaches so far from the joint, in lengths of its bone.
-NEAR, LOWER, REACH = 0.3, 0.45, 1.3
+NEAR = 0.3
+LOWER = 0.45
+REACH = 1.3
 # Where short thick legs have no vertex in the crease that does, those that follow it by LEAST tell.
 LEAST = 0.1
 # The crease itself: so near (m) to where it lies along the bone, to the middle and to the front.
-CREASE_M, BESIDE_M, BEFORE_M, CREASED = 0.02, 0.05, 0.02, 0.6
+CREASE_M = 0.02
+BESIDE_M = 0.05
+BEFORE_M = 0.02
+CREASED = 0.6
 # Bends begin to fold at the first cosine between the bones, and fold in full at the second.
-STARTS, FULL = 0.8, 0.5
+STARTS = 0.8
+FULL = 0.5
 # How far (m) sides may pass the plane, so that no light falls through between them, how softly they
 # are held there, and how far away from it what was deep ends up: by a share, and at most.
-PASS_M, SOFT_M, BACK, BACK_M = 0.0006, 0.003, 0.3, 0.006
+PASS_M = 0.0006
+SOFT_M = 0.003
+BACK = 0.3
+BACK_M = 0.006
 # Sides meet on a surface that bows by so much (m) from its middle to so far beside it: through a
 # flat one light would fall.
-BOW_M, WIDE_M = 0.004, 0.05
+BOW_M = 0.004
+WIDE_M = 0.05
 # Only on the inner side of the joint: from here on (m), in full so much farther in.
 INNER_M = 0.005
 # The lower part presses what is over it: in full as far as the first share of the way to its bone's
@@ -64,7 +76,8 @@ END = (0.9, 1.095)
 # A thigh's inner edge is where the middle of the body is at rest. What of the trunk is on its own
 # side of that it presses in full, from the second (m), beyond the edge, on not: hems rise evenly
 # beside it. What is farther (m) on the other side of the body at rest it never meets.
-EDGE_M, FARTHEST_M = (0.0, -0.05), 0.1
+EDGE_M = (0.0, -0.05)
+FARTHEST_M = 0.1
 
 
 class CreasePlane(NamedTuple):

@@ -40,14 +40,18 @@ HAIR: Mapping[str, Follower] = {"HairSway": Follower("Head", "Head")}
 FOLLOWERS: Mapping[str, Follower] = {**SKIRT, **HAIR}
 # Meshes that hang over skirts: these follow them in full where they are as near (m) as the second,
 # not from the first on.
-TOPS, HELD_M = ("top", "jacket"), (0.07, 0.02)
+TOPS = ("top", "jacket")
+HELD_M = (0.07, 0.02)
 # A joint's tail is so far (m) below it.
 TAIL_M = 0.3
 # The front of a skirt comes down on raised legs to so far (m) off them, one that goes over knees,
 # which stand out when they are bent, to the second. It is measured just above (m) its hem, about
 # the middle (m), and comes down by this slope at most.
-ON_THIGHS_M, OVER_KNEES_M = 0.012, 0.06
-ABOVE_M, MIDDLE_M, STEEPEST = 0.06, 0.04, 0.5
+ON_THIGHS_M = 0.012
+OVER_KNEES_M = 0.06
+ABOVE_M = 0.06
+MIDDLE_M = 0.04
+STEEPEST = 0.5
 # Joints in the middle of the body.
 MIDDLE = ("SkirtFront", "SkirtBack", "SkirtFrontLow", "SkirtBackLow", "HairSway")
 
@@ -218,7 +222,10 @@ def _turn(lift: FloatArray, aside: FloatArray) -> FloatArray:
 
 # How long hair swings: times a second, its damping, how far at most (radians), and what share of
 # the head's turning it leaves to the chest that it lies on.
-SWING_HZ, DAMPING, FARTHEST, RESTING = 1.6, 0.35, 0.35, 0.35
+SWING_HZ = 1.6
+DAMPING = 0.35
+FARTHEST = 0.35
+RESTING = 0.35
 
 
 def _hair_turned(motion: Motion) -> FloatArray:

@@ -24,9 +24,11 @@ from mimegen.motion.quaternions import FloatArray
 
 COLUMNS = 160
 ROWS = 40
-CROWN_TILT, KNOT_TILT = np.radians(24), np.radians(80)
+CROWN_TILT = np.radians(24)
+KNOT_TILT = np.radians(80)
 # How far aside a parting is, and how far short hair turns about the crown, in radians.
-PARTING_ASIDE, WHORL_TURN = (0.0, 0.3), (0.2, 0.7)
+PARTING_ASIDE = (0.0, 0.3)
+WHORL_TURN = (0.2, 0.7)
 # How far behind the hairline a parting begins, in radians.
 PARTING_BEHIND = 0.04
 # Strands that end farther aside than this, degrees from straight ahead, hang.
@@ -38,7 +40,9 @@ SIDEWAYS = 0.35
 # Every so many rows and columns of the flow are enough for the sheet.
 SHEET_STEP = 2
 # From which row on hair that hangs is lined, and how far inside.
-LINED_ROWS, LINED_STEP, LINING_M = 16, 4, 0.005
+LINED_ROWS = 16
+LINED_STEP = 4
+LINING_M = 0.005
 # How far before the face strands hang.
 OFF_FACE_M = 0.004
 # How many columns beside the face have strands of their own.

@@ -19,14 +19,19 @@ from mimegen.characters.spec import Cap, Glasses, Headscarf
 from mimegen.characters.surface import SkinnedSurface
 from mimegen.motion.quaternions import FloatArray
 
-WIRE_M, LENS = 0.0026, 24
-COLUMNS, CAP_ROWS, SCARF_ROWS = 64, 14, 26
+WIRE_M = 0.0026
+LENS = 24
+COLUMNS = 64
+CAP_ROWS = 14
+SCARF_ROWS = 26
 # A cap's edge above the eyes, in front and behind, as a share of the height from eyes to crown.
 CAP_UP = (0.52, 0.10)
-CAP_GAP_M, SCARF_GAP_M = 0.013, 0.016
+CAP_GAP_M = 0.013
+SCARF_GAP_M = 0.016
 PEAK_M = 0.075
 # How far below the neck's base a headscarf reaches, and how far it stands off there.
-COWL_M, COWL_GAP_M = 0.09, 0.036
+COWL_M = 0.09
+COWL_GAP_M = 0.036
 # How wide a headscarf leaves the face open: degrees from straight ahead, around from the chin up.
 FACE_DEG = ((0, 45, 90, 135, 180), (69, 62, 53, 40, 33))
 

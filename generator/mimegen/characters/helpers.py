@@ -51,7 +51,8 @@ class Helper(NamedTuple):
 
 
 # Where a rising shoulder turns its outside about, in lengths of the collar bone: what fitted best.
-INWARD, BELOW = 0.9, 2.7
+INWARD = 0.9
+BELOW = 2.7
 # Down arm and leg. At the shoulder flesh bends but does not twist; the upper arm's twist comes
 # along it. As a shoulder rises, its outside is drawn up and inwards, as by a turn about a place low
 # in the trunk. The forearm's twist comes in thirds at the elbow, and the hand's at the wrist.

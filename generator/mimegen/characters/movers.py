@@ -43,8 +43,11 @@ class Mover(NamedTuple):
         return Mover(parent, joint, way, self.start, place)
 
 
-ACROSS, DOWN, BEHIND = (-0.65, -0.75, -0.1), (-0.2, 0.0, -1.0), (0.0, 0.65, -0.75)
-BACK, UP = (-1.0, 0.0, 0.0), (0.0, 0.0, 1.0)
+ACROSS = (-0.65, -0.75, -0.1)
+DOWN = (-0.2, 0.0, -1.0)
+BEHIND = (0.0, 0.65, -0.75)
+BACK = (-1.0, 0.0, 0.0)
+UP = (0.0, 0.0, 1.0)
 LEFT: Mapping[str, Mover] = {
     "LeftChestAcross": Mover("Spine2", "LeftArm", ACROSS, 0.55, (-0.2, 0.0, -2.0)),
     "LeftArmAcross": Mover("LeftArmTwist1", "LeftArm", ACROSS, 0.55, (1.0, 0.0, 0.0)),

@@ -21,10 +21,12 @@ from mimegen.characters.character import Material, Mesh
 from mimegen.characters.spec import Cloth, Pattern
 from mimegen.motion.quaternions import FloatArray
 
-PIXELS, FINER = 96, 4
+PIXELS = 96
+FINER = 4
 # How wide the pictures on chests are, with their empty edges, metres.
 CHEST_M = 0.26
-SLEEVE_M, LEG_M = 0.06, 0.08
+SLEEVE_M = 0.06
+LEG_M = 0.08
 
 
 class _Laid(NamedTuple):

@@ -33,18 +33,27 @@ SIDES = ("Left", "Right")
 ARMS = tuple((f"{side}Arm", f"{side}ForeArm") for side in SIDES)
 # Points are so far apart (m), from a corner that no body's middle lies on, and so near a shoulder
 # (m) nearer; a part's flesh is what follows it by OWN at least.
-CELL_M, CORNER_M, OWN = 0.024, 0.0037, 0.5
-SHOULDER_M, FINE_M = 0.1, 0.013
+CELL_M = 0.024
+CORNER_M = 0.0037
+OWN = 0.5
+SHOULDER_M = 0.1
+FINE_M = 0.013
 # Two sides of one limb are nearer than this (m) at rest.
 LIMB_M = 0.13
 # Shifts are spread over what is so near (m) at rest; what is drawn follows so many points
 # that are nearer than NEAR_M. What is so near a shoulder (m) comes out for what is pressed in.
-SPREAD_M, FOLLOWED, NEAR_M, BESIDE_M = 0.035, 4, 0.05, 0.3
+SPREAD_M = 0.035
+FOLLOWED = 4
+NEAR_M = 0.05
+BESIDE_M = 0.3
 # How far (m) about a point its surface tells how it has turned, and from which cosine of their
 # normals on what is there counts.
-SLOPE_M, ALIKE = 0.04, 0.3
+SLOPE_M = 0.04
+ALIKE = 0.3
 # Points are looked at by patches of this size (m), which grow by so much in a pose.
-PATCH_M, GROWN, GROWN_M = 0.06, 1.15, 0.005
+PATCH_M = 0.06
+GROWN = 1.15
+GROWN_M = 0.005
 
 
 @lru_cache(maxsize=12)

@@ -20,14 +20,20 @@ from mimegen.motion import quaternions
 from mimegen.motion.quaternions import FloatArray
 
 # How wide and how far (m) a point looks at what faces it, and how far from it (m) it comes to lie.
-WIDE_M, LONG_M, GAP_M = 0.02, 0.05, 0.0025
+WIDE_M = 0.02
+LONG_M = 0.05
+GAP_M = 0.0025
 # From so much that faces it on a point is moved in full, at most so far (m); so often it looks what
 # faces it, and so often it is moved each time, by so much of how far it is behind.
-SURE, FARTHEST_M, PUSH = 0.4, 0.04, 0.6
-LOOKS, MOVES = 2, 5
+SURE = 0.4
+FARTHEST_M = 0.04
+PUSH = 0.6
+LOOKS = 2
+MOVES = 5
 # What is moved less (m) than this comes out for what is pressed in, by so much more than is told
 # by the points, which are sparser than the skin where it is creased.
-STILL_M, MORE = 0.005, 1.3
+STILL_M = 0.005
+MORE = 1.3
 
 
 @dataclass(frozen=True, eq=False)

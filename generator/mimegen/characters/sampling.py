@@ -19,8 +19,11 @@ STATURE_M = ((1.63, 0.065), (1.76, 0.07))
 SKIN = np.array([[62, 8, 13], [41, 10, 16], [28, 12, 18], [10, 13, 19], [-30, 11, 14], [-62, 8, 9]])
 GRAY = "#a7a29b"
 # How often women in long sleeves wear headscarves, anybody caps, and the young and the old glasses.
-HEADSCARVES, CAPS, GLASSES = 0.3, 0.12, (0.15, 0.4)
-DRESSES, JACKETS = 0.16, 0.3
+HEADSCARVES = 0.3
+CAPS = 0.12
+GLASSES = (0.15, 0.4)
+DRESSES = 0.16
+JACKETS = 0.3
 # What is put on last, in this order: a scarf over a jacket would come through it as both move.
 LAST = ("headscarf", "jacket", "cap", "glasses")
 # What spreads evenly over any run of seeds, and its step from one seed to the next, of 2^32: powers

@@ -25,7 +25,8 @@ from mimegen.characters.surface import (
 from mimegen.motion.editing import counterparts
 from mimegen.motion.quaternions import FloatArray
 
-GAP_M, SOCK_M = 0.006, 0.0025
+GAP_M = 0.006
+SOCK_M = 0.0025
 SOLE_RISE_M = 0.008
 LACES = 5
 OUTLINE_POINTS = 48

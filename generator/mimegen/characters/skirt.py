@@ -15,13 +15,16 @@ from mimegen.characters.surface import SkinnedSurface, hemmed, to_mesh
 from mimegen.characters.top import make_top
 from mimegen.motion.quaternions import FloatArray
 
-COLUMNS, ROWS = 72, 30
+COLUMNS = 72
+ROWS = 30
 # How far it stands off, at the waist, where a top may hang over it, and below.
-CLOSE_M, GAP_M = 0.003, 0.010
+CLOSE_M = 0.003
+GAP_M = 0.010
 # How far above its hem a skirt hides the legs: what swings free may show that much of them.
 SEEN_LEG_M = 0.30
 # Folds: how many around the hem, and how deep at the hem of the widest skirt, in metres.
-FOLDS, FOLD_M = 9, 0.016
+FOLDS = 9
+FOLD_M = 0.016
 
 
 def make_skirt(garment: Skirt | Dress, body: Body) -> CharacterPiece:

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from mimegen.motion.quaternions import FloatArray
 
 # Where the vault begins, and levels of it: shares of the height from the eyes to the crown.
-VAULT_FROM, LEVELS = 0.34, 14
+VAULT_FROM = 0.34
+LEVELS = 14
 # Half-widths of the vault at least, as shares of that where it begins: an ellipse's to this power.
 SQUARENESS = 0.4
 

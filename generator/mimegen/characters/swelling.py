@@ -32,7 +32,9 @@ TURNED: tuple[Turns, ...] = (
 FORWARD = 0.05
 # This share of what a body has lost or gained there is given back, by so much of an arm's thickness
 # at most.
-SHARE, THINNER, THICKER = 0.8, -0.1, 0.2
+SHARE = 0.8
+THINNER = -0.1
+THICKER = 0.2
 # A swelling by so much tells how much any gives.
 TRIED = 0.05
 

@@ -19,7 +19,8 @@ from mimegen.characters.helpers import has_helpers, share_of_joints
 from mimegen.motion import Skeleton
 from mimegen.motion.quaternions import FloatArray
 
-ARMS, TRUNK = ("LeftArm", "RightArm"), "Spine2"
+ARMS = ("LeftArm", "RightArm")
+TRUNK = "Spine2"
 # Ways of the left arm's bone in the trunk's frame, and the cosine from which on it swells: forward,
 # up, behind the head, to the side, back, and down before the body.
 WAYS = (((0.0, -1.0, 0.0), 0.5), ((0.0, 0.0, 1.0), 0.1), ((0.43, 0.26, 0.86), 0.92),

@@ -29,22 +29,31 @@ from mimegen.characters.wrinkles import with_top_wrinkles
 from mimegen.motion.quaternions import FloatArray
 
 # How far inside its edges a top, and a jacket, hides what is under it: one sees under a jacket's.
-COVER_M, UNDER_JACKET_M = 0.015, 0.04
+COVER_M = 0.015
+UNDER_JACKET_M = 0.04
 # What is farther from an arm's axis, as a share of the height, is the trunk: broad hips.
 ARM_SHARE = 0.11
 # How much further a jacket stands off than what is worn under it.
 OVER_M = 0.017
 # How deep the open front of a shirt's neck is, and how steep its sides.
-VEE_M, VEE_SLOPE = 0.07, 1.5
+VEE_M = 0.07
+VEE_SLOPE = 1.5
 # How steep a tight top follows the waist, and from which looseness on tops fall straight.
-TIGHT_TAPER, STRAIGHT = 0.5, 0.9
+TIGHT_TAPER = 0.5
+STRAIGHT = 0.9
 # How much of a ribbed hem's slack is taken up.
 DRAWN_IN = 0.85
 # How long cuffs, and ribs at a hem, are and how far they stand off, in metres; how much darker ribs
 # are; from which share of the arm on a sleeve has cuffs.
-CUFF_M, HEM_RIB_M, CUFF_LIFT_M, RIB_LIFT_M = 0.06, 0.05, 0.004, 0.003
-RIB_SHADE, LONG_SLEEVE = 0.7, 0.8
-PLACKET_M, BUTTON_M, BUTTONS = 0.017, 0.007, 6
+CUFF_M = 0.06
+HEM_RIB_M = 0.05
+CUFF_LIFT_M = 0.004
+RIB_LIFT_M = 0.003
+RIB_SHADE = 0.7
+LONG_SLEEVE = 0.8
+PLACKET_M = 0.017
+BUTTON_M = 0.007
+BUTTONS = 6
 
 
 def make_top(garment: Top | Jacket, body: Body) -> CharacterPiece:

@@ -22,13 +22,19 @@ from mimegen.motion.quaternions import FloatArray
 COLUMNS = 48
 # A shirt's collar: how high its stand is behind and in front, how far its leaf falls behind and at
 # its points, metres, and how steeply; what the leaf lies above the cloth.
-STAND_M, LEAF_M, LEAF_DEG, LEAF_GAP_M = (0.026, 0.010), (0.046, 0.072), 52.0, 0.005
+STAND_M = (0.026, 0.010)
+LEAF_M = (0.046, 0.072)
+LEAF_DEG = 52.0
+LEAF_GAP_M = 0.005
 LEAF_ROWS = 6
 # Lapels: how wide, so far below the neck's joint, and how far they stand off, in metres.
-LAPEL_BELOW_M, LAPEL_WIDE_M = (-0.05, 0.03, 0.09, 0.10, 0.30), (0.03, 0.035, 0.062, 0.062, -0.01)
+LAPEL_BELOW_M = (-0.05, 0.03, 0.09, 0.10, 0.30)
+LAPEL_WIDE_M = (0.03, 0.035, 0.062, 0.062, -0.01)
 LAPEL_LIFT_M = 0.011
 # A hood on the back: how thick its roll is in front and behind, and how far its bag hangs, metres.
-ROLL_M, BEHIND_M, BAG_M = 0.012, 0.036, 0.17
+ROLL_M = 0.012
+BEHIND_M = 0.036
+BAG_M = 0.17
 SECTION = 12
 # Over how many metres what is sewn on slopes down to the cloth.
 EDGE_M = 0.006

@@ -15,12 +15,18 @@ from mimegen.motion.quaternions import FloatArray
 
 # How deep folds are in loose cloth, in metres: hanging ones, those that spread from armpits, at the
 # waist, about elbows and cuffs, from the crotch, at knees, and where trousers break on shoes.
-HANGING_M, ARMPIT_M, WAIST_M, SLEEVE_M = 0.0115, 0.009, 0.006, 0.0055
-CROTCH_M, KNEE_M, BREAK_M = 0.007, 0.009, 0.012
+HANGING_M = 0.0115
+ARMPIT_M = 0.009
+WAIST_M = 0.006
+SLEEVE_M = 0.0055
+CROTCH_M = 0.007
+KNEE_M = 0.009
+BREAK_M = 0.012
 # From one fold to the next, in metres, where cloth is pressed together.
 PRESSED_M = 0.052
 # From which looseness on folds are whole, and what tight clothes have of them.
-LOOSE, TIGHT_SHARE = 0.5, 0.3
+LOOSE = 0.5
+TIGHT_SHARE = 0.3
 
 
 def with_top_wrinkles(surface: SkinnedSurface, garment: Top | Jacket, body: Body) -> SkinnedSurface:

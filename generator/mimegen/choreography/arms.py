@@ -31,14 +31,18 @@ FOLDED = 0.2
 # A wrist that passes close by the shoulder swings the arm round fast. From this speed (degrees a
 # second) it is calmed, fully at twice that: its direction is smoothed over so many seconds, in
 # rounds.
-HURRIED_DEG_S, CALMED_S, CALMED_ROUNDS = 900.0, 0.05, 8
+HURRIED_DEG_S = 900.0
+CALMED_S = 0.05
+CALMED_ROUNDS = 8
 FOREARM_SHARE_OF_TWIST = 0.6
 SWIVELS = np.deg2rad(np.arange(-180.0, 180.0, 7.5))
 SOLVE_RATE_HZ = 20.0
 # An elbow whose hint turns faster than this (radians a second) is in haste, fully at twice that.
 HASTE_FROM = 3.0
 TRUNK = ("pelvis", "waist", "ribs", "upper_chest")
-LIMB_RADIUS_M, KNUCKLE_RADIUS_M, TIP_RADIUS_M = 0.035, 0.012, -0.004
+LIMB_RADIUS_M = 0.035
+KNUCKLE_RADIUS_M = 0.012
+TIP_RADIUS_M = -0.004
 # Hands at rest lie along this axis, on either side.
 SIDEWAYS = np.array([1.0, 0.0, 0.0])
 

@@ -20,7 +20,9 @@ WAYS = np.stack([np.cos(np.linspace(0, 2 * np.pi, 72, endpoint=False)),
                  np.sin(np.linspace(0, 2 * np.pi, 72, endpoint=False))], axis=-1)
 # Somebody who is out of balance for so long shifts the weight back, within so long, and by no more
 # than this at a time.
-SPELL_S, EASE_S, RIGHTED_M = 0.38, 0.12, 0.05
+SPELL_S = 0.38
+EASE_S = 0.12
+RIGHTED_M = 0.05
 
 
 def mass_centre(motion: Motion) -> FloatArray:

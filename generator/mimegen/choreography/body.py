@@ -19,7 +19,8 @@ from mimegen.motion.quaternions import FloatArray
 
 # From the shoulder to the wrist of the person that scores' centimetres are written for.
 STANDARD_ARM_M = 0.4856
-FLOOR, HERE = "floor", "here"
+FLOOR = "floor"
+HERE = "here"
 PARTNER = "partner_"
 HAND_ANCHORS = ("left_hand", "right_hand", "other_hand")
 

@@ -40,22 +40,34 @@ STANDING_SINK_M = 0.004
 TOES_OUT_DEG = 8.0
 # How much of the way to the standing foot the pelvis goes when the other is lifted, and how
 # gradually: quick steps leave it nearly in the middle.
-WEIGHT_SHARE, WEIGHT_EASE_S, GENTLE_S, LIFTED_M = 0.6, 0.13, 0.08, 0.02
+WEIGHT_SHARE = 0.6
+WEIGHT_EASE_S = 0.13
+GENTLE_S = 0.08
+LIFTED_M = 0.02
 # Somebody who sits does not. Below the first share of its standing height a pelvis sits, above the
 # second it stands.
-SITS, STANDS = 0.62, 0.78
+SITS = 0.62
+STANDS = 0.78
 # How much of the sway on two feet there is on one.
 ON_ONE_FOOT = 0.35
 # In a full step the pelvis turns and lists, and sinks where the legs are spread, in degrees and
 # metres (Perry and Burnfield 2010); the chest turns the other way.
-STEP_TURN_DEG, STEP_LIST_DEG, STEP_LEAN_DEG, CHEST_TURN_DEG = 5.0, 2.0, 2.0, 9.0
-STEP_SINK_M, STEP_BOB_M = 0.008, 0.026
+STEP_TURN_DEG = 5.0
+STEP_LIST_DEG = 2.0
+STEP_LEAN_DEG = 2.0
+CHEST_TURN_DEG = 9.0
+STEP_SINK_M = 0.008
+STEP_BOB_M = 0.026
 # It leans over the standing foot, and forward a little while both stand.
-CHEST_TILT_DEG, CHEST_LEAN_DEG = 3.0, 2.0
-LOWER_EASE_S, ASIDE_EASE_S = 0.025, 0.15
+CHEST_TILT_DEG = 3.0
+CHEST_LEAN_DEG = 2.0
+LOWER_EASE_S = 0.025
+ASIDE_EASE_S = 0.15
 # Over a foot that is lifted high the pelvis rises.
-RISE_SHARE, RISE_EASE_S = 0.11, 0.05
-SWING_M, SWING_EASE_S = 0.19, 0.09
+RISE_SHARE = 0.11
+RISE_EASE_S = 0.05
+SWING_M = 0.19
+SWING_EASE_S = 0.09
 
 
 class Lower(NamedTuple):

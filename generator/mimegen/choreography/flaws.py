@@ -36,7 +36,8 @@ WRIST_LIMIT_DEG = 68.0
 # pitcher's at 2300 (Fleisig et al. 1995).
 SPEED_LIMIT_DEG_S = 2000.0
 HAND_INSIDE_LIMIT_CM = 1.0
-ARM_INSIDE_LIMIT_CM, HEAD_INSIDE_LIMIT_CM = 2.5, -0.5
+ARM_INSIDE_LIMIT_CM = 2.5
+HEAD_INSIDE_LIMIT_CM = -0.5
 # Half the thickness of hands and forearms; hands that clasp each other, or a thin rod, overlap.
 THICK_M = {"Hand": 0.02, "ForeArm": 0.032}
 LIMBS_INSIDE_LIMIT_CM = 3.0
@@ -44,9 +45,11 @@ PLANTED_HEIGHT_M = 0.002
 FOOT_SLIDE_LIMIT_MM = 3.0
 FLOOR_LIMIT_CM = 1.0
 # A long stride or lunge is a fall that the other foot catches within half a second.
-BALANCE_LIMIT_CM, BALANCE_TIME_S = 5.0, 0.5
+BALANCE_LIMIT_CM = 5.0
+BALANCE_TIME_S = 0.5
 # Who stands quietly sways by some 1 cm/s; where no joint goes faster a viewer sees a still picture.
-FROZEN_SPEED_CM_S, FROZEN_TIME_S = 4.0, 0.3
+FROZEN_SPEED_CM_S = 4.0
+FROZEN_TIME_S = 0.3
 
 
 def flaws(

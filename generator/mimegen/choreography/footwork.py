@@ -18,9 +18,11 @@ from mimegen.motion.quaternions import FloatArray
 Interval = tuple[float, float]
 # A foot may step so long (s) after and before it, or the other one, does something, and never while
 # a heel is raised further than this (degrees).
-CLEAR_S, HIGH_HEEL_DEG = 0.1, 30.0
+CLEAR_S = 0.1
+HIGH_HEEL_DEG = 30.0
 # How high a small step goes, and by how much of its length more.
-LIFT_CM, LIFT_SHARE = 1.2, 0.08
+LIFT_CM = 1.2
+LIFT_SHARE = 0.08
 
 
 class SmallStep(NamedTuple):

@@ -16,7 +16,8 @@ from mimegen.motion import quaternions
 from mimegen.motion.quaternions import FloatArray
 
 # A hand is on a rod while keys that are this near to the rod have more than this share of it.
-ON_ROD_CM, ON_SHARE = 7.0, 0.98
+ON_ROD_CM = 7.0
+ON_SHARE = 0.98
 # A key whose bar is so nearly along a rod grips the rod.
 ALONG_COSINE = 0.8
 

@@ -13,12 +13,15 @@ from mimegen.motion.quaternions import FloatArray
 FREE = ("chest", "pelvis", "navel", "belly", "shoulder", "other_shoulder", "hip", "floor", "here",
         "head")
 # Further than this (cm) from a part of the body, a hand is not at it any more.
-AT_CM, AWAY_CM = 8.0, 20.0
+AT_CM = 8.0
+AWAY_CM = 20.0
 BODY = ("throat", "chin", "mouth", "nose", "eyes", "forehead", "crown", "ear", "jaw", "knee")
 # The play of a hand in free space by what of it is there; a wrist's is whole.
 PLAY = {"palm": 0.7, "fingertips": 0.35, "pinch": 0.35, "skin": 0.1}
 # Hands nearer than this to each other hold something between them, or each other.
-TOGETHER_CM, APART_CM, SHOULDERS_CM = 16.0, 42.0, 36.0
+TOGETHER_CM = 16.0
+APART_CM = 42.0
+SHOULDERS_CM = 36.0
 
 
 def play(key: HandKey) -> float:

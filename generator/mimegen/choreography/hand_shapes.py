@@ -14,8 +14,9 @@ from mimegen.motion.quaternions import FloatArray
 FINGERS = ("Index", "Middle", "Ring", "Pinky")
 Bends = tuple[Finite, Finite, Finite]
 # The left hand at rest: fingers along +X, palm down, thumb forward.
-FINGERS_AXIS, PALM_AXIS, THUMB_AXIS = np.array([1.0, 0, 0]), np.array([0, 0, -1.0]), np.array(
-    [0, -1.0, 0])
+FINGERS_AXIS = np.array([1.0, 0, 0])
+PALM_AXIS = np.array([0, 0, -1.0])
+THUMB_AXIS = np.array([0, -1.0, 0])
 
 
 class HandShape(Strict):

@@ -33,21 +33,29 @@ HAND_LAG_S = 0.035
 FINGER_LAGS_S = (0.0, 0.01, 0.03, 0.045, 0.065)
 # The share of its play that a hand keeps around a hit, and for how long (s) before and after it;
 # how gradually speed makes a hand stray, and up to which speed.
-IMPACT_PLAY, IMPACT_S, SPEED_EASE_S, FASTEST_M_S = 0.3, 0.12, 0.06, 4.0
+IMPACT_PLAY = 0.3
+IMPACT_S = 0.12
+SPEED_EASE_S = 0.06
+FASTEST_M_S = 4.0
 # Nearer to the middle of the body than the first, hands do not stray towards it; beyond the second
 # they may.
 NEAR_M = 0.25, 0.4
 # Even a free hand goes hardly farther from the shoulder than the score has it, or than so much of
 # the arm. Where the trunk has swayed too far away the hand gives up some of its way; the shoulder
 # helps it upwards.
-EASY_REACH, FULL_REACH, OVERREACH_M, GIVEN_UP_M = 0.85, (0.98, 1.1), 0.004, 0.05
+EASY_REACH = 0.85
+FULL_REACH = (0.98, 1.1)
+OVERREACH_M = 0.004
+GIVEN_UP_M = 0.05
 # How far a free hand trails behind the wrist's movement.
-DRAG_RAD_PER_M_S, DRAG_LIMIT_RAD = 0.16, 0.32
+DRAG_RAD_PER_M_S = 0.16
+DRAG_LIMIT_RAD = 0.32
 
 HANGING = HandKey(
     to=Place("hip", (14.0, 3.0, 3.0)), touch="wrist", loose=True, shape="relaxed",
 )
-NO_HINT, BACK = Direction(0.35, -0.2, -0.6), Direction(0.15, -0.6, -0.4)
+NO_HINT = Direction(0.35, -0.2, -0.6)
+BACK = Direction(0.15, -0.6, -0.4)
 
 
 class HandTrack(NamedTuple):

@@ -18,16 +18,20 @@ PLANTED_HEIGHT_M = 0.006
 HEEL_ANGLES = np.arange(0.0, 66.0, 1.0)
 # Feet are lifted at the heel before legs are as straight as this share of their length; less so
 # in standing.
-STRAIGHTEST, STANDING = 0.997, 0.9995
+STRAIGHTEST = 0.997
+STANDING = 0.9995
 HEEL_SMOOTHING_S = 0.03
 # Nobody stands higher than on tiptoe; a foot is in the air where its ball is this high (m); and no
 # hip is lowered by more than the last (m).
-TIPTOE_DEG, TIPTOE_M, TOO_HIGH_M = 45.0, 0.03, 0.08
+TIPTOE_DEG = 45.0
+TIPTOE_M = 0.03
+TOO_HIGH_M = 0.08
 HEEL_BEHIND_ANKLE_M = 0.045
 # A foot is fully in the air where its ball is so much higher than that of one that stands.
 IN_AIR_M = 0.06
 # A foot that comes up over its toes does so within so long, and so far at most.
-TOE_OFF_S, TOE_OFF_M = 0.05, 0.1
+TOE_OFF_S = 0.05
+TOE_OFF_M = 0.1
 # Whichever way the foot is turned, the knee points no further to the side from the pelvis.
 HIP_TURN_DEG = 75.0
 # Who faces the floor by so much (the part downwards of where the pelvis points) begins to lie.
@@ -35,7 +39,9 @@ LYING = 0.8
 # A foot lies behind where the line to it points back from where the pelvis faces (cosines).
 BEHIND = (0.5, 0.8)
 # An ankle turns no further: in a deeper squat the heel comes up, in a jump the toes point no more.
-RAISED_DEG, POINTED_DEG, ANKLE_ROUNDS = 42.0, 58.0, 2
+RAISED_DEG = 42.0
+POINTED_DEG = 58.0
+ANKLE_ROUNDS = 2
 
 
 class FootGoal(NamedTuple):

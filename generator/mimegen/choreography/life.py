@@ -15,7 +15,8 @@ from mimegen.motion.quaternions import FloatArray
 
 Three = tuple[float, float, float]
 Band = tuple[float, float]
-WAVES, FOOTFALLS = 6, 64
+WAVES = 6
+FOOTFALLS = 64
 # How much the centimetres and the degrees of each kind of key tell of a performer's vigor.
 VIGOR: tuple[tuple[type[Key], float, float], ...] = (
     (HandKey, 0.2, 0.0), (PropKey, 0.2, 0.1), (FootKey, 0.5, 0.0), (WalkKey, 0.5, 0.5),

@@ -24,11 +24,13 @@ from mimegen.motion import Motion
 # What may be left of a seed's variation, and the rate at which a take is looked at: the same for
 # all rates, so that a take is the same take at any. At 0 it is the score as it was tuned, small
 # movements included, with the seed's own tempo, timing, repeats, side and facing.
-SHARES, LOOKED_AT_FPS = (1.0, 0.75, 0.5, 0.25, 0.0), 30.0
+SHARES = (1.0, 0.75, 0.5, 0.25, 0.0)
+LOOKED_AT_FPS = 30.0
 CACHED = 8
 # By so much (cm or degrees) a varied take keeps what must be seen, or by this share of what the
 # score as it is written does: bodies lose and gain as much by their own proportions.
-SPARE, OF_WRITTEN = 3.0, 0.5
+SPARE = 3.0
+OF_WRITTEN = 0.5
 
 
 @dataclass(frozen=True)

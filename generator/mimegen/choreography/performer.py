@@ -31,17 +31,26 @@ REACH_TOLERANCE_M = 0.05
 # The trunk helps an arm that is this much too short, up to a limit: partly it leans from the hips
 # (whose height over the hip joint this is), partly the pelvis goes along.
 # What hardly helps (an arm that reaches for what the trunk carries) is left alone.
-HELPED_FROM_M, HELP_LIMIT_M, HELP_ROUNDS, WORTH_IT = 0.004, 0.2, 5, 0.9
+HELPED_FROM_M = 0.004
+HELP_LIMIT_M = 0.2
+HELP_ROUNDS = 5
+WORTH_IT = 0.9
 # A trunk that keeps a hand farther than this from what it holds makes room.
 CROWDED_M = 0.015
 # A performer who would be out of balance by more than this shifts the weight back.
-OFF_BALANCE_M, RIGHTED_ROUNDS = 0.035, 3
-HELP_EASE_S, SHOULDER_HEIGHT_M, PELVIS_SHARE = 0.09, 0.42, 0.45
+OFF_BALANCE_M = 0.035
+RIGHTED_ROUNDS = 3
+HELP_EASE_S = 0.09
+SHOULDER_HEIGHT_M = 0.42
+PELVIS_SHARE = 0.45
 # Whose pelvis the score has less than the first down (cm) stands, from the second on legs act, and
 # so long (s) before and after. Who stands keeps the knees straight for a hand that is too low and
 # drops its shoulder instead: so far (m) from the other, by so much at most (radians).
-STANDS_CM, ACTS_CM, ACTING_S = -3.5, -6.5, 0.15
-SHOULDERS_APART_M, MOST_TILT = 0.34, 0.2
+STANDS_CM = -3.5
+ACTS_CM = -6.5
+ACTING_S = 0.15
+SHOULDERS_APART_M = 0.34
+MOST_TILT = 0.2
 
 
 class Help(NamedTuple):

@@ -17,7 +17,8 @@ DIRECTION_WORDS: dict[str, tuple[float, float, float, float]] = {
     "out": (1, 0, 0, 0), "in": (-1, 0, 0, 0), "left": (0, 0, 0, 1), "right": (0, 0, 0, -1),
     "forward": (0, 1, 0, 0), "back": (0, -1, 0, 0), "up": (0, 0, 1, 0), "down": (0, 0, -1, 0),
 }
-LEFT, RIGHT = 1.0, -1.0
+LEFT = 1.0
+RIGHT = -1.0
 
 
 class Place(NamedTuple):

@@ -14,19 +14,30 @@ from mimegen.motion import Skeleton, quaternions
 # A knee that stands is bent by so much (degrees); people's by 0 to 5 (Perry and Burnfield 2010).
 KNEE_DEG = 4.5
 # A foot that is up so far (m), as in a small step, leaves the other leg straight; higher, legs act.
-STEP_M, ACTING_M = 0.025, 0.05
+STEP_M = 0.025
+ACTING_M = 0.05
 # A foot carries nothing from so high on (m); heels raised further than this (degrees) act.
-CARRIES_M, HEEL_DEG = 0.012, (4.0, 12.0)
+CARRIES_M = 0.012
+HEEL_DEG = (4.0, 12.0)
 # Legs act from so long before to so long after, and pass softly from one to the other.
-AROUND_S, EASE_S, LOAD_EASE_S = 0.12, 0.1, 0.06
+AROUND_S = 0.12
+EASE_S = 0.1
+LOAD_EASE_S = 0.06
 # A pelvis that is down by less than this (m) stands, with so soft a corner; that it would have been
 # higher is made good within so much more. One that is too high by less than this comes down.
-SUNK_M, CORNER_M, MADE_GOOD_M, TIPTOE_M = 0.04, 0.003, 0.12, 0.02
+SUNK_M = 0.04
+CORNER_M = 0.003
+MADE_GOOD_M = 0.12
+TIPTOE_M = 0.02
 # The pelvis lists by so much where the feet stand unlike, and up to so much more softly (degrees).
-LIST_DEG, LIST_MORE_DEG = 6.0, 3.0
+LIST_DEG = 6.0
+LIST_MORE_DEG = 3.0
 # What feet that stand unlike ask beyond a list of so many degrees the hips do by going between
 # them: so far at most (m), within so long; feet nearer than the last (leg lengths) stand together.
-EASY_DEG, BETWEEN_M, BETWEEN_S, TOGETHER = 5.0, 0.09, 0.1, 0.053
+EASY_DEG = 5.0
+BETWEEN_M = 0.09
+BETWEEN_S = 0.1
+TOGETHER = 0.053
 
 
 class Stand(NamedTuple):

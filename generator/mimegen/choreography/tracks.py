@@ -12,7 +12,8 @@ from mimegen.choreography.timing import SLOW, Follow, blend_weights
 from mimegen.motion.quaternions import FloatArray
 
 # Tracks follow their keys in steps of this rate, from before the beginning.
-RATE_HZ, BEFORE_S = 120.0, 0.5
+RATE_HZ = 120.0
+BEFORE_S = 0.5
 
 KeyKind = TypeVar("KeyKind", bound=Key)
 

@@ -13,16 +13,25 @@ from mimegen.motion.quaternions import FloatArray
 SPINE_SHARES = {"Spine": 0.3, "Spine1": 0.65, "Spine2": 1.0}
 NECK_SHARE = 0.45
 # The head's range against the chest in degrees: to a side, up, down, tilted.
-TURN_LIMIT, UP_LIMIT, DOWN_LIMIT, TILT_LIMIT = 75.0, 50.0, 50.0, 38.0
+TURN_LIMIT = 75.0
+UP_LIMIT = 50.0
+DOWN_LIMIT = 50.0
+TILT_LIMIT = 38.0
 # What is quicker than this shakes the head; how much of it the trunk takes up below the neck, and
 # how far it bends, so much later, for each metre that the pelvis sinks quickly.
-SHAKEN_S, STEADIED, NECK_HEIGHT_M = 0.3, 0.35, 0.5
-BENT_LATE_S, BENT_DEG_PER_M, BENT_LIMIT_DEG = 0.07, 60.0, 8.0
+SHAKEN_S = 0.3
+STEADIED = 0.35
+NECK_HEIGHT_M = 0.5
+BENT_LATE_S = 0.07
+BENT_DEG_PER_M = 60.0
+BENT_LIMIT_DEG = 8.0
 # Eyes do the rest of the way, more of it up and down than to the sides.
-TURN_SHARE_OF_GAZE, LEAN_SHARE_OF_GAZE = 0.88, 0.72
+TURN_SHARE_OF_GAZE = 0.88
+LEAN_SHARE_OF_GAZE = 0.72
 # What is this nearly behind, or this steeply above (level by total distance), turns the head less,
 # so that it need not whirl round where the shorter way changes sides.
-BEHIND_DEG, STEEP = 45.0, 0.4
+BEHIND_DEG = 45.0
+STEEP = 0.4
 
 
 class Turns(NamedTuple):

@@ -16,9 +16,12 @@ from mimegen.motion.quaternions import FloatArray
 
 # A foot that is put elsewhere goes at least so far (cm). Turns beyond this (degrees), deep bends
 # and jumps (cm) do not grow.
-STEP_CM, FAR_DEG, DEEP_CM = 4.0, 35.0, 12.0
+STEP_CM = 4.0
+FAR_DEG = 35.0
+DEEP_CM = 12.0
 # Hands this far (cm) from a shoulder vary by this share of what others do.
-FAR_CM, STRETCHED = 44.0, 0.4
+FAR_CM = 44.0
+STRETCHED = 0.4
 # Where outward is: what both hands do alike, they do in one direction of the room.
 OUTWARD = {"left_hand": 1.0, "right_hand": -1.0}
 OTHER = {"left_hand": "right_hand", "right_hand": "left_hand"}

@@ -29,15 +29,18 @@ from mimegen.choreography.tracks import Timeline, timeline
 from mimegen.choreography.uneven import middles, uneven
 from mimegen.motion.quaternions import FloatArray
 
-FAST_SPAN_S, HURRIED = 0.32, 0.94
+FAST_SPAN_S = 0.32
+HURRIED = 0.94
 TEMPO_HZ = (0.15, 0.7)
 # What is this far out as it is written is near the end of people's range.
-FAR_CM, FAR_DEG = 44.0, 45.0
+FAR_CM = 44.0
+FAR_DEG = 45.0
 # A pelvis so far down (cm) is lower by some seeds; deeper it is written for what is done there, and
 # higher the person stands.
 BENT = -12.0, -3.0
 # What a seed may have of a style, where nobody asks for one.
-MILDEST, FULLEST = 0.25, 0.8
+MILDEST = 0.25
+FULLEST = 0.8
 USUAL_AMPLITUDE = Variety().amplitude
 
 

@@ -13,22 +13,30 @@ from mimegen.motion.quaternions import FloatArray
 
 # A step of an adult; and, where the score gives no number of steps, how far each goes on average
 # with the short first and last ones, and turns.
-STEP_CM, MEAN_STEP_CM, TURN_DEG = 62.0, 52.0, 50.0
+STEP_CM = 62.0
+MEAN_STEP_CM = 52.0
+TURN_DEG = 50.0
 # Shares of a step's time: a foot is in the air for 80 % of it (40 % of the gait cycle, Perry and
 # Burnfield 2010), after the other has come down.
-LIFT_OFF, IN_AIR = 0.1, 0.8
+LIFT_OFF = 0.1
+IN_AIR = 0.8
 # The body starts after the first foot and arrives before the last one.
-BODY_START, BODY_END = 0.1, 0.5
+BODY_START = 0.1
+BODY_END = 0.5
 KNEE_AHEAD = 1.1
 # The body is fastest while both feet stand, slowest over the standing one: by so much of its speed
 # (Perry and Burnfield 2010).
 PULSE = 0.13
 # Heel strikes shake the body: so far, so quickly, dying away within so long.
-JOLT_CM, JOLT_HZ, JOLT_S = 0.9, 6.0, 0.08
+JOLT_CM = 0.9
+JOLT_HZ = 6.0
+JOLT_S = 0.08
 # In walking the feet are nearer to the middle than in standing.
 NARROW = 0.55
 # Heel lift at toe-off and toe lift at heel strike in a full step, in degrees (Perry).
-TOE_OFF_DEG, ON_THE_SPOT_DEG, HEEL_STRIKE_DEG = 42.0, 20.0, 17.0
+TOE_OFF_DEG = 42.0
+ON_THE_SPOT_DEG = 20.0
+HEEL_STRIKE_DEG = 17.0
 
 
 class MovingFloor(NamedTuple):

@@ -32,7 +32,8 @@ PAST = 0.025
 # Palms face one way in full from the second cosine on, and do not below the first.
 ALIKE = (0.2, 0.6)
 # Of a hand that lies so deep (m) in the one below it fingers are straight; so often it moves off.
-STRAIGHT_M, MOVES = 0.006, 3
+STRAIGHT_M = 0.006
+MOVES = 3
 # Hands are open in full where the middle finger reaches by the second share as far as at rest; from
 # the first one down they are fists, which stay shut.
 OPEN = (0.8, 0.92)

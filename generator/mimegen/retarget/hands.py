@@ -31,36 +31,47 @@ from mimegen.retarget.solving import solve_pairs, solve_triples
 from mimegen.retarget.surface import SkinSample, outer_vertices, owners
 
 # Distances (m) from the surface within which a hand touches and from which on it is free.
-TOUCH, FREE = 0.008, 0.045
+TOUCH = 0.008
+FREE = 0.045
 # From here on it no longer keeps its place along the surface.
 HELD = 0.025
 # Hanging hands pass the thighs closely and mean nothing by it; hands that near each other do.
-FREE_OF_THIGH, FREE_OF_HAND = 0.025, 0.08
+FREE_OF_THIGH = 0.025
+FREE_OF_HAND = 0.08
 # Hands hold one shaft if it would go on from one to the other: in full where their grips' axes have
 # the first cosine and lie so near (m) to one line, so much nearer the nearer they are to each
 # other, and not at all from the second on; to which distance (m) they do, and from which one
 # along it on: nearer hands hold one another.
-SHAFT_COSINES, BESIDE_M, BESIDE, BESIDE_MOST = (0.8, 0.92), 0.02, 0.15, 2.0
+SHAFT_COSINES = (0.8, 0.92)
+BESIDE_M = 0.02
+BESIDE = 0.15
+BESIDE_MOST = 2.0
 APART_M = (0.02, 0.03)
-SHAFT_M, HELD_S = (0.45, 0.35), 0.05
+SHAFT_M = (0.45, 0.35)
+HELD_S = 0.05
 # A grip's axis leans so much along the hand, and what is held lies so far (m) out of the palm.
-LEANS, OUT_OF_PALM = 0.28, 0.009
+LEANS = 0.28
+OUT_OF_PALM = 0.009
 # What holds a hand where the rotations alone put it.
 REST_WEIGHT = 0.03
 # How thick (m) half a bare hand is, at the typical stature.
 HALF_A_HAND = 0.019
 # How often hands are pushed out of flesh, each time from the deepest, and the weight of staying
 # where nothing pushes.
-PUSHES, FREE_OF_PUSHES = 3, 0.2
+PUSHES = 3
+FREE_OF_PUSHES = 0.2
 # Which of a hand's points are finger tips, which fingers' pads press too, how deep (m) they may.
-TIPS, GIVES = slice(3, 5), 0.01
+TIPS = slice(3, 5)
+GIVES = 0.01
 PADDED = ("index", "middle", "ring", "pinky")
 # The cutoff (Hz) of the low-pass of hands' shifts where they touch, see `smoothest`.
 HANDS_HZ = 5.0
 # Shoulders go with a wrist by this share of small shifts, and never further than this (m).
-GIRDLE, GIRDLE_MOST = 0.6, 0.04
+GIRDLE = 0.6
+GIRDLE_MOST = 0.04
 # How much more a shoulder's way along the arm counts, and how stiff collar bones are lengthwise.
-ALONG_ARM, RIGID = 100.0, 1e4
+ALONG_ARM = 100.0
+RIGID = 1e4
 ARM = ("upper_arm", "forearm", "hand")
 
 

@@ -18,7 +18,8 @@ IntArray = NDArray[np.int64]
 
 INFLUENCES = 4
 # Not exactly half of what regular bodies have between their faces, nor where their normals point.
-CREASE_DEG, OFF_REGULAR = 15.01, 1e-4
+CREASE_DEG = 15.01
+OFF_REGULAR = 1e-4
 WELD_METRES = 1e-5
 
 

@@ -11,7 +11,10 @@ from mimegen.motion.quaternions import FloatArray
 
 COLOR = (0.95, 0.96, 1.0)
 # Clouds by direction: their scale, how often finer waves are laid over, between what they begin.
-SCALE, OCTAVES, BEGIN, WHOLE = (3.2, 3.2, 14.4), 7, 0.5, 0.72
+SCALE = (3.2, 3.2, 14.4)
+OCTAVES = 7
+BEGIN = 0.5
+WHOLE = 0.72
 START = 0xDEADBEEF + 25
 # Each step of the hash takes one of three numbers, another, and turns that by so many bits.
 HASH_STEPS = ((2, 1, 14), (0, 2, 11), (1, 0, 25), (2, 1, 16), (0, 2, 4), (1, 0, 14), (2, 1, 24))

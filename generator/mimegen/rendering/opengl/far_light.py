@@ -18,7 +18,8 @@ from mimegen.rendering.opengl.view import to_sun
 from mimegen.scenery.layout import box_corners
 
 # Each of the maps, which lie side by side in one texture, has so many cells, across and down.
-CELLS, TILES = 1024, (3, 2)
+CELLS = 1024
+TILES = (3, 2)
 # What is farther away than this has no shadow.
 REACH_M = 80.0
 # What stands so far within the region still hides what is beyond.

@@ -17,7 +17,8 @@ from mimegen.rendering.opengl.set_light import Cells
 from mimegen.rendering.opengl.voxels import Grid
 
 # Rays start so far before a surface, in cells, and end so many distances between places away.
-BEFORE, REACH = 0.6, 1.5
+BEFORE = 0.6
+REACH = 1.5
 # Cells larger than this in metres would shade what merely stands beside things.
 LARGEST_CELL_M = 0.4
 # In the cells' texture walls, and what glows, are a bit free: places know of these.

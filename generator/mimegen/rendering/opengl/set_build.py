@@ -30,7 +30,8 @@ FORMAT = "3f 3f 3f 3f 2f 1f"
 # A shadow whose edge is softer than this is no more than haze.
 HAZE_M = 0.5
 # Floors and walls are drawn in tiles as large as this, if there are not too many.
-TILE_M, MOST_TILES = 2.0, 40
+TILE_M = 2.0
+MOST_TILES = 40
 
 
 @dataclass(frozen=True, eq=False)

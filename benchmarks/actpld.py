@@ -14,7 +14,8 @@ from click.testing import CliRunner
 
 from mimegen.base.yaml_file import Strict, read_yaml
 from mimegen.cli import main as mimegen
-from mimegen.library.catalogue import SCORE_SUFFIX, Catalogue, Entry
+from mimegen.library.catalogue import Catalogue
+from mimegen.library.entry import SCORE_SUFFIX, Entry
 from mimegen.library.score_take import read_score_once
 
 COUNTS = Path(__file__).with_suffix(".yaml")

@@ -27,7 +27,8 @@ from mimegen.choreography.manner import CueManner
 from mimegen.compositing.background import read_background
 from mimegen.library.cast import cast_member
 from mimegen.library.casting import Casting
-from mimegen.library.catalogue import Catalogue, Entry
+from mimegen.library.catalogue import Catalogue
+from mimegen.library.entry import Entry
 from mimegen.library.score_take import read_score_once
 from mimegen.library.takes import library_take
 from mimegen.pages.drawn import DrawnScene, drawn, tiled

@@ -22,7 +22,8 @@ from mimegen.characters.character import Character
 from mimegen.choreography.lint import lint
 from mimegen.choreography.perform import perform_scene
 from mimegen.choreography.reading import read_score
-from mimegen.library.catalogue import Catalogue, Entry
+from mimegen.library.catalogue import Catalogue
+from mimegen.library.entry import Entry
 from mimegen.library.take import LibraryTake
 from mimegen.library.takes import library_take
 from mimegen.motion import Motion

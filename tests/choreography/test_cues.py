@@ -15,7 +15,8 @@ from mimegen.choreography.perform import perform_scene
 from mimegen.choreography.reading import read_score
 from mimegen.choreography.score import HandKey, PelvisKey, Score
 from mimegen.evaluation.question import read_questions
-from mimegen.library.catalogue import Catalogue, Entry
+from mimegen.library.catalogue import Catalogue
+from mimegen.library.entry import Entry
 from mimegen.library.score_take import ScoreTake
 from mimegen.library.takes import library_take
 from mimegen.motion import quaternions

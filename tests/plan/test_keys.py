@@ -94,6 +94,8 @@ EXACTLY = {
     "rigs/marker_sets/body.yaml": {"c3d", "display"},
     "rigs/skeletons/bone_names.yaml": ROLES,
     "mocap/hand_shapes.yaml": SCORED | {"performance"},
+    "mocap/hands/shapes.yaml": SCORED | {"performance"},
+    "mocap/hands/actions.yaml": set(),
     "mocap/life.yaml": SCORED,
     "mocap/styles.yaml": SCORED,
     "mocap/body.yaml": SCORED,
@@ -182,6 +184,7 @@ def copied(folder: Path) -> None:
     for name in ("rigs", "render_configs"):
         shutil.copytree(data_folder() / name, folder / name)
     (folder / "mocap").mkdir()
+    shutil.copytree(data_folder() / "mocap" / "hands", folder / "mocap" / "hands")
     for file in (data_folder() / "mocap").glob("*.yaml"):
         shutil.copy(file, folder / "mocap")
     (folder / "README.md").write_text("Words.\n")

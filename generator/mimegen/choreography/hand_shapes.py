@@ -1,7 +1,8 @@
-"""Hand shapes: mocap/hand_shapes.yaml as rotations of the finger joints."""
+"""Hand shapes: mocap/hand_shapes.yaml and mocap/hands/shapes.yaml as finger joints' rotations."""
 
 from collections.abc import Mapping
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 from pydantic import RootModel
@@ -35,11 +36,17 @@ class HandShape(Strict):
 
 
 def hand_shapes() -> Mapping[str, HandShape]:
-    """Return the hand shapes by name.
+    """Return the hand shapes by name: those of hands that do something, then those of signs.
 
     Raises RequestError naming file, line and key.
     """
-    return read_yaml_once(data_file("mocap/hand_shapes.yaml"), RootModel[dict[str, HandShape]]).root
+    return _both(data_file("mocap/hand_shapes.yaml"), data_file("mocap/hands/shapes.yaml"))
+
+
+@cache
+def _both(*files: Path) -> Mapping[str, HandShape]:
+    return {name: shape for file in files
+            for name, shape in read_yaml_once(file, RootModel[dict[str, HandShape]]).root.items()}
 
 
 def finger_joints(skeleton: Skeleton, side: str) -> list[int]:

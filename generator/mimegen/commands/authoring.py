@@ -5,7 +5,8 @@ from pathlib import Path
 import click
 
 from mimegen.commands.common import DONE, exits_cleanly, library_option
-from mimegen.library.catalogue import Catalogue, Entry
+from mimegen.library.catalogue import Catalogue
+from mimegen.library.entry import Entry
 from mimegen.library.newaction import write_action
 from mimegen.library.scoreprompt import nearest_actions, score_prompt
 

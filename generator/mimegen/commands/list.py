@@ -83,6 +83,12 @@ def _cues(catalogue: Catalogue) -> Listing:
             for entry in catalogue.cues.values() if entry.action.cue]
 
 
+def _hands(catalogue: Catalogue) -> Listing:
+    return [{"id": name, "labels": list(entry.action.labels), "takes": list(entry.takes),
+             "group": entry.action.semantic_group}
+            for name, entry in catalogue.hands.items()]
+
+
 def _files(files: Mapping[str, Path]) -> Listing:
     return [{"name": name, "description": read_description(file), "file": str(file)}
             for name, file in files.items()]
@@ -161,6 +167,7 @@ KINDS: dict[str, Kind] = {
     "sets": Kind("Sets of actions that others publish, for --action set:NAME.", _sets),
     "groups": Kind("Semantic groups and their actions.", _groups),
     "cues": Kind("Nonverbal cues, for --action.", _cues),
+    "hands": Kind("Actions of hands alone, letters and hand shapes, for --action.", _hands),
     "scenes": Kind("Scenes of one or two performers, for --scene.",
                    lambda catalogue: _files(catalogue.scenes)),
     "characters": Kind("Characters, for variants and --character.",

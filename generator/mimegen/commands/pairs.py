@@ -8,7 +8,8 @@ from mimegen.base.counted import counted
 from mimegen.base.errors import RequestError
 from mimegen.commands.common import DONE, exits_cleanly, library_option
 from mimegen.evaluation.commitment import write_commitment
-from mimegen.library.catalogue import Catalogue, Entry
+from mimegen.library.catalogue import Catalogue
+from mimegen.library.entry import Entry
 from mimegen.plan.permute.declaration import Declaration
 from mimegen.plan.permute.pairs import FACTORS, Factor, pairs_of, parse_factors
 from mimegen.request.sources import entries_of

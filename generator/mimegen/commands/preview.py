@@ -23,7 +23,8 @@ from mimegen.compositing.background import read_background
 from mimegen.compositing.video import write_pictures
 from mimegen.library.cast import cast_member, partner_of
 from mimegen.library.casting import Casting
-from mimegen.library.catalogue import SCORE_SUFFIX, Catalogue
+from mimegen.library.catalogue import Catalogue
+from mimegen.library.entry import SCORE_SUFFIX
 from mimegen.library.scene_take import scene_take
 from mimegen.library.take import LibraryTake
 from mimegen.library.takes import library_take, user_take

@@ -41,7 +41,8 @@ from mimegen.commands.common import (
     style_option,
 )
 from mimegen.compositing.video import write_pictures
-from mimegen.library.catalogue import SCORE_SUFFIX, Catalogue
+from mimegen.library.catalogue import Catalogue
+from mimegen.library.entry import SCORE_SUFFIX
 from mimegen.library.scene_take import scene_take
 from mimegen.motion import Motion, standard_skeleton
 from mimegen.pages.drawn import drawing, opengl_is_here

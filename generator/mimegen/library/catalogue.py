@@ -11,7 +11,9 @@ from mimegen.base.errors import RequestError, did_you_mean, near_misses
 from mimegen.base.near import is_slip, nearest, stems
 from mimegen.base.paths import data_file, data_folder
 from mimegen.base.yaml_file import read_yaml_once
-from mimegen.choreography.action import Action, read_action
+from mimegen.choreography.action import read_action
+from mimegen.library.entry import SCORE_SUFFIX, Entry
+from mimegen.library.hand_entries import hand_entries
 from mimegen.library.naming import (
     NamedAction,
     check_codes,
@@ -22,57 +24,6 @@ from mimegen.library.naming import (
 )
 from mimegen.library.sets import ActionSet, read_sets
 from mimegen.library.takefile import mocap_takes
-
-SCORE_SUFFIX = ".score.yaml"
-GAIT_SUFFIX = ".gait.yaml"
-
-
-@dataclass(frozen=True)
-class Entry:
-    """An action of the library and the folders its takes lie in, the user's own first.
-
-    ``asked`` is the take whose own alias the action was asked for by, if it was.
-    """
-
-    action: Action
-    folders: tuple[Path, ...]
-    asked: str | None = None
-
-    @property
-    def file(self) -> Path:
-        """What is said of it: its ``action.yaml``."""
-        return self.folders[-1] / "action.yaml"
-
-    @cached_property
-    def takes(self) -> dict[str, Path]:
-        """The files of its takes by name, a folder's in alphabetical order; the first is default.
-
-        They are scores, gaits, take files of motion capture, and mocap files themselves.
-        """
-        found: dict[str, Path] = {}
-        for folder in self.folders:
-            own = {file.name.removesuffix(suffix): file for suffix in (SCORE_SUFFIX, GAIT_SUFFIX)
-                   for file in folder.glob(f"*{suffix}")}
-            found |= {name: file for name, file in sorted((mocap_takes(folder) | own).items())
-                      if name not in found}
-        return found
-
-    def take(self, name: str | None) -> Path:
-        """Return the file of the named take, or of the one asked for, or of the default.
-
-        Raises RequestError, with near misses, for a name that is not there.
-        """
-        if not self.takes:
-            raise RequestError(f"{self.folders[0]}: contains no take; add a *{SCORE_SUFFIX} or a"
-                               " motion capture file")
-        name = name or self.asked
-        if name is None:
-            return next(iter(self.takes.values()))
-        if name not in self.takes:
-            raise RequestError(
-                f"action {self.action.id} has no take '{name}'{near_misses(name, self.takes)}"
-            )
-        return self.takes[name]
 
 
 @dataclass(frozen=True)
@@ -113,6 +64,19 @@ class Catalogue:
     def cues(self) -> dict[str, Entry]:
         """The library's nonverbal cues by id, sorted: actions that are asked for by themselves."""
         return self._entries("cues")
+
+    @cached_property
+    def hands(self) -> dict[str, Entry]:
+        """Actions of hands alone, letters and hand shapes by id, sorted: asked for by themselves.
+
+        Raises RequestError where their table is wrong.
+        """
+        return dict(hand_entries())
+
+    @cached_property
+    def all_entries(self) -> dict[str, Entry]:
+        """All that can be asked for as an action, by id, sorted; of namesakes the action."""
+        return dict(sorted((self.hands | self.cues | self.actions).items()))
 
     def _entries(self, kind: str) -> dict[str, Entry]:
         """Return actions by id, sorted.
@@ -172,8 +136,8 @@ class Catalogue:
         return replace(self.entry(action), asked=take)
 
     def entry(self, action: str) -> Entry:
-        """Return the action or cue of this very id."""
-        return (self.cues | self.actions)[action]
+        """Return the action, cue or hand action of this very id."""
+        return self.all_entries[action]
 
     @cached_property
     def groups(self) -> dict[str, tuple[str, ...]]:
@@ -208,12 +172,13 @@ class Catalogue:
     @cached_property
     def _action_names(self) -> dict[str, tuple[NamedAction, ...]]:
         return names_of_actions([entry.action for entry in self.actions.values()],
-                                [entry.action for entry in self.cues.values()])
+                                [entry.action for entry in self.cues.values()],
+                                [entry.action for entry in self.hands.values()])
 
     @cached_property
     def _names_in_sets(self) -> dict[str, tuple[NamedAction, ...]]:
-        entries = (self.cues | self.actions).values()
-        return names_in_sets({entry.file: entry.action for entry in entries}, self.sets)
+        entries = self.all_entries.values()
+        return names_in_sets([(entry.file, entry.action) for entry in entries], self.sets)
 
     @cached_property
     def sets(self) -> Mapping[str, ActionSet]:
@@ -221,13 +186,13 @@ class Catalogue:
         return read_sets(self.folders)
 
     def in_set(self, name: str) -> dict[str, Entry]:
-        """Return the actions and cues of a set by id, sorted; perhaps none.
+        """Return the actions, cues and hand actions of a set by id, sorted; perhaps none.
 
         Raises RequestError, with near misses, where there is no such set.
         """
         if name not in self.sets:
             raise RequestError(f"no set of actions '{name}'{near_misses(name, self.sets)}")
-        entries = dict(sorted((self.cues | self.actions).items()))
+        entries = self.all_entries
         for entry in entries.values():
             check_codes(entry.file, name, entry.action.sets.get(name, ()), self.sets)
         return {key: entry for key, entry in entries.items() if name in entry.action.sets}

@@ -1,6 +1,6 @@
 """By which names actions answer: ids, labels, aliases, and the names that sets have for them."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -65,15 +65,15 @@ def names_of_actions(*kinds: Sequence[Action]) -> dict[str, tuple[NamedAction, .
     return {name: tuple(asked.values()) for name, (_, asked) in best.items()}
 
 
-def names_in_sets(actions: Mapping[Path, Action], sets: Mapping[str, ActionSet]
+def names_in_sets(actions: Iterable[tuple[Path, Action]], sets: Mapping[str, ActionSet]
                   ) -> dict[str, tuple[NamedAction, ...]]:
     """Return what the names that sets have for actions stand for.
 
-    ``actions`` are by their files. Raises RequestError for a set, or a name in one, that there is
-    not.
+    ``actions`` stand beside their files. Raises RequestError for a set, or a name in one, that
+    there is not.
     """
     found: dict[str, dict[str, NamedAction]] = {}
-    for file, action in actions.items():
+    for file, action in actions:
         for name, codes in action.sets.items():
             check_codes(file, name, codes, sets)
             for code in codes:

@@ -10,7 +10,8 @@ import yaml
 from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
 from mimegen.base.yaml_file import text_of
-from mimegen.library.catalogue import SCORE_SUFFIX, Catalogue, Entry
+from mimegen.library.catalogue import Catalogue
+from mimegen.library.entry import SCORE_SUFFIX, Entry
 from mimegen.library.naming import plain
 
 _BESIDE = (".score.yaml", ".checks.yaml", ".timeline.yaml")

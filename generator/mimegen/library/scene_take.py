@@ -10,7 +10,8 @@ from mimegen.base.files import content_key, file_hash
 from mimegen.base.paths import data_files
 from mimegen.choreography.manner import CueManner, in_manner
 from mimegen.choreography.score import Score
-from mimegen.library.catalogue import SCORE_SUFFIX, Catalogue
+from mimegen.library.catalogue import Catalogue
+from mimegen.library.entry import SCORE_SUFFIX
 from mimegen.library.keys import scene_code
 from mimegen.library.score_take import ScoreTake, read_score_once
 from mimegen.manifest.timeline import Interval, retold

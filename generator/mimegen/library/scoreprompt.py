@@ -15,7 +15,8 @@ from mimegen.choreography.hand_shapes import hand_shapes
 from mimegen.choreography.score import Arrival, HandKey
 from mimegen.choreography.where import HELP
 from mimegen.evaluation.embedding import similarities
-from mimegen.library.catalogue import SCORE_SUFFIX, Catalogue, Entry
+from mimegen.library.catalogue import Catalogue
+from mimegen.library.entry import SCORE_SUFFIX, Entry
 from mimegen.library.naming import plain
 from mimegen.library.score_take import read_score_once
 

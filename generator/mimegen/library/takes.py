@@ -13,8 +13,12 @@ from mimegen.base.errors import RequestError
 from mimegen.choreography.action import Action
 from mimegen.choreography.manner import AS_WRITTEN, CueManner, in_manner
 from mimegen.choreography.styles import style_named
-from mimegen.library.catalogue import GAIT_SUFFIX, SCORE_SUFFIX, Catalogue, Entry
+from mimegen.hands.compiling import HandName
+from mimegen.library.catalogue import Catalogue
+from mimegen.library.entry import GAIT_SUFFIX, SCORE_SUFFIX, Entry
 from mimegen.library.gait_take import GaitTake, gait_options
+from mimegen.library.hand_entries import HandEntry
+from mimegen.library.hand_take import hand_take
 from mimegen.library.naming import plain
 from mimegen.library.recorded_take import RecordedTake, recorded
 from mimegen.library.score_take import ScoreTake, read_score_once
@@ -31,20 +35,20 @@ SEEDED = (ScoreTake, GaitTake)
 
 
 def library_take(entry: Entry, take: str | None, seed: int, style: str | None = None,
-                 manner: CueManner = AS_WRITTEN, gait: Mapping[str, Any] = NO_GAIT) -> LibraryTake:
+                 manner: CueManner = AS_WRITTEN, gait: Mapping[str, Any] = NO_GAIT,
+                 hand: HandName | None = None) -> LibraryTake:
     """Return a take of the library. Motion capture has no seed and no style, actions no manner.
 
-    ``gait`` are a walker's options by name, for takes of gait alone. Raises RequestError, naming
-    file and line, where its score or take file is none, and for an unknown style or a manner in
-    which it cannot be performed.
+    ``gait`` are a walker's options by name, for takes of gait alone; ``hand`` is for hand actions.
+    Raises RequestError, naming file and line, where its score or take file is none, and for an
+    unknown style or a manner in which it cannot be performed.
     """
     file = entry.take(take)
+    _check_kind(entry, file, gait, hand)
     if file.name.endswith(GAIT_SUFFIX):
         return _gait(entry.action, file, seed, style, gait)
-    if gait:
-        option = min(gait).replace("_", "-")
-        raise RequestError(f"--{option}: {entry.action.id} is not a gait; it applies to walk, run"
-                           " and the like")
+    if isinstance(entry, HandEntry):
+        return _of_hands(entry, take, seed, style, manner, hand)
     if not file.name.endswith(SCORE_SUFFIX):
         return _captured(entry.action, file)
     manner = usual_left_out(file, manner)
@@ -60,6 +64,27 @@ def library_take(entry: Entry, take: str | None, seed: int, style: str | None = 
         cue=CueFacts(**action.cue.model_dump(mode="json")) if action.cue else None,
         manner=manner,
     )
+
+
+def _check_kind(entry: Entry, file: Path, gait: Mapping[str, Any], hand: HandName | None) -> None:
+    """Refuse the options of a walker, or of a hand, of an action of another kind."""
+    if gait and not file.name.endswith(GAIT_SUFFIX):
+        option = min(gait).replace("_", "-")
+        raise RequestError(f"--{option}: {entry.action.id} is not a gait; it applies to walk, run"
+                           " and the like")
+    if hand is not None and not isinstance(entry, HandEntry):
+        raise RequestError(f"--hand: {entry.action.id} is not a hand action (mimegen list hands)")
+
+
+def _of_hands(entry: HandEntry, take: str | None, seed: int, style: str | None, manner: CueManner,
+              hand: HandName | None) -> LibraryTake:
+    """Return a take of a hand action. Raises RequestError for a manner, which only cues have."""
+    if manner != AS_WRITTEN:
+        raise RequestError(f"{entry.action.id}: is not a cue, so --stance, --intensity and"
+                           " --frequency do not apply (mimegen list cues)")
+    if style is not None:
+        style_named(style)
+    return hand_take(entry, take, seed, style, hand)
 
 
 def _gait(action: Action, file: Path, seed: int, style: str | None,

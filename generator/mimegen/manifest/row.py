@@ -70,6 +70,9 @@ class StimulusFacts(RowPart):
         None, description="how many times a cue's movement is made; null for the score's own")
     gait: dict[str, Any] | None = Field(
         None, description="walker, manner and direction of a gait; null for other takes")
+    hand_action: dict[str, Any] | None = Field(
+        None, description="hand, size, tempo and posture of a hand action, as its seed drew them;"
+                          " null for other takes")
     grid: dict[str, Any] | None = Field(
         None, description="the values of a grid's factors; null for no grid")
     tempo: Number | None = Field(None, description="times as fast as performed; null for 1")

@@ -115,7 +115,8 @@ def standing_camera(config: RenderConfig, angle_deg: float) -> Camera:
 
 @lru_cache(maxsize=1024)
 def _standing(framed: FramedCamera, width: int, height: int, angle_deg: float) -> Camera:
-    low = 0.0 if framed.head_room_m is None else HEAD_M - framed.head_room_m
+    near = framed.head_room_m or framed.hand_room_m
+    low = 0.0 if near is None else HEAD_M - near
     middle = (low + STANDING_M) / 2
     towards = direction_from(framed.azimuth_deg + angle_deg, framed.elevation_deg)
     away = _distance(width, height, framed, STANDING_M - low)

@@ -15,6 +15,7 @@ from mimegen.base.errors import RequestError
 from mimegen.base.files import file_hash
 from mimegen.choreography.manner import CueManner
 from mimegen.faults.fault import parse_faults
+from mimegen.hands.compiling import HandName
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.scene_take import SCENE, scene_take
 from mimegen.library.take import LibraryTake
@@ -220,12 +221,18 @@ def _take(sources: Sources, declared: Declared, rows: Sequence[Row]) -> LibraryT
     if row.motion_kind == SCENE:
         return _unchanged(scene_take(sources.catalogue, declared.take, declared.seed,
                                      declared.style), row)
-    entry = (sources.catalogue.cues | sources.catalogue.actions).get(declared.action)
+    entry = sources.catalogue.all_entries.get(declared.action)
     if entry is None or declared.take not in entry.takes:
         raise RequestError(f"its take {row.motion_file} of {declared.action} is in no known"
                            f" library; give --library, or --motion {row.motion_file}")
     return _unchanged(library_take(entry, declared.take, declared.seed, declared.style,
-                                   declared.manner), row)
+                                   declared.manner, hand=_hand_asked(row)), row)
+
+
+def _hand_asked(row: Row) -> HandName | None:
+    """Return the hand that was asked for of a hand action, where one was."""
+    asked = (row.hand_action or {}).get("asked")
+    return asked if asked in ("left", "right", "both") else None
 
 
 def _unchanged(take: LibraryTake, row: Row) -> LibraryTake:

@@ -35,7 +35,7 @@ _NEEDS = {
                      "mapping", "skeleton", "subject", "fps_of_file", "smpl_model"), ("motion",)),
     "take": ("action", "motion"),
     **dict.fromkeys(GAIT, ("action",)),
-    **dict.fromkeys(("stance", "intensity", "frequency"), ("action",)),
+    **dict.fromkeys(("stance", "intensity", "frequency", "hand"), ("action",)),
     "style": ("action", "scene"),
 }
 _WHY = {
@@ -166,6 +166,10 @@ class RenderRequest(BaseModel):
     age: float | None = Field(None, description="of a walker: old")
     fatigue: float | None = Field(None, description="of a walker: tired")
     intoxicated: float | None = Field(None, description="of a walker: drunk")
+    hand: Literal["left", "right", "both"] | None = asked(
+        None, Heading.TAKES,
+        "Hand of hand actions, letters and hand shapes.  [default: drawn by the seed]",
+        "left|right|both")
     stance: Names = asked(
         None, Heading.TAKES,
         "Stance in which cues are performed.  [default: each cue's first]", "S[,S]|all")

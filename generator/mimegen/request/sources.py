@@ -6,7 +6,8 @@ from pathlib import Path
 
 from mimegen.base.errors import RequestError
 from mimegen.choreography.manner import CueManner
-from mimegen.library.catalogue import Catalogue, Entry
+from mimegen.library.catalogue import Catalogue
+from mimegen.library.entry import Entry
 from mimegen.library.scene_take import scene_take
 from mimegen.library.score_take import read_score_once
 from mimegen.library.takes import SeededTakes, library_take, user_take
@@ -30,7 +31,7 @@ def takes_of(catalogue: Catalogue, request: RenderRequest) -> SeededTakes:
 
 def _library_takes(catalogue: Catalogue, actions: str, request: RenderRequest) -> SeededTakes:
     takes = [request.altering.take(library_take(entry, name, request.seed[0], request.style,
-                                                manner, request.gait))
+                                                manner, request.gait, request.hand))
              for entry in entries_of(catalogue, actions)
              for name in (list(entry.takes) if request.take == "all" else [request.take])
              for manner in _manners(entry.take(name), request)]

@@ -1,6 +1,6 @@
 """Placing the camera so that the whole action stays in view."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import cast
@@ -21,6 +21,8 @@ from mimegen.shots.skinning import joint_columns, skin_matrix, skinned
 
 # Similar people get the same camera, and so share background stills.
 DISTANCE_STEP_M = 0.25
+# Cameras that frame hands stand near.
+HANDS_STEP_M = 0.05
 PLACE_STEP_M = 0.05
 # What the vertex subset and the rounding of skinning may miss.
 SKIN_SLACK_M = 0.02
@@ -29,6 +31,10 @@ SHADOW_ROOM_M = 0.15
 FEET_BELOW_M = 0.4
 # So near to the plane between left and right a joint is of neither side.
 MIDDLE_M = 0.01
+# A hand that is higher than this over the hips is raised; the points of the ball about its middle.
+RAISED_M, BALL_POINTS = 0.05, 64
+# A joint with so many others on it is a hand with its fingers.
+FINGERS = 4
 
 
 def frame_camera(scene: Sequence[Performance], config: RenderConfig, angle_deg: float) -> Camera:
@@ -62,11 +68,11 @@ def _framed_camera(scene: Sequence[Performance], framed: FramedCamera, config: R
 def _target(scene: tuple[Performance, ...], framed: FramedCamera, size: tuple[int, int]
             ) -> tuple[FloatArray, float, float]:
     """Return X Y of the target, its height and the camera's distance, the same for every angle."""
-    points = _seen_points(scene, framed.head_room_m)
+    points = _seen_points(scene, framed)
     # Axis by axis: numpy is slow over the short side of (N, 3).
     flat = points[:, :2].T.copy()
     middle = np.round((flat.min(axis=1) + flat.max(axis=1)) / 2 / PLACE_STEP_M) * PLACE_STEP_M
-    rings = _rings(points, middle, ground=framed.head_room_m is None)
+    rings = _rings(points, middle, ground=not framed.near)
     height, distance = _height_and_distance(rings, framed, size)
     return middle, height, distance
 
@@ -80,8 +86,12 @@ def _camera(position: FloatArray, rotation: FloatArray, lens_mm: float,
     return Camera((x, y, z), turn, lens_mm, config.width, config.height)
 
 
-def _seen_points(scene: Sequence[Performance], head_room_m: float | None) -> FloatArray:
-    """Return the points (N, 3) to be kept in view: all, or those near the first one's head."""
+def _seen_points(scene: Sequence[Performance], framed: FramedCamera) -> FloatArray:
+    """Return the points (N, 3) to be kept in view: all, or those near the first one's head, or
+    near raised hands."""
+    if framed.hand_room_m is not None:
+        return _near_hands(scene, framed.hand_room_m)
+    head_room_m = framed.head_room_m
     if head_room_m is None:
         return np.concatenate([outline_points(performance) for performance in scene])
     motion = scene[0].motion
@@ -89,6 +99,50 @@ def _seen_points(scene: Sequence[Performance], head_room_m: float | None) -> Flo
     points = outline_points(scene[0]).reshape(len(heads), -1, 3)
     near = np.linalg.norm(points - heads[:, None], axis=-1) < head_room_m
     return np.asarray(points[near])
+
+
+def _near_hands(scene: Sequence[Performance], room_m: float) -> FloatArray:
+    """Return the points (N, 3) about raised hands; about all hands where none is raised.
+
+    A hand is raised that is on average higher than the hips; hands that hang are not looked at.
+    """
+    hands = [hand for one in scene for hand in _hand_centres(one)]
+    if not hands:
+        return np.concatenate([outline_points(one) for one in scene])
+    raised = [centres for centres, above in hands if above > RAISED_M]
+    ball = sphere_directions(BALL_POINTS) * room_m
+    return np.concatenate([(centres[:, None] + ball).reshape(-1, 3)
+                           for centres in raised or [centres for centres, _ in hands]])
+
+
+def _hand_centres(performance: Performance) -> Iterator[tuple[FloatArray, float]]:
+    """Yield the middle of each hand in all frames (F, 3), and its mean height over the hips."""
+    places = performance.motion.global_pose.positions
+    for joints in _hands(performance.character.skeleton):
+        centres = places[:, joints].mean(axis=1)
+        yield centres, float(on_grid((centres[:, 2] - places[:, 0, 2]).mean()))
+
+
+def _hands(skeleton: Skeleton) -> Iterator[list[int]]:
+    """Yield the joints of each hand: on either side the outermost that carries fingers, and these.
+    """
+    children = np.bincount(skeleton.parents[skeleton.parents >= 0],
+                           minlength=len(skeleton.parents))
+    for side in (1.0, -1.0):
+        outward = side * skeleton.heads[:, 0]
+        carrying = np.where((children >= FINGERS) & (outward > MIDDLE_M), outward, -np.inf)
+        if carrying.max() > 0:
+            hand = int(np.argmax(carrying))
+            yield [hand, *_below(skeleton, hand)]
+
+
+def _below(skeleton: Skeleton, joint: int) -> Iterator[int]:
+    """Yield the joints that hang on a joint; parents come before their children."""
+    hanging = {joint}
+    for number, parent in enumerate(skeleton.parents):
+        if int(parent) in hanging:
+            hanging.add(number)
+            yield number
 
 
 def _head(skeleton: Skeleton) -> int:
@@ -181,4 +235,5 @@ def _height_and_distance(rings: FloatArray, framed: FramedCamera,
         if reach < best[1]:
             best = (float(target), reach)
     height, distance = best
-    return height, float(np.ceil(distance / DISTANCE_STEP_M) * DISTANCE_STEP_M)
+    step = DISTANCE_STEP_M if framed.hand_room_m is None else HANDS_STEP_M
+    return height, float(np.ceil(distance / step) * step)

@@ -8,7 +8,8 @@ from mimegen.base.errors import RequestError, near_misses
 from mimegen.base.files import file_hash
 from mimegen.base.seeds import generator
 from mimegen.faults.fault import fault_kinds
-from mimegen.library.catalogue import Catalogue, Entry
+from mimegen.library.catalogue import Catalogue
+from mimegen.library.entry import Entry
 from mimegen.library.recorded_take import RecordedTake
 from mimegen.library.score_take import ScoreTake
 from mimegen.library.take import LibraryTake

@@ -10,7 +10,8 @@ from mimegen.base.errors import RequestError
 from mimegen.compositing.background import read_background
 from mimegen.faults.fault import fault_kinds
 from mimegen.library.cast import cast_member
-from mimegen.library.catalogue import Catalogue, Entry
+from mimegen.library.catalogue import Catalogue
+from mimegen.library.entry import Entry
 from mimegen.library.misleading import misleading
 from mimegen.library.score_take import ScoreTake
 from mimegen.library.take import LibraryTake

@@ -1,0 +1,1 @@
+"""Actions of hands by a small grammar: shapes, turns, places and ways, as scores."""

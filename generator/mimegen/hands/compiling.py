@@ -1,0 +1,150 @@
+"""A hand action, as a seed draws it, to a score."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from mimegen.base.errors import RequestError
+from mimegen.base.seeds import generator
+from mimegen.choreography.happenings import Happenings, TimelineStep
+from mimegen.choreography.places import LEFT, RIGHT, Direction, Place
+from mimegen.choreography.score import GazeKey, HandKey, Phase, Score, Variety
+from mimegen.hands.table import Gesture, Hand, Said, Stop
+
+HandName = Literal["left", "right", "both"]
+SIDES = {"left": LEFT, "right": RIGHT}
+# What seeds draw: sizes and tempi as factors, places in cm outward, forward and up.
+SIZES, TEMPI = (0.85, 1.2), (0.8, 1.25)
+POSTURES = (-3.0, 4.0), (-5.0, 2.0), (-9.0, 5.0)
+RIGHT_HANDED = 0.65
+# Seconds for which a hand is held before it starts, and at the end.
+BEFORE_S, AFTER_S = 0.35, 0.5
+# Places on the trunk, which a posture may move; at a face a hand stays where it is.
+MOVABLE = ("shoulder", "chest")
+FORWARD = Direction(0, 1, 0)
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """What a seed draws of a hand action: the hand or hands, size, tempo, and posture in cm."""
+
+    hand: HandName
+    size: float = 1.0
+    tempo: float = 1.0
+    posture: tuple[float, float, float] = (0.0, 0.0, 0.0)
+
+
+def drawn(gesture: Gesture, seed: int, hand: HandName | None) -> Drawn:
+    """Return what a seed draws; seed 0 is the right hand and the action as it is in the table.
+
+    ``hand`` is the one asked for, or None. Raises RequestError for one hand where it takes two.
+    """
+    if gesture.both and hand in ("left", "right"):
+        raise RequestError(f"--hand {hand}: {gesture.id} takes both hands")
+    rng = generator(seed, gesture.id, gesture.take, "hand")
+    own: HandName = "right" if seed == 0 or rng.uniform() < RIGHT_HANDED else "left"
+    chosen = "both" if gesture.both else hand or own
+    if gesture.other is not None and chosen == "both":
+        chosen = own
+    if seed == 0:
+        return Drawn(chosen)
+    size, tempo = (round(float(rng.uniform(*span)), 3) for span in (SIZES, TEMPI))
+    out, forward, up = (round(float(rng.uniform(*span)), 2) for span in POSTURES)
+    if gesture.two_handed:
+        out = 0.0
+    return Drawn(chosen, size, tempo, (out, forward, up))
+
+
+def score_of(gesture: Gesture, said: Said, draw: Drawn, source: Path) -> Score:
+    """Return the score of a gesture as it was drawn; ``source`` is the table's file."""
+    phases = tuple(_phases(gesture, draw))
+    score = Score(
+        action=gesture.id, about=said.does, duration=round(phases[-1].at, 3),
+        facing=gesture.facing, phases=phases,
+        vary=Variety(tempo=0.0, amplitude=0.0, stance=0.6, repeats=0, mirror=False))
+    score.came_from(str(source.with_name(f"{gesture.take}.score.yaml")), compiled=True)
+    return score
+
+
+def happenings_of(gesture: Gesture, said: Said, draw: Drawn, score: Score) -> Happenings:
+    """Return what happens: the gesture, from when the hand sets off until it rests."""
+    start, end = BEFORE_S / draw.tempo, score.phases[-2].at
+    hand = None if draw.hand == "both" else draw.hand
+    return Happenings(steps=(TimelineStep.model_validate(
+        {"from": round(start, 3), "to": round(end, 3), "does": said.does, "hand": hand}),))
+
+
+def _phases(gesture: Gesture, draw: Drawn) -> Iterator[Phase]:
+    """Yield the stops in time, each with what both hands do there."""
+    cycle = [*gesture.way] * gesture.times
+    at = 0.0
+    yield _phase(0.0, gesture, cycle[0], draw, gaze=True)
+    yield _phase(BEFORE_S / draw.tempo, gesture, cycle[0], draw)
+    at = BEFORE_S / draw.tempo
+    for stop in cycle[1:]:
+        at += stop.s / draw.tempo
+        yield _phase(round(at, 4), gesture, stop, draw)
+    yield _phase(round(at + AFTER_S / draw.tempo, 4), gesture, cycle[-1], draw)
+
+
+def _phase(at: float, gesture: Gesture, stop: Stop, draw: Drawn, gaze: bool = False) -> Phase:
+    keys = {}
+    for name, side in SIDES.items():
+        if draw.hand in (name, "both"):
+            keys[f"{name}_hand"] = _key(gesture.hand, stop, side, draw)
+        elif gesture.other is not None:
+            keys[f"{name}_hand"] = _key(gesture.other, Stop(), side, draw)
+    look = GazeKey(to=Place("here", (0.0, 400.0, 150.0))) if gaze else None
+    return Phase(at=at, gaze=look, left_hand=keys.get("left_hand"),
+                 right_hand=keys.get("right_hand"))
+
+
+def _key(hand: Hand, stop: Stop, side: float, draw: Drawn) -> HandKey:
+    turn = (hand.turn if stop.turn is None else stop.turn) + stop.spin
+    palm, fingers = stop.palm or hand.palm, stop.fingers or hand.fingers
+    if hand.thumb is not None:
+        palm, fingers = _thumb_to(hand.thumb, side), Direction(0, 0, 1)
+    return HandKey(
+        to=Place(hand.anchor, _place(hand, stop, side, draw)), touch=hand.touch,
+        palm=_turned(palm, turn, side), fingers=_turned(fingers, turn, side),
+        shape=stop.shape or hand.shape, elbow=hand.elbow or Direction(0.5, 0, -1), how=stop.how)
+
+
+def _thumb_to(way: str, side: float) -> Direction:
+    """Return where the palm of an upright hand faces, so that its thumb points that way."""
+    return FORWARD if SIDES[way] != side else Direction(0, -1, 0)
+
+
+def _place(hand: Hand, stop: Stop, side: float, draw: Drawn) -> tuple[float, float, float]:
+    own = np.array([stop.out - stop.inward + side * (stop.left - stop.right), stop.forward,
+                    stop.up])
+    at = np.array(hand.at) + draw.size * own
+    if hand.anchor in MOVABLE:
+        at = at + draw.posture
+    if stop.spin:
+        across, up = _clockwise(-side * at[0], at[2], stop.spin)
+        at = np.array([-side * across, at[1], up])
+    out, forward, up = (round(float(number), 4) for number in at)
+    return out, forward, up
+
+
+def _turned(direction: Direction | None, degrees: float, side: float) -> Direction | None:
+    """Return a direction turned about the person's forward axis, clockwise as they see it."""
+    if direction is None or not degrees:
+        return direction
+    rightward = -(side * direction.out + direction.left)
+    across, up = _clockwise(rightward, direction.up, degrees)
+    return Direction(-side * across, direction.forward, up)
+
+
+def _clockwise(right: float, up: float, degrees: float) -> tuple[float, float]:
+    cosine, sine = np.cos(np.deg2rad(degrees)), np.sin(np.deg2rad(degrees))
+    return float(right * cosine + up * sine), float(up * cosine - right * sine)
+
+
+def seen_sides(draw: Drawn) -> Sequence[str]:
+    """Return the sides of the hands that were asked for."""
+    return ("left", "right") if draw.hand == "both" else (draw.hand,)

@@ -1,0 +1,238 @@
+"""The table of hand actions (``mocap/hands/actions.yaml``), its grids written out."""
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from mimegen.base.errors import RequestError, near_misses
+from mimegen.base.paths import data_file
+from mimegen.base.yaml_file import Strict, YamlFile
+from mimegen.choreography.hand_shapes import hand_shapes
+from mimegen.choreography.places import DirectionField
+from mimegen.choreography.score import Arrival
+
+GAIA, FINGERSPELLING, HAND_SHAPES = "gaia-hands", "fingerspelling", "hand-shapes"
+# The first take of every action.
+USUAL = "hands"
+# Turned so far to its left, a performer faces MIME's camera; some are seen better from aside.
+TO_CAMERA_DEG = 46.0
+
+Cm = Annotated[float, Field(ge=-100, le=100, allow_inf_nan=False)]
+Degrees = Annotated[float, Field(ge=-180, le=180, allow_inf_nan=False)]
+Touch = Literal["palm", "skin", "fingertips", "pinch", "knuckles", "wrist"]
+
+
+class Stop(Strict):
+    """Where a hand's way leads next, and what differs there from the hand as it is declared.
+
+    Lengths are cm: to the person's ``left`` (or ``right``), ``out`` to the hand's own side (or
+    ``in``), ``forward``, ``up``. ``turn`` turns the hand, and ``spin`` place and hand about the
+    anchor's middle, clockwise as the person sees it. ``s`` is how long it takes to get there.
+    """
+
+    left: Cm = 0.0
+    right: Cm = 0.0
+    out: Cm = 0.0
+    inward: Cm = Field(default=0.0, alias="in")
+    forward: Cm = 0.0
+    up: Cm = 0.0
+    palm: DirectionField | None = None
+    fingers: DirectionField | None = None
+    shape: str | None = None
+    turn: Degrees | None = None
+    spin: Degrees = 0.0
+    s: Annotated[float, Field(ge=0.05, le=5)] = 0.5
+    how: Arrival = "stop"
+
+
+class Hand(Strict):
+    """How a hand is held: its shape, its place on an anchor, and how it is turned.
+
+    ``at`` is in cm: outward, forward, up. With ``thumb`` the hand is held upright so that the
+    thumb points to the person's left or right.
+    """
+
+    shape: str
+    anchor: str = "shoulder"
+    at: tuple[Cm, Cm, Cm] = (3.0, 33.0, 4.0)
+    touch: Touch = "skin"
+    palm: DirectionField | None = None
+    fingers: DirectionField | None = None
+    elbow: DirectionField | None = None
+    turn: Degrees = 0.0
+    thumb: Literal["left", "right"] | None = None
+
+
+class Said(Strict):
+    """What the actions of one class share in what is said of them."""
+
+    semantic_group: str
+    aligned: str
+    misaligned: str
+    does: str
+    recognised_by: str
+    intentions: tuple[str, ...]
+
+
+class Gesture(Strict):
+    """One take of a hand action: what the ``hand`` does, and what the ``other`` one does.
+
+    ``both`` says that each hand does the same; the stops of ``way`` are then each hand's own.
+    ``sets`` are the names that sets have for the action.
+    """
+
+    id: str
+    take: str
+    kind: str
+    labels: tuple[str, ...]
+    aliases: tuple[str, ...] = ()
+    sets: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    hand: Hand
+    other: Hand | None = None
+    both: bool = False
+    way: tuple[Stop, ...]
+    times: int = Field(default=1, ge=1, le=20)
+    facing: Degrees = TO_CAMERA_DEG
+
+    @property
+    def two_handed(self) -> bool:
+        """Whether it takes both hands."""
+        return self.both or self.other is not None
+
+
+class HandTable(Strict):
+    """All takes of all hand actions by action and take, and what their classes say."""
+
+    classes: dict[str, Said]
+    gestures: dict[str, dict[str, Gesture]]
+
+
+def table_file() -> Path:
+    """Return the file of the table: a library's own, or the one that comes with mimegen."""
+    return data_file("mocap/hands/actions.yaml")
+
+
+def hand_table() -> HandTable:
+    """Return the table that comes with mimegen, or a library's own.
+
+    Raises RequestError with the file and line of the first thing that is wrong.
+    """
+    return read_table(table_file())
+
+
+@cache
+def read_table(path: Path) -> HandTable:
+    """Read a table of hand actions. Raises as ``hand_table``."""
+    document = YamlFile(path)
+    rows: list[dict[str, Any]] = []
+    for where, row in _rows(document.content):
+        try:
+            rows += _takes(row, document.content)
+        except (KeyError, TypeError, AttributeError) as problem:
+            raise document.error(where, f"refers to {problem}, which is not there") from problem
+    gestures: dict[str, dict[str, Gesture]] = {}
+    for row in rows:
+        gesture = document.parsed(Gesture, row)
+        _check_shapes(document, gesture)
+        gestures.setdefault(gesture.id, {})[gesture.take] = gesture
+    return document.parsed(HandTable, {"classes": document.content.get("classes"),
+                                       "gestures": gestures})
+
+
+def _check_shapes(document: YamlFile, gesture: Gesture) -> None:
+    known = hand_shapes()
+    hands = (gesture.hand, *([gesture.other] if gesture.other else ()))
+    for shape in (*(hand.shape for hand in hands), *(stop.shape for stop in gesture.way)):
+        if shape is not None and shape not in known:
+            raise document.error(("actions", gesture.id), f"unknown hand shape {shape!r}"
+                                                          f"{near_misses(shape, known)}")
+
+
+Row = dict[str, Any]
+
+
+def _rows(content: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Row]]:
+    """Yield every row that the file has or makes, and where it stands."""
+    for grid in content.get("grids", ()):
+        for row in _cells(grid, content):
+            yield ("grids",), row
+    for name, row in content.get("actions", {}).items():
+        sets = {GAIA: [row["gaia"]]} if "gaia" in row else {}
+        yield ("actions", name), {"id": name, **_without(row, "gaia"), "sets": sets}
+    for letter, row in content.get("letters", {}).items():
+        yield ("letters", letter), {
+            "id": f"letter_{letter}", "class": "letter", "shape": f"letter_{letter}",
+            "labels": [f"letter {letter.upper()}"], "aliases": [f"fingerspelled {letter.upper()}"],
+            "pose": "show", "sets": {FINGERSPELLING: [letter.upper()]}, **row}
+    for name, row in content.get("hand_shapes", {}).items():
+        yield ("hand_shapes", name), {
+            "id": f"handshape_{name}", "class": "shape", "pose": "show",
+            "labels": [f"{row['label']} hand shape"], "sets": {HAND_SHAPES: [row["label"]]},
+            **_without(row, "label")}
+
+
+def _cells(grid: Mapping[str, Any], content: Mapping[str, Any]) -> Iterator[Row]:
+    """Yield a movement of every thing, in every manner and direction."""
+    for verb, manner in grid["verbs"].items():
+        for thing, own in grid["things"].items():
+            for way, words in grid["directions"].items():
+                name = grid["id"].format(verb=verb, thing=thing, way=way)
+                gaia = content.get("sets", {}).get(name)
+                yield {
+                    "id": name, "class": grid["class"], "shape": own["shape"],
+                    "labels": [grid["label"].format(verb=verb, thing=thing, way=words)],
+                    "sets": {GAIA: [gaia]} if gaia else {}, "at": [4, 35, 0],
+                    "elbow": "down+0.7out", **grid["turns"][own["turns"]][way],
+                    "facing": 0 if way in ("forward", "backward") else TO_CAMERA_DEG,
+                    **(_flicked(content["ways"][way], grid["flicks"][way])
+                       if manner.get("quick") else {"way": way})}
+
+
+def _flicked(way: list[Row], turns: list[Row]) -> Row:
+    """Return a way as a wave of the hand: shorter, quicker, again and again."""
+    first, last = ({**{name: 0.6 * value for name, value in stop.items() if name != "s"}, **turn}
+                   for stop, turn in zip(way, turns, strict=False))
+    return {"way": [{**first, "s": 0.55}, {**last, "s": 0.28}, {**last, "s": 0.2}], "times": 3}
+
+
+def _takes(row: Row, content: Mapping[str, Any]) -> Iterator[Row]:
+    """Yield a row's takes: the usual one, and those in which something differs."""
+    yield _gesture(_without(row, "takes"), USUAL, content)
+    for name, differs in row.get("takes", {}).items():
+        own = {key: value for key, value in row.items() if key not in ("takes", "other")}
+        yield _gesture({**own, **differs}, name, content)
+
+
+def _gesture(row: Row, take: str, content: Mapping[str, Any]) -> Row:
+    way = row.get("way", "still")
+    other = row.get("other")
+    known = {"id", "labels", "aliases", "sets", "both", "times", "facing"}
+    return {
+        **{name: value for name, value in row.items() if name in known}, "take": take,
+        "kind": row["class"], "way": content["ways"][way] if isinstance(way, str) else way,
+        "hand": _hand(_without(row, "class", "way", "other", *known), content),
+        "other": None if other is None else _hand(other, content)}
+
+
+def _hand(row: Row, content: Mapping[str, Any]) -> Row:
+    """Return a hand with its pose written out; what the row says itself wins."""
+    pose = content["poses"][row["pose"]] if "pose" in row else {}
+    return {**pose, **_without(row, "pose")}
+
+
+def _without(row: Row, *names: str) -> Row:
+    return {name: value for name, value in row.items() if name not in names}
+
+
+def gesture_of(table: HandTable, action: str, take: str | None) -> Gesture:
+    """Return a take of an action; the usual one for None.
+
+    Raises RequestError, with near misses, for one that there is not.
+    """
+    takes = table.gestures[action]
+    if (take or USUAL) not in takes:
+        raise RequestError(f"action {action} has no take '{take}'{near_misses(str(take), takes)}")
+    return takes[take or USUAL]

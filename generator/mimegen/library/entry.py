@@ -1,0 +1,59 @@
+"""An action of a library, and where its takes lie."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from mimegen.base.errors import RequestError, near_misses
+from mimegen.choreography.action import Action
+from mimegen.library.takefile import mocap_takes
+
+SCORE_SUFFIX, GAIT_SUFFIX = ".score.yaml", ".gait.yaml"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An action of the library and the folders its takes lie in, the user's own first.
+
+    ``asked`` is the take whose own alias the action was asked for by, if it was.
+    """
+
+    action: Action
+    folders: tuple[Path, ...]
+    asked: str | None = None
+
+    @property
+    def file(self) -> Path:
+        """What is said of it: its ``action.yaml``."""
+        return self.folders[-1] / "action.yaml"
+
+    @cached_property
+    def takes(self) -> dict[str, Path]:
+        """The files of its takes by name, a folder's in alphabetical order; the first is default.
+
+        They are scores, gaits, take files of motion capture, and mocap files themselves.
+        """
+        found: dict[str, Path] = {}
+        for folder in self.folders:
+            own = {file.name.removesuffix(suffix): file for suffix in (SCORE_SUFFIX, GAIT_SUFFIX)
+                   for file in folder.glob(f"*{suffix}")}
+            found |= {name: file for name, file in sorted((mocap_takes(folder) | own).items())
+                      if name not in found}
+        return found
+
+    def take(self, name: str | None) -> Path:
+        """Return the file of the named take, or of the one asked for, or of the default.
+
+        Raises RequestError, with near misses, for a name that is not there.
+        """
+        if not self.takes:
+            raise RequestError(f"{self.folders[0]}: contains no take; add a *{SCORE_SUFFIX} or a"
+                               " motion capture file")
+        name = name or self.asked
+        if name is None:
+            return next(iter(self.takes.values()))
+        if name not in self.takes:
+            raise RequestError(
+                f"action {self.action.id} has no take '{name}'{near_misses(name, self.takes)}"
+            )
+        return self.takes[name]

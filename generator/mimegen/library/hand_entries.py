@@ -1,0 +1,63 @@
+"""Hand actions as entries of the catalogue: one table holds all of them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+
+from mimegen.choreography.action import Action
+from mimegen.hands.table import Gesture, HandTable, Said, read_table, table_file
+from mimegen.library.entry import Entry
+
+LICENCE = "CC0-1.0"
+
+
+@dataclass(frozen=True)
+class HandEntry(Entry):
+    """A hand action: its takes by name, and what its class says."""
+
+    gestures: Mapping[str, Gesture] | None = None
+    said: Said | None = None
+
+    @property
+    def file(self) -> Path:
+        """The table that it is in."""
+        return self.folders[-1] / table_file().name
+
+    @cached_property
+    def takes(self) -> dict[str, Path]:
+        """The table, by the names of the takes that it holds of the action."""
+        return dict.fromkeys(self.gestures or (), self.file)
+
+    def gesture(self, name: str | None) -> tuple[Gesture, Said]:
+        """Return the named take, or the usual one. Raises RequestError as ``take``."""
+        self.take(name)
+        assert self.gestures is not None and self.said is not None, "hand_entries gives both"
+        return self.gestures[name or self.asked or next(iter(self.gestures))], self.said
+
+
+def hand_entries() -> Mapping[str, HandEntry]:
+    """Return the hand actions by id. Raises RequestError where their table is wrong."""
+    return _entries(table_file())
+
+
+@cache
+def _entries(file: Path) -> Mapping[str, HandEntry]:
+    table = read_table(file)
+    return {name: HandEntry(_action(table, takes), (file.parent,), None, takes,
+                            table.classes[next(iter(takes.values())).kind])
+            for name, takes in sorted(table.gestures.items())}
+
+
+def _action(table: HandTable, takes: Mapping[str, Gesture]) -> Action:
+    """Return what is said of a hand action."""
+    first = next(iter(takes.values()))
+    said = table.classes[first.kind]
+    shapes = dict.fromkeys(shape for take in takes.values() for shape in (
+        take.hand.shape, *(stop.shape for stop in take.way)) if shape is not None)
+    return Action(
+        id=first.id, name=first.labels[0], labels=first.labels, aliases=first.aliases,
+        aligned_background=said.aligned, misaligned_background=said.misaligned,
+        semantic_group=said.semantic_group, sets=first.sets, intentions=said.intentions,
+        hand_shapes=tuple(shapes), licence=LICENCE, author="mimegen",
+        recognised_by=said.recognised_by.format(label=first.labels[0]))

@@ -1,0 +1,77 @@
+"""Takes of hand actions: a row of their table, drawn by a seed and performed as a score."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from mimegen.base.files import content_key
+from mimegen.choreography.happenings import Happenings
+from mimegen.choreography.score import Score
+from mimegen.hands.compiling import Drawn, HandName, drawn, happenings_of, score_of
+from mimegen.hands.table import Gesture, Said
+from mimegen.library.hand_entries import HandEntry
+from mimegen.library.keys import score_code
+from mimegen.library.score_take import ScoreTake
+
+HANDS = "hands"
+
+
+@dataclass(frozen=True, kw_only=True)
+class HandTake(ScoreTake):
+    """A hand action. ``hand`` is the one that was asked for; None lets the seed draw it."""
+
+    gesture: Gesture = field(compare=False, repr=False)
+    said: Said = field(compare=False, repr=False)
+    hand: HandName | None = None
+
+    @cached_property
+    def draw(self) -> Drawn:
+        """What the seed draws. Raises RequestError for one hand where it takes both."""
+        return drawn(self.gesture, self.seed, self.hand)
+
+    @cached_property
+    def key(self) -> str:
+        """What the motion depends on: of the table, its own row alone."""
+        return content_key(self.score.model_dump_json(), self.seed, self.style, score_code(),
+                           *self.altered_key)
+
+    @cached_property
+    def score(self) -> Score:
+        """The action as a score."""
+        return score_of(self.gesture, self.said, self.draw, self.file)
+
+    @property
+    def version(self) -> tuple[str, ...]:
+        """The seed, the style and the hand that was asked for, and what was altered."""
+        return (f"seed{self.seed}", *filter(None, [self.style, self.hand]), *self.altered_words)
+
+    @property
+    def declared_happenings(self) -> Happenings:
+        """When the hand does it."""
+        return happenings_of(self.gesture, self.said, self.draw, self.score)
+
+    def facts(self) -> dict[str, Any]:
+        """Return what a manifest says of it."""
+        draw = self.draw
+        return {**self.described(), "seed": self.seed, "style": self.style, "motion_kind": HANDS,
+                "hand_action": {"hand": draw.hand, "asked": self.hand, "size": draw.size,
+                                "tempo": draw.tempo, "posture_cm": list(draw.posture),
+                                "hand_shape": self.gesture.hand.shape}}
+
+
+def hand_take(entry: HandEntry, take: str | None, seed: int, style: str | None,
+              hand: HandName | None) -> HandTake:
+    """Return a take of a hand action.
+
+    Raises RequestError for a take that it has not, and for one hand where it takes both.
+    """
+    gesture, said = entry.gesture(take)
+    action = entry.action
+    made = HandTake(
+        action=action.id, name=gesture.take, labels=action.labels,
+        aligned=action.aligned_background, misaligned=action.misaligned_background,
+        file=entry.file, seed=seed, actor="choreography", licence=action.licence, style=style,
+        semantic_group=action.semantic_group, intentions=action.intentions,
+        gesture=gesture, said=said, hand=hand)
+    assert made.draw is not None, "a wrong hand is told here"
+    return made

@@ -23,7 +23,7 @@ def share(*words: str) -> float:
 
 def chosen(question: dict[str, Any], model: str) -> str:
     """Return the option that a model pretends to see."""
-    right = RIGHT[model][question["background_config"]]
+    right = RIGHT[model].get(question["background_config"], RIGHT[model]["blank"])
     right += IN_SPACESUIT * (question["avatar"] == "spacesuit")
     if share(model, question["action"], question["variant"]) < right:
         return str(question["answer"])

@@ -34,9 +34,9 @@ class _MakesUnlessNamed(click.Group):
 
 
 @click.group("study", cls=_MakesUnlessNamed,
-             subcommand_metavar="QUESTIONS --out DIR | serve DIR | export DIR")
+             subcommand_metavar="QUESTIONS --out DIR | serve DIR | export DIR | norms QUESTIONS")
 def study_command() -> None:
-    """Make and serve a study with people; export its answers."""
+    """Make and serve a study with people; export its answers, compute norms."""
 
 
 @study_command.command(MAKE)
@@ -133,6 +133,27 @@ def export_command(folder: Path, saved: tuple[Path, ...], target: Path, ids: Pat
     if answered < len(people):
         click.echo(f"{counted(len(people) - answered, 'more person', 'more people')} started"
                    " without a usable answer")
+    return DONE
+
+
+@study_command.command("norms")
+@click.argument("questions", type=click.Path(path_type=Path))
+@click.argument("answers", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--out", required=True, type=click.Path(path_type=Path), metavar="DIR",
+              help="Folder for norms.csv, norms.json and norms.pdf.")
+@click.option("--similarity", type=click.Choice(["wordllama", "minilm"]), default="wordllama",
+              show_default=True, help="Model that compares free answers with labels.")
+@exits_cleanly
+def norms_command(questions: Path, answers: tuple[Path, ...], out: Path, similarity: str) -> int:
+    """Compute norms of each clip from people's ANSWERS (from mimegen study export).
+
+    Writes naming agreement with intervals, the H statistic, the modal name, accuracy, response
+    times and mean ratings of each clip, their split-half reliability, and how many raters a
+    reliable set needs.
+    """
+    from mimegen.study.norms import write_norms  # matplotlib loads when it is needed
+
+    click.echo(write_norms(questions, answers, similarity, out))
     return DONE
 
 

@@ -1,0 +1,66 @@
+"""The files of norms: a table, its reliability and a plot."""
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from mimegen.base.counted import counted
+from mimegen.base.files import publish
+from mimegen.evaluation.norms import (
+    WANTED_RELIABILITY,
+    by_raters,
+    norm,
+    raters_needed,
+    read_clips,
+    reliability,
+)
+from mimegen.evaluation.norms_plot import norms_plot
+from mimegen.evaluation.question import read_questions
+
+TABLE, FACTS, PLOT = "norms.csv", "norms.json", "norms.pdf"
+
+
+def write_norms(questions: Path, answers: Sequence[Path], similarity: str, out: Path) -> str:
+    """Write norms of the clips that people answered questions about; return a summary.
+
+    Raises RequestError where files cannot be read or hold no answers of people.
+    """
+    clips = list(read_clips(answers, read_questions(questions), similarity).values())
+    rows, sizes, whole = [norm(clip) for clip in clips], by_raters(clips), reliability(clips)
+    needed = raters_needed(sizes)
+    facts = {"clips": len(rows), "similarity": similarity, "split_half_reliability": whole,
+             "reliability_by_raters": sizes, "wanted_reliability": WANTED_RELIABILITY,
+             "raters_needed": needed}
+    publish(out / TABLE, _table(rows))
+    publish(out / FACTS, json.dumps(facts, indent=1) + "\n")
+    publish(out / PLOT, norms_plot(rows, sizes))
+    return "\n".join([f"{out / TABLE}: {counted(len(rows), 'clip')}", _said(whole, needed)])
+
+
+def _table(rows: Sequence[dict[str, Any]]) -> str:
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({name: _cell(value) for name, value in row.items()} for row in rows)
+    return text.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    """Return a cell; text that a spreadsheet would take for a formula gets an apostrophe."""
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return f"'{value}" if isinstance(value, str) and value[:1] in "=+-@" and value else value
+
+
+def _said(whole: float | None, needed: int | None) -> str:
+    if whole is None:
+        return ("the split-half reliability is unknown: it needs three clips that differ, each"
+                " named by people in both halves")
+    wanted = (f"{needed} raters of each clip" if needed else "more than 100 raters of each clip, or"
+              " clips that differ more")
+    return (f"split-half reliability {whole:.2f}; a reliability of {WANTED_RELIABILITY} takes"
+            f" {wanted}")

@@ -108,8 +108,8 @@ def test_names_near_a_slip_are_of_an_action_each() -> None:
 
 @pytest.mark.parametrize(("word", "said"), [
     ("hiking", "the group 'locomotion' contains: .*zombie_march"),
-    ("to eat", r"\(did you mean eating"), ("locomotion", "contains: climb_ladder"),
-    ("dancing", r"\(did you mean chicken_dance"), ("boxng", r"\(did you mean boxing"),
+    ("to eat", r"\(did you mean eating"), ("locomotion", "contains: .*climb_ladder"),
+    ("chicken dancing", r"\(did you mean chicken_dance"), ("boxng", r"\(did you mean boxing"),
     ("Boxing3", "did you mean boxing")])
 def test_a_word_without_an_action_leads_to_those_like_it(word: str, said: str) -> None:
     with pytest.raises(RequestError, match=said):
@@ -117,7 +117,7 @@ def test_a_word_without_an_action_leads_to_those_like_it(word: str, said: str) -
 
 
 @pytest.mark.parametrize("word", ["humming", "hum", "mumming", "ploughing", "bluffing",
-                                  "juggling", "hooking", "rowing"])
+                                  "juggling", "hooking"])
 def test_another_word_is_no_slip_of_the_pen(word: str) -> None:
     """What is suggested shares a word with what was asked for, not only its letters."""
     catalogue = Catalogue.with_libraries(())

@@ -1,10 +1,11 @@
-"""Eyes, eyebrows and lashes."""
+"""Eyes, eyebrows, lashes, teeth and tongue."""
 
 import numpy as np
 
 from mimegen.base.seeds import generator
 from mimegen.characters.body import Body
 from mimegen.characters.character import Material, Mesh
+from mimegen.characters.face_units import POINTS, units_bake, with_inner_mouth
 from mimegen.characters.head import HeadShape, grid_faces, head_shape
 from mimegen.characters.spec import CharacterSpec
 from mimegen.characters.strands import strips
@@ -17,18 +18,23 @@ BROW_HAIRS = 90
 BROW_POINTS = 3
 BROW_HAIR = 0.062
 
+# Linear colors in the mouth's shade.
+TEETH, TONGUE = (0.42, 0.36, 0.28), (0.26, 0.085, 0.08)
+
 
 def make_face(spec: CharacterSpec, body: Body) -> tuple[tuple[Mesh, ...], tuple[Material, ...]]:
-    """Return the meshes of eyes, brows and lashes, and their materials."""
+    """Return the meshes of eyes, brows, lashes, teeth and tongue, and their materials."""
     head = head_shape(body)
     brows = eyebrows(head, spec.hair.brow_height, generator(spec.seed, 0xB203))
-    meshes = (eyeballs(head), brows, lashes(head))
+    meshes = (eyeballs(head), brows, lashes(head), *inner_mouth(head))
     dark = tuple(0.55 * channel for channel in spec.hair.color)
     return meshes, (
         Material("eyes", "eye", {"color": spec.eyes.color, "iris_deg": IRIS_DEG}),
         Material("brows", "hair", {"color": dark}),
         Material("lashes", "plain", {"color": lash_color(spec), "roughness": 0.9,
                                      "metallic": 0.0}),
+        Material("teeth", "plain", {"color": TEETH, "roughness": 0.3, "metallic": 0.0}),
+        Material("tongue", "plain", {"color": TONGUE, "roughness": 0.5, "metallic": 0.0}),
     )
 
 
@@ -92,3 +98,18 @@ def lashes(head: HeadShape) -> Mesh:
     number[used] = np.arange(len(used))
     return head.rigid("lashes", body.vertices[used], number[body.faces["upper_lashes"]],
                       "lashes", {})
+
+
+def inner_mouth(head: HeadShape) -> tuple[Mesh, Mesh]:
+    """Return teeth and tongue, which go with the head until the jaw opens."""
+    bake, body = units_bake(), head.body
+    places = with_inner_mouth(body.vertices, body.masks["lips"])
+
+    def made(name: str, *parts: str) -> Mesh:
+        faces = np.concatenate([bake.faces[part] for part in parts])
+        used, numbers = np.unique(faces, return_inverse=True)
+        return head.rigid(name, places[used - bake.body],
+                          numbers.reshape(faces.shape).astype(np.int32), name,
+                          {POINTS: used.astype(float)})
+
+    return made("teeth", "upper_teeth", "lower_teeth"), made("tongue", "tongue")

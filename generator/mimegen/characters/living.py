@@ -5,6 +5,7 @@ all frames. The numbers are those of rigs/faces/life.yaml.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 from scipy.ndimage import gaussian_filter1d
@@ -13,9 +14,12 @@ from mimegen.base.easing import ramp, softly_limited
 from mimegen.base.paths import data_file
 from mimegen.base.yaml_file import Strict, read_yaml_once
 from mimegen.characters.character import Performance
-from mimegen.characters.expression import expressed, face_file, has_face
+from mimegen.characters.expression import expressed, has_face
+from mimegen.faces.overlay import Overlay, summed
+from mimegen.faces.words import LOOKS
 from mimegen.motion import Motion, quaternions
 from mimegen.motion.quaternions import FloatArray
+from mimegen.motion.rounding import rounded
 
 Two = tuple[float, float]
 Values = Mapping[str, FloatArray]
@@ -73,14 +77,37 @@ def face_life() -> FaceLife:
 
 
 def enlivened(performance: Performance, cued: Values, group: str | None,
-              rng: np.random.Generator) -> Performance:
+              rng: np.random.Generator, overlay: Overlay | None = None) -> Performance:
     """Return a performance whose face does what is ``cued`` and lives; who has none stays.
 
-    ``group`` is the action's semantic group.
+    ``group`` is the action's semantic group. An ``overlay`` is added to what is cued; a captured
+    face does not blink and look about by itself.
     """
     if not has_face(performance.character):
         return performance
-    return expressed(performance, living(performance.motion, cued, group, rng))
+    if overlay is None:
+        return expressed(performance, living(performance.motion, cued, group, rng))
+    moments = np.arange(performance.motion.frames) / performance.motion.fps
+    shown, head = overlay.faces(moments, rng)
+    turned = with_head(performance, head)
+    told = summed(cued, shown)
+    if overlay.captured is not None:
+        return expressed(turned, told)
+    return expressed(turned, living(turned.motion, told, group, rng))
+
+
+def with_head(performance: Performance, head: FloatArray) -> Performance:
+    """Return a performance with the head turned further: (F, 3) degrees left, up and tilted."""
+    if not head.any():
+        return performance
+    motion = performance.motion
+    left, up, tilt = np.radians(head).T
+    turns = quaternions.from_rotation_vectors(np.stack([-up, tilt, left], axis=1))
+    rotations = motion.rotations.copy()
+    joint = motion.skeleton.index["Head"]
+    rotations[:, joint] = quaternions.multiply(rotations[:, joint], turns)
+    return replace(performance, motion=rounded(
+        Motion(motion.skeleton, motion.fps, motion.root_positions, rotations)))
 
 
 def living(motion: Motion, cued: Values, group: str | None, rng: np.random.Generator) -> Values:
@@ -91,8 +118,9 @@ def living(motion: Motion, cued: Values, group: str | None, rng: np.random.Gener
     moments = np.arange(motion.frames) / motion.fps
     blinks, looks = blinking(rng, moments), looking(motion, rng, moments)
     mood = {} if cued else _mood(motion, group, rng, moments)
-    still = dict.fromkeys((*face_file().channels, *looks), np.zeros(len(moments)))
-    values = {name: cued.get(name, none) + mood.get(name, 0.0) for name, none in still.items()}
+    none = np.zeros(len(moments))
+    values = dict.fromkeys(("closed", *LOOKS), none) | dict(cued)
+    values |= {name: values.get(name, none) + shown for name, shown in mood.items()}
     aside = np.maximum(*(np.abs(values[name]) for name in looks))
     free = 1 - ramp(aside, 0.0, face_life().gaze.cued_deg)
     return values | {name: values[name] + free * turned for name, turned in looks.items()} | {

@@ -7,6 +7,7 @@ from mimegen.characters.beards import beard_field
 from mimegen.characters.body import Body
 from mimegen.characters.character import Material, Mesh
 from mimegen.characters.face import make_face
+from mimegen.characters.face_units import POINTS
 from mimegen.characters.hair import above_hairline, make_hair
 from mimegen.characters.head import head_shape
 from mimegen.characters.piece import CharacterPiece, compacted
@@ -34,7 +35,7 @@ def skin(body: Body, spec: CharacterSpec) -> Mesh:
     """Return the skin.
 
     Attributes (V,), 0 to 1: ``red`` where blood shows, ``lips``, ``hairy`` where hair grows,
-    ``nails``; ``rest`` (V, 3) is the rest-pose place.
+    ``nails``; ``rest`` (V, 3) is the rest-pose place. ``face_points`` are numbers of body vertices.
     """
     vertices = body.vertices
     return compacted(Mesh(
@@ -42,7 +43,7 @@ def skin(body: Body, spec: CharacterSpec) -> Mesh:
         attributes={
             "red": redness(body), "lips": np.asarray(body.masks["lips"]),
             "hairy": hairy(body, spec), "nails": np.asarray(body.masks["fingernails"]),
-            "rest": vertices,
+            "rest": vertices, POINTS: np.arange(len(vertices), dtype=float),
         },
     ))
 

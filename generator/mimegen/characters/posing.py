@@ -1,4 +1,5 @@
-"""Where a body's surface is in a pose: blended linearly, then swollen, folded and pressed.
+"""Where a body's surface is in a pose: blended linearly, its face moved, then swollen, folded and
+pressed.
 
 All that draws or measures a surface has its places from here, so that all have the same.
 """
@@ -16,6 +17,7 @@ from mimegen.characters.character import (
     joint_transforms,
     posed_vertices,
 )
+from mimegen.characters.face_units import FaceMove, face_moves
 from mimegen.characters.folds import Fold, folds_of
 from mimegen.characters.press_points import presses_of
 from mimegen.characters.presses import Presses
@@ -29,9 +31,12 @@ class Corrections(NamedTuple):
     swells: tuple[Swell, ...] = ()
     folds: tuple[Fold, ...] = ()
     presses: Presses | None = None
+    faces: tuple[FaceMove, ...] = ()
 
     def apply(self, places: Places, columns: Places) -> None:
         """Correct vertices (V, 3) that were blended with joint columns (4 J, 3), in place."""
+        for face in self.faces:
+            face.apply(places, columns)
         for swell in self.swells:
             swell.apply(places, columns)
         for fold in self.folds:
@@ -40,11 +45,15 @@ class Corrections(NamedTuple):
             self.presses.apply(places, columns)
 
 
-def corrections_of(character: Character, meshes: Sequence[Mesh] | None = None) -> Corrections:
-    """Return the corrections of a character's meshes, or of others in their place."""
+def corrections_of(character: Character, meshes: Sequence[Mesh] | None = None,
+                   normals: bool = False) -> Corrections:
+    """Return the corrections of a character's meshes, or of others in their place.
+
+    With ``normals`` those that the meshes' normals follow after all vertices are the face's too.
+    """
     posed = character.meshes if meshes is None else meshes
     return Corrections(swells_of(character, posed), folds_of(character, posed),
-                       presses_of(character, posed))
+                       presses_of(character, posed), face_moves(character, posed, normals))
 
 
 @lru_cache(maxsize=12)

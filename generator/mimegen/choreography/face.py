@@ -1,16 +1,19 @@
 """What a performer's face does: the ``face`` track of a score in time, by channel."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+
+import numpy as np
 
 from mimegen.base.vectors import product
 from mimegen.choreography.life import life_of, liveliness
 from mimegen.choreography.score import FaceKey, Score
 from mimegen.choreography.timing import frame_moments
-from mimegen.choreography.tracks import Clock, eased_weights, track_keys, values_of
+from mimegen.choreography.tracks import Clock, TimedKey, eased_weights, track_keys, values_of
 from mimegen.choreography.variation import Rendition, vary
+from mimegen.faces.words import in_units, mirrored_word
 from mimegen.motion.quaternions import FloatArray
 
-CHANNELS = tuple(name for name in FaceKey.model_fields if name != "how")
+CHANNELS = tuple(name for name in FaceKey.model_fields if name not in ("how", "told"))
 
 
 def moves_face(score: Score) -> bool:
@@ -35,4 +38,18 @@ def _face(rendition: Rendition, part: Score, seed: int, fps: float) -> Mapping[s
     keys = track_keys(line.phases, "face", FaceKey())
     weights = eased_weights(keys, Clock(moments, late), liveliness().follow["face"])
     values = dict(zip(CHANNELS, product(weights, values_of(keys, CHANNELS)).T, strict=True))
-    return values | {"look_left": -values["look_left"]} if rendition.mirror else values
+    values |= in_units(_told(keys, weights))
+    if not rendition.mirror:
+        return values
+    return {mirrored_word(word): -value if word == "look_left" else value
+            for word, value in values.items()}
+
+
+def _told(keys: Sequence[TimedKey], weights: FloatArray) -> dict[str, FloatArray]:
+    """Return action units and emotions (F,) of keys' weights (F, K); each stays until told anew."""
+    told: list[Mapping[str, float]] = [{}]
+    for key in keys:
+        assert isinstance(key.key, FaceKey)
+        told.append({**told[-1], **key.key.told})
+    return {word: product(weights, np.array([[one.get(word, 0.0)] for one in told[1:]]))[:, 0]
+            for word in told[-1]}

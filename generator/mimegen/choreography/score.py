@@ -8,6 +8,7 @@ from pydantic import BeforeValidator, Field, PrivateAttr, model_validator
 
 from mimegen.base.yaml_file import Strict
 from mimegen.choreography.places import Direction, DirectionField, PlaceField
+from mimegen.faces.words import intensity, known_unit
 
 Arrival = Literal["stop", "pass", "impact"]
 Degrees = Annotated[float, Field(ge=-720, le=720, allow_inf_nan=False)]
@@ -111,10 +112,12 @@ class ShouldersKey(Key):
 
 
 class FaceKey(Key):
-    """The face, each channel from 0, at rest: see ``rigs/faces/face.yaml`` for what they are at 1.
+    """The face, each channel from 0, at rest: see ``rigs/faces/units.yaml`` for what they are at 1.
 
     Lids ``closed`` (below 0: wide open), ``brows`` raised, ``frown``, ``smile``, corners of the
     mouth that ``droop``, lips ``pressed``, ``jaw`` open; the eyes look left and up by degrees.
+    Beside them are ``told`` action units, as ``AU12: 0.6``, ``AU12L: B``, and emotions, as
+    ``anger: 0.7``; what is not mentioned stays as it was.
     """
 
     closed: Annotated[float, Field(ge=-0.35, le=1)] | None = None
@@ -126,6 +129,18 @@ class FaceKey(Key):
     jaw: Annotated[float, Field(ge=0, le=1.5)] | None = None
     look_left: Annotated[float, Field(ge=-40, le=40)] | None = None
     look_up: Annotated[float, Field(ge=-35, le=35)] | None = None
+    told: dict[str, Annotated[float, Field(ge=0, le=1.5)]] = Field(default_factory=dict)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _gathered(cls, given: object) -> object:
+        """Gather action units and emotions. Raises ValueError for what a face does not know."""
+        if not isinstance(given, dict) or "told" in given:
+            return given
+        told = {name: value for name, value in given.items() if name not in cls.model_fields}
+        return {name: value for name, value in given.items() if name not in told} | (
+            {"told": {known_unit(str(name)): intensity(value) for name, value in told.items()}}
+            if told else {})
 
 
 class HandKey(Key):

@@ -16,6 +16,7 @@ from mimegen.choreography.hand_shapes import hand_shapes
 from mimegen.choreography.stances import STANCES, Stance
 from mimegen.choreography.styles import styles
 from mimegen.commands.common import DONE, exits_cleanly, library_option
+from mimegen.faces.words import action_units, emotions
 from mimegen.faults.fault import fault_kinds
 from mimegen.groundtruth.kinds import DEPTH, FLOW, KEYPOINTS, MASK, NORMALS, PARTS
 from mimegen.library.catalogue import Catalogue
@@ -87,6 +88,17 @@ def _hands(catalogue: Catalogue) -> Listing:
     return [{"id": name, "labels": list(entry.action.labels), "takes": list(entry.takes),
              "group": entry.action.semantic_group}
             for name, entry in catalogue.hands.items()]
+
+
+def _emotions(_catalogue: Catalogue) -> Listing:
+    return [{"emotion": name, "units": " ".join(f"{unit}:{size:g}" for unit, size in
+                                                emotion.units.items()), "source": emotion.source}
+            for name, emotion in emotions().items()]
+
+
+def _units(_catalogue: Catalogue) -> Listing:
+    return [{"unit": f"AU{number}", "name": unit.name, "sides": unit.sides}
+            for number, unit in action_units().units.items()]
 
 
 def _files(files: Mapping[str, Path]) -> Listing:
@@ -168,6 +180,8 @@ KINDS: dict[str, Kind] = {
     "groups": Kind("Semantic groups and their actions.", _groups),
     "cues": Kind("Nonverbal cues, for --action.", _cues),
     "hands": Kind("Actions of hands alone, letters and hand shapes, for --action.", _hands),
+    "emotions": Kind("Emotions of faces, for --emotion and the face track of scores.", _emotions),
+    "action-units": Kind("Action units of faces (FACS), for the face track of scores.", _units),
     "scenes": Kind("Scenes of one or two performers, for --scene.",
                    lambda catalogue: _files(catalogue.scenes)),
     "characters": Kind("Characters, for variants and --character.",

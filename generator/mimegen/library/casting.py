@@ -93,7 +93,8 @@ class Casting:
 
     def _with_face(self, key: str) -> str:
         """Return a key of a body as that of one whose face moves."""
-        return content_key(key, face_code())
+        overlay = self.take.overlay
+        return content_key(key, face_code(), *([] if overlay is None else [overlay.facts]))
 
     @cached_property
     def bodies(self) -> list[str]:
@@ -129,8 +130,10 @@ class Casting:
         faces = self.take.faces(fps) or ({},) * len(scene)
         rngs = (generator(self.take.seed, *self.take.words, "face", number)
                 for number in range(len(scene)))
-        return tuple(enlivened(performance, values, self.take.semantic_group, rng)
-                     for performance, values, rng in zip(scene, faces, rngs, strict=True))
+        overlays = (self.take.overlay, *(None,) * (len(scene) - 1))
+        return tuple(enlivened(performance, values, self.take.semantic_group, rng, overlay)
+                     for performance, values, rng, overlay in zip(scene, faces, rngs, overlays,
+                                                                  strict=True))
 
     def standard_places(self, fps: float) -> tuple[FloatArray, ...]:
         """Return where the joints (F, J, 3) of the standard person are in a score, by performer.

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from mimegen.base.files import file_hash
 from mimegen.base.vectors import MIME_AZIMUTH_DEG
+from mimegen.faces.overlay import Overlay
 from mimegen.library.keys import altering_code
 from mimegen.manifest.timeline import Interval
 from mimegen.motion.motion import Motion
@@ -23,7 +24,8 @@ class Described:
 
     ``aligned`` and ``misaligned`` name backgrounds; None where nobody said, as of the semantic
     group. ``file`` holds the motion, or how to make it. ``tempo`` is how many times as fast it is
-    performed, ``mirror`` whether left and right are swapped.
+    performed, ``mirror`` whether left and right are swapped, ``overlay`` what the first
+    performer's face does beside all that.
     """
 
     action: str
@@ -38,6 +40,7 @@ class Described:
     intentions: tuple[str, ...] = ()
     tempo: float = 1.0
     mirror: bool = False
+    overlay: Overlay | None = None
 
     def faces(self, fps: float) -> tuple[Mapping[str, FloatArray], ...]:
         """Return nothing: it says nothing of faces."""
@@ -47,12 +50,17 @@ class Described:
     def altered_words(self) -> tuple[str, ...]:
         """What was altered, in a clip's name; nothing, and no part of a key, where nothing was."""
         tempo = () if self.tempo == 1 else (f"tempo{self.tempo:g}",)
-        return (*tempo, "mirrored") if self.mirror else tempo
+        face = () if self.overlay is None else self.overlay.words
+        return (*tempo, *(("mirrored",) if self.mirror else ()), *face)
+
+    @property
+    def _moves_otherwise(self) -> bool:
+        return self.tempo != 1 or self.mirror
 
     @property
     def altered_key(self) -> tuple[str, ...]:
         """What keys say of it."""
-        return (*self.altered_words, altering_code()) if self.altered_words else ()
+        return (*self.altered_words, altering_code()) if self._moves_otherwise else ()
 
     def seen_front(self, front_deg: float) -> float:
         """Return an azimuth as it is once left and right are swapped, where they are."""
@@ -65,7 +73,8 @@ class Described:
             "labels": list(self.labels), "semantic_group": self.semantic_group,
             "intentions": list(self.intentions), "licence": self.licence,
             "motion_file": self.file.name, "motion_sha256": file_hash(self.file),
-            **({"tempo": self.tempo, "mirrored": self.mirror} if self.altered_words else {}),
+            **({"tempo": self.tempo, "mirrored": self.mirror} if self._moves_otherwise else {}),
+            **({} if self.overlay is None else {"face": self.overlay.facts}),
         }
 
 
@@ -115,6 +124,10 @@ class LibraryTake(Protocol):
     @property
     def mirror(self) -> bool:
         """Whether left and right are swapped once it is on its performers."""
+
+    @property
+    def overlay(self) -> Overlay | None:
+        """What the first performer's face does beside what the take says of it."""
 
     @property
     def front_deg(self) -> float:

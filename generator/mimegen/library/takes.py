@@ -13,6 +13,7 @@ from mimegen.base.errors import RequestError
 from mimegen.choreography.action import Action
 from mimegen.choreography.manner import AS_WRITTEN, CueManner, in_manner
 from mimegen.choreography.styles import style_named
+from mimegen.faces.overlay import Overlay
 from mimegen.hands.compiling import HandName
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.entry import GAIT_SUFFIX, SCORE_SUFFIX, Entry
@@ -116,13 +117,17 @@ def can_mirror(take: LibraryTake) -> bool:
     return not isinstance(take, ScoreTake) or take.score.vary.mirror
 
 
-def altered(take: LibraryTake, tempo: float, mirror: bool) -> LibraryTake:
-    """Return a take faster or slower, or mirrored. Raises RequestError for what may not be."""
+def altered(take: LibraryTake, tempo: float, mirror: bool, overlay: Overlay | None = None
+            ) -> LibraryTake:
+    """Return a take faster or slower, mirrored, or with an overlay on the first performer's face.
+
+    Raises RequestError for what may not be mirrored.
+    """
     if mirror and not can_mirror(take):
         raise RequestError(f"--mirror: {take.action}, take {take.name}, depends on left and right"
                            " (vary: of its score) and cannot be mirrored; leave it out")
     assert isinstance(take, ScoreTake | RecordedTake | GaitTake)
-    return replace(take, tempo=tempo, mirror=mirror)
+    return replace(take, tempo=tempo, mirror=mirror, overlay=overlay)
 
 
 @dataclass(frozen=True)

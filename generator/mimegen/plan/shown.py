@@ -33,6 +33,8 @@ SHOWN = "shown"
 STANDING_M = 1.8
 HEAD_M = 1.65
 REACH_M = 0.4
+# How far below the head's middle a picture of a face goes.
+FACE_ROOM_M = 0.2
 
 
 @dataclass(frozen=True)
@@ -115,7 +117,7 @@ def standing_camera(config: RenderConfig, angle_deg: float) -> Camera:
 
 @lru_cache(maxsize=1024)
 def _standing(framed: FramedCamera, width: int, height: int, angle_deg: float) -> Camera:
-    near = framed.head_room_m or framed.hand_room_m
+    near = FACE_ROOM_M if framed.head_only else framed.head_room_m or framed.hand_room_m
     low = 0.0 if near is None else HEAD_M - near
     middle = (low + STANDING_M) / 2
     towards = direction_from(framed.azimuth_deg + angle_deg, framed.elevation_deg)

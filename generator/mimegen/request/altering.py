@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Self
 
+from mimegen.faces.overlay import Overlay
 from mimegen.library.take import LibraryTake
 from mimegen.library.takes import altered
 from mimegen.plan.view import ViewOverrides
@@ -34,9 +35,12 @@ class Altering:
                                                        camera == FOLLOW),
                    harmonise or light == ())
 
-    def take(self, take: LibraryTake) -> LibraryTake:
-        """Return a take altered. Raises RequestError for one that cannot be mirrored."""
-        return altered(take, self.tempo, self.mirror)
+    def take(self, take: LibraryTake, overlay: Overlay | None = None) -> LibraryTake:
+        """Return a take altered, with an overlay on the first performer's face.
+
+        Raises RequestError for one that cannot be mirrored.
+        """
+        return altered(take, self.tempo, self.mirror, overlay)
 
     def config(self, config: RenderConfig) -> RenderConfig:
         """Return a render config altered. Raises RequestError for one whose camera is fixed."""

@@ -175,7 +175,15 @@ class RenderRequest(BaseModel):
         "Stance in which cues are performed.  [default: each cue's first]", "S[,S]|all")
     intensity: Intensities = asked(
         None, Heading.TAKES,
-        "Size of a cue's movements, 0 to 1.  [default: 1]", "I[,I]")
+        "Size of a cue's movements, or of the --emotion, 0 to 1.  [default: 1]", "I[,I]")
+    emotion: Names = asked(
+        None, Heading.TAKES,
+        "Emotion that the first performer's face shows throughout (mimegen list emotions).",
+        "E[,E]|all")
+    face: Path | None = asked(
+        None, Heading.TAKES,
+        "Captured face that the first performer's face plays: a CSV of Live Link Face, or a JSON"
+        " of BEAT.", "FILE")
     frequency: Frequencies = asked(
         None, Heading.TAKES,
         "Number of times that a cue's movement is repeated.  [default: as written]", "N[,N]")
@@ -237,6 +245,8 @@ class RenderRequest(BaseModel):
             _refuse_beside_permutations(given)
         if len(sources) > 1:
             raise ValueError(f"{' and '.join(map(option, sources))} are mutually exclusive")
+        if self.emotion is not None:
+            given = given - {"intensity"}
         for name in (name for name in _NEEDS if name in given):
             if not set(sources) & set(_NEEDS[name]):
                 needed = " or ".join(map(option, _NEEDS[name]))

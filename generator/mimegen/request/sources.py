@@ -6,6 +6,8 @@ from pathlib import Path
 
 from mimegen.base.errors import RequestError
 from mimegen.choreography.manner import CueManner
+from mimegen.faces.overlay import Overlay
+from mimegen.faces.words import emotions
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.entry import Entry
 from mimegen.library.scene_take import scene_take
@@ -19,7 +21,8 @@ def takes_of(catalogue: Catalogue, request: RenderRequest) -> SeededTakes:
     if request.motion is not None:
         take = user_take(catalogue, request.motion, request.label, request.aligned,
                          request.misaligned, request.licence, request.partner, request.reading)
-        return SeededTakes((request.altering.take(take),), request.seed)
+        return SeededTakes(tuple(request.altering.take(take, overlay)
+                                 for overlay in overlays_of(request)), request.seed)
     if request.scene is not None:
         return _scene_takes(catalogue, request.scene, request)
     if request.action is not None:
@@ -31,17 +34,19 @@ def takes_of(catalogue: Catalogue, request: RenderRequest) -> SeededTakes:
 
 def _library_takes(catalogue: Catalogue, actions: str, request: RenderRequest) -> SeededTakes:
     takes = [request.altering.take(library_take(entry, name, request.seed[0], request.style,
-                                                manner, request.gait, request.hand))
+                                                manner, request.gait, request.hand), overlay)
              for entry in entries_of(catalogue, actions)
              for name in (list(entry.takes) if request.take == "all" else [request.take])
-             for manner in _manners(entry.take(name), request)]
+             for manner in _manners(entry.take(name), request)
+             for overlay in overlays_of(request)]
     return SeededTakes(tuple(dict.fromkeys(takes)), request.seed)
 
 
 def _scene_takes(catalogue: Catalogue, scenes: str, request: RenderRequest) -> SeededTakes:
     names = list(catalogue.scenes) if scenes.strip() == "all" else scenes.split(",")
     takes = [request.altering.take(scene_take(catalogue, name.strip(), request.seed[0],
-                                              request.style)) for name in names]
+                                              request.style), overlay)
+             for name in names for overlay in overlays_of(request)]
     return SeededTakes(tuple(dict.fromkeys(takes)), request.seed)
 
 
@@ -75,5 +80,25 @@ def _manners(file: Path, request: RenderRequest) -> list[CueManner]:
         name.strip() for name in request.stance.split(",")]
     if stances == ["all"]:
         stances = read_score_once(file).stances
-    return [CueManner(*one) for one in product(stances, request.intensity or [None],
-                                               request.frequency or [None])]
+    # With an emotion, the intensity is that one's.
+    sizes = (request.emotion is None and request.intensity) or [None]
+    return [CueManner(*one) for one in product(stances, sizes, request.frequency or [None])]
+
+
+def overlays_of(request: RenderRequest) -> list[Overlay | None]:
+    """Return the overlays that were asked for on faces; one that is None where there is none.
+
+    Raises RequestError for an unknown emotion, and for a file that is no captured face.
+    """
+    if request.emotion is None:
+        return [None] if request.face is None else [_checked(Overlay(file=request.face))]
+    names = [*emotions()] if request.emotion.strip() == "all" else [
+        name.strip() for name in request.emotion.split(",")]
+    return [_checked(Overlay(name, size, request.face))
+            for name, size in product(names, request.intensity or [1.0])]
+
+
+def _checked(overlay: Overlay) -> Overlay:
+    """Return an overlay whose file was read: what is wrong with it is told before work begins."""
+    assert overlay.captured is None or overlay.captured.duration > 0
+    return overlay

@@ -43,9 +43,9 @@ class FramedCamera(Strict):
 
     ``azimuth_deg`` is where angle 0 stands: 0 in front of the person, 90 at their left hand.
     With ``head_room_m`` it is a portrait: only what is so near to the first performer's head, in
-    metres, is kept in view; with ``hand_room_m`` only what is so near to the raised hands of all
-    performers, or to all hands where none is raised. One that can ``follow`` is nearer and pans
-    with the performers.
+    metres, is kept in view, and with ``head_only`` their face alone; with ``hand_room_m`` only what
+    is so near to the raised hands of all performers, or to all hands where none is raised. One
+    that can ``follow`` is nearer and pans with the performers.
     """
 
     kind: Literal["framed"]
@@ -54,19 +54,21 @@ class FramedCamera(Strict):
     lens_mm: float = Field(gt=0)
     margin: float = Field(ge=0, lt=0.4)
     head_room_m: float | None = Field(default=None, ge=0.15, le=2)
+    head_only: bool = False
     hand_room_m: float | None = Field(default=None, ge=0.05, le=1)
     follow: bool = False
 
     @model_validator(mode="after")
     def _of_one_part(self) -> Self:
-        if self.head_room_m is not None and self.hand_room_m is not None:
-            raise ValueError("head_room_m and hand_room_m are mutually exclusive")
+        rooms = (self.head_room_m, self.hand_room_m, self.head_only or None)
+        if sum(room is not None for room in rooms) > 1:
+            raise ValueError("head_room_m, head_only and hand_room_m are mutually exclusive")
         return self
 
     @property
     def near(self) -> bool:
         """Whether only a part of the performers is kept in view."""
-        return self.head_room_m is not None or self.hand_room_m is not None
+        return self.head_only or self.head_room_m is not None or self.hand_room_m is not None
 
 
 class WideSun(Strict):

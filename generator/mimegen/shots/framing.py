@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from scipy import sparse
 from mimegen.base.decisions import first_most
 from mimegen.base.grid import on_grid
 from mimegen.base.vectors import direction_from, product
-from mimegen.characters.character import Performance
+from mimegen.characters.character import Mesh, Performance
 from mimegen.motion import Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
 from mimegen.shots.camera import SENSOR_WIDTH_MM, Camera
@@ -21,8 +21,10 @@ from mimegen.shots.skinning import joint_columns, skin_matrix, skinned
 
 # Similar people get the same camera, and so share background stills.
 DISTANCE_STEP_M = 0.25
-# Cameras that frame hands stand near.
-HANDS_STEP_M = 0.05
+# Cameras that frame hands or a face stand near; rings about a face are wider than what is seen of
+# it at once.
+NEAR_STEP_M = 0.05
+FACE_NEARER = 0.72
 PLACE_STEP_M = 0.05
 # What the vertex subset and the rounding of skinning may miss.
 SKIN_SLACK_M = 0.02
@@ -35,6 +37,8 @@ MIDDLE_M = 0.01
 RAISED_M, BALL_POINTS = 0.05, 64
 # A joint with so many others on it is a hand with its fingers.
 FINGERS = 4
+# Materials that faces are made of.
+FACES = {"skin", "painted"}
 
 
 def frame_camera(scene: Sequence[Performance], config: RenderConfig, angle_deg: float) -> Camera:
@@ -91,6 +95,8 @@ def _seen_points(scene: Sequence[Performance], framed: FramedCamera) -> FloatArr
     near raised hands."""
     if framed.hand_room_m is not None:
         return _near_hands(scene, framed.hand_room_m)
+    if framed.head_only:
+        return _face_points(scene[0])
     head_room_m = framed.head_room_m
     if head_room_m is None:
         return np.concatenate([outline_points(performance) for performance in scene])
@@ -145,6 +151,29 @@ def _below(skeleton: Skeleton, joint: int) -> Iterator[int]:
             yield number
 
 
+def _face_points(performance: Performance) -> FloatArray:
+    """Return the points (N, 3) of a body's face to be kept in view: those before the head's joint.
+    """
+    skeleton, character = performance.motion.skeleton, performance.character
+    head = _head(skeleton)
+    own = [head, *_below(skeleton, head)]
+    skins = [mesh for mesh in character.meshes
+             if character.materials[mesh.material].kind in FACES] or [*character.meshes]
+    kept = []
+    for mesh in skins:
+        strongest = mesh.joints[np.arange(len(mesh.joints)), mesh.weights.argmax(axis=1)]
+        chosen = np.isin(strongest, own) & (mesh.vertices[:, 1] < skeleton.heads[head, 1])
+        kept += [_part(mesh, chosen)] if chosen.any() else []
+    face = replace(character, meshes=tuple(kept)) if kept else character
+    return outline_points(replace(performance, character=face))
+
+
+def _part(mesh: Mesh, chosen: NDArray[Any]) -> Mesh:
+    """Return some vertices of a mesh."""
+    return replace(mesh, vertices=mesh.vertices[chosen], joints=mesh.joints[chosen],
+                   weights=mesh.weights[chosen])
+
+
 def _head(skeleton: Skeleton) -> int:
     """Return the highest joint in the middle of a body at rest."""
     middle = np.abs(skeleton.heads[:, 0]) < MIDDLE_M
@@ -159,14 +188,11 @@ def outline_points(performance: Performance) -> FloatArray:
     skeleton = performance.character.skeleton
     pose = performance.motion.global_pose
     columns = joint_columns(skeleton, pose.positions, pose.rotations)
-    joints = len(skeleton.names)
     matrices = []
     for mesh in performance.character.meshes:
         strongest = mesh.joints[np.arange(len(mesh.joints)), mesh.weights.argmax(axis=1)]
         chosen = _outermost(mesh.vertices, strongest)
-        few = replace(mesh, vertices=mesh.vertices[chosen], joints=mesh.joints[chosen],
-                      weights=mesh.weights[chosen])
-        matrices.append(skin_matrix(few, joints))
+        matrices.append(skin_matrix(_part(mesh, chosen), len(skeleton.names)))
     return skinned(sparse.vstack(matrices, format="csr"), columns).reshape(-1, 3).astype(float)
 
 
@@ -235,5 +261,6 @@ def _height_and_distance(rings: FloatArray, framed: FramedCamera,
         if reach < best[1]:
             best = (float(target), reach)
     height, distance = best
-    step = DISTANCE_STEP_M if framed.hand_room_m is None else HANDS_STEP_M
-    return height, float(np.ceil(distance / step) * step)
+    nearer_by = FACE_NEARER if framed.head_only else 1.0
+    step = NEAR_STEP_M if framed.head_only or framed.hand_room_m is not None else DISTANCE_STEP_M
+    return height, float(np.ceil(nearer_by * distance / step) * step)

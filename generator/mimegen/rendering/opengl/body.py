@@ -32,7 +32,7 @@ class RasterBody:
         meshes = [_split_at_seams(mesh) for mesh in character.meshes]
         looks = [look_of(mesh, character.materials[mesh.material]) for mesh in meshes]
         matrix = _skin(meshes, looks, len(character.skeleton.names))
-        self._skin = BodySkin(matrix, corrections_of(character, meshes))
+        self._skin = BodySkin(matrix, corrections_of(character, meshes, normals=True))
         self.size = matrix.shape[0] // 2
         self.places = context.buffer(reserve=self.size * 12, dynamic=True)
         self.normals = context.buffer(reserve=self.size * 12, dynamic=True)

@@ -1,0 +1,215 @@
+"""What moves in a face: shape units on the skin, carried by joints of the head, of either side.
+
+A unit's value is what a carrier joint is turned by, three units to a joint, so that whatever keeps,
+mirrors or blends a motion does so with the face. ``FaceMove`` reads them where surfaces are posed.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mimegen.base.paths import data_file
+from mimegen.base.vectors import product
+from mimegen.characters.bake import read_bake
+from mimegen.characters.character import Character, Mesh, Places
+from mimegen.characters.surface import vertex_normals
+from mimegen.faces.words import SIDES, units_file
+from mimegen.motion.quaternions import FloatArray
+
+CARRIER = "Face"
+# What a carrier is turned by for a unit at 1, in radians: three at once stay below half a turn.
+RAD = 0.7
+# Units that do less than this are not there.
+LEAST = 0.002
+# A turn's angle from which on its axis is told from its size.
+SMALL_RAD = 1e-4
+# The vertices whose numbers these attributes of a mesh hold move it, by these shares.
+POINTS, SHARES = "face_points", "face_shares"
+
+
+class UnitsBake(NamedTuple):
+    """The file rigs/faces/units.npz: points (N,) and offsets (N, 3) in metres by unit.
+
+    Points are those of the body, ``body`` of them, then those of teeth and tongue, whose quads are
+    ``faces``. ``places`` (P, 3) are all of them on the sculpted body, ``mirror`` (P,) the
+    counterparts on the other side.
+    """
+
+    units: Mapping[str, tuple[NDArray[np.intp], FloatArray]]
+    body: int
+    places: FloatArray
+    mirror: NDArray[np.intp]
+    faces: Mapping[str, NDArray[np.int32]]
+
+    def moved(self, unit: str, side: str) -> FloatArray:
+        """Return how far (P, 3) a unit of a side moves all points, in metres."""
+        points, offsets = self.units[unit]
+        whole = np.zeros((len(self.places), 3))
+        whole[points] = offsets
+        return whole if side == SIDES[0] else whole[self.mirror] * np.array([-1.0, 1.0, 1.0])
+
+
+def units_bake() -> UnitsBake:
+    """Return the units that come with mimegen."""
+    return _read(data_file("rigs/faces/units.npz"))
+
+
+@cache
+def _read(path: Path) -> UnitsBake:
+    with np.load(path) as data:
+        ends = data["ends"].astype(np.intp)[:-1]
+        points = np.split(data["points"].astype(np.intp), ends)
+        offsets = np.split(data["offsets"] * float(data["step"]), ends)
+        faces = {name.removeprefix("faces_"): data[name].astype(np.int32)
+                 for name in data.files if name.startswith("faces_")}
+        body = read_bake()
+        count = len(body.joints)
+        sculpted = body.points(np.zeros(len(body.target_names)))[:count]
+        return UnitsBake(
+            dict(zip(map(str, data["names"]), zip(points, offsets, strict=True), strict=True)),
+            count, np.concatenate([sculpted, data["inner"].astype(float)]),
+            np.concatenate([body.mirror[:count], data["inner_mirror"].astype(np.intp)]), faces)
+
+
+def carriers() -> tuple[str, ...]:
+    """Return the names of the joints that carry units: the left side's, then the right one's."""
+    count = -(-len(units_file().units) // 3)
+    return tuple(f"{side}{CARRIER}{number}" for side in SIDES for number in range(1, count + 1))
+
+
+def carried(values: Mapping[tuple[str, str], FloatArray], frames: int) -> FloatArray:
+    """Return the carriers' rotation vectors (F, C, 3) for units by name and side, each (F,)."""
+    none = np.zeros(frames)
+    turns = []
+    for side, mirror in zip(SIDES, ((1, 1, 1), (1, -1, -1)), strict=True):
+        rows = [values.get((unit, side), none) for unit in units_file().units]
+        rows += [none] * (-len(rows) % 3)
+        turns.append(np.stack(rows, axis=1).reshape(frames, -1, 3) * np.array(mirror))
+    return np.asarray(RAD * np.concatenate(turns, axis=1))
+
+
+def read_carriers(turned: FloatArray) -> FloatArray:
+    """Return the units' values (..., 2, U), left and right, of carriers' matrices (..., C, 3, 3).
+
+    The matrices are those that turn them against the head.
+    """
+    trace = np.trace(turned, axis1=-2, axis2=-1)
+    angle = np.arccos(np.clip((trace - 1) / 2, -1.0, 1.0))
+    sine = np.sin(angle)
+    size = np.where(sine > SMALL_RAD, angle / np.where(sine > SMALL_RAD, 2 * sine, 1.0), 0.5)
+    axis = np.stack([turned[..., 2, 1] - turned[..., 1, 2], turned[..., 0, 2] - turned[..., 2, 0],
+                     turned[..., 1, 0] - turned[..., 0, 1]], axis=-1)
+    values = (size[..., None] * axis / RAD).reshape(*turned.shape[:-3], 2, -1, 3)
+    values = values * np.array([[[1, 1, 1]], [[1, -1, -1]]])
+    return np.asarray(values.reshape(*values.shape[:-2], -1)[..., :len(units_file().units)])
+
+
+@dataclass(frozen=True, eq=False)
+class FaceMove:
+    """What units do to a body's vertices or normals.
+
+    ``carriers`` (C,) and ``head`` are joints' numbers; ``rows`` (N,) are moved by ``ways``
+    (2 U, N, 3) in the frame of the head.
+    """
+
+    carriers: NDArray[np.intp]
+    head: int
+    rows: NDArray[np.intp]
+    ways: NDArray[np.float32]
+
+    def apply(self, places: Places, columns: Places) -> None:
+        """Move rows of ``places`` (V, 3), blended with joint columns (4 J, 3), in place."""
+        blocks = columns.reshape(-1, 4, 3)
+        head = np.asarray(blocks[self.head, :3], float)
+        own = np.asarray(blocks[self.carriers, :3], float)
+        values = read_carriers(np.matmul(head, np.swapaxes(own, 1, 2))).ravel()
+        used = np.flatnonzero(np.abs(values) > LEAST)
+        if len(used):
+            moved = np.zeros(self.ways.shape[1:], np.float32)
+            for unit in used:
+                moved += np.float32(values[unit]) * self.ways[unit]
+            places[self.rows] += product(moved, head.astype(np.float32)).astype(places.dtype)
+
+
+def face_moves(character: Character, meshes: Sequence[Mesh],
+               normals: bool = False) -> tuple[FaceMove, ...]:
+    """Return what units do to meshes one after another; none where a character has no such face.
+
+    With ``normals`` the rows after all vertices are the meshes' normals, and are moved too.
+    """
+    index = character.skeleton.index
+    if carriers()[0] not in index or not any(POINTS in mesh.attributes for mesh in meshes):
+        return ()
+    ways = _ways(character)
+    whole = [_mesh_ways(mesh, ways) for mesh in meshes]
+    if normals:
+        whole += [_normal_ways(mesh, ways) for mesh in meshes]
+    joined = np.concatenate(whole, axis=1)
+    rows = np.flatnonzero(np.abs(joined).max(axis=(0, 2)) > 0)
+    numbers = np.array([index[name] for name in carriers()])
+    return (FaceMove(numbers, index["Head"], rows, joined[:, rows]),)
+
+
+@lru_cache(maxsize=8)
+def _ways(character: Character) -> FloatArray:
+    """Return how units move all points on a character, (2 U, P, 3): as large as its face is."""
+    bake = units_bake()
+    skin = next(mesh for mesh in character.meshes if mesh.name == "skin")
+    points = skin.attributes[POINTS].astype(np.intp)
+    moving = np.unique(np.concatenate([rows for rows, _ in bake.units.values()]))
+    seen = np.isin(points, moving)
+    own, sculpted = (np.linalg.norm(places.std(axis=0)) for places in (
+        skin.vertices[seen], bake.places[points[seen]]))
+    return np.stack([bake.moved(unit, side) for side in SIDES for unit in units_file().units]
+                    ) * (own / sculpted)
+
+
+def with_inner_mouth(vertices: FloatArray, lips: FloatArray) -> FloatArray:
+    """Return where teeth and tongue (I, 3) are behind a person's lips.
+
+    ``vertices`` (V, 3) are the body's, ``lips`` (V,) says, 0 to 1, where its lips are.
+    """
+    bake = units_bake()
+    own, sculpted = vertices[lips > 0.5], bake.places[:bake.body][lips > 0.5]
+    size = np.ptp(own[:, 0]) / np.ptp(sculpted[:, 0])
+    return np.asarray(own.mean(axis=0) + size * (bake.places[bake.body:] - sculpted.mean(axis=0)))
+
+
+def _mesh_ways(mesh: Mesh, ways: FloatArray) -> NDArray[np.float32]:
+    """Return how units move a mesh's vertices, (2 U, V, 3)."""
+    if POINTS not in mesh.attributes:
+        return np.zeros((len(ways), len(mesh.vertices), 3), np.float32)
+    points = mesh.attributes[POINTS].astype(np.intp)
+    if points.ndim == 1:
+        return ways[:, points].astype(np.float32)
+    shares = mesh.attributes[SHARES]
+    return np.asarray(sum(shares[:, k, None] * ways[:, points[:, k]]
+                          for k in range(points.shape[1])), np.float32)
+
+
+def _normal_ways(mesh: Mesh, ways: FloatArray) -> NDArray[np.float32]:
+    """Return how units turn the normals of a skin, (2 U, V, 3); other meshes keep theirs."""
+    moved = _mesh_ways(mesh, ways)
+    turned = np.zeros_like(moved)
+    if POINTS in mesh.attributes and mesh.attributes[POINTS].ndim == 1:
+        inner = _corners(mesh, np.abs(moved).max(axis=(0, 2)) > 0)
+        faces = mesh.faces[inner[mesh.faces].any(axis=1)]
+        used, numbers = np.unique(faces, return_inverse=True)
+        faces = numbers.reshape(faces.shape).astype(np.int32)
+        rest, kept = vertex_normals(mesh.vertices[used], faces), inner[used]
+        for unit, one in enumerate(moved):
+            now = vertex_normals(mesh.vertices[used] + one[used], faces)
+            turned[unit, used[kept]] = (now - rest)[kept]
+    return turned
+
+
+def _corners(mesh: Mesh, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which vertices (V,) are corners of faces that have a chosen one."""
+    corners = np.zeros(len(mesh.vertices), bool)
+    corners[mesh.faces[chosen[mesh.faces].any(axis=1)]] = True
+    return corners

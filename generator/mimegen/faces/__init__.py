@@ -1,0 +1,1 @@
+"""What faces can be told: words, emotions in time, captured faces and speech."""

@@ -1,0 +1,113 @@
+"""What a face does over whatever a body does: an emotion, a captured face, or speech."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mimegen.base.easing import ramp
+from mimegen.base.errors import RequestError, near_misses
+from mimegen.base.files import file_hash
+from mimegen.faces.capture import Captured, read_captured
+from mimegen.faces.words import ACTION_UNIT, Emotion, Values, emotions, in_units, known_word, words
+from mimegen.motion.quaternions import FloatArray
+
+# An emotion begins so late, and stays to the end of clips shorter than it takes with so much rest.
+BEGINS_S, RESTS_S = 0.25, 0.6
+# A seed's strength of an emotion (standard deviation), and how it comes and goes at its height:
+# by so much, so often.
+STRENGTH_SD, FLICKER, FLICKER_HZ = 0.06, 0.05, 0.45
+# A captured face that ends before the clip leaves in so long.
+LEAVES_S = 0.4
+
+
+@dataclass(frozen=True)
+class Overlay:
+    """An emotion of some intensity, or a captured face, of the first performer."""
+
+    emotion: str | None = None
+    intensity: float = 1.0
+    file: Path | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse an unknown emotion with RequestError."""
+        if self.emotion is not None and self.emotion not in emotions():
+            raise RequestError(f"--emotion: no emotion '{self.emotion}'"
+                               f"{near_misses(self.emotion, emotions())}")
+
+    @cached_property
+    def captured(self) -> Captured | None:
+        """The captured face. Raises RequestError naming the file where it is none."""
+        return None if self.file is None else read_captured(self.file)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What tells clips with it from others, in their names."""
+        strength = "" if self.intensity == 1 else f"{self.intensity:g}"
+        face = () if self.file is None else (f"face{file_hash(self.file)[:6]}",)
+        return (*([] if self.emotion is None else [f"{self.emotion}{strength}"]), *face)
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What a manifest says of it."""
+        source = {} if self.emotion is None else {
+            "emotion": self.emotion, "intensity": self.intensity,
+            "source": emotions()[self.emotion].source}
+        captured = self.captured
+        return source if captured is None or self.file is None else {
+            **source, "file": self.file.name, "sha256": file_hash(self.file),
+            "fps": round(captured.fps, 3), "duration_s": round(captured.duration, 3)}
+
+    def faces(self, moments: FloatArray, rng: np.random.Generator) -> tuple[dict[str, FloatArray],
+                                                                           FloatArray]:
+        """Return values (F,) by word and the head's turn (F, 3) in degrees left, up and tilted.
+
+        ``moments`` (F,) are in seconds; the draws are those of ``rng``.
+        """
+        values: dict[str, FloatArray] = {}
+        head = np.zeros((len(moments), 3))
+        if self.emotion is not None:
+            recipe = emotions()[self.emotion]
+            course = self.intensity * course_of(recipe, moments, rng)
+            values = uneven(in_units({self.emotion: course}), recipe.asymmetry, rng)
+            values |= dict(zip(("look_left", "look_up"), course * np.array(recipe.look)[:, None],
+                               strict=True))
+            head = course[:, None] * np.array([recipe.head.left, recipe.head.up, recipe.head.tilt])
+        if self.captured is not None:
+            values = summed(values, self.captured.at(moments, LEAVES_S))
+        return values, head
+
+
+def course_of(recipe: Emotion, moments: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Return how much (F,) of an emotion shows, 0 to about 1: onset, apex and offset."""
+    strength = 1 + STRENGTH_SD * float(rng.standard_normal())
+    phase = float(rng.uniform())
+    apex = BEGINS_S + recipe.onset_s
+    shown = ramp(moments, BEGINS_S, apex)
+    end = float(moments[-1])
+    if end > apex + recipe.offset_s + RESTS_S:
+        shown = shown * ramp(moments, end, end - recipe.offset_s)
+    flicker = 1 + FLICKER * np.sin(2 * np.pi * (FLICKER_HZ * moments + phase))
+    return np.asarray(strength * shown * flicker)
+
+
+def uneven(values: Values, asymmetry: float, rng: np.random.Generator) -> dict[str, FloatArray]:
+    """Return action units with one side a little stronger than the other, where people can."""
+    more = asymmetry * float(rng.standard_normal())
+    made: dict[str, FloatArray] = {}
+    for word, value in values.items():
+        one = ACTION_UNIT.fullmatch(word)
+        if one and not one[2] and f"{word}L" in words():
+            made |= summed(made, {f"{word}L": value * (1 + more), f"{word}R": value * (1 - more)})
+        else:
+            made = summed(made, {known_word(word): value})
+    return made
+
+
+def summed(first: Values, second: Values) -> dict[str, FloatArray]:
+    """Return the sums of values by word."""
+    return {**first, **{word: first.get(word, 0.0) + value for word, value in second.items()}}
+
+

@@ -1,0 +1,244 @@
+"""What a face can be told: channels, action units, emotions, ARKit's weights and visemes.
+
+Each word is a sum of shape units on either side (`characters/face_units.py`) and of the lids. The
+tables are those of rigs/faces/. How sums that no face can do are resolved stands in units.yaml.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import TypeAlias
+
+import numpy as np
+from pydantic import Field, RootModel
+
+from mimegen.base.easing import ramp
+from mimegen.base.errors import near_misses
+from mimegen.base.paths import data_file
+from mimegen.base.yaml_file import Strict, read_yaml_once
+from mimegen.motion.quaternions import FloatArray
+
+SIDES = ("Left", "Right")
+Sided: TypeAlias = tuple[str, str]
+Values: TypeAlias = Mapping[str, FloatArray]
+CLOSED = "closed"
+LOOKS = ("look_left", "look_up")
+VISEME = "viseme_"
+OTHER = {"L": "R", "R": "L", "": ""}
+ACTION_UNIT = re.compile(r"AU(\d+)([LR]?)")
+
+
+class Parted(Strict):
+    """What an open jaw parts, from which opening on, and by which."""
+
+    units: tuple[str, ...]
+    jaw: tuple[float, float]
+
+
+class UnitsFile(Strict):
+    """The file rigs/faces/units.yaml, which explains its parts."""
+
+    units: tuple[str, ...]
+    channels: dict[str, dict[str, float]]
+    most: float
+    widest: float
+    parted: Parted
+
+
+def units_file() -> UnitsFile:
+    """Return rigs/faces/units.yaml."""
+    return read_yaml_once(data_file("rigs/faces/units.yaml"), UnitsFile)
+
+
+class ActionUnit(Strict):
+    """An action unit: its name, its units on a side, and whether people can do one side alone."""
+
+    name: str
+    does: dict[str, float]
+    sides: bool = True
+
+
+class ActionUnits(Strict):
+    """The file rigs/faces/action_units.yaml, which explains its parts."""
+
+    intensities: dict[str, float]
+    units: dict[int, ActionUnit]
+
+
+class Arkit(Strict):
+    """The file rigs/faces/arkit.yaml, which explains its parts."""
+
+    sided: tuple[str, ...]
+    middle: tuple[str, ...]
+    lids: dict[str, float]
+    looks: dict[str, float]
+    read: dict[int, tuple[str, ...]]
+
+
+class HeadTurn(Strict):
+    """How a head is turned, in degrees: to the left, up, and down on the left side."""
+
+    left: float = 0.0
+    up: float = 0.0
+    tilt: float = 0.0
+
+
+class Emotion(Strict):
+    """A recipe: action units at 1, head and gaze in degrees, times in seconds, and its source."""
+
+    units: dict[str, float]
+    head: HeadTurn = HeadTurn()
+    look: tuple[float, float] = (0.0, 0.0)
+    onset_s: float = Field(default=0.5, gt=0)
+    offset_s: float = Field(default=0.7, gt=0)
+    asymmetry: float = Field(default=0.06, ge=0, le=0.5)
+    source: str
+
+
+def action_units() -> ActionUnits:
+    """Return rigs/faces/action_units.yaml."""
+    return read_yaml_once(data_file("rigs/faces/action_units.yaml"), ActionUnits)
+
+
+def arkit() -> Arkit:
+    """Return rigs/faces/arkit.yaml."""
+    return read_yaml_once(data_file("rigs/faces/arkit.yaml"), Arkit)
+
+
+def emotions() -> Mapping[str, Emotion]:
+    """Return rigs/faces/emotions.yaml."""
+    return read_yaml_once(data_file("rigs/faces/emotions.yaml"), RootModel[dict[str, Emotion]]).root
+
+
+def visemes() -> Mapping[str, dict[str, float]]:
+    """Return rigs/faces/visemes.yaml."""
+    return read_yaml_once(data_file("rigs/faces/visemes.yaml"),
+                          RootModel[dict[str, dict[str, float]]]).root
+
+
+def arkit_names() -> tuple[str, ...]:
+    """Return the names of ARKit's 52 weights, as they begin in captured faces: browDownLeft, ..."""
+    known = arkit()
+    sided = (*known.sided, *known.lids, *known.looks)
+    return (*(name + side for name in sided for side in SIDES), *known.middle)
+
+
+@lru_cache(maxsize=1)
+def words() -> Mapping[str, Mapping[Sided, float]]:
+    """Return what each word adds, at 1, of units by name and side; the looks are none of them."""
+    plain = {name: _on(SIDES, does) for name, does in units_file().channels.items()}
+    units = _unit_words()
+    recipes = {name: emotion.units for name, emotion in emotions().items()}
+    recipes |= {VISEME + name: does for name, does in visemes().items()}
+    sums = {name: _sum(units, does) for name, does in recipes.items()}
+    return {**plain, **units, **_arkit_words(), **sums}
+
+
+def known_word(name: str) -> str:
+    """Return a word; raises ValueError with the likeliest where a face knows none such."""
+    if name in words() or name in LOOKS:
+        return name
+    one = ACTION_UNIT.fullmatch(name)
+    if one and one[2] and f"AU{one[1]}" in words():
+        raise ValueError(f"{name}: action unit {one[1]} moves both sides; use AU{one[1]}")
+    raise ValueError(f"a face knows no {name!r}{near_misses(name, [*words(), *LOOKS])}")
+
+
+def known_unit(name: str) -> str:
+    """Return an action unit or emotion; raises ValueError, with the likeliest, for others."""
+    if ACTION_UNIT.fullmatch(name) or name in emotions():
+        return known_word(name)
+    likely = near_misses(name, [*units_file().channels, *LOOKS, *emotions(), "AU12"])
+    raise ValueError(f"a face knows no {name!r}{likely}")
+
+
+def in_units(values: Values) -> dict[str, FloatArray]:
+    """Return values (F,) by word with emotions and visemes written as their action units."""
+    written: dict[str, FloatArray] = {}
+    for word, value in values.items():
+        for unit, share in _recipe(word).items():
+            written[unit] = written.get(unit, 0.0) + share * value
+    return written
+
+
+def _recipe(word: str) -> Mapping[str, float]:
+    if word in emotions():
+        return emotions()[word].units
+    if word.startswith(VISEME):
+        return visemes()[word.removeprefix(VISEME)]
+    return {word: 1.0}
+
+
+def mirrored_word(word: str) -> str:
+    """Return the word of the other side; words of both sides are as they are."""
+    one = ACTION_UNIT.fullmatch(word)
+    if one:
+        return f"AU{one[1]}{OTHER[one[2]]}"
+    for side, other in (SIDES, SIDES[::-1]):
+        if word.endswith(side):
+            return word.removesuffix(side) + other
+    return word
+
+
+def intensity(value: object) -> float:
+    """Return how far an action unit goes: a number, or FACS' letters A to E."""
+    letters = action_units().intensities
+    if isinstance(value, str) and value.upper() in letters:
+        return letters[value.upper()]
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise ValueError(f"expected a number, or a letter from A to E, not {value!r}")
+    return float(value)
+
+
+def _unit_words() -> dict[str, Mapping[Sided, float]]:
+    found: dict[str, Mapping[Sided, float]] = {}
+    for number, unit in action_units().units.items():
+        found[f"AU{number}"] = _on(SIDES, unit.does)
+        if unit.sides:
+            found |= {f"AU{number}{side[0]}": _on((side,), unit.does) for side in SIDES}
+    return found
+
+
+def _arkit_words() -> dict[str, Mapping[Sided, float]]:
+    known = arkit()
+    middle = {name: _on(SIDES, {name: 1.0}) for name in known.middle}
+    sided = {name + side: _on((side,), {name: 1.0}) for name in known.sided for side in SIDES}
+    lids = {name + side: _on((side,), {CLOSED: size})
+            for name, size in known.lids.items() for side in SIDES}
+    return {**middle, **sided, **lids}
+
+
+def _on(sides: Sequence[str], does: Mapping[str, float]) -> dict[Sided, float]:
+    return {(unit, side): size for unit, size in does.items() for side in sides}
+
+
+def _sum(units: Mapping[str, Mapping[Sided, float]],
+         recipe: Mapping[str, float]) -> dict[Sided, float]:
+    total: dict[Sided, float] = {}
+    for word, share in recipe.items():
+        for key, size in units[word].items():
+            total[key] = total.get(key, 0.0) + share * size
+    return total
+
+
+def shaped(values: Values, frames: int) -> dict[Sided, FloatArray]:
+    """Return units (F,) by name and side, and lids, of words' values (F,); no sum is impossible."""
+    total = {(unit, side): np.zeros(frames) for unit in (*units_file().units, CLOSED)
+             for side in SIDES}
+    for word, value in values.items():
+        for key, size in words().get(word, {}).items():
+            total[key] = total[key] + size * value
+    return _possible(total)
+
+
+def _possible(total: Mapping[Sided, FloatArray]) -> dict[Sided, FloatArray]:
+    known = units_file()
+    most = {key: np.clip(value, 0.0, known.most) for key, value in total.items()}
+    together = ramp((most["jawOpen", SIDES[0]] + most["jawOpen", SIDES[1]]) / 2,
+                    known.parted.jaw[1], known.parted.jaw[0])
+    for side in SIDES:
+        most[CLOSED, side] = np.clip(total[CLOSED, side], known.widest, 1.0)
+        most["mouthClose", side] = np.minimum(most["mouthClose", side], most["jawOpen", side])
+        for unit in known.parted.units:
+            most[unit, side] = most[unit, side] * together
+    return most

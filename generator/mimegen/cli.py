@@ -26,6 +26,7 @@ COMMANDS = {
     "character": "mimegen.commands.character",
     "contactsheet": "mimegen.commands.contactsheet",
     "contamination": "mimegen.commands.contamination",
+    "devices": "mimegen.commands.devices",
     "evaluate": "mimegen.commands.evaluate",
     "export": "mimegen.commands.export",
     "import": "mimegen.commands.import_",

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from mimegen.base.errors import RequestError
+from mimegen.base.kernel_folder import kernel_folder
 from mimegen.farm.executor import Begun, Heard
 from mimegen.farm.ray import RayExecutor, _fitting
 from mimegen.farm.remote import RemoteWorker, WorkerMessage
@@ -46,7 +47,7 @@ def test_an_actor_is_started_wherever_there_is_place(
     actor = ray.actors[2]
     assert actor.needs == {"num_cpus": 2, "num_gpus": 0} and actor.kind is RemoteWorker
     probe, *others = actor.given
-    assert others == [True, "cpu", 2, "n2"]
+    assert others == [True, "cpu", 2, "n2", kernel_folder()]
     assert probe.root == store and (store / probe.name).read_text() == probe.token
     assert len(probe.token) == 32
     heard(executor, 3)

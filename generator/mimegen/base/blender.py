@@ -19,6 +19,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from mimegen.base.errors import RequestError
+from mimegen.base.kernel_folder import kernel_environment
 from mimegen.base.paths import PACKAGE, source_file, with_libraries
 
 # The environment's name for another Blender than this Python's.
@@ -107,9 +108,12 @@ def using_blender(path: Path | str | None) -> Iterator[None]:
 
 
 def environment() -> dict[str, str]:
-    """Return this process's environment for a program that is to see the same data and Blender."""
+    """Return this process's environment for a program that is to see the same data, Blender and
+    kernels.
+    """
     chosen = _chosen.get()
-    return with_libraries() | ({} if chosen is None else {BLENDER: str(chosen)})
+    named = {} if chosen is None else {BLENDER: str(chosen)}
+    return with_libraries() | named | kernel_environment()
 
 
 def find_blender() -> Blender | None:

@@ -16,6 +16,7 @@ from mimegen.base.early import INTERRUPTED, STOPPED
 from mimegen.base.errors import RequestError, shortened
 from mimegen.base.files import reason
 from mimegen.base.interrupts import as_exception, forget_interrupt
+from mimegen.base.kernel_folder import KERNELS, using_kernels
 from mimegen.base.paths import LIBRARIES, using_libraries
 from mimegen.base.yaml_file import holds_surrogates
 from mimegen.choreography.styles import style_named
@@ -148,6 +149,20 @@ blender_option = click.option(
     type=click.Path(path_type=Path), metavar="PATH",
     help=f"Blender to use: its program, a Python that has bpy, or that Python's virtual"
          f" environment.  [default: ${BLENDER}, else this Python's bpy, else blender on the PATH]")
+
+def _use_kernels(context: click.Context, _option: click.Parameter, path: Path | None) -> None:
+    context.with_resource(using_kernels(path))
+
+
+def kernels_option(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return the option for the folder of prepared kernels, under a name."""
+    return click.option(
+        name, callback=_use_kernels, is_eager=True, expose_value=False,
+        type=click.Path(path_type=Path), metavar="DIR",
+        help="Folder of GPU kernels that mimegen devices prepare compiled.  [default:"
+             f" ${KERNELS}, else ~/.cache/mimegen/kernels]")
+
+
 library_option = _library_option(exposed=True)
 # For commands that look nothing up by name, but read data that libraries may hide.
 shared_data_option = _library_option(exposed=False)

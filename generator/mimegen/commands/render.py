@@ -9,7 +9,13 @@ import click
 
 from mimegen.base.asked import Heading
 from mimegen.base.errors import RequestError
-from mimegen.commands.common import DONE, SOME_FAILED, command_arguments, exits_cleanly
+from mimegen.commands.common import (
+    DONE,
+    SOME_FAILED,
+    command_arguments,
+    exits_cleanly,
+    kernels_option,
+)
 from mimegen.commands.farm import farm_options
 from mimegen.commands.grouped import Grouped
 from mimegen.commands.options import headings_of, under
@@ -29,7 +35,8 @@ LONG_S = 600.0
 _note = partial(click.echo, err=True)
 
 
-_RENDERING = (*headings_of(FarmSettings)[Heading.RENDERING], "farm_config", "blender", "detach")
+_RENDERING = (*headings_of(FarmSettings)[Heading.RENDERING], "farm_config", "blender", "kernels",
+              "detach")
 
 
 @click.command("render", cls=Grouped, headings=under(under(
@@ -38,6 +45,7 @@ _RENDERING = (*headings_of(FarmSettings)[Heading.RENDERING], "farm_config", "ble
 @exits_cleanly
 @farm_options
 @selection_options
+@kernels_option("--kernels")
 @click.option("--out", default="out", show_default=True, type=click.Path(path_type=Path),
               metavar="DIR", help="Output directory for clips, manifest and gallery.")
 @click.option("--names", type=click.Choice(["plain", "opaque"]), default="plain", show_default=True,

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Self
 
 from mimegen.base.errors import RequestError
+from mimegen.base.kernel_folder import kernel_folder, using_kernels
 from mimegen.farm.executor import Heard, Lost, Unfit
 from mimegen.farm.local import LocalExecutor, seats_on
 from mimegen.farm.remote import version
@@ -29,7 +30,9 @@ IDLE_S = 20.0
 
 @dataclass(frozen=True)
 class Orders:
-    """Where a job finds its tasks and their store, what it was given, and by which version."""
+    """Where a job finds its tasks, their store and prepared kernels, what it was given, and by
+    which version.
+    """
 
     spool: str
     store: str
@@ -37,6 +40,7 @@ class Orders:
     gpus: int
     cpus: int
     version: str = field(default_factory=version)
+    kernels: str = field(default_factory=lambda: str(kernel_folder()))
 
     @classmethod
     def read(cls, text: str) -> Self:
@@ -61,7 +65,8 @@ def pilot(orders: Orders, job: str) -> int:
     try:
         if orders.version != version():
             raise RequestError(f"has mimegen {version()}, wanted is {orders.version}")
-        pilot.work()
+        with using_kernels(Path(orders.kernels)):
+            pilot.work()
     except RequestError as problem:
         print(f"mimegen: {problem}", file=sys.stderr)
         with suppress(RequestError):

@@ -11,6 +11,7 @@ from typing import Any
 
 from mimegen.base.errors import DiskFullError, RequestError
 from mimegen.base.files import publish
+from mimegen.base.kernel_folder import kernel_folder
 from mimegen.farm.executor import Begun, Heard, Lost, Message, Unfit
 from mimegen.farm.local import LocalExecutor
 from mimegen.farm.raywaits import Wait
@@ -302,7 +303,7 @@ class RayExecutor:
         kind = self._ray.remote(**needs)
         actor = kind(self.kind_of_worker).options(scheduling_strategy=strategy).remote(
             self._probe, self._settings.shared_store, NONE if plain else self._device,
-            self._cpus if self._device == "cpu" else 0, node)
+            self._cpus if self._device == "cpu" else 0, node, kernel_folder())
         self._seats.append(_ActorSeat(node, node, actor, actor.place.remote(), plain=plain))
 
     def _read_by(self, task: Task) -> dict[str, bytes]:

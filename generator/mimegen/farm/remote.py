@@ -11,6 +11,7 @@ from mimegen import __version__
 from mimegen.base.code import code_key
 from mimegen.base.errors import RequestError
 from mimegen.base.files import publish_once
+from mimegen.base.kernel_folder import using_kernels
 from mimegen.farm.executor import Lost, Message
 from mimegen.farm.task import Task, task_from_json
 from mimegen.rendering.taking import JobTaken
@@ -68,14 +69,16 @@ class RemoteWorker:
     """A Blender process that takes tasks and is asked for its messages.
 
     Where ``probe`` is not seen, files of tasks come with them, and frames go back with messages.
+    ``kernels`` is the folder of prepared GPU kernels, on all machines alike.
     """
 
     def __init__(self, probe: FolderProbe, shared: bool | None, device: str, threads: int,
-                 node: str = "") -> None:
+                 node: str = "", kernels: Path | None = None) -> None:
         self._sees_store = probe.seen() if shared is None else shared
         self._scratch = tempfile.TemporaryDirectory(prefix="mimegen-")
         self._root = probe.root if self._sees_store else Path(self._scratch.name)
         self._device, self._threads, self._node = device, threads, node
+        self._kernels = kernels
         self._task: Task | None = None
         self._taken = False
         self._refused: list[WorkerMessage] = []
@@ -125,7 +128,8 @@ class RemoteWorker:
         return os.getpid()
 
     def _fresh(self) -> StageWorker:
-        return StageWorker(self._device, self._threads, Path(self._scratch.name))
+        with using_kernels(self._kernels):
+            return StageWorker(self._device, self._threads, Path(self._scratch.name))
 
     def _with_file(self, message: Message) -> WorkerMessage:
         if isinstance(message, JobFailed):

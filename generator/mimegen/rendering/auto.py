@@ -14,7 +14,8 @@ from mimegen.shots.jobs import JobFailed
 LONG_S = 20.0
 COMPILING = (
     f"Blender has been starting for {LONG_S:.0f} s: a GPU's driver compiles Cycles' kernels the"
-    " first time and keeps them, which takes minutes on cards that this Blender has none for")
+    " first time and keeps them, which takes minutes on cards that this Blender has none for;"
+    " 'mimegen devices prepare' compiles them once for all machines")
 
 
 def choose_device(wanted: str, say: Callable[[str], object]) -> Device:

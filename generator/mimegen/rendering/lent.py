@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import IO, Any
@@ -40,6 +41,9 @@ def lend_blender() -> None:
     lender = _Lender(found)
     for name in MODULES:
         sys.modules[name] = lender.ask("import", name)
+    # Some builds lack it.
+    with suppress(ImportError):
+        sys.modules["_cycles"] = lender.ask("import", "_cycles")
 
 
 class Lent:

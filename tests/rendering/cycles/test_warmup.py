@@ -23,7 +23,7 @@ def warm_device(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
 
     def on(bpy: MagicMock, wanted: str) -> Any:
         monkeypatch.setitem(sys.modules, "bpy", bpy)
-        for name in ("render", "warmup"):
+        for name in ("render", "kernels", "warmup"):
             spec = importlib.util.find_spec(f"mimegen.rendering.cycles.{name}")
             assert spec is not None and spec.loader is not None
             module = importlib.util.module_from_spec(spec)

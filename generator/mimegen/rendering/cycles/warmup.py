@@ -9,6 +9,7 @@ import bpy
 from mimegen.base.errors import RequestError
 from mimegen.base.kept import cache_folder
 from mimegen.base.locks import locked
+from mimegen.rendering.cycles.kernels import folder_of_kernels, use_folder
 from mimegen.rendering.cycles.render import use_device
 from mimegen.shots.devices import Device
 
@@ -19,19 +20,23 @@ def warm_device(wanted: str, threads: int = 0) -> Device:
     """Do as ``use_device``, and see that a GPU renders.
 
     Drivers keep what they compile, so that one process of a machine compiles while the others
-    wait, and these find it done. Raises RequestError with the driver's words where it does not
-    render.
+    wait, and these find it done; prepared kernels spare that. Raises RequestError with the driver's
+    words where it does not render.
     """
     device = use_device(wanted, threads)
     if device.by_core:
         return device
+    kernels = folder_of_kernels()
+    use_folder(kernels)
     with _one_at_a_time():
         try:
             render_a_little()
         except RuntimeError as problem:
             words = " ".join(str(problem).split())
             raise RequestError(f"{wanted} does not render: {words}") from problem
-    return use_device(wanted, threads)
+    device = use_device(wanted, threads)
+    use_folder(kernels)
+    return device
 
 
 def render_a_little() -> None:

@@ -122,7 +122,7 @@ def test_keypoints_lie_where_joints_are() -> None:
                                    pose[BODY.skeleton.index[joint]], atol=1e-5)
     kinds = {name: value.dtype for name, value in arrays.items() if "names" not in name}
     assert kinds.pop("visibility") == np.uint8
-    assert kinds.keys() == {"world", "boxes", "joints_0"}
+    assert kinds.keys() == {"world", "boxes", "face_units", "joints_0"}
     assert set(kinds.values()) == {np.dtype(np.float32)}
 
 

@@ -18,11 +18,11 @@ from mimegen.base.grid import on_grid
 from mimegen.base.paths import data_file
 from mimegen.base.yaml_file import Strict, Vector, read_yaml_once
 from mimegen.characters.character import Character, Mesh, Performance
-from mimegen.characters.face_units import POINTS, SHARES, carried, carriers
+from mimegen.characters.face_units import POINTS, SHARES, carried, carriers, read_carriers
 from mimegen.characters.fingerprint import fingerprint
 from mimegen.characters.rounding import rounded_mesh, rounded_skeleton
 from mimegen.characters.surface import dense_weights, neighbour_average, smoothed
-from mimegen.faces.words import CLOSED, LOOKS, SIDES, shaped
+from mimegen.faces.words import CLOSED, LOOKS, SIDES, shaped, units_file
 from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
 from mimegen.motion.rounding import rounded
@@ -90,6 +90,25 @@ def _turn(side: str, part: str, units: Mapping[tuple[str, str], FloatArray],
     # Shut lids meet wherever the eyes look.
     total[:, 0] -= face_file().lids_follow * up * (1 - np.clip(closed, 0.0, 1.0))
     return np.asarray(total)
+
+
+def face_of(skeleton: Skeleton, rotations: FloatArray) -> FloatArray:
+    """Return the units' values (2, U + 1) of the left and right side, and last of the lids.
+
+    ``rotations`` (J, 4) are a frame's global ones. All are NaN on a skeleton without a face.
+    """
+    names = [*carriers(), *(side + part for part in ("Lid", "Eye") for side in SIDES)]
+    if not all(name in skeleton.index for name in names):
+        return np.full((2, len(units_file().units) + 1), np.nan)
+    head = quaternions.conjugate(rotations[skeleton.index["Head"]])
+    local = quaternions.multiply(head, rotations[[skeleton.index[name] for name in names]])
+    turns = np.degrees(quaternions.to_rotation_vectors(local[-4:]))[:, 0]
+    along = face_file().lids_follow * turns[2:]
+    over, whole = turns[:2] - along, face_file().closed["Lid"][0]
+    # As `_turn` has it: shut lids do not follow the eyes.
+    closed = np.where(over < 0, over / whole, over / (whole - along))
+    units = read_carriers(quaternions.to_matrices(local[:-4]))
+    return np.concatenate([units, np.clip(closed, units_file().widest, 1.0)[:, None]], axis=1)
 
 
 def has_face(character: Character) -> bool:

@@ -18,9 +18,11 @@ from mimegen.commands.common import (
     style_option,
     warn,
 )
+from mimegen.commands.options import options_of
 from mimegen.commands.reading import reading_options
 from mimegen.compositing.background import read_background
 from mimegen.compositing.video import write_pictures
+from mimegen.faces.overlay import Overlay
 from mimegen.library.cast import cast_member, partner_of
 from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
@@ -34,6 +36,7 @@ from mimegen.readers import READERS, ReadOptions
 from mimegen.readers.options import AS_FOUND, take_number
 from mimegen.rendering.opengl.context import context_of_process
 from mimegen.request.altering import Altering
+from mimegen.request.render_request import RenderRequest
 from mimegen.shots.config import RenderConfig, read_config
 
 SHEET_SIZE = (320, 180)
@@ -61,6 +64,7 @@ CLIP_SUFFIX = ".mp4"
 @click.option("--out", type=click.Path(path_type=Path), metavar="PNG|MP4",
               help="File to write; .mp4 writes a video.  [default: TAKE.png or TAKE.mp4 in the"
                    " current folder]")
+@options_of(RenderRequest, ("emotion", "face"))
 @altering_options
 @library_option
 @blender_option
@@ -68,9 +72,8 @@ CLIP_SUFFIX = ".mp4"
 @reading_options("none")
 def preview_command(what: str, take: str | None, seed: int, style: str | None, character: str,
                     background: str, direction: CameraDirection, clip: bool, frames: int,
-                    config: str,
-                    out: Path | None, altering: Altering, libraries: tuple[Path, ...],
-                    reading: ReadOptions) -> int:
+                    config: str, out: Path | None, emotion: str | None, face: Path | None,
+                    altering: Altering, libraries: tuple[Path, ...], reading: ReadOptions) -> int:
     """Draw an action, a scene or your own motion file in seconds.
 
     Writes a contact sheet or a video, drawn with OpenGL.
@@ -84,7 +87,8 @@ def preview_command(what: str, take: str | None, seed: int, style: str | None, c
                            " equally; use mimegen render")
     settings = altering.config(read_config(catalogue.file("config", config)))
     behind = read_background(catalogue.file("background", background))
-    found = altering.take(_take(catalogue, what, take, seed, style, reading))
+    overlay = None if emotion is None and face is None else Overlay(emotion, file=face)
+    found = altering.take(_take(catalogue, what, take, seed, style, reading), overlay)
     names = (character, partner_of(character))[:found.performers]
     members = tuple(cast_member(catalogue, name) for name in names)
     casting = Casting(found, members)

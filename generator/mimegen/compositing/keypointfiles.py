@@ -12,6 +12,7 @@ from pydantic import Field
 
 from mimegen.base.paths import data_file
 from mimegen.base.yaml_file import Strict, read_yaml
+from mimegen.faces.openface import openface_csv
 from mimegen.motion.quaternions import FloatArray
 from mimegen.shots.camera import Camera
 
@@ -67,7 +68,21 @@ def write_keypoints(frames: Sequence[Mapping[str, NDArray[Any]]], camera: Camera
         _write_json(folder / "openpose" / f"{frame:06d}_keypoints.json",
                     _openpose(points, camera, frame))
     return {"files": ["keypoints.npz", "coco17.json", "wholebody133.json",
-                      "openpose/000000_keypoints.json"]}
+                      "openpose/000000_keypoints.json", *_write_faces(points, fps, folder)]}
+
+
+def _write_faces(points: Mapping[str, NDArray[Any]], fps: float, folder: Path) -> list[str]:
+    """Write action units and the 68 points of each person with a face; return the files."""
+    own = [number for number, name in enumerate(points["names"]) if name.startswith("face_")]
+    files = []
+    for person in range(points["face_units"].shape[1]):
+        units = points["face_units"][:, person].astype(float)
+        if np.isfinite(units).all():
+            seen = (points["visibility"][:, person, own] == VISIBLE).mean(axis=1)
+            files.append(f"openface_{person}.csv")
+            (folder / files[-1]).write_text(openface_csv(
+                units, points["pixels"][:, person, own].astype(float), seen, fps))
+    return files
 
 
 def _gathered(frames: Sequence[Mapping[str, NDArray[Any]]], camera: Camera
@@ -77,6 +92,7 @@ def _gathered(frames: Sequence[Mapping[str, NDArray[Any]]], camera: Camera
     points: dict[str, NDArray[Any]] = {
         "names": frames[0]["names"], **_places("", world, camera),
         "visibility": np.stack([arrays["visibility"] for arrays in frames]),
+        "face_units": np.stack([arrays["face_units"] for arrays in frames]),
         "boxes": np.stack([_inside(arrays["boxes"], camera) for arrays in frames])}
     for number in range(world.shape[1]):
         joints = np.stack([arrays[f"joints_{number}"] for arrays in frames]).astype(float)

@@ -92,6 +92,8 @@ class Emotion(Strict):
     onset_s: float = Field(default=0.5, gt=0)
     offset_s: float = Field(default=0.7, gt=0)
     asymmetry: float = Field(default=0.06, ge=0, le=0.5)
+    kind: str
+    gaia: bool = True
     source: str
 
 

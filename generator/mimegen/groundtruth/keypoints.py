@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from mimegen.characters.expression import face_of
 from mimegen.groundtruth.landmarks import Landmarks, landmarks_of
 from mimegen.groundtruth.rays import first_hits
 from mimegen.groundtruth.surface import PosedScene
@@ -36,7 +37,8 @@ class KeypointMaker:
         ``world`` (N, K, 3) metres; ``visibility`` (N, K): 0 not defined, 1 hidden by the own body,
         2 visible, 3 hidden by another person; ``boxes`` (N, 4): left, top, right and bottom pixels
         of the whole surface, beyond the picture too; ``joints_<n>`` (J, 3) metres, of each
-        skeleton; ``names`` (K,) and ``joint_names_<n>`` (J,).
+        skeleton; ``names`` (K,) and ``joint_names_<n>`` (J,). ``face_units`` (N, 2, U) are the
+        left and right side's of rigs/faces/units.yaml and, last, of the lids; NaN without a face.
         """
         seen = camera.project(self.scene.vertices(frame).astype(float))
         world = np.stack([self._world(number, frame) for number in range(len(self.landmarks))])
@@ -45,13 +47,22 @@ class KeypointMaker:
             joints[f"joints_{number}"] = figure.positions[frame].astype(np.float32)
             joints[f"joint_names_{number}"] = np.array(figure.character.skeleton.names)
         return {"names": np.array(self.landmarks[0].names), "world": world.astype(np.float32),
+                **self._faces(frame),
                 "visibility": self._visibility(camera, seen, world),
                 "boxes": self._boxes(seen).astype(np.float32), **joints}
+
+    def _faces(self, frame: int) -> dict[str, NDArray[np.generic]]:
+        units = [face_of(figure.character.skeleton, figure.rotations[frame])
+                 for figure in self.scene.figures]
+        return {"face_units": np.stack(units).astype(np.float32)}
 
     def _world(self, number: int, frame: int) -> FloatArray:
         landmarks = self.landmarks[number]
         columns = self.scene.columns(self.scene.figures[number], frame)
         places = skinned(landmarks.matrix, columns)[0].astype(float)
+        on_skin = landmarks.vertices >= 0
+        first = int(np.argmax(self.scene.surface.persons == number + 1))
+        places[on_skin] = self.scene.vertices(frame)[first + landmarks.vertices[on_skin]]
         return np.where(landmarks.defined[:, None], places, np.nan)
 
     def _visibility(self, camera: Camera, seen: FloatArray, world: FloatArray

@@ -11,6 +11,7 @@ from scipy import sparse
 from mimegen.base.paths import data_file
 from mimegen.base.yaml_file import Strict, read_yaml
 from mimegen.characters.character import Character, Mesh
+from mimegen.characters.face_units import POINTS
 from mimegen.groundtruth.parts import PARTS, vertex_parts
 from mimegen.groundtruth.surface import character_roles
 from mimegen.motion import Skeleton
@@ -46,7 +47,6 @@ class _LandmarkFile(Strict):
 
 class _FaceFile(Strict):
     source: str
-    vertices: int
     points: tuple[int, ...]
 
 
@@ -56,7 +56,7 @@ class Landmarks:
 
     ``matrix`` (K, 4 J) maps joint columns to their places; ``defined`` (K,) says which there are;
     ``depth_m`` (K,) how much flesh may lie before one that counts as seen, and ``flesh`` (K, 25)
-    which parts of the body that may be.
+    which parts of the body that may be; ``vertices`` (K,) of the character they go with, or -1.
     """
 
     names: tuple[str, ...]
@@ -64,6 +64,7 @@ class Landmarks:
     defined: NDArray[np.bool_]
     depth_m: FloatArray
     flesh: NDArray[np.bool_]
+    vertices: NDArray[np.intp]
 
 
 def landmarks_of(character: Character) -> Landmarks:
@@ -79,16 +80,21 @@ def landmarks_of(character: Character) -> Landmarks:
         names, sparse.csr_matrix(rows.astype(np.float32)),
         np.array([point is not None for point in found]),
         np.array([0.0 if point is None else point.depth_m for point in found]),
-        np.stack([body.flesh_about(point) for point in found]))
+        np.stack([body.flesh_about(point) for point in found]),
+        np.array([-1 if point is None else point.vertex for point in found]))
 
 
 @dataclass(frozen=True, eq=False)
 class _Point:
-    """A place at rest, its row (4 J,) of a skin matrix, and how much flesh may lie before it."""
+    """A place at rest, its row (4 J,) of a skin matrix, and how much flesh may lie before it.
+
+    One that is a ``vertex`` of the character goes where that goes.
+    """
 
     place: FloatArray
     row: FloatArray
     depth_m: float
+    vertex: int = -1
 
 
 class _RestBody:
@@ -118,13 +124,15 @@ class _RestBody:
 
     def face(self, face: _FaceFile) -> list[_Point | None]:
         """Return the points of a face; None for each where the skin is not the base mesh's."""
-        head = self._end("head")
-        if head is not None:
-            for mesh in self._skins:
-                places = mesh.vertices[_only(mesh, head[0])]
-                if len(places) == face.vertices:
-                    return [_Point(place, _row(self._skeleton, head[0], place), SKIN_M)
-                            for place in places[list(face.points)]]
+        head, first = self._end("head"), 0
+        for mesh in self._meshes:
+            if head is not None and mesh in self._skins and POINTS in mesh.attributes:
+                index = {int(point): number for number, point in enumerate(mesh.attributes[POINTS])}
+                found = [index.get(point) for point in face.points]
+                return [None if number is None else _Point(
+                    mesh.vertices[number], _row(self._skeleton, head[0], mesh.vertices[number]),
+                    SKIN_M, first + number) for number in found]
+            first += len(mesh.vertices)
         return [None] * len(face.points)
 
     def flesh_about(self, point: _Point | None) -> NDArray[np.bool_]:

@@ -13,6 +13,7 @@ from mimegen.base.paths import data_file, data_folder
 from mimegen.base.yaml_file import read_yaml_once
 from mimegen.choreography.action import read_action
 from mimegen.library.entry import SCORE_SUFFIX, Entry
+from mimegen.library.face_entries import face_entries
 from mimegen.library.hand_entries import hand_entries
 from mimegen.library.naming import (
     NamedAction,
@@ -74,9 +75,14 @@ class Catalogue:
         return dict(hand_entries())
 
     @cached_property
+    def emotions(self) -> dict[str, Entry]:
+        """Emotions of faces by id, sorted, and a neutral face: asked for by themselves."""
+        return dict(sorted(face_entries().items()))
+
+    @cached_property
     def all_entries(self) -> dict[str, Entry]:
         """All that can be asked for as an action, by id, sorted; of namesakes the action."""
-        return dict(sorted((self.hands | self.cues | self.actions).items()))
+        return dict(sorted((self.emotions | self.hands | self.cues | self.actions).items()))
 
     def _entries(self, kind: str) -> dict[str, Entry]:
         """Return actions by id, sorted.
@@ -173,7 +179,8 @@ class Catalogue:
     def _action_names(self) -> dict[str, tuple[NamedAction, ...]]:
         return names_of_actions([entry.action for entry in self.actions.values()],
                                 [entry.action for entry in self.cues.values()],
-                                [entry.action for entry in self.hands.values()])
+                                [entry.action for entry in self.hands.values()],
+                                [entry.action for entry in self.emotions.values()])
 
     @cached_property
     def _names_in_sets(self) -> dict[str, tuple[NamedAction, ...]]:

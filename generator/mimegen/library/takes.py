@@ -17,6 +17,8 @@ from mimegen.faces.overlay import Overlay
 from mimegen.hands.compiling import HandName
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.entry import GAIT_SUFFIX, SCORE_SUFFIX, Entry
+from mimegen.library.face_entries import FaceEntry
+from mimegen.library.face_take import face_take
 from mimegen.library.gait_take import GaitTake, gait_options
 from mimegen.library.hand_entries import HandEntry
 from mimegen.library.hand_take import hand_take
@@ -48,6 +50,8 @@ def library_take(entry: Entry, take: str | None, seed: int, style: str | None = 
     _check_kind(entry, file, gait, hand)
     if file.name.endswith(GAIT_SUFFIX):
         return _gait(entry.action, file, seed, style, gait)
+    if isinstance(entry, FaceEntry):
+        return _of_face(entry, take, seed, style, manner)
     if isinstance(entry, HandEntry):
         return _of_hands(entry, take, seed, style, manner, hand)
     if not file.name.endswith(SCORE_SUFFIX):
@@ -86,6 +90,18 @@ def _of_hands(entry: HandEntry, take: str | None, seed: int, style: str | None, 
     if style is not None:
         style_named(style)
     return hand_take(entry, take, seed, style, hand)
+
+
+def _of_face(entry: FaceEntry, take: str | None, seed: int, style: str | None,
+             manner: CueManner) -> LibraryTake:
+    """Return a take of an emotion. Raises RequestError for what only cues have."""
+    entry.take(take)
+    if manner.stance is not None or manner.frequency is not None:
+        raise RequestError(f"{entry.action.id}: is not a cue, so --stance and --frequency do not"
+                           " apply (mimegen list cues)")
+    if style is not None:
+        style_named(style)
+    return face_take(entry, seed, style, manner.intensity)
 
 
 def _gait(action: Action, file: Path, seed: int, style: str | None,
@@ -127,7 +143,7 @@ def altered(take: LibraryTake, tempo: float, mirror: bool, overlay: Overlay | No
         raise RequestError(f"--mirror: {take.action}, take {take.name}, depends on left and right"
                            " (vary: of its score) and cannot be mirrored; leave it out")
     assert isinstance(take, ScoreTake | RecordedTake | GaitTake)
-    return replace(take, tempo=tempo, mirror=mirror, overlay=overlay)
+    return replace(take, tempo=tempo, mirror=mirror, overlay=overlay or take.overlay)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,78 @@
+"""Action units of finished faces, as OpenFace 2.0's CSV has them (Baltrusaitis et al. 2018).
+
+A unit's intensity, 0 to 5, is told from the shape unit that it mostly is (`read` of
+rigs/faces/arkit.yaml), so it is there for recipes, for blinks and for captured faces alike.
+"""
+
+import csv
+import io
+from collections.abc import Sequence
+
+import numpy as np
+
+from mimegen.faces.words import CLOSED, SIDES, action_units, arkit, units_file
+from mimegen.motion.quaternions import FloatArray
+
+# OpenFace's units with intensities; of 28 it says only whether it is there.
+INTENSITIES = (1, 2, 4, 5, 6, 7, 9, 10, 12, 14, 15, 17, 20, 23, 25, 26, 45)
+PRESENCES = (*INTENSITIES[:-1], 28, 45)
+MOST = 5.0
+# From which intensity on a unit counts as there: FACS' A.
+THERE = 0.75
+POINTS = 68
+# The lids as ARKit's weights have them.
+LIDS = {"eyeBlink": 1.0, "eyeWide": -0.35}
+
+
+def intensities(units: FloatArray) -> dict[tuple[int, str], FloatArray]:
+    """Return the intensity (F,), 0 to 5, of each action unit and side.
+
+    ``units`` (F, 2, U + 1) are the shape units' values of both sides, and last the lids'.
+    """
+    names = (*units_file().units, CLOSED)
+    found: dict[tuple[int, str], FloatArray] = {}
+    for number, read in arkit().read.items():
+        does = action_units().units[number].does
+        for row, side in enumerate(SIDES):
+            sizes = [_share(name, units[:, row], names, does) for name in read]
+            found[number, side] = MOST * np.clip(np.max(sizes, axis=0), 0.0, 1.0)
+    return found
+
+
+def _share(name: str, units: FloatArray, names: Sequence[str], does: dict[str, float]
+           ) -> FloatArray:
+    """Return how much (F,) of an action unit a weight shows: 1 where it is as the unit has it."""
+    if name in LIDS:
+        value = units[:, names.index(CLOSED)] / (does.get(CLOSED) or LIDS[name])
+        return np.asarray(value)
+    return np.asarray(units[:, names.index(name)] / does.get(name, 1.0))
+
+
+def openface_csv(units: FloatArray, pixels: FloatArray, seen: FloatArray, fps: float) -> str:
+    """Return a table of one person's frames.
+
+    ``units`` are as ``intensities`` wants them, ``pixels`` (F, 68, 2) the face's points and
+    ``seen`` (F,) the share of them that is visible. Both sides of a unit are one column, of the
+    stronger; after OpenFace's columns each side has its own, as AU12_L.
+    """
+    sizes = intensities(units)
+    whole = {number: np.maximum(*(sizes[number, side] for side in SIDES))
+             for number in arkit().read}
+    there = {number: (size >= THERE).astype(int) for number, size in whole.items()}
+    columns: dict[str, Sequence[object]] = {
+        "frame": range(1, len(units) + 1), "face_id": [0] * len(units),
+        "timestamp": [f"{number / fps:.3f}" for number in range(len(units))],
+        "confidence": [f"{share:.2f}" for share in seen],
+        "success": [int(share > 0) for share in seen]}
+    columns |= {f"{axis}_{point}": [f"{value:.1f}" for value in pixels[:, point, number]]
+                for number, axis in enumerate("xy") for point in range(POINTS)}
+    columns |= {f"AU{number:02d}_r": [f"{value:.2f}" for value in whole[number]]
+                for number in INTENSITIES}
+    columns |= {f"AU{number:02d}_c": there[number].tolist() for number in PRESENCES}
+    columns |= {f"AU{number:02d}_{side[0]}": [f"{value:.2f}" for value in sizes[number, side]]
+                for number in INTENSITIES for side in SIDES}
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*columns.values(), strict=True))
+    return text.getvalue()

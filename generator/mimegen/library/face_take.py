@@ -1,0 +1,74 @@
+"""Takes of emotions: somebody stands there, and the face shows one, or plays a captured face."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from mimegen.base.files import content_key
+from mimegen.choreography.happenings import NOTHING, Happenings, TimelineStep
+from mimegen.choreography.score import Score
+from mimegen.faces.overlay import BEGINS_S, Overlay
+from mimegen.library.face_entries import FaceEntry
+from mimegen.library.keys import score_code
+from mimegen.library.score_take import ScoreTake, read_score_once
+
+FACE = "face"
+
+
+@dataclass(frozen=True, kw_only=True)
+class FaceTake(ScoreTake):
+    """An emotion, in ``overlay``; a captured face there makes the take as long as it is."""
+
+    emotion: str | None = None
+
+    @cached_property
+    def key(self) -> str:
+        """What the motion depends on."""
+        return content_key(self.score.model_dump_json(), self.seed, self.style, score_code(),
+                           *self.altered_key)
+
+    @property
+    def version(self) -> tuple[str, ...]:
+        """The seed, the style that was asked for, and what was altered or laid over the face."""
+        own = () if self.emotion is None else Overlay(self.emotion).words
+        words = self.altered_words[:-1] if own and self.altered_words[-1:] == own else (
+            self.altered_words)
+        return (f"seed{self.seed}", *filter(None, [self.style]), *words)
+
+    @cached_property
+    def score(self) -> Score:
+        """What the body does, as long as the face takes."""
+        written = read_score_once(self.file)
+        captured = None if self.overlay is None else self.overlay.captured
+        if captured is None:
+            return written
+        end = round(captured.duration, 3)
+        last = written.phases[-1].model_copy(update={"at": end})
+        return written.model_copy(update={
+            "duration": end, "phases": (*written.phases[:-1], last)})
+
+    @property
+    def declared_happenings(self) -> Happenings:
+        """When the emotion is seen."""
+        if self.emotion is None:
+            return NOTHING
+        return Happenings(steps=(TimelineStep.model_validate({
+            "from": BEGINS_S, "to": round(self.score.duration, 3), "does": f"shows {self.emotion}",
+            "hand": None}),))
+
+    def facts(self) -> dict[str, Any]:
+        """Return what a manifest says of it."""
+        return {**self.described(), "seed": self.seed, "style": self.style, "motion_kind": FACE}
+
+
+def face_take(entry: FaceEntry, seed: int, style: str | None, intensity: float | None) -> FaceTake:
+    """Return the take of an emotion."""
+    action = entry.action
+    overlay = None if entry.emotion is None else Overlay(
+        entry.emotion, 1.0 if intensity is None else intensity)
+    return FaceTake(
+        action=action.id, name=action.id, labels=action.labels,
+        aligned=action.aligned_background, misaligned=action.misaligned_background,
+        file=entry.take(None), seed=seed, actor="choreography", licence=action.licence, style=style,
+        semantic_group=action.semantic_group, intentions=action.intentions,
+        emotion=entry.emotion, overlay=overlay)

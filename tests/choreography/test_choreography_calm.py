@@ -53,6 +53,7 @@ def test_who_looks_at_the_own_eyes_looks_ahead() -> None:
     assert np.array(looking(eyes, quaternions.IDENTITY[None], eyes)).tolist() == [[0.0]] * 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_a_wrist_that_passes_the_shoulder_goes_round_it(tmp_path: Path, seed: int) -> None:
     motion = performed(

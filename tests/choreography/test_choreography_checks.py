@@ -85,6 +85,7 @@ def test_errors_name_file_and_line(tmp_path: Path, right: str, wrong: str, messa
         read_checks(score)
 
 
+@pytest.mark.slow
 def test_every_take_of_the_library_says_what_must_be_seen() -> None:
     scores = sorted(data_folder().glob("mocap/*/*.score.yaml"))
     assert all(read_checks(read_score(path)) for path in scores)
@@ -99,6 +100,7 @@ def highest(motion: Motion) -> float:
     return float(motion.global_pose.positions[:, hands, 2].max())
 
 
+@pytest.mark.slow
 def test_a_take_that_does_not_show_it_is_no_good_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -111,6 +113,7 @@ def test_a_take_that_does_not_show_it_is_no_good_one(
     assert any("the hand is raised" in one for one in GoodTakes(tmp_path / "x").findings(take))
 
 
+@pytest.mark.slow
 def test_a_seed_that_asks_for_too_much_keeps_a_share_of_its_variation(tmp_path: Path) -> None:
     score, seed, style = waving(tmp_path, seen="checks: []"), 3, "exaggerated"
     assert share_of(score, seed, style) == 1.0

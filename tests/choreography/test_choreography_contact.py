@@ -106,6 +106,7 @@ def test_elbows_are_bent_at_the_wheel() -> None:
         assert elbow.min() > 80 and elbow.max() < 140
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["man", "woman"])
 def test_the_cup_comes_to_the_lips_of_real_characters(name: str) -> None:
     motion = retarget(take("drinking_from_cup"), character(name)).motion

@@ -23,6 +23,7 @@ def run(*args):
     return invoke("score", "format", *args)
 
 
+@pytest.mark.slow
 def test_scores_are_laid_out():
     assert len(SCORES) > 70
     assert run("--check").exit_code == 0

@@ -53,6 +53,7 @@ def hand_speeds(motion: Motion) -> FloatArray:
     return speeds(places(motion, "LeftHand", "RightHand") - places(motion, "Hips"), FPS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("action", ["boxing", "golf_swing", "shake_hands"])
 def test_hands_head_and_pelvis_are_hardly_ever_slow_together(action: str) -> None:
     motion = take(action)
@@ -95,6 +96,7 @@ def test_who_stands_drifts_and_steps_without_sliding(tmp_path: Path) -> None:
     assert moved.max() > 0.015 and moved.max() < 0.25
 
 
+@pytest.mark.slow
 def test_what_is_held_is_held_exactly() -> None:
     motion = take("deadlift")
     hands = places(motion, "LeftHand", "RightHand")[round(2.75 * FPS):round(5.25 * FPS)]
@@ -115,6 +117,7 @@ def test_no_stride_is_like_another(tmp_path: Path) -> None:
     assert len(strides) > 4 and 0.005 < strides.std() / strides.mean() < 0.1
 
 
+@pytest.mark.slow
 def test_two_performers_are_two_people() -> None:
     one, other = perform_scene(read_score(score_file("high_five")), 0, 12.0)
     leans = []

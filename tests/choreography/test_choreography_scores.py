@@ -165,6 +165,7 @@ def test_hand_shapes_close_towards_the_palm_without_hyperextension() -> None:
     assert tip[0] < 0.3
 
 
+@pytest.mark.slow
 def test_lint_finds_what_is_wrong() -> None:
     path = next((data_folder() / "mocap").glob("boxing/*.score.yaml"))
     score = read_score(path)
@@ -195,6 +196,7 @@ phases:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("form", "place", "moved", "wrong"), [
     ("form: rod, along: left, length: 90", "22 0 0", "thing: {to: chest 0 30 5}", []),
     ("form: rod, along: left, length: 30", "22 0 0", "thing: {to: chest 0 30 5}",

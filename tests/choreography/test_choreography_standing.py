@@ -73,6 +73,7 @@ def test_legs_that_act_do_as_the_score_says(tmp_path: Path) -> None:
     assert knees(motion)[-20:].min() > 60
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("take", "begins", "ends"), [
     ("deadlift/deadlift", 8.0, 8.25), ("stop/stop", 3.3, 3.8), ("pushing/pushing", 6.3, 6.6),
     ("shooting_handgun/handgun", 1.95, 2.4), ("fishing/fishing", 3.4, 3.55),
@@ -84,6 +85,7 @@ def test_people_who_hold_something_out_stand_straight_too(
     assert knees(motion)[round(begins * FPS):round(ends * FPS)].max() <= 8.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("take", "seed", "begins", "ends"), [
     ("deadlift/deadlift", 0, 7.83, 8.0), ("deadlift/deadlift", 1, 8.47, 8.9),
     ("shake_hands/shake_hands", 3, 1.87, 2.1), ("checking_watch/checking_watch", 1, 1.47, 2.0)])
@@ -109,6 +111,7 @@ def test_hips_go_between_feet_that_stand_unlike(tmp_path: Path) -> None:
     assert knees(motion)[standing(motion)].max() <= 8.0
 
 
+@pytest.mark.slow
 def test_a_deadlift_hangs_from_straight_arms() -> None:
     path = data_folder() / "mocap/deadlift/deadlift.score.yaml"
     angles = joint_angles(perform(read_score(path), 0, FPS))

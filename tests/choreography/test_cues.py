@@ -86,6 +86,7 @@ def test_every_cue_says_what_it_may_mean_and_when_it_is_seen(entry: Entry) -> No
     assert seen.cue is not None and seen.cue.region == said.region
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "stance"), [
     ("neck_massage", "seated"), ("chin_stroke", "talking"), ("thighs_rubbed", None)])
 def test_cues_pass_lint_in_their_stances(name: str, stance: str | None) -> None:
@@ -93,6 +94,7 @@ def test_cues_pass_lint_in_their_stances(name: str, stance: str | None) -> None:
     assert not lint(perform_scene(score, 0, 30.0), score, 0, None)
 
 
+@pytest.mark.slow
 def test_a_cue_is_linted_in_a_stance_and_so_is_a_scene_without(tmp_path: Path) -> None:
     file = CUES / "thumbs_up" / "thumbs_up.score.yaml"
     for stance, words in (("talking", "1 score, 0 findings"), ("dancing", "dancing")):
@@ -162,6 +164,7 @@ def test_a_library_may_hold_cues_on_stances_of_its_own(tmp_path: Path) -> None:
     assert isinstance(pelvis, PelvisKey) and pelvis.up == -40
 
 
+@pytest.mark.slow
 def test_rendered_cues_are_asked_about(tmp_path: Path) -> None:
     names = "nodding,shrug,neck massage,thumbs up"
     made = mimegen("render", "--action", names, "--stance", "seated", "--intensity", "0.6",

@@ -8,6 +8,7 @@ from mimegen.choreography.perform import perform_scene
 from mimegen.choreography.reading import read_score
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("take", "seed", "style", "fps"), [
     ("boxing/boxing", 0, None, 25.0), ("boxing/boxing", 3, None, 24.0),
     ("checking_watch/checking_watch", 5, "tired", 30.0), ("stop/stop", 0, "brisk", 12.5)])

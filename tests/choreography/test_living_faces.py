@@ -63,6 +63,7 @@ def test_eyes_lead_a_turning_head_and_stay_while_it_shakes() -> None:
     assert np.corrcoef(left[1] - left[2], -shaken)[0, 1] > 0.95
 
 
+@pytest.mark.slow
 def test_hard_work_shows_and_ease_does_not_frown() -> None:
     lift, write = (performed(action)[0].motion for action in ("deadlift", "writing"))
     assert effort(lift, "weightlifting", 0.3).max() > 0.7 > 0.1 > effort(write, None, 0.3).max()
@@ -78,6 +79,7 @@ def test_what_a_score_says_of_the_eyes_goes_before_what_they_do_themselves() -> 
     assert np.allclose(values["look_left"], -20.0) and not values["frown"].any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("action", ["checking_watch", "high_five"])
 def test_lids_of_every_performer_fall_on_every_take(action: str) -> None:
     scene = performed(action)

@@ -59,6 +59,7 @@ def test_parts_lead_to_the_tracks_that_move_them(part: str, key: str) -> None:
     assert spot.key in (key, "hands", "feet") and spot.line > 1 and spot.second == 0
 
 
+@pytest.mark.slow
 def test_a_preview_is_a_video_with_the_second_in_every_frame(tmp_path: Path) -> None:
     short = tmp_path / "short.score.yaml"
     short.write_text("action: short\nabout: stands\nduration: 0.3\nphases:\n"

@@ -144,6 +144,7 @@ def test_the_option_library_reaches_shared_data_and_leaves_nothing_behind(edited
     assert "johansson" in shown.output and "in my library alone" not in shown.output
 
 
+@pytest.mark.slow
 def test_a_librarys_style_can_be_asked_for(edited, tmp_path, monkeypatch):
     edited(STYLES, "tired:", "sleepy:")
     monkeypatch.delenv(LIBRARIES)

@@ -22,7 +22,15 @@ from mimegen.plan.permute.designs import DESIGNS, design_of, pairs_covered
 from mimegen.plan.permute.drawing import Drawing
 from mimegen.plan.permute.good_takes import GoodTakes
 from mimegen.plan.permute.ready import read_ready
-from permuting import CATALOGUE, drawn, killed, people_who_stop, permute, space_of
+from permuting import (
+    CATALOGUE,
+    drawn,
+    killed,
+    known_space,
+    people_who_pray,
+    permute,
+    space_of,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -30,7 +38,7 @@ pytestmark = pytest.mark.slow
 @pytest.mark.parametrize("design", DESIGNS)
 def test_more_clips_begin_with_the_same_and_another_seed_draws_others(design: str) -> None:
     some, more = drawn(9, design), drawn(40, design)
-    assert more[:9] == some == drawn(9, design)
+    assert more[:9] == some == drawn(9, design, fresh=True)
     assert drawn(9, design, seed=2) != some
     assert len({str(one) for one in more}) == 40
 
@@ -77,7 +85,7 @@ def test_adding_an_axis_changes_no_other_draw() -> None:
 
 
 def test_pairwise_covers_every_possible_pair_with_few_clips() -> None:
-    space = space_of()
+    space = known_space()
     design = design_of("pairwise", space, 3)
     assert design.size is not None and design.size < 60
     cells = [design.cell(number, 0) for number in range(design.size)]
@@ -192,21 +200,21 @@ def test_takes_are_looked_at_on_all_cores(
     monkeypatch.setattr("os.sched_getaffinity", lambda process: {0, 1}, raising=False)
     monkeypatch.setattr("mimegen.plan.permute.ahead.LEAST_EACH", 1)
     good = GoodTakes(tmp_path / "lint.jsonl")
-    look_ahead(people_who_stop(good), people_who_stop, 2)
+    look_ahead(people_who_pray(good), people_who_pray, 2)
     assert len(good.known) >= 4, "of each the take and the person"
 
     class Known(GoodTakes):
         def _cached(self, key: str, find: object) -> list[str]:
             return self.known[key]
 
-    known = list(people_who_stop(Known(good.file, good.known)).declarations(2))
+    known = list(people_who_pray(Known(good.file, good.known)).declarations(2))
     assert [one.seed for one in known] == [
-        one.seed for one in people_who_stop(good).declarations(2)]
+        one.seed for one in people_who_pray(good).declarations(2)]
     nothing = GoodTakes(tmp_path / "none.jsonl")
-    look_ahead(people_who_stop(nothing), killed, 2)
+    look_ahead(people_who_pray(nothing), killed, 2)
     assert not nothing.known
     monkeypatch.delattr("mimegen.plan.permute.ahead.ProcessPoolExecutor")
-    look_ahead(people_who_stop(good), people_who_stop, 2)
+    look_ahead(people_who_pray(good), people_who_pray, 2)
 
 
 def test_samples_are_committed_to_and_repeatable(

@@ -3,6 +3,7 @@
 import os
 import signal
 from collections.abc import Sequence
+from functools import cache
 from multiprocessing import parent_process
 from pathlib import Path
 from typing import Any
@@ -44,15 +45,21 @@ def space_of(actions: tuple[str, ...] = ACTIONS, names: str | None = None,
                     Freedom.of(names, fixes), seen or SeenRows(CATALOGUE))
 
 
-def drawn(count: int, design: str = "random", seed: int = 1, **of: Any) -> list[Declaration]:
-    space = space_of(**of)
+# Nothing changes a space, and half of a draw's time is reading the backgrounds of a new one.
+known_space = cache(space_of)
+
+
+def drawn(count: int, design: str = "random", seed: int = 1, fresh: bool = False, **of: Any
+          ) -> list[Declaration]:
+    """Draws, from a space that other tests use too unless a ``fresh`` one is asked for."""
+    space = space_of(**of) if fresh or "seen" in of else known_space(**of)
     drawing = Drawing(space, design_of(design, space, seed), seed, AllGood(Path("none")))
     return list(drawing.declarations(count))
 
 
-def people_who_stop(good: GoodTakes) -> Drawing:
-    """A drawing that processes of their own can make."""
-    space = space_of(("stop",), "seed,character")
+def people_who_pray(good: GoodTakes) -> Drawing:
+    """A drawing that processes of their own can make, of a short take."""
+    space = known_space(("pray",), "seed,character")
     return Drawing(space, design_of("random", space, 1), 1, good)
 
 
@@ -60,7 +67,7 @@ def killed(good: GoodTakes) -> Drawing:
     """What processes that are killed make of it."""
     if parent_process():
         os.kill(os.getpid(), signal.SIGKILL)
-    return people_who_stop(good)
+    return people_who_pray(good)
 
 
 def permute(*arguments: str | Path | int) -> Result:

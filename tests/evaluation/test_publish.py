@@ -1,6 +1,7 @@
 """Sets to publish: what is public gives no answer away, and every file is checked."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ from mimegen.evaluation.exports.exporting import export
 from mimegen.evaluation.making import QuestionRequest, questions_of
 from mimegen.evaluation.question import write_questions
 from mimegen.evaluation.templates import read_templates
+from mimegen.manifest.file import read_manifest
 from running import invoke
 
 
@@ -122,3 +124,26 @@ def test_clips_are_there_where_questions_show_frames(clips: Path, tmp_path: Path
     public = tmp_path / "set" / "public"
     named = {line["file_name"] for line in lines(public / "records.jsonl")}
     assert named == {path.name for path in (public / "clips").iterdir()}
+
+
+def test_clips_are_rebuilt_from_their_rows(tmp_path: Path) -> None:
+    """The script in the private half finds the same bytes, and a clip that was exchanged."""
+    out = tmp_path / "out"
+    rendered = invoke("render", "--action", "boxing,salute", "--variants", "pointlight@0", "--out", out)
+    assert rendered.exit_code == 0, rendered.output
+    write_questions(out / "questions-mc.jsonl", questions_of(read_manifest(out), QuestionRequest(
+        "free", "label", "zero-shot", read_templates("free", None))))
+    made = published(out, tmp_path / "set")
+    kept, exchanged = sorted((made / "public" / "clips").iterdir())
+    exchanged.unlink()
+    exchanged.write_bytes(kept.read_bytes())
+    done = subprocess.run([sys.executable, str(made / "private" / "rebuild.py"), "--count", "2"],
+                          capture_output=True, check=False, text=True, env=with_command())
+    assert f"{kept.name}: the same bytes" in done.stdout, done.stderr
+    assert f"{exchanged.name}: DIFFERENT" in done.stdout
+    assert "1 of 2 clips are the same" in done.stdout and done.returncode == 1
+
+
+def with_command() -> dict[str, str]:
+    """Return an environment in which the command mimegen is found."""
+    return os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}

@@ -97,6 +97,7 @@ def _lay_private(source: Source, public: Path, private: Path) -> None:
                  [one.model_dump(mode="json") for one in source.questions])
     _write_lines(private / "manifest.jsonl", [content_of(row) | {"published_as": name}
                                               for name, row in source.clips.items()])
+    copy_files(private, "publish/rebuild.py")
 
 
 def _seal(public: Path) -> None:

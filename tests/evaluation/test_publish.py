@@ -129,7 +129,8 @@ def test_clips_are_there_where_questions_show_frames(clips: Path, tmp_path: Path
 def test_clips_are_rebuilt_from_their_rows(tmp_path: Path) -> None:
     """The script in the private half finds the same bytes, and a clip that was exchanged."""
     out = tmp_path / "out"
-    rendered = invoke("render", "--action", "boxing,salute", "--variants", "pointlight@0", "--out", out)
+    rendered = invoke("render", "--action", "boxing,salute", "--variants", "pointlight@0",
+                      "--out", out)
     assert rendered.exit_code == 0, rendered.output
     write_questions(out / "questions-mc.jsonl", questions_of(read_manifest(out), QuestionRequest(
         "free", "label", "zero-shot", read_templates("free", None))))

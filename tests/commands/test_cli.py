@@ -58,6 +58,7 @@ def test_a_place_that_cannot_be_written_is_named_with_its_option(tmp_path: Path)
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_where_nothing_could_be_made_no_manifest_is_named(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "mimegen", "render", *BASKETBALL, "--variants", "base+blank@0",
@@ -263,6 +264,7 @@ def test_a_process_multiplies_matrices_in_one_thread() -> None:
     assert done.stdout.strip() in ("{1}", "set()")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [
     ["list", "actions"], ["list", "schema"], ["list", "actors"], ["render", "--help"], ["--help"]])
 def test_output_that_nobody_reads_ends_the_command_without_a_word(words: list[str]) -> None:
@@ -275,6 +277,7 @@ def test_output_that_nobody_reads_ends_the_command_without_a_word(words: list[st
     assert (done.returncode, bool(done.stderr)) == ((2, True) if told else (141, False)), done
 
 
+@pytest.mark.slow
 def test_tables_end_as_quietly(tmp_path: Path) -> None:
     moves = tmp_path / "one.bvh"
     moves.write_text("HIERARCHY\nROOT Hips\n{\nOFFSET 0 0 0\nCHANNELS 3 Zrotation Xrotation"

@@ -118,6 +118,7 @@ def test_what_is_no_mocap_file_is_one_line(tmp_path: Path) -> None:
     assert "notes.txt: expected a motion file" in done.stderr and done.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_a_skeleton_without_animation_still_shows_its_bones(samples: Path, tmp_path: Path) -> None:
     target = tmp_path / "rest.png"
     done = inspected(samples / "fbx" / "ufbx_maya_human_ik_7400_ascii.fbx", "--json",

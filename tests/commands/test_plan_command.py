@@ -49,6 +49,7 @@ def told(*arguments: object) -> dict[str, Any]:
     return dict(json.loads(done.stdout))
 
 
+@pytest.mark.slow
 def test_a_plan_needs_no_such_device_at_hand(tmp_path: Path) -> None:
     wanted = ("--action", "basketball", "--variants", "base+blank@0", "--out", tmp_path / "out")
     assert told(*wanted, "--device", "metal:1")["device"] == "metal"
@@ -76,6 +77,7 @@ def test_it_counts_what_is_to_be_made_and_what_is_there(
     assert "all frames are rendered" in invoked("plan", *selected(tiny_config, three_clips)).stdout
 
 
+@pytest.mark.slow
 def test_what_was_calibrated_is_remembered(tiny_config: Path, tmp_path: Path) -> None:
     measured = told(*selected(tiny_config, tmp_path / "out", "--calibrate"))
     assert measured["hours_of"] == "CPU core" and measured["device"] == "cpu"
@@ -176,6 +178,7 @@ def test_a_plan_file_of_an_older_version_says_what_to_do(tmp_path: Path) -> None
     assert "older mimegen" in done.stderr and "mimegen plan --export" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_plan_file_holds_the_request_with_whole_paths(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -211,6 +214,7 @@ def test_a_plan_file_names_no_farm(planted: dict[str, str], tmp_path: Path) -> N
     assert done.stderr.count("\n") == 1 and not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("actions", "long"), [(["basketball"], False), (["all"], True)])
 def test_what_takes_over_ten_minutes_is_known_before_it_begins(
     tmp_path: Path, actions: list[str], long: bool, capsys: pytest.CaptureFixture[str]
@@ -238,6 +242,7 @@ def test_hours_and_gigabytes_are_said_as_people_write_them(value: float, said: s
     assert _three(value) == said
 
 
+@pytest.mark.slow
 def test_who_calibrates_sees_frame_after_frame_and_waits_a_minute_at_most(
     tiny_config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

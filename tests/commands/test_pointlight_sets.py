@@ -17,6 +17,7 @@ def trials_of(out: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
+@pytest.mark.slow
 def test_a_set_has_one_trial_list_and_one_mask_area(tmp_path: Path) -> None:
     done = invoke("pointlight", "--action", "basketball,tennis_serve", "--conditions",
                   "upright,inverted,scrambled:polarity=dark", "--azimuth", "0,left,front-30", "-m",
@@ -35,6 +36,7 @@ def test_a_set_has_one_trial_list_and_one_mask_area(tmp_path: Path) -> None:
     assert {row["mask_dot_count"] for row in rows} == {20}
 
 
+@pytest.mark.slow
 def test_a_later_call_adds_to_the_list_and_its_own_conditions_are_named(tmp_path: Path) -> None:
     for words in (["-m", "inverted", "-m", "masked=5"], []):
         done = invoke("pointlight", "--action", "basketball", *words, *SMALL, "--out", tmp_path)

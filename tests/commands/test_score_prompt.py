@@ -77,11 +77,13 @@ def test_lint_tells_programs_where_and_what_helps(tmp_path: Path) -> None:
     assert "not valid YAML" in refused["message"]
 
 
+@pytest.mark.slow
 def test_lint_of_a_clean_score_has_no_findings() -> None:
     result = CliRunner().invoke(main, ["score", "lint", "--json", str(KNOCKING)])
     assert json.loads(result.stdout) == {"scores": 1, "findings": []} and result.exit_code == 0
 
 
+@pytest.mark.slow
 def test_a_new_action_begins_as_the_nearest_one_and_is_clean(tmp_path: Path) -> None:
     asked = ["score", "new", "Brushing Teeth", "--like", "knocking", "--library", str(tmp_path)]
     made = CliRunner().invoke(main, asked)
@@ -109,6 +111,7 @@ def test_a_name_that_is_none_begins_nothing(tmp_path: Path, name: str) -> None:
         assert made.exit_code == 2 and not (tmp_path / "mine").exists()
 
 
+@pytest.mark.slow
 def test_the_guides_idioms_have_no_findings_and_their_pictures(tmp_path: Path) -> None:
     for name, score in idioms(tmp_path):
         motions = perform_scene(score, 0, 30.0)

@@ -44,6 +44,7 @@ def assert_refused(done: Result, purpose: str) -> None:
                            " PATH uses one that is installed elsewhere."), line
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_blender")
 @pytest.mark.parametrize(("purpose", "words"), [
     (str(SKINLESS), ("inspect", SKINLESS)),
@@ -82,6 +83,7 @@ def test_the_automatic_config_is_draft_and_says_so(tmp_path: Path) -> None:
     assert '"draft"' in done.stdout or "-draft" in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_blender")
 def test_what_needs_no_blender_does_without(tmp_path: Path) -> None:
     for words in (("list", "actions"), ("inspect", WALK),

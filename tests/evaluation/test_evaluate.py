@@ -192,6 +192,7 @@ def test_the_extra_holds_the_true_minilm(monkeypatch):
     assert found[0].similarity == pytest.approx(1.0, abs=1e-4)
 
 
+@pytest.mark.slow
 def test_a_whole_evaluation_by_the_command_line(tmp_path: Path):
     questions = asked("mc")
     write_questions(tmp_path / "q.jsonl", questions)
@@ -298,6 +299,7 @@ def little_clip(path: Path) -> None:
                    check=True)
 
 
+@pytest.mark.slow
 def test_the_report_is_one_page_that_needs_nothing_else_and_shows_failed_clips(tmp_path):
     questions = asked("mc")
     worst = sorted({one.action for one in questions})[0]

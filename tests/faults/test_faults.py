@@ -100,6 +100,7 @@ def test_more_of_a_fault_is_farther_from_the_faultless(name: str) -> None:
     assert all(less < more for less, more in pairwise(far)), far
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", IN_MOTION)
 def test_seed_and_name_choose_joint_and_time_whatever_the_amount(name: str) -> None:
     def records(amount: float, seed: int) -> list[object]:
@@ -113,6 +114,7 @@ def test_seed_and_name_choose_joint_and_time_whatever_the_amount(name: str) -> N
     assert np.array_equal(one.root_positions, again.root_positions)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(set(IN_MOTION) - ALL_THE_TIME))
 def test_a_fault_is_within_its_recorded_intervals(name: str) -> None:
     done = with_faults(scene(), [Fault(name, 1.0)], 3)
@@ -125,6 +127,7 @@ def test_a_fault_is_within_its_recorded_intervals(name: str) -> None:
     assert far[inside].max() > 0.05
 
 
+@pytest.mark.slow
 def test_several_faults_are_made_of_one_body_and_each_recorded() -> None:
     faults = parse_faults(["scale_wrong=0.5", "limb_stretched=0.5", "head_turned=0.2"])
     done = with_faults(scene(), faults, 0)
@@ -143,12 +146,14 @@ def test_the_second_person_is_left_alone_but_for_time() -> None:
     assert farthest(faulty("speed_warped", 1.0, of=pair)[1], pair[1]).max() > 0.02
 
 
+@pytest.mark.slow
 def test_time_is_warped_between_the_same_two_ends() -> None:
     warped, true = faulty("speed_warped", 1.0)[0], scene()[0]
     far = farthest(warped, true)
     assert far[0] < 1e-5 and far[-1] < 1e-5 and far.max() > 0.05
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("character", ["man", "spacesuit"])
 def test_a_stretched_arm_is_longer_and_nothing_else_is(character: str) -> None:
     true = scene(character=character)[0]
@@ -167,6 +172,7 @@ def test_a_stretched_arm_is_longer_and_nothing_else_is(character: str) -> None:
     assert 0.05 < np.mean(moved > 1e-6) < 0.5
 
 
+@pytest.mark.slow
 def test_an_elbow_or_knee_bends_the_other_way() -> None:
     seen = set()
     for seed in range(20):
@@ -186,6 +192,7 @@ def test_an_elbow_or_knee_bends_the_other_way() -> None:
     assert len(seen) == 4
 
 
+@pytest.mark.slow
 def test_fingers_go_and_come() -> None:
     fewer, more = faulty("fingers_missing", 1.0)[0], faulty("fingers_extra", 1.0)[0]
     true, drawn = (one.character.meshes[0].vertices for one in (scene()[0], fewer))
@@ -202,6 +209,7 @@ def test_fingers_go_and_come() -> None:
         assert all(len(values) == len(mesh.vertices) for values in mesh.attributes.values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("amount", "first"), [(0.01, 59), (0.5, 36), (1.0, 12)])
 def test_somebody_else_goes_on_from_some_moment_on(amount: float, first: int) -> None:
     take = library_take(CATALOGUE.action("basketball"), None, 4)
@@ -217,6 +225,7 @@ def test_somebody_else_goes_on_from_some_moment_on(amount: float, first: int) ->
     assert done.records[0].intervals[0][1] == pytest.approx(frames / 12, abs=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hides", [True, False])
 def test_the_ground_hides_who_sinks(hides: bool) -> None:
     if not opengl_is_here():
@@ -306,6 +315,7 @@ def test_dots_cannot_have_the_faults_of_rendered_frames() -> None:
             clips(f"{fault}=0.5", variants="pointlight")
 
 
+@pytest.mark.slow
 def test_clips_with_faults_say_so_in_their_rows(tmp_path: Path, tiny_config: Path) -> None:
     request = ("render", "--action", "boxing", "--variants", "base+blank@0", "--config",
                tiny_config, "--out", tmp_path, "--quiet")

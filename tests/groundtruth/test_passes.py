@@ -248,6 +248,7 @@ def man() -> Performance:
     return at_rest(cast_member(Catalogue.with_libraries(()), "man").build())
 
 
+@pytest.mark.slow
 def test_a_face_has_68_points_in_order(man: Performance) -> None:
     camera = camera_of(man, angle=-48.5)
     arrays = KeypointMaker.of(scene_of(man)).frame(0, camera)
@@ -266,6 +267,7 @@ def test_a_face_has_68_points_in_order(man: Performance) -> None:
     assert (arrays["visibility"][0, names.index("face_17"):] == VISIBLE).all()
 
 
+@pytest.mark.slow
 def test_a_face_is_hidden_from_behind(man: Performance) -> None:
     arrays = KeypointMaker.of(scene_of(man)).frame(0, camera_of(man, angle=131.5))
     assert (arrays["visibility"][0, -51:] == HIDDEN_BY_SELF).all()
@@ -299,6 +301,7 @@ def test_clear_parts_of_a_picture_are_holes(context: moderngl.Context) -> None:
     assert holed[:holed.shape[0] // 2 - 2].sum() > 0.9 * holed.sum(), "the upper half is left"
 
 
+@pytest.mark.slow
 def test_a_pass_has_a_key_of_its_own_that_light_changes_for_masks_alone() -> None:
     catalogue = Catalogue.with_libraries(())
     casting = Casting(library_take(catalogue.action("basketball"), None, 0, None),

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
 from mimegen.base.paths import data_folder
@@ -12,6 +13,7 @@ from mimegen.motion import standard_skeleton
 from mimegen.pages.preview import SKY, SheetLayout, capsule_body, scene_sheet
 
 
+@pytest.mark.slow
 def test_a_sheet_shows_every_frame_differently_and_whole() -> None:
     path = next((data_folder() / "mocap").glob("boxing/*.score.yaml"))
     motion = perform(read_score(path))
@@ -28,6 +30,7 @@ def test_a_sheet_shows_every_frame_differently_and_whole() -> None:
             assert (tile != other).any()
 
 
+@pytest.mark.slow
 def test_a_focus_comes_nearer() -> None:
     path = next((data_folder() / "mocap").glob("driving/*.score.yaml"))
     motion = perform(read_score(path))

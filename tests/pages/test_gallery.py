@@ -189,6 +189,7 @@ def test_an_absent_or_broken_clip_is_shown_as_such(out):
     assert sum("missing or broken" in words for words in page.words) == 2
 
 
+@pytest.mark.slow
 def test_posters_are_kept_renewed_and_removed(out):
     first = write_gallery(out).read_text()
     assert [path.name for path in out.glob(".*")] == [".manifest.jsonl.lock"]
@@ -213,6 +214,7 @@ def test_a_folder_without_manifest_is_said(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("chromium") is None, reason="needs the browser chromium")
 def test_filters_and_playing_work_in_a_browser(out):
     page = write_gallery(out)

@@ -26,6 +26,7 @@ PAIR = data_folder() / "mocap" / "high_five" / "high_five.score.yaml"
 FPS = 6.0
 
 
+@pytest.mark.slow
 def test_a_pair_is_previewed_as_one_scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shown: list[tuple[Character, Motion]] = []
 

@@ -78,6 +78,7 @@ def test_axes_at_their_usual_values_share_the_shot_of_a_plain_request() -> None:
     assert clip_of(declared()).key != usual_clip().key, "its row says that it is a permutation"
 
 
+@pytest.mark.slow
 def test_keys_of_unaltered_takes_are_made_as_before_there_were_axes() -> None:
     clip = usual_clip("base+aligned@90")
     take = clip.shot.casting.take
@@ -126,6 +127,7 @@ def test_dots_are_declared_too() -> None:
     assert str(clip.variant) == "pointlight:inverted@340" and clip.casting.take.mirror
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("action", ["shot_put", "high_five"])
 def test_the_whole_action_is_in_the_picture_at_the_ends_of_all_ranges(action: str) -> None:
     numbers = axes().numbers
@@ -146,6 +148,7 @@ def test_the_whole_action_is_in_the_picture_at_the_ends_of_all_ranges(action: st
         assert (seen[:, :2] >= margin).all() and (seen[:, :2] <= size - margin).all()
 
 
+@pytest.mark.slow
 def test_a_mirrored_performance_is_what_mimes_camera_would_see_in_a_mirror() -> None:
     take = library_take(CATALOGUE.action("boxing"), None, 3)
     assert isinstance(take, ScoreTake)
@@ -348,6 +351,7 @@ def test_altered_and_declared_clips_are_made_again_as_they_were(tmp_path: Path) 
     assert {clip: file_hash(clip) for clip in clips} == clips
 
 
+@pytest.mark.slow
 def test_a_shots_camera_is_the_declared_one() -> None:
     clip = clip_of(declared(lens=80, elevation=20))
     scene = clip.shot.casting.perform(4.0)

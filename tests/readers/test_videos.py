@@ -63,6 +63,7 @@ def estimator(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     return answer
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("estimator")
 def test_a_video_becomes_a_take_whose_row_says_how_it_was_seen(video: Path, tmp_path: Path) -> None:
     library = tmp_path / "library"
@@ -75,6 +76,7 @@ def test_a_video_becomes_a_take_whose_row_says_how_it_was_seen(video: Path, tmp_
     assert any("estimated from a video by MediaPipe" in note for note in recording.notes)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("estimator")
 def test_joints_come_back_where_they_were(video: Path, tmp_path: Path) -> None:
     write_landmarks(video, tmp_path / "me.json", 1.7)
@@ -90,6 +92,7 @@ def test_joints_come_back_where_they_were(video: Path, tmp_path: Path) -> None:
         assert abs(np.ptp(mine[:, 2]) - np.ptp(theirs[:, 2])) < 0.2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("seen", "message"), [(0.4, "shows a person in 40% of its frames"),
                                                (0.0, "shows a person in 0% of its frames")])
 def test_a_video_that_hardly_shows_anybody_is_refused(
@@ -113,6 +116,7 @@ def test_what_is_no_video_or_too_long_is_refused(
         write_landmarks(broken, tmp_path / "me.json")
 
 
+@pytest.mark.slow
 def test_without_mediapipe_one_line_says_what_to_install(
     video: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

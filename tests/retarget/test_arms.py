@@ -71,6 +71,7 @@ def deepest(motion: Motion, man: Character, joints: dict[str, int]) -> FloatArra
     return np.asarray(depths.max(axis=(1, 2)))
 
 
+@pytest.mark.slow
 def test_crossed_forearms_come_out_of_one_another_smoothly(man: Character,
                                                            joints: dict[str, int]) -> None:
     inside = crossing(man, joints, 0.12)
@@ -95,6 +96,7 @@ def heavy() -> Character:
     return build_character(sample_character(5))
 
 
+@pytest.mark.slow
 def test_thick_upper_arms_that_reach_forward_come_out_of_the_trunk(
         heavy: Character, joints: dict[str, int]) -> None:
     before = crossing(heavy, joints, -0.05)
@@ -109,6 +111,7 @@ def test_thick_upper_arms_that_reach_forward_come_out_of_the_trunk(
     assert (deep[1] < most + 0.002).all()
 
 
+@pytest.mark.slow
 def test_upper_arms_that_are_thin_or_beside_the_trunk_or_hard_may_lie_deep(
         man: Character, heavy: Character, joints: dict[str, int]) -> None:
     gives = []
@@ -121,6 +124,7 @@ def test_upper_arms_that_are_thin_or_beside_the_trunk_or_hard_may_lie_deep(
     assert (thick[0] > thick[MIDDLE] + 0.08).all(), "to the sides arms do not reach forward"
 
 
+@pytest.mark.slow
 def test_arms_whose_hands_hold_each_other_may_lie_deeper(heavy: Character,
                                                          joints: dict[str, int]) -> None:
     trunk, arms = trunk_and_arms(crossing(heavy, joints, -0.05), heavy, joints)
@@ -132,6 +136,7 @@ def test_arms_whose_hands_hold_each_other_may_lie_deeper(heavy: Character,
             np.testing.assert_allclose(both[:, :, own] - apart[:, :, own], more)
 
 
+@pytest.mark.slow
 def test_hands_that_touch_stay_where_arms_give_way(man: Character,
                                                    joints: dict[str, int]) -> None:
     inside = crossing(man, joints, 0.12)
@@ -142,6 +147,7 @@ def test_hands_that_touch_stay_where_arms_give_way(man: Character,
     assert moved[1] < 0.025 < 0.04 < moved[0]
 
 
+@pytest.mark.slow
 def test_palms_that_lie_in_one_another_come_to_lie_on_one_another(
         man: Character, joints: dict[str, int]) -> None:
     merged = crossing(man, joints, 0.06)
@@ -161,22 +167,26 @@ def test_palms_that_lie_in_one_another_come_to_lie_on_one_another(
     np.testing.assert_allclose(turned[1], turned[0], atol=1e-5)
 
 
+@pytest.mark.slow
 def test_hands_on_one_another_hold_no_shaft(man: Character, joints: dict[str, int]) -> None:
     merged = crossing(man, joints, 0.06)
     assert holding(target_body(merged, man, joints).hands, FPS).max() < 0.5
 
 
+@pytest.mark.slow
 def test_arms_that_do_not_touch_stay_to_the_bit(man: Character, joints: dict[str, int]) -> None:
     free = crossing(man, joints, -0.15)
     assert with_arms_apart(free, man, joints, FREE) is free
 
 
+@pytest.mark.slow
 def test_rounds_are_enough_for_the_deepest(man: Character, joints: dict[str, int]) -> None:
     straight = crossing(man, joints, 0.3)
     assert deepest(straight, man, joints).max() > 0.05
     assert deepest(with_arms_apart(straight, man, joints, FREE), man, joints).max() < 0.01
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("take", ["baseball_swing", "tennis_backhand", "sweep_floor"])
 def test_hands_of_one_grip_stay_on_their_shaft(man: Character, joints: dict[str, int],
                                                take: str) -> None:
@@ -192,6 +202,7 @@ def test_hands_of_one_grip_stay_on_their_shaft(man: Character, joints: dict[str,
     assert np.linalg.norm(drift[held], axis=1).max() < 0.01
 
 
+@pytest.mark.slow
 def test_arms_that_give_way_do_not_part_hands_on_one_shaft(man: Character,
                                                            joints: dict[str, int]) -> None:
     inside = crossing(man, joints, 0.12)

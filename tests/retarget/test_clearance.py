@@ -65,6 +65,7 @@ def deepest(name: str, motion: Motion, frame: int) -> float:
     return float(np.where((ahead < 0) & (off < 0.1), off, 0.0).max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["spacesuit", "random:2"])
 def test_a_hand_in_the_belly_comes_out_of_it(name: str) -> None:
     character, joints = body(name)
@@ -80,6 +81,7 @@ def test_a_hand_in_the_belly_comes_out_of_it(name: str) -> None:
     assert moved[:, joints["right_hand"]].max() < ROUNDED
 
 
+@pytest.mark.slow
 def test_a_wrist_in_the_chest_comes_out_of_it() -> None:
     character, joints = body("random:2")
     limb = limbs_of(character, tuple(sorted(joints.items())))[0]
@@ -93,6 +95,7 @@ def test_a_wrist_in_the_chest_comes_out_of_it() -> None:
     assert limb.depths(clear).deep[MIDDLE, wrists].max() < 0.002
 
 
+@pytest.mark.slow
 def test_hands_that_are_free_stay_where_they_are() -> None:
     character, joints = body("random:2")
     free = reaching("random:2", np.array([0.5, -0.4, 1.3]))
@@ -101,6 +104,7 @@ def test_hands_that_are_free_stay_where_they_are() -> None:
                        free.global_pose.positions[:, joints["left_hand"]], rtol=0, atol=ROUNDED)
 
 
+@pytest.mark.slow
 def test_a_slow_hand_does_not_tremble_where_it_just_touches() -> None:
     character, joints = body("random:2")
     limbs = limbs_of(character, tuple(sorted(joints.items())))
@@ -114,6 +118,7 @@ def test_a_slow_hand_does_not_tremble_where_it_just_touches() -> None:
     assert 0.002 < np.linalg.norm(wrist - wrist[0], axis=1)[18:22].min() < 0.006
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("share", "stops"), [(-0.15, True), (0.5, False)])
 def test_the_other_hand_s_cuff_stops_a_hand_and_its_palm_none(share: float, stops: bool) -> None:
     character, joints = body("spacesuit")
@@ -135,6 +140,7 @@ def test_hands_on_one_shaft_are_pushed_together() -> None:
     np.testing.assert_allclose(both[:, 0], [[0.02, 0.0, 0.0], [0.02, 0.03, 0.0]])
 
 
+@pytest.mark.slow
 def test_a_skirt_stops_hands_where_it_hangs() -> None:
     """What lies 15 mm below cloth that goes with two joints is that deep, a leg raised or not."""
     character, joints = body("random:11")
@@ -177,6 +183,7 @@ def fingers_in_hand(name: str, motion: Motion) -> float:
     return float(np.where(ahead < -0.5 * off, off, 0.0).max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["man", "woman"])
 def test_fingers_come_out_of_the_other_hand_but_not_off_a_shaft(name: str) -> None:
     character, joints = body(name)
@@ -201,6 +208,7 @@ phases:
 """
 
 
+@pytest.mark.slow
 def test_hands_are_out_of_thick_arms_that_gave_way_once_more(tmp_path: Path) -> None:
     character, joints = body("random:5082")
     path = tmp_path / "folded.score.yaml"

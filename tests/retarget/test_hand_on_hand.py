@@ -53,6 +53,7 @@ def behind(tmp_path_factory: pytest.TempPathFactory) -> Motion:
     return perform(read_score(path), 0, 10.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["woman", "random:3", "random:2", "random:4720"])
 def test_fingers_behind_the_head_are_not_in_the_other_hand(name: str, behind: Motion) -> None:
     character = person(name)
@@ -84,6 +85,7 @@ def deep_in(motion: Motion, meters: float) -> list[Depths]:
     return [Depths(none, np.full((motion.frames, 1), meters), none)] * 2
 
 
+@pytest.mark.slow
 def test_only_where_palms_face_one_way_is_one_hand_the_outer_one() -> None:
     _, joints, motion = facing("alike")
     lying = Lying.of(motion, joints, deep_in(motion, 0.01))
@@ -93,6 +95,7 @@ def test_only_where_palms_face_one_way_is_one_hand_the_outer_one() -> None:
     assert not Lying.of(motion, joints, deep_in(motion, 0.01)).deep.any()
 
 
+@pytest.mark.slow
 def test_open_hands_straighten_and_fists_stay_shut() -> None:
     _, joints, motion = facing("alike")
     for side, bend in (("left", 25.0), ("right", 85.0)):
@@ -105,6 +108,7 @@ def test_open_hands_straighten_and_fists_stay_shut() -> None:
     np.testing.assert_allclose(right, np.cos(np.radians(85.0) / 2), atol=1e-5)
 
 
+@pytest.mark.slow
 def test_hands_that_are_in_nothing_stay_to_the_bit() -> None:
     man, joints, motion = facing("alike")
     fingers = fingers_of_hands(man, tuple(sorted(joints.items())))
@@ -114,6 +118,7 @@ def test_hands_that_are_in_nothing_stay_to_the_bit() -> None:
     assert moved is motion and not len(which)
 
 
+@pytest.mark.slow
 def test_a_pushed_wrist_goes_there_and_the_other_stays() -> None:
     _, joints, motion = facing("alike")
     pushes = np.zeros((motion.frames, 2, 3))

@@ -72,12 +72,14 @@ def take(request, samples):
     return request.param, recording.roles, motion, retarget(motion, character(), recording.roles)
 
 
+@pytest.mark.slow
 def test_limbs_point_the_same_way(take):
     _, roles, motion, performance = take
     error = quality(motion, roles, performance)["joint_direction_error_deg"]
     assert error <= 5.0
 
 
+@pytest.mark.slow
 def test_nothing_sinks_and_planted_feet_stay(take):
     _, roles, motion, performance = take
     points = soles(performance)
@@ -88,11 +90,13 @@ def test_nothing_sinks_and_planted_feet_stay(take):
     assert excess <= 0.01
 
 
+@pytest.mark.slow
 def test_motion_stays_as_smooth_as_the_source(take):
     _, roles, motion, performance = take
     assert quality(motion, roles, performance)["jerk_ratio"] <= 1.05
 
 
+@pytest.mark.slow
 def test_knees_and_elbows_bend_the_right_way(take):
     _, _, _, performance = take
     index, pose = STANDARD.index, performance.motion.global_pose
@@ -109,6 +113,7 @@ def test_knees_and_elbows_bend_the_right_way(take):
             assert len(along) < 5 or np.mean(along > 0) > 0.9
 
 
+@pytest.mark.slow
 def test_wrists_and_waists_are_not_wrung(take):
     name, _, _, performance = take
     index, local = STANDARD.index, performance.motion.rotations
@@ -136,6 +141,7 @@ def dance(frames=90):
     return Motion(STANDARD, 30.0, root, quaternions.from_rotation_vectors(vectors))
 
 
+@pytest.mark.slow
 def test_the_same_skeleton_performs_the_same_motion():
     motion = dance()
     done = retarget(motion, character()).motion
@@ -143,6 +149,7 @@ def test_the_same_skeleton_performs_the_same_motion():
     assert np.allclose(np.abs(np.sum(done.rotations * motion.rotations, -1)), 1.0, atol=1e-4)
 
 
+@pytest.mark.slow
 def test_there_and_back_is_the_same_motion():
     motion = dance()
     other = character(squashed(1.15, 0.9))
@@ -152,6 +159,7 @@ def test_there_and_back_is_the_same_motion():
     assert difference.max() < 0.005
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("legs", "arms"), [(0.8, 0.85), (1.2, 1.1)])
 def test_feet_stand_on_the_ground_whatever_the_legs(legs, arms):
     performance = retarget(dance(), character(squashed(legs, arms)))
@@ -159,6 +167,7 @@ def test_feet_stand_on_the_ground_whatever_the_legs(legs, arms):
     assert np.all(np.abs(heights) < 0.003)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arms", [0.85, 1.15])
 def test_hands_that_meet_meet_on_other_arms(arms):
     index = STANDARD.index
@@ -176,6 +185,7 @@ def test_hands_that_meet_meet_on_other_arms(arms):
     assert apart(done.global_pose.positions) == pytest.approx(before, abs=0.01)
 
 
+@pytest.mark.slow
 def test_missing_fingers_get_a_hand_shape(samples):
     recording = read_motion(samples / "bvh" / "pybvh_bvh_test2.bvh")
     for shape, bend in (("relaxed", 26.0), ("fist", 86.0)):
@@ -187,6 +197,7 @@ def test_missing_fingers_get_a_hand_shape(samples):
         retarget(recording.motion, character(), recording.roles, hand_shape="fists")
 
 
+@pytest.mark.slow
 def test_another_rest_pose_changes_nothing():
     """The same performance, its skeleton saved in an A pose, is the same on the character."""
     motion = dance()
@@ -234,6 +245,7 @@ def lowest_flesh(performance):
                for f in range(0, performance.motion.frames, 5))
 
 
+@pytest.mark.slow
 def test_a_body_that_lies_down_lies_on_the_ground_and_hands_on_it():
     motion = dance(60)
     index = STANDARD.index

@@ -139,6 +139,7 @@ def off_the_skin(performance: Performance, frame: int, points: FloatArray) -> Fl
     return np.where(inside, -1.0, 1.0) * distance[rows, nearest]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*BODIES, "man", "spacesuit"])
 def test_palms_that_clap_clap(name: str) -> None:
     source = clap()
@@ -148,6 +149,7 @@ def test_palms_that_clap_clap(name: str) -> None:
     assert np.linalg.norm(theirs[HELD, 0] - theirs[HELD, 1], axis=1).max() < 0.02
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*BODIES, "man", "woman"])
 def test_hands_on_hips_lie_on_hips(name: str) -> None:
     done = retarget(hands_on_hips(), body(name))
@@ -155,6 +157,7 @@ def test_hands_on_hips_lie_on_hips(name: str) -> None:
     assert np.all(off < 0.02) and np.all(off > -0.01)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*BODIES, "man", "spacesuit"])
 def test_a_hand_to_the_mouth_is_at_the_mouth(name: str) -> None:
     done = retarget(hand_to_mouth(), body(name))
@@ -162,6 +165,7 @@ def test_a_hand_to_the_mouth_is_at_the_mouth(name: str) -> None:
     assert np.all(off < 0.02) and np.all(off > -0.01)
 
 
+@pytest.mark.slow
 def test_hands_that_touch_nothing_stay_free() -> None:
     """Without contacts, arms point exactly as the source's."""
     source = reaching({"left": np.array([0.5, -0.3, 1.2])}, {"left": np.array([0, 0, -1.0])},
@@ -200,6 +204,7 @@ def least_off_skin(done: Performance, joints: dict[str, int], side: str) -> floa
     return float(cKDTree(rest).query(hand)[0].min())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["spacesuit", "woman"])
 def test_fingers_of_hanging_hands_stay_out_of_thighs(name: str) -> None:
     done = retarget(hanging(), body(name))

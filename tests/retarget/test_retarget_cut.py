@@ -21,6 +21,7 @@ def test_what_moves_steadily_does_so_up_to_the_ends():
     assert np.allclose(velocities(steady, 100.0), [1.0, 0.0, -2.0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "first", "last"), [
     ("btk_c3dorg04_sub_labels", 160, 208), ("btk_PiG_Motion3_FF", 100, 180)])
 def test_a_gait_trial_cut_in_mid_step_is_as_smooth_as_it_was(samples, monkeypatch, name, first,

@@ -45,6 +45,7 @@ def handshake(request: pytest.FixtureRequest, samples: Path):
     return sources, retarget_scene(sources, cast)
 
 
+@pytest.mark.slow
 def test_right_hands_meet_and_hold(handshake) -> None:
     _, (one, other) = handshake
     apart = np.linalg.norm(palms(one)[:, 1] - palms(other)[:, 1], axis=1)
@@ -55,6 +56,7 @@ def test_right_hands_meet_and_hold(handshake) -> None:
     assert left.min() > 0.2
 
 
+@pytest.mark.slow
 def test_they_stand_to_one_another_as_recorded(handshake) -> None:
     sources, done = handshake
     ours = hips(sources[0][0]) - hips(sources[1][0])
@@ -65,6 +67,7 @@ def test_they_stand_to_one_another_as_recorded(handshake) -> None:
     assert off.max() < 0.06
 
 
+@pytest.mark.slow
 def test_feet_stay_planted_in_a_scene(handshake) -> None:
     sources, done = handshake
     for (motion, roles), performance in zip(sources, done, strict=True):
@@ -76,6 +79,7 @@ def test_feet_stay_planted_in_a_scene(handshake) -> None:
             assert len(drifts) and drifts.max() < 0.005
 
 
+@pytest.mark.slow
 def test_elbows_and_wrists_do_not_break(handshake) -> None:
     _, done = handshake
     for performance in done:
@@ -86,6 +90,7 @@ def test_elbows_and_wrists_do_not_break(handshake) -> None:
             assert np.linalg.norm(steps, axis=1).max() * performance.motion.fps < 5.0
 
 
+@pytest.mark.slow
 def test_one_in_a_scene_is_alone(samples: Path) -> None:
     recording = read_motion(samples / "bvh" / "pybvh_bvh_test1.bvh")
     alone = retarget(recording.motion, BONES, recording.roles).motion
@@ -94,6 +99,7 @@ def test_one_in_a_scene_is_alone(samples: Path) -> None:
     assert np.allclose(alone.root_positions, scene.motion.root_positions, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_people_apart_stay_as_they_are_alone() -> None:
     """With bodies like the sources' and nobody near, a scene changes nothing but places."""
     skeleton = standard_skeleton()
@@ -106,6 +112,7 @@ def test_people_apart_stay_as_they_are_alone() -> None:
                            atol=2e-3)
 
 
+@pytest.mark.slow
 def test_everybody_stands_at_the_own_height_and_only_level_places_are_shared() -> None:
     skeleton = standard_skeleton()
     giant = replace(BONES, skeleton=replace(skeleton, heads=1.5 * skeleton.heads,

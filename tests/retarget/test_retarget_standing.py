@@ -53,6 +53,7 @@ def standing(motion: Motion) -> FloatArray:
     return minimum_filter1d(still.astype(int), 2 * round(0.2 * FPS) + 1, mode="nearest") > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("names", [("man", "spacesuit"), ("random:47000", "man")])
 def test_who_just_stands_does_so_on_any_body(names: tuple[str, str]) -> None:
     sources = talk()

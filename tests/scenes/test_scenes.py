@@ -186,6 +186,7 @@ def test_it_is_one_motion_without_a_cut_and_feet_hold(tea: SceneTake) -> None:
     assert apart[0] == pytest.approx(1.05, abs=0.12)
 
 
+@pytest.mark.slow
 def test_nobody_swings_out_between_two_actions(catalogue: Catalogue, tmp_path: Path) -> None:
     take = take_of(catalogue, tmp_path, HEAD + "      - {do: deadlift, to: 2.6}\n"
                                                "      - {do: head_shake}\n")

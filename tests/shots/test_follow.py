@@ -35,6 +35,7 @@ def walked() -> Performance:
         motion.rotations))
 
 
+@pytest.mark.slow
 def test_the_window_holds_who_walks_and_moves_softly(walked: Performance) -> None:
     config = CONFIG.model_copy(update={"fps": 12.0})
     still = frame_camera([walked], config, 0.0)

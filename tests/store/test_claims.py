@@ -41,6 +41,7 @@ def other(store: Store) -> Iterator[subprocess.Popen[str]]:
     process.wait()
 
 
+@pytest.mark.slow
 def test_what_another_job_makes_is_its_own_until_it_dies(
     store: Store, other: subprocess.Popen[str], tmp_path: Path
 ) -> None:
@@ -86,6 +87,7 @@ def test_a_silent_job_elsewhere_loses_its_claims_after_a_minute(
     assert (store.root / "claims" / "a").is_file()
 
 
+@pytest.mark.slow
 def test_a_job_elsewhere_is_judged_by_its_signs_whatever_runs_here(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -109,6 +111,7 @@ def test_a_job_elsewhere_is_judged_by_its_signs_whatever_runs_here(
     assert here.claim(["b"]) == {"b"}
 
 
+@pytest.mark.slow
 def test_a_dead_job_here_loses_its_claims_however_fresh_its_last_sign(
     store: Store, tmp_path: Path, other: subprocess.Popen[str]
 ) -> None:

@@ -203,6 +203,7 @@ def limited(files: int) -> Callable[[], None]:
     return lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
 
 
+@pytest.mark.slow
 def test_a_server_with_few_descriptors_goes_on_and_says_little(folder: Path, tmp_path: Path
                                                                ) -> None:
     """More half-open connections than it may have files: they end, and people are served."""
@@ -230,6 +231,7 @@ def test_a_server_with_few_descriptors_goes_on_and_says_little(folder: Path, tmp
     assert 1 <= len(lines) < 30 and max(map(len, lines)) < 400
 
 
+@pytest.mark.slow
 def test_too_few_descriptors_are_said(folder: Path) -> None:
     done = subprocess.run(command("study", "serve", folder, "--port", 0), capture_output=True,
                           text=True, preexec_fn=limited(100))
@@ -292,6 +294,7 @@ def test_what_does_not_say_that_it_is_json_is_refused(server: Server, kind: str)
     assert status == 415
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("headers", [
     {}, {"origin": OWN}, {"sec-fetch-site": "same-origin", "origin": OWN},
     {"content-type": "application/json; charset=utf-8"}])
@@ -314,6 +317,7 @@ def test_names_of_this_machine() -> None:
         assert not is_local_name(name)
 
 
+@pytest.mark.slow
 def test_behind_a_proxy_people_are_told_apart_and_hosts_are_its_own(folder: Path) -> None:
     process = subprocess.Popen(command("study", "serve", folder, "--port", 0, "--proxy",
                                        "127.0.0.1"), stdout=subprocess.PIPE, text=True)
@@ -332,12 +336,14 @@ def test_behind_a_proxy_people_are_told_apart_and_hosts_are_its_own(folder: Path
         process.wait(30)
 
 
+@pytest.mark.slow
 def test_a_proxy_is_an_address(folder: Path) -> None:
     done = invoked("study", "serve", folder, "--port", 0, "--proxy", "nginx")
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert "--proxy nginx: expected the IP address" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_study_is_full_of_those_who_answer(folder: Path) -> None:
     """For three people: thirty who begin take nobody's place, and the fourth to answer is told."""
     with serving(folder) as server:
@@ -349,6 +355,7 @@ def test_a_study_is_full_of_those_who_answer(folder: Path) -> None:
         assert server.answer(began[0], began[0]["trials"][1])[0] == 200
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_a_server_in_one_line_whoever_is_connected(folder: Path) -> None:
     process = subprocess.Popen(command("study", "serve", folder, "--port", 0), text=True,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE,

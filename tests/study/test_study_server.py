@@ -70,6 +70,7 @@ def patiently(ask: Callable[..., tuple[int, Any]], *what: Any) -> Any:
     return reply[1]
 
 
+@pytest.mark.slow
 def test_fifty_people_at_once_lose_nothing_and_are_spread_evenly(own_folder, tmp_path):
     def take_part(number: int) -> tuple[str, int]:
         state = host.begin(PROLIFIC_PID=f"person{number}")
@@ -94,6 +95,7 @@ def test_fifty_people_at_once_lose_nothing_and_are_spread_evenly(own_folder, tmp
     assert {one["PROLIFIC_PID"] for one in ids} == {f"person{number}" for number in range(50)}
 
 
+@pytest.mark.slow
 def test_a_killed_server_has_every_answer_that_it_acknowledged(own_folder, tmp_path):
     acknowledged: list[tuple[str, str]] = []
 
@@ -124,6 +126,7 @@ def test_a_killed_server_has_every_answer_that_it_acknowledged(own_folder, tmp_p
             assert again.post("finish", {"session": token})[0] == 200
 
 
+@pytest.mark.slow
 def test_the_first_answer_stays_and_a_session_goes_on_where_it_was(server, folder):
     state = server.begin()
     first = state["trials"][0]
@@ -144,6 +147,7 @@ def study_of(folder: Path) -> Study:
     return Study.model_validate_json((folder / "private" / "key.json").read_bytes())
 
 
+@pytest.mark.slow
 def test_the_completion_address_is_told_at_the_end_alone_and_has_the_person_s_code(server, folder):
     state = server.begin(survey_code="4711")
     status, said = server.post("finish", {"session": state["session"]})
@@ -155,6 +159,7 @@ def test_the_completion_address_is_told_at_the_end_alone_and_has_the_person_s_co
         200, {"address": "https://example.org/?cc=ABC&c=4711", "code": "ABC"})
 
 
+@pytest.mark.slow
 def test_whoever_came_before_goes_on_only_with_the_recruiting_site_s_session(server):
     ids = {"PROLIFIC_PID": "again", "STUDY_ID": "s", "SESSION_ID": "secret"}
     first = server.begin(**ids)
@@ -166,6 +171,7 @@ def test_whoever_came_before_goes_on_only_with_the_recruiting_site_s_session(ser
         == (409, "begun")
 
 
+@pytest.mark.slow
 def test_a_browser_gets_trials_of_its_own_and_no_answer(server, folder):
     script = server.get("study-data.js")[2].decode()
     content = json.loads(script.removeprefix("window.STUDY = ").strip().removesuffix(";"))
@@ -177,6 +183,7 @@ def test_a_browser_gets_trials_of_its_own_and_no_answer(server, folder):
         assert trial["practice"] == (trial["id"] in study.practice)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", [
     "../private/key.json", "..%2fprivate/key.json", "%2e%2e/private/questions.jsonl",
     "private/key.json", "clips/../../private/answers.sqlite", "//etc/passwd", "api/session",
@@ -189,6 +196,7 @@ def test_what_is_private_cannot_be_fetched(server, path):
     assert b"secret" not in said
 
 
+@pytest.mark.slow
 def test_clips_come_in_parts_as_safari_asks_for_them(server):
     clip = server.begin()["trials"][0]["clips"][0]
     status, headers, whole = server.get(clip)
@@ -202,12 +210,14 @@ def test_clips_come_in_parts_as_safari_asks_for_them(server):
     assert server.get(clip, range=f"bytes={len(whole)}-")[0] == 416
 
 
+@pytest.mark.slow
 def test_pages_load_nothing_from_elsewhere_and_tell_nobody_where_they_were_called_from(server):
     _, headers, _ = server.get("")
     assert headers["content-security-policy"].startswith("default-src 'self';")
     assert headers["referrer-policy"] == "no-referrer"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("what", "content", "status"), [
     ("session", b"", 400), ("session", b"[]", 400), ("session", b"{" * 9000, 400),
     ("session", b"\xff\xfe", 400), ("session", b"x" * 20_000, 413),
@@ -221,6 +231,7 @@ def test_what_no_page_sends_is_refused(server, what, content, status):
     assert server.post(what, content)[0] == status
 
 
+@pytest.mark.slow
 def test_answers_to_others_trials_are_refused(server, folder):
     state = server.begin()
     own = {trial["id"] for trial in state["trials"]}
@@ -233,6 +244,7 @@ def test_answers_to_others_trials_are_refused(server, folder):
     assert server.post("answer", wrong)[0] == 400
 
 
+@pytest.mark.slow
 def test_who_sends_too_much_is_asked_to_wait(own_folder):
     with serving(own_folder) as server:
         state = server.begin()
@@ -289,12 +301,14 @@ def test_whoever_answers_takes_part_and_whoever_begins_does_not(tmp_path):
         assert database.begin(*ANYONE, 3, 2, later) is None
 
 
+@pytest.mark.slow
 def test_a_port_in_use_is_said_in_one_line(server, folder):
     done = invoked("study", "serve", folder, "--port", server.port)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert f"--port {server.port}: is already in use" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", ["text", "cut", "another"])
 def test_a_damaged_database_is_said_in_one_line_and_left_as_it_is(own_folder, tmp_path, damage):
     path = own_folder / "private" / "answers.sqlite"
@@ -317,6 +331,7 @@ def test_a_damaged_database_is_said_in_one_line_and_left_as_it_is(own_folder, tm
     assert path.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_export_counts_those_whose_answers_count_and_those_who_came_to_the_end(
     own_folder, tmp_path
 ):

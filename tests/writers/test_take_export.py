@@ -32,6 +32,7 @@ def largest_error(first: Motion, second: Motion) -> float:
     return float(np.abs(apart).max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "tolerance_m"),
                          [("bvh", 1e-4), ("npz", 1e-9), ("fbx", 1e-3), ("glb", 1e-3)])
 def test_a_take_reads_back_to_the_same_motion(tmp_path: Path, kind: str,

@@ -10,6 +10,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
 from mimegen.base.decisions import largest, nearest
@@ -18,7 +21,14 @@ from mimegen.base.grid import on_grid
 from mimegen.base.paths import data_file
 from mimegen.base.yaml_file import Strict, Vector, read_yaml_once
 from mimegen.characters.character import Character, Mesh, Performance
-from mimegen.characters.face_units import POINTS, SHARES, carried, carriers, read_carriers
+from mimegen.characters.face_units import (
+    POINTS,
+    SHARES,
+    carried,
+    carriers,
+    read_carriers,
+    units_bake,
+)
 from mimegen.characters.fingerprint import fingerprint
 from mimegen.characters.rounding import rounded_mesh, rounded_skeleton
 from mimegen.characters.surface import dense_weights, neighbour_average, smoothed
@@ -37,6 +47,10 @@ SMOOTHED = 8
 # Meshes that units move as they do the skin's nearest so many points.
 ON_SKIN = ("brows", "lashes", *GROWN)
 NEAREST = 3
+# How much farther one corner of a beard's face may fall than another when the jaw opens.
+TORN_M = 0.006
+# Of these, hairs go as a whole.
+HAIRS = ("beard_strands",)
 SOFTEST_M = 0.001
 
 
@@ -142,13 +156,44 @@ def with_face(character: Character) -> Character:
 
 
 def _on_skin(mesh: Mesh, skin: Mesh) -> Mesh:
-    """Return a mesh that units move as they do the skin about each of its vertices."""
+    """Return a mesh that units move as they do the skin about each of its vertices.
+
+    A hair goes where the skin goes that is nearest to any of it: one that hangs over the mouth
+    stays with the upper lip.
+    """
     away, near = cKDTree(skin.vertices).query(mesh.vertices, k=NEAREST)
+    roots = _roots(mesh, away[:, 0])
+    away, near = away[roots], near[roots]
     shares = 1 / (away + SOFTEST_M) ** 2
     points = skin.attributes[POINTS][near]
-    return replace(mesh, attributes={
-        **mesh.attributes, POINTS: points,
-        SHARES: on_grid(shares / shares.sum(axis=1, keepdims=True))})
+    shares = on_grid(shares / shares.sum(axis=1, keepdims=True))
+    return replace(_parted(mesh, points.astype(np.intp), shares), attributes={
+        **mesh.attributes, POINTS: points, SHARES: shares})
+
+
+def _parted(mesh: Mesh, points: NDArray[np.intp], shares: FloatArray) -> Mesh:
+    """Return a beard without the faces between the lips, which an open jaw would stretch."""
+    if mesh.name not in GROWN:
+        return mesh
+    moved = sum(units_bake().moved("jawOpen", side) for side in SIDES)
+    falls = (shares * moved[points, 2]).sum(axis=1)
+    corners = np.where(mesh.faces < 0, mesh.faces[:, :1], mesh.faces)
+    whole = np.ptp(falls[corners], axis=1) < TORN_M
+    return replace(mesh, faces=mesh.faces[whole],
+                   uvs=None if mesh.uvs is None else mesh.uvs[whole])
+
+
+def _roots(mesh: Mesh, away: FloatArray) -> NDArray[np.intp]:
+    """Return for every vertex (V,) of hairs that of its hair that is the least ``away`` (V,)."""
+    if mesh.name not in HAIRS:
+        return np.arange(len(away))
+    corners = np.where(mesh.faces < 0, mesh.faces[:, :1], mesh.faces)
+    pairs = np.stack([corners, np.roll(corners, -1, axis=1)], axis=-1).reshape(-1, 2)
+    joined = sparse.coo_matrix((np.ones(len(pairs)), pairs.T), shape=(len(away), len(away)))
+    _, hair = connected_components(joined, directed=False)
+    order = np.lexsort([on_grid(away), hair])
+    first = order[np.unique(hair[order], return_index=True)[1]]
+    return np.asarray(first[hair], np.intp)
 
 
 def _measured(eyes: Mesh) -> _Measures:

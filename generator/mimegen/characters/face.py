@@ -19,7 +19,8 @@ BROW_POINTS = 3
 BROW_HAIR = 0.062
 
 # Linear colors in the mouth's shade.
-TEETH, TONGUE = (0.42, 0.36, 0.28), (0.26, 0.085, 0.08)
+TEETH = (0.44, 0.36, 0.25)
+TONGUE = (0.26, 0.085, 0.08)
 
 
 def make_face(spec: CharacterSpec, body: Body) -> tuple[tuple[Mesh, ...], tuple[Material, ...]]:
@@ -33,7 +34,7 @@ def make_face(spec: CharacterSpec, body: Body) -> tuple[tuple[Mesh, ...], tuple[
         Material("brows", "hair", {"color": dark}),
         Material("lashes", "plain", {"color": lash_color(spec), "roughness": 0.9,
                                      "metallic": 0.0}),
-        Material("teeth", "plain", {"color": TEETH, "roughness": 0.3, "metallic": 0.0}),
+        Material("teeth", "plain", {"color": TEETH, "roughness": 0.5, "metallic": 0.0}),
         Material("tongue", "plain", {"color": TONGUE, "roughness": 0.5, "metallic": 0.0}),
     )
 

@@ -155,7 +155,7 @@ def _numbers(path: Path, rows: Sequence[Sequence[Any]]) -> FloatArray:
         numbers = np.array(rows, dtype=float)
     except (TypeError, ValueError) as problem:
         raise RequestError(f"{path}: expected numbers ({problem})") from problem
-    return numbers.reshape(len(rows), -1)
+    return numbers.reshape(len(rows), -1) if rows else np.zeros((0, 1))
 
 
 def _known(name: str) -> str | None:

@@ -13,6 +13,7 @@ from mimegen.base.errors import RequestError
 from mimegen.base.paths import using_libraries
 from mimegen.evaluation.question import Question, read_questions
 from mimegen.farm.settings import FarmSettings
+from mimegen.hands.compiling import HandName
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.scene_take import scene_take
 from mimegen.library.takes import library_take, user_take
@@ -98,15 +99,16 @@ def actions(library: Paths = ()) -> Records[ActionRecord]:
 
 
 def take(action: str, take: str | None = None, *, seed: int = 0, style: str | None = None,
-         fps: float = TAKE_FPS, library: Paths = ()) -> Take:
+         hand: HandName | None = None, fps: float = TAKE_FPS, library: Paths = ()) -> Take:
     """Return a take of an action by id, label or alias; by default its first.
 
-    Another ``seed`` is another performance. ``fps`` is the rate at which it is performed. Raises
-    RequestError, with near misses, for an unknown action, take or style.
+    Another ``seed`` is another performance; ``hand`` is the one of a hand action. ``fps`` is the
+    rate at which it is performed. Raises RequestError, with near misses, for an unknown action,
+    take or style.
     """
     catalogue = _catalogue(library)
     with using_libraries(catalogue.libraries):
-        found = library_take(catalogue.action(action), take, seed, style)
+        found = library_take(catalogue.action(action), take, seed, style, hand=hand)
     return Take(found, catalogue, fps)
 
 

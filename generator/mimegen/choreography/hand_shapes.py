@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 from pydantic import RootModel
@@ -25,6 +26,7 @@ class HandShape(Strict):
 
     Fingers: bends of the three joints towards the palm. ``spread``: index to pinky, towards the
     thumb. Thumb: turned under the palm, away from the index, then bends of its two outer joints.
+    Its tip ``touches`` that of a finger.
     """
 
     index: Bends
@@ -33,6 +35,7 @@ class HandShape(Strict):
     pinky: Bends
     spread: tuple[Finite, Finite, Finite, Finite] = (4, 1, -3, -8)
     thumb: tuple[Finite, Finite, Finite, Finite]
+    touches: Literal["index", "middle", "ring", "pinky"] | None = None
 
 
 def hand_shapes() -> Mapping[str, HandShape]:

@@ -132,7 +132,7 @@ def _stances(_: Catalogue) -> Listing:
 
 def _hand_shapes(_: Catalogue) -> Listing:
     return [{"hand_shape": name, **{finger: [*map(_number, bends)] for finger, bends in
-                                    shape.model_dump(exclude={"spread"}).items()}}
+                                    shape.model_dump(exclude={"spread", "touches"}).items()}}
             for name, shape in hand_shapes().items()]
 
 

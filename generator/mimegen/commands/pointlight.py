@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import click
 
@@ -26,6 +26,7 @@ from mimegen.commands.gait import walker_of, walker_options
 from mimegen.commands.grid import Combination, cells_of
 from mimegen.commands.grouped import Grouped
 from mimegen.commands.reading import reading_options
+from mimegen.hands.compiling import HandName
 from mimegen.library.cast import cast_member
 from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
@@ -60,7 +61,7 @@ IN_PLACE: dict[str, Any] = {"treadmill": True, "cycles": 1.0}
 
 HEADINGS = {
     "Input and output": (
-        "actions", "take", "seed", "partner", "character", "libraries", "blender", "out"),
+        "actions", "take", "seed", "hand", "partner", "character", "libraries", "blender", "out"),
     "The walker, and other gaits": ("walker", "affect", "grid", *GAIT),
     "The dots": (
         "name", "manipulations", "conditions", "dots", "add", "style", "dots_seed", "dot_diameter",
@@ -89,6 +90,8 @@ HEADINGS = {
               help="Show every combination of these values, with one trial list: options of the"
                    " walker, manipulations as in inverted=no,yes, and settings of the display.")
 @click.option("--take", metavar="T", help="Take of the action.  [default: the first]")
+@click.option("--hand", type=click.Choice(get_args(HandName)),
+              help="Hand of hand actions, letters and hand shapes.  [default: drawn by the seed]")
 @click.option("--partner", type=click.Path(path_type=Path), metavar="FILE",
               help="Motion file of a second person recorded together with FILE.")
 @click.option("--out", required=True, type=click.Path(path_type=Path), metavar="FILE|DIR",
@@ -154,7 +157,8 @@ def pointlight_command(
     name: str, manipulations: tuple[str, ...], conditions: str | None, azimuths: str | None,
     add: str | None, size: str | None,
     character: str | None, seed: int, dots_seed: int, libraries: tuple[Path, ...],
-    reading: ReadOptions, walker: bool, affect: str | None, grid: str | None, **options: Any,
+    reading: ReadOptions, walker: bool, affect: str | None, grid: str | None,
+    hand: HandName | None, **options: Any,
 ) -> int:
     """Make point-light displays.
 
@@ -180,7 +184,7 @@ def pointlight_command(
         for _, one in wanted:
             chosen_set(one.display)
     motions = _Motions(catalogue, file, actions, take, partner, seed, character, out, reading,
-                       walker, affect)
+                       walker, affect, hand)
     trials = [trial for cell, one in wanted
               for scene in motions.scenes(one.display, {**gait, **cell.gait})
               for trial in _trials(scene, one, cell, views)]
@@ -272,6 +276,7 @@ class _Motions:
     reading: ReadOptions
     walker: bool = False
     affect: str | None = None
+    hand: HandName | None = None
     made: dict[tuple[object, ...], list[DotScene]] = field(default_factory=dict)
 
     def scenes(self, display: Display, gait: dict[str, Any]) -> list[DotScene]:
@@ -297,9 +302,11 @@ class _Motions:
 
     def _takes(self, display: Display, gait: dict[str, Any]) -> list[LibraryTake]:
         if self.file is None:
-            return [self._looped(library_take(entry, self.take, self.seed, self.affect, gait=gait),
-                                 display)
+            return [self._looped(library_take(entry, self.take, self.seed, self.affect, gait=gait,
+                                              hand=self.hand), display)
                     for entry in entries_of(self.catalogue, self.actions or "")]
+        if self.hand is not None:
+            raise RequestError("--hand requires --action")
         if gait:
             raise RequestError(f"--{min(gait).replace('_', '-')}: applies to --walker and to"
                                " actions that are gaits")

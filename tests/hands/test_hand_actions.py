@@ -147,6 +147,7 @@ def test_the_timeline_tells_when_the_hand_does_it() -> None:
     (["--action", "number_7", "--take", "one_hnd"], "no take 'one_hnd' (did you mean one_hand?)"),
     (["--action", "ok_sign", "--intensity", "0.5"], "ok_sign: is not a cue"),
     (["--action", "ok_sign", "--hand", "third"], "third"),
+    (["--action", "ok_sign", "--mirror"], "ok_sign is a hand action; use --hand left or right"),
 ])
 def test_what_cannot_be_is_told_in_one_line(words: list[str], told: str) -> None:
     done = CliRunner().invoke(main, ["plan", *words, "--variants", "base+blank@0"])

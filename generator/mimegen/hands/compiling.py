@@ -9,10 +9,11 @@ import numpy as np
 
 from mimegen.base.errors import RequestError
 from mimegen.base.seeds import generator
+from mimegen.base.vectors import MIME_AZIMUTH_DEG
 from mimegen.choreography.happenings import Happenings, TimelineStep
 from mimegen.choreography.places import LEFT, RIGHT, Direction, Place
 from mimegen.choreography.score import GazeKey, HandKey, Phase, Score, Variety
-from mimegen.hands.table import Gesture, Hand, Said, Stop
+from mimegen.hands.table import PALM_TO_CAMERA_DEG, Gesture, Hand, Said, Stop
 
 HandName = Literal["left", "right", "both"]
 SIDES = {"left": LEFT, "right": RIGHT}
@@ -22,6 +23,8 @@ POSTURES = (-3.0, 4.0), (-5.0, 2.0), (-9.0, 5.0)
 RIGHT_HANDED = 0.65
 # Seconds for which a hand is held before it starts, and at the end.
 BEFORE_S, AFTER_S = 0.35, 0.5
+# How far hands have come down at the end.
+SINKING_CM = 2.5
 # Places on the trunk, which a posture may move; at a face a hand stays where it is.
 MOVABLE = ("shoulder", "chest")
 FORWARD = Direction(0, 1, 0)
@@ -63,10 +66,17 @@ def score_of(gesture: Gesture, said: Said, draw: Drawn, source: Path) -> Score:
     phases = tuple(_phases(gesture, draw))
     score = Score(
         action=gesture.id, about=said.does, duration=round(phases[-1].at, 3),
-        facing=gesture.facing, phases=phases,
+        facing=_facing(gesture, draw), phases=phases,
         vary=Variety(tempo=0.0, amplitude=0.0, stance=0.6, repeats=0, mirror=False))
     score.came_from(str(source.with_name(f"{gesture.take}.score.yaml")), compiled=True)
     return score
+
+
+def _facing(gesture: Gesture, draw: Drawn) -> float:
+    """Return how far the performer is turned: the other way round where the left hand does it."""
+    if gesture.two_handed or draw.hand == "both":
+        return MIME_AZIMUTH_DEG if gesture.facing == PALM_TO_CAMERA_DEG else gesture.facing
+    return gesture.facing if draw.hand == "right" else 2 * MIME_AZIMUTH_DEG - gesture.facing
 
 
 def happenings_of(gesture: Gesture, said: Said, draw: Drawn, score: Score) -> Happenings:
@@ -87,7 +97,12 @@ def _phases(gesture: Gesture, draw: Drawn) -> Iterator[Phase]:
     for stop in cycle[1:]:
         at += stop.s / draw.tempo
         yield _phase(round(at, 4), gesture, stop, draw)
-    yield _phase(round(at + AFTER_S / draw.tempo, 4), gesture, cycle[-1], draw)
+    yield _phase(round(at + AFTER_S / draw.tempo, 4), gesture, _sinking(cycle[-1]), draw)
+
+
+def _sinking(stop: Stop) -> Stop:
+    """Return the last stop as hands come down from it: no take ends as a still picture."""
+    return stop.model_copy(update={"up": stop.up - SINKING_CM, "how": "pass"})
 
 
 def _phase(at: float, gesture: Gesture, stop: Stop, draw: Drawn, gaze: bool = False) -> Phase:

@@ -17,8 +17,9 @@ from mimegen.choreography.score import Arrival
 GAIA, FINGERSPELLING, HAND_SHAPES = "gaia-hands", "fingerspelling", "hand-shapes"
 # The first take of every action.
 USUAL = "hands"
-# Turned so far to its left, a performer faces MIME's camera; some are seen better from aside.
-TO_CAMERA_DEG = 46.0
+# Turned so far to the left, a performer shows the palm of the raised right hand to MIME's camera:
+# no forearm turns all the way to the front.
+PALM_TO_CAMERA_DEG = 30.0
 
 Cm = Annotated[float, Field(ge=-100, le=100, allow_inf_nan=False)]
 Degrees = Annotated[float, Field(ge=-180, le=180, allow_inf_nan=False)]
@@ -81,6 +82,7 @@ class Gesture(Strict):
     """One take of a hand action: what the ``hand`` does, and what the ``other`` one does.
 
     ``both`` says that each hand does the same; the stops of ``way`` are then each hand's own.
+    ``facing`` is how far the performer is turned to the left where the right hand does it.
     ``sets`` are the names that sets have for the action.
     """
 
@@ -95,7 +97,7 @@ class Gesture(Strict):
     both: bool = False
     way: tuple[Stop, ...]
     times: int = Field(default=1, ge=1, le=20)
-    facing: Degrees = TO_CAMERA_DEG
+    facing: Degrees = PALM_TO_CAMERA_DEG
 
     @property
     def two_handed(self) -> bool:
@@ -186,7 +188,7 @@ def _cells(grid: Mapping[str, Any], content: Mapping[str, Any]) -> Iterator[Row]
                     "labels": [grid["label"].format(verb=verb, thing=thing, way=words)],
                     "sets": {GAIA: [gaia]} if gaia else {}, "at": [4, 35, 0],
                     "elbow": "down+0.7out", **grid["turns"][own["turns"]][way],
-                    "facing": 0 if way in ("forward", "backward") else TO_CAMERA_DEG,
+                    "facing": 0 if way in ("forward", "backward") else PALM_TO_CAMERA_DEG,
                     **(_flicked(content["ways"][way], grid["flicks"][way])
                        if manner.get("quick") else {"way": way})}
 

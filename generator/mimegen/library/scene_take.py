@@ -12,6 +12,7 @@ from mimegen.choreography.manner import CueManner, in_manner
 from mimegen.choreography.score import Score
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.entry import SCORE_SUFFIX
+from mimegen.library.hand_entries import HandEntry
 from mimegen.library.keys import scene_code
 from mimegen.library.score_take import ScoreTake, read_score_once
 from mimegen.manifest.timeline import Interval, retold
@@ -88,6 +89,8 @@ def _known(catalogue: Catalogue, step: Step) -> Known:
         words = [*gestures, *catalogue.cues, *catalogue.actions]
         raise RequestError("no action, cue or gesture"
                            f" '{word}'{near_misses(word, words)}") from problem
+    if isinstance(entry, HandEntry):
+        raise RequestError(f"'{word}' is a hand action; scenes can only use scores")
     file = entry.take(step.take)
     if not file.name.endswith(SCORE_SUFFIX):
         raise RequestError(f"'{word}': {file.name} is motion capture; scenes can only use scores")

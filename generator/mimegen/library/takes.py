@@ -21,7 +21,7 @@ from mimegen.library.face_entries import FaceEntry
 from mimegen.library.face_take import face_take
 from mimegen.library.gait_take import GaitTake, gait_options
 from mimegen.library.hand_entries import HandEntry
-from mimegen.library.hand_take import hand_take
+from mimegen.library.hand_take import HandTake, hand_take
 from mimegen.library.naming import plain
 from mimegen.library.recorded_take import RecordedTake, recorded
 from mimegen.library.score_take import ScoreTake, read_score_once
@@ -139,6 +139,8 @@ def altered(take: LibraryTake, tempo: float, mirror: bool, overlay: Overlay | No
 
     Raises RequestError for what may not be mirrored.
     """
+    if mirror and isinstance(take, HandTake):
+        raise RequestError(f"--mirror: {take.action} is a hand action; use --hand left or right")
     if mirror and not can_mirror(take):
         raise RequestError(f"--mirror: {take.action}, take {take.name}, depends on left and right"
                            " (vary: of its score) and cannot be mirrored; leave it out")

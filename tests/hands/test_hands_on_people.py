@@ -1,4 +1,4 @@
-"""Thumbs touch the fingertips that their shape says, on the meshes of man and woman."""
+"""Hands on man and woman: thumbs that touch fingertips, and the framing of raised hands."""
 
 import numpy as np
 import pytest
@@ -10,9 +10,14 @@ from mimegen.characters.build import build_character
 from mimegen.characters.character import Character, posed_vertices
 from mimegen.characters.spec import read_character
 from mimegen.choreography.hand_shapes import finger_joints, hand_shapes, side_pose
+from mimegen.hands.compiling import HandName
+from mimegen.library.catalogue import Catalogue
+from mimegen.library.takes import library_take
 from mimegen.motion import Motion, quaternions, standard_skeleton
 from mimegen.motion.quaternions import FloatArray
 from mimegen.retarget import retarget
+from mimegen.shots.config import read_config
+from mimegen.shots.framing import frame_camera
 
 TOUCHING = {name: shape.touches for name, shape in hand_shapes().items() if shape.touches}
 NEAR_M, DEEP_M = 0.004, 0.004
@@ -32,9 +37,13 @@ def still_hands() -> Motion:
 
 
 @pytest.fixture(scope="module", params=["man", "woman"])
-def gaps(request: pytest.FixtureRequest) -> dict[str, tuple[float, float]]:
+def character(request: pytest.FixtureRequest) -> Character:
+    return build_character(read_character(data_file(f"rigs/{request.param}.yaml")))
+
+
+@pytest.fixture(scope="module")
+def gaps(character: Character) -> dict[str, tuple[float, float]]:
     """The distances and depths in metres, the worse of both hands, by hand shape."""
-    character = build_character(read_character(data_file(f"rigs/{request.param}.yaml")))
     motion = retarget(still_hands(), character).motion
     places, turns = motion.global_pose
     return {name: max(of_hand(character, places[frame], turns[frame], side, str(finger))
@@ -77,3 +86,20 @@ def test_ok_is_among_them() -> None:
     assert {"ok", "letter_f", "letter_o", "six", "seven", "eight"} <= TOUCHING.keys()
 
 
+@pytest.mark.parametrize(("action", "hand", "sides", "share"), [
+    ("number_3", "left", ["Left"], 0.25), ("number_7", None, ["Left", "Right"], 0.12)])
+def test_raised_hands_fill_the_picture_and_stay_in_it(
+    action: str, hand: HandName | None, sides: list[str], share: float, character: Character,
+) -> None:
+    config = read_config(data_file("render_configs/hands.yaml"))
+    take = library_take(Catalogue.with_libraries(()).action(action), None, 0, hand=hand)
+    performance = retarget(take.sources(6.0)[0][0], character)
+    places, index = performance.motion.global_pose.positions, character.skeleton.index
+    hands = {side: [number for name, number in index.items() if name.startswith(f"{side}Hand")]
+             for side in sides}
+    for angle in (0.0, 90.0):
+        camera = frame_camera([performance], config, angle)
+        for joints in hands.values():
+            seen = camera.project(places[:, joints])[..., :2] / [config.width, config.height]
+            assert seen.min() > 0 and seen.max() < 1
+            assert np.ptp(seen[..., 1], axis=1).max() > share

@@ -253,3 +253,11 @@ def test_who_calibrates_sees_frame_after_frame_and_waits_a_minute_at_most(
     assert [line.partition(":")[0] for line in done.stderr.splitlines()] == [
         "frame 1 of 9", "frame 2 of 9"]
     assert "s a frame)" in done.stdout
+
+
+def test_a_camera_look_is_part_of_what_a_clip_is(tmp_path: Path) -> None:
+    words = ("plan", "--action", "basketball", "--variants", "base+blank@0", "--config", "draft")
+    for extra, error in ((("--camera-look", "phoen"), "did you mean"),
+                         (("--camera-look", "phone", "--camera", "follow"), "fixed camera")):
+        answer = invoke(*words, *extra)
+        assert answer.exit_code == 2 and error in answer.output, answer.output

@@ -28,6 +28,7 @@ from mimegen.plan.variants import GROUPS, MIME, POINTLIGHT
 from mimegen.pointlight.landmarks import dot_sets
 from mimegen.pointlight.manipulations import MANIPULATIONS
 from mimegen.pointlight.presets import presets, read_display
+from mimegen.shots.look import looks
 
 # Longer cells push those after them aside.
 WIDEST = 44
@@ -189,6 +190,7 @@ KINDS: dict[str, Kind] = {
     "backgrounds": Kind("Sets, pictures and colors, for variants.",
                         lambda catalogue: _files(catalogue.backgrounds)),
     "configs": Kind("Render configs, for --config.", lambda catalogue: _files(catalogue.configs)),
+    "looks": Kind("Looks of real cameras, for --camera-look.", lambda _: _files(looks())),
     "variants": Kind("Variants for --variants, and their groups.", _variants),
     "styles": Kind("Styles of choreographed takes, for --style.", _styles),
     "stances": Kind("Stances in which cues are performed, for --stance.", _stances),

@@ -1,13 +1,24 @@
 """A clip as a job for whichever worker is free: composed and encoded beside its frames."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import repeat
 from pathlib import Path
 
 from mimegen.compositing.backdrop import backdrop
 from mimegen.compositing.background import Background
-from mimegen.compositing.color import Shade, Tint
-from mimegen.compositing.video import write_clip, write_empty, write_panned
+from mimegen.compositing.color import LightArray, Shade, Tint
+from mimegen.compositing.compose import Compositor
+from mimegen.compositing.looked import defocused, looked
+from mimegen.compositing.video import (
+    composed,
+    write_clip,
+    write_empty,
+    write_panned,
+    write_pictures,
+)
 from mimegen.shots.camera import Camera
+from mimegen.shots.look import FilmedLook, Lens
 from mimegen.store.frames import frame_name
 
 
@@ -19,7 +30,8 @@ class ClipJob:
     that is a set, ``angle_deg`` the variant's angle, ``tint`` what the figure's light is
     multiplied by, ``shade`` what its shadow takes of the ground's. With a ``window`` (width,
     height) that is all that is seen of the camera's picture, from ``pan``, its left top corner in
-    every frame, on. An ``empty`` clip shows the background alone, for as long.
+    every frame, on. An ``empty`` clip shows the background alone, for as long. A ``look`` shows all
+    of it as a real camera does, and needs a camera that stands.
     """
 
     folder: Path
@@ -36,6 +48,7 @@ class ClipJob:
     pan: tuple[tuple[int, int], ...] = ()
     shade: Shade | None = None
     empty: bool = False
+    look: FilmedLook | None = None
 
     def run(self) -> None:
         """Publish the clip; raises as ``backdrop`` and ``write_clip``."""
@@ -43,6 +56,9 @@ class ClipJob:
             raise FileNotFoundError(f"{self.folder} is gone")
         files = (self.folder / frame_name(number) for number in self.frames)
         scene = backdrop(self.background, self.camera, self.still, self.angle_deg)
+        if self.look is not None:
+            self._write_looked(files, scene, self.look)
+            return
         if self.empty:
             write_empty(scene, len(self.frames), self.fps, self.target, self.window, self.pan)
             return
@@ -52,3 +68,12 @@ class ClipJob:
             return
         write_clip(files, scene, self.fps, self.target, shadow=self.shadow,
                    tint=self.tint, shade=self.shade)
+
+    def _write_looked(self, files: Iterable[Path], scene: LightArray, look: FilmedLook) -> None:
+        if self.still is not None and look.look.f_number is not None:
+            scene = defocused(scene, self.camera, look.look.f_number)
+        lens = Lens(look, self.camera, len(self.frames), self.fps)
+        pictures = repeat(Compositor(scene).empty, len(self.frames)) if self.empty else composed(
+            files, scene, self.shadow, self.tint, self.shade)
+        write_pictures(looked(pictures, lens), (self.camera.width, self.camera.height), self.fps,
+                       self.target, crf=look.look.crf)

@@ -15,6 +15,7 @@ from mimegen.base.yaml_file import Strict, read_yaml
 from mimegen.faces.openface import openface_csv
 from mimegen.motion.quaternions import FloatArray
 from mimegen.shots.camera import Camera
+from mimegen.shots.look import Lens
 
 VISIBLE = 2
 # COCO's marks: 0 not labeled, 1 labeled but hidden, 2 visible.
@@ -54,9 +55,13 @@ def point_sets() -> Mapping[str, PointSet]:
 
 
 def write_keypoints(frames: Sequence[Mapping[str, NDArray[Any]]], camera: Camera, fps: float,
-                    matrices: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """Write what the store has of each frame into a folder, and return what is to be told of it."""
-    points = _gathered(frames, camera) | {name: np.array(matrices[name]) for name in matrices}
+                    matrices: Mapping[str, Any], folder: Path, lens: Lens | None = None
+                    ) -> dict[str, Any]:
+    """Write what the store has of each frame into a folder, and return what is to be told of it.
+
+    Pixels and boxes are those of the pictures that a ``lens`` bends.
+    """
+    points = _gathered(frames, camera, lens) | {name: np.array(matrices[name]) for name in matrices}
     points |= {"width": np.array(camera.width), "height": np.array(camera.height),
                "fps": np.array(fps)}
     np.savez_compressed(folder / "keypoints.npz", **points)
@@ -85,29 +90,46 @@ def _write_faces(points: Mapping[str, NDArray[Any]], fps: float, folder: Path) -
     return files
 
 
-def _gathered(frames: Sequence[Mapping[str, NDArray[Any]]], camera: Camera
+def _gathered(frames: Sequence[Mapping[str, NDArray[Any]]], camera: Camera, lens: Lens | None
               ) -> dict[str, NDArray[Any]]:
     """Return all frames' arrays as the NPZ has them."""
     world = np.stack([arrays["world"] for arrays in frames]).astype(float)
     points: dict[str, NDArray[Any]] = {
-        "names": frames[0]["names"], **_places("", world, camera),
+        "names": frames[0]["names"], **_places("", world, camera, lens),
         "visibility": np.stack([arrays["visibility"] for arrays in frames]),
         "face_units": np.stack([arrays["face_units"] for arrays in frames]),
-        "boxes": np.stack([_inside(arrays["boxes"], camera) for arrays in frames])}
+        "boxes": np.stack([_inside(_bent_boxes(arrays["boxes"], frame, lens), camera)
+                          for frame, arrays in enumerate(frames)])}
     for number in range(world.shape[1]):
         joints = np.stack([arrays[f"joints_{number}"] for arrays in frames]).astype(float)
         points[f"joint_names_{number}"] = frames[0][f"joint_names_{number}"]
-        points |= _places(f"joints_{number}_", joints, camera)
+        points |= _places(f"joints_{number}_", joints, camera, lens)
     return points
 
 
-def _places(prefix: str, world: FloatArray, camera: Camera) -> dict[str, NDArray[Any]]:
+def _places(prefix: str, world: FloatArray, camera: Camera, lens: Lens | None
+            ) -> dict[str, NDArray[Any]]:
     """Return world places (..., 3), in the camera's axes too, and their pixels (..., 2)."""
     seen = camera.project(world)
     across = (seen[..., :2] - [camera.width / 2, camera.height / 2]) / camera.focal_pixels
+    pixels = seen[..., :2] if lens is None else np.stack(
+        [lens.seen(frame, places) for frame, places in enumerate(seen[..., :2])])
     local = np.concatenate([across, np.ones_like(across[..., :1])], axis=-1) * seen[..., 2:]
     return {f"{prefix}world": world.astype(np.float32), f"{prefix}camera": local.astype(np.float32),
-            f"{prefix}pixels": seen[..., :2].astype(np.float32)}
+            f"{prefix}pixels": pixels.astype(np.float32)}
+
+
+def _bent_boxes(boxes: FloatArray, frame: int, lens: Lens | None) -> FloatArray:
+    """Return boxes (N, 4), low and high corners, around what a lens makes of their outlines."""
+    if lens is None:
+        return boxes
+    share = np.linspace(0, 1, 9)[:, None]
+    low, high = boxes[:, None, :2], boxes[:, None, 2:]
+    ends = np.array([[0, 0], [1, 0], [1, 1], [0, 1], [0, 0]])
+    around = np.concatenate([ends[side] + share * (ends[side + 1] - ends[side])
+                             for side in range(4)])
+    seen = lens.seen(frame, low + around * (high - low))
+    return np.concatenate([seen.min(axis=1), seen.max(axis=1)], axis=1)
 
 
 def _inside(boxes: FloatArray, camera: Camera) -> FloatArray:

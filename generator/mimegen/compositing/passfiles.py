@@ -6,6 +6,7 @@ docs/guide/passes.md, and the ``pass.json`` beside the files, say what lies in e
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from mimegen.groundtruth.kinds import DEPTH, FLOW, KEYPOINTS, MASK, NORMALS, PAR
 from mimegen.groundtruth.parts import PARTS as BODY_PARTS
 from mimegen.groundtruth.seen import camera_axes
 from mimegen.shots.camera import Camera
+from mimegen.shots.look import FilmedLook, Lens
 from mimegen.store.frames import frame_name
 from mimegen.store.passes import read_arrays
 
@@ -37,7 +39,8 @@ class PassSource:
 
     ``folder`` holds the shot's frames in the store, ``shown`` are the numbers of those that the
     clip shows, ``shadow`` how much of the shadow. ``geometry`` is depth and normals of the set, if
-    there is one. ``flow_files`` are exr or flo.
+    there is one. ``flow_files`` are exr or flo. With a ``look`` files show
+    what its lens does.
     """
 
     kind: Kind
@@ -49,6 +52,23 @@ class PassSource:
     shadow: float = 1.0
     geometry: Path | None = None
     flow_files: str = "exr"
+    look: FilmedLook | None = None
+
+    @cached_property
+    def lens(self) -> Lens | None:
+        """The lens that the clip's pictures are bent by; None where they are not."""
+        lens = None if self.look is None else Lens(self.look, self.camera, len(self.shown),
+                                                   self.fps)
+        return lens if lens is not None and lens.changes else None
+
+    def bent(self, frame: int, values: NDArray[Any]) -> NDArray[Any]:
+        """Return values (H, W, ...) of a pinhole's picture as the lens shows them, unmixed."""
+        if self.lens is None:
+            return values
+        places = np.floor(self.lens.shown(frame, self.lens.pixels())).astype(int)
+        height, width = values.shape[:2]
+        return np.asarray(values[places[..., 1].clip(0, height - 1),
+                                 places[..., 0].clip(0, width - 1)])
 
     def arrays(self) -> Iterator[dict[str, NDArray[Any]]]:
         """Yield what the store has of each frame; raises ValueError for a damaged one."""
@@ -128,19 +148,20 @@ def _common(source: PassSource) -> dict[str, Any]:
     return {"kind": source.kind, "engine": None if source.kind == KEYPOINTS else source.engine,
             "frames": len(source.shown),
             "fps": source.fps, "width": source.camera.width, "height": source.camera.height,
-            "with_set": source.geometry is not None, "camera": camera_matrices(source.camera)}
+            "with_set": source.geometry is not None, "camera": camera_matrices(source.camera),
+            **({} if source.lens is None else {"lens": source.lens.content()})}
 
 
 def _keypoints(source: PassSource, folder: Path) -> dict[str, Any]:
     return write_keypoints(list(source.arrays()), source.camera, source.fps,
-                           camera_matrices(source.camera), folder)
+                           camera_matrices(source.camera), folder, source.lens)
 
 
 def _depth(source: PassSource, folder: Path) -> dict[str, Any]:
     for frame, arrays in enumerate(source.arrays()):
         figure = source.canvas(arrays["depth"], arrays["at"], np.inf)
         depth = source.laid("depth", figure, np.isfinite(figure), np.inf)
-        write_exr(folder / f"{frame:06d}.exr", {"Z": depth})
+        write_exr(folder / f"{frame:06d}.exr", {"Z": source.bent(frame, depth)})
     return {"files": "000000.exr", "unit": "metres along the camera's axis; inf where nothing is"}
 
 
@@ -148,7 +169,7 @@ def _normals(source: PassSource, folder: Path) -> dict[str, Any]:
     for frame, arrays in enumerate(source.arrays()):
         figure = source.canvas(arrays["normals"], arrays["at"])
         normals = source.laid("normals", figure, figure.any(axis=-1), 0.0)
-        write_exr(folder / f"{frame:06d}.exr", _channels(normals))
+        write_exr(folder / f"{frame:06d}.exr", _channels(source.bent(frame, normals)))
     return {"files": "000000.exr", "axes": "R x right, G y down, B z ahead; 0 where nothing is"}
 
 
@@ -159,7 +180,7 @@ def _mask(source: PassSource, folder: Path) -> dict[str, Any]:
         mask = source.canvas(arrays["persons"], arrays["at"])
         persons = max(persons, int(mask.max()))
         mask[(mask == 0) & (shadow >= LEAST_SHADOW)] = SHADOW_LABEL
-        _write_png(folder / f"{frame:06d}.png", mask)
+        _write_png(folder / f"{frame:06d}.png", source.bent(frame, mask))
     labels = {"background": 0, **{f"person {number}": number for number in range(1, persons + 1)},
               "shadow": SHADOW_LABEL}
     return {"files": "000000.png", "labels": labels}
@@ -172,7 +193,8 @@ def _parts(source: PassSource, folder: Path) -> dict[str, Any]:
     for frame, arrays in enumerate(source.arrays()):
         garments |= {str(name): number for number, name in enumerate(arrays["garment_names"], 1)}
         for name, of in (("parts", "parts"), ("clothes", "garments")):
-            _write_png(folder / name / f"{frame:06d}.png", source.canvas(arrays[of], arrays["at"]))
+            _write_png(folder / name / f"{frame:06d}.png",
+                       source.bent(frame, source.canvas(arrays[of], arrays["at"])))
     return {"files": ["parts/000000.png", "clothes/000000.png"], "clothes": garments,
             "parts": {name: number for number, name in enumerate(BODY_PARTS, 1)}}
 
@@ -202,11 +224,24 @@ def _flow_of(source: PassSource, arrays: Mapping[str, NDArray[Any]], name: str, 
     jump = source.shown[frame + step] - source.shown[frame]
     if jump == 0:
         size = (source.camera.height, source.camera.width)
-        return np.zeros((*size, 2), np.float32), np.zeros(size, np.bool_)
+        return _bent_flow(source, frame, step, np.zeros((*size, 2), np.float32),
+                          np.zeros(size, np.bool_))
     if jump != step:
         return None
-    return (source.canvas(arrays[name], arrays[f"{name}_at"]),
-            source.canvas(arrays[f"{name}_occluded"], arrays[f"{name}_at"]))
+    return _bent_flow(source, frame, step, source.canvas(arrays[name], arrays[f"{name}_at"]),
+                      source.canvas(arrays[f"{name}_occluded"], arrays[f"{name}_at"]))
+
+
+def _bent_flow(source: PassSource, frame: int, step: int, flow: NDArray[Any],
+               occluded: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return flow between the lens's pictures, which a hand moves as well."""
+    lens = source.lens
+    if lens is None:
+        return flow, occluded
+    pixels = lens.pixels()
+    shown = lens.shown(frame, pixels)
+    moved = lens.seen(frame + step, shown + source.bent(frame, flow)) - pixels
+    return moved.astype(np.float32), source.bent(frame, occluded)
 
 
 def _flow_exr(path: Path, flow: NDArray[Any], occluded: NDArray[Any]) -> None:

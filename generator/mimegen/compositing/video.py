@@ -77,11 +77,10 @@ def write_panned(frame_paths: Iterable[Path], backdrop_linear: LightArray, windo
 
     ``corners`` are its left top corners (x, y) in the background, one a frame.
     """
-    compositor = Compositor(backdrop_linear, tint, shade)
     width, height = window
-    composed = (compositor.compose(_with_shadow(read_frame(path), shadow)) for path in frame_paths)
+    whole = composed(frame_paths, backdrop_linear, shadow, tint, shade)
     pictures = (np.ascontiguousarray(picture[top:top + height, left:left + width])
-                for picture, (left, top) in zip(composed, corners, strict=True))
+                for picture, (left, top) in zip(whole, corners, strict=True))
     return write_pictures(pictures, window, fps, target)
 
 
@@ -103,6 +102,17 @@ def write_empty(backdrop_linear: LightArray, frames: int, fps: float, target: Pa
     return write_pictures(shown, window, fps, target)
 
 
+def composed(frame_paths: Iterable[Path], backdrop_linear: LightArray, shadow: float,
+             tint: Tint | None, shade: Shade | None) -> Iterator[ByteArray]:
+    """Yield the pictures (H, W, 3), sRGB bytes, that ``write_clip`` encodes.
+
+    Raises as ``write_clip`` for frames.
+    """
+    compositor = Compositor(backdrop_linear, tint, shade)
+    for path in frame_paths:
+        yield compositor.compose(_with_shadow(read_frame(path), shadow))
+
+
 def _with_shadow(frame: Frame, share: float) -> Frame:
     """Return a frame with a share of its shadow."""
     if share == 1.0:
@@ -111,20 +121,21 @@ def _with_shadow(frame: Frame, share: float) -> Frame:
 
 
 def write_pictures(pictures: Iterable[ByteArray], size: tuple[int, int], fps: float, target: Path,
-                   threads: int = 0, gray: bool = False) -> ClipFacts:
+                   threads: int = 0, gray: bool = False, crf: int = CRF) -> ClipFacts:
     """Encode finished sRGB pictures (H, W, 3), or (H, W) if ``gray``, as ``write_clip`` does.
 
-    ``size`` is width and height. A picture need only be good until the next is asked for.
-    Raises ValueError where there is no picture, and RequestError as ``write_clip``.
+    ``size`` is width and height; a higher ``crf`` is a coarser clip. A picture need only be good
+    until the next is asked for. Raises ValueError where there is no picture, and RequestError as
+    ``write_clip``.
     """
-    return _write(pictures, size, fps, target, threads, "gray" if gray else "rgb24")
+    return _write(pictures, size, fps, target, threads, "gray" if gray else "rgb24", crf)
 
 
 def _write(pictures: Iterable[ByteArray], size: tuple[int, int], fps: float, target: Path,
-           threads: int, pixels: str) -> ClipFacts:
+           threads: int, pixels: str, crf: int = CRF) -> ClipFacts:
     (width, height), frames = size, 0
     with publishing(target) as part, \
-            _encoder(part, width, height, fps, threads, target, pixels) as pipe:
+            _encoder(part, width, height, fps, threads, target, pixels, crf) as pipe:
         for picture in pictures:
             pipe.write(picture.data)
             frames += 1
@@ -137,12 +148,12 @@ def _write(pictures: Iterable[ByteArray], size: tuple[int, int], fps: float, tar
 @contextmanager
 def _encoder(
     part: Path, width: int, height: int, fps: float, threads: int, target: Path,
-    pixels: str,
+    pixels: str, crf: int,
 ) -> Iterator[IO[bytes]]:
     """Lend the pipe that takes pictures as raw bytes; the file is whole at the end."""
     with tempfile.TemporaryFile() as log:
         process = subprocess.Popen(
-            _command(part, width, height, fps, threads or ENCODER_THREADS, pixels),
+            _command(part, width, height, fps, threads or ENCODER_THREADS, pixels, crf),
             stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=log,
         )
         assert process.stdin is not None
@@ -175,7 +186,7 @@ def _cause(status: int, log: IO[bytes]) -> str:
 
 
 def _command(part: Path, width: int, height: int, fps: float, threads: int,
-             pixels: str) -> list[str]:
+             pixels: str, crf: int) -> list[str]:
     rate = Fraction(fps).limit_denominator(1001)
     convert = "scale=out_color_matrix=bt709:out_range=tv:flags=accurate_rnd+full_chroma_int,"
     tags = "setparams=range=tv:colorspace=bt709:color_primaries=bt709:color_trc=bt709"
@@ -186,7 +197,7 @@ def _command(part: Path, width: int, height: int, fps: float, threads: int,
         "-r", f"{rate.numerator}/{rate.denominator}", "-i", "pipe:0",
         "-vf", f"{'' if pixels == 'yuv420p' else convert}format=yuv420p,{tags}", *sited,
         "-c:v", "libx264", "-preset", PRESET,
-        "-crf", str(CRF), "-threads", str(threads), "-filter_threads", "1",
+        "-crf", str(crf), "-threads", str(threads), "-filter_threads", "1",
         "-movflags", "+faststart", "-map_metadata", "-1",
         "-fflags", "+bitexact", "-flags:v", "+bitexact", "-f", "mp4", str(part),
     ]

@@ -24,6 +24,7 @@ from mimegen.scenery.scenery import Scenery
 from mimegen.shots.camera import Camera
 from mimegen.shots.config import RenderConfig
 from mimegen.shots.jobs import FigureFiles, ShotJob
+from mimegen.shots.look import CameraLook, FilmedLook
 
 Job = ShotJob | SetJob | ClipJob | PassFilesJob | DisplayJob
 
@@ -156,6 +157,9 @@ class ClipDeclaration(_Titled):
     window: tuple[int, int] | None = None
     pan: tuple[tuple[int, int], ...] = ()
     shade: tuple[tuple[Finite, Finite, Finite], Finite, Finite] | None = None
+    empty: bool = False
+    look: CameraLook | None = None
+    look_seed: tuple[int | str, ...] = ()
 
     @classmethod
     def of(cls, job: ClipJob, title: str, place: Relative) -> Self:
@@ -167,7 +171,8 @@ class ClipDeclaration(_Titled):
                 Path(place(file))),
             camera=job.camera, still=None if job.still is None else place(job.still), fps=job.fps,
             target=place(job.target), angle_deg=job.angle_deg,
-            tint=job.tint, window=job.window, pan=job.pan, shade=job.shade)
+            tint=job.tint, window=job.window, pan=job.pan, shade=job.shade, empty=job.empty,
+            **_look_of(job.look))
 
     def job(self, root: Path) -> ClipJob:
         """Return the job for the store at ``root``."""
@@ -177,7 +182,8 @@ class ClipDeclaration(_Titled):
         return ClipJob(root / self.folder, self.frames, self.shadow, background, self.camera,
                        None if self.still is None else root / self.still, self.fps,
                        root / self.target, self.angle_deg, self.tint, self.window, self.pan,
-                       None if self.shade is None else Shade(*self.shade))
+                       None if self.shade is None else Shade(*self.shade), self.empty,
+                       None if self.look is None else FilmedLook(self.look, self.look_seed))
 
 
 class PassFilesDeclaration(_Titled):
@@ -194,6 +200,8 @@ class PassFilesDeclaration(_Titled):
     geometry: Place | None
     flow_files: str = Field(pattern="^(exr|flo)$")
     target: Place
+    look: CameraLook | None = None
+    look_seed: tuple[int | str, ...] = ()
 
     @classmethod
     def of(cls, job: PassFilesJob, title: str, place: Relative) -> Self:
@@ -203,14 +211,15 @@ class PassFilesDeclaration(_Titled):
             title=title, of_pass=source.kind, folder=place(source.folder), shown=source.shown,
             camera=source.camera, fps=source.fps, engine=source.engine, shadow=source.shadow,
             geometry=None if source.geometry is None else place(source.geometry),
-            flow_files=source.flow_files, target=place(job.target))
+            flow_files=source.flow_files, target=place(job.target), **_look_of(source.look))
 
     def job(self, root: Path) -> PassFilesJob:
         """Return the job for the store at ``root``."""
         return PassFilesJob(PassSource(
             self.of_pass, root / self.folder, self.shown, self.camera, self.fps, self.engine,
             self.shadow, None if self.geometry is None else root / self.geometry,
-            self.flow_files), root / self.target)
+            self.flow_files, None if self.look is None else FilmedLook(self.look, self.look_seed),
+        ), root / self.target)
 
 
 class DisplayDeclaration(_Titled):
@@ -236,6 +245,11 @@ class DisplayDeclaration(_Titled):
         """Return the job for the store at ``root``."""
         return DisplayJob(_figures(self.figures, root), self.name, self.display, self.seed,
                           self.angle, self.shared, root / self.target)
+
+
+def _look_of(look: FilmedLook | None) -> dict[str, Any]:
+    """Return a clip's look as the fields of its declaration."""
+    return {} if look is None else {"look": look.look, "look_seed": look.seed}
 
 
 Declaration = (SetDeclaration | ShotDeclaration | ClipDeclaration | PassFilesDeclaration

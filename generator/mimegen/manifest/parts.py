@@ -112,6 +112,9 @@ class StageFacts(RowPart):
     camera: CameraFacts | None = None
     pan: PanFacts | None = Field(
         None, description="path of a camera that follows; null for a fixed camera")
+    camera_look: Json | None = Field(
+        None, description="lens, sensor and hand of --camera-look, as in"
+                          " render_configs/looks/*.yaml; null for a pinhole camera")
     light: Json | None = Field(None, description="sun and sky, as in render_configs/*.yaml")
     light_tint: list[Number] | None = Field(
         None, description="with --light place: factors of the figure's light, linear red, green,"

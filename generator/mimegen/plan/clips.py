@@ -13,7 +13,13 @@ from mimegen.library.casting import Casting
 from mimegen.library.places import place, place_key
 from mimegen.manifest.row import NOBODY
 from mimegen.plan.front import angle_from_front, camera_azimuth, view_azimuth
-from mimegen.plan.keys import clearing_code, clip_code, display_code, showing_code
+from mimegen.plan.keys import (
+    clearing_code,
+    clip_code,
+    display_code,
+    look_code,
+    showing_code,
+)
 from mimegen.plan.permute.declaration import Permutation
 from mimegen.plan.shots import Shot
 from mimegen.plan.staging import Filmed, filmed
@@ -23,6 +29,7 @@ from mimegen.pointlight.spec import Display
 from mimegen.scenery.clearing import changed
 from mimegen.scenery.scenery import Scenery
 from mimegen.shots.config import RenderConfig
+from mimegen.shots.look import CameraLook, FilmedLook
 from mimegen.store.shotfacts import ShotFacts
 
 NAMED = "named"
@@ -62,7 +69,8 @@ class PlannedClip:
     """One finished video: a shot before a background; perhaps declared as a permutation.
 
     Where the figure is lit as its place is, its light is multiplied by ``tint``, and
-    what its shadow takes of the ground's by ``shade``.
+    what its shadow takes of the ground's by ``shade``. A ``camera_look`` shows it as a real camera
+    does.
     """
 
     variant: Variant
@@ -71,6 +79,7 @@ class PlannedClip:
     permutation: Permutation | None = None
     tint: Tint | None = None
     shade: Shade | None = None
+    camera_look: CameraLook | None = None
 
     @property
     def background(self) -> Background:
@@ -84,9 +93,10 @@ class PlannedClip:
         if self.permutation is not None:
             return _permutation_name(self.permutation, shot.config)
         lit = () if self.tint is None else ("place_light",)
+        looks = () if self.camera_look is None else (self.camera_look.name,)
         nobody = (NOBODY,) if self.is_empty else ()
         return path_name(*shot.casting.words, *nobody, self.chosen.word, self.variant.view_word,
-                         shot.config.name, *lit)
+                         shot.config.name, *lit, *looks)
 
     @property
     def is_empty(self) -> bool:
@@ -109,7 +119,23 @@ class PlannedClip:
                            self.shot.rendering.set_key, clip_code(), *wrong,
                            *([] if self.background.set is None else [clearing_code()]),
                            *([] if self.tint is None else [list(self.tint)]),
-                           *([] if self.shade is None else [list(self.shade)]))
+                           *([] if self.shade is None else [list(self.shade)]),
+                           *self.look_key)
+
+    @property
+    def look_key(self) -> tuple[object, ...]:
+        """What a clip's pixels owe to its camera's look."""
+        filmed = self.filmed_look
+        return () if filmed is None else (filmed.look.model_dump(mode="json"), filmed.seed,
+                                          look_code())
+
+    @property
+    def filmed_look(self) -> FilmedLook | None:
+        """The camera's look, random alike in all clips of a shot; None without one."""
+        if self.camera_look is None:
+            return None
+        take = self.shot.casting.take
+        return FilmedLook(self.camera_look, (take.seed, *take.words, str(self.shot.angle)))
 
     def showing(self, frames: int) -> Showing:
         """Return which of the shot's ``frames`` are shown, and with how much of the shadow."""

@@ -43,6 +43,11 @@ def clearing_code() -> str:
     return code_key("mimegen.scenery.sweeping", "mimegen.scenery.clearing")
 
 
+def look_code() -> str:
+    """Return the key of what shows finished pictures as a real camera does."""
+    return code_key("mimegen.compositing.looked")
+
+
 def showing_code() -> str:
     """Return the key of what gives finished frames their faults."""
     return code_key("mimegen.faults.showing")

@@ -64,7 +64,8 @@ class WantedPasses:
         geometry = self.geometry_key(clip, filmed) if kind in WITH_SET else None
         return content_key(
             self.key(clip.shot, kind), geometry, self.flow_files if kind == FLOW else None,
-            shown, shadow if kind == MASK else None, code_key("mimegen.compositing.passfiles"))
+            shown, shadow if kind == MASK else None, code_key("mimegen.compositing.passfiles"),
+            *clip.look_key)
 
     def _looking(self, kind: Kind, shot: Shot) -> tuple[str, ...]:
         if kind == KEYPOINTS:

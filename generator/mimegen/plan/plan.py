@@ -26,6 +26,7 @@ from mimegen.plan.variants import BACKGROUNDS, CAST, Variant
 from mimegen.pointlight.spec import Display, changed
 from mimegen.pointlight.words import worded_display
 from mimegen.shots.config import Light, RenderConfig
+from mimegen.shots.look import CameraLook
 
 # Of the picture's height; what the literature's displays have, by and large.
 DOT_SHARE = 0.014
@@ -178,16 +179,17 @@ class _Matrix:
 def make_plan(catalogue: Catalogue, takes: Sequence[LibraryTake], variants: Sequence[Variant],
               config: RenderConfig, device: str, performer: str | None = None,
               partner: str | None = None, faults: tuple[Fault, ...] = (),
-              set_seed: int | None = None, follow_place: bool = False) -> Plan:
+              set_seed: int | None = None, follow_place: bool = False,
+              camera_look: CameraLook | None = None) -> Plan:
     """Return the plan of all variants of all takes.
 
     ``performer`` names a character to stand in for ``base``, ``partner`` one to play the second
     person of every scene. All clips have the ``faults``, and those before a set that varies the
     place that ``set_seed`` draws, unless a cell names another. Figures that ``follow_place`` are
-    lit as their backgrounds are, as far as that is known. ``takes`` may be made as they are
-    asked for. Raises RequestError for a cell that was asked for by name and needs a background
-    which a take does not have, for backgrounds and characters that cannot be read, and for faults
-    that a display cannot have.
+    lit as their backgrounds are, as far as that is known. ``camera_look`` is that of all
+    clips. ``takes`` may be made as they are asked for. Raises RequestError for a cell that was
+    asked for by name and needs a background which a take does not have, for backgrounds and
+    characters that cannot be read, and for faults that a display cannot have.
     """
     matrix = _Matrix(catalogue, variants, config, performer, partner, set_seed)
     kinds: Counter[_Kind] = Counter()
@@ -205,13 +207,22 @@ def make_plan(catalogue: Catalogue, takes: Sequence[LibraryTake], variants: Sequ
     def castings() -> Iterator[CastingPlan]:
         for take in takes:
             for part in _castings(take, cells[_Kind.of(take)], rendering, faults):
-                yield from lit_by_places(part, lights) if follow_place else [part]
+                lit = lit_by_places(part, lights) if follow_place else [part]
+                yield from (_looking(each, camera_look) for each in lit)
 
     clips = sum(count * cells[kind].clips for kind, count in kinds.items())
     # Under a light of its own each clip is a shot of its own.
     shots = clips if follow_place else _shots(takes, cells, config)
     displays = sum(count * cells[kind].displays for kind, count in kinds.items())
     return Plan(castings, clips, shots, displays, left_out=tuple(left_out))
+
+
+def _looking(part: CastingPlan, camera_look: CameraLook | None) -> CastingPlan:
+    """Return a casting whose clips a camera of this look films."""
+    if camera_look is None:
+        return part
+    return replace(part, clips=tuple(replace(clip, camera_look=camera_look)
+                                     for clip in part.clips))
 
 
 def _shots(takes: Sequence[LibraryTake], cells: Mapping[_Kind, _Cells],

@@ -60,6 +60,7 @@ def clip_task(clip: PlannedClip, facts: ShotFacts, store: Store) -> Task:
         _portable(clip.background, store), camera_of(facts), still_of(clip, facts, store),
         clip.shot.config.fps, target, clip.shot.angle,
         clip.tint, *_panned(clip, facts, shown), clip.shade, clip.is_empty,
+        clip.filmed_look,
     ), f"clip {clip.sample_id}")
 
 

@@ -117,7 +117,8 @@ def _piece(clip: PlannedClip, column: Column, filmed: Filmed, wanted: WantedPass
     source = PassSource(
         kind, store.pass_folder(wanted.key(clip.shot, kind)), shown, filmed.camera,
         clip.shot.config.fps, wanted.engine, shows.shadow,
-        None if geometry is None else geometry_file(store, geometry), wanted.flow_files)
+        None if geometry is None else geometry_file(store, geometry), wanted.flow_files,
+        clip.filmed_look)
     return Piece(clip, column, filmed, source, store.encoded_folder(key),
                  out / PASSES / kind / key[:_FOLDER_DIGITS], {clip.sample_id: None})
 

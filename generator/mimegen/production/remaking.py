@@ -27,12 +27,13 @@ from mimegen.plan.plan import Plan, make_plan
 from mimegen.plan.variants import parse_variants
 from mimegen.readers.options import ReadOptions, parse_trim
 from mimegen.shots.config import RenderConfig, read_config
+from mimegen.shots.look import CameraLook
 
 # What of a row is believed when its clip is made again, ...
 _BELIEVED = frozenset({
     "action", "take", "seed", "style", "stance", "intensity", "frequency", "render_config_name",
     "render_config", "clip_key", "avatar", "partner_avatar", "config_name", "device",
-    "tempo", "mirrored", "faults", "permutation", "motion_sha256", "motion_kind"})
+    "camera_look", "tempo", "mirrored", "faults", "permutation", "motion_sha256", "motion_kind"})
 # ... and if it is of a user's own file.
 _BELIEVED_OF_FILES = frozenset({
     "labels", "licence", "background_config", "background_name", "motion_stack", "motion_subject",
@@ -85,6 +86,7 @@ class Declared:
     tempo: float
     mirror: bool
     faults: tuple[str, ...]
+    camera_look: str | None
     permutation: str | None
 
 
@@ -113,6 +115,7 @@ def _declared(row: Row) -> Declared:
         _cast_word(row.avatar) if base else None, _cast_word(row.partner_avatar),
         row.device or "cpu", row.plain_id is not None, float(row.tempo or 1), bool(row.mirrored),
         tuple(f"{fault['name']}={fault['amount']}" for fault in row.faults or ()),
+        json.dumps(row.camera_look, sort_keys=True) if row.camera_look else None,
         json.dumps(row.permutation, sort_keys=True) if row.permutation else None)
 
 
@@ -191,13 +194,24 @@ def _named_plan(sources: Sources, declared: Declared, rows: Sequence[Row],
     variants = parse_variants(names, set(catalogue.characters), set(catalogue.backgrounds))
     plans = [make_plan(catalogue, [altered(take, declared.tempo, declared.mirror)], variants,
                        config, declared.device, declared.performer, declared.partner,
-                       parse_faults(declared.faults))
+                       parse_faults(declared.faults), camera_look=_look_of(declared))
              for config in _candidates(catalogue, rows[0], configs)]
     if len(plans) == 1:
         return plans[0]
     # Of a display that code has changed since, no config makes the key again.
     again = (plan for plan in plans if rows[0].clip_key in {clip.key for clip in plan})
     return next(again, plans[0])
+
+
+def _look_of(declared: Declared) -> CameraLook | None:
+    """Return the camera's look that rows hold. Raises RequestError where it is none."""
+    if declared.camera_look is None:
+        return None
+    try:
+        return CameraLook.model_validate_json(declared.camera_look)
+    except ValidationError as problem:
+        raise RequestError(f"its camera_look is wrong ({problem.errors()[0]['msg']}); run its"
+                           " request again") from None
 
 
 def _candidates(catalogue: Catalogue, row: Row, configs: Configs

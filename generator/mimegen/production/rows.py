@@ -43,6 +43,8 @@ def clip_row(clip: PlannedClip, shot_facts: ShotFacts, clip_facts: ClipFacts) ->
         **_set_changes(clip, shot_facts),
         "background_shown": clip_shown(clip, shot_facts),
         "render_config": clip.shot.config.model_dump(mode="json"),
+        **({} if clip.camera_look is None else {
+            "camera_look": clip.camera_look.model_dump(mode="json")}),
         "mimegen_version": __version__,
         "numpy_version": importlib.metadata.version("numpy"),
     })

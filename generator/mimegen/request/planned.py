@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Self
 
 from mimegen.base.blender import blender_is_installed, require_blender
-from mimegen.base.errors import RequestError
+from mimegen.base.errors import RequestError, near_misses
 from mimegen.farm.settings import FarmSettings
 from mimegen.faults.fault import parse_faults
 from mimegen.groundtruth.kinds import ENGINES
@@ -26,6 +26,7 @@ from mimegen.request.sources import takes_of
 from mimegen.shots.config import RenderConfig, read_config
 from mimegen.shots.devices import DEVICE_KINDS, OPENGL, Device
 from mimegen.shots.follow import follows
+from mimegen.shots.look import CameraLook, looks, read_look
 
 Warn = Callable[[str], None]
 WITHOUT_CYCLES = "draft"
@@ -143,7 +144,7 @@ def _selected(catalogue: Catalogue, request: RenderRequest, devices: _Devices
     _refuse_moving_camera(config, request, cells)
     plan = make_plan(catalogue, takes, cells, config, device.kind, request.character,
                      request.partner_character, parse_faults(request.fault), request.set_seed,
-                     request.altering.follow_place)
+                     request.altering.follow_place, _camera_look(request, config))
     return plan, config, device
 
 
@@ -162,6 +163,21 @@ def _refuse_moving_camera(config: RenderConfig, request: RenderRequest, cells: l
     if follows(config) and (request.passes is not None or displays):
         raise RequestError("--camera follow: ground truth and point-light displays need a fixed"
                            " camera; omit --passes and point-light variants")
+
+
+def _camera_look(request: RenderRequest, config: RenderConfig) -> CameraLook | None:
+    """Return the wanted look. Raises RequestError for none such, and a camera that follows."""
+    name = request.camera_look
+    if name is None:
+        return None
+    if follows(config):
+        raise RequestError("--camera-look requires a fixed camera; omit --camera follow")
+    path = Path(name)
+    if path.suffix:
+        return read_look(path)
+    if name not in looks():
+        raise RequestError(f"--camera-look {name}: no such look{near_misses(name, looks())}")
+    return read_look(looks()[name])
 
 
 def _permuted(catalogue: Catalogue, path: Path, request: RenderRequest, devices: _Devices

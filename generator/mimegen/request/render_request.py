@@ -49,7 +49,8 @@ _BESIDE_PERMUTATIONS = {"permutations", "config", "device", "passes", "passes_fr
 
 
 # Texts that are names of the library, or files.
-_NAMES_OR_FILES = {"aligned", "character", "config", "misaligned", "partner_character", "scene"}
+_NAMES_OR_FILES = {"aligned", "camera_look", "character", "config", "misaligned",
+                   "partner_character", "scene"}
 
 
 def option(field: str) -> str:
@@ -212,6 +213,11 @@ class RenderRequest(BaseModel):
     camera: Literal["fixed", "follow"] = asked(
         "fixed", Heading.PICTURE,
         "'follow' moves the camera closer and pans with the performers.")
+    camera_look: str | None = asked(
+        None, Heading.PICTURE,
+        "Lens, sensor and hand of a real camera: distortion, vignette, grain, sharpening, depth of"
+        " field, hand-held movement and compression (mimegen list looks).",
+        "phone|dslr|webcam|cctv|FILE")
     device: str = asked(
         "auto", Heading.RENDERING,
         "Device that renders: optix, cuda, hip, oneapi, metal or cpu; cuda:1 selects the second"

@@ -8,17 +8,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from mimegen.base.paths import data_file
 from mimegen.base.vectors import product
 from mimegen.characters.bake import read_bake
 from mimegen.characters.character import Character, Mesh, Places
-from mimegen.characters.surface import vertex_normals
 from mimegen.faces.words import SIDES, units_file
+from mimegen.motion import quaternions
 from mimegen.motion.quaternions import FloatArray
 
 CARRIER = "Face"
@@ -146,13 +147,23 @@ def face_moves(character: Character, meshes: Sequence[Mesh],
     if carriers()[0] not in index or not any(POINTS in mesh.attributes for mesh in meshes):
         return ()
     ways = _ways(character)
-    whole = [_mesh_ways(mesh, ways) for mesh in meshes]
+    starts = np.cumsum([0, *(len(mesh.vertices) for mesh in meshes)])
+    parts = [(start, _mesh_ways(mesh, ways)) for mesh, start in zip(meshes, starts, strict=False)
+             if POINTS in mesh.attributes]
     if normals:
-        whole += [_normal_ways(mesh, ways) for mesh in meshes]
-    joined = np.concatenate(whole, axis=1)
-    rows = np.flatnonzero(np.abs(joined).max(axis=(0, 2)) > 0)
+        parts += [(starts[-1] + start, _normal_ways(mesh, ways)) for mesh, start in zip(
+            meshes, starts, strict=False) if _is_skin(mesh)]
+    moving = [np.flatnonzero(np.abs(one).max(axis=(0, 2)) > 0) for _, one in parts]
+    rows = np.concatenate([start + own for (start, _), own in zip(parts, moving, strict=True)])
+    joined = np.concatenate([one[:, own] for (_, one), own in zip(parts, moving, strict=True)],
+                            axis=1)
     numbers = np.array([index[name] for name in carriers()])
-    return (FaceMove(numbers, index["Head"], rows, joined[:, rows]),)
+    return (FaceMove(numbers, index["Head"], rows, joined),)
+
+
+def _is_skin(mesh: Mesh) -> bool:
+    """Say whether a mesh's vertices are points of the units themselves."""
+    return POINTS in mesh.attributes and mesh.attributes[POINTS].ndim == 1
 
 
 @lru_cache(maxsize=8)
@@ -181,9 +192,7 @@ def with_inner_mouth(vertices: FloatArray, lips: FloatArray) -> FloatArray:
 
 
 def _mesh_ways(mesh: Mesh, ways: FloatArray) -> NDArray[np.float32]:
-    """Return how units move a mesh's vertices, (2 U, V, 3)."""
-    if POINTS not in mesh.attributes:
-        return np.zeros((len(ways), len(mesh.vertices), 3), np.float32)
+    """Return how units move the vertices of a mesh that has points, (2 U, V, 3)."""
     points = mesh.attributes[POINTS].astype(np.intp)
     if points.ndim == 1:
         return ways[:, points].astype(np.float32)
@@ -193,19 +202,41 @@ def _mesh_ways(mesh: Mesh, ways: FloatArray) -> NDArray[np.float32]:
 
 
 def _normal_ways(mesh: Mesh, ways: FloatArray) -> NDArray[np.float32]:
-    """Return how units turn the normals of a skin, (2 U, V, 3); other meshes keep theirs."""
+    """Return how units turn the normals of a skin, (2 U, V, 3)."""
     moved = _mesh_ways(mesh, ways)
     turned = np.zeros_like(moved)
-    if POINTS in mesh.attributes and mesh.attributes[POINTS].ndim == 1:
-        inner = _corners(mesh, np.abs(moved).max(axis=(0, 2)) > 0)
-        faces = mesh.faces[inner[mesh.faces].any(axis=1)]
-        used, numbers = np.unique(faces, return_inverse=True)
-        faces = numbers.reshape(faces.shape).astype(np.int32)
-        rest, kept = vertex_normals(mesh.vertices[used], faces), inner[used]
-        for unit, one in enumerate(moved):
-            now = vertex_normals(mesh.vertices[used] + one[used], faces)
-            turned[unit, used[kept]] = (now - rest)[kept]
+    inner = _corners(mesh, np.abs(moved).max(axis=(0, 2)) > 0)
+    faces = mesh.faces[inner[mesh.faces].any(axis=1)]
+    used, numbers = np.unique(faces, return_inverse=True)
+    normals = _Normals.of(numbers.reshape(faces.shape), len(used))
+    rest, kept = normals.at(mesh.vertices[used]), inner[used]
+    for unit in np.flatnonzero(np.abs(moved).max(axis=(1, 2)) > 0):
+        now = normals.at(mesh.vertices[used] + moved[unit, used])
+        turned[unit, used[kept]] = (now - rest)[kept]
     return turned
+
+
+class _Normals(NamedTuple):
+    """What sums the faces' areas at their corners, for many places of the same vertices.
+
+    ``corners`` (F, 4) are vertex numbers, ``summing`` is a sparse matrix (V, F).
+    """
+
+    corners: NDArray[np.intp]
+    summing: Any
+
+    @staticmethod
+    def of(faces: NDArray[np.intp], count: int) -> "_Normals":
+        """Return it for quads (F, 4) on ``count`` vertices."""
+        rows = np.arange(len(faces)).repeat(4)
+        return _Normals(faces, sparse.csr_matrix(
+            (np.ones(faces.size), (faces.ravel(), rows)), shape=(count, len(faces))))
+
+    def at(self, places: FloatArray) -> FloatArray:
+        """Return unit normals (V, 3) as `surface.vertex_normals` does for quads."""
+        first, second, third, fourth = np.moveaxis(places[self.corners], 1, 0)
+        summed = self.summing @ quaternions.cross(third - first, fourth - second)
+        return np.asarray(summed / np.maximum(np.linalg.norm(summed, axis=1, keepdims=True), 1e-12))
 
 
 def _corners(mesh: Mesh, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -124,6 +124,15 @@ def test_both_hands_do_it_where_they_are_asked_to() -> None:
         assert wrists(take, side)[:, 2].mean() > 1.1
 
 
+@pytest.mark.parametrize("seed", [0, 4])
+def test_hands_that_meet_do_so_by_every_seed(seed: int) -> None:
+    take = take_of("heart_hands", seed)
+    apart = np.linalg.norm(wrists(take, "Left") - wrists(take, "Right"), axis=-1)
+    assert np.ptp(apart[len(apart) // 2:]) < 0.02
+    assert apart[-1] < apart[0] - 0.03
+    assert "contact" not in {one.kind for one in take.timeline}
+
+
 def test_seeds_draw_other_hands_sizes_and_tempi_and_rows_say_so() -> None:
     draws = [take_of("move_fist_up", seed).facts()["hand_action"] for seed in range(20)]
     assert {draw["hand"] for draw in draws} == {"left", "right"}

@@ -1,6 +1,6 @@
 """A hand action, as a seed draws it, to a score."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -12,7 +12,15 @@ from mimegen.base.seeds import generator
 from mimegen.base.vectors import MIME_AZIMUTH_DEG
 from mimegen.choreography.happenings import Happenings, TimelineStep
 from mimegen.choreography.places import LEFT, RIGHT, Direction, Place
-from mimegen.choreography.score import GazeKey, HandKey, Phase, Score, Variety
+from mimegen.choreography.score import (
+    GazeKey,
+    HandKey,
+    Phase,
+    Prop,
+    PropKey,
+    Score,
+    Variety,
+)
 from mimegen.hands.table import PALM_TO_CAMERA_DEG, Gesture, Hand, Said, Stop
 
 HandName = Literal["left", "right", "both"]
@@ -28,6 +36,8 @@ SINKING_CM = 2.5
 # Places on the trunk, which a posture may move; at a face a hand stays where it is.
 MOVABLE = ("shoulder", "chest")
 FORWARD = Direction(0, 1, 0)
+# What hands that meet are placed on, before the chest: it goes with a seed's variation as a whole.
+MEETING, CHEST = "meeting", "chest"
 
 
 @dataclass(frozen=True)
@@ -57,7 +67,7 @@ def drawn(gesture: Gesture, seed: int, hand: HandName | None) -> Drawn:
     size, tempo = (round(float(rng.uniform(*span)), 3) for span in (SIZES, TEMPI))
     out, forward, up = (round(float(rng.uniform(*span)), 2) for span in POSTURES)
     if gesture.two_handed:
-        out = 0.0
+        out, forward, up = 0.0, round(forward / 2, 2), round(up / 2, 2)
     return Drawn(chosen, size, tempo, (out, forward, up))
 
 
@@ -67,9 +77,21 @@ def score_of(gesture: Gesture, said: Said, draw: Drawn, source: Path) -> Score:
     score = Score(
         action=gesture.id, about=said.does, duration=round(phases[-1].at, 3),
         facing=_facing(gesture, draw), phases=phases,
+        props={MEETING: Prop(about="where the hands meet")} if _meets(gesture) else {},
         vary=Variety(tempo=0.0, amplitude=0.0, stance=0.6, repeats=0, mirror=False))
     score.came_from(str(source.with_name(f"{gesture.take}.score.yaml")), compiled=True)
     return score
+
+
+def _meets(gesture: Gesture) -> bool:
+    """Whether two hands do something together before the chest."""
+    return gesture.two_handed and gesture.hand.anchor == CHEST
+
+
+def _meeting(gesture: Gesture, draw: Drawn) -> PropKey:
+    """Return the place where the hands meet, in the middle before the chest."""
+    _, forward, up = np.add(gesture.hand.at, draw.posture)
+    return PropKey(to=Place(CHEST, (0.0, round(float(forward), 4), round(float(up), 4))))
 
 
 def _facing(gesture: Gesture, draw: Drawn) -> float:
@@ -109,21 +131,22 @@ def _phase(at: float, gesture: Gesture, stop: Stop, draw: Drawn, gaze: bool = Fa
     keys = {}
     for name, side in SIDES.items():
         if draw.hand in (name, "both"):
-            keys[f"{name}_hand"] = _key(gesture.hand, stop, side, draw)
+            keys[f"{name}_hand"] = _key(gesture, gesture.hand, stop, side, draw)
         elif gesture.other is not None:
-            keys[f"{name}_hand"] = _key(gesture.other, Stop(), side, draw)
+            keys[f"{name}_hand"] = _key(gesture, gesture.other, Stop(), side, draw)
     look = GazeKey(to=Place("here", (0.0, 400.0, 150.0))) if gaze else None
+    props = {MEETING: _meeting(gesture, draw)} if gaze and _meets(gesture) else {}
     return Phase(at=at, gaze=look, left_hand=keys.get("left_hand"),
-                 right_hand=keys.get("right_hand"))
+                 right_hand=keys.get("right_hand"), props=props)
 
 
-def _key(hand: Hand, stop: Stop, side: float, draw: Drawn) -> HandKey:
+def _key(gesture: Gesture, hand: Hand, stop: Stop, side: float, draw: Drawn) -> HandKey:
     turn = (hand.turn if stop.turn is None else stop.turn) + stop.spin
     palm, fingers = stop.palm or hand.palm, stop.fingers or hand.fingers
     if hand.thumb is not None:
         palm, fingers = _thumb_to(hand.thumb, side), Direction(0, 0, 1)
     return HandKey(
-        to=Place(hand.anchor, _place(hand, stop, side, draw)), touch=hand.touch,
+        to=_to(gesture, hand, stop, side, draw), touch=hand.touch,
         palm=_turned(palm, turn, side), fingers=_turned(fingers, turn, side),
         shape=stop.shape or hand.shape, elbow=hand.elbow or Direction(0.5, 0, -1), how=stop.how)
 
@@ -131,6 +154,16 @@ def _key(hand: Hand, stop: Stop, side: float, draw: Drawn) -> HandKey:
 def _thumb_to(way: str, side: float) -> Direction:
     """Return where the palm of an upright hand faces, so that its thumb points that way."""
     return FORWARD if SIDES[way] != side else Direction(0, -1, 0)
+
+
+def _to(gesture: Gesture, hand: Hand, stop: Stop, side: float, draw: Drawn) -> Place:
+    """Return where a hand is; hands that meet are placed on where they do."""
+    if not _meets(gesture):
+        return Place(hand.anchor, _place(hand, stop, side, draw))
+    _, forward, up = gesture.hand.at
+    near = hand.model_copy(update={"anchor": MEETING, "at": (
+        hand.at[0], hand.at[1] - forward, hand.at[2] - up)})
+    return Place(MEETING, _place(near, stop, side, draw))
 
 
 def _place(hand: Hand, stop: Stop, side: float, draw: Drawn) -> tuple[float, float, float]:
@@ -158,8 +191,3 @@ def _turned(direction: Direction | None, degrees: float, side: float) -> Directi
 def _clockwise(right: float, up: float, degrees: float) -> tuple[float, float]:
     cosine, sine = np.cos(np.deg2rad(degrees)), np.sin(np.deg2rad(degrees))
     return float(right * cosine + up * sine), float(up * cosine - right * sine)
-
-
-def seen_sides(draw: Drawn) -> Sequence[str]:
-    """Return the sides of the hands that were asked for."""
-    return ("left", "right") if draw.hand == "both" else (draw.hand,)

@@ -5,13 +5,14 @@ from functools import cached_property
 from typing import Any
 
 from mimegen.base.files import content_key
-from mimegen.choreography.happenings import Happenings
+from mimegen.choreography.happenings import Happenings, happenings
 from mimegen.choreography.score import Score
 from mimegen.hands.compiling import Drawn, HandName, drawn, happenings_of, score_of
 from mimegen.hands.table import Gesture, Said
 from mimegen.library.hand_entries import HandEntry
 from mimegen.library.keys import score_code
 from mimegen.library.score_take import ScoreTake
+from mimegen.manifest.timeline import Interval, retold
 
 HANDS = "hands"
 
@@ -49,6 +50,12 @@ class HandTake(ScoreTake):
     def declared_happenings(self) -> Happenings:
         """When the hand does it."""
         return happenings_of(self.gesture, self.said, self.draw, self.score)
+
+    @cached_property
+    def timeline(self) -> list[Interval]:
+        """What happens, from when to when. The place where hands meet is nothing that is held."""
+        found = happenings(self.score, self.declared_happenings, self.seed, self.style)
+        return retold([one for one in found if one.kind != "contact"], self.mirror, self.tempo)
 
     def facts(self) -> dict[str, Any]:
         """Return what a manifest says of it."""

@@ -82,7 +82,7 @@ def test_files_that_cannot_be_used_still_show_their_bones(tmp_path: Path) -> Non
     facts = json.loads(done.stdout)
     assert done.exit_code == 0
     assert facts["bones_without_role"] == ["a", "b"] and facts["mapping"] == {}
-    assert "nothing fits" in facts["problems"][0] and "--map" in facts["problems"][0]
+    assert "no bone fits" in facts["problems"][0] and "--map" in facts["problems"][0]
     picture = np.asarray(Image.open(tmp_path / "legless.png").convert("RGB"))
     assert painted(picture, "no role") > 500 and painted(picture, "doubtful") > 50
 

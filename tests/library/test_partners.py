@@ -69,7 +69,7 @@ def test_two_mirrored_files_keep_their_placement(tmp_path: Path, axis: str) -> N
     for true, seen in zip(placed_together(*whole), placed_together(*found), strict=True):
         assert np.allclose(seen.global_pose.positions, true.global_pose.positions, atol=2e-3)
     assert doubts_on_placement(found) == doubts_on_placement(whole) == ()
-    assert "how the people stand to one another is uncertain" in doubts_on_placement(
+    assert "the people's positions relative to each other are uncertain" in doubts_on_placement(
         (whole[0], found[1]))[0]
 
 

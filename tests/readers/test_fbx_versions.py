@@ -60,7 +60,7 @@ def test_keys_that_are_no_numbers_get_one_line(bowing: Motion, tmp_path: Path) -
     path = tmp_path / "bow.fbx"
     path.write_bytes(fbx_file(bowing, 6100).replace(b"Key: 0,", b"Key: nan,", 1))
     with pytest.raises(RequestError, match=r"bow\.fbx: Blender cannot read it \(its keys are at"
-                                           r" times that are no numbers\)") as caught:
+                                           r" times that are not numbers\)") as caught:
         read_motion(path)
     assert "\n" not in str(caught.value)
 

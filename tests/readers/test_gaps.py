@@ -44,7 +44,7 @@ def test_a_short_gap_in_a_bvh_is_bridged_and_said(tmp_path: Path, word: str) -> 
     true = read_motion(walk().write(tmp_path / "whole.bvh"))
     found = read_motion(written(lose(walk(), "LeftArm", slice(12, 18)), tmp_path / "a.bvh", word))
     assert found.notes == ("tracking was lost in frames 12 to 17, where the values of 'LeftArm' are"
-                           " no numbers: the motion is bridged there",)
+                           " not numbers: the motion is bridged there",)
     kept = np.r_[0:12, 18:40]
     assert places(found)[kept] == pytest.approx(places(true)[kept], abs=1e-9)
     assert np.abs(places(found) - places(true)).max() < 0.1
@@ -59,15 +59,15 @@ def test_any_short_gap_leaves_a_motion_that_is_whole(tmp_path_factory: pytest.Te
     true = read_motion(walk().write(folder / "whole.bvh"))
     found = read_motion(written(lose(walk(), joint, slice(first, first + length)),
                                 folder / "a.bvh"))
-    assert "are no numbers" in " ".join(found.notes)
+    assert "are not numbers" in " ".join(found.notes)
     assert np.isfinite(places(found)).all() and found.motion.frames == true.motion.frames
     assert np.abs(places(found) - places(true)).max() < 1.0
 
 
 def test_a_long_gap_is_refused_with_its_lines(tmp_path: Path) -> None:
     file = lose(repeated(walk(), 2), "LeftArm", slice(40, 71))
-    with pytest.raises(RequestError, match=r"line \d+, joint 'LeftArm': what is no number up to"
-                                           r" line \d+ is longer than the 1 s") as caught:
+    with pytest.raises(RequestError, match=r"line \d+, joint 'LeftArm': the gap of invalid values"
+                                           r" up to line \d+ is longer than the 1 s") as caught:
         read_motion(written(file, tmp_path / "a.bvh"))
     lines = (tmp_path / "a.bvh").read_text().splitlines()
     named = [int(word) for word in str(caught.value).split() for word in [word.strip(",:")]
@@ -77,7 +77,7 @@ def test_a_long_gap_is_refused_with_its_lines(tmp_path: Path) -> None:
 
 
 def test_what_is_never_known_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(RequestError, match="what is no number"):
+    with pytest.raises(RequestError, match="the gap of invalid values"):
         read_motion(written(lose(walk(), "LeftArm", slice(None)), tmp_path / "a.bvh"))
 
 

@@ -135,7 +135,7 @@ def test_cameras_see_the_same_motion(cameras, kind):
     recording = read_motion(files[kind])
     assert recording.format == ("MediaPipe" if kind == "CSV" else kind)
     assert recording.motion.fps == pytest.approx(30.0, abs=0.01)
-    guessed = any("gravity is guessed" in note for note in recording.notes)
+    guessed = any("gravity is estimated" in note for note in recording.notes)
     assert guessed == (recording.format != "MediaPipe")
     index, seen = recording.motion.skeleton.index, recording.motion.global_pose.positions
     for first, second in (("left_upper_arm", "left_forearm"), ("right_thigh", "right_shin"),
@@ -164,11 +164,11 @@ def test_two_people_of_a_camera_are_told_apart(cameras, tmp_path):
 
 @pytest.mark.parametrize(("name", "content", "said"), [
     ("a.trc", "PathFileType\t4\n\n", "line 4"),
-    ("a.json", "{", "is no JSON"), ("a.json", "[1, 2, 3]", "a frame holds no joints|joints"),
+    ("a.json", "{", "is not JSON"), ("a.json", "[1, 2, 3]", "a frame contains no joints|joints"),
     ("a.json", '{"frames": []}', "holds no frames"), ("a.skeleton", "x\n", "the number of frames"),
     ("a.skeleton", "5\n1\n", "more than it has lines"), ("a.csv", "a,b\n1,2\n3,4\n", "0 columns"),
-    ("a.mvnx", "<mvnx><frame type='normal'></frame></mvnx>", "no whole MVNX"),
-    ("a.mvnx", "<mvnx>", "no whole MVNX")])
+    ("a.mvnx", "<mvnx><frame type='normal'></frame></mvnx>", "not a complete MVNX"),
+    ("a.mvnx", "<mvnx>", "not a complete MVNX")])
 def test_wrong_text_is_refused_in_one_line(tmp_path, name, content, said):
     path = tmp_path / name
     path.write_text(content)

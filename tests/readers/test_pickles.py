@@ -56,7 +56,7 @@ def test_nothing_in_a_pickle_runs(tmp_path, monkeypatch, name, way):
         np.save(path, np.array(held, dtype=object), allow_pickle=True)
     else:
         np.savez(path, results=np.array(held, dtype=object))
-    with pytest.raises(RequestError, match="is code and no data") as refused:
+    with pytest.raises(RequestError, match="is code, not data") as refused:
         read_motion(path)
     assert "\n" not in str(refused.value)
     assert not mark.exists()

@@ -159,7 +159,7 @@ def test_a_calibration_pose_in_front_is_dropped(written):
     (person(hierarchy=2 * HIERARCHY.replace("HIERARCHY\n", "", 1)), "expected HIERARCHY"),
     (person(hierarchy=HIERARCHY + HIERARCHY.split("\n", 1)[1]), "a second ROOT"),
     (person(hierarchy=HIERARCHY.replace("RightLeg", "LeftLeg")),
-     "nothing fits right shin .*'LeftLeg #2'"),
+     "no bone fits right shin .*'LeftLeg #2'"),
     (person(hierarchy=HIERARCHY.replace("OFFSET 0 30 0\n", "OFFSET 0 30\n", 1)), "line 9"),
     (person(hierarchy=HIERARCHY.replace("OFFSET 0 30 0\n", "OFFSET 0 x 0\n", 1)), "line 8.*'x'"),
     (person(hierarchy=HIERARCHY.replace("CHANNELS 6 Xp", "CHANNELS 6 Wp")), "wposition"),

@@ -112,7 +112,7 @@ def test_a_take_of_cmu_is_the_same_as_its_markers_walk(samples):
 
 def test_a_last_frame_that_is_cut_is_left_out(samples):
     recording = read_motion(samples / "asf-amc" / "golf_01.amc")
-    assert any("breaks off in frame 444" in note for note in recording.notes)
+    assert any("ends in the middle of frame 444" in note for note in recording.notes)
 
 
 @pytest.mark.parametrize("motion", ["me.amc", "me_01.amc", "me-run.amc", "me_01-run_x.amc"])

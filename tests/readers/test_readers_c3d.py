@@ -233,7 +233,7 @@ def test_a_subject_that_is_not_there_is_named_with_those_like_it(two_people, tmp
     with pytest.raises(RequestError, match=r"no subject 'Victor'; did you mean 'Viktor'\?"):
         read_points(two_people, "Victor")
     bare = write_c3d(tmp_path / "bare.c3d", PLUG_IN_GAIT, markers(PLUG_IN_GAIT, exercise()))
-    with pytest.raises(RequestError, match="its labels name none; leave out --subject"):
+    with pytest.raises(RequestError, match="its labels name no subjects; leave out --subject"):
         read_points(bare, "Victor")
 
 

@@ -80,7 +80,7 @@ def test_a_stated_unit_counts_for_a_hand_as_well(tmp_path, unit, metres, factor)
     points = read_points(write_c3d(tmp_path / "hand.c3d", [f"P{n}" for n in range(5)], hand,
                                    unit=unit))
     assert points.unit == metres
-    assert any("no whole person" in note for note in points.notes)
+    assert any("not the size of a person" in note for note in points.notes)
 
 
 def test_a_unit_that_cannot_be_is_overruled_with_a_note(tmp_path):

@@ -154,7 +154,7 @@ def test_encodings_of_chinese_names(read, encoding):
         "LeftLeg", "左小腿").replace("RightLeg", "右小腿")
     found = read(text.encode(encoding))
     assert {"左前臂", "右小腿"} <= set(found.motion.skeleton.names)
-    assert any("no UTF-8" in note for note in found.notes)
+    assert any("not UTF-8" in note for note in found.notes)
 
 
 @given(st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1),

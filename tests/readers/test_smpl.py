@@ -203,7 +203,7 @@ def test_what_finds_people_in_videos_is_read_without_its_packages(tmp_path, monk
     assert (recording.format, recording.motion.frames, recording.motion.fps) == (kind, 60, 30.0)
     assert any("30 fps is assumed" in note for note in recording.notes)
     world = kind in ("GVHMR", "WHAM")
-    assert any("gravity is guessed" in note for note in recording.notes) != world
+    assert any("gravity is estimated" in note for note in recording.notes) != world
     trunk = places(recording)[:, recording.motion.skeleton.index["head"]] - places(recording)[:, 0]
     upright = trunk[:, 2] / np.linalg.norm(trunk, axis=1)
     assert np.degrees(np.arccos(upright.min())) < 12

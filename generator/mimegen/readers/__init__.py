@@ -109,7 +109,7 @@ def _with_doubts_on_rate(recording: Recording, said: float | None) -> Recording:
     """Return a recording with a note on a rate that the user gave, or that few recordings have."""
     fps = recording.motion.fps
     if said is not None:
-        note = f"the rate is {said:g} fps, as --fps-of-file says"
+        note = f"the rate is {said:g} fps, from --fps-of-file"
     elif not USUAL_FPS[0] <= fps <= USUAL_FPS[1]:
         note = f"few recordings have {fps:g} fps; give the true rate with --fps-of-file if the" \
                " file is wrong"

@@ -60,10 +60,10 @@ def read_asf_amc(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
     frames, degrees, cut = _frames(path, rows, body)
     motion, gaps = _motion(path, body, frames, degrees, options.fps_of_file or ASSUMED_FPS)
     assumed = () if options.fps_of_file else (
-        f"the format carries no frame rate: {ASSUMED_FPS:g} fps is assumed, CMU's rate; give"
+        f"the format has no frame rate: {ASSUMED_FPS:g} fps is assumed, as in CMU's files; give"
         " another with --fps-of-file",)
-    notes = (f"the skeleton is of {asf.name}", *dict.fromkeys((*plain, *plain_too)), *assumed, *cut,
-             *gaps)
+    notes = (f"the skeleton is from {asf.name}", *dict.fromkeys((*plain, *plain_too)), *assumed,
+             *cut, *gaps)
     recording = in_house_convention(path, motion, "ASF/AMC", notes, options)
     return replace(recording, system="Acclaim",
                    notes=(*recording.notes, *_of_another(path, asf, motion, recording)))
@@ -140,7 +140,8 @@ def _frames(path: Path, rows: list[tuple[int, list[str]]],
     whole = min((len(table) for table in values.values()), default=0)
     if whole < 2:
         raise RequestError(f"{path}: has {whole} whole frames, a motion needs at least 2")
-    cut = (f"the file breaks off in frame {count}, which is left out",) if whole < count else ()
+    cut = ((f"the file ends in the middle of frame {count}, which is left out",)
+           if whole < count else ())
     return {name: np.array(table[:whole]) for name, table in values.items()}, degrees, cut
 
 
@@ -184,7 +185,7 @@ def _motion(path: Path, body: AsfSkeleton, values: Mapping[str, FloatArray], deg
 
 def _gaps(path: Path, names: Sequence[str], values: Mapping[str, FloatArray],
           fps: float) -> BoolArray:
-    """Say in which frames which bones (F, J) have a value that is no number.
+    """Say in which frames which bones (F, J) have a value that is not a number.
 
     Raises RequestError where that goes on for too long.
     """
@@ -194,6 +195,6 @@ def _gaps(path: Path, names: Sequence[str], values: Mapping[str, FloatArray],
             lost[:, number] = missing(values[name])
     gap = long_gap(lost, fps)
     if gap is not None:
-        raise RequestError(f"{path}: bone {names[gap.column]!r}: what is no number from frame"
-                           f" {gap.first} to {gap.last} {WHY}")
+        raise RequestError(f"{path}: bone {names[gap.column]!r}: the gap of invalid values from"
+                           f" frame {gap.first} to {gap.last} {WHY}")
     return lost

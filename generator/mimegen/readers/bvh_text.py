@@ -54,7 +54,7 @@ def parts_of(path: Path, rows: list[str]) -> tuple[list[str], int, tuple[str, ..
         raise RequestError(f"{path}: line 1: expected HIERARCHY, the file is not BVH")
     above = [row for row in rows[:top] if row.strip()]
     if above:
-        notes = (*notes, f"what stands above HIERARCHY is left out: {above[0].strip()[:40]!r}")
+        notes = (*notes, f"text above HIERARCHY is left out: {above[0].strip()[:40]!r}")
     return [""] * top + rows[top:], start, notes
 
 
@@ -106,7 +106,7 @@ class _Hierarchy:
     def _notes(self) -> tuple[str, ...]:
         if not self.renamed:
             return ()
-        return (f"joints share a name and are told apart by a number:"
+        return (f"joints share a name and are numbered:"
                 f" {', '.join(map(repr, self.renamed[:4]))}",)
 
     def _check(self) -> None:
@@ -302,7 +302,7 @@ def _refuse_long_gap(path: Path, lines: list[int], joints: list[BvhJoint], table
     gap = long_gap(np.isnan(table), rate)
     if gap is not None:
         raise RequestError(f"{path}: line {lines[gap.first] + 1}, joint"
-                           f" {_owners(joints)[gap.column]!r}: what is no number up to line"
+                           f" {_owners(joints)[gap.column]!r}: the gap of invalid values up to line"
                            f" {lines[gap.last] + 1} {WHY}")
 
 

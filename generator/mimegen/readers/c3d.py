@@ -68,7 +68,7 @@ def _trunk_upright(points: Points, marker_set: MarkerSet, unstated: bool) -> Poi
     if not shows_upper_body_alone(landmarks) and not unstated:
         return points
     up = trunk_up(landmarks, points.positions[:, [n for n, _ in known]])
-    return stood_up(points, up, "the trunk's upper end is above its lower")
+    return stood_up(points, up, "the trunk's upper end is above its lower end")
 
 
 def _fit(solution: Solution) -> tuple[str, ...]:

@@ -61,7 +61,7 @@ def read_fbx(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
     if kind == "VRMA" and b'"expressions"' in path.read_bytes():
         notes = (*notes, "its facial expressions are left out")
     if path.suffix.lower() in BINARY_USD and options.fps_of_file is None:
-        notes = (*notes, f"binary USD files do not tell their rate here: {motion.fps:g} fps is"
+        notes = (*notes, f"the frame rate of binary USD files cannot be read: {motion.fps:g} fps is"
                          " assumed; give the true one with --fps-of-file")
     recording = in_house_convention(path, motion, kind, notes, options, stated)
     return replace(recording, stacks=stacks)
@@ -163,12 +163,12 @@ def _built(path: Path, answer: ReaderReply) -> tuple[Motion, tuple[str, ...]]:
     heads, stretch = _heads(parents, places, turns)
     skeleton = Skeleton(names, parents, heads, _tails(parents, heads))
     if stretch > STRETCH_TO_MENTION:
-        notes.append(f"bones stretch by up to {100 * stretch:.0f} %; they are held at their"
+        notes.append(f"bones stretch by up to {100 * stretch:.0f} %; they are kept at their"
                      " usual length")
     if header["made_bones"]:
-        notes.append("the file has no skin: its animated nodes are taken for a skeleton")
+        notes.append("the file has no skin: its animated nodes are used as the skeleton")
     if header["left_out"]:
-        notes.append(f"{', '.join(header['left_out'][:4])} moves too and is left out; save one"
+        notes.append(f"{', '.join(header['left_out'][:4])} also moves and is left out; save one"
                      " person per file to use it")
     others = [name for name in header["takes"] if name != header["take"]]
     if others:
@@ -176,7 +176,7 @@ def _built(path: Path, answer: ReaderReply) -> tuple[Motion, tuple[str, ...]]:
                      f" {', '.join(others[:4])}")
     # glTF has keys in seconds and no rate: the scene's would be Blender's own.
     if path.suffix.lower() == ".fbx" and header["fps"] != header["scene_fps"]:
-        notes.append(f"the keys are at {header['fps']:g} fps, the scene says"
+        notes.append(f"the keys are at {header['fps']:g} fps, but the scene is set to"
                      f" {header['scene_fps']:g}")
     motion = Motion.from_global_rotations(skeleton, header["fps"], places[:, 0],
                                           quaternions.without_flips(turns))

@@ -73,5 +73,5 @@ def gaps_said(names: Sequence[str], lost: BoolArray) -> tuple[str, ...]:
     """Return the note on gaps (F, J) of joints, if there are any."""
     if not lost.any():
         return ()
-    what = f"the values of {named(tuple(names), lost)} are no numbers"
+    what = f"the values of {named(tuple(names), lost)} are not numbers"
     return lost_note(lost.any(axis=1), what, 0)

@@ -26,14 +26,14 @@ def levelled(motion: Motion, roles: Mapping[str, str]) -> tuple[Motion, tuple[st
     stance = _across_the_way(motion, roles, _stance(motion, roles))
     tilt = float(np.degrees(np.arccos(np.clip(stance[2], -1.0, 1.0))))
     if tilt > MOST_TILT:
-        return motion, ("gravity is taken to be down in the camera's picture",)
+        return motion, ("gravity is assumed to point down in the camera's picture",)
     turn = quaternions.between(stance, [0.0, 0.0, 1.0])
     rotations = motion.rotations.copy()
     rotations[:, 0] = quaternions.multiply(turn, rotations[:, 0])
     level = Motion(motion.skeleton, motion.fps, quaternions.rotate(turn, motion.root_positions),
                    rotations)
-    return level, (f"gravity is guessed from how the body stands and goes, {tilt:.0f} degrees from"
-                   " the camera's",)
+    return level, (f"gravity is estimated from how the body stands and walks, {tilt:.0f} degrees"
+                   " from the camera's",)
 
 
 def _stance(motion: Motion, roles: Mapping[str, str]) -> FloatArray:

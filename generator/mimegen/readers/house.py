@@ -137,7 +137,7 @@ def _rooted_at_hips(motion: Motion, roles: Roles) -> tuple[Motion, tuple[str, ..
     outside = [name for name in skeleton.names if name not in names]
     moves = np.ptp(pose.positions[:, 0], axis=0).max() > 0
     note = f"{', '.join(map(repr, outside[:3]))} above the hips {'moves' if moves else 'stays'}" \
-           " and is folded into them"
+           " and is merged into them"
     return Motion(smaller, motion.fps, pose.positions[:, root], rotations), (note,)
 
 
@@ -330,7 +330,7 @@ def _with_pelvis_under_shoulders(motion: Motion, roles: Roles) -> tuple[Motion, 
     back = quaternions.from_rotation_vectors(smooth[:, None] * np.array([0.0, 0.0, 1.0]))
     turns[:, 0] = quaternions.multiply(back, turns[:, 0])
     note = f"the pelvis is turned {np.degrees(np.median(np.abs(angles))):.0f} degrees from the" \
-           " shoulders: its heading has drifted and is taken from theirs"
+           " shoulders: its heading has drifted, and the shoulders' heading is used"
     return Motion.from_global_rotations(motion.skeleton, motion.fps, motion.root_positions,
                                         quaternions.without_flips(turns)), (note,)
 
@@ -367,5 +367,5 @@ def _held_down(motion: Motion) -> tuple[Motion, tuple[str, ...]]:
     drop = gaussian_filter1d(np.maximum(floor - FLOATING / 4, 0.0), 0.15 * motion.fps)
     down = motion.root_positions - drop[:, None] * np.array([0.0, 0.0, 1.0])
     note = f"the body hovers up to {floor.max():.2f} m above the ground for longer than a jump:" \
-           " it is held down"
+           " it is lowered to the ground"
     return Motion(motion.skeleton, motion.fps, down, motion.rotations), (note,)

@@ -39,7 +39,7 @@ def read_motive(path: Path, fps: float | None = None) -> Trajectories:
     if len(columns) < LEAST_MARKERS:
         bodies = {name for kind, name in zip(kinds, names, strict=True) if kind in BODIES}
         what = f"{len(bodies)} rigid bodies" if bodies else f"{len(columns)} labelled markers"
-        raise RequestError(f"{path}: holds {what} and no skeleton of a person; in Motive, export a"
+        raise RequestError(f"{path}: holds {what} but no skeleton of a person; in Motive, export a"
                            " skeleton's markers, as C3D or CSV")
     rate = fps or head.rate
     if not rate > 0:

@@ -101,7 +101,7 @@ def _bridged(path: Path, motion: Motion) -> tuple[Motion, tuple[str, ...]]:
         return motion, ()
     gap = long_gap(lost, motion.fps)
     if gap is not None:
-        raise RequestError(f"{path}: joint {names[gap.column]!r}: what is NaN from frame"
+        raise RequestError(f"{path}: joint {names[gap.column]!r}: the gap of NaN from frame"
                            f" {gap.first} to {gap.last} {WHY}")
     places = places_bridged(motion.root_positions[:, None], shifts)[:, 0]
     return replace(motion, root_positions=places,

@@ -80,8 +80,8 @@ def doubts_on_placement(recordings: Sequence[Recording]) -> tuple[str, ...]:
     """
     if len({one.mirrored for one in recordings}) < 2:
         return ()
-    return ("only one of the two files is mirrored, so they may not share a world frame: how the"
-            " people stand to one another is uncertain; look at it with preview",)
+    return ("only one of the two files is mirrored, so they may not share a world frame: the"
+            " people's positions relative to each other are uncertain; check them with preview",)
 
 
 def _check(first: Recording, second: Recording) -> None:

@@ -29,4 +29,4 @@ def path_of_feet(motion: Motion, feet: list[int], up: FloatArray
     path -= up * np.einsum("fc,c->f", path, up)[:, None]
     path = path - up * heights.min(axis=1, keepdims=True)
     return Motion(motion.skeleton, motion.fps, path, motion.rotations), (
-        "the file has no path: the body goes as its lower foot stands",)
+        "the file has no path: the body moves so that its lower foot stands still",)

@@ -67,7 +67,7 @@ def refuse_animals(file: Path, motion: Motion, roles: Mapping[str, str], insiste
     share = float(on_all_fours(body).mean())
     if share < ON_ALL_FOURS or upright(body).mean() > EVER_UPRIGHT:
         return ()
-    said = f"hands and feet carry a level trunk in {share:.0%} of the frames"
+    said = f"the trunk is level, on hands and feet, in {share:.0%} of the frames"
     why = _animal(body, posture_at_rest(motion.skeleton, roles))
     if why and not insisted:
         raise RequestError(
@@ -79,7 +79,7 @@ def refuse_animals(file: Path, motion: Motion, roles: Mapping[str, str], insiste
 def _animal(body: Posture, rest: Posture) -> str:
     """Return what is no person's about a body on all fours, or nothing."""
     if on_all_fours(rest).all():
-        return "so they do in the rest pose"
+        return "they do so in the rest pose"
     ratio = _trunk_to_leg(body)
     if ratio > TRUNK_TO_LEG[1]:
         return f"the trunk is {ratio:.1f} times as long as the legs"
@@ -130,8 +130,8 @@ def _backward(body: Posture) -> Iterator[str]:
     found = pointing(body)
     if found.feet < 0 or (found.knees < 0 and not found.feet):
         part = "feet" if found.feet < 0 else "knees"
-        yield (f"the {part} point backward, by the sides that the bones' names say: left and right"
-               " may be exchanged, or the file mirrored")
+        yield (f"the {part} point backward, according to the sides in the bones' names: left and"
+               " right may be exchanged, or the file mirrored")
 
 
 def _upside_down(body: Posture) -> Iterator[str]:
@@ -149,8 +149,8 @@ def _speed(motion: Motion, first: int) -> Iterator[str]:
     speed = lengths(places[over:] - places[:-over]) * motion.fps / over
     if speed.max() > FASTEST_RUN:
         fastest = int(np.argmax(speed))
-        yield (f"the hips move at up to {speed.max():.0f} m/s (from frame {fastest + first}), no"
-               f" person runs faster than {FASTEST_RUN:.0f}: the unit or the frame rate may be"
+        yield (f"the hips move at up to {speed.max():.0f} m/s (from frame {fastest + first}), but"
+               f" no person runs faster than {FASTEST_RUN:.0f}: the unit or the frame rate may be"
                " wrong")
 
 
@@ -160,8 +160,8 @@ def _leaps(motion: Motion, first: int) -> Iterator[str]:
     steps = np.pad(lengths(np.diff(places, axis=0)), 1)
     leaps = (steps[1:-1] > LEAP_M) & (np.maximum(steps[:-2], steps[2:]) < CALM * steps[1:-1])
     if leaps.any():
-        yield (f"the body leaps up to {steps[1:-1][leaps].max():.1f} m within one step, after"
-               f" {frames_said(np.flatnonzero(leaps) + first)}: takes may be joined there")
+        yield (f"the body leaps up to {steps[1:-1][leaps].max():.1f} m from one frame to the next,"
+               f" after {frames_said(np.flatnonzero(leaps) + first)}: takes may be joined there")
 
 
 def _build(body: Posture, height: float) -> Iterator[str]:

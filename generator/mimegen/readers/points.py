@@ -158,7 +158,7 @@ def _of_subject(path: Path, found: Trajectories, subject: str) -> Trajectories:
     if name is None:
         near = nearest(subject.casefold(), subjects) or list(subjects)
         held = f"; did you mean {' or '.join(repr(subjects[one]) for one in near[:5])}?" \
-            if near else ": its labels name none; leave out --subject"
+            if near else ": its labels name no subjects; leave out --subject"
         raise RequestError(f"{path}: no subject {subject!r}{held}")
     own = np.array([label.rpartition(":")[0] == name for label in found.labels])
     return replace(found, positions=found.positions[:, own],
@@ -191,8 +191,8 @@ def _without_prefixes(labels: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[s
                  for label in labels)
     begin = common_beginning(tuple(label for label in bare if not label.startswith(NUMBERED)))
     bodies = [prefix for prefix in prefixes if prefix not in subjects]
-    notes = (f"markers keep the names of what they sit on: {', '.join(bodies[:4])}"
-             f"{' ...' if len(bodies) > 4 else ''}",) if bodies else ()
+    notes = (f"markers are named after the bodies that they are attached to:"
+             f" {', '.join(bodies[:4])}{' ...' if len(bodies) > 4 else ''}",) if bodies else ()
     return tuple(label.removeprefix(begin) or label for label in bare), notes
 
 
@@ -216,8 +216,9 @@ def _markers(found: Trajectories, labels: tuple[str, ...]) -> tuple[NDArray[np.b
     axes = _axes(labels)
     unnamed &= bool((seen & ~unnamed & ~calculated & ~axes).any())
     notes = []
-    for mask, reason in ((axes & seen, "calculated axes of segments, no markers"),
-                         (calculated & ~axes & seen, "angles, forces or the like, no places"),
+    for mask, reason in ((axes & seen, "calculated axes of segments, not markers"),
+                         (calculated & ~axes & seen,
+                          "angles, forces or similar values, not positions"),
                          (unnamed & seen, "without a label"),
                          (~seen, "never seen")):
         names = [label for label, wrong in zip(labels, mask, strict=True) if wrong]
@@ -250,7 +251,7 @@ def _joined(names: list[str],
             gaps = np.isnan(joined[:, column, 0])
             joined[gaps, column] = places[gaps, number]
     split = [name for name, members in by_name.items() if len(members) > 1]
-    return list(by_name), joined, [f"joined, of one label: the split trajectories of"
+    return list(by_name), joined, [f"joined by their labels: the split trajectories of"
                                    f" {len(split)} markers ({', '.join(split[:3])}"
                                    f"{' ...' if len(split) > 3 else ''})"]
 
@@ -271,11 +272,11 @@ def _unit(stated: str, places: FloatArray,
     body = _known_set(tuple(names)) is not None
     least, largest = (LEAST_SIZE, LARGEST_SIZE) if body else ANY_SIZE
     if unit and least <= size * unit <= largest:
-        small = f"the markers span {size * unit:.2f} m, which is no whole person" \
+        small = f"the markers span {size * unit:.2f} m, which is not the size of a person" \
             if not LEAST_SIZE <= size * unit <= LARGEST_SIZE else ""
         return unit, f"the file says {stated}: the markers span {size * unit:.2f} m", \
             (small,) if small else ()
-    says = f"the file says {stated}, which cannot be" if unit else "the file does not say"
+    says = f"the file says {stated}, which is impossible" if unit else "the file does not say"
     name, found = min(UNITS.items(), key=lambda u: abs(np.log(max(size, 1e-9) * u[1] / USUAL_SIZE)))
     source = f"{says}; in {name} the markers span {size * found:.2f} m"
     wrong = (f"the file says {stated}, in which the markers would span {size * unit:.3g} m: read as"
@@ -320,18 +321,19 @@ def _up(places: FloatArray, screen: tuple[str, str],
     seen, likely = _seen_up(places)
     stated = _stated_up(screen)
     if stated is None:
-        return seen, "what stands still is below the rest", ()
+        return seen, "the markers that stand still are below the others", ()
     said = f"the file states {_axis_name(stated)} up"
     if seen @ stated == 1.0 or likely < LIKELY:
         return stated, "the file states it", ()
     if seen @ stated == -1.0 and stated.sum() < 0:
-        return seen, "what stands still is below the rest", (
-            f"{said}, but what stands still is below the rest along {_axis_name(seen)}",)
+        return seen, "the markers that stand still are below the others", (
+            f"{said}, but the markers that stand still are below the others along"
+            f" {_axis_name(seen)}",)
     if seen @ stated == 0.0 and _stands_along(places, seen, stated, unit):
         return seen, "the markers stand as high as a person along it", (
             f"{said}, but the markers stand as high as a person along {_axis_name(seen)}",)
     return stated, "the file states it", (
-        f"{said}, though what stands still suggests {_axis_name(seen)}",)
+        f"{said}, although the markers that stand still suggest {_axis_name(seen)}",)
 
 
 def _stated_up(screen: tuple[str, str]) -> FloatArray | None:

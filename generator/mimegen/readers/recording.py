@@ -66,5 +66,5 @@ def problems_of(recording: Recording) -> tuple[str, ...]:
     if recording.marker_rms_mm:
         rms = float(np.sqrt(np.mean(np.square(list(recording.marker_rms_mm.values())))))
         if rms > GOOD_FIT_MM:
-            found.append(f"the body misses its markers by {rms:.0f} mm (RMS)")
+            found.append(f"the body is away from its markers by {rms:.0f} mm (RMS)")
     return tuple(found)

@@ -129,7 +129,7 @@ def _refuse_doubts(skeleton: Skeleton, found: Found, file: str, hint: str) -> No
     said = [f"{found[role][0]!r} is perhaps the {words(role)} ({sure:.0%} sure)"
             for sure, role in doubts[:MOST_DOUBTS]]
     if missing:
-        said.append(f"nothing fits {', '.join(map(words, missing[:MOST_DOUBTS + 1]))}"
+        said.append(f"no bone fits {', '.join(map(words, missing[:MOST_DOUBTS + 1]))}"
                     + (f" (not recognised: {', '.join(map(repr, free[:MOST_DOUBTS]))})"
                        if free else ""))
     raise DoubtfulBonesError(

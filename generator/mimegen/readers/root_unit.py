@@ -50,8 +50,8 @@ def in_one_unit(motion: Motion) -> tuple[Motion, tuple[str, ...]]:
         return motion, ()
     factor = min(fitting, key=lambda one: abs(_standing(one * sign * root, lowest, size).height))
     scaled = Motion(motion.skeleton, motion.fps, motion.root_positions * factor, motion.rotations)
-    return scaled, (f"the root moves in another unit than the bones have: its path is scaled by"
-                    f" {factor:g}, with which the feet stand on the file's ground",)
+    return scaled, (f"the root's path is in another unit than the bones: it is scaled by"
+                    f" {factor:g}, so that the feet stand on the file's ground",)
 
 
 def _lies(motion: Motion, longest: int, size: float) -> bool:

@@ -100,8 +100,8 @@ def exchanged(roles: Mapping[str, str], body: Posture
     arms = feet.feet > 0
     limbs = "arms" if arms else "legs"
     return _with_other_sides(roles, arms), (
-        f"the {limbs}' left and right are named the wrong way round, as knees and feet show: they"
-        " are exchanged",)
+        f"the {limbs}' left and right are swapped in the names of bones, as knees and feet show:"
+        " they are exchanged",)
 
 
 def _with_other_sides(roles: Mapping[str, str], arms: bool) -> dict[str, str]:

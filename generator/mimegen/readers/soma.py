@@ -149,7 +149,8 @@ def _skeleton(joints: int) -> tuple[Tree, dict[str, str]]:
     trees = {SMALL: small_tree()[0], WHOLE: whole_tree()}
     if joints not in trees:
         raise UnreadableError(f"has rotations of {joints} joints; expected Kimodo's skeletons of"
-                              f" {SMALL} or {WHOLE} (SOMA) or {BODY} (SMPL-X); others are robots'")
+                              f" {SMALL} or {WHOLE} (SOMA) or {BODY} (SMPL-X); the others are"
+                              " skeletons of robots")
     return trees[joints], soma_roles(tuple(trees[joints]))
 
 
@@ -189,7 +190,7 @@ def _places(tree: Mapping[str, Any], rotations: FloatArray, above: Any, names: t
                                  posed[:, 1:] - posed[:, above[1:]])
     usual = np.median(offsets, axis=0)
     if float(np.median(lengths(offsets - usual))) > LOOSE:
-        raise UnreadableError("its posed joints do not move as its rotations say")
+        raise UnreadableError("its posed joints do not match its rotations")
     heads = np.zeros((joints, 3))
     for joint in range(1, joints):
         heads[joint] = heads[above[joint]] + usual[joint - 1]

@@ -27,7 +27,7 @@ COMMA = re.compile(r"(?<=\d),(?=\d)")
 POINT = re.compile(r"\d\.\d")
 
 
-# How programs write what is no number: C, Python, and Microsoft's C.
+# How programs write what is not a number: C, Python, and Microsoft's C.
 NO_NUMBER = re.compile(r"[+-]?(nan(\(\w*\))?|1\.?#(qnan|snan|ind|nan)0*)", re.IGNORECASE)
 
 
@@ -96,7 +96,7 @@ def with_decimal_points(rows: list[str], named: tuple[str, ...] = ()) -> Text:
     for number, (name, rest) in mixed.items():
         changed[number] = name + (COMMA.sub(".", rest) if decimal else rest.replace(",", " "))
     return Text(changed, ("numbers have decimal commas, which are read as points",) if decimal
-                else ("commas part the numbers",))
+                else ("commas separate the numbers",))
 
 
 def _name_and_rest(row: str, named: tuple[str, ...]) -> tuple[str, str]:
@@ -121,7 +121,7 @@ def _decoded(data: bytes) -> tuple[str, tuple[str, ...]]:
     except UnicodeDecodeError:
         encoding = _old_encoding(data)
     return data.decode(encoding, errors="replace"), (
-        f"the text is no UTF-8: it is read as {OLD_ENCODINGS[encoding]}",)
+        f"the text is not UTF-8: it is read as {OLD_ENCODINGS[encoding]}",)
 
 
 def _wide_encoding(data: bytes) -> str | None:

@@ -51,10 +51,11 @@ def tree_of(path: Path) -> Any:
         return _tree(path.read_bytes())
     except CodeError as problem:
         raise RequestError(
-            f"{path}: names {problem.what}, which is code and no data, so it is not read; save its"
+            f"{path}: names {problem.what}, which is code, not data, so it is not read; save its"
             " arrays with numpy.savez and use that file") from None
     except DAMAGED as problem:
-        raise RequestError(f"{path}: is damaged, or no file of arrays ({_said(problem)})") from None
+        raise RequestError(
+            f"{path}: is damaged, or not a file of arrays ({_said(problem)})") from None
 
 
 def _said(problem: BaseException) -> str:

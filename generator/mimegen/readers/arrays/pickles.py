@@ -161,7 +161,7 @@ class _Machine(pickle._Unpickler):
         arguments = self.stack.pop()  # type: ignore[attr-defined]
         called = self.stack[-1]  # type: ignore[attr-defined]
         if not isinstance(called, _Stand) or not isinstance(arguments, tuple):
-            raise DamagedError("something is called that is no function")
+            raise DamagedError("something that is not a function is called")
         self.stack[-1] = called(*arguments)  # type: ignore[attr-defined]
 
     def load_newobj(self) -> None:
@@ -175,7 +175,7 @@ class _Machine(pickle._Unpickler):
 
     def _instantiate(self, klass: Any, arguments: Any) -> None:
         if not isinstance(klass, _Stand):
-            raise DamagedError("something is made that has no class")
+            raise DamagedError("an object has no class")
         self.append(klass(*arguments))  # type: ignore[attr-defined]
 
     dispatch: ClassVar[dict[int, Any]] = {**pickle._Unpickler.dispatch}

@@ -115,7 +115,7 @@ def _moments(action: Any, scene_fps: float, most: int) -> tuple[NDArray[np.float
         keys.append(found[::2].astype(float))
     times: NDArray[np.float64] = np.unique(np.round(np.concatenate(keys), 3)).astype(float)
     if not np.isfinite(times).all():
-        raise RuntimeError("its keys are at times that are no numbers")
+        raise RuntimeError("its keys are at times that are not numbers")
     if len(times) < 2:
         return times, scene_fps
     gaps = np.diff(times)

@@ -40,11 +40,11 @@ def read_pose_json(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
     try:
         tree = json.loads("\n".join(text_of(path, "JSON").rows))
     except (ValueError, RecursionError) as problem:
-        raise RequestError(f"{path}: is no JSON ({str(problem)[:100]})") from None
+        raise RequestError(f"{path}: is not JSON ({str(problem)[:100]})") from None
     _refuse_faces(path, tree.get("names") if isinstance(tree, dict) else None)
     frames, fps = _frames(tree)
     if frames is None or not 2 <= len(frames) <= MOST_FRAMES:
-        raise RequestError(f"{path}: holds no frames of joints; expected a list of frames, or"
+        raise RequestError(f"{path}: contains no frames of joints; expected a list of frames, or"
                            " 'frames', with the bodies of Azure Kinect, 33 landmarks of MediaPipe"
                            " or pose_keypoints_3d of OpenPose")
     people: dict[str, list[tuple[int, FloatArray]]] = {}
@@ -53,7 +53,7 @@ def read_pose_json(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
             for key, joints in _bodies(frame):
                 people.setdefault(key, []).append((number, joints))
     except (TypeError, ValueError, LookupError, AttributeError) as problem:
-        raise RequestError(f"{path}: a frame holds no joints ({str(problem)[:100]})") from None
+        raise RequestError(f"{path}: a frame contains no joints ({str(problem)[:100]})") from None
     found = replace(_tracked(path, people, len(frames), fps), notes=_notes(tree))
     return recording_of_tracked(path, found, options)
 
@@ -72,8 +72,8 @@ def _refuse_faces(path: Path, names: Any) -> None:
     if isinstance(names, list) and any(
             isinstance(name, str) and name.strip().lower() in ("eyeblinkleft", "jawopen")
             for name in names):
-        raise RequestError(f"{path}: holds weights of facial expressions (ARKit) and no body; they"
-                           " are not played yet: give the motion of the body")
+        raise RequestError(f"{path}: holds weights of facial expressions (ARKit) and no body; use"
+                           " a file with the motion of a body")
 
 
 def _frames(tree: Any) -> tuple[list[Any] | None, float | None]:
@@ -141,7 +141,7 @@ def _tracked(path: Path, people: dict[str, list[tuple[int, FloatArray]]], frames
                            " joints; expected 32 (Azure Kinect), 33 (MediaPipe) or 25 (OpenPose)")
     count = next(iter(counts))[0]
     if len(people) * frames * count > LARGEST // 8:
-        raise RequestError(f"{path}: holds more people and frames than are read")
+        raise RequestError(f"{path}: contains more people and frames than are read")
     kind, layout = LAYOUTS[count]
     made = {key: np.full((frames, count, 3), np.nan) for key in people}
     for key, held in people.items():
@@ -160,7 +160,8 @@ def read_pose_csv(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
     rows = [row for row in csv.reader(io.StringIO("\n".join(
         text_of(path, "a CSV table").rows))) if any(cell.strip() for cell in row)]
     if len(rows) < 3:
-        raise RequestError(f"{path}: has {len(rows)} lines, expected a head and at least 2 frames")
+        raise RequestError(f"{path}: has {len(rows)} lines, expected a header and at least 2"
+                           " frames")
     _refuse_faces(path, rows[0])
     columns = [number for number, name in enumerate(rows[0])
                if re.search(r"(^|[\W_\d])[xyz]\d*$", name.strip().lower())]
@@ -175,7 +176,8 @@ def read_pose_csv(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
             try:
                 table[line, place] = float(cell) if cell else np.nan
             except ValueError:
-                raise RequestError(f"{path}: line {line + 2}: {cell[:20]!r} is no number") from None
+                raise RequestError(
+                    f"{path}: line {line + 2}: {cell[:20]!r} is not a number") from None
     joints = table.reshape(len(table), -1, 3)
     people = {"0": [(number, one) for number, one in enumerate(joints)]}
     return recording_of_tracked(path, _tracked(path, people, len(joints), None), options)

@@ -109,9 +109,9 @@ def _bridged(path: Path, places: FloatArray, fps: float) -> tuple[FloatArray, tu
         if len(known) < 2 or np.diff(known).max(initial=0) > LONGEST_GAP_S * fps:
             gap = "always" if len(known) < 2 else f"for {np.diff(known).max() / fps:.1f} s"
             raise RequestError(f"{path}: joint {joint} is lost {gap}, longer than can be bridged;"
-                               " cut the file, or film again")
+                               " cut the file, or record again")
         for axis in range(3):
             places[:, joint, axis] = np.interp(frames, known, places[known, joint, axis])
     lost = int((~seen).any(axis=1).sum())
-    return places, (f"joints that were not seen in {lost} frames are bridged",) if lost else ()
+    return places, (f"joints that were not visible in {lost} frames are bridged",) if lost else ()
 

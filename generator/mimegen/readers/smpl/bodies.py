@@ -136,8 +136,8 @@ def model_body(path: Path) -> SmplBody:
     """
     tree = tree_of(path)
     if not isinstance(tree, dict):
-        raise RequestError(f"{path}: is no model of SMPL, SMPL-H or SMPL-X; expected the file that"
-                           " --smpl-model names to hold v_template, shapedirs and J_regressor")
+        raise RequestError(f"{path}: is not a model of SMPL, SMPL-H or SMPL-X; expected the file"
+                           " that --smpl-model names to hold v_template, shapedirs and J_regressor")
     vertices, dirs, regressor = (_numbers(path, tree, key, dimensions) for key, dimensions in
                                  (("v_template", 2), ("shapedirs", 3), ("J_regressor", 2)))
     if regressor.shape[0] not in KINDS or regressor.shape[1] != len(vertices) \
@@ -159,8 +159,8 @@ def _numbers(path: Path, tree: Mapping[str, Any], key: str, dimensions: int) -> 
     found = tree.get(key)
     if not isinstance(found, np.ndarray) or found.ndim != dimensions \
             or not np.issubdtype(found.dtype, np.number) or not np.isfinite(found).all():
-        raise RequestError(f"{path}: is no model of SMPL, SMPL-H or SMPL-X: {key!r} is missing or"
-                           f" no array of {dimensions} dimensions")
+        raise RequestError(f"{path}: is not a model of SMPL, SMPL-H or SMPL-X: {key!r} is missing"
+                           f" or not an array of {dimensions} dimensions")
     return np.asarray(found, float)
 
 

@@ -258,7 +258,7 @@ def bridged(found: Parameters, frames: Any) -> Parameters:
         return found
     steps = np.diff(numbered)
     if np.any(steps < 1) or numbered[-1] - numbered[0] > 100 * len(numbered):
-        raise UnreadableError("its frames are not in their order")
+        raise UnreadableError("its frames are not in order")
     if np.all(steps == 1):
         return found
     moments = np.arange(numbered[0], numbered[-1] + 1)

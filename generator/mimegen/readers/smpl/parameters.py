@@ -114,7 +114,7 @@ def numbers(name: str, values: Any) -> FloatArray:
                               f" {wrong[0][0]})")
     if np.abs(array).max(initial=0.0) > LARGEST_VALUE:
         raise UnreadableError(f"the array {name!r} has values of up to {np.abs(array).max():.3g},"
-                              " which are no motion")
+                              " which are not a motion")
     return array
 
 
@@ -215,7 +215,8 @@ def _hands(found: Mapping[str, Any], frames: int
     each = values.reshape(len(values), -1).shape[1]
     if len(values) != frames or each not in (FINGER_JOINTS * VECTOR, FINGER_JOINTS * MATRIX):
         return None, False, (f"the hands ({name!r}) are {each} numbers a frame, expected 90; they"
-                             " are components of a model that is not here and are left out",)
+                             " are components of a model that the file does not contain, and are"
+                             " left out",)
     return _told(name, values, FINGER_JOINTS, True), relative, ()
 
 

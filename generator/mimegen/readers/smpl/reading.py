@@ -105,7 +105,8 @@ def held_if_single(found: Parameters, fps: float) -> Parameters:
     count = round(fps * POSE_S) + 1
     place = None if found.place is None else np.repeat(found.place, count, axis=0)
     return replace(found, rotations=np.repeat(found.rotations, count, axis=0), place=place,
-                   notes=(*found.notes, f"the file holds a single pose, held for {POSE_S:g} s"))
+                   notes=(*found.notes,
+                          f"the file contains a single pose, which is held for {POSE_S:g} s"))
 
 
 def rate_of(path: Path, found: Parameters, world: World, options: ReadOptions
@@ -152,7 +153,8 @@ def _with_useful_hands(found: Parameters, body: SmplBody
 def _size(found: Parameters, body: SmplBody, motion: Motion) -> tuple[float, str]:
     """Return how many times as large as ``body`` the person is, and what to say of it."""
     if body.shapes is not None:
-        said = "" if found.betas is not None else "; the file has no betas, so it is average"
+        said = ("" if found.betas is not None
+                else "; the file has no betas, so the average body is used")
         return 1.0, f"bone lengths are those of {body.source}{said}"
     of = f"bone lengths are those of {body.source}"
     size = None if found.place is None else planted_size(found.place, _feet(motion), motion.fps)

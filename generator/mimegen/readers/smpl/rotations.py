@@ -54,7 +54,7 @@ def _from_matrices(matrices: FloatArray) -> FloatArray:
     square = np.einsum("...ij,...kj->...ik", matrices, matrices)
     off = float(np.abs(square - np.eye(3)).max(initial=0.0))
     if off > LOOSE or np.any(np.linalg.det(matrices) < 0):
-        raise WrongNumbersError(f"has matrices that are no rotations (off by {off:.2g})")
+        raise WrongNumbersError(f"has matrices that are not rotations (off by {off:.2g})")
     return quaternions.from_frames(matrices)
 
 
@@ -68,7 +68,7 @@ def from_six(values: FloatArray, rows: bool) -> FloatArray:
     second = unit(second)
     stacked = np.stack([first, second, quaternions.cross(first, second)], axis=-2)
     if np.any(np.linalg.norm(stacked, axis=-1) < 0.5):
-        raise WrongNumbersError("has pairs of vectors that tell no rotation")
+        raise WrongNumbersError("has pairs of vectors that define no rotation")
     return stacked if rows else np.swapaxes(stacked, -1, -2)
 
 

@@ -28,12 +28,13 @@ LENGTH_OFF = 0.05
 def read_mvnx(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
     """Read the motion of one suit's wearer.
 
-    Raises RequestError, one line, for what is no whole MVNX file.
+    Raises RequestError, one line, for what is not a complete MVNX file.
     """
     try:
         segments, parents, rate, turns, places = _parsed(path)
     except (ElementTree.ParseError, ValueError, OverflowError, LookupError) as problem:
-        raise RequestError(f"{path}: is no whole MVNX file ({str(problem).splitlines()[0][:120]});"
+        raise RequestError(f"{path}: is not a complete MVNX file"
+                           f" ({str(problem).splitlines()[0][:120]});"
                            " export it again from MVN") from None
     missing = [name for name in TRUNK if name in ("Pelvis", "Head") and name not in segments]
     if missing or len(turns) < 2:
@@ -73,7 +74,7 @@ def _parsed(path: Path) -> tuple[tuple[str, ...], NDArray[np.intp], float, Float
     orientations = np.array(turns).reshape(len(turns), count, 4) if turns else np.zeros((0, 0, 4))
     positions = np.array(places).reshape(len(places), count, 3) if places else np.zeros((0, 0, 3))
     if not (np.isfinite(orientations).all() and np.isfinite(positions).all()):
-        raise ValueError("it has values that are no numbers")
+        raise ValueError("it has values that are not numbers")
     parents = np.array([names.index(links[name]) if name in links else -1 for name in names])
     return tuple(names), parents, rate, orientations, positions
 
@@ -82,11 +83,11 @@ def _motion(path: Path, names: tuple[str, ...], parents: NDArray[np.intp], fps: 
             turns: FloatArray, places: FloatArray) -> Motion:
     lengths = np.linalg.norm(turns, axis=-1)
     if np.abs(lengths - 1.0).max() > LENGTH_OFF:
-        raise RequestError(f"{path}: has orientations that are no unit quaternions")
+        raise RequestError(f"{path}: has orientations that are not unit quaternions")
     turns = turns / lengths[..., None]
     above = parents[1:]
     if parents[0] != -1 or np.any(above < 0) or np.any(above >= np.arange(1, len(names))):
-        raise RequestError(f"{path}: its joints do not connect the segments to one body")
+        raise RequestError(f"{path}: its joints do not connect the segments into one body")
     offsets = np.median(quaternions.rotate(quaternions.conjugate(turns[:, above]),
                                            places[:, 1:] - places[:, above]), axis=0)
     heads = np.zeros((len(names), 3))

@@ -58,7 +58,7 @@ def takes_in(tree: Any) -> Takes | None:
 def _nth(found: list[Takes | None], number: int) -> TextMotion:
     one = found[number]
     if one is None:
-        raise UnreadableError(f"take {number} has another shape than the first")
+        raise UnreadableError(f"take {number} has a different shape from the first")
     return one.get(0)
 
 

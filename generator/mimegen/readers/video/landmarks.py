@@ -64,9 +64,9 @@ class VideoQuality:
         """Return what a user should know of it, a sentence each."""
         found = [f"joints were estimated from a video by {estimator}: the body is seen in"
                  f" {self.seen:.0%} of frames, arms in {self.arms_seen:.0%}, legs in"
-                 f" {self.legs_seen:.0%}; the wrists tremble by {self.jitter_mm:.0f} mm"]
+                 f" {self.legs_seen:.0%}; the wrists jitter by {self.jitter_mm:.0f} mm"]
         if self.legs_seen < LEAST_SEEN:
-            found.append("the legs are hardly seen, so that steps are guesses: film the whole body")
+            found.append("the legs are rarely visible, so steps are estimates: film the whole body")
         return found
 
 

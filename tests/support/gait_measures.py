@@ -7,7 +7,7 @@ import numpy as np
 
 from mimegen.base.arrays import BoolArray, FloatArray
 from mimegen.gait.norms import GRAVITY, norms_of
-from mimegen.gait.walker import LEG
+from mimegen.gait.walker import LEG_M
 from mimegen.motion import Motion, quaternions
 from places import DATA as EVERYTHING
 
@@ -54,7 +54,7 @@ def published(speed: float) -> dict[str, FloatArray]:
             (float(row["mean"]), float(row["sd"])))
     # The middles of the published groups: 0.227-0.363, 0.363-0.500, 0.500-0.636.
     middles = {"slow": 0.295, "free": 0.4315, "fast": 0.568}
-    pace = speed / np.sqrt(GRAVITY * LEG)
+    pace = speed / np.sqrt(GRAVITY * LEG_M)
     low, high = ("slow", "free") if pace < middles["free"] else ("free", "fast")
     share = (pace - middles[low]) / (middles[high] - middles[low])
     return {joint: (1 - share) * np.array(table[joint, low]) + share * np.array(table[joint, high])

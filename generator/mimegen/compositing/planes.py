@@ -16,6 +16,7 @@ PixelBox = tuple[int, int, int, int]
 """Left, top, right and bottom pixels, ends exclusive, all even."""
 
 _BITS = 16
+# What colors count for in luma (ITU-R BT.709).
 _RED = 0.2126
 _GREEN = 0.7152
 _BLUE = 0.0722

@@ -24,8 +24,9 @@ from mimegen.evaluation.templates import FOLDER, Templates, lettered
 from mimegen.manifest.row import Row
 from mimegen.manifest.timeline import CueFacts, Interval
 
+# Of the frames around a cue's peak that a question shows.
 HALF_WINDOW_S = 2.0
-RATE = 8.0
+WINDOW_FPS = 8.0
 CONDITIONS = ("video", "text", "both")
 TASKS = ("cue", "explanation", "validity")
 
@@ -216,7 +217,7 @@ def _question(row: Row, posed: PosedCue, request: CueRequest) -> Question:
         answer=posed.answer, labels=[posed.answer], semantic_group=seen.subject.group,
         performance=" ".join(filter(None, [seen.subject.name, str(posed.context), explanation])),
         window=sampling.window(row.frames, row.fps),
-        sampling=f"window:{sampling.numbers[0]:g}:{sampling.numbers[1]:g}:{RATE:g}",
+        sampling=f"window:{sampling.numbers[0]:g}:{sampling.numbers[1]:g}:{WINDOW_FPS:g}",
         frames=[] if request.condition == "text" else sampling.frames(row.frames, row.fps),
         order=[0 if text == posed.answer else 1 + wrong.index(text) for text in posed.options],
         distractors=[vars(one) for one in posed.wrong], versions=versions(request.wording.about))
@@ -227,4 +228,5 @@ def _window(row: Row, cue: str) -> FrameSampling:
     [found, *_] = [one for one in row.timeline or () if one.kind == "cue" and one.name == cue]
     peak = found.peak_s if found.peak_s is not None else (found.start_s + found.end_s) / 2
     start = max(float(peak) - HALF_WINDOW_S, 0.0)
-    return FrameSampling("window", (round(start, 3), round(float(peak) + HALF_WINDOW_S, 3), RATE))
+    return FrameSampling("window", (round(start, 3), round(float(peak) + HALF_WINDOW_S, 3),
+                                     WINDOW_FPS))

@@ -5,6 +5,7 @@ from collections.abc import Collection
 from mimegen.base.seeds import generator
 
 FOLDS = 5
+# The sizes of the parts to each other.
 TRAIN = 36
 VALIDATION = 14
 TEST = 36

@@ -23,6 +23,7 @@ from mimegen.evaluation.templates import FOLDER
 
 # An address of one's own needs none.
 KEY = "OPENAI_API_KEY"
+# Requests in flight, and the longest reply that is asked for.
 AT_ONCE = 4
 TOKENS = 128
 LONGEST_REPLY = 2**20

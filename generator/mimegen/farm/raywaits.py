@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+# After how long one is told that a cluster has no free place, and how often again.
 FIRST_S = 20.0
 AGAIN_S = 300.0
 

@@ -13,6 +13,7 @@ from mimegen.motion.quaternions import FloatArray
 Faulty = tuple[Performance, FaultRecord]
 SLIDE_HZ = 0.6
 NECK_SHARE = 0.4
+# How often joints twitch, and half the length of a twitch.
 TWITCHES_HZ = 3.0
 TWITCH_S = 0.16
 BENDING = ("left_forearm", "right_forearm", "left_shin", "right_shin")

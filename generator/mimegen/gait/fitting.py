@@ -16,6 +16,7 @@ PITCH_SD = 0.08
 REACH_SD = 0.0004
 # Of waves of twice, four and six times the cycle: people's trunks do not shake.
 AHEAD_SD = np.tile([0.008, 0.006, 0.003], 2)
+# Of Levenberg and Marquardt's method: rounds, the step of its differences, and its damping.
 ROUNDS = 7
 STEP = 1e-4
 DAMPED = 1e-3

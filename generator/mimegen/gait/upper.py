@@ -19,8 +19,8 @@ NODS_DEG = 1.2
 BLADE = 0.12
 # Fingers bend in these shares, by joint.
 FINGERS = (0.8, 1.1, 0.7)
-STANDING_ELBOW = 14.0
-STANDING_OUT = 7.0
+STANDING_ELBOW_DEG = 14.0
+STANDING_OUT_DEG = 7.0
 
 
 def trunk(rotations: FloatArray, skeleton: Skeleton, pace: Pace, phases: FloatArray,
@@ -74,8 +74,8 @@ def _set_arm(rotations: FloatArray, skeleton: Skeleton, pace: Pace, phases: Floa
     """Set one arm's rotations; it is furthest ahead at phase 0."""
     swing = lively * (pace.arm_middle + pace.arm_swing * np.cos(2 * np.pi * phases))
     later = 0.5 + 0.5 * np.cos(2 * np.pi * (phases - 0.06))
-    elbow = (1 - lively) * STANDING_ELBOW + lively * (pace.elbow + pace.elbow_swing * later)
-    out = (1 - lively) * STANDING_OUT + lively * pace.arms_out
+    elbow = (1 - lively) * STANDING_ELBOW_DEG + lively * (pace.elbow + pace.elbow_swing * later)
+    out = (1 - lively) * STANDING_OUT_DEG + lively * pace.arms_out
     blade = quaternions.multiply(chest, quaternions.from_euler("ZY", np.stack([
         sign * (-BLADE * (swing - pace.arm_middle * lively) + lively * pace.shoulders_back),
         -sign * lively * pace.shoulders_up], axis=-1)))

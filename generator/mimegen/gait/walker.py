@@ -13,10 +13,11 @@ from mimegen.gait.norms import GRAVITY, Norms, between, norms_of, runs_from
 KNOBS = ("gender", "weight", "nervous", "happy", "age", "fatigue", "intoxicated")
 # Knobs beyond this many standard deviations would break the body.
 MOST_Z = 6.0
-SLOWEST = 0.2
-FASTEST = 7.0
-CADENCES = (40.0, 260.0)
-STEP_LENGTHS = (0.15, 2.2)
+# What a walker may ask for.
+SLOWEST_M_S = 0.2
+FASTEST_M_S = 7.0
+CADENCES_PER_MIN = (40.0, 260.0)
+STEP_LENGTHS_M = (0.15, 2.2)
 Foot = tuple[Finite, ...]
 
 
@@ -135,11 +136,11 @@ class Walker:
         _known("manner", self.manner, manners())
         _known("style", self.style, affects())
         if self.speed is not None:
-            _within("speed", abs(self.speed), (SLOWEST, FASTEST), "m/s")
+            _within("speed", abs(self.speed), (SLOWEST_M_S, FASTEST_M_S), "m/s")
         if self.cadence is not None:
-            _within("cadence", self.cadence, CADENCES, "steps a minute")
+            _within("cadence", self.cadence, CADENCES_PER_MIN, "steps a minute")
         if self.step_length is not None:
-            _within("step length", self.step_length, STEP_LENGTHS, "m")
+            _within("step length", self.step_length, STEP_LENGTHS_M, "m")
         _within("phase", self.phase, (0.0, 1.0), "of the cycle")
         _within("slope", self.slope_deg, (-15.0, 15.0), "degrees")
         for name in KNOBS:
@@ -237,8 +238,8 @@ class Pace:
 
 
 # Of the standard skeleton, in metres.
-LEG = 0.9103
-STATURE = 1.7332
+LEG_M = 0.9103
+STATURE_M = 1.7332
 
 
 def pace_of(walker: Walker) -> Pace:
@@ -246,7 +247,7 @@ def pace_of(walker: Walker) -> Pace:
     manner = manners()[walker.manner]
     changes = _changes(walker, manner)
     speed, stride_s, norms, kind = _timing(walker, manner, changes)
-    pace = speed / (GRAVITY * LEG) ** 0.5
+    pace = speed / (GRAVITY * LEG_M) ** 0.5
     stance = min(max(norms.stance.at(speed) * changes.factor("stance"), 0.12), 0.8)
     return Pace(norms, manner, walker.manner, kind, speed, stride_s, pace, stance,
                 manner.backwards or (walker.speed or 0.0) < 0, walker.slope_deg,
@@ -295,10 +296,10 @@ def _timing(walker: Walker, manner: GaitManner,
     norms = norms_of(kind)
     usual = (speed or manner.speed or norms.speed) * (
         1.0 if speed else changes.factor("speed"))
-    step = usual / norms.strides_per_minute.at(usual, STATURE) * 30 * changes.factor(
+    step = usual / norms.strides_per_minute.at(usual, STATURE_M) * 30 * changes.factor(
         "step_length") / (changes.factor("cadence") if speed else 1.0)
     cadence = 60 * usual / step if speed else norms.strides_per_minute.at(
-        usual, STATURE) * 2 * changes.factor("cadence")
+        usual, STATURE_M) * 2 * changes.factor("cadence")
     if manner.steps is not None:
         step = manner.steps.tread_cm / 100
         cadence = 60 * usual / step

@@ -9,6 +9,7 @@ from mimegen.motion.quaternions import FloatArray
 
 # Arms move too much to be compared with a rest pose.
 LOOSE = ("Arm", "Hand")
+# Frames that are compared, and markers that a group needs to have a side.
 MOST_FRAMES = 200
 LEAST_MARKERS = 6
 MIRRORED_SHARE = 0.9

@@ -25,9 +25,11 @@ from mimegen.motion.quaternions import FloatArray
 CALIBRATION_FRAMES = 120
 TETHER = 0.1
 LOOSE_TETHER = 0.01
-COARSE_OUTLIER = 1.0
-OUTLIER = 0.06
-LEAST_SEEN = 0.5
+# A marker that misses its place by more counts for less: while the body is still sought, and then.
+COARSE_OUTLIER_M = 1.0
+OUTLIER_M = 0.06
+# Shares of markers: in the best frame of all, and, of that, where a motion begins and ends.
+LEAST_SEEN_SHARE = 0.5
 WHOLE_SHARE = 0.75
 # A joint counts as seen while this share of the markers that show it is.
 SEEN_SHARE = 0.5
@@ -37,7 +39,8 @@ HELD_FOOT = (0.3, 0.1, 0.1)
 BELIEVABLE = (0.3, 2.0)
 # A marker seen in less than this share of the frames shows nothing.
 NEVER_SEEN = 0.02
-BRIDGE_SIGMA = 0.15
+# How far joints and the root may be from where they are interpolated, one standard deviation.
+BRIDGE_SIGMA_RAD = 0.15
 BRIDGE_SIGMA_M = 0.05
 # A marker further off than this (metres) says that the fit of its frame has gone astray.
 ASTRAY = 0.08
@@ -110,7 +113,7 @@ def _covered(file: str, seen: FloatArray) -> slice:
     """Return the span between the first and the last frame that show the body nearly whole."""
     shares = np.isfinite(seen[..., 0]).mean(axis=1)
     enough = np.flatnonzero(shares >= WHOLE_SHARE * shares.max())
-    if len(enough) < 2 or shares.max() < LEAST_SEEN:
+    if len(enough) < 2 or shares.max() < LEAST_SEEN_SHARE:
         raise RequestError(f"{file}: shows the body nearly whole in {len(enough)} frames, at most"
                            f" {100 * shares.max():.0f} % of the markers at a time; expected a"
                            " trial with fewer gaps")
@@ -139,11 +142,11 @@ def _calibrated(file: str, seen: FloatArray, landmarks: Sequence[Landmark],
     pose = first_pose(skeleton, rig, landmarks, sample)
     springs = _springs(skeleton, len(sample), hidden)
     usual = rig.markers
-    pose = _head_up(skeleton, fitted(rig, sample, pose, springs, 12, COARSE_OUTLIER))
+    pose = _head_up(skeleton, fitted(rig, sample, pose, springs, 12, COARSE_OUTLIER_M))
     for turn in range(4):
         rig = _with_markers(rig, usual, landmarks, sample, pose)
         rig = replace(rig, markers=as_on_the_other_side(rig, landmarks))
-        pose = fitted(rig, sample, pose, springs, 4, OUTLIER if turn else 3 * OUTLIER)
+        pose = fitted(rig, sample, pose, springs, 4, OUTLIER_M if turn else 3 * OUTLIER_M)
     return skeleton, rig, _between(pose, picked, np.arange(len(seen)))
 
 
@@ -162,7 +165,7 @@ def _with_markers(rig: Rig, usual: FloatArray, landmarks: Sequence[Landmark], se
     places, turns, markers = placed(rig, pose)
     own = np.einsum("fmji,fmj->fmi", turns[:, rig.carriers], seen - places[:, rig.carriers])
     miss = np.linalg.norm(seen - markers, axis=-1)
-    weights = np.where(np.isfinite(miss), 1.0 / (1.0 + (miss / OUTLIER) ** 2), 0.0)
+    weights = np.where(np.isfinite(miss), 1.0 / (1.0 + (miss / OUTLIER_M) ** 2), 0.0)
     total = weights.sum(axis=0)[:, None]
     mean = np.einsum("fm,fmi->mi", weights, np.nan_to_num(own))
     tether = np.array([LOOSE_TETHER if mark.loose else TETHER for mark in landmarks])[:, None] \
@@ -198,7 +201,7 @@ def _between(pose: Pose, known: NDArray[np.intp], wanted: NDArray[np.intp]) -> P
 def _all_frames(rig: Rig, seen: FloatArray, pose: Pose,
                 springs: Springs) -> tuple[Pose, NDArray[np.bool_]]:
     """Return the poses of all frames, gaps bridged, and which joints (F, J) were bridged."""
-    pose = fitted(rig, seen, pose, springs, 4, OUTLIER)
+    pose = fitted(rig, seen, pose, springs, 4, OUTLIER_M)
     pose = _found_again(rig, seen, pose, springs)
     unseen = _unseen(rig, seen)
     touched = np.flatnonzero(unseen.any(axis=1))
@@ -208,7 +211,7 @@ def _all_frames(rig: Rig, seen: FloatArray, pose: Pose,
     kept = ~unseen[..., None]
     start = Pose(np.where(unseen[:, :1], bridged.roots, pose.roots),
                  np.where(kept, pose.rotations, bridged.rotations)).at(touched)
-    mended = fitted(rig, seen[touched], start, tied.at(touched), 6, 3 * OUTLIER)
+    mended = fitted(rig, seen[touched], start, tied.at(touched), 6, 3 * OUTLIER_M)
     pose.roots[touched], pose.rotations[touched] = mended.roots, mended.rotations
     return pose, unseen
 
@@ -228,7 +231,7 @@ def _bridges(pose: Pose, unseen: NDArray[np.bool_], springs: Springs) -> tuple[P
         bridge = _between(one, shown, np.arange(len(unseen)))
         gaps = unseen[:, joint]
         goal[gaps, joint] = bridge.rotations[gaps, 0]
-        pull[gaps, joint] = 1.0 / BRIDGE_SIGMA
+        pull[gaps, joint] = 1.0 / BRIDGE_SIGMA_RAD
         if joint == 0:
             roots[gaps], root_pull[gaps] = bridge.roots[gaps], 1.0 / BRIDGE_SIGMA_M
     bridged = Pose(roots, np.where(unseen[..., None], goal, springs.pose.rotations))
@@ -242,7 +245,7 @@ def _found_again(rig: Rig, seen: FloatArray, pose: Pose, springs: Springs) -> Po
     if not len(lost) or len(good) < 2:
         return pose
     start = _between(pose.at(good), good, lost)
-    for outlier in (COARSE_OUTLIER, OUTLIER):
+    for outlier in (COARSE_OUTLIER_M, OUTLIER_M):
         start = fitted(rig, seen[lost], start, springs.at(lost), 8, outlier)
     better = lost[_worst(rig, seen[lost], start) < _worst(rig, seen[lost], pose.at(lost))]
     inside = np.isin(lost, better)

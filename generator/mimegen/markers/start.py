@@ -11,6 +11,7 @@ from mimegen.markers.sets import Landmark
 from mimegen.motion import Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
 
+# Arms at the start of the fit, from the T pose: they hang, and elbows are bent a little.
 HANGING_DEG = 72.0
 BENT_DEG = 15.0
 # Upper before lower: the bone that turns, and the joint at its end.

@@ -14,22 +14,41 @@ from mimegen.motion.quaternions import FloatArray
 
 MOVING_PARTS = ("head", "left_hand", "right_hand", "left_forearm", "right_forearm", "left_foot",
                 "right_foot", "left_shin", "right_shin", "hips")
-# Standing people sway and breathe: below this speed (m/s) of the fastest part they rest. In fast
-# takes that is more, by a share of the take's own speed.
-LEAST_SPEED = 0.10
-MOST_SPEED = 0.25
-SHARE_OF_SPEED = 0.06
-SMOOTHING_S = 0.08
-# Rests at the ends that are longer are cut to what leads into the movement and out of it.
-IDLE_S = 0.6
-LEAD_S = 0.3
-T_POSE_S = 0.2
-T_POSE_SPEED = 0.5
-T_POSE_BY_S = 2.0
-ARMS_DOWN_WITHIN_S = 3.0
-SETTLED_WITHIN_S = 1.5
-REST_S = 1.0
-LEAST_SEGMENT_S = 1.0
+
+
+@dataclass(frozen=True)
+class TrimmingLimits:
+    """When a body rests, holds a T-pose or performs. Speeds are those of its fastest part.
+
+    Standing people sway and breathe, so below ``least_speed_m_s`` they rest. In fast takes the
+    limit is higher: ``share_of_speed`` of the take's own speed, up to ``most_speed_m_s``. Speeds
+    are smoothed over ``smoothing_s``.
+
+    A rest at an end of ``idle_s`` or more is cut to ``lead_s``. A T-pose is held for ``t_pose_s``
+    below ``t_pose_speed_m_s``, within ``t_pose_by_s`` of an end. Cut with it is what passes until
+    the arms are down, if that takes at most ``arms_down_within_s``, and until the body rests, if
+    that takes less than ``settled_within_s``.
+
+    Rests of ``rest_s`` split a take into segments; segments shorter than ``least_segment_s`` are
+    left out.
+    """
+
+    least_speed_m_s: float = 0.10
+    most_speed_m_s: float = 0.25
+    share_of_speed: float = 0.06
+    smoothing_s: float = 0.08
+    idle_s: float = 0.6
+    lead_s: float = 0.3
+    t_pose_s: float = 0.2
+    t_pose_speed_m_s: float = 0.5
+    t_pose_by_s: float = 2.0
+    arms_down_within_s: float = 3.0
+    settled_within_s: float = 1.5
+    rest_s: float = 1.0
+    least_segment_s: float = 1.0
+
+
+LIMITS = TrimmingLimits()
 
 
 @dataclass(frozen=True)
@@ -52,7 +71,7 @@ def trim_bounds(motion: Motion, roles: Mapping[str, str]) -> Span:
     first, at_start = _start(still, posed, down, motion.fps)
     cut, at_end = _start(still[::-1], posed[::-1], down[::-1], motion.fps)
     last = motion.frames - 1 - cut
-    if (last - first) / motion.fps < LEAST_SEGMENT_S / 2:
+    if (last - first) / motion.fps < LIMITS.least_segment_s / 2:
         return Span(0, motion.frames - 1)
     return Span(first, last, (*(f"{why} at the start" for why in at_start),
                               *(f"{why} at the end" for why in at_end)))
@@ -65,11 +84,12 @@ def segments(motion: Motion, roles: Mapping[str, str]) -> list[Span]:
     """
     whole = trim_bounds(motion, roles)
     still = _still(motion, roles)
-    moving = ~_runs(still, round(REST_S * motion.fps))
+    moving = ~_runs(still, round(LIMITS.rest_s * motion.fps))
     moving[: whole.first] = moving[whole.last + 1 :] = False
-    lead = round(LEAD_S * motion.fps)
+    lead = round(LIMITS.lead_s * motion.fps)
     found = [Span(max(whole.first, start - lead), min(whole.last, end - 1 + lead))
-             for start, end in spans(moving) if (end - start) / motion.fps >= LEAST_SEGMENT_S]
+             for start, end in spans(moving)
+             if (end - start) / motion.fps >= LIMITS.least_segment_s]
     return found or [whole]
 
 
@@ -81,14 +101,15 @@ def _places(motion: Motion, roles: Mapping[str, str], parts: tuple[str, ...]) ->
 
 def _fastest(motion: Motion, roles: Mapping[str, str]) -> FloatArray:
     """Return the speed (F,) in m/s of the fastest part of the body."""
-    moves = velocities(_places(motion, roles, MOVING_PARTS), motion.fps, SMOOTHING_S)
+    moves = velocities(_places(motion, roles, MOVING_PARTS), motion.fps, LIMITS.smoothing_s)
     return np.asarray(np.linalg.norm(moves, axis=2).max(axis=1))
 
 
 def _still(motion: Motion, roles: Mapping[str, str]) -> BoolArray:
     """Say (F,) when the whole body rests."""
     fastest = _fastest(motion, roles)
-    limit = np.clip(SHARE_OF_SPEED * np.percentile(fastest, 95), LEAST_SPEED, MOST_SPEED)
+    limit = np.clip(LIMITS.share_of_speed * np.percentile(fastest, 95),
+                    LIMITS.least_speed_m_s, LIMITS.most_speed_m_s)
     width = np.ones(max(1, round(0.1 * motion.fps)), dtype=bool)
     return np.asarray(binary_closing(fastest < limit, width) | (fastest < limit))
 
@@ -118,7 +139,8 @@ def _t_pose(motion: Motion, roles: Mapping[str, str]) -> BoolArray:
     left /= np.maximum(np.linalg.norm(left, axis=1, keepdims=True), 1e-9)
     out = np.sum(arms * np.stack([left, -left], axis=1), axis=2)
     level = (np.abs(arms[..., 2]) < 0.35).all(axis=1) & (np.abs(np.diff(arms[..., 2])[:, 0]) < 0.3)
-    return np.asarray((out > 0.85).all(axis=1) & level & (_fastest(motion, roles) < T_POSE_SPEED))
+    slow = _fastest(motion, roles) < LIMITS.t_pose_speed_m_s
+    return np.asarray((out > 0.85).all(axis=1) & level & slow)
 
 
 def _arms_down(motion: Motion, roles: Mapping[str, str]) -> BoolArray:
@@ -130,19 +152,19 @@ def _start(still: BoolArray, posed: BoolArray, down: BoolArray,
            fps: float) -> tuple[int, list[str]]:
     """Return the first frame of the performance, and what was before it."""
     first, reasons = 0, []
-    held = _runs(posed, round(T_POSE_S * fps))
-    if held[: round(T_POSE_BY_S * fps) + 1].any():
+    held = _runs(posed, round(LIMITS.t_pose_s * fps))
+    if held[: round(LIMITS.t_pose_by_s * fps) + 1].any():
         begin = int(np.argmax(held))
         end = begin + int(np.argmin(np.append(held[begin:], False)))
-        lowered = np.flatnonzero(down[end : end + round(ARMS_DOWN_WITHIN_S * fps)])
+        lowered = np.flatnonzero(down[end : end + round(LIMITS.arms_down_within_s * fps)])
         first = min(end + (int(lowered[0]) if len(lowered) else 0), len(still) - 1)
         reasons.append(f"a T-pose of {(end - begin) / fps:.1f} s")
         # Then people stand for a moment before they begin.
-        settled = np.flatnonzero(_runs(still, round(IDLE_S * fps))[first:])
-        if len(settled) and settled[0] < SETTLED_WITHIN_S * fps:
+        settled = np.flatnonzero(_runs(still, round(LIMITS.idle_s * fps))[first:])
+        if len(settled) and settled[0] < LIMITS.settled_within_s * fps:
             first += int(settled[0])
     resting = int(np.argmin(np.append(still[first:], False)))
-    if resting >= IDLE_S * fps:
-        first += resting - round(LEAD_S * fps)
+    if resting >= LIMITS.idle_s * fps:
+        first += resting - round(LIMITS.lead_s * fps)
         reasons.append(f"{resting / fps:.1f} s of rest")
     return first, reasons

@@ -19,6 +19,7 @@ from mimegen.shots.skinning import BodySkin, body_skin, joint_columns
 REACH = 1.75
 REACH_SLACK_M = 0.02
 REACH_QUANTILE = 0.4
+# Frames, and sides from which they are seen, by which a body's depth is measured.
 _REACH_POSES = 4
 _REACH_SIDES = 8
 

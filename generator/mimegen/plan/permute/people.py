@@ -21,6 +21,7 @@ KINDS = ("hair", "beard", "top", "over", "legs", "head", "glasses", "pattern")
 TOPS = ("top", "dress")
 LEGS = ("trousers", "skirt", "dress")
 HEADS = ("cap", "headscarf")
+# Sleeves and trouser legs longer than these shares of the limb count as long.
 SLEEVES = 0.6
 LEG = 0.8
 # From linear sRGB to XYZ relative to D65's white (IEC 61966-2-1).

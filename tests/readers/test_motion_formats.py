@@ -113,7 +113,7 @@ def test_samples_are_read_as_what_they_are(tmp_path, name, kind, fps, up):
 
 @WITH_SAMPLES
 @pytest.mark.parametrize(("name", "said"), [
-    ("motive_sample_optitrack_take.csv", "holds 4 rigid bodies and no skeleton"),
+    ("motive_sample_optitrack_take.csv", "holds 4 rigid bodies but no skeleton"),
     ("opensim_blanks_for_missing.trc", "shows the body nearly whole in 1 frames")])
 def test_what_shows_no_whole_person_is_refused(name, said):
     with pytest.raises(RequestError, match=said) as refused:
@@ -165,7 +165,7 @@ def test_two_people_of_a_camera_are_told_apart(cameras, tmp_path):
 @pytest.mark.parametrize(("name", "content", "said"), [
     ("a.trc", "PathFileType\t4\n\n", "line 4"),
     ("a.json", "{", "is not JSON"), ("a.json", "[1, 2, 3]", "a frame contains no joints|joints"),
-    ("a.json", '{"frames": []}', "holds no frames"), ("a.skeleton", "x\n", "the number of frames"),
+    ("a.json", '{"frames": []}', "contains no frames"), ("a.skeleton", "x\n", "the number of frames"),
     ("a.skeleton", "5\n1\n", "more than it has lines"), ("a.csv", "a,b\n1,2\n3,4\n", "0 columns"),
     ("a.mvnx", "<mvnx><frame type='normal'></frame></mvnx>", "not a complete MVNX"),
     ("a.mvnx", "<mvnx>", "not a complete MVNX")])

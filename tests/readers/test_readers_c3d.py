@@ -288,7 +288,7 @@ def test_prefixes_go_and_what_is_no_marker_is_left_out(samples):
     assert "LASI" in points.labels and not any(":" in label for label in points.labels)
     assert not any("Angles" in label or label.startswith("PEL") for label in points.labels)
     assert any("axes of segments" in note for note in points.notes)
-    assert any("no places" in note for note in points.notes)
+    assert any("not positions" in note for note in points.notes)
     assert any("without a label" in note for note in read_points(
         samples / "c3d" / "pycgm_ROM_Sample_Static.c3d").notes)
 

@@ -51,7 +51,7 @@ def test_the_vertical_that_a_file_states_is_taken(tmp_path, screen, axis):
 @pytest.mark.parametrize("screen", [None, ("", ""), ("+X", "up"), ("+Z", "-Z"), ("9", "+ZZ")])
 def test_a_vertical_that_is_none_is_guessed(tmp_path, screen):
     path = write_c3d(tmp_path / "lying.c3d", [f"P{n}" for n in range(14)], LYING, screen=screen)
-    assert "stands still" in read_points(path).up_source
+    assert "stand still" in read_points(path).up_source
 
 
 def standing(axis):

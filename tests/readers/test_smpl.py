@@ -261,5 +261,5 @@ def test_a_model_file_gives_the_true_bones(tmp_path):
     shin = np.linalg.norm(skeleton.offsets[skeleton.index["left_ankle"]])
     average = np.linalg.norm(body.rest[7] - body.rest[4])
     assert shin == pytest.approx(1.1 * average + 0.1, abs=0.002)
-    with pytest.raises(RequestError, match="no model of SMPL"):
+    with pytest.raises(RequestError, match="not a model of SMPL"):
         read_motion(path, ReadOptions(smpl_model=path))

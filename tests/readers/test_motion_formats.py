@@ -165,7 +165,8 @@ def test_two_people_of_a_camera_are_told_apart(cameras, tmp_path):
 @pytest.mark.parametrize(("name", "content", "said"), [
     ("a.trc", "PathFileType\t4\n\n", "line 4"),
     ("a.json", "{", "is not JSON"), ("a.json", "[1, 2, 3]", "a frame contains no joints|joints"),
-    ("a.json", '{"frames": []}', "contains no frames"), ("a.skeleton", "x\n", "the number of frames"),
+    ("a.json", '{"frames": []}', "contains no frames"),
+    ("a.skeleton", "x\n", "the number of frames"),
     ("a.skeleton", "5\n1\n", "more than it has lines"), ("a.csv", "a,b\n1,2\n3,4\n", "0 columns"),
     ("a.mvnx", "<mvnx><frame type='normal'></frame></mvnx>", "not a complete MVNX"),
     ("a.mvnx", "<mvnx>", "not a complete MVNX")])

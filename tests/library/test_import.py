@@ -61,6 +61,7 @@ def test_a_new_action(jump: Path, tmp_path: Path) -> None:
     assert take.sources(30)[0][0].frames == 654 - reading["motion_first_frame"]
 
 
+@pytest.mark.slow
 def test_a_take_of_a_known_action_comes_first(jump: Path, tmp_path: Path) -> None:
     assert imported(jump, tmp_path, "shadow boxing", "--take", "Mine 1", "--trim",
                     "none").exit_code == 0
@@ -73,6 +74,7 @@ def test_a_take_of_a_known_action_comes_first(jump: Path, tmp_path: Path) -> Non
         (row["take"], row["action"], row["file"]) for row in listed]
 
 
+@pytest.mark.slow
 def test_nothing_is_overwritten_or_left_half_done(jump: Path, tmp_path: Path,
                                                   monkeypatch: pytest.MonkeyPatch) -> None:
     assert imported(jump, tmp_path, "boxing").exit_code == 0
@@ -93,6 +95,7 @@ def test_nothing_is_overwritten_or_left_half_done(jump: Path, tmp_path: Path,
     assert [file.name for file in (tmp_path / "mocap").iterdir()] == ["boxing"]
 
 
+@pytest.mark.slow
 def test_an_action_has_the_group_that_is_given_and_no_other(jump: Path, tmp_path: Path) -> None:
     none = imported(jump, tmp_path, "yodelling")
     assert none.exit_code == 0 and "yodelling has no semantic group" in none.stdout
@@ -120,6 +123,7 @@ def test_an_old_group_that_nobody_gave_is_none(jump: Path, tmp_path: Path) -> No
     assert misleading(Catalogue.with_libraries((tmp_path,)), "yodelling", "jump") == ()
 
 
+@pytest.mark.slow
 def test_a_take_is_replaced_whole(jump: Path, samples: Path, tmp_path: Path,
                                   monkeypatch: pytest.MonkeyPatch) -> None:
     mapping = tmp_path / "roles.yaml"
@@ -159,6 +163,7 @@ def test_what_is_no_import_of_the_library_is_not_replaced(jump: Path, tmp_path: 
     assert not files_of(tmp_path)
 
 
+@pytest.mark.slow
 def test_parts_of_an_earlier_import_go_with_it(jump: Path, tmp_path: Path,
                                                monkeypatch: pytest.MonkeyPatch) -> None:
     spans = [Span(10, 200), Span(250, 400), Span(420, 600)]
@@ -184,6 +189,7 @@ def test_long_takes_become_several(samples: Path, tmp_path: Path,
     assert (second["motion_first_frame"], second["motion_last_frame"]) == (250, 600)
 
 
+@pytest.mark.slow
 def test_acclaim_files_bring_their_skeleton_and_mapping(samples: Path, tmp_path: Path) -> None:
     mapping = tmp_path / "roles.yaml"
     mapping.write_text("left_toe: null\n")
@@ -267,6 +273,7 @@ def test_takes_without_an_action_are_pointed_out(jump: Path, tmp_path: Path) -> 
         _ = Catalogue.with_libraries((tmp_path,)).actions
 
 
+@pytest.mark.slow
 def test_a_slip_of_the_pen_makes_a_new_action_and_says_so(jump: Path, tmp_path: Path) -> None:
     near = imported(jump, tmp_path, "boxng")
     assert near.exit_code == 0 and "did you mean boxing?" in near.stdout
@@ -279,6 +286,7 @@ def table(folder: Path, text: str, *arguments: object) -> Result:
     return invoke("import", "--table", file, "--library", folder / "mine", *arguments)
 
 
+@pytest.mark.slow
 def test_a_table_imports_its_good_rows_and_names_the_bad_ones(jump: Path, tmp_path: Path) -> None:
     shutil.copy(jump, tmp_path / "jump.bvh")
     text = ("file,action,label,group,aligned,licence,take,trim\n"
@@ -314,6 +322,7 @@ def test_a_table_imports_its_good_rows_and_names_the_bad_ones(jump: Path, tmp_pa
     assert table(tmp_path, text).stdout.endswith("0 rows imported, 10 failed\n")
 
 
+@pytest.mark.slow
 def test_a_table_gives_rates_and_says_a_note_once(jump: Path, tmp_path: Path) -> None:
     for name in ("a.bvh", "b.bvh"):
         shutil.copy(jump, tmp_path / name)

@@ -62,6 +62,7 @@ def test_shares_add_up():
     assert share([]) == "not asked"
 
 
+@pytest.mark.slow
 def test_telling_moments_are_in_order_and_differ():
     score = read_score(data_folder() / "mocap" / "boxing" / "boxing.score.yaml")
     motion = perform_scene(score, 0, 15.0)[0]
@@ -72,6 +73,7 @@ def test_telling_moments_are_in_order_and_differ():
     assert apart[np.triu_indices(5, 1)].min() > 0.15
 
 
+@pytest.mark.slow
 def test_who_travels_is_shown_on_the_spot():
     score = read_score(data_folder() / "mocap" / "boxing" / "boxing.score.yaml")
     motion = perform_scene(score, 0, 15.0)[0]

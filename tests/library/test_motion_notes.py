@@ -52,6 +52,7 @@ def test_a_take_has_them_for_its_rows_and_its_partners(notes: list[str], tmp_pat
             if placement in line] == [True]
 
 
+@pytest.mark.slow
 def test_retarget_prints_and_reports_them(notes: list[str], tmp_path: Path) -> None:
     done = invoke("retarget", MIRRORED, "--character", "man", "--report", tmp_path / "r.json")
     assert done.exit_code == 0 and f"note: {notes[0]}" in done.stdout
@@ -100,6 +101,7 @@ def test_mirrored_markers_are_told(turn: tuple[float, ...], noise: float, axis: 
     assert are_mirrored(landmarks, seen * flip)
 
 
+@pytest.mark.slow
 def test_a_mirrored_c3d_is_mirrored_back(samples: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = samples / "c3d" / "cmu_02_01.c3d"
     true = read_motion(file)

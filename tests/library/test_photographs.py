@@ -74,6 +74,7 @@ def photo_of(image: Image.Image, focal: float | None = None) -> Photo:
 
 # ---------------------------------------------------------------- its camera
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("pitch", "lens", "yaw", "told"), [
     (8.0, 28.0, 33.0, False), (-4.0, 24.0, 20.0, True), (15.0, 35.0, 5.0, True)])
 def test_the_camera_of_a_room_is_found(pitch, lens, yaw, told):
@@ -85,6 +86,7 @@ def test_the_camera_of_a_room_is_found(pitch, lens, yaw, told):
     assert guess.view.lines > 25
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not opengl_is_here(), reason="there is no OpenGL here")
 def test_the_camera_of_a_photographed_set_is_found(tmp_path):
     """The set is rendered as if by somebody who stands in it; only its pixels are told."""
@@ -113,6 +115,7 @@ def test_the_end_of_the_sea_is_a_horizon():
     assert "level edge" in guess.reasons[0]
 
 
+@pytest.mark.slow
 def test_a_leaning_photograph_is_refused_unless_its_horizon_is_said():
     camera = turned(camera_at((0.0, -4.0, 1.7), 8.0, 28.0, 900, 600), 33.0)
     leaning = room(camera).rotate(5, Image.Resampling.BICUBIC).crop((60, 60, 840, 540))
@@ -222,6 +225,7 @@ def test_a_wrong_ending_does_not_matter(tmp_path):
     assert open_photo(wrong).image.size == (640, 400)
 
 
+@pytest.mark.slow
 def test_a_huge_photograph_is_made_smaller(tmp_path):
     path = tmp_path / "huge.png"
     Image.new("L", (9100, 7000), 90).save(path)
@@ -273,6 +277,7 @@ def added(folder: Path, photo: Path, *options: str) -> Any:
                    "--library", folder / "mine", "--picture", folder / "guess.png", *options)
 
 
+@pytest.mark.slow
 def test_a_photograph_comes_into_the_library(tmp_path):
     camera = turned(camera_at((0.0, -4.0, 1.7), 8.0, 28.0, 900, 600), 33.0)
     photo = with_exif(room(camera), tmp_path / "room.jpg", **{"0xA405": 28})
@@ -297,6 +302,7 @@ def test_a_photograph_comes_into_the_library(tmp_path):
     assert "already exists" in again.stderr
 
 
+@pytest.mark.slow
 def test_a_panorama_comes_into_the_library(tmp_path):
     photo = tmp_path / "around.png"
     stripes(1200, 600).save(photo)
@@ -335,6 +341,7 @@ def test_what_cannot_be_added_is_refused_in_one_line(tmp_path, words, said):
     assert not (tmp_path / "mine").exists()
 
 
+@pytest.mark.slow
 def test_a_name_that_comes_with_mimegen_is_said_to_mean_yours(tmp_path):
     stripes().save(tmp_path / "gym.png")
     done = added(tmp_path, tmp_path / "gym.png", "--yes", "--horizon", "0.5", "--name", "gym")

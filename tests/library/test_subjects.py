@@ -25,6 +25,7 @@ def taken(file, subject=None):
                      options=ReadOptions(subject=subject))
 
 
+@pytest.mark.slow
 def test_two_people_of_one_file_are_partners_where_they_stood(two):
     take = taken(two)
     assert take.performers == 2 and take.files == (two, two)
@@ -42,6 +43,7 @@ def test_one_subject_is_a_take_of_one_with_a_key_and_a_version_of_its_own(two):
     assert takes[1].reading()["motion_subject"] == "Viktor"
 
 
+@pytest.mark.slow
 def test_an_imported_take_is_of_the_subject_that_was_named(two, tmp_path):
     library = tmp_path / "mine"
     request = ImportRequest(two, "Swaying", library, None, (), None, None, "CC0-1.0", "a test",
@@ -55,6 +57,7 @@ def test_an_imported_take_is_of_the_subject_that_was_named(two, tmp_path):
                                   "a test", False, ReadOptions()))
 
 
+@pytest.mark.slow
 def test_inspect_names_the_subjects(two):
     both = json.loads(invoked("inspect", two, "--json").stdout)
     assert both["subjects"] == ["Derrick", "Viktor"]
@@ -71,6 +74,7 @@ def test_raw_markers_of_both_or_of_one_are_shown(two, tmp_path):
         assert f"{dots} dots" in done.stdout
 
 
+@pytest.mark.slow
 def test_both_are_retargeted_and_reported(two, tmp_path):
     report = tmp_path / "report.json"
     done = invoked("retarget", two, "--character", "man", "--report", report)

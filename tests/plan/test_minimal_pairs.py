@@ -35,6 +35,7 @@ def drawn(factor: str, count: int = 4, seed: int = 1, actions: str = "") -> list
                     ("config=draft",), count, seed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("factor", FACTORS)
 def test_the_halves_of_a_pair_differ_in_their_factor_alone(factor: str) -> None:
     made = drawn(factor)
@@ -48,11 +49,13 @@ def test_the_halves_of_a_pair_differ_in_their_factor_alone(factor: str) -> None:
     assert {one.pair.factor for one in made if one.pair} == {factor}
 
 
+@pytest.mark.slow
 def test_the_first_pairs_do_not_depend_on_their_number_and_seeds_draw_others() -> None:
     assert drawn("mirror", 2) == drawn("mirror", 4)[:4]
     assert drawn("mirror", 2, seed=2) != drawn("mirror", 2)
 
 
+@pytest.mark.slow
 def test_every_half_can_be_planned(tmp_path: Path) -> None:
     spec = tmp_path / "SPEC.jsonl"
     made = [one for factor in FACTORS for one in drawn(factor, 1)]
@@ -69,6 +72,7 @@ def test_what_suits_no_take_is_refused() -> None:
         parse_factors("sped")
 
 
+@pytest.mark.slow
 def test_the_command_writes_pairs_and_a_commitment(tmp_path: Path) -> None:
     done = invoke("pairs", "--factors", "speed,angle", "--count", 2, "--actions", ACTIONS,
                   "--out", tmp_path / "SPEC.jsonl")

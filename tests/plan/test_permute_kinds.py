@@ -50,6 +50,7 @@ def test_cues_are_drawn_in_the_manners_that_they_can_have(tmp_path: Path) -> Non
     assert refused.exit_code == 2 and "--actions cues" in refused.output
 
 
+@pytest.mark.slow
 def test_what_differs_in_a_fault_s_amount_alone_has_an_expected_order(tmp_path: Path) -> None:
     done = permute("--actions", "boxing,archery", "--axes", "fault_amount", "--fix", "fault=float",
                    "--design", "full", "--out", tmp_path / "s.jsonl")
@@ -81,6 +82,7 @@ def test_dots_are_drawn_with_faults_of_the_motion_alone() -> None:
     assert {fault_kinds()[one.fault or ""].acts_on for one in found} == {"motion"}
 
 
+@pytest.mark.slow
 def test_a_background_misleads_by_rule_where_one_asks() -> None:
     """From another semantic group, where nothing of the same labels belongs, on like ground."""
     own = drawn(20, fixes=("background=misaligned",))
@@ -99,6 +101,7 @@ def test_a_background_misleads_by_rule_where_one_asks() -> None:
             for one in both} == {True, False}
 
 
+@pytest.mark.slow
 def test_what_misleads_is_no_place_of_the_action_or_its_kind() -> None:
     for action, entry in CATALOGUE.actions.items():
         for take in entry.takes:

@@ -99,6 +99,7 @@ CHANGES: list[dict[str, Any]] = [
 ]
 
 
+@pytest.mark.slow
 def test_a_places_seed_is_the_clips_background() -> None:
     court = {"background_kind": "named", "background": "basketball_court"}
     plain, drawn = clip_of(declared(**court)), clip_of(declared(**court, set_seed=7))
@@ -168,6 +169,7 @@ def test_a_mirrored_performance_is_what_mimes_camera_would_see_in_a_mirror() -> 
     assert swapped.motion.global_pose.positions[:, right] == pytest.approx(image, abs=0.01)
 
 
+@pytest.mark.slow
 def test_a_body_with_uneven_sides_is_not_mirrored() -> None:
     body = capsule_character()
     skeleton = body.skeleton
@@ -182,6 +184,7 @@ def test_a_body_with_uneven_sides_is_not_mirrored() -> None:
         mirrored_scene((Performance(lame, motion),))
 
 
+@pytest.mark.slow
 def test_a_faster_take_is_shorter_and_passes_the_same_poses() -> None:
     take = library_take(CATALOGUE.action("boxing"), None, 3)
     assert isinstance(take, ScoreTake)
@@ -270,6 +273,7 @@ def test_plan_takes_specifications_and_nothing_beside_them(tmp_path: Path) -> No
     assert done.exit_code == 2 and "two engines" in done.output
 
 
+@pytest.mark.slow
 def test_dots_of_a_specification_are_made_and_verified(tmp_path: Path) -> None:
     spec = spec_of(tmp_path, declared(display="pointlight", tempo=1.2, mirror=True, azimuth=-9))
     out, runner = tmp_path / "out", CliRunner()
@@ -329,6 +333,7 @@ def test_what_cannot_be_altered_so_is_refused(arguments: tuple[str, ...], said: 
     assert done.exit_code == 2 and said in done.output
 
 
+@pytest.mark.slow
 def test_altered_and_declared_clips_are_made_again_as_they_were(tmp_path: Path) -> None:
     shipped = yaml.safe_load((data_folder() / "render_configs" / "draft.yaml").read_text())
     config, out = tmp_path / "tiny.yaml", tmp_path / "out"

@@ -55,6 +55,7 @@ def test_outdoors_the_sun_stays_and_indoors_lamps_light_from_above(beach, gym):
     assert np.array(hall.lamps.color) @ LUMINANCE == pytest.approx(1, abs=0.01)
 
 
+@pytest.mark.slow
 def test_a_set_of_twice_the_light_lights_twice_as_much(beach):
     once = read_background(data_folder() / "backgrounds" / "beach.yaml").set
     assert once is not None
@@ -65,6 +66,7 @@ def test_a_set_of_twice_the_light_lights_twice_as_much(beach):
     assert two.sky_strength == pytest.approx(2 * one.sky_strength, abs=0.02)
 
 
+@pytest.mark.slow
 def test_what_lies_around_throws_its_color_on_who_stands_there(beach):
     grass, sand = of_set("soccer_field").light, beach.light
     assert grass.ground_color is not None and sand.ground_color is not None

@@ -199,6 +199,7 @@ def test_what_does_not_fit_the_dots_is_said(values: dict[str, object], hint: str
         make_stimulus(scene(shown), shown)
 
 
+@pytest.mark.slow
 @given(st.one_of(st.text(max_size=20), st.builds(
     "{}{}{}".format, st.sampled_from(sorted(MANIPULATIONS)), st.sampled_from(["=", "/", "/count="]),
     st.text(max_size=8))))

@@ -114,6 +114,7 @@ def test_the_first_surface_is_that_of_a_ray_through_every_triangle(
         assert found[dot] == pytest.approx(points[dot, 2] - reach[hit].max(), abs=1e-6)
 
 
+@pytest.mark.slow
 def test_a_filmed_figure_hides_the_far_side_and_shows_the_near_one(
         performed: tuple[Performance, Any]) -> None:
     shown = changed(read_display("johansson"), fps=12.0, azimuth_deg=138.0, width=128, height=128)
@@ -128,6 +129,7 @@ def test_a_filmed_figure_hides_the_far_side_and_shows_the_near_one(
         "right_shoulder"] > 0.9
 
 
+@pytest.mark.slow
 def test_silhouettes_hold_the_dots_and_sticks_join_them(performed: tuple[Performance, Any]) -> None:
     shown = Display(name="t", description="", width=128, height=128, fps=4, azimuth_deg=48)
     dots = make_stimulus(performed[1], shown).dots
@@ -140,6 +142,7 @@ def test_silhouettes_hold_the_dots_and_sticks_join_them(performed: tuple[Perform
         assert (0.05 if style == "silhouette" else 0.01) < np.mean(areas) < 0.3
 
 
+@pytest.mark.slow
 def test_a_folder_gets_everything_and_everything_agrees(tmp_path: Path) -> None:
     out = tmp_path / "out"
     done = invoke("pointlight", "--action", "basketball", "--display", "actpld", "-m", "inverted",
@@ -180,6 +183,7 @@ def test_a_folder_gets_everything_and_everything_agrees(tmp_path: Path) -> None:
     assert isinstance(animation, GifImageFile) and animation.n_frames == row["frames"]
 
 
+@pytest.mark.slow
 def test_a_row_says_what_a_paper_must_report(tmp_path: Path) -> None:
     done = invoke("pointlight", "--action", "boxing", "--out", tmp_path / "b.csv",
                   "--dots", "troje", "-m", "scrambled", "-m", "masked/density=1", "-m", "reversed",
@@ -199,6 +203,7 @@ def test_a_row_says_what_a_paper_must_report(tmp_path: Path) -> None:
         assert key in row
 
 
+@pytest.mark.slow
 def test_the_same_command_writes_the_same_bytes(tmp_path: Path) -> None:
     for name in ("a", "b"):
         invoke("pointlight", "--action", "basketball", "--size", "128x128", "--duration", 0.5,
@@ -253,6 +258,7 @@ def test_raw_markers_and_two_performers_from_real_files(samples: Path, tmp_path:
     assert apart.min() < 0.45 < 1.5 < apart[0]
 
 
+@pytest.mark.slow
 def test_displays_belong_to_the_matrix(tiny_config: Path, tmp_path: Path) -> None:
     def render(variants: str) -> Result:
         return invoke("render", "--action", "basketball", "--config", tiny_config,
@@ -311,6 +317,7 @@ def test_lights_are_spheres_that_follow_the_dots(performed: tuple[Performance, A
     assert parse_variants("lights+black@0", {"man"}, {"black"})[0].character == "lights"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", ["pointlight:silhouette@90", "pointlight:scrambled@0"])
 def test_a_worker_makes_the_same_display_as_this_process(variant: str, tmp_path: Path) -> None:
     """From bodies that the store has, sent as JSON."""
@@ -334,6 +341,7 @@ def test_a_worker_makes_the_same_display_as_this_process(variant: str, tmp_path:
     assert row.take == take.name and row.avatar == "man" and row.dots_from == "character"
 
 
+@pytest.mark.slow
 def test_files_of_one_name_keep_rows_of_their_own(tmp_path: Path) -> None:
     for ending in ("csv", "gif", "csv"):
         done = invoke("pointlight", "--action", "boxing", "--out", tmp_path / f"x.{ending}",

@@ -93,6 +93,7 @@ def test_kit_is_told_by_its_joints_and_read_in_millimetres(tmp_path):
     assert (recording.format, recording.unit, recording.motion.fps) == ("KIT-ML", 0.001, 12.5)
 
 
+@pytest.mark.slow
 @WITH_SAMPLES
 @pytest.mark.parametrize(("name", "kind", "fps", "up"), [
     ("kimodo_soma_01_single_text_prompt.npz", "Kimodo", 30.0, "Y"),
@@ -208,6 +209,7 @@ def damaged(rng: random.Random, data: bytes) -> bytes:
     return bytes(changed)
 
 
+@pytest.mark.slow
 def test_damaged_files_are_read_or_refused_in_one_line(tmp_path):
     rng = random.Random(41)
     for file in made_files(tmp_path):

@@ -113,6 +113,7 @@ def test_torch_storages_are_bounded(tmp_path, monkeypatch):
     assert program < 0 or data[program:program + 1] == b"M"
 
 
+@pytest.mark.slow
 def test_a_bomb_is_refused(tmp_path):
     path = tmp_path / "bomb.pkl"
     path.write_bytes(zlib.compress(bytes(600 * 2**20), 1))

@@ -59,6 +59,7 @@ def test_a_left_handed_file_is_mirrored_back(tmp_path: Path, axis: str) -> None:
     assert places(found) == pytest.approx(places(true), abs=1e-5)
 
 
+@pytest.mark.slow
 def test_samples_are_told_from_their_mirror_images(samples: Path,
                                                    monkeypatch: pytest.MonkeyPatch) -> None:
     """Nine of ten at least, of real files of many systems, and no true one is taken for one."""

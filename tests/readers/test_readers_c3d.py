@@ -102,6 +102,7 @@ def test_samples_that_cannot_be_solved_are_refused_with_the_reason(samples, name
     assert "\n" not in str(refusal.value)
 
 
+@pytest.mark.slow
 def test_a_trial_of_the_upper_body_alone_stands_on_legs_and_says_so(samples):
     """Somebody in a wheelchair, 3 m in 4 s."""
     recording = read_motion(samples / "c3d" / f"{UPPER_BODY}.c3d")
@@ -114,6 +115,7 @@ def test_a_trial_of_the_upper_body_alone_stands_on_legs_and_says_so(samples):
     assert np.all(body[:, 2] > 1.4) and np.ptp(places[:, index["LeftFoot"], 2]) < 0.03
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("turn", [[0, 1, 2], [2, 0, 1], [1, 2, 0]])
 def test_an_upper_body_alone_stands_up_whatever_axis_was_vertical(tmp_path, turn):
     """Its waving hands rest longer than anything else, above the head."""
@@ -212,6 +214,7 @@ def test_two_people_in_one_file_are_not_mixed(two_people):
         read_motion(two_people)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("subject", "height"), [("Derrick", 1.0), ("viktor", 0.9)])
 def test_a_subject_is_read_alone_where_it_stood(two_people, subject, height):
     recording = read_motion(two_people, ReadOptions(subject=subject))
@@ -242,6 +245,7 @@ def test_only_marker_files_hold_subjects(samples):
         read_motion(samples / "bvh" / "cmu_18_01.bvh", ReadOptions(subject="Ann"))
 
 
+@pytest.mark.slow
 def test_a_marker_set_is_found_among_eight_times_as_many_other_labels(samples, tmp_path):
     """As CMU's own files have them: computed joints, and tracks of nobody knows what."""
     raw = decoding.read_trajectories(samples / "c3d" / "cmu_02_01.c3d")
@@ -273,6 +277,7 @@ def test_points_of_a_file_without_labels_are_numbered(tmp_path, left_out):
         read_motion(path)
 
 
+@pytest.mark.slow
 def test_what_was_out_of_sight_is_told_to_the_frame(tmp_path):
     places = markers(PLUG_IN_GAIT, exercise()).copy()
     arm = [PLUG_IN_GAIT.index(n) for n in ("LELB", "LFRM", "LWRA", "LWRB", "LFIN")]
@@ -343,6 +348,7 @@ def test_points_stand_up_whatever_axis_was_vertical(tmp_path, turn):
     assert np.allclose(points.positions[..., 2], person()[..., 2] / 1000, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_five_thousand_frames_are_read_whole(tmp_path):
     places = np.tile(person(20), (250, 5, 1))
     path = write_c3d(tmp_path / "long.c3d", [f"M{n}" for n in range(60)], places, unit="mm")

@@ -28,6 +28,7 @@ def node(document, name):
     return next(one for one in document["nodes"] if one.get("name") == name)
 
 
+@pytest.mark.slow
 def test_an_animated_tree_of_nodes_is_a_skeleton():
     recording = read_motion(WITHOUT_SKIN)
     assert (recording.motion.frames, recording.motion.fps) == (24, 30.0)
@@ -35,6 +36,7 @@ def test_an_animated_tree_of_nodes_is_a_skeleton():
     assert any("no skin" in note for note in recording.notes)
 
 
+@pytest.mark.slow
 def test_the_tree_is_found_in_text_with_its_buffer_beside(tmp_path):
     document, buffer = glb_files.parts_of(WITHOUT_SKIN)
     (tmp_path / "a b.bin").write_bytes(buffer)
@@ -87,6 +89,7 @@ def test_damaged_json_is_left_to_blender(tmp_path_factory, data):
     assert with_bones(path, folder).suffix == ".glb"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("needed", "advice"), [
     ("EXT_meshopt_compression", r"meshoptimizer.*gltf-transform/cli copy.*gltfpack"),
     ("KHR_meshopt_compression", r"meshoptimizer.*gltf-transform/cli copy"),
@@ -179,6 +182,7 @@ def test_mirrored_bones_turn_as_their_mirror_images_do():
     assert np.allclose(np.abs(np.sum(plain * mirrored, axis=-1)), 1.0)
 
 
+@pytest.mark.slow
 def test_a_bone_without_size_in_a_file(tmp_path):
     document, buffer = glb_files.parts_of(WITHOUT_SKIN)
     channels = {(document["nodes"][c["target"]["node"]]["name"], c["target"]["path"]): c["sampler"]

@@ -157,6 +157,7 @@ def test_encodings_of_chinese_names(read, encoding):
     assert any("not UTF-8" in note for note in found.notes)
 
 
+@pytest.mark.slow
 @given(st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1),
        st.sampled_from(ENCODINGS[:4]))
 @settings(max_examples=examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -182,6 +183,7 @@ def test_acclaim_files_of_other_encodings_and_commas(tmp_path, encoding):
     assert not any("assumed" in note for note in found.notes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("factor", [0.001, 0.01, 0.1, 10.0, 100.0, 1000.0])
 def test_a_root_in_another_unit_is_brought_to_that_of_the_bones(samples, name, factor):
@@ -202,6 +204,7 @@ def test_a_root_elsewhere_is_in_the_same_unit(samples, name):
         assert in_one_unit(moved)[1] == ()
 
 
+@pytest.mark.slow
 def test_the_given_rate_is_stored_with_an_imported_take(tmp_path):
     file = tmp_path / "walk.bvh"
     file.write_text(PLAIN.replace("0.0333333", "0"))

@@ -64,6 +64,7 @@ def moving(body: Skeleton) -> Motion:
     return Motion(body, 30.0, np.zeros((60, 3)), quaternions.normalise(turns + UPRIGHT))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tree", [chain, broom, comb, twigs])
 def test_large_trees_that_are_no_person_are_refused_soon(tree: Callable[[], Tree]) -> None:
     body = skeleton(*tree())
@@ -102,6 +103,7 @@ def test_chains_below_a_hand_are_no_fingers() -> None:
         fingers_by_shape(places, children, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [900, 3000])
 def test_a_file_with_a_long_chain_is_read_or_refused_soon(tmp_path, count: int) -> None:
     joint = "JOINT tail{} {{ OFFSET 0 0 1 CHANNELS 3 Zrotation Xrotation Yrotation\n"

@@ -126,6 +126,7 @@ def test_without_mediapipe_one_line_says_what_to_install(
     assert not (tmp_path / "library").exists()
 
 
+@pytest.mark.slow
 def test_notes_of_a_file_are_short_texts_on_one_line(tmp_path: Path) -> None:
     path = tmp_path / "me.json"
     path.write_text(json.dumps({

@@ -220,6 +220,7 @@ def bones(left: list[int], right: list[int]) -> set[str]:
 BONES_A_FINGER = st.lists(st.integers(0, 3), min_size=5, max_size=5)
 
 
+@pytest.mark.slow
 @example([2, 3, 3, 3, 3], [3] * 5)
 @example([0] * 5, [3] * 5)
 @example([3, 2, 3, 3, 3], [3, 3, 3, 3, 0])

@@ -82,6 +82,7 @@ def run(*arguments: object):
     return invoke("retarget", *arguments)
 
 
+@pytest.mark.slow
 def test_the_command_writes_motion_and_report(samples: Path, tmp_path: Path) -> None:
     file = samples / "bvh" / "pybvh_bvh_test2.bvh"
     out, facts = tmp_path / "done.bvh", tmp_path / "deep" / "report.json"
@@ -98,6 +99,7 @@ def test_the_command_writes_motion_and_report(samples: Path, tmp_path: Path) -> 
     assert again.roles["left_hand"] == "LeftHand"
 
 
+@pytest.mark.slow
 def test_partners_are_written_as_two_files(samples: Path, tmp_path: Path) -> None:
     one, two = (samples / "bvh" / f"cmu_{number}_01.bvh" for number in (18, 19))
     out, facts = tmp_path / "shake.npz", tmp_path / "report.json"

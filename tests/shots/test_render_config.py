@@ -70,3 +70,23 @@ def test_a_file_that_is_no_config_is_refused_in_one_line(tmp_path: Path, text: s
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(RequestError, match="nowhere"):
         read_config(tmp_path / "nowhere.yaml")
+
+
+def test_what_most_configs_lack_is_not_in_their_keys_and_rows(tmp_path: Path) -> None:
+    folder = data_folder() / "render_configs"
+    assert not {"photo", "camera_look"} & read_config(folder / "preview.yaml").model_dump().keys()
+    photo = read_config(folder / "photo.yaml")
+    content = photo.model_dump(mode="json")
+    assert (content["photo"]["world"], content["camera_look"]) == ("courtyard", "dslr")
+    assert type(photo).model_validate(content) == photo
+
+
+def test_a_photo_is_cycles_alone(tmp_path: Path) -> None:
+    content = yaml.safe_load((data_folder() / "render_configs" / "photo.yaml").read_text())
+    path = tmp_path / "mine.yaml"
+    path.write_text(yaml.safe_dump(content | {"engine": "raster"}))
+    with pytest.raises(RequestError, match="engine raster has no photo"):
+        read_config(path)
+    path.write_text(yaml.safe_dump(content | {"photo": {"world": "mars"}}))
+    with pytest.raises(RequestError, match="courtyard"):
+        read_config(path)

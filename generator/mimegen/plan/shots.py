@@ -45,7 +45,7 @@ class Rendering:
     def key(self) -> str:
         """What a shot's pixels owe to it."""
         config = self.figures_config.model_dump(
-            mode="json", exclude={"name", "description", "set_sampling", "engine"}
+            mode="json", exclude={"name", "description", "set_sampling", "engine", "camera_look"}
         )
         if self.config.engine == "raster":
             return content_key(config, drawn_shot_code())

@@ -30,6 +30,7 @@ from mimegen.shots.look import CameraLook, looks, read_look
 
 Warn = Callable[[str], None]
 WITHOUT_CYCLES = "draft"
+NO_LOOK = "none"
 WITHOUT_BLENDER = ("Blender is not installed here, so --config draft is used; pip install"
                    " 'mimegen[render]' adds it and needs Python 3.11 or 3.13, and --blender PATH"
                    " uses one that is installed elsewhere")
@@ -167,8 +168,8 @@ def _refuse_moving_camera(config: RenderConfig, request: RenderRequest, cells: l
 
 def _camera_look(request: RenderRequest, config: RenderConfig) -> CameraLook | None:
     """Return the wanted look. Raises RequestError for none such, and a camera that follows."""
-    name = request.camera_look
-    if name is None:
+    name = request.camera_look or config.camera_look
+    if name is None or name == NO_LOOK or (request.camera_look is None and follows(config)):
         return None
     if follows(config):
         raise RequestError("--camera-look requires a fixed camera; omit --camera follow")

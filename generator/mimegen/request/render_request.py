@@ -216,8 +216,8 @@ class RenderRequest(BaseModel):
     camera_look: str | None = asked(
         None, Heading.PICTURE,
         "Lens, sensor and hand of a real camera: distortion, vignette, grain, sharpening, depth of"
-        " field, hand-held movement and compression (mimegen list looks).",
-        "phone|dslr|webcam|cctv|FILE")
+        " field, hand-held movement and compression (mimegen list looks).  [default: the config's,"
+        " mostly none]", "phone|dslr|webcam|cctv|none|FILE")
     device: str = asked(
         "auto", Heading.RENDERING,
         "Device that renders: optix, cuda, hip, oneapi, metal or cpu; cuda:1 selects the second"

@@ -1,9 +1,14 @@
 """Render configs: render_configs/*.yaml as typed values."""
 
 from pathlib import Path
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import (
+    Field,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+    model_validator,
+)
 
 from mimegen.base.yaml_file import Strict, read_yaml
 
@@ -115,11 +120,26 @@ class Shadow(Strict):
     cell_m: float = Field(default=0.02, ge=0.002, le=0.1)
 
 
+class Photo(Strict):
+    """What Cycles adds so that figures look photographed.
+
+    ``world`` is one of Blender's own studio lights; it takes the place of the sky's two colors, at
+    the sky's strength. The rest is skin: how far light travels in it, in metres, and its pores.
+    """
+
+    world: Literal["city", "courtyard", "forest", "interior", "night", "studio", "sunrise",
+                   "sunset"]
+    world_turn_deg: float = Field(default=0.0, ge=-360, le=360)
+    skin_depth_m: float = Field(default=0.002, gt=0, le=0.05)
+    pores_m: float = Field(default=0.0002, ge=0, le=0.002)
+
+
 class RenderConfig(Strict):
     """One file of render_configs/.
 
     ``engine`` is what renders figures and sets: Cycles, or OpenGL, which draws them roughly and
-    at once and takes no sampling. ``ground_hides`` what is below it; usually nothing is.
+    at once and takes no sampling. ``ground_hides`` what is below it; usually nothing is. A
+    ``camera_look`` is that of clips for which none is asked.
     """
 
     name: str
@@ -135,11 +155,23 @@ class RenderConfig(Strict):
     shadow: Shadow
     crop: bool = True
     ground_hides: bool = False
+    photo: Photo | None = None
+    camera_look: str | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_what_is_not_there(self, handler: SerializerFunctionWrapHandler
+                                   ) -> dict[str, Any]:
+        """Leave out what most configs lack, so that their keys and rows stay."""
+        content: dict[str, Any] = handler(self)
+        return {name: value for name, value in content.items()
+                if value is not None or name not in ("photo", "camera_look")}
 
     @model_validator(mode="after")
     def _fits_its_engine(self) -> Self:
         if self.engine == "raster" and self.shadow.kind == "catcher":
             raise ValueError("engine raster draws projected shadows; write 'kind: projected'")
+        if self.engine == "raster" and self.photo is not None:
+            raise ValueError("engine raster has no photo; write 'engine: cycles'")
         absent = {"sampling", "set_sampling"} - self.model_fields_set
         if self.engine == "cycles" and absent:
             raise ValueError(f"engine cycles needs {' and '.join(sorted(absent))}")

@@ -6,12 +6,13 @@ from typing import Any
 import bpy
 
 from mimegen.characters.character import Material
+from mimegen.shots.config import Photo
 
 Parameters = Mapping[str, Any]
 
 
-def make_material(material: Material) -> bpy.types.Material:
-    """Return the Blender material of a character's material.
+def make_material(material: Material, photo: Photo | None = None) -> bpy.types.Material:
+    """Return the Blender material of a character's material, as a ``photo`` shows it.
 
     Raises KeyError for a kind or a parameter that is not there.
     """
@@ -19,6 +20,8 @@ def make_material(material: Material) -> bpy.types.Material:
     made.use_nodes = True
     shader = Shader(made.node_tree)
     KINDS[material.kind](shader, material)
+    if photo is not None and material.kind in PHOTO:
+        PHOTO[material.kind](shader, photo)
     return made
 
 
@@ -227,3 +230,37 @@ KINDS: Mapping[str, Callable[[Shader, Material], None]] = {
     "plain": plain, "image": picture, "skin": skin, "cloth": cloth, "hair": hair, "eye": eye,
     "painted": painted, "light": light,
 }
+
+
+def photo_skin(shader: Shader, photo: Photo) -> None:
+    """Let light travel in skin, red farthest, and give it pores and an uneven film of oil."""
+    rest = shader.attribute("rest", "Vector")
+    shader.set(subsurface_weight=0.6, subsurface_radius=(1.0, 0.36, 0.2),
+               subsurface_scale=photo.skin_depth_m)
+    oil = shader.span(shader.noise(rest, 60.0, 3.0), 0.3, 0.75)
+    shader.set(roughness=shader.math("ADD", shader.math("MULTIPLY", oil, -0.14), 0.55),
+               coat_weight=shader.math("MULTIPLY", oil, 0.16), coat_roughness=0.32)
+    # Creases of a few millimetres, and pores in them.
+    height = shader.math("ADD", shader.noise(rest, 420.0, 3.0, 0.6),
+                         shader.math("MULTIPLY", shader.noise(rest, 1400.0, 1.0), 0.5))
+    shader.bump(height, photo.pores_m)
+
+
+def photo_eye(shader: Shader, photo: Photo) -> None:
+    """Lay a wet cornea over the eye, in place of the light of its own that it has elsewhere."""
+    shader.set(emission_strength=0.03, roughness=0.35, coat_weight=1.0, coat_roughness=0.03,
+               coat_ior=1.376)
+
+
+def photo_cloth(shader: Shader, photo: Photo) -> None:
+    """Give cloth fuzz that catches light from the side."""
+    shader.set(sheen_weight=0.2, sheen_roughness=0.5)
+
+
+def photo_hair(shader: Shader, photo: Photo) -> None:
+    """Give hair a band of gloss that follows its strands."""
+    shader.set(roughness=0.38, specular_ior_level=0.5, anisotropic=0.6)
+
+
+PHOTO: Mapping[str, Callable[[Shader, Photo], None]] = {
+    "skin": photo_skin, "eye": photo_eye, "cloth": photo_cloth, "hair": photo_hair}

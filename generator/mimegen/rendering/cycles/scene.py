@@ -1,11 +1,16 @@
 """Blender's scene: emptied, lit, with a camera and a figure."""
 
 import math
+from pathlib import Path
 
 import bpy
+import numpy as np
 
 from mimegen.shots.camera import Camera
-from mimegen.shots.config import Light, WideSun
+from mimegen.shots.config import Light, Photo, WideSun
+
+# How much of the color of a world's light a camera's white balance takes out.
+BALANCED = 0.85
 
 
 def reset_scene() -> None:
@@ -92,3 +97,47 @@ def _set_sky(light: Light) -> None:
     links.new(split.outputs["Z"], ramp.inputs["Value"])
     links.new(ramp.outputs["Result"], mix.inputs["Factor"])
     links.new(mix.outputs["Result"], background.inputs["Color"])
+
+
+def set_world(photo: Photo, strength: float) -> None:
+    """Light the scene by a picture of a place in place of the sky, as bright on average.
+
+    It is one of Blender's own, which lie beside it. Raises FileNotFoundError where it lacks them.
+    """
+    world = bpy.context.scene.world
+    folder = Path(bpy.utils.system_resource("DATAFILES")) / "studiolights" / "world"
+    file = folder / f"{photo.world}.exr"
+    if not file.is_file():
+        raise FileNotFoundError(f"{file}: this Blender lacks its studio lights")
+    image = bpy.data.images.load(str(file))
+    world.cycles.sampling_method = "AUTOMATIC"
+    nodes, links = world.node_tree.nodes, world.node_tree.links
+    place, turn = nodes.new("ShaderNodeTexCoord"), nodes.new("ShaderNodeMapping")
+    turn.inputs["Rotation"].default_value = (0.0, 0.0, math.radians(photo.world_turn_deg))
+    picture = nodes.new("ShaderNodeTexEnvironment")
+    picture.image = image
+    links.new(place.outputs["Generated"], turn.inputs["Vector"])
+    links.new(turn.outputs["Vector"], picture.inputs["Vector"])
+    balance = nodes.new("ShaderNodeVectorMath")
+    balance.operation = "MULTIPLY"
+    mean = _mean_light(image)
+    # As cameras do: most of the light's own color is taken out.
+    balance.inputs[1].default_value = tuple(
+        strength / channel**BALANCED / (sum(mean) / 3)**(1 - BALANCED) for channel in mean)
+    links.new(picture.outputs["Color"], balance.inputs[0])
+    links.new(balance.outputs["Vector"], nodes["Background"].inputs["Color"])
+    nodes["Background"].inputs["Strength"].default_value = 1.0
+
+
+def _mean_light(image: bpy.types.Image) -> tuple[float, ...]:
+    """Return the mean light of an equirectangular picture over the sphere, linear red, green, blue.
+
+    It is rounded to four digits.
+    """
+    width, height = image.size
+    pixels = np.empty(width * height * 4, np.float32)
+    image.pixels.foreach_get(pixels)
+    rows = pixels.reshape(height, width, 4)[..., :3].astype(np.float64).mean(axis=1)
+    weights = np.sin((np.arange(height) + 0.5) / height * np.pi)[:, None]
+    mean = (rows * weights).sum(axis=0) / weights.sum()
+    return tuple(float(f"{channel:.4g}") for channel in mean)

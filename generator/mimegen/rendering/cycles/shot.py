@@ -10,7 +10,7 @@ from mimegen.characters.character import Character, Mesh
 from mimegen.motion.quaternions import FloatArray
 from mimegen.rendering.cycles.materials import make_material
 from mimegen.rendering.cycles.render import PictureReader, apply_sampling
-from mimegen.rendering.cycles.scene import place_camera, reset_scene, set_light
+from mimegen.rendering.cycles.scene import place_camera, reset_scene, set_light, set_world
 from mimegen.shots.camera import Camera
 from mimegen.shots.config import Light, RenderConfig
 from mimegen.shots.crop import Region, is_empty, seen_region
@@ -37,11 +37,12 @@ ATTRIBUTE_KINDS = {
 class _StagedBody:
     """One character's meshes on the stage."""
 
-    def __init__(self, character: Character, cell_m: float) -> None:
-        materials = {name: make_material(made) for name, made in character.materials.items()}
+    def __init__(self, character: Character, config: RenderConfig) -> None:
+        materials = {name: make_material(made, config.photo)
+                     for name, made in character.materials.items()}
         self._meshes = [_make_mesh(mesh, materials[mesh.material]) for mesh in character.meshes]
         self._skin = body_skin(character)
-        self.surface = surface_matrix(character, cell_m)
+        self.surface = surface_matrix(character, config.shadow.cell_m)
 
     def pose(self, columns: NDArray[np.float32]) -> NDArray[np.float32]:
         """Pose the meshes; return all their vertices (V, 3)."""
@@ -59,10 +60,12 @@ class FigureStage:
     def __init__(self, characters: Sequence[Character], config: RenderConfig) -> None:
         reset_scene()
         set_light(config.light)
+        if config.photo is not None:
+            set_world(config.photo, config.light.sky_strength)
         apply_sampling(config.sampling)
         self.config = config
         self.fingerprints = [character.fingerprint for character in characters]
-        self._bodies = [_StagedBody(character, config.shadow.cell_m) for character in characters]
+        self._bodies = [_StagedBody(character, config) for character in characters]
         if config.shadow.kind == "catcher":
             _add_ground(config.shadow.plane_size_m).is_shadow_catcher = True
         elif config.light.ground_albedo > 0:

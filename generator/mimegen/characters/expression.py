@@ -175,7 +175,7 @@ def _parted(mesh: Mesh, points: NDArray[np.intp], shares: FloatArray) -> Mesh:
     """Return a beard without the faces between the lips, which an open jaw would stretch."""
     if mesh.name not in GROWN:
         return mesh
-    moved = sum(units_bake().moved("jawOpen", side) for side in SIDES)
+    moved = np.sum([units_bake().moved("jawOpen", side) for side in SIDES], axis=0)
     falls = (shares * moved[points, 2]).sum(axis=1)
     corners = np.where(mesh.faces < 0, mesh.faces[:, :1], mesh.faces)
     whole = np.ptp(falls[corners], axis=1) < TORN_M

@@ -93,6 +93,7 @@ def test_the_jaw_takes_the_lower_lip_along_and_not_the_upper(man: Character) -> 
     assert np.abs(fallen[skin_of(man).vertices[:, 2] < 1.4]).max() == 0
 
 
+@pytest.mark.slow
 def test_a_beard_goes_where_the_skin_below_it_goes() -> None:
     spec = read_character(MAN.file)
     hair = spec.hair.model_copy(update={"beard": "full", "volume": 0.6})

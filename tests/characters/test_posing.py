@@ -240,6 +240,7 @@ def test_a_thick_arm_across_is_not_inside_the_chest() -> None:
     assert depth(heavy, pressed, "LeftArm", trunk) < DEEP_M
 
 
+@pytest.mark.slow
 def test_arms_of_somebody_heavy_keep_their_volume_to_the_sides() -> None:
     heavy = build_character(sample_character(5).model_copy(update={"outfit": ()}))
     changes = []

@@ -82,6 +82,7 @@ def test_everything_belongs_to_the_suit(astronaut: Character) -> None:
     assert {mesh.name for mesh in astronaut.meshes} == {"suit", "shell", "metal", "rubber", "visor"}
 
 
+@pytest.mark.slow
 def test_what_is_worn_under_the_suit_is_not_seen(astronaut: Character) -> None:
     described = content()
     described["outfit"].insert(0, {"kind": "trousers", "color": "#ff0000"})

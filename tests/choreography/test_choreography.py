@@ -89,6 +89,7 @@ def test_same_seed_same_bytes(path: Path) -> None:
     assert again.root_positions.tobytes() == first.root_positions.tobytes()
 
 
+@pytest.mark.slow
 @tried_scores
 def test_seeds_are_plainly_different_takes(path: Path) -> None:
     joints = [standard_skeleton().index[name] for name in ("LeftHand", "RightHand", "Head")]
@@ -108,6 +109,7 @@ def test_lint_is_clean(path: Path) -> None:
     assert [str(finding) for finding in lint(scene(path), score_of(path))] == []
 
 
+@pytest.mark.slow
 @every_performed_score
 def test_every_score_has_other_takes(path: Path) -> None:
     score, ways, number = score_of(path), [None, *sorted(styles())], SCORES.index(path)

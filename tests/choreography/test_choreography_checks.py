@@ -135,6 +135,7 @@ def test_a_seed_that_asks_for_too_much_keeps_a_share_of_its_variation(tmp_path: 
     assert highest(faster[0]) == pytest.approx(highest(done[0]), abs=0.005)
 
 
+@pytest.mark.slow
 def test_a_varied_take_keeps_what_must_be_seen_with_something_to_spare(tmp_path: Path) -> None:
     score, seed, style = waving(tmp_path, seen="checks: []"), 3, "exaggerated"
     own = 1 / centimetre(standard_skeleton())

@@ -65,6 +65,7 @@ def asked_for(action: str, seed: int) -> Motion:
     return solved_scene(score, seed, 30.0, None)[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_the_hand_that_is_said_to_drink_is_at_the_mouth(seed):
     """Of mirrored takes too, some of which are among these seeds."""
@@ -85,6 +86,7 @@ def test_seeds_of_both_hands_are_among_those_that_are_looked_at():
             for seed in range(6)} == {"left", "right"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_as_many_jumping_jacks_are_told_as_hands_meet_overhead(seed):
     motion = asked_for("jumping_jacks", seed)

@@ -59,6 +59,7 @@ def test_examples_for_two_have_two_performers() -> None:
     assert prompt("hugging", "--performers", "2").count("\npartner:\n") >= 2
 
 
+@pytest.mark.slow
 def test_lint_tells_programs_where_and_what_helps(tmp_path: Path) -> None:
     score, broken = tmp_path / "late.score.yaml", tmp_path / "broken.score.yaml"
     inside = "left_hand: {to: navel 0 2 0, touch: palm, palm: forward, fingers: down, elbow: out}"

@@ -74,6 +74,7 @@ def test_run_lengths_go_down_the_columns_and_begin_with_what_is_off():
     assert run_lengths(np.zeros((2, 2), bool)) == [4]
 
 
+@pytest.mark.slow
 def test_clips_become_one_file_with_pictures_and_segmentations(truth, tmp_path):
     export(truth, "coco", tmp_path / "out")
     content = json.loads((tmp_path / "out/annotations/person_keypoints.json").read_text())
@@ -90,6 +91,7 @@ def test_clips_become_one_file_with_pictures_and_segmentations(truth, tmp_path):
         assert (flat.reshape(one["segmentation"]["size"], order="F") == shown).all()
 
 
+@pytest.mark.slow
 def test_displays_among_clips_are_left_out_of_coco(truth, tmp_path):
     mixed = tmp_path / "mixed"
     shutil.copytree(truth, mixed)
@@ -105,6 +107,7 @@ def test_displays_among_clips_are_left_out_of_coco(truth, tmp_path):
         export(mixed, "coco", tmp_path / "none")
 
 
+@pytest.mark.slow
 def test_shards_hold_clips_rows_and_truth_and_no_time(truth, tmp_path):
     for place in ("first", "second"):
         export(truth, "webdataset", tmp_path / place)
@@ -121,6 +124,7 @@ def test_shards_hold_clips_rows_and_truth_and_no_time(truth, tmp_path):
         assert len(ZipFile(io.BytesIO(packed.read())).namelist()) == FRAMES
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wanted", [[*range(120), 130, 149], [0, *range(1, 290, 2)]],
                          ids=["in a row", "far apart"])
 def test_every_frame_of_a_long_clip_is_written(tmp_path, wanted):
@@ -134,6 +138,7 @@ def test_every_frame_of_a_long_clip_is_written(tmp_path, wanted):
     assert len(read_pictures(read_clip(clip), wanted, 32)) == len(wanted)
 
 
+@pytest.mark.slow
 def test_clips_without_keypoints_and_truth_that_is_gone_are_refused(truth, tmp_path):
     small_clips(tmp_path / "plain", ("base+blank@0",))
     with pytest.raises(RequestError, match="has no keypoints; render again with --passes"):

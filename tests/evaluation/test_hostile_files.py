@@ -66,6 +66,7 @@ def asked(made: Path, tmp_path: Path, change: dict[str, Any]) -> Path:
     return write(place / "questions-mc.jsonl", [content[0] | given, *content[1:]])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", PATHS)
 def test_no_text_of_a_question_leads_out_of_a_report(made, tmp_path, value):
     for number, fields in enumerate(FIELDS):
@@ -80,6 +81,7 @@ def test_no_text_of_a_question_leads_out_of_a_report(made, tmp_path, value):
     refuses_or_stays_within(folder, folder / "none", "questions", "--audit", file)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", [one for one in WRITERS if one != "coco"])
 def test_no_text_of_a_question_leads_out_of_an_export(made, tmp_path, target):
     for field in ("format", "clip", "split"):
@@ -90,6 +92,7 @@ def test_no_text_of_a_question_leads_out_of_an_export(made, tmp_path, target):
                                     "--out", folder / "export")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("field", ["split", "plain_id", "file_name", "sample_id"])
 def test_no_text_of_a_row_leads_out_of_an_export_or_of_frames(made, tmp_path, field):
     for number, value in enumerate(PATHS):
@@ -107,6 +110,7 @@ def test_no_text_of_a_row_leads_out_of_an_export_or_of_frames(made, tmp_path, fi
             folder / "made" / "frames", "--out", folder / "made" / "q.jsonl")
 
 
+@pytest.mark.slow
 def test_no_text_of_a_question_leads_out_of_a_study(made, tmp_path):
     for field in ("file_name", "question_id"):
         for number, value in enumerate(PATHS):
@@ -127,6 +131,7 @@ def test_no_text_of_an_arm_leads_out_of_a_report_on_contamination(tmp_path):
                                 folder / "report")
 
 
+@pytest.mark.slow
 def test_what_a_symbolic_link_leads_to_is_neither_embedded_nor_published(made, tmp_path):
     file = asked(made, tmp_path, {})
     secret = tmp_path / "secret.mp4"
@@ -147,6 +152,7 @@ def test_what_a_symbolic_link_leads_to_is_neither_embedded_nor_published(made, t
         assert not [*(tmp_path / words[0]).rglob("*.mp4")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["clips/list.m3u8", "clips/list.mp4", "clips/list.ffconcat",
                                   "clips/secret.txt"])
 def test_a_playlist_is_no_clip(made, tmp_path, name):
@@ -184,6 +190,7 @@ def test_a_path_is_kept_within_its_folder(tmp_path):
 NOT_TEXT = ("\ud800", "a\udfffb", "\udc80")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("half", NOT_TEXT)
 def test_halves_of_characters_break_nothing(made, tmp_path, half):
     content = lines(made / "questions-mc.jsonl")

@@ -39,6 +39,7 @@ def published(clips: Path, out: Path, *more: str) -> Path:
     return out
 
 
+@pytest.mark.slow
 def test_the_public_half_tells_no_answer(clips: Path, tmp_path: Path) -> None:
     public = published(clips, tmp_path / "set") / "public"
     answers = {line["answer"] for line in lines(tmp_path / "set/private/keys.jsonl")}
@@ -52,6 +53,7 @@ def test_the_public_half_tells_no_answer(clips: Path, tmp_path: Path) -> None:
                for line in lines(public / "questions.jsonl"))
 
 
+@pytest.mark.slow
 def test_the_answers_match_the_public_commitment(clips: Path, tmp_path: Path) -> None:
     out = published(clips, tmp_path / "set")
     done = invoke("permute", "--verify", out / "private" / "COMMITMENT.json",
@@ -61,6 +63,7 @@ def test_the_answers_match_the_public_commitment(clips: Path, tmp_path: Path) ->
         out / "private/COMMITMENT.json").read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("harm", ["changed", "missing", "added"])
 def test_the_script_in_the_set_finds_what_is_not_as_published(clips: Path, tmp_path: Path,
                                                               harm: str) -> None:
@@ -78,6 +81,7 @@ def test_the_script_in_the_set_finds_what_is_not_as_published(clips: Path, tmp_p
     assert ("more.txt" if harm == "added" else "datasheet.md") in done.stdout
 
 
+@pytest.mark.slow
 def test_what_describes_the_set_is_complete(clips: Path, tmp_path: Path) -> None:
     public = published(clips, tmp_path / "set", "--with-answers") / "public"
     described = json.loads((public / "croissant.json").read_text(encoding="utf-8"))
@@ -90,6 +94,7 @@ def test_what_describes_the_set_is_complete(clips: Path, tmp_path: Path) -> None
     assert '"answer"' in (public / "records.jsonl").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_nothing_is_overwritten(clips: Path, tmp_path: Path) -> None:
     (tmp_path / "set").mkdir()
     done = invoke("publish", clips / "questions-mc.jsonl", "--to", tmp_path / "set", *ARGUMENTS,
@@ -97,6 +102,7 @@ def test_nothing_is_overwritten(clips: Path, tmp_path: Path) -> None:
     assert done.exit_code == 2 and "already exists" in done.stderr
 
 
+@pytest.mark.slow
 def test_stimuli_in_bids_have_a_row_each(clips: Path, tmp_path: Path) -> None:
     export(clips, "bids", tmp_path / "bids")
     table = (tmp_path / "bids/stimuli/stimuli.tsv").read_text(encoding="utf-8").splitlines()
@@ -114,6 +120,7 @@ def lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
+@pytest.mark.slow
 def test_clips_are_there_where_questions_show_frames(clips: Path, tmp_path: Path) -> None:
     done = invoke("questions", clips, "--sampling", "uniform:2", "--out",
                   tmp_path / "questions.jsonl", "--no-verify")
@@ -126,6 +133,7 @@ def test_clips_are_there_where_questions_show_frames(clips: Path, tmp_path: Path
     assert named == {path.name for path in (public / "clips").iterdir()}
 
 
+@pytest.mark.slow
 def test_clips_are_rebuilt_from_their_rows(tmp_path: Path) -> None:
     """The script in the private half finds the same bytes, and a clip that was exchanged."""
     out = tmp_path / "out"

@@ -82,6 +82,7 @@ def moved(name: str, *told: tuple[str, float]) -> FloatArray:
     return np.asarray(points(name, *told) - points(name))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("who", ["man", "random:21"])
 @pytest.mark.parametrize("unit", MOVES)
 def test_a_unit_moves_its_points_its_way(unit: str, who: str) -> None:
@@ -95,6 +96,7 @@ def test_every_unit_of_the_issue_is_there() -> None:
     assert wanted <= action_units().units.keys()
 
 
+@pytest.mark.slow
 def test_one_side_moves_alone_and_both_are_its_mirror_images() -> None:
     left, right, both = (moved("man", (unit, 1.0)) for unit in ("AU12L", "AU12R", "AU12"))
     assert left[54, 2] > 0.005 and abs(left[48, 2]) < 0.1 * left[54, 2]
@@ -102,6 +104,7 @@ def test_one_side_moves_alone_and_both_are_its_mirror_images() -> None:
     assert np.allclose(left + right, both, atol=2e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", ["AU1", "AU12", "AU27", "AU43"])
 def test_intensities_are_in_order(unit: str) -> None:
     where, axis, sign = MOVES[unit]
@@ -110,6 +113,7 @@ def test_intensities_are_in_order(unit: str) -> None:
     assert sizes[0] > 0 and np.all(np.diff(sizes) > 0)
 
 
+@pytest.mark.slow
 def test_an_open_jaw_parts_pressed_lips() -> None:
     gaps = {told: points("man", *told)[62, 2] - points("man", *told)[66, 2] for told in (
         (), (("AU24", 1.0),), (("AU27", 1.0),), (("AU24", 1.0), ("AU27", 1.0)))}
@@ -136,6 +140,7 @@ def test_carriers_keep_what_they_are_told(sizes: list[float]) -> None:
     assert np.allclose(read.ravel(), sizes, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_mirrored_performance_has_a_mirrored_face() -> None:
     told = {"AU12L": np.array([1.0]), "AU46R": np.array([1.0]), "jawLeft": np.array([0.6])}
     performance = expressed(still(person("man")), told)
@@ -177,6 +182,7 @@ def test_a_score_s_face_knows_units_and_letters() -> None:
             FaceKey.model_validate(wrong)
 
 
+@pytest.mark.slow
 def test_openface_s_table_says_what_the_face_does() -> None:
     told = {"AU12L": np.array([1.0]), "AU45": np.array([1.0]), "AU1": np.array([0.4])}
     performance = expressed(still(person("man")), told)

@@ -75,6 +75,7 @@ def flat_drifts(source: Motion, shown: Motion):
     return found
 
 
+@pytest.mark.slow
 def test_planted_feet_stay_on_characters():
     take = gait("walk", cycles=2.0)
     shown = Casting(take, (cast_member(CATALOGUE, "man"),)).perform(60.0)[0].motion

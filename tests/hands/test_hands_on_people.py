@@ -75,6 +75,7 @@ def strongest(joints: NDArray[np.int32], weights: FloatArray) -> NDArray[np.int3
     return np.asarray(joints[np.arange(len(joints)), weights.argmax(axis=1)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", TOUCHING)
 def test_thumb_and_fingertip_touch(shape: str, gaps: dict[str, tuple[float, float]]) -> None:
     distance, depth = gaps[shape]
@@ -86,6 +87,7 @@ def test_ok_is_among_them() -> None:
     assert {"ok", "letter_f", "letter_o", "six", "seven", "eight"} <= TOUCHING.keys()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("action", "hand", "sides", "share"), [
     ("number_3", "left", ["Left"], 0.25), ("number_7", None, ["Left", "Right"], 0.12)])
 def test_raised_hands_fill_the_picture_and_stay_in_it(

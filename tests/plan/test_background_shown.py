@@ -31,7 +31,7 @@ from mimegen.production.rows import clip_row
 from mimegen.scenery.scenery import Scenery
 from mimegen.scenery.shown import TellingSet
 from mimegen.shots.config import RenderConfig, read_config
-from permuting import AllGood, space_of
+from permuting import AllGood, known_space
 from running import invoke
 
 pytestmark = pytest.mark.slow
@@ -238,7 +238,7 @@ class Looks(AllGood):
 
 
 def drawn_views(good: GoodTakes, count: int, *fixes: str) -> list[Declaration]:
-    space = space_of(("soccer_shot",), "azimuth,elevation,lens", ("background=aligned", *fixes))
+    space = known_space(("soccer_shot",), "azimuth,elevation,lens", ("background=aligned", *fixes))
     return list(Drawing(space, design_of("random", space, 3), 3, good).declarations(count))
 
 
@@ -263,11 +263,11 @@ def test_permutations_draw_another_camera_where_the_place_is_hardly_seen():
 
 def test_a_camera_that_is_fixed_stays_and_what_was_found_is_known():
     good = Looks(Path("none"))
-    space = space_of(("soccer_shot",), "azimuth", ("background=aligned", "elevation=30"))
+    space = known_space(("soccer_shot",), "azimuth", ("background=aligned", "elevation=30"))
     one, = Drawing(space, design_of("latin", space, 3), 3, good).declarations(1)
     assert one.elevation == 30 and one.view_redraws is None and hardly_shows(one)
     (found,), = good.known.values()
     assert found.startswith("shows 0.00") and found.endswith(" of its place")
-    blank = space_of(("soccer_shot",), "azimuth", ("background=blank", "elevation=30"))
+    blank = known_space(("soccer_shot",), "azimuth", ("background=blank", "elevation=30"))
     list(Drawing(blank, design_of("latin", blank, 3), 3, good).declarations(2))
     assert all(not found for found in list(good.known.values())[1:])

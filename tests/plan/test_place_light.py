@@ -46,6 +46,7 @@ def beach() -> PlaceLight:
     return of_set("beach")
 
 
+@pytest.mark.slow
 def test_outdoors_the_sun_stays_and_indoors_lamps_light_from_above(beach, gym):
     beach, hall = beach.light, gym.light
     assert beach.sun_from_deg == hall.sun_from_deg == CONFIG.light.sun_from_deg
@@ -103,6 +104,7 @@ def plan() -> Plan:
     return planned(VARIANTS, True)
 
 
+@pytest.mark.slow
 def test_light_follows_the_place_where_one_asks_and_changes_nothing_else(plan):
     equal, placed = clips_of(planned(VARIANTS, False)), clips_of(plan)
     assert len({clip.shot.key for clip in equal}) == 2
@@ -162,6 +164,7 @@ def test_shadows_in_the_open_keep_the_skys_color(beach):
     assert beach.shade.part < beach.shade.whole == CONFIG.shadow.strength
 
 
+@pytest.mark.slow
 def test_where_no_sun_shines_shadows_take_nothing_of_its_color(beach):
     assert beach.shade.tint == pytest.approx(np.array(beach.shade.sun) / beach.shade.part, abs=1e-3)
     plain = read_background(data_folder() / "backgrounds" / "beach.yaml").set
@@ -203,6 +206,7 @@ def test_the_measured_light_follows_the_color_and_strength_of_known_light():
     assert np.array(snow) @ LUMINANCE == pytest.approx(BRIGHTEST, rel=0.01)
 
 
+@pytest.mark.slow
 def test_clips_tints_reach_the_workers(plan):
     clip, = (clip for clip in clips_of(plan) if str(clip.variant) == "base+gym@0")
     assert clip.tint is not None

@@ -301,6 +301,7 @@ def test_what_older_versions_recorded_of_a_shot_is_recorded_anew_for_sets_alone(
     assert whole_facts(None, [plain]) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "stills_first"), [("draft", 1), ("preview", 2)])
 def test_stills_come_before_frames_but_those_of_drafts_find_programs_compiled(
         name: str, stills_first: int, tmp_path: Path) -> None:
@@ -315,6 +316,7 @@ def test_stills_come_before_frames_but_those_of_drafts_find_programs_compiled(
     assert jobs == [*stills, ShotJob, *[SetJob] * (2 - stills_first)]
 
 
+@pytest.mark.slow
 def test_what_is_recorded_of_a_shot_gives_its_camera_back() -> None:
     shot = clips_of(plan_of(takes_of("boxing", seeds=range(3, 4)), "base+blank@90"))[0].shot
     body = capsule_character(4, 3)

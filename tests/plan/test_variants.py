@@ -63,6 +63,7 @@ def test_what_the_grammar_does_not_allow_gets_near_misses(text: str, hint: str) 
     assert hint in str(problem.value)
 
 
+@pytest.mark.slow
 @given(st.text(max_size=20))
 def test_any_text_is_parsed_or_refused(text: str) -> None:
     with contextlib.suppress(RequestError):

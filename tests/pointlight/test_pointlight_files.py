@@ -90,6 +90,7 @@ def performed() -> tuple[Performance, Any]:
     return scene.bodies[0], scene
 
 
+@pytest.mark.slow
 def test_the_first_surface_is_that_of_a_ray_through_every_triangle(
         performed: tuple[Performance, Any]) -> None:
     body = posed_body(performed[0], np.array([17.0]))

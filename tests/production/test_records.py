@@ -69,6 +69,7 @@ def copy_of(clip: Path, folder: Path) -> Path:
     return Path(shutil.copy(clip, folder / "a.mp4"))
 
 
+@pytest.mark.slow
 def test_a_sealed_clip_plays_as_before_and_says_no_word_of_what_it_shows(
     clip: Path, tmp_path: Path
 ) -> None:
@@ -83,6 +84,7 @@ def test_a_sealed_clip_plays_as_before_and_says_no_word_of_what_it_shows(
     assert again == row and path.read_bytes() == clip.read_bytes() + added, "same row, same bytes"
 
 
+@pytest.mark.slow
 def test_names_machines_and_what_data_sets_add_are_no_facts(clip: Path, tmp_path: Path) -> None:
     path = copy_of(clip, tmp_path)
     before = sealed(path, typed_row(ROW))
@@ -95,6 +97,7 @@ def test_names_machines_and_what_data_sets_add_are_no_facts(clip: Path, tmp_path
     assert sealed(path, renamed).sha256 == before.sha256 and path.read_bytes() == one
 
 
+@pytest.mark.slow
 def test_numbers_are_the_same_whatever_program_wrote_them(clip: Path, tmp_path: Path) -> None:
     path = copy_of(clip, tmp_path)
     row = sealed(path, typed_row(ROW))
@@ -103,12 +106,14 @@ def test_numbers_are_the_same_whatever_program_wrote_them(clip: Path, tmp_path: 
     assert false_facts(path, typed_row(ROW | {"angle": 0.5})) == ["angle"]
 
 
+@pytest.mark.slow
 def test_another_clips_row_is_told_by_its_key(clip: Path, tmp_path: Path) -> None:
     path = copy_of(clip, tmp_path)
     sealed(path, typed_row(ROW))
     assert false_facts(path, typed_row(ROW | {"clip_key": "ef" * 32})) == ["clip_key"]
 
 
+@pytest.mark.slow
 def test_a_timeline_may_be_told_later_but_not_otherwise(clip: Path, tmp_path: Path) -> None:
     path = copy_of(clip, tmp_path)
     sealed(path, typed_row(ROW | {"timeline": None}))

@@ -27,6 +27,7 @@ def solved(samples):
     return {name: read_motion(samples / "c3d" / f"{name}.c3d") for name in SOLVED}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SOLVED)
 def test_samples_stand_upright_facing_front_on_the_ground(solved, name):
     recording = solved[name]

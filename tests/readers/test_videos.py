@@ -104,6 +104,7 @@ def test_a_video_that_hardly_shows_anybody_is_refused(
     assert not (tmp_path / "me.json").exists()
 
 
+@pytest.mark.slow
 def test_what_is_no_video_or_too_long_is_refused(
     estimator: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -83,6 +83,15 @@ def test_thumb_and_fingertip_touch(shape: str, gaps: dict[str, tuple[float, floa
     assert depth < DEEP_M
 
 
+@pytest.mark.parametrize("seed", [0, 2])
+def test_the_ring_of_ok_stays_closed(seed: int, character: Character) -> None:
+    """Life moves the fingers, but not out of a touch."""
+    take = library_take(Catalogue.with_libraries(()).action("ok_sign"), None, seed, hand="right")
+    motion = retarget(take.sources(4.0)[0][0], character).motion
+    for places, turns in zip(*motion.global_pose, strict=True):
+        assert of_hand(character, places, turns, "Right", "index")[0] < NEAR_M
+
+
 def test_ok_is_among_them() -> None:
     assert {"ok", "letter_f", "letter_o", "six", "seven", "eight"} <= TOUCHING.keys()
 

@@ -18,7 +18,7 @@ from mimegen.choreography.body import (
     hand_point,
 )
 from mimegen.choreography.freedom import play
-from mimegen.choreography.hand_shapes import FINGERS, finger_bends, side_pose
+from mimegen.choreography.hand_shapes import FINGERS, finger_bends, hand_shapes, side_pose
 from mimegen.choreography.life import liveliness
 from mimegen.choreography.places import LEFT, Direction, Place, in_body_axes
 from mimegen.choreography.score import HandKey
@@ -271,6 +271,22 @@ def fingertips(skeleton: Skeleton, side: float, fingers: FloatArray) -> FloatArr
                       + quaternions.rotate(fingers[:, middle + 1], last))
 
 
+def _slackness(track: HandTrack) -> FloatArray:
+    """Return how far (F, 5) each finger is from its shape to a relaxed hand's.
+
+    Where the thumb touches a fingertip, both stay there.
+    """
+    if not any(_touches(key) for key in track.hand_keys):
+        return track.ease
+    return np.asarray(track.ease * (1 - track.share(_touches))[:, None])
+
+
+def _touches(key: HandKey) -> float:
+    """Return 1 for a key in whose shape the thumb touches a fingertip, else 0."""
+    shape = hand_shapes().get(key.shape or "")
+    return 0.0 if shape is None or shape.touches is None else 1.0
+
+
 def finger_pose(track: HandTrack) -> FloatArray:
     """Return the finger joints' rotations relative to the hand (F, 15, 4)."""
     moments = track.clock.moments
@@ -281,7 +297,7 @@ def finger_pose(track: HandTrack) -> FloatArray:
                       for key in track.hand_keys])
     blended = quaternions.normalise(np.einsum("jfk,kjbc->fjbc", weights, bends))
     relaxed = finger_bends(side_pose("relaxed", track.side))
-    share = track.ease[..., None, None]
+    share = _slackness(track)[..., None, None]
     blended = quaternions.normalise((1 - share) * blended + share * relaxed)
     for bone in (1, 2):
         blended[:, :, bone] = quaternions.multiply(blended[:, :, bone - 1], blended[:, :, bone])

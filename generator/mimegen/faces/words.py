@@ -147,8 +147,9 @@ def known_word(name: str) -> str:
 
 
 def known_unit(name: str) -> str:
-    """Return an action unit or emotion; raises ValueError, with the likeliest, for others."""
-    if ACTION_UNIT.fullmatch(name) or name in emotions():
+    """Return an action unit, emotion or viseme; raises ValueError, with the likeliest, for others.
+    """
+    if ACTION_UNIT.fullmatch(name) or name in emotions() or name.startswith(VISEME):
         return known_word(name)
     likely = near_misses(name, [*units_file().channels, *LOOKS, *emotions(), "AU12"])
     raise ValueError(f"a face knows no {name!r}{likely}")

@@ -106,7 +106,7 @@ class Shown:
         whole = tuple(pick(edge) for pick, edge in zip(
             (min, min, max, max), zip(*boxes, strict=True), strict=True))
         still = _rendered(self.camera, (whole[0], whole[1], whole[2], whole[3]), reader)
-        body = _StagedBody(self.performance.character, job.config.shadow.cell_m)
+        body = _StagedBody(self.performance.character, job.config)
         seen = []
         for columns, box in zip(self.poses, boxes, strict=True):
             body.pose(columns)

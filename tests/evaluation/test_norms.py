@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mimegen.evaluation.norms import (
-    Clip,
+    ClipNorms,
     by_raters,
     h_statistic,
     norm,
@@ -28,10 +28,10 @@ def question(name: str, options: tuple[str, ...] = (), action: str = "boxing") -
         "options": list(options), "answer": action, "labels": [action]})
 
 
-def clip_of(shares: float, raters: int, chance: np.random.Generator) -> Clip:
+def clip_of(shares: float, raters: int, chance: np.random.Generator) -> ClipNorms:
     named = (chance.random(raters) < shares).tolist()
-    return Clip(question("a"), names=["x" if one else "y" for one in named], named=named,
-                raters=[f"r{number:03d}" for number in range(raters)])
+    return ClipNorms(question("a"), names=["x" if one else "y" for one in named], named=named,
+                     raters=[f"r{number:03d}" for number in range(raters)])
 
 
 @pytest.mark.parametrize(("said", "name"), [
@@ -50,9 +50,9 @@ def test_h_is_that_of_worked_examples() -> None:
 
 
 def test_a_row_has_agreement_with_wilson_s_interval() -> None:
-    row = norm(Clip(question("a"), names=["boxing"] * 8 + ["dancing"] * 2,
-                    named=[True] * 8 + [False] * 2, raters=[str(n) for n in range(10)],
-                    ratings={"confidence": [60.0, 80.0]}))
+    row = norm(ClipNorms(question("a"), names=["boxing"] * 8 + ["dancing"] * 2,
+                         named=[True] * 8 + [False] * 2, raters=[str(n) for n in range(10)],
+                         ratings={"confidence": [60.0, 80.0]}))
     assert row["modal_name"] == "boxing" and row["naming_agreement"] == 0.8
     # Wilson (1927): 8 of 10.
     assert (row["naming_agreement_low"], row["naming_agreement_high"]) == pytest.approx(
@@ -83,7 +83,7 @@ def test_raters_needed_follow_the_formula() -> None:
 
 
 def test_clips_that_do_not_differ_have_no_reliability() -> None:
-    clips = [Clip(question("a"), ["x"] * 6, [True] * 6, list("abcdef")) for _ in range(5)]
+    clips = [ClipNorms(question("a"), ["x"] * 6, [True] * 6, list("abcdef")) for _ in range(5)]
     assert reliability(clips) is None and by_raters(clips) == {}
 
 

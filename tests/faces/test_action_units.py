@@ -20,7 +20,7 @@ from mimegen.characters.sampling import sample_character
 from mimegen.characters.spec import read_character
 from mimegen.choreography.score import FaceKey
 from mimegen.faces.openface import INTENSITIES, intensities, openface_csv
-from mimegen.faces.overlay import Overlay, course_of
+from mimegen.faces.overlay import FaceOverlay, course_of
 from mimegen.faces.words import (
     SIDES,
     action_units,
@@ -165,11 +165,11 @@ def test_an_emotion_comes_stays_and_goes() -> None:
     moments = np.arange(100) / 24
     shown = course_of(emotions()["anger"], moments, np.random.default_rng(0))
     assert shown[0] == 0 and shown[-1] == 0 and 0.8 < shown[40] < 1.25
-    weak, strong = (Overlay("joy", size).faces(moments, np.random.default_rng(1))[0]["AU12L"]
+    weak, strong = (FaceOverlay("joy", size).faces(moments, np.random.default_rng(1))[0]["AU12L"]
                     for size in (0.4, 1.0))
     assert np.allclose(weak, 0.4 * strong)
     with pytest.raises(RequestError, match=r"no emotion 'angre' \(did you mean anger"):
-        Overlay("angre")
+        FaceOverlay("angre")
 
 
 def test_a_score_s_face_knows_units_and_letters() -> None:

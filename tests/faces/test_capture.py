@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from mimegen.base.errors import RequestError
 from mimegen.faces.capture import read_captured
-from mimegen.faces.overlay import Overlay
+from mimegen.faces.overlay import FaceOverlay
 from mimegen.faces.words import arkit_names
 
 NAMES = arkit_names()
@@ -52,8 +52,8 @@ def test_beat_plays_and_leaves_after_its_end(tmp_path: Path) -> None:
     assert captured.fps == pytest.approx(30, abs=0.01)
     values = captured.at(np.array([0.5, 5.0]), 0.4)
     assert values["jawOpen"] == pytest.approx([0.5, 0.0], abs=1e-6)
-    shown, head = Overlay(file=tmp_path / "face.json").faces(np.arange(24) / 24,
-                                                             np.random.default_rng(0))
+    shown, head = FaceOverlay(file=tmp_path / "face.json").faces(np.arange(24) / 24,
+                                                                 np.random.default_rng(0))
     assert shown["jawOpen"].max() > 0.8 and not head.any()
 
 

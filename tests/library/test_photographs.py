@@ -21,7 +21,7 @@ from mimegen.library.photos.guess import (
     guess_camera,
     height_by,
 )
-from mimegen.library.photos.opening import Photo, exif_focal, open_photo
+from mimegen.library.photos.opening import OpenedPhoto, exif_focal, open_photo
 from mimegen.library.photos.vanishing import PhotoView
 from mimegen.motion import quaternions
 from mimegen.pages.drawn import opengl_is_here
@@ -68,8 +68,8 @@ def room(camera: Camera) -> Image.Image:
     return image
 
 
-def photo_of(image: Image.Image, focal: float | None = None) -> Photo:
-    return Photo(Path("room.jpg"), image, focal)
+def photo_of(image: Image.Image, focal: float | None = None) -> OpenedPhoto:
+    return OpenedPhoto(Path("room.jpg"), image, focal)
 
 
 # ---------------------------------------------------------------- its camera

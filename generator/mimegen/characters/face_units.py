@@ -30,7 +30,8 @@ LEAST = 0.002
 # A turn's angle from which on its axis is told from its size.
 SMALL_RAD = 1e-4
 # The vertices whose numbers these attributes of a mesh hold move it, by these shares.
-POINTS, SHARES = "face_points", "face_shares"
+POINTS = "face_points"
+SHARES = "face_shares"
 
 
 class UnitsBake(NamedTuple):

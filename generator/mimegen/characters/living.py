@@ -15,7 +15,7 @@ from mimegen.base.paths import data_file
 from mimegen.base.yaml_file import Strict, read_yaml_once
 from mimegen.characters.character import Performance
 from mimegen.characters.expression import expressed, has_face
-from mimegen.faces.overlay import Overlay, summed
+from mimegen.faces.overlay import FaceOverlay, summed
 from mimegen.faces.words import LOOKS
 from mimegen.motion import Motion, quaternions
 from mimegen.motion.quaternions import FloatArray
@@ -77,7 +77,7 @@ def face_life() -> FaceLife:
 
 
 def enlivened(performance: Performance, cued: Values, group: str | None,
-              rng: np.random.Generator, overlay: Overlay | None = None) -> Performance:
+              rng: np.random.Generator, overlay: FaceOverlay | None = None) -> Performance:
     """Return a performance whose face does what is ``cued`` and lives; who has none stays.
 
     ``group`` is the action's semantic group. An ``overlay`` is added to what is cued; a captured

@@ -22,7 +22,7 @@ from mimegen.commands.options import options_of
 from mimegen.commands.reading import reading_options
 from mimegen.compositing.background import read_background
 from mimegen.compositing.video import write_pictures
-from mimegen.faces.overlay import Overlay
+from mimegen.faces.overlay import FaceOverlay
 from mimegen.library.cast import cast_member, partner_of
 from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
@@ -87,7 +87,7 @@ def preview_command(what: str, take: str | None, seed: int, style: str | None, c
                            " equally; use mimegen render")
     settings = altering.config(read_config(catalogue.file("config", config)))
     behind = read_background(catalogue.file("background", background))
-    overlay = None if emotion is None and face is None else Overlay(emotion, file=face)
+    overlay = None if emotion is None and face is None else FaceOverlay(emotion, file=face)
     found = altering.take(_take(catalogue, what, take, seed, style, reading), overlay)
     names = (character, partner_of(character))[:found.performers]
     members = tuple(cast_member(catalogue, name) for name in names)

@@ -34,7 +34,7 @@ _ARTICLE = re.compile(r"\b(?:a|an|the|some|his|her|their|my)\s+", re.I)
 
 
 @dataclass
-class Clip:
+class ClipNorms:
     """What people said of one clip.
 
     ``names`` are free answers as ``plain_name`` returns them, ``named`` whether each was right,
@@ -66,13 +66,13 @@ def h_statistic(names: Iterable[str]) -> float:
 
 
 def read_clips(paths: Sequence[Path], questions: Sequence[Question], similarity: str
-               ) -> dict[str, Clip]:
+               ) -> dict[str, ClipNorms]:
     """Return what people said of each clip, by ``sample_id``, in the order of the questions.
 
     Only lines with a ``rater`` count, and no attention checks. Raises RequestError as
     ``read_answers``, and where nobody answered.
     """
-    clips = {one.sample_id: Clip(one) for one in questions}
+    clips = {one.sample_id: ClipNorms(one) for one in questions}
     answers = [one for one in read_answers(paths, questions) if one.rater is not None]
     for answer, scored in zip(answers, score(answers, similarity), strict=True):
         _add_answer(clips[answer.question.sample_id], answer, scored.right)
@@ -87,7 +87,7 @@ def read_clips(paths: Sequence[Path], questions: Sequence[Question], similarity:
     return answered
 
 
-def _add_answer(clip: Clip, answer: Answer, right: bool) -> None:
+def _add_answer(clip: ClipNorms, answer: Answer, right: bool) -> None:
     if answer.question.options:
         clip.chosen.append(right)
     elif name := plain_name(answer.output):
@@ -96,7 +96,7 @@ def _add_answer(clip: Clip, answer: Answer, right: bool) -> None:
         clip.raters.append(answer.rater or "")
 
 
-def _add_times(clips: Mapping[str, Clip], paths: Sequence[Path], questions: Sequence[Question]
+def _add_times(clips: Mapping[str, ClipNorms], paths: Sequence[Path], questions: Sequence[Question]
                ) -> None:
     known = {question.question_id: question for question in questions}
     for _, content in lines_in(paths, known):
@@ -105,7 +105,7 @@ def _add_times(clips: Mapping[str, Clip], paths: Sequence[Path], questions: Sequ
             clips[known[content["question_id"]].sample_id].times_ms.append(float(time))
 
 
-def norm(clip: Clip) -> dict[str, Any]:
+def norm(clip: ClipNorms) -> dict[str, Any]:
     """Return the row of one clip, with None where nobody was asked.
 
     ``naming_agreement`` is the share of names that are the commonest one, with Wilson's interval
@@ -131,7 +131,7 @@ def norm(clip: Clip) -> dict[str, Any]:
     return row
 
 
-def reliability(clips: Iterable[Clip]) -> float | None:
+def reliability(clips: Iterable[ClipNorms]) -> float | None:
     """Return the split-half reliability of how often clips are named rightly.
 
     Raters are split into halves at random, ``SPLITS`` times; the mean correlation over clips is
@@ -155,7 +155,7 @@ def stepped_up(value: float, times: float) -> float:
     return times * value / (1 + (times - 1) * value)
 
 
-def _table(clips: Sequence[Clip]) -> tuple[FloatArray, int]:
+def _table(clips: Sequence[ClipNorms]) -> tuple[FloatArray, int]:
     """Return whether each rater named each clip rightly (clips, raters), NaN where not asked."""
     raters = {name: at for at, name in enumerate(sorted({one for clip in clips
                                                          for one in clip.raters}))}
@@ -176,7 +176,7 @@ def _correlation(first: FloatArray, second: FloatArray) -> float | None:
     return float(np.corrcoef(first, second)[0, 1])
 
 
-def by_raters(clips: Iterable[Clip]) -> dict[int, float]:
+def by_raters(clips: Iterable[ClipNorms]) -> dict[int, float]:
     """Return the reliability that so many raters of each clip would have, by simulation.
 
     Clips get the true shares of a beta distribution fitted to the observed ones by its moments

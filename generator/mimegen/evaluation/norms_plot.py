@@ -11,9 +11,12 @@ from matplotlib.figure import Figure
 from mimegen.evaluation.norms import WANTED_RELIABILITY
 
 # Okabe and Ito's (2008) blue and vermilion.
-BLUE, VERMILION = "#0072B2", "#D55E00"
+BLUE = "#0072B2"
+VERMILION = "#D55E00"
 # Two columns of a journal in inches, and the size of their captions in points.
-WIDTH, HEIGHT, LETTERS = 7.0, 2.6, 8
+WIDTH = 7.0
+HEIGHT = 2.6
+LETTERS = 8
 NO_DATES: dict[str, None] = {"CreationDate": None, "ModDate": None, "Producer": None,
                              "Creator": None}
 

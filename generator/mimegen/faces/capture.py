@@ -23,7 +23,8 @@ from mimegen.faces.words import arkit, arkit_names
 from mimegen.motion.quaternions import FloatArray
 
 # Larger files are no captured faces: an hour at 60 Hz has some 130 MB.
-MOST_BYTES, MOST_FRAMES = 400_000_000, 1_000_000
+MOST_BYTES = 400_000_000
+MOST_FRAMES = 1_000_000
 RATES = (24.0, 25.0, 30.0, 48.0, 50.0, 60.0, 90.0, 100.0, 120.0)
 TIMECODE = re.compile(r"(\d{1,3}):(\d{1,2}):(\d{1,2})[:;](\d{1,3}(?:\.\d+)?)")
 # So many of the 52 make a captured face; the rest is at rest.

@@ -15,16 +15,19 @@ from mimegen.faces.words import ACTION_UNIT, Emotion, Values, emotions, in_units
 from mimegen.motion.quaternions import FloatArray
 
 # An emotion begins so late, and stays to the end of clips shorter than it takes with so much rest.
-BEGINS_S, RESTS_S = 0.25, 0.6
+BEGINS_S = 0.25
+RESTS_S = 0.6
 # A seed's strength of an emotion (standard deviation), and how it comes and goes at its height:
 # by so much, so often.
-STRENGTH_SD, FLICKER, FLICKER_HZ = 0.06, 0.05, 0.45
+STRENGTH_SD = 0.06
+FLICKER = 0.05
+FLICKER_HZ = 0.45
 # A captured face that ends before the clip leaves in so long.
 LEAVES_S = 0.4
 
 
 @dataclass(frozen=True)
-class Overlay:
+class FaceOverlay:
     """An emotion of some intensity, or a captured face, of the first performer."""
 
     emotion: str | None = None

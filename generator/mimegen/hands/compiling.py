@@ -26,18 +26,21 @@ from mimegen.hands.table import PALM_TO_CAMERA_DEG, Gesture, Hand, Said, Stop
 HandName = Literal["left", "right", "both"]
 SIDES = {"left": LEFT, "right": RIGHT}
 # What seeds draw: sizes and tempi as factors, places in cm outward, forward and up.
-SIZES, TEMPI = (0.85, 1.2), (0.8, 1.25)
+SIZES = (0.85, 1.2)
+TEMPI = (0.8, 1.25)
 POSTURES = (-3.0, 4.0), (-5.0, 2.0), (-9.0, 5.0)
 RIGHT_HANDED = 0.65
 # Seconds for which a hand is held before it starts, and at the end.
-BEFORE_S, AFTER_S = 0.35, 0.5
+BEFORE_S = 0.35
+AFTER_S = 0.5
 # How far hands have come down at the end.
 SINKING_CM = 2.5
 # Places on the trunk, which a posture may move; at a face a hand stays where it is.
 MOVABLE = ("shoulder", "chest")
 FORWARD = Direction(0, 1, 0)
 # What hands that meet are placed on, before the chest: it goes with a seed's variation as a whole.
-MEETING, CHEST = "meeting", "chest"
+MEETING = "meeting"
+CHEST = "chest"
 
 
 @dataclass(frozen=True)

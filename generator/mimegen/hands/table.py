@@ -14,7 +14,9 @@ from mimegen.choreography.hand_shapes import hand_shapes
 from mimegen.choreography.places import DirectionField
 from mimegen.choreography.score import Arrival
 
-GAIA, FINGERSPELLING, HAND_SHAPES = "gaia-hands", "fingerspelling", "hand-shapes"
+GAIA = "gaia-hands"
+FINGERSPELLING = "fingerspelling"
+HAND_SHAPES = "hand-shapes"
 # The first take of every action.
 USUAL = "hands"
 # Turned so far to the left, a performer shows the palm of the raised right hand to MIME's camera:

@@ -8,7 +8,8 @@ from mimegen.base.errors import RequestError, near_misses
 from mimegen.choreography.action import Action
 from mimegen.library.takefile import mocap_takes
 
-SCORE_SUFFIX, GAIT_SUFFIX = ".score.yaml", ".gait.yaml"
+SCORE_SUFFIX = ".score.yaml"
+GAIT_SUFFIX = ".gait.yaml"
 
 
 @dataclass(frozen=True)

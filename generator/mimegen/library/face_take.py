@@ -7,7 +7,7 @@ from typing import Any
 from mimegen.base.files import content_key
 from mimegen.choreography.happenings import NOTHING, Happenings, TimelineStep
 from mimegen.choreography.score import Score
-from mimegen.faces.overlay import BEGINS_S, Overlay
+from mimegen.faces.overlay import BEGINS_S, FaceOverlay
 from mimegen.library.face_entries import FaceEntry
 from mimegen.library.keys import score_code
 from mimegen.library.score_take import ScoreTake, read_score_once
@@ -30,7 +30,7 @@ class FaceTake(ScoreTake):
     @property
     def version(self) -> tuple[str, ...]:
         """The seed, the style that was asked for, and what was altered or laid over the face."""
-        own = () if self.emotion is None else Overlay(self.emotion).words
+        own = () if self.emotion is None else FaceOverlay(self.emotion).words
         words = self.altered_words[:-1] if own and self.altered_words[-1:] == own else (
             self.altered_words)
         return (f"seed{self.seed}", *filter(None, [self.style]), *words)
@@ -64,7 +64,7 @@ class FaceTake(ScoreTake):
 def face_take(entry: FaceEntry, seed: int, style: str | None, intensity: float | None) -> FaceTake:
     """Return the take of an emotion."""
     action = entry.action
-    overlay = None if entry.emotion is None else Overlay(
+    overlay = None if entry.emotion is None else FaceOverlay(
         entry.emotion, 1.0 if intensity is None else intensity)
     return FaceTake(
         action=action.id, name=action.id, labels=action.labels,

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from mimegen.base.files import file_hash
 from mimegen.base.vectors import MIME_AZIMUTH_DEG
-from mimegen.faces.overlay import Overlay
+from mimegen.faces.overlay import FaceOverlay
 from mimegen.library.keys import altering_code
 from mimegen.manifest.timeline import Interval
 from mimegen.motion.motion import Motion
@@ -40,7 +40,7 @@ class Described:
     intentions: tuple[str, ...] = ()
     tempo: float = 1.0
     mirror: bool = False
-    overlay: Overlay | None = None
+    overlay: FaceOverlay | None = None
 
     def faces(self, fps: float) -> tuple[Mapping[str, FloatArray], ...]:
         """Return nothing: it says nothing of faces."""
@@ -126,7 +126,7 @@ class LibraryTake(Protocol):
         """Whether left and right are swapped once it is on its performers."""
 
     @property
-    def overlay(self) -> Overlay | None:
+    def overlay(self) -> FaceOverlay | None:
         """What the first performer's face does beside what the take says of it."""
 
     @property

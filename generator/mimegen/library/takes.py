@@ -13,7 +13,7 @@ from mimegen.base.errors import RequestError
 from mimegen.choreography.action import Action
 from mimegen.choreography.manner import AS_WRITTEN, CueManner, in_manner
 from mimegen.choreography.styles import style_named
-from mimegen.faces.overlay import Overlay
+from mimegen.faces.overlay import FaceOverlay
 from mimegen.hands.compiling import HandName
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.entry import GAIT_SUFFIX, SCORE_SUFFIX, Entry
@@ -133,7 +133,7 @@ def can_mirror(take: LibraryTake) -> bool:
     return not isinstance(take, ScoreTake) or take.score.vary.mirror
 
 
-def altered(take: LibraryTake, tempo: float, mirror: bool, overlay: Overlay | None = None
+def altered(take: LibraryTake, tempo: float, mirror: bool, overlay: FaceOverlay | None = None
             ) -> LibraryTake:
     """Return a take faster or slower, mirrored, or with an overlay on the first performer's face.
 

@@ -13,9 +13,9 @@ from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
 from mimegen.compositing.decode import VideoFile, read_clip, read_pictures
 from mimegen.manifest.file import clip_path, rows_of
-from mimegen.pages.overlay import Overlay, overlays
+from mimegen.pages.overlay import TruthOverlay, overlays
 
-Overlays = Mapping[Path, Overlay]
+Overlays = Mapping[Path, TruthOverlay]
 CLIP_SUFFIXES = (".mp4", ".mov", ".mkv", ".webm", ".avi", ".gif")
 COLUMNS = 4
 THUMB = 320

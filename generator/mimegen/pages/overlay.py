@@ -30,7 +30,7 @@ _HIDDEN = (150, 150, 150)
 
 
 @dataclass(frozen=True)
-class Overlay:
+class TruthOverlay:
     """A clip's ground truth of one kind, in the folder where its files lie."""
 
     kind: str
@@ -123,7 +123,7 @@ def _middlebury(path: Path) -> NDArray[Any]:
         return np.dstack([flow, np.asarray(occluded) > 0])
 
 
-def overlays(source: Path, kind: str) -> dict[Path, Overlay]:
+def overlays(source: Path, kind: str) -> dict[Path, TruthOverlay]:
     """Return the truth of a kind of a request's clips, by their resolved places.
 
     ``source`` is a clip, or a folder of them. Raises RequestError where there is no such place, or
@@ -134,7 +134,7 @@ def overlays(source: Path, kind: str) -> dict[Path, Overlay]:
     folders = [source, source.parent, source.parent.parent]
     out = next((folder for folder in folders if (folder / MANIFEST).is_file()), None)
     rows: list[Row] = [] if out is None else list(rows_of(out))
-    found = {clip_path(out, row).resolve(): Overlay(kind, out / row.passes[kind].folder)
+    found = {clip_path(out, row).resolve(): TruthOverlay(kind, out / row.passes[kind].folder)
              for row in rows if out is not None and row.passes and kind in row.passes}
     if not found or (source.is_file() and source.resolve() not in found):
         raise RequestError(f"{source}: no {kind} pass here; render it with --passes {kind}")

@@ -16,7 +16,11 @@ from mimegen.rendering.kernels import CyclesFolder, Prepared
 _MARK = "mimegen found: "
 _NVIDIA = ("cuda", "optix")
 ANSWER_S = 300.0
-COMES, PREPARED, DRIVER, NONE, UNKNOWN = "with Blender", "prepared", "driver", "none", "unknown"
+COMES = "with Blender"
+PREPARED = "prepared"
+DRIVER = "driver"
+NONE = "none"
+UNKNOWN = "unknown"
 SECONDS = "seconds"
 
 

@@ -30,7 +30,8 @@ ZST = ".zst"
 # Of a PTX file: its header is read, not its 12 MB.
 _HEADER_BYTES = 4096
 # As ELF's header holds it.
-_CUDA_MACHINE, _OLD_ABI = 190, 7
+_CUDA_MACHINE = 190
+_OLD_ABI = 7
 # Every kernel of Cycles has it.
 _FIRST_FUNCTION = b"kernel_gpu_integrator_reset"
 _ARCH = re.compile(r"(?:sm_)?(\d{2,3})")

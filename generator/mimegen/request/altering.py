@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Self
 
-from mimegen.faces.overlay import Overlay
+from mimegen.faces.overlay import FaceOverlay
 from mimegen.library.take import LibraryTake
 from mimegen.library.takes import altered
 from mimegen.plan.view import ViewOverrides
@@ -35,7 +35,7 @@ class Altering:
                                                        camera == FOLLOW),
                    harmonise or light == ())
 
-    def take(self, take: LibraryTake, overlay: Overlay | None = None) -> LibraryTake:
+    def take(self, take: LibraryTake, overlay: FaceOverlay | None = None) -> LibraryTake:
         """Return a take altered, with an overlay on the first performer's face.
 
         Raises RequestError for one that cannot be mirrored.

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from mimegen.base.errors import RequestError
 from mimegen.choreography.manner import CueManner
-from mimegen.faces.overlay import Overlay
+from mimegen.faces.overlay import FaceOverlay
 from mimegen.faces.words import emotions
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.entry import Entry
@@ -85,20 +85,20 @@ def _manners(file: Path, request: RenderRequest) -> list[CueManner]:
     return [CueManner(*one) for one in product(stances, sizes, request.frequency or [None])]
 
 
-def overlays_of(request: RenderRequest) -> list[Overlay | None]:
+def overlays_of(request: RenderRequest) -> list[FaceOverlay | None]:
     """Return the overlays that were asked for on faces; one that is None where there is none.
 
     Raises RequestError for an unknown emotion, and for a file that is no captured face.
     """
     if request.emotion is None:
-        return [None] if request.face is None else [_checked(Overlay(file=request.face))]
+        return [None] if request.face is None else [_checked(FaceOverlay(file=request.face))]
     names = [*emotions()] if request.emotion.strip() == "all" else [
         name.strip() for name in request.emotion.split(",")]
-    return [_checked(Overlay(name, size, request.face))
+    return [_checked(FaceOverlay(name, size, request.face))
             for name, size in product(names, request.intensity or [1.0])]
 
 
-def _checked(overlay: Overlay) -> Overlay:
+def _checked(overlay: FaceOverlay) -> FaceOverlay:
     """Return an overlay whose file was read: what is wrong with it is told before work begins."""
     assert overlay.captured is None or overlay.captured.duration > 0
     return overlay

@@ -34,7 +34,8 @@ FEET_BELOW_M = 0.4
 # So near to the plane between left and right a joint is of neither side.
 MIDDLE_M = 0.01
 # A hand that is higher than this over the hips is raised; the points of the ball about its middle.
-RAISED_M, BALL_POINTS = 0.05, 64
+RAISED_M = 0.05
+BALL_POINTS = 64
 # A joint with so many others on it is a hand with its fingers.
 FINGERS = 4
 # Materials that faces are made of.

@@ -20,7 +20,9 @@ from mimegen.evaluation.norms import (
 from mimegen.evaluation.norms_plot import norms_plot
 from mimegen.evaluation.question import read_questions
 
-TABLE, FACTS, PLOT = "norms.csv", "norms.json", "norms.pdf"
+TABLE = "norms.csv"
+FACTS = "norms.json"
+PLOT = "norms.pdf"
 
 
 def write_norms(questions: Path, answers: Sequence[Path], similarity: str, out: Path) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from mimegen.base.errors import RequestError
 from mimegen.compositing.background import Panorama, PhotoLight, Picture
 from mimegen.library.photos.light import measured_tint
-from mimegen.library.photos.opening import Photo
+from mimegen.library.photos.opening import OpenedPhoto
 from mimegen.library.photos.vanishing import (
     USUAL_FOCAL,
     PhotoView,
@@ -75,7 +75,7 @@ class CameraHints:
 class Guess:
     """A photograph's camera, and in ``reasons``, a line each, where that comes from."""
 
-    photo: Photo
+    photo: OpenedPhoto
     view: PhotoView
     camera_height_m: float
     ground: tuple[tuple[float, float], ...]
@@ -142,7 +142,7 @@ def sun_of(text: str) -> tuple[float, float]:
     return azimuth, elevation
 
 
-def guess_camera(photo: Photo, hints: CameraHints) -> Guess:
+def guess_camera(photo: OpenedPhoto, hints: CameraHints) -> Guess:
     """Return the camera of a photograph: what is said, and for the rest what it shows.
 
     Raises RequestError where it leans, where OpenCV is needed and absent, for things of known
@@ -183,7 +183,7 @@ def floating_risk(picture: Picture) -> str | None:
             " ground: people may float in front of walls or objects")
 
 
-def _light(photo: Photo, hints: CameraHints) -> PhotoLight | None:
+def _light(photo: OpenedPhoto, hints: CameraHints) -> PhotoLight | None:
     if hints.harmonise:
         return PhotoLight(tint=measured_tint(photo.image), sun_from_deg=hints.sun_from_deg)
     if hints.sun_from_deg is not None:
@@ -191,7 +191,7 @@ def _light(photo: Photo, hints: CameraHints) -> PhotoLight | None:
     return None
 
 
-def _view(photo: Photo, horizon: float | None) -> tuple[PhotoView, tuple[str, ...]]:
+def _view(photo: OpenedPhoto, horizon: float | None) -> tuple[PhotoView, tuple[str, ...]]:
     width, height = photo.image.size
     lens = "focal length from EXIF" if photo.focal else "focal length as telephones have it"
     if horizon is not None:
@@ -205,7 +205,8 @@ def _view(photo: Photo, horizon: float | None) -> tuple[PhotoView, tuple[str, ..
     return found, (f"horizon from {found.lines} straight edges and where they meet", lens)
 
 
-def _level_view(photo: Photo, lines: FloatArray, lens: str) -> tuple[PhotoView, tuple[str, ...]]:
+def _level_view(photo: OpenedPhoto, lines: FloatArray,
+                lens: str) -> tuple[PhotoView, tuple[str, ...]]:
     """Return the camera that a level edge tells, where there is one, or else a level camera."""
     row = level_row(lines, photo.image.width / max(photo.image.size))
     if row is None:
@@ -216,13 +217,13 @@ def _level_view(photo: Photo, lines: FloatArray, lens: str) -> tuple[PhotoView, 
         "horizon at a level edge across the picture; if it is wrong, give --horizon ROW", lens)
 
 
-def _looking(photo: Photo, rise: float) -> PhotoView:
+def _looking(photo: OpenedPhoto, rise: float) -> PhotoView:
     """Return a camera whose horizon is so far above the middle, as a share of the longer side."""
     focal = photo.focal or USUAL_FOCAL
     return PhotoView(focal, degrees(atan2(rise, focal)))
 
 
-def _camera_height(photo: Photo, view: PhotoView, hints: CameraHints) -> tuple[float, str]:
+def _camera_height(photo: OpenedPhoto, view: PhotoView, hints: CameraHints) -> tuple[float, str]:
     if hints.camera_height_m is not None and hints.known is not None:
         raise RequestError("--known-height and --camera-height are mutually exclusive: both set the"
                            " height of the camera")
@@ -235,7 +236,7 @@ def _camera_height(photo: Photo, view: PhotoView, hints: CameraHints) -> tuple[f
             f"camera height by what is {hints.known.height_m:g} m")
 
 
-def height_by(photo: Photo, view: PhotoView, known: KnownHeight) -> float:
+def height_by(photo: OpenedPhoto, view: PhotoView, known: KnownHeight) -> float:
     """Return how high in metres a camera was that sees a thing of known height so.
 
     A thing that stands at distance d has its foot at h / d below the horizon and its top at
@@ -258,7 +259,7 @@ def height_by(photo: Photo, view: PhotoView, known: KnownHeight) -> float:
     return height_m
 
 
-def guess_panorama(photo: Photo, camera_height_m: float | None) -> Panorama:
+def guess_panorama(photo: OpenedPhoto, camera_height_m: float | None) -> Panorama:
     """Return what a file says of an equirectangular panorama, whose file is named later.
 
     Raises RequestError where it does not go all around.

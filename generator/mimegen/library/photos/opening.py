@@ -26,7 +26,7 @@ _MM_OF_UNIT = {2: 25.4, 3: 10.0}
 
 
 @dataclass(frozen=True, eq=False)
-class Photo:
+class OpenedPhoto:
     """An upright photograph: RGB in sRGB.
 
     ``focal`` is its focal length as a share of its longer side, where its EXIF tells it.
@@ -37,7 +37,7 @@ class Photo:
     focal: float | None
 
 
-def open_photo(path: Path, largest: int = LARGEST) -> Photo:
+def open_photo(path: Path, largest: int = LARGEST) -> OpenedPhoto:
     """Open a photograph, turned as its EXIF says, its longer side at most ``largest`` pixels.
 
     Raises RequestError, in one line, for what is no single opaque picture of a usable size.
@@ -53,7 +53,7 @@ def open_photo(path: Path, largest: int = LARGEST) -> Photo:
             stored.draft(stored.mode, (largest, largest))
             image = ImageOps.exif_transpose(_in_srgb(path, stored))
         image.thumbnail((largest, largest), Image.Resampling.LANCZOS)
-    return Photo(path, image, focal)
+    return OpenedPhoto(path, image, focal)
 
 
 @contextmanager

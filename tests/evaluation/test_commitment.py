@@ -168,6 +168,7 @@ def test_a_commitment_of_format_2_is_never_replaced(old_spec: Path) -> None:
     assert {path.name: path.read_bytes() for path in old_spec.parent.iterdir()} == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [OLD_COMMITMENT, OLD_NONCE])
 def test_no_byte_of_format_2_can_be_another(old_spec: Path, name: str) -> None:
     commitment = old_spec.with_name(OLD_COMMITMENT)
@@ -199,12 +200,14 @@ def _passes(check: Callable[[], object], place: int) -> list[int]:
     return [place]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["SPEC.jsonl", COMMITMENT, NONCE])
 def test_no_byte_can_be_another(spec: Path, name: str) -> None:
     commitment = spec.with_name(COMMITMENT)
     assert tampered(spec.with_name(name), lambda: verify_all(commitment, spec)) == []
 
 
+@pytest.mark.slow
 def test_no_byte_of_a_proof_can_be_another(spec: Path, tmp_path: Path) -> None:
     commitment, proof = spec.with_name(COMMITMENT), tmp_path / "proof.json"
     proof.write_text(proof_of(commitment, spec, 2))

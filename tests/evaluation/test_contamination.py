@@ -324,6 +324,7 @@ def test_a_placebo_that_falls_is_said(run: Run, tmp_path: Path) -> None:
     assert any("placebo" in warning for warning in found["warnings"])
 
 
+@pytest.mark.slow
 def test_the_page_stands_alone_and_escapes_names(run: Run, tmp_path: Path) -> None:
     arms = {name: an_arm(name, 0.7, "<script>$x^") for name in ("seen", "unseen")}
     result = run("--report", tmp_path / "report", **arms)
@@ -411,6 +412,7 @@ def manifest(folder: Path, clips: Iterable[dict[str, Any]]) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_manifests_tell_actions_variants_and_balance(run: Run, tmp_path: Path) -> None:
     """What an action shows that is in one arm only counts for nothing."""
     alone = [a_row(0, 1, sample_id=f"alone{number}", action="alone") for number in range(8)]

@@ -33,6 +33,7 @@ def package() -> Any:
         cache_dir=Path(wordllama.__file__).parent, disable_download=True)
 
 
+@pytest.mark.slow
 @given(st.lists(st.text(max_size=30).filter(bool), min_size=1, max_size=5))
 def test_vectors_are_those_of_the_package(texts: list[str]) -> None:
     assert (mean_vectors(texts) == package().embed(texts)).all()

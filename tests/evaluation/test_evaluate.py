@@ -92,6 +92,7 @@ def test_known_answers_give_the_table_and_mcnemar_s_p():
     assert low < 30 / 77 < high
 
 
+@pytest.mark.slow
 def test_permuted_clips_which_have_a_variant_each_are_parted_by_background():
     questions = [one.model_copy(update={
         "variant": f"random:{number}+{one.background_config}@{number}.5"})
@@ -272,6 +273,7 @@ def test_validity_has_the_precision_and_recall_of_known_answers():
     assert validity(scored) == {"precision": 6 / 9, "recall": 6 / 8, "f1": 12 / 17}
 
 
+@pytest.mark.slow
 def test_actpld_s_tables_have_types_tasks_and_their_rank_correlation():
     questions = [one for format_ in ("3afc", "description") for asks in ("label", "intention")
                  for one in questions_of(library_rows(("base+blank@0",)), QuestionRequest(

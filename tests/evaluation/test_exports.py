@@ -59,6 +59,7 @@ def files(folder: Path) -> dict[str, str]:
             for file in sorted(folder.rglob("*")) if file.is_file()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("target", "kind"), [
     *((target, "mc") for target in WRITERS if target != "coco"), ("inspect", "few")])
 def test_names_say_nothing_and_bytes_are_the_same_again(clips, tmp_path, target, kind):
@@ -124,6 +125,7 @@ def test_plain_lines_hold_no_answer(clips, tmp_path):
                          "media", "examples"}
 
 
+@pytest.mark.slow
 def test_pictures_are_the_frames_that_questions_ask_about(clips, tmp_path):
     asked = read_questions(clips / "questions-frames.jsonl")
     export(clips / "questions-frames.jsonl", "inspect", tmp_path / "out")
@@ -197,6 +199,7 @@ def test_the_archive_of_croissant_is_named_by_its_content(clips, tmp_path):
     assert described["distribution"][1]["sha256"][:16] in described["distribution"][1]["contentUrl"]
 
 
+@pytest.mark.slow
 def test_a_task_of_lmms_eval_names_functions_that_are_there(clips, tmp_path):
     export(clips / "questions-few.jsonl", "lmms-eval", tmp_path / "out")
     text = (tmp_path / "out/mimegen.yaml").read_text()

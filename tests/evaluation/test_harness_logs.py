@@ -172,6 +172,7 @@ def test_an_archive_that_unpacks_to_more_than_a_log_is_refused_before_it_is_read
         [*logs.logged_answers(path)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [zipfile.ZIP_ZSTANDARD, zipfile.ZIP_DEFLATED])
 def test_a_member_that_says_less_than_it_holds_takes_no_memory(tmp_path: Path, method: int) -> None:
     path = tmp_path / "bomb.eval"

@@ -43,6 +43,7 @@ def look(folder: Path, name: str, pictures: list[ByteArray], action: str = "stop
     return look_of(path, name, action)
 
 
+@pytest.mark.slow
 def test_the_same_pictures_are_near_whatever_their_size_and_shift_in_time(tmp_path: Path) -> None:
     plain = look(tmp_path, "plain", moving(1))
     small = look(tmp_path, "small", moving(1, size=(320, 192)))
@@ -70,6 +71,7 @@ def test_clips_that_cannot_be_read_are_named(tmp_path: Path) -> None:
         looks_of(tmp_path)
 
 
+@pytest.mark.slow
 def test_too_near_is_nearer_than_clips_of_different_actions_come(tmp_path: Path) -> None:
     given = [look(tmp_path, f"{action}{number}", moving(10 * place + number), action)
              for place, action in enumerate(("stop", "boxing")) for number in range(5)]
@@ -85,6 +87,7 @@ def test_too_near_is_nearer_than_clips_of_different_actions_come(tmp_path: Path)
     assert nearness_of(given[:5], 0.2).threshold == 0.2
 
 
+@pytest.mark.slow
 def test_the_page_shows_pairs_and_stands_alone(tmp_path: Path) -> None:
     given = [look(tmp_path, f"<i>{number}", moving(number), "stop" if number else "boxing")
              for number in range(3)]
@@ -95,6 +98,7 @@ def test_the_page_shows_pairs_and_stands_alone(tmp_path: Path) -> None:
     assert text.count("data:image/") == 3 and "http" not in text and "None was" in text
 
 
+@pytest.mark.slow
 def test_drafts_that_are_too_near_to_given_clips_are_drawn_anew(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))

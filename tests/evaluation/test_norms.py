@@ -73,6 +73,7 @@ def test_reliability_is_the_correlation_of_two_samples_of_raters() -> None:
     assert found == pytest.approx(0.882, abs=0.05)
 
 
+@pytest.mark.slow
 def test_raters_needed_follow_the_formula() -> None:
     chance = np.random.default_rng(1)
     clips = [clip_of(share, 200, chance) for share in chance.beta(2, 2, 200)]
@@ -87,6 +88,7 @@ def test_clips_that_do_not_differ_have_no_reliability() -> None:
     assert reliability(clips) is None and by_raters(clips) == {}
 
 
+@pytest.mark.slow
 def test_answers_of_a_study_become_a_table_and_a_plot(tmp_path: Path) -> None:
     asked = [question(f"clip{at}", (), action) for at, action in enumerate(
         ("boxing", "playing violin", "archery"))]

@@ -170,6 +170,7 @@ def draw(one: Question, seed: int, share: float) -> bool:
     return bool(np.random.default_rng(key).random() < share)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_models_that_read_the_background_a_frame_or_the_video_are_told_apart(seed: int) -> None:
     rows = library_rows(BACKGROUNDS)

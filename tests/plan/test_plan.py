@@ -75,6 +75,7 @@ def test_walking_a_plan_twice_gives_the_same_clips() -> None:
     assert [clip.key for clip in plan] == [clip.key for clip in plan]
 
 
+@pytest.mark.slow
 def test_a_million_clips_are_not_held() -> None:
     plan = plan_of(takes_of("boxing", "archery", seeds=range(50_000)), "all")
     assert len(plan) == 1_000_000
@@ -277,6 +278,7 @@ def test_stills_are_shared_by_what_sees_a_set_alike() -> None:
     assert named.still_key(seen) == key and named.key != aligned.key
 
 
+@pytest.mark.slow
 def test_a_set_has_a_still_of_its_own_only_where_something_was_in_the_performers_way() -> None:
     aligned, = clips_of(plan_of(takes_of("boxing"), "base+aligned@0"))
     camera = Camera((0.0, -5.0, 1.5), (0.7, 0.7, 0.0, 0.0), 50.0, 64, 36)

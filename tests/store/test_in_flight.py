@@ -10,12 +10,12 @@ import pytest
 from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
 from mimegen.base.paths import data_folder
-from mimegen.groundtruth import frames as pass_frames
+from mimegen.groundtruth import passmaker
 from mimegen.groundtruth.job import PassJob
 from mimegen.groundtruth.passmaker import PassMaker, publish_passes
 from mimegen.rendering.opengl import scenery
 from mimegen.scenery.job import SetJob
-from mimegen.shots import frames as shot_frames
+from mimegen.shots import publishing
 from mimegen.shots.camera import Camera
 from mimegen.shots.config import read_config
 from mimegen.shots.jobs import ShotJob
@@ -64,7 +64,7 @@ def test_frames(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     publish_frames(job, [], NoFigures(), lambda camera: FRAME, lambda done: None)
     assert len(list(job.folders[0].glob("*.npz"))) == 2
     for last in ("note_maker", "publish"):
-        monkeypatch.setattr(shot_frames, last, goes(store, getattr(shot_frames, last)))
+        monkeypatch.setattr(publishing, last, goes(store, getattr(publishing, last)))
         with pytest.raises(ShotError, match="cannot be written"):
             publish_frames(job, [], NoFigures(), lambda camera: FRAME, lambda done: None)
         assert not store.root.exists()
@@ -75,7 +75,7 @@ def test_passes(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     job = PassJob((), (CAMERA,), CONFIG, (store.pass_folder("ab"),), np.ones((2, 1), bool),
                   ("depth",))
     publish_passes(job, NoMaker(), lambda done: None)
-    monkeypatch.setattr(pass_frames, "publish", goes(store, publish))
+    monkeypatch.setattr(passmaker, "publish", goes(store, publish))
     with pytest.raises(ShotError, match="cannot be written"):
         publish_passes(job, NoMaker(), lambda done: None)
     assert not store.root.exists()

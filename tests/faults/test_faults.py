@@ -243,6 +243,7 @@ def test_the_ground_hides_who_sinks(hides: bool) -> None:
     assert (rows.max() < lowest + 12) == hides
 
 
+@pytest.mark.slow
 def test_who_sinks_has_no_passes() -> None:
     refused = invoked("plan", "--action", "boxing", "--fault", "sink=1", "--passes", "mask")
     assert refused.returncode == 2 and "leave one of the two out" in refused.stderr

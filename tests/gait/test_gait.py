@@ -76,6 +76,7 @@ def test_flight_is_ballistic():
     assert np.median(falls[inside]) == pytest.approx(-9.81, rel=0.15)
 
 
+@pytest.mark.slow
 @given(SPEEDS, st.integers(24, 150), st.floats(0, 1), st.floats(-2, 2), st.booleans())
 @settings(max_examples=25, deadline=None)
 def test_loops_lead_into_themselves(speed, frames, phase, z, treadmill):
@@ -87,6 +88,7 @@ def test_loops_lead_into_themselves(speed, frames, phase, z, treadmill):
     assert np.abs(again - once.global_pose.positions).max() < 1e-4
 
 
+@pytest.mark.slow
 @given(st.sampled_from(sorted(set(manners()) - {"skip"})), st.sampled_from(KNOBS),
        st.floats(-3, 3), st.integers(0, 5))
 @settings(max_examples=40, deadline=None)
@@ -104,6 +106,7 @@ def test_feet_stand_where_they_are_put(manner, knob, z, seed):
             assert np.abs(run - run[0]).max() < 1e-3
 
 
+@pytest.mark.slow
 @given(SPEEDS, st.floats(-3, 3))
 @settings(max_examples=15, deadline=None)
 def test_nothing_goes_below_the_floor(speed, z):

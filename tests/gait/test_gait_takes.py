@@ -83,6 +83,7 @@ def test_planted_feet_stay_on_characters():
     assert len(drifts) >= 3 and max(drifts) < 1.0
 
 
+@pytest.mark.slow
 def test_a_walker_is_written_in_whole_cycles(tmp_path):
     target = tmp_path / "walker.npz"
     invoke("pointlight", "--walker", "--speed", "1.2", "--cycles", "2", "--fps", "30",

@@ -203,6 +203,7 @@ def test_a_changed_set_is_read_back_as_it_was_written(tmp_path: Path) -> None:
 
 
 # Where something was wrong before sets were cleared, and takes that walk.
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "background", "seed", "was_wrong"), [
     ("the_thief", "warehouse", None, True), ("the_thief", "concert_hall", None, True),
     ("dragging", "climbing_gym", None, False), ("basketball_layup", "living_room", 3, False),

@@ -95,6 +95,7 @@ def test_every_background_says_what_it_is():
         assert {"description", "licence", "author", "source"} <= set(data)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SETS)
 def test_sets_use_all_they_define(name):
     made = scenery(name)
@@ -119,6 +120,7 @@ def test_mistakes_are_named(change, words):
         Scenery.model_validate({**MINIMAL, **change})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SETS)
 def test_floor_around_the_performer_is_free(name):
     for piece in lay_out(scenery(name)):
@@ -128,6 +130,7 @@ def test_floor_around_the_performer_is_free(name):
             assert np.linalg.norm(points[inside, :2], axis=1).min() > 1.7, piece.shape
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SETS)
 def test_nothing_comes_between_camera_and_performer(name):
     made = scenery(name)
@@ -352,6 +355,7 @@ def test_chance_in_a_set_is_the_same_each_time():
 
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SETS)
 def test_writing_lies_within_its_panel_and_nothing_lies_over_it(name):
     pieces = lay_out(scenery(name))

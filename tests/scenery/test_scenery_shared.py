@@ -155,12 +155,14 @@ def test_shared_parts_are_no_backgrounds(tmp_path):
     assert set(Catalogue((tmp_path,)).backgrounds) == {"hall"}
 
 
+@pytest.mark.slow
 def test_every_shared_part_stands_on_shared_parts_alone(tmp_path):
     for name in shipped_parts()["groups"]:
         made = read_background(background(tmp_path, objects=[{"kind": "group", "of": name}])).set
         assert made is not None and made.groups[name]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_set_defines_what_is_shared_or_what_another_set_has_under_the_same_name(kind):
     known = getattr(SharedParts.model_validate(shipped_parts()), kind)
@@ -174,6 +176,7 @@ def test_no_set_defines_what_is_shared_or_what_another_set_has_under_the_same_na
             assert first == path.name, f"{path.name}: {name} is that of {first}"
 
 
+@pytest.mark.slow
 def test_all_that_is_shared_is_used():
     for kind, parts in shipped_parts().items():
         used = {name for path in SETS for name in getattr(read_background(path).set, kind)}

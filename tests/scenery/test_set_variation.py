@@ -285,6 +285,7 @@ def test_how_deep_things_lie_in_each_other_is_told_by_their_shapes() -> None:
     assert depth(post, post | {"at": [0.65, 0.65, 0]}) == pytest.approx(0.081, abs=0.01)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", VARYING)
 def test_the_places_that_come_with_mimegen_vary(name: str) -> None:
     plain = read_background(FOLDER / f"{name}.yaml")
@@ -298,6 +299,7 @@ def test_the_places_that_come_with_mimegen_vary(name: str) -> None:
     assert len(keys) == 2
 
 
+@pytest.mark.slow
 def test_variants_name_places_by_seed() -> None:
     catalogue = Catalogue.with_libraries(())
     takes = SeededTakes((library_take(catalogue.action("basketball"), None, 0),), range(1))

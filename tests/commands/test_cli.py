@@ -302,7 +302,7 @@ def test_a_number_without_end_is_named_with_its_option(words: list[str]) -> None
 
 
 @pytest.mark.parametrize(("words", "meant"), [
-    (["list", "action"], "did you mean actions?"),
+    (["list", "action"], "did you mean actions or action-units?"),
     (["render", "--farm", "slrum"], "did you mean slurm?"),
     (["render", "--farm", "grid"], "available: local, ray, slurm")])
 def test_one_word_of_a_few_is_told_which_is_like_it(words: list[str], meant: str) -> None:

@@ -78,7 +78,7 @@ print(json.dumps([before, after]))
 """
 KINDS = {"figure", "lights", "score", "bvh", "fbx", "c3d", "performance", "fault", "shot", "still",
          "clip", "clearing", "sweeping", "showing", "drawn_shot", "drawn_still", "display",
-         "altering", "face", "scene", "gait"}
+         "altering", "face", "scene", "gait", "look"}
 SHOTS = {"score's shot", "markers' shot", "pair's shot", "trimmed pair's shot"}
 OF_MARKERS = SHOTS - {"score's shot"}
 RECORDED = {"bvh", "fbx", "c3d"}

@@ -257,6 +257,26 @@ def test_clips_of_a_users_file_are_made_again_where_it_is_given(
     assert status == 0 and rows_of(out) == rows and clip.read_bytes() == data
 
 
+@pytest.mark.parametrize(("action", "options"), [
+    ("clap", ("--emotion", "anger", "--intensity", "0.3,0.6")),
+    ("number_2", ("--hand", "left")), ("walk", ("--happy", "2"))])
+def test_clips_with_options_of_their_takes_are_made_again(
+    tmp_path: Path, action: str, options: tuple[str, ...]
+) -> None:
+    """What was asked of face, hand or gait is in the row, and the clip is made with it or not."""
+    out = tmp_path / "out"
+    done = mimegen("render", "--action", action, *options, "--variants", "pointlight@0", "--out",
+                   out)
+    assert done.returncode == 0, done.stderr
+    clips = {clip: clip.read_bytes() for clip in (out / "clips").iterdir()}
+    rows = rows_of(out)
+    for clip in clips:
+        clip.unlink()
+    status, said = told(out, "--repair")
+    assert status == 0 and not said["not_repaired"], said
+    assert rows_of(out) == rows and {one: one.read_bytes() for one in clips} == clips
+
+
 def test_clips_without_their_store_are_whole_and_that_is_said(out: Path) -> None:
     shutil.rmtree(out / "store")
     status, said = told(out)

@@ -22,7 +22,7 @@ from mimegen.rendering.preparing import prepare
 @click.option("--json", "as_json", is_flag=True, help="Print the devices as one JSON object.")
 @click.pass_context
 def devices_command(context: click.Context, as_json: bool) -> None:
-    """List the devices that Cycles renders on, and compile GPU kernels ahead of time."""
+    """List Cycles' devices; compile GPU kernels ahead of time."""
     if context.invoked_subcommand is None:
         _list(as_json)
 

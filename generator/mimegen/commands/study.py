@@ -36,7 +36,7 @@ class _MakesUnlessNamed(click.Group):
 @click.group("study", cls=_MakesUnlessNamed,
              subcommand_metavar="QUESTIONS --out DIR | serve DIR | export DIR | norms QUESTIONS")
 def study_command() -> None:
-    """Make and serve a study with people; export its answers, compute norms."""
+    """Make and serve a study; export answers and norms."""
 
 
 @study_command.command(MAKE)

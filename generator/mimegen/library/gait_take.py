@@ -173,7 +173,7 @@ class GaitTake(Described):
         way = {one.name: getattr(self.way, one.name) for one in fields(self.way)}
         return {**self.described(), "seed": self.seed, "style": self.style, "motion_kind": "gait",
                 "gait": {**self.walker.facts(), **way, "treadmill": self.treadmill,
-                         "direction_deg": self.direction_deg}}
+                         "direction_deg": self.direction_deg, "asked": dict(self.asked)}}
 
 
 def gait_options(given: Mapping[str, Any]) -> tuple[tuple[str, float | str | bool], ...]:

@@ -7,13 +7,14 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from pydantic import ValidationError
 
 from mimegen.base.errors import RequestError
 from mimegen.base.files import file_hash
 from mimegen.choreography.manner import CueManner
+from mimegen.faces.overlay import FaceOverlay
 from mimegen.faults.fault import parse_faults
 from mimegen.hands.compiling import HandName
 from mimegen.library.catalogue import Catalogue
@@ -33,7 +34,8 @@ from mimegen.shots.look import CameraLook
 _BELIEVED = frozenset({
     "action", "take", "seed", "style", "stance", "intensity", "frequency", "render_config_name",
     "render_config", "clip_key", "avatar", "partner_avatar", "config_name", "device",
-    "camera_look", "tempo", "mirrored", "faults", "permutation", "motion_sha256", "motion_kind"})
+    "camera_look", "face", "gait", "hand_action", "tempo", "mirrored", "faults", "permutation",
+    "motion_sha256", "motion_kind"})
 # ... and if it is of a user's own file.
 _BELIEVED_OF_FILES = frozenset({
     "labels", "licence", "background_config", "background_name", "motion_stack", "motion_subject",
@@ -68,8 +70,9 @@ class Sources:
 class Declared:
     """What several rows of one casting have in common, so that one plan makes them all.
 
-    ``look`` is the render config as JSON, or a display's key; ``permutation`` the declaration as
-    JSON; ``performer`` and ``partner`` are what a user says for these characters.
+    ``look`` is the render config as JSON, or a display's key; ``face``, ``camera_look`` and
+    ``permutation`` are what rows say of them as JSON, ``hand`` and ``gait`` what was asked for;
+    ``performer`` and ``partner`` are what a user says for these characters.
     """
 
     action: str
@@ -86,6 +89,9 @@ class Declared:
     tempo: float
     mirror: bool
     faults: tuple[str, ...]
+    hand: HandName | None
+    gait: str | None
+    face: str | None
     camera_look: str | None
     permutation: str | None
 
@@ -115,8 +121,12 @@ def _declared(row: Row) -> Declared:
         _cast_word(row.avatar) if base else None, _cast_word(row.partner_avatar),
         row.device or "cpu", row.plain_id is not None, float(row.tempo or 1), bool(row.mirrored),
         tuple(f"{fault['name']}={fault['amount']}" for fault in row.faults or ()),
-        json.dumps(row.camera_look, sort_keys=True) if row.camera_look else None,
-        json.dumps(row.permutation, sort_keys=True) if row.permutation else None)
+        _hand_asked(row), _as_json(_gait_asked(row)), _as_json(row.face),
+        _as_json(row.camera_look), _as_json(row.permutation))
+
+
+def _as_json(content: dict[str, Any] | None) -> str | None:
+    return json.dumps(content, sort_keys=True) if content else None
 
 
 def _cast_word(name: str | None) -> str | None:
@@ -192,15 +202,28 @@ def _named_plan(sources: Sources, declared: Declared, rows: Sequence[Row],
     take = _take(sources, declared, rows)
     names = ",".join(row.config_name or "" for row in rows)
     variants = parse_variants(names, set(catalogue.characters), set(catalogue.backgrounds))
-    plans = [make_plan(catalogue, [altered(take, declared.tempo, declared.mirror)], variants,
-                       config, declared.device, declared.performer, declared.partner,
-                       parse_faults(declared.faults), camera_look=_look_of(declared))
+    take = altered(take, declared.tempo, declared.mirror, _face_of(sources, declared))
+    plans = [make_plan(catalogue, [take], variants, config, declared.device,
+                       declared.performer, declared.partner, parse_faults(declared.faults),
+                       camera_look=_look_of(declared))
              for config in _candidates(catalogue, rows[0], configs)]
     if len(plans) == 1:
         return plans[0]
     # Of a display that code has changed since, no config makes the key again.
     again = (plan for plan in plans if rows[0].clip_key in {clip.key for clip in plan})
     return next(again, plans[0])
+
+
+def _face_of(sources: Sources, declared: Declared) -> FaceOverlay | None:
+    """Return the emotion or captured face that rows say was laid over the first performer's.
+
+    Raises RequestError where there is none such any more, or the recording is not given.
+    """
+    if declared.face is None:
+        return None
+    content = json.loads(declared.face)
+    file = sources.file(content.get("sha256"), f"its captured face {content.get('file')}")
+    return FaceOverlay(content.get("emotion"), float(content.get("intensity", 1.0)), file)
 
 
 def _look_of(declared: Declared) -> CameraLook | None:
@@ -239,14 +262,21 @@ def _take(sources: Sources, declared: Declared, rows: Sequence[Row]) -> LibraryT
     if entry is None or declared.take not in entry.takes:
         raise RequestError(f"its take {row.motion_file} of {declared.action} is in no known"
                            f" library; give --library, or --motion {row.motion_file}")
-    return _unchanged(library_take(entry, declared.take, declared.seed, declared.style,
-                                   declared.manner, hand=_hand_asked(row)), row)
+    return _unchanged(library_take(
+        entry, declared.take, declared.seed, declared.style, declared.manner,
+        json.loads(declared.gait or "{}"), declared.hand), row)
 
 
 def _hand_asked(row: Row) -> HandName | None:
     """Return the hand that was asked for of a hand action, where one was."""
     asked = (row.hand_action or {}).get("asked")
     return asked if asked in ("left", "right", "both") else None
+
+
+def _gait_asked(row: Row) -> dict[str, Any]:
+    """Return the options of a gait that were given, without the style, which has its own field."""
+    asked = (row.gait or {}).get("asked") or {}
+    return {name: value for name, value in asked.items() if name != "style"}
 
 
 def _unchanged(take: LibraryTake, row: Row) -> LibraryTake:

@@ -41,17 +41,17 @@ def jump(samples: Path) -> Path:
 
 
 def test_a_new_action(jump: Path, tmp_path: Path) -> None:
-    done = imported(jump, tmp_path / "mine", "Rope jumping", "--label", "jumping", "--licence",
+    done = imported(jump, tmp_path / "mine", "Rope dancing", "--label", "jumping", "--licence",
                     "MIT", "--source", "a database", "--aligned", "boxing_gym")
     assert done.exit_code == 0, done.stderr
-    folder = tmp_path / "mine" / "mocap" / "rope_jumping"
+    folder = tmp_path / "mine" / "mocap" / "rope_dancing"
     assert sorted(file.name for file in folder.iterdir()) == [
         "action.yaml", "anim_fair_jumping.bvh", "anim_fair_jumping.take.yaml"]
     assert (folder / "anim_fair_jumping.bvh").read_bytes() == jump.read_bytes()
     facts = yaml.safe_load((folder / "anim_fair_jumping.take.yaml").read_text())
     assert facts["sha256"] == hashlib.sha256(jump.read_bytes()).hexdigest()
     assert (facts["licence"], facts["source"]) == ("MIT", "a database")
-    take = take_of(tmp_path / "mine", "rope jumping")
+    take = take_of(tmp_path / "mine", "rope dancing")
     assert (take.labels, take.aligned, take.misaligned) == (("jumping",), "boxing_gym", None)
     assert (take.actor, take.licence, take.seed) == ("recorded", "MIT", 0)
     reading = take.reading()

@@ -53,6 +53,8 @@ COVERED: dict[str, tuple[ModuleType, str, str]] = {
                             " scenery.layout scenery.shapes",
                       "rendering.opengl.scenery rendering.cycles.scenery shots.framing"
                       " compositing.compose"),
+    "look_code": (plan, "compositing.looked",
+                  "compositing.compose rendering.cycles.shotframes pointlight.drawing"),
     "display_code": (plan, "pointlight.scenes pointlight.stimulus pointlight.drawing"
                            " pointlight.filming shots.framing compositing.video",
                      "pointlight.presets rendering.cycles.shotframes choreography.perform"),

@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 
 from mimegen.base.errors import RequestError
+from mimegen.manifest.timeline import Interval
 from mimegen.plan.permute.declaration import Declaration, read_spec
 from mimegen.plan.permute.good_takes import GoodTakes
-from mimegen.plan.permute.pairs import FACTORS, pairs_of, parse_factors
-from mimegen.plan.permute.planned import permuted_plan
+from mimegen.plan.permute.pairs import FACTORS, leading_hand, pairs_of, parse_factors
+from mimegen.plan.permute.planned import permuted_plan, take_of
 from mimegen.request.sources import entries_of
 from permuting import CATALOGUE, AllGood
 from running import invoke
@@ -20,8 +21,11 @@ CHANGES = {
     "action": {"action", "take", "motion_sha256"}, "speed": {"tempo"}, "style": {"style"},
     "repetitions": {"frequency"}, "fault": {"fault", "fault_amount"}, "mirror": {"mirror"},
     "background": {"background", "background_kind"}, "performer": {"character"},
-    "angle": {"azimuth"},
+    "angle": {"azimuth"}, "hand": {"mirror"}, "agent": {"character", "partner"},
+    "emotion": {"emotion"},
 }
+# Actions that suit a factor, where ACTIONS do not.
+SUITED = {"repetitions": "cues", "agent": "push_other,hand_over,shake_hands"}
 
 
 @pytest.fixture(autouse=True)
@@ -30,7 +34,7 @@ def takes_are_good(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def drawn(factor: str, count: int = 4, seed: int = 1, actions: str = "") -> list[Declaration]:
-    names = actions or ("cues" if factor == "repetitions" else ACTIONS)
+    names = actions or SUITED.get(factor, ACTIONS)
     return pairs_of(CATALOGUE, entries_of(CATALOGUE, names), FACTORS[factor],
                     ("config=draft",), count, seed)
 
@@ -70,6 +74,35 @@ def test_what_suits_no_take_is_refused() -> None:
         drawn("repetitions", actions="bowling")
     with pytest.raises(RequestError, match="no such factor"):
         parse_factors("sped")
+
+
+@pytest.mark.slow
+def test_agents_are_in_each_others_parts_where_parts_differ() -> None:
+    made = drawn("agent")
+    assert {one.action for one in made} <= {"push_other", "hand_over"}
+    assert all({one.character, one.partner} == {"man", "woman"} for one in made)
+    assert all(one.pair is not None and one.pair.value == one.character for one in made)
+
+
+def test_one_hand_leads_where_it_does_nearly_everything() -> None:
+    def step(hand: str | None, seconds: float, performer: str = "performer") -> Interval:
+        return Interval.model_validate({"kind": "step", "name": "moves", "start_s": 0,
+                                        "end_s": seconds, "hand": hand, "performer": performer})
+
+    assert leading_hand([step("right", 3), step("left", 1), step(None, 9)]) == "right"
+    other = step("right", 9, "partner")
+    assert leading_hand([step("left", 3), step("right", 0.5), other]) == "left"
+    assert leading_hand([step("right", 2), step("left", 1)]) is None
+    assert leading_hand([step(None, 2)]) is None
+
+
+@pytest.mark.slow
+def test_an_emotion_is_laid_over_the_face_and_told_in_the_row() -> None:
+    first, second = (take_of(CATALOGUE, one) for one in drawn("emotion", 1))
+    for take in (first, second):
+        assert take.overlay is not None
+        assert take.facts()["face"]["emotion"] == take.overlay.emotion
+    assert first.key == second.key, 'the body moves alike'
 
 
 @pytest.mark.slow

@@ -20,6 +20,7 @@ from mimegen.choreography.variation import Rendition, vary
 from mimegen.manifest.timeline import (
     PARTNER,
     PERFORMER,
+    ROLE,
     CueFacts,
     Hand,
     Interval,
@@ -74,8 +75,12 @@ class CueTimes(Strict):
 
 
 class Happenings(Strict):
-    """One file ``<take>.timeline.yaml``."""
+    """One file ``<take>.timeline.yaml``.
 
+    ``agent`` completes "Who ...?" about the performer of two who does what the partner does not.
+    """
+
+    agent: Words | None = None
     things: dict[Words, HeldThing] = Field(default_factory=dict)
     steps: tuple[TimelineStep, ...] = ()
     cue: CueTimes | None = None
@@ -95,6 +100,8 @@ def read_happenings(path: Path, score: Score) -> Happenings:
     """
     document = YamlFile(path)
     parsed = document.parsed(Happenings)
+    if parsed.agent is not None and score.partner is None:
+        raise document.error(("agent",), "the score has no partner")
     for number, step in enumerate(parsed.steps):
         where = ("steps", number)
         if step.thing is not None and step.thing not in parsed.things:
@@ -144,7 +151,8 @@ def happenings(score: Score, given: Happenings = NOTHING, seed: int = 0, style: 
     course = course_of(score, renditions[0])
     found = [Interval(kind="action", name=score.action, start_s=0.0,
                       end_s=round(renditions[0].line.duration, 3)),
-             *_steps(given, course), *_held(score, given, course), *_cue(given, course, cue)]
+             *_role(given, renditions[0].line.duration), *_steps(given, course),
+             *_held(score, given, course), *_cue(given, course, cue)]
     for part, rendition, who in zip(score.parts(), renditions, (PERFORMER, PARTNER), strict=False):
         found += _contacts(part, rendition, who)
     return sorted(retold(found, renditions[0].mirror), key=_order)
@@ -158,6 +166,11 @@ def _interval(kind: str, name: str, span: Span, **facts: object) -> Interval:
     return Interval.model_validate({
         "kind": kind, "name": name, "start_s": round(span[0], 3), "end_s": round(span[1], 3)}
         | {key: value for key, value in facts.items() if value is not None})
+
+
+def _role(given: Happenings, duration: float) -> Iterator[Interval]:
+    if given.agent is not None:
+        yield _interval(ROLE, given.agent, (0.0, duration))
 
 
 def _steps(given: Happenings, course: ScoreCourse) -> Iterator[Interval]:

@@ -25,10 +25,13 @@ from mimegen.evaluation.subjects import KnownAction, known_actions, subject_of_r
 from mimegen.evaluation.templates import FOLDER, filled, read_templates
 from mimegen.manifest.pair import PairFacts
 from mimegen.manifest.row import Row
+from mimegen.manifest.timeline import role_of
 
 # Factors whose halves have different answers; of all others the action is asked for.
 ANY_OTHER = "*"
-CONTRASTED = ("action", "speed", "style", "repetitions", "fault")
+CONTRASTED = ("action", "speed", "style", "repetitions", "fault", "hand", "agent", "emotion")
+# In a prompt, what one of two people does.
+STEP = "{step}"
 
 
 class PairWording(Strict):
@@ -107,7 +110,7 @@ def _contrasted(pair: Sequence[tuple[Row, PairFacts]], known: dict[str, KnownAct
              for row, half in pair]
     order = [int(place) for place in generator(seed, "pairs", pair[0][1].id).permutation(2)]
     options = [texts[place] for place in order]
-    prompt = filled(wording.prompt(factor), options)
+    prompt = filled(wording.prompt(factor).replace(STEP, _step(pair[0][0])), options)
     made = []
     for place, (row, half) in enumerate(pair):
         labels = row.labels if factor == "action" else [texts[place]]
@@ -122,6 +125,12 @@ def _contrasted(pair: Sequence[tuple[Row, PairFacts]], known: dict[str, KnownAct
             distractors=[{"text": texts[1 - place], "action": "", "origin": "pair"}],
             versions=versions(wording.about)))
     return made
+
+
+def _step(row: Row) -> str:
+    """Return what the performer does and the partner does not; nothing where they do the same."""
+    role = role_of(row.timeline or ())
+    return "" if role is None else role.name
 
 
 def _question_id(half: PairFacts, row: Row, seed: int) -> str:

@@ -14,6 +14,7 @@ OTHER_HAND: dict[Hand, Hand] = {"left": "right", "right": "left"}
 PERFORMER: Final = "performer"
 PARTNER: Final = "partner"
 RELATION: Final = "relation"
+ROLE: Final = "role"
 LIES: Final = "lies at"
 OTHER_SIDE = {"left of": "right of", "right of": "left of"}
 
@@ -43,7 +44,8 @@ class Interval(RowPart):
 
     ``kind`` is ``action`` (the whole of it), ``step`` (a part that a viewer can tell), ``held`` (a
     thing in a hand), ``contact`` (a hand placed on a thing of the score or on the partner),
-    ``cue``, ``gaze`` (what is looked at) or ``relation``: the performer is ``near``, ``facing``,
+    ``cue``, ``gaze`` (what is looked at), ``role`` (what the performer does all in all, and the
+    partner does not) or ``relation``: the performer is ``near``, ``facing``,
     ``left of`` or ``right of`` the target, as that one is turned, or what they left ``lies at`` it.
     """
 
@@ -91,6 +93,11 @@ def outermost(intervals: Iterable[Interval]) -> list[Interval]:
 
 def _length(one: Interval) -> float:
     return float(one.end_s - one.start_s)
+
+
+def role_of(intervals: Iterable[Interval]) -> Interval | None:
+    """Return what the performer does and the partner does not; None where both do the same."""
+    return next((one for one in intervals if one.kind == ROLE), None)
 
 
 def cut(intervals: Iterable[Interval], moments: NDArray[np.float64], shown: NDArray[np.float64]

@@ -26,8 +26,8 @@ class Declaration(Strict):
     clip was drawn again because its pictures were near others, ``view_redraws`` how often its
     camera and place were because they hardly showed that place (None for never). ``elevation`` and
     ``lens`` are None for a config whose camera is the same for every action. ``stance``,
-    ``intensity`` and ``frequency`` are a cue's, where they are not its own. ``fault`` is what is
-    made wrong on purpose, with its amount.
+    ``intensity`` and ``frequency`` are a cue's, where they are not its own. ``emotion`` is what the
+    first performer's face shows, ``fault`` what is made wrong on purpose, with its amount.
     """
 
     action: str = Field(min_length=1)
@@ -54,6 +54,7 @@ class Declaration(Strict):
     stance: str | None = None
     intensity: Finite | None = Field(default=None, ge=0, le=1)
     frequency: int | None = Field(default=None, ge=1)
+    emotion: str | None = None
     fault: str | None = None
     fault_amount: Finite | None = Field(default=None, gt=0, le=1)
     frame_redraws: int = Field(default=0, ge=0)

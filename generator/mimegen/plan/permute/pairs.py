@@ -10,11 +10,13 @@ from mimegen.base.seeds import generator
 from mimegen.faults.fault import fault_kinds
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.entry import Entry
+from mimegen.library.hand_take import HandTake
 from mimegen.library.recorded_take import RecordedTake
 from mimegen.library.score_take import ScoreTake
 from mimegen.library.take import LibraryTake
 from mimegen.library.takes import can_mirror, library_take
 from mimegen.manifest.pair import PairFacts
+from mimegen.manifest.timeline import OTHER_HAND, PARTNER, Hand, Interval, role_of
 from mimegen.plan.permute.axes import Freedom
 from mimegen.plan.permute.declaration import Declaration
 from mimegen.plan.permute.designs import RANDOM, design_of
@@ -35,6 +37,12 @@ MANY_TIMES = 5
 # Clear to see, and the movement is still recognisable.
 FAULT_AMOUNT = 0.8
 TURN_DEG = 90.0
+# The emotions of Ekman, which people tell apart best.
+BASIC_EMOTIONS = ("anger", "contempt", "disgust", "fear", "happiness", "sadness", "surprise")
+# One hand does an action if this share of all that hands do in its timeline is its own.
+ONE_HANDED = 0.75
+# Two people whom a question can name.
+AGENTS = ("man", "woman")
 # A pair is drawn again where one half has a flaw, so often at most.
 MOST_TRIED = 60
 
@@ -191,6 +199,50 @@ def _angle(drawing: PairDrawing, base: Declaration, attempt: int) -> Halves:
     return (f"{base.azimuth:g}", {}), (f"{turned:g}", {"azimuth": turned})
 
 
+def _hand(drawing: PairDrawing, base: Declaration, attempt: int) -> Halves | None:
+    """The take, and its mirror image."""
+    hand = leading_hand(take_of(drawing.catalogue, base).timeline or ())
+    if hand is None:
+        return None
+    return (hand, {"mirror": False}), (OTHER_HAND[hand], {"mirror": True})
+
+
+def _agent(drawing: PairDrawing, base: Declaration, attempt: int) -> Halves:
+    """The man and the woman in each other's parts."""
+    first, second = AGENTS
+    return ((first, {"character": first, "partner": second}),
+            (second, {"character": second, "partner": first}))
+
+
+def _emotion(drawing: PairDrawing, base: Declaration, attempt: int) -> Halves:
+    at = drawing.drawn(base, attempt, len(BASIC_EMOTIONS))
+    further = 1 + drawing.drawn(base, attempt, len(BASIC_EMOTIONS) - 1)
+    first, second = (BASIC_EMOTIONS[place % len(BASIC_EMOTIONS)] for place in (at, at + further))
+    return (first, {"emotion": first}), (second, {"emotion": second})
+
+
+def leading_hand(timeline: Sequence[Interval]) -> Hand | None:
+    """Return the hand that does nearly all that the performer's hands do; None for both."""
+    busy: dict[Hand, float] = {"left": 0.0, "right": 0.0}
+    for one in timeline:
+        if one.kind == "step" and one.hand is not None and one.performer != PARTNER:
+            busy[one.hand] += one.end_s - one.start_s
+    hand: Hand = "left" if busy["left"] > busy["right"] else "right"
+    total = sum(busy.values())
+    return hand if total and busy[hand] >= ONE_HANDED * total else None
+
+
+def _one_handed(take: LibraryTake) -> bool:
+    """Return whether one hand does the action, and the other may as well."""
+    return (isinstance(take, ScoreTake) and not isinstance(take, HandTake) and can_mirror(take)
+            and leading_hand(take.timeline) is not None)
+
+
+def _has_roles(take: LibraryTake) -> bool:
+    """Return whether one of two performers does what the other does not."""
+    return take.performers == len(AGENTS) and role_of(take.timeline or ()) is not None
+
+
 def _any(take: LibraryTake) -> bool:
     return isinstance(take, ScoreTake | RecordedTake)
 
@@ -216,5 +268,11 @@ FACTORS = {factor.name: factor for factor in (
     Factor("mirror", "left and right swapped, where the take allows it", can_mirror, _mirror),
     Factor("background", "the background that fits and the one that misleads", _any, _background),
     Factor("performer", "another random person", _any, _performer),
+    Factor("hand", "done with the right and with the left hand; takes of one hand only",
+           _one_handed, _hand),
+    Factor("agent", "the man and the woman in each other's parts; takes of two roles only",
+           _has_roles, _agent),
+    Factor("emotion", "another emotion in the face; best with --fix config=portrait", _scored,
+           _emotion),
     Factor("angle", f"the camera turned by {TURN_DEG:g} degrees", _any, _angle),
 )}

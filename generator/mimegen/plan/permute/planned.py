@@ -1,10 +1,10 @@
 """Declared permutations as a plan: each line a casting of its own, in a config of its own."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from mimegen.base.errors import RequestError
 from mimegen.base.files import file_hash
+from mimegen.faces.overlay import FaceOverlay
 from mimegen.faults.fault import Fault, parse_faults
 from mimegen.library.cast import CastMember, cast_member
 from mimegen.library.casting import Casting
@@ -14,7 +14,7 @@ from mimegen.library.places import place
 from mimegen.library.recorded_take import RecordedTake
 from mimegen.library.score_take import ScoreTake
 from mimegen.library.take import LibraryTake
-from mimegen.library.takes import library_take
+from mimegen.library.takes import altered, library_take
 from mimegen.plan.clips import NAMED, ChosenBackground, DisplayClip, PlannedClip
 from mimegen.plan.permute.declaration import OWN_STYLE, VIDEO, Declaration, Permutation
 from mimegen.plan.plan import CastingPlan, Plan, check_displays, display_of
@@ -77,7 +77,8 @@ def take_of(catalogue: Catalogue, declared: Declaration) -> LibraryTake:
     take = library_take(catalogue.action(declared.action), declared.take, declared.seed, style,
                         declared.manner)
     assert isinstance(take, ScoreTake | RecordedTake | GaitTake)
-    return replace(take, tempo=declared.tempo, mirror=declared.mirror)
+    overlay = None if declared.emotion is None else FaceOverlay(declared.emotion)
+    return altered(take, declared.tempo, declared.mirror, overlay)
 
 
 def members_of(catalogue: Catalogue, declared: Declaration,

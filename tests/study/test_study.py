@@ -1,5 +1,6 @@
 """Questions to a study's folder, and answers to lines: what people see, and what nobody may."""
 
+import csv
 import json
 import re
 import shutil
@@ -18,6 +19,7 @@ from mimegen.study.folder import Study, read_study
 from mimegen.study.left_out import left_out
 from mimegen.study.making import StudyRequest, make_study
 from mimegen.study.markup import as_html
+from mimegen.study.psychds import write_psychds
 from mimegen.study.public import session_order
 from mimegen.study.responses import read_response
 from mimegen.study.settings import read_settings
@@ -284,6 +286,36 @@ def test_answers_are_lines_that_evaluate_reads(made, tmp_path):
     assert {line["question_id"]: line["passed"] for line in golden} == right
     evaluated = invoked("evaluate", tmp_path / "s" / "private" / "questions.jsonl", out, "--json")
     assert evaluated.returncode == 0, evaluated.stderr
+
+def test_answers_leave_as_a_psych_ds_data_set(made, tmp_path):
+    study = make(made, tmp_path / "s", "free,choice")
+    changed = saved(study, tmp_path / "saved.json")
+    people = json.loads(changed.read_text())
+    first = next(name for name in people["order"] if name not in study.practice)
+    people["answers"][first]["answers"]["free"]["text"] = '=HYPERLINK("x"), "quoted"\nand on'
+    changed.write_text(json.dumps(people))
+    done = invoked("study", "export", tmp_path / "s", changed, "--out", tmp_path / "a.jsonl",
+                   "--psych-ds", tmp_path / "d")
+    assert done.returncode == 0, done.stderr
+    about = json.loads((tmp_path / "d" / "dataset_description.json").read_text())
+    assert about["@type"] == "Dataset" and about["@context"] and about["name"]
+    [table] = (tmp_path / "d" / "data").glob("*_data.csv")
+    assert re.fullmatch(r"([a-z]+-[A-Za-z0-9]+_)+data\.csv", table.name)
+    with table.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [one["name"] for one in about["variableMeasured"]] == list(rows[0])
+    lines = [json.loads(line) for line in (tmp_path / "a.jsonl").read_text().splitlines()]
+    assert [row["question_id"] for row in rows] == [line["question_id"] for line in lines]
+    assert any(row["output"] == '\'=HYPERLINK("x"), "quoted"\nand on' for row in rows)
+    assert {row["complete"] for row in rows} <= {"true", "false"}
+    rated = make(made, tmp_path / "r", "ratings")
+    lines = [*answer_lines(rated, saved_person(rated, saved(rated, tmp_path / "rated.json")))]
+    write_psychds(tmp_path / "e", rated.name, lines, b"")
+    [table] = (tmp_path / "e" / "data").glob("*_data.csv")
+    assert {row["rating_subject"] for row in csv.DictReader(table.open(newline=""))} == {"40.0"}
+    again = invoked("study", "export", tmp_path / "s", changed, "--out", tmp_path / "a.jsonl",
+                    "--psych-ds", tmp_path / "d")
+    assert again.returncode == 2 and "is not empty" in again.stderr
 
 
 def test_ratings_are_kept_and_golden_ones_checked(made, tmp_path):

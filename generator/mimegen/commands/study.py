@@ -17,6 +17,7 @@ from mimegen.study.export import Person, answer_lines, saved_person, stored_peop
 from mimegen.study.folder import PRIVATE, PUBLIC, QUESTIONS, Study, read_study
 from mimegen.study.left_out import left_out
 from mimegen.study.making import StudyRequest, make_study
+from mimegen.study.psychds import write_psychds
 from mimegen.study.settings import read_settings
 from mimegen.study.trials import COMBINATIONS
 
@@ -110,8 +111,12 @@ def serve_command(folder: Path, port: int, host: str, proxies: tuple[str, ...]) 
 @click.option("--ids", type=click.Path(path_type=Path), metavar="FILE",
               help="File for the Prolific or SONA ids of each rater; keep it separate from the"
                    " answers.")
+@click.option("--psych-ds", "psychds", type=click.Path(path_type=Path), metavar="FOLDER",
+              help="New folder for the answers as a Psych-DS data set: a CSV table, its data"
+                   " dictionary and the questions.")
 @exits_cleanly
-def export_command(folder: Path, saved: tuple[Path, ...], target: Path, ids: Path | None) -> int:
+def export_command(folder: Path, saved: tuple[Path, ...], target: Path, ids: Path | None,
+                   psychds: Path | None) -> int:
     """Export the answers to the study in DIR, including SAVED files from its page."""
     study = read_study(folder)
     people = [*stored_people(study, folder), *(saved_person(study, file) for file in saved)]
@@ -121,6 +126,9 @@ def export_command(folder: Path, saved: tuple[Path, ...], target: Path, ids: Pat
     if not lines:
         raise RequestError(f"{folder}: no complete answers yet")
     publish(target, "".join(f"{line}\n" for line in lines))
+    if psychds is not None:
+        write_psychds(psychds, study.name, [line for own in answers for line in own],
+                      (folder / PRIVATE / QUESTIONS).read_bytes())
     if ids is not None:
         publish(ids, "".join(json.dumps({
             "rater": one.rater, **one.ids.given(), "complete": one.complete}) + "\n"

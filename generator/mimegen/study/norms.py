@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from mimegen.base.cells import plain_cell
 from mimegen.base.counted import counted
 from mimegen.base.files import publish
 from mimegen.evaluation.norms import (
@@ -52,10 +53,9 @@ def _table(rows: Sequence[dict[str, Any]]) -> str:
 
 
 def _cell(value: Any) -> Any:
-    """Return a cell; text that a spreadsheet would take for a formula gets an apostrophe."""
     if isinstance(value, float):
         return f"{value:.4g}"
-    return f"'{value}" if isinstance(value, str) and value[:1] in "=+-@" and value else value
+    return plain_cell(value)
 
 
 def _said(whole: float | None, needed: int | None) -> str:

@@ -1,0 +1,96 @@
+"""People's answers as a Psych-DS data set: a table and what each of its columns means.
+
+After the Psych-DS specification 0.4.0 (https://psych-ds.github.io): metadata in schema.org's terms
+in ``dataset_description.json``, tables in ``data/`` whose names are made of keywords and values.
+"""
+
+import csv
+import io
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from mimegen.base.cells import plain_cell
+from mimegen.base.errors import RequestError
+from mimegen.base.files import publish
+
+SCHEMA_VERSION = "Psych-DS 0.4.0"
+DESCRIPTION = "dataset_description.json"
+README = "README.md"
+DATA = "data"
+# Columns in their order, and what they mean. Ratings have a column for each slider.
+COLUMNS = {
+    "question_id": "the question, by its name in materials/questions.jsonl",
+    "rater": "random name of one person",
+    "output": "what the person wrote, or the option chosen, as 'B. bowling'; empty where nothing"
+              " was said",
+    "task": "free (naming), choice (among options), same (as another clip) or ratings",
+    "place": "place of the trial in this person's session, from 1",
+    "rt_ms": "response time in milliseconds, from the end of the first showing",
+    "replays": "showings beyond the first, before this answer",
+    "timed_out": "whether time was over",
+    "broken": "whether the clip could not be played",
+    "golden": "whether the trial is an attention check",
+    "passed": "whether the attention check was met; empty where that is not known",
+    "complete": "whether this person came to the end",
+}
+RATING = "rating_"
+MATERIALS = "materials"
+QUESTIONS = "questions.jsonl"
+
+
+def write_psychds(folder: Path, name: str, lines: Sequence[Mapping[str, Any]], questions: bytes
+                  ) -> None:
+    """Write a data set into an empty or new folder.
+
+    ``lines`` are those of ``answer_lines``, ``questions`` the study's question file. Raises
+    RequestError where the folder holds anything.
+    """
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise RequestError(f"--psych-ds {folder}: is not empty; name a new folder")
+    sliders = sorted({slider for line in lines for slider in line.get("ratings") or {}})
+    columns = {**COLUMNS, **{f"{RATING}{slider}": f"the slider {slider}, 0 to 100"
+                             for slider in sliders}}
+    publish(folder / DATA / f"study-{name}_data.csv", _table(lines, columns))
+    publish(folder / MATERIALS / QUESTIONS, questions)
+    publish(folder / README, _readme(name, lines))
+    # Last, so that a folder without it is seen to be unfinished.
+    publish(folder / DESCRIPTION, json.dumps(_description(name, lines, columns), indent=2) + "\n")
+
+
+def _description(name: str, lines: Sequence[Mapping[str, Any]], columns: Mapping[str, str]
+                 ) -> dict[str, Any]:
+    return {
+        "@context": "https://schema.org/", "@type": "Dataset", "schemaVersion": SCHEMA_VERSION,
+        "name": f"Answers to study {name}",
+        "description": f"{len(lines)} answers of {_people(lines)} people to questions about video"
+                       " clips made by mimegen.",
+        "variableMeasured": [{"@type": "PropertyValue", "name": column, "description": meaning}
+                             for column, meaning in columns.items()]}
+
+
+def _readme(name: str, lines: Sequence[Mapping[str, Any]]) -> str:
+    return (f"# Answers to study {name}\n\n{len(lines)} answers of {_people(lines)} people."
+            f" `{DESCRIPTION}` says what each column of the table in `{DATA}/` means;"
+            f" `{MATERIALS}/{QUESTIONS}` has the questions with their right answers. The clips are"
+            " in the published stimulus set.\n")
+
+
+def _people(lines: Sequence[Mapping[str, Any]]) -> int:
+    return len({line["rater"] for line in lines})
+
+
+def _table(lines: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows([_cell(line, column) for column in columns] for line in lines)
+    return text.getvalue()
+
+
+def _cell(line: Mapping[str, Any], column: str) -> Any:
+    """Return a value; truth as other programs read it."""
+    value = (line.get("ratings") or {}).get(column.removeprefix(RATING)) \
+        if column.startswith(RATING) else line[column]
+    return str(value).lower() if isinstance(value, bool) else plain_cell(value)

@@ -40,6 +40,7 @@ from mimegen.evaluation.cues import (
 )
 from mimegen.evaluation.given import GIVEN
 from mimegen.evaluation.making import OPTIONS, QuestionRequest, questions_of
+from mimegen.evaluation.numbers import number_questions, read_number_wording
 from mimegen.evaluation.pairs import pair_questions, read_pair_wording
 from mimegen.evaluation.probes import (
     PROBES,
@@ -65,17 +66,18 @@ HEADINGS = {
     "Audit": ("audited", "as_json"),
 }
 # Whose options are drawn from a timeline, and not from other actions' labels.
-TIMED = ("timeline", "cue", "pair", "probe")
+TIMED = ("timeline", "cue", "pair", "probe", "number")
 
 
 @click.command("questions", cls=Grouped, headings=HEADINGS)
 @click.argument("out", required=False, type=click.Path(path_type=Path), metavar="OUT")
 @click.option("--format", "format_", default="mc", show_default=True,
-              type=click.Choice([*OPTIONS, "timeline", "cue", "pair", "probe"]),
+              type=click.Choice([*OPTIONS, *TIMED]),
               help="Question format: mc and free as in MIME, 3afc and description as in ActPLD,"
                    " timeline (when things happen) as in MimeQA, cue as in ObservableToM, pair for"
                    " the minimal pairs of mimegen pairs, probe for movement (needs --passes"
-                   " keypoints).")
+                   " keypoints), number for how often, when and how long (answered with a"
+                   " number).")
 @click.option("--asks", type=click.Choice(["label", "intention", *TASKS]),
               help="Target of the question: label or intention for 3afc and description; the rest"
                    " for cue.  [default: label; explanation for cue]")
@@ -162,6 +164,8 @@ def questions_command(out: Path | None, format_: str, asks: str | None, probe: s
             asks, condition, read_cue_wording(templates), seed)),
         "pair": lambda: pair_questions(rows, read_pair_wording(templates), seed, shown, sampling),
         "probe": lambda: _of_probes(out, rows, probe, templates, seed, sampling),
+        "number": lambda: number_questions(rows, read_number_wording(templates), seed, shown,
+                                           sampling),
         "timeline": lambda: _of_timelines(rows, TimelineRequest(
             prompting, read_wording(templates), seed, shown, sampling, condition))}
     make = makers.get(format_) or (lambda: questions_of(rows, QuestionRequest(

@@ -63,7 +63,7 @@ class Question(BaseModel):
     ``condition``, and ``question`` the question without the words around it, where it has any.
     ``people`` is how many the clip shows. ``pair`` names the minimal pair that is asked about.
     A control question names what it shows in ``control``, and in ``control_of`` the question whose
-    clip that replaces.
+    clip that replaces. ``tolerance`` is how far a number may be from ``answer`` and still be right.
     """
 
     model_config = ConfigDict(frozen=True, extra="allow")
@@ -104,6 +104,7 @@ class Question(BaseModel):
     pair: str | None = None
     control: str | None = None
     control_of: str | None = None
+    tolerance: float | None = Field(default=None, ge=0, allow_inf_nan=False)
     question: str | None = None
     seed: int = 0
     versions: dict[str, str] = {}

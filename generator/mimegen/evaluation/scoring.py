@@ -13,6 +13,7 @@ from mimegen.base.errors import RequestError
 from mimegen.evaluation.answers import Answer
 from mimegen.evaluation.embedding import similarities
 from mimegen.evaluation.judge import Judge
+from mimegen.evaluation.numbers import is_right, read_number
 from mimegen.evaluation.question import Question
 from mimegen.evaluation.reading import Choice, final_phrase, read_choice, read_strictly
 
@@ -56,11 +57,23 @@ def score(answers: Sequence[Answer], similarity: str, judge: Judge | None = None
     ``parse`` is one of ``PARSES``.
     Raises RequestError where minilm is asked for and cannot be loaded, or a judge not be reached.
     """
-    free = [answer for answer in answers if not answer.question.options]
+    free = [answer for answer in answers if _is_free(answer.question)]
     scored_free = _judged(free, judge) if judge else _compared(free, similarity)
     verdicts = {id(answer): one for answer, one in zip(free, scored_free, strict=True)}
-    return [_choice(answer, parse) if answer.question.options else verdicts[id(answer)]
+    return [verdicts[id(answer)] if _is_free(answer.question) else
+            _number(answer) if answer.question.tolerance is not None else _choice(answer, parse)
             for answer in answers]
+
+
+def _is_free(question: Question) -> bool:
+    """Return whether answers are compared by meaning: no options, and no number that is right."""
+    return not question.options and question.tolerance is None
+
+
+def _number(answer: Answer) -> ScoredAnswer:
+    number = read_number(answer.output)
+    return ScoredAnswer(answer.question, answer.model, None if number is None else f"{number:g}",
+                        is_right(answer.question, number), rater=answer.rater)
 
 
 def _choice(answer: Answer, parse: str) -> ScoredAnswer:

@@ -28,6 +28,8 @@ WRITERS: Mapping[str, Callable[[Source, Path], None]] = {
     "vlmevalkit": vlmevalkit.write, "inspect": inspect_ai.write, "jsonl": jsonl.write,
     "coco": coco.write, "webdataset": webdataset.write, "bids": bids.write}
 OF_QUESTIONS = ("lmms-eval", "vlmevalkit", "inspect", "jsonl")
+# Programs that score answers themselves, by letters and texts.
+SCORERS = ("lmms-eval", "vlmevalkit", "inspect")
 
 
 def export(path: Path, target: str, out: Path, clips: Path | None = None) -> Source:
@@ -39,6 +41,9 @@ def export(path: Path, target: str, out: Path, clips: Path | None = None) -> Sou
     if out.exists():
         raise RequestError(f"{out}: already exists, perhaps with results; choose another --out")
     source = read_source(_questions_in(path) if target in OF_QUESTIONS else path, clips)
+    if target in SCORERS and any(one.tolerance is not None for one in source.questions):
+        raise RequestError(f"{source.file}: numbers are right within a tolerance, which {target}"
+                           " does not know; export jsonl, and score answers with mimegen evaluate")
     if target == "coco":
         source = coco.without_displays(source)
     with publishing(out) as part:

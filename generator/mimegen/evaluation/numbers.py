@@ -1,0 +1,127 @@
+"""Questions that are answered with a number: how often, when and how long, from rows' timelines.
+
+An answer is right within the question's tolerance: none for counts; for times, half a second or a
+fifth of the answer, whichever is more, for people who watch a clip once are no better.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from mimegen.base.errors import RequestError
+from mimegen.base.files import content_key
+from mimegen.base.yaml_file import Strict, read_yaml
+from mimegen.evaluation.making import about_clip, versions
+from mimegen.evaluation.question import Question
+from mimegen.evaluation.reading import final_phrase
+from mimegen.evaluation.sampling import FrameSampling
+from mimegen.evaluation.subjects import known_actions, subject_of_row
+from mimegen.evaluation.templates import FOLDER
+from mimegen.manifest.row import Row
+from mimegen.manifest.timeline import PARTNER, Interval
+
+# What is done once counts only where nobody would count its parts.
+MOMENT_S = 1.0
+# A start at the very beginning, and what lasts to the very end, are no answer but a guess.
+EDGE_S = 0.75
+LEAST_DURATION_S = 1.0
+TOLERANCE_S = 0.5
+TOLERANCE_SHARE = 0.2
+COUNT, START, DURATION = "count", "start", "duration"
+WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+         "eleven", "twelve")
+MULTIPLES = {"once": 1.0, "twice": 2.0, "thrice": 3.0}
+VALUES = MULTIPLES | {word: float(value) for value, word in enumerate(WORDS)}
+_NUMBER = re.compile(rf"(?<![\w.])\d{{1,9}}(?:[.,]\d{{1,9}})?(?![\d])|\b(?:{'|'.join(VALUES)})\b",
+                     re.IGNORECASE)
+
+
+class NumberWording(Strict):
+    """Questions by what they ask, and the words around them."""
+
+    about: str
+    instruction: str
+    questions: dict[str, str]
+
+
+@dataclass(frozen=True)
+class _Ask:
+    kind: str
+    step: str
+    answer: float
+
+
+def read_number_wording(file: Path | None) -> NumberWording:
+    """Return a user's wording, or mimegen's. Raises RequestError as ``read_yaml``."""
+    return read_yaml(file or FOLDER / "numbers.yaml", NumberWording)
+
+
+def number_questions(rows: Sequence[Row], wording: NumberWording, seed: int,
+                     sampling: FrameSampling | None = None, sampling_text: str = "video"
+                     ) -> list[Question]:
+    """Return what rows with timelines of one performer can be asked, in an order that says nothing.
+
+    Raises RequestError where no row has a timeline.
+    """
+    timed = [row for row in rows if row.timeline and row.partner_avatar is None]
+    if not timed:
+        raise RequestError("no row of one performer has a timeline; choreographed takes have one:"
+                           " render such a take")
+    known = known_actions()
+    made = []
+    for row in timed:
+        subject = subject_of_row(row, known, "label")
+        for ask in _asks(row.timeline or (), row.frames / row.fps):
+            question = wording.questions[ask.kind].replace("{step}", ask.step)
+            answer = f"{ask.answer:g}"
+            made.append(Question(
+                **about_clip(row, seed), format="number", asks=ask.kind, category=ask.kind,
+                question_id=content_key("number", seed, row.sample_id, question)[:16],
+                prompt=wording.instruction.replace("{question}", question), question=question,
+                answer=answer, labels=[answer], tolerance=_tolerance(ask),
+                semantic_group=subject.group, performance=subject.name,
+                window=[0, row.frames / row.fps], sampling=sampling_text,
+                frames=sampling.frames(row.frames, row.fps) if sampling else None,
+                versions=versions(wording.about)))
+    return sorted(made, key=lambda one: one.question_id)
+
+
+def _asks(timeline: Sequence[Interval], end: float) -> Iterator[_Ask]:
+    steps = [one for one in timeline if one.kind == "step" and one.performer != PARTNER]
+    counts = Counter(one.name for one in steps)
+    for step, count in counts.items():
+        own = [one for one in steps if one.name == step]
+        longest = max(one.end_s - one.start_s for one in own)
+        if count > 1 or longest <= MOMENT_S:
+            yield _Ask(COUNT, step, count)
+        elif own[0].start_s >= EDGE_S:
+            yield _Ask(START, step, round(float(own[0].start_s), 1))
+        if count == 1 and longest >= LEAST_DURATION_S and own[0].end_s <= end - EDGE_S:
+            yield _Ask(DURATION, step, round(float(longest), 1))
+
+
+def _tolerance(ask: _Ask) -> float:
+    return 0.0 if ask.kind == COUNT else max(TOLERANCE_S, TOLERANCE_SHARE * ask.answer)
+
+
+def read_number(output: str) -> float | None:
+    """Return the number that an output ends with; None where it has none, or several.
+
+    Digits and the words up to twelve are numbers, and so are once, twice and thrice.
+    """
+    found = {_value(text) for text in _NUMBER.findall(final_phrase(output))}
+    return found.pop() if len(found) == 1 else None
+
+
+def _value(text: str) -> float:
+    word = VALUES.get(text.lower())
+    return float(text.replace(",", ".")) if word is None else word
+
+
+def is_right(question: Question, number: float | None) -> bool:
+    """Return whether a number lies within a question's tolerance."""
+    # Rounded answers are compared, so that no last bit decides.
+    return number is not None and question.tolerance is not None and (
+        abs(number - float(question.answer)) <= question.tolerance + 1e-9)

@@ -1,0 +1,102 @@
+"""Questions that are answered with a number: what is asked, how answers are read and scored."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import mimegen as mg
+from mimegen.base.errors import RequestError
+from mimegen.evaluation.numbers import (
+    COUNT,
+    is_right,
+    number_questions,
+    read_number,
+    read_number_wording,
+)
+from mimegen.evaluation.question import Question
+from mimegen.manifest.row import Row
+from mimegen.manifest.timeline import Interval
+from questions_rows import library_rows, written
+from running import invoke
+
+WORDING = read_number_wording(None)
+
+
+def steps(*parts: tuple[str, float, float]) -> Row:
+    """A row of ten seconds in which somebody does this."""
+    row = library_rows(("base+blank@0",))[0]
+    timeline = [Interval(kind="step", name=name, start_s=start, end_s=end)
+                for name, start, end in parts]
+    return row.model_copy(update={"timeline": timeline, "frames": 240, "fps": 24.0,
+                                  "partner_avatar": None})
+
+
+def asked(row: Row) -> dict[tuple[str, str], Question]:
+    return {(one.asks, one.answer): one for one in number_questions([row], WORDING, 1)}
+
+
+def test_what_is_asked_is_what_the_timeline_says() -> None:
+    made = asked(steps(("claps", 1, 1.4), ("claps", 2, 2.4), ("claps", 3, 3.4), ("bows", 5, 8)))
+    assert {*made} == {("count", "3"), ("start", "5"), ("duration", "3")}
+    assert made["count", "3"].tolerance == 0
+    assert made["start", "5"].tolerance == pytest.approx(1.0)
+    assert "The person claps." in made["count", "3"].prompt
+    assert not any(one.options for one in made.values())
+
+
+def test_what_begins_at_once_or_ends_with_the_clip_is_not_asked_for() -> None:
+    assert not asked(steps(("bows", 0.2, 9.8)))
+    assert {kind for kind, _ in asked(steps(("bows", 3, 9.9)))} == {"start"}
+
+
+@pytest.mark.parametrize(("output", "number"), [
+    ("3", 3), ("3 times", 3), ("The person claps three times.", 3), ("Twice", 2), ("**2.5**", 2.5),
+    ("2,5 seconds", 2.5), ("I see claps at 1 s and 2 s.\nAnswer: 4", 4),
+    ("<think>maybe 7</think>5", 5), ("2 or 3", None), ("", None), ("many", None),
+    ("between 2 and 3 seconds", None), ("3. Three", 3), ("someone", None),
+])
+def test_the_number_that_an_answer_ends_with_is_read(output: str, number: float | None) -> None:
+    assert read_number(output) == number
+
+
+@given(st.integers(0, 10**6))
+def test_every_number_is_read_in_digits(value: int) -> None:
+    assert read_number(f"Answer: {value}") == value
+
+
+@given(st.text(max_size=200))
+def test_no_text_is_a_traceback(text: str) -> None:
+    assert read_number(text) is None or isinstance(read_number(text), float)
+
+
+def test_times_are_right_within_the_tolerance_and_counts_only_exactly() -> None:
+    made = asked(steps(("claps", 1, 1.4), ("claps", 2, 2.4), ("bows", 5, 6.5)))
+    start, count = made["start", "5"], made["count", "2"]
+    assert is_right(start, 6.0) and is_right(start, 4.0) and not is_right(start, 6.1)
+    assert is_right(count, 2) and not is_right(count, 2.5) and not is_right(count, None)
+
+
+def test_numbers_are_asked_answered_and_scored(tmp_path) -> None:
+    rows = [steps(("claps", 1, 1.4), ("claps", 2, 2.4), ("bows", 5, 6.5))]
+    written(tmp_path / "out", rows)
+    done = invoke("questions", tmp_path / "out", "--format", "number", "--no-verify")
+    assert done.exit_code == 0, done.output
+    file = tmp_path / "out" / "questions-number.jsonl"
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    answers = [{"question_id": one["question_id"], "model": "m",
+                "output": one["answer"] if one["asks"] == COUNT else "99"} for one in lines]
+    found = mg.evaluate(file, answers)
+    assert [one.right for one in found.scored].count(True) == 1
+    # Nothing was offered, so there is no chance level.
+    assert all(one["chance"] is None for one in found.report["models"])
+    refused = invoke("export", file, "--to", "inspect", "--clips", tmp_path / "out", "--out",
+                     tmp_path / "x")
+    assert refused.exit_code == 2 and "tolerance" in refused.output
+    assert not (tmp_path / "x").exists()
+
+
+def test_rows_without_timelines_are_refused() -> None:
+    with pytest.raises(RequestError, match="has a timeline"):
+        number_questions([steps().model_copy(update={"timeline": None})], WORDING, 0)

@@ -164,6 +164,11 @@ def test_clips_are_rows_and_arrays(clips: mg.Clips) -> None:
     assert clip.show().size == (clip.width, clip.height) and clip.play().content
     assert [one.sample_id for one in clips[:2]] == list(frame["sample_id"][:2])
     assert mg.open(clips.folder).rows == clips.rows
+    assert {one.avatar for one in clips.where(avatar="woman")} == {"woman"}
+    assert len(clips.where(avatar="woman", angle=clip.angle)) < len(clips.where(avatar="woman")) + 1
+    assert clips.where(action="no such action") == []
+    with pytest.raises(mg.RequestError, match="no field 'colour'"):
+        clips.where(colour="red")
 
 
 def test_from_clips_to_a_table(clips: mg.Clips) -> None:

@@ -224,7 +224,7 @@ for doc in docs:
 
 
 def test_only_questions_in_a_folder_are_found(clips, tmp_path):
-    with pytest.raises(RequestError, match=r"say which: .*questions-3afc"):
+    with pytest.raises(RequestError, match=r"name one: .*questions-3afc"):
         export(clips, "inspect", tmp_path / "out")
     shutil.copytree(clips, tmp_path / "clips")
     for file in (tmp_path / "clips").glob("questions-*"):

@@ -130,3 +130,12 @@ def test_the_page_says_what_misleads_about_each_action() -> None:
         where = f"{len(by_rule)} {'in' if kind else 'out'}doors, not {', '.join(fitting)}"
         assert (f"| {name} | {facts.semantic_group} | {facts.aligned_background} |"
                 f" {facts.misaligned_background} | {where} |\n") in page
+
+
+@pytest.mark.slow
+def test_hand_actions_are_drawn_and_never_mirrored() -> None:
+    made = drawn(6, names="seed,style,mirror", actions=("number_2", "thumb_up"))
+    takes = [take_of(CATALOGUE, one) for one in made]
+    assert {one.action for one in takes} == {"number_2", "thumb_up"}
+    assert not any(one.mirror for one in takes)
+    assert len({one.seed for one in takes}) == 6

@@ -15,7 +15,7 @@ from mimegen.commands.common import DONE, exits_cleanly
 from mimegen.commands.tables import wide_console
 from mimegen.evaluation.answers import PEOPLE, read_answers
 from mimegen.evaluation.judge import Judge, checked_url
-from mimegen.evaluation.question import Question, read_questions, well_formed
+from mimegen.evaluation.question import Question, questions_in, read_questions, well_formed
 from mimegen.evaluation.raters import people_report, read_people, read_scores
 from mimegen.evaluation.scoring import PARSES, ScoredAnswer, score
 from mimegen.evaluation.tables import report
@@ -58,6 +58,7 @@ def evaluate_command(questions: Path, answers: tuple[Path, ...], similarity: str
     ANSWERS are JSON lines with question_id, model and output, an export of mimegen study, or logs
     of Inspect (.eval, .json) and lmms-eval (samples, .jsonl).
     """
+    questions = questions_in(questions)
     if (url is None) != (judge_model is None):
         raise RequestError("--judge and --judge-model require each other: an address and the name"
                            " of a model")

@@ -91,19 +91,21 @@ def _export(plan: PlanFile, path: Path, pace: RenderPace | None) -> list[str]:
 def _text(cost: dict[str, Any]) -> str:
     about = "" if cost["frames_are_exact"] else "about "
     lines = [
+        f"config   {cost['config']} on {cost['device']}",
         f"clips    {cost['clips']}, {cost['clips_there']} of them done",
         f"shots    {cost['shots']}, {cost['shots_there']} of them rendered",
         f"frames   {about}{cost['frames']}, {cost['frames_there']} of them in {cost['store']}",
     ]
     if cost["hours"] is None:
         lines.append(f"hours    unknown: {cost['config']} was never measured on {cost['device']};"
-                     " measure it with --calibrate")
+                     " measure it with --calibrate, on a machine that has such a device")
     elif not cost["frames_left"]:
         lines.append("hours    none: all frames are rendered")
     else:
         lines.append(f"hours    {about}{_three(cost['hours'])} {cost['hours_of']} hours to render"
                      f"{_on(cost)} ({_three(cost['seconds_per_frame'])} s a frame), and"
-                     f" {_three(cost['encoding_cpu_core_hours'])} CPU core hours to encode")
+                     f" {_three(cost['encoding_cpu_core_hours'])} CPU core hours to encode;"
+                     " divide by the number of workers for the time it takes")
     lines.append(f"storage  about {_three(cost['storage_gb'])} GB more")
     if "passes" in cost:
         lines.append("passes   " + "; ".join(

@@ -177,6 +177,21 @@ def write_questions(path: Path, questions: Iterable[Question]) -> None:
                           for question in questions))
 
 
+def questions_in(path: Path) -> Path:
+    """Return a file of questions: the path itself, or the only one in a folder of clips.
+
+    Raises RequestError for a folder with none, or with several.
+    """
+    if not path.is_dir():
+        return path
+    found = sorted(path.glob("questions-*.jsonl"))
+    if len(found) != 1:
+        raise RequestError(f"{path}: expected a file of questions; "
+                           + (f"name one: {', '.join(map(str, found))}" if found else
+                              f"make some with mimegen questions {path}"))
+    return found[0]
+
+
 def read_questions(path: Path) -> list[Question]:
     """Read questions as ``write_questions`` leaves them.
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from mimegen.base.counted import counted
 from mimegen.evaluation.controls import BACKGROUND, FRAME, PERSON, REVERSED, SHUFFLED, TEXT
 from mimegen.evaluation.scoring import ScoredAnswer
 from mimegen.evaluation.statistics import ALIKE, Estimate, weighted_mean
@@ -135,20 +136,27 @@ def _sentences(table: Table) -> list[str]:
 
 def _of_background(found: Table) -> str:
     share = found["share_of_accuracy"]
-    tail = "" if share is None else f" That is {share:.0%} of its accuracy."
-    return (f"Swapping a misleading background for a fitting one changes accuracy by"
-            f" {found['difference']:+.1%}{_span(found)}.{tail}")
+    tail = "" if share is None else f" That is {share:.0%} of its accuracy on these clips."
+    return (f"In {counted(found['performances'], 'performance')} shown on both, swapping a"
+            f" misleading background for a fitting one changes accuracy by"
+            f" {_points(found['difference'])}{_span(found)}.{tail}")
+
+
+def _points(difference: float) -> str:
+    return f"{100 * difference:+.1f} points"
 
 
 def _span(found: Table) -> str:
     interval = found["interval"]
-    return f" (95 %: {interval[0]:+.1%} to {interval[1]:+.1%})" if interval else ""
+    if not interval:
+        return " (no interval: too few actions)"
+    return f" (95 %: {100 * interval[0]:+.1f} to {100 * interval[1]:+.1f})"
 
 
 def _sentence(start: str, middle: str) -> Callable[[Table], str]:
     def said(found: Table) -> str:
         return (f"{start} it is right in {found['accuracy']:.1%}, {middle} in {found['full']:.1%}:"
-                f" a difference of {found['difference']:+.1%}{_span(found)}.")
+                f" a difference of {_points(found['difference'])}{_span(found)}.")
 
     return said
 

@@ -129,7 +129,12 @@ def usual_left_out(file: Path, manner: CueManner) -> CueManner:
 
 
 def can_mirror(take: LibraryTake) -> bool:
-    """Whether left and right may be swapped: a score says so, motion capture always may."""
+    """Whether left and right may be swapped: a score says so, motion capture always may.
+
+    Hand actions have ``--hand`` for it.
+    """
+    if isinstance(take, HandTake):
+        return False
     return not isinstance(take, ScoreTake) or take.score.vary.mirror
 
 

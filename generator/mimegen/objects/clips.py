@@ -94,6 +94,18 @@ class Clips(Sequence[Clip]):
             return [Clip(self.folder, row) for row in self.rows[number]]
         return Clip(self.folder, self.rows[number])
 
+    def where(self, **facts: Any) -> list[Clip]:
+        """Return the clips whose rows have these values, as in ``where(action="boxing", angle=0)``.
+
+        Raises RequestError for a name that no row has.
+        """
+        clips = list(self)
+        for name in facts:
+            if not any(hasattr(clip.row, name) for clip in clips):
+                raise RequestError(f"where: rows have no field '{name}'; frame() shows all fields")
+        return [clip for clip in clips if all(
+            getattr(clip.row, name, None) == value for name, value in facts.items())]
+
     def questions(self, format: str = "mc", *, asks: str = "label",
                   prompting: str = "zero-shot", difficulty: str | None = None, seed: int = 0,
                   sampling: str = "video") -> list[Question]:

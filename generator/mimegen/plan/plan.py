@@ -292,17 +292,18 @@ def _castings(take: LibraryTake, cells: _Cells, rendering: Rendering, faults: tu
 def _without_background(catalogue: Catalogue, take: LibraryTake, kind: _Kind,
                         variants: Sequence[Variant]) -> list[str]:
     """Return why cells are left out; raises RequestError where one was asked for by name."""
-    if kind.aligned is not None and kind.misaligned is not None:
+    lacking = [variant for variant in variants
+               if variant.words is None and kind.background_name(variant) is None]
+    if not lacking:
         return []
-    problems = []
-    for variant in variants:
-        if variant.words is None and kind.background_name(variant) is None:
-            problem = (f"{take.action}: {variant} requires a background; add --{variant.background}"
-                       f" NAME ({', '.join(catalogue.backgrounds)})")
-            if not variant.from_group:
-                raise RequestError(problem)
-            problems.append(problem)
-    return problems
+    roles = sorted({variant.background for variant in lacking})
+    remedy = (f"add {' and '.join(f'--{role} NAME' for role in roles)}"
+              f" ({', '.join(catalogue.backgrounds)}), or give it the label of an action of the"
+              " library (mimegen list actions)")
+    named = next((variant for variant in lacking if not variant.from_group), None)
+    if named is not None:
+        raise RequestError(f"{take.action}: {named} requires a background; {remedy}")
+    return [f"{take.action}: no background is known for {', '.join(map(str, lacking))}; {remedy}"]
 
 
 def display_of(variant: Variant, config: RenderConfig) -> tuple[Display, bool]:

@@ -65,6 +65,8 @@ def render(plan: Plan, store: Store, out: Path, farm: Farm, reporter: Reporter,
         if run.logs.seconds:
             reporter.say(f"slowest tasks: {'; '.join(run.logs.slowest())};"
                          f" logs in {run.logs.folder}")
+        for reason in plan.left_out:
+            reporter.say(f"not made: {reason.partition(';')[0]}")
         return run.failures
 
 

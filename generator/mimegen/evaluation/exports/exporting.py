@@ -22,6 +22,7 @@ from mimegen.evaluation.exports.items import task_name
 from mimegen.evaluation.exports.licences import licence_table
 from mimegen.evaluation.exports.source import Source, read_source
 from mimegen.evaluation.exports.templates import filled
+from mimegen.evaluation.question import questions_in
 
 WRITERS: Mapping[str, Callable[[Source, Path], None]] = {
     "huggingface": huggingface.write, "croissant": croissant.write, "lmms-eval": lmms_eval.write,
@@ -40,7 +41,7 @@ def export(path: Path, target: str, out: Path, clips: Path | None = None) -> Sou
     """
     if out.exists():
         raise RequestError(f"{out}: already exists, perhaps with results; choose another --out")
-    source = read_source(_questions_in(path) if target in OF_QUESTIONS else path, clips)
+    source = read_source(questions_in(path) if target in OF_QUESTIONS else path, clips)
     if target in SCORERS and any(one.tolerance is not None for one in source.questions):
         raise RequestError(f"{source.file}: numbers are right within a tolerance, which {target}"
                            " does not know; export jsonl, and score answers with mimegen evaluate")
@@ -52,18 +53,6 @@ def export(path: Path, target: str, out: Path, clips: Path | None = None) -> Sou
         publish(part / "README.md", _readme(source, target))
         publish(part / "export.json", _about(source, target))
     return source
-
-
-def _questions_in(path: Path) -> Path:
-    """Return a file of questions: the path itself, or the only one in a folder of clips."""
-    if not path.is_dir():
-        return path
-    found = sorted(path.glob("questions-*.jsonl"))
-    if len(found) != 1:
-        raise RequestError(f"{path}: this program runs questions; "
-                           + (f"say which: {', '.join(map(str, found))}" if found else
-                              f"make some with mimegen questions {path}"))
-    return found[0]
 
 
 def _readme(source: Source, target: str) -> str:

@@ -10,6 +10,7 @@ from mimegen.base.files import file_hash
 from mimegen.base.seeds import generator
 from mimegen.choreography.manner import CueManner
 from mimegen.library.cast import CastMember, cast_member, partner_of
+from mimegen.library.hand_take import HandTake
 from mimegen.library.score_take import ScoreTake
 from mimegen.library.take import LibraryTake
 from mimegen.library.takes import usual_left_out
@@ -123,7 +124,10 @@ class _Item:
                        mirror=values["mirror"] == "yes")
         if not isinstance(take, ScoreTake):
             return take
-        return replace(take, style=None if values["style"] == OWN_STYLE else values["style"],
+        style = None if values["style"] == OWN_STYLE else values["style"]
+        if isinstance(take, HandTake):
+            return replace(take, style=style)
+        return replace(take, style=style,
                        manner=usual_left_out(take.file, CueManner(**_manner(values))))
 
     def _cast(self, part: TakeSpace, take: LibraryTake) -> tuple[LibraryTake, list[str], int]:

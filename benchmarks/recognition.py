@@ -43,7 +43,7 @@ from mimegen.shots.devices import OPENGL
 from mimegen.shots.figures import publish_figure
 from mimegen.shots.framing import frame_camera, outline_points
 from mimegen.shots.jobs import FigureFiles, JobDone, JobFailed, ShotJob
-from mimegen.store.frames import frame_name, read_frame
+from mimegen.store.frames import Frame, frame_name, read_frame
 
 FRAMES, COLUMNS = 16, 4
 RANDOM = "random"
@@ -204,10 +204,15 @@ def _large_enough(scene: tuple[Performance, ...], config: RenderConfig, angle: f
                                      "height": 2 * round(config.height * larger / 2)})
 
 
-def _pictures(worker: StageWorker, scene: tuple[Performance, ...], camera: Camera,
-              config: RenderConfig, numbers: Any, catalogue: Catalogue
-              ) -> tuple[list[ByteArray], tuple[int, int, int, int]]:
-    """Return the pictures of some frames, and the box that holds the persons in all of them."""
+def frames_of_scene(worker: StageWorker, scene: tuple[Performance, ...], camera: Camera,
+                    config: RenderConfig, numbers: Any, catalogue: Catalogue) -> list[ByteArray]:
+    """Return the pictures of some frames, on a blank background."""
+    frames = _frames(worker, scene, camera, config, numbers)
+    return _composed(frames, camera, catalogue)
+
+
+def _frames(worker: StageWorker, scene: tuple[Performance, ...], camera: Camera,
+            config: RenderConfig, numbers: Any) -> list[Frame]:
     with scratch_folder() as folder:
         files = tuple(FigureFiles(folder / f"{at}.npz", folder / f"{at}.motion.npz")
                       for at in range(len(scene)))
@@ -219,15 +224,26 @@ def _pictures(worker: StageWorker, scene: tuple[Performance, ...], camera: Camer
         while not isinstance(message := worker.connection.recv(), JobDone):
             if isinstance(message, JobFailed):
                 raise SystemExit(message.message)
-        frames = [read_frame(folder / "shot" / frame_name(int(number))) for number in numbers]
+        return [read_frame(folder / "shot" / frame_name(int(number))) for number in numbers]
+
+
+def _composed(frames: list[Frame], camera: Camera, catalogue: Catalogue) -> list[ByteArray]:
     blank = read_background(catalogue.file("background", "blank"))
     compositor = Compositor(backdrop(blank, camera, None))
+    return [compositor.compose(frame) for frame in frames]
+
+
+def _pictures(worker: StageWorker, scene: tuple[Performance, ...], camera: Camera,
+              config: RenderConfig, numbers: Any, catalogue: Catalogue
+              ) -> tuple[list[ByteArray], tuple[int, int, int, int]]:
+    """Return the pictures of some frames, and the box that holds the persons in all of them."""
+    frames = _frames(worker, scene, camera, config, numbers)
     corners = np.array([[*frame.figure_at, frame.figure_at[0] + frame.figure.shape[1],
                          frame.figure_at[1] + frame.figure.shape[0]] for frame in frames])
     low, high = corners[:, :2].min(axis=0) - 12, corners[:, 2:].max(axis=0) + 12
     left, top = np.maximum(low, 0).tolist()
     right, bottom = np.minimum(high, [camera.width, camera.height]).tolist()
-    return [compositor.compose(frame) for frame in frames], (left, top, right, bottom)
+    return _composed(frames, camera, catalogue), (left, top, right, bottom)
 
 
 def _tiled(pictures: list[Image.Image]) -> Image.Image:

@@ -7,10 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gait_measures import leg_angles, on_floor, places, published, soles
+from mimegen.base.arrays import FloatArray
 from mimegen.base.errors import RequestError
 from mimegen.gait.course import Way
 from mimegen.gait.walker import KNOBS, Walker, manners, pace_of
 from mimegen.gait.walking import looped, walked
+from mimegen.motion import Motion
 
 FPS = 100.0
 SPEEDS = st.floats(0.6, 4.5)
@@ -175,3 +177,41 @@ def test_ten_seconds_are_performed_in_a_moment():
 def test_what_nobody_can_do_is_refused(wrong, said):
     with pytest.raises(RequestError, match=said):
         Walker(**wrong)
+
+
+def test_walkers_have_habits_of_their_own_and_loops_have_none() -> None:
+    def elbows(motion: Motion) -> tuple[FloatArray, FloatArray]:
+        places = motion.global_pose.positions
+        found = []
+        for side in ("Left", "Right"):
+            arm, fore, hand = (places[:, motion.skeleton.index[f"{side}{name}"]]
+                               for name in ("Arm", "ForeArm", "Hand"))
+            one, other = arm - fore, hand - fore
+            cosine = (one * other).sum(axis=1) / np.linalg.norm(one, axis=1) / np.linalg.norm(
+                other, axis=1)
+            found.append(np.degrees(np.arccos(cosine)))
+        return found[0], found[1]
+
+    loop = elbows(looped(Walker(seed=3), 30.0))
+    assert abs(loop[0].mean() - loop[1].mean()) < 0.5
+    unlike = []
+    for seed in range(1, 13):
+        left, right = elbows(walked(Walker(seed=seed), 30.0, Way(4.0)))
+        unlike.append(abs(left.mean() - right.mean()))
+    assert np.median(unlike) > 2
+
+
+def test_a_walker_leans_into_the_curve() -> None:
+    for turn in (150.0, -150.0):
+        motion = walked(Walker(seed=3, speed=1.7), 30.0, Way(5.0, turn))
+        places, index = motion.global_pose.positions, motion.skeleton.index
+        trunk = places[:, index["Neck"]] - places[:, 0]
+        way = np.gradient(places[:, 0, :2], axis=0)
+        left = np.stack([-way[:, 1], way[:, 0]], axis=1)
+        lean = (trunk[:, :2] * left).sum(axis=1)
+        straight = walked(Walker(seed=3, speed=1.7), 30.0, Way(5.0))
+        own = straight.global_pose.positions
+        way = np.gradient(own[:, 0, :2], axis=0)
+        upright = ((own[:, index["Neck"]] - own[:, 0])[:, :2] * np.stack(
+            [-way[:, 1], way[:, 0]], axis=1)).sum(axis=1)
+        assert (lean.mean() - upright.mean()) * turn > 0

@@ -4,6 +4,7 @@ import numpy as np
 
 from mimegen.base.arrays import FloatArray
 from mimegen.base.easing import smoothstep
+from mimegen.gait.habits import ArmHabit, Habits
 from mimegen.gait.walker import Pace
 from mimegen.motion import Skeleton, quaternions
 
@@ -20,11 +21,12 @@ BLADE = 0.12
 # Fingers bend in these shares, by joint.
 FINGERS = (0.8, 1.1, 0.7)
 STANDING_ELBOW_DEG = 14.0
+LEAST_ELBOW_DEG = 5.0
 STANDING_OUT_DEG = 7.0
 
 
 def trunk(rotations: FloatArray, skeleton: Skeleton, pace: Pace, phases: FloatArray,
-          heading: FloatArray, lively: FloatArray) -> FloatArray:
+          heading: FloatArray, lively: FloatArray, habits: Habits) -> FloatArray:
     """Set the spine's global rotations; return the chest's (F, 4)."""
     angle = 2 * np.pi * phases
     turn = lively * pace.thorax_turn * np.cos(angle - 0.2)
@@ -33,7 +35,8 @@ def trunk(rotations: FloatArray, skeleton: Skeleton, pace: Pace, phases: FloatAr
     nod = lively * pace.nod * np.cos(2 * angle - 0.6)
     if pace.manner.favours is not None:
         roll = roll - lively * pace.manner.favours.roll_deg * _on_right(pace, phases)
-    lean = lively * pace.lean + nod + pace.slope_deg * 0.35
+    roll = roll + lively * habits.roll
+    lean = lively * (pace.lean + habits.lean) + nod + pace.slope_deg * 0.35
     chest = quaternions.from_euler(
         "ZXY", np.stack([np.rad2deg(heading) + turn, lean, roll], axis=-1))
     pelvis = rotations[:, 0].copy()
@@ -50,32 +53,38 @@ def _on_right(pace: Pace, phases: FloatArray) -> FloatArray:
 
 
 def head(rotations: FloatArray, skeleton: Skeleton, pace: Pace, phases: FloatArray,
-         heading: FloatArray, chest: FloatArray, lively: FloatArray) -> None:
+         heading: FloatArray, chest: FloatArray, lively: FloatArray, habits: Habits) -> None:
     """Set the neck's and the head's global rotations: the head keeps ahead and level."""
-    level = quaternions.from_euler("ZXY", np.stack([
-        np.rad2deg(heading), lively * NODS_DEG * np.cos(4 * np.pi * phases + 0.6) * -1.0
-        + 0.35 * lively * pace.lean, np.zeros(len(phases))], axis=-1))
+    turned = np.rad2deg(heading) + lively * habits.head_left
+    nodding = lively * (0.35 * pace.lean - NODS_DEG * np.cos(4 * np.pi * phases + 0.6))
+    level = quaternions.from_euler(
+        "ZXY", np.stack([turned, nodding, np.zeros(len(phases))], axis=-1))
     held = quaternions.slerp(level, chest, HEAD_FOLLOWS)
-    down = quaternions.from_euler("X", (lively * pace.head)[:, None])
+    down = quaternions.from_euler("X", (lively * (pace.head + habits.head_down))[:, None])
     held = quaternions.multiply(held, down)
     rotations[:, skeleton.index["Neck"]] = quaternions.slerp(chest, held, NECK)
     rotations[:, skeleton.index["Head"]] = held
 
 
 def arms(rotations: FloatArray, skeleton: Skeleton, pace: Pace, phases: FloatArray,
-         chest: FloatArray, lively: FloatArray) -> None:
+         chest: FloatArray, lively: FloatArray, habits: Habits) -> None:
     """Set the global rotations of both arms and their hands."""
-    for side, sign, when in (("Left", 1.0, 0.5), ("Right", -1.0, 0.0)):
-        _set_arm(rotations, skeleton, pace, phases - when - pace.late, chest, lively, side, sign)
+    for (side, sign, when), habit in zip((("Left", 1.0, 0.5), ("Right", -1.0, 0.0)), habits.arms,
+                                         strict=True):
+        _set_arm(rotations, skeleton, pace, phases - when - pace.late, chest, lively, side, sign,
+                 habit)
 
 
 def _set_arm(rotations: FloatArray, skeleton: Skeleton, pace: Pace, phases: FloatArray,
-             chest: FloatArray, lively: FloatArray, side: str, sign: float) -> None:
+             chest: FloatArray, lively: FloatArray, side: str, sign: float, habit: ArmHabit
+             ) -> None:
     """Set one arm's rotations; it is furthest ahead at phase 0."""
-    swing = lively * (pace.arm_middle + pace.arm_swing * np.cos(2 * np.pi * phases))
+    swing = lively * (pace.arm_middle + habit.swing * pace.arm_swing
+                      * np.cos(2 * np.pi * phases))
     later = 0.5 + 0.5 * np.cos(2 * np.pi * (phases - 0.06))
-    elbow = (1 - lively) * STANDING_ELBOW_DEG + lively * (pace.elbow + pace.elbow_swing * later)
-    out = (1 - lively) * STANDING_OUT_DEG + lively * pace.arms_out
+    elbow = (1 - lively) * STANDING_ELBOW_DEG + lively * np.maximum(
+        pace.elbow + habit.elbow + habit.swing * pace.elbow_swing * later, LEAST_ELBOW_DEG)
+    out = (1 - lively) * STANDING_OUT_DEG + lively * (pace.arms_out + habit.out)
     blade = quaternions.multiply(chest, quaternions.from_euler("ZY", np.stack([
         sign * (-BLADE * (swing - pace.arm_middle * lively) + lively * pace.shoulders_back),
         -sign * lively * pace.shoulders_up], axis=-1)))

@@ -10,6 +10,7 @@ from mimegen.base.seeds import generator
 from mimegen.base.vectors import lengths
 from mimegen.gait.course import WalkerCourse, Way, eased_pace
 from mimegen.gait.feet import SIDES, FootPath, path_of, steps_of
+from mimegen.gait.habits import habits_of, lean_into_curve, no_habits
 from mimegen.gait.template import Template, pelvis_turns, template_of
 from mimegen.gait.upper import arms, head, trunk
 from mimegen.gait.walker import Pace, Walker, pace_of
@@ -135,9 +136,11 @@ def _performed(pace: Pace, course: WalkerCourse, frames: GaitFrames, seed: int |
     for side in SIDES:
         _set_leg(rotations, skeleton, side, pelvis, root, feet[side])
     heading = course.heading(phases)
-    chest = trunk(rotations, skeleton, pace, phases, heading, lively)
-    head(rotations, skeleton, pace, phases, heading, chest, lively)
-    arms(rotations, skeleton, pace, phases, chest, lively)
+    own = no_habits(phases) if seed is None else habits_of(generator(seed, "habits"), phases)
+    own = replace(own, roll=own.roll + lean_into_curve(heading, pace.speed, frames.fps))
+    chest = trunk(rotations, skeleton, pace, phases, heading, lively, own)
+    head(rotations, skeleton, pace, phases, heading, chest, lively, own)
+    arms(rotations, skeleton, pace, phases, chest, lively, own)
     if frames.treadmill:
         root = root - _travel(course, frames)
     return Motion.from_global_rotations(skeleton, frames.fps, root,

@@ -1,0 +1,98 @@
+"""What is a walker's own: arms that swing unalike, a head that hangs, and what no cycle repeats.
+
+Left and right arms of healthy people differ in their swing by a fifth and more (Kuhtz-Buschbeck et
+al., "Asymmetry of arm swing in healthy individuals", Gait & Posture 27, 2008). Whoever walks along
+a curve leans into it, as far as the centripetal force asks for.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mimegen.base.arrays import FloatArray
+
+GRAVITY_M_S2 = 9.81
+# Standard deviations over walkers: of an arm's swing (a share), of elbows, arms, head and trunk in
+# degrees. Each arm draws its own.
+SWING_SD = 0.16
+ELBOW_SD_DEG = 5.0
+OUT_SD_DEG = 2.0
+HEAD_SD_DEG = 4.0
+LEAN_SD_DEG = 1.2
+ROLL_SD_DEG = 1.0
+# People look down at their way a little.
+HEAD_MEAN_DEG = 5.0
+# From stride to stride: shares of the swing, and degrees of the head, elbow and trunk.
+SWING_WANDERS = 0.09
+HEAD_WANDERS_DEG = 2.0
+ELBOW_WANDERS_DEG = 2.0
+ROLL_WANDERS_DEG = 0.6
+# What wanders is the sum of so many waves, so slow, in cycles of them for each of the gait.
+WAVES = 3
+SLOWEST, FASTEST = 0.18, 0.6
+# Nobody leans further into a curve.
+MOST_LEAN_DEG = 12.0
+
+
+@dataclass(frozen=True, eq=False)
+class ArmHabit:
+    """One arm's own, in all frames: its swing as a share, further bent and further out, degrees."""
+
+    swing: FloatArray
+    elbow: FloatArray
+    out: float
+
+
+@dataclass(frozen=True, eq=False)
+class Habits:
+    """A walker's own (F,), degrees: the head down and turned, the trunk leaning ahead and aside.
+
+    ``arms`` are the left and the right one's.
+    """
+
+    arms: tuple[ArmHabit, ArmHabit]
+    head_down: FloatArray
+    head_left: FloatArray
+    lean: float
+    roll: FloatArray
+
+
+def habits_of(rng: np.random.Generator, phases: FloatArray) -> Habits:
+    """Return the habits that a generator draws, at phases (F,) of the gait."""
+    return Habits((_arm(rng, phases), _arm(rng, phases)),
+                  HEAD_MEAN_DEG + HEAD_SD_DEG * rng.normal()
+                  + HEAD_WANDERS_DEG * wandering(rng, phases),
+                  HEAD_WANDERS_DEG * wandering(rng, phases), LEAN_SD_DEG * float(rng.normal()),
+                  ROLL_SD_DEG * rng.normal() + ROLL_WANDERS_DEG * wandering(rng, phases))
+
+
+def no_habits(phases: FloatArray) -> Habits:
+    """Return what a walker has who is everybody's mean, as loops need it."""
+    none = np.zeros(len(phases))
+    arm = ArmHabit(none + 1.0, none, 0.0)
+    return Habits((arm, arm), none, none, 0.0, none)
+
+
+def _arm(rng: np.random.Generator, phases: FloatArray) -> ArmHabit:
+    own = float(np.exp(SWING_SD * rng.normal()))
+    return ArmHabit(own * (1 + SWING_WANDERS * wandering(rng, phases)),
+                    ELBOW_SD_DEG * rng.normal() + ELBOW_WANDERS_DEG * wandering(rng, phases),
+                    OUT_SD_DEG * float(rng.normal()))
+
+
+def wandering(rng: np.random.Generator, phases: FloatArray) -> FloatArray:
+    """Return slow, smooth noise (F,) of variance 1 along the gait."""
+    rates = rng.uniform(SLOWEST, FASTEST, WAVES)
+    begins = rng.uniform(0.0, 2 * np.pi, WAVES)
+    waves = np.sin(2 * np.pi * phases[:, None] * rates + begins)
+    return np.asarray(waves.sum(axis=1) * np.sqrt(2 / WAVES))
+
+
+def lean_into_curve(heading: FloatArray, speed_m_s: float, fps: float) -> FloatArray:
+    """Return how far (F,) a walker leans to the left, degrees, by the turns of the heading (F,).
+
+    The angle whose tangent is speed times the rate of turning, over gravity.
+    """
+    rate = np.gradient(heading) * fps if len(heading) > 1 else np.zeros(len(heading))
+    lean = np.rad2deg(np.arctan(abs(speed_m_s) * rate / GRAVITY_M_S2))
+    return np.asarray(np.clip(lean, -MOST_LEAN_DEG, MOST_LEAN_DEG))

@@ -49,7 +49,8 @@ def test_a_prompt_holds_the_language_all_words_and_whole_examples() -> None:
 
 
 @pytest.mark.parametrize(("name", "near"), [
-    ("playing the mandolin", "playing_"), ("drinking tea", "drink"), ("mopping the floor", "_floor")])
+    ("playing the mandolin", "playing_"), ("drinking tea", "drink"),
+    ("mopping the floor", "_floor")])
 def test_examples_are_near_in_meaning(name: str, near: str) -> None:
     found = nearest_actions(CATALOGUE, name, 3)
     assert len(found) == 3 and near in found[0].action.id

@@ -19,6 +19,7 @@ $(VENV)/.ready: pyproject.toml requirements.lock tools/system_libraries.sh
 	$(PIP) install --no-deps --require-hashes -r requirements.lock
 	$(PIP) install --no-deps -e .
 	tools/system_libraries.sh $(BIN)/python
+	@echo "mimegen is installed; activate it with: . $(BIN)/activate"
 	@touch $@
 
 # The ten variants of one action, with a gallery: make demo OUT=folder

@@ -21,9 +21,9 @@ from mimegen.base.errors import RequestError
 from mimegen.characters.character import Character
 from mimegen.choreography.lint import lint
 from mimegen.choreography.perform import perform_scene
-from mimegen.choreography.reading import read_score
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.entry import Entry
+from mimegen.library.score_take import ScoreTake
 from mimegen.library.take import LibraryTake
 from mimegen.library.takes import library_take
 from mimegen.motion import Motion
@@ -132,8 +132,13 @@ def _table(takes: list[Shown], viewers: Viewers,
 
 
 def _linted(one: Shown) -> tuple[str, str]:
-    """Return how long a take lasts and how much lint finds, or that it cannot be performed."""
-    score = read_score(one.take.file)
+    """Return how long a take lasts and how much lint finds, or that it cannot be performed.
+
+    Gait follows published angles; lint is of scores.
+    """
+    if not isinstance(one.take, ScoreTake):
+        return f"{one.take.frames(FPS) / FPS:.1f}", ""
+    score = one.take.score
     try:
         scene = perform_scene(score, 0, FPS)
     except RequestError:

@@ -24,10 +24,10 @@ EMOTIONS = ("anger", "contempt", "disgust", "fear", "happiness", "sadness", "sur
 FIRST_PERSON = 5100
 # Of the people who show emotions, so many show all units too.
 UNIT_PEOPLE = 5
-# By unit: two sets of MediaPipe's face landmarks, and whether their distance grows (1) or shrinks.
+# By unit: pairs of MediaPipe's face landmarks, and whether their distance grows (1) or shrinks.
 # Landmarks: 13, 14 inner lips; 61, 291 corners of the mouth; 159, 145 and 386, 374 lids; 105, 334
 # middles of the brows, 107, 336 their inner and 70, 300 their outer ends; 2 below the nose;
-# 152 chin; 0, 17 outer lips; 33, 263 outer corners of the eyes; 50, 280 cheeks.
+# 152 chin; 0, 17 outer lips; 33, 263 outer and 133, 362 inner corners of the eyes.
 LIDS = (((159, 145), 1.0), ((386, 374), 1.0))
 DISTANCES: dict[str, tuple[tuple[tuple[int, int], float], ...]] = {
     "AU1": (((107, 133), 1), ((336, 362), 1)), "AU2": (((70, 33), 1), ((300, 263), 1)),
@@ -56,7 +56,8 @@ def draw(people: int, out: Path) -> None:
     with (out / "drawn.jsonl").open("w", encoding="utf-8") as lines:
         for number in range(people):
             person = f"random:{FIRST_PERSON + number}"
-            shows = [(name, None, portrait) for name in EMOTIONS]
+            shows: list[tuple[str, str | None, Any]] = [
+                (name, None, portrait) for name in EMOTIONS]
             if number < UNIT_PEOPLE:
                 shows += [("neutral_face", unit, face) for unit in DISTANCES]
             for action, unit, config in shows:
@@ -73,18 +74,16 @@ def draw(people: int, out: Path) -> None:
 def _pictures(worker: Any, catalogue: Any, person: str, action: str, unit: str | None,
               config: Any) -> list[Any]:
     """Return a person's face at rest and when most is shown."""
-    from dataclasses import replace
-
     from mimegen.library.cast import cast_member
     from mimegen.library.casting import Casting
-    from mimegen.library.takes import library_take
+    from mimegen.library.takes import altered, library_take
     from mimegen.plan.front import angle_from_front, camera_azimuth
     from mimegen.shots.framing import frame_camera
     from recognition import frames_of_scene
 
     take = library_take(catalogue.action(action), None, 0)
     if unit is not None:
-        take = replace(take, overlay=_overlay(unit))
+        take = altered(take, 1.0, mirror=False, overlay=_overlay(unit))
     scene = Casting(take, (cast_member(catalogue, person),)).perform(config.fps)
     camera = frame_camera(scene, config, angle_from_front(take, 0.0, camera_azimuth(config)))
     numbers = np.array([0, scene[0].motion.frames // 2])

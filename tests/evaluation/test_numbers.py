@@ -97,6 +97,19 @@ def test_numbers_are_asked_answered_and_scored(tmp_path) -> None:
     assert not (tmp_path / "x").exists()
 
 
+@pytest.mark.parametrize("answer", ["many", "nan", "inf"])
+def test_a_tolerance_about_no_number_is_one_line(tmp_path, answer: str) -> None:
+    question = asked(steps(("bows", 3, 9.9)))["start", "3"].model_dump(mode="json")
+    file = tmp_path / "questions.jsonl"
+    file.write_text(json.dumps(question | {"answer": answer, "labels": [answer]}) + "\n")
+    answers = tmp_path / "answers.jsonl"
+    answers.write_text(json.dumps({"question_id": question["question_id"], "model": "m",
+                                   "output": "3"}) + "\n")
+    done = invoke("evaluate", file, answers)
+    assert done.exit_code == 2 and "expected a number" in done.output
+    assert done.output.strip().count("\n") == 0
+
+
 def test_rows_without_timelines_are_refused() -> None:
     with pytest.raises(RequestError, match="has a timeline"):
         number_questions([steps().model_copy(update={"timeline": None})], WORDING, 0)

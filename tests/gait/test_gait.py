@@ -201,6 +201,17 @@ def test_walkers_have_habits_of_their_own_and_loops_have_none() -> None:
     assert np.median(unlike) > 2
 
 
+def test_who_turns_on_the_spot_stays_upright() -> None:
+    def leans(turn: float) -> FloatArray:
+        way = Way(2.0, turn, on_spot=True)
+        motion = walked(Walker(seed=3), 30.0, way)
+        places = motion.global_pose.positions
+        trunk = places[:, motion.skeleton.index["Neck"]] - places[:, 0]
+        return np.degrees(np.arctan2(np.linalg.norm(trunk[:, :2], axis=1), trunk[:, 2]))
+
+    assert np.abs(leans(170.0).mean() - leans(10.0).mean()) < 2
+
+
 def test_a_walker_leans_into_the_curve() -> None:
     for turn in (150.0, -150.0):
         motion = walked(Walker(seed=3, speed=1.7), 30.0, Way(5.0, turn))

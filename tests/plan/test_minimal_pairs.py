@@ -106,6 +106,16 @@ def test_an_emotion_is_laid_over_the_face_and_told_in_the_row() -> None:
 
 
 @pytest.mark.slow
+def test_all_emotions_are_contrasted_and_no_action_that_is_one() -> None:
+    made = drawn("emotion", 60, actions="boxing")
+    pairs = {(one.emotion, other.emotion) for one, other in zip(made[::2], made[1::2], strict=True)}
+    assert all(one != other for one, other in pairs)
+    assert len(pairs) > 20, "of 42"
+    with pytest.raises(RequestError, match="no take of these actions suits"):
+        drawn("emotion", 1, actions="anger,disgust")
+
+
+@pytest.mark.slow
 def test_the_command_writes_pairs_and_a_commitment(tmp_path: Path) -> None:
     done = invoke("pairs", "--factors", "speed,angle", "--count", 2, "--actions", ACTIONS,
                   "--out", tmp_path / "SPEC.jsonl")

@@ -287,6 +287,7 @@ def test_answers_are_lines_that_evaluate_reads(made, tmp_path):
     evaluated = invoked("evaluate", tmp_path / "s" / "private" / "questions.jsonl", out, "--json")
     assert evaluated.returncode == 0, evaluated.stderr
 
+
 def test_answers_leave_as_a_psych_ds_data_set(made, tmp_path):
     study = make(made, tmp_path / "s", "free,choice")
     changed = saved(study, tmp_path / "saved.json")
@@ -313,9 +314,10 @@ def test_answers_leave_as_a_psych_ds_data_set(made, tmp_path):
     write_psychds(tmp_path / "e", rated.name, lines, b"")
     [table] = (tmp_path / "e" / "data").glob("*_data.csv")
     assert {row["rating_subject"] for row in csv.DictReader(table.open(newline=""))} == {"40.0"}
-    again = invoked("study", "export", tmp_path / "s", changed, "--out", tmp_path / "a.jsonl",
+    again = invoked("study", "export", tmp_path / "s", changed, "--out", tmp_path / "b.jsonl",
                     "--psych-ds", tmp_path / "d")
     assert again.returncode == 2 and "is not empty" in again.stderr
+    assert not (tmp_path / "b.jsonl").exists()
 
 
 def test_ratings_are_kept_and_golden_ones_checked(made, tmp_path):

@@ -125,10 +125,11 @@ def export_command(folder: Path, saved: tuple[Path, ...], target: Path, ids: Pat
     lines = [json.dumps(line, ensure_ascii=False) for own in answers for line in own]
     if not lines:
         raise RequestError(f"{folder}: no complete answers yet")
-    publish(target, "".join(f"{line}\n" for line in lines))
+    # First, because it refuses a folder that is in use.
     if psychds is not None:
         write_psychds(psychds, study.name, [line for own in answers for line in own],
                       (folder / PRIVATE / QUESTIONS).read_bytes())
+    publish(target, "".join(f"{line}\n" for line in lines))
     if ids is not None:
         publish(ids, "".join(json.dumps({
             "rater": one.rater, **one.ids.given(), "complete": one.complete}) + "\n"

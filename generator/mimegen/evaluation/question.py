@@ -2,9 +2,10 @@
 
 import json
 from collections.abc import Iterable, Sequence
+from math import isfinite
 from pathlib import Path
 from string import ascii_uppercase
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 from pydantic import (
     AfterValidator,
@@ -118,6 +119,19 @@ class Question(BaseModel):
         given = {key: value for key, value in content.items()
                  if value is not None or key not in _MAY_BE_NULL}
         return given | _answered(given.get("options"), given.get("answer"), given.get("labels"))
+
+    @model_validator(mode="after")
+    def _has_a_number(self) -> Self:
+        """Refuse a tolerance about an answer that is no number."""
+        if self.tolerance is not None:
+            try:
+                is_number = isfinite(float(self.answer))
+            except ValueError:
+                is_number = False
+            if not is_number:
+                raise ValueError(f"answer: expected a number, because of tolerance, got"
+                                 f" {self.answer!r}")
+        return self
 
     @property
     def performed(self) -> str:

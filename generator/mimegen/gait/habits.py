@@ -88,11 +88,15 @@ def wandering(rng: np.random.Generator, phases: FloatArray) -> FloatArray:
     return np.asarray(waves.sum(axis=1) * np.sqrt(2 / WAVES))
 
 
-def lean_into_curve(heading: FloatArray, speed_m_s: float, fps: float) -> FloatArray:
-    """Return how far (F,) a walker leans to the left, degrees, by the turns of the heading (F,).
+def lean_into_curve(place: FloatArray, heading: FloatArray, fps: float) -> FloatArray:
+    """Return how far (F,) a walker leans to the left, degrees, who goes along places (F, 2) in m.
 
-    The angle whose tangent is speed times the rate of turning, over gravity.
+    ``heading`` (F,) is in radians, to the left from -Y. The angle's tangent is the speed ahead
+    times the rate of turning, over gravity: who turns on the spot stays upright.
     """
-    rate = np.gradient(heading) * fps if len(heading) > 1 else np.zeros(len(heading))
-    lean = np.rad2deg(np.arctan(abs(speed_m_s) * rate / GRAVITY_M_S2))
+    if len(heading) < 2:
+        return np.zeros(len(heading))
+    ahead = np.stack([np.sin(heading), -np.cos(heading)], axis=1)
+    speed = (np.gradient(place, axis=0) * ahead).sum(axis=1) * fps
+    lean = np.rad2deg(np.arctan(speed * np.gradient(heading) * fps / GRAVITY_M_S2))
     return np.asarray(np.clip(lean, -MOST_LEAN_DEG, MOST_LEAN_DEG))

@@ -137,7 +137,8 @@ def _performed(pace: Pace, course: WalkerCourse, frames: GaitFrames, seed: int |
         _set_leg(rotations, skeleton, side, pelvis, root, feet[side])
     heading = course.heading(phases)
     own = no_habits(phases) if seed is None else habits_of(generator(seed, "habits"), phases)
-    own = replace(own, roll=own.roll + lean_into_curve(heading, pace.speed, frames.fps))
+    own = replace(own, roll=own.roll + lean_into_curve(
+        course.place(phases), heading, frames.fps))
     chest = trunk(rotations, skeleton, pace, phases, heading, lively, own)
     head(rotations, skeleton, pace, phases, heading, chest, lively, own)
     arms(rotations, skeleton, pace, phases, chest, lively, own)

@@ -99,12 +99,12 @@ class Clips(Sequence[Clip]):
 
         Raises RequestError for a name that no row has.
         """
-        clips = list(self)
+        fields = {field for row in self.rows for field, _ in row}
         for name in facts:
-            if not any(hasattr(clip.row, name) for clip in clips):
+            if name not in fields:
                 raise RequestError(f"where: rows have no field '{name}'; frame() shows all fields")
-        return [clip for clip in clips if all(
-            getattr(clip.row, name, None) == value for name, value in facts.items())]
+        return [Clip(self.folder, row) for row in self.rows if all(
+            getattr(row, name, None) == value for name, value in facts.items())]
 
     def questions(self, format: str = "mc", *, asks: str = "label",
                   prompting: str = "zero-shot", difficulty: str | None = None, seed: int = 0,

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import permutations
 from typing import Any
 
 from mimegen.base.errors import RequestError, near_misses
@@ -10,6 +11,7 @@ from mimegen.base.seeds import generator
 from mimegen.faults.fault import fault_kinds
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.entry import Entry
+from mimegen.library.face_take import FaceTake
 from mimegen.library.hand_take import HandTake
 from mimegen.library.recorded_take import RecordedTake
 from mimegen.library.score_take import ScoreTake
@@ -215,9 +217,8 @@ def _agent(drawing: PairDrawing, base: Declaration, attempt: int) -> Halves:
 
 
 def _emotion(drawing: PairDrawing, base: Declaration, attempt: int) -> Halves:
-    at = drawing.drawn(base, attempt, len(BASIC_EMOTIONS))
-    further = 1 + drawing.drawn(base, attempt, len(BASIC_EMOTIONS) - 1)
-    first, second = (BASIC_EMOTIONS[place % len(BASIC_EMOTIONS)] for place in (at, at + further))
+    pairs = list(permutations(BASIC_EMOTIONS, 2))
+    first, second = pairs[drawing.drawn(base, attempt, len(pairs))]
     return (first, {"emotion": first}), (second, {"emotion": second})
 
 
@@ -247,6 +248,11 @@ def _any(take: LibraryTake) -> bool:
     return isinstance(take, ScoreTake | RecordedTake)
 
 
+def _shows_no_emotion(take: LibraryTake) -> bool:
+    """Return whether the action is no emotion, which another one would make wrong."""
+    return isinstance(take, ScoreTake) and not isinstance(take, FaceTake)
+
+
 def _scored(take: LibraryTake) -> bool:
     return isinstance(take, ScoreTake)
 
@@ -272,7 +278,7 @@ FACTORS = {factor.name: factor for factor in (
            _one_handed, _hand),
     Factor("agent", "the man and the woman in each other's parts; takes of two roles only",
            _has_roles, _agent),
-    Factor("emotion", "another emotion in the face; best with --fix config=portrait", _scored,
-           _emotion),
+    Factor("emotion", "another emotion in the face; best with --fix config=portrait",
+           _shows_no_emotion, _emotion),
     Factor("angle", f"the camera turned by {TURN_DEG:g} degrees", _any, _angle),
 )}

@@ -24,13 +24,22 @@ def test_shipped_looks_are_read_and_carry_their_files_name(name: str) -> None:
     assert read_look(looks()[name]).name == name
 
 
+def is_one_to_one(distortion: tuple[float, float]) -> bool:
+    """Tell whether the model's radius grows everywhere in the picture, as looks require."""
+    first, second = distortion
+    radius = np.linspace(0, 1.6, 400)
+    return bool((np.diff(radius * (1 + first * radius**2 + second * radius**4)) > 0.0003).all())
+
+
+DISTORTIONS = st.tuples(st.floats(-0.08, 0.4), st.floats(-0.02, 0.1)).filter(is_one_to_one)
+
+
 @settings(max_examples=25)
-@given(st.floats(-0.08, 0.4), st.floats(-0.02, 0.1), st.floats(0, 1), st.floats(0, 2),
-       st.integers(0, 47))
+@given(DISTORTIONS, st.floats(0, 1), st.floats(0, 2), st.integers(0, 47))
 def test_what_is_shown_at_a_pixel_is_seen_there(
-    first: float, second: float, shake: float, roll: float, frame: int
+    distortion: tuple[float, float], shake: float, roll: float, frame: int
 ) -> None:
-    bends = lens(distortion=(first, second), handheld_deg=shake, handheld_roll_deg=roll)
+    bends = lens(distortion=distortion, handheld_deg=shake, handheld_roll_deg=roll)
     pixels = bends.pixels()[::20, ::20]
     assert np.abs(bends.seen(frame, bends.shown(frame, pixels)) - pixels).max() < 1e-6
 

@@ -16,6 +16,8 @@ from mimegen.base.errors import RequestError
 from mimegen.cli import main
 from mimegen.commands.plan import _three
 from mimegen.commands.render import _warn_if_long
+from mimegen.farm.settings import FarmSettings
+from mimegen.farm.slurmarray import SlurmArray
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.takes import library_take
 from mimegen.plan.plan import make_plan
@@ -47,6 +49,48 @@ def told(*arguments: object) -> dict[str, Any]:
     done = invoked("plan", *arguments, "--json")
     assert done.returncode == 0, done.stderr
     return dict(json.loads(done.stdout))
+
+
+def planned_text(*arguments: object) -> str:
+    done = invoked("plan", "--action", "basketball", "--variants", "base+blank@0", *arguments)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_plan_for_slurm_prints_the_batch_script_that_render_submits(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    text = planned_text("--config", "draft", "--out", out, "--farm", "slurm", "--workers", 3,
+                        "--slurm-partition", "short", "--slurm-setup", "module load cuda")
+    script = text.partition("batch script for Slurm:\n\n")[2]
+    settings = FarmSettings(farm="slurm", workers=3, slurm_partition="short",
+                            slurm_setup=("module load cuda",))
+    array = SlurmArray.of(out, out / "store", settings, "opengl")
+    lines = script.splitlines()
+    assert lines[0] == "#!/bin/bash" and "#SBATCH --partition=short" in lines
+    asked = [line.removeprefix("#SBATCH ") for line in lines if line.startswith("#SBATCH")]
+    assert asked == array.queue.options(array.options(3))
+    assert script.rstrip("\n").endswith(array.queue.script(array.command).rstrip("\n")[12:])
+    assert not out.exists()
+
+
+def test_a_plan_divides_by_the_workers_it_is_given(tmp_path: Path) -> None:
+    config = read_config(Catalogue.with_libraries(()).file("config", "draft"))
+    paces._keep(config, paces.RenderPace("draft", "opengl", 10.0, 0.5, 1000.0, 2000.0))
+    cost = told("--action", "basketball", "--variants", "base+blank@0", "--config", "draft",
+                "--out", tmp_path / "out", "--workers", 4)
+    hours = (cost["hours"] + cost["encoding_cpu_core_hours"]) / 4
+    text = planned_text("--config", "draft", "--out", tmp_path / "out", "--workers", 4)
+    assert f"about {_three(hours)} hours with 4 workers" in text
+
+
+def test_sizes_that_one_device_measured_hold_for_another(tmp_path: Path) -> None:
+    config = read_config(Catalogue.with_libraries(()).file("config", "standard"))
+    paces._keep(config, paces.RenderPace("standard", "cpu", 9.0, 0.5, 1e6, 2e5))
+    wanted = ("--action", "basketball", "--variants", "base+blank@0", "--config", "standard",
+              "--out", tmp_path / "out", "--device")
+    there, elsewhere = told(*wanted, "cpu"), told(*wanted, "optix")
+    assert elsewhere["hours"] is None and there["hours"] > 0
+    assert elsewhere["storage_gb"] == there["storage_gb"] > 0
 
 
 @pytest.mark.slow

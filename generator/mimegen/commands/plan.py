@@ -1,7 +1,9 @@
 """``mimegen plan``: what a request would make and take, before anything is made."""
 
 import json
+import math
 import sys
+from collections.abc import Mapping
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
@@ -14,12 +16,16 @@ from mimegen.base.asked import Heading
 from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
 from mimegen.commands.common import DONE, exits_cleanly
+from mimegen.commands.farm import farm_options
 from mimegen.commands.grouped import Grouped
-from mimegen.commands.options import under
+from mimegen.commands.options import headings_of, under
 from mimegen.commands.selection import HEADINGS, selection_options
+from mimegen.farm.settings import FarmSettings
+from mimegen.farm.slurmarray import SlurmArray
 from mimegen.production.estimate import estimate
 from mimegen.production.paces import RenderPace, calibrate, known_pace
 from mimegen.production.passtasks import planned_passes
+from mimegen.request.farms import CLUSTER_TASK_S
 from mimegen.request.openjd import job_template
 from mimegen.request.planfile import PlanFile
 from mimegen.request.planned import Planned
@@ -32,9 +38,11 @@ TEMPLATES = (".json", ".yaml", ".yml")
 
 @click.command("plan", cls=Grouped, headings=under(under(
     HEADINGS, Heading.OUTPUT, "out", "names", "store_folder", "as_json", "export"),
-    Heading.RENDERING, "blender", "calibrates"))
+    Heading.RENDERING, *headings_of(FarmSettings)[Heading.RENDERING], "farm_config", "blender",
+    "calibrates"))
 @exits_cleanly
-@selection_options
+@farm_options
+@partial(selection_options, dry_run=True)
 @click.option("--out", default="out", show_default=True, type=click.Path(path_type=Path),
               metavar="DIR", help="Output directory; existing clips and frames are counted.")
 @click.option("--names", type=click.Choice(["plain", "opaque"]), default="plain",
@@ -50,10 +58,12 @@ TEMPLATES = (".json", ".yaml", ".yml")
               help="Export the plan as an Open Job Description FILE, with its plan file next to"
                    " it.")
 def plan_command(planned: Planned, out: Path, names: str, store_folder: Path | None,
-                 as_json: bool, calibrates: bool, export: tuple[str, Path] | None) -> int:
+                 settings: FarmSettings, as_json: bool, calibrates: bool,
+                 export: tuple[str, Path] | None) -> int:
     """Dry run: show clip count, render time and disk space.
 
-    Takes the options of mimegen render, and renders nothing.
+    Takes the options of mimegen render, and renders nothing. With --farm slurm it also shows the
+    batch script that mimegen render would submit.
     """
     if export is not None and export[1].suffix.lower() not in TEMPLATES:
         raise RequestError(f"--export {export[1]}: expected a file that ends in"
@@ -67,11 +77,23 @@ def plan_command(planned: Planned, out: Path, names: str, store_folder: Path | N
     if planned.passes is not None:
         cost["passes"] = planned_passes(planned.plan, planned.passes, store,
                                         cost["frames"] / max(1, cost["shots"]))
+    if settings.workers is not None:
+        cost["workers"] = settings.workers
+    if settings.farm == "slurm":
+        array = SlurmArray.of(out, store.root, settings, device)
+        cost["slurm"] = array.batch_script(_tasks(cost, settings))
     if export is not None:
         plan_file = PlanFile.of(planned, out, store, names == "opaque")
         cost["exported"] = _export(plan_file, export[1], pace)
     click.echo(json.dumps(cost, indent=1, ensure_ascii=False) if as_json else _text(cost))
     return DONE
+
+
+def _tasks(cost: Mapping[str, Any], settings: FarmSettings) -> int | None:
+    """Return about how many tasks a cluster would get; None where no time was measured."""
+    if cost["hours"] is None:
+        return None
+    return math.ceil(cost["hours"] * 3600 / (settings.task_s or CLUSTER_TASK_S))
 
 
 def _export(plan: PlanFile, path: Path, pace: RenderPace | None) -> list[str]:
@@ -105,7 +127,7 @@ def _text(cost: dict[str, Any]) -> str:
         lines.append(f"hours    {about}{_three(cost['hours'])} {cost['hours_of']} hours to render"
                      f"{_on(cost)} ({_three(cost['seconds_per_frame'])} s a frame), and"
                      f" {_three(cost['encoding_cpu_core_hours'])} CPU core hours to encode;"
-                     " divide by the number of workers for the time it takes")
+                     f" {_divided(cost)}")
     lines.append(f"storage  about {_three(cost['storage_gb'])} GB more")
     if "passes" in cost:
         lines.append("passes   " + "; ".join(
@@ -115,7 +137,16 @@ def _text(cost: dict[str, Any]) -> str:
     lines += [f"left out: {reason}" for reason in cost["left_out"]]
     lines += [f"warning: {reason}" for reason in cost["hardly_shown"]]
     lines += [f"wrote    {path}" for path in cost.get("exported", ())]
+    if "slurm" in cost:
+        lines += ["", "batch script for Slurm:", "", cost["slurm"]]
     return "\n".join(lines)
+
+
+def _divided(cost: dict[str, Any]) -> str:
+    if "workers" not in cost:
+        return "divide by the number of workers for the time it takes"
+    hours = (cost["hours"] + cost["encoding_cpu_core_hours"]) / cost["workers"]
+    return f"about {_three(hours)} hours with {cost['workers']} workers"
 
 
 def _on(cost: dict[str, Any]) -> str:

@@ -15,10 +15,11 @@ HEADINGS = under(under(headings_of(RenderRequest), Heading.VARIANTS, "libraries"
                  Heading.GAIT, *GAIT)
 
 
-def selection_options(command: Callable[..., int]) -> Callable[..., int]:
+def selection_options(command: Callable[..., int], dry_run: bool = False) -> Callable[..., int]:
     """Add the options that select what is made, given to the command as ``planned``.
 
-    Raises RequestError, when the command is called, for what does not exist.
+    A dry run on this machine may name a device that this machine lacks. Raises RequestError, when
+    the command is called, for what does not exist.
     """
 
     @wraps(command)
@@ -26,7 +27,10 @@ def selection_options(command: Callable[..., int]) -> Callable[..., int]:
         request = RenderRequest.of(**typed_of(RenderRequest, given), **walker_of(given),
                                    library=libraries)
         # A command without a farm renders nothing: it plans.
-        planned = Planned.of(request, given.get("settings"), warn)
+        farm = given.get("settings")
+        if dry_run and farm is not None and farm.farm == "local":
+            farm = None
+        planned = Planned.of(request, farm, warn)
         return command(*args, **given, planned=planned)
 
     return options_of(RenderRequest)(walker_options(library_option(blender_option(wrapped))))

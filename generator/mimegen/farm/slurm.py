@@ -1,6 +1,5 @@
 """A Slurm cluster's jobs: arrays of them take tasks from a folder that all machines see."""
 
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
@@ -9,25 +8,18 @@ from pathlib import Path
 from shutil import rmtree
 
 from mimegen.base.errors import RequestError
-from mimegen.base.files import content_key
 from mimegen.base.locks import locked
 from mimegen.farm.executor import Begun, Heard, Lost, Unfit
-from mimegen.farm.pilot import Orders
-from mimegen.farm.remote import version
 from mimegen.farm.settings import FarmSettings
-from mimegen.farm.slurmqueue import GONE, Job, SlurmQueue
+from mimegen.farm.slurmarray import LARGEST_ARRAY, SlurmArray
+from mimegen.farm.slurmqueue import GONE, Job
 from mimegen.farm.spool import JobMessage, Spool
 from mimegen.farm.task import Task, task_from_json, task_to_json
-from mimegen.rendering.plain import NONE
-from mimegen.shots.devices import Device
 from mimegen.shots.jobs import JobDone, JobFailed
 
 # Every look asks Slurm's controller, which others need too.
 LOOK_EVERY_S = 5.0
 HEAR_EVERY_S = 1.0
-# Without --workers; each stays as long as there are tasks.
-MOST_JOBS = 100
-LARGEST_ARRAY = 1000
 # So that what jobs say is heard between the castings that are drawn.
 AT_ONCE = 16
 # So many machines whose jobs end before they took a task, and none that works, are no accident.
@@ -76,16 +68,12 @@ class SlurmExecutor:
 
         Raises RequestError where Slurm does not answer.
         """
-        self._root, self._settings = root.resolve(), settings
-        self._logs = out.resolve() / "logs"
-        folder = out.resolve() / "slurm" / content_key(str(self._root), device, version())[:12]
-        self._orders = Orders(str(folder), str(self._root), device, _gpus(settings, device),
-                              settings.cpus_per_task or 1)
-        self.name = f"mimegen-{content_key(str(folder))[:12]}"
-        self._queue, self._spool = SlurmQueue(self.name, settings), Spool(folder)
+        self._root, self._array = root.resolve(), SlurmArray.of(out, root, settings, device)
+        self._logs, self._queue = self._array.logs, self._array.queue
+        self.name, self._spool = self._queue.name, Spool(self._array.folder)
         self._queue.see_that_it_answers()
         self._lock = ExitStack()
-        self._lock.enter_context(locked(folder, on_wait=lambda: say(
+        self._lock.enter_context(locked(self._array.folder, on_wait=lambda: say(
             f"another mimegen render leads the jobs of {out}; this one goes on when it ends")))
         self._room, self._left = AT_ONCE, False
         self._checked_at = self._heard_at = float("-inf")
@@ -102,7 +90,7 @@ class SlurmExecutor:
     @property
     def slots(self) -> int:
         """How many more tasks it takes, so that jobs have the next ones at hand."""
-        most = 2 * self._most_jobs * self._seats
+        most = 2 * self._array.most_jobs * self._array.seats
         return max(0, min(self._room, most - len(self._out)))
 
     @property
@@ -152,7 +140,7 @@ class SlurmExecutor:
         self._start_jobs(self._queue.jobs() or {})
         arrays = sorted({number.partition("_")[0] for number in self._live()})
         number = self._queue.submit(command, [
-            f"--output={self._logs}/slurm-%j.txt", f"--cpus-per-task={self._orders.cpus}",
+            f"--output={self._logs}/slurm-%j.txt", f"--cpus-per-task={self._array.orders.cpus}",
             *([f"--dependency=afterany:{':'.join(arrays)}"] if arrays else [])])
         if number is None:
             raise RequestError("Slurm does not answer just now; run the same command again")
@@ -168,14 +156,6 @@ class SlurmExecutor:
 
     def _live(self) -> list[str]:
         return [number for number, job in (self._queue.jobs() or {}).items() if job.lives]
-
-    @property
-    def _seats(self) -> int:
-        return sum(seat != NONE for seat in self._orders.seats()[0])
-
-    @property
-    def _most_jobs(self) -> int:
-        return self._settings.workers or MOST_JOBS
 
     def _adopt(self) -> None:
         """Take over the tasks that an earlier driver left waiting or at jobs."""
@@ -254,7 +234,7 @@ class SlurmExecutor:
     def _start_jobs(self, jobs: dict[str, Job]) -> None:
         """Start as many as there are tasks for, at most as many as are wanted."""
         live = sum(job.lives and not job.held_back for job in jobs.values())
-        needed = min(-(-len(self._out) // self._seats), self._most_jobs) - live
+        needed = min(-(-len(self._out) // self._array.seats), self._array.most_jobs) - live
         for first in range(0, needed, LARGEST_ARRAY):
             number = self._start_array(min(needed - first, LARGEST_ARRAY))
             if number is None:
@@ -262,29 +242,10 @@ class SlurmExecutor:
             self._barren.arrays.add(number)
 
     def _start_array(self, size: int) -> str | None:
-        command = [sys.executable, "-m", "mimegen.farm.pilot", self._orders.text()]
         try:
-            return self._queue.submit(command, self._array_options(size))
+            return self._queue.submit(self._array.command,
+                                      self._array.options(size, self._barren.machines))
         except RequestError:
             if self._barren.machines:
                 raise self._barren.error() from None
             raise
-
-    def _array_options(self, size: int) -> list[str]:
-        options = [f"--array=0-{size - 1}", f"--cpus-per-task={self._orders.cpus}",
-                   f"--output={self._logs}/slurm-%A_%a.txt", "--open-mode=append", "--requeue"]
-        if self._orders.gpus:
-            options.append(f"--gres=gpu:{self._orders.gpus}")
-        if self._barren.machines:
-            options.append(f"--exclude={','.join(sorted(self._barren.machines))}")
-        return options
-
-
-def _gpus(settings: FarmSettings, device: str) -> int:
-    """Return how many GPUs a job takes. Raises RequestError for half ones."""
-    asked = settings.gpus_per_task
-    if asked is None:
-        return int(not Device(device, 1).by_core)
-    if asked != int(asked):
-        raise RequestError(f"--gpus-per-task {asked}: Slurm gives whole GPUs")
-    return int(asked)

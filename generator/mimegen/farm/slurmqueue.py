@@ -90,15 +90,22 @@ class SlurmQueue:
 
         Raises RequestError with Slurm's words where it refuses.
         """
-        script = "\n".join(["#!/bin/bash", *self.settings.slurm_setup,
-                            f"exec {shlex.join(command)}", ""])
-        output = asked("sbatch", "--parsable", f"--job-name={self.name}", "--nodes=1", "--ntasks=1",
-                     *self._place(), *options, *self.settings.slurm_options, script=script)
+        output = asked("sbatch", "--parsable", *self.options(options), script=self.script(command))
         if output.returncode == 0:
             return output.stdout.strip().partition(";")[0]
         if any(words in output.stderr for words in _PASSING):
             return None
         raise RequestError(f"Slurm refuses the jobs: {' '.join(output.stderr.split())[:300]}")
+
+    def options(self, more: Sequence[str]) -> list[str]:
+        """Return all options of sbatch for a job, ``more`` before the user's own."""
+        return [f"--job-name={self.name}", "--nodes=1", "--ntasks=1", *self._place(), *more,
+                *self.settings.slurm_options]
+
+    def script(self, command: Sequence[str]) -> str:
+        """Return the batch script that runs a command."""
+        return "\n".join(["#!/bin/bash", *self.settings.slurm_setup,
+                          f"exec {shlex.join(command)}", ""])
 
     def cancel(self, numbers: Sequence[str]) -> None:
         """End jobs at once."""

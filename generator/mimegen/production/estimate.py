@@ -8,7 +8,7 @@ from mimegen.plan.clips import DisplayClip, PlannedClip
 from mimegen.plan.plan import CastingPlan, Plan
 from mimegen.plan.shown import too_little_shown
 from mimegen.production.clipfolder import ClipFolder
-from mimegen.production.paces import RenderPace, known_pace
+from mimegen.production.paces import RenderPace, known_pace, known_sizes
 from mimegen.production.render import BYTES_PER_PIXEL
 from mimegen.shots.config import RenderConfig
 from mimegen.store.store import Store
@@ -60,7 +60,7 @@ def estimate(plan: Plan, config: RenderConfig, device: str, store: Store, out: P
         "hours_of": {"cpu": "CPU core", "opengl": "OpenGL"}.get(device, "GPU"),
         "encoding_cpu_core_hours": _hours(
             encoded, pace.encoding_seconds_per_frame if pace else None),
-        "storage_gb": round(_bytes(left, encoded, config, pace) / 1e9, 6),
+        "storage_gb": round(_bytes(left, encoded, config) / 1e9, 6),
         "left_out": list(plan.left_out), "hardly_shown": list(count.hardly_shown),
     }
 
@@ -131,8 +131,9 @@ def _is_there(clip: PlannedClip | DisplayClip, store: Store, folder: ClipFolder)
         each.target(clip.sample_id).is_file() for each in names)
 
 
-def _bytes(frames: int, encoded: int, config: RenderConfig, pace: RenderPace | None) -> float:
+def _bytes(frames: int, encoded: int, config: RenderConfig) -> float:
     """Return what frames and clips will take; frames' share of the clips where none is known."""
-    if pace is None or not pace.clip_bytes_per_frame:
+    pace = known_sizes(config)
+    if pace is None:
         return frames * BYTES_PER_PIXEL * config.width * config.height
     return frames * pace.bytes_per_frame + encoded * pace.clip_bytes_per_frame

@@ -29,7 +29,7 @@ from mimegen.plan.shots import camera_of
 from mimegen.production.sizes import Sum
 from mimegen.production.tasks import casting_tasks
 from mimegen.shots.config import RenderConfig
-from mimegen.shots.devices import Device
+from mimegen.shots.devices import DEVICE_KINDS, OPENGL, Device
 from mimegen.shots.jobs import FrameDone, ShotJob
 from mimegen.store.store import Store
 
@@ -60,6 +60,15 @@ def known_pace(config: RenderConfig, device: str) -> RenderPace | None:
         return None if found is None else RenderPace(**found)
     except TypeError:
         return None
+
+
+def known_sizes(config: RenderConfig) -> RenderPace | None:
+    """Return a pace of a config that tells the sizes of frames and clips, on whatever device.
+
+    Sizes do not depend on the device; times do.
+    """
+    paces = (known_pace(config, device) for device in (*DEVICE_KINDS, OPENGL))
+    return next((pace for pace in paces if pace is not None and pace.clip_bytes_per_frame), None)
 
 
 @dataclass

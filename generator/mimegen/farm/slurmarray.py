@@ -1,0 +1,89 @@
+"""What each job of a Slurm array asks for and runs, as it is submitted or shown beforehand."""
+
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from mimegen.base.errors import RequestError
+from mimegen.base.files import content_key
+from mimegen.farm.pilot import Orders
+from mimegen.farm.remote import version
+from mimegen.farm.settings import FarmSettings
+from mimegen.farm.slurmqueue import SlurmQueue
+from mimegen.rendering.plain import NONE
+from mimegen.shots.devices import Device
+
+# Without --workers; each stays as long as there are tasks.
+MOST_JOBS = 100
+LARGEST_ARRAY = 1000
+
+
+@dataclass(frozen=True)
+class SlurmArray:
+    """The jobs that make a request of ``out``, whose frames lie in the store at ``store``.
+
+    ``folder`` holds the tasks that the jobs take, ``logs`` what they print.
+    """
+
+    folder: Path
+    logs: Path
+    orders: Orders
+    settings: FarmSettings
+
+    @classmethod
+    def of(cls, out: Path, store: Path, settings: FarmSettings, device: str) -> Self:
+        """Return the array for a kind of device. Raises RequestError for half GPUs."""
+        store, out = store.resolve(), out.resolve()
+        folder = out / "slurm" / content_key(str(store), device, version())[:12]
+        orders = Orders(str(folder), str(store), device, _gpus(settings, device),
+                        settings.cpus_per_task or 1)
+        return cls(folder, out / "logs", orders, settings)
+
+    @property
+    def queue(self) -> SlurmQueue:
+        """Slurm's queue, asked for the jobs of this array alone."""
+        return SlurmQueue(f"mimegen-{content_key(str(self.folder))[:12]}", self.settings)
+
+    @property
+    def seats(self) -> int:
+        """How many tasks a job does at a time."""
+        return sum(seat != NONE for seat in self.orders.seats()[0])
+
+    @property
+    def most_jobs(self) -> int:
+        """The largest number of jobs at a time."""
+        return self.settings.workers or MOST_JOBS
+
+    @property
+    def command(self) -> Sequence[str]:
+        """The command that each job runs."""
+        return sys.executable, "-m", "mimegen.farm.pilot", self.orders.text()
+
+    def options(self, size: int, exclude: Iterable[str] = ()) -> list[str]:
+        """Return the options of sbatch for ``size`` jobs on any machine but the excluded ones."""
+        options = [f"--array=0-{size - 1}", f"--cpus-per-task={self.orders.cpus}",
+                   f"--output={self.logs}/slurm-%A_%a.txt", "--open-mode=append", "--requeue"]
+        if self.orders.gpus:
+            options.append(f"--gres=gpu:{self.orders.gpus}")
+        if machines := sorted(exclude):
+            options.append(f"--exclude={','.join(machines)}")
+        return options
+
+    def batch_script(self, tasks: int | None) -> str:
+        """Return the batch script for so many tasks; None for as many jobs as are allowed."""
+        size = self.most_jobs if tasks is None else min(-(-tasks // self.seats), self.most_jobs)
+        options = self.queue.options(self.options(max(1, min(size, LARGEST_ARRAY))))
+        first, *rest = self.queue.script(self.command).splitlines()
+        return "\n".join([first, *(f"#SBATCH {option}" for option in options), *rest])
+
+
+def _gpus(settings: FarmSettings, device: str) -> int:
+    """Return how many GPUs a job takes. Raises RequestError for half ones."""
+    asked = settings.gpus_per_task
+    if asked is None:
+        return int(not Device(device, 1).by_core)
+    if asked != int(asked):
+        raise RequestError(f"--gpus-per-task {asked}: Slurm gives whole GPUs")
+    return int(asked)

@@ -119,7 +119,8 @@ def test_nothing_goes_below_the_floor(speed, z):
 
 @pytest.mark.parametrize("way", [
     Way(4.0, starts=True, stops=True), Way(4.0, turn_deg=90), Way(3.0, turn_deg=-180, on_spot=True),
-    Way(5.0, turn_deg=120, starts=True, stops=True)])
+    Way(5.0, turn_deg=120, starts=True, stops=True),
+    Way(6.0, turn_deg=-60, wander_deg=4.0, wander_seed=3)])
 def test_ways_start_turn_and_stop_without_a_snap(way):
     motion = walked(Walker(), 120.0, way)
     places_ = motion.global_pose.positions
@@ -226,3 +227,19 @@ def test_a_walker_leans_into_the_curve() -> None:
         upright = ((own[:, index["Neck"]] - own[:, 0])[:, :2] * np.stack(
             [-way[:, 1], way[:, 0]], axis=1)).sum(axis=1)
         assert (lean.mean() - upright.mean()) * turn > 0
+
+
+def test_directions_wander_by_their_seed_and_not_at_the_beginning() -> None:
+    def gone(seed: int, degrees: float = 3.0) -> FloatArray:
+        return walked(Walker(seed=7), 60.0, Way(8.0, wander_deg=degrees, wander_seed=seed)
+                      ).root_positions[:, :2]
+
+    straight = gone(1, 0.0)
+    one, again, other = gone(1), gone(1), gone(2)
+    assert (one == again).all() and np.abs(one - other).max() > 0.05
+    # A tenth of a cycle on, nobody has gone astray by a millimetre.
+    assert np.abs(one[:6] - straight[:6]).max() < 1e-3
+    assert 0.05 < np.abs(one - straight).max() < 1.5
+    walked_m = np.linalg.norm(np.diff(one, axis=0), axis=1).sum()
+    assert walked_m == pytest.approx(np.linalg.norm(np.diff(straight, axis=0), axis=1).sum(),
+                                     rel=0.02)

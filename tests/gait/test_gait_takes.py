@@ -76,8 +76,9 @@ def flat_drifts(source: Motion, shown: Motion):
 
 
 @pytest.mark.slow
-def test_planted_feet_stay_on_characters():
-    take = gait("walk", cycles=2.0)
+@pytest.mark.parametrize("seed", [0, 4])
+def test_planted_feet_stay_on_characters(seed):
+    take = gait("walk", seed, cycles=2.0)
     shown = Casting(take, (cast_member(CATALOGUE, "man"),)).perform(60.0)[0].motion
     drifts = flat_drifts(take.sources(60.0)[0][0], shown)
     assert len(drifts) >= 3 and max(drifts) < 1.0
@@ -161,3 +162,13 @@ def test_a_crowd_has_one_that_is_mirrored(dots):
     spans = [np.sort(inside[:, i * dots.count:(i + 1) * dots.count, 0].ptp(axis=0))
              for i in range(4)]
     assert all(np.allclose(span, spans[0]) for span in spans)
+
+
+def test_seeds_draw_how_a_way_turns_and_with_which_foot_it_begins():
+    ways = [library_take(CATALOGUE.action("walk"), "walk_turning", seed).way for seed in range(9)]
+    assert ways[0].turn_deg == 90 and ways[0].wander_deg == 0
+    turns = [way.turn_deg for way in ways[1:]]
+    assert len({*turns}) == 8 and min(turns) < 0 < max(turns)
+    assert all(0.6 * 90 <= abs(turn) <= 1.15 * 90 for turn in turns)
+    stairs = library_take(CATALOGUE.action("stairs_up"), None, 5).way
+    assert stairs.wander_deg == 0

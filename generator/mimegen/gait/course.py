@@ -1,26 +1,35 @@
 """Where a walker goes: on straight and curved ways, on stairs and slopes, from and to a stand."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from mimegen.base.arrays import FloatArray
 from mimegen.base.easing import minimum_jerk
+from mimegen.base.seeds import generator
 from mimegen.gait.walker import Pace
 
 # People start and stop in one and a half steps, three quarters of a cycle (Breniere & Do, "When
 # and how does steady state gait movement induced from upright posture begin?", J. Biomechanics 19,
 # 1986).
 STARTING = 0.75
+# Nobody walks along a ruler: the direction wanders by waves of so many cycles of the gait each, and
+# begins to after one.
+WAVES = 3
+SHORTEST, LONGEST = 2.5, 7.0
+# A way is added up in so many pieces a cycle: to a micrometre.
+PIECES = 400
 
 
 @dataclass(frozen=True)
 class Way:
     """A way over ``cycles`` of the gait.
 
-    ``turn_deg`` is how far the walker has turned to the left at the end, evenly along the way;
-    ``on_spot`` turns without going ahead. ``starts`` and ``stops`` say whether the walker stands
-    before and after.
+    ``turn_deg`` is how far the walker has turned to the left at the end, most in the middle of the
+    way; ``on_spot`` turns evenly, without going ahead. ``starts`` and ``stops`` say whether the
+    walker stands before and after. ``wander_deg`` is the standard deviation by which the direction
+    wanders, as ``wander_seed`` draws it.
     """
 
     cycles: float
@@ -28,6 +37,8 @@ class Way:
     on_spot: bool = False
     starts: bool = False
     stops: bool = False
+    wander_deg: float = 0.0
+    wander_seed: int = 0
 
 
 @dataclass(frozen=True)
@@ -70,23 +81,44 @@ class WalkerCourse:
 
     def heading(self, phases: FloatArray) -> FloatArray:
         """Return how far (...,) the walker has turned to the left, in radians."""
-        share = self._sign * self.done(phases) / self._whole
-        return np.asarray(np.deg2rad(self.way.turn_deg) * np.clip(share, 0.0, 1.0)
-                          if self.way.turn_deg else np.zeros(np.shape(phases)))
+        return self._turned(self._sign * self.done(phases))
 
     def place(self, phases: FloatArray) -> FloatArray:
         """Return where the body is (..., 2), X and Y in metres, on its steady way."""
-        gone = self.done(phases) * self.pace.stride
+        gone = self._sign * self.done(phases)
         if self.way.on_spot:
             return np.zeros((*np.shape(phases), 2))
-        turn = self.heading(phases)
-        if not self.way.turn_deg:
-            return np.stack([np.zeros_like(gone), -gone], axis=-1)
-        return _arc(gone, turn, self._radius)
+        along, places = self._line
+        within = np.clip(gone, 0.0, self._whole)
+        at = np.stack([np.interp(within, along, places[:, axis]) for axis in range(2)], axis=-1)
+        return self._sign * self.pace.stride * (
+            at + (gone - within)[..., None] * _ahead(self._turned(within)))
 
-    @property
-    def _radius(self) -> float:
-        return self._sign * self._whole * self.pace.stride / float(np.deg2rad(self.way.turn_deg))
+    def _turned(self, gone: FloatArray) -> FloatArray:
+        """Return the heading (...,) after so many cycles of steady gait."""
+        share = np.clip(gone / self._whole, 0.0, 1.0)
+        # A walk bends into a curve and out of it; a turn on the spot is even.
+        eased = share if self.way.on_spot else share**2 * (3 - 2 * share)
+        return np.asarray(np.deg2rad(self.way.turn_deg * eased
+                                     + self._wander(share * self._whole)))
+
+    def _wander(self, gone: FloatArray) -> FloatArray:
+        """Return how far (...,) the direction has wandered, in degrees."""
+        if not self.way.wander_deg:
+            return np.zeros(np.shape(gone))
+        rng = generator(self.way.wander_seed, "way")
+        cycles, begins = rng.uniform(SHORTEST, LONGEST, WAVES), rng.uniform(0, 2 * np.pi, WAVES)
+        waves = np.sin(2 * np.pi * gone[..., None] / cycles + begins).sum(axis=-1)
+        return np.asarray(self.way.wander_deg * np.sqrt(2 / WAVES) * waves
+                          * minimum_jerk(np.clip(gone, 0.0, 1.0)))
+
+    @cached_property
+    def _line(self) -> tuple[FloatArray, FloatArray]:
+        """Where the way is (N, 2), in strides, after so many (N,) cycles of steady gait."""
+        along = np.linspace(0.0, self._whole, max(2, round(PIECES * self._whole)))
+        ahead = _ahead(self._turned(along))
+        steps = (ahead[1:] + ahead[:-1]) / 2 * np.diff(along)[:, None]
+        return along, np.concatenate([np.zeros((1, 2)), np.cumsum(steps, axis=0)])
 
     def level(self, phases: FloatArray) -> FloatArray:
         """Return how high (...,) the floor is under the body, in metres, evenly along the way."""
@@ -96,11 +128,9 @@ class WalkerCourse:
         return np.asarray(rise * self.done(phases))
 
 
-def _arc(gone: FloatArray, turn: FloatArray, radius: float) -> FloatArray:
-    """Return places on an arc and, before and after it, on its tangents."""
-    beyond = gone - turn * radius
-    across, ahead = radius * (1 - np.cos(turn)), radius * np.sin(turn)
-    return np.stack([across + beyond * np.sin(turn), -ahead - beyond * np.cos(turn)], axis=-1)
+def _ahead(heading: FloatArray) -> FloatArray:
+    """Return the unit vectors (..., 2) of headings (...,) in radians, to the left from -Y."""
+    return np.stack([np.sin(heading), -np.cos(heading)], axis=-1)
 
 
 def _started(gone: FloatArray) -> FloatArray:

@@ -66,7 +66,9 @@ def walked(walker: Walker, fps: float, way: Way, direction_deg: float = 0.0,
     """
     pace = pace_of(walker)
     middle = sum(pace.contacts[0][0]) / 2
-    first = middle if way.starts else walker.phase
+    # Seed 0 begins with the left foot down, others with either.
+    other = 0.5 * (walker.seed > 0 and bool(generator(walker.seed, "first").integers(2)))
+    first = middle + other if way.starts else walker.phase
     if way.stops:
         way = replace(way, cycles=_whole_steps(first, way.cycles, middle, pace.backwards))
     before, after = STANDS * way.starts, STANDS * way.stops

@@ -12,7 +12,7 @@ from mimegen.base.files import content_key, file_hash
 from mimegen.base.seeds import generator
 from mimegen.base.yaml_file import Finite, Strict, read_yaml_once
 from mimegen.gait.course import Way
-from mimegen.gait.walker import Walker, affects, pace_of
+from mimegen.gait.walker import Walker, affects, manners, pace_of
 from mimegen.gait.walking import looped, walked
 from mimegen.library.keys import gait_code
 from mimegen.library.take import RELAXED, Described, Source
@@ -22,6 +22,9 @@ from mimegen.motion.editing import at_rate
 # A walker drawn by a seed: standard deviations of knobs, and of the speed as a share.
 DRAWN = {"gender": 0.8, "weight": 0.5, "happy": 0.6, "nervous": 0.4, "age": 0.4, "fatigue": 0.3}
 SPEED_SD = 0.06
+# What a seed makes of a way that turns, as a share of it, and by how much directions wander.
+TURNS = (0.6, 1.15)
+WANDERS_DEG = 2.5
 # How finely the length of a take is known to its timeline.
 TIMELINE_FPS = 100.0
 # What is said of the way, not of the walker.
@@ -94,7 +97,14 @@ class GaitTake(Described):
         """The way that is gone."""
         said = self.said
         cycles = float(dict(self.asked).get("cycles", said.cycles))
-        return Way(cycles, said.turn_deg, said.on_spot, said.starts, said.stops)
+        way = Way(cycles, said.turn_deg, said.on_spot, said.starts, said.stops)
+        on_stairs = manners()[said.manner].steps is not None
+        if self.seed == 0 or said.on_spot or self.treadmill or on_stairs:
+            return way
+        rng = generator(self.seed, self.action, self.name, "way")
+        turned = said.turn_deg * float(rng.uniform(*TURNS)) * float(rng.choice([-1.0, 1.0]))
+        return replace(way, turn_deg=round(turned, 3), wander_deg=WANDERS_DEG,
+                       wander_seed=self.seed)
 
     @property
     def treadmill(self) -> bool:

@@ -75,6 +75,18 @@ def test_a_pair_that_differs_in_background_asks_both_for_the_same_action() -> No
         assert {first.background_config, second.background_config} == {"aligned", "misaligned"}
 
 
+def test_an_order_is_asked_for_in_the_labels_of_both_halves() -> None:
+    row = library_rows()[0]
+    rows = [half(Row.model_validate(dict(row) | {"labels": [label]}), "order-0000", "order", label)
+            for label in ("waving, then clapping", "clapping, then waving")]
+    made = pair_questions(rows, read_pair_wording(None), 0)
+    assert {one.answer for one in made} == {*made[0].options} == {rows[0].labels[0],
+                                                                  rows[1].labels[0]}
+    assert {one.sample_id: one.labels for one in made} == {
+        one.sample_id: one.labels for one in rows}
+    assert "In which order?" in made[0].prompt
+
+
 def test_half_a_pair_is_not_asked_about() -> None:
     made = pair_questions(pairs_of_speed(3)[:-1], read_pair_wording(None), 0)
     assert {one.pair for one in made} == {"speed-0000", "speed-0001"}

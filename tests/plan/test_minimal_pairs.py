@@ -22,10 +22,10 @@ CHANGES = {
     "repetitions": {"frequency"}, "fault": {"fault", "fault_amount"}, "mirror": {"mirror"},
     "background": {"background", "background_kind"}, "performer": {"character"},
     "angle": {"azimuth"}, "hand": {"mirror"}, "agent": {"character", "partner"},
-    "emotion": {"emotion"},
+    "emotion": {"emotion"}, "order": {"action", "take", "motion_sha256", "then"},
 }
 # Actions that suit a factor, where ACTIONS do not.
-SUITED = {"repetitions": "cues", "agent": "push_other,hand_over,shake_hands"}
+SUITED = {"repetitions": "cues", "order": "wave,clap,sneeze,squat_down", "agent": "push_other,hand_over,shake_hands"}
 
 
 @pytest.fixture(autouse=True)
@@ -82,6 +82,38 @@ def test_agents_are_in_each_others_parts_where_parts_differ() -> None:
     assert {one.action for one in made} <= {"push_other", "hand_over"}
     assert all({one.character, one.partner} == {"man", "woman"} for one in made)
     assert all(one.pair is not None and one.pair.value == one.character for one in made)
+
+
+@pytest.mark.slow
+def test_the_halves_of_an_order_pair_show_the_same_two_actions_in_either_order() -> None:
+    made = drawn("order", 3, actions="wave,clap,sneeze,squat_down")
+    for first, second in zip(made[::2], made[1::2], strict=True):
+        takes = [take_of(CATALOGUE, one) for one in (first, second)]
+        shown = [[one.name for one in take.timeline or () if one.kind == "action"]
+                 for take in takes]
+        assert shown[0] == shown[1][::-1] and len({*shown[0]}) == 2
+        one, other = takes[0].labels[0].split(", then ")
+        assert takes[1].labels == (f"{other}, then {one}",)
+        assert takes[0].key != takes[1].key
+
+
+@pytest.mark.slow
+def test_what_lasts_long_or_walks_is_not_put_before_or_after_another() -> None:
+    with pytest.raises(RequestError, match="--factors order: no take"):
+        drawn("order", 1, actions="playing_violin,sneak,shake_hands,anger")
+    with pytest.raises(RequestError, match="none of"):
+        # Of one group, which viewers may take for each other.
+        drawn("order", 1, actions="boxing,boxing_uppercut")
+
+
+@pytest.mark.slow
+def test_another_file_than_the_declared_second_one_is_refused(tmp_path: Path) -> None:
+    half = drawn("order", 1)[0].content()
+    half["then"]["motion_sha256"] = "0" * 64
+    spec = tmp_path / "SPEC.jsonl"
+    spec.write_text(json.dumps(half) + "\n")
+    with pytest.raises(RequestError, match="differs from the declared file"):
+        permuted_plan(CATALOGUE, read_spec(spec), "cpu")
 
 
 def test_one_hand_leads_where_it_does_nearly_everything() -> None:

@@ -29,7 +29,9 @@ from mimegen.manifest.timeline import role_of
 
 # Factors whose halves have different answers; of all others the action is asked for.
 ANY_OTHER = "*"
-CONTRASTED = ("action", "speed", "style", "repetitions", "fault", "hand", "agent", "emotion")
+CONTRASTED = ("action", "order", "speed", "style", "repetitions", "fault", "hand", "agent", "emotion")
+# Those whose options are the labels of the halves.
+LABELLED = ("action", "order")
 # In a prompt, what one of two people does.
 STEP = "{step}"
 
@@ -106,14 +108,14 @@ def _contrasted(pair: Sequence[tuple[Row, PairFacts]], known: dict[str, KnownAct
                 sampling_text: str) -> list[Question]:
     """Return the questions of a pair whose halves have different answers."""
     factor = pair[0][1].factor
-    texts = [row.labels[0] if factor == "action" else wording.text(factor, half.value)
+    texts = [row.labels[0] if factor in LABELLED else wording.text(factor, half.value)
              for row, half in pair]
     order = [int(place) for place in generator(seed, "pairs", pair[0][1].id).permutation(2)]
     options = [texts[place] for place in order]
     prompt = filled(wording.prompt(factor).replace(STEP, _step(pair[0][0])), options)
     made = []
     for place, (row, half) in enumerate(pair):
-        labels = row.labels if factor == "action" else [texts[place]]
+        labels = row.labels if factor in LABELLED else [texts[place]]
         subject = subject_of_row(row, known, "label")
         made.append(Question(
             **about_clip(row, seed), question_id=_question_id(half, row, seed), format="pair",

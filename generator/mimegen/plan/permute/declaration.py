@@ -19,6 +19,14 @@ VIDEO = "video"
 OWN_STYLE = "own"
 
 
+class Following(Strict):
+    """A take that is performed right after the declared one, by the same person."""
+
+    action: str = Field(min_length=1)
+    take: str = Field(min_length=1)
+    motion_sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+
+
 class Declaration(Strict):
     """A clip, completely. Degrees; ``azimuth`` turns the camera from the config's own place.
 
@@ -28,6 +36,7 @@ class Declaration(Strict):
     ``lens`` are None for a config whose camera is the same for every action. ``stance``,
     ``intensity`` and ``frequency`` are a cue's, where they are not its own. ``emotion`` is what the
     first performer's face shows, ``fault`` what is made wrong on purpose, with its amount.
+    ``then`` is what is performed after the take, in the same clip.
     """
 
     action: str = Field(min_length=1)
@@ -59,6 +68,7 @@ class Declaration(Strict):
     fault_amount: Finite | None = Field(default=None, gt=0, le=1)
     frame_redraws: int = Field(default=0, ge=0)
     view_redraws: int | None = Field(default=None, ge=1)
+    then: Following | None = None
     pair: PairFacts | None = None
 
     @model_validator(mode="after")

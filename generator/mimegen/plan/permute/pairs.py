@@ -15,12 +15,14 @@ from mimegen.library.face_take import FaceTake
 from mimegen.library.hand_take import HandTake
 from mimegen.library.recorded_take import RecordedTake
 from mimegen.library.score_take import ScoreTake
+from mimegen.library.sequence_take import may_follow
 from mimegen.library.take import LibraryTake
 from mimegen.library.takes import can_mirror, library_take
 from mimegen.manifest.pair import PairFacts
 from mimegen.manifest.timeline import OTHER_HAND, PARTNER, Hand, Interval, role_of
+from mimegen.plan.clips import NAMED
 from mimegen.plan.permute.axes import Freedom
-from mimegen.plan.permute.declaration import Declaration
+from mimegen.plan.permute.declaration import Declaration, Following
 from mimegen.plan.permute.designs import RANDOM, design_of
 from mimegen.plan.permute.drawing import Drawing
 from mimegen.plan.permute.good_takes import GoodTakes
@@ -45,6 +47,7 @@ BASIC_EMOTIONS = ("anger", "contempt", "disgust", "fear", "happiness", "sadness"
 ONE_HANDED = 0.75
 # Two people whom a question can name.
 AGENTS = ("man", "woman")
+BLANK = "blank"
 # A pair is drawn again where one half has a flaw, so often at most.
 MOST_TRIED = 60
 
@@ -157,6 +160,28 @@ def _action(drawing: PairDrawing, base: Declaration, attempt: int) -> Halves | N
     return (base.action, {}), (other.action, changes)
 
 
+def _order(drawing: PairDrawing, base: Declaration, attempt: int) -> Halves | None:
+    """The action before another of another group, and after it."""
+    take = take_of(drawing.catalogue, base)
+    parts = [part.take for part in drawing.drawing.space.parts
+             if _may_follow(part.take) and _unlike(part.take, take)]
+    if not parts:
+        return None
+    other = parts[drawing.drawn(base, attempt, len(parts))]
+    own, after = (Following(action=one.action, take=one.name, motion_sha256=file_hash(one.file))
+                  for one in (take, other))
+    # The place fits at most one of the two.
+    place = {} if base.background_kind == BLANK else {"background_kind": NAMED}
+    return ((f"{own.action}, {after.action}", {**place, "then": after}),
+            (f"{after.action}, {own.action}", {**place, **after.model_dump(), "then": own}))
+
+
+def _unlike(one: LibraryTake, other: LibraryTake) -> bool:
+    """Return whether two takes show different actions of different groups."""
+    same_group = one.semantic_group is not None and one.semantic_group == other.semantic_group
+    return one.action != other.action and not same_group
+
+
 def _speed(drawing: PairDrawing, base: Declaration, attempt: int) -> Halves:
     return ("slow", {"tempo": SLOW}), ("fast", {"tempo": FAST})
 
@@ -257,6 +282,12 @@ def _scored(take: LibraryTake) -> bool:
     return isinstance(take, ScoreTake)
 
 
+def _may_follow(take: LibraryTake) -> bool:
+    """Return whether another action can come before or after a take, by the same person."""
+    return (isinstance(take, ScoreTake) and not isinstance(take, FaceTake | HandTake)
+            and may_follow(take))
+
+
 def _repeats(take: LibraryTake) -> bool:
     """Return whether a take is a score with a movement that can be made several times."""
     return isinstance(take, ScoreTake) and bool(take.score.repeat)
@@ -266,6 +297,8 @@ def _repeats(take: LibraryTake) -> bool:
 DRAWN = frozenset({"seed", "character", "azimuth", "light_azimuth", "light_elevation"})
 FACTORS = {factor.name: factor for factor in (
     Factor("action", "another action by the same person, from the same side", _any, _action),
+    Factor("order", "two actions by one person, in either order; short ones without walking only",
+           _may_follow, _order),
     Factor("speed", f"played {SLOW:g} and {FAST:g} times as fast", _any, _speed),
     Factor("style", "performed in opposite styles; choreographed takes only", _scored, _style),
     Factor("repetitions", f"a cue's movement made {FEW_TIMES} and {MANY_TIMES} times; cues only",

@@ -1,6 +1,7 @@
 """Declared permutations as a plan: each line a casting of its own, in a config of its own."""
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from mimegen.base.errors import RequestError
 from mimegen.base.files import file_hash
@@ -13,6 +14,7 @@ from mimegen.library.gait_take import GaitTake
 from mimegen.library.places import place
 from mimegen.library.recorded_take import RecordedTake
 from mimegen.library.score_take import ScoreTake
+from mimegen.library.sequence_take import sequence_take
 from mimegen.library.take import LibraryTake
 from mimegen.library.takes import altered, library_take
 from mimegen.plan.clips import NAMED, ChosenBackground, DisplayClip, PlannedClip
@@ -51,8 +53,16 @@ def _check(catalogue: Catalogue, permutation: Permutation, config: RenderConfig 
         config_of(config or read_config(catalogue.file("config", declared.config)), declared)
     except RequestError as problem:
         raise RequestError(f"{item}: {problem}") from problem
-    if file_hash(take.file) != declared.motion_sha256:
-        raise RequestError(f"{item}: {take.file}: differs from the declared file (its SHA-256 is"
+    _check_file(item, take.file, declared.motion_sha256)
+    if declared.then is not None:
+        second = catalogue.action(declared.then.action).take(declared.then.take)
+        _check_file(item, second, declared.then.motion_sha256)
+
+
+def _check_file(item: str, file: Path, sha256: str) -> None:
+    """Raise RequestError where a file is not the one that was declared."""
+    if file_hash(file) != sha256:
+        raise RequestError(f"{item}: {file}: differs from the declared file (its SHA-256 is"
                            " another); restore the declared file, or draw new permutations")
 
 
@@ -74,11 +84,20 @@ def _casting_plan(catalogue: Catalogue, permutation: Permutation, device: str,
 def take_of(catalogue: Catalogue, declared: Declaration) -> LibraryTake:
     """Return the take as it is declared. Raises RequestError where the library has none such."""
     style = None if declared.style == OWN_STYLE else declared.style
-    take = library_take(catalogue.action(declared.action), declared.take, declared.seed, style,
-                        declared.manner)
+    take = _sequence_of(catalogue, declared, style) or library_take(
+        catalogue.action(declared.action), declared.take, declared.seed, style, declared.manner)
     assert isinstance(take, ScoreTake | RecordedTake | GaitTake)
     overlay = None if declared.emotion is None else FaceOverlay(declared.emotion)
     return altered(take, declared.tempo, declared.mirror, overlay)
+
+
+def _sequence_of(catalogue: Catalogue, declared: Declaration, style: str | None
+                 ) -> LibraryTake | None:
+    """Return the take of two actions; None where only one is declared."""
+    if declared.then is None:
+        return None
+    parts = (declared.action, declared.take), (declared.then.action, declared.then.take)
+    return sequence_take(catalogue, parts, declared.seed, style)
 
 
 def members_of(catalogue: Catalogue, declared: Declaration,

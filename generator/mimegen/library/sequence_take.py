@@ -1,0 +1,64 @@
+"""Takes of two actions that one person performs, one right after the other."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from mimegen.base.files import content_key
+from mimegen.choreography.score import Variety
+from mimegen.library.catalogue import Catalogue
+from mimegen.library.entry import SCORE_SUFFIX, Entry
+from mimegen.library.scene_take import STANDING, SceneTake
+from mimegen.library.score_take import ScoreTake, read_score_once
+from mimegen.scenes.compiling import compiled
+from mimegen.scenes.parts import Known
+from mimegen.scenes.scene import Mark, Role, Scene, Step
+
+# What lasts longer (s) makes a clip that nobody wants to watch twice.
+LONGEST_PART_S = 7.0
+WORD = "then"
+_HERE, _WHO = "here", "person"
+
+
+def may_follow(take: ScoreTake) -> bool:
+    """Return whether a take can come before or after another: short, on the spot, standing free."""
+    score = take.score
+    walks = any(track == "walk" for phase in score.phases for track, _ in phase.moves())
+    return (take.performers == 1 and score.duration <= LONGEST_PART_S and score.balanced
+            and not walks)
+
+
+def sequence_take(catalogue: Catalogue, parts: Sequence[tuple[str, str]], seed: int,
+                  style: str | None = None) -> SceneTake:
+    """Return one take of several actions, given as action and take, in this order.
+
+    Raises RequestError for what the library does not have, or what cannot follow another.
+    """
+    entries = [(catalogue.action(action), take) for action, take in parts]
+    known = [_known(entry, take) for entry, take in entries]
+    first = entries[0][0].action
+    licence = " AND ".join(dict.fromkeys(entry.action.licence for entry, _ in entries))
+    name = f"_{WORD}_".join(one.name for one in known)
+    scene = Scene(
+        description=f", {WORD} ".join(str(one.score.about) for one in known),
+        labels=(f", {WORD} ".join(entry.action.labels[0] for entry, _ in entries),),
+        place=str(first.aligned_background), misplaced=str(first.misaligned_background),
+        licence=licence, author=first.author, facing=0.0,
+        vary=Variety(mirror=all(one.score.vary.mirror for one in known)),
+        marks={_HERE: Mark(left=0.0, forward=0.0)},
+        performers={_WHO: Role(about="Performs them.", starts=_HERE, steps=tuple(
+            Step(do=str(number)) for number in range(len(known))))})
+    # Beside the first score, for messages; there is no such file.
+    scene._source = str(known[0].file.with_name(f"{name}.yaml"))
+    return SceneTake(
+        action=name, name=name, labels=scene.labels, aligned=first.aligned_background,
+        misaligned=first.misaligned_background, file=known[0].file, actor="choreography",
+        licence=licence, seed=seed, style=style,
+        compiled=compiled(scene, lambda step: known[int(str(step.do))]),
+        used=tuple(content_key(one.score.model_dump_json()) for one in known))
+
+
+def _known(entry: Entry, take: str) -> Known:
+    file: Path = entry.take(take)
+    stance = STANDING if STANDING in read_score_once(file).stances else None
+    return Known(file, read_score_once(file, stance),
+                 entry.action.of_take(file.name.removesuffix(SCORE_SUFFIX)))

@@ -25,7 +25,8 @@ CHANGES = {
     "emotion": {"emotion"}, "order": {"action", "take", "motion_sha256", "then"},
 }
 # Actions that suit a factor, where ACTIONS do not.
-SUITED = {"repetitions": "cues", "order": "wave,clap,sneeze,squat_down", "agent": "push_other,hand_over,shake_hands"}
+SUITED = {"repetitions": "cues", "order": "wave,clap,sneeze,squat_down",
+          "agent": "push_other,hand_over,shake_hands"}
 
 
 @pytest.fixture(autouse=True)

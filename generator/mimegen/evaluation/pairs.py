@@ -29,7 +29,8 @@ from mimegen.manifest.timeline import role_of
 
 # Factors whose halves have different answers; of all others the action is asked for.
 ANY_OTHER = "*"
-CONTRASTED = ("action", "order", "speed", "style", "repetitions", "fault", "hand", "agent", "emotion")
+CONTRASTED = ("action", "order", "speed", "style", "repetitions", "fault", "hand",
+              "agent", "emotion")
 # Those whose options are the labels of the halves.
 LABELLED = ("action", "order")
 # In a prompt, what one of two people does.

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from array_files import write_torch
+from array_files import with_tensors, write_torch
 from mimegen.base.errors import RequestError
 from mimegen.readers import read_motion
 from mimegen.readers.arrays import tree_of
@@ -111,6 +111,17 @@ def test_torch_storages_are_bounded(tmp_path, monkeypatch):
     data = bytearray(path.read_bytes())
     program = data.find(b"M\x0c\x00")
     assert program < 0 or data[program:program + 1] == b"M"
+
+
+def test_tensors_that_were_pickled_by_themselves_are_read(monkeypatch):
+    held = {"thetas": np.arange(12.0).reshape(3, 4), "text": "walks"}
+    data = with_tensors(held, monkeypatch)
+    back = unpickled(data)
+    assert np.array_equal(back["thetas"], held["thetas"])
+    assert back["text"] == "walks"
+    for length in range(20, len(data), 31):
+        with pytest.raises(DamagedError):
+            unpickled(data[:length])
 
 
 @pytest.mark.slow

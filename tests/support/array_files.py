@@ -90,6 +90,67 @@ def write_torch(path: Path, content: Any, monkeypatch: pytest.MonkeyPatch) -> Pa
     return path
 
 
+def with_tensors(content: Any, monkeypatch: pytest.MonkeyPatch) -> bytes:
+    """A pickle whose arrays are tensors that were pickled by themselves, as in NumPy's files.
+
+    Each brings its storage as a file of torch before 1.6 (its ``_legacy_save``).
+    """
+    def _rebuild_tensor_v2(*_: Any) -> None:
+        raise AssertionError("only its name is written")
+
+    def _load_from_bytes(*_: Any) -> None:
+        raise AssertionError("only its name is written")
+
+    for name, made in (("torch._utils", _rebuild_tensor_v2), ("torch.storage", _load_from_bytes)):
+        module = types.ModuleType(name)
+        made.__module__, made.__qualname__ = name, made.__name__
+        setattr(module, made.__name__, made)
+        monkeypatch.setitem(sys.modules, name, module)
+
+    class Pickler(pickle.Pickler):
+        def reducer_override(self, obj: Any) -> Any:
+            if not isinstance(obj, np.ndarray) or obj.dtype.kind != "f":
+                return NotImplemented
+            data = np.ascontiguousarray(obj, "<f4")
+            steps = tuple(step // 4 for step in data.strides)
+            return _rebuild_tensor_v2, (_Packed(old_torch(data, monkeypatch)), 0, obj.shape, steps,
+                                        False, OrderedDict())
+
+    class _Packed:
+        def __init__(self, data: bytes) -> None:
+            self.data = data
+
+        def __reduce__(self) -> Any:
+            return _load_from_bytes, (self.data,)
+
+    program = io.BytesIO()
+    Pickler(program, protocol=4).dump(content)
+    return program.getvalue()
+
+
+def old_torch(data: NDArray[Any], monkeypatch: pytest.MonkeyPatch) -> bytes:
+    """A storage as torch before 1.6 saves it: three pickles, the content's, the keys, the bytes."""
+    class FloatStorage:
+        pass
+
+    FloatStorage.__module__, FloatStorage.__qualname__ = "torch", "FloatStorage"
+    module = types.ModuleType("torch")
+    module.FloatStorage = FloatStorage  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "torch", module)
+
+    class Pickler(pickle.Pickler):
+        def persistent_id(self, obj: Any) -> Any:
+            return ("storage", FloatStorage, "94", "cpu", data.size, None) if obj is data else None
+
+    made = io.BytesIO()
+    for before in (0x1950A86A20F9469CFC6C, 1001, {"protocol_version": 1001, "little_endian": True}):
+        pickle.dump(before, made, protocol=2)
+    Pickler(made, protocol=2).dump(data)
+    pickle.dump(["94"], made, protocol=2)
+    made.write(data.size.to_bytes(8, "little") + data.astype("<f4").tobytes())
+    return made.getvalue()
+
+
 def joints_of(file: str | Path) -> tuple[dict[str, NDArray[Any]], float]:
     """The places (F, 3) of a motion's joints by role, Z up, and its rate."""
     from mimegen.readers import read_motion

@@ -17,7 +17,7 @@ from numpy.lib import format as npy
 
 from mimegen.base.errors import RequestError
 from mimegen.readers.arrays.inert import DamagedError
-from mimegen.readers.arrays.pickles import CodeError, unpickled
+from mimegen.readers.arrays.pickles import CodeError, unpickled, unpickled_old_torch
 from mimegen.readers.files import LARGEST
 
 ZIP = b"PK\x03\x04"
@@ -70,7 +70,7 @@ def _tree(data: bytes) -> Any:
         return array_in(data)
     if data.startswith(PICKLE):
         if OLD_TORCH in data[:64]:
-            raise DamagedError("it was saved by torch before 1.6; save it again with a newer one")
+            return unpickled_old_torch(data)
         return unpickled(data)
     return unpickled(_unpacked(data))
 

@@ -4,13 +4,15 @@ Pickle is a program for a stack machine (``pickletools`` in Python's library lis
 Here it may name a fixed list of things that are made of plain data, and each is replaced by a
 stand-in that only remembers its arguments. Anything else is refused. Arrays that joblib writes
 between the operations (``joblib/numpy_pickle.py``) and the storages of torch's zip files
-(``torch/serialization.py``) are read as what they are.
+(``torch/serialization.py``) are read as what they are, also those of its older files, which tensors
+that were pickled by themselves contain.
 """
 
 import io
 import math
 import pickle
 from collections.abc import Callable
+from functools import partial
 from typing import Any, BinaryIO, ClassVar
 
 import numpy as np
@@ -43,20 +45,29 @@ KNOWN: dict[tuple[str, str], str] = {
     ("joblib.numpy_pickle", "NumpyArrayWrapper"): "joblib",
     ("torch._utils", "_rebuild_tensor_v2"): "tensor", ("torch._utils", "_rebuild_tensor"): "tensor",
     ("torch._utils", "_rebuild_parameter"): "parameter", ("torch", "Size"): "tuple",
+    ("torch.storage", "_load_from_bytes"): "packed",
     ("torch", "device"): "plain", ("torch.serialization", "_get_layout"): "plain",
+    **{(module, kind): "plain" for module in ("pathlib", "pathlib._local")
+       for kind in ("PosixPath", "PurePosixPath", "WindowsPath", "PureWindowsPath")},
     # What SMPL's own model files hold beside plain arrays.
     ("chumpy.ch", "Ch"): "chumpy", ("chumpy.ch", "Add"): "chumpy",
     ("scipy.sparse.csc", "csc_matrix"): "sparse", ("scipy.sparse._csc", "csc_matrix"): "sparse",
     ("copy_reg", "_reconstructor"): "object", ("copyreg", "_reconstructor"): "object",
     ("__builtin__", "object"): "plain", ("builtins", "object"): "plain",
 }
+# The upper halves of float32 numbers, which NumPy does not have.
+BRAIN = "bf2"
 # torch's storages, by the kind of number in them.
 STORAGES = {"FloatStorage": "f4", "DoubleStorage": "f8", "HalfStorage": "f2", "LongStorage": "i8",
             "IntStorage": "i4", "ShortStorage": "i2", "CharStorage": "i1", "ByteStorage": "u1",
-            "BoolStorage": "b1"}
+            "BoolStorage": "b1", "BFloat16Storage": BRAIN}
 NUMBERS = {"float32": "f4", "float": "f4", "float64": "f8", "double": "f8", "float16": "f2",
            "half": "f2", "int64": "i8", "long": "i8", "int32": "i4", "int": "i4", "int16": "i2",
-           "int8": "i1", "uint8": "u1", "bool": "b1"}
+           "int8": "i1", "uint8": "u1", "bool": "b1", "bfloat16": BRAIN}
+# A storage's length is so many bytes before its numbers, in torch's files before 1.6.
+LENGTH = 8
+# Pickles before the content of such a file: a number that marks it, its version, sizes of numbers.
+BEFORE = 3
 # No file of motion has more, so that no short pickle says a billion times the same.
 MOST_NODES = 5_000_000
 Storage = Callable[[str], bytes]
@@ -86,6 +97,41 @@ def unpickled(data: bytes, storage: Storage | None = None) -> Any:
     except Exception as problem:
         raise DamagedError(str(problem).splitlines()[0][:120] if str(problem) else
                            type(problem).__name__) from None
+
+
+def unpickled_old_torch(data: bytes) -> Any:
+    """Return what a file of torch before 1.6 holds, and execute nothing.
+
+    Raises as ``unpickled``.
+    """
+    try:
+        return _plain(_old_torch(data), {}, [0])
+    except (CodeError, DamagedError):
+        raise
+    except Exception as problem:
+        raise DamagedError(str(problem).splitlines()[0][:120] if str(problem) else
+                           type(problem).__name__) from None
+
+
+def _old_torch(data: bytes) -> Any:
+    """Return the stand-ins of such a file, in which storages follow the pickles that name them."""
+    stream = io.BytesIO(data)
+    for _ in range(BEFORE):
+        _Machine(stream, None).load()
+    held: dict[str, bytes] = {}
+    machine = _Machine(stream, held.__getitem__)
+    found = machine.load()
+    keys = _Machine(stream, None).load()
+    if not isinstance(keys, list) or not all(isinstance(key, str) for key in keys):
+        raise DamagedError("a torch storage is missing")
+    for key in keys:
+        count = int.from_bytes(stream.read(LENGTH), "little")
+        held[key] = stream.read(count * _width(machine.storages.get(key, "u1")))
+    return found
+
+
+def _width(kind: str) -> int:
+    return 2 if kind == BRAIN else np.dtype(kind).itemsize
 
 
 class _Stand:
@@ -122,6 +168,7 @@ class _Machine(pickle._Unpickler):
         super().__init__(file, encoding="latin1")
         self._file = file
         self._storage = storage
+        self.storages: dict[str, str] = {}
 
     def find_class(self, module: str, name: str) -> Any:
         known = KNOWN.get((module, name))
@@ -140,7 +187,9 @@ class _Machine(pickle._Unpickler):
                 and isinstance(pid[1], _Stand) and isinstance(pid[2], str)
                 and self._storage is not None):
             raise DamagedError("a torch storage is missing")
-        return Inert("storage", (pid[1].name.partition(":")[2], self._storage(pid[2])))
+        kind = pid[1].name.partition(":")[2]
+        self.storages[pid[2]] = kind
+        return Inert("storage", (kind, partial(self._storage, pid[2])))
 
     def get_extension(self, code: int) -> Any:
         raise CodeError(f"copyreg extension {code}")
@@ -270,10 +319,13 @@ def _array(state: Any) -> NDArray[Any]:
 
 def _tensor(storage: Any, offset: Any, size: Any, stride: Any) -> NDArray[Any]:
     """Return the array of a torch tensor: a window over a storage."""
+    if isinstance(storage, Inert) and storage.name == "packed":
+        # A tensor that was pickled by itself has its storage as such a file.
+        storage = _old_torch(storage.arguments[0])
     if not (isinstance(storage, Inert) and storage.name == "storage" and isinstance(offset, int)):
         raise DamagedError("a tensor has no storage")
     shape, steps = as_shape(_bytes(size)), as_shape(_bytes(stride))
-    values = np.frombuffer(storage.arguments[1], np.dtype("<" + storage.arguments[0]))
+    values = _values(*storage.arguments)
     reach = offset + sum((n - 1) * step for n, step in zip(shape, steps, strict=True))
     if offset < 0 or (0 not in shape and reach >= len(values)):
         raise DamagedError("a tensor reaches beyond its storage")
@@ -282,6 +334,13 @@ def _tensor(storage: Any, offset: Any, size: Any, stride: Any) -> NDArray[Any]:
     width = values.itemsize
     return np.array(np.lib.stride_tricks.as_strided(
         values[offset:], shape, [step * width for step in steps]))
+
+
+def _values(kind: str, data: Callable[[], bytes]) -> NDArray[Any]:
+    """Return the numbers of a storage."""
+    if kind == BRAIN:
+        return (np.frombuffer(data(), "<u2").astype("<u4") << 16).view("<f4")
+    return np.frombuffer(data(), np.dtype("<" + kind))
 
 
 def _dense(state: Any) -> NDArray[Any] | None:

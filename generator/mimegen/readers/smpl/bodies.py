@@ -34,6 +34,8 @@ ENDS = {"head": (0.0, 0.18, 0.02), "left_foot": (0.0, -0.015, 0.07),
         "right_hand": (-0.08, 0.0, 0.0), "left_wrist": (0.1, 0.0, 0.0),
         "right_wrist": (-0.1, 0.0, 0.0)}
 FINGER_END = 0.022
+# By so much of its length a bone between true places of joints changes, at most.
+STEADY = 0.1
 ROLE_OF = {"pelvis": "hips", "spine1": "spine1", "spine2": "spine2", "spine3": "chest",
            "neck": "neck1", "head": "head"}
 PART_OF = {"hip": "thigh", "knee": "shin", "ankle": "foot", "foot": "toe", "collar": "clavicle",
@@ -179,6 +181,20 @@ def skeleton_of(body: SmplBody, rest: FloatArray, joints: int) -> Skeleton:
             bone = heads[joint] - heads[parents[joint]]
             tails[joint] = heads[joint] + bone * FINGER_END / max(float(np.linalg.norm(bone)), 1e-9)
     return Skeleton(names, parents, heads, tails)
+
+
+def are_places(array: NDArray[Any]) -> bool:
+    """Say whether an array (F, J, 3) of SMPL's joints holds their places: bones keep their lengths.
+
+    Otherwise it may hold rotation vectors.
+    """
+    if array.ndim != 3 or array.shape[2] != 3 or array.shape[1] < BODY:
+        return False
+    above = table_body("SMPL", "neutral").parents[1:BODY]
+    bones = np.linalg.norm(array[:, 1:BODY] - array[:, above], axis=2)
+    middle = np.median(bones, axis=0)
+    off = np.median(np.abs(bones - middle), axis=0)
+    return bool(np.median(off / np.maximum(middle, 1e-9)) < STEADY and np.median(middle) > 0)
 
 
 def roles_of(names: tuple[str, ...]) -> dict[str, str]:

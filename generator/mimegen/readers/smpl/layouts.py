@@ -5,10 +5,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mimegen.motion import quaternions
 from mimegen.motion.quaternions import FloatArray
+from mimegen.readers.smpl.bodies import are_places
 from mimegen.readers.smpl.parameters import (
+    RATE,
+    ROOT,
+    WHOLE,
     Parameters,
     UnreadableError,
     has_parameters,
@@ -16,10 +21,15 @@ from mimegen.readers.smpl.parameters import (
     parameters_of,
 )
 from mimegen.readers.smpl.reading import World
+from mimegen.readers.smpl.tidying import people_along_an_axis, tidied
 
 AMASS = World("Z", "AMASS has Z up", "AMASS")
 PLAIN = World("Y", "SMPL's own axes have Y up", "SMPL", 30.0)
 VIDEO_FPS = 30.0
+# What a dictionary of people is called that has others beside it.
+GROUPS = ("people", "persons", "tracks", "humans")
+# A person's parameters in a world, where there are those in a camera's axes beside them.
+WORLDS = ("smplx_world", "smpl_world", "smplh_world", "world")
 
 
 @dataclass(frozen=True)
@@ -39,10 +49,16 @@ def people_in(tree: Any) -> People | None:
     """
     if isinstance(tree, np.ndarray) and tree.dtype == object and tree.size == 1:
         tree = tree.item()
+    tree = tidied(tree)
+    if isinstance(tree, np.ndarray):
+        return _motion_x(tree) or _poses_alone(tree)
+    if isinstance(tree, list):
+        return _listed_people(tree)
     if not isinstance(tree, dict):
         return None
     tree = _unwrapped(tree)
-    for layout in (_mdm, _gvhmr, _wham, _phalp, _romp_video, _tram, _aist, _tracks, _one):
+    for layout in (_mdm, _gvhmr, _wham, _phalp, _romp_video, _tram, _aist, _hy_motion, _threedpw,
+                   _several, _tracks, _one):
         found = layout(tree)
         if found is not None:
             return found
@@ -51,12 +67,77 @@ def people_in(tree: Any) -> People | None:
 
 def _unwrapped(tree: dict[Any, Any]) -> dict[Any, Any]:
     """Return what a dictionary holds that has a single dictionary, as ROMP's ``results``."""
-    while len(tree) == 1 and isinstance(value := next(iter(tree.values())), dict) \
-            and not _is_frame(next(iter(tree))):
-        if _people_of(tree):
+    while not _people_of(tree):
+        held = [value for key, value in tree.items() if isinstance(value, dict) and (
+            (len(tree) == 1 and not _is_frame(key)) or str(key) in GROUPS)]
+        if len(held) != 1:
             break
-        tree = value
+        tree = held[0]
     return tree
+
+
+def _motion_x(array: NDArray[Any]) -> People | None:
+    """Motion-X: 322 numbers a frame: root, body, hands, jaw, 50 of the face, 100 of its shape,
+    translation, betas (its README); 30 fps, Y up.
+    """
+    if array.ndim != 2 or array.shape[1] != 322 or array.dtype.kind != "f":
+        return None
+    return _alone(World("Y", "Motion-X has Y up", "Motion-X", 30.0), {
+        "root_orient": array[:, :3], "pose_body": array[:, 3:66], "pose_hand": array[:, 66:156],
+        "pose_jaw": array[:, 156:159], "trans": array[:, 309:312], "betas": array[:, 312:]})
+
+
+def _poses_alone(array: NDArray[Any]) -> People | None:
+    """A whole pose in one array, without a place: (F, 72), (F, 156), (F, 165) or (F, 24, 3)."""
+    flat = array.ndim == 2 and array.shape[1] in (72, 156, 165)
+    by_joint = array.ndim == 3 and array.shape[1] in (24, 52, 55) and array.shape[2] in (3, 4, 6, 9)
+    if array.dtype.kind != "f" or not (flat or (by_joint and not are_places(array))):
+        return None
+    return _alone(PLAIN, {"poses": array})
+
+
+def _listed_people(tree: list[Any]) -> People | None:
+    """A list of dictionaries: one for each frame of one person, or one for each person."""
+    if not tree or not all(isinstance(one, dict) and has_parameters(one) for one in tree):
+        return None
+    if all(len(_frames_of(one)) == 1 or np.ndim(_frames_of(one)) == 1 for one in tree):
+        return _stacked(PLAIN, {"0": list(enumerate(tree))})
+    return _tracks({str(number): one for number, one in enumerate(tree)})
+
+
+def _several(tree: dict[Any, Any]) -> People | None:
+    """SLAHMR and others: arrays whose first axis is the people; a batch of one is a person."""
+    people = people_along_an_axis(tree)
+    if people is None:
+        return None
+    return People(PLAIN, {str(number): _maker(one, one) for number, one in enumerate(people)},
+                  {str(number): len(_frames_of(one)) for number, one in enumerate(people)})
+
+
+def _threedpw(tree: dict[Any, Any]) -> People | None:
+    """3DPW: ``poses``, ``trans`` and ``betas`` are lists with an array for each person."""
+    poses, places = tree.get("poses"), tree.get("trans")
+    if not (isinstance(poses, list) and isinstance(places, list) and len(poses) == len(places)
+            and all(isinstance(one, np.ndarray) for one in (*poses, *places))):
+        return None
+    betas = tree.get("betas")
+    shapes: Any = [None] * len(poses)
+    if isinstance(betas, list | np.ndarray) and len(betas) == len(poses):
+        shapes = betas
+    return _tracks({str(number): {"poses": pose, "trans": place, "betas": shape}
+                    for number, (pose, place, shape) in enumerate(
+                        zip(poses, places, shapes, strict=True))})
+
+
+def _hy_motion(tree: dict[Any, Any]) -> People | None:
+    """HY-Motion: ``Rh``, which is the root's part of ``poses``, and no rate: 30 fps, Y up (its
+    save_visualization_data).
+    """
+    root, poses = tree.get("Rh"), tree.get("poses")
+    if not (isinstance(root, np.ndarray) and isinstance(poses, np.ndarray) and poses.ndim > 1
+            and root.shape == (len(poses), 3)):
+        return None
+    return _alone(World("Y", "HY-Motion has Y up", "HY-Motion", 30.0), tree)
 
 
 def _is_frame(name: Any) -> bool:
@@ -106,16 +187,16 @@ def _people_of(tree: dict[Any, Any]) -> dict[str, dict[str, Any]]:
 
 
 def _world_of(person: Mapping[str, Any]) -> dict[str, Any]:
-    """Return WHAM's world parameters under the usual names."""
+    """Return the world parameters of WHAM, PromptHMR and TRAM under the usual names."""
     if "pose_world" not in person:
-        return {}
+        return next((held for name in WORLDS if isinstance(held := person.get(name), dict)), {})
     return {"pose": person["pose_world"], "trans": person.get("trans_world"),
             "betas": person.get("betas")}
 
 
 def _wham(tree: dict[Any, Any]) -> People | None:
     """WHAM: by person, ``pose_world`` and ``trans_world`` in a world with Y up (its demo.py)."""
-    people = {key: value for key, value in _people_of(tree).items() if _world_of(value)}
+    people = {key: value for key, value in _people_of(tree).items() if "pose_world" in value}
     if not people:
         return None
     world = World("Y", "WHAM's world has Y up", "WHAM", VIDEO_FPS)
@@ -131,13 +212,16 @@ def _tracks(tree: dict[Any, Any]) -> People | None:
     named = "VIBE" if any("orig_cam" in one or "pred_cam" in one for one in people.values()) \
         else "SMPL"
     world = _camera(named) if named == "VIBE" else PLAIN
-    return People(world, {key: _maker(one, one) for key, one in people.items()},
-                  {key: len(_frames_of(one)) for key, one in people.items()})
+    shared = {name: value for name, value in tree.items() if name in (*RATE, "gender")}
+    held = {key: shared | (_world_of(one) or one) for key, one in people.items()}
+    return People(world, {key: _maker(held[key], one | {"frame_ids": one.get("frames")}
+                                      if "frames" in one else one) for key, one in people.items()},
+                  {key: len(_frames_of(one)) for key, one in held.items()})
 
 
 def _frames_of(person: Mapping[str, Any]) -> Any:
     return next((person[name] for name in ("pose", "poses", "global_orient", "root_orient",
-                                           "pred_rotmat", "thetas", "smpl_thetas")
+                                           "pred_rotmat", "thetas", "smpl_thetas", *ROOT, *WHOLE)
                  if isinstance(person.get(name), np.ndarray)), ())
 
 

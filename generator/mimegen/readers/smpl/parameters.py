@@ -13,6 +13,7 @@ from mimegen.readers.smpl.rotations import (
     MATRIX,
     SIX,
     VECTOR,
+    WIDTHS,
     WrongNumbersError,
     is_numeric,
     rotations_of,
@@ -20,10 +21,11 @@ from mimegen.readers.smpl.rotations import (
 
 # By what they say, the names of arrays, surer ones first.
 ROOT = ("global_orient", "root_orient", "smpl_global_orient", "global_orientation", "root_pose",
-        "pred_global_orient")
-BODY_POSE = ("body_pose", "pose_body", "smpl_body_pose", "pred_body_pose")
+        "pred_global_orient", "poses_root", "pose_root", "root_rot")
+BODY_POSE = ("body_pose", "pose_body", "smpl_body_pose", "pred_body_pose", "poses_body")
 WHOLE = ("poses", "pose", "full_pose", "fullpose", "smpl_poses", "smpl_thetas", "smpl_pose",
-         "thetas", "theta", "pred_pose", "pred_rotmat", "rot6d")
+         "thetas", "theta", "pred_pose", "pred_rotmat", "rot6d", "pose_6d", "poses_6d",
+         "pose_aa", "rotmat", "rotations")
 HANDS = ("pose_hand", "hand_pose")
 EACH_HAND = (("left_hand_pose", "right_hand_pose"), ("lhand_pose", "rhand_pose"))
 PLACE = ("trans", "transl", "translation", "smpl_trans", "root_translation", "cam_trans",
@@ -32,6 +34,10 @@ BETAS = ("betas", "shape", "smpl_betas", "pred_shape", "beta", "shapes")
 RATE = ("mocap_framerate", "mocap_frame_rate", "fps", "framerate", "frame_rate", "mocap_fps")
 # Joints of a whole pose by what a file may hold: SMPL, its body alone, SMPL-H, SMPL-X.
 WHOLE_JOINTS: dict[int, Kind] = {24: "SMPL", 22: "SMPL", 52: "SMPL-H", 55: "SMPL-X"}
+# The knees among SMPL's joints; where they bend backward by more on average (radians), rotations
+# that six numbers define are turned round.
+KNEES = (4, 5)
+BACKWARD = -0.1
 # A frame's numbers of SMPL-X's whole pose hold jaw and eyes between body and hands.
 FACE = 3
 LONGEST_FRAMES = 1_000_000
@@ -125,13 +131,38 @@ def _pose(found: Mapping[str, Any], rows: bool
     if root is None or body is None:
         if whole is None:
             raise UnreadableError("holds no pose")
-        return *_whole(*whole, rows), False, ()
-    rotations = _body(root, body, rows)
+        kind, rotations = _whole(*whole, rows)
+        rotations, turned = _knees_forward(rotations, _is_six(whole[1], rotations.shape[1]))
+        return kind, rotations, False, turned
+    rotations, turned = _knees_forward(_body(root, body, rows), _is_six(body[1], 21)
+                                       or _is_six(body[1], 23))
     hands, relative, notes = _hands(found, len(rotations))
+    notes = (*turned, *notes)
     if hands is None:
         return "SMPL" if not _is_smplx(found) else "SMPL-X", rotations, False, notes
     joined = np.concatenate([rotations[:, :BODY], hands], axis=1)
     return "SMPL-X" if _is_smplx(found) else "SMPL-H", joined, relative, notes
+
+
+def _is_six(values: FloatArray, joints: int) -> bool:
+    """Say whether an array has six numbers for each joint."""
+    each = int(np.prod(values.shape[1:]))
+    return values.ndim > 1 and each in (SIX * joints, SIX * (joints + FACE))
+
+
+def _knees_forward(rotations: FloatArray, six: bool) -> tuple[FloatArray, tuple[str, ...]]:
+    """Return rotations of six numbers so that knees bend as knees do, and a note where turned.
+
+    Rows and columns of a rotation's matrix are each other's inverse, and both are in use.
+    """
+    if not six:
+        return rotations, ()
+    bends = quaternions.to_rotation_vectors(rotations[:, list(KNEES)])[..., 0]
+    if float(bends.mean()) > BACKWARD:
+        return rotations, ()
+    return quaternions.conjugate(rotations), (
+        "the six numbers of a rotation are taken for columns of its matrix: as rows, the knees"
+        " would bend backward",)
 
 
 def _is_smplx(found: Mapping[str, Any]) -> bool:
@@ -153,7 +184,7 @@ def _text(found: Any) -> str:
 def _whole(name: str, values: FloatArray, rows: bool) -> tuple[Kind, FloatArray]:
     """Return the model and rotations of one array of all joints."""
     each = int(np.prod(values.shape[1:]))
-    joints = next((joints for joints in WHOLE_JOINTS for width in (VECTOR, MATRIX, SIX)
+    joints = next((joints for joints in WHOLE_JOINTS for width in WIDTHS
                    if each == joints * width and _fits(values, joints, width)), None)
     if joints is None:
         raise UnreadableError(
@@ -188,8 +219,7 @@ def _body(root: tuple[str, FloatArray], body: tuple[str, FloatArray], rows: bool
         raise UnreadableError(f"the arrays {root[0]!r} and {body[0]!r} have {frames} and"
                               f" {len(body[1])} frames")
     values = body[1].reshape(frames, -1)
-    joints = next((n for n in (21, 23) if values.shape[1] in (VECTOR * n, MATRIX * n, SIX * n)),
-                  None)
+    joints = next((n for n in (21, 23) if values.shape[1] in [width * n for width in WIDTHS]), None)
     if joints is None:
         raise UnreadableError(f"the array {body[0]!r} has the shape {body[1].shape}; expected"
                               " frames of 63 (SMPL-H, SMPL-X) or 69 numbers (SMPL), or matrices")

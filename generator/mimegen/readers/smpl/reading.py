@@ -71,6 +71,8 @@ def recording_of(path: Path, found: Parameters, world: World, options: ReadOptio
     motion, went = (motion, ()) if found.place is not None else path_of_feet(
         motion, [motion.skeleton.index[name] for name in FEET], UPRIGHT[world.up][2])
     notes = (*found.notes, *world.notes, *rated, sized, *handed, *went)
+    if world.format == "SMPL":
+        world = replace(world, format=found.kind)
     return upright(path, motion, world, notes, options, roles_of(motion.skeleton.names))
 
 

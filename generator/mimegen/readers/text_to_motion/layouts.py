@@ -1,22 +1,31 @@
 """Whose arrays of joints or vectors a file holds, and how many takes."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mimegen.motion.quaternions import FloatArray
-from mimegen.readers.smpl.parameters import UnreadableError, numbers
+from mimegen.readers.smpl.bodies import are_places
+from mimegen.readers.smpl.parameters import UnreadableError, numbers, rate_in
 from mimegen.readers.smpl.rotations import is_numeric
-from mimegen.readers.text_to_motion.vectors import JOINTS_OF, decoded
+from mimegen.readers.text_to_motion.vectors import JOINTS_OF, decoded, is_in_metres
 
-# Joints of a frame: HumanML3D, SMPL with hands, KIT-ML. Its rates are those of the data sets.
+# Joints of a frame: HumanML3D, KIT-ML. The rates are those of the data sets.
 HUMANML = 22
-WITH_HANDS = 24
 KIT = 21
-FPS = {HUMANML: 20.0, WITH_HANDS: 20.0, KIT: 12.5}
+# SMPL's models give more joints than HumanML3D: hands, fingers, and points of the surface. The
+# first 22 of them are the same.
+MORE = (24, 45, 52, 55, 73, 127, 144)
+FPS = {HUMANML: 20.0, KIT: 12.5, **dict.fromkeys(MORE, 20.0)}
+# What a dictionary calls its joints, or vectors.
+NAMES = ("joints", "joints3d", "joints_3d", "positions", "keypoints3d", "pred_joints", "xyz",
+         "posed_joints", "motions", "motion", "pred_xyz", "joint_positions", "kpts3d", "vectors")
+PROMPTS = ("text", "caption", "prompt", "captions", "texts")
+# People beside each other are fewer than frames of any take.
+MOST_PEOPLE = 10
 MOST_FRAMES = 1_000_000
 
 
@@ -37,14 +46,23 @@ class Takes:
     format: str
     get: Callable[[int], TextMotion]
     prompts: tuple[str, ...] = ()
+    fps: float | None = None
+
+    def take(self, number: int) -> TextMotion:
+        """Return a take with its prompt."""
+        found = self.get(number)
+        return replace(found, prompt=self.prompts[number]) \
+            if found.prompt is None and number < len(self.prompts) else found
 
 
 def takes_in(tree: Any) -> Takes | None:
     """Return the takes of joints that a file holds, or None where it holds none."""
     if isinstance(tree, dict) and "motion" in tree and is_numeric(tree["motion"]):
-        return _results(tree)
-    if isinstance(tree, dict) and len(tree) == 1:
-        tree = next(iter(tree.values()))
+        results = _results(tree)
+        if results is not None:
+            return results
+    if isinstance(tree, dict):
+        return _named_joints(tree)
     if isinstance(tree, list) and tree and all(is_numeric(one) for one in tree) \
             and len({one.shape[1:] for one in tree}) == 1:
         found = [takes_in(one) for one in tree]
@@ -53,6 +71,18 @@ def takes_in(tree: Any) -> Takes | None:
     if not is_numeric(tree):
         return None
     return _plain(tree)
+
+
+def _named_joints(tree: dict[Any, Any]) -> Takes | None:
+    """Return the takes of a dictionary with joints or vectors, and perhaps a rate and a prompt."""
+    names = [name for name in NAMES if name in tree] or (list(tree) if len(tree) == 1 else [])
+    found = next((takes for name in names if (takes := takes_in(tree[name])) is not None), None)
+    if found is None:
+        return None
+    said = next((tree[name] for name in PROMPTS if name in tree), ())
+    prompts = tuple(str(one) for one in np.ravel(np.asarray(said, dtype=object)))
+    return replace(found, prompts=prompts if len(prompts) == found.count else (),
+                   fps=rate_in(tree))
 
 
 def _nth(found: list[Takes | None], number: int) -> TextMotion:
@@ -64,6 +94,12 @@ def _nth(found: list[Takes | None], number: int) -> TextMotion:
 
 def _plain(array: NDArray[Any]) -> Takes | None:
     """Return the takes of an array of joints (F, J, 3), of vectors (F, 263), or of several."""
+    if array.ndim == 3 and array.shape[1] == 3 and array.shape[0] in FPS and array.shape[2] != 3:
+        array = np.moveaxis(array, -1, 0)
+    if array.ndim == 2 and array.shape[1] in (3 * HUMANML, 3 * KIT):
+        array = array.reshape(len(array), -1, 3)
+    if array.ndim == 4 and array.shape[1] < MOST_PEOPLE <= array.shape[0]:
+        array = np.swapaxes(array, 0, 1)
     if array.ndim == 3 and array.shape[2] == 3 and array.shape[1] in FPS:
         return Takes(1, _named(array.shape[1]), lambda _: TextMotion(_checked(array)))
     if array.ndim == 2 and array.shape[1] in JOINTS_OF:
@@ -80,14 +116,22 @@ def _named(joints: int) -> str:
 
 
 def _of_vectors(array: NDArray[Any]) -> TextMotion:
-    found = decoded(_checked(array))
+    vectors = _checked(array)
+    if not is_in_metres(vectors):
+        raise UnreadableError("holds normalised vectors, as a model sees them; multiply by the data"
+                              " set's Std.npy and add its Mean.npy first")
+    found = decoded(vectors)
     return TextMotion(found.places, found.planted)
 
 
 def _checked(array: NDArray[Any]) -> FloatArray:
     if not 2 <= len(array) <= MOST_FRAMES:
         raise UnreadableError(f"has {len(array)} frames, expected at least 2")
-    return numbers("joints", array)
+    values = numbers("joints", array)
+    if values.ndim == 3 and values.shape[1] != KIT and not are_places(values):
+        raise UnreadableError("its joints do not keep their distances, so they are no places of a"
+                              " body's joints")
+    return values
 
 
 def _results(tree: dict[Any, Any]) -> Takes | None:

@@ -14,6 +14,8 @@ from mimegen.readers.recording import Recording
 from mimegen.readers.text_to_motion.layouts import FPS, KIT, Takes, TextMotion
 
 LONGEST_PROMPT = 200
+# Axes of a file whose Y has been made Z.
+IN_FILE = {"X": "X", "-X": "-X", "Y": "-Z", "-Y": "Z", "Z": "Y", "-Z": "-Y"}
 
 
 def recording_of_takes(path: Path, takes: Takes, options: ReadOptions) -> Recording:
@@ -25,19 +27,21 @@ def recording_of_takes(path: Path, takes: Takes, options: ReadOptions) -> Record
     if number >= takes.count:
         raise RequestError(f"{path}: --take {number}: the file has {takes.count} takes, 0 to"
                            f" {takes.count - 1}")
-    found = takes.get(number)
+    found = takes.take(number)
     joints = found.places.shape[1]
     usual = FPS[joints]
-    fps = options.fps_of_file or usual
-    notes = _notes(takes, number, found, None if options.fps_of_file else usual)
+    fps = options.fps_of_file or takes.fps or usual
+    notes = _notes(takes, number, found, None if options.fps_of_file or takes.fps else usual)
     layout = file_layout("kit").layout if joints == KIT else smpl_layout()
     places = file_layout("kit").placed(found.places) if joints == KIT \
         else found.places[:, :len(layout.skeleton.names)]
     x, y, z = np.moveaxis(places, -1, 0)
     motion = motion_of_positions(layout, np.stack([x, -z, y], axis=-1), fps, found.planted)
     recording = in_house_convention(path, motion, takes.format, notes, options, known=layout.roles)
-    return replace(recording, up_axis="Y", up_source=f"{takes.format} has Y up", prompt=_prompt(
-        found)) if recording.up_axis == "Z" else replace(recording, prompt=_prompt(found))
+    told = replace(recording, prompt=_prompt(found))
+    # The house names axes after the turn to Z up.
+    return replace(told, up_axis="Y", up_source=f"{takes.format} has Y up") \
+        if recording.up_axis == "Z" else replace(told, up_axis=IN_FILE[recording.up_axis])
 
 
 def _prompt(found: TextMotion) -> str | None:

@@ -18,6 +18,19 @@ from mimegen.motion.quaternions import FloatArray
 JOINTS_OF = {263: 22, 251: 21}
 CONTACTS = 4
 STANDS = 0.5
+# A column of a generated rotation is not exactly of length 1.
+FAR = 0.3
+
+
+def is_in_metres(vectors: FloatArray) -> bool:
+    """Say whether vectors (F, 263 or 251) are what they say: the rotations' columns have length 1.
+
+    Those that a model sees are shifted and scaled by the data set's mean and deviation.
+    """
+    joints = JOINTS_OF[vectors.shape[1]]
+    start = 4 + 3 * (joints - 1)
+    columns = vectors[:, start:start + 6 * (joints - 1)].reshape(-1, 3)
+    return bool(abs(np.median(np.linalg.norm(columns, axis=1)) - 1.0) < FAR)
 
 
 class Decoded(NamedTuple):

@@ -1,0 +1,78 @@
+"""SMPL's parameters however a tool has packed them: lists, objects, batches, many people."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mimegen.readers.smpl.parameters import BODY_POSE, ROOT, WHOLE, WHOLE_JOINTS
+from mimegen.readers.smpl.rotations import is_numeric
+
+# Dictionaries within dictionaries are tidied so deep.
+DEEPEST = 4
+# Numbers of a whole pose, or of a body without its root, in one axis.
+WIDE = {each * joints for joints in (*WHOLE_JOINTS, 21, 23) for each in (3, 6, 9)}
+JOINTS = {*WHOLE_JOINTS, 21, 23}
+BY_JOINT = (3, 4, 6)
+
+
+def tidied(found: Any, depth: int = 0) -> Any:
+    """Return what a file holds with lists and object arrays of plain numbers as arrays."""
+    if isinstance(found, dict):
+        return {key: tidied(value, depth + 1) for key, value in found.items()} \
+            if depth < DEEPEST else found
+    if isinstance(found, list) and found:
+        return _as_array(found) if _leaf_is_number(found) else (
+            [tidied(one, depth + 1) for one in found] if depth < DEEPEST else found)
+    if isinstance(found, np.ndarray) and found.dtype == object and found.size > 1 \
+            and isinstance(found.flat[0], int | float):
+        return _as_array(found)
+    return found
+
+
+def _leaf_is_number(found: Any) -> bool:
+    for _ in range(8):
+        if not isinstance(found, list):
+            break
+        if not found:
+            return False
+        found = found[0]
+    return isinstance(found, int | float) and not isinstance(found, bool)
+
+
+def _as_array(found: Any) -> Any:
+    try:
+        array = np.array(found.tolist() if isinstance(found, np.ndarray) else found)
+    except (TypeError, ValueError):
+        return found
+    return array if is_numeric(array) else found
+
+
+def people_along_an_axis(tree: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+    """Return the parameters of each person of arrays whose first axis is people, or None.
+
+    A batch of one is a person.
+    """
+    held = next((tree[name] for name in (*BODY_POSE, *WHOLE) if is_numeric(tree.get(name))), None)
+    if held is None or not _has_people_axis(held):
+        return None
+    people = len(held)
+    roots = [tree[name] for name in ROOT if is_numeric(tree.get(name))]
+    if any(len(root) != people for root in roots):
+        return None
+    return [{name: value[person] if _is_each(value, people) else value
+             for name, value in tree.items()} for person in range(people)]
+
+
+def _has_people_axis(values: NDArray[Any]) -> bool:
+    """Say whether an array's axes are people, frames, and what a frame's pose is made of."""
+    if values.ndim == 3:
+        return values.shape[2] in WIDE and values.shape[1] != values.shape[2]
+    if values.ndim == 4:
+        return values.shape[2] in JOINTS and values.shape[3] in BY_JOINT
+    return values.ndim == 5 and values.shape[3:] == (3, 3)
+
+
+def _is_each(value: Any, people: int) -> bool:
+    return is_numeric(value) and value.ndim >= 2 and len(value) == people

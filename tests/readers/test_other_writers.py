@@ -1,0 +1,195 @@
+"""The same walk as other tools write it: other names, shapes, axes and ways to write rotations.
+
+No file is a recording: each is made after what its writer's code or documentation says.
+"""
+
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
+
+from array_files import FRAMES, matrices, walking, with_tensors
+from mimegen.base.errors import RequestError
+from mimegen.readers import ReadOptions, Recording, read_motion
+
+BONES = (("left_thigh", "left_shin"), ("right_thigh", "right_shin"), ("left_shin", "left_foot"),
+         ("left_upper_arm", "left_forearm"), ("right_forearm", "right_hand"), ("hips", "head"))
+WALK = walking()
+POSES, PLACE = WALK["poses"], WALK["trans"]
+TURNS = matrices(POSES)
+# SMPL-X's rest pose is another one: head and collars.
+TOLERANCE_DEG, TOLERANCE_X_DEG = 0.5, 14.0
+
+
+def directions(recording: Recording) -> NDArray[Any]:
+    """Where bones point in every frame (F, B, 3)."""
+    index, places = recording.motion.skeleton.index, recording.motion.global_pose.positions
+    found = [places[:, index[recording.roles[end]]] - places[:, index[recording.roles[start]]]
+             for start, end in BONES]
+    whole = np.stack(found, axis=1)
+    return np.asarray(whole / np.linalg.norm(whole, axis=2, keepdims=True))
+
+
+def most_off(first: Recording, second: Recording) -> float:
+    """The largest angle (degrees) between the same bones."""
+    cosines = np.sum(directions(first) * directions(second), axis=2)
+    return float(np.degrees(np.arccos(np.clip(cosines, -1.0, 1.0))).max())
+
+
+@pytest.fixture(scope="module")
+def walk(tmp_path_factory: pytest.TempPathFactory) -> Recording:
+    path = tmp_path_factory.mktemp("walk") / "walk.npz"
+    np.savez(path, **WALK, mocap_framerate=30.0)
+    return read_motion(path)
+
+
+def split(joints: int = 24) -> dict[str, NDArray[Any]]:
+    return {"global_orient": POSES[:, :3], "body_pose": POSES[:, 3:3 * joints], "transl": PLACE,
+            "betas": np.zeros((1, 10))}
+
+
+def quaternions() -> NDArray[Any]:
+    return Rotation.from_rotvec(POSES.reshape(-1, 3)).as_quat().reshape(FRAMES, 24, 4)
+
+
+def four_by_four() -> NDArray[Any]:
+    made = np.tile(np.eye(4), (FRAMES, 24, 1, 1))
+    made[..., :3, :3] = TURNS
+    return made
+
+
+def motion_x() -> NDArray[Any]:
+    made = np.zeros((FRAMES, 322), np.float32)
+    made[:, :66], made[:, 309:312] = POSES[:, :66], PLACE
+    return made
+
+
+def person(shift: float = 0.0) -> dict[str, Any]:
+    return {"trans": PLACE + shift, "root_orient": POSES[:, :3], "pose_body": POSES[:, 3:66],
+            "betas": np.zeros(10), "gender": "neutral"}
+
+
+SMPL: dict[str, Callable[[], Any]] = {
+    "a batch of one": lambda: {name: value[None] for name, value in split().items()},
+    "a batch of one whole pose": lambda: {"poses": POSES[None], "trans": PLACE[None]},
+    "a root of its own axis": lambda: split() | {"global_orient": POSES[:, None, :3]},
+    "matrices of four rows": lambda: {"pose": four_by_four(), "transl": PLACE},
+    "six numbers, rows": lambda: {"rot6d": TURNS[:, :, :2].reshape(FRAMES, 24, 6),
+                                  "transl": PLACE},
+    "six numbers, columns": lambda: {"rot6d": np.concatenate([TURNS[..., 0], TURNS[..., 1]], -1),
+                                     "transl": PLACE},
+    "six numbers, woven": lambda: {"poses": TURNS[..., :2].reshape(FRAMES, 24, 6), "trans": PLACE},
+    "quaternions, w first": lambda: {"poses": quaternions()[..., [3, 0, 1, 2]], "trans": PLACE},
+    "quaternions, w last": lambda: {"poses": quaternions(), "trans": PLACE},
+    "lists": lambda: {"poses": POSES.tolist(), "trans": PLACE.tolist()},
+    "objects": lambda: {"poses": POSES.astype(object), "trans": PLACE},
+    "a dictionary a frame": lambda: [
+        {name: value[frame:frame + 1] for name, value in split().items() if name != "betas"}
+        for frame in range(FRAMES)],
+    "EMDB": lambda: {"gender": "male", "smpl": {"poses_root": POSES[:, :3], "trans": PLACE,
+                                                "poses_body": POSES[:, 3:]}},
+    "an array of poses": lambda: POSES,
+    "an array of joints' poses": lambda: POSES.reshape(FRAMES, 24, 3)}
+OTHERS: dict[str, Callable[[], Any]] = {
+    "Motion-X": motion_x,
+    "HY-Motion": lambda: {"Rh": POSES[:, :3], "trans": PLACE, "poses": walking(52)["poses"],
+                          "betas": np.zeros((1, 16)), "gender": np.array(["neutral"])},
+    "SMPL-X": lambda: {"people": {1: {"frames": np.arange(FRAMES), "smplx_world": {
+        "pose": walking(55)["poses"], "shape": np.zeros((FRAMES, 10)), "trans": PLACE}}},
+        "camera_world": {"Rwc": np.zeros((FRAMES, 3, 3))}}}
+PEOPLE: dict[str, Callable[[], Any]] = {
+    "InterHuman": lambda: {"mocap_framerate": 60.0, "frames": FRAMES, "person1": person(),
+                           "person2": person(1.0)},
+    "SLAHMR": lambda: {name: np.stack([value, value]) for name, value in person().items()
+                       if name != "gender"},
+    "3DPW": lambda: {"poses": [POSES, POSES], "trans": [PLACE, PLACE + 1.0],
+                     "betas": [np.zeros(10)] * 2, "cam_poses": np.zeros((FRAMES, 4, 4))}}
+
+
+def written(path: Path, content: Any) -> Path:
+    path.write_bytes(pickle.dumps(content, protocol=2))
+    return path
+
+
+@pytest.mark.parametrize("kind", SMPL)
+def test_smpl_is_read_however_it_is_packed(tmp_path, walk, kind):
+    found = read_motion(written(tmp_path / "made.pkl", SMPL[kind]()))
+    assert found.format.startswith("SMPL")
+    assert most_off(walk, found) < TOLERANCE_DEG
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+def test_other_layouts_are_read_as_what_they_are(tmp_path, walk, kind):
+    found = read_motion(written(tmp_path / "made.pkl", OTHERS[kind]()))
+    assert (found.format, found.motion.fps, found.up_axis) == (kind, 30.0, "Y")
+    assert most_off(walk, found) < TOLERANCE_X_DEG
+    assert np.ptp(found.motion.root_positions[:, 1]) == pytest.approx(2.0, abs=0.05)
+
+
+@pytest.mark.parametrize("kind", PEOPLE)
+def test_one_of_the_people_of_other_layouts_is_chosen(tmp_path, walk, kind):
+    path = written(tmp_path / "made.pkl", PEOPLE[kind]())
+    with pytest.raises(RequestError, match="contains 2 people") as refused:
+        read_motion(path)
+    first = str(refused.value).partition("people: ")[2].partition(" (")[0]
+    found = read_motion(path, ReadOptions(subject=first))
+    assert found.motion.fps == (60.0 if kind == "InterHuman" else 30.0)
+    assert most_off(walk, found) < TOLERANCE_DEG
+
+
+def test_tensors_in_files_of_numpy_are_read(tmp_path, walk, monkeypatch):
+    """MDM's parameters hold a tensor of vertices; TRAM's are tensors all."""
+    held = {"motion": np.zeros((25, 6, FRAMES)),
+            "thetas": np.moveaxis(TURNS[:, :, :2].reshape(FRAMES, 24, 6), 0, -1),
+            "root_translation": PLACE.T, "vertices": np.zeros((2, 3, FRAMES)), "text": "walks"}
+    path = tmp_path / "sample00_smpl_params.npy"
+    path.write_bytes(with_tensors(held, monkeypatch))
+    found = read_motion(path)
+    assert (found.format, found.motion.fps) == ("MDM", 20.0)
+    assert most_off(walk, found) < TOLERANCE_DEG
+
+
+def joints(walk: Recording) -> NDArray[Any]:
+    """SMPL's 22 joints (F, 22, 3), Y up."""
+    x, y, z = np.moveaxis(walk.motion.global_pose.positions[:, :22], -1, 0)
+    return np.stack([x, z, -y], axis=-1)
+
+
+def with_fingers(places: NDArray[Any]) -> NDArray[Any]:
+    return np.concatenate([places, np.repeat(places[:, 20:21], 30, axis=1)], axis=1)
+
+
+@pytest.mark.parametrize(("kind", "fps", "up"), [
+    ("float32", 20.0, "Y"), ("one row a frame", 20.0, "Y"), ("with fingers", 20.0, "Y"),
+    ("frames last", 20.0, "Y"), ("a dictionary", 30.0, "Y"), ("Z up", 20.0, "Z"),
+    ("two people", 20.0, "Y"), ("a batch", 20.0, "Y")])
+def test_joints_are_read_in_other_shapes(tmp_path, walk, kind, fps, up):
+    places = joints(walk)
+    made: dict[str, Callable[[], Any]] = {
+        "float32": lambda: places.astype(np.float32),
+        "one row a frame": lambda: places.reshape(FRAMES, 66),
+        "with fingers": lambda: with_fingers(places),
+        "frames last": lambda: np.moveaxis(places, 0, -1),
+        "a dictionary": lambda: {"joints": places, "text": "walks", "fps": 30},
+        "Z up": lambda: walk.motion.global_pose.positions[:, :22],
+        "two people": lambda: np.stack([places, places + 1.0], axis=1),
+        "a batch": lambda: places[None]}
+    found = read_motion(written(tmp_path / "made.pkl", made[kind]()))
+    assert (found.motion.frames, found.motion.fps, found.up_axis) == (FRAMES, fps, up)
+    assert found.prompt == ("walks" if kind == "a dictionary" else None)
+    assert most_off(walk, found) < TOLERANCE_DEG
+
+
+@pytest.mark.parametrize(("made", "said"), [
+    (np.random.default_rng(0).normal(size=(60, 263)), "normalised vectors.*Std.npy"),
+    (np.zeros((60, 22, 3)), "do not keep their distances"),
+    (np.random.default_rng(0).normal(size=(60, 22, 3)), "do not keep their distances")])
+def test_arrays_that_only_look_like_a_motion_are_refused(tmp_path, made, said):
+    np.save(tmp_path / "made.npy", made)
+    with pytest.raises(RequestError, match=said):
+        read_motion(tmp_path / "made.npy")

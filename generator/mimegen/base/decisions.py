@@ -7,8 +7,8 @@ of CPU to another. What is nearly equal counts as equal here, and the first of e
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 from mimegen.base.arrays import FloatArray, IndexArray
 
@@ -21,7 +21,7 @@ def nearest(points: FloatArray, places: FloatArray, equal: float = EQUAL) -> Ind
 
     Of points whose distances differ by at most ``equal`` it is the first.
     """
-    tree = cKDTree(points)
+    tree = scipy.spatial.cKDTree(points)
     distances, found = tree.query(places, k=2)
     chosen = found[:, 0].astype(np.intp)
     tied = distances[:, 1] <= distances[:, 0] + equal

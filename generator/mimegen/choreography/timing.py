@@ -5,7 +5,7 @@ from functools import cache, lru_cache
 from itertools import pairwise
 
 import numpy as np
-from scipy.interpolate import CubicHermiteSpline, make_interp_spline
+import scipy
 from scipy.ndimage import gaussian_filter1d, maximum_filter1d
 
 from mimegen.base.easing import minimum_jerk
@@ -132,7 +132,7 @@ def _stretch(times: FloatArray, begin: str, end: str, moments: FloatArray) -> Fl
         slopes[0] = 0.0
     if end != "pass":
         slopes[-1] = last_slope
-    plainer = CubicHermiteSpline(times, np.eye(len(times)), slopes)(moments)
+    plainer = scipy.interpolate.CubicHermiteSpline(times, np.eye(len(times)), slopes)(moments)
     plain = np.interp(moments, times, np.r_[unequal[0], unequal, unequal[-1]])[:, None]
     return np.asarray(smoothest + plain * (plainer - smoothest))
 
@@ -152,7 +152,8 @@ def _smoothest(times: FloatArray, begin: str, end: str, last_slope: FloatArray,
     passing = [(order, still) for order, _ in NATURAL_END]
     start = passing if begin == "pass" else [(1, still), (2, still)]
     finish = passing if end == "pass" else [(1, last_slope), (2, still)]
-    weights = make_interp_spline(times, np.eye(len(times)), k=5, bc_type=(start, finish))(moments)
+    weights = scipy.interpolate.make_interp_spline(
+        times, np.eye(len(times)), k=5, bc_type=(start, finish))(moments)
     return np.asarray(weights)
 
 

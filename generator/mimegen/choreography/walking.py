@@ -1,10 +1,10 @@
 """Walking: from where a performer should have got to, to the footfalls that bring them there."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.interpolate import PchipInterpolator
+import scipy
 from scipy.ndimage import gaussian_filter1d
 
 from mimegen.base.easing import minimum_jerk, smoothstep
@@ -250,13 +250,16 @@ def _landings(walk: Walk, side: str) -> list[tuple[float, FloatArray]]:
     return landings
 
 
-def _roll(walk: Walk, begin: float, end: float, ahead: float) -> PchipInterpolator:
+def _roll(walk: Walk, begin: float, end: float, ahead: float
+          ) -> Callable[[FloatArray], FloatArray]:
     """Return the heel's lift in degrees over time: rolled off, swung, set down on the heel."""
     step = walk.step_s
     off = ON_THE_SPOT_DEG + (TOE_OFF_DEG - ON_THE_SPOT_DEG) * ahead
     times = [begin - 1e3, begin - 0.6 * step, begin, begin + 0.45 * (end - begin), end,
              end + 0.22 * step, end + 1e3]
-    return PchipInterpolator(times, [0.0, 0.0, off, 0.55 * off, -HEEL_STRIKE_DEG * ahead, 0.0, 0.0])
+    lifts = [0.0, 0.0, off, 0.55 * off, -HEEL_STRIKE_DEG * ahead, 0.0, 0.0]
+    lifted: Callable[[FloatArray], FloatArray] = scipy.interpolate.PchipInterpolator(times, lifts)
+    return lifted
 
 
 def jolts(found: Sequence[Walk], moments: FloatArray) -> FloatArray:

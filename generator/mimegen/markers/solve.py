@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.spatial.transform import Rotation, Slerp
 
 from mimegen.base.errors import RequestError
 from mimegen.markers.fitting import Pose, Rig, Springs, fitted, placed
@@ -193,9 +193,11 @@ def _between(pose: Pose, known: NDArray[np.intp], wanted: NDArray[np.intp]) -> P
         return pose.at(np.zeros(len(wanted), int))
     roots = np.stack([np.interp(wanted, known, pose.roots[:, axis]) for axis in range(3)], axis=1)
     times = np.clip(wanted, known[0], known[-1])
-    turns = [Slerp(known, Rotation.from_quat(pose.rotations[:, joint], scalar_first=True))(times)
-             .as_quat(scalar_first=True) for joint in range(pose.rotations.shape[1])]
-    return Pose(roots, np.stack(turns, axis=1))
+    transform = scipy.spatial.transform
+    turns = [transform.Rotation.from_quat(rotations, scalar_first=True)
+             for rotations in np.moveaxis(pose.rotations, 1, 0)]
+    between = [transform.Slerp(known, turn)(times).as_quat(scalar_first=True) for turn in turns]
+    return Pose(roots, np.stack(between, axis=1))
 
 
 def _all_frames(rig: Rig, seen: FloatArray, pose: Pose,

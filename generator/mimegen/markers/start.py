@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.interpolate import interp1d
+import scipy
 
 from mimegen.markers.fitting import Pose, Rig, placed
 from mimegen.markers.hidden import SHOWN_BY
@@ -109,7 +109,7 @@ def bridged(values: FloatArray) -> FloatArray:
         return np.nan_to_num(np.broadcast_to(values[known], values.shape)) if len(known) \
             else np.nan_to_num(values)
     fill = (values[known[0]], values[known[-1]])
-    return np.asarray(interp1d(known, values[known], axis=0, bounds_error=False,
+    return np.asarray(scipy.interpolate.interp1d(known, values[known], axis=0, bounds_error=False,
                                fill_value=fill)(np.arange(len(values))))
 
 

@@ -1,10 +1,10 @@
 """Unit quaternions, w x y z, in arrays of any leading shape."""
 
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.spatial.transform import Rotation
 
 from mimegen.base.arrays import FloatArray as FloatArray
 from mimegen.base.decisions import first_least
@@ -125,17 +125,22 @@ def from_euler(order: str, degrees: ArrayLike) -> FloatArray:
     return whole
 
 
+def _scipy_rotations(quaternions: FloatArray) -> Any:
+    """Return SciPy's rotations; its module, which is slow to import, is loaded on first use."""
+    return scipy.spatial.transform.Rotation.from_quat(quaternions, scalar_first=True)
+
+
 def to_matrices(quaternions: ArrayLike) -> FloatArray:
     """Return rotation matrices (..., 3, 3)."""
     q = np.asarray(quaternions, float)
-    matrices = Rotation.from_quat(q.reshape(-1, 4), scalar_first=True).as_matrix()
+    matrices = _scipy_rotations(q.reshape(-1, 4)).as_matrix()
     return np.asarray(matrices).reshape(*q.shape[:-1], 3, 3)
 
 
 def from_matrices(matrices: ArrayLike) -> FloatArray:
     """Return quaternions (..., 4) of matrices (..., 3, 3) that are about rotations."""
     m = np.asarray(matrices, float)
-    q = Rotation.from_matrix(m.reshape(-1, 3, 3)).as_quat(scalar_first=True)
+    q = scipy.spatial.transform.Rotation.from_matrix(m.reshape(-1, 3, 3)).as_quat(scalar_first=True)
     return np.asarray(q).reshape(*m.shape[:-2], 4)
 
 
@@ -166,7 +171,7 @@ def mean(quaternions: ArrayLike) -> FloatArray:
 
     Its sign is that which has w, or else the first part that is not 0, above 0.
     """
-    found = Rotation.from_quat(np.asarray(quaternions, float), scalar_first=True).mean()
+    found = _scipy_rotations(np.asarray(quaternions, float)).mean()
     return on_grid(found.as_quat(canonical=True, scalar_first=True), _MEAN)
 
 

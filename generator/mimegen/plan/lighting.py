@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import atan2, degrees
 
 import numpy as np
-from scipy.optimize import nnls
+import scipy
 
 from mimegen.base.angles import half_turn
 from mimegen.base.vectors import direction_from
@@ -57,7 +57,7 @@ def _of_set(scenery: Scenery, config: RenderConfig) -> PlaceLight:
     sun = scenery.sun.strength * linear(scenery.sun.color)
     lamps, rest = _lamps(reached)
     # Above and below it the sky has two colors; what stands sees half of each.
-    above, below = np.array([nnls(_HALVES, channel)[0] for channel in rest.T]).T
+    above, below = np.array([scipy.optimize.nnls(_HALVES, channel)[0] for channel in rest.T]).T
     above, below = (np.maximum(half, LEAST_SKY) for half in (above, below))
     strength = float(max(above @ LUMINANCE, below @ LUMINANCE))
     light = config.light.model_copy(update={

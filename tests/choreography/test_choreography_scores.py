@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from mimegen.base.errors import RequestError
 from mimegen.base.paths import data_folder
 from mimegen.choreography.action import read_action
-from mimegen.choreography.hand_shapes import finger_rotations, hand_shapes
 from mimegen.choreography.lint import lint
 from mimegen.choreography.perform import perform, perform_scene
 from mimegen.choreography.places import LEFT, RIGHT, parse_direction, parse_place
@@ -19,6 +18,7 @@ from mimegen.choreography.timing import blend_weights
 from mimegen.choreography.tracks import timeline, track_keys
 from mimegen.choreography.variation import vary
 from mimegen.motion import Motion, quaternions, standard_skeleton
+from mimegen.motion.hand_shapes import finger_rotations, hand_shapes
 
 GOOD = """\
 action: waving

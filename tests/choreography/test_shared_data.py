@@ -12,13 +12,13 @@ from mimegen.base.errors import RequestError
 from mimegen.base.paths import LIBRARIES, data_folder
 from mimegen.characters.bake import read_bake
 from mimegen.choreography.body import capsules, hand_point, landmark_names, sideless_anchors
-from mimegen.choreography.hand_shapes import hand_shapes
 from mimegen.choreography.life import liveliness
 from mimegen.choreography.ranges import joint_ranges
 from mimegen.choreography.styles import styles
 from mimegen.cli import main
 from mimegen.markers.sets import body_landmarks, freedom, marker_sets
 from mimegen.motion import standard_skeleton
+from mimegen.motion.hand_shapes import hand_shapes
 from mimegen.pointlight.landmarks import dot_sets
 from mimegen.readers.names import bone_names, roles_by_name, system_of
 

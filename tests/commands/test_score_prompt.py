@@ -11,13 +11,13 @@ from click.testing import CliRunner
 
 from mimegen.base.paths import data_folder
 from mimegen.choreography.body import landmark_names
-from mimegen.choreography.hand_shapes import hand_shapes
 from mimegen.choreography.lint import lint
 from mimegen.choreography.perform import perform_scene
 from mimegen.choreography.where import HELP
 from mimegen.cli import main
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.scoreprompt import LANGUAGE, nearest_actions
+from mimegen.motion.hand_shapes import hand_shapes
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
 from idioms import GUIDE, idioms

@@ -12,13 +12,6 @@ from hypothesis import strategies as st
 
 from mimegen.base.errors import RequestError
 from mimegen.base.paths import data_file
-from mimegen.choreography.hand_shapes import (
-    FINGERS,
-    finger_bends,
-    finger_rotations,
-    hand_shapes,
-    side_pose,
-)
 from mimegen.cli import main
 from mimegen.hands.compiling import Drawn, drawn, score_of
 from mimegen.hands.table import Gesture, hand_table, read_table, table_file
@@ -26,6 +19,13 @@ from mimegen.library.catalogue import Catalogue
 from mimegen.library.hand_take import HandTake
 from mimegen.library.takes import library_take
 from mimegen.motion import quaternions, standard_skeleton
+from mimegen.motion.hand_shapes import (
+    FINGERS,
+    finger_bends,
+    finger_rotations,
+    hand_shapes,
+    side_pose,
+)
 from mimegen.motion.quaternions import FloatArray
 
 CATALOGUE = Catalogue.with_libraries(())

@@ -9,11 +9,11 @@ from mimegen.base.paths import data_file
 from mimegen.characters.build import build_character
 from mimegen.characters.character import Character, posed_vertices
 from mimegen.characters.spec import read_character
-from mimegen.choreography.hand_shapes import finger_joints, hand_shapes, side_pose
 from mimegen.hands.compiling import HandName
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.takes import library_take
 from mimegen.motion import Motion, quaternions, standard_skeleton
+from mimegen.motion.hand_shapes import finger_joints, hand_shapes, side_pose
 from mimegen.motion.quaternions import FloatArray
 from mimegen.retarget import retarget
 from mimegen.shots.config import read_config

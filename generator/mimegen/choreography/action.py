@@ -7,7 +7,7 @@ from pydantic import BeforeValidator, Field
 
 from mimegen.base.errors import near_misses
 from mimegen.base.yaml_file import Strict, YamlFile
-from mimegen.choreography.hand_shapes import hand_shapes
+from mimegen.motion.hand_shapes import hand_shapes
 
 # What earlier versions wrote for an action whose group nobody gave.
 NO_GROUP = "not stated"

@@ -18,13 +18,13 @@ from mimegen.choreography.body import (
     hand_point,
 )
 from mimegen.choreography.freedom import play
-from mimegen.choreography.hand_shapes import FINGERS, finger_bends, hand_shapes, side_pose
 from mimegen.choreography.life import liveliness
 from mimegen.choreography.places import LEFT, Direction, Place, in_body_axes
 from mimegen.choreography.score import HandKey
 from mimegen.choreography.timing import widened
 from mimegen.choreography.tracks import Clock, TimedKey, eased_weights, track_weights
 from mimegen.motion import Skeleton, quaternions
+from mimegen.motion.hand_shapes import FINGERS, finger_bends, hand_shapes, side_pose
 from mimegen.motion.limbs import across
 from mimegen.motion.quaternions import FloatArray
 

@@ -15,13 +15,13 @@ from mimegen.choreography.anchors import SIDES, Anchors, Context
 from mimegen.choreography.arms import Arm, solve_arm
 from mimegen.choreography.balance import righted
 from mimegen.choreography.feet import Lower, lower_body
-from mimegen.choreography.hand_shapes import finger_joints
 from mimegen.choreography.life import liveliness
 from mimegen.choreography.places import LEFT
 from mimegen.choreography.score import PelvisKey, Score, ShouldersKey, Turned
 from mimegen.choreography.timing import widened
 from mimegen.choreography.tracks import TimedKey, eased_weights, track_keys, values_of
 from mimegen.motion import Motion, Skeleton, quaternions
+from mimegen.motion.hand_shapes import finger_joints
 from mimegen.motion.motion import GlobalPose
 from mimegen.motion.quaternions import FloatArray
 

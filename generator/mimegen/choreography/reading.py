@@ -10,7 +10,6 @@ import numpy as np
 from mimegen.base.errors import near_misses
 from mimegen.base.yaml_file import YamlFile
 from mimegen.choreography.body import landmark_names, partner_landmarks, sideless_anchors
-from mimegen.choreography.hand_shapes import hand_shapes
 from mimegen.choreography.places import LEFT, Direction, Place
 from mimegen.choreography.score import (
     Arrival,
@@ -31,6 +30,7 @@ from mimegen.choreography.score import (
     WalkKey,
 )
 from mimegen.choreography.stances import staged
+from mimegen.motion.hand_shapes import hand_shapes
 
 # The way to a part of the file, from its top.
 Where = tuple[str | int, ...]

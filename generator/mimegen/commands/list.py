@@ -12,7 +12,6 @@ from mimegen.base.errors import RequestError
 from mimegen.base.paths import data_folders
 from mimegen.base.yaml_file import read_description, read_yaml
 from mimegen.choreography.action import Action, TakeFacts
-from mimegen.choreography.hand_shapes import hand_shapes
 from mimegen.choreography.stances import STANCES, Stance
 from mimegen.choreography.styles import styles
 from mimegen.commands.common import DONE, exits_cleanly, library_option
@@ -23,6 +22,7 @@ from mimegen.library.catalogue import Catalogue
 from mimegen.library.score_take import read_score_once
 from mimegen.library.takefile import notes_of
 from mimegen.manifest.schema import row_schema
+from mimegen.motion.hand_shapes import hand_shapes
 from mimegen.plan.front import PLAN_VIEW
 from mimegen.plan.variants import GROUPS, MIME, POINTLIGHT
 from mimegen.pointlight.landmarks import dot_sets

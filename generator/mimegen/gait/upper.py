@@ -7,6 +7,8 @@ from mimegen.base.easing import smoothstep
 from mimegen.gait.habits import ArmHabit, Habits
 from mimegen.gait.walker import Pace
 from mimegen.motion import Skeleton, quaternions
+from mimegen.motion.hand_shapes import FINGERS as FINGER_NAMES
+from mimegen.motion.hand_shapes import side_pose
 
 # How much of the chest's turn against the pelvis each joint of the spine has made.
 SPINE = {"Spine": 0.3, "Spine1": 0.65, "Spine2": 1.0}
@@ -18,8 +20,8 @@ NECK = 0.5
 NODS_DEG = 1.2
 # Share of the arm's swing that the shoulder blade follows.
 BLADE = 0.12
-# Fingers bend in these shares, by joint.
-FINGERS = (0.8, 1.1, 0.7)
+# Fingers close in these shares, by joint.
+CLOSES = (0.8, 1.1, 0.7)
 STANDING_ELBOW_DEG = 14.0
 LEAST_ELBOW_DEG = 5.0
 STANDING_OUT_DEG = 7.0
@@ -97,12 +99,22 @@ def _set_arm(rotations: FloatArray, skeleton: Skeleton, pace: Pace, phases: Floa
     rotations[:, index[f"{side}Shoulder"]] = blade
     rotations[:, index[f"{side}Arm"]] = upper
     rotations[:, index[f"{side}ForeArm"]] = lower
-    rotations[:, index[f"{side}Hand"]] = lower
-    for finger in ("Thumb", "Index", "Middle", "Ring", "Pinky"):
-        bends = np.cumsum(FINGERS) * pace.hands * (0.35 if finger == "Thumb" else 1.0)
-        for bone, bent in zip((1, 2, 3), bends, strict=True):
-            turn = _about("Y", np.full(len(phases), sign * bent))
-            rotations[:, index[f"{side}Hand{finger}{bone}"]] = quaternions.multiply(lower, turn)
+    hand = quaternions.multiply(lower, _about("X", np.full(len(phases), habit.palm)))
+    rotations[:, index[f"{side}Hand"]] = hand
+    _set_fingers(rotations, skeleton, hand, pace.hands + habit.curl, side, sign)
+
+
+def _set_fingers(rotations: FloatArray, skeleton: Skeleton, hand: FloatArray, closed: float,
+                 side: str, sign: float) -> None:
+    """Set the fingers of a relaxed hand (F, 4), closed by so many degrees a joint more."""
+    relaxed = side_pose("relaxed", sign).reshape(5, 3, 4)
+    more = np.cumsum(CLOSES) * closed
+    for number, finger in enumerate(("Thumb", *FINGER_NAMES)):
+        share = 0.35 if finger == "Thumb" else 1.0
+        for bone, bent in enumerate(sign * share * more):
+            held = quaternions.multiply(_about("Y", np.array([bent]))[0], relaxed[number, bone])
+            rotations[:, skeleton.index[f"{side}Hand{finger}{bone + 1}"]] = quaternions.multiply(
+                hand, held)
 
 
 def _turned(base: FloatArray, axes: str, *angles: FloatArray) -> FloatArray:

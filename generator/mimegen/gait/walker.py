@@ -350,7 +350,7 @@ def _body(norms: Norms, changes: _Changed, speed: float, pace: float) -> dict[st
         "arms_out": max(arms.out + plus("arms_out_deg"), 3.0),
         "elbow": min(max(arms.elbow + plus("elbow_deg"), 4.0), 125.0),
         "elbow_swing": arms.elbow_per_speed * speed * factor("elbow_swing") * factor("arm_swing"),
-        "late": arms.late, "hands": 26.0 + plus("hands_deg"),
+        "late": arms.late, "hands": plus("hands_deg"),
         "shoulders_up": plus("shoulders_up_deg"), "shoulders_back": plus("shoulders_back_deg"),
         "shoulders": factor("shoulders"), "hips": factor("hips"),
         "uneven": factor("uneven"),

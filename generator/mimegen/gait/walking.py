@@ -10,7 +10,7 @@ from mimegen.base.seeds import generator
 from mimegen.base.vectors import lengths
 from mimegen.gait.course import WalkerCourse, Way, eased_pace
 from mimegen.gait.feet import SIDES, FootPath, path_of, steps_of
-from mimegen.gait.habits import habits_of, lean_into_curve, no_habits
+from mimegen.gait.habits import habits_of, lean_into_curve, no_habits, own_pace, own_tempo
 from mimegen.gait.template import Template, pelvis_turns, template_of
 from mimegen.gait.upper import arms, head, trunk
 from mimegen.gait.walker import Pace, Walker, pace_of
@@ -61,10 +61,14 @@ def walked(walker: Walker, fps: float, way: Way, direction_deg: float = 0.0,
            treadmill: bool = False) -> Motion:
     """Return a way gone once, unevenly as people go; the walker's seed draws how.
 
+    Seed 0 is a walker whose gait is everybody's mean.
+
     Who starts stands first, and who stops stands at last; the way is then as long as whole steps
     make it.
     """
     pace = pace_of(walker)
+    if walker.seed:
+        pace = own_pace(pace, generator(walker.seed, "pace"))
     middle = sum(pace.contacts[0][0]) / 2
     # Seed 0 begins with the left foot down, others with either.
     other = 0.5 * (walker.seed > 0 and bool(generator(walker.seed, "first").integers(2)))
@@ -74,6 +78,8 @@ def walked(walker: Walker, fps: float, way: Way, direction_deg: float = 0.0,
     before, after = STANDS * way.starts, STANDS * way.stops
     count = round((way.cycles + before + after) * pace.stride_s * fps) + 1
     gone = np.arange(max(count, 2)) / fps / pace.stride_s - before
+    if walker.seed:
+        gone = own_tempo(generator(walker.seed, "tempo"), gone, way.cycles)
     frames = GaitFrames(_phases(pace, first, gone), fps, False, treadmill)
     return _facing(_performed(pace, WalkerCourse(pace, way, first), frames, walker.seed),
                    direction_deg)

@@ -10,9 +10,9 @@ from pydantic import Field
 from mimegen.base.errors import RequestError, near_misses
 from mimegen.base.paths import data_file
 from mimegen.base.yaml_file import Strict, YamlFile
-from mimegen.choreography.hand_shapes import hand_shapes
 from mimegen.choreography.places import DirectionField
 from mimegen.choreography.score import Arrival
+from mimegen.motion.hand_shapes import hand_shapes
 
 GAIA = "gaia-hands"
 FINGERSPELLING = "fingerspelling"

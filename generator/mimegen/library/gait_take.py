@@ -24,7 +24,7 @@ DRAWN = {"gender": 0.8, "weight": 0.5, "happy": 0.6, "nervous": 0.4, "age": 0.4,
 SPEED_SD = 0.06
 # What a seed makes of a way that turns, as a share of it, and by how much directions wander.
 TURNS = (0.6, 1.15)
-WANDERS_DEG = 2.5
+WANDERS_DEG = 1.5
 # How finely the length of a take is known to its timeline.
 TIMELINE_FPS = 100.0
 # What is said of the way, not of the walker.

@@ -11,7 +11,6 @@ from mimegen.base.errors import RequestError
 from mimegen.base.paths import data_file
 from mimegen.base.yaml_file import read_description, text_of
 from mimegen.choreography.body import landmark_names, partner_landmarks
-from mimegen.choreography.hand_shapes import hand_shapes
 from mimegen.choreography.score import Arrival, HandKey
 from mimegen.choreography.where import HELP
 from mimegen.evaluation.embedding import similarities
@@ -19,6 +18,7 @@ from mimegen.library.catalogue import Catalogue
 from mimegen.library.entry import SCORE_SUFFIX, Entry
 from mimegen.library.naming import plain
 from mimegen.library.score_take import read_score_once
+from mimegen.motion.hand_shapes import hand_shapes
 
 # Of the reference, what is about writing scores; the rest is about using them.
 LANGUAGE = ("Phases", "Places and directions", "Hands", "Imagined things", "Feet, steps, walking",

@@ -11,7 +11,6 @@ from PIL import Image
 from mimegen.base.errors import RequestError
 from mimegen.base.files import scratch_folder
 from mimegen.characters.character import Character, Performance
-from mimegen.choreography.hand_shapes import finger_bends, finger_joints, side_pose
 from mimegen.compositing.backdrop import backdrop
 from mimegen.compositing.background import Background
 from mimegen.compositing.compose import Compositor
@@ -19,6 +18,7 @@ from mimegen.farm.dispatch import TaskFailed, run_tasks
 from mimegen.farm.local import LocalExecutor
 from mimegen.farm.task import Task
 from mimegen.motion import Motion, standard_skeleton
+from mimegen.motion.hand_shapes import finger_bends, finger_joints, side_pose
 from mimegen.pages.drawn import DrawnScene, drawn, tiled
 from mimegen.retarget import retarget
 from mimegen.scenery.job import SetJob

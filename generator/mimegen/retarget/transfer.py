@@ -10,8 +10,8 @@ from mimegen.base.vectors import product, unit
 from mimegen.characters.character import Character, Performance
 from mimegen.characters.followers import FOLLOWERS, follows, with_followers_turned
 from mimegen.characters.helpers import ADDED, helped_joint, with_helpers_turned
-from mimegen.choreography.hand_shapes import hand_shapes
 from mimegen.motion import Motion, Skeleton, quaternions
+from mimegen.motion.hand_shapes import hand_shapes
 from mimegen.motion.quaternions import FloatArray
 from mimegen.motion.rounding import rounded
 from mimegen.readers.names import SIDES

@@ -170,5 +170,6 @@ def test_seeds_draw_how_a_way_turns_and_with_which_foot_it_begins():
     turns = [way.turn_deg for way in ways[1:]]
     assert len({*turns}) == 8 and min(turns) < 0 < max(turns)
     assert all(0.6 * 90 <= abs(turn) <= 1.15 * 90 for turn in turns)
+    assert all(0 <= way.turns[0] < way.turns[1] <= 1 for way in ways)
     stairs = library_take(CATALOGUE.action("stairs_up"), None, 5).way
     assert stairs.wander_deg == 0

@@ -27,9 +27,9 @@ class Way:
     """A way over ``cycles`` of the gait.
 
     ``turn_deg`` is how far the walker has turned to the left at the end, most in the middle of the
-    way; ``on_spot`` turns evenly, without going ahead. ``starts`` and ``stops`` say whether the
-    walker stands before and after. ``wander_deg`` is the standard deviation by which the direction
-    wanders, as ``wander_seed`` draws it.
+    way, or of the shares of it that ``turns`` names; ``on_spot`` turns evenly, without going ahead.
+    ``starts`` and ``stops`` say whether the walker stands before and after. ``wander_deg`` is the
+    standard deviation by which the direction wanders, as ``wander_seed`` draws it.
     """
 
     cycles: float
@@ -37,6 +37,7 @@ class Way:
     on_spot: bool = False
     starts: bool = False
     stops: bool = False
+    turns: tuple[float, float] = (0.0, 1.0)
     wander_deg: float = 0.0
     wander_seed: int = 0
 
@@ -97,8 +98,10 @@ class WalkerCourse:
     def _turned(self, gone: FloatArray) -> FloatArray:
         """Return the heading (...,) after so many cycles of steady gait."""
         share = np.clip(gone / self._whole, 0.0, 1.0)
+        begins, ends = self.way.turns
+        turned = np.clip((share - begins) / (ends - begins), 0.0, 1.0)
         # A walk bends into a curve and out of it; a turn on the spot is even.
-        eased = share if self.way.on_spot else share**2 * (3 - 2 * share)
+        eased = turned if self.way.on_spot else turned**2 * (3 - 2 * turned)
         return np.asarray(np.deg2rad(self.way.turn_deg * eased
                                      + self._wander(share * self._whole)))
 

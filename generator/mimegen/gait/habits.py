@@ -1,8 +1,9 @@
 """What is a walker's own: arms that swing unalike, a head that hangs, and what no cycle repeats.
 
-Left and right arms of healthy people differ in their swing by a fifth and more (Kuhtz-Buschbeck et
-al., "Asymmetry of arm swing in healthy individuals", Gait & Posture 27, 2008). Whoever walks along
-a curve leans into it, as far as the centripetal force asks for.
+Left and right arms of healthy people swing unalike (Kuhtz-Buschbeck et al., "Asymmetry of arm swing
+in healthy individuals", Gait & Posture 27, 2008). How far habits go was chosen so that viewers tell
+these walks from captured ones as little as can be. Whoever walks along a curve leans into it, as
+far as the centripetal force asks for.
 """
 
 from dataclasses import dataclass, replace
@@ -16,20 +17,20 @@ from mimegen.gait.walker import Pace
 GRAVITY_M_S2 = 9.81
 # Standard deviations over walkers: of an arm's swing (a share), of elbows, arms, head and trunk in
 # degrees. Each arm draws its own.
-SWING_SD = 0.28
-ELBOW_SD_DEG = 8.0
+SWING_SD = 0.38
+ELBOW_SD_DEG = 11.0
 OUT_SD_DEG = 2.5
-HEAD_SD_DEG = 5.0
-LEAN_SD_DEG = 2.2
+HEAD_SD_DEG = 7.0
+LEAN_SD_DEG = 2.6
 ROLL_SD_DEG = 1.2
 PALM_SD_DEG = 12.0
 CURL_SD_DEG = 5.0
 # People look down at their way a little.
-HEAD_MEAN_DEG = 5.0
+HEAD_MEAN_DEG = 7.0
 # From stride to stride: shares of the swing, and degrees of the head, elbow and trunk.
-SWING_WANDERS = 0.09
-HEAD_WANDERS_DEG = 2.0
-ELBOW_WANDERS_DEG = 2.0
+SWING_WANDERS = 0.14
+HEAD_WANDERS_DEG = 3.0
+ELBOW_WANDERS_DEG = 4.0
 ROLL_WANDERS_DEG = 0.6
 # What wanders is the sum of so many waves, so slow, in cycles of them for each of the gait.
 WAVES = 3

@@ -22,9 +22,11 @@ from mimegen.motion.editing import at_rate
 # A walker drawn by a seed: standard deviations of knobs, and of the speed as a share.
 DRAWN = {"gender": 0.8, "weight": 0.5, "happy": 0.6, "nervous": 0.4, "age": 0.4, "fatigue": 0.3}
 SPEED_SD = 0.06
-# What a seed makes of a way that turns, as a share of it, and by how much directions wander.
+# What a seed makes of a way that turns: a share of the turn, during a share of the way; and by how
+# much directions wander, in degrees.
 TURNS = (0.6, 1.15)
-WANDERS_DEG = 1.5
+DURING = (0.4, 0.9)
+WANDERS_DEG = 2.0
 # How finely the length of a take is known to its timeline.
 TIMELINE_FPS = 100.0
 # What is said of the way, not of the walker.
@@ -103,8 +105,10 @@ class GaitTake(Described):
             return way
         rng = generator(self.seed, self.action, self.name, "way")
         turned = said.turn_deg * float(rng.uniform(*TURNS)) * float(rng.choice([-1.0, 1.0]))
-        return replace(way, turn_deg=round(turned, 3), wander_deg=WANDERS_DEG,
-                       wander_seed=self.seed)
+        during = float(rng.uniform(*DURING))
+        begins = float(rng.uniform(0.0, 1.0 - during))
+        return replace(way, turn_deg=round(turned, 3), turns=(begins, begins + during),
+                       wander_deg=WANDERS_DEG, wander_seed=self.seed)
 
     @property
     def treadmill(self) -> bool:

@@ -3,6 +3,7 @@
 No file is a recording: each is made after what its writer's code or documentation says.
 """
 
+import json
 import pickle
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from array_files import FRAMES, matrices, walking, with_tensors
+from camera_files import MEDIAPIPE, tracked_joints
 from mimegen.base.errors import RequestError
 from mimegen.readers import ReadOptions, Recording, read_motion
 
@@ -193,3 +195,66 @@ def test_arrays_that_only_look_like_a_motion_are_refused(tmp_path, made, said):
     np.save(tmp_path / "made.npy", made)
     with pytest.raises(RequestError, match=said):
         read_motion(tmp_path / "made.npy")
+
+
+def test_parameters_in_json_are_read(tmp_path, walk):
+    path = tmp_path / "made.json"
+    path.write_text(json.dumps({"poses": POSES.tolist(), "trans": PLACE.tolist(), "fps": 30}))
+    assert most_off(walk, read_motion(path)) < TOLERANCE_DEG
+
+
+def landmarks(walk: Recording) -> NDArray[Any]:
+    """MediaPipe's 33 landmarks (F, 33, 3), Z up, as several cameras see them."""
+    places = {role: walk.motion.global_pose.positions[:, walk.motion.skeleton.index[name]]
+              for role, name in walk.roles.items()}
+    found = tracked_joints(places)
+    return np.stack([found[name] for name in MEDIAPIPE], axis=1)
+
+
+@pytest.mark.parametrize("kind", ["csv", "npy"])
+def test_landmarks_of_several_cameras_have_z_up(tmp_path, walk, kind):
+    """FreeMocap writes both, in millimetres."""
+    places = 1000.0 * landmarks(walk)
+    path = tmp_path / f"made.{kind}"
+    if kind == "npy":
+        np.save(path, places)
+    else:
+        names = [f"joint{joint}_{axis}" for joint in range(33) for axis in "xyz"]
+        rows = [",".join(["timestamp", *names])]
+        rows += [",".join([f"{frame / 25:.4f}", *map(str, place.ravel())])
+                 for frame, place in enumerate(places)]
+        path.write_text("\n".join(rows))
+    found = read_motion(path)
+    assert (found.format, found.up_axis, found.unit) == ("MediaPipe", "Z", 0.001)
+    assert found.motion.fps == pytest.approx(25.0 if kind == "csv" else 30.0)
+    assert most_off(walk, found) < 15
+
+
+def write_trc(path: Path, labels: list[str], places: NDArray[Any]) -> Path:
+    x, y, z = np.moveaxis(places, -1, 0)
+    places = np.stack([x, z, -y], axis=-1)
+    rows = ["PathFileType\t4\t(X/Y/Z)\tmade.trc",
+            "DataRate\tCameraRate\tNumFrames\tNumMarkers\tUnits",
+            f"30\t30\t{len(places)}\t{len(labels)}\tm", "Frame#\tTime\t" + "\t\t\t".join(labels),
+            "\t\t" + "\t".join(f"{axis}{n + 1}" for n in range(len(labels)) for axis in "XYZ")]
+    rows += [f"{n + 1}\t{n / 30:.5f}\t" + "\t".join(f"{one:.5f}" for one in place.ravel())
+             for n, place in enumerate(places)]
+    path.write_text("\n".join(rows) + "\n")
+    return path
+
+
+@pytest.mark.parametrize("toes", [True, False])
+@pytest.mark.parametrize("mark", [lambda side, part: f"{side[0].upper()}{part.title()}",
+                                  lambda side, part: f"{side}_{part}"], ids=["RHip", "right_hip"])
+def test_joint_centres_in_tables_of_markers_need_no_marker_set(tmp_path, walk, mark, toes):
+    """Pose2Sim, Sports2D, OpenCap and FreeMocap write such TRC files."""
+    index, places = walk.motion.skeleton.index, walk.motion.global_pose.positions
+    parts = {"hip": "thigh", "knee": "shin", "ankle": "foot", "shoulder": "upper_arm",
+             "elbow": "forearm", "wrist": "hand"} | ({"BigToe": "toe"} if toes else {})
+    at = {mark(side, part): places[:, index[walk.roles[f"{side}_{role}"]]]
+          for side in ("right", "left") for part, role in parts.items()}
+    found = read_motion(write_trc(tmp_path / "made.trc", list(at), np.stack(list(at.values()), 1)))
+    assert (found.format, found.system, found.up_axis) == ("TRC", "joint centres", "Y")
+    assert not found.marker_rms_mm
+    assert np.median(np.degrees(np.arccos(np.clip(np.sum(
+        directions(walk)[:, :5] * directions(found)[:, :5], axis=2), -1, 1)))) < 3

@@ -3,21 +3,24 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from mimegen.base.errors import RequestError
-from mimegen.base.near import nearest
 from mimegen.readers.arrays import tree_of
+from mimegen.readers.cameras3d.posejson import recording_of_landmarks
 from mimegen.readers.npz import SHAPES, read_npz
 from mimegen.readers.options import AS_FOUND, ReadOptions
 from mimegen.readers.recording import Recording
-from mimegen.readers.smpl.layouts import People, people_in
-from mimegen.readers.smpl.parameters import Parameters, UnreadableError
-from mimegen.readers.smpl.reading import recording_of
+from mimegen.readers.smpl.choosing import recording_of_people
+from mimegen.readers.smpl.layouts import people_in
+from mimegen.readers.smpl.parameters import UnreadableError
+from mimegen.readers.smpl.rotations import is_numeric
 from mimegen.readers.soma import is_soma, recording_of_soma
 from mimegen.readers.text_to_motion.layouts import takes_in
 from mimegen.readers.text_to_motion.reading import recording_of_takes
 
-# Someone seen in less than this share of the frames of whoever is seen most is nobody's subject.
-PASSING = 0.1
+# MediaPipe's landmarks of a body.
+LANDMARKS = 33
 
 
 def read_arrays(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
@@ -32,9 +35,12 @@ def read_arrays(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
     try:
         people = people_in(tree)
         if people is not None:
-            return recording_of(path, _chosen(path, people, options), people.world, options)
+            return recording_of_people(path, people, options)
         if is_soma(tree):
             return recording_of_soma(path, tree, options)
+        if is_numeric(tree) and tree.ndim == 3 and tree.shape[1] == LANDMARKS \
+                and tree.shape[2] in (3, 4, 5):
+            return recording_of_landmarks(path, np.asarray(tree, float), options)
         takes = takes_in(tree)
         if takes is not None:
             return recording_of_takes(path, takes, options)
@@ -61,22 +67,3 @@ def _held(tree: Any) -> str:
                           for name, value in list(tree.items())[:6])
         return f"its arrays are of no known kind of motion ({names or 'none'})"
     return f"holds an array of no known kind of motion {getattr(tree, 'shape', type(tree))}"
-
-
-def _chosen(path: Path, people: People, options: ReadOptions) -> Parameters:
-    """Return the parameters of the only person, or of the one that ``--subject`` names."""
-    frames = people.frames
-    if options.subject is not None:
-        if options.subject not in people.by_id:
-            near = nearest(options.subject, people.by_id) or list(people.by_id)
-            raise RequestError(f"{path}: no subject {options.subject!r}; expected one of:"
-                               f" {', '.join(near[:8])}")
-        return people.by_id[options.subject]()
-    most = max(frames.values())
-    seen = [one for one, count in frames.items() if count >= PASSING * most]
-    if len(seen) > 1:
-        said = ", ".join(f"{one} ({frames[one]} frames)" for one in
-                         sorted(seen, key=lambda one: -frames[one])[:8])
-        raise RequestError(f"{path}: contains {len(seen)} people: {said}; choose one with"
-                           " --subject ID")
-    return people.by_id[seen[0]]()

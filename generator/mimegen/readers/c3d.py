@@ -9,6 +9,8 @@ import numpy as np
 from mimegen.base.errors import RequestError
 from mimegen.markers import MarkerSet, Solution, find_marker_set, solve
 from mimegen.markers.standing import shows_upper_body_alone, trunk_up
+from mimegen.readers.cameras3d.centres import tracked_centres
+from mimegen.readers.cameras3d.tracked import Tracked, recording_of_tracked
 from mimegen.readers.house import Stated, in_house_convention
 from mimegen.readers.kinds import kind_of
 from mimegen.readers.options import AS_FOUND, ReadOptions
@@ -19,6 +21,7 @@ GOOD_FIT_MM = 15.0
 NO_BODY_MM = 60.0
 # What files of markers are called.
 KINDS = {".trc": "TRC", ".csv": "Motive"}
+CENTRES = "joint centres"
 # How sure a joint is that no marker shows.
 INFERRED = 0.6
 
@@ -38,6 +41,9 @@ def read_c3d(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
         raise RequestError(f"{path}: its {len(points.labels)} markers have no labels, so they"
                            " cannot be assigned to the body; label them first, or show the raw"
                            " points")
+    centres = tracked_centres(points, KINDS.get(kind_of(path), "C3D"))
+    if centres is not None:
+        return _of_centres(path, *centres, options)
     found = find_marker_set(str(path), points.labels)
     points = _trunk_upright(points, found, kind_of(path) == ".trc")
     solution = solve(str(path), points.labels, points.positions, points.fps, found)
@@ -55,6 +61,13 @@ def read_c3d(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
                    up_source=points.up_source, marker_rms_mm=solution.rms_mm,
                    bridged=_bridged(solution), inferred=solution.inferred,
                    mirrored=points.mirrored or recording.mirrored)
+
+
+def _of_centres(path: Path, points: Points, found: Tracked, options: ReadOptions) -> Recording:
+    """Return the recording of joint centres, which need no marker set."""
+    recording = recording_of_tracked(path, found, replace(options, subject=None))
+    return replace(recording, system=CENTRES, unit=points.unit, unit_source=points.unit_source,
+                   up_axis=points.up_axis, up_source=points.up_source, mirrored=points.mirrored)
 
 
 def _trunk_upright(points: Points, marker_set: MarkerSet, unstated: bool) -> Points:

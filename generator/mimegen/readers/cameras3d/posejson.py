@@ -10,6 +10,7 @@ import csv
 import io
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,11 @@ from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.cameras3d.tracked import Tracked, recording_of_tracked
 from mimegen.readers.files import LARGEST
 from mimegen.readers.options import AS_FOUND, ReadOptions
+from mimegen.readers.position_layouts import file_layout
 from mimegen.readers.recording import Recording
+from mimegen.readers.smpl.choosing import recording_of_people
+from mimegen.readers.smpl.layouts import People, people_in
+from mimegen.readers.smpl.parameters import UnreadableError
 from mimegen.readers.text import text_of
 
 # Skeletons by how many joints a frame has.
@@ -30,6 +35,12 @@ LAYOUTS = {32: ("Azure Kinect", "azure"), 33: ("MediaPipe", "mediapipe"),
 LANDMARKS = ("pose_world_landmarks", "poseWorldLandmarks", "world_landmarks", "worldLandmarks",
              "pose_landmarks", "landmarks", "keypoints3D", "keypoints_3d", "keypoints")
 UNSEEN = 0.1
+# The axis that is up in a camera's picture; others count where the body is along them all but so.
+CAMERA_UP = "-Y"
+SURELY = 0.8
+# Columns of time, and how many of their units are a second.
+TIMES = {"time": 1.0, "time_s": 1.0, "timestamp": 1.0, "seconds": 1.0, "t": 1.0, "time_ms": 1e3,
+         "timestamp_ms": 1e3, "timestamp_us": 1e6, "timestamp_usec": 1e6, "timestamp_ns": 1e9}
 MOST_FRAMES = 1_000_000
 LONGEST_NOTE = 400
 MOST_NOTES = 10
@@ -42,6 +53,9 @@ def read_pose_json(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
     except (ValueError, RecursionError) as problem:
         raise RequestError(f"{path}: is not JSON ({str(problem)[:100]})") from None
     _refuse_faces(path, tree.get("names") if isinstance(tree, dict) else None)
+    found = _parameters(path, tree)
+    if found is not None:
+        return recording_of_people(path, found, options)
     frames, fps = _frames(tree)
     if frames is None or not 2 <= len(frames) <= MOST_FRAMES:
         raise RequestError(f"{path}: contains no frames of joints; expected a list of frames, or"
@@ -54,8 +68,16 @@ def read_pose_json(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
                 people.setdefault(key, []).append((number, joints))
     except (TypeError, ValueError, LookupError, AttributeError) as problem:
         raise RequestError(f"{path}: a frame contains no joints ({str(problem)[:100]})") from None
-    found = replace(_tracked(path, people, len(frames), fps), notes=_notes(tree))
-    return recording_of_tracked(path, found, options)
+    tracked = replace(_tracked(path, people, len(frames), fps), notes=_notes(tree))
+    return recording_of_tracked(path, tracked, options)
+
+
+def _parameters(path: Path, tree: Any) -> People | None:
+    """Return whose SMPL parameters a file holds, or None where it holds joints."""
+    try:
+        return people_in(tree) if isinstance(tree, dict) else None
+    except UnreadableError as problem:
+        raise RequestError(f"{path}: {problem}") from None
 
 
 def _notes(tree: Any) -> tuple[str, ...]:
@@ -147,9 +169,32 @@ def _tracked(path: Path, people: dict[str, list[tuple[int, FloatArray]]], frames
     for key, held in people.items():
         for number, joints in held:
             made[key][number] = np.where(np.isfinite(joints), joints, np.nan)
+    up = _up_of(layout, made)
     # MediaPipe's model was trained on people who stand upright: its vertical is the world's within
     # a degree or two (benchmarks/videos.py), nearer than what a guess from the body's stance is.
-    return Tracked(kind, layout, "-Y", made, fps, is_level=kind == "MediaPipe")
+    return Tracked(kind, layout, up, made, fps, is_level=kind == "MediaPipe" or up == "Z")
+
+
+def _up_of(layout: str, people: Mapping[str, FloatArray]) -> str:
+    """Return the axis from feet to head: -Y in a camera's picture, Z or Y where several see one."""
+    known = file_layout(layout)
+    index, roles = known.layout.skeleton.index, known.layout.roles
+    bodies = known.placed(np.concatenate(list(people.values())))
+    feet = (bodies[:, index[roles["left_foot"]]] + bodies[:, index[roles["right_foot"]]]) / 2
+    body = bodies[:, index[roles["head"]]] - feet
+    seen = body[np.isfinite(body).all(axis=1)]
+    if not len(seen):
+        return CAMERA_UP
+    x, y, z = np.median(seen, axis=0)
+    upright = SURELY * np.linalg.norm((x, y, z))
+    return "Z" if z > upright else "Y" if y > upright else CAMERA_UP
+
+
+def recording_of_landmarks(path: Path, landmarks: FloatArray, options: ReadOptions) -> Recording:
+    """Return the recording of an array (F, 33, 3 or more) of MediaPipe's landmarks."""
+    places = np.where(np.isfinite(landmarks[..., :3]), landmarks[..., :3], np.nan)
+    people = {"0": list(enumerate(places))}
+    return recording_of_tracked(path, _tracked(path, people, len(places), None), options)
 
 
 def read_pose_csv(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
@@ -180,4 +225,18 @@ def read_pose_csv(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
                     f"{path}: line {line + 2}: {cell[:20]!r} is not a number") from None
     joints = table.reshape(len(table), -1, 3)
     people = {"0": [(number, one) for number, one in enumerate(joints)]}
-    return recording_of_tracked(path, _tracked(path, people, len(joints), None), options)
+    return recording_of_tracked(path, _tracked(path, people, len(joints), _rate(rows)), options)
+
+
+def _rate(rows: list[list[str]]) -> float | None:
+    """Return the rate that a column of times tells, or None."""
+    names = [name.strip().lower() for name in rows[0]]
+    column = next((number for number, name in enumerate(names) if name in TIMES), None)
+    if column is None:
+        return None
+    try:
+        times = np.array([float(row[column]) for row in rows[1:]]) / TIMES[names[column]]
+    except (ValueError, IndexError):
+        return None
+    step = float(np.median(np.diff(times)))
+    return 1.0 / step if 1e-4 < step < 1.0 else None

@@ -1,0 +1,69 @@
+"""Tables of joint centres instead of markers: TRC files of Pose2Sim, Sports2D, OpenCap, FreeMocap.
+
+Labels are those of a pose estimator's joints (BODY_25, HALPE_26, COCO): RHip or right_hip. Other
+labels, as OpenCap's markers that a network has added, are not needed.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from mimegen.markers.sets import plain
+from mimegen.motion.quaternions import FloatArray
+from mimegen.readers.cameras3d.tracked import Tracked
+from mimegen.readers.points import Points, stood_up
+
+SIDES = {"right": ("r", "right"), "left": ("l", "left")}
+PARTS = ("hip", "knee", "ankle", "shoulder", "elbow", "wrist")
+TOES = ("bigtoe", "footindex", "toe")
+HEAD_TOP, NECK, NOSE, EAR = "head", "neck", "nose", "ear"
+
+
+def tracked_centres(points: Points, kind: str) -> tuple[Points, Tracked] | None:
+    """Return points that are a body's joint centres, upright, and as tracked joints; else None."""
+    number = {plain(label): column for column, label in enumerate(points.labels)}
+    joints = {f"{side}_{part}": _of(number, side, (part,)) for side in SIDES for part in PARTS}
+    if any(column is None for column in joints.values()):
+        return None
+    pairs = ([joints[f"{side}_{part}"] for side in SIDES] for part in ("hip", "shoulder"))
+    hips, shoulders = (points.positions[:, pair].mean(axis=1) for pair in pairs)
+    up = np.nanmedian(shoulders - hips, axis=0)
+    if np.isfinite(up).all() and np.argmax(np.abs(up)) != 2:
+        points = stood_up(points, up, "the trunk's upper end is above its lower end")
+    places = {joint: points.positions[:, column] for joint, column in joints.items()
+              if column is not None}
+    whole = _with_trunk(points, number, places)
+    order = [*places, *(("right_toe", "left_toe") if "right_toe" in whole else ()),
+             "mid_hip", "neck", "head"]
+    layout = "centres" if "right_toe" in whole else "centres_without_toes"
+    people = {"0": np.stack([whole[one] for one in order], axis=1)}
+    return points, Tracked(kind, layout, "Z", people, points.fps, notes=points.notes, is_level=True)
+
+
+def _of(number: Mapping[str, int], side: str, parts: tuple[str, ...]) -> int | None:
+    return next((number[letter + part] for letter in SIDES[side] for part in parts
+                 if letter + part in number), None)
+
+
+def _with_trunk(points: Points, number: Mapping[str, int], places: Mapping[str, FloatArray]
+                ) -> dict[str, FloatArray]:
+    """Return the joints with toes, where there are some, and the middle of hips, neck and head."""
+    def at(column: int) -> FloatArray:
+        return np.asarray(points.positions[:, column])
+
+    whole = dict(places)
+    toes = {side: _of(number, side, TOES) for side in SIDES}
+    ears = [column for side in SIDES if (column := _of(number, side, (EAR,))) is not None]
+    if None not in toes.values():
+        whole |= {f"{side}_toe": at(column) for side, column in toes.items() if column is not None}
+    whole["mid_hip"] = (places["right_hip"] + places["left_hip"]) / 2
+    whole["neck"] = (places["right_shoulder"] + places["left_shoulder"]) / 2
+    if len(ears) == 2:
+        whole["head"] = points.positions[:, ears].mean(axis=1)
+    elif HEAD_TOP in number:
+        whole["head"] = (at(number[HEAD_TOP]) + whole["neck"]) / 2
+    elif NOSE in number:
+        whole["head"] = at(number[NOSE])
+    else:
+        whole["head"] = whole["neck"] + (whole["neck"] - whole["mid_hip"]) / 3
+    return whole

@@ -3,6 +3,7 @@
 import os
 import socket
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from mimegen.farm.remote import RemoteWorker, WorkerMessage
 from mimegen.farm.settings import FarmSettings
 from mimegen.farm.task import Task, task_to_json
 from mimegen.groundtruth.job import PassJob
-from mimegen.shots.jobs import JobDone, JobFailed
+from mimegen.shots.jobs import JobDone, JobFailed, ShotJob
 from mimegen.store.makers import makers
 from pretended_ray import (
     CONFIG,
@@ -158,6 +159,20 @@ def test_files_go_where_the_store_is_not_seen_and_frames_come_back(
     assert messages(executor, 2) == [Begun(), FRAME, JobDone()]
     assert (store / "shots" / "s" / "000001.npz").read_bytes() == b"frame"
     assert makers(store / "shots" / "s") == (READY.cpu,)
+
+
+def test_the_picture_that_lights_figures_goes_along(
+    ray: PretendedRay, opened: Open, store: Path
+) -> None:
+    executor = opened()
+    actor, = warm(executor, ray, sees_store=False)
+    task, picture = shot(store), store / "pictures" / "ab.hdr"
+    picture.parent.mkdir()
+    picture.write_bytes(b"light")
+    assert isinstance(task.job, ShotJob)
+    executor.submit(replace(task, job=replace(task.job, world=picture)))
+    (content, files), = actor.submitted
+    assert files["pictures/ab.hdr"] == b"light" and content["world"] == "pictures/ab.hdr"
 
 
 def test_nobody_is_noted_as_the_maker_of_ground_truth(

@@ -38,7 +38,8 @@ def shot_task(missing: Any) -> Task:
     return Task(ShotJob((FigureFiles(store.character("ab12"), store.performance("cd34")),) * 2,
                         (CAMERA,) * cameras, CONFIG,
                         tuple(store.shot_folder(f"e{number}") for number in range(cameras)),
-                        missing), "juggling by a woman, frames 0-11")
+                        missing, world=store.picture("ab" * 32, ".hdr")),
+                "juggling by a woman, frames 0-11")
 
 
 def moved(task: Task) -> Task:
@@ -58,6 +59,7 @@ def test_a_shot_goes_elsewhere_unchanged_but_for_its_place(missing: Any) -> None
                                             there.performance("cd34")),) * 2
     assert twin.job.folders == tuple(there.shot_folder(f"e{number}")
                                      for number in range(missing.shape[1]))
+    assert twin.job.world == there.picture("ab" * 32, ".hdr")
 
 
 @pytest.mark.parametrize("name", ["beach", "gym", "soccer_field", "concert_hall"])

@@ -104,6 +104,7 @@ class ShotDeclaration(_Titled):
     missing: tuple[tuple[FrameNumber, ...], ...]
     passes: tuple[Kind, ...] | None = None
     passes_by: Engine | None = None
+    world: Place | None = None
 
     @classmethod
     def of(cls, job: ShotJob, title: str, place: Relative) -> Self:
@@ -113,7 +114,8 @@ class ShotDeclaration(_Titled):
             passes_by=job.engine if isinstance(job, PassJob) else None,
             figures=_places_of(job.figures, place), cameras=job.cameras, config=job.config,
             folders=tuple(place(folder) for folder in job.folders), frames=len(job.missing),
-            missing=tuple(tuple(np.flatnonzero(column).tolist()) for column in job.missing.T))
+            missing=tuple(tuple(np.flatnonzero(column).tolist()) for column in job.missing.T),
+            world=None if job.world is None else place(job.world))
 
     @model_validator(mode="after")
     def _parts_fit(self) -> Self:
@@ -130,7 +132,7 @@ class ShotDeclaration(_Titled):
         folders = tuple(root / folder for folder in self.folders)
         facts = _figures(self.figures, root), self.cameras, self.config, folders, self._missing()
         if self.passes is None or self.passes_by is None:
-            return ShotJob(*facts)
+            return ShotJob(*facts, world=None if self.world is None else root / self.world)
         return PassJob(*facts, self.passes, self.passes_by)
 
     def _missing(self) -> NDArray[np.bool_]:

@@ -312,6 +312,7 @@ class RayExecutor:
             return {}
         paths = {path for files in task.job.figures
                  for path in (files.character, files.performance)}
+        paths |= {task.job.world} if task.job.world else set()
         return {path.relative_to(self._root).as_posix(): path.read_bytes()
                 for path in sorted(paths)}
 

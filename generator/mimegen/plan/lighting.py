@@ -61,10 +61,10 @@ def _of_set(scenery: Scenery, config: RenderConfig) -> PlaceLight:
     above, below = (np.maximum(half, LEAST_SKY) for half in (above, below))
     strength = float(max(above @ LUMINANCE, below @ LUMINANCE))
     light = config.light.model_copy(update={
-        "sun_strength": _rounded(sun @ LUMINANCE), "sun_color": _tint(sun),
+        "sun_strength": rounded(sun @ LUMINANCE), "sun_color": tint_of(sun),
         "sun_size_deg": scenery.sun.size_deg, "lamps": lamps, "rim_strength": 0.0,
         "ground_albedo": 0.0,
-        "sky_strength": _rounded(strength), "sky_color": _color(above, strength),
+        "sky_strength": rounded(strength), "sky_color": _color(above, strength),
         "ground_share": 1.0, "ground_color": _color(below, strength)})
     return PlaceLight(light, (1.0, 1.0, 1.0), _shade(light, config.shadow.strength))
 
@@ -74,8 +74,8 @@ def _lamps(reached: Reaching) -> tuple[WideSun | None, FloatArray]:
     bright = reached.flows @ LUMINANCE
     if not bright.sum():
         return None, reached.rest
-    shape = WideSun(strength=1.0, size_deg=_spread_deg(reached.ways, bright),
-                    from_deg=_stands(bright @ reached.ways))
+    shape = WideSun(strength=1.0, size_deg=spread_deg(reached.ways, bright),
+                    from_deg=stands(bright @ reached.ways))
     shone = on_sides(reached.ways, reached.flows)
     ways = cone(shape)
     # Its strength is what reaches a surface across its middle.
@@ -83,8 +83,8 @@ def _lamps(reached: Reaching) -> tuple[WideSun | None, FloatArray]:
     alike = on_sides(ways, np.full((len(ways), 1), flow))
     # The ground has as much of their light; what sides then lack or have too much is the sky's.
     strength = shone[0] / alike[0]
-    lamps = shape.model_copy(update={"strength": _rounded(strength @ LUMINANCE),
-                                     "color": _tint(strength)})
+    lamps = shape.model_copy(update={"strength": rounded(strength @ LUMINANCE),
+                                     "color": tint_of(strength)})
     return lamps, reached.rest + shone - alike * strength
 
 
@@ -102,7 +102,7 @@ def _height(from_deg: tuple[float, float]) -> float:
     return float(np.sin(np.radians(from_deg[1])))
 
 
-def _spread_deg(ways: FloatArray, flows: FloatArray) -> float:
+def spread_deg(ways: FloatArray, flows: FloatArray) -> float:
     """Return how wide a sun is whose light comes from as far apart as beams (N, 3) of flows (N,).
 
     A disc's mean square distance from its middle is an eighth of its width's square.
@@ -113,7 +113,8 @@ def _spread_deg(ways: FloatArray, flows: FloatArray) -> float:
     return float(round(min(np.degrees(wide), WIDEST_DEG)))
 
 
-def _rounded(value: float) -> float:
+def rounded(value: float) -> float:
+    """Return a light's strength to two digits."""
     return round(float(value), 2)
 
 
@@ -122,14 +123,15 @@ def _color(light: FloatArray, strength: float) -> Tint:
     return red, green, blue
 
 
-def _stands(towards: FloatArray) -> tuple[float, float]:
+def stands(towards: FloatArray) -> tuple[float, float]:
     """Return azimuth (0 in front of the person, 90 at their left) and elevation in degrees."""
     x, y, z = towards.tolist()
     return (float(round(degrees(atan2(x, -y)))),
             float(max(round(degrees(atan2(z, np.hypot(x, y)))), LOWEST_DEG)))
 
 
-def _tint(color: FloatArray) -> Tint:
+def tint_of(color: FloatArray) -> Tint:
+    """Return a color (3,) as bright as white."""
     red, green, blue = np.round(color / max(float(color @ LUMINANCE), 1e-9), 3).tolist()
     return red, green, blue
 

@@ -22,6 +22,11 @@ from mimegen.shots.follow import following, follows
 from mimegen.shots.framing import frame_camera
 from mimegen.store.shotfacts import CameraRecord, ShotFacts
 
+# What does not change a figure's pixels.
+_NOT_IN_KEYS: Any = dict.fromkeys(
+    ("name", "description", "set_sampling", "engine", "camera_look"), True) | {
+    "world": {"picture"}}
+
 
 @dataclass(frozen=True, eq=False)
 class Rendering:
@@ -44,9 +49,7 @@ class Rendering:
     @cached_property
     def key(self) -> str:
         """What a shot's pixels owe to it."""
-        config = self.figures_config.model_dump(
-            mode="json", exclude={"name", "description", "set_sampling", "engine", "camera_look"}
-        )
+        config = self.figures_config.model_dump(mode="json", exclude=_NOT_IN_KEYS)
         if self.config.engine == "raster":
             return content_key(config, drawn_shot_code())
         return content_key(config, self.device, blender_version(), shot_code())

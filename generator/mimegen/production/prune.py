@@ -67,11 +67,16 @@ def unnamed(store: Store, outs: Sequence[Path]) -> list[StoredPiece]:
         stray += [StoredPiece("pass files", folder) for folder in stray_passes(out, rows_of(out))]
         for row in rows_of(out):
             keys = (row.shot_key, row.clip_key, row.still_key, row.character_key,
-                    row.partner_character_key)
+                    row.partner_character_key, _world_key(row))
             named.update(key for key in (*keys, *_pass_keys(row)) if key is not None)
             all_stills |= row.shot_key is not None and "still_key" not in row.model_fields_set
     kinds = (*_PER_ROW, *_PASSING, *(() if all_stills else ("stills",)))
     return [*(piece for piece in pieces(store, kinds) if piece.key not in named), *stray]
+
+
+def _world_key(row: Row) -> str | None:
+    """Return the key of the picture that lights a row's figures; None without one."""
+    return ((row.render_config or {}).get("world") or {}).get("sha256")
 
 
 def _pass_keys(row: Row) -> Iterator[str | None]:

@@ -3,11 +3,13 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mimegen.base.errors import DiskFullError, RequestError
+from mimegen.base.files import publish_first
 from mimegen.farm.task import Task
 from mimegen.library.casting import Casting
 from mimegen.library.figures import published_figures
@@ -16,6 +18,7 @@ from mimegen.plan.plan import CastingPlan
 from mimegen.plan.shots import Shot, camera_of, has_route
 from mimegen.production.sizes import FIRST_PICTURES
 from mimegen.scenery.job import SetJob
+from mimegen.shots.config import World
 from mimegen.shots.jobs import ShotJob
 from mimegen.store.shotfacts import ShotFacts
 from mimegen.store.store import Store
@@ -92,9 +95,26 @@ def _tasks(casting: Casting, shots: Sequence[Shot], clips: Sequence[PlannedClip]
             job = ShotJob(
                 figures=published_figures(part, fps, store),
                 cameras=tuple(camera_of(fact) for fact in known), config=shots[0].figures_config,
-                folders=tuple(store.shot_folder(shot.key) for shot in shots), missing=due)
+                folders=tuple(store.shot_folder(shot.key) for shot in shots), missing=due,
+                world=_portable_world(shots[0].config.world, store))
             yield from in_parts(job, f"{casting.take.action} by {part.name}", size)
     yield from scenes
+
+
+def _portable_world(world: World | None, store: Store) -> Path | None:
+    """Return where the picture that lights figures lies in the store, where all workers see it.
+
+    Raises RequestError where it is neither there nor at its own place.
+    """
+    if world is None:
+        return None
+    place = store.picture(world.sha256, world.suffix)
+    if not place.exists():
+        if world.file is None or not world.file.is_file():
+            raise RequestError(f"--light {world.picture}: its file is not there any more; run the"
+                               " request again")
+        publish_first(place, world.file.read_bytes())
+    return place
 
 
 def whole_facts(facts: ShotFacts | None, clips: Sequence[PlannedClip]) -> ShotFacts | None:

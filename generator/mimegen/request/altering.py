@@ -1,12 +1,17 @@
 """What single clips may differ in, as permutations do: tempo, mirror, camera and light."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Self
 
+from mimegen.base.errors import RequestError
 from mimegen.faces.overlay import FaceOverlay
 from mimegen.library.take import LibraryTake
 from mimegen.library.takes import altered
+from mimegen.plan.surroundings import lit_by
 from mimegen.plan.view import ViewOverrides
+from mimegen.rendering.surroundings import read_surroundings
+from mimegen.request.values import picture_from
 from mimegen.shots.config import RenderConfig
 
 FOLLOW = "follow"
@@ -16,19 +21,29 @@ FOLLOW = "follow"
 class Altering:
     """Another tempo, the mirror image, another camera and another light.
 
-    With ``follow_place``, figures are lit as their backgrounds are.
+    With ``follow_place``, figures are lit as their backgrounds are; with a ``picture``, by that:
+    its name or file, and from where its main light comes, in degrees.
     """
 
     tempo: float
     mirror: bool
     view: ViewOverrides
     follow_place: bool = False
+    picture: tuple[str, float | None] | None = None
 
     @classmethod
     def of(cls, tempo: float | None = None, mirror: bool = False, elevation: float | None = None,
-           lens: float | None = None, light: tuple[float, ...] | None = None,
+           lens: float | None = None, light: tuple[float, ...] | str | None = None,
            harmonise: bool = False, camera: str = "fixed") -> Self:
-        """Return what these options ask for; an empty ``light`` is the place's own."""
+        """Return what these options ask for; an empty ``light`` is the place's own.
+
+        Raises RequestError for a picture where the place's own light is asked for as well.
+        """
+        if isinstance(light, str):
+            if harmonise:
+                raise RequestError(f"--light {light} and --harmonise are mutually exclusive")
+            view = ViewOverrides(elevation, lens, follow=camera == FOLLOW)
+            return cls(tempo or 1.0, mirror, view, harmonise, picture_from(light))
         sun = (light[0], light[1]) if light else None
         strength = light[2] if light and light[2:] else 1.0
         return cls(tempo or 1.0, mirror, ViewOverrides(elevation, lens, sun, strength,
@@ -43,5 +58,14 @@ class Altering:
         return altered(take, self.tempo, self.mirror, overlay)
 
     def config(self, config: RenderConfig) -> RenderConfig:
-        """Return a render config altered. Raises RequestError for one whose camera is fixed."""
-        return self.view.named(config)
+        """Return a render config altered.
+
+        Raises RequestError for one whose camera is fixed, and a picture that cannot be read.
+        """
+        altered = self.view.named(config)
+        if self.picture is None:
+            return altered
+        what, from_deg = self.picture
+        lit = lit_by(altered, Path(what).name, read_surroundings(what), from_deg)
+        words = f"light_{Path(what).stem}" + ("" if from_deg is None else f"{from_deg:g}")
+        return lit.model_copy(update={"name": f"{altered.name}_{words}"})

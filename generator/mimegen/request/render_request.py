@@ -11,6 +11,7 @@ from mimegen.gait.walker import KNOBS
 from mimegen.groundtruth.kinds import ENGINES, KINDS, Engine
 from mimegen.plan.variants import GROUPS, MIME
 from mimegen.readers.options import FPS_OF_FILE, ReadOptions, parse_trim, take_number
+from mimegen.rendering.surroundings import SUFFIXES
 from mimegen.request.altering import Altering
 from mimegen.request.values import (
     Elevation,
@@ -24,7 +25,9 @@ from mimegen.request.values import (
     Tempo,
     Texts,
     axis_range,
+    picture_from,
 )
+from mimegen.shots.config import WORLDS
 
 # What is said of walkers.
 GAIT = ("speed", "cadence", "step_length", "phase", "direction", "treadmill", "cycles", *KNOBS)
@@ -205,8 +208,10 @@ class RenderRequest(BaseModel):
         None, Heading.PICTURE,
         f"Direction of the sun: {axis_range('light_azimuth')} degrees about the person,"
         f" {axis_range('light_elevation')} above the ground, at {axis_range('light_strength')}"
-        " times its strength; 'place' matches figure lighting to the background.",
-        "AZIMUTH,ELEVATION[,STRENGTH]|place")
+        " times its strength; 'place' matches figure lighting to the background; a picture of all"
+        f" that is around, {' or '.join(SUFFIXES)}, or one of Blender's ({', '.join(WORLDS)})"
+        " lights figures by itself, turned so that its main light comes from @DEGREES.",
+        "AZIMUTH,ELEVATION[,STRENGTH]|place|NAME[@DEG]|FILE[@DEG]")
     harmonise: bool = asked(
         False, Heading.PICTURE,
         "Same as --light place.")
@@ -263,6 +268,8 @@ class RenderRequest(BaseModel):
         """Return the request with these fields set, and files named by their whole paths."""
         named = {name: _whole_path(value, name in _NAMES_OR_FILES)
                  for name, value in self if name in self.model_fields_set}
+        if isinstance(self.light, str) and (picture := picture_from(self.light)):
+            named["light"] = _whole_path(picture[0], True) + self.light.removeprefix(picture[0])
         return self.model_copy(update=named | chosen)
 
     @property
@@ -290,7 +297,7 @@ def _whole_path(value: Any, may_be_file: bool) -> Any:
         return value.resolve()
     if isinstance(value, tuple):
         return tuple(_whole_path(each, False) for each in value)
-    if may_be_file and value is not None:
+    if may_be_file and isinstance(value, str):
         return ",".join(str(Path(name).resolve()) if Path(name).suffix and Path(name).is_file()
                         else name for name in map(str.strip, value.split(",")))
     return value

@@ -7,6 +7,8 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
 
 from mimegen.plan.permute.axes import NumberAxis, axes
+from mimegen.rendering.surroundings import SUFFIXES
+from mimegen.shots.config import WORLDS
 
 # Up to here JSON's numbers are whole in every program that reads a manifest.
 LARGEST_SEED = 2**53 - 1
@@ -86,21 +88,39 @@ def on_axis(name: str) -> BeforeValidator:
     return BeforeValidator(check)
 
 
-def light_from(value: Any) -> tuple[float, ...] | None:
+def light_from(value: Any) -> tuple[float, ...] | str | None:
     """Return azimuth, elevation and perhaps strength of ``"60,40,0.8"`` or a list.
 
-    The text ``place`` gives an empty tuple: figures are lit as their backgrounds are. Raises
-    ValueError.
+    The text ``place`` gives an empty tuple: figures are lit as their backgrounds are. A picture,
+    ``NAME`` or ``FILE`` with or without ``@DEGREES``, stays a text. Raises ValueError.
     """
     if value is None:
         return None
     if value == PLACE or value in ((), []):
         return ()
+    if isinstance(value, str | Path) and picture_from(str(value)) is not None:
+        return str(value)
     parts = value if isinstance(value, list | tuple) else str(value).split(",")
     if len(parts) not in (2, 3):
         raise ValueError(f"{value}: expected AZIMUTH,ELEVATION or with a strength, as in"
-                         f" 60,40,0.8, or {PLACE}")
+                         f" 60,40,0.8; {PLACE}; {', '.join(WORLDS)}; or a file that ends in"
+                         f" {' or '.join(SUFFIXES)}")
     return tuple(axis_value(name, part) for name, part in zip(_LIGHT, parts, strict=False))
+
+
+def picture_from(text: str) -> tuple[str, float | None] | None:
+    """Return a picture's name or file, and from where its main light is to come, in degrees.
+
+    None for what is no picture. Raises ValueError for a wrong angle.
+    """
+    what, at, angle = text.rpartition("@")
+    if at and _is_picture(what):
+        return what, axis_value("light_azimuth", angle)
+    return (text, None) if _is_picture(text) else None
+
+
+def _is_picture(what: str) -> bool:
+    return what in WORLDS or Path(what).suffix.lower() in SUFFIXES
 
 
 def axis_value(name: str, value: Any) -> float:
@@ -129,4 +149,4 @@ Frequencies = Annotated[tuple[int, ...] | None, BeforeValidator(frequencies)]
 Tempo = Annotated[float | None, on_axis("tempo")]
 Elevation = Annotated[float | None, on_axis("elevation")]
 Lens = Annotated[float | None, on_axis("lens")]
-Sunlight = Annotated[tuple[float, ...] | None, BeforeValidator(light_from)]
+Sunlight = Annotated[tuple[float, ...] | str | None, BeforeValidator(light_from)]

@@ -120,6 +120,9 @@ class Shadow(Strict):
     cell_m: float = Field(default=0.02, ge=0.002, le=0.1)
 
 
+WORLDS = ("city", "courtyard", "forest", "interior", "night", "studio", "sunrise", "sunset")
+
+
 class Photo(Strict):
     """What Cycles adds so that figures look photographed.
 
@@ -132,6 +135,22 @@ class Photo(Strict):
     world_turn_deg: float = Field(default=0.0, ge=-360, le=360)
     skin_depth_m: float = Field(default=0.002, gt=0, le=0.05)
     pores_m: float = Field(default=0.0002, ge=0, le=0.002)
+
+
+class World(Strict):
+    """A picture of all that is around figures, which lights them in place of suns and sky.
+
+    ``--light FILE`` makes it. ``turn_deg`` is by how much the picture is turned, counterclockwise
+    from above, and ``balance`` what its light is multiplied by, linear red, green, blue: exposure
+    and white balance. Its ``file`` is no part of keys and rows: ``sha256`` is.
+    """
+
+    picture: str
+    sha256: str = Field(pattern="^[0-9a-f]{64}$")
+    suffix: Literal[".exr", ".hdr"]
+    turn_deg: float
+    balance: Vector
+    file: Path | None = Field(default=None, exclude=True)
 
 
 class RenderConfig(Strict):
@@ -156,6 +175,7 @@ class RenderConfig(Strict):
     crop: bool = True
     ground_hides: bool = False
     photo: Photo | None = None
+    world: World | None = None
     camera_look: str | None = None
 
     @model_serializer(mode="wrap")
@@ -164,7 +184,7 @@ class RenderConfig(Strict):
         """Leave out what most configs lack, so that their keys and rows stay."""
         content: dict[str, Any] = handler(self)
         return {name: value for name, value in content.items()
-                if value is not None or name not in ("photo", "camera_look")}
+                if value is not None or name not in ("photo", "world", "camera_look")}
 
     @model_validator(mode="after")
     def _fits_its_engine(self) -> Self:

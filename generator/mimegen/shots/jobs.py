@@ -1,6 +1,6 @@
 """What the main process asks of the stage, and what it hears: typed, picklable, no bpy."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -26,7 +26,8 @@ class ShotJob:
 
     ``figures`` are the performers' files, performances as long as one another; ``missing`` (F, C)
     says which frames are still to be made for which camera. Frame ``f`` of camera ``c`` is
-    published as ``folders[c] / frame_name(f)``.
+    published as ``folders[c] / frame_name(f)``. ``world`` is the file of the config's world, if it
+    has one.
     """
 
     figures: tuple[FigureFiles, ...]
@@ -34,6 +35,7 @@ class ShotJob:
     config: RenderConfig
     folders: tuple[Path, ...]
     missing: NDArray[np.bool_]
+    world: Path | None = field(default=None, kw_only=True)
 
     def only(self, missing: NDArray[np.bool_]) -> "ShotJob":
         """Return the part of the job that ``missing`` (F, C) names."""

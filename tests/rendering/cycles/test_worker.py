@@ -17,11 +17,14 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from bodies import capsule_character, wandering_motion
+from hdr_files import sky_with_light, write_hdr
 from mimegen.base.errors import RequestError
 from mimegen.base.paths import data_folder
 from mimegen.characters.character import Character, Material, Performance
 from mimegen.compositing.compose import compose
+from mimegen.plan.surroundings import lit_by
 from mimegen.rendering.auto import choose_device
+from mimegen.rendering.surroundings import read_surroundings
 from mimegen.rendering.worker import StageWorker
 from mimegen.shots.config import RenderConfig, read_config
 from mimegen.shots.devices import Device, kind_of_cpu
@@ -164,6 +167,28 @@ def test_cropping_loses_nothing(worker: StageWorker, tmp_path: Path, kind: str) 
     outside = (cropped[..., 3] == 0) & (full[..., 3] > 12)
     assert outside.sum() == 0
     assert np.abs(cropped[..., 3].astype(int) - full[..., 3]).mean() < 1.5
+
+
+def test_a_picture_lights_figures_from_where_it_is_bright(
+    worker: StageWorker, tmp_path: Path
+) -> None:
+    file = write_hdr(tmp_path / "spot.hdr", sky_with_light(-20, 20, 900.0))
+    found = read_surroundings(str(file))
+    brighter = []
+    for from_deg in (-60.0, 60.0):
+        config = lit_by(tiny(camera=tiny().camera.model_dump() | {"azimuth_deg": 0.0}), "spot.hdr",
+                        found, from_deg)
+        job = replace(shot(tmp_path / f"{from_deg:g}", config), world=file)
+        job.missing[1:] = False
+        assert isinstance(carried_out(worker, job)[-1], JobDone)
+        figure = whole(read_frame(job.folders[0] / frame_name(0)))
+        solid = figure[..., 3] > 250
+        columns = np.nonzero(solid)[1]
+        left, right = (figure[..., :3].mean(axis=-1)[solid & side].mean() for side in (
+            np.arange(128) < columns.mean() - 1, np.arange(128) > columns.mean() + 1))
+        brighter.append(left - right)
+    # From the person's left, who faces the camera: from the picture's right.
+    assert brighter[0] > 5 and brighter[1] < -5
 
 
 def test_the_catcher_catches_a_shadow(worker: StageWorker, tmp_path: Path) -> None:

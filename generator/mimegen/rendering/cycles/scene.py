@@ -99,33 +99,47 @@ def _set_sky(light: Light) -> None:
     links.new(mix.outputs["Result"], background.inputs["Color"])
 
 
-def set_world(photo: Photo, strength: float) -> None:
+def set_photo_sky(photo: Photo, strength: float) -> None:
     """Light the scene by a picture of a place in place of the sky, as bright on average.
 
     It is one of Blender's own, which lie beside it. Raises FileNotFoundError where it lacks them.
     """
-    world = bpy.context.scene.world
-    folder = Path(bpy.utils.system_resource("DATAFILES")) / "studiolights" / "world"
-    file = folder / f"{photo.world}.exr"
+    file = studio_light(photo.world)
+    mean = _mean_light(bpy.data.images.load(str(file)))
+    # As cameras do: most of the light's own color is taken out.
+    set_world(file, -photo.world_turn_deg, tuple(
+        strength / channel**BALANCED / (sum(mean) / 3)**(1 - BALANCED) for channel in mean))
+
+
+def studio_light(name: str) -> Path:
+    """Return the file of one of Blender's studio lights. Raises FileNotFoundError without any."""
+    file = Path(bpy.utils.system_resource("DATAFILES")) / "studiolights" / "world" / f"{name}.exr"
     if not file.is_file():
         raise FileNotFoundError(f"{file}: this Blender lacks its studio lights")
-    image = bpy.data.images.load(str(file))
+    return file
+
+
+def set_world(file: Path, turn_deg: float, balance: tuple[float, ...]) -> None:
+    """Have the scene's sky show an equirectangular picture, its light times ``balance``.
+
+    Its middle is at +X, from where it is turned, counterclockwise from above.
+    """
+    world = bpy.data.worlds.new("world")
+    bpy.context.scene.world = world
+    world.use_nodes = True
     world.cycles.sampling_method = "AUTOMATIC"
     nodes, links = world.node_tree.nodes, world.node_tree.links
     place, turn = nodes.new("ShaderNodeTexCoord"), nodes.new("ShaderNodeMapping")
-    turn.inputs["Rotation"].default_value = (0.0, 0.0, math.radians(photo.world_turn_deg))
+    turn.inputs["Rotation"].default_value = (0.0, 0.0, math.radians(-turn_deg))
     picture = nodes.new("ShaderNodeTexEnvironment")
-    picture.image = image
+    picture.image = bpy.data.images.load(str(file), check_existing=True)
     links.new(place.outputs["Generated"], turn.inputs["Vector"])
     links.new(turn.outputs["Vector"], picture.inputs["Vector"])
-    balance = nodes.new("ShaderNodeVectorMath")
-    balance.operation = "MULTIPLY"
-    mean = _mean_light(image)
-    # As cameras do: most of the light's own color is taken out.
-    balance.inputs[1].default_value = tuple(
-        strength / channel**BALANCED / (sum(mean) / 3)**(1 - BALANCED) for channel in mean)
-    links.new(picture.outputs["Color"], balance.inputs[0])
-    links.new(balance.outputs["Vector"], nodes["Background"].inputs["Color"])
+    balanced = nodes.new("ShaderNodeVectorMath")
+    balanced.operation = "MULTIPLY"
+    balanced.inputs[1].default_value = balance
+    links.new(picture.outputs["Color"], balanced.inputs[0])
+    links.new(balanced.outputs["Vector"], nodes["Background"].inputs["Color"])
     nodes["Background"].inputs["Strength"].default_value = 1.0
 
 

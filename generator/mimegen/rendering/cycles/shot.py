@@ -1,6 +1,7 @@
 """Figures in Blender: their meshes posed and rendered frame by frame."""
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import bpy
 import numpy as np
@@ -10,7 +11,13 @@ from mimegen.characters.character import Character, Mesh
 from mimegen.motion.quaternions import FloatArray
 from mimegen.rendering.cycles.materials import make_material
 from mimegen.rendering.cycles.render import PictureReader, apply_sampling
-from mimegen.rendering.cycles.scene import place_camera, reset_scene, set_light, set_world
+from mimegen.rendering.cycles.scene import (
+    place_camera,
+    reset_scene,
+    set_light,
+    set_photo_sky,
+    set_world,
+)
 from mimegen.shots.camera import Camera
 from mimegen.shots.config import Light, RenderConfig
 from mimegen.shots.crop import Region, is_empty, seen_region
@@ -57,11 +64,10 @@ class _StagedBody:
 class FigureStage:
     """Characters on the stage of a render config; made once, posed and rendered many times."""
 
-    def __init__(self, characters: Sequence[Character], config: RenderConfig) -> None:
+    def __init__(self, characters: Sequence[Character], config: RenderConfig,
+                 world: Path | None = None) -> None:
         reset_scene()
-        set_light(config.light)
-        if config.photo is not None:
-            set_world(config.photo, config.light.sky_strength)
+        _light(config, world)
         apply_sampling(config.sampling)
         self.config = config
         self.fingerprints = [character.fingerprint for character in characters]
@@ -112,6 +118,16 @@ class FigureStage:
         if self.config.shadow.kind == "catcher":
             points = np.concatenate([points, *_landings(points, self.config.light)])
         return seen_region(points, camera)
+
+
+def _light(config: RenderConfig, world: Path | None) -> None:
+    """Light figures by a world's picture alone, or by suns and a sky, which may be a photo's."""
+    if config.world is not None and world is not None:
+        set_world(world, config.world.turn_deg, config.world.balance)
+        return
+    set_light(config.light)
+    if config.photo is not None:
+        set_photo_sky(config.photo, config.light.sky_strength)
 
 
 def _landings(points: FloatArray, light: Light) -> Iterator[FloatArray]:

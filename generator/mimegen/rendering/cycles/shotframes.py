@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 
 from mimegen.rendering.cycles.render import PictureReader
 from mimegen.rendering.cycles.shot import FigureStage
@@ -12,8 +13,10 @@ from mimegen.shots.publishing import ShotError, publish_frames
 
 
 def stage_for(figures: Sequence[Figure], config: RenderConfig,
-               stage: FigureStage | None) -> FigureStage:
+              stage: FigureStage | None, world: Path | None = None) -> FigureStage:
     """Return a stage that holds the figures: the one there is, if it does.
+
+    ``world`` is the file of the config's world.
 
     Raises ShotError naming the characters.
     """
@@ -21,7 +24,7 @@ def stage_for(figures: Sequence[Figure], config: RenderConfig,
     if stage is not None and stage.suits(characters, config):
         return stage
     try:
-        return FigureStage(characters, config)
+        return FigureStage(characters, config, world)
     except Exception as problem:
         names = " and ".join(character.name for character in characters)
         raise ShotError(f"{names} on the stage: {type(problem).__name__}: {problem}") from problem

@@ -55,7 +55,7 @@ def _attempt(job: ShotJob | SetJob | PlainJob, stage: FigureStage | None, reader
             job.run()
             return stage, JobDone()
         figures = [read_figure(files) for files in job.figures]
-        stage = stage_for(figures, job.config, stage)
+        stage = stage_for(figures, job.config, stage, job.world)
         render_shot(job, figures, stage, reader, send)
         return stage, JobDone()
     except (EOFError, ConnectionError):

@@ -1,0 +1,52 @@
+"""Pictures of all that is around a figure, read by Blender for the light in them."""
+
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from mimegen.base.blender import ANSWER_S, refuse_unloadable, require_blender
+from mimegen.base.errors import RequestError
+from mimegen.base.files import scratch_folder
+from mimegen.motion.quaternions import FloatArray
+
+SUFFIXES = (".exr", ".hdr")
+MOST_MIB = 512
+
+
+@dataclass(frozen=True, eq=False)
+class Surroundings:
+    """An equirectangular picture: its file, and its linear light (H, W, 3), first row lowest."""
+
+    file: Path
+    light: FloatArray
+
+
+def read_surroundings(what: str) -> Surroundings:
+    """Return one of Blender's studio lights by name, or a file's picture.
+
+    Raises RequestError, in one line, where there is no Blender, no such file, or it cannot be read.
+    """
+    title = f"--light {what}"
+    file = Path(what)
+    if file.suffix and not file.is_file():
+        raise RequestError(f"{title}: no such file")
+    if file.suffix and file.stat().st_size > MOST_MIB * 2**20:
+        raise RequestError(f"{title}: has more than {MOST_MIB} MiB; save it smaller")
+    blender = require_blender(title)
+    with scratch_folder() as folder:
+        target = folder / "light.npz"
+        command = blender.command("mimegen.rendering.cycles.surroundings", what, str(target))
+        try:
+            done = subprocess.run(command, capture_output=True, timeout=ANSWER_S, check=False,
+                                  stdin=subprocess.DEVNULL, env=blender.environment())
+        except subprocess.TimeoutExpired:
+            raise RequestError(f"{title}: Blender did not read it in {ANSWER_S:g} s; save it"
+                               " smaller") from None
+        refuse_unloadable(title, done.stderr)
+        if done.returncode != 0 or not target.is_file():
+            said = done.stderr.decode(errors="replace").strip().splitlines()
+            raise RequestError(f"{title}: {said[-1][:200] if said else 'Blender cannot read it'}")
+        with np.load(target, allow_pickle=False) as packed:
+            return Surroundings(Path(str(packed["place"])), packed["light"])

@@ -15,6 +15,7 @@ from mimegen.choreography.flaws import foot_slide
 from mimegen.choreography.perform import perform_scene
 from mimegen.evaluation.subjects import Subject
 from mimegen.evaluation.timeline.asks import AskWording, asks_of
+from mimegen.faces.speech import speech_of
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.scene_take import SceneTake, scene_take
 from mimegen.manifest.row import Row
@@ -92,6 +93,8 @@ WRONG = {
     "in the way": ("here: {left: -52", "here: {left: 152", "line 19: .*in each other's way at"),
     "alone": (GUEST, "", "line 20: .*is for two"),
     "out of the take": ("to: 3.5", "to: 30", "line 26: .*not a valid span of drinking_from_cup"),
+    "unspeakable": ("id: way, walk: here", 'id: way, walk: here, say: "..."',
+                    "line 19: .*nothing to"),
     "unknown style": ("do: pick_up,", "do: pick_up, style: tierd,", "line 18: .*tired"),
 }
 
@@ -196,6 +199,17 @@ def test_nobody_swings_out_between_two_actions(catalogue: Catalogue, tmp_path: P
     index = motion.skeleton.index
     trunk = places[:, index["Neck"]] - places[:, index["Hips"]]
     assert (trunk[:, 2] / np.linalg.norm(trunk, axis=-1)).min() > np.cos(np.deg2rad(15))
+
+
+def test_a_step_says_its_text_once_and_waits_for_it(catalogue: Catalogue, tmp_path: Path) -> None:
+    text = "Please take this cup of tea, and be careful, because it is very hot!"
+    said = WAITER.replace("walk: here", f'walk: here, say: "{text}"')
+    takes = [take_of(catalogue, tmp_path, HEAD + waiter + GUEST) for waiter in (WAITER, said)]
+    quiet, loud = (take.score for take in takes)
+    spoken = [(phase.at, phase.face.say) for phase in loud.phases if phase.face and phase.face.say]
+    assert [one for _, one in spoken] == [text]
+    assert loud.duration > quiet.duration
+    assert spoken[0][0] + speech_of(text).duration < loud.duration
 
 
 def test_keys_cover_the_file_its_scores_and_seed_but_no_timeline(

@@ -15,7 +15,7 @@ from mimegen.base.paths import data_file
 from mimegen.base.yaml_file import Strict, read_yaml_once
 from mimegen.characters.character import Performance
 from mimegen.characters.expression import expressed, has_face
-from mimegen.faces.overlay import FaceOverlay, summed
+from mimegen.faces.overlay import FaceOverlay
 from mimegen.faces.words import LOOKS
 from mimegen.motion import Motion, quaternions
 from mimegen.motion.quaternions import FloatArray
@@ -88,9 +88,8 @@ def enlivened(performance: Performance, cued: Values, group: str | None,
     if overlay is None:
         return expressed(performance, living(performance.motion, cued, group, rng))
     moments = np.arange(performance.motion.frames) / performance.motion.fps
-    shown, head = overlay.faces(moments, rng)
+    told, head = overlay.faces(moments, rng, cued)
     turned = with_head(performance, head)
-    told = summed(cued, shown)
     if overlay.captured is not None:
         return expressed(turned, told)
     return expressed(turned, living(turned.motion, told, group, rng))

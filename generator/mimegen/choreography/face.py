@@ -1,19 +1,31 @@
-"""What a performer's face does: the ``face`` track of a score in time, by channel."""
+"""What a performer's face does: the ``face`` track of a score in time, by channel, and speech."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from mimegen.base.seeds import generator
 from mimegen.base.vectors import product
 from mimegen.choreography.life import life_of, liveliness
 from mimegen.choreography.score import FaceKey, Score
 from mimegen.choreography.timing import frame_moments
-from mimegen.choreography.tracks import Clock, TimedKey, eased_weights, track_keys, values_of
+from mimegen.choreography.tracks import (
+    Clock,
+    TimedKey,
+    Timeline,
+    eased_weights,
+    track_keys,
+    values_of,
+)
 from mimegen.choreography.variation import Rendition, vary
-from mimegen.faces.words import in_units, mirrored_word
+from mimegen.faces.speech import Speech, giving_way, pace_of, speech_of, spoken
+from mimegen.faces.words import Values, in_units, mirrored_word, summed
 from mimegen.motion.quaternions import FloatArray
 
-CHANNELS = tuple(name for name in FaceKey.model_fields if name not in ("how", "told"))
+CHANNELS = tuple(name for name in FaceKey.model_fields if name not in ("how", "told", "say"))
+
+# A text has at least so much time.
+SHORTEST_S = 0.1
 
 
 def moves_face(score: Score) -> bool:
@@ -39,6 +51,7 @@ def _face(rendition: Rendition, part: Score, seed: int, fps: float) -> Mapping[s
     weights = eased_weights(keys, Clock(moments, late), liveliness().follow["face"])
     values = dict(zip(CHANNELS, product(weights, values_of(keys, CHANNELS)).T, strict=True))
     values |= in_units(_told(keys, weights))
+    values = _speaking(values, line, moments, generator(seed, part.name, "speech"))
     if not rendition.mirror:
         return values
     return {mirrored_word(word): -value if word == "look_left" else value
@@ -53,3 +66,23 @@ def _told(keys: Sequence[TimedKey], weights: FloatArray) -> dict[str, FloatArray
         told.append({**told[-1], **key.key.told})
     return {word: product(weights, np.array([[one.get(word, 0.0)] for one in told[1:]]))[:, 0]
             for word in told[-1]}
+
+
+def said(line: Timeline) -> Iterator[tuple[Speech, float, float]]:
+    """Yield what is said in a line, from when on, and until when there is time for it (seconds)."""
+    texts = [(speech_of(phase.face.say), phase.at) for phase in line.phases
+             if phase.face is not None and phase.face.say is not None]
+    ends = (*(begins for _, begins in texts[1:]), line.duration)
+    for (speech, begins), end in zip(texts, ends, strict=False):
+        yield speech, begins, end
+
+
+def _speaking(values: Values, line: Timeline, moments: FloatArray, rng: np.random.Generator
+              ) -> dict[str, FloatArray]:
+    """Return values (F,) with what is said, faster where there is not the time for it."""
+    told = dict(values)
+    for speech, begins, end in said(line):
+        pace = max(pace_of(rng), speech.duration / max(end - begins, SHORTEST_S))
+        shown = spoken(speech, (moments - begins) * pace, rng)
+        told = summed(giving_way(told, shown.speaking), shown.values)
+    return told

@@ -14,7 +14,7 @@ from mimegen.choreography.uneven import middles
 # What is left of a cue's movements at intensity 0.
 LEAST = 0.35
 SIZED = ("turn", "lean", "tilt", "up", "forward", "left", "heel",
-         *(name for name in FaceKey.model_fields if name not in ("how", "told")))
+         *(name for name in FaceKey.model_fields if name not in ("how", "told", "say")))
 
 
 @dataclass(frozen=True)

@@ -30,11 +30,14 @@ from mimegen.choreography.score import (
     WalkKey,
 )
 from mimegen.choreography.stances import staged
+from mimegen.faces.speech import speech_of
 from mimegen.motion.hand_shapes import hand_shapes
 
 # The way to a part of the file, from its top.
 Where = tuple[str | int, ...]
 TRACKS = tuple(name for name in Phase.model_fields if name not in ("at", "props", "line"))
+# Nobody speaks more than so many times as fast as usual.
+FASTEST = 1.5
 HAND_TRACKS = ("left_hand", "right_hand", "hands")
 
 
@@ -56,6 +59,7 @@ def read_score(path: Path, stance: str | None = None) -> Score:
     for where, part in zip(((), ("partner",)), score.parts(), strict=False):
         _check_times(document, part, where)
         _check_words(document, part, where, with_partner=score.partner is not None)
+        _check_speech(document, part, where)
     _check_repeats(document, score)
     score.came_from(str(path))
     return score
@@ -138,6 +142,18 @@ def _check_times(document: YamlFile, score: Score, where: Where) -> None:
         raise document.error(
             ("duration",), f"{score.duration:g} s ends before the last phase at {moments[-1]:g} s"
         )
+
+
+def _check_speech(document: YamlFile, score: Score, where: Where) -> None:
+    """Refuse a text for which there is not the time."""
+    texts = [(number, phase.at, speech_of(phase.face.say).duration)
+             for number, phase in enumerate(score.phases) if phase.face and phase.face.say]
+    ends = (*(at for _, at, _ in texts[1:]), score.duration)
+    for (number, at, lasts), end in zip(texts, ends, strict=False):
+        if end - at < lasts / FASTEST:
+            raise document.error((*where, "phases", number, "face", "say"),
+                                 f"takes {lasts:.1f} s to say, and there are {end - at:.1f} s for"
+                                 " it; shorten it, or let it begin earlier")
 
 
 def _check_repeats(document: YamlFile, score: Score) -> None:

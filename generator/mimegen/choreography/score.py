@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import BeforeValidator, Field, PrivateAttr, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, model_validator
 
 from mimegen.base.yaml_file import Strict
 from mimegen.choreography.places import Direction, DirectionField, PlaceField
+from mimegen.faces.speech import speech_of
 from mimegen.faces.words import intensity, known_unit
 
 Arrival = Literal["stop", "pass", "impact"]
@@ -17,9 +18,17 @@ Seconds = Annotated[float, Field(ge=0, le=600, allow_inf_nan=False)]
 
 
 class Key(Strict):
-    """Where one track is at a phase's time. What is left out stays as it was."""
+    """Where one track is at a phase's time. What is left out stays as it was.
 
+    What is ``once`` is done at that phase alone.
+    """
+
+    once: ClassVar[tuple[str, ...]] = ()
     how: Arrival = "stop"
+
+    def held(self) -> Self:
+        """Return the key of a track that stays as this one left it."""
+        return self.model_copy(update=dict.fromkeys(self.once)) if self.once else self
 
 
 class Turned(Key):
@@ -111,14 +120,25 @@ class ShouldersKey(Key):
     forward: Degrees | None = None
 
 
+def _speakable(text: str) -> str:
+    """Return a text. Raises ValueError for one that cannot be spoken."""
+    assert speech_of(text)
+    return text
+
+
+Speakable = Annotated[str, AfterValidator(_speakable)]
+
+
 class FaceKey(Key):
     """The face, each channel from 0, at rest: see ``rigs/faces/units.yaml`` for what they are at 1.
 
     Lids ``closed`` (below 0: wide open), ``brows`` raised, ``frown``, ``smile``, corners of the
     mouth that ``droop``, lips ``pressed``, ``jaw`` open; the eyes look left and up by degrees.
     Beside them are ``told`` action units, as ``AU12: 0.6``, ``AU12L: B``, and emotions, as
-    ``anger: 0.7``; what is not mentioned stays as it was.
+    ``anger: 0.7``; what is not mentioned stays as it was. A text to ``say`` begins at the phase.
     """
+
+    once: ClassVar[tuple[str, ...]] = ("say",)
 
     closed: Annotated[float, Field(ge=-0.35, le=1)] | None = None
     brows: Annotated[float, Field(ge=0, le=1.5)] | None = None
@@ -129,6 +149,7 @@ class FaceKey(Key):
     jaw: Annotated[float, Field(ge=0, le=1.5)] | None = None
     look_left: Annotated[float, Field(ge=-40, le=40)] | None = None
     look_up: Annotated[float, Field(ge=-35, le=35)] | None = None
+    say: Speakable | None = None
     told: dict[str, Annotated[float, Field(ge=0, le=1.5)]] = Field(default_factory=dict)
 
     @model_validator(mode="before")

@@ -97,7 +97,7 @@ def track_keys(phases: Sequence[Phase], track: str, start: KeyKind) -> list[Time
         key = _completed(mentions[number], keys[-1].key if keys else start)
         if keys and keys[-1].time < phases[number - 1].at and keys[-1].how != "pass":
             held = keys[-1]
-            still = held.key.model_copy(update={"how": "stop"})
+            still = held.key.held().model_copy(update={"how": "stop"})
             keys.append(replace(held, time=phases[number - 1].at, key=still))
         keys.append(TimedKey(phase.at, key, phase.line))
     return keys
@@ -117,7 +117,7 @@ def _completed(key: Key, before: Key) -> Key:
     given = key.model_fields_set
     update = {
         name: getattr(before, name) for name in type(key).model_fields
-        if name not in given and name != "how"
+        if name not in given and name not in ("how", *key.once)
     }
     if given & ORIENTATION:
         update = {name: value for name, value in update.items() if name not in ORIENTATION}

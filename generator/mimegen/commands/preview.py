@@ -64,7 +64,7 @@ CLIP_SUFFIX = ".mp4"
 @click.option("--out", type=click.Path(path_type=Path), metavar="PNG|MP4",
               help="File to write; .mp4 writes a video.  [default: TAKE.png or TAKE.mp4 in the"
                    " current folder]")
-@options_of(RenderRequest, ("emotion", "face"))
+@options_of(RenderRequest, ("emotion", "face", "say"))
 @altering_options
 @library_option
 @blender_option
@@ -73,7 +73,8 @@ CLIP_SUFFIX = ".mp4"
 def preview_command(what: str, take: str | None, seed: int, style: str | None, character: str,
                     background: str, direction: CameraDirection, clip: bool, frames: int,
                     config: str, out: Path | None, emotion: str | None, face: Path | None,
-                    altering: Altering, libraries: tuple[Path, ...], reading: ReadOptions) -> int:
+                    say: str | None, altering: Altering, libraries: tuple[Path, ...],
+                    reading: ReadOptions) -> int:
     """Draw an action, a scene or your own motion file in seconds.
 
     Writes a contact sheet or a video, drawn with OpenGL.
@@ -87,8 +88,9 @@ def preview_command(what: str, take: str | None, seed: int, style: str | None, c
                            " equally; use mimegen render")
     settings = altering.config(read_config(catalogue.file("config", config)))
     behind = read_background(catalogue.file("background", background))
-    overlay = None if emotion is None and face is None else FaceOverlay(emotion, file=face)
-    found = altering.take(_take(catalogue, what, take, seed, style, reading), overlay)
+    overlay = FaceOverlay(emotion, file=face, say=say)
+    found = altering.take(_take(catalogue, what, take, seed, style, reading),
+                          None if overlay == FaceOverlay() else overlay)
     names = (character, partner_of(character))[:found.performers]
     members = tuple(cast_member(catalogue, name) for name in names)
     casting = Casting(found, members)

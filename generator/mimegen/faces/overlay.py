@@ -3,15 +3,26 @@
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from mimegen.base.easing import ramp
 from mimegen.base.errors import RequestError, near_misses
-from mimegen.base.files import file_hash
+from mimegen.base.files import content_key, file_hash
 from mimegen.faces.capture import Captured, read_captured
-from mimegen.faces.words import ACTION_UNIT, Emotion, Values, emotions, in_units, known_word, words
+from mimegen.faces.speech import Speech, giving_way, pace_of, slowest, speech_of, spoken
+from mimegen.faces.words import (
+    ACTION_UNIT,
+    Emotion,
+    Values,
+    emotions,
+    in_units,
+    known_word,
+    summed,
+    words,
+)
 from mimegen.motion.quaternions import FloatArray
 
 # An emotion begins so late, and stays to the end of clips shorter than it takes with so much rest.
@@ -22,20 +33,25 @@ RESTS_S = 0.6
 STRENGTH_SD = 0.06
 FLICKER = 0.05
 FLICKER_HZ = 0.45
+# Of a head's turn to the left, up and tilted: up.
+UP = np.array([0.0, 1.0, 0.0])
+NOTHING: Values = MappingProxyType({})
 # A captured face that ends before the clip leaves in so long.
 LEAVES_S = 0.4
 
 
 @dataclass(frozen=True)
 class FaceOverlay:
-    """An emotion of some intensity, or a captured face, of the first performer."""
+    """An emotion of some intensity, a captured face or a text, of the first performer."""
 
     emotion: str | None = None
     intensity: float = 1.0
     file: Path | None = None
+    say: str | None = None
 
     def __post_init__(self) -> None:
-        """Refuse an unknown emotion with RequestError."""
+        """Refuse an unknown emotion, and a text that cannot be spoken, with RequestError."""
+        assert self.say is None or self.speech
         if self.emotion is not None and self.emotion not in emotions():
             raise RequestError(f"--emotion: no emotion '{self.emotion}'"
                                f"{near_misses(self.emotion, emotions())}")
@@ -45,12 +61,28 @@ class FaceOverlay:
         """The captured face. Raises RequestError naming the file where it is none."""
         return None if self.file is None else read_captured(self.file)
 
+    @cached_property
+    def speech(self) -> Speech | None:
+        """What is said. Raises RequestError for a text that cannot be spoken."""
+        try:
+            return None if self.say is None else speech_of(self.say)
+        except ValueError as problem:
+            raise RequestError(f"--say: {problem}") from problem
+
+    @property
+    def lasts(self) -> float | None:
+        """How long it takes by itself, in seconds; None where it is as long as what it is over."""
+        if self.captured is not None:
+            return self.captured.duration
+        return None if self.speech is None else BEGINS_S + slowest(self.speech) + RESTS_S
+
     @property
     def words(self) -> tuple[str, ...]:
         """What tells clips with it from others, in their names."""
         strength = "" if self.intensity == 1 else f"{self.intensity:g}"
         face = () if self.file is None else (f"face{file_hash(self.file)[:6]}",)
-        return (*([] if self.emotion is None else [f"{self.emotion}{strength}"]), *face)
+        said = () if self.say is None else (f"say{content_key(self.say)[:6]}",)
+        return (*([] if self.emotion is None else [f"{self.emotion}{strength}"]), *face, *said)
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -58,16 +90,19 @@ class FaceOverlay:
         source = {} if self.emotion is None else {
             "emotion": self.emotion, "intensity": self.intensity,
             "source": emotions()[self.emotion].source}
+        if self.speech is not None:
+            source |= {"say": self.say, "duration_s": round(self.speech.duration, 3)}
         captured = self.captured
         return source if captured is None or self.file is None else {
             **source, "file": self.file.name, "sha256": file_hash(self.file),
             "fps": round(captured.fps, 3), "duration_s": round(captured.duration, 3)}
 
-    def faces(self, moments: FloatArray, rng: np.random.Generator) -> tuple[dict[str, FloatArray],
-                                                                           FloatArray]:
+    def faces(self, moments: FloatArray, rng: np.random.Generator, cued: Values = NOTHING
+              ) -> tuple[dict[str, FloatArray], FloatArray]:
         """Return values (F,) by word and the head's turn (F, 3) in degrees left, up and tilted.
 
-        ``moments`` (F,) are in seconds; the draws are those of ``rng``.
+        ``moments`` (F,) are in seconds; the draws are those of ``rng``. What is ``cued`` is in the
+        values too.
         """
         values: dict[str, FloatArray] = {}
         head = np.zeros((len(moments), 3))
@@ -80,6 +115,11 @@ class FaceOverlay:
             head = course[:, None] * np.array([recipe.head.left, recipe.head.up, recipe.head.tilt])
         if self.captured is not None:
             values = summed(values, self.captured.at(moments, LEAVES_S))
+        values = summed(cued, values)
+        if self.speech is not None:
+            said = spoken(self.speech, (moments - BEGINS_S) * pace_of(rng), rng)
+            values = summed(giving_way(values, said.speaking), said.values)
+            head = head + said.nod[:, None] * UP
         return values, head
 
 
@@ -107,10 +147,3 @@ def uneven(values: Values, asymmetry: float, rng: np.random.Generator) -> dict[s
         else:
             made = summed(made, {known_word(word): value})
     return made
-
-
-def summed(first: Values, second: Values) -> dict[str, FloatArray]:
-    """Return the sums of values by word."""
-    return {**first, **{word: first.get(word, 0.0) + value for word, value in second.items()}}
-
-

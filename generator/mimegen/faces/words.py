@@ -224,6 +224,11 @@ def _sum(units: Mapping[str, Mapping[Sided, float]],
     return total
 
 
+def summed(first: Values, second: Values) -> dict[str, FloatArray]:
+    """Return the sums of values by word."""
+    return {**first, **{word: first.get(word, 0.0) + value for word, value in second.items()}}
+
+
 def shaped(values: Values, frames: int) -> dict[Sided, FloatArray]:
     """Return units (F,) by name and side, and lids, of words' values (F,); no sum is impossible."""
     total = {(unit, side): np.zeros(frames) for unit in (*units_file().units, CLOSED)

@@ -57,4 +57,5 @@ def _neutral() -> Action:
         id=NEUTRAL, name="a neutral face", labels=("a neutral face",), aliases=("no expression",),
         aligned_background=ALIGNED, misaligned_background=MISALIGNED,
         semantic_group="neutral face", licence=LICENCE, author="mimegen",
-        recognised_by="The face is at rest; it plays the captured face of --face.")
+        recognised_by="The face is at rest; it plays the captured face of --face, or speaks the"
+                      " text of --say.")

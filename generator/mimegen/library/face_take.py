@@ -17,7 +17,7 @@ FACE = "face"
 
 @dataclass(frozen=True, kw_only=True)
 class FaceTake(ScoreTake):
-    """An emotion, in ``overlay``; a captured face there makes the take as long as it is."""
+    """An emotion, in ``overlay``; a captured face or a text there may make the take longer."""
 
     emotion: str | None = None
 
@@ -31,18 +31,17 @@ class FaceTake(ScoreTake):
     def version(self) -> tuple[str, ...]:
         """The seed, the style that was asked for, and what was altered or laid over the face."""
         own = () if self.emotion is None else FaceOverlay(self.emotion).words
-        words = self.altered_words[:-1] if own and self.altered_words[-1:] == own else (
-            self.altered_words)
+        words = (word for word in self.altered_words if word not in own)
         return (f"seed{self.seed}", *filter(None, [self.style]), *words)
 
     @cached_property
     def score(self) -> Score:
         """What the body does, as long as the face takes."""
         written = read_score_once(self.file)
-        captured = None if self.overlay is None else self.overlay.captured
-        if captured is None:
+        lasts = None if self.overlay is None else self.overlay.lasts
+        if lasts is None:
             return written
-        end = round(captured.duration, 3)
+        end = round(lasts, 3)
         last = written.phases[-1].model_copy(update={"at": end})
         return written.model_copy(update={
             "duration": end, "phases": (*written.phases[:-1], last)})

@@ -150,7 +150,14 @@ def altered(take: LibraryTake, tempo: float, mirror: bool, overlay: FaceOverlay 
         raise RequestError(f"--mirror: {take.action}, take {take.name}, depends on left and right"
                            " (vary: of its score) and cannot be mirrored; leave it out")
     assert isinstance(take, ScoreTake | RecordedTake | GaitTake)
-    return replace(take, tempo=tempo, mirror=mirror, overlay=overlay or take.overlay)
+    return replace(take, tempo=tempo, mirror=mirror, overlay=_over(take.overlay, overlay))
+
+
+def _over(own: FaceOverlay | None, asked: FaceOverlay | None) -> FaceOverlay | None:
+    """Return the overlay that was asked for, with the take's own emotion where it has none."""
+    if own is None or asked is None or asked.emotion is not None:
+        return asked or own
+    return replace(asked, emotion=own.emotion, intensity=own.intensity)
 
 
 @dataclass(frozen=True)

@@ -215,7 +215,7 @@ def _named_plan(sources: Sources, declared: Declared, rows: Sequence[Row],
 
 
 def _face_of(sources: Sources, declared: Declared) -> FaceOverlay | None:
-    """Return the emotion or captured face that rows say was laid over the first performer's.
+    """Return the emotion, captured face or text that rows say was laid over the first performer's.
 
     Raises RequestError where there is none such any more, or the recording is not given.
     """
@@ -223,7 +223,8 @@ def _face_of(sources: Sources, declared: Declared) -> FaceOverlay | None:
         return None
     content = json.loads(declared.face)
     file = sources.file(content.get("sha256"), f"its captured face {content.get('file')}")
-    return FaceOverlay(content.get("emotion"), float(content.get("intensity", 1.0)), file)
+    return FaceOverlay(content.get("emotion"), float(content.get("intensity", 1.0)), file,
+                       content.get("say"))
 
 
 def _look_of(declared: Declared) -> CameraLook | None:

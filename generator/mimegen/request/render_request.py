@@ -188,6 +188,9 @@ class RenderRequest(BaseModel):
         None, Heading.TAKES,
         "Captured face that the first performer's face plays: a CSV of Live Link Face, or a JSON"
         " of BEAT.", "FILE")
+    say: str | None = asked(
+        None, Heading.TAKES,
+        "Text in English that the first performer's mouth speaks, without sound.", "TEXT")
     frequency: Frequencies = asked(
         None, Heading.TAKES,
         "Number of times that a cue's movement is repeated.  [default: as written]", "N[,N]")
@@ -256,6 +259,8 @@ class RenderRequest(BaseModel):
             _refuse_beside_permutations(given)
         if len(sources) > 1:
             raise ValueError(f"{' and '.join(map(option, sources))} are mutually exclusive")
+        if self.say is not None and self.face is not None:
+            raise ValueError("--say and --face are mutually exclusive; both move the mouth")
         if self.emotion is not None:
             given = given - {"intensity"}
         for name in (name for name in _NEEDS if name in given):

@@ -88,13 +88,15 @@ def _manners(file: Path, request: RenderRequest) -> list[CueManner]:
 def overlays_of(request: RenderRequest) -> list[FaceOverlay | None]:
     """Return the overlays that were asked for on faces; one that is None where there is none.
 
-    Raises RequestError for an unknown emotion, and for a file that is no captured face.
+    Raises RequestError for an unknown emotion, a file that is no captured face, and a text that
+    cannot be spoken.
     """
     if request.emotion is None:
-        return [None] if request.face is None else [_checked(FaceOverlay(file=request.face))]
+        beside = FaceOverlay(file=request.face, say=request.say)
+        return [None] if beside == FaceOverlay() else [_checked(beside)]
     names = [*emotions()] if request.emotion.strip() == "all" else [
         name.strip() for name in request.emotion.split(",")]
-    return [_checked(FaceOverlay(name, size, request.face))
+    return [_checked(FaceOverlay(name, size, request.face, request.say))
             for name, size in product(names, request.intensity or [1.0])]
 
 

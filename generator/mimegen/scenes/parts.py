@@ -142,7 +142,8 @@ def _within(keys: Sequence[tuple[float, Key]], first: float, last: float
 
     It stops at both ends: what went on through them would swing far out before a long rest.
     """
-    before = [key for moment, key in keys if moment <= first + 1e-6]
+    before = [key if moment >= first - 1e-6 else key.held() for moment, key in keys
+              if moment <= first + 1e-6]
     inside = [(moment - first, key) for moment, key in keys
               if first + 1e-6 < moment <= last + 1e-6]
     found = [(0.0, before[-1]), *inside]

@@ -79,6 +79,8 @@ class Play:
             self._rest(actor, begin)
         {"do": self._act, "walk": self._walk, "face": self._face, "wait": self._wait}[step.verb](
             who, step, begin)
+        if step.say is not None:
+            self.sheets[who].say(begin, step.say, step.line)
 
     # Actions
 
@@ -282,7 +284,7 @@ class Play:
         return complete(GazeKey(to=Place("partner_eyes", (0.0, 0.0, 0.0))))
 
 def _first(keys: Mapping[str, Sequence[tuple[float, Key]]]) -> Tracks:
-    return {track: found[0][1] for track, found in keys.items()}
+    return {track: found[0][1].held() for track, found in keys.items()}
 
 
 def _renamed(key: Key, names: Mapping[str, str]) -> Key:

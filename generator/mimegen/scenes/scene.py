@@ -11,7 +11,7 @@ from mimegen.base.vectors import MIME_AZIMUTH_DEG
 from mimegen.base.yaml_file import Strict, YamlFile
 from mimegen.choreography.happenings import Words
 from mimegen.choreography.places import Place
-from mimegen.choreography.score import Centimetres, Degrees, HandKey, Seconds, Variety
+from mimegen.choreography.score import Centimetres, Degrees, HandKey, Seconds, Speakable, Variety
 from mimegen.manifest.timeline import Hand
 from mimegen.scenes.spots import Spot
 
@@ -21,7 +21,7 @@ MARKS_APART_CM = 12.0
 PEOPLE_APART_CM = 30.0
 PERFORMERS = 2
 # What may be said of a step, by its verb.
-WHEN = {"id", "at", "after", "during", "pause", "look", "does", "line"}
+WHEN = {"id", "at", "after", "during", "pause", "look", "say", "does", "line"}
 SAID = {
     "do": WHEN | {"take", "start", "end", "legs", "style", "intensity", "times", "stance", "takes",
                   "leaves", "gives", "uses", "hand"},
@@ -59,7 +59,7 @@ class Step(Strict):
     ``from`` to ``to`` may be used, and not the legs with ``legs: false``; ``times`` is how often
     it does what it repeats. ``join`` is the other's step with an action of two. It begins once the
     step before is done, or ``at`` a second of the scene, ``after`` another step's end or ``during``
-    it, after a ``pause``.
+    it, after a ``pause``. With a text to ``say`` it lasts at least until that is said.
     """
 
     id: Name | None = None
@@ -81,6 +81,7 @@ class Step(Strict):
     times: int | None = Field(default=None, ge=1, le=20)
     stance: str | None = None
     look: str | None = None
+    say: Speakable | None = None
     does: Words | None = None
     takes: str | None = None
     leaves: str | None = None

@@ -6,7 +6,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from mimegen.choreography.score import FootKey, Key, Phase, Prop, WalkKey
+from mimegen.choreography.score import FaceKey, FootKey, Key, Phase, Prop, WalkKey
+from mimegen.faces.speech import slowest, speech_of
 from mimegen.motion.quaternions import FloatArray
 from mimegen.scenes.postures import Tracks, posture
 from mimegen.scenes.spots import Spot
@@ -38,7 +39,14 @@ class KeySheet:
         """Let tracks arrive at their keys at a moment, in seconds."""
         self._keys[round(1000 * moment)] |= keys
         self._lines.setdefault(round(1000 * moment), line)
-        self.now |= {track: key for track, key in keys.items() if track in posture("standing")}
+        self.now |= {track: key.held() for track, key in keys.items()
+                     if track in posture("standing")}
+
+    def say(self, moment: float, text: str, line: int = 0) -> None:
+        """Say a text from a moment on; nothing else is begun before it is said."""
+        key = self._keys[round(1000 * moment)].get("face", FaceKey())
+        self.put(moment, {"face": key.model_copy(update={"say": text})}, line)
+        self.free = max(self.free, moment + slowest(speech_of(text)))
 
     def go(self, since: float, arrives: float, there: Spot, how: Mapping[str, Any],
            line: int = 0) -> None:

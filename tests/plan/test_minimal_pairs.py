@@ -3,9 +3,13 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from mimegen.base.arrays import FloatArray
 from mimegen.base.errors import RequestError
+from mimegen.library.score_take import ScoreTake
+from mimegen.library.take import LibraryTake
 from mimegen.manifest.timeline import Interval
 from mimegen.plan.permute.declaration import Declaration, read_spec
 from mimegen.plan.permute.good_takes import GoodTakes
@@ -23,9 +27,10 @@ CHANGES = {
     "background": {"background", "background_kind"}, "performer": {"character"},
     "angle": {"azimuth"}, "hand": {"mirror"}, "agent": {"character", "partner"},
     "emotion": {"emotion"}, "order": {"action", "take", "motion_sha256", "then"},
+    "target": {"take", "motion_sha256"},
 }
 # Actions that suit a factor, where ACTIONS do not.
-SUITED = {"repetitions": "cues", "order": "wave,clap,sneeze,squat_down",
+SUITED = {"repetitions": "cues", "order": "wave,clap,sneeze,squat_down", "target": "directed",
           "agent": "push_other,hand_over,shake_hands"}
 
 
@@ -115,6 +120,29 @@ def test_another_file_than_the_declared_second_one_is_refused(tmp_path: Path) ->
     spec.write_text(json.dumps(half) + "\n")
     with pytest.raises(RequestError, match="differs from the declared file"):
         permuted_plan(CATALOGUE, read_spec(spec), "cpu")
+
+
+@pytest.mark.slow
+def test_the_halves_of_a_target_pair_reach_in_opposite_directions() -> None:
+    made = drawn("target", 8, actions="point_to,reach_to")
+    for first, second in zip(made[::2], made[1::2], strict=True):
+        axis = {"left": 0, "up": 2}[first.take]
+        one, other = (_reach(take_of(CATALOGUE, half))[axis] for half in (first, second))
+        assert one - other > 0.5, (first.action, first.take, first.seed)
+    assert {one.take for one in made} == {"left", "right", "up", "down"}
+
+
+def _reach(take: LibraryTake) -> FloatArray:
+    """Where the right hand goes: to the person's left, ahead, up, in metres, late in the step."""
+    assert isinstance(take, ScoreTake)
+    motion = take.sources(30)[0][0]
+    hand = motion.global_pose.positions[:, motion.skeleton.names.index("RightHand")]
+    step = next(one for one in take.timeline if one.kind == "step")
+    moved = hand[round((0.3 * step.start_s + 0.7 * step.end_s) * 30)] - hand[0]
+    # The azimuth of the front is 0 along -Y and 90 along +X; left is a quarter turn on.
+    turn = np.radians(take.front_deg)
+    left, ahead = (np.array([np.sin(a), -np.cos(a), 0]) for a in (turn + np.pi / 2, turn))
+    return np.array([moved @ left, moved @ ahead, moved[2]])
 
 
 def test_one_hand_leads_where_it_does_nearly_everything() -> None:

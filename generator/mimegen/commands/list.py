@@ -85,6 +85,11 @@ def _cues(catalogue: Catalogue) -> Listing:
             for entry in catalogue.cues.values() if entry.action.cue]
 
 
+def _directed(catalogue: Catalogue) -> Listing:
+    return [{"id": name, "labels": list(entry.action.labels), "takes": list(entry.takes)}
+            for name, entry in catalogue.directed.items()]
+
+
 def _hands(catalogue: Catalogue) -> Listing:
     return [{"id": name, "labels": list(entry.action.labels), "takes": list(entry.takes),
              "group": entry.action.semantic_group}
@@ -180,6 +185,8 @@ KINDS: dict[str, Kind] = {
     "sets": Kind("Sets of actions that others publish, for --action set:NAME.", _sets),
     "groups": Kind("Semantic groups and their actions.", _groups),
     "cues": Kind("Nonverbal cues, for --action.", _cues),
+    "directed": Kind("Gestures with a take for each direction, for --action and --take.",
+                     _directed),
     "hands": Kind("Actions of hands alone, letters and hand shapes, for --action.", _hands),
     "emotions": Kind("Emotions of faces, for --emotion and the face track of scores.", _emotions),
     "action-units": Kind("Action units of faces (FACS), for the face track of scores.", _units),

@@ -15,8 +15,8 @@ from mimegen.plan.permute.pairs import FACTORS, Factor, pairs_of, parse_factors
 from mimegen.request.sources import entries_of
 
 MOST_PAIRS = 100_000
-# Only cues are counted by their repetitions.
-COUNTED = "repetitions"
+# What 'all' actions are for factors that no action of mocap/ suits.
+ALL_OF = {"repetitions": "cues", "target": "directed"}
 
 
 @click.command("pairs")
@@ -27,9 +27,9 @@ COUNTED = "repetitions"
               type=click.IntRange(1, MOST_PAIRS), help="Number of pairs of each factor.")
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(0),
               help="Random seed. The first pairs of a seed do not depend on --count.")
-@click.option("--actions", default="all", show_default=True, metavar="A[,B]|cues|all",
+@click.option("--actions", default="all", show_default=True, metavar="A[,B]|cues|directed|all",
               help="Actions to sample, by id, label or alias. 'all' takes cues for"
-                   " --factors repetitions.")
+                   " --factors repetitions, and gestures of all directions for target.")
 @click.option("--fix", "fixes", multiple=True, metavar="AXIS=VALUE",
               help="Keep an axis of mimegen permute at one value, as in config=draft; repeat for"
                    " more axes.")
@@ -63,6 +63,6 @@ def pairs_command(factors: str, count: int, seed: int, actions: str, fixes: tupl
 
 
 def _entries(catalogue: Catalogue, actions: str, factor: Factor) -> list[Entry]:
-    if actions.strip() == "all" and factor.name == COUNTED:
-        return entries_of(catalogue, "cues")
+    if actions.strip() == "all":
+        return entries_of(catalogue, ALL_OF.get(factor.name, "all"))
     return entries_of(catalogue, actions)

@@ -52,6 +52,8 @@ from mimegen.retarget.transfer import retarget_scene
 from mimegen.shots.camera import Camera
 from mimegen.shots.config import read_config
 
+# Where the library keeps scores, each in the folder of its action.
+FOLDERS = ("mocap", "cues", "directed")
 CAPSULES = "capsules"
 PREVIEW_FPS = 30.0
 # Of a preview's video, in pixels, and how many letters a line of it has.
@@ -202,7 +204,8 @@ def lint_command(files: tuple[Path, ...], seed: int, style: str | None, stance: 
 def format_command(files: tuple[Path, ...], check: bool, libraries: tuple[Path, ...]) -> int:
     """Wrap the long lines of scores, by default of all scores; comments are kept."""
     changed = 0
-    for file in files or (*data_files("mocap/*/*.score.yaml"), *data_files("cues/*/*.score.yaml")):
+    for file in files or [file for kind in FOLDERS
+                          for file in data_files(f"{kind}/*/*.score.yaml")]:
         text = text_of(file)
         laid_out = formatted(text, str(file))
         if laid_out != text:

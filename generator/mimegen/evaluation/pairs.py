@@ -29,12 +29,13 @@ from mimegen.manifest.timeline import role_of
 
 # Factors whose halves have different answers; of all others the action is asked for.
 ANY_OTHER = "*"
-CONTRASTED = ("action", "order", "speed", "style", "repetitions", "fault", "hand",
+CONTRASTED = ("action", "order", "target", "speed", "style", "repetitions", "fault", "hand",
               "agent", "emotion")
 # Those whose options are the labels of the halves.
 LABELLED = ("action", "order")
-# In a prompt, what one of two people does.
+# In a prompt, what one of two people does, and what the clip shows.
 STEP = "{step}"
+LABEL = "{label}"
 
 
 class PairWording(Strict):
@@ -113,7 +114,7 @@ def _contrasted(pair: Sequence[tuple[Row, PairFacts]], known: dict[str, KnownAct
              for row, half in pair]
     order = [int(place) for place in generator(seed, "pairs", pair[0][1].id).permutation(2)]
     options = [texts[place] for place in order]
-    prompt = filled(wording.prompt(factor).replace(STEP, _step(pair[0][0])), options)
+    prompt = filled(_named(wording.prompt(factor), pair[0][0]), options)
     made = []
     for place, (row, half) in enumerate(pair):
         labels = row.labels if factor in LABELLED else [texts[place]]
@@ -128,6 +129,12 @@ def _contrasted(pair: Sequence[tuple[Row, PairFacts]], known: dict[str, KnownAct
             distractors=[{"text": texts[1 - place], "action": "", "origin": "pair"}],
             versions=versions(wording.about)))
     return made
+
+
+def _named(prompt: str, row: Row) -> str:
+    """Return a prompt that names what a clip of the pair shows, where it asks for more than that.
+    """
+    return prompt.replace(STEP, _step(row)).replace(LABEL, row.labels[0])
 
 
 def _step(row: Row) -> str:

@@ -1,4 +1,4 @@
-"""What rigs/, mocap/, cues/, scenes/, backgrounds/ and render_configs/ offer, and users' own."""
+"""What rigs/, mocap/, cues/, directed/, scenes/ and so on offer, and users' own."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -67,6 +67,11 @@ class Catalogue:
         return self._entries("cues")
 
     @cached_property
+    def directed(self) -> dict[str, Entry]:
+        """Gestures by id, sorted, each with a take for every direction: asked for by themselves."""
+        return self._entries("directed")
+
+    @cached_property
     def hands(self) -> dict[str, Entry]:
         """Actions of hands alone, letters and hand shapes by id, sorted: asked for by themselves.
 
@@ -82,7 +87,8 @@ class Catalogue:
     @cached_property
     def all_entries(self) -> dict[str, Entry]:
         """All that can be asked for as an action, by id, sorted; of namesakes the action."""
-        return dict(sorted((self.emotions | self.hands | self.cues | self.actions).items()))
+        return dict(sorted((self.directed | self.emotions | self.hands | self.cues
+                            | self.actions).items()))
 
     def _entries(self, kind: str) -> dict[str, Entry]:
         """Return actions by id, sorted.
@@ -180,7 +186,8 @@ class Catalogue:
         return names_of_actions([entry.action for entry in self.actions.values()],
                                 [entry.action for entry in self.cues.values()],
                                 [entry.action for entry in self.hands.values()],
-                                [entry.action for entry in self.emotions.values()])
+                                [entry.action for entry in self.emotions.values()],
+                                [entry.action for entry in self.directed.values()])
 
     @cached_property
     def _names_in_sets(self) -> dict[str, tuple[NamedAction, ...]]:

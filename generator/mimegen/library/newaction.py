@@ -26,7 +26,7 @@ def write_action(catalogue: Catalogue, library: Path, name: str, like: Sequence[
     for a name that is none, or is taken.
     """
     ident = _id_of(name)
-    if ident in catalogue.actions or ident in catalogue.cues:
+    if {ident} & {*catalogue.actions, *catalogue.cues, *catalogue.directed}:
         raise RequestError(f"{name}: there is an action {ident} already; choose another name")
     folder = library / "mocap" / ident
     if folder.exists():

@@ -51,7 +51,7 @@ def _scene_takes(catalogue: Catalogue, scenes: str, request: RenderRequest) -> S
 
 
 def entries_of(catalogue: Catalogue, actions: str) -> list[Entry]:
-    """Return the actions that ``A,B``, ``all``, ``cues`` or ``set:NAME`` says.
+    """Return the actions that ``A,B``, ``all``, ``cues``, ``directed`` or ``set:NAME`` says.
 
     Those that are ambiguous are asked for by name alone. Raises RequestError for others, and for a
     set of which there is no action.
@@ -60,6 +60,8 @@ def entries_of(catalogue: Catalogue, actions: str) -> list[Entry]:
         return list(catalogue.recognisable.values())
     if actions.strip() == "cues":
         return list(catalogue.cues.values())
+    if actions.strip() == "directed":
+        return list(catalogue.directed.values())
     return [entry for name in actions.split(",") for entry in _entries(catalogue, name.strip())]
 
 

@@ -47,6 +47,8 @@ BASIC_EMOTIONS = ("anger", "contempt", "disgust", "fear", "happiness", "sadness"
 ONE_HANDED = 0.75
 # Two people whom a question can name.
 AGENTS = ("man", "woman")
+# Names of takes that show one gesture in opposite directions; left and right are the person's own.
+DIRECTIONS = (("left", "right"), ("up", "down"))
 BLANK = "blank"
 # A pair is drawn again where one half has a flaw, so often at most.
 MOST_TRIED = 60
@@ -176,6 +178,16 @@ def _order(drawing: PairDrawing, base: Declaration, attempt: int) -> Halves | No
             (f"{after.action}, {own.action}", {**place, **after.model_dump(), "then": own}))
 
 
+def _target(drawing: PairDrawing, base: Declaration, attempt: int) -> Halves | None:
+    """The gesture in a direction, and in the opposite one: takes that are named so."""
+    files = drawing.catalogue.action(base.action).takes
+    pair = next(pair for pair in DIRECTIONS if base.take in pair)
+    if not files.keys() >= {*pair}:
+        return None
+    return tuple(  # type: ignore[return-value]
+        (name, {"take": name, "motion_sha256": file_hash(files[name])}) for name in pair)
+
+
 def _unlike(one: LibraryTake, other: LibraryTake) -> bool:
     """Return whether two takes show different actions of different groups."""
     same_group = one.semantic_group is not None and one.semantic_group == other.semantic_group
@@ -282,6 +294,10 @@ def _scored(take: LibraryTake) -> bool:
     return isinstance(take, ScoreTake)
 
 
+def _has_direction(take: LibraryTake) -> bool:
+    return isinstance(take, ScoreTake) and any(take.name in pair for pair in DIRECTIONS)
+
+
 def _may_follow(take: LibraryTake) -> bool:
     """Return whether another action can come before or after a take, by the same person."""
     return (isinstance(take, ScoreTake) and not isinstance(take, FaceTake | HandTake)
@@ -299,6 +315,8 @@ FACTORS = {factor.name: factor for factor in (
     Factor("action", "another action by the same person, from the same side", _any, _action),
     Factor("order", "two actions by one person, in either order; short ones without walking only",
            _may_follow, _order),
+    Factor("target", "a gesture to the left and to the right, or up and down; gestures of"
+           " 'mimegen list directed' only", _has_direction, _target),
     Factor("speed", f"played {SLOW:g} and {FAST:g} times as fast", _any, _speed),
     Factor("style", "performed in opposite styles; choreographed takes only", _scored, _style),
     Factor("repetitions", f"a cue's movement made {FEW_TIMES} and {MANY_TIMES} times; cues only",

@@ -10,7 +10,7 @@ import numpy as np
 from mimegen.base.errors import RequestError
 from mimegen.base.names import words
 from mimegen.motion import Motion, quaternions
-from mimegen.motion.trimming import segments, trim_bounds
+from mimegen.motion.trimming import bounds_and_segments
 from mimegen.readers import (
     WITH_STACKS,
     Points,
@@ -104,11 +104,11 @@ def _frames(path: Path, kind: str, system: str, held: Outline) -> dict[str, Any]
 
 def _performance(motion: Motion, roles: Mapping[str, str]) -> dict[str, Any]:
     """Return where the performance is: what --trim auto keeps, and the parts between rests."""
-    whole = trim_bounds(motion, roles)
+    whole, parts = bounds_and_segments(motion, roles)
     return {
         "trim": {"first_frame": whole.first, "last_frame": whole.last,
                  "reasons": list(whole.reasons)},
-        "segments": [[span.first, span.last] for span in segments(motion, roles)],
+        "segments": [[span.first, span.last] for span in parts],
     }
 
 

@@ -61,6 +61,11 @@ class Motion:
         """The global pose where somebody has asked for it before, else None."""
         return self.__dict__.get("global_pose")
 
+    def with_pose(self, pose: GlobalPose) -> "Motion":
+        """Return the motion with its global pose, where that is known without kinematics."""
+        self.__dict__["global_pose"] = pose
+        return self
+
     @cached_property
     def global_pose(self) -> GlobalPose:
         """Forward kinematics for all frames at once."""

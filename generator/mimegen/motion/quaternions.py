@@ -180,7 +180,9 @@ def without_flips(quaternions: ArrayLike) -> FloatArray:
     q = np.asarray(quaternions, float)
     if len(q) < 2:
         return q.copy()
-    turned = np.sum(q[1:] * q[:-1], axis=-1) < 0
+    turned = sum(q[1:, ..., part] * q[:-1, ..., part] for part in range(4)) < 0
+    if not np.any(turned):
+        return q.copy()
     signs = np.cumprod(np.where(turned, -1.0, 1.0), axis=0)
     return np.concatenate([q[:1], q[1:] * signs[..., None]], axis=0)
 

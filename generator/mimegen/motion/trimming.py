@@ -66,8 +66,11 @@ def trim_bounds(motion: Motion, roles: Mapping[str, str]) -> Span:
     ``motion`` is in the house's convention, ``roles`` map roles to joints. A take that holds
     nothing but rest is kept whole.
     """
-    still, posed = _still(motion, roles), _t_pose(motion, roles)
-    down = _arms_down(motion, roles)
+    return _bounds(motion, roles, _still(motion, roles))
+
+
+def _bounds(motion: Motion, roles: Mapping[str, str], still: BoolArray) -> Span:
+    posed, down = _t_pose(motion, roles), _arms_down(motion, roles)
     first, at_start = _start(still, posed, down, motion.fps)
     cut, at_end = _start(still[::-1], posed[::-1], down[::-1], motion.fps)
     last = motion.frames - 1 - cut
@@ -82,15 +85,20 @@ def segments(motion: Motion, roles: Mapping[str, str]) -> list[Span]:
 
     Every segment keeps a moment of the rests around it; none is shorter than a second.
     """
-    whole = trim_bounds(motion, roles)
+    return bounds_and_segments(motion, roles)[1]
+
+
+def bounds_and_segments(motion: Motion, roles: Mapping[str, str]) -> tuple[Span, list[Span]]:
+    """Return what ``trim_bounds`` and ``segments`` do, in less time than both."""
     still = _still(motion, roles)
+    whole = _bounds(motion, roles, still)
     moving = ~_runs(still, round(LIMITS.rest_s * motion.fps))
     moving[: whole.first] = moving[whole.last + 1 :] = False
     lead = round(LIMITS.lead_s * motion.fps)
     found = [Span(max(whole.first, start - lead), min(whole.last, end - 1 + lead))
              for start, end in spans(moving)
              if (end - start) / motion.fps >= LIMITS.least_segment_s]
-    return found or [whole]
+    return whole, found or [whole]
 
 
 def _places(motion: Motion, roles: Mapping[str, str], parts: tuple[str, ...]) -> FloatArray:

@@ -12,6 +12,7 @@ from mimegen.base.vectors import unit
 from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.contacts import resting_level
 from mimegen.motion.editing import moved, trimmed
+from mimegen.motion.motion import GlobalPose
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.dropouts import without_dropouts
 from mimegen.readers.names import SIDES, system_of
@@ -83,7 +84,7 @@ def in_house_convention(path: Path, motion: Motion, kind: str, notes: tuple[str,
     motion = _turned(motion, scale, np.eye(3) if rest_turn is None else rest_turn, _upright(up))
     motion, twisted = _with_pelvis_under_shoulders(motion, roles)
     heading = heading_deg(motion, roles.joints)
-    motion = moved(motion, np.zeros(3), -heading)
+    motion = _moved(motion, np.zeros(3), -heading)
     motion, origin = _on_the_ground(motion, roles)
     motion, floating = _held_down(motion)
     unit = scale * (stated.unit if stated else 1.0)
@@ -145,8 +146,9 @@ def _without_calibration_frame(motion: Motion) -> tuple[Motion, tuple[str, ...]]
     """Drop a first frame that holds the rest pose and from which the motion leaps away."""
     if motion.frames < 4:
         return motion, ()
-    leaps = np.linalg.norm(np.diff(motion.global_pose.positions[:4], axis=0), axis=2).mean(axis=1)
-    size = np.ptp(motion.global_pose.positions[0], axis=0).max()
+    places = trimmed(motion, 0, 3).global_pose.positions
+    leaps = np.linalg.norm(np.diff(places, axis=0), axis=2).mean(axis=1)
+    size = np.ptp(places[0], axis=0).max()
     if leaps[0] < 0.03 * size or leaps[0] < 8 * leaps[1:].max():
         return motion, ()
     note = "the first frame is a calibration pose: dropped"
@@ -296,11 +298,24 @@ def _turned(motion: Motion, unit: float, rest: FloatArray, world: FloatArray) ->
     turned = Skeleton(skeleton.names, skeleton.parents, heads + lift, tails + lift)
     before = quaternions.from_matrices(world)
     after = quaternions.conjugate(quaternions.from_matrices(rest))
-    rotations = quaternions.multiply(quaternions.multiply(before, motion.global_pose.rotations),
-                                     after)
-    return Motion.from_global_rotations(turned, motion.fps,
-                                        motion.root_positions @ world.T * unit,
-                                        quaternions.without_flips(rotations))
+    pose = motion.global_pose
+    rotations = quaternions.without_flips(
+        quaternions.multiply(quaternions.multiply(before, pose.rotations), after))
+    # Forward kinematics would find the same pose again.
+    return Motion.from_global_rotations(
+        turned, motion.fps, motion.root_positions @ world.T * unit, rotations).with_pose(
+        GlobalPose(pose.positions @ world.T * unit, rotations))
+
+
+def _moved(motion: Motion, shift: FloatArray, turn_deg: float) -> Motion:
+    """Return what ``moved`` does; a pose that is known is moved too, and not found anew."""
+    whole, known = moved(motion, shift, turn_deg), motion.known_pose
+    if known is None:
+        return whole
+    turn = quaternions.from_rotation_vectors([0.0, 0.0, np.radians(turn_deg)])
+    places, turns = known.positions + shift, known.rotations
+    return whole.with_pose(GlobalPose(places, turns) if turn_deg == 0 else GlobalPose(
+        quaternions.rotate(turn, places), quaternions.multiply(turn, turns)))
 
 
 def _across(motion: Motion, roles: Mapping[str, str], part: str) -> FloatArray:
@@ -352,7 +367,7 @@ def _on_the_ground(motion: Motion, roles: Roles) -> tuple[Motion, tuple[float, f
     if ground - lowest > BELOW_FEET * tall:
         ground = lowest - SOLE_TO_ANKLE * tall
     start = motion.root_positions[0] * np.array([1.0, 1.0, 0.0]) + [0.0, 0.0, ground]
-    return moved(motion, -start, 0.0), (float(start[0]), float(start[1]))
+    return _moved(motion, -start, 0.0), (float(start[0]), float(start[1]))
 
 
 def _held_down(motion: Motion) -> tuple[Motion, tuple[str, ...]]:

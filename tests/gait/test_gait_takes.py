@@ -30,7 +30,7 @@ def gait(action, seed=0, **asked):
 @pytest.mark.parametrize("name", sorted(manners()))
 def test_every_manner_is_an_action(name):
     take = gait(name)
-    assert take.said.manner == name
+    assert take.gait_file.manner == name
     [(motion, roles)] = take.sources(30.0)
     assert motion.frames > 30 and roles is None
 

@@ -27,10 +27,10 @@ def kept_yaml(text: str) -> tuple[Any, ItemLines] | None:
 def keep_yaml(text: str, content: Any, lines: ItemLines) -> None:
     """Keep what a text holds, where JSON can hold it."""
     try:
-        told = json.dumps(content)
+        text = json.dumps(content)
     except (TypeError, ValueError):
         return
-    if _same(json.loads(told), content):
+    if _same(json.loads(text), content):
         keep(KIND, _key(text), [content, lines])
 
 

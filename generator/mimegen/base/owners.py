@@ -16,7 +16,7 @@ LONGEST_NAME = 80
 _DIGITS = 8
 _OWNED = re.compile(r"\.(?P<name>.*)\.(?P<host>[A-Za-z0-9-]+)\.(?P<pid>[1-9][0-9]*)"
                     r"\.[0-9a-f]+\.part", re.DOTALL)
-_SEALED = re.compile(rf"(?P<told>.*)(?P<seal>[0-9a-f]{{{_DIGITS}}})\.part", re.DOTALL)
+_SEALED = re.compile(rf"(?P<name>.*)(?P<seal>[0-9a-f]{{{_DIGITS}}})\.part", re.DOTALL)
 
 
 def unfinished_name(name: str) -> str:
@@ -30,7 +30,7 @@ def is_unfinished(name: str) -> bool:
     """Whether ``unfinished_name`` gave a file its name, in whatever process."""
     sealed = _SEALED.fullmatch(name)
     return (sealed is not None and _OWNED.fullmatch(name) is not None
-            and sealed["seal"] == _seal(sealed["told"]))
+            and sealed["seal"] == _seal(sealed["name"]))
 
 
 def _seal(text: str) -> str:

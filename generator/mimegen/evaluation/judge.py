@@ -97,7 +97,7 @@ class Judge:
 
             waiting = {key: pool.submit(ask, key, prompt) for key, prompt in missing.items()}
             try:
-                return {key: said.result() for key, said in waiting.items()}
+                return {key: answer.result() for key, answer in waiting.items()}
             except BaseException:
                 pool.shutdown(cancel_futures=True)
                 raise

@@ -31,7 +31,7 @@ class Rating:
 
 
 @dataclass(frozen=True)
-class PeopleSaid:
+class PeopleAnswers:
     """What people said, apart from free answers: ratings, choices, attention checks by rater."""
 
     ratings: tuple[Rating, ...]
@@ -40,7 +40,7 @@ class PeopleSaid:
     raters: tuple[str, ...]
 
 
-def read_people(paths: Sequence[Path], questions: Sequence[Question]) -> PeopleSaid:
+def read_people(paths: Sequence[Path], questions: Sequence[Question]) -> PeopleAnswers:
     """Read the answers of people that files hold beside those of models.
 
     Raises RequestError as ``read_answers``, and for ratings that are no numbers from 0 to 100.
@@ -62,7 +62,7 @@ def read_people(paths: Sequence[Path], questions: Sequence[Question]) -> PeopleS
             ratings += _ratings(where, rater, question, content["ratings"])
         elif question.options and content["output"]:
             choices.append((rater, question.question_id, content["output"]))
-    return PeopleSaid(tuple(ratings), tuple(choices), dict(checks), tuple(sorted(raters)))
+    return PeopleAnswers(tuple(ratings), tuple(choices), dict(checks), tuple(sorted(raters)))
 
 
 def _ratings(where: str, rater: str, question: Question, values: object) -> list[Rating]:
@@ -94,7 +94,7 @@ def read_scores(path: Path) -> dict[str, float]:
     return scores
 
 
-def people_report(answers: PeopleSaid, scores: dict[str, float] | None = None) -> dict[str, Any]:
+def people_report(answers: PeopleAnswers, scores: dict[str, float] | None = None) -> dict[str, Any]:
     """Return JSON content: raters with what speaks against them, agreement, mean opinions."""
     raters = [_rater(name, answers) for name in answers.raters]
     flagged = {one["rater"] for one in raters if one["flags"]}
@@ -106,7 +106,7 @@ def people_report(answers: PeopleSaid, scores: dict[str, float] | None = None) -
                                  scores) for scale in scales}}
 
 
-def _rater(name: str, answers: PeopleSaid) -> dict[str, Any]:
+def _rater(name: str, answers: PeopleAnswers) -> dict[str, Any]:
     values = [one.value for one in answers.ratings if one.rater == name]
     checks = answers.checks.get(name, [])
     equal = equal_share(values)

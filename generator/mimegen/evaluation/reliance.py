@@ -127,11 +127,11 @@ def _background(full: Sequence[ScoredAnswer]) -> Table | None:
 
 def _sentences(table: Table) -> list[str]:
     """Return what the figures mean, in a sentence each."""
-    said = [_MEANINGS[name](table["controls"][name]) for name in _MEANINGS
+    sentences = [_MEANINGS[name](table["controls"][name]) for name in _MEANINGS
             if name in table["controls"]]
     if table["background"]:
-        said.append(_of_background(table["background"]))
-    return said
+        sentences.append(_of_background(table["background"]))
+    return sentences
 
 
 def _of_background(found: Table) -> str:
@@ -154,11 +154,11 @@ def _span(found: Table) -> str:
 
 
 def _sentence(start: str, middle: str) -> Callable[[Table], str]:
-    def said(found: Table) -> str:
+    def sentence(found: Table) -> str:
         return (f"{start} it is right in {found['accuracy']:.1%}, {middle} in {found['full']:.1%}:"
                 f" a difference of {_points(found['difference'])}{_span(found)}.")
 
-    return said
+    return sentence
 
 
 _MEANINGS: dict[str, Callable[[Table], str]] = {

@@ -92,8 +92,8 @@ class WalkerCourse:
         along, places = self._line
         within = np.clip(gone, 0.0, self._whole)
         at = np.stack([np.interp(within, along, places[:, axis]) for axis in range(2)], axis=-1)
-        return self._sign * self.pace.stride * (
-            at + (gone - within)[..., None] * _ahead(self._turned(within)))
+        beyond = (gone - within)[..., None] * _ahead(self._turned(within))
+        return np.asarray(self._sign * self.pace.stride * (at + beyond))
 
     def _turned(self, gone: FloatArray) -> FloatArray:
         """Return the heading (...,) after so many cycles of steady gait."""

@@ -21,7 +21,7 @@ from mimegen.choreography.score import (
     Score,
     Variety,
 )
-from mimegen.hands.table import PALM_TO_CAMERA_DEG, Gesture, Hand, Said, Stop
+from mimegen.hands.table import PALM_TO_CAMERA_DEG, Gesture, Hand, HandClass, Stop
 
 HandName = Literal["left", "right", "both"]
 SIDES = {"left": LEFT, "right": RIGHT}
@@ -74,11 +74,11 @@ def drawn(gesture: Gesture, seed: int, hand: HandName | None) -> Drawn:
     return Drawn(chosen, size, tempo, (out, forward, up))
 
 
-def score_of(gesture: Gesture, said: Said, draw: Drawn, source: Path) -> Score:
+def score_of(gesture: Gesture, hand_class: HandClass, draw: Drawn, source: Path) -> Score:
     """Return the score of a gesture as it was drawn; ``source`` is the table's file."""
     phases = tuple(_phases(gesture, draw))
     score = Score(
-        action=gesture.id, about=said.does, duration=round(phases[-1].at, 3),
+        action=gesture.id, about=hand_class.does, duration=round(phases[-1].at, 3),
         facing=_facing(gesture, draw), phases=phases,
         props={MEETING: Prop(about="where the hands meet")} if _meets(gesture) else {},
         vary=Variety(tempo=0.0, amplitude=0.0, stance=0.6, repeats=0, mirror=False))
@@ -104,12 +104,12 @@ def _facing(gesture: Gesture, draw: Drawn) -> float:
     return gesture.facing if draw.hand == "right" else 2 * MIME_AZIMUTH_DEG - gesture.facing
 
 
-def happenings_of(gesture: Gesture, said: Said, draw: Drawn, score: Score) -> Happenings:
+def happenings_of(gesture: Gesture, hand_class: HandClass, draw: Drawn, score: Score) -> Happenings:
     """Return what happens: the gesture, from when the hand sets off until it rests."""
     start, end = BEFORE_S / draw.tempo, score.phases[-2].at
     hand = None if draw.hand == "both" else draw.hand
     return Happenings(steps=(TimelineStep.model_validate(
-        {"from": round(start, 3), "to": round(end, 3), "does": said.does, "hand": hand}),))
+        {"from": round(start, 3), "to": round(end, 3), "does": hand_class.does, "hand": hand}),))
 
 
 def _phases(gesture: Gesture, draw: Drawn) -> Iterator[Phase]:

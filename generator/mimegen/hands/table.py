@@ -69,7 +69,7 @@ class Hand(Strict):
     thumb: Literal["left", "right"] | None = None
 
 
-class Said(Strict):
+class HandClass(Strict):
     """What the actions of one class share in what is said of them."""
 
     semantic_group: str
@@ -110,7 +110,7 @@ class Gesture(Strict):
 class HandTable(Strict):
     """All takes of all hand actions by action and take, and what their classes say."""
 
-    classes: dict[str, Said]
+    classes: dict[str, HandClass]
     gestures: dict[str, dict[str, Gesture]]
 
 

@@ -70,7 +70,7 @@ class GaitTake(Described):
         return None if style is None else str(style)
 
     @cached_property
-    def said(self) -> GaitFile:
+    def gait_file(self) -> GaitFile:
         """What the file says. Raises RequestError naming file, line and key."""
         return read_yaml_once(self.file, GaitFile)
 
@@ -79,8 +79,8 @@ class GaitTake(Described):
         """Who walks: as the file and the user say, the rest drawn by the seed."""
         asked: dict[str, Any] = {name: value for name, value in self.asked
                                  if name not in OF_THE_WAY}
-        base = Walker(manner=self.said.manner, speed=self.said.speed,
-                      slope_deg=self.said.slope_deg, seed=self.seed)
+        base = Walker(manner=self.gait_file.manner, speed=self.gait_file.speed,
+                      slope_deg=self.gait_file.slope_deg, seed=self.seed)
         return replace(base, **(self._drawn() | asked))
 
     def _drawn(self) -> dict[str, Any]:
@@ -97,14 +97,14 @@ class GaitTake(Described):
     @cached_property
     def way(self) -> Way:
         """The way that is gone."""
-        said = self.said
-        cycles = float(dict(self.asked).get("cycles", said.cycles))
-        way = Way(cycles, said.turn_deg, said.on_spot, said.starts, said.stops)
-        on_stairs = manners()[said.manner].steps is not None
-        if self.seed == 0 or said.on_spot or self.treadmill or on_stairs:
+        gait_file = self.gait_file
+        cycles = float(dict(self.asked).get("cycles", gait_file.cycles))
+        way = Way(cycles, gait_file.turn_deg, gait_file.on_spot, gait_file.starts, gait_file.stops)
+        on_stairs = manners()[gait_file.manner].steps is not None
+        if self.seed == 0 or gait_file.on_spot or self.treadmill or on_stairs:
             return way
         rng = generator(self.seed, self.action, self.name, "way")
-        turned = said.turn_deg * float(rng.uniform(*TURNS)) * float(rng.choice([-1.0, 1.0]))
+        turned = gait_file.turn_deg * float(rng.uniform(*TURNS)) * float(rng.choice([-1.0, 1.0]))
         during = float(rng.uniform(*DURING))
         begins = float(rng.uniform(0.0, 1.0 - during))
         return replace(way, turn_deg=round(turned, 3), turns=(begins, begins + during),
@@ -113,7 +113,7 @@ class GaitTake(Described):
     @property
     def treadmill(self) -> bool:
         """Whether the walker stays where they are."""
-        return bool(dict(self.asked).get("treadmill", self.said.treadmill))
+        return bool(dict(self.asked).get("treadmill", self.gait_file.treadmill))
 
     @property
     def direction_deg(self) -> float:
@@ -135,10 +135,10 @@ class GaitTake(Described):
     @property
     def version(self) -> tuple[str, ...]:
         """The seed and what was asked for."""
-        said = (f"{name}{value:g}" if isinstance(value, float) else
+        words = (f"{name}{value:g}" if isinstance(value, float) else
                 name if value is True else f"no{name}" if value is False else str(value)
                 for name, value in self.asked)
-        return (f"seed{self.seed}", *said, *self.altered_words)
+        return (f"seed{self.seed}", *words, *self.altered_words)
 
     @property
     def words(self) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from functools import cache, cached_property
 from pathlib import Path
 
 from mimegen.choreography.action import Action
-from mimegen.hands.table import Gesture, HandTable, Said, read_table, table_file
+from mimegen.hands.table import Gesture, HandClass, HandTable, read_table, table_file
 from mimegen.library.entry import Entry
 
 LICENCE = "CC0-1.0"
@@ -17,7 +17,7 @@ class HandEntry(Entry):
     """A hand action: its takes by name, and what its class says."""
 
     gestures: Mapping[str, Gesture] | None = None
-    said: Said | None = None
+    hand_class: HandClass | None = None
 
     @property
     def file(self) -> Path:
@@ -29,11 +29,11 @@ class HandEntry(Entry):
         """The table, by the names of the takes that it holds of the action."""
         return dict.fromkeys(self.gestures or (), self.file)
 
-    def gesture(self, name: str | None) -> tuple[Gesture, Said]:
+    def gesture(self, name: str | None) -> tuple[Gesture, HandClass]:
         """Return the named take, or the usual one. Raises RequestError as ``take``."""
         self.take(name)
-        assert self.gestures is not None and self.said is not None, "hand_entries gives both"
-        return self.gestures[name or self.asked or next(iter(self.gestures))], self.said
+        assert self.gestures is not None and self.hand_class is not None, "hand_entries gives both"
+        return self.gestures[name or self.asked or next(iter(self.gestures))], self.hand_class
 
 
 def hand_entries() -> Mapping[str, HandEntry]:
@@ -50,14 +50,14 @@ def _entries(file: Path) -> Mapping[str, HandEntry]:
 
 
 def _action(table: HandTable, takes: Mapping[str, Gesture]) -> Action:
-    """Return what is said of a hand action."""
+    """Return a hand action."""
     first = next(iter(takes.values()))
-    said = table.classes[first.kind]
+    hand_class = table.classes[first.kind]
     shapes = dict.fromkeys(shape for take in takes.values() for shape in (
         take.hand.shape, *(stop.shape for stop in take.way)) if shape is not None)
     return Action(
         id=first.id, name=first.labels[0], labels=first.labels, aliases=first.aliases,
-        aligned_background=said.aligned, misaligned_background=said.misaligned,
-        semantic_group=said.semantic_group, sets=first.sets, intentions=said.intentions,
+        aligned_background=hand_class.aligned, misaligned_background=hand_class.misaligned,
+        semantic_group=hand_class.semantic_group, sets=first.sets, intentions=hand_class.intentions,
         hand_shapes=tuple(shapes), licence=LICENCE, author="mimegen",
-        recognised_by=said.recognised_by.format(label=first.labels[0]))
+        recognised_by=hand_class.recognised_by.format(label=first.labels[0]))

@@ -8,7 +8,7 @@ from mimegen.base.files import content_key
 from mimegen.choreography.happenings import Happenings, happenings
 from mimegen.choreography.score import Score
 from mimegen.hands.compiling import Drawn, HandName, drawn, happenings_of, score_of
-from mimegen.hands.table import Gesture, Said
+from mimegen.hands.table import Gesture, HandClass
 from mimegen.library.hand_entries import HandEntry
 from mimegen.library.keys import score_code
 from mimegen.library.score_take import ScoreTake
@@ -22,7 +22,7 @@ class HandTake(ScoreTake):
     """A hand action. ``hand`` is the one that was asked for; None lets the seed draw it."""
 
     gesture: Gesture = field(compare=False, repr=False)
-    said: Said = field(compare=False, repr=False)
+    hand_class: HandClass = field(compare=False, repr=False)
     hand: HandName | None = None
 
     @cached_property
@@ -39,7 +39,7 @@ class HandTake(ScoreTake):
     @cached_property
     def score(self) -> Score:
         """The action as a score."""
-        return score_of(self.gesture, self.said, self.draw, self.file)
+        return score_of(self.gesture, self.hand_class, self.draw, self.file)
 
     @property
     def version(self) -> tuple[str, ...]:
@@ -49,7 +49,7 @@ class HandTake(ScoreTake):
     @property
     def declared_happenings(self) -> Happenings:
         """When the hand does it."""
-        return happenings_of(self.gesture, self.said, self.draw, self.score)
+        return happenings_of(self.gesture, self.hand_class, self.draw, self.score)
 
     @cached_property
     def timeline(self) -> list[Interval]:
@@ -72,13 +72,13 @@ def hand_take(entry: HandEntry, take: str | None, seed: int, style: str | None,
 
     Raises RequestError for a take that it has not, and for one hand where it takes both.
     """
-    gesture, said = entry.gesture(take)
+    gesture, hand_class = entry.gesture(take)
     action = entry.action
     made = HandTake(
         action=action.id, name=gesture.take, labels=action.labels,
         aligned=action.aligned_background, misaligned=action.misaligned_background,
         file=entry.file, seed=seed, actor="choreography", licence=action.licence, style=style,
         semantic_group=action.semantic_group, intentions=action.intentions,
-        gesture=gesture, said=said, hand=hand)
+        gesture=gesture, hand_class=hand_class, hand=hand)
     assert made.draw is not None, "a wrong hand is told here"
     return made

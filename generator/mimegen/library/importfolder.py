@@ -55,8 +55,8 @@ def import_collection(path: Path, request: ImportRequest) -> Iterator[FileDone]:
             yield FileDone(name, import_take(replace(
                 request, file=file, action=action, take=take)), None)
         except (RequestError, OSError) as problem:
-            said = " ".join(str(problem).split()).replace(f"{file}: ", "")
-            yield FileDone(name, None, said)
+            reason = " ".join(str(problem).split()).replace(f"{file}: ", "")
+            yield FileDone(name, None, reason)
     if not found:
         raise RequestError(f"{path}: holds no motion file ({', '.join(READERS)})")
 

@@ -78,8 +78,8 @@ class Stimulus:
         """
         words = [self.display.style, *self.display.manipulations]
         plain = "_".join(re.sub(r"[^\w.]+", "_", word) for word in words if word != "dots")
-        said = repr((self.display, self.seed, self.angle_deg, self.scene.facts.get("dots_from")))
-        digest = hashlib.sha256(said.encode()).hexdigest()[:6]
+        drawn = repr((self.display, self.seed, self.angle_deg, self.scene.facts.get("dots_from")))
+        digest = hashlib.sha256(drawn.encode()).hexdigest()[:6]
         words = [self.scene.name, self.display.name, plain, digest]
         return path_name("-".join(filter(None, words)))
 

@@ -203,9 +203,9 @@ def _taken_in(run: _Run, piece: Piece) -> bool:
 
 
 def _take_in(run: _Run, piece: Piece) -> None:
-    told = piece.row_facts(run.out, pass_facts(piece.target))
+    facts = piece.row_facts(run.out, pass_facts(piece.target))
     for name in piece.clips:
-        run.made.setdefault(name, {})[piece.source.kind] = told
+        run.made.setdefault(name, {})[piece.source.kind] = facts
 
 
 def _fail(run: _Run, piece: Piece, why: str) -> None:

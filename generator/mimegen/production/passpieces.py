@@ -128,7 +128,7 @@ def stray_passes(out: Path, rows: Iterable[Row]) -> list[Path]:
 
     What has another name than mimegen gives is somebody else's.
     """
-    named = {told.folder for row in rows for told in (row.passes or {}).values()}
+    named = {facts.folder for row in rows for facts in (row.passes or {}).values()}
     return [folder for folder in sorted((out / PASSES).glob("*/*"))
             if is_pass_folder(folder.relative_to(out))
             and folder.relative_to(out).as_posix() not in named]

@@ -22,12 +22,12 @@ def kind_of(path: Path) -> str:
     try:
         with path.open("rb") as opened:
             head = opened.read(HEAD)
-        told = _told(path, head)
+        content = _told(path, head)
     except (OSError, zipfile.BadZipFile, ValueError, NotImplementedError):
         return ending
-    if told is None or ending in BY_NAME.get(told, ()):
+    if content is None or ending in BY_NAME.get(content, ()):
         return ending
-    return ending if told in BY_NAME else told
+    return ending if content in BY_NAME else content
 
 
 def _told(path: Path, head: bytes) -> str | None:

@@ -53,18 +53,18 @@ def find_roles(skeleton: Skeleton, motion: Motion | None = None, file: str = "sk
     ``motion`` is one of this skeleton; it tells shapes where the rest pose is no natural one.
     Raises DoubtfulBonesError, naming them, where an essential role is not safe.
     """
-    told = read_mapping(mapping, skeleton.names, file) if mapping else {}
+    mapped = read_mapping(mapping, skeleton.names, file) if mapping else {}
     body = JointTree.moving(motion) if motion else JointTree.at_rest(skeleton)
     named = _in_order(skeleton, _with_true_hips(skeleton, roles_by_name(skeleton.names)))
     found = {role: (joint, sure) for role, (joint, sure)
              in _together(named, roles_by_shape(body)).items()
-             if role not in told and joint not in told.values()}
-    found |= {role: (joint, 1.0) for role, joint in told.items() if joint}
+             if role not in mapped and joint not in mapped.values()}
+    found |= {role: (joint, 1.0) for role, joint in mapped.items() if joint}
     _refuse_doubts(skeleton, found, file, "" if motion is None else
                    "; list them in a file of 'role: bone' lines and give it with --map")
     joints = {role: joint for role, (joint, _) in found.items()}
     trunk = {role: joint for role, joint in _trunk(skeleton, joints).items()
-             if role not in told and joint not in joints.values()}
+             if role not in mapped and joint not in joints.values()}
     sure = min(0.9, found["hips"][1], found["head"][1])
     return Roles(trunk | joints,
                  dict.fromkeys(trunk, sure) | {role: c for role, (_, c) in found.items()})

@@ -63,9 +63,9 @@ def find_devices() -> Found:
              if _MARK in line]
     if not lines:
         raise RequestError(DOES_NOT_START)
-    said: dict[str, Any] = json.loads(lines[-1])
-    return Found(CyclesFolder(Path(said["cycles"]), said["version"]),
-                 tuple((kind, name) for kind, name in said["devices"]))
+    listed: dict[str, Any] = json.loads(lines[-1])
+    return Found(CyclesFolder(Path(listed["cycles"]), listed["version"]),
+                 tuple((kind, name) for kind, name in listed["devices"]))
 
 
 def capabilities() -> dict[str, int]:

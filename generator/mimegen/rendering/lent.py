@@ -188,14 +188,14 @@ def _exception(name: str, text: str) -> Exception:
     return RuntimeError(f"{name}: {text}")
 
 
-def _why(blender: Blender, said: str) -> str:
+def _why(blender: Blender, output: str) -> str:
     """Return one line that says why a Blender did not start, as its errors tell."""
-    missing = missing_library(said)
+    missing = missing_library(output)
     if missing:
         return f"{blender.path}: {missing}"
-    if "No module named 'numpy'" in said:
+    if "No module named 'numpy'" in output:
         return (f"{blender.path}: this Blender's Python has no NumPy; install it there (Debian and"
                 " Ubuntu: python3-numpy)")
-    lines = [line.strip() for line in said.splitlines() if "Error" in line] or ["no reason given"]
+    lines = [line.strip() for line in output.splitlines() if "Error" in line] or ["no reason given"]
     return (f"{blender.path}: Blender does not start ({lines[-1][:_MOST_TEXT]});"
             f" {INSTALL_LIBRARIES}")

@@ -82,15 +82,15 @@ def _follow(turns: FloatArray, target: Skeleton, target_roles: Mapping[str, str]
     """
     del motion
     role_of = {joint: role for role, joint in target_roles.items()}
-    told = {joint for joint, role in role_of.items() if role in roles}
+    known = {joint for joint, role in role_of.items() if role in roles}
     line = [target_roles[role] for role in TRUNK if role in target_roles]
     for number, name in enumerate(line):
-        if name not in told:
-            below = max((n for n in range(number) if line[n] in told), default=0)
-            above = min((n for n in range(number, len(line)) if line[n] in told), default=below)
+        if name not in known:
+            below = max((n for n in range(number) if line[n] in known), default=0)
+            above = min((n for n in range(number, len(line)) if line[n] in known), default=below)
             share = (number - below) / max(above - below, 1)
             turns[:, target.index[name]] = quaternions.slerp(
                 turns[:, target.index[line[below]]], turns[:, target.index[line[above]]], share)
     for joint, name in enumerate(target.names):
-        if name not in told and name not in line and target.parents[joint] >= 0:
+        if name not in known and name not in line and target.parents[joint] >= 0:
             turns[:, joint] = turns[:, target.parents[joint]]

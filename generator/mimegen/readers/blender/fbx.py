@@ -74,8 +74,8 @@ def _import(path: Path) -> None:
         bpy.ops.wm.fbx_import(filepath=str(path))
     elif path.suffix.lower().startswith(".usd"):
         # Blender keeps its own rate and takes the file's time codes for frames.
-        told = re.search(rb"timeCodesPerSecond\s*=\s*(\d+(?:\.\d+)?)", path.read_bytes()[:HEAD])
-        rate = float(told[1]) if told else 0.0
+        found = re.search(rb"timeCodesPerSecond\s*=\s*(\d+(?:\.\d+)?)", path.read_bytes()[:HEAD])
+        rate = float(found[1]) if found else 0.0
         if 1.0 <= rate <= LARGEST_RATE:
             bpy.context.scene.render.fps = round(rate)
             bpy.context.scene.render.fps_base = round(rate) / rate

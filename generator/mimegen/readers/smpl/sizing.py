@@ -27,10 +27,10 @@ def planted_size(path: FloatArray, feet: FloatArray, fps: float) -> float | None
         return None
     going = np.gradient(path, axis=0) * fps
     from_pelvis = np.gradient(feet, axis=0) * fps
-    told = np.linalg.norm(going, axis=1) > GOING
-    if np.count_nonzero(told) < ENOUGH_S * fps:
+    moving = np.linalg.norm(going, axis=1) > GOING
+    if np.count_nonzero(moving) < ENOUGH_S * fps:
         return None
-    left = _left(going[told], from_pelvis[told])
+    left = _left(going[moving], from_pelvis[moving])
     best = int(np.argmin(left))
     if best in (0, len(SIZES) - 1) or left[best] > BETTER * np.interp(1.0, SIZES, left):
         return None

@@ -38,10 +38,10 @@ def recording_of_takes(path: Path, takes: Takes, options: ReadOptions) -> Record
     x, y, z = np.moveaxis(places, -1, 0)
     motion = motion_of_positions(layout, np.stack([x, -z, y], axis=-1), fps, found.planted)
     recording = in_house_convention(path, motion, takes.format, notes, options, known=layout.roles)
-    told = replace(recording, prompt=_prompt(found))
+    labelled = replace(recording, prompt=_prompt(found))
     # The house names axes after the turn to Z up.
-    return replace(told, up_axis="Y", up_source=f"{takes.format} has Y up") \
-        if recording.up_axis == "Z" else replace(told, up_axis=IN_FILE[recording.up_axis])
+    return replace(labelled, up_axis="Y", up_source=f"{takes.format} has Y up") \
+        if recording.up_axis == "Z" else replace(labelled, up_axis=IN_FILE[recording.up_axis])
 
 
 def _prompt(found: TextMotion) -> str | None:

@@ -129,9 +129,9 @@ def set_volume(job: SetJob, shell: Mapping[str, NDArray[np.float32]],
 
 @dataclass(frozen=True)
 class _Lit:
-    """What light is followed in; alike where ``told`` is."""
+    """What light is followed in; alike where ``digest`` is."""
 
-    told: str
+    digest: str
     job: SetJob = field(compare=False)
     shell: Mapping[str, NDArray[np.float32]] = field(compare=False)
     inner: Mapping[str, NDArray[np.float32]] = field(compare=False)

@@ -19,7 +19,7 @@ from mimegen.shots import publishing
 from mimegen.shots.camera import Camera
 from mimegen.shots.config import read_config
 from mimegen.shots.jobs import ShotJob
-from mimegen.shots.publishing import ShotError, publish_frames
+from mimegen.shots.publishing import ShotError, posing, publish_frames
 from mimegen.store.frames import Frame
 from mimegen.store.makers import note_maker
 from mimegen.store.store import Store
@@ -61,12 +61,12 @@ def goes(store: Store, then: Callable[..., Any]) -> Callable[..., Any]:
 
 def test_frames(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     job = ShotJob((), (CAMERA,), CONFIG, (store.shot_folder("ab"),), np.ones((2, 1), bool))
-    publish_frames(job, [], NoFigures(), lambda camera: FRAME, lambda done: None)
+    publish_frames(job, posing([], NoFigures()), lambda camera: FRAME, lambda done: None)
     assert len(list(job.folders[0].glob("*.npz"))) == 2
     for last in ("note_maker", "publish"):
         monkeypatch.setattr(publishing, last, goes(store, getattr(publishing, last)))
         with pytest.raises(ShotError, match="cannot be written"):
-            publish_frames(job, [], NoFigures(), lambda camera: FRAME, lambda done: None)
+            publish_frames(job, posing([], NoFigures()), lambda camera: FRAME, lambda done: None)
         assert not store.root.exists()
         store.root.with_name("away").rename(store.root)
 

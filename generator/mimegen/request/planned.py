@@ -143,9 +143,11 @@ def _selected(catalogue: Catalogue, request: RenderRequest, devices: _Devices
     own_config, device = devices.for_config(catalogue, request.config)
     config = request.altering.config(own_config)
     _refuse_moving_camera(config, request, cells)
+    look = _camera_look(request, config)
+    config = _exposed(config, look)
     plan = make_plan(catalogue, takes, cells, config, device.kind, request.character,
                      request.partner_character, parse_faults(request.fault), request.set_seed,
-                     request.altering.follow_place, _camera_look(request, config))
+                     request.altering.follow_place, look)
     return plan, config, device
 
 
@@ -179,6 +181,13 @@ def _camera_look(request: RenderRequest, config: RenderConfig) -> CameraLook | N
     if name not in looks():
         raise RequestError(f"--camera-look {name}: no such look{near_misses(name, looks())}")
     return read_look(looks()[name])
+
+
+def _exposed(config: RenderConfig, look: CameraLook | None) -> RenderConfig:
+    """Return a config with its look's shutter, if it has none and Cycles can show that."""
+    if look is None or config.engine != "cycles" or config.shutter is not None:
+        return config
+    return config.model_copy(update={"shutter": look.shutter})
 
 
 def _permuted(catalogue: Catalogue, path: Path, request: RenderRequest, devices: _Devices

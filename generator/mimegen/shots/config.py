@@ -153,12 +153,32 @@ class World(Strict):
     file: Path | None = Field(default=None, exclude=True)
 
 
+class Shutter(Strict):
+    """For how long a picture is exposed, in degrees: 360 are the time from frame to frame.
+
+    ``open_deg`` is that of each row; rows begin one after another, the last ``readout_deg`` after
+    the first (rolling shutter). The middle row's middle is the frame's moment.
+    """
+
+    open_deg: float = Field(gt=0, le=360)
+    readout_deg: float = Field(default=0.0, ge=0, le=360)
+
+    @property
+    def frames(self) -> float:
+        """How many frames pass from the first row's beginning to the last row's end."""
+        return (self.open_deg + self.readout_deg) / 360.0
+
+
+_OFTEN_ABSENT = frozenset({"photo", "world", "camera_look", "shutter"})
+
+
 class RenderConfig(Strict):
     """One file of render_configs/.
 
     ``engine`` is what renders figures and sets: Cycles, or OpenGL, which draws them roughly and
     at once and takes no sampling. ``ground_hides`` what is below it; usually nothing is. A
-    ``camera_look`` is that of clips for which none is asked.
+    ``camera_look`` is that of clips for which none is asked. With a ``shutter``
+    Cycles blurs figures that move.
     """
 
     name: str
@@ -177,6 +197,7 @@ class RenderConfig(Strict):
     photo: Photo | None = None
     world: World | None = None
     camera_look: str | None = None
+    shutter: Shutter | None = None
 
     @model_serializer(mode="wrap")
     def _without_what_is_not_there(self, handler: SerializerFunctionWrapHandler
@@ -184,7 +205,7 @@ class RenderConfig(Strict):
         """Leave out what most configs lack, so that their keys and rows stay."""
         content: dict[str, Any] = handler(self)
         return {name: value for name, value in content.items()
-                if value is not None or name not in ("photo", "world", "camera_look")}
+                if value is not None or name not in _OFTEN_ABSENT}
 
     @model_validator(mode="after")
     def _fits_its_engine(self) -> Self:
@@ -192,6 +213,8 @@ class RenderConfig(Strict):
             raise ValueError("engine raster draws projected shadows; write 'kind: projected'")
         if self.engine == "raster" and self.photo is not None:
             raise ValueError("engine raster has no photo; write 'engine: cycles'")
+        if self.engine == "raster" and self.shutter is not None:
+            raise ValueError("engine raster has no motion blur; leave shutter out")
         absent = {"sampling", "set_sampling"} - self.model_fields_set
         if self.engine == "cycles" and absent:
             raise ValueError(f"engine cycles needs {' and '.join(sorted(absent))}")

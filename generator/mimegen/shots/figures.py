@@ -4,6 +4,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from mimegen.base.files import publish_first
 from mimegen.characters.character import Character, Performance
 from mimegen.characters.packing import (
@@ -12,8 +15,10 @@ from mimegen.characters.packing import (
     unpack_character,
     unpack_performance,
 )
+from mimegen.motion import Motion, quaternions
 from mimegen.motion.quaternions import FloatArray
 from mimegen.shots.jobs import FigureFiles
+from mimegen.shots.skinning import joint_columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,6 +28,24 @@ class Figure:
     character: Character
     positions: FloatArray
     rotations: FloatArray
+
+    def columns_at(self, moment: float) -> NDArray[np.float32]:
+        """Return the joint columns (4 J, 3) at a moment, in frames from the first.
+
+        Between frames joints turn evenly, and bones keep their lengths; beyond the ends it stands.
+        """
+        skeleton = self.character.skeleton
+        before = int(np.clip(np.floor(moment), 0, len(self.positions) - 1))
+        share = min(moment - before, 1.0)
+        if share <= 0 or before + 1 == len(self.positions):
+            return joint_columns(skeleton, self.positions[before, None],
+                                 self.rotations[before, None])
+        both = slice(before, before + 2)
+        pair = Motion.from_global_rotations(skeleton, 1.0, self.positions[both, 0],
+                                            self.rotations[both])
+        root = pair.root_positions[0] + share * np.diff(pair.root_positions, axis=0)
+        turned = quaternions.slerp(pair.rotations[:1], pair.rotations[1:], share)
+        return joint_columns(skeleton, *Motion(skeleton, 1.0, root, turned).global_pose)
 
     @staticmethod
     def of(performance: Performance) -> "Figure":

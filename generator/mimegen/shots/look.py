@@ -10,16 +10,23 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import ceil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, model_validator
+from pydantic import (
+    Field,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+    model_validator,
+)
 
 from mimegen.base.paths import data_files
 from mimegen.base.seeds import generator
 from mimegen.base.yaml_file import Strict, read_yaml
 from mimegen.motion.quaternions import FloatArray
 from mimegen.shots.camera import Camera
+from mimegen.shots.config import Shutter
 
 # Hands shake at these frequencies, with a power that falls with the square of the frequency.
 SHAKE_HZ = (0.2, 8.0)
@@ -38,7 +45,8 @@ class CameraLook(Strict):
     255, of blobs ``grain_px`` wide; ``softness_px`` and ``sharpen_px`` are deviations of Gaussians
     in a picture of 1280 pixels' width. ``f_number`` is that of a full frame; without it all is
     sharp. ``handheld_deg`` and ``handheld_roll_deg`` are how far the camera shakes, root mean
-    square. ``crf`` is x264's: higher is coarser.
+    square. What moves is blurred by its ``shutter``, if Cycles renders it.
+    ``crf`` is x264's: higher is coarser.
     """
 
     name: str
@@ -56,7 +64,16 @@ class CameraLook(Strict):
     f_number: float | None = Field(default=None, ge=0.7, le=64)
     handheld_deg: float = Field(default=0.0, ge=0, le=3)
     handheld_roll_deg: float = Field(default=0.0, ge=0, le=5)
+    shutter: Shutter | None = None
     crf: int = Field(default=16, ge=0, le=51)
+
+    @model_serializer(mode="wrap")
+    def _without_what_is_not_there(self, handler: SerializerFunctionWrapHandler
+                                   ) -> dict[str, Any]:
+        """Leave out a shutter that is not there, so that keys and rows of such looks stay."""
+        content: dict[str, Any] = handler(self)
+        return {name: value for name, value in content.items()
+                if name != "shutter" or value is not None}
 
     @model_validator(mode="after")
     def _can_be_turned_round(self) -> "CameraLook":

@@ -12,7 +12,6 @@ from mimegen.shots.camera import Camera
 from mimegen.shots.devices import kind_of_cpu
 from mimegen.shots.figures import Figure
 from mimegen.shots.jobs import FrameDone, ShotJob
-from mimegen.shots.skinning import joint_columns
 from mimegen.store.frames import Frame, frame_to_bytes
 from mimegen.store.makers import note_maker
 
@@ -28,9 +27,14 @@ class Poseable(Protocol):
         """Pose the figures; each has ``columns`` (4 J, 3) as from ``joint_columns``."""
 
 
-def publish_frames(job: ShotJob, figures: Sequence[Figure], stage: Poseable,
+def posing(figures: Sequence[Figure], stage: Poseable) -> Callable[[int], None]:
+    """Return what poses figures on a stage as they are in a frame."""
+    return lambda frame: stage.pose([figure.columns_at(frame) for figure in figures])
+
+
+def publish_frames(job: ShotJob, pose: Callable[[int], None],
                    picture: Callable[[Camera], Frame], send: Callable[[FrameDone], None]) -> None:
-    """Publish every missing frame, frames outer and cameras inner.
+    """Publish every missing frame, posed and then pictured, frames outer and cameras inner.
 
     The folders' parents are there: a store that is away is never made again. Raises
     FileNotFoundError where they are not, and ShotError, naming frame, camera and folder.
@@ -39,13 +43,8 @@ def publish_frames(job: ShotJob, figures: Sequence[Figure], stage: Poseable,
     for folder in job.folders:
         folder.mkdir(exist_ok=True)
     for frame in np.flatnonzero(job.missing.any(axis=1)):
-        columns = [
-            joint_columns(figure.character.skeleton, figure.positions[frame, None],
-                          figure.rotations[frame, None])
-            for figure in figures
-        ]
         started = time.perf_counter()
-        stage.pose(columns)
+        pose(int(frame))
         for camera in np.flatnonzero(job.missing[frame]):
             try:
                 packed = frame_to_bytes(picture(job.cameras[camera]))

@@ -6,7 +6,7 @@ lands in it; the mean over all directions is the share of light that is missing.
 grow with height and the darkening around feet follow from that by themselves.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -375,6 +375,22 @@ def seen_shadow(shadow: GroundShadow, camera: Camera, strength: float,
         places = np.where(ahead, [row / depth, column / depth], -10.0)
         seen += weight * ndimage.map_coordinates(shadow.missing, places, order=1, mode="constant")
     return np.round(np.clip(seen * strength, 0, 1) * 255).astype(np.uint8), (left, top)
+
+
+def mean_shadow(seen: Sequence[tuple[ByteArray, tuple[int, int]]], size: tuple[int, int]
+                ) -> tuple[ByteArray, tuple[int, int]]:
+    """Return the mean of shadows as a camera of a ``size`` sees them, cropped; of one, itself."""
+    if len(seen) == 1:
+        return seen[0]
+    whole = np.zeros((size[1], size[0]), np.uint16)
+    for shadow, (left, top) in seen:
+        whole[top:top + shadow.shape[0], left:left + shadow.shape[1]] += shadow
+    rows, columns = (np.flatnonzero(whole.any(axis=axis)) for axis in (1, 0))
+    if len(rows) == 0:
+        return np.zeros((0, 0), np.uint8), (0, 0)
+    left, top = int(columns[0]), int(rows[0])
+    part = whole[top:rows[-1] + 1, left:columns[-1] + 1]
+    return ((part + len(seen) // 2) // len(seen)).astype(np.uint8), (left, top)
 
 
 def pixel_filter(samples: tuple[int, int]

@@ -191,6 +191,61 @@ def test_a_picture_lights_figures_from_where_it_is_bright(
     assert brighter[0] > 5 and brighter[1] < -5
 
 
+def moving(out: Path, config: RenderConfig) -> ShotJob:
+    """Return a job of the second frame of a body that goes 20 cm to its left in each frame."""
+    job = shot(out, config)
+    still = wandering_motion(BODY.skeleton, 1, 3, 0.3)
+    going = replace(still, root_positions=still.root_positions + np.array([0.2, 0.0, 0.0])
+                    * np.arange(FRAMES)[:, None], rotations=np.repeat(still.rotations, FRAMES, 0))
+    files = FigureFiles(out / "going.npz", out / "path.npz")
+    publish_figure(Performance(BODY, going), files)
+    job.missing[[0, 2]] = False
+    return replace(job, figures=(files,))
+
+
+def in_motion(worker: StageWorker, out: Path, shutter: dict[str, float] | None
+              ) -> tuple[NDArray[Any], float]:
+    """Return how much the moving body covers of each pixel, 0 to 1, and pixels in a metre there."""
+    front = tiny().camera.model_dump() | {"azimuth_deg": 0.0}
+    job = moving(out, tiny(camera=front, shutter=shutter, width=256, height=144,
+                           sampling=tiny().sampling.model_dump() | {"samples": 64}))
+    assert isinstance(carried_out(worker, job)[-1], JobDone)
+    camera = job.cameras[0]
+    depth = camera.project(np.array([0.0, 0.0, 1.0]))[2]
+    return (whole(read_frame(job.folders[0] / frame_name(1)))[..., 3] / 255,
+            camera.focal_pixels / float(depth))
+
+
+def middles(covered: NDArray[Any], rows: NDArray[np.bool_]) -> NDArray[Any]:
+    """Return where in rows the body is on average."""
+    columns = np.arange(covered.shape[1])
+    return np.asarray((covered[rows] * columns).sum(axis=1) / covered[rows].sum(axis=1))
+
+
+def test_what_moves_is_blurred_along_its_way_about_the_frame_s_moment(
+    worker: StageWorker, tmp_path: Path
+) -> None:
+    sharp, metre = in_motion(worker, tmp_path / "sharp", None)
+    blurred, _ = in_motion(worker, tmp_path / "blurred", {"open_deg": 180.0})
+    again, _ = in_motion(worker, tmp_path / "again", {"open_deg": 180.0})
+    assert (blurred == again).all()
+    rows = sharp.sum(axis=1) > 4
+    wider = ((blurred > 0.02).sum(axis=1) - (sharp > 0.02).sum(axis=1))[rows]
+    assert np.median(wider) == pytest.approx(0.1 * metre, abs=1.5)
+    assert np.abs(middles(blurred, rows) - middles(sharp, rows)).max() < 0.5
+    heights = [np.flatnonzero((covered > 0.02).any(axis=1)) for covered in (sharp, blurred)]
+    assert abs(len(heights[0]) - len(heights[1])) <= 1, "nothing is blurred across"
+
+
+def test_a_rolling_shutter_shows_the_lower_rows_later(worker: StageWorker, tmp_path: Path) -> None:
+    sharp, metre = in_motion(worker, tmp_path / "sharp", None)
+    rolled, _ = in_motion(worker, tmp_path / "rolled", {"open_deg": 20.0, "readout_deg": 340.0})
+    rows = sharp.sum(axis=1) > 4
+    late = middles(rolled, rows) - middles(sharp, rows)
+    slope, _ = np.polyfit(np.flatnonzero(rows), late, 1)
+    assert slope * 144 == pytest.approx(0.2 * 340 / 360 * metre, rel=0.15)
+
+
 def test_the_catcher_catches_a_shadow(worker: StageWorker, tmp_path: Path) -> None:
     config = tiny(shadow={"kind": "catcher"})
     job = shot(tmp_path, config)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from mimegen.shots.config import Sampling
+from mimegen.shots.config import Sampling, Shutter
 from mimegen.shots.crop import Region
 from mimegen.shots.devices import DEVICE_KINDS, Device, best_device
 
@@ -65,6 +65,19 @@ def apply_sampling(sampling: Sampling) -> None:
     if sampling.denoise:
         _apply_denoiser(sampling)
     scene.render.use_persistent_data = sampling.persistent_data
+
+
+def apply_shutter(shutter: Shutter | None) -> None:
+    """Blur what moves as a shutter does, about the scene's moment, or do not."""
+    scene = bpy.context.scene
+    scene.render.use_motion_blur = shutter is not None
+    if shutter is None:
+        return
+    scene.render.motion_blur_position = "CENTER"
+    scene.render.motion_blur_shutter = shutter.frames
+    if shutter.readout_deg > 0:
+        scene.cycles.rolling_shutter_type = "TOP"
+        scene.cycles.rolling_shutter_duration = shutter.open_deg / 360.0 / shutter.frames
 
 
 def _apply_denoiser(sampling: Sampling) -> None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from mimegen.characters.character import Character, Mesh
 from mimegen.motion.quaternions import FloatArray
 from mimegen.rendering.cycles.materials import make_material
-from mimegen.rendering.cycles.render import PictureReader, apply_sampling
+from mimegen.rendering.cycles.render import PictureReader, apply_sampling, apply_shutter
 from mimegen.rendering.cycles.scene import (
     place_camera,
     reset_scene,
@@ -25,6 +25,7 @@ from mimegen.shots.pixels import to_straight_srgb
 from mimegen.shots.shadow import (
     GroundShadow,
     ground_shadow,
+    mean_shadow,
     seen_shadow,
     sun_directions,
     surface_matrix,
@@ -34,6 +35,8 @@ from mimegen.store.frames import Frame
 
 # How far beyond the sun's shadow a catcher still darkens under the sky.
 CATCHER_PADDING_M = 0.5
+# The attribute by whose vectors, in metres a second, Cycles blurs a mesh.
+VELOCITY = "velocity"
 # Blender's attribute types and their values' names by the number of channels.
 ATTRIBUTE_KINDS = {
     1: ("FLOAT", "value"), 2: ("FLOAT2", "vector"), 3: ("FLOAT_VECTOR", "vector"),
@@ -48,17 +51,28 @@ class _StagedBody:
         materials = {name: make_material(made, config.photo)
                      for name, made in character.materials.items()}
         self._meshes = [_make_mesh(mesh, materials[mesh.material]) for mesh in character.meshes]
+        # By what vertices' ways while the shutter is open become velocities, as Blender counts.
+        self._hertz = bpy.context.scene.render.fps / (
+            config.shutter.frames if config.shutter is not None else 1.0)
         self._skin = body_skin(character)
         self.surface = surface_matrix(character, config.shadow.cell_m)
 
-    def pose(self, columns: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Pose the meshes; return all their vertices (V, 3)."""
-        posed, first = self._skin.posed(columns), 0
+    def pose(self, columns: NDArray[np.float32], *ends: NDArray[np.float32]
+             ) -> NDArray[np.float32]:
+        """Pose the meshes, which may move from one of two ``ends`` to the other; return all places
+        (N, 3) where vertices are.
+        """
+        posed, *apart = (self._skin.posed(each) for each in (columns, *ends))
+        first = 0
         for mesh in self._meshes:
-            mesh.vertices.foreach_set("co", posed[first:first + len(mesh.vertices)].ravel())
+            own = slice(first, first + len(mesh.vertices))
+            mesh.vertices.foreach_set("co", posed[own].ravel())
+            if apart:
+                velocities = (apart[1][own] - apart[0][own]) * np.float32(self._hertz)
+                mesh.attributes[VELOCITY].data.foreach_set("vector", velocities.ravel())
             mesh.update()
-            first += len(mesh.vertices)
-        return posed
+            first = own.stop
+        return np.concatenate([posed, *apart])
 
 
 class FigureStage:
@@ -69,6 +83,7 @@ class FigureStage:
         reset_scene()
         _light(config, world)
         apply_sampling(config.sampling)
+        apply_shutter(config.shutter)
         self.config = config
         self.fingerprints = [character.fingerprint for character in characters]
         self._bodies = [_StagedBody(character, config) for character in characters]
@@ -81,30 +96,35 @@ class FigureStage:
         if config.ground_hides:
             _hide_below(_add_ground(config.shadow.plane_size_m))
         self._outline = np.empty((0, 3), np.float32)
-        self._shadow: GroundShadow | None = None
+        self._shadows: tuple[GroundShadow, ...] = ()
 
     def suits(self, characters: Sequence[Character], config: RenderConfig) -> bool:
         """Whether it holds these characters under this config."""
         wanted = [character.fingerprint for character in characters]
         return self.fingerprints == wanted and self.config == config
 
-    def pose(self, columns: Sequence[NDArray[np.float32]]) -> None:
-        """Pose the figures; each has ``columns`` (4 J, 3) as from ``joint_columns``."""
-        posed = list(zip(self._bodies, columns, strict=True))
-        self._outline = np.concatenate([body.pose(own) for body, own in posed])
-        self._shadow = None
+    def pose(self, *moments: Sequence[NDArray[np.float32]]) -> None:
+        """Pose the figures; each has columns (4 J, 3) as from ``joint_columns``, at one moment, or
+        at a frame's own, as the shutter opens, and as it closes.
+        """
+        by_body = zip(self._bodies, *moments, strict=True)
+        self._outline = np.concatenate([body.pose(*columns) for body, *columns in by_body])
+        self._shadows = ()
         if self.config.shadow.kind == "projected":
-            points = np.concatenate([posed_points(body.surface, own) for body, own in posed])
-            self._shadow = ground_shadow(points, self.config.light, self.config.shadow.cell_m)
+            self._shadows = tuple(map(self._shadow, moments))
+
+    def _shadow(self, columns: Sequence[NDArray[np.float32]]) -> GroundShadow:
+        points = np.concatenate([posed_points(body.surface, own)
+                                 for body, own in zip(self._bodies, columns, strict=True)])
+        return ground_shadow(points, self.config.light, self.config.shadow.cell_m)
 
     def picture(self, camera: Camera, reader: PictureReader) -> Frame:
         """Render the posed figures and their shadow as a camera sees them."""
         place_camera(camera)
         region = self._region(camera)
         size = (camera.width, camera.height)
-        shadow, shadow_at = np.zeros((0, 0), np.uint8), (0, 0)
-        if self._shadow is not None:
-            shadow, shadow_at = seen_shadow(self._shadow, camera, self.config.shadow.strength)
+        shadow, shadow_at = mean_shadow([seen_shadow(each, camera, self.config.shadow.strength)
+                                         for each in self._shadows], size)
         figure = np.zeros((0, 0, 4), np.uint8)
         if not is_empty(region):
             figure = to_straight_srgb(reader.render(region))
@@ -161,6 +181,8 @@ def _make_mesh(mesh: Mesh, material: bpy.types.Material) -> bpy.types.Mesh:
         kind, field = ATTRIBUTE_KINDS[values.shape[1] if values.ndim > 1 else 1]
         attribute = made.attributes.new(name, kind, "POINT")
         attribute.data.foreach_set(field, values.astype(np.float32).ravel())
+    if bpy.context.scene.render.use_motion_blur:
+        made.attributes.new(VELOCITY, "FLOAT_VECTOR", "POINT")
     made.materials.append(material)
     placed = bpy.data.objects.new(mesh.name, made)
     bpy.context.scene.collection.objects.link(placed)

@@ -36,4 +36,13 @@ def render_shot(job: ShotJob, figures: Sequence[Figure], stage: FigureStage,
 
     Raises ShotError, naming frame, camera and folder.
     """
-    publish_frames(job, figures, stage, partial(stage.picture, reader=reader), send)
+    publish_frames(job, partial(_pose, stage, figures), partial(stage.picture, reader=reader),
+                   send)
+
+
+def _pose(stage: FigureStage, figures: Sequence[Figure], frame: int) -> None:
+    """Pose figures as they are in a frame, and as the shutter opens and closes about it."""
+    shutter = stage.config.shutter
+    apart = () if shutter is None else (-shutter.frames / 2, shutter.frames / 2)
+    moments = (frame, *(frame + some for some in apart))
+    stage.pose(*([figure.columns_at(moment) for figure in figures] for moment in moments))

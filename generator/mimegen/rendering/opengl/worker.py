@@ -17,7 +17,7 @@ from mimegen.scenery.job import SetJob
 from mimegen.shots.devices import OPENGL, kind_of_cpu
 from mimegen.shots.figures import read_figure
 from mimegen.shots.jobs import FrameDone, JobDone, JobFailed, PlainJob, Ready, ShotJob
-from mimegen.shots.publishing import publish_frames
+from mimegen.shots.publishing import posing, publish_frames
 
 if TYPE_CHECKING:
     from mimegen.rendering.passes_server import PassServer
@@ -77,5 +77,5 @@ def _shoot(context: moderngl.Context, job: ShotJob, stage: RasterStage | None,
     characters = [figure.character for figure in figures]
     if stage is None or not stage.suits(characters, job.config):
         stage = RasterStage(context, characters, job.config)
-    publish_frames(job, figures, stage, stage.picture, send)
+    publish_frames(job, posing(figures, stage), stage.picture, send)
     return stage

@@ -113,6 +113,13 @@ def test_samples_are_read_as_what_they_are(tmp_path, name, kind, fps, up):
 
 
 @WITH_SAMPLES
+def test_a_suit_whose_hand_is_inside_the_trunk_is_doubted():
+    """No body can follow it: the rest of the file is retargeted within 2.3 degrees."""
+    notes = read_motion(MOTION_SAMPLES / "xsens_test_mocap.mvnx").notes
+    assert any("the left hand is inside the trunk in 43%" in note for note in notes)
+
+
+@WITH_SAMPLES
 @pytest.mark.parametrize(("name", "said"), [
     ("motive_sample_optitrack_take.csv", "holds 4 rigid bodies but no skeleton"),
     ("opensim_blanks_for_missing.trc", "shows the body nearly whole in 1 frames")])

@@ -37,6 +37,11 @@ WRONG_ELBOWS = 0.2
 HANGS = 0.8
 POINTS_BACK = -0.75
 STRAIGHT = 0.87
+# A wrist is deep in the trunk within these shares: of the shoulders' distance to the side, of the
+# trunk's length ahead (of a man of 1.75 m, 11 and 7 cm) and up; in more frames than this it is
+# told.
+INNER_WIDTH, INNER_DEPTH, INNER_TOP = 0.3, 0.15, 0.9
+INSIDE_SHARE = 0.05
 # Faster than any person has run (12.4 m/s), over this time.
 FASTEST_RUN = 12.0
 SPEED_OVER_S = 0.1
@@ -97,8 +102,9 @@ def doubts(motion: Motion, roles: Mapping[str, str], height: float, first: int) 
     ``first`` is the number in the file of the motion's first frame.
     """
     body = posture_of(motion, roles)
-    return (*_wrong_bends(body), *_backward(body), *_upside_down(body), *_speed(motion, first),
-            *_leaps(motion, first), *_build(body, height), *_stillness(motion, first))
+    return (*_wrong_bends(body), *_inside(body), *_backward(body), *_upside_down(body),
+            *_speed(motion, first), *_leaps(motion, first), *_build(body, height),
+            *_stillness(motion, first))
 
 
 def _wrong_bends(body: Posture) -> Iterator[str]:
@@ -132,6 +138,22 @@ def _backward(body: Posture) -> Iterator[str]:
         part = "feet" if found.feet < 0 else "knees"
         yield (f"the {part} point backward, according to the sides in the bones' names: left and"
                " right may be exchanged, or the file mirrored")
+
+
+def _inside(body: Posture) -> Iterator[str]:
+    """Doubt wrists deep within the trunk, as where a suit's sensor of an arm has drifted."""
+    up, left = unit(trunk(body)), across(body, "upper_arm")
+    front = unit(np.cross(left, up))
+    tall = lengths(trunk(body))
+    wide = lengths(body["left_upper_arm"] - body["right_upper_arm"])
+    for side in SIDES:
+        away = body[f"{side}_hand"] - body.middle("thigh")
+        height, aside, ahead = (np.sum(away * axis, axis=1) for axis in (up, left, front))
+        deep = np.hypot(aside / (INNER_WIDTH * wide), ahead / (INNER_DEPTH * tall)) < 1.0
+        share = float(np.mean(deep & (height > 0.0) & (height < INNER_TOP * tall)))
+        if share > INSIDE_SHARE:
+            yield (f"the {side} hand is inside the trunk in {share:.0%} of the frames, where no"
+                   " character can follow: the arm's sensors may have drifted")
 
 
 def _upside_down(body: Posture) -> Iterator[str]:

@@ -227,7 +227,8 @@ def hand_within(file: BvhFile) -> None:
 
 
 @pytest.mark.parametrize("spoil, said", [
-    (hand_within, "the left hand is inside the trunk in 15% of the frames"), (fast, "m/s"), (leaping, "leaps up to 1.5 m from one frame to the next, after frame 19"),
+    (hand_within, "the left hand is inside the trunk in 15% of the frames"),
+    (fast, "m/s"), (leaping, "leaps up to 1.5 m from one frame to the next, after frame 19"),
     (still, "nothing moves in any of the 40 frames"), (stuck, "nothing moves from frame 20 to 59"),
     (long_armed, "arms are 1."), (kneed_backward, "the left knee bends backward in 100%"),
 ])

@@ -54,6 +54,16 @@ def test_any_tree_is_read_alike_twice(tmp_path_factory: pytest.TempPathFactory,
     assert [YamlFile(path).content, YamlFile(path).content] == [wanted, wanted]
 
 
+def test_a_text_is_parsed_once(cache: Path, tmp_path: Path,
+                               monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "one.yaml"
+    path.write_text("a: [1, {b: 2}]\n")
+    first = YamlFile(path).content
+    monkeypatch.setattr(YamlFile, "_parsed", lambda _: pytest.fail("it was parsed before"))
+    assert YamlFile(path).content == first
+    assert len(kept_files(cache)) == 1
+
+
 def test_a_score_kept_has_the_same_lines_and_errors(cache: Path, tmp_path: Path) -> None:
     source = data_folder() / "mocap/high_five/high_five.score.yaml"
     path = tmp_path / "high_five.score.yaml"

@@ -27,10 +27,10 @@ def kept_yaml(text: str) -> tuple[Any, ItemLines] | None:
 def keep_yaml(text: str, content: Any, lines: ItemLines) -> None:
     """Keep what a text holds, where JSON can hold it."""
     try:
-        text = json.dumps(content)
+        as_json = json.dumps(content)
     except (TypeError, ValueError):
         return
-    if _same(json.loads(text), content):
+    if _same(json.loads(as_json), content):
         keep(KIND, _key(text), [content, lines])
 
 

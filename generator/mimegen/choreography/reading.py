@@ -177,6 +177,7 @@ def _check_words(document: YamlFile, score: Score, where: Where, with_partner: b
     partner = partner_landmarks() if with_partner else ()
     landmarks = (*landmark_names(), *score.props, *partner)
     sideless = (*sideless_anchors(), *score.props, *partner)
+    shapes = hand_shapes()
     for number, phase in enumerate(score.phases):
         for track, key in phase.moves():
             key_at = (*where, "phases", number, _written_as(track, phase))
@@ -185,7 +186,7 @@ def _check_words(document: YamlFile, score: Score, where: Where, with_partner: b
                 known = landmarks if track.endswith("hand") else sideless
                 _check_place(document, place.anchor, key_at, landmarks, known)
             if isinstance(key, HandKey):
-                _check_hand(document, key, key_at)
+                _check_hand(document, key, key_at, shapes)
 
 
 def _written_as(track: str, phase: Phase) -> str:
@@ -206,9 +207,8 @@ def _check_place(document: YamlFile, anchor: str, key_at: Where, landmarks: Coll
                              f"{anchor!r} has two sides; only a hand has its own")
 
 
-def _check_hand(document: YamlFile, key: HandKey, key_at: Where) -> None:
+def _check_hand(document: YamlFile, key: HandKey, key_at: Where, shapes: Collection[str]) -> None:
     """Refuse a hand of no known shape, and one whose fingers point where its palm faces."""
-    shapes = hand_shapes()
     if key.shape is not None and key.shape not in shapes:
         raise document.error((*key_at, "shape"), f"unknown hand shape {key.shape!r}"
                                                  f"{near_misses(key.shape, shapes)}")

@@ -5,7 +5,7 @@ A plan knows its length and holds none of its clips: they are made as they are i
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -133,6 +133,8 @@ class _Matrix:
     performer: str | None
     partner: str | None
     set_seed: int | None
+    known: dict[str, CastMember] = field(default_factory=dict)
+    places: dict[tuple[str, str, int | None], ChosenBackground] = field(default_factory=dict)
 
     def cells(self, kind: _Kind) -> _Cells:
         cells = _Cells({}, {})
@@ -157,7 +159,9 @@ class _Matrix:
         assert name is not None, "cells without a background are passed over"
         kind_of_cell = variant.background if variant.background in BACKGROUNDS else NAMED
         file = self.catalogue.file("background", name)
-        return ChosenBackground(kind_of_cell, name, file, self._set_seed(variant, file))
+        asked = kind_of_cell, name, self._set_seed(variant, file)
+        # One for all kinds of takes: what is seen of a place is looked up once.
+        return self.places.setdefault(asked, ChosenBackground(asked[0], name, file, asked[2]))
 
     def _set_seed(self, variant: Variant, file: Path) -> int | None:
         """Return the seed of a cell's place: its own, or everybody's where the place has some."""
@@ -170,10 +174,16 @@ class _Matrix:
         name = CAST.get(variant.character, variant.character)
         if variant.character in ("base", NOBODY) and self.performer is not None:
             name = self.performer
-        first = cast_member(self.catalogue, name)
+        first = self._member(name)
         if performers == 1:
             return (first,)
-        return first, cast_member(self.catalogue, self.partner or partner_of(name))
+        return first, self._member(self.partner or partner_of(name))
+
+    def _member(self, name: str) -> CastMember:
+        """Return a character, whose file is read once for all kinds of takes."""
+        if name not in self.known:
+            self.known[name] = cast_member(self.catalogue, name)
+        return self.known[name]
 
 
 def make_plan(catalogue: Catalogue, takes: Sequence[LibraryTake], variants: Sequence[Variant],

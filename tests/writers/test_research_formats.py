@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.takes import library_take
@@ -11,6 +12,7 @@ from mimegen.motion import Motion
 from mimegen.motion.editing import resampled
 from mimegen.readers import read_motion
 from mimegen.readers.points import read_points
+from mimegen.readers.roles import find_roles
 from mimegen.writers import FORMATS, format_of, write_motion
 from mimegen.writers.research import humanml_joints
 
@@ -30,7 +32,7 @@ def apart_mm(first: Motion, second: Motion) -> float:
     return float(np.abs(a[:count] - a[:1, :1] - b[:count] + b[:1, :1]).max() * 1000)
 
 
-@pytest.mark.parametrize("kind", ["smplx", "soma", "humanml3d", "humanml3d-vectors"])
+@pytest.mark.parametrize("kind", ["smplx", "soma", "humanml3d", "humanml3d-vectors", "trc"])
 def test_what_was_read_is_written_and_read_again_within_a_millimetre(tmp_path, boxing, kind):
     files = [tmp_path / f"{name}{FORMATS[kind]}" for name in "ab"]
     write_motion(files[0], boxing)
@@ -94,7 +96,26 @@ def test_markers_of_a_trc_are_where_they_were_put(tmp_path, boxing):
     foot = boxing.global_pose.positions[:, boxing.skeleton.index["LeftFoot"]]
     lift = points.positions[:, heel, 2] - foot[:, 2]
     assert np.abs(lift).max() < 0.15
-    assert read_motion(path).marker_rms_mm
+
+
+def test_joint_centres_of_a_trc_are_read_where_they_are(tmp_path, boxing):
+    """A spine that bends changes the length of a trunk that is one bone: by 2 cm at most."""
+    path = tmp_path / "a.trc"
+    write_motion(path, boxing)
+    found = read_motion(path)
+    own, roles = boxing.skeleton.index, find_roles(boxing.skeleton).joints
+    shared = [f"{side}_{part}" for side in ("left", "right")
+              for part in ("thigh", "shin", "foot", "upper_arm", "forearm", "hand")]
+    true, seen = (one.global_pose.positions[:, [index[names[role]] for role in shared]]
+                  for one, index, names in ((boxing, own, roles), (
+                      found.motion, found.motion.skeleton.index, found.roles)))
+    seen = seen - seen.mean(axis=(0, 1))
+    true = true - true.mean(axis=(0, 1))
+    turn, _ = Rotation.align_vectors(true.reshape(-1, 3), seen.reshape(-1, 3))
+    off = np.linalg.norm(true - turn.apply(seen.reshape(-1, 3)).reshape(true.shape), axis=2)
+    assert found.system == "joint centres"
+    assert off[:, [0, 1, 2, 6, 7, 8]].mean() < 0.005
+    assert off.max() < 0.05
 
 
 def test_endings_tell_formats(tmp_path):

@@ -22,6 +22,10 @@ from mimegen.writers.onskeleton import leg, on_skeleton
 MOST_BETA = 3.0
 STIFFNESS_M = 0.01
 HUMANML_FPS = 20.0
+# Labels of joint centres, and their roles; how far ears are from the head's middle.
+CENTRES = {"Hip": "thigh", "Knee": "shin", "Ankle": "foot", "BigToe": "toe",
+           "Shoulder": "upper_arm", "Elbow": "forearm", "Wrist": "hand"}
+EAR_M = 0.075
 MILLIMETRES = 1000.0
 # The marker set whose labels TRC files get.
 TRC_SET = "OpenSim gait2392"
@@ -173,16 +177,19 @@ def to_soma(motion: Motion) -> bytes:
 
 
 def to_trc(motion: Motion, name: str) -> bytes:
-    """Return a TRC table of virtual markers on the body, with the labels of OpenSim's gait2392.
+    """Return a TRC table of joint centres and virtual markers, Y up, millimetres.
 
-    Y up, millimetres. Markers sit where ``rigs/marker_sets`` puts them on the standard body.
+    Centres have the labels of pose estimators (``RHip``), as Pose2Sim's, and are the motion's own.
+    Markers have the labels of OpenSim's gait2392, and sit where ``rigs/marker_sets`` puts them on
+    the standard body.
     """
     roles = find_roles(motion.skeleton).joints
     standard = standard_skeleton()
     own = find_roles(standard).joints
     size = leg(motion.skeleton, roles) / leg(standard, own)
     put = on_skeleton(motion, roles, standard.scaled(size), own)
-    labels, places = [], []
+    centres = _centres(motion, roles)
+    labels, places = list(centres), list(centres.values())
     chosen = next(one for one in marker_sets() if one.name == TRC_SET)
     for label, landmark in _labels(chosen.landmarks).items():
         spot = body_landmarks()[landmark]
@@ -192,6 +199,19 @@ def to_trc(motion: Motion, name: str) -> bytes:
             put.global_pose.rotations[:, joint], size * (spot.place - standard.heads[joint])))
     table = _y_up(np.stack(places, axis=1)) * MILLIMETRES
     return _trc(labels, table, motion.fps, name).encode()
+
+
+def _centres(motion: Motion, roles: Mapping[str, str]) -> dict[str, FloatArray]:
+    """Return joint centres (F, 3) by label; the head's is in the middle between the ears."""
+    index, pose = motion.skeleton.index, motion.global_pose
+    head = index[roles["head"]]
+    found = {}
+    for side, mark, sign in (("right", "R", -1.0), ("left", "L", 1.0)):
+        found |= {mark + label: pose.positions[:, index[roles[f"{side}_{role}"]]]
+                  for label, role in CENTRES.items() if f"{side}_{role}" in roles}
+        found[f"{mark}Ear"] = pose.positions[:, head] + quaternions.rotate(
+            pose.rotations[:, head], [sign * EAR_M, 0.0, 0.0])
+    return found
 
 
 def _labels(landmarks: Mapping[str, str]) -> dict[str, str]:

@@ -21,7 +21,10 @@ HEAD_TOP, NECK, NOSE, EAR = "head", "neck", "nose", "ear"
 
 def tracked_centres(points: Points, kind: str) -> tuple[Points, Tracked] | None:
     """Return points that are a body's joint centres, upright, and as tracked joints; else None."""
-    number = {plain(label): column for column, label in enumerate(points.labels)}
+    number: dict[str, int] = {}
+    for column, label in enumerate(points.labels):
+        # OpenSim's L.Elbow is a marker beside the centre LElbow.
+        number.setdefault(plain(label), column)
     joints = {f"{side}_{part}": _of(number, side, (part,)) for side in SIDES for part in PARTS}
     if any(column is None for column in joints.values()):
         return None

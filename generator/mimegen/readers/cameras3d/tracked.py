@@ -22,6 +22,10 @@ from mimegen.readers.smpl.reading import UPRIGHT
 
 # A body seen in less than this share of the frames of whoever is seen most is nobody's subject.
 PASSING = 0.1
+# Joints that tremble by less than this share of the body (2.5 mm) are not smoothed: quick movement
+# at 20 fps seems to tremble by half of it. Fewer frames than these do not tell.
+CALM = 1.5e-3
+ENOUGH = 8
 # A joint may be lost for so long (seconds) and is bridged.
 LONGEST_GAP_S = 2.0
 # The hips move less than this (metres): the file tells joints from the hips alone.
@@ -57,7 +61,8 @@ def recording_of_tracked(path: Path, found: Tracked, options: ReadOptions) -> Re
         f"the file has no frame rate: {fps:g} fps is assumed; give the true one with"
         " --fps-of-file",)
     places, bridged = _bridged(path, places, fps)
-    places = low_passed(places, SMOOTH_S * fps)
+    noisy = _jitter(places) > CALM
+    places = low_passed(places, SMOOTH_S * fps) if noisy else places
     known = file_layout(found.layout)
     layout = known.layout
     turned = product(known.placed(places), UPRIGHT[found.up].T)
@@ -69,10 +74,23 @@ def recording_of_tracked(path: Path, found: Tracked, options: ReadOptions) -> Re
                 for side in ("left", "right") for part in ("foot", "toe")]
         motion, went = path_of_feet(motion, feet, np.array([0.0, 0.0, 1.0]))
     notes = (*found.notes, *rated, *bridged, "the file has joint positions alone: rotations are"
-             f" solved from them, smoothed by a Gaussian of {SMOOTH_S:g} s", *level, *went)
+             " solved from them" + (f", smoothed by a Gaussian of {SMOOTH_S:g} s" if noisy else ""),
+             *level, *went)
     recording = in_house_convention(path, motion, found.format, notes, options, known=layout.roles)
     return replace(recording, up_axis=found.up, up_source="the camera's picture and how the body"
                                                           " stands")
+
+
+def _jitter(places: FloatArray) -> float:
+    """Return the noise of joints (F, J, 3) from frame to frame, as a share of the body's size.
+
+    Smooth movement hardly has third differences; white noise of deviation s has 20 s^2.
+    """
+    if len(places) < ENOUGH:
+        return np.inf
+    jerks = np.linalg.norm(np.diff(places, n=3, axis=0), axis=-1) / np.sqrt(3 * 20.0)
+    size = float(np.median(np.ptp(places, axis=1).max(axis=1)))
+    return float(np.median(jerks)) / max(size, 1e-9)
 
 
 def _chosen(path: Path, found: Tracked, options: ReadOptions) -> FloatArray:

@@ -99,7 +99,6 @@ def test_markers_of_a_trc_are_where_they_were_put(tmp_path, boxing):
 
 
 def test_joint_centres_of_a_trc_are_read_where_they_are(tmp_path, boxing):
-    """A spine that bends changes the length of a trunk that is one bone: by 2 cm at most."""
     path = tmp_path / "a.trc"
     write_motion(path, boxing)
     found = read_motion(path)
@@ -114,8 +113,7 @@ def test_joint_centres_of_a_trc_are_read_where_they_are(tmp_path, boxing):
     turn, _ = Rotation.align_vectors(true.reshape(-1, 3), seen.reshape(-1, 3))
     off = np.linalg.norm(true - turn.apply(seen.reshape(-1, 3)).reshape(true.shape), axis=2)
     assert found.system == "joint centres"
-    assert off[:, [0, 1, 2, 6, 7, 8]].mean() < 0.005
-    assert off.max() < 0.05
+    assert off.max() < 0.001
 
 
 def test_endings_tell_formats(tmp_path):

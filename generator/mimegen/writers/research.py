@@ -25,6 +25,9 @@ HUMANML_FPS = 20.0
 # Labels of joint centres, and their roles; how far ears are from the head's middle.
 CENTRES = {"Hip": "thigh", "Knee": "shin", "Ankle": "foot", "BigToe": "toe",
            "Shoulder": "upper_arm", "Elbow": "forearm", "Wrist": "hand"}
+TRUNK = {"Pelvis": "hips", "Spine_Low": "spine1", "Spine_Mid": "spine2", "Chest": "chest",
+         "Neck_Base": "neck1", "Right_Clavicle": "right_clavicle",
+         "Left_Clavicle": "left_clavicle"}
 EAR_M = 0.075
 MILLIMETRES = 1000.0
 # The marker set whose labels TRC files get.
@@ -205,7 +208,8 @@ def _centres(motion: Motion, roles: Mapping[str, str]) -> dict[str, FloatArray]:
     """Return joint centres (F, 3) by label; the head's is in the middle between the ears."""
     index, pose = motion.skeleton.index, motion.global_pose
     head = index[roles["head"]]
-    found = {}
+    found = {label: pose.positions[:, index[roles[role]]] for label, role in TRUNK.items()
+             if role in roles}
     for side, mark, sign in (("right", "R", -1.0), ("left", "L", 1.0)):
         found |= {mark + label: pose.positions[:, index[roles[f"{side}_{role}"]]]
                   for label, role in CENTRES.items() if f"{side}_{role}" in roles}

@@ -16,6 +16,9 @@ from mimegen.readers.points import Points, stood_up
 SIDES = {"right": ("r", "right"), "left": ("l", "left")}
 PARTS = ("hip", "knee", "ankle", "shoulder", "elbow", "wrist")
 TOES = ("bigtoe", "footindex", "toe")
+# Labels of a trunk's joints, as mimegen writes them: Pelvis, Spine_Low.
+SPINE = ("pelvis", "spine_low", "spine_mid", "chest", "neck_base", "right_clavicle",
+         "left_clavicle")
 HEAD_TOP, NECK, NOSE, EAR = "head", "neck", "nose", "ear"
 
 
@@ -36,9 +39,13 @@ def tracked_centres(points: Points, kind: str) -> tuple[Points, Tracked] | None:
     places = {joint: points.positions[:, column] for joint, column in joints.items()
               if column is not None}
     whole = _with_trunk(points, number, places)
-    order = [*places, *(("right_toe", "left_toe") if "right_toe" in whole else ()),
-             "mid_hip", "neck", "head"]
     layout = "centres" if "right_toe" in whole else "centres_without_toes"
+    trunk = ("mid_hip", "neck", "head")
+    if "right_toe" in whole and all(plain(name) in number for name in SPINE):
+        layout, trunk = "centres_with_spine", (*SPINE, "head")
+        whole |= {name: points.positions[:, number[plain(name)]] for name in SPINE}
+    toes = ("right_toe", "left_toe") if "right_toe" in whole else ()
+    order = [*places, *toes, *trunk]
     people = {"0": np.stack([whole[one] for one in order], axis=1)}
     return points, Tracked(kind, layout, "Z", people, points.fps, notes=points.notes, is_level=True)
 

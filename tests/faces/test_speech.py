@@ -147,7 +147,7 @@ def test_a_score_says_it_once_and_over_a_smile(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("text", "duration", "message"), [
     ("This is far too long to be said by anybody, whoever that is, in so little time.", 3.5,
-     "line 8.*say: takes .* s to say, and there are 3.0 s"),
+     "line 8.*say: takes .* s to speak, and there are 3.0 s"),
     ("{HH QQ}", 6.0, "line 8.*no phone of ARPAbet"),
 ])
 def test_a_score_with_a_wrong_text_is_refused_with_its_line(

@@ -152,7 +152,7 @@ def _check_speech(document: YamlFile, score: Score, where: Where) -> None:
     for (number, at, lasts), end in zip(texts, ends, strict=False):
         if end - at < lasts / FASTEST:
             raise document.error((*where, "phases", number, "face", "say"),
-                                 f"takes {lasts:.1f} s to say, and there are {end - at:.1f} s for"
+                                 f"takes {lasts:.1f} s to speak, and there are {end - at:.1f} s for"
                                  " it; shorten it, or let it begin earlier")
 
 

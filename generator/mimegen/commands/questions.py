@@ -38,6 +38,7 @@ from mimegen.evaluation.cues import (
     cue_questions,
     read_cue_wording,
 )
+from mimegen.evaluation.factors import factor_questions, read_factor_wording
 from mimegen.evaluation.given import GIVEN
 from mimegen.evaluation.making import OPTIONS, QuestionRequest, questions_of
 from mimegen.evaluation.numbers import number_questions, read_number_wording
@@ -58,7 +59,7 @@ from mimegen.manifest.file import MANIFEST, clip_path, single_rows
 from mimegen.manifest.row import Row
 
 HEADINGS = {
-    "Questions": ("format_", "asks", "probe", "condition", "prompting", "templates"),
+    "Questions": ("format_", "asks", "probe", "factor", "condition", "prompting", "templates"),
     "Distractors": ("of_set", "given", "difficulty", "fold", "seed"),
     "Controls": ("controls",),
     "Frames": ("sampling", "frames_folder", "image", "size", "stamp"),
@@ -66,7 +67,7 @@ HEADINGS = {
     "Audit": ("audited", "as_json"),
 }
 # Whose options are drawn from a timeline, and not from other actions' labels.
-TIMED = ("timeline", "cue", "pair", "probe", "number")
+TIMED = ("timeline", "cue", "pair", "probe", "number", "factor")
 
 
 @click.command("questions", cls=Grouped, headings=HEADINGS)
@@ -77,12 +78,14 @@ TIMED = ("timeline", "cue", "pair", "probe", "number")
                    " timeline (when things happen) as in MimeQA, cue as in ObservableToM, pair for"
                    " the minimal pairs of mimegen pairs, probe for movement (needs --passes"
                    " keypoints), number for how often, when and how long (answered with a"
-                   " number).")
+                   " number), factor for the factors of mimegen pointlight --grid.")
 @click.option("--asks", type=click.Choice(["label", "intention", *TASKS]),
               help="Target of the question: label or intention for 3afc and description; the rest"
                    " for cue.  [default: label; explanation for cue]")
 @click.option("--probe", default="all", show_default=True, metavar="A[,B]|all",
               help=f"Probes that --format probe asks: {', '.join(PROBES)}.")
+@click.option("--factor", default="all", show_default=True, metavar="A[,B]|all",
+              help="Factors of the grid that --format factor asks about.")
 @click.option("--condition", default="video", show_default=True, type=click.Choice(CONDITIONS),
               help="Input of the model: for cue the video, the cue in words, or both; for timeline"
                    " the video or only text.")
@@ -128,7 +131,8 @@ TIMED = ("timeline", "cue", "pair", "probe", "number")
 @click.option("--json", "as_json", is_flag=True, help="Print the audit as JSON.")
 @shared_data_option
 @exits_cleanly
-def questions_command(out: Path | None, format_: str, asks: str | None, probe: str, condition: str,
+def questions_command(out: Path | None, format_: str, asks: str | None, probe: str, factor: str,
+                      condition: str,
                       prompting: str, of_set: str | None,
                       given: Path | None, difficulty: str | None, fold: int | None,
                       controls: str | None, sampling: str, frames_folder: Path | None, image: str,
@@ -166,6 +170,8 @@ def questions_command(out: Path | None, format_: str, asks: str | None, probe: s
         "probe": lambda: _of_probes(out, rows, probe, templates, seed, sampling),
         "number": lambda: number_questions(rows, read_number_wording(templates), seed, shown,
                                            sampling),
+        "factor": lambda: factor_questions(rows, factor, read_factor_wording(templates), seed,
+                                           shown, sampling),
         "timeline": lambda: _of_timelines(rows, TimelineRequest(
             prompting, read_wording(templates), seed, shown, sampling, condition))}
     make = makers.get(format_) or (lambda: questions_of(rows, QuestionRequest(

@@ -6,11 +6,14 @@ import json
 from pathlib import Path
 
 from mimegen.base.files import publish
+from mimegen.base.paths import source_file
 from mimegen.manifest.file import rows_of
 from mimegen.manifest.row import Row
 
 TRIALS = "trials.csv"
 TRIALS_JSON = "trials.json"
+EXPERIMENT = "experiment.py"
+SCRIPT = "mimegen.production.psychopy_experiment"
 COLUMNS = ("file", "action", "take", "seed", "condition", "azimuth_deg", "dots_seed", "duration_s",
            "fps", "frames", "labels")
 
@@ -18,7 +21,8 @@ COLUMNS = ("file", "action", "take", "seed", "condition", "azimuth_deg", "dots_s
 def write_trials(out: Path) -> Path:
     """Write ``out``/trials.csv and .json, one trial for each display, in the manifest's order.
 
-    CSV is what PsychoPy reads, JSON what jsPsych and lab.js do; a grid's factors come last.
+    CSV is what PsychoPy reads, JSON what jsPsych and lab.js do; a grid's factors come last. Beside
+    them is experiment.py, a PsychoPy experiment with these trials.
 
     ``azimuth_deg`` counts from the performer's front, or on the stage where nobody knows it.
     Returns the file. Raises RequestError where the manifest cannot be read.
@@ -33,6 +37,7 @@ def write_trials(out: Path) -> Path:
     publish(out / TRIALS, packed.getvalue().encode())
     listed = [dict(zip(COLUMNS + factors, line, strict=True)) for line in lines]
     publish(out / TRIALS_JSON, json.dumps(listed, indent=1).encode())
+    publish(out / EXPERIMENT, source_file(SCRIPT).read_bytes())
     return out / TRIALS
 
 

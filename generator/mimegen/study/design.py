@@ -49,6 +49,19 @@ def single_lists(actions: Mapping[str, Takes], chooses: bool, settings: Settings
             for turn in range(variants) for row in rows for part in range(parts)]
 
 
+def experiment_lists(questions: Sequence[Question], settings: Settings, seed: int
+                     ) -> list[list[Question]]:
+    """Return lists of an experiment in which everybody meets every condition, however alike.
+
+    Where the settings allow fewer trials, the questions are divided among so many people.
+    """
+    ordered = sorted(questions, key=lambda one: one.question_id)
+    drawn = [ordered[place]
+             for place in generator(seed, "study", "experiment").permutation(len(ordered))]
+    parts = ceil(len(drawn) / (settings.trials or len(drawn)))
+    return [drawn[part::parts] for part in range(parts)]
+
+
 def _in_line(takes: Mapping[str, list[Question]], seed: int) -> list[list[Question]]:
     """Return the takes in a random order in which those that share options stand together."""
     shared: dict[tuple[str, ...], list[str]] = defaultdict(list)

@@ -10,7 +10,7 @@ from mimegen.base.errors import RequestError
 from mimegen.base.files import file_hash, publish, publishing, sweep
 from mimegen.base.media import kept_within
 from mimegen.evaluation.question import Question, read_questions, write_questions
-from mimegen.study.design import by_action, pair_lists, single_lists
+from mimegen.study.design import by_action, experiment_lists, pair_lists, single_lists
 from mimegen.study.folder import (
     ANSWERS,
     KEY,
@@ -24,7 +24,7 @@ from mimegen.study.folder import (
 from mimegen.study.known import Asked, golden_trial, keep_apart, practice_trial
 from mimegen.study.public import study_script
 from mimegen.study.settings import Settings, Task
-from mimegen.study.trials import Trial, pair_trial, parse_tasks, trial_of
+from mimegen.study.trials import WORDED, Trial, pair_trial, parse_tasks, trial_of
 
 PAGE = Path(__file__).with_name("page")
 # How files begin that browsers play: MP4's first box, WebM's EBML mark.
@@ -68,6 +68,12 @@ def _study(questions: Sequence[Question], tasks: tuple[Task, ...], request: Stud
            ) -> tuple[Study, list[Question]]:
     settings, seed = request.settings, request.seed
     book = _Book(secret)
+    if questions[0].format in WORDED:
+        named = [[book.name(trial_of(one, tasks, settings)) for one in ones]
+                 for ones in experiment_lists(questions, settings, seed)]
+        # Each has its own question: none of another action can be an attention check.
+        return Study(secret=secret, seed=seed, settings=settings, trials=book.trials, practice=(),
+                     golden=(), lists=tuple(map(tuple, named))), list(book.questions.values())
     actions = by_action(questions)
     kept = keep_apart(actions, settings, seed)
     practice = [book.name(practice_trial(one, tasks, settings)) for one in kept.practice]

@@ -24,7 +24,8 @@ def study_script(study: Study, served: bool) -> str:
 def public_trial(study: Study, name: str) -> dict[str, Any]:
     """Return what a browser may know of a trial."""
     trial, settings = study.trials[name], study.settings
-    ask = {task: _ask(settings, task, trial.asks, trial.action_shown) for task in trial.tasks}
+    ask = {task: inline(trial.question) if trial.question is not None
+           else _ask(settings, task, trial.asks, trial.action_shown) for task in trial.tasks}
     return {"id": name, "practice": name in study.practice, "tasks": trial.tasks, "ask": ask,
             "clips": [f"clips/{file}" for file in trial.clips], "options": trial.options}
 

@@ -12,7 +12,10 @@ from mimegen.evaluation.question import Question
 from mimegen.study.settings import Settings, Task
 
 TASKS_OF_FORMAT: dict[str, tuple[Task, ...]] = {
-    "mc": ("free", "choice"), "3afc": ("choice",), "free": ("free",), "description": ("free",)}
+    "mc": ("free", "choice"), "3afc": ("choice",), "free": ("free",), "description": ("free",),
+    "factor": ("choice",), "probe": ("choice",), "number": ("free",)}
+# These bring a question of their own for each clip; the others ask what the study's file says.
+WORDED = ("factor", "probe", "number")
 COMBINATIONS: dict[str, tuple[Task, ...]] = {
     "free": ("free",), "choice": ("choice",), "free,choice": ("free", "choice"),
     "same": ("same",), "ratings": ("ratings",)}
@@ -23,8 +26,9 @@ class Trial(Strict):
     """Clips and what is asked about them.
 
     ``sources`` are the clips beside the manifest, ``clips`` the same in ``public/clips``.
-    ``right`` is the right option's number and ``expected`` the span of each rating where the trial
-    is golden; ``action_shown`` is the action that raters are told. ``questions`` are ids by task.
+    ``question`` is asked in place of the study's own words. ``right`` is the right option's number
+    and ``expected`` the span of each rating where the trial is golden; ``action_shown`` is the
+    action that raters are told. ``questions`` are ids by task.
     """
 
     tasks: tuple[Task, ...]
@@ -33,6 +37,7 @@ class Trial(Strict):
     questions: dict[Task, str]
     asks: str = "label"
     options: tuple[str, ...] = ()
+    question: str | None = None
     action_shown: str | None = None
     right: int | None = None
     expected: dict[str, tuple[float, float]] = Field(default_factory=dict)
@@ -59,7 +64,7 @@ def parse_tasks(text: str | None, questions: Sequence[Question], source: Path) -
 
 def _format_of(questions: Sequence[Question], source: Path) -> str:
     """Return the one format of questions that people can be asked."""
-    kinds = sorted({(one.format, one.asks) for one in questions})
+    kinds = sorted({(one.format, "" if one.format in WORDED else one.asks) for one in questions})
     if len(kinds) > 1:
         raise RequestError(f"{source}: contains questions of {len(kinds)} kinds"
                            f" ({', '.join(' '.join(kind) for kind in kinds)}); a study has one"
@@ -88,6 +93,7 @@ def trial_of(question: Question, tasks: tuple[Task, ...], settings: Settings
         tasks=tasks, sources=(question.file_name,), asks=question.asks,
         questions={task: one.question_id for task, one in asked.items()},
         options=tuple(question.options) if "choice" in tasks else (),
+        question=question.question if question.format in WORDED else None,
         action_shown=asked["ratings"].answer if "ratings" in tasks else None)
     return trial, list(asked.values())
 

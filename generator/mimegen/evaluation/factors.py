@@ -1,0 +1,119 @@
+"""Questions about the factors of a grid: which of its values a display was made with."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field
+
+from mimegen.base.errors import RequestError, near_misses
+from mimegen.base.files import content_key
+from mimegen.base.yaml_file import Strict, read_yaml
+from mimegen.evaluation.making import about_clip, versions
+from mimegen.evaluation.question import Question
+from mimegen.evaluation.sampling import FrameSampling
+from mimegen.evaluation.subjects import known_actions, subject_of_row
+from mimegen.evaluation.templates import FOLDER, filled
+from mimegen.manifest.row import Row
+
+# More values than letters of a list that anybody reads are no choice.
+MOST_VALUES = 9
+
+
+class FactorWords(Strict):
+    """A factor's question, and what its values are called."""
+
+    question: str
+    values: dict[str, str] = Field(default_factory=dict)
+
+
+class FactorWording(Strict):
+    """The prompt with ``{question}`` and ``{options}``, and the words of each factor."""
+
+    about: str
+    instruction: str
+    default: str
+    factors: dict[str, FactorWords]
+
+    def words(self, factor: str) -> FactorWords:
+        """Return the words of a factor."""
+        name = factor.replace("_", " ")
+        return self.factors.get(factor) or FactorWords(
+            question=self.default.replace("{factor}", name))
+
+
+def read_factor_wording(file: Path | None) -> FactorWording:
+    """Return a user's wording, or mimegen's. Raises RequestError as ``read_yaml``."""
+    return read_yaml(file or FOLDER / "factors.yaml", FactorWording)
+
+
+def factor_questions(rows: Sequence[Row], factors: str, wording: FactorWording, seed: int,
+                     sampling: FrameSampling | None = None, sampling_text: str = "video"
+                     ) -> list[Question]:
+    """Return a question about every display of a grid and each of its ``A,B`` or all factors.
+
+    The options are the factor's values, in their order. Raises RequestError where no row is of a
+    grid, and for a factor that does not vary.
+    """
+    asked = [row for row in rows if row.grid]
+    values = _chosen(_values(asked), factors)
+    known = known_actions()
+    made = []
+    for row in asked:
+        subject = subject_of_row(row, known, "label")
+        for factor, words in _asked(row, values, wording):
+            options = _named(values[factor], words)
+            answer = options[values[factor].index(_text((row.grid or {})[factor]))]
+            made.append(Question(
+                **about_clip(row, seed), format="factor", asks=factor, category=factor,
+                question_id=content_key("factor", seed, row.sample_id, factor)[:16],
+                prompt=filled(wording.instruction.replace("{question}", words.question), options),
+                question=words.question, options=options, answer=answer, labels=[answer],
+                semantic_group=subject.group, performance=subject.name, order=[],
+                sampling=sampling_text, window=[0, row.frames / row.fps],
+                frames=sampling.frames(row.frames, row.fps) if sampling else None,
+                versions=versions(wording.about)))
+    return sorted(made, key=lambda one: one.question_id)
+
+
+def _values(rows: Sequence[Row]) -> dict[str, list[str]]:
+    """Return the values of each factor that varies, in the order of the rows."""
+    found: dict[str, dict[str, None]] = {}
+    for row in rows:
+        for factor, value in (row.grid or {}).items():
+            found.setdefault(factor, {})[_text(value)] = None
+    return {factor: list(values) for factor, values in found.items()
+            if 1 < len(values) <= MOST_VALUES}
+
+
+def _chosen(values: dict[str, list[str]], factors: str) -> dict[str, list[str]]:
+    if not values:
+        raise RequestError("no clip is of a grid whose factors vary; make one with mimegen"
+                           " pointlight --grid")
+    if factors == "all":
+        return values
+    names = [name.strip() for name in factors.split(",")]
+    for name in names:
+        if name not in values:
+            raise RequestError(f"--factor {name}: no factor of this grid that varies"
+                               f"{near_misses(name, values)}")
+    return {name: values[name] for name in names}
+
+
+def _asked(row: Row, values: Mapping[str, list[str]], wording: FactorWording
+           ) -> Iterator[tuple[str, FactorWords]]:
+    for factor in values:
+        if factor in (row.grid or {}):
+            yield factor, wording.words(factor)
+
+
+def _named(values: Sequence[str], words: FactorWords) -> list[str]:
+    """Return what values are called; two that are called alike keep their own names."""
+    names = [words.values.get(value, value) for value in values]
+    return names if len({*names}) == len(names) else list(values)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:g}" if isinstance(value, float) else str(value)

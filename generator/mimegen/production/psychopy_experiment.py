@@ -1,0 +1,146 @@
+"""A small experiment with this folder's point-light displays, for PsychoPy.
+
+    python experiment.py                        # asks for the first factor that varies
+    python experiment.py --factor direction --participant p01 --repeats 4
+
+Needs PsychoPy and NumPy, and this folder as it was written: ``trials.csv`` lists the displays, and
+the CSV file of each has its dots. Every display is shown ``--repeats`` times, in an order drawn by
+``--seed`` and the participant; then people press the number of the value that they saw. Answers are
+written to ``answers_PARTICIPANT.csv`` after every trial. Escape ends the experiment.
+"""
+
+import argparse
+import csv
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+FIXATION_S = 0.5
+# Columns of trials.csv that describe a display; the others are factors.
+DESCRIBES = ("file", "action", "take", "seed", "azimuth_deg", "dots_seed", "duration_s", "fps",
+             "frames", "labels")
+ANSWERS = ("trial", "file", "factor", "shown", "answer", "right", "seconds")
+Trial = dict[str, str]
+
+
+def read_trials(folder: Path) -> list[Trial]:
+    """Return the rows of trials.csv."""
+    with (folder / "trials.csv").open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def factor_of(trials: list[Trial], asked: str | None) -> tuple[str, list[str]]:
+    """Return the factor to ask for, the first that varies by default, and its values."""
+    factors = [name for name in trials[0] if name not in (*DESCRIBES, "condition")]
+    names = [asked] if asked else [*factors, "condition"]
+    if asked and asked not in trials[0]:
+        raise SystemExit(f"trials.csv: no column '{asked}'; it has {', '.join(trials[0])}")
+    for name in names:
+        values = list(dict.fromkeys(trial[name] for trial in trials))
+        if len(values) > 1:
+            return name, values[:9]
+    raise SystemExit("trials.csv: no factor varies; make the set with --grid, as in"
+                     " --grid 'direction=-90,90'")
+
+
+def order_of(trials: list[Trial], repeats: int, seed: str) -> list[Trial]:
+    """Return the trials as one participant meets them, each ``repeats`` times in all."""
+    drawn = random.Random(seed)
+    return [trial for _ in range(repeats) for trial in drawn.sample(trials, len(trials))]
+
+
+def read_dots(file: Path, pixels_per_degree: float) -> list[np.ndarray[Any, Any]]:
+    """Return for every frame the dots (N, 4) that are seen: x, y, diameter in pixels, contrast.
+
+    The origin is the middle of the picture, Y is up.
+    """
+    with file.open(newline="", encoding="utf-8") as opened:
+        rows = list(csv.DictReader(opened))
+    count = 1 + max(int(row["frame"]) for row in rows)
+    frames: list[list[list[float]]] = [[] for _ in range(count)]
+    for row in rows:
+        if row["visible"] == "1":
+            frames[int(row["frame"])].append([
+                float(row["x_deg"]) * pixels_per_degree, float(row["y_deg"]) * pixels_per_degree,
+                float(row["diameter_px"]), float(row["strength"])])
+    return [np.array(frame, float).reshape(-1, 4) for frame in frames]
+
+
+def show(window: Any, dots: list[np.ndarray[Any, Any]], fps: float) -> None:
+    """Show a display once, each frame at its time whatever the screen's rate."""
+    from psychopy import core, visual
+
+    most = max(len(frame) for frame in dots)
+    stimulus = visual.ElementArrayStim(window, units="pix", nElements=max(most, 1),
+                                       elementTex=None, elementMask="circle", colors=[1, 1, 1])
+    clock = core.Clock()
+    while (frame := int(clock.getTime() * fps)) < len(dots):
+        seen = dots[frame]
+        places, sizes, strengths = np.zeros((most, 2)), np.ones(most), np.zeros(most)
+        places[:len(seen)], sizes[:len(seen)] = seen[:, :2], seen[:, 2]
+        strengths[:len(seen)] = seen[:, 3]
+        stimulus.xys, stimulus.sizes, stimulus.opacities = places, sizes, strengths
+        stimulus.draw()
+        window.flip()
+    window.flip()
+
+
+def ask(window: Any, factor: str, values: list[str], simulate: bool) -> tuple[str | None, float]:
+    """Return the value that was chosen, None for Escape, and the seconds that it took."""
+    from psychopy import core, event, visual
+
+    lines = [f"{number}   {value}" for number, value in enumerate(values, 1)]
+    visual.TextStim(window, "\n".join([f"{factor}?", "", *lines]), height=28, units="pix").draw()
+    window.flip()
+    clock = core.Clock()
+    if simulate:
+        core.wait(0.1)
+        return values[0], clock.getTime()
+    keys = [str(number) for number in range(1, len(values) + 1)]
+    [key] = event.waitKeys(keyList=[*keys, "escape"], maxWait=float("inf"))[:1]
+    return (None if key == "escape" else values[int(key) - 1]), clock.getTime()
+
+
+def main() -> None:
+    """Run the experiment."""
+    parser = argparse.ArgumentParser(description="Show point-light displays and ask about them.")
+    parser.add_argument("--factor", help="column of trials.csv to ask about")
+    parser.add_argument("--participant", default="test")
+    parser.add_argument("--repeats", type=int, default=1, help="times that each display is shown")
+    parser.add_argument("--trials", type=int, help="stop after so many trials")
+    parser.add_argument("--seed", default="0")
+    parser.add_argument("--pixels-per-degree", type=float, default=40.0)
+    parser.add_argument("--windowed", action="store_true", help="do not fill the screen")
+    parser.add_argument("--simulate", action="store_true", help="answer without a person")
+    given = parser.parse_args()
+    from psychopy import core, visual
+
+    folder = Path(__file__).resolve().parent
+    trials = read_trials(folder)
+    factor, values = factor_of(trials, given.factor)
+    order = order_of(trials, given.repeats, f"{given.seed} {given.participant}")[:given.trials]
+    window = visual.Window((800, 800), fullscr=not given.windowed, color=(-1, -1, -1), units="pix")
+    fixation = visual.TextStim(window, "+", height=40, units="pix")
+    with (folder / f"answers_{given.participant}.csv").open("w", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(ANSWERS)
+        for number, trial in enumerate(order, 1):
+            fixation.draw()
+            window.flip()
+            core.wait(FIXATION_S)
+            show(window, read_dots((folder / trial["file"]).with_suffix(".csv"),
+                                   given.pixels_per_degree), float(trial["fps"]))
+            answer, seconds = ask(window, factor, values, given.simulate)
+            if answer is None:
+                break
+            table.writerow([number, trial["file"], factor, trial[factor], answer,
+                            int(answer == trial[factor]), f"{seconds:.3f}"])
+            file.flush()
+    window.close()
+    core.quit()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,106 @@
+"""Small experiments that a grid writes: PsychoPy's script, and questions for the browser."""
+
+import csv
+import json
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from mimegen.production.trials import EXPERIMENT
+from mimegen.study.folder import Study
+from running import invoke
+
+
+@pytest.fixture(scope="module")
+def grid(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("grid") / "set"
+    done = invoke("pointlight", "--walker", "--grid", "direction=-90,90;inverted=no,yes", "--size",
+                  "64x64", "--fps", "12", "--out", out)
+    assert done.exit_code == 0, done.output
+    return out
+
+
+@pytest.fixture(scope="module")
+def script(grid: Path) -> SimpleNamespace:
+    return SimpleNamespace(**runpy.run_path(str(grid / EXPERIMENT)))
+
+
+def test_the_script_asks_for_the_first_factor_of_the_grid(grid: Path, script: SimpleNamespace
+                                                          ) -> None:
+    trials = script.read_trials(grid)
+    assert script.factor_of(trials, None) == ("direction", ["-90", "90"])
+    assert script.factor_of(trials, "inverted") == ("inverted", ["False", "True"])
+    with pytest.raises(SystemExit, match="no column 'speed'"):
+        script.factor_of(trials, "speed")
+
+
+def test_everybody_meets_every_display_as_often_in_an_order_of_their_own(
+        grid: Path, script: SimpleNamespace) -> None:
+    trials = script.read_trials(grid)
+    one, same, other = (script.order_of(trials, 3, who) for who in ("a", "a", "b"))
+    assert one == same != other
+    files = [trial["file"] for trial in one]
+    assert {files.count(file) for file in files} == {3} and len({*files}) == 4
+
+
+def test_dots_are_where_the_display_has_them(grid: Path, script: SimpleNamespace) -> None:
+    trial = script.read_trials(grid)[0]
+    file = (grid / trial["file"]).with_suffix(".csv")
+    dots = script.read_dots(file, 10.0)
+    assert len(dots) == int(trial["frames"])
+    with file.open(newline="") as opened:
+        first = [row for row in csv.DictReader(opened) if row["frame"] == "0"]
+    seen = [row for row in first if row["visible"] == "1"]
+    assert dots[0][:, 0] == pytest.approx([10 * float(row["x_deg"]) for row in seen])
+    # Y is up in PsychoPy: the head is above the ankles.
+    head, ankle = (next(place for place, row in enumerate(seen) if row["dot"] == name)
+                   for name in ("head", "left_ankle"))
+    assert dots[0][head, 1] > dots[0][ankle, 1]
+    assert np.isfinite(np.concatenate(dots)).all()
+
+
+def test_the_script_explains_itself_without_psychopy(grid: Path) -> None:
+    done = subprocess.run([sys.executable, grid / EXPERIMENT, "--help"], capture_output=True,
+                          text=True, timeout=60, check=True)
+    assert "--factor" in done.stdout
+
+
+def test_factors_are_asked_with_their_values(grid: Path, tmp_path: Path) -> None:
+    target = tmp_path / "questions.jsonl"
+    done = invoke("questions", grid, "--format", "factor", "--no-verify", "--out", target)
+    assert done.exit_code == 0, done.output
+    asked = [json.loads(line) for line in target.read_text().splitlines()]
+    assert len(asked) == 8
+    for one in asked:
+        row = next(row for row in map(json.loads, (grid / "manifest.jsonl").open())
+                   if row["sample_id"] == one["sample_id"])
+        value = row["grid"][one["asks"]]
+        expected = f"{value:g}" if one["asks"] == "direction" else \
+            "upside down" if value else "upright"
+        assert one["answer"] == expected and len(one["options"]) == 2
+        assert f"A. {one['options'][0]}" in one["prompt"]
+
+
+@pytest.mark.parametrize(("arguments", "said"), [
+    (("--factor", "invertd"), "no factor of this grid that varies (did you mean inverted?)"),
+    (("--difficulty", "near"), "--fold and --difficulty do not apply to --format factor")])
+def test_wrong_factors_are_refused(grid: Path, arguments: tuple[str, ...], said: str) -> None:
+    done = invoke("questions", grid, "--format", "factor", "--no-verify", *arguments)
+    assert done.exit_code == 2 and said in done.output
+
+
+def test_an_experiment_shows_everybody_every_condition(grid: Path, tmp_path: Path) -> None:
+    file = tmp_path / "questions.jsonl"
+    invoke("questions", grid, "--format", "factor", "--no-verify", "--out", file)
+    done = invoke("study", "make", file, "--clips", grid, "--out", tmp_path / "s")
+    assert done.exit_code == 0, done.output
+    study = Study.model_validate_json((tmp_path / "s" / "private" / "key.json").read_bytes())
+    [names] = study.lists
+    assert len({*names}) == 8 and not study.golden and not study.practice
+    asked = {study.trials[name].question for name in names}
+    assert "Is the figure upright or upside down?" in asked and len(asked) == 2

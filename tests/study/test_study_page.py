@@ -133,6 +133,25 @@ def test_a_session_by_mouse(make, opened):
     assert chosen == ["ABCD"[number % 4] for number in range(1, count_of(folder))]
 
 
+def test_an_experiment_with_a_grid_of_walkers(opened, tmp_path):
+    grid, file, folder = tmp_path / "set", tmp_path / "questions.jsonl", tmp_path / "s"
+    for arguments in (
+            ("pointlight", "--walker", "--grid", "direction=-90,90;inverted=no,yes", "--size",
+             "128x128", "--fps", "12", "--out", grid),
+            ("questions", grid, "--format", "factor", "--factor", "inverted", "--out", file),
+            ("study", "make", file, "--clips", grid, "--out", folder)):
+        done = invoked(*arguments)
+        assert done.returncode == 0, done.stderr
+    with serving(folder) as server:
+        page = opened(server.address)
+        agree(page)
+        for _ in range(4):
+            expect(page.get_by_text("Is the figure upright or upside down?")).to_be_visible()
+            choose(page, 0)
+        expect(page.get_by_text("All of your answers have arrived")).to_be_visible()
+    assert [line["output"][0] for line in exported(folder)] == ["A"] * 4
+
+
 def test_a_session_by_keyboard_alone(make, opened):
     folder = make()
     with serving(folder) as server:

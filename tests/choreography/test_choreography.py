@@ -22,7 +22,7 @@ from mimegen.choreography.places import RIGHT
 from mimegen.choreography.reading import read_score
 from mimegen.choreography.score import Score
 from mimegen.choreography.solved import finished_anchors, solved_scene, touch_errors
-from mimegen.choreography.styles import styles
+from mimegen.choreography.styles import drawn_styles, styles
 from mimegen.motion import Motion, quaternions, standard_skeleton
 from speeds import slow_but
 
@@ -128,7 +128,7 @@ def test_lint_is_clean_of_other_takes(path: Path, seed: int) -> None:
 
 
 @tried_scores
-@pytest.mark.parametrize("style", sorted(styles()))
+@pytest.mark.parametrize("style", sorted(drawn_styles()))
 def test_styles_are_clean_and_differ(path: Path, style: str) -> None:
     score = score_of(path)
     motions = perform_scene(score, 0, LINT_FPS, style)
@@ -152,6 +152,26 @@ def test_styles_change_how_far_movements_go() -> None:
         return float(np.ptp(np.unwrap(np.arctan2(ahead[:, 0], -ahead[:, 1]))))
 
     assert turning("exaggerated") > 1.2 * turning("restrained")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("action", ["knocking_on_door", "lift_box", "throw"])
+def test_affect_goes_with_speed_and_breaks_no_rule(action: str) -> None:
+    score, hand = score_of(named(action)), standard_skeleton().index["RightHand"]
+
+    def fast_and_long(style: str) -> tuple[float, float]:
+        motions = perform_scene(score, 0, LINT_FPS, style)
+        assert [str(finding) for finding in lint(motions, score, 0, style)] == []
+        steps = np.diff(motions[0].global_pose.positions[:, hand], axis=0)
+        return (float(np.percentile(np.linalg.norm(steps, axis=1), 90)) * LINT_FPS,
+                motions[0].duration)
+
+    angry, happy, sad = map(fast_and_long, ("angry", "happy", "sad"))
+    assert angry[0] > happy[0] > sad[0] and angry[1] < happy[1] < sad[1]
+
+
+def test_no_seed_draws_affect() -> None:
+    assert {*styles()} - {*drawn_styles()} == {"angry", "happy", "sad", "afraid", "neutral"}
 
 
 def test_an_unknown_style_is_refused() -> None:

@@ -12,9 +12,11 @@ from mimegen.base.yaml_file import Strict, read_yaml_once
 class Style(Strict):
     """One way to perform: factors that are 1, and things added that are 0, where nothing is said.
 
-    ``sink`` and ``drop`` in centimetres; ``lean``, ``head`` and ``shoulders`` in degrees.
+    ``sink`` and ``drop`` in centimetres; ``lean``, ``head`` and ``shoulders`` in degrees. A style
+    of ``affect`` is performed where it is asked for, and drawn by no seed.
     """
 
+    affect: bool = False
     time: float = Field(default=1.0, gt=0.3, lt=3)
     size: float = Field(default=1.0, gt=0.3, lt=3)
     angles: float = Field(default=1.0, gt=0, lt=3)
@@ -43,6 +45,11 @@ class Style(Strict):
 def styles() -> Mapping[str, Style]:
     """Return the styles by name."""
     return read_yaml_once(data_file("mocap/styles.yaml"), RootModel[dict[str, Style]]).root
+
+
+def drawn_styles() -> Mapping[str, Style]:
+    """Return the styles that seeds draw, by name."""
+    return {name: style for name, style in styles().items() if not style.affect}
 
 
 def style_named(name: str) -> Style:

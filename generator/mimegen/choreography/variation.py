@@ -24,7 +24,7 @@ from mimegen.choreography.score import (
     Turned,
     Variety,
 )
-from mimegen.choreography.styles import Style, style_named, styles
+from mimegen.choreography.styles import Style, drawn_styles, style_named
 from mimegen.choreography.tracks import Timeline, timeline
 from mimegen.choreography.uneven import middles, uneven
 from mimegen.motion.quaternions import FloatArray
@@ -127,8 +127,9 @@ def _drawn_sides(score: Score, rng: np.random.Generator
 
 
 def _drawn_style(rng: np.random.Generator) -> Style:
-    name = sorted(styles())[int(rng.integers(len(styles())))]
-    return styles()[name].mild(float(rng.uniform(MILDEST, FULLEST)))
+    names = sorted(drawn_styles())
+    name = names[int(rng.integers(len(names)))]
+    return style_named(name).mild(float(rng.uniform(MILDEST, FULLEST)))
 
 
 def _manner(score: Score, line: Timeline, style: Style, rng: np.random.Generator | None,

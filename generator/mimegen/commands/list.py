@@ -118,8 +118,9 @@ def _groups(catalogue: Catalogue) -> Listing:
 
 
 def _styles(_: Catalogue) -> Listing:
-    return [{"style": name, "changes": [
-        f"{key} {_number(value)}" for key, value in style.model_dump(exclude_defaults=True).items()
+    return [{"style": name, "drawn by seeds": "no" if style.affect else "yes", "changes": [
+        f"{key} {_number(value)}" for key, value in style.model_dump(
+            exclude_defaults=True, exclude={"affect"}).items()
     ]} for name, style in styles().items()]
 
 

@@ -47,7 +47,7 @@ class NumberWording(Strict):
 
 
 @dataclass(frozen=True)
-class _Ask:
+class _NumberAsk:
     kind: str
     step: str
     answer: float
@@ -88,21 +88,21 @@ def number_questions(rows: Sequence[Row], wording: NumberWording, seed: int,
     return sorted(made, key=lambda one: one.question_id)
 
 
-def _asks(timeline: Sequence[Interval], end: float) -> Iterator[_Ask]:
+def _asks(timeline: Sequence[Interval], end: float) -> Iterator[_NumberAsk]:
     steps = [one for one in timeline if one.kind == "step" and one.performer != PARTNER]
     counts = Counter(one.name for one in steps)
     for step, count in counts.items():
         own = [one for one in steps if one.name == step]
         longest = max(one.end_s - one.start_s for one in own)
         if count > 1 or longest <= MOMENT_S:
-            yield _Ask(COUNT, step, count)
+            yield _NumberAsk(COUNT, step, count)
         elif own[0].start_s >= EDGE_S:
-            yield _Ask(START, step, round(float(own[0].start_s), 1))
+            yield _NumberAsk(START, step, round(float(own[0].start_s), 1))
         if count == 1 and longest >= LEAST_DURATION_S and own[0].end_s <= end - EDGE_S:
-            yield _Ask(DURATION, step, round(float(longest), 1))
+            yield _NumberAsk(DURATION, step, round(float(longest), 1))
 
 
-def _tolerance(ask: _Ask) -> float:
+def _tolerance(ask: _NumberAsk) -> float:
     return 0.0 if ask.kind == COUNT else max(TOLERANCE_S, TOLERANCE_SHARE * ask.answer)
 
 

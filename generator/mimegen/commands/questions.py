@@ -41,6 +41,14 @@ from mimegen.evaluation.cues import (
 from mimegen.evaluation.factors import factor_questions, read_factor_wording
 from mimegen.evaluation.given import GIVEN
 from mimegen.evaluation.making import OPTIONS, QuestionRequest, questions_of
+from mimegen.evaluation.matching import ADD as ADD_CLIPS
+from mimegen.evaluation.matching import (
+    MATCHES,
+    MatchRequest,
+    match_questions,
+    parse_matches,
+    read_match_wording,
+)
 from mimegen.evaluation.numbers import number_questions, read_number_wording
 from mimegen.evaluation.pairs import pair_questions, read_pair_wording
 from mimegen.evaluation.probes import (
@@ -67,7 +75,7 @@ HEADINGS = {
     "Audit": ("audited", "as_json"),
 }
 # Whose options are drawn from a timeline, and not from other actions' labels.
-TIMED = ("timeline", "cue", "pair", "probe", "number", "factor")
+TIMED = ("timeline", "cue", "pair", "probe", "match", "number", "factor")
 
 
 @click.command("questions", cls=Grouped, headings=HEADINGS)
@@ -77,13 +85,15 @@ TIMED = ("timeline", "cue", "pair", "probe", "number", "factor")
               help="Question format: mc and free as in MIME, 3afc and description as in ActPLD,"
                    " timeline (when things happen) as in MimeQA, cue as in ObservableToM, pair for"
                    " the minimal pairs of mimegen pairs, probe for movement (needs --passes"
-                   " keypoints), number for how often, when and how long (answered with a"
-                   " number), factor for the factors of mimegen pointlight --grid.")
+                   " keypoints), match for several clips together, number for how often, when and"
+                   " how long (answered with a number), factor for the factors of mimegen"
+                   " pointlight --grid.")
 @click.option("--asks", type=click.Choice(["label", "intention", *TASKS]),
               help="Target of the question: label or intention for 3afc and description; the rest"
                    " for cue.  [default: label; explanation for cue]")
 @click.option("--probe", default="all", show_default=True, metavar="A[,B]|all",
-              help=f"Probes that --format probe asks: {', '.join(PROBES)}.")
+              help=f"Probes that --format probe asks: {', '.join(PROBES)}. Those of --format match:"
+                   f" {', '.join(MATCHES)}.")
 @click.option("--factor", default="all", show_default=True, metavar="A[,B]|all",
               help="Factors of the grid that --format factor asks about.")
 @click.option("--condition", default="video", show_default=True, type=click.Choice(CONDITIONS),
@@ -168,6 +178,8 @@ def questions_command(out: Path | None, format_: str, asks: str | None, probe: s
             asks, condition, read_cue_wording(templates), seed)),
         "pair": lambda: pair_questions(rows, read_pair_wording(templates), seed, shown, sampling),
         "probe": lambda: _of_probes(out, rows, probe, templates, seed, sampling),
+        "match": lambda: _of_matches(rows, MatchRequest(
+            parse_matches(probe), read_match_wording(templates), seed, shown, sampling)),
         "number": lambda: number_questions(rows, read_number_wording(templates), seed, shown,
                                            sampling),
         "factor": lambda: factor_questions(rows, factor, read_factor_wording(templates), seed,
@@ -229,6 +241,16 @@ def _of_probes(out: Path, rows: Sequence[Row], probe: str, templates: Path | Non
     return made
 
 
+def _of_matches(rows: Sequence[Row], request: MatchRequest) -> list[Question]:
+    """Make questions about several clips, and say how many each match has."""
+    made = match_questions(rows, request)
+    counts = Counter(one.asks for one in made)
+    for name in request.matches:
+        click.echo(f"{name}: {counted(counts[name], 'question')}"
+                   + ("" if counts[name] else f"; {ADD_CLIPS[name]}"))
+    return made
+
+
 def _of_timelines(rows: Sequence[Row], request: TimelineRequest) -> list[Question]:
     """Make questions about timelines, and say what is not asked, and why."""
     made, left_out = timeline_questions(rows, request)
@@ -257,11 +279,10 @@ def _write_frames(out: Path, rows: Sequence[Row], made: Sequence[Question], fold
         if question.frames is None:
             raise RequestError("--frames: no frames are sampled; choose them with --sampling, as in"
                                " uniform:8")
-        if not question.frames:
-            continue
-        row = row_of[question.sample_id]
-        write_frames(clip_path(out, row), question.frames, folder / Path(question.clip).stem,
-                     image, size, row.fps if stamp else None)
+        for one in (question, *question.further) if question.frames else ():
+            row = row_of[one.sample_id]
+            write_frames(clip_path(out, row), one.frames or [], folder / Path(one.clip).stem,
+                         image, size, row.fps if stamp else None)
 
 
 def _tell_origins(made: Sequence[Question]) -> None:

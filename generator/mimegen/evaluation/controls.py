@@ -10,6 +10,7 @@ from mimegen.base.seeds import generator
 from mimegen.evaluation.opaque import opaque_name
 from mimegen.evaluation.question import Question
 from mimegen.evaluation.sampling import FrameSampling
+from mimegen.evaluation.subjects import performance_of
 from mimegen.manifest.row import Row
 
 # Single frames are shown from so many equal parts of the clip, in a question each.
@@ -66,9 +67,10 @@ def control_questions(questions: Sequence[Question], rows: Sequence[Row], reques
     made: list[Question] = []
     missing = dict.fromkeys(request.names, 0)
     for question in questions:
-        row = rows_by_id[question.sample_id]
+        shown = [rows_by_id[sample] for sample in (
+            question.sample_id, *(clip.sample_id for clip in question.further))]
         for name in request.names:
-            found = [*_changes(name, row, others, request)]
+            found = [*_changes(name, question, shown, others, request)]
             missing[name] += not found
             made += [_control(question, name, changes) for changes in found]
     return made, missing
@@ -81,20 +83,30 @@ def _control(question: Question, name: str, changes: Changes) -> Question:
         "examples": []})
 
 
-def _changes(name: str, row: Row, others: "_Others", request: ControlRequest
-             ) -> Iterator[Changes]:
-    """Yield what changes in the questions of a control; nothing where it cannot be asked."""
+def _changes(name: str, question: Question, shown: Sequence[Row], others: "_Others",
+             request: ControlRequest) -> Iterator[Changes]:
+    """Yield what changes in the questions of a control; nothing where it cannot be asked.
+
+    Of several clips only frames are left out or put in another order, of each alike.
+    """
+    row, *further = shown
     if name == TEXT:
         yield {"condition": "text", "frames": []}
     elif name in _OF_FRAMES:
-        frames = request.sampling.frames(row.frames, row.fps)
-        for shown in _OF_FRAMES[name](frames, row, request.seed):
-            yield {"frames": shown, "sampling": request.sampling_text,
-                   "window": request.sampling.window(row.frames, row.fps)}
-    elif (other := others.showing(name, row)) is not None:
+        for frames, *rest in zip(*(_frames(name, one, request) for one in shown), strict=False):
+            yield {"frames": frames, "sampling": request.sampling_text,
+                   "window": request.sampling.window(row.frames, row.fps),
+                   "further": [clip.model_copy(update={"frames": own})
+                               for clip, own in zip(question.further, rest, strict=True)]}
+    elif not further and (other := others.showing(name, row)) is not None:
         frames = request.sampling.frames(other.frames, other.fps)
         yield {"sample_id": other.sample_id, "file_name": other.file_name, "frames": frames,
                "clip": opaque_name(other, request.seed), "sampling": request.sampling_text}
+
+
+def _frames(name: str, row: Row, request: ControlRequest) -> Iterator[list[int]]:
+    sampled = request.sampling.frames(row.frames, row.fps)
+    return _OF_FRAMES[name](sampled, row, request.seed)
 
 
 def _single(frames: list[int], row: Row, seed: int) -> Iterator[list[int]]:
@@ -132,11 +144,11 @@ class _Others:
         for row in sorted(rows, key=lambda row: row.sample_id):
             kind = _shows_alone(row)
             if kind is not None:
-                self._found.setdefault((kind, *_performance(row), *_seen_as(kind, row)), row)
+                self._found.setdefault((kind, *performance_of(row), *_seen_as(kind, row)), row)
 
     def showing(self, kind: str, row: Row) -> Row | None:
         """Return the clip that shows one thing of a row's clip alone; None where there is none."""
-        found = self._found.get((kind, *_performance(row), *_seen_as(kind, row)))
+        found = self._found.get((kind, *performance_of(row), *_seen_as(kind, row)))
         return None if found is None or found.sample_id == row.sample_id else found
 
 
@@ -146,10 +158,6 @@ def _shows_alone(row: Row) -> str | None:
     if row.shows_nobody:
         return BACKGROUND
     return PERSON if row.background_config == "blank" else None
-
-
-def _performance(row: Row) -> tuple[Any, ...]:
-    return row.action, row.take, row.seed, row.style, row.mirrored, row.tempo
 
 
 def _seen_as(kind: str, row: Row) -> tuple[Any, ...]:

@@ -49,8 +49,21 @@ class Example(BaseModel):
     answer: str
 
 
+class FurtherClip(BaseModel):
+    """A clip that is shown after a question's first one, and which of its frames."""
+
+    model_config = ConfigDict(frozen=True)
+
+    sample_id: str
+    clip: InnerPath
+    file_name: InnerPath
+    frames: list[int] | None = None
+
+
 class Question(BaseModel):
-    """One question about one clip. Only ``prompt``, ``options`` and the clip are for a model.
+    """One question about one clip, or about several in an order.
+
+    Only ``prompt``, ``options`` and the clips are for a model.
 
     Nine fields, from ``question_id`` to ``labels``, are what files of others have; all else may
     be left out, and ``variant`` and ``options`` may be null.
@@ -62,6 +75,7 @@ class Question(BaseModel):
     ``frames`` are the numbers of those to show, from 0; without, the clip is shown as it is.
     ``category`` is what a benchmark parts its tables by, ``aspect`` what is asked for, in which
     ``condition``, and ``question`` the question without the words around it, where it has any.
+    ``further`` are the clips after the first.
     ``people`` is how many the clip shows. ``pair`` names the minimal pair that is asked about.
     A control question names what it shows in ``control``, and in ``control_of`` the question whose
     clip that replaces. ``tolerance`` is how far a number may be from ``answer`` and still be right.
@@ -89,6 +103,7 @@ class Question(BaseModel):
     distractors: list[dict[str, Any]] = []
     order: list[int] = []
     examples: list[Example] = []
+    further: list[FurtherClip] = []
     window: list[float] | None = None
     sampling: str | None = None
     frames: list[int] | None = None
@@ -148,7 +163,7 @@ class Question(BaseModel):
         return self.format, self.asks, f"{self.prompting}, text only" if alone else self.prompting
 
 
-_MAY_BE_NULL = {"options", "labels", "answer", "clip", "file_name", "take", "examples",
+_MAY_BE_NULL = {"options", "labels", "answer", "clip", "file_name", "take", "examples", "further",
                 "distractors", "order", "asks", "prompting", "seed", "versions"}
 
 

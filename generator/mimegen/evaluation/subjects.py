@@ -85,6 +85,12 @@ def _group(of_row: str | None, action: KnownAction | None) -> str | None:
     return (present or of_row) if action and action.users else (of_row or present)
 
 
+def performance_of(row: Row) -> tuple[object, ...]:
+    """Return what tells the performance that a clip shows from all others, whoever it is by."""
+    return (row.action, row.take, row.seed, row.style, row.mirrored, row.tempo, row.stance,
+            row.intensity, row.frequency)
+
+
 def unique(subjects: Iterable[Subject]) -> list[Subject]:
     """Return each subject once, in the order of names."""
     return sorted({subject.name: subject for subject in subjects}.values(),

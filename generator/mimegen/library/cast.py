@@ -12,10 +12,11 @@ from mimegen.base.files import content_key, file_hash
 from mimegen.characters.build import build_character
 from mimegen.characters.character import Character
 from mimegen.characters.imported.importing import import_character
+from mimegen.characters.redressing import redressed
 from mimegen.characters.sampling import sample_character
 from mimegen.characters.spec import read_character
 from mimegen.library.catalogue import Catalogue
-from mimegen.library.keys import figure_code, lights_code
+from mimegen.library.keys import clothes_code, figure_code, lights_code
 from mimegen.pointlight import lights
 
 # Who plays the second person where nobody says, and with everybody else. Beside a spacesuit nobody
@@ -63,10 +64,11 @@ class DescribedPerson:
 
 @dataclass(frozen=True)
 class RandomPerson:
-    """A person drawn by a seed."""
+    """A person drawn by a seed, in clothes of their own or in those of another seed."""
 
     name: str
     seed: int
+    clothes: int | None = None
 
     @property
     def file(self) -> None:
@@ -76,11 +78,14 @@ class RandomPerson:
     @cached_property
     def key(self) -> str:
         """What the character depends on."""
-        return content_key(self.seed, figure_code())
+        if self.clothes is None:
+            return content_key(self.seed, figure_code())
+        return content_key(self.seed, self.clothes, figure_code(), clothes_code())
 
     def build(self) -> Character:
         """Build body and outfit."""
-        return build_character(sample_character(self.seed))
+        return build_character(sample_character(self.seed) if self.clothes is None
+                               else redressed(self.seed, self.clothes))
 
 
 @dataclass(frozen=True)
@@ -137,18 +142,15 @@ def seen(member: CastMember, body: Character) -> Character:
 def cast_member(catalogue: Catalogue, name: str) -> CastMember:
     """Return the character that a name, a file's path or ``random:SEED`` stands for.
 
-    ``lights:NAME`` is that character as glowing spheres. Raises RequestError where there is none,
-    or its file is no character.
+    ``random:SEED:CLOTHES`` is that person in clothes of another seed, and ``lights:NAME`` is that
+    character as glowing spheres. Raises RequestError where there is none, or its file is no
+    character.
     """
     if name.startswith("lights:"):
         body = cast_member(catalogue, name.removeprefix("lights:"))
         return InLights(f"{body.name}_lights", body)
     if name.startswith("random:"):
-        seed = name.removeprefix("random:")
-        if not seed.isdigit():
-            raise RequestError(f"character '{name}': expected random: and a whole number, as in"
-                               " random:7")
-        return RandomPerson(f"random_{seed}", int(seed))
+        return _random_person(name)
     file = catalogue.file("character", name)
     if file.suffix.lower() in RIGGED_SUFFIXES:
         figure = RiggedFigure(file.stem, file)
@@ -161,6 +163,14 @@ def cast_member(catalogue: Catalogue, name: str) -> CastMember:
     return DescribedPerson(file.stem, file)
 
 
+def _random_person(name: str) -> RandomPerson:
+    seed, colon, clothes = name.removeprefix("random:").partition(":")
+    if not seed.isdigit() or (colon and not clothes.isdigit()):
+        raise RequestError(f"character '{name}': expected random: and a whole number, as in"
+                           " random:7, or two, as in random:7:12 (clothes of seed 12)")
+    return RandomPerson(name.replace(":", "_"), int(seed), int(clothes) if colon else None)
+
+
 def partner_of(name: str) -> str:
     """Return who plays the second person of a scene with ``name`` where nobody says.
 
@@ -169,7 +179,7 @@ def partner_of(name: str) -> str:
     """
     if name.startswith("lights:"):
         return f"lights:{partner_of(name.removeprefix('lights:'))}"
-    seed = name.removeprefix("random:")
+    seed = name.removeprefix("random:").partition(":")[0]
     if seed == name or not seed.isdigit():
         return PARTNERS.get(Path(name).stem, PARTNER)
     male = sample_character(int(seed)).phenotype.sex > 0.5

@@ -15,6 +15,11 @@ def figure_code() -> str:
                     "mimegen.characters.spec")
 
 
+def clothes_code() -> str:
+    """Return the key of what dresses random people in clothes of others."""
+    return code_key("mimegen.characters.redressing")
+
+
 def lights_code() -> str:
     """Return the key of what makes lights of a character."""
     return code_key("mimegen.pointlight.lights")

@@ -135,7 +135,7 @@ def _cast_word(name: str | None) -> str | None:
         return None
     if name.endswith("_lights"):
         return f"lights:{_cast_word(name.removesuffix('_lights'))}"
-    return re.sub(r"^random_(\d+)$", r"random:\1", name)
+    return name.replace("_", ":") if re.fullmatch(r"random_\d+(_\d+)?", name) else name
 
 
 def _own_config(row: Row) -> RenderConfig | None:

@@ -74,6 +74,9 @@ def _format_of(questions: Sequence[Question], source: Path) -> str:
         raise RequestError(f"{source}: a study cannot show questions of format {format_!r}"
                            f"{near_misses(format_, TASKS_OF_FORMAT)}")
     for one in questions:
+        if one.further:
+            raise RequestError(f"{source}: {one.question_id} shows {1 + len(one.further)} clips,"
+                               " but a study shows one at a time; leave it out")
         if one.examples or one.frames is not None:
             what = "examples before its clip" if one.examples else "single frames of its clip"
             raise RequestError(f"{source}: {one.question_id} shows {what}, but a study shows only"

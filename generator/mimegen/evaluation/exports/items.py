@@ -18,7 +18,8 @@ def lay_items(source: Source, folder: Path, kinds: tuple[str, ...] = VIDEOS) -> 
     """Put what questions show into a folder and return, for each, what a model is to be given.
 
     That is ``media`` (paths in the folder, all of one ``media_type``: video, image, or text where
-    there is none), then ``prompt``; before them ``examples`` of media, prompt and answer.
+    there is none), then ``prompt``; before them ``examples`` of media, prompt and answer. Where
+    several clips are shown, ``clips`` has the media of each.
     """
     shown = lay_media(source, folder, kinds)
     return [_item(question, [shown[view] for view in views(question, source)])
@@ -26,11 +27,14 @@ def lay_items(source: Source, folder: Path, kinds: tuple[str, ...] = VIDEOS) -> 
 
 
 def _item(question: Question, media: list[list[str]]) -> Item:
-    *before, own = media or [[]]
+    count = len(question.examples)
+    before, own = media[:count], media[count:]
     kind = "text" if not media else "image" if question.frames else "video"
     return {"question_id": question.question_id, "format": question.format,
             "clip": Path(question.clip).stem, "prompt": question.prompt,
-            "options": question.options, "media_type": kind, "media": own,
+            "options": question.options, "media_type": kind,
+            "media": [file for clip in own for file in clip],
+            **({"clips": own} if len(own) > 1 else {}),
             "examples": [{"media": shown, "prompt": example.prompt, "answer": example.answer}
                          for example, shown in zip(question.examples, before, strict=True)]}
 

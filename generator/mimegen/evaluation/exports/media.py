@@ -32,14 +32,18 @@ def lay_clip(source: Source, name: str, folder: Path, kinds: tuple[str, ...] = V
 
 
 def views(question: Question, source: Source) -> list[View]:
-    """Return what a question shows: its examples' clips, then its own; some are text alone."""
+    """Return what a question shows: its examples' clips, then its own; some are text alone.
+
+    Its own are one, or several of questions about several.
+    """
     if question.condition == "text":
         return []
     sampling = parse_sampling(question.sampling or "video")
     rows = [source.clips[example.clip] for example in question.examples]
     frames = [tuple(sampling.frames(row.frames, row.fps)) if sampling else () for row in rows]
     names = [example.clip for example in question.examples]
-    return [*zip(names, frames, strict=True), (question.clip, tuple(question.frames or ()))]
+    own = [(one.clip, tuple(one.frames or ())) for one in (question, *question.further)]
+    return [*zip(names, frames, strict=True), *own]
 
 
 def lay_media(source: Source, folder: Path, kinds: tuple[str, ...] = VIDEOS

@@ -12,7 +12,7 @@ from mimegen.manifest.row import Row
 
 # The part of a data set that clips are in which are in none: nothing is to be trained on them.
 SPLIT = "test"
-# The clips of examples that no question is about.
+# The clips of examples, and of further ones, that no question is about by itself.
 EXAMPLES = "examples"
 TableRow = dict[str, Any]
 
@@ -50,7 +50,8 @@ def _of_question(question: Question) -> TableRow:
     examples = [{"clip": one.clip, "prompt": one.prompt, "answer": one.answer}
                 for one in question.examples]
     names = {"sample_id": Path(question.clip).stem, "file_name": question.clip,
-             "plain_id": question.sample_id, "examples": examples}
+             "plain_id": question.sample_id, "examples": examples,
+             "further": [{"clip": one.clip, "frames": one.frames} for one in question.further]}
     del content["clip"]
     return content | names
 

@@ -6,20 +6,30 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
+from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
 from mimegen.evaluation.exports.items import Item, lay_items, with_key
 from mimegen.evaluation.exports.source import Source
 from mimegen.evaluation.exports.templates import copy_files, copy_reading
 
-_JSON = ("options", "labels", "media", "examples")
+_JSON = ("options", "labels", "media", "clips", "examples")
 
 
 def write(source: Source, folder: Path) -> None:
     """Write questions.tsv, what it shows, and the class that reads it."""
+    _refuse_several_videos(source)
     items = with_key(lay_items(source, folder, (".mp4",)), source.questions)
     publish(folder / "questions.tsv", _table(items))
     copy_files(folder, "vlmevalkit/mimegen_dataset.py", "vlmevalkit/run.py")
     copy_reading(folder)
+
+
+def _refuse_several_videos(source: Source) -> None:
+    """Raise RequestError where whole clips are shown together: the kit's models take one."""
+    if any(one.further and one.frames is None for one in source.questions):
+        raise RequestError(f"{source.file}: shows several clips in a question, and VLMEvalKit's"
+                           " models take one video; make the questions with --sampling, as in"
+                           " uniform:4")
 
 
 def _table(items: Iterable[Item]) -> str:
@@ -33,6 +43,6 @@ def _table(items: Iterable[Item]) -> str:
 
 
 def _row(number: int, item: Item) -> Item:
-    lists = {name: json.dumps(item[name], ensure_ascii=False) for name in _JSON}
+    lists = {name: json.dumps(item.get(name, []), ensure_ascii=False) for name in _JSON}
     row = {"index": number, "video": item["clip"], "question": item["prompt"]}
     return row | {name: value for name, value in item.items() if name != "prompt"} | lists

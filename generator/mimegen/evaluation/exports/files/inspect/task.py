@@ -68,8 +68,15 @@ def _messages(item: dict) -> list[ChatMessage]:
 
 
 def _content(media_type: str, shown: dict) -> list[Content]:
-    files = [str(FOLDER / file) for file in shown["media"]]
+    content: list[Content] = []
+    for number, files in enumerate(shown.get("clips", [shown["media"]]), 1):
+        if "clips" in shown:
+            content.append(ContentText(text=f"Video {number}:"))
+        content += [_medium(media_type, str(FOLDER / file)) for file in files]
+    return [*content, ContentText(text=shown["prompt"])]
+
+
+def _medium(media_type: str, file: str) -> Content:
     if media_type == "image":
-        return [*(ContentImage(image=file) for file in files), ContentText(text=shown["prompt"])]
-    return [*(ContentVideo(video=file, format=file.rpartition(".")[2]) for file in files),
-            ContentText(text=shown["prompt"])]
+        return ContentImage(image=file)
+    return ContentVideo(video=file, format=file.rpartition(".")[2])

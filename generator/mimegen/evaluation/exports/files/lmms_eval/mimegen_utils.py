@@ -30,7 +30,16 @@ def doc_to_visual(doc):
 def doc_to_text(doc, lmms_eval_specific_kwargs=None):
     """Return the text, for models that take media apart from it."""
     examples = [f"{one['prompt']}\n{one['answer']}" for one in doc["examples"] or ()]
-    return "\n\n".join([*examples, doc["prompt"]])
+    return "\n\n".join([*examples, *_places(doc), doc["prompt"]])
+
+
+def _places(doc):
+    """Return which of the media are whose, where several videos are shown."""
+    clips, first = doc.get("clips") or (), 1
+    for number, files in enumerate(clips, 1):
+        last = first + len(files) - 1
+        yield f"Video {number} is given as number {first} to {last} of what you see."
+        first = last + 1
 
 
 def process_results(doc, results):
@@ -52,8 +61,12 @@ def accuracy(results):
 
 
 def _content(media_type, shown):
-    return [*({"type": media_type, "url": _opened(media_type, file)} for file in shown["media"]),
-            _text(shown["prompt"])]
+    content = []
+    for number, files in enumerate(shown.get("clips") or [shown["media"]], 1):
+        if shown.get("clips"):
+            content.append(_text(f"Video {number}:"))
+        content += [{"type": media_type, "url": _opened(media_type, file)} for file in files]
+    return [*content, _text(shown["prompt"])]
 
 
 def _text(text):

@@ -43,7 +43,11 @@ class MimegenVideo(VideoBaseDataset):
         for example in json.loads(line["examples"]):
             message += self._shown(line["media_type"], example["media"], video_llm)
             message.append({"type": "text", "value": f"{example['prompt']}\n{example['answer']}"})
-        message += self._shown(line["media_type"], json.loads(line["media"]), video_llm)
+        clips = json.loads(line["clips"]) or [json.loads(line["media"])]
+        for number, files in enumerate(clips, 1):
+            if len(clips) > 1:
+                message.append({"type": "text", "value": f"Video {number}:"})
+            message += self._shown(line["media_type"], files, video_llm)
         return [*message, {"type": "text", "value": line["question"]}]
 
     def _shown(self, media_type, media, video_llm):

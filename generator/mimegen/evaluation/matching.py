@@ -1,0 +1,284 @@
+"""Questions about several clips: which of them shows the same performance, person or movement.
+
+The clips that may be the answer differ in nothing but what is asked about: the same side, place,
+person and render config, or as many of each. Their order is drawn, and the answer is in every place
+equally often, so that whoever sees no clip is right by chance alone.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mimegen.base.errors import RequestError, near_misses
+from mimegen.base.files import content_key
+from mimegen.base.seeds import generator
+from mimegen.base.yaml_file import Strict, read_yaml
+from mimegen.evaluation.making import about_clip, versions
+from mimegen.evaluation.opaque import opaque_name
+from mimegen.evaluation.question import FurtherClip, Question
+from mimegen.evaluation.sampling import FrameSampling
+from mimegen.evaluation.subjects import (
+    KnownAction,
+    known_actions,
+    performance_of,
+    subject_of_row,
+)
+from mimegen.evaluation.templates import FOLDER, filled
+from mimegen.manifest.row import Row
+
+# Clips beside the first that may be the answer; clips of which one is odd.
+CANDIDATES = 3
+ODD_AMONG = 4
+DOTS = "pointlight"
+_DRESSED = re.compile(r"(random_\d+)_(\d+)")
+
+
+class MatchWording(Strict):
+    """The prompt with ``{count}``, ``{question}`` and ``{options}``, and each match's question."""
+
+    about: str
+    clip: str
+    instruction: str
+    questions: dict[str, str]
+
+
+def read_match_wording(file: Path | None) -> MatchWording:
+    """Return a user's wording, or mimegen's.
+
+    Raises RequestError as ``read_yaml``, and where a match has no question.
+    """
+    wording = read_yaml(file or FOLDER / "matches.yaml", MatchWording)
+    for name in MATCHES:
+        if name not in wording.questions:
+            raise RequestError(f"{file}: questions: expected one for {name}")
+    return wording
+
+
+def parse_matches(text: str) -> tuple[str, ...]:
+    """Return the matches that ``A,B`` or ``all`` says. Raises RequestError for an unknown one."""
+    if text.strip() == "all":
+        return tuple(MATCHES)
+    names = tuple(dict.fromkeys(name.strip() for name in text.split(",")))
+    for name in names:
+        if name not in MATCHES:
+            raise RequestError(f"--probe {name}: --format match has no such probe"
+                               f"{near_misses(name, MATCHES)}")
+    return names
+
+
+@dataclass(frozen=True)
+class MatchRequest:
+    """Which matches are asked, in which words, and which frames of each clip are shown."""
+
+    matches: tuple[str, ...]
+    wording: MatchWording
+    seed: int = 0
+    sampling: FrameSampling | None = None
+    sampling_text: str = "video"
+
+    def frames(self, row: Row) -> list[int] | None:
+        """Return the numbers of a clip's frames to show; None for all of it."""
+        return self.sampling.frames(row.frames, row.fps) if self.sampling else None
+
+    def window(self, row: Row) -> list[float]:
+        """Return the seconds of a clip that are shown."""
+        whole = [0, row.frames / row.fps]
+        return self.sampling.window(row.frames, row.fps) if self.sampling else whole
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """The clips of a question: ``before`` in this order, then the ``right`` and ``wrong`` ones."""
+
+    right: Row
+    wrong: tuple[Row, ...]
+    before: tuple[Row, ...] = ()
+
+    @property
+    def about(self) -> Row:
+        """The clip that it is about."""
+        return self.before[0] if self.before else self.right
+
+
+class _Clips:
+    """All clips, found by what must be equal of those that are chosen from.
+
+    ``sides`` are by look and side, ``performed`` by performance, ``people`` by setting and
+    performance, ``placed`` by place and action.
+    """
+
+    def __init__(self, rows: Sequence[Row], seed: int) -> None:
+        self.seed = seed
+        self.sides: dict[Any, dict[Any, dict[Any, Row]]] = defaultdict(lambda: defaultdict(dict))
+        self.performed: dict[Any, list[Row]] = defaultdict(list)
+        self.people: dict[Any, dict[str, Row]] = defaultdict(dict)
+        self.persons: dict[str, dict[Any, None]] = defaultdict(dict)
+        self.placed: dict[Any, dict[str, dict[Any, Row]]] = defaultdict(lambda: defaultdict(dict))
+        for row in sorted(rows, key=lambda row: row.sample_id):
+            if row.type != DOTS:
+                self._add(row)
+
+    def _add(self, row: Row) -> None:
+        side, done = _side(row), performance_of(row)
+        self.sides[_look(row)][side].setdefault(done, row)
+        self.performed[done].append(row)
+        self.placed[_place(row)][row.action].setdefault((_cast(row), side), row)
+        if row.avatar is not None and row.partner_avatar is None:
+            key = _place(row), side, done
+            self.people[key].setdefault(row.avatar, row)
+            self.persons[person_and_clothes(row.avatar)[0]][key] = None
+
+    def drawn(self, found: Sequence[Any], *name: str) -> list[Any]:
+        """Return them in an order that belongs to a name."""
+        return [found[int(place)] for place in generator(
+            self.seed, "matching", *name).permutation(len(found))]
+
+
+def _place(row: Row) -> tuple[Any, ...]:
+    return row.background_name, row.set_seed, row.render_config_name, str(row.faults or "")
+
+
+def _cast(row: Row) -> tuple[str | None, str | None]:
+    return row.avatar, row.partner_avatar
+
+
+def _look(row: Row) -> tuple[Any, ...]:
+    """Return what is seen of a clip beside the performance and the side."""
+    return (*_cast(row), *_place(row))
+
+
+def _side(row: Row) -> float:
+    return float(row.angle or 0) % 360
+
+
+def person_and_clothes(avatar: str) -> tuple[str, str | None]:
+    """Return who a character is, and whose clothes they wear where those are not their own."""
+    dressed = _DRESSED.fullmatch(avatar)
+    return (dressed[1], dressed[2]) if dressed else (avatar, None)
+
+
+def _same_performance(row: Row, clips: _Clips) -> _Choice | None:
+    """The performance from another side; others from there, those of the same action first."""
+    if row.type == DOTS:
+        return None
+    sides = clips.sides[_look(row)]
+    for side in clips.drawn(sorted(sides.keys() - {_side(row)}), "side", row.sample_id):
+        right = sides[side].get(performance_of(row))
+        wrong = [one for one in sides[side].values() if _moves_otherwise(one, row)]
+        wrong = sorted(clips.drawn(wrong, "performances", row.sample_id),
+                       key=lambda one: one.action != row.action)
+        if right is not None and len(wrong) >= CANDIDATES - 1:
+            return _Choice(right, tuple(wrong[:CANDIDATES - 1]), (row,))
+    return None
+
+
+def _moves_otherwise(one: Row, other: Row) -> bool:
+    """Return whether two takes differ by more than their style, tempo or mirroring."""
+    return (one.action, one.take, one.seed) != (other.action, other.take, other.seed)
+
+
+def _same_person(row: Row, clips: _Clips) -> _Choice | None:
+    """The person in other clothes, doing something else; others in those clothes, doing it too."""
+    if row.type == DOTS or row.avatar is None or row.partner_avatar is not None:
+        return None
+    person, own = person_and_clothes(row.avatar)
+    keys = [key for key in clips.persons[person]
+            if key[1:] != (_side(row), performance_of(row))]
+    for key in clips.drawn(keys, "people", row.sample_id):
+        by_clothes: dict[str | None, dict[str, Row]] = defaultdict(dict)
+        for avatar, one in clips.people[key].items():
+            who, clothes = person_and_clothes(avatar)
+            by_clothes[clothes][who] = one
+        for clothes, there in by_clothes.items():
+            wrong = [one for who, one in there.items() if who != person]
+            if clothes != own and person in there and len(wrong) >= CANDIDATES - 1:
+                wrong = clips.drawn(wrong, "others", row.sample_id)
+                return _Choice(there[person], tuple(wrong[:CANDIDATES - 1]), (row,))
+    return None
+
+
+def _dots(row: Row, clips: _Clips) -> _Choice | None:
+    """Who is seen to move as the dots do; other actions by that person, from that side."""
+    if row.type != DOTS or str(row.config_name).partition("@")[0] != DOTS:
+        return None
+    for right in clips.drawn(clips.performed[performance_of(row)], "dots", row.sample_id):
+        there = clips.sides[_look(right)][_side(right)].values()
+        wrong = clips.drawn([one for one in there if one.action != row.action],
+                            "actions", row.sample_id)
+        if len(wrong) >= CANDIDATES - 1:
+            return _Choice(right, tuple(wrong[:CANDIDATES - 1]), (row,))
+    return None
+
+
+def _odd_one_out(row: Row, clips: _Clips) -> _Choice | None:
+    """One action by several people or from several sides, and another; no two clips look alike."""
+    if row.type == DOTS:
+        return None
+    there = clips.placed[_place(row)]
+    for action in clips.drawn(sorted(there.keys() - {row.action}), "odd", row.sample_id):
+        looks = [one for look, one in there[action].items() if look != (_cast(row), _side(row))]
+        same_group = looks and looks[0].semantic_group is not None \
+            and looks[0].semantic_group == row.semantic_group
+        if len(looks) >= ODD_AMONG - 1 and not same_group:
+            wrong = clips.drawn(looks, "looks", row.sample_id)
+            return _Choice(row, tuple(wrong[:ODD_AMONG - 1]))
+    return None
+
+
+MATCHES: dict[str, Callable[[Row, _Clips], _Choice | None]] = {
+    "same_performance": _same_performance, "same_person": _same_person, "dots": _dots,
+    "odd_one_out": _odd_one_out}
+# What to render for a match that no clip can be asked about.
+ADD = {"same_performance": "render several actions or seeds from several sides",
+       "same_person": "render several people in the same clothes and in others"
+                      " (--character random:SEED:CLOTHES)",
+       "dots": "render pointlight variants beside others of several actions",
+       "odd_one_out": "render several actions in four or more variants before the same background"}
+
+
+def match_questions(rows: Sequence[Row], request: MatchRequest) -> list[Question]:
+    """Return what can be asked of each clip, at most one question of each match.
+
+    Raises RequestError where nothing can be asked.
+    """
+    clips, known = _Clips(rows, request.seed), known_actions()
+    made: list[Question] = []
+    for match in request.matches:
+        chosen = [choice for row in sorted(rows, key=lambda row: row.sample_id)
+                  if (choice := MATCHES[match](row, clips)) is not None]
+        count = len(chosen)
+        places = generator(request.seed, "matching", match, "places").permutation(count)
+        made += [_question(match, choice, int(place) % (len(choice.wrong) + 1), known, request)
+                 for choice, place in zip(chosen, places, strict=True)]
+    if not made:
+        raise RequestError("no question about several clips can be asked of these rows: "
+                           + "; ".join(f"{name}: {ADD[name]}" for name in request.matches))
+    return sorted(made, key=lambda one: one.question_id)
+
+
+def _question(match: str, choice: _Choice, place: int, known: dict[str, KnownAction],
+              request: MatchRequest) -> Question:
+    """Return a question whose right answer is at a place among the clips to choose from."""
+    wording, about = request.wording, choice.about
+    shown = [*choice.before, *choice.wrong]
+    shown.insert(len(choice.before) + place, choice.right)
+    options = [wording.clip.replace("{number}", str(number + 1))
+               for number in range(len(choice.before), len(shown))]
+    question = wording.questions[match]
+    prompt = wording.instruction.replace("{count}", str(len(shown)))
+    subject = subject_of_row(about, known, "label")
+    first, *rest = shown
+    return Question(
+        **about_clip(first, request.seed) | {"action": about.action, "variant": None},
+        question_id=content_key("match", match, request.seed, about.sample_id)[:16],
+        format="match", prompt=filled(prompt.replace("{question}", question), options),
+        question=question, options=options, answer=options[place], labels=[options[place]],
+        asks=match, category=match, semantic_group=subject.group, performance=subject.name,
+        window=request.window(first), sampling=request.sampling_text,
+        frames=request.frames(first), further=[
+            FurtherClip(sample_id=row.sample_id, clip=opaque_name(row, request.seed),
+                        file_name=row.file_name, frames=request.frames(row)) for row in rest],
+        versions=versions(wording.about))

@@ -2,14 +2,13 @@
 
 Needs mimegen[video]. ``python benchmarks/videos_known.py FOLDER [--clips 30]`` draws takes of the
 library in the draft config from three sides, of a man, a woman and two random people in the sets
-that fit the actions, and keeps clips and joints in the folder. Each clip is imported as a user's
-video would be, with the person's height, and its joints are compared with the drawn ones after the
-pelvis and the direction about the vertical axis are aligned (the camera's is unknown).
+that fit the actions, and keeps clips, joints and landmarks in the folder. Each clip is imported as
+a user's video would be, with the person's height, and its joints are compared with the drawn ones
+after the pelvis and the direction about the vertical axis are aligned (the camera's is unknown).
 """
 
 import argparse
 import json
-import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -87,10 +86,11 @@ def _drawn(folder: Path, number: int) -> Path:
 def _measured(clip: Path) -> dict[str, float]:
     with np.load(clip.with_suffix(".npz")) as held:
         truth = {name: held[name] for name in held.files}
-    with tempfile.TemporaryDirectory() as scratch:
-        target = Path(scratch) / "clip.json"
-        quality = write_landmarks(clip, target, float(truth["height"]))
-        recording = read_motion(target)
+    target = clip.with_suffix(".json")
+    if not target.is_file():
+        write_landmarks(clip, target, float(truth["height"]))
+    quality = json.loads(target.read_text(encoding="utf-8"))["quality"]
+    recording = read_motion(target)
     names = sorted(f"{side}_{part}" for side in SIDES for part in JOINTS)
     motion = recording.motion
     mine = motion.global_pose.positions[:, [motion.skeleton.index[recording.roles[name]]
@@ -104,7 +104,7 @@ def _measured(clip: Path) -> dict[str, float]:
     error = np.linalg.norm(mine - theirs, axis=-1)
     return {"mpjpe_mm": round(1000 * float(error.mean()), 1),
             "direction_deg": round(_direction_error(mine, theirs, names), 1),
-            "seen": round(quality.seen, 3), "jitter_mm": round(quality.jitter_mm, 1)}
+            "seen": round(quality["seen"], 3), "jitter_mm": round(quality["jitter_mm"], 1)}
 
 
 if __name__ == "__main__":

@@ -14,9 +14,11 @@ import pytest
 
 import mimegen as mg
 from mimegen.base.errors import RequestError
+from mimegen.compositing.decode import read_clip
+from mimegen.pages.drawn import opengl_is_here
 from mimegen.readers import read_motion
 from mimegen.readers.video import landmarks
-from mimegen.readers.video.landmarks import write_landmarks
+from mimegen.readers.video.landmarks import first_seen_s, write_landmarks
 from running import invoke
 
 # MediaPipe's landmarks by the joints of the standard skeleton that they lie at; others lie near.
@@ -74,6 +76,32 @@ def test_a_video_becomes_a_take_whose_row_says_how_it_was_seen(video: Path, tmp_
     [file] = library.glob("mocap/*/*.json")
     recording = read_motion(file)
     assert any("estimated from a video by MediaPipe" in note for note in recording.notes)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not opengl_is_here(), reason="there is no OpenGL here")
+def test_a_preview_shows_the_video_and_what_was_made_of_it(
+        estimator: dict[str, Any], video: Path, tmp_path: Path) -> None:
+    estimator["frames"] = [[]] * 15 + estimator["frames"][:15]
+    preview = tmp_path / "beside.mp4"
+    done = invoke("import", video, "--action", "brushing teeth", "--library", tmp_path / "library",
+                  "--preview", preview)
+    assert done.exit_code == 0, done.output
+    clip = read_clip(preview)
+    # The video is square; 15 frames of a half second come after one in which nobody is seen.
+    assert (clip.width, clip.height, clip.frames) == (360 + 640, 360, 12)
+    landmarks_file = next((tmp_path / "library").glob("mocap/*/*.json"))
+    assert first_seen_s(landmarks_file) == 0.5
+
+
+@pytest.mark.parametrize(("file", "preview", "said"), [
+    ("me.mp4", "beside.gif", "its name ends in .mp4"),
+    ("me.bvh", "beside.mp4", "only applies to videos")])
+def test_a_preview_that_cannot_be_written_is_refused_first(tmp_path, file, preview, said):
+    done = invoke("import", tmp_path / file, "--action", "a", "--library", tmp_path / "library",
+                  "--preview", tmp_path / preview)
+    assert done.exit_code == 2 and said in done.output
+    assert not (tmp_path / "library").exists()
 
 
 @pytest.mark.slow

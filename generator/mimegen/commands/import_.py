@@ -19,13 +19,17 @@ from mimegen.commands.reading import reading_options
 from mimegen.library.importfolder import import_collection, is_collection
 from mimegen.library.importing import Imported, ImportRequest, import_take
 from mimegen.library.importtable import COLUMNS, import_table
+from mimegen.pages.beside import write_beside
 from mimegen.readers import READERS, ReadOptions
 from mimegen.readers.files import check_file
 from mimegen.readers.video.landmarks import write_landmarks
+from mimegen.rendering.opengl.context import context_of_process
 
 # The first name of each column.
 _COLUMNS = ", ".join(column for number, (column, said) in enumerate(COLUMNS.items())
                      if said not in list(COLUMNS.values())[:number])
+PREVIEW_SUFFIX = ".mp4"
+PREVIEWED_ON = "man"
 # So many rows are named one by one.
 _FEW_ROWS = 5
 
@@ -61,6 +65,8 @@ _FEW_ROWS = 5
                    " no other takes, its labels, group and backgrounds are replaced too.")
 @click.option("--height-m", type=click.FloatRange(0.4, 2.6), metavar="METRES",
               help="Height of the person in a video.  [default: 1.73]")
+@click.option("--preview", type=click.Path(path_type=Path), metavar="MP4",
+              help="Clip to write that shows a video and what was made of it side by side.")
 @click.option("--sample", type=click.IntRange(0, 999_999), metavar="N",
               help="Take to read from a file of several, counted from 0.  [default: 0]")
 @blender_option
@@ -69,7 +75,7 @@ _FEW_ROWS = 5
 def import_command(file: Path | None, table: Path | None, action: str | None, library: Path,
                    take: str | None, labels: tuple[str, ...], group: str | None,
                    aligned: str | None, misaligned: str | None, licence: str, source: str,
-                   segment: bool, replaces: bool, height_m: float | None,
+                   segment: bool, replaces: bool, height_m: float | None, preview: Path | None,
                    reading: ReadOptions) -> int:
     """Add motion capture or a video to your library.
 
@@ -80,6 +86,8 @@ def import_command(file: Path | None, table: Path | None, action: str | None, li
     """
     request = ImportRequest(file or Path(), action or "", library, take, labels, aligned,
                             misaligned, licence, source, segment, reading, group, replaces)
+    if preview is not None:
+        _check_preview(preview, file or Path("a table"))
     if table is not None:
         if file is not None or take is not None:
             raise RequestError(f"{'--take' if file is None else str(file)}: cannot be combined with"
@@ -94,20 +102,35 @@ def import_command(file: Path | None, table: Path | None, action: str | None, li
         raise RequestError("expected FILE and --action NAME, or --table CSV")
     if height_m is not None and not is_video(file):
         raise RequestError(f"--height-m: only applies to videos, and {file} is none")
-    added = _import_video(request, height_m) if is_video(file) else import_take(request)
+    added = _import_video(request, height_m, preview) if is_video(file) else import_take(request)
     _report(added, library)
     for note in added.notes:
         click.echo(f"note   {note}")
     return DONE
 
 
-def _import_video(request: ImportRequest, height_m: float | None) -> Imported:
+def _check_preview(preview: Path, file: Path) -> None:
+    """Raise RequestError, before anything is made, where no preview can be written."""
+    if not is_video(file):
+        raise RequestError(f"--preview: only applies to videos, and {file} is none; use mimegen"
+                           " preview")
+    if preview.suffix.lower() != PREVIEW_SUFFIX:
+        raise RequestError(f"--preview {preview}: is a video, so its name ends in {PREVIEW_SUFFIX}")
+    context_of_process()
+
+
+def _import_video(request: ImportRequest, height_m: float | None, preview: Path | None
+                  ) -> Imported:
     """Estimate the joints of a person in a video, and import these."""
     check_file(request.file)
     with scratch_folder(None) as folder:
         landmarks = folder / f"{request.file.stem}.json"
         write_landmarks(request.file, landmarks, height_m)
-        return import_take(replace(request, file=landmarks))
+        added = import_take(replace(request, file=landmarks))
+        if preview is not None:
+            write_beside(request.file, landmarks, PREVIEWED_ON, preview)
+            click.echo(f"{preview}: {request.file.name}, and {PREVIEWED_ON} beside it")
+        return added
 
 
 def _is_one_motion(file: Path) -> bool:

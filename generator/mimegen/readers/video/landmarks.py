@@ -70,6 +70,13 @@ class VideoQuality:
         return found
 
 
+def first_seen_s(landmarks: Path) -> float:
+    """Return the first moment (seconds) at which a file of ``write_landmarks`` shows somebody."""
+    held = json.loads(landmarks.read_text(encoding="utf-8"))
+    seen = (number for number, frame in enumerate(held["frames"]) if frame["pose_world_landmarks"])
+    return next(seen, 0) / float(held["fps"])
+
+
 def _share(sure: FloatArray, *parts: str) -> float:
     columns = [LEFT[part] + side for part in parts for side in (0, RIGHT)]
     return float((sure[:, columns] >= VISIBLE).all(axis=1).mean())

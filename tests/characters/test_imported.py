@@ -13,6 +13,7 @@ from PIL import Image
 from scipy.spatial import cKDTree
 
 from mimegen.base.errors import RequestError
+from mimegen.characters.arkit_shapes import PREFIX, shapes_of
 from mimegen.characters.character import Character, posed_vertices
 from mimegen.characters.imported import importing as imported
 from mimegen.characters.imported.importing import import_character
@@ -166,6 +167,21 @@ def test_a_pose_moves_the_skin_with_its_bone(files: Path, cache: Path) -> None:
         whole = share > 1 - 1e-6
         expected = head + quaternions.rotate(turn, mesh.vertices[whole] - head)
         assert np.allclose(posed[whole], expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["arkit.glb", "arkit.fbx"])
+def test_shape_keys_of_arkit_come_with_the_body(name: str, files: Path, cache: Path) -> None:
+    found = import_character(files / name, cache)
+    face = next(mesh for mesh in found.meshes if shapes_of(mesh))
+    farthest = {shape: np.abs(face.attributes[PREFIX + shape]).max(axis=0)
+                for shape in shapes_of(face)}
+    assert set(farthest) == {"jawOpen", "eyeBlinkLeft", "eyeBlinkRight", "mouthSmileLeft",
+                             "browInnerUp"}
+    assert farthest["jawOpen"] == pytest.approx([0, 0, 0.02], abs=1e-5)
+    assert farthest["mouthSmileLeft"] == pytest.approx([0.01, 0, 0.01], abs=1e-5)
+    # A face under the nose moves down, on the front of the head.
+    low = face.vertices[face.attributes[PREFIX + "jawOpen"][:, 2] < 0]
+    assert (low[:, 1] < 0).all() and np.abs(low[:, 0]).max() < 0.06
 
 
 def test_a_second_reading_needs_no_blender(

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import cast
 
 import bpy
+import mathutils
 import numpy as np
 from PIL import Image
 
@@ -150,10 +151,42 @@ def without_skeleton(rig: bpy.types.Object) -> None:
     bpy.data.objects.remove(rig)
 
 
+# Shape keys by name: which part of the head moves (to the left, forward and up of its middle), and
+# how far; all in metres. -Y is forward.
+SHAPES: dict[str, tuple[tuple[float, float, float], tuple[float, float, float]]] = {
+    "jawOpen": ((0, -0.1, -0.06), (0, 0, -0.02)),
+    "eyeBlink_L": ((0.03, -0.1, 0.06), (0, 0, -0.01)),
+    "EyeBlinkRight": ((-0.03, -0.1, 0.06), (0, 0, -0.01)),
+    "mouthSmileLeft": ((0.04, -0.1, -0.03), (0.01, 0, 0.01)),
+    "browInnerUp": ((0, -0.1, 0.08), (0, 0, 0.015)),
+    "somethingElse": ((0, 0.1, 0), (0, 0.1, 0)),
+}
+
+
+def with_face(rig: bpy.types.Object) -> None:
+    """Give the body's head a grid of a face, and shape keys that are called as ARKit's weights."""
+    bpy.ops.mesh.primitive_uv_sphere_add(radius=0.12, segments=24, ring_count=16)
+    face = bpy.context.object
+    face.name = "Face"
+    middle = rig.data.bones["mixamorig:Head"].head_local + mathutils.Vector((0, 0, 0.1))
+    for vertex in face.data.vertices:
+        vertex.co += middle
+    face.vertex_groups.new(name="mixamorig:Head").add(range(len(face.data.vertices)), 1.0, "ADD")
+    face.parent = rig
+    face.modifiers.new("Armature", "ARMATURE").object = rig
+    face.shape_key_add(name="Basis", from_mix=False)
+    for name, (where, way) in SHAPES.items():
+        key = face.shape_key_add(name=name, from_mix=False)
+        for number, point in enumerate(face.data.vertices):
+            if (point.co - middle - mathutils.Vector(where)).length < 0.05:
+                key.data[number].co = point.co + mathutils.Vector(way)
+
+
 FILES: dict[str, Callable[[bpy.types.Object], None]] = {
     "plain.glb": as_it_is, "plain.fbx": as_it_is, "company.glb": with_company,
     "company.fbx": with_company, "company.gltf": with_company, "inches.fbx": lying_in_inches,
-    "mirrored.glb": mirrored, "no_body.glb": without_body, "unbound.fbx": unbound,
+    "mirrored.glb": mirrored, "arkit.glb": with_face,
+    "arkit.fbx": with_face, "no_body.glb": without_body, "unbound.fbx": unbound,
     "no_skeleton.glb": without_skeleton,
 }
 

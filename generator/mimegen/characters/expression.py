@@ -18,8 +18,7 @@ from scipy.spatial import cKDTree
 from mimegen.base.decisions import largest, nearest
 from mimegen.base.easing import ramp
 from mimegen.base.grid import on_grid
-from mimegen.base.paths import data_file
-from mimegen.base.yaml_file import Strict, Vector, read_yaml_once
+from mimegen.characters.arkit_shapes import has_shapes, head_of, with_shape_joints
 from mimegen.characters.character import Character, Mesh, Performance
 from mimegen.characters.face_units import (
     POINTS,
@@ -30,6 +29,7 @@ from mimegen.characters.face_units import (
     units_bake,
 )
 from mimegen.characters.fingerprint import fingerprint
+from mimegen.characters.lids import LIDS, PARTS, TELLING, face_file, read_closed
 from mimegen.characters.rounding import rounded_mesh, rounded_skeleton
 from mimegen.characters.surface import dense_weights, neighbour_average, smoothed
 from mimegen.faces.words import CLOSED, LOOKS, SIDES, shaped, units_file
@@ -37,8 +37,6 @@ from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
 from mimegen.motion.rounding import rounded
 
-PARTS = ("Eye", "Lid", "LowerLid")
-LIDS = ("Lid", "LowerLid")
 INFLUENCES = 6
 # Meshes that grow on the face and go where its skin goes. Steps between places of the skin are
 # smoothed along hairs and along what is raised, so never from one lip to the other.
@@ -54,18 +52,6 @@ HAIRS = ("beard_strands",)
 SOFTEST_M = 0.001
 
 
-class FaceFile(Strict):
-    """The file rigs/faces/face.yaml, which explains its parts."""
-
-    closed: dict[str, Vector]
-    lids_follow: float
-
-
-def face_file() -> FaceFile:
-    """Return rigs/faces/face.yaml."""
-    return read_yaml_once(data_file("rigs/faces/face.yaml"), FaceFile)
-
-
 class _Measures(NamedTuple):
     """The left eyeball's middle (3,) and radius."""
 
@@ -76,7 +62,8 @@ class _Measures(NamedTuple):
 def expressed(performance: Performance, values: Mapping[str, FloatArray]) -> Performance:
     """Return a performance whose face moves: ``values`` (F,) by word, as `faces/words.py` has them.
 
-    Characters that mimegen did not build have no such face and stay as they are.
+    Characters that mimegen did not build have such a face where they have ARKit's shape keys;
+    others stay as they are.
     """
     character = with_face(performance.character)
     if character is performance.character:
@@ -86,8 +73,11 @@ def expressed(performance: Performance, values: Mapping[str, FloatArray]) -> Per
     lids = [_turn(side, part, units, values) for side in SIDES for part in PARTS]
     vectors = np.concatenate([np.deg2rad(np.stack(lids, axis=1)), carried(units, motion.frames)],
                              axis=1)
-    rotations = np.concatenate(
-        [motion.rotations, quaternions.from_rotation_vectors(vectors)], axis=1)
+    names = [*(side + part for side in SIDES for part in PARTS), *carriers()]
+    rotations = np.tile(quaternions.IDENTITY, (motion.frames, len(skeleton.names), 1))
+    rotations[:, :motion.rotations.shape[1]] = motion.rotations
+    rotations[:, [skeleton.index[name] for name in names]] = (
+        quaternions.from_rotation_vectors(vectors))
     return Performance(character, rounded(
         Motion(skeleton, motion.fps, motion.root_positions, rotations)))
 
@@ -111,21 +101,22 @@ def face_of(skeleton: Skeleton, rotations: FloatArray) -> FloatArray:
 
     ``rotations`` (J, 4) are a frame's global ones. All are NaN on a skeleton without a face.
     """
-    names = [*carriers(), *(side + part for part in ("Lid", "Eye") for side in SIDES)]
+    names = [*carriers(), *TELLING]
     if not all(name in skeleton.index for name in names):
         return np.full((2, len(units_file().units) + 1), np.nan)
-    head = quaternions.conjugate(rotations[skeleton.index["Head"]])
+    head = quaternions.conjugate(rotations[head_of(skeleton)])
     local = quaternions.multiply(head, rotations[[skeleton.index[name] for name in names]])
-    turns = np.degrees(quaternions.to_rotation_vectors(local[-4:]))[:, 0]
-    along = face_file().lids_follow * turns[2:]
-    over, whole = turns[:2] - along, face_file().closed["Lid"][0]
-    # As `_turn` has it: shut lids do not follow the eyes.
-    closed = np.where(over < 0, over / whole, over / (whole - along))
+    closed = read_closed(np.degrees(quaternions.to_rotation_vectors(local[-4:])))
     units = read_carriers(quaternions.to_matrices(local[:-4]))
-    return np.concatenate([units, np.clip(closed, units_file().widest, 1.0)[:, None]], axis=1)
+    return np.concatenate([units, closed[:, None]], axis=1)
 
 
 def has_face(character: Character) -> bool:
+    """Say whether a character has a face that moves: mimegen's own, or ARKit's shape keys."""
+    return _is_own(character) or has_shapes(character)
+
+
+def _is_own(character: Character) -> bool:
     """Say whether a character has eyes and lips that mimegen knows."""
     meshes = {mesh.name: mesh for mesh in character.meshes}
     return "eyes" in meshes and "lips" in getattr(meshes.get("skin"), "attributes", {})
@@ -137,8 +128,8 @@ def with_face(character: Character) -> Character:
 
     Without a face that mimegen knows it is returned as it is.
     """
-    if not has_face(character):
-        return character
+    if not _is_own(character):
+        return with_shape_joints(character) if has_shapes(character) else character
     meshes = {mesh.name: mesh for mesh in character.meshes}
     measures = _measured(meshes["eyes"])
     skeleton = rounded_skeleton(_with_joints(character.skeleton, measures))

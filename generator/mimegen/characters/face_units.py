@@ -100,15 +100,20 @@ def read_carriers(turned: FloatArray) -> FloatArray:
 
     The matrices are those that turn them against the head.
     """
+    values = (turn_vectors(turned) / RAD).reshape(*turned.shape[:-3], 2, -1, 3)
+    values = values * np.array([[[1, 1, 1]], [[1, -1, -1]]])
+    return np.asarray(values.reshape(*values.shape[:-2], -1)[..., :len(units_file().units)])
+
+
+def turn_vectors(turned: FloatArray) -> FloatArray:
+    """Return the rotation vectors (..., 3) of matrices (..., 3, 3), below half a turn."""
     trace = np.trace(turned, axis1=-2, axis2=-1)
     angle = np.arccos(np.clip((trace - 1) / 2, -1.0, 1.0))
     sine = np.sin(angle)
     size = np.where(sine > SMALL_RAD, angle / np.where(sine > SMALL_RAD, 2 * sine, 1.0), 0.5)
     axis = np.stack([turned[..., 2, 1] - turned[..., 1, 2], turned[..., 0, 2] - turned[..., 2, 0],
                      turned[..., 1, 0] - turned[..., 0, 1]], axis=-1)
-    values = (size[..., None] * axis / RAD).reshape(*turned.shape[:-3], 2, -1, 3)
-    values = values * np.array([[[1, 1, 1]], [[1, -1, -1]]])
-    return np.asarray(values.reshape(*values.shape[:-2], -1)[..., :len(units_file().units)])
+    return np.asarray(size[..., None] * axis)
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,18 +13,22 @@ from scipy.ndimage import gaussian_filter1d
 from mimegen.base.easing import ramp, softly_limited
 from mimegen.base.paths import data_file
 from mimegen.base.yaml_file import Strict, read_yaml_once
+from mimegen.characters.arkit_shapes import head_of
 from mimegen.characters.character import Performance
 from mimegen.characters.expression import expressed, has_face
 from mimegen.faces.overlay import FaceOverlay
 from mimegen.faces.words import LOOKS
-from mimegen.motion import Motion, quaternions
+from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
 from mimegen.motion.rounding import rounded
+from mimegen.readers.roles import find_roles
 
 Two = tuple[float, float]
 Values = Mapping[str, FloatArray]
 AHEAD = np.array([0.0, -1.0, 0.0])
-MOVING = ("LeftHand", "RightHand", "LeftFoot", "RightFoot", "Hips")
+# The joints whose speeds tell effort, by their names on mimegen's own people, and their roles.
+MOVING = {"LeftHand": "left_hand", "RightHand": "right_hand", "LeftFoot": "left_foot",
+          "RightFoot": "right_foot", "Hips": "hips"}
 
 
 class Blink(Strict):
@@ -103,7 +107,7 @@ def with_head(performance: Performance, head: FloatArray) -> Performance:
     left, up, tilt = np.radians(head).T
     turns = quaternions.from_rotation_vectors(np.stack([-up, tilt, left], axis=1))
     rotations = motion.rotations.copy()
-    joint = motion.skeleton.index["Head"]
+    joint = head_of(motion.skeleton)
     rotations[:, joint] = quaternions.multiply(rotations[:, joint], turns)
     return replace(performance, motion=rounded(
         Motion(motion.skeleton, motion.fps, motion.root_positions, rotations)))
@@ -144,7 +148,7 @@ def blinking(rng: np.random.Generator, moments: FloatArray) -> FloatArray:
 def looking(motion: Motion, rng: np.random.Generator, moments: FloatArray) -> Values:
     """Return how far (F,) the eyes look to the left and up, in degrees from straight ahead."""
     known = face_life().gaze
-    head = motion.global_pose.rotations[:, motion.skeleton.index["Head"]]
+    head = motion.global_pose.rotations[:, head_of(motion.skeleton)]
     facing = quaternions.rotate(head, AHEAD)
     smooth = gaussian_filter1d(facing, known.smooth_s * motion.fps, axis=0, mode="nearest")
     later = np.minimum(moments + known.lead_s, moments[-1])
@@ -176,11 +180,17 @@ def _mood(motion: Motion, group: str | None, rng: np.random.Generator,
     return shown | breath | ease
 
 
+def _moving(skeleton: Skeleton) -> list[int]:
+    """Return the joints whose speeds tell effort."""
+    names = MOVING if MOVING.keys() <= skeleton.index.keys() else [
+        find_roles(skeleton).joints[role] for role in MOVING.values()]
+    return [skeleton.index[name] for name in names]
+
+
 def effort(motion: Motion, group: str | None, smooth_s: float) -> FloatArray:
     """Return how hard (F,) somebody works, 0 to 1, by what moves and what it is done for."""
     known = face_life().effort
-    index = motion.skeleton.index
-    places = motion.global_pose.positions[:, [index[name] for name in MOVING]]
+    places = motion.global_pose.positions[:, _moving(motion.skeleton)]
     steps = motion.fps * np.diff(places, axis=0, prepend=places[:1])
     squares = np.sum(steps * steps, axis=(1, 2))
     speed = np.sqrt(gaussian_filter1d(squares, smooth_s * motion.fps, mode="nearest"))

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mimegen.characters.arkit_shapes import ShapeMove, shape_moves
 from mimegen.characters.character import (
     Character,
     Mesh,
@@ -31,7 +32,7 @@ class Corrections(NamedTuple):
     swells: tuple[Swell, ...] = ()
     folds: tuple[Fold, ...] = ()
     presses: Presses | None = None
-    faces: tuple[FaceMove, ...] = ()
+    faces: tuple[FaceMove | ShapeMove, ...] = ()
 
     def apply(self, places: Places, columns: Places) -> None:
         """Correct vertices (V, 3) that were blended with joint columns (4 J, 3), in place."""
@@ -53,7 +54,8 @@ def corrections_of(character: Character, meshes: Sequence[Mesh] | None = None,
     """
     posed = character.meshes if meshes is None else meshes
     return Corrections(swells_of(character, posed), folds_of(character, posed),
-                       presses_of(character, posed), face_moves(character, posed, normals))
+                       presses_of(character, posed), face_moves(character, posed, normals)
+                       + shape_moves(character, posed, normals))
 
 
 @lru_cache(maxsize=12)

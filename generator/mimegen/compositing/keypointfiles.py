@@ -18,6 +18,7 @@ from mimegen.shots.camera import Camera
 from mimegen.shots.look import Lens
 
 VISIBLE = 2
+NOSE = "nose"
 # COCO's marks: 0 not labeled, 1 labeled but hidden, 2 visible.
 WHOLEBODY = {"foot": slice(17, 23), "face": slice(23, 91), "lefthand": slice(91, 112),
              "righthand": slice(112, 133)}
@@ -83,11 +84,20 @@ def _write_faces(points: Mapping[str, NDArray[Any]], fps: float, folder: Path) -
     for person in range(points["face_units"].shape[1]):
         units = points["face_units"][:, person].astype(float)
         if np.isfinite(units).all():
-            seen = (points["visibility"][:, person, own] == VISIBLE).mean(axis=1)
+            seen = _seen_share(points, person, own)
             files.append(f"openface_{person}.csv")
             (folder / files[-1]).write_text(openface_csv(
                 units, points["pixels"][:, person, own].astype(float), seen, fps))
     return files
+
+
+def _seen_share(points: Mapping[str, NDArray[Any]], person: int, own: Sequence[int]) -> FloatArray:
+    """Return which share (F,) of a face is seen: of its points, or of the nose where it has none.
+    """
+    state = points["visibility"][:, person, own]
+    if not state.any():
+        state = points["visibility"][:, person, list(points["names"]).index(NOSE)][:, None]
+    return np.asarray((state == VISIBLE).mean(axis=1))
 
 
 def _gathered(frames: Sequence[Mapping[str, NDArray[Any]]], camera: Camera, lens: Lens | None

@@ -19,7 +19,7 @@ import numpy as np
 
 from mimegen.base.easing import ramp
 from mimegen.base.errors import RequestError
-from mimegen.faces.words import arkit, arkit_names
+from mimegen.faces.words import arkit, arkit_name
 from mimegen.motion.quaternions import FloatArray
 
 # Larger files are no captured faces: an hour at 60 Hz has some 130 MB.
@@ -112,7 +112,7 @@ def _csv(path: Path, text: str) -> tuple[list[str], FloatArray, FloatArray]:
     if len(body) < len(rows) - 2:
         raise RequestError(f"{path}: {len(rows) - 1 - len(body)} rows have fewer columns than the"
                            f" header ({len(header)})")
-    columns = [number for number, name in enumerate(header) if _known(name)]
+    columns = [number for number, name in enumerate(header) if arkit_name(name)]
     moments = _timecodes(path, [row[header.index("Timecode")] for row in body])
     weights = _numbers(path, [[row[column] for column in columns] for row in body])
     return [header[column] for column in columns], moments, weights
@@ -159,15 +159,9 @@ def _numbers(path: Path, rows: Sequence[Sequence[Any]]) -> FloatArray:
     return numbers.reshape(len(rows), -1) if rows else np.zeros((0, 1))
 
 
-def _known(name: str) -> str | None:
-    """Return ARKit's own writing of a weight's name; None for what is none."""
-    bare = name.strip().replace("_L", "Left").replace("_R", "Right").lower()
-    return next((one for one in arkit_names() if one.lower() == bare), None)
-
-
 def _checked(path: Path, names: Sequence[str], moments: FloatArray, weights: FloatArray
              ) -> Captured:
-    known = [_known(name) for name in names]
+    known = [arkit_name(name) for name in names]
     if sum(name is not None for name in known) < LEAST_WEIGHTS:
         raise RequestError(f"{path}: has {sum(name is not None for name in known)} of ARKit's 52"
                            f" weights (eyeBlinkLeft, jawOpen ...); at least {LEAST_WEIGHTS} are"

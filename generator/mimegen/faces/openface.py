@@ -52,7 +52,8 @@ def openface_csv(units: FloatArray, pixels: FloatArray, seen: FloatArray, fps: f
     """Return a table of one person's frames.
 
     ``units`` are as ``intensities`` wants them, ``pixels`` (F, 68, 2) the face's points and
-    ``seen`` (F,) the share of them that is visible. Both sides of a unit are one column, of the
+    ``seen`` (F,) the share of them that is visible. Where the
+    face has no such points (NaN), the table has none. Both sides of a unit are one column, of the
     stronger; after OpenFace's columns each side has its own, as AU12_L.
     """
     sizes = intensities(units)
@@ -65,7 +66,8 @@ def openface_csv(units: FloatArray, pixels: FloatArray, seen: FloatArray, fps: f
         "confidence": [f"{share:.2f}" for share in seen],
         "success": [int(share > 0) for share in seen]}
     columns |= {f"{axis}_{point}": [f"{value:.1f}" for value in pixels[:, point, number]]
-                for number, axis in enumerate("xy") for point in range(POINTS)}
+                for number, axis in enumerate("xy") for point in range(POINTS)
+                if np.isfinite(pixels).all()}
     columns |= {f"AU{number:02d}_r": [f"{value:.2f}" for value in whole[number]]
                 for number in INTENSITIES}
     columns |= {f"AU{number:02d}_c": there[number].tolist() for number in PRESENCES}

@@ -125,6 +125,19 @@ def arkit_names() -> tuple[str, ...]:
     return (*(name + side for name in sided for side in SIDES), *known.middle)
 
 
+def arkit_name(text: str) -> str | None:
+    """Return the weight that is meant by a name, as BrowDownLeft or browDown_L; None for none."""
+    plain = re.sub(r"[^a-z]", "", re.split(r"[.:|]", text)[-1].lower())
+    sides = {"l": f"{plain}eft", "r": f"{plain}ight"}
+    known = _plain_arkit_names()
+    return known.get(plain) or known.get(sides.get(plain[-1:], ""))
+
+
+@lru_cache(maxsize=1)
+def _plain_arkit_names() -> Mapping[str, str]:
+    return {name.lower(): name for name in arkit_names()}
+
+
 @lru_cache(maxsize=1)
 def words() -> Mapping[str, Mapping[Sided, float]]:
     """Return what each word adds, at 1, of units by name and side; the looks are none of them."""

@@ -1,7 +1,7 @@
 """From a file's skinned meshes to the house's: welded, creased, one material each."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, cast
 
 import numpy as np
@@ -10,8 +10,10 @@ from scipy import sparse
 from scipy.spatial import cKDTree
 
 from mimegen.base.decisions import nearest
+from mimegen.characters.arkit_shapes import PREFIX
 from mimegen.characters.character import Mesh
 from mimegen.characters.imported.placement import Similarity
+from mimegen.faces.words import arkit_name
 from mimegen.motion.quaternions import FloatArray
 
 IntArray = NDArray[np.int64]
@@ -21,6 +23,8 @@ INFLUENCES = 4
 CREASE_DEG = 15.01
 OFF_REGULAR = 1e-4
 WELD_METRES = 1e-5
+# Shapes that move vertices so much further apart keep them from being welded.
+APART_METRES = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +33,8 @@ class RawMesh:
 
     ``vertices`` (V, 3); ``corners`` (F, 4) numbers of corners, the last -1 for triangles;
     ``corner_vertices`` (C,), ``normals`` (C, 3) and ``uvs`` (C, 2) or None per corner;
-    ``materials`` (F,) numbers; ``weights`` (N, 3) rows of vertex, joint, weight.
+    ``materials`` (F,) numbers; ``weights`` (N, 3) rows of vertex, joint, weight. ``shapes`` are how
+    far (V, 3) ARKit's weights move vertices.
     """
 
     name: str
@@ -40,12 +45,13 @@ class RawMesh:
     materials: IntArray
     weights: FloatArray
     uvs: FloatArray | None
+    shapes: Mapping[str, FloatArray] = field(default_factory=dict)
 
     @classmethod
     def of(cls, name: str, arrays: Mapping[str, NDArray[Any]], number: int) -> "RawMesh":
         """Return mesh ``number`` of a file's arrays, which are named ``NUMBER_ARRAY``."""
-        found = {entry.name: arrays.get(f"{number}_{entry.name}") for entry in fields(cls)[1:]}
-        return cls(name, **cast(dict[str, Any], found))
+        found = {entry.name: arrays.get(f"{number}_{entry.name}") for entry in fields(cls)[1:-1]}
+        return cls(name, **cast(dict[str, Any], found), shapes=_shapes(arrays, number))
 
     def owners(self) -> IntArray:
         """Return for every vertex the joint it follows most, -1 for none."""
@@ -53,6 +59,14 @@ class RawMesh:
         rows = self.weights[np.argsort(self.weights[:, 2], kind="stable")]
         owner[rows[:, 0].astype(int)] = rows[:, 1].astype(int)
         return owner
+
+
+def _shapes(arrays: Mapping[str, NDArray[Any]], number: int) -> dict[str, FloatArray]:
+    """Return a mesh's shape keys by ARKit's weights; others are left out."""
+    names = arrays.get(f"{number}_shape_names", np.array([], str))
+    known = {place: arkit_name(str(name)) for place, name in enumerate(names)}
+    return {name: arrays[f"{number}_shapes"][place].astype(float)
+            for place, name in known.items() if name is not None}
 
 
 def weight_by_joint(meshes: Sequence[RawMesh], joints: int) -> FloatArray:
@@ -80,7 +94,8 @@ def make_meshes(meshes: Sequence[RawMesh], placement: Similarity,
     for raw in meshes:
         joints, weights = strongest(raw.weights, raw.vertices)
         places = placement.places(raw.vertices)
-        vertex, source = _creased_vertices(raw, places, joints, weights)
+        shapes = {name: placement.ways(offsets) for name, offsets in raw.shapes.items()}
+        vertex, source = _creased_vertices(raw, places, joints, weights, shapes)
         corners, solid = _solid(raw.corners, vertex)
         corners, kinds = corners[solid], raw.materials[solid]
         faces = np.where(corners >= 0, vertex[corners], -1)
@@ -97,6 +112,8 @@ def make_meshes(meshes: Sequence[RawMesh], placement: Similarity,
                 (compact.reshape(-1, 4) - shift).astype(np.int32),
                 joints[numbers].astype(np.int32), weights[numbers], name,
                 None if uvs is None else uvs[chosen],
+                {PREFIX + name: offsets[numbers] for name, offsets in shapes.items()
+                 if offsets[numbers].any()},
             ))
     return tuple(made)
 
@@ -126,14 +143,14 @@ def strongest(rows: FloatArray, vertices: FloatArray) -> tuple[IntArray, FloatAr
     return joints, weights / weights.sum(axis=1, keepdims=True)
 
 
-def _creased_vertices(raw: RawMesh, places: FloatArray, joints: IntArray,
-                      weights: FloatArray) -> tuple[IntArray, IntArray]:
+def _creased_vertices(raw: RawMesh, places: FloatArray, joints: IntArray, weights: FloatArray,
+                      shapes: Mapping[str, FloatArray]) -> tuple[IntArray, IntArray]:
     """Return each corner's vertex, and for each of those vertices one of the file's.
 
     Vertices that coincide and move alike are welded, since files repeat them along seams of uvs;
     where the file's normals differ around a vertex it is doubled, so that the edge stays sharp.
     """
-    corner = _welded(places, joints, weights)[raw.corner_vertices]
+    corner = _welded(places, joints, weights, shapes)[raw.corner_vertices]
     normals = raw.normals / np.maximum(
         np.linalg.norm(raw.normals, axis=1, keepdims=True), 1e-12)
     mean = np.stack([np.bincount(corner, normals[:, axis]) for axis in range(3)], axis=1)
@@ -147,9 +164,12 @@ def _creased_vertices(raw: RawMesh, places: FloatArray, joints: IntArray,
     return vertex.ravel(), raw.corner_vertices[first]
 
 
-def _welded(places: FloatArray, joints: IntArray, weights: FloatArray) -> IntArray:
+def _welded(places: FloatArray, joints: IntArray, weights: FloatArray,
+            shapes: Mapping[str, FloatArray]) -> IntArray:
     """Return a number (V,) that vertices share which lie together and move alike."""
-    following = np.column_stack([np.where(weights > 1e-3, joints, -1), np.round(weights * 1000)])
+    following = np.column_stack([
+        np.where(weights > 1e-3, joints, -1), np.round(weights * 1000),
+        *(np.round(offsets / APART_METRES) for offsets in shapes.values())])
     _, alike = np.unique(following, axis=0, return_inverse=True)
     pairs = cKDTree(places).query_pairs(WELD_METRES, output_type="ndarray")
     pairs = pairs[alike.ravel()[pairs[:, 0]] == alike.ravel()[pairs[:, 1]]]

@@ -21,6 +21,10 @@ class Similarity:
         """Return points (N, 3) in the house's convention."""
         return np.asarray(np.einsum("ab,nb->na", self.scale * self.turn, points) + self.shift)
 
+    def ways(self, offsets: FloatArray) -> FloatArray:
+        """Return offsets (N, 3) in the house's convention."""
+        return np.asarray(np.einsum("ab,nb->na", self.scale * self.turn, offsets))
+
     def skeleton(self, skeleton: Skeleton) -> Skeleton:
         """Return the skeleton in the house's convention."""
         return Skeleton(skeleton.names, skeleton.parents, self.places(skeleton.heads),

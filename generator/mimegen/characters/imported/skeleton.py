@@ -204,7 +204,8 @@ def with_tails(tree: Tree, meshes: Sequence[RawMesh]) -> Tree:
     owner = np.concatenate([mesh.owners() for mesh in meshes])
     tails = skeleton.tails.copy()
     for joint in range(len(skeleton.names)):
-        children = skeleton.children(joint)
+        children = [child for child in skeleton.children(joint)
+                    if not np.allclose(skeleton.heads[child], skeleton.heads[joint])]
         same = [child for child in children if side[child] == side[joint]] or (
             children if len(children) == 1 else [])
         if same:

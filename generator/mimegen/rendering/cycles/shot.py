@@ -7,6 +7,7 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
+from mimegen.characters.arkit_shapes import PREFIX
 from mimegen.characters.character import Character, Mesh
 from mimegen.motion.quaternions import FloatArray
 from mimegen.rendering.cycles.materials import make_material
@@ -178,6 +179,8 @@ def _make_mesh(mesh: Mesh, material: bpy.types.Material) -> bpy.types.Mesh:
     made.update(calc_edges=True)
     made.validate()
     for name, values in mesh.attributes.items():
+        if name.startswith(PREFIX):
+            continue
         kind, field = ATTRIBUTE_KINDS[values.shape[1] if values.ndim > 1 else 1]
         attribute = made.attributes.new(name, kind, "POINT")
         attribute.data.foreach_set(field, values.astype(np.float32).ravel())

@@ -126,7 +126,21 @@ def _read_mesh(mesh_object: Any, followed: Any, materials: dict[str, int]) -> Ar
     }
     if mesh.uv_layers.active:
         found["uvs"] = _values(mesh.uv_layers.active.uv, "vector", 2)
-    return found
+    return found | _read_shapes(mesh, world)
+
+
+def _read_shapes(mesh: Any, world: NDArray[Any]) -> Arrays:
+    """Return how far shape keys (K,) move vertices (K, V, 3) in world space, and their names."""
+    if mesh.shape_keys is None:
+        return {}
+    basis = _values(mesh.shape_keys.reference_key.data, "co", 3)
+    names, moved = [], []
+    for key in mesh.shape_keys.key_blocks:
+        offsets = _values(key.data, "co", 3) - basis
+        if offsets.any():
+            names.append(key.name)
+            moved.append(np.einsum("ab,vb->va", world[:3, :3], offsets))
+    return {"shape_names": np.array(names), "shapes": np.array(moved, np.float32)} if names else {}
 
 
 def _values(collection: Any, attribute: str, width: int, kind: type = np.float32) -> NDArray[Any]:

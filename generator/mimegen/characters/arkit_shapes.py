@@ -1,0 +1,189 @@
+"""Faces of bodies that users bring: shape keys that are called as ARKit's 52 weights.
+
+They are attributes of meshes, and moved by the same joints as the faces of mimegen's own people:
+so whatever tells these what to do tells those.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mimegen.base.vectors import product
+from mimegen.characters.character import Character, Mesh, Places
+from mimegen.characters.face_units import carriers, read_carriers, turn_vectors
+from mimegen.characters.fingerprint import fingerprint
+from mimegen.characters.lids import PARTS, TELLING, read_closed, read_looks
+from mimegen.characters.rounding import rounded_skeleton
+from mimegen.characters.surface import vertex_normals
+from mimegen.faces.words import SIDES, arkit, units_file
+from mimegen.motion import Skeleton
+from mimegen.motion.quaternions import FloatArray
+from mimegen.readers.roles import find_roles
+
+# Attributes (V, 3) of this name before a weight's are how far it moves vertices, in metres.
+PREFIX = "arkit_"
+# Weights below this do nothing.
+LEAST = 0.002
+# Vertices this near have one normal.
+SAME_M = 1e-5
+HEAD = "Head"
+EYE = re.compile(r"eye(?!.*(lid|brow|lash|look))", re.IGNORECASE)
+# An eye is at least so far from the middle of the head.
+ASIDE_M = 0.01
+
+
+def has_shapes(character: Character) -> bool:
+    """Say whether a character has shape keys of ARKit's."""
+    return any(shapes_of(mesh) for mesh in character.meshes)
+
+
+def shapes_of(mesh: Mesh) -> tuple[str, ...]:
+    """Return which of ARKit's weights a mesh has shapes for."""
+    return tuple(name.removeprefix(PREFIX) for name in mesh.attributes if name.startswith(PREFIX))
+
+
+def head_of(skeleton: Skeleton) -> int:
+    """Return which joint is the head."""
+    if carriers()[0] in skeleton.index:
+        return int(skeleton.parents[skeleton.index[carriers()[0]]])
+    name = HEAD if HEAD in skeleton.index else find_roles(skeleton).joints["head"]
+    return skeleton.index[name]
+
+
+def with_shape_joints(character: Character) -> Character:
+    """Return a character with joints at the head that carry what its face does.
+
+    Eyes of its own are turned where no shape moves them.
+    """
+    old, head = character.skeleton, head_of(character.skeleton)
+    wanted = (*(side + part for side in SIDES for part in PARTS), *carriers())
+    names = _renamed(character, head, wanted)
+    added = [name for name in wanted if name not in names]
+    places = np.tile(old.heads[head], (len(added), 1))
+    skeleton = Skeleton((*names, *added), np.concatenate(
+        [old.parents, np.full(len(added), head, old.parents.dtype)]),
+        np.concatenate([old.heads, places]), np.concatenate([old.tails, places]))
+    return replace(character, skeleton=rounded_skeleton(skeleton),
+                   fingerprint=fingerprint(character.meshes, character.materials.values()))
+
+
+def _renamed(character: Character, head: int, wanted: Sequence[str]) -> list[str]:
+    """Return the joints' names; own eyes that are to be turned are called as mimegen's are."""
+    skeleton = character.skeleton
+    names = [f"{name} (own)" if name in wanted else name for name in skeleton.names]
+    if any(name.startswith("eyeLook") for mesh in character.meshes for name in shapes_of(mesh)):
+        return names
+    for number, name in enumerate(skeleton.names):
+        aside = skeleton.heads[number, 0] - skeleton.heads[head, 0]
+        eye = f"{SIDES[0] if aside > 0 else SIDES[1]}{PARTS[0]}"
+        if EYE.search(name) and skeleton.parents[number] == head and abs(aside) > ASIDE_M and (
+                eye not in names):
+            names[number] = eye
+    return names
+
+
+@dataclass(frozen=True, eq=False)
+class ShapeMove:
+    """What shape keys do to a body's vertices or normals.
+
+    ``carriers`` (C,), ``telling`` (4,) and ``head`` are joints' numbers; ``rows`` (N,) are moved
+    by ``ways`` (K, N, 3), one for each of ``names``, in the frame of the head.
+    """
+
+    names: tuple[str, ...]
+    carriers: NDArray[np.intp]
+    telling: NDArray[np.intp]
+    head: int
+    rows: NDArray[np.intp]
+    ways: NDArray[np.float32]
+
+    def apply(self, places: Places, columns: Places) -> None:
+        """Move rows of ``places`` (V, 3), blended with joint columns (4 J, 3), in place."""
+        blocks = columns.reshape(-1, 4, 3)
+        head = np.asarray(blocks[self.head, :3], float)
+        own = np.swapaxes(np.asarray(blocks[[*self.carriers, *self.telling], :3], float), 1, 2)
+        turned = np.matmul(head, own)
+        found = weights(read_carriers(turned[:-4]), np.degrees(turn_vectors(turned[-4:])))
+        moved = np.zeros(self.ways.shape[1:], np.float32)
+        for name, way in zip(self.names, self.ways, strict=True):
+            if found[name] > LEAST:
+                moved += np.float32(found[name]) * way
+        places[self.rows] += product(moved, head.astype(np.float32)).astype(places.dtype)
+
+
+def weights(units: FloatArray, turns: FloatArray) -> Mapping[str, float]:
+    """Return ARKit's weights, 0 to 1, of units (2, U) and degrees of those that tell (4, 3)."""
+    known, names = arkit(), units_file().units
+    both = {name: units[:, number] for number, name in enumerate(names)}
+    found = {name: float(both[name].mean()) for name in known.middle}
+    found |= {name + side: float(both[name][row]) for name in known.sided
+              for row, side in enumerate(SIDES)}
+    closed, looks = read_closed(turns), read_looks(turns)
+    for row, side in enumerate(SIDES):
+        found |= {name + side: float(closed[row] / size) for name, size in known.lids.items()}
+        out = float(looks[row, 0]) * (1 if row == 0 else -1)
+        seen = {"eyeLookUp": float(looks[row, 1]), "eyeLookDown": float(looks[row, 1]),
+                "eyeLookOut": out, "eyeLookIn": -out}
+        found |= {name + side: seen[name] / size for name, size in known.looks.items()}
+    return {name: min(max(value, 0.0), 1.0) for name, value in found.items()}
+
+
+def shape_moves(character: Character, meshes: Sequence[Mesh],
+                normals: bool = False) -> tuple[ShapeMove, ...]:
+    """Return what shape keys do to meshes one after another, as ``face_moves`` does for units."""
+    index = character.skeleton.index
+    names = tuple(dict.fromkeys(name for mesh in meshes for name in shapes_of(mesh)))
+    if not names or carriers()[0] not in index:
+        return ()
+    starts = np.cumsum([0, *(len(mesh.vertices) for mesh in meshes)])
+    parts = [(start, _ways(mesh, names)) for mesh, start in zip(meshes, starts, strict=False)
+             if shapes_of(mesh)]
+    if normals:
+        parts += [(starts[-1] + start, _turns(mesh, names)) for mesh, start in zip(
+            meshes, starts, strict=False) if shapes_of(mesh)]
+    moving = [np.flatnonzero(np.abs(one).max(axis=(0, 2)) > 0) for _, one in parts]
+    rows = np.concatenate([start + own for (start, _), own in zip(parts, moving, strict=True)])
+    ways = np.concatenate([one[:, own] for (_, one), own in zip(parts, moving, strict=True)],
+                          axis=1)
+    own, telling = (np.array([index[name] for name in of]) for of in (carriers(), TELLING))
+    return (ShapeMove(names, own, telling, head_of(character.skeleton), rows, ways),)
+
+
+def _ways(mesh: Mesh, names: Sequence[str]) -> NDArray[np.float32]:
+    """Return how shapes move the vertices of a mesh, (K, V, 3)."""
+    none = np.zeros_like(mesh.vertices)
+    return np.stack([mesh.attributes.get(PREFIX + name, none) for name in names]
+                    ).astype(np.float32)
+
+
+def _turns(mesh: Mesh, names: Sequence[str]) -> NDArray[np.float32]:
+    """Return how shapes turn the normals of a mesh, (K, V, 3); seams of uvs stay closed."""
+    welded, faces = _welded(mesh)
+    rest = vertex_normals(mesh.vertices[welded], faces)
+    number = np.searchsorted(welded, _first(mesh))
+    ways = _ways(mesh, names)
+    turned = np.zeros_like(ways)
+    for shape in np.flatnonzero(np.abs(ways).max(axis=(1, 2)) > 0):
+        now = vertex_normals(mesh.vertices[welded] + ways[shape, welded], faces)
+        turned[shape] = (now - rest)[number]
+    return turned
+
+
+@lru_cache(maxsize=8)
+def _first(mesh: Mesh) -> NDArray[np.intp]:
+    """Return for every vertex (V,) the first one at the same place."""
+    places = np.round(mesh.vertices / SAME_M).astype(np.int64)
+    _, first, number = np.unique(places, axis=0, return_index=True, return_inverse=True)
+    return np.asarray(first[number.ravel()], np.intp)
+
+
+def _welded(mesh: Mesh) -> tuple[NDArray[np.intp], NDArray[np.int32]]:
+    """Return the vertices (W,) that stand for all at their places, and faces of their numbers."""
+    first = _first(mesh)
+    kept = np.unique(first)
+    faces = np.where(mesh.faces >= 0, np.searchsorted(kept, first[mesh.faces]), -1)
+    return kept, faces.astype(np.int32)

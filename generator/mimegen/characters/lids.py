@@ -1,0 +1,42 @@
+"""Lids and eyes as joints: how far they turn, and what that says of a face."""
+
+import numpy as np
+
+from mimegen.base.paths import data_file
+from mimegen.base.yaml_file import Strict, Vector, read_yaml_once
+from mimegen.faces.words import SIDES, units_file
+from mimegen.motion.quaternions import FloatArray
+
+PARTS = ("Eye", "Lid", "LowerLid")
+LIDS = ("Lid", "LowerLid")
+# The joints that tell lids and looks: both sides' lids, then both eyes.
+TELLING = tuple(side + part for part in ("Lid", "Eye") for side in SIDES)
+
+
+class FaceFile(Strict):
+    """The file rigs/faces/face.yaml, which explains its parts."""
+
+    closed: dict[str, Vector]
+    lids_follow: float
+
+
+def face_file() -> FaceFile:
+    """Return rigs/faces/face.yaml."""
+    return read_yaml_once(data_file("rigs/faces/face.yaml"), FaceFile)
+
+
+def read_closed(turns: FloatArray) -> FloatArray:
+    """Return how far both lids (2,) are shut, below 0 wide open.
+
+    ``turns`` (4, 3) are by how much those that are ``TELLING`` are turned, in degrees.
+    """
+    along = face_file().lids_follow * turns[2:, 0]
+    over, whole = turns[:2, 0] - along, face_file().closed["Lid"][0]
+    # Shut lids do not follow the eyes.
+    closed = np.where(over < 0, over / whole, over / (whole - along))
+    return np.clip(closed, units_file().widest, 1.0)
+
+
+def read_looks(turns: FloatArray) -> FloatArray:
+    """Return how far both eyes (2, 2) look to the left and up, in degrees, of such turns."""
+    return np.stack([turns[2:, 2], -turns[2:, 0]], axis=1)

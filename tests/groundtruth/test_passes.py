@@ -1,6 +1,8 @@
 """Ground truth of shots: known answers for rays, keypoints, parts, depth and flow."""
 
+import csv
 import io
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ from bodies import capsule_character, wandering_motion
 from mimegen.base.errors import RequestError
 from mimegen.base.paths import data_folder
 from mimegen.characters.character import Material, Mesh, Performance
+from mimegen.characters.expression import expressed
 from mimegen.compositing.keypointfiles import point_sets, write_keypoints
 from mimegen.compositing.passfiles import camera_matrices
 from mimegen.groundtruth.keypoints import HIDDEN_BY_OTHER, HIDDEN_BY_SELF, VISIBLE, KeypointMaker
@@ -216,8 +219,6 @@ def test_masks_number_people_and_shadows(context: moderngl.Context) -> None:
 
 
 def test_keypoint_files_agree_with_one_another(tmp_path: Path) -> None:
-    import json
-
     performance = wandering()
     maker, camera = KeypointMaker.of(scene_of(performance)), camera_of(performance)
     frames = [maker.frame(frame, camera) for frame in range(2)]
@@ -265,6 +266,22 @@ def test_a_face_has_68_points_in_order(man: Performance) -> None:
     nose = arrays["world"][0, names.index("nose")]
     assert np.linalg.norm(face[30] - nose) < 0.012
     assert (arrays["visibility"][0, names.index("face_17"):] == VISIBLE).all()
+
+
+@pytest.mark.slow
+def test_coco_has_the_action_units_of_openface_s_table(man: Performance, tmp_path: Path) -> None:
+    smiling = expressed(man, {"AU12L": np.ones(man.motion.frames)})
+    maker, camera = KeypointMaker.of(scene_of(smiling)), camera_of(man, angle=-48.5)
+    write_keypoints([maker.frame(0, camera)], camera, 24.0, camera_matrices(camera), tmp_path)
+    with (tmp_path / "openface_0.csv").open() as file:
+        table = list(csv.DictReader(file))
+    annotations = json.loads((tmp_path / "wholebody133.json").read_text())["annotations"]
+    for row, annotation in zip(table, annotations, strict=True):
+        units = annotation["action_units"]
+        assert units == {name: float(value) for name, value in row.items()
+                         if name.startswith("AU")}
+        assert units["AU12_r"] == units["AU12_L"] > 4 and units["AU12_R"] == 0
+        assert units["AU12_c"] == 1 and units["AU15_c"] == 0
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from mimegen.base.paths import data_file
 from mimegen.base.yaml_file import Strict, read_yaml
-from mimegen.faces.openface import openface_csv
+from mimegen.faces.openface import openface_csv, unit_columns
 from mimegen.motion.quaternions import FloatArray
 from mimegen.shots.camera import Camera
 from mimegen.shots.look import Lens
@@ -175,6 +175,7 @@ def _annotation(points: Mapping[str, NDArray[Any]], camera: Camera, chosen: Poin
 def _wholebody(points: Mapping[str, NDArray[Any]], camera: Camera, chosen: PointSet
                ) -> dict[str, Any]:
     content = _coco(points, camera, chosen)
+    units = [_action_units(points, person) for person in range(points["face_units"].shape[1])]
     for annotation in content["annotations"]:
         marked = np.array(annotation["keypoints"]).reshape(-1, 3)
         annotation["keypoints"] = _flat(marked[:17])
@@ -184,7 +185,19 @@ def _wholebody(points: Mapping[str, NDArray[Any]], camera: Camera, chosen: Point
             annotation[f"{part}_valid"] = bool((marked[numbers, 2] > 0).any())
             if part in _BOXED:
                 annotation[f"{part}_box"] = _box_of(marked[numbers])
+        if own := units[annotation["person"] - 1]:
+            annotation["action_units"] = own[annotation["image_id"] - 1]
     return content
+
+
+def _action_units(points: Mapping[str, NDArray[Any]], person: int) -> list[dict[str, float]]:
+    """Return a person's action units by OpenFace's columns, frame by frame; none without a face."""
+    units = points["face_units"][:, person].astype(float)
+    if not np.isfinite(units).all():
+        return []
+    columns = unit_columns(units)
+    return [{name: round(float(values[frame]), 2) for name, values in columns.items()}
+            for frame in range(len(units))]
 
 
 def _box_of(marked: FloatArray) -> list[float]:

@@ -48,18 +48,29 @@ def _share(name: str, units: FloatArray, names: Sequence[str], does: dict[str, f
     return np.asarray(units[:, names.index(name)] / does.get(name, 1.0))
 
 
-def openface_csv(units: FloatArray, pixels: FloatArray, seen: FloatArray, fps: float) -> str:
-    """Return a table of one person's frames.
+def unit_columns(units: FloatArray) -> dict[str, FloatArray]:
+    """Return OpenFace's columns (F,) of action units, and after them each side alone, as AU12_L.
 
-    ``units`` are as ``intensities`` wants them, ``pixels`` (F, 68, 2) the face's points and
-    ``seen`` (F,) the share of them that is visible. Where the
-    face has no such points (NaN), the table has none. Both sides of a unit are one column, of the
-    stronger; after OpenFace's columns each side has its own, as AU12_L.
+    ``units`` are as ``intensities`` wants them. Both sides of a unit are one column, of the
+    stronger.
     """
     sizes = intensities(units)
     whole = {number: np.maximum(*(sizes[number, side] for side in SIDES))
              for number in arkit().read}
-    there = {number: (size >= THERE).astype(int) for number, size in whole.items()}
+    columns = {f"AU{number:02d}_r": whole[number] for number in INTENSITIES}
+    columns |= {f"AU{number:02d}_c": (whole[number] >= THERE).astype(float)
+                for number in PRESENCES}
+    return columns | {f"AU{number:02d}_{side[0]}": sizes[number, side]
+                      for number in INTENSITIES for side in SIDES}
+
+
+def openface_csv(units: FloatArray, pixels: FloatArray, seen: FloatArray, fps: float) -> str:
+    """Return a table of one person's frames.
+
+    ``units`` are as ``intensities`` wants them, ``pixels`` (F, 68, 2) the face's points and
+    ``seen`` (F,) the share of them that is visible. Where the face has no such points (NaN), the
+    table has none.
+    """
     columns: dict[str, Sequence[object]] = {
         "frame": range(1, len(units) + 1), "face_id": [0] * len(units),
         "timestamp": [f"{number / fps:.3f}" for number in range(len(units))],
@@ -68,11 +79,8 @@ def openface_csv(units: FloatArray, pixels: FloatArray, seen: FloatArray, fps: f
     columns |= {f"{axis}_{point}": [f"{value:.1f}" for value in pixels[:, point, number]]
                 for number, axis in enumerate("xy") for point in range(POINTS)
                 if np.isfinite(pixels).all()}
-    columns |= {f"AU{number:02d}_r": [f"{value:.2f}" for value in whole[number]]
-                for number in INTENSITIES}
-    columns |= {f"AU{number:02d}_c": there[number].tolist() for number in PRESENCES}
-    columns |= {f"AU{number:02d}_{side[0]}": [f"{value:.2f}" for value in sizes[number, side]]
-                for number in INTENSITIES for side in SIDES}
+    columns |= {name: [f"{value:.0f}" if name.endswith("_c") else f"{value:.2f}"
+                       for value in values] for name, values in unit_columns(units).items()}
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)

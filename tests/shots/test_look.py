@@ -9,7 +9,14 @@ from hypothesis import strategies as st
 
 from mimegen.base.errors import RequestError
 from mimegen.shots.camera import Camera
-from mimegen.shots.look import CameraLook, FilmedLook, Lens, looks, read_look
+from mimegen.shots.look import (
+    CameraLook,
+    FilmedLook,
+    Lens,
+    looks,
+    margin_through,
+    read_look,
+)
 
 CAMERA = Camera((0.0, -5.0, 1.2), (0.7071067811865476, 0.7071067811865476, 0.0, 0.0), 50, 320, 180)
 
@@ -91,3 +98,21 @@ def test_a_wrong_look_is_refused_by_its_file(tmp_path: Path, text: str, error: s
     (tmp_path / "mine.yaml").write_text(text)
     with pytest.raises(RequestError, match=error):
         read_look(tmp_path / "mine.yaml")
+
+
+@pytest.mark.parametrize("name", sorted(looks()))
+@pytest.mark.parametrize("size", [(1280, 720), (512, 512)])
+def test_what_is_framed_for_a_lens_keeps_its_margin_through_it(name: str, size: tuple[int, int]
+                                                               ) -> None:
+    look = read_look(looks()[name])
+    margin = margin_through(look, size, 0.06)
+    assert 0.06 <= margin < 0.2
+    half = np.array(size) / 2
+    edge = np.array([[x, y] for x in np.linspace(-1, 1, 21) for y in (-1, 1)])
+    framed = half + half * (1 - 2 * margin) * np.concatenate([edge, edge[:, ::-1]])
+    steady = look.model_copy(update={"handheld_deg": 0.0, "handheld_roll_deg": 0.0})
+    camera = Camera((0.0, -8.0, 1.2), (0.70710678, 0.70710678, 0.0, 0.0), 50.0, *size)
+    seen = Lens(FilmedLook(steady, ()), camera, 1, 24.0).seen(0, framed)
+    share = np.abs((seen - half) / half)
+    assert share.max() <= 1 - 2 * 0.06 + 1e-3, "all is as far from the edge as was asked"
+    assert share.max() >= 1 - 2 * 0.06 - 0.02, "and no farther"

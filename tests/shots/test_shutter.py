@@ -8,7 +8,7 @@ from mimegen.base.paths import data_folder
 from mimegen.characters.character import Performance
 from mimegen.request.planned import Planned
 from mimegen.request.render_request import RenderRequest
-from mimegen.shots.config import RenderConfig, Shutter, read_config
+from mimegen.shots.config import FramedCamera, RenderConfig, Shutter, read_config
 from mimegen.shots.figures import Figure
 from mimegen.shots.look import CameraLook
 from mimegen.shots.shadow import mean_shadow
@@ -82,3 +82,17 @@ def test_what_has_no_shutter_says_nothing_of_one() -> None:
     with pytest.raises(ValueError, match="engine raster has no motion blur"):
         RenderConfig.model_validate(preview.model_dump() | {
             "engine": "raster", "shutter": {"open_deg": 90}})
+
+
+def framed(config: RenderConfig) -> FramedCamera:
+    assert isinstance(config.camera, FramedCamera)
+    return config.camera
+
+
+def test_cameras_that_frame_stand_back_for_a_lens_that_enlarges() -> None:
+    own, none, cctv = (framed(config) for config in (
+        read_config(data_folder() / "render_configs" / "draft.yaml"),
+        config_of("draft", camera_look="none"), config_of("draft", camera_look="cctv")))
+    assert own == none and none.margin < 0.13 < cctv.margin
+    fixed = config_of("mime_fast", device="cpu", camera_look="cctv")
+    assert fixed.camera == read_config(data_folder() / "render_configs" / "mime_fast.yaml").camera

@@ -23,10 +23,10 @@ from mimegen.production.passtasks import BELOW
 from mimegen.rendering.auto import auto_config, choose_device
 from mimegen.request.render_request import RenderRequest, option
 from mimegen.request.sources import takes_of
-from mimegen.shots.config import RenderConfig, read_config
+from mimegen.shots.config import FramedCamera, RenderConfig, read_config
 from mimegen.shots.devices import DEVICE_KINDS, OPENGL, Device
 from mimegen.shots.follow import follows
-from mimegen.shots.look import CameraLook, looks, read_look
+from mimegen.shots.look import CameraLook, looks, margin_through, read_look
 
 Warn = Callable[[str], None]
 WITHOUT_CYCLES = "draft"
@@ -144,7 +144,7 @@ def _selected(catalogue: Catalogue, request: RenderRequest, devices: _Devices
     config = request.altering.config(own_config)
     _refuse_moving_camera(config, request, cells)
     look = _camera_look(request, config)
-    config = _exposed(config, look)
+    config = _filmed(config, look)
     plan = make_plan(catalogue, takes, cells, config, device.kind, request.character,
                      request.partner_character, parse_faults(request.fault), request.set_seed,
                      request.altering.follow_place, look)
@@ -183,11 +183,19 @@ def _camera_look(request: RenderRequest, config: RenderConfig) -> CameraLook | N
     return read_look(looks()[name])
 
 
-def _exposed(config: RenderConfig, look: CameraLook | None) -> RenderConfig:
-    """Return a config with its look's shutter, if it has none and Cycles can show that."""
-    if look is None or config.engine != "cycles" or config.shutter is not None:
+def _filmed(config: RenderConfig, look: CameraLook | None) -> RenderConfig:
+    """Return a config for a look: framed for its lens, with its shutter if Cycles renders.
+
+    A shutter of the config's own comes first.
+    """
+    if look is None:
         return config
-    return config.model_copy(update={"shutter": look.shutter})
+    camera = config.camera
+    if isinstance(camera, FramedCamera):
+        margin = margin_through(look, (config.width, config.height), camera.margin)
+        camera = camera.model_copy(update={"margin": margin})
+    shutter = look.shutter if config.engine == "cycles" else None
+    return config.model_copy(update={"camera": camera, "shutter": config.shutter or shutter})
 
 
 def _permuted(catalogue: Catalogue, path: Path, request: RenderRequest, devices: _Devices

@@ -214,6 +214,24 @@ class Lens:
                          sin * places[..., 0] + cos * places[..., 1]], axis=-1)
 
 
+def margin_through(look: CameraLook, size: tuple[int, int], margin: float) -> float:
+    """Return the margin that a pinhole's picture needs, so that a lens leaves ``margin`` of it.
+
+    A lens that bends lines enlarges the picture's middle; what the hand does is not reckoned with.
+    """
+    steady = look.model_copy(update={"handheld_deg": 0.0, "handheld_roll_deg": 0.0})
+    camera = Camera((0.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0), 50.0, *size)
+    lens, half = Lens(FilmedLook(steady, ()), camera, 1, 1.0), np.array(size) / 2
+    along = np.linspace(-1, 1, 101)
+    share = 1.0
+    for axis in (0, 1):
+        border = np.ones((101, 2))
+        border[:, 1 - axis] = along
+        kept = lens.shown(0, half + border * half * (1 - 2 * margin)) - half
+        share = min(share, float((kept[:, axis] / half[axis]).min()))
+    return round(max((1 - share) / 2, margin), 4)
+
+
 def _shake(frames: int, fps: float, random: np.random.Generator) -> FloatArray:
     """Return a hand's movement (F,) with a root mean square of 1 over a long time.
 

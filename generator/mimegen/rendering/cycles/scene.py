@@ -99,16 +99,20 @@ def _set_sky(light: Light) -> None:
     links.new(mix.outputs["Result"], background.inputs["Color"])
 
 
-def set_photo_sky(photo: Photo, strength: float) -> None:
-    """Light the scene by a picture of a place in place of the sky, as bright on average.
+def set_photo_sky(photo: Photo, light: Light) -> None:
+    """Light the scene by a picture of a place, of the mean color and brightness of the sky.
 
-    It is one of Blender's own, which lie beside it. Raises FileNotFoundError where it lacks them.
+    It takes the sky's place and is one of Blender's own, which lie beside it. Raises
+    FileNotFoundError where it lacks them.
     """
     file = studio_light(photo.world)
     mean = _mean_light(bpy.data.images.load(str(file)))
     # As cameras do: most of the light's own color is taken out.
+    balance = (1 / channel**BALANCED / (sum(mean) / 3)**(1 - BALANCED) for channel in mean)
+    halves = zip(light.sky_color, light.ground_color or light.sky_color, strict=True)
     set_world(file, -photo.world_turn_deg, tuple(
-        strength / channel**BALANCED / (sum(mean) / 3)**(1 - BALANCED) for channel in mean))
+        factor * light.sky_strength * (above + below) / 2
+        for factor, (above, below) in zip(balance, halves, strict=True)))
 
 
 def studio_light(name: str) -> Path:

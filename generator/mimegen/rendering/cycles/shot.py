@@ -148,7 +148,7 @@ def _light(config: RenderConfig, world: Path | None) -> None:
         return
     set_light(config.light)
     if config.photo is not None:
-        set_photo_sky(config.photo, config.light.sky_strength)
+        set_photo_sky(config.photo, config.light)
 
 
 def _landings(points: FloatArray, light: Light) -> Iterator[FloatArray]:

@@ -259,7 +259,7 @@ def test_clips_of_a_users_file_are_made_again_where_it_is_given(
 
 @pytest.mark.parametrize(("action", "options"), [
     ("clap", ("--emotion", "anger", "--intensity", "0.3,0.6")),
-    ("clap", ("--say", "Well done!")),
+    ("clap", ("--say", "Well done!", "--gaze", "camera")),
     ("number_2", ("--hand", "left")), ("walk", ("--happy", "2"))])
 def test_clips_with_options_of_their_takes_are_made_again(
     tmp_path: Path, action: str, options: tuple[str, ...]

@@ -16,6 +16,7 @@ from mimegen.base.yaml_file import Strict, read_yaml_once
 from mimegen.characters.arkit_shapes import head_of
 from mimegen.characters.character import Performance
 from mimegen.characters.expression import expressed, has_face
+from mimegen.characters.gazing import eyes_towards, head_towards
 from mimegen.faces.overlay import FaceOverlay
 from mimegen.faces.words import LOOKS
 from mimegen.motion import Motion, Skeleton, quaternions
@@ -81,11 +82,12 @@ def face_life() -> FaceLife:
 
 
 def enlivened(performance: Performance, cued: Values, group: str | None,
-              rng: np.random.Generator, overlay: FaceOverlay | None = None) -> Performance:
+              rng: np.random.Generator, overlay: FaceOverlay | None = None,
+              gazed: FloatArray | None = None) -> Performance:
     """Return a performance whose face does what is ``cued`` and lives; who has none stays.
 
     ``group`` is the action's semantic group. An ``overlay`` is added to what is cued; a captured
-    face does not blink and look about by itself.
+    face does not blink and look about by itself. ``gazed`` are places (F, 3) that are looked at.
     """
     if not has_face(performance.character):
         return performance
@@ -94,9 +96,14 @@ def enlivened(performance: Performance, cued: Values, group: str | None,
     moments = np.arange(performance.motion.frames) / performance.motion.fps
     told, head = overlay.faces(moments, rng, cued)
     turned = with_head(performance, head)
+    if gazed is not None:
+        turned = with_head(turned, head_towards(turned, gazed))
+        told |= dict(zip(LOOKS, eyes_towards(turned, gazed).T, strict=True))
     if overlay.captured is not None:
         return expressed(turned, told)
-    return expressed(turned, living(turned.motion, told, group, rng))
+    alive = living(turned.motion, told, group, rng)
+    fixed = {} if gazed is None else {name: told[name] for name in LOOKS}
+    return expressed(turned, {**alive, **fixed})
 
 
 def with_head(performance: Performance, head: FloatArray) -> Performance:

@@ -22,6 +22,7 @@ from mimegen.commands.options import options_of
 from mimegen.commands.reading import reading_options
 from mimegen.compositing.background import read_background
 from mimegen.compositing.video import write_pictures
+from mimegen.faces.gaze import CAMERA
 from mimegen.faces.overlay import FaceOverlay
 from mimegen.library.cast import cast_member, partner_of
 from mimegen.library.casting import Casting
@@ -37,6 +38,7 @@ from mimegen.readers.options import AS_FOUND, take_number
 from mimegen.rendering.opengl.context import context_of_process
 from mimegen.request.altering import Altering
 from mimegen.request.render_request import RenderRequest
+from mimegen.request.sources import camera_target
 from mimegen.shots.config import RenderConfig, read_config
 
 SHEET_SIZE = (320, 180)
@@ -64,7 +66,7 @@ CLIP_SUFFIX = ".mp4"
 @click.option("--out", type=click.Path(path_type=Path), metavar="PNG|MP4",
               help="File to write; .mp4 writes a video.  [default: TAKE.png or TAKE.mp4 in the"
                    " current folder]")
-@options_of(RenderRequest, ("emotion", "face", "say"))
+@options_of(RenderRequest, ("emotion", "face", "say", "gaze"))
 @altering_options
 @library_option
 @blender_option
@@ -73,8 +75,8 @@ CLIP_SUFFIX = ".mp4"
 def preview_command(what: str, take: str | None, seed: int, style: str | None, character: str,
                     background: str, direction: CameraDirection, clip: bool, frames: int,
                     config: str, out: Path | None, emotion: str | None, face: Path | None,
-                    say: str | None, altering: Altering, libraries: tuple[Path, ...],
-                    reading: ReadOptions) -> int:
+                    say: str | None, gaze: str | None, altering: Altering,
+                    libraries: tuple[Path, ...], reading: ReadOptions) -> int:
     """Draw an action, a scene or your own motion file in seconds.
 
     Writes a contact sheet or a video, drawn with OpenGL.
@@ -88,7 +90,8 @@ def preview_command(what: str, take: str | None, seed: int, style: str | None, c
                            " equally; use mimegen render")
     settings = altering.config(read_config(catalogue.file("config", config)))
     behind = read_background(catalogue.file("background", background))
-    overlay = FaceOverlay(emotion, file=face, say=say)
+    overlay = FaceOverlay(emotion, 1.0, face, say,
+                          camera_target(settings) if gaze == CAMERA else gaze)
     found = altering.take(_take(catalogue, what, take, seed, style, reading),
                           None if overlay == FaceOverlay() else overlay)
     names = (character, partner_of(character))[:found.performers]

@@ -12,6 +12,7 @@ from mimegen.base.easing import ramp
 from mimegen.base.errors import RequestError, near_misses
 from mimegen.base.files import content_key, file_hash
 from mimegen.faces.capture import Captured, read_captured
+from mimegen.faces.gaze import CAMERA, known_gaze
 from mimegen.faces.speech import Speech, giving_way, pace_of, slowest, speech_of, spoken
 from mimegen.faces.words import (
     ACTION_UNIT,
@@ -42,15 +43,17 @@ LEAVES_S = 0.4
 
 @dataclass(frozen=True)
 class FaceOverlay:
-    """An emotion of some intensity, a captured face or a text, of the first performer."""
+    """An emotion, a captured face, a text or what is looked at, of the first performer."""
 
     emotion: str | None = None
     intensity: float = 1.0
     file: Path | None = None
     say: str | None = None
+    gaze: str | None = None
 
     def __post_init__(self) -> None:
-        """Refuse an unknown emotion, and a text that cannot be spoken, with RequestError."""
+        """Refuse an unknown emotion or gaze, and an unspeakable text, with RequestError."""
+        assert self.gaze is None or self._known_gaze
         assert self.say is None or self.speech
         if self.emotion is not None and self.emotion not in emotions():
             raise RequestError(f"--emotion: no emotion '{self.emotion}'"
@@ -70,6 +73,13 @@ class FaceOverlay:
             raise RequestError(f"--say: {problem}") from problem
 
     @property
+    def _known_gaze(self) -> str:
+        try:
+            return known_gaze(self.gaze or "")
+        except ValueError as problem:
+            raise RequestError(f"--gaze: {problem}") from problem
+
+    @property
     def lasts(self) -> float | None:
         """How long it takes by itself, in seconds; None where it is as long as what it is over."""
         if self.captured is not None:
@@ -82,7 +92,9 @@ class FaceOverlay:
         strength = "" if self.intensity == 1 else f"{self.intensity:g}"
         face = () if self.file is None else (f"face{file_hash(self.file)[:6]}",)
         said = () if self.say is None else (f"say{content_key(self.say)[:6]}",)
-        return (*([] if self.emotion is None else [f"{self.emotion}{strength}"]), *face, *said)
+        gaze = () if self.gaze is None else (f"gaze_{_as_word(self.gaze)}",)
+        shown = () if self.emotion is None else (f"{self.emotion}{strength}",)
+        return (*shown, *face, *said, *gaze)
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -92,6 +104,8 @@ class FaceOverlay:
             "source": emotions()[self.emotion].source}
         if self.speech is not None:
             source |= {"say": self.say, "duration_s": round(self.speech.duration, 3)}
+        if self.gaze is not None:
+            source |= {"gaze": self.gaze}
         captured = self.captured
         return source if captured is None or self.file is None else {
             **source, "file": self.file.name, "sha256": file_hash(self.file),
@@ -121,6 +135,11 @@ class FaceOverlay:
             values = summed(giving_way(values, said.speaking), said.values)
             head = head + said.nod[:, None] * UP
         return values, head
+
+
+def _as_word(gaze: str) -> str:
+    """Return what is looked at, as a part of a clip's name."""
+    return CAMERA if gaze.startswith(CAMERA) else gaze.replace(",", "_")
 
 
 def course_of(recipe: Emotion, moments: FloatArray, rng: np.random.Generator) -> FloatArray:

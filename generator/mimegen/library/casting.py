@@ -12,7 +12,9 @@ from mimegen.base.files import content_key, file_hash
 from mimegen.base.seeds import generator
 from mimegen.base.vectors import MIME_AZIMUTH_DEG
 from mimegen.characters.character import Performance
+from mimegen.characters.gazing import gazed_at
 from mimegen.characters.living import enlivened
+from mimegen.faces.gaze import mirrored_gaze
 from mimegen.faults.fault import Fault, FaultRecord
 from mimegen.faults.scene import IDENTITY, FaultyScene, first_of_another, with_faults
 from mimegen.library.altering import mirrored_scene
@@ -130,10 +132,21 @@ class Casting:
         faces = self.take.faces(fps) or ({},) * len(scene)
         rngs = (generator(self.take.seed, *self.take.words, "face", number)
                 for number in range(len(scene)))
-        overlays = (self.take.overlay, *(None,) * (len(scene) - 1))
-        return tuple(enlivened(performance, values, self.take.semantic_group, rng, overlay)
-                     for performance, values, rng, overlay in zip(scene, faces, rngs, overlays,
-                                                                  strict=True))
+        others = (None,) * (len(scene) - 1)
+        overlays, gazed = (self.take.overlay, *others), (self._gazed_at(scene), *others)
+        return tuple(enlivened(performance, values, self.take.semantic_group, rng, overlay, places)
+                     for performance, values, rng, overlay, places in zip(
+                         scene, faces, rngs, overlays, gazed, strict=True))
+
+    def _gazed_at(self, scene: tuple[Performance, ...]) -> FloatArray | None:
+        """Return where (F, 3) the first performer is to look, before anything is mirrored."""
+        overlay = self.take.overlay
+        if overlay is None or overlay.gaze is None:
+            return None
+        front = self.take.front_deg
+        if self.take.mirror:
+            return gazed_at(mirrored_gaze(overlay.gaze), scene, 2 * MIME_AZIMUTH_DEG - front)
+        return gazed_at(overlay.gaze, scene, front)
 
     def standard_places(self, fps: float) -> tuple[FloatArray, ...]:
         """Return where the joints (F, J, 3) of the standard person are in a score, by performer.

@@ -13,6 +13,7 @@ from mimegen.base.errors import RequestError
 from mimegen.choreography.action import Action
 from mimegen.choreography.manner import AS_WRITTEN, CueManner, in_manner
 from mimegen.choreography.styles import style_named
+from mimegen.faces.gaze import PARTNER
 from mimegen.faces.overlay import FaceOverlay
 from mimegen.hands.compiling import HandName
 from mimegen.library.catalogue import Catalogue
@@ -149,6 +150,8 @@ def altered(take: LibraryTake, tempo: float, mirror: bool, overlay: FaceOverlay 
     if mirror and not can_mirror(take):
         raise RequestError(f"--mirror: {take.action}, take {take.name}, depends on left and right"
                            " (vary: of its score) and cannot be mirrored; leave it out")
+    if overlay is not None and overlay.gaze == PARTNER and take.performers == 1:
+        raise RequestError(f"--gaze {PARTNER}: {take.action} is performed by one person")
     assert isinstance(take, ScoreTake | RecordedTake | GaitTake)
     return replace(take, tempo=tempo, mirror=mirror, overlay=_over(take.overlay, overlay))
 

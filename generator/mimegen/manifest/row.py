@@ -77,8 +77,8 @@ class StimulusFacts(RowPart):
     grid: dict[str, Any] | None = Field(
         None, description="the values of a grid's factors; null for no grid")
     face: dict[str, Any] | None = Field(
-        None, description="the emotion, captured face or text that was laid over the first"
-                          " performer's face; null for none")
+        None, description="the emotion, captured face, text or gaze that was laid over the"
+                          " first performer's face; null for none")
     tempo: Number | None = Field(None, description="times as fast as performed; null for 1")
     mirrored: bool | None = Field(None, description="left and right are swapped; null for no")
     fps: Number = Field(gt=0)

@@ -224,7 +224,7 @@ def _face_of(sources: Sources, declared: Declared) -> FaceOverlay | None:
     content = json.loads(declared.face)
     file = sources.file(content.get("sha256"), f"its captured face {content.get('file')}")
     return FaceOverlay(content.get("emotion"), float(content.get("intensity", 1.0)), file,
-                       content.get("say"))
+                       content.get("say"), content.get("gaze"))
 
 
 def _look_of(declared: Declared) -> CameraLook | None:

@@ -191,6 +191,10 @@ class RenderRequest(BaseModel):
     say: str | None = asked(
         None, Heading.TAKES,
         "Text in English that the first performer's mouth speaks, without sound.", "TEXT")
+    gaze: str | None = asked(
+        None, Heading.TAKES,
+        "What the first performer looks at throughout.",
+        "camera|partner|left_hand|right_hand|LEFT,FORWARD,UP")
     frequency: Frequencies = asked(
         None, Heading.TAKES,
         "Number of times that a cue's movement is repeated.  [default: as written]", "N[,N]")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from mimegen.base.errors import RequestError
 from mimegen.choreography.manner import CueManner
+from mimegen.faces.gaze import CAMERA, camera_at
 from mimegen.faces.overlay import FaceOverlay
 from mimegen.faces.words import emotions
 from mimegen.library.catalogue import Catalogue
@@ -13,7 +14,12 @@ from mimegen.library.entry import Entry
 from mimegen.library.scene_take import scene_take
 from mimegen.library.score_take import read_score_once
 from mimegen.library.takes import SeededTakes, library_take, user_take
+from mimegen.plan.front import camera_azimuth
 from mimegen.request.render_request import RenderRequest
+from mimegen.shots.config import FramedCamera, RenderConfig, read_config
+
+# The render config that is chosen later.
+AUTO = "auto"
 
 
 def takes_of(catalogue: Catalogue, request: RenderRequest) -> SeededTakes:
@@ -22,7 +28,7 @@ def takes_of(catalogue: Catalogue, request: RenderRequest) -> SeededTakes:
         take = user_take(catalogue, request.motion, request.label, request.aligned,
                          request.misaligned, request.licence, request.partner, request.reading)
         return SeededTakes(tuple(request.altering.take(take, overlay)
-                                 for overlay in overlays_of(request)), request.seed)
+                                 for overlay in overlays_of(catalogue, request)), request.seed)
     if request.scene is not None:
         return _scene_takes(catalogue, request.scene, request)
     if request.action is not None:
@@ -38,7 +44,7 @@ def _library_takes(catalogue: Catalogue, actions: str, request: RenderRequest) -
              for entry in entries_of(catalogue, actions)
              for name in (list(entry.takes) if request.take == "all" else [request.take])
              for manner in _manners(entry.take(name), request)
-             for overlay in overlays_of(request)]
+             for overlay in overlays_of(catalogue, request)]
     return SeededTakes(tuple(dict.fromkeys(takes)), request.seed)
 
 
@@ -46,7 +52,7 @@ def _scene_takes(catalogue: Catalogue, scenes: str, request: RenderRequest) -> S
     names = list(catalogue.scenes) if scenes.strip() == "all" else scenes.split(",")
     takes = [request.altering.take(scene_take(catalogue, name.strip(), request.seed[0],
                                               request.style), overlay)
-             for name in names for overlay in overlays_of(request)]
+             for name in names for overlay in overlays_of(catalogue, request)]
     return SeededTakes(tuple(dict.fromkeys(takes)), request.seed)
 
 
@@ -87,19 +93,34 @@ def _manners(file: Path, request: RenderRequest) -> list[CueManner]:
     return [CueManner(*one) for one in product(stances, sizes, request.frequency or [None])]
 
 
-def overlays_of(request: RenderRequest) -> list[FaceOverlay | None]:
+def overlays_of(catalogue: Catalogue, request: RenderRequest) -> list[FaceOverlay | None]:
     """Return the overlays that were asked for on faces; one that is None where there is none.
 
-    Raises RequestError for an unknown emotion, a file that is no captured face, and a text that
-    cannot be spoken.
+    Raises RequestError for an unknown emotion, a file that is no captured face, a text that
+    cannot be spoken, and what nobody can look at.
     """
+    gaze = None if request.gaze is None else _gaze_of(catalogue, request.gaze, request.config)
     if request.emotion is None:
-        beside = FaceOverlay(file=request.face, say=request.say)
+        beside = FaceOverlay(file=request.face, say=request.say, gaze=gaze)
         return [None] if beside == FaceOverlay() else [_checked(beside)]
     names = [*emotions()] if request.emotion.strip() == "all" else [
         name.strip() for name in request.emotion.split(",")]
-    return [_checked(FaceOverlay(name, size, request.face, request.say))
+    return [_checked(FaceOverlay(name, size, request.face, request.say, gaze))
             for name, size in product(names, request.intensity or [1.0])]
+
+
+def _gaze_of(catalogue: Catalogue, gaze: str, config: str) -> str:
+    """Return what is looked at; a camera as that of the render config, where it is told."""
+    if gaze != CAMERA or config == AUTO:
+        return gaze
+    return camera_target(read_config(catalogue.file("config", config)))
+
+
+def camera_target(config: RenderConfig) -> str:
+    """Return the camera of angle 0 as what is looked at."""
+    camera = config.camera
+    return camera_at(camera_azimuth(config),
+                     camera.elevation_deg if isinstance(camera, FramedCamera) else 0.0)
 
 
 def _checked(overlay: FaceOverlay) -> FaceOverlay:

@@ -1,0 +1,79 @@
+"""What a face can be told to look at throughout, in words."""
+
+from typing import NamedTuple
+
+from mimegen.base.errors import near_misses
+from mimegen.base.vectors import MIME_AZIMUTH_DEG
+
+# A camera may have its direction beside it, in degrees: camera:AZIMUTH:ELEVATION.
+CAMERA = "camera"
+PARTNER = "partner"
+HANDS = ("left_hand", "right_hand")
+TARGETS = (CAMERA, PARTNER, *HANDS)
+FARTHEST_M = 1000.0
+MOST_DEG = 720.0
+USUAL_ELEVATION_DEG = 5.0
+
+
+class Point(NamedTuple):
+    """A place in metres from where somebody starts: to their left, forward, and above the floor."""
+
+    left: float
+    forward: float
+    up: float
+
+
+def known_gaze(text: str) -> str:
+    """Return a target, or a point as its numbers. Raises ValueError for what is none."""
+    if text in TARGETS:
+        return text
+    if text.startswith(f"{CAMERA}:"):
+        return camera_at(*direction_of(text))
+    if "," in text:
+        return ",".join(f"{number:g}" for number in point_of(text))
+    raise ValueError(f"nobody looks at '{text}'{near_misses(text, TARGETS)}; expected one of these,"
+                     " or LEFT,FORWARD,UP in metres")
+
+
+def mirrored_gaze(gaze: str) -> str:
+    """Return what is looked at before left and right are swapped, so that it is this afterwards."""
+    if gaze.startswith(CAMERA):
+        azimuth, elevation = direction_of(gaze)
+        return camera_at(2 * MIME_AZIMUTH_DEG - azimuth, elevation)
+    if gaze in HANDS:
+        return HANDS[1 - HANDS.index(gaze)]
+    if gaze == PARTNER:
+        return gaze
+    left, forward, up = point_of(gaze)
+    return f"{-left:g},{forward:g},{up:g}"
+
+
+def camera_at(azimuth_deg: float, elevation_deg: float) -> str:
+    """Return the target that is a camera in some direction."""
+    return f"{CAMERA}:{azimuth_deg:g}:{elevation_deg:g}"
+
+
+def direction_of(text: str) -> tuple[float, float]:
+    """Return the azimuth and elevation of a camera, in degrees. Raises ValueError for none."""
+    if text == CAMERA:
+        return MIME_AZIMUTH_DEG, USUAL_ELEVATION_DEG
+    try:
+        azimuth, elevation = (float(number) for number in text.split(":")[1:])
+    except ValueError:
+        raise ValueError(f"'{text}' is no camera; expected camera, or camera:AZIMUTH:ELEVATION in"
+                         " degrees") from None
+    if not (abs(azimuth) <= MOST_DEG and abs(elevation) <= MOST_DEG):
+        raise ValueError(f"'{text}' has no such direction; expected at most {MOST_DEG:g} degrees")
+    return azimuth, elevation
+
+
+def point_of(text: str) -> Point:
+    """Return the point of a text. Raises ValueError for one that is none."""
+    try:
+        left, forward, up = (float(number) for number in text.split(","))
+    except ValueError:
+        raise ValueError(f"'{text}' is no point; expected LEFT,FORWARD,UP in metres, as"
+                         " 0.5,2,1.2") from None
+    if not all(abs(number) <= FARTHEST_M for number in (left, forward, up)):
+        raise ValueError(f"'{text}' is too far away; expected at most {FARTHEST_M:g} m")
+    return Point(left, forward, up)

@@ -28,19 +28,19 @@ def tracked_centres(points: Points, kind: str) -> tuple[Points, Tracked] | None:
     for column, label in enumerate(points.labels):
         # OpenSim's L.Elbow is a marker beside the centre LElbow.
         number.setdefault(plain(label), column)
-    joints = {f"{side}_{part}": _of(number, side, (part,)) for side in SIDES for part in PARTS}
-    if any(column is None for column in joints.values()):
+    joints = {f"{side}_{part}": column for side in SIDES for part in PARTS
+              if (column := _of(number, side, (part,))) is not None}
+    if len(joints) < len(SIDES) * len(PARTS):
         return None
     pairs = ([joints[f"{side}_{part}"] for side in SIDES] for part in ("hip", "shoulder"))
     hips, shoulders = (points.positions[:, pair].mean(axis=1) for pair in pairs)
     up = np.nanmedian(shoulders - hips, axis=0)
     if np.isfinite(up).all() and np.argmax(np.abs(up)) != 2:
         points = stood_up(points, up, "the trunk's upper end is above its lower end")
-    places = {joint: points.positions[:, column] for joint, column in joints.items()
-              if column is not None}
+    places = {joint: points.positions[:, column] for joint, column in joints.items()}
     whole = _with_trunk(points, number, places)
     layout = "centres" if "right_toe" in whole else "centres_without_toes"
-    trunk = ("mid_hip", "neck", "head")
+    trunk: tuple[str, ...] = ("mid_hip", "neck", "head")
     if "right_toe" in whole and all(plain(name) in number for name in SPINE):
         layout, trunk = "centres_with_spine", (*SPINE, "head")
         whole |= {name: points.positions[:, number[plain(name)]] for name in SPINE}

@@ -67,7 +67,7 @@ def _drawn(folder: Path, number: int) -> Path:
     config = read_config(catalogue.file("config", "draft"))
     take = library_take(entry, None, 0)
     casting = Casting(take, (cast_member(catalogue, who),))
-    behind = read_background(catalogue.file("background", entry.action.aligned_background))
+    behind = read_background(catalogue.file("background", str(entry.action.aligned_background)))
     scene = DrawnScene(casting.seen(casting.perform(config.fps)), behind, config)
     performance = scene.performances[0]
     motion, skeleton = performance.motion, performance.character.skeleton

@@ -25,9 +25,9 @@ HEAD_TOP, NECK, NOSE, EAR = "head", "neck", "nose", "ear"
 def tracked_centres(points: Points, kind: str) -> tuple[Points, Tracked] | None:
     """Return points that are a body's joint centres, upright, and as tracked joints; else None."""
     number: dict[str, int] = {}
-    for column, label in enumerate(points.labels):
+    for place, label in enumerate(points.labels):
         # OpenSim's L.Elbow is a marker beside the centre LElbow.
-        number.setdefault(plain(label), column)
+        number.setdefault(plain(label), place)
     joints = {f"{side}_{part}": column for side in SIDES for part in PARTS
               if (column := _of(number, side, (part,))) is not None}
     if len(joints) < len(SIDES) * len(PARTS):

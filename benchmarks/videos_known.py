@@ -70,15 +70,15 @@ def _drawn(folder: Path, number: int) -> Path:
     behind = read_background(catalogue.file("background", str(entry.action.aligned_background)))
     scene = DrawnScene(casting.seen(casting.perform(config.fps)), behind, config)
     performance = scene.performances[0]
-    motion, skeleton = performance.motion, performance.character.skeleton
+    motion = performance.motion
     frames = range(min(motion.frames, round(LENGTH_S * motion.fps)))
     angle = angle_from_front(take, side, camera_azimuth(config))
     pictures = (one for one, in drawn(scene, [angle], frames))
     places = motion.global_pose.positions
     joints = {f"{side}_{part}": places[:len(frames), motion.skeleton.index[f"{side.title()}{name}"]]
               for side in SIDES for part, name in JOINTS.items()}
-    np.savez(target.with_suffix(".npz"), fps=motion.fps, **joints,
-             height=np.ptp(np.concatenate([skeleton.heads, skeleton.tails])[:, 2]))
+    np.savez(target.with_suffix(".npz"), fps=motion.fps, height=performance.character.height,
+             **joints)
     write_pictures(pictures, (config.width, config.height), motion.fps, target)
     return target
 

@@ -18,6 +18,7 @@ from mimegen.readers.options import AS_FOUND, ReadOptions, Trim
 from mimegen.readers.points import Points, read_points, subjects_of
 from mimegen.readers.recording import Recording, problems_of
 from mimegen.readers.roles import Roles, find_roles
+from mimegen.readers.suits.mot import read_mot
 from mimegen.readers.suits.mvnx import read_mvnx
 from mimegen.readers.tables import read_csv
 from mimegen.readers.trimming import cut, span_of
@@ -44,6 +45,8 @@ READERS: dict[str, Callable[[Path, ReadOptions], Recording]] = {
     ".trc": read_c3d,
     ".csv": read_csv,
     ".mvnx": read_mvnx,
+    ".mot": read_mot,
+    ".sto": read_mot,
     ".skeleton": read_ntu,
     ".json": read_pose_json,
     ".amc": read_asf_amc,
@@ -54,9 +57,9 @@ WITH_STACKS = (".fbx", ".glb", ".gltf", ".vrm", ".vrma")
 WITH_SUBJECTS = (".c3d", ".skeleton", ".json", *ARRAYS)
 WITH_TAKES = ARRAYS
 # Endings that many other things have too.
-ALSO_OTHERS = (".asf", ".csv", ".json", ".npy", ".pkl", ".pickle", ".pt", ".pth")
+ALSO_OTHERS = (".asf", ".csv", ".json", ".mot", ".npy", ".pkl", ".pickle", ".pt", ".pth", ".sto")
 # Endings of which most files in a folder of motions are something else.
-MANY_OTHERS = (".asf", ".csv", ".json")
+MANY_OTHERS = (".asf", ".csv", ".json", ".mot", ".sto")
 # Rates (Hz) that need no doubt.
 USUAL_FPS = (10.0, 1000.0)
 

@@ -47,6 +47,8 @@ def _told(path: Path, head: bytes) -> str | None:
         return ".trc"
     if text.startswith(b"Format Version"):
         return ".csv"
+    if re.search(rb"^\s*in[dD]egrees\s*=", text, re.MULTILINE) and b"endheader" in text:
+        return ".sto" if path.suffix.lower() == ".sto" else ".mot"
     if re.search(rb"<mvnx[\s>]", text):
         return ".mvnx"
     return None

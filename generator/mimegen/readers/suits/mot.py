@@ -1,0 +1,174 @@
+"""OpenSim's tables of joint angles, .mot and .sto, as its inverse kinematics and OpenCap write.
+
+Format: OpenSim's user guide, "Storage (.sto) and motion (.mot) files": lines of head with inDegrees
+up to endheader, the names of the columns, a line a frame. Coordinates are those of gait2392 and of
+Rajagopal's model; other columns are not used. The bones' lengths are not in the file.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from pydantic import Field
+
+from mimegen.base.errors import RequestError
+from mimegen.base.paths import data_file
+from mimegen.base.yaml_file import Strict, Vector, read_yaml_once
+from mimegen.motion import Motion, Skeleton, quaternions
+from mimegen.motion.quaternions import FloatArray
+from mimegen.readers.options import AS_FOUND, ReadOptions
+from mimegen.readers.recording import Recording
+from mimegen.readers.smpl.reading import World, upright
+from mimegen.readers.text import text_of
+
+SIDES = {"right": ("r", 1.0), "left": ("l", -1.0)}
+AXES = {"x": 0, "y": 1, "z": 2}
+NEEDED = ("pelvis_tilt", "hip_flexion_r", "hip_flexion_l")
+PATH = ("pelvis_tx", "pelvis_ty", "pelvis_tz")
+KNEES = ("knee_angle_r", "knee_angle_l")
+MOST_CELLS = 100_000_000
+LARGEST = 1e6
+# Angles of more than two turns are degrees, whatever the head says.
+MOST_RADIANS = 13.0
+WORLD = World("Y", "OpenSim has Y up", "OpenSim")
+
+
+class _Joint(Strict):
+    parent: str | None
+    rest: Vector
+    role: str
+    turns: tuple[tuple[str, str], ...] = ()
+
+
+class _Model(Strict):
+    middle: Mapping[str, _Joint] = Field(min_length=3)
+    sides: Mapping[str, _Joint] = Field(min_length=5)
+
+
+def read_mot(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
+    """Read the motion that a table of joint angles describes.
+
+    Raises RequestError, with the line, for what is no such table, and where it has no leg's angles.
+    """
+    names, table, degrees = _table(path)
+    columns = {_coordinate(name): table[:, number] for number, name in enumerate(names)}
+    missing = [name for name in NEEDED if name not in columns]
+    if missing:
+        raise RequestError(f"{path}: has no column {missing[0]!r}; expected the joint angles of"
+                           " OpenSim's inverse kinematics, not forces or other results")
+    fps = options.fps_of_file or _rate(path, columns)
+    scale = np.pi / 180 if degrees or _look_like_degrees(columns) else 1.0
+    angles = {name: values * scale for name, values in columns.items()} | {
+        name: columns[name] for name in PATH if name in columns}
+    notes = ("the bones' lengths are an average adult's: the file has joint angles alone",)
+    angles = _with_bending_knees(angles)
+    joints = _joints()
+    skeleton = _skeleton(joints)
+    count = len(table)
+    local = np.stack([_turned(one, angles, count) for one in joints.values()], axis=1)
+    path_of = np.stack([angles.get(name, np.zeros(count)) for name in PATH], axis=1)
+    motion = Motion(skeleton, fps, path_of, quaternions.without_flips(local))
+    return upright(path, motion, WORLD, notes, options,
+                   {joint.role: name for name, joint in joints.items()})
+
+
+def _table(path: Path) -> tuple[list[str], FloatArray, bool]:
+    """Return the columns' names, the numbers (F, K), and whether angles are in degrees."""
+    rows = text_of(path, "the text of an OpenSim motion file").rows
+    end = next((n for n, row in enumerate(rows[:200]) if row.strip().lower() == "endheader"), None)
+    if end is None or end + 1 >= len(rows):
+        raise RequestError(f"{path}: expected a line endheader, as in OpenSim's motion files")
+    head = " ".join(rows[:end]).lower()
+    names = rows[end + 1].split()
+    lines = [(number, row.split()) for number, row in enumerate(rows[end + 2:], end + 3)
+             if row.strip()]
+    if len(lines) < 2 or len(lines) * len(names) > MOST_CELLS:
+        raise RequestError(f"{path}: has {len(lines)} frames, expected at least 2")
+    table = np.zeros((len(lines), len(names)))
+    for frame, (number, cells) in enumerate(lines):
+        if len(cells) != len(names):
+            raise RequestError(f"{path}: line {number}: has {len(cells)} cells, expected"
+                               f" {len(names)}")
+        try:
+            table[frame] = [float(cell) for cell in cells]
+        except ValueError:
+            raise RequestError(f"{path}: line {number}: a cell is not a number") from None
+    if not np.isfinite(table).all() or np.abs(table).max() > LARGEST:
+        raise RequestError(f"{path}: has values that are no angles or places")
+    return names, table, re.search(r"indegrees\s*=\s*yes", head) is not None
+
+
+def _coordinate(name: str) -> str:
+    """Return a coordinate's name of a column: ``/jointset/hip_r/hip_flexion_r/value``."""
+    parts = name.split("/")
+    return parts[-2] if len(parts) > 2 and parts[-1] == "value" else parts[-1]
+
+
+def _rate(path: Path, columns: Mapping[str, FloatArray]) -> float:
+    steps = np.diff(columns.get("time", np.zeros(2)))
+    step = float(np.median(steps))
+    if not step > 0:
+        raise RequestError(f"{path}: has no times; give the rate with --fps-of-file")
+    return 1.0 / step
+
+
+def _look_like_degrees(columns: Mapping[str, FloatArray]) -> bool:
+    return any(np.abs(columns[name]).max() > MOST_RADIANS for name in (*NEEDED, *KNEES)
+               if name in columns)
+
+
+def _with_bending_knees(angles: dict[str, FloatArray]) -> dict[str, FloatArray]:
+    """Return angles with knees that bend back, whichever sign the model gives that."""
+    knees = {name: angles[name] for name in KNEES if name in angles}
+    if not knees or float(np.mean(list(knees.values()))) <= 0:
+        return angles
+    return angles | {name: -values for name, values in knees.items()}
+
+
+@cache
+def _joints() -> dict[str, _Joint]:
+    """Return all joints by name, parents first, with mirrored left ones."""
+    model = read_yaml_once(data_file("rigs/skeletons/opensim.yaml"), _Model)
+    found = {name: _Joint(parent=joint.parent, rest=joint.rest, role=joint.role, turns=tuple(
+        (coordinate, axis) for coordinate, axis in joint.turns))
+        for name, joint in model.middle.items()}
+    for side, (mark, sign) in SIDES.items():
+        found |= dict(_of_side(model, side, mark, sign))
+    return found
+
+
+def _of_side(model: _Model, side: str, mark: str, sign: float) -> Iterator[tuple[str, _Joint]]:
+    for name, joint in model.sides.items():
+        x, y, z = joint.rest
+        parent = joint.parent if joint.parent in model.middle else f"{side}_{joint.parent}"
+        turns = tuple((coordinate.replace("$", mark), axis if sign > 0 or axis == "z"
+                       else f"-{axis}") for coordinate, axis in joint.turns)
+        yield f"{side}_{name}", _Joint(parent=parent, rest=(x, y, sign * z),
+                                       role=f"{side}_{joint.role}", turns=turns)
+
+
+def _skeleton(joints: Mapping[str, _Joint]) -> Skeleton:
+    names = tuple(joints)
+    parents = np.array([-1 if joint.parent is None else names.index(joint.parent)
+                        for joint in joints.values()])
+    heads = np.array([joint.rest for joint in joints.values()])
+    tails = heads + (heads - heads[np.maximum(parents, 0)]) / 2
+    for number in range(len(names)):
+        below = heads[parents == number]
+        if len(below):
+            tails[number] = below.mean(axis=0)
+    return Skeleton(names, parents, heads, tails)
+
+
+def _turned(joint: _Joint, angles: Mapping[str, FloatArray], frames: int) -> FloatArray:
+    """Return a joint's local rotations (F, 4): its coordinates' turns, one in the other's frame."""
+    whole = np.tile(quaternions.IDENTITY, (frames, 1))
+    for coordinate, axis in joint.turns:
+        if coordinate in angles:
+            vector = np.zeros(3)
+            vector[AXES[axis[-1]]] = -1.0 if axis.startswith("-") else 1.0
+            whole = quaternions.multiply(whole, quaternions.from_rotation_vectors(
+                angles[coordinate][:, None] * vector))
+    return whole

@@ -3,8 +3,9 @@
 Needs mimegen[video]. ``python benchmarks/videos_known.py FOLDER [--clips 30]`` draws takes of the
 library in the draft config from three sides, of a man, a woman and two random people in the sets
 that fit the actions, and keeps clips, joints and landmarks in the folder. Each clip is imported as
-a user's video would be, with the person's height, and its joints are compared with the drawn ones
-after the pelvis and the direction about the vertical axis are aligned (the camera's is unknown).
+a user's video would be, with the person's height, and performed by the same person; the joints of
+arms and legs are compared with the drawn ones after the middle of the hips and the direction about
+the vertical axis are aligned (the camera's is unknown).
 """
 
 import argparse
@@ -19,11 +20,10 @@ from mimegen.compositing.video import write_pictures
 from mimegen.library.cast import cast_member
 from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
-from mimegen.library.takes import library_take
+from mimegen.library.takes import library_take, user_take
 from mimegen.pages.drawn import DrawnScene, drawn
 from mimegen.plan.front import angle_from_front, camera_azimuth
-from mimegen.readers import read_motion
-from mimegen.readers.video.landmarks import write_landmarks
+from mimegen.readers.video.landmarks import first_seen_s, write_landmarks
 from mimegen.shots.config import read_config
 from videos import JOINTS, SIDES, _direction_error, _turned
 
@@ -47,7 +47,7 @@ def main() -> None:
     found = []
     for number in range(given.clips):
         clip = _drawn(given.folder, number)
-        facts = _measured(clip)
+        facts = _measured(clip, PEOPLE[number % len(PEOPLE)])
         print(json.dumps({"clip": clip.stem, **facts}), flush=True)
         found.append(facts)
     for name, of in (("median", np.median), ("mean", np.mean)):
@@ -83,21 +83,24 @@ def _drawn(folder: Path, number: int) -> Path:
     return target
 
 
-def _measured(clip: Path) -> dict[str, float]:
+def _measured(clip: Path, who: str) -> dict[str, float]:
     with np.load(clip.with_suffix(".npz")) as held:
         truth = {name: held[name] for name in held.files}
     target = clip.with_suffix(".json")
     if not target.is_file():
         write_landmarks(clip, target, float(truth["height"]))
     quality = json.loads(target.read_text(encoding="utf-8"))["quality"]
-    recording = read_motion(target)
-    names = sorted(f"{side}_{part}" for side in SIDES for part in JOINTS)
-    motion = recording.motion
-    mine = motion.global_pose.positions[:, [motion.skeleton.index[recording.roles[name]]
-                                            for name in names]]
-    times = np.arange(len(mine)) / motion.fps * float(truth["fps"])
+    catalogue = Catalogue.with_libraries(())
+    casting = Casting(user_take(catalogue, target, (), None, None, "own"),
+                      (cast_member(catalogue, who),))
+    motion = casting.perform(float(truth["fps"]))[0].motion
+    joints = {f"{side}_{part}": f"{side.title()}{name}"
+              for side in SIDES for part, name in JOINTS.items()}
+    names = sorted(joints)
+    mine = motion.global_pose.positions[:, [motion.skeleton.index[joints[name]] for name in names]]
     theirs = np.stack([truth[name] for name in names], axis=1)
-    theirs = theirs[np.clip(np.round(times).astype(int), 0, len(theirs) - 1)]
+    moments = np.arange(len(mine)) + round(first_seen_s(target) * float(truth["fps"]))
+    theirs = theirs[np.minimum(moments, len(theirs) - 1)]
     hips = [names.index(f"{side}_thigh") for side in SIDES]
     mine, theirs = (one - one[:, hips].mean(axis=1, keepdims=True) for one in (mine, theirs))
     mine = _turned(mine, theirs)

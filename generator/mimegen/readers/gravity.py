@@ -14,6 +14,8 @@ from mimegen.motion.quaternions import FloatArray
 MOST_TILT = 40.0
 # The cosine of trunk and legs of who stands.
 STANDS = 0.9
+# A body that is straight in a smaller share of the frames does not tell.
+RARELY = 0.02
 # Feet that go so far (metres) tell where the ground is level.
 WAY_M = 1.0
 # Rotations found frame by frame are smoothed by a Gaussian of this deviation (seconds).
@@ -23,9 +25,11 @@ SMOOTH_S = 0.04
 def levelled(motion: Motion, roles: Mapping[str, str]) -> tuple[Motion, tuple[str, ...]]:
     """Turn a motion in a camera's axes, Z up, so that who stands in it stands upright; and a note.
     """
-    stance = _across_the_way(motion, roles, _stance(motion, roles))
-    tilt = float(np.degrees(np.arccos(np.clip(stance[2], -1.0, 1.0))))
-    if tilt > MOST_TILT:
+    stance = _stance(motion, roles)
+    if stance is not None:
+        stance = _across_the_way(motion, roles, stance)
+    tilt = 180.0 if stance is None else float(np.degrees(np.arccos(np.clip(stance[2], -1.0, 1.0))))
+    if stance is None or tilt > MOST_TILT:
         return motion, ("gravity is assumed to point down in the camera's picture",)
     turn = quaternions.between(stance, [0.0, 0.0, 1.0])
     rotations = motion.rotations.copy()
@@ -36,8 +40,11 @@ def levelled(motion: Motion, roles: Mapping[str, str]) -> tuple[Motion, tuple[st
                    " from the camera's",)
 
 
-def _stance(motion: Motion, roles: Mapping[str, str]) -> FloatArray:
-    """Return the direction (3,) from feet to head, in the frames in which the body is straight."""
+def _stance(motion: Motion, roles: Mapping[str, str]) -> FloatArray | None:
+    """Return the direction (3,) from feet to head, in the frames in which the body is straight.
+
+    None where there are hardly any: who sits has the feet elsewhere.
+    """
     index, places = motion.skeleton.index, motion.global_pose.positions
 
     def middle(part: str) -> FloatArray:
@@ -48,7 +55,7 @@ def _stance(motion: Motion, roles: Mapping[str, str]) -> FloatArray:
     legs = unit(middle("thigh") - middle("foot"))
     straight = np.sum(trunk * legs, axis=1) > STANDS
     whole = unit(places[:, index[roles["head"]]] - middle("foot"))
-    return unit(np.median(whole[straight] if straight.any() else whole, axis=0))
+    return unit(np.median(whole[straight], axis=0)) if straight.mean() > RARELY else None
 
 
 def _across_the_way(motion: Motion, roles: Mapping[str, str], up: FloatArray) -> FloatArray:

@@ -170,9 +170,8 @@ def _tracked(path: Path, people: dict[str, list[tuple[int, FloatArray]]], frames
         for number, joints in held:
             made[key][number] = np.where(np.isfinite(joints), joints, np.nan)
     up = _up_of(layout, made)
-    # MediaPipe's model was trained on people who stand upright: its vertical is the world's within
-    # a degree or two (benchmarks/videos.py), nearer than what a guess from the body's stance is.
-    return Tracked(kind, layout, up, made, fps, is_level=kind == "MediaPipe" or up == "Z")
+    # MediaPipe's vertical is the camera's: one that looks down tilts the body (docs/research).
+    return Tracked(kind, layout, up, made, fps, is_level=up == "Z")
 
 
 def _up_of(layout: str, people: Mapping[str, FloatArray]) -> str:

@@ -16,12 +16,12 @@ import subprocess
 import sys
 import tempfile
 import venv
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"))
-from exports_clips import small_clips
+from exports_clips import clips_of_views, paired_clips, small_clips
 from mimegen.evaluation.question import read_questions
 from mimegen.evaluation.reading import exactly_right
 from pretended_model import Asked, pretended_model, saying
@@ -37,7 +37,10 @@ LIGHT = ("huggingface", "croissant", "inspect", "coco", "webdataset")
 # Questions of each kind: format, prompting, sampling.
 KINDS = {"mc": ("mc", "zero-shot", "uniform:4"), "few": ("mc", "few-shot", "uniform:2"),
          "free": ("free", "zero-shot", "uniform:4"), "3afc": ("3afc", "cot", "uniform:4"),
-         "video": ("mc", "zero-shot", "video")}
+         "video": ("mc", "zero-shot", "video"), "pair": ("pair", "zero-shot", "uniform:4"),
+         "controls": ("mc", "zero-shot", "uniform:4"), "match": ("match", "zero-shot", "uniform:2")}
+# Kinds about clips of their own, of which what the harness counts is compared with evaluate.
+CLIPS = {"pair": paired_clips, "controls": clips_of_views, "match": clips_of_views}
 # Of programs that import torchvision.
 LOADS_TORCHVISION = {"PYTHONPATH": str(PROGRAMS / "without_cuda")}
 LIMIT_S = 900
@@ -87,8 +90,11 @@ class Work:
         self.rows = small_clips(self.clips)
         for kind in self.kinds:
             format_, prompting, sampling = KINDS[kind]
-            mimegen("questions", self.clips, "--format", format_, "--prompting", prompting,
-                    "--sampling", sampling, "--out", self.questions(kind))
+            if kind in CLIPS:
+                CLIPS[kind](self.clips_of(kind))
+            mimegen("questions", self.clips_of(kind), "--format", format_, "--prompting", prompting,
+                    "--sampling", sampling, "--out", self.questions(kind),
+                    *(["--controls", "all"] if kind == "controls" else []))
             lines = self.questions(kind).read_text().splitlines(keepends=True)
             self.questions(kind).write_text("".join(lines[:given.limit]))
 
@@ -101,7 +107,11 @@ class Work:
 
     def questions(self, kind: str) -> Path:
         """Return the file of questions of a kind."""
-        return self.clips / f"questions-{kind}.jsonl"
+        return self.clips_of(kind) / f"questions-{kind}.jsonl"
+
+    def clips_of(self, kind: str) -> Path:
+        """Return the folder of the clips that questions of a kind are about."""
+        return self.folder / f"clips-{kind}" if kind in CLIPS else self.clips
 
     def export(self, target: str, kind: str) -> Path:
         """Return an export of the questions of a kind."""
@@ -119,17 +129,34 @@ class Work:
         """Stop where the model was not given each question's prompt and all its pictures."""
         questions = read_questions(self.questions(kind))
         check(f"{kind}: prompts", sorted(asked.prompts), sorted(one.prompt for one in questions))
-        sampling = KINDS[kind][2]
-        count = int(sampling.partition(":")[2]) if ":" in sampling else None
-        pictures = {kinds.count("image_url") for kinds in asked.kinds}
-        shown = 1 + len(questions[0].examples)
-        check(f"{kind}: pictures", pictures, {(count or 8) * shown} if count else pictures - {0})
+        if any(one.frames is None for one in questions):
+            return
+        check(f"{kind}: pictures", sorted(kinds.count("image_url") for kinds in asked.kinds),
+              sorted(sum(len(clip.frames or []) for clip in (one, *one.further))
+                     + len(one.examples) * len(one.frames or []) for one in questions))
+
+    def evaluated(self, kind: str, log: Path) -> dict[str, Any]:
+        """Return what evaluate finds in a log, in the words of exports."""
+        found = run([sys.executable, "-m", "mimegen", "evaluate", self.questions(kind), log,
+                     "--json"], self.folder)
+        tables = json.loads(found)["models"]
+        controls = {table["prompting"].partition(", ")[2] or "everything" for table in tables}
+        shares = {name: _share(table for table in tables if name == (
+            table["prompting"].partition(", ")[2] or "everything")) for name in controls}
+        pairs = [table["pairs"] for table in tables if "pairs" in table]
+        return {"accuracy": _share(tables), **({"both_right": _share(pairs)} if pairs else {}),
+                **(shares if len(shares) > 1 else {})}
 
     def keep(self, name: str, file: Path) -> None:
         """Keep a log, if logs are kept."""
         if self.logs:
             self.logs.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(file, self.logs / name)
+
+
+def _share(tables: Iterable[Mapping[str, Any]]) -> float:
+    counts = [(table["right"], table["answered"]) for table in tables]
+    return sum(right for right, _ in counts) / sum(answered for _, answered in counts)
 
 
 def huggingface(work: Work, python: Path) -> Any:
@@ -173,14 +200,19 @@ def inspect(work: Work, python: Path) -> Any:
 
 
 def _inspect_by_address(work: Work, python: Path, out: Path, kind: str) -> None:
-    with pretended_model() as (address, asked):
+    with pretended_model(looks=kind in CLIPS) as (address, asked):
         run([python.parent / "inspect", "eval", "task.py", "--model", "openai-api/test/pretended",
              "--log-dir", "logs", "--log-format", "json", "--no-log-images", "--display", "none"],
             out, TEST_API_KEY="none", TEST_BASE_URL=address)
     work.check_asked(kind, asked)
     [log] = (out / "logs").glob("*.json")
     metrics = json.loads(log.read_text())["results"]["scores"][0]["metrics"]
-    check("accuracy", round(metrics["accuracy"]["value"], 9), round(work.accuracy(kind), 9))
+    if kind in CLIPS:
+        expected = work.evaluated(kind, log)
+        check(kind, {name: metrics[name]["value"] for name in expected}, expected)
+        print(f"inspect, {kind}: {expected}", flush=True)
+    else:
+        check("accuracy", round(metrics["accuracy"]["value"], 9), round(work.accuracy(kind), 9))
     if kind != "free" and not metrics["stderr"]["value"] > 0:
         raise SystemExit("no clustered standard error")
     work.keep(f"inspect-{kind}.json", log)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from exports_clips import small_clips
+from exports_clips import as_rendered, small_clips
 from mimegen.base.errors import RequestError
 from mimegen.evaluation.audit import audit, read_items
 from mimegen.evaluation.controls import NAMES, ControlRequest, control_questions
@@ -26,7 +26,6 @@ from mimegen.manifest.row import Row
 from questions_rows import library_rows, written
 from running import invoke
 
-AVATARS = {"base": "man", "woman": "woman", "adversarial": "spacesuit"}
 SIDES = ("base+blank@0", "base+blank@90", "base+blank@180", "woman+blank@0")
 ACTIONS = ("archery", "boxing", "bowling", "fishing", "deadlift", "playing_violin", "golf_swing",
            "sweep_floor", "soccer_shot", "writing")
@@ -39,16 +38,9 @@ def other(row: Row, name: str, **facts: object) -> Row:
         "sample_id": sample, "file_name": f"clips/{sample}.mp4"} | facts)
 
 
-def seen(row: Row) -> Row:
-    """The row with what a render says of who performs and from which side."""
-    who, _, side = str(row.config_name).partition("@")
-    return Row.model_validate(dict(row) | {
-        "avatar": AVATARS[who.partition("+")[0]], "angle": float(side)})
-
-
 def clips() -> list[Row]:
     """Ten actions from several sides, as dots, and by three people in two sets of clothes."""
-    rows = [seen(row) for row in library_rows(SIDES, ACTIONS)]
+    rows = [as_rendered(row) for row in library_rows(SIDES, ACTIONS)]
     first = [row for row in rows if row.config_name == SIDES[0]]
     dots = [other(row, "dots", config_name="pointlight@0", variant="pointlight@0",
                   type="pointlight", avatar=None, background_name=None) for row in first]
@@ -143,7 +135,7 @@ def test_seeds_draw_other_questions_and_the_same_seed_the_same() -> None:
 
 
 def test_what_cannot_be_asked_says_what_to_render() -> None:
-    rows = [seen(row) for row in library_rows(("base+blank@0",), ("boxing",))]
+    rows = [as_rendered(row) for row in library_rows(("base+blank@0",), ("boxing",))]
     with pytest.raises(RequestError, match="dots: render pointlight variants"):
         match_questions(rows, MatchRequest(("dots",), read_match_wording(None)))
     with pytest.raises(RequestError, match=r"no such probe .did you mean odd_one_out"):
@@ -177,7 +169,7 @@ def test_controls_of_several_clips_change_the_frames_of_each() -> None:
 def questions(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Small clips from four sides, and questions about them in frames and as they are."""
     out = tmp_path_factory.mktemp("matching") / "out"
-    rows = [seen(row) for row in small_clips(out, SIDES)]
+    rows = [as_rendered(row) for row in small_clips(out, SIDES)]
     for name, sampling in (("frames", "uniform:2"), ("video", "video")):
         made = match_questions(rows, MatchRequest(
             ("odd_one_out", "same_performance"), read_match_wording(None), 0,

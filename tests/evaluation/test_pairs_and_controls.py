@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import mimegen as mg
+from exports_clips import half
 from mimegen.base.errors import RequestError
 from mimegen.evaluation.controls import NAMES, ControlRequest, control_questions, parse_controls
 from mimegen.evaluation.making import QuestionRequest, questions_of
@@ -25,14 +26,6 @@ from running import invoke
 BACKGROUNDS = ("base+blank@0", "base+aligned@0", "base+misaligned@0", "nobody+aligned@0",
                "nobody+misaligned@0")
 UNIFORM = parse_sampling("uniform:8")
-
-
-def half(row: Row, pair: str, factor: str, value: str) -> Row:
-    """The row of a clip that was declared as one half of a pair."""
-    sample = f"{row.sample_id}-{pair}-{value}"
-    return Row.model_validate(dict(row) | {
-        "sample_id": sample, "file_name": f"clips/{sample}.mp4",
-        "permutation": {"pair": {"id": pair, "factor": factor, "value": value}}})
 
 
 def pairs_of_speed(count: int) -> list[Row]:

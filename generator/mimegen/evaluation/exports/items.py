@@ -12,6 +12,8 @@ from mimegen.evaluation.exports.source import Source
 from mimegen.evaluation.question import Question
 
 Item = dict[str, Any]
+# What a question shows that is no control.
+WHOLE = "everything"
 
 
 def lay_items(source: Source, folder: Path, kinds: tuple[str, ...] = VIDEOS) -> list[Item]:
@@ -42,7 +44,8 @@ def _item(question: Question, media: list[list[str]]) -> Item:
 def with_key(items: Iterable[Item], questions: Sequence[Question]) -> list[Item]:
     """Return items with what is right, and what answers are grouped by."""
     return [item | {"answer": question.answer, "labels": question.labels,
-                    "action": question.action, "variant": question.variant or "none"}
+                    "action": question.action, "variant": question.variant or "none",
+                    "pair": question.pair or "", "control": question.control or WHOLE}
             for item, question in zip(items, questions, strict=True)]
 
 

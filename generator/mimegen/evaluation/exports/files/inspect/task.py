@@ -1,6 +1,7 @@
 """These questions as a task of Inspect: inspect eval task.py --model ..."""
 
 import json
+from collections import defaultdict
 from pathlib import Path
 
 from inspect_ai import Task, task
@@ -14,25 +15,68 @@ from inspect_ai.model import (
     ContentText,
     ContentVideo,
 )
-from inspect_ai.scorer import Score, Scorer, Target, accuracy, grouped, scorer, stderr
+from inspect_ai.scorer import (
+    Metric,
+    SampleScore,
+    Score,
+    Scorer,
+    Target,
+    accuracy,
+    grouped,
+    metric,
+    scorer,
+    stderr,
+    value_to_float,
+)
 from inspect_ai.solver import TaskState, generate
 from mimegen_reading import chosen_option, exactly_right, final_phrase
 
 FOLDER = Path(__file__).resolve().parent
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+# What the control of a question that is none is called.
+WHOLE = "everything"
+with (FOLDER / "questions.jsonl").open(encoding="utf-8") as lines:
+    ITEMS = [json.loads(line) for line in lines]
 
 
 @task
 def mimegen() -> Task:
     """Ask every question once; standard errors are clustered by action."""
     about = json.loads((FOLDER / "export.json").read_text(encoding="utf-8"))
-    with (FOLDER / "questions.jsonl").open(encoding="utf-8") as lines:
-        samples = [_sample(json.loads(line)) for line in lines]
+    samples = [_sample(item) for item in ITEMS]
     return Task(name=about["task"], dataset=MemoryDataset(samples, name=about["task"]),
                 solver=generate(), scorer=read_answer(), metadata=about)
 
 
-@scorer(metrics=[accuracy(), stderr(cluster="action"), grouped(accuracy(), "variant", all=False)])
+@metric
+def both_right() -> Metric:
+    """Return the share of minimal pairs, shown whole, of which both halves are right."""
+
+    number = value_to_float()
+
+    def compute(scores: list[SampleScore]) -> float:
+        halves: dict[str, list[float]] = defaultdict(list)
+        for one in scores:
+            about = one.sample_metadata or {}
+            if about["pair"] and about["control"] == WHOLE:
+                halves[about["pair"]].append(number(one.score.value))
+        whole = [min(own) for own in halves.values() if len(own) == 2]
+        return sum(whole) / len(whole) if whole else 0.0
+
+    return compute
+
+
+def _metrics() -> list[Metric]:
+    """Return what is counted: shares, and of pairs and controls what they are for."""
+    found = [accuracy(), stderr(cluster="action"), grouped(accuracy(), "variant", all=False)]
+    if any(item["pair"] for item in ITEMS):
+        found.append(both_right())
+    if any(item["control"] != WHOLE for item in ITEMS):
+        found.append(grouped(accuracy(), "control", all=False))
+    return found
+
+
+@scorer(metrics=_metrics())
 def read_answer() -> Scorer:
     """Right where the answer's letter is chosen or, without options, a label is said exactly."""
 
@@ -54,7 +98,7 @@ def _said(output: str, options: list[str]) -> str | None:
 def _sample(item: dict) -> Sample:
     options = item["options"]
     target = LETTERS[options.index(item["answer"])] if options else item["labels"]
-    kept = ("action", "variant", "format", "options", "answer", "labels")
+    kept = ("action", "variant", "format", "options", "answer", "labels", "pair", "control")
     return Sample(id=item["question_id"], input=_messages(item), target=target,
                   metadata={name: item[name] for name in kept})
 

@@ -1,5 +1,6 @@
 """Action units on people: each moves its part of the face, on its side, the more the stronger."""
 
+import re
 from collections.abc import Mapping
 from functools import cache
 
@@ -23,9 +24,11 @@ from mimegen.faces.openface import INTENSITIES, intensities, openface_csv
 from mimegen.faces.overlay import FaceOverlay, course_of
 from mimegen.faces.words import (
     SIDES,
+    Emotion,
     action_units,
     arkit_names,
     emotions,
+    face_works,
     intensity,
     known_word,
     mirrored_word,
@@ -197,3 +200,35 @@ def test_openface_s_table_says_what_the_face_does() -> None:
     assert len(text) == 2 and len(text[1].split(",")) == len(header)
     assert {"frame", "timestamp", "x_67", "y_0", "AU12_c", "AU28_c"} <= {*header}
     assert all(f"AU{number:02d}_r" in header for number in INTENSITIES)
+
+
+def test_every_recipe_cites_a_known_work_or_is_said_to_be_ours() -> None:
+    used = set()
+    for name, emotion in emotions().items():
+        used |= set(emotion.after)
+        if emotion.after:
+            assert emotion.source.startswith("after "), name
+            sizes = {int(unit.removeprefix("AU").rstrip("LR")): size
+                     for unit, size in emotion.units.items()}
+            cited = [{int(one) for one in re.findall(r"\d+", units)}
+                     for units in emotion.after.values()]
+            # Most of what is shown is cited, and each work is followed in something.
+            followed = sum(sizes.get(unit, 0.0) for unit in set[int]().union(*cited))
+            assert followed >= 0.4 * sum(sizes.values()), name
+            assert all(sizes.keys() & one for one in cited), name
+        else:
+            assert emotion.note and emotion.source.startswith("mimegen's own: "), name
+    assert used == set(face_works())
+
+
+def test_a_source_tells_what_was_added_and_left_out() -> None:
+    recipe = Emotion(units={"AU4": 1, "AU12L": 0.5, "AU6": 0.2}, kind="angry", note="a note",
+                     after={"emfacs": "4+7+53", "du2014": "12 [9+17]"})
+    assert recipe.source == ("after EMFACS (4+7+53); Du et al. 2014 (12 [9+17]); a note; added 6;"
+                             " left out 7")
+
+
+def test_works_can_be_looked_up() -> None:
+    for work in face_works().values():
+        assert re.search(r"\((19|20)\d\d\)", work.cites) and work.compared
+        assert work.doi is None or re.fullmatch(r"10\.\d{4,}/\S+", work.doi)

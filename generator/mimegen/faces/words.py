@@ -5,7 +5,7 @@ tables are those of rigs/faces/. How sums that no face can do are resolved stand
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import TypeAlias
 
@@ -25,6 +25,10 @@ CLOSED = "closed"
 LOOKS = ("look_left", "look_up")
 VISEME = "viseme_"
 OTHER = {"L": "R", "R": "L", "": ""}
+# What only some people showed.
+BRACKETS = re.compile(r"\[[^]]*\]")
+# Of FACS' numbers, those from this one on are the head's and the eyes'.
+FIRST_OF_HEAD = 51
 ACTION_UNIT = re.compile(r"AU(\d+)([LR]?)")
 
 
@@ -84,7 +88,10 @@ class HeadTurn(Strict):
 
 
 class Emotion(Strict):
-    """A recipe: action units at 1, head and gaze in degrees, times in seconds, and its source."""
+    """A recipe: action units at 1, head and gaze in degrees, times in seconds.
+
+    ``after`` are combinations of units by the works that it follows; none for mimegen's own.
+    """
 
     units: dict[str, float]
     head: HeadTurn = HeadTurn()
@@ -94,7 +101,45 @@ class Emotion(Strict):
     asymmetry: float = Field(default=0.06, ge=0, le=0.5)
     kind: str
     gaia: bool = True
-    source: str
+    after: dict[str, str] = Field(default_factory=dict)
+    note: str = ""
+
+    @property
+    def source(self) -> str:
+        """What it was made after, what was added and left out, in a line."""
+        if not self.after:
+            return f"mimegen's own: {self.note}"
+        works = "; ".join(f"{face_works()[work].name} ({units})" for work, units in
+                          self.after.items())
+        told, usual = (_numbers(" ".join(texts)) for texts in (
+            self.after.values(), [BRACKETS.sub("", units) for units in self.after.values()]))
+        shown = {int(one[1]) for one in map(ACTION_UNIT.fullmatch, self.units) if one}
+        parts = [f"after {works}", self.note, _listed("added", shown - told),
+                 _listed("left out", {one for one in usual - shown if one < FIRST_OF_HEAD})]
+        return "; ".join(filter(None, parts))
+
+
+def _numbers(units: str) -> set[int]:
+    """Return FACS' numbers of a combination, as 1+2+5B or 4+15 [1+6]."""
+    return set(map(int, re.findall(r"\d+", units)))
+
+
+def _listed(word: str, numbers: Collection[int]) -> str:
+    return f"{word} {', '.join(map(str, sorted(numbers)))}" if numbers else ""
+
+
+class FaceWork(Strict):
+    """A work that recipes follow: its short name, its reference, and what was compared."""
+
+    name: str
+    cites: str
+    compared: str
+    doi: str | None = None
+
+
+def face_works() -> Mapping[str, FaceWork]:
+    """Return rigs/faces/sources.yaml."""
+    return read_yaml_once(data_file("rigs/faces/sources.yaml"), RootModel[dict[str, FaceWork]]).root
 
 
 def action_units() -> ActionUnits:

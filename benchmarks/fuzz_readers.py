@@ -6,8 +6,8 @@ reader may read a file or refuse it with one line; anything else (a traceback, a
 warning, poses that are not numbers) is reported with the damaged file kept, and makes the exit
 status 1.
 
-Half of a glTF file's damages are other values in its JSON. With ``--figures`` files are read as
-rigged characters, as VRM files always are.
+Half of the damages of a glTF or JSON file are other values in its JSON. With ``--figures`` files
+are read as rigged characters, as VRM files always are.
 
 Files that Blender imports (FBX, glTF, VRM) are imported in the worker itself, many in a row, where
 ``read_motion`` starts a process for each. So Blender may crash or hang there: the worker is
@@ -42,7 +42,7 @@ from mimegen.readers import c3d_file, fbx, read_motion, read_points
 from mimegen.readers.separate import GIBIBYTES_TO_READ, ReaderReply
 
 SECONDS, MEMORY = 240.0, 6 << 30
-IN_BLENDER = (".fbx", ".glb", ".gltf", ".vrm")
+IN_BLENDER = (".fbx", ".glb", ".gltf", ".vrm", ".vrma", ".usda", ".usdc", ".usdz")
 # Blender keeps some memory of every file that it has imported.
 IMPORTS_PER_WORKER = 500
 NUMBER, NAME = re.compile(rb"[-+.\d]+(?:[eE][-+]?\d+)?"), re.compile(rb"[A-Za-z_:][\w:.]*")
@@ -51,7 +51,8 @@ KEYWORDS = {b"HIERARCHY", b"ROOT", b"JOINT", b"End", b"Site", b"OFFSET", b"CHANN
 WORDS = [b"nan", b"inf", b"-1", b"0", b"1e400", b"99999999999999999999", b"x", b"", b"-", b"{",
          b"}", b":", b"#", b"\0", b"\xff\xfe", b"rx", b"root", b"1 2 3", b"Xrotation"]
 MOST_REPEATS = 2000
-GLTF = (".glb", ".gltf", ".vrm")
+# Files that are JSON, or begin with it.
+GLTF = (".glb", ".gltf", ".vrm", ".vrma", ".json")
 STRINGS = ["VEC4", "SCALAR", "rotation", "scale", "STEP", "CUBICSPLINE", "[/x]", "\ud800",
            "../../x.bin"]
 OTHERS: list[Any] = [-1, 0, 10**9, 2**40, 1e300, None, [], {}, "x", "", [1, 2, 3], True, "data:,",
@@ -240,8 +241,9 @@ def _outcome(path: Path, reads: str) -> tuple[str, str]:
 class Worker:
     """A process that reads; it is started anew when it crashes or hangs."""
 
-    def __init__(self, reads: str, alone: bool, blender: bool) -> None:
+    def __init__(self, reads: str, alone: bool, blender: bool, seconds: float) -> None:
         self.how = reads, alone, blender
+        self.seconds = seconds
         self.start()
 
     def start(self) -> None:
@@ -261,7 +263,7 @@ class Worker:
         self.done += 1
         try:
             self.pipe.send(path)
-            if self.pipe.poll(SECONDS):
+            if self.pipe.poll(self.seconds):
                 return self.pipe.recv()  # type: ignore[no-any-return]
             outcome = "HANG", ""
         except (EOFError, OSError):
@@ -286,7 +288,7 @@ def fuzz(file: Path, options: argparse.Namespace, count: int) -> Counter[str]:
     gltf = file.suffix.lower() in GLTF
     reads = "points" if options.points else "figures" \
         if options.figures or file.suffix.lower() == ".vrm" else "motion"
-    worker = Worker(reads, options.alone, blender)
+    worker = Worker(reads, options.alone, blender, options.seconds)
     with tempfile.TemporaryDirectory() as folder:
         for other in file.parent.iterdir():
             if other.suffix.lower() in COMPANIONS and file.suffix.lower() in COMPANIONS:
@@ -323,6 +325,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("files", nargs="+", type=Path)
     parser.add_argument("--mutations", type=int, default=1000, help="in all, shared by the files")
+    parser.add_argument("--seconds", type=float, default=SECONDS, help="after which it hangs")
     parser.add_argument("--values", action="store_true",
                         help="replace numbers and names only, and keep the layout")
     parser.add_argument("--points", action="store_true", help="read markers only, solve nothing")

@@ -19,6 +19,8 @@ from mimegen.motion.lowpass import low_passed
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.names import SIDES
 
+# A bone shorter than this, in the file's unit, points nowhere.
+SHORTEST = 1e-9
 # The sine of a limb's bend at which its plane begins to tell, and from which it tells alone.
 BENT = (0.12, 0.35)
 # Seconds over which the axis of a hinge is smoothed, and a planted foot is let go.
@@ -92,8 +94,13 @@ def _between_frames(rest: FloatArray, found: FloatArray) -> FloatArray:
 
 
 def _swung(turn: FloatArray, rest: FloatArray, found: FloatArray) -> FloatArray:
-    """Return turns (F, 4) after which a bone ``rest`` (3,) points along ``found`` (F, 3)."""
-    return quaternions.multiply(quaternions.between(quaternions.rotate(turn, rest), found), turn)
+    """Return turns (F, 4) after which a bone ``rest`` (3,) points along ``found`` (F, 3).
+
+    A bone without a length keeps its turn.
+    """
+    before = quaternions.rotate(turn, rest)
+    found = np.where(lengths(found)[:, None] > SHORTEST, found, before)
+    return quaternions.multiply(quaternions.between(before, found), turn)
 
 
 def _turned(body: _RoledPositions, fps: float) -> FloatArray:

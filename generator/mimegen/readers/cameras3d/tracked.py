@@ -26,6 +26,8 @@ PASSING = 0.1
 # at 20 fps seems to tremble by half of it. Fewer frames than these do not tell.
 CALM = 1.5e-3
 ENOUGH = 8
+# No joint is further away, in any unit.
+FARTHEST = 1e7
 # A joint may be lost for so long (seconds) and is bridged.
 LONGEST_GAP_S = 2.0
 # The hips move less than this (metres): the file tells joints from the hips alone.
@@ -115,7 +117,7 @@ def _chosen(path: Path, found: Tracked, options: ReadOptions) -> FloatArray:
 
 def _bridged(path: Path, places: FloatArray, fps: float) -> tuple[FloatArray, tuple[str, ...]]:
     """Return the frames from the first to the last seen, gaps bridged by straight lines."""
-    seen = np.isfinite(places).all(axis=2)
+    seen = (np.abs(places) < FARTHEST).all(axis=2)
     whole = np.flatnonzero(seen.mean(axis=1) > 0.5)
     if len(whole) < 2:
         raise RequestError(f"{path}: shows most of a body in {len(whole)} frames, expected at"

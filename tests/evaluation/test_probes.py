@@ -178,6 +178,6 @@ def test_what_is_not_defined_is_not_asked_about(probe: str) -> None:
 @pytest.mark.parametrize("text", ["probes: {}", "probes: {turn: {question: q, choices: [a, b]}}"])
 def test_wording_without_a_probe_or_a_choice_is_refused(tmp_path: Path, text: str) -> None:
     file = tmp_path / "mine.yaml"
-    file.write_text(f"about: mine\ninstruction: x\n{text}\n")
+    file.write_text(f"about: mine\ninstruction: '{{question}} {{options}}'\n{text}\n")
     with pytest.raises(RequestError, match="expected a question and"):
         read_probe_wording(file)

@@ -80,9 +80,11 @@ def test_factors_are_asked_with_their_values(grid: Path, tmp_path: Path) -> None
         row = next(row for row in map(json.loads, (grid / "manifest.jsonl").open())
                    if row["sample_id"] == one["sample_id"])
         value = row["grid"][one["asks"]]
-        expected = f"{value:g}" if one["asks"] == "direction" else \
-            "upside down" if value else "upright"
+        expected = ("to the left" if value < 0 else "to the right") \
+            if one["asks"] == "direction" else "upside down" if value else "upright"
         assert one["answer"] == expected and len(one["options"]) == 2
+        shown = "yes" if row["grid"]["inverted"] else "no"
+        assert one["variant"] == f"direction={row['grid']['direction']:g}, inverted={shown}"
         assert f"A. {one['options'][0]}" in one["prompt"]
 
 
@@ -92,6 +94,57 @@ def test_factors_are_asked_with_their_values(grid: Path, tmp_path: Path) -> None
 def test_wrong_factors_are_refused(grid: Path, arguments: tuple[str, ...], said: str) -> None:
     done = invoke("questions", grid, "--format", "factor", "--no-verify", *arguments)
     assert done.exit_code == 2 and said in done.output
+
+
+def test_directions_that_no_side_names_are_asked_in_degrees(tmp_path: Path) -> None:
+    invoke("pointlight", "--walker", "--grid", "direction=-90,90", "--azimuth", "30", "--size",
+           "64x64", "--fps", "12", "--out", tmp_path / "set")
+    target = tmp_path / "questions.jsonl"
+    invoke("questions", tmp_path / "set", "--format", "factor", "--no-verify", "--out", target)
+    asked = [json.loads(line) for line in target.read_text().splitlines()]
+    assert {one["answer"] for one in asked} == {"-90", "90"}
+
+
+def test_the_camera_stays_where_walkers_turn(tmp_path: Path) -> None:
+    done = invoke("pointlight", "--walker", "--grid", "direction=-90,90", "--azimuth", "0",
+                  "--size", "64x64", "--fps", "12", "--out", tmp_path / "set")
+    assert done.exit_code == 0, done.output
+    dots = [np.load(file)["pixels"] for file in sorted((tmp_path / "set").glob("*.npz"))]
+    assert len(dots) == 2 and np.abs(dots[0] - dots[1]).max() > 5
+    rows = [json.loads(line) for line in (tmp_path / "set" / "manifest.jsonl").open()]
+    assert [row["view_azimuth_deg"] % 360 for row in rows] == [90, 270]
+
+
+@pytest.mark.parametrize(("grid", "said"), [
+    ("direction=left,right", "--grid direction=left: expected a number"),
+    ("speed=fast", "--grid speed=fast: expected a number"),
+    ("treadmill=perhaps", "--grid treadmill=perhaps: expected yes or no"),
+    ("inverted=maybe", "--grid inverted=maybe: manipulation inverted: takes no value")])
+def test_values_that_are_none_are_refused_in_a_line(grid: str, said: str, tmp_path: Path) -> None:
+    done = invoke("pointlight", "--walker", "--grid", grid, "--out", tmp_path / "set")
+    assert done.exit_code == 2 and said in done.output and "Traceback" not in done.output
+
+
+@pytest.mark.parametrize(("text", "said"), [
+    ("instruction: Answer", "expected {question} in it, which stands for the question"),
+    ("instruction: '{question}'", "expected {options} in it, which stands for the options"),
+    ("factors: 3", "factors: Input should be a valid dictionary")])
+def test_wording_that_loses_the_question_is_refused(grid: Path, tmp_path: Path, text: str,
+                                                    said: str) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text(text)
+    done = invoke("questions", grid, "--format", "factor", "--no-verify", "--templates", file)
+    assert done.exit_code == 2 and said in done.output
+
+
+def test_own_wording_of_one_factor_leaves_the_others(grid: Path, tmp_path: Path) -> None:
+    file, target = tmp_path / "mine.yaml", tmp_path / "questions.jsonl"
+    file.write_text("factors:\n  direction: {question: Where to?}\n")
+    invoke("questions", grid, "--format", "factor", "--no-verify", "--templates", file, "--out",
+           target)
+    asked = [json.loads(line) for line in target.read_text().splitlines()]
+    assert {one["question"] for one in asked} == {
+        "Where to?", "Is the figure upright or upside down?"}
 
 
 def test_an_experiment_shows_everybody_every_condition(grid: Path, tmp_path: Path) -> None:

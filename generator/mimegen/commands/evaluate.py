@@ -172,11 +172,12 @@ def _show_groups(console: Console, one: dict[str, Any]) -> None:
 def _shares(heading: str, parts: dict[str, Any], one: dict[str, Any]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column(heading)
-    for heading in ("right", "of", "accuracy", "Wilson 95 %", "by action 95 %", "unparsed"):
+    # The first interval allows for answers about one action being alike; it is the one to quote.
+    for heading in ("right", "of", "accuracy", "95 %", "if independent", "unparsed"):
         table.add_column(heading, justify="right")
     for name, share in [*parts.items(), ("all", one)]:
         table.add_row(name, str(share["right"]), str(share["answered"]), f"{share['accuracy']:.1%}",
-                      _span(share["wilson"]), _span(share["by_action"]), f"{share['unparsed']:.1%}")
+                      _span(share["by_action"]), _span(share["wilson"]), f"{share['unparsed']:.1%}")
     return table
 
 

@@ -13,7 +13,10 @@ from mimegen.request.render_request import GAIT
 
 MOST_CELLS = 10_000
 # Short names of manipulations.
-_SHORT = {"mask": "masked", "scramble": "scrambled", "invert": "inverted"}
+_SHORT = {"mask": "masked", "scramble": "scrambled", "invert": "inverted",
+          "azimuth": "azimuth_deg", "elevation": "elevation_deg"}
+# The one option of a walker that is no number.
+_TREADMILL = "treadmill"
 _NO = (False, "no", "none", 0)
 
 
@@ -43,12 +46,25 @@ def cells_of(text: str | None) -> list[Combination]:
         name = name.strip().replace("-", "_")
         if name not in known:
             raise RequestError(f"--grid: no factor '{name}'{near_misses(name, known)}")
-        factors[name] = [value_of(value.strip()) for value in values.split(",")]
+        if name in ("azimuth", "elevation"):
+            name = _SHORT[name]
+        factors[name] = [_value(name, value.strip()) for value in values.split(",")]
     cells = [_cell(dict(zip(factors, values, strict=True)))
              for values in product(*factors.values())]
     if len(cells) > MOST_CELLS:
         raise RequestError(f"--grid: {len(cells)} combinations; expected at most {MOST_CELLS}")
     return cells
+
+
+def _value(name: str, text: str) -> Any:
+    """Return a value. Raises RequestError where a walker's option needs a number."""
+    value = value_of(text)
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if name == _TREADMILL and text.lower() not in ("yes", "no", "true", "false"):
+        raise RequestError(f"--grid {name}={text}: expected yes or no")
+    if name in GAIT and name != _TREADMILL and not number:
+        raise RequestError(f"--grid {name}={text}: expected a number")
+    return value
 
 
 def _cell(values: dict[str, Any]) -> Combination:

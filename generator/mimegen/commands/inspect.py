@@ -70,6 +70,8 @@ def _draw(picture: Path, file: Path, found: Inspection, reading: ReadOptions) ->
         write_skeleton_sheet(picture, found.held, {}, title, found.doubts)
     else:
         facts["problems"].append(f"{picture}: not written, because the bones form no skeleton")
+        return
+    click.echo(f"picture     {picture}", err=True)
 
 
 def _show(facts: dict[str, Any]) -> None:

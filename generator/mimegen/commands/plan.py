@@ -15,7 +15,7 @@ import yaml
 from mimegen.base.asked import Heading
 from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
-from mimegen.commands.common import DONE, exits_cleanly
+from mimegen.commands.common import DONE, exits_cleanly, kernels_option
 from mimegen.commands.farm import farm_options
 from mimegen.commands.grouped import Grouped
 from mimegen.commands.options import headings_of, under
@@ -39,10 +39,11 @@ TEMPLATES = (".json", ".yaml", ".yml")
 @click.command("plan", cls=Grouped, headings=under(under(
     HEADINGS, Heading.OUTPUT, "out", "names", "store_folder", "as_json", "export"),
     Heading.RENDERING, *headings_of(FarmSettings)[Heading.RENDERING], "farm_config", "blender",
-    "calibrates"))
+    "kernels", "calibrates"))
 @exits_cleanly
 @farm_options
 @partial(selection_options, dry_run=True)
+@kernels_option("--kernels")
 @click.option("--out", default="out", show_default=True, type=click.Path(path_type=Path),
               metavar="DIR", help="Output directory; existing clips and frames are counted.")
 @click.option("--names", type=click.Choice(["plain", "opaque"]), default="plain",
@@ -93,7 +94,8 @@ def _tasks(cost: Mapping[str, Any], settings: FarmSettings) -> int | None:
     """Return about how many tasks a cluster would get; None where no time was measured."""
     if cost["hours"] is None:
         return None
-    return math.ceil(cost["hours"] * 3600 / (settings.task_s or CLUSTER_TASK_S))
+    seconds = float(cost["hours"]) * 3600
+    return math.ceil(seconds / (settings.task_s or CLUSTER_TASK_S))
 
 
 def _export(plan: PlanFile, path: Path, pace: RenderPace | None) -> list[str]:

@@ -57,6 +57,7 @@ from mimegen.request.sources import entries_of
 
 # The action of a walker of whom nothing else is said.
 WALK = "walk"
+STANDARD = "standard"
 IN_PLACE: dict[str, Any] = {"treadmill": True, "cycles": 1.0}
 
 HEADINGS = {
@@ -97,7 +98,7 @@ HEADINGS = {
 @click.option("--out", required=True, type=click.Path(path_type=Path), metavar="FILE|DIR",
               help=f"Output: a file ({' '.join(WRITERS)}), or a folder for all of them and every"
                    " frame.")
-@click.option("--display", "--preset", "name", default="standard", show_default=True,
+@click.option("--display", "--preset", "name", default=STANDARD, show_default=True,
               metavar="NAME|FILE", help="Display preset, a name (mimegen list displays) or a YAML"
                                         " file.")
 @click.option("-m", "--manipulate", "manipulations", multiple=True,
@@ -136,7 +137,8 @@ HEADINGS = {
               help="Projection of the camera.")
 @click.option("--azimuth", "azimuths", metavar="A[,A]",
               help="Viewing directions in degrees from the performer's front (90 is at the"
-                   " performer's left), or front, left, back, right.  [default: the display's own]")
+                   " performer's left), or front, left, back, right.  [default: the display's own;"
+                   " front for --walker]")
 @click.option("--elevation", "elevation_deg", type=float,
               help="Elevation of the camera in degrees.")
 @click.option("--occlusion", type=click.Choice(["none", "body"]),
@@ -177,6 +179,8 @@ def pointlight_command(
                        manipulations=(*preset.manipulations, *manipulations))
 
     wanted = _wanted(grid, conditions, name, with_options)
+    if walker and azimuths is None and name == STANDARD and not _has_azimuths(wanted):
+        azimuths = "front"
     views = azimuths_of(azimuths)
     check_target(out)
     _check_room(out, len(wanted) * len(views))
@@ -186,8 +190,9 @@ def pointlight_command(
     motions = _Motions(catalogue, file, actions, take, partner, seed, character, out, reading,
                        walker, affect, hand)
     trials = [trial for cell, one in wanted
-              for scene in motions.scenes(one.display, {**gait, **cell.gait})
-              for trial in _trials(scene, one, cell, views)]
+              for asked in [{**gait, **cell.gait}]
+              for scene in motions.scenes(one.display, asked)
+              for trial in _trials(scene, one, cell, views, float(asked.get("direction", 0.0)))]
     if file is not None:
         _warn_of_doubts(file, trials)
     displays = with_shared_masks(
@@ -206,8 +211,17 @@ def _wanted(grid: str | None, conditions: str | None, name: str,
     if grid is not None and conditions is not None:
         raise RequestError("--grid and --conditions are mutually exclusive; a grid has conditions"
                            " of its own, as in inverted=no,yes")
-    return [(cell, one) for cell in cells_of(grid)
-            for one in conditions_of(cell.condition or conditions, name, options)]
+    try:
+        return [(cell, one) for cell in cells_of(grid)
+                for one in conditions_of(cell.condition or conditions, name, options)]
+    except RequestError as problem:
+        if grid is None:
+            raise
+        raise RequestError(str(problem).replace("--conditions", "--grid")) from problem
+
+
+def _has_azimuths(wanted: Sequence[tuple[Combination, Condition]]) -> bool:
+    return any("azimuth_deg" in cell.values for cell, _ in wanted)
 
 
 def _check_room(out: Path, displays: int) -> None:
@@ -225,15 +239,18 @@ class _Trial:
 
 
 def _trials(scene: DotScene, condition: Condition, cell: Combination,
-            views: Sequence[CameraDirection | None]) -> Iterator[_Trial]:
-    """Yield a scene in a condition from every side."""
+            views: Sequence[CameraDirection | None], direction_deg: float) -> Iterator[_Trial]:
+    """Yield a scene in a condition from every side.
+
+    A walker's direction turns the walker and not the camera: sides are those of direction 0.
+    """
     facts = {"condition": condition.name, **({"grid": dict(cell.values)} if cell.values else {})}
     scene = replace(scene, facts=scene.facts | facts)
     for view in views:
         display = condition.display
         if view is not None:
             # Markers are seen as they lie: nobody says where who wears them faces.
-            front = float(scene.facts.get("front_azimuth_deg") or 0)
+            front = float(scene.facts.get("front_azimuth_deg") or 0) - direction_deg
             display = changed(display, azimuth_deg=(front + view.degrees) % 360)
         yield _Trial(scene, display)
 

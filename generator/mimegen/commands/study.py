@@ -80,9 +80,9 @@ def _tell_repeats(study: Study) -> None:
     lists = [[study.trials[name] for name in names] for names in study.lists]
     most = max(max(Counter(tuple(sorted(trial.options)) for trial in trials).values())
                for trials in lists)
-    if "choice" in lists[0][0].tasks and most > 1:
-        click.echo(f"a person may see the same options up to {most} times; leave out"
-                   " repeat_options: true to prevent it")
+    if "choice" in lists[0][0].tasks and study.settings.repeat_options and most > 1:
+        click.echo(f"a person may see the same options up to {most} times; set repeat_options:"
+                   " false in --settings to prevent it")
 
 
 @study_command.command("serve")

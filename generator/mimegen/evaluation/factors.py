@@ -8,14 +8,17 @@ from pydantic import Field
 
 from mimegen.base.errors import RequestError, near_misses
 from mimegen.base.files import content_key
-from mimegen.base.yaml_file import Strict, read_yaml
+from mimegen.base.yaml_file import Strict, YamlFile, read_yaml
 from mimegen.evaluation.making import about_clip, versions
 from mimegen.evaluation.question import Question
 from mimegen.evaluation.sampling import FrameSampling
 from mimegen.evaluation.subjects import known_actions, subject_of_row
-from mimegen.evaluation.templates import FOLDER, filled
+from mimegen.evaluation.templates import FOLDER, ChoicePrompt, filled
 from mimegen.manifest.row import Row
 
+DIRECTION = "direction"
+# What a viewer sees of a walker from in front, from their left, from behind, from their right.
+SEEN = {0: "towards you", 90: "to the left", 180: "away from you", 270: "to the right"}
 # More values than letters of a list that anybody reads are no choice.
 MOST_VALUES = 9
 
@@ -31,7 +34,7 @@ class FactorWording(Strict):
     """The prompt with ``{question}`` and ``{options}``, and the words of each factor."""
 
     about: str
-    instruction: str
+    instruction: ChoicePrompt
     default: str
     factors: dict[str, FactorWords]
 
@@ -43,8 +46,19 @@ class FactorWording(Strict):
 
 
 def read_factor_wording(file: Path | None) -> FactorWording:
-    """Return a user's wording, or mimegen's. Raises RequestError as ``read_yaml``."""
-    return read_yaml(file or FOLDER / "factors.yaml", FactorWording)
+    """Return mimegen's wording, with what a user's file says in its place.
+
+    Raises RequestError as ``read_yaml``.
+    """
+    own = read_yaml(FOLDER / "factors.yaml", FactorWording)
+    if file is None:
+        return own
+    given = YamlFile(file)
+    factors = given.content.get("factors", {})
+    words = own.model_dump()
+    merged = words | given.content | (
+        {"factors": words["factors"] | factors} if isinstance(factors, dict) else {})
+    return given.parsed(FactorWording, merged)
 
 
 def factor_questions(rows: Sequence[Row], factors: str, wording: FactorWording, seed: int,
@@ -58,17 +72,21 @@ def factor_questions(rows: Sequence[Row], factors: str, wording: FactorWording, 
     asked = [row for row in rows if row.grid]
     values = _chosen(_values(asked), factors)
     known = known_actions()
+    directions = _directions(asked, values.get(DIRECTION, []))
     made = []
     for row in asked:
         subject = subject_of_row(row, known, "label")
         for factor, words in _asked(row, values, wording):
-            options = _named(values[factor], words)
+            names = directions if factor == DIRECTION and not words.values else words.values
+            options = _named(values[factor], names)
             answer = options[values[factor].index(_text((row.grid or {})[factor]))]
             made.append(Question(
-                **about_clip(row, seed), format="factor", asks=factor, category=factor,
+                **about_clip(row, seed) | {"variant": _cell(row)}, format="factor",
+                asks=factor, category=factor,
                 question_id=content_key("factor", seed, row.sample_id, factor)[:16],
                 prompt=filled(wording.instruction.replace("{question}", words.question), options),
-                question=words.question, options=options, answer=answer, labels=[answer],
+                question=words.question, options=options, answer=answer,
+                labels=[answer],
                 semantic_group=subject.group, performance=subject.name, order=[],
                 sampling=sampling_text, window=[0, row.frames / row.fps],
                 frames=sampling.frames(row.frames, row.fps) if sampling else None,
@@ -107,9 +125,27 @@ def _asked(row: Row, values: Mapping[str, list[str]], wording: FactorWording
             yield factor, wording.words(factor)
 
 
-def _named(values: Sequence[str], words: FactorWords) -> list[str]:
+def _directions(rows: Sequence[Row], values: Sequence[str]) -> dict[str, str]:
+    """Return where walkers of each direction go in the picture, where that is one of four ways."""
+    seen: dict[str, set[float | None]] = {}
+    for row in rows:
+        if row.grid and DIRECTION in row.grid:
+            view = row.view_azimuth_deg
+            seen.setdefault(_text(row.grid[DIRECTION]), set()).add(
+                None if view is None else round(view) % 360)
+    names = {value: SEEN.get(int(next(iter(views)) or 0), "") for value, views in seen.items()
+             if len(views) == 1 and None not in views}
+    return names if all(names.get(value) for value in values) else {}
+
+
+def _cell(row: Row) -> str:
+    """Return the values of all of a display's factors, by which results are broken down."""
+    return ", ".join(f"{name}={_text(value)}" for name, value in (row.grid or {}).items())
+
+
+def _named(values: Sequence[str], words: Mapping[str, str]) -> list[str]:
     """Return what values are called; two that are called alike keep their own names."""
-    names = [words.values.get(value, value) for value in values]
+    names = [words.get(value, value) for value in values]
     return names if len({*names}) == len(names) else list(values)
 
 

@@ -26,7 +26,7 @@ from mimegen.evaluation.subjects import (
     performance_of,
     subject_of_row,
 )
-from mimegen.evaluation.templates import FOLDER, filled
+from mimegen.evaluation.templates import FOLDER, ChoicePrompt, filled
 from mimegen.manifest.row import Row
 
 # Clips beside the first that may be the answer; clips of which one is odd.
@@ -41,7 +41,7 @@ class MatchWording(Strict):
 
     about: str
     clip: str
-    instruction: str
+    instruction: ChoicePrompt
     questions: dict[str, str]
 
 

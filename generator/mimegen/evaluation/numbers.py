@@ -18,7 +18,7 @@ from mimegen.evaluation.question import Question
 from mimegen.evaluation.reading import final_phrase
 from mimegen.evaluation.sampling import FrameSampling
 from mimegen.evaluation.subjects import known_actions, subject_of_row
-from mimegen.evaluation.templates import FOLDER
+from mimegen.evaluation.templates import FOLDER, OpenPrompt
 from mimegen.manifest.row import Row
 from mimegen.manifest.timeline import PARTNER, Interval
 
@@ -42,7 +42,7 @@ class NumberWording(Strict):
     """Questions by what they ask, and the words around them."""
 
     about: str
-    instruction: str
+    instruction: OpenPrompt
     questions: dict[str, str]
 
 

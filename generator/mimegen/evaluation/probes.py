@@ -23,7 +23,7 @@ from mimegen.evaluation.making import about_clip, versions
 from mimegen.evaluation.question import Question
 from mimegen.evaluation.sampling import FrameSampling
 from mimegen.evaluation.subjects import KnownAction, known_actions, subject_of_row
-from mimegen.evaluation.templates import FOLDER, filled
+from mimegen.evaluation.templates import FOLDER, ChoicePrompt, filled
 from mimegen.manifest.row import Row
 
 Array = NDArray[np.float64]
@@ -192,7 +192,7 @@ class ProbeWording(Strict):
     """The prompt with ``{question}`` and ``{options}``, and each probe's words."""
 
     about: str
-    instruction: str
+    instruction: ChoicePrompt
     probes: dict[str, ProbeChoices]
 
 

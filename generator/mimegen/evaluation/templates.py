@@ -2,13 +2,33 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
+
+from pydantic import AfterValidator
 
 from mimegen.base.errors import RequestError
 from mimegen.base.yaml_file import Strict, read_yaml
 
 FOLDER = Path(__file__).parent / "wordings"
 OF_FORMAT = {"mc": "mime", "free": "mime", "3afc": "actpld", "description": "actpld"}
+WITH_OPTIONS = ("mc", "3afc")
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+def _with(*places: str) -> AfterValidator:
+    def check(text: str) -> str:
+        for place in places:
+            if place not in text:
+                raise ValueError(f"expected {place} in it, which stands for the"
+                                 f" {place.strip('{}')}")
+        return text
+
+    return AfterValidator(check)
+
+
+# Prompts around a question, with options and without.
+ChoicePrompt = Annotated[str, _with("{question}", "{options}")]
+OpenPrompt = Annotated[str, _with("{question}")]
 
 
 class Templates(Strict):
@@ -32,6 +52,9 @@ class Templates(Strict):
             raise RequestError(f"the templates ({self.about}) have no prompt for --format {format_}"
                                f" --asks {asks} --prompting {prompting}; available for {format_}:"
                                f" {', '.join(known) or 'none'}")
+        if format_ in WITH_OPTIONS and "{options}" not in found:
+            raise RequestError(f"the templates ({self.about}): {format_} {asks} {prompting}:"
+                               " expected {options} in it, which stands for the options")
         return found
 
 

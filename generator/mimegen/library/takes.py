@@ -47,6 +47,8 @@ def library_take(entry: Entry, take: str | None, seed: int, style: str | None = 
     Raises RequestError, naming file and line, where its score or take file is none, and for an
     unknown style or a manner in which it cannot be performed.
     """
+    if seed < 0:
+        raise RequestError(f"seed {seed}: expected 0 or more")
     file = entry.take(take)
     _check_kind(entry, file, gait, hand)
     if file.name.endswith(GAIT_SUFFIX):

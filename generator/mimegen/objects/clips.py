@@ -1,6 +1,7 @@
 """Rendered clips with their manifest rows."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
@@ -15,6 +16,7 @@ from mimegen.evaluation.making import QuestionRequest, questions_of
 from mimegen.evaluation.question import Question
 from mimegen.evaluation.sampling import parse_sampling
 from mimegen.evaluation.templates import read_templates
+from mimegen.library.catalogue import Catalogue
 from mimegen.manifest.file import MANIFEST, clip_path, content_of, single_rows
 from mimegen.manifest.row import Row
 from mimegen.objects.media import Video
@@ -97,14 +99,25 @@ class Clips(Sequence[Clip]):
     def where(self, **facts: Any) -> list[Clip]:
         """Return the clips whose rows have these values, as in ``where(action="boxing", angle=0)``.
 
-        Raises RequestError for a name that no row has.
+        An action may be named by its id, a label or an alias. Raises RequestError for a name that
+        no row has.
         """
         fields = {field for row in self.rows for field, _ in row}
         for name in facts:
             if name not in fields:
                 raise RequestError(f"where: rows have no field '{name}'; frame() shows all fields")
+        if "action" in facts:
+            facts["action"] = self._action_id(facts["action"])
         return [Clip(self.folder, row) for row in self.rows if all(
             getattr(row, name, None) == value for name, value in facts.items())]
+
+    def _action_id(self, name: str) -> str:
+        """Return the id of an action of these clips; a name that the library lacks stays."""
+        if any(row.action == name for row in self.rows):
+            return name
+        with suppress(RequestError):
+            return Catalogue.with_libraries(()).action(name).action.id
+        return name
 
     def questions(self, format: str = "mc", *, asks: str = "label",
                   prompting: str = "zero-shot", difficulty: str | None = None, seed: int = 0,

@@ -6,7 +6,7 @@ from typing import Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from mimegen.base.asked import Heading, asked
-from mimegen.base.errors import RequestError, with_given
+from mimegen.base.errors import RequestError, near_misses, with_given
 from mimegen.gait.walker import KNOBS
 from mimegen.groundtruth.kinds import ENGINES, KINDS, Engine
 from mimegen.plan.variants import GROUPS, MIME
@@ -248,8 +248,8 @@ class RenderRequest(BaseModel):
         """Return a request. Raises RequestError, naming the option, for a wrong value."""
         unknown = sorted(fields.keys() - cls.model_fields.keys())
         if unknown:
-            raise RequestError(f"unknown option {unknown[0]!r}; expected one of"
-                               f" {', '.join(cls.model_fields)}")
+            raise RequestError(f"unknown option {unknown[0]!r}"
+                               f"{near_misses(unknown[0], cls.model_fields)}")
         try:
             return cls(**fields)
         except ValidationError as problem:

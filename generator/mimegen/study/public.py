@@ -11,7 +11,8 @@ from mimegen.study.settings import Settings
 
 def study_script(study: Study, served: bool) -> str:
     """Return the script that tells a page its study; without a server all lists stand in it."""
-    content: dict[str, Any] = {"study": study.name, "served": served, **_wording(study.settings)}
+    content: dict[str, Any] = {"study": study.name, "served": served,
+                               **_wording(study.settings, bool(study.golden))}
     if not served:
         content |= {"trials": {name: public_trial(study, name) for name in sorted(study.trials)},
                     "practice": study.practice,
@@ -53,14 +54,19 @@ def _ask(settings: Settings, task: str, asks: str, action: str | None) -> str:
     return inline(getattr(getattr(settings, task), asks))
 
 
-def _wording(settings: Settings) -> dict[str, Any]:
-    """Return texts as HTML, and what a page must know of limits."""
+def _wording(settings: Settings, checks: bool) -> dict[str, Any]:
+    """Return texts as HTML, and what a page must know of limits.
+
+    Where there are attention checks, the last page of instructions says so.
+    """
+    *before, last = settings.instructions
+    pages = [*before, f"{last}\n\n{settings.attention_note}" if checks else last]
     texts = ("title", "agree", "practice_note", "practice_over", "welcome_back", "end",
              "end_saved", "full")
     return {
         **{name: inline(getattr(settings, name)) for name in texts},
         "hint": inline(settings.ratings.hint), "consent": as_html(settings.consent),
-        "instructions": [as_html(page) for page in settings.instructions],
+        "instructions": [as_html(page) for page in pages],
         "sliders": [{key: inline(text) for key, text in slider.model_dump().items()}
                     for slider in settings.ratings.sliders],
         "words": {key: inline(text)

@@ -90,6 +90,7 @@ class Settings(Strict):
     consent: Text
     agree: Text
     instructions: tuple[Text, ...]
+    attention_note: Text
     practice_note: Text
     practice_over: Text
     welcome_back: Text

@@ -60,8 +60,10 @@ def read_source(path: Path, clips: Path | None) -> Source:
     rows = {row.sample_id: row for row in _rows(folder)}
     questions = [_named_clip(one, rows.get(one.sample_id)) for one in questions]
     asked = [(one.clip, one.sample_id, one.question_id) for one in questions]
-    shown = [(other.clip, other.sample_id, one.question_id) for one in questions
-             for other in (*one.examples, *one.further)]
+    shown = [(example.clip, example.sample_id, one.question_id) for one in questions
+             for example in one.examples]
+    shown += [(clip.clip, clip.sample_id, one.question_id) for one in questions
+              for clip in one.further]
     for _, sample, question in (*asked, *shown):
         if sample not in rows:
             raise RequestError(f"{path}: question {question} is about {sample}, which has no row in"

@@ -6,6 +6,7 @@ import pytest
 from bodies import capsule_character, wandering_motion
 from mimegen.base.paths import data_folder
 from mimegen.characters.character import Performance
+from mimegen.motion.quaternions import FloatArray
 from mimegen.request.planned import Planned
 from mimegen.request.render_request import RenderRequest
 from mimegen.shots.config import FramedCamera, RenderConfig, Shutter, read_config
@@ -18,7 +19,7 @@ BODY = capsule_character(8, 7)
 FIGURE = Figure.of(Performance(BODY, wandering_motion(BODY.skeleton, 5, 3, 0.8)))
 
 
-def heads(moment: float) -> np.ndarray:
+def heads(moment: float) -> FloatArray:
     """Return where the joints (J, 3) are, from their columns."""
     columns = FIGURE.columns_at(moment).reshape(-1, 4, 3)
     rest = np.concatenate([BODY.skeleton.heads, np.ones((len(columns), 1))], axis=1)

@@ -127,13 +127,14 @@ class Photo(Strict):
     """What Cycles adds so that figures look photographed.
 
     ``world`` is one of Blender's own studio lights; it takes the place of the sky's two colors, at
-    the sky's strength. The rest is skin: how far light travels in it, in metres, and its pores.
+    the sky's strength. The rest is skin: how far red light travels in it, in metres (3.7 mm: Jensen
+    et al. 2001), and its pores.
     """
 
     world: Literal["city", "courtyard", "forest", "interior", "night", "studio", "sunrise",
                    "sunset"]
     world_turn_deg: float = Field(default=0.0, ge=-360, le=360)
-    skin_depth_m: float = Field(default=0.002, gt=0, le=0.05)
+    skin_depth_m: float = Field(default=0.0037, gt=0, le=0.05)
     pores_m: float = Field(default=0.0002, ge=0, le=0.002)
 
 

@@ -72,6 +72,15 @@ def test_a_file_with_a_skin_stays(tmp_path):
     assert with_bones(path, tmp_path) == path
 
 
+@pytest.mark.parametrize("spoilt", ["x", [], 3, None])
+def test_a_node_that_is_none_is_left_to_blender(tmp_path, spoilt):
+    document, _ = glb_files.parts_of(WITHOUT_SKIN)
+    document["nodes"].append(spoilt)
+    path = tmp_path / "a.gltf"
+    path.write_text(json.dumps(document))
+    assert with_bones(path, tmp_path) == path
+
+
 @given(st.data())
 def test_damaged_json_is_left_to_blender(tmp_path_factory, data):
     odd = st.sampled_from([None, [], {}, "x", -1, 3.5, [None], {"target": None}, 10**9])

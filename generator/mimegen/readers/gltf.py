@@ -57,11 +57,20 @@ def with_bones(path: Path, folder: Path) -> Path:
     document = _document(path)
     try:
         joints = _animated_trees(document) if document else []
+        if document is None or not joints:
+            return path
+        _make_bones(document, joints)
+        packed = _packed(document, path)
     # What is damaged is Blender's to refuse.
     except (LookupError, TypeError, ValueError, AttributeError):
         return path
-    if document is None or not joints:
-        return path
+    copy = folder / f"bones{path.suffix.lower()}"
+    copy.write_bytes(packed)
+    return copy
+
+
+def _make_bones(document: Document, joints: list[list[int]]) -> None:
+    """Give a document a skin for each tree of joints, and take away what is to be seen."""
     document["skins"] = [*document.get("skins", []), *({"joints": tree} for tree in joints)]
     for part in APPEARANCE:
         document.pop(part, None)
@@ -69,9 +78,6 @@ def with_bones(path: Path, folder: Path) -> Path:
         node.pop("mesh", None)
         node.pop("camera", None)
     document.pop("extensionsRequired", None)
-    copy = folder / f"bones{path.suffix.lower()}"
-    copy.write_bytes(_packed(document, path))
-    return copy
 
 
 def _document(path: Path) -> Document | None:

@@ -13,7 +13,7 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-from mimegen.base.paths import data_folder
+from mimegen.base.paths import LIBRARIES, data_folder, user_libraries
 from mimegen.cli import COMMANDS, main
 from mimegen.commands.common import exits_cleanly, warn
 from mimegen.commands.grouped import Grouped
@@ -353,3 +353,12 @@ def test_a_warning_that_repeats_is_said_once_a_command_and_counted() -> None:
     for _ in range(2):
         assert CliRunner().invoke(warning).stderr == (
             "mimegen: the same\nmimegen: another\nmimegen: 2 times: the same\n")
+
+
+def test_a_refused_option_leaves_no_library_behind(tmp_path: Path,
+                                                   monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(LIBRARIES, raising=False)
+    before = user_libraries()
+    done = invoke("take", "export", "stop", "--library", tmp_path, "--style", "tird")
+    assert done.exit_code == 2 and "no style 'tird'" in done.output
+    assert user_libraries() == before

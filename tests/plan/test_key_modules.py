@@ -14,6 +14,7 @@ from mimegen.plan import keys as plan
 COVERED: dict[str, tuple[ModuleType, str, str]] = {
     "figure_code": (library, "characters.build characters.body characters.sampling characters.spec",
                     "characters.imported.importing pointlight.lights choreography.perform"),
+    "clothes_code": (library, "characters.redressing", "pointlight.lights"),
     "lights_code": (library, "pointlight.lights pointlight.landmarks",
                     "pointlight.stimulus characters.sampling"),
     "score_code": (library, "choreography.reading choreography.perform choreography.life"

@@ -5,6 +5,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from functools import partial, wraps
 from pathlib import Path
 from typing import Any
@@ -124,10 +125,18 @@ def _os_error_message(problem: OSError) -> str:
     return f"{where}{why}; see to it and run the same command again"
 
 
+def _for_all_of_it(context: click.Context, resource: AbstractContextManager[None]) -> None:
+    """Enter a context until the program ends, also where another option is refused.
+
+    A command's own context is left open by click where its options cannot be read.
+    """
+    context.find_root().with_resource(resource)
+
+
 def _make_known(context: click.Context, _option: click.Parameter,
                 libraries: tuple[Path, ...]) -> tuple[Path, ...]:
     if libraries:
-        context.with_resource(using_libraries(libraries))
+        _for_all_of_it(context, using_libraries(libraries))
     return libraries
 
 
@@ -141,7 +150,7 @@ def _library_option(exposed: bool) -> Callable[[Callable[..., Any]], Callable[..
 
 
 def _use_blender(context: click.Context, _option: click.Parameter, path: Path | None) -> None:
-    context.with_resource(using_blender(path))
+    _for_all_of_it(context, using_blender(path))
 
 
 blender_option = click.option(
@@ -151,7 +160,7 @@ blender_option = click.option(
          f" environment.  [default: ${BLENDER}, else this Python's bpy, else blender on the PATH]")
 
 def _use_kernels(context: click.Context, _option: click.Parameter, path: Path | None) -> None:
-    context.with_resource(using_kernels(path))
+    _for_all_of_it(context, using_kernels(path))
 
 
 def kernels_option(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

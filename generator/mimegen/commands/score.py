@@ -52,8 +52,6 @@ from mimegen.retarget.transfer import retarget_scene
 from mimegen.shots.camera import Camera
 from mimegen.shots.config import read_config
 
-# Where the library keeps scores, each in the folder of its action.
-FOLDERS = ("mocap", "cues", "directed")
 CAPSULES = "capsules"
 PREVIEW_FPS = 30.0
 # Of a preview's video, in pixels, and how many letters a line of it has.
@@ -195,6 +193,12 @@ def lint_command(files: tuple[Path, ...], seed: int, style: str | None, stance: 
     return SOME_FAILED if problems else DONE
 
 
+def all_scores() -> tuple[Path, ...]:
+    """Return the scores of actions, cues and directed gestures."""
+    return (*data_files("mocap/*/*.score.yaml"), *data_files("cues/*/*.score.yaml"),
+            *data_files("directed/*/*.score.yaml"))
+
+
 @score_command.command("format")
 @click.argument("files", type=click.Path(path_type=Path), metavar="[FILE...]", nargs=-1)
 @click.option("--check", is_flag=True, help="Write nothing; exit with status 1 if a line is too"
@@ -204,8 +208,7 @@ def lint_command(files: tuple[Path, ...], seed: int, style: str | None, stance: 
 def format_command(files: tuple[Path, ...], check: bool, libraries: tuple[Path, ...]) -> int:
     """Wrap the long lines of scores, by default of all scores; comments are kept."""
     changed = 0
-    for file in files or [file for kind in FOLDERS
-                          for file in data_files(f"{kind}/*/*.score.yaml")]:
+    for file in files or all_scores():
         text = text_of(file)
         laid_out = formatted(text, str(file))
         if laid_out != text:

@@ -193,7 +193,7 @@ class RenderRequest(BaseModel):
         "Text in English that the first performer's mouth speaks, without sound.", "TEXT")
     gaze: str | None = asked(
         None, Heading.TAKES,
-        "Target that the first performer looks at throughout.",
+        "Gaze target of the first performer.",
         "camera|partner|left_hand|right_hand|LEFT,FORWARD,UP")
     frequency: Frequencies = asked(
         None, Heading.TAKES,

@@ -31,6 +31,8 @@ FLAT = 1e-3
 LARGEST_UNIT = 1e6
 # The glTF 2.0 specification, 3.4: metres, Y up.
 GLTF = Stated(1.0, "Y")
+# Where the text of a USD file says its up axis.
+USD_HEAD = 10_000
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,8 @@ def read_fbx(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
     motion, notes, stacks = raw_fbx(path, options.stack)
     motion = at_rate(motion, options.fps_of_file or motion.fps)
     kind = path.suffix.lstrip(".").upper()
-    stated = stated_settings(path) if kind == "FBX" else GLTF
+    stated = stated_settings(path) if kind == "FBX" else \
+        Stated(1.0, _usd_up(path)) if kind.startswith("USD") else GLTF
     if kind == "VRMA" and b'"expressions"' in path.read_bytes():
         notes = (*notes, "its facial expressions are left out")
     if path.suffix.lower() in BINARY_USD and options.fps_of_file is None:
@@ -122,6 +125,12 @@ def stated_settings(path: Path) -> Stated:
     axis = _setting(content, b"UpAxis")
     return Stated(0.01 * (unit if unit and 0 < unit < LARGEST_UNIT else 1.0),
                   "XYZ"[int(axis)] if axis in (0, 1, 2) else "Y")
+
+
+def _usd_up(path: Path) -> str:
+    """Return the up axis of a USD file as its text states it; Y, USD's own, where none does."""
+    found = re.search(rb'upAxis\s*=\s*"([XYZ])"', path.read_bytes()[:USD_HEAD])
+    return found[1].decode() if found else "Y"
 
 
 def _setting(content: bytes, name: bytes) -> float | None:

@@ -25,11 +25,14 @@ T = np.linspace(0, 1, FRAMES)
 # A person of 1.75 m who stands still, faces -Y, and lets the arms hang. Left is +X.
 STANDING = {"eye": (0.03, -0.1, 1.63), "shoulder": (0.2, 0, 1.42), "hip": (0.1, 0, 0.95),
             "knee": (0.1, 0, 0.5), "ankle": (0.1, 0, 0.08), "wrist": (0.25, 0, 0.75),
-            "middle1": (0.25, 0, 0.66)}
+            "middle1": (0.25, 0, 0.66), "ear": (0.08, 0, 1.62), "thumb4": (0.22, -0.04, 0.64),
+            "index4": (0.25, -0.02, 0.57), "middle4": (0.25, 0, 0.56)}
+NOSE = (0.0, -0.12, 1.6)
 
 
 def standing() -> World:
-    return {f"{side}_{name}": np.tile([sign * x, y, z], (FRAMES, 1)).astype(float)
+    return {"nose": np.tile(NOSE, (FRAMES, 1))} | {
+            f"{side}_{name}": np.tile([sign * x, y, z], (FRAMES, 1)).astype(float)
             for side, sign in (("left", 1), ("right", -1)) for name, (x, y, z) in STANDING.items()}
 
 
@@ -42,7 +45,7 @@ def seen(world: World) -> Movement:
 
 def hand_moved(side: str, offset: FloatArray) -> World:
     world = standing()
-    for name in ("wrist", "middle1"):
+    for name in ("wrist", "middle1", "thumb4", "index4", "middle4"):
         world[f"{side}_{name}"] = world[f"{side}_{name}"] + offset
     return world
 
@@ -58,6 +61,28 @@ def turned(degrees: float) -> World:
 def moved(x: float = 0.0, z: FloatArray | float = 0.0) -> World:
     offset = np.stack([x * T, 0 * T, z * np.ones(FRAMES)], axis=1)
     return {name: p + offset for name, p in standing().items()}
+
+
+def both_moved(left: FloatArray, right: FloatArray) -> World:
+    other = hand_moved("right", right)
+    return hand_moved("left", left) | {
+        name: points for name, points in other.items() if name.startswith("right")}
+
+
+def head_turned(degrees: float) -> World:
+    """Turned to the person's left about the middle between the ears, the hips staying."""
+    world = standing()
+    angle = np.radians(degrees)
+    world["nose"] = world["nose"] * [0, 0, 1] + 0.12 * np.array(
+        [np.sin(angle), -np.cos(angle), 0])
+    return world
+
+
+def moving(speeds: tuple[float, ...]) -> FloatArray:
+    """Forward, at a speed that changes from part to part of the clip."""
+    parts = np.array_split(np.ones(FRAMES), len(speeds))
+    steps = np.concatenate([speed * part for speed, part in zip(speeds, parts, strict=True)])
+    return np.stack([0 * T, -0.02 * np.cumsum(steps), 0 * T], axis=1)
 
 
 UP = np.stack([0 * T, 0 * T, 1.2 * np.sin(np.pi * T)], axis=1)
@@ -89,6 +114,25 @@ def bowed() -> World:
     ("reach", hand_moved("left", np.array([0, 0, 1.3])), 3),
     ("leave_ground", moved(z=JUMP), 0), ("leave_ground", standing(), 1),
     ("leave_ground", moved(z=JUMP / 8), None),
+    ("speed_change", hand_moved("left", moving((2, 1))), 0),
+    ("speed_change", hand_moved("left", moving((1, 2))), 1),
+    ("speed_change", hand_moved("left", moving((1, 1.2))), None),
+    ("speed_change", standing(), None), ("velocity_profile", standing(), None),
+    ("velocity_profile", hand_moved("left", moving((1, 2, 4))), 0),
+    ("velocity_profile", hand_moved("left", moving((4, 2, 1))), 1),
+    ("velocity_profile", hand_moved("left", moving((1, 3, 1))), 2),
+    ("velocity_profile", hand_moved("left", moving((3, 1, 3))), 3),
+    ("velocity_profile", hand_moved("left", moving((1, 1.2, 3))), None),
+    ("head_turn", head_turned(50), 0), ("head_turn", head_turned(-50), 1),
+    ("head_turn", standing(), 2), ("head_turn", turned(180), 2),
+    ("head_turn", head_turned(20), None),
+    ("hand_to_face", standing(), 1),
+    ("hand_to_face", hand_moved("left", np.array([-0.2, -0.1, 1.05])), 0),
+    ("hand_to_face", hand_moved("left", np.array([-0.1, -0.1, 0.9])), None),
+    ("mirrored_arms", both_moved(UP, UP), 0), ("mirrored_arms", hand_moved("left", UP), 1),
+    ("mirrored_arms", standing(), None), ("mirrored_arms", both_moved(UP, 0.8 * UP), None),
+    ("distance", standing(), 0), ("distance", moved(0.9), 1), ("distance", moved(2.5), 2),
+    ("distance", moved(0.4), None),
 ])
 def test_probes_say_what_was_done(probe: str, world: World, answer: int | None
                                   ) -> None:
@@ -97,10 +141,13 @@ def test_probes_say_what_was_done(probe: str, world: World, answer: int | None
 
 def test_a_mirrored_performance_has_the_other_answer() -> None:
     for probe, world in (("active_hand", hand_moved("left", UP)), ("turn", turned(90)),
-                         ("travel", moved(1.5))):
+                         ("travel", moved(1.5)), ("head_turn", head_turned(50))):
         mirrored = {}
         for name, points in world.items():
-            side, rest = name.split("_", 1)
+            side, _, rest = name.partition("_")
+            if not rest:
+                mirrored[name] = points * [-1, 1, 1]
+                continue
             mirrored[f"{'right' if side == 'left' else 'left'}_{rest}"] = points * [-1, 1, 1]
         first, second = PROBES[probe](seen(world), 0), PROBES[probe](seen(mirrored), 0)
         assert {first, second} == {0, 1}, probe
@@ -163,7 +210,8 @@ def test_keypoints_without_a_landmark_are_refused_in_a_line(
     place = tmp_path / "passes" / "3" / "keypoints.npz"
     with np.load(place) as file:
         arrays = dict(file)
-    arrays["names"] = np.array(["nose", *arrays["names"][1:]])
+    arrays["names"] = np.array(["left_brow" if name == "left_eye" else name
+                                for name in arrays["names"]])
     np.savez(place, **arrays)
     with pytest.raises(RequestError, match="has no landmark left_eye"):
         probe_questions(tmp_path, rows, ("turn",), read_probe_wording(None), 0)

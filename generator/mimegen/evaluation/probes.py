@@ -8,6 +8,7 @@ are right equally often, so that no answer is likelier than another.
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from zipfile import BadZipFile
 
@@ -28,8 +29,10 @@ from mimegen.manifest.row import Row
 
 Array = NDArray[np.float64]
 THIRDS = 3
-LANDMARKS = {f"{side}_{part}" for side in ("left", "right")
-             for part in ("eye", "shoulder", "hip", "ankle", "wrist", "middle1")}
+FINGERTIPS = ("thumb4", "index4", "middle4")
+FACE = ("nose", "left_eye", "right_eye", "left_ear", "right_ear")
+LANDMARKS = {"nose"} | {f"{side}_{part}" for side in ("left", "right") for part in (
+    "eye", "ear", "shoulder", "hip", "ankle", "wrist", "middle1", *FINGERTIPS)}
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,17 @@ class ProbeLimits:
     airborne_m: float = 0.08     # of the lower ankle, above where it stands
     grounded_m: float = 0.03
     hand_s: float = 0.2          # over which speeds are averaged
+    changed: float = 1.5         # of the hands' mean speed, from one half to the other
+    profiled: float = 1.3        # of the same, from one third to the next
+    head_turned_deg: float = 35.0
+    head_ahead_deg: float = 10.0
+    at_face_m: float = 0.05      # from the nearest fingertip to eyes, ears or nose
+    off_face_m: float = 0.25
+    mirrored: float = 0.04       # between a hand and the mirror image of the other, on average
+    unlike: float = 0.15
+    near: float = 0.12           # of the hips, from where they were
+    some_way: tuple[float, float] = (0.35, 0.8)
+    far: float = 1.2
 
 
 LIMITS = ProbeLimits()
@@ -139,12 +153,90 @@ def _lowest(body: Movement, frame: int) -> int | None:
 
 
 def _fastest(body: Movement, frame: int) -> int | None:
-    width = max(round(LIMITS.hand_s * body.fps), 1)
-    speeds = sum(np.linalg.norm(body.hand(side)[width:] - body.hand(side)[:-width], axis=1)
-                 for side in ("left", "right"))
-    peaks = [float(part.max()) for part in np.array_split(np.asarray(speeds), THIRDS)]
+    peaks = [float(part.max()) for part in np.array_split(_hand_speeds(body), THIRDS)]
     order = np.argsort(peaks)
     return int(order[-1]) if peaks[order[-1]] >= LIMITS.faster * peaks[order[-2]] else None
+
+
+def _speed_change(body: Movement, frame: int) -> int | None:
+    first, last = (float(part.mean()) for part in np.array_split(_hand_speeds(body), 2))
+    clear = max(first, last) >= LIMITS.changed * min(first, last) and _hands_move(body)
+    return int(last > first) if clear else None
+
+
+def _velocity_profile(body: Movement, frame: int) -> int | None:
+    """Return which way the mean speed goes from third to third: up, down, to a peak or a low."""
+    means = [float(part.mean()) for part in np.array_split(_hand_speeds(body), THIRDS)]
+    clear = _hands_move(body) and all(
+        max(pair) >= LIMITS.profiled * min(pair) for pair in pairwise(means))
+    rises = tuple(second > first for first, second in pairwise(means))
+    return _PROFILES.index(rises) if clear else None
+
+
+# Whether speed rises from the first third to the second, and from there to the last.
+_PROFILES = ((True, True), (False, False), (True, False), (False, True))
+
+
+def _hands_move(body: Movement) -> bool:
+    paths = [np.linalg.norm(np.diff(body.hand(side), axis=0), axis=1).sum()
+             for side in ("left", "right")]
+    return bool(max(paths) >= LIMITS.least_path * body.stature)
+
+
+def _hand_speeds(body: Movement) -> Array:
+    """Return the sum of both hands' speeds (F - width,), each over a short time."""
+    width = max(round(LIMITS.hand_s * body.fps), 1)
+    return np.asarray(sum(
+        np.linalg.norm(body.hand(side)[width:] - body.hand(side)[:-width], axis=1)
+        for side in ("left", "right")))
+
+
+def _head_turn(body: Movement, frame: int) -> int | None:
+    """Return which way the head is turned against the hips, as far as the nose tells it."""
+    ahead = (body.world["nose"] - body.middle("ear"))[frame, :2]
+    across = (body.world["left_hip"] - body.world["right_hip"])[frame, :2]
+    # The hips face a quarter turn to the right of the way from the right hip to the left one.
+    turned = np.degrees(np.arctan2(ahead[1], ahead[0]) - np.arctan2(across[1], across[0])) + 90
+    turned = float((turned + 180) % 360 - 180)
+    if abs(turned) <= LIMITS.head_ahead_deg:
+        return 2
+    return int(turned < 0) if abs(turned) >= LIMITS.head_turned_deg else None
+
+
+def _hand_to_face(body: Movement, frame: int) -> int | None:
+    tips = [body.world[f"{side}_{tip}"] for side in ("left", "right") for tip in FINGERTIPS]
+    nearest = float(np.min([np.linalg.norm(tip - body.world[part], axis=1)
+                            for tip in tips for part in FACE]))
+    return _between(nearest, LIMITS.at_face_m, LIMITS.off_face_m)
+
+
+def _mirrored_arms(body: Movement, frame: int) -> int | None:
+    """Return whether the hands are where the other's mirror image is, seen from the trunk."""
+    left, right = (_from_trunk(body, side) for side in ("left", "right"))
+    path = float(np.linalg.norm(np.diff(left, axis=0), axis=1).sum())
+    apart = float(np.linalg.norm(left - right * [-1, 1, 1], axis=1).mean()) / body.stature
+    moves = path >= LIMITS.least_path * body.stature
+    return _between(apart, LIMITS.mirrored, LIMITS.unlike) if moves else None
+
+
+def _from_trunk(body: Movement, side: str) -> Array:
+    """Return a hand (F, 3) as the trunk has it: to the left, ahead, up from between the shoulders.
+    """
+    across = body.world["left_shoulder"] - body.world["right_shoulder"]
+    across = across * [1, 1, 0] / np.linalg.norm(across[:, :2], axis=1)[:, None]
+    ahead = np.stack([across[:, 1], -across[:, 0], 0 * across[:, 0]], axis=1)
+    offset = body.hand(side) - body.middle("shoulder")
+    return np.stack([(offset * across).sum(1), (offset * ahead).sum(1), offset[:, 2]], axis=1)
+
+
+def _distance(body: Movement, frame: int) -> int | None:
+    hips = body.middle("hip")[:, :2]
+    farthest = float(np.linalg.norm(hips - hips[0], axis=1).max()) / body.stature
+    if farthest <= LIMITS.near:
+        return 0
+    if LIMITS.some_way[0] <= farthest <= LIMITS.some_way[1]:
+        return 1
+    return 2 if farthest >= LIMITS.far else None
 
 
 def _higher_hand(body: Movement, frame: int) -> int | None:
@@ -178,7 +270,9 @@ def _between(value: float, low: float, high: float) -> int | None:
 PROBES: dict[str, Callable[[Movement, int], int | None]] = {
     "active_hand": _active_hand, "hands_touch": _hands_touch, "travel": _travel, "turn": _turn,
     "lowest": _lowest, "fastest": _fastest, "higher_hand": _higher_hand, "reach": _reach,
-    "leave_ground": _leave_ground}
+    "leave_ground": _leave_ground, "speed_change": _speed_change,
+    "velocity_profile": _velocity_profile, "head_turn": _head_turn,
+    "hand_to_face": _hand_to_face, "mirrored_arms": _mirrored_arms, "distance": _distance}
 
 
 class ProbeChoices(Strict):

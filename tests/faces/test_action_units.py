@@ -195,7 +195,8 @@ def test_openface_s_table_says_what_the_face_does() -> None:
     assert sizes[12, "Left"][0] == pytest.approx(5, abs=0.01) and sizes[12, "Right"][0] < 0.01
     assert sizes[45, "Left"][0] == pytest.approx(5, abs=0.05)
     assert sizes[1, "Left"][0] == pytest.approx(2, abs=0.05)
-    text = openface_csv(units[None], np.zeros((1, 68, 2)), np.ones(1), 24.0).splitlines()
+    text = openface_csv(units[None], np.zeros((1, 68, 2)), np.ones(1),
+                        np.array([[[0.0, 0.1, -1.0]] * 2]), 24.0).splitlines()
     header = text[0].split(",")
     assert len(text) == 2 and len(text[1].split(",")) == len(header)
     assert {"frame", "timestamp", "x_67", "y_0", "AU12_c", "AU28_c"} <= {*header}

@@ -125,7 +125,7 @@ def test_keypoints_lie_where_joints_are() -> None:
                                    pose[BODY.skeleton.index[joint]], atol=1e-5)
     kinds = {name: value.dtype for name, value in arrays.items() if "names" not in name}
     assert kinds.pop("visibility") == np.uint8
-    assert kinds.keys() == {"world", "boxes", "face_units", "joints_0"}
+    assert kinds.keys() == {"world", "boxes", "face_units", "gaze", "joints_0"}
     assert set(kinds.values()) == {np.dtype(np.float32)}
 
 
@@ -282,6 +282,28 @@ def test_coco_has_the_action_units_of_openface_s_table(man: Performance, tmp_pat
                          if name.startswith("AU")}
         assert units["AU12_r"] == units["AU12_L"] > 4 and units["AU12_R"] == 0
         assert units["AU12_c"] == 1 and units["AU15_c"] == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("look", "angle"), [("look_left", "gaze_angle_x"),
+                                             ("look_up", "gaze_angle_y")])
+def test_openface_s_table_says_where_eyes_look(man: Performance, tmp_path: Path, look: str,
+                                               angle: str) -> None:
+    """Before the camera, the person's left is the picture's right; up is less than down."""
+    camera = camera_of(man, angle=-48.5)
+    told = []
+    for number, degrees in enumerate((0.0, 15.0)):
+        looking = expressed(man, {look: np.full(man.motion.frames, degrees)})
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        write_keypoints([KeypointMaker.of(scene_of(looking)).frame(0, camera)], camera, 24.0,
+                        camera_matrices(camera), folder)
+        with (folder / "openface_0.csv").open() as file:
+            told.append({name: float(value) for name, value in next(csv.DictReader(file)).items()})
+    turned = np.degrees(told[1][angle] - told[0][angle])
+    assert turned == pytest.approx(15 if look == "look_left" else -15, abs=0.5)
+    assert all(row["gaze_0_z"] < -0.9 for row in told)
+    assert told[1]["gaze_0_x"] == pytest.approx(told[1]["gaze_1_x"], abs=1e-3)
 
 
 @pytest.mark.slow

@@ -38,6 +38,8 @@ from mimegen.motion.quaternions import FloatArray
 from mimegen.motion.rounding import rounded
 
 INFLUENCES = 6
+# Where eyes look at rest.
+AHEAD = np.array([0.0, -1.0, 0.0])
 # Meshes that grow on the face and go where its skin goes. Steps between places of the skin are
 # smoothed along hairs and along what is raised, so never from one lip to the other.
 GROWN = ("beard", "beard_strands")
@@ -109,6 +111,18 @@ def face_of(skeleton: Skeleton, rotations: FloatArray) -> FloatArray:
     closed = read_closed(np.degrees(quaternions.to_rotation_vectors(local[-4:])))
     units = read_carriers(quaternions.to_matrices(local[:-4]))
     return np.concatenate([units, closed[:, None]], axis=1)
+
+
+def gaze_of(skeleton: Skeleton, rotations: FloatArray) -> FloatArray:
+    """Return where the left and the right eye look (2, 3), as unit vectors in the world.
+
+    ``rotations`` (J, 4) are a frame's global ones. All are NaN on a skeleton without eyes.
+    """
+    names = [f"{side}{PARTS[0]}" for side in SIDES]
+    if not all(name in skeleton.index for name in names):
+        return np.full((2, 3), np.nan)
+    eyes = rotations[[skeleton.index[name] for name in names]]
+    return np.asarray(quaternions.rotate(eyes, np.tile(AHEAD, (2, 1))))
 
 
 def has_face(character: Character) -> bool:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from mimegen.base.paths import data_file
+from mimegen.base.vectors import product
 from mimegen.base.yaml_file import Strict, read_yaml
 from mimegen.faces.openface import openface_csv, unit_columns
 from mimegen.motion.quaternions import FloatArray
@@ -86,8 +87,9 @@ def _write_faces(points: Mapping[str, NDArray[Any]], fps: float, folder: Path) -
         if np.isfinite(units).all():
             seen = _seen_share(points, person, own)
             files.append(f"openface_{person}.csv")
+            gaze = product(points["gaze"][:, person].astype(float), points["rotation"].T)
             (folder / files[-1]).write_text(openface_csv(
-                units, points["pixels"][:, person, own].astype(float), seen, fps))
+                units, points["pixels"][:, person, own].astype(float), seen, gaze, fps))
     return files
 
 
@@ -108,6 +110,7 @@ def _gathered(frames: Sequence[Mapping[str, NDArray[Any]]], camera: Camera, lens
         "names": frames[0]["names"], **_places("", world, camera, lens),
         "visibility": np.stack([arrays["visibility"] for arrays in frames]),
         "face_units": np.stack([arrays["face_units"] for arrays in frames]),
+        "gaze": np.stack([arrays["gaze"] for arrays in frames]),
         "boxes": np.stack([_inside(_bent_boxes(arrays["boxes"], frame, lens), camera)
                           for frame, arrays in enumerate(frames)])}
     for number in range(world.shape[1]):

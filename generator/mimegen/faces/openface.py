@@ -64,18 +64,34 @@ def unit_columns(units: FloatArray) -> dict[str, FloatArray]:
                       for number in INTENSITIES for side in SIDES}
 
 
-def openface_csv(units: FloatArray, pixels: FloatArray, seen: FloatArray, fps: float) -> str:
+def gaze_columns(gaze: FloatArray) -> dict[str, FloatArray]:
+    """Return OpenFace's columns (F,) of where eyes look.
+
+    ``gaze`` (F, 2, 3) are directions of the left and the right eye in the camera's axes: right,
+    down, and away from it. Eye 0 is the person's right one; the angles, in radians, are of both
+    eyes' mean, to the right and down in the picture.
+    """
+    columns = {f"gaze_{number}_{axis}": gaze[:, 1 - number, place] for number in range(2)
+               for place, axis in enumerate("xyz")}
+    x, y, z = gaze.mean(axis=1).T
+    return columns | {"gaze_angle_x": np.arctan2(x, -z), "gaze_angle_y": np.arctan2(y, -z)}
+
+
+def openface_csv(units: FloatArray, pixels: FloatArray, seen: FloatArray, gaze: FloatArray,
+                 fps: float) -> str:
     """Return a table of one person's frames.
 
     ``units`` are as ``intensities`` wants them, ``pixels`` (F, 68, 2) the face's points and
     ``seen`` (F,) the share of them that is visible. Where the face has no such points (NaN), the
-    table has none.
+    table has none. ``gaze`` (F, 2, 3) is as ``gaze_columns`` wants it.
     """
     columns: dict[str, Sequence[object]] = {
         "frame": range(1, len(units) + 1), "face_id": [0] * len(units),
         "timestamp": [f"{number / fps:.3f}" for number in range(len(units))],
         "confidence": [f"{share:.2f}" for share in seen],
         "success": [int(share > 0) for share in seen]}
+    columns |= {name: [f"{value:.4f}" for value in values]
+                for name, values in gaze_columns(gaze).items()}
     columns |= {f"{axis}_{point}": [f"{value:.1f}" for value in pixels[:, point, number]]
                 for number, axis in enumerate("xy") for point in range(POINTS)
                 if np.isfinite(pixels).all()}

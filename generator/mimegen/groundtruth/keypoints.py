@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mimegen.characters.expression import face_of
+from mimegen.characters.expression import face_of, gaze_of
 from mimegen.groundtruth.landmarks import Landmarks, landmarks_of
 from mimegen.groundtruth.rays import first_hits
 from mimegen.groundtruth.surface import PosedScene
@@ -38,7 +38,8 @@ class KeypointMaker:
         2 visible, 3 hidden by another person; ``boxes`` (N, 4): left, top, right and bottom pixels
         of the whole surface, beyond the picture too; ``joints_<n>`` (J, 3) metres, of each
         skeleton; ``names`` (K,) and ``joint_names_<n>`` (J,). ``face_units`` (N, 2, U) are the
-        left and right side's of rigs/faces/units.yaml and, last, of the lids; NaN without a face.
+        left and right side's of rigs/faces/units.yaml and, last, of the lids, and ``gaze``
+        (N, 2, 3) where the left and right eye look; NaN without a face.
         """
         seen = camera.project(self.scene.vertices(frame).astype(float))
         world = np.stack([self._world(number, frame) for number in range(len(self.landmarks))])
@@ -54,7 +55,10 @@ class KeypointMaker:
     def _faces(self, frame: int) -> dict[str, NDArray[np.generic]]:
         units = [face_of(figure.character.skeleton, figure.rotations[frame])
                  for figure in self.scene.figures]
-        return {"face_units": np.stack(units).astype(np.float32)}
+        gaze = [gaze_of(figure.character.skeleton, figure.rotations[frame])
+                for figure in self.scene.figures]
+        return {"face_units": np.stack(units).astype(np.float32),
+                "gaze": np.stack(gaze).astype(np.float32)}
 
     def _world(self, number: int, frame: int) -> FloatArray:
         landmarks = self.landmarks[number]

@@ -184,6 +184,28 @@ def test_who_shows_an_emotion_speaks_with_it() -> None:
     assert [word[:3] for word in speaking.version] == ["see", "say"]
 
 
+@pytest.mark.parametrize("seed", [0, 3])
+def test_the_timeline_says_who_speaks_when(seed: int) -> None:
+    take = library_take(Catalogue.with_libraries(()).action("quarrel"), None, seed)
+    told = [one for one in take.timeline or () if one.kind == "speech"]
+    assert [one.performer for one in told] == ["performer", "partner", "performer", "partner"]
+    moments = np.arange(take.frames(FPS)) / FPS
+    for number, values in enumerate(take.faces(FPS)):
+        lips = shaped(values, len(moments))["mouthLowerDown", SIDES[0]]
+        mine = [one for one in told if (one.performer == "partner") == bool(number)]
+        speaks = np.any([(moments > one.start_s) & (moments < one.end_s) for one in mine], axis=0)
+        assert lips[speaks].mean() > 4 * lips[~speaks].mean()
+
+
+def test_the_timeline_tells_of_what_an_overlay_says() -> None:
+    take = library_take(Catalogue.with_libraries(()).action("joy"), None, 2)
+    speaking = altered(take, 1.0, False, FaceOverlay(say="Hello, my friend!"))
+    one, = (one for one in speaking.timeline or () if one.kind == "speech")
+    lasts = speech_of("Hello, my friend!").duration
+    assert one.name == "Hello, my friend!" and one.start_s == 0.25
+    assert 0.9 * lasts < one.end_s - one.start_s < 1.1 * lasts
+
+
 def test_say_and_a_captured_face_exclude_each_other(tmp_path: Path) -> None:
     with pytest.raises(RequestError, match="--say and --face are mutually exclusive"):
         RenderRequest.of(action="walk", say="Hello", face=tmp_path / "face.csv")

@@ -1,6 +1,7 @@
 """What a performer's face does: the ``face`` track of a score in time, by channel, and speech."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from mimegen.choreography.tracks import (
     values_of,
 )
 from mimegen.choreography.variation import Rendition, vary
-from mimegen.faces.speech import Speech, giving_way, pace_of, speech_of, spoken
+from mimegen.faces.speech import giving_way, pace_of, speech_of, spoken
 from mimegen.faces.words import Values, in_units, mirrored_word, summed
 from mimegen.motion.quaternions import FloatArray
 
@@ -51,7 +52,7 @@ def _face(rendition: Rendition, part: Score, seed: int, fps: float) -> Mapping[s
     weights = eased_weights(keys, Clock(moments, late), liveliness().follow["face"])
     values = dict(zip(CHANNELS, product(weights, values_of(keys, CHANNELS)).T, strict=True))
     values |= in_units(_told(keys, weights))
-    values = _speaking(values, line, moments, generator(seed, part.name, "speech"))
+    values = _speaking(values, said(line, seed, part.name), moments)
     if not rendition.mirror:
         return values
     return {mirrored_word(word): -value if word == "look_left" else value
@@ -68,21 +69,35 @@ def _told(keys: Sequence[TimedKey], weights: FloatArray) -> dict[str, FloatArray
             for word in told[-1]}
 
 
-def said(line: Timeline) -> Iterator[tuple[Speech, float, float]]:
-    """Yield what is said in a line, from when on, and until when there is time for it (seconds)."""
-    texts = [(speech_of(phase.face.say), phase.at) for phase in line.phases
+class Said(NamedTuple):
+    """A text, from when on it is said (seconds), how many times as fast as usual, and its draws."""
+
+    text: str
+    begins: float
+    pace: float
+    rng: np.random.Generator
+
+    @property
+    def ends(self) -> float:
+        """When it is said, in seconds."""
+        return self.begins + speech_of(self.text).duration / self.pace
+
+
+def said(line: Timeline, seed: int, name: str) -> Iterator[Said]:
+    """Yield what a performer says in a line, faster where there is not the time for it."""
+    texts = [(phase.face.say, phase.at) for phase in line.phases
              if phase.face is not None and phase.face.say is not None]
     ends = (*(begins for _, begins in texts[1:]), line.duration)
-    for (speech, begins), end in zip(texts, ends, strict=False):
-        yield speech, begins, end
+    for number, ((text, begins), end) in enumerate(zip(texts, ends, strict=False)):
+        rng = generator(seed, name, "speech", number)
+        least = speech_of(text).duration / max(end - begins, SHORTEST_S)
+        yield Said(text, begins, max(pace_of(rng), least), rng)
 
 
-def _speaking(values: Values, line: Timeline, moments: FloatArray, rng: np.random.Generator
-              ) -> dict[str, FloatArray]:
-    """Return values (F,) with what is said, faster where there is not the time for it."""
+def _speaking(values: Values, says: Iterable[Said], moments: FloatArray) -> dict[str, FloatArray]:
+    """Return values (F,) with what is said."""
     told = dict(values)
-    for speech, begins, end in said(line):
-        pace = max(pace_of(rng), speech.duration / max(end - begins, SHORTEST_S))
-        shown = spoken(speech, (moments - begins) * pace, rng)
+    for text, begins, pace, rng in says:
+        shown = spoken(speech_of(text), (moments - begins) * pace, rng)
         told = summed(giving_way(told, shown.speaking), shown.values)
     return told

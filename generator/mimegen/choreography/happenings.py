@@ -13,6 +13,7 @@ from pydantic import AfterValidator, Field
 from mimegen.base.errors import near_misses
 from mimegen.base.yaml_file import Strict, YamlFile
 from mimegen.choreography.course import ScoreCourse, course_of
+from mimegen.choreography.face import said
 from mimegen.choreography.hands import HANGING
 from mimegen.choreography.score import HandKey, Score
 from mimegen.choreography.tracks import TimedKey, track_keys
@@ -21,6 +22,7 @@ from mimegen.manifest.timeline import (
     PARTNER,
     PERFORMER,
     ROLE,
+    SPEECH,
     CueFacts,
     Hand,
     Interval,
@@ -155,7 +157,17 @@ def happenings(score: Score, given: Happenings = NOTHING, seed: int = 0, style: 
              *_held(score, given, course), *_cue(given, course, cue)]
     for part, rendition, who in zip(score.parts(), renditions, (PERFORMER, PARTNER), strict=False):
         found += _contacts(part, rendition, who)
+    found += speeches(score, renditions, seed)
     return sorted(retold(found, renditions[0].mirror), key=_order)
+
+
+def speeches(score: Score, renditions: Sequence[Rendition], seed: int) -> list[Interval]:
+    """Return what each performer says, as a seed performs it."""
+    return [_interval(SPEECH, one.text, (one.begins, min(one.ends, rendition.line.duration)),
+                      performer=who)
+            for part, rendition, who in zip(score.parts(), renditions, (PERFORMER, PARTNER),
+                                            strict=False)
+            for one in said(rendition.line, seed, part.name)]
 
 
 def _order(one: Interval) -> tuple[float, float, str, str, str]:

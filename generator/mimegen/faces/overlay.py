@@ -111,6 +111,16 @@ class FaceOverlay:
             **source, "file": self.file.name, "sha256": file_hash(self.file),
             "fps": round(captured.fps, 3), "duration_s": round(captured.duration, 3)}
 
+    def pace(self, rng: np.random.Generator) -> float:
+        """Return how many times as fast as usual is spoken: the first draw, where anything is."""
+        return 1.0 if self.speech is None else pace_of(rng)
+
+    def spoken_span(self, rng: np.random.Generator) -> tuple[float, float] | None:
+        """Return from when to when the text is spoken, in seconds, by the draws of ``rng``."""
+        if self.speech is None:
+            return None
+        return BEGINS_S, BEGINS_S + self.speech.duration / self.pace(rng)
+
     def faces(self, moments: FloatArray, rng: np.random.Generator, cued: Values = NOTHING
               ) -> tuple[dict[str, FloatArray], FloatArray]:
         """Return values (F,) by word and the head's turn (F, 3) in degrees left, up and tilted.
@@ -120,6 +130,7 @@ class FaceOverlay:
         """
         values: dict[str, FloatArray] = {}
         head = np.zeros((len(moments), 3))
+        pace = self.pace(rng)
         if self.emotion is not None:
             recipe = emotions()[self.emotion]
             course = self.intensity * course_of(recipe, moments, rng)
@@ -131,7 +142,7 @@ class FaceOverlay:
             values = summed(values, self.captured.at(moments, LEAVES_S))
         values = summed(cued, values)
         if self.speech is not None:
-            said = spoken(self.speech, (moments - BEGINS_S) * pace_of(rng), rng)
+            said = spoken(self.speech, (moments - BEGINS_S) * pace, rng)
             values = summed(giving_way(values, said.speaking), said.values)
             head = head + said.nod[:, None] * UP
         return values, head

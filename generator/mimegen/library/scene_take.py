@@ -45,7 +45,8 @@ class SceneTake(ScoreTake):
     @cached_property
     def timeline(self) -> list[Interval]:
         """What happens, from when to when."""
-        return retold(self.compiled.timeline(self.seed, self.style), self.mirror, self.tempo)
+        return self.with_speech(retold(self.compiled.timeline(self.seed, self.style),
+                                       self.mirror, self.tempo))
 
     def facts(self) -> dict[str, Any]:
         """Return what a manifest says of it."""

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from mimegen.base.files import content_key, file_hash
+from mimegen.base.seeds import generator
 from mimegen.choreography.checks import checks_file
 from mimegen.choreography.face import faces, moves_face
 from mimegen.choreography.front import front_deg
@@ -24,7 +25,7 @@ from mimegen.choreography.reading import read_score
 from mimegen.choreography.score import Score
 from mimegen.library.keys import score_code
 from mimegen.library.take import RELAXED, Described, Source
-from mimegen.manifest.timeline import CueFacts, Interval, retold
+from mimegen.manifest.timeline import SPEECH, CueFacts, Interval, retold
 from mimegen.motion.editing import at_rate
 from mimegen.motion.quaternions import FloatArray
 
@@ -118,8 +119,21 @@ class ScoreTake(Described):
     def timeline(self) -> list[Interval]:
         """What happens, from when to when. Raises RequestError as ``said``."""
         cue = (self.labels[0], self.cue) if self.cue else None
-        return retold(happenings(self.score, self.declared_happenings, self.seed, self.style, cue),
-                      self.mirror, self.tempo)
+        return self.with_speech(retold(happenings(
+            self.score, self.declared_happenings, self.seed, self.style, cue),
+            self.mirror, self.tempo))
+
+    def with_speech(self, found: list[Interval]) -> list[Interval]:
+        """Return what happens, with what is said by an overlay on the face."""
+        overlay = self.overlay
+        span = None if overlay is None else overlay.spoken_span(
+            generator(self.seed, *self.words, "face", 0))
+        if overlay is None or span is None:
+            return found
+        lasts = max((one.end_s for one in found), default=span[1])
+        own = Interval(kind=SPEECH, name=overlay.say or "", start_s=round(span[0], 3),
+                       end_s=round(min(span[1], lasts), 3))
+        return sorted([*found, own], key=lambda one: one.start_s)
 
     def facts(self) -> dict[str, Any]:
         """Return what a manifest says of it."""

@@ -14,6 +14,7 @@ OTHER_HAND: dict[Hand, Hand] = {"left": "right", "right": "left"}
 PERFORMER: Final = "performer"
 PARTNER: Final = "partner"
 RELATION: Final = "relation"
+SPEECH: Final = "speech"
 ROLE: Final = "role"
 LIES: Final = "lies at"
 OTHER_SIDE = {"left of": "right of", "right of": "left of"}
@@ -44,9 +45,10 @@ class Interval(RowPart):
 
     ``kind`` is ``action`` (the whole of it), ``step`` (a part that a viewer can tell), ``held`` (a
     thing in a hand), ``contact`` (a hand placed on a thing of the score or on the partner),
-    ``cue``, ``gaze`` (what is looked at), ``role`` (what the performer does all in all, and the
-    partner does not) or ``relation``: the performer is ``near``, ``facing``,
-    ``left of`` or ``right of`` the target, as that one is turned, or what they left ``lies at`` it.
+    ``cue``, ``gaze`` (what is looked at), ``speech`` (a text that the mouth speaks), ``role`` (what
+    the performer does all in all, and the partner does not) or ``relation``: the performer is
+    ``near``, ``facing``, ``left of`` or ``right of`` the target, as that one is turned, or what
+    they left ``lies at`` it.
     """
 
     kind: str

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from mimegen.choreography.happenings import speeches
 from mimegen.choreography.score import Partner, Score, Stands
 from mimegen.choreography.variation import vary
 from mimegen.manifest.timeline import Interval, cut, retold
@@ -19,9 +20,10 @@ class Compiled:
 
     def timeline(self, seed: int, style: str | None) -> list[Interval]:
         """Return what happens as a seed and a style perform it, in time's order."""
-        rendition = vary(self.score, seed, style)[0]
-        performed, written = rendition.line.clock
-        return retold(sorted(cut(self.happens, written, performed), key=_order), rendition.mirror)
+        renditions = vary(self.score, seed, style)
+        performed, written = renditions[0].line.clock
+        found = [*cut(self.happens, written, performed), *speeches(self.score, renditions, seed)]
+        return retold(sorted(found, key=_order), renditions[0].mirror)
 
 
 def _order(one: Interval) -> tuple[float, float, str, str, str]:

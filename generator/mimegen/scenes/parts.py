@@ -20,7 +20,7 @@ from mimegen.choreography.places import Place
 from mimegen.choreography.score import HandKey, Key, Phase, Prop, PropKey, Score, WalkKey
 from mimegen.choreography.tracks import Timeline, timeline, track_keys
 from mimegen.choreography.variation import vary
-from mimegen.manifest.timeline import CueFacts, Interval, cut
+from mimegen.manifest.timeline import SPEECH, CueFacts, Interval, cut
 from mimegen.scenes.postures import Tracks, complete, posture
 from mimegen.scenes.spots import Spot
 
@@ -111,13 +111,14 @@ def _lines(score: Score, style: str | None) -> tuple[Timeline, ...]:
 
 
 def _happens(known: Known, style: str | None) -> list[Interval]:
-    """Return what is known to happen in an action, but for the whole of it."""
+    """Return what is known to happen in an action, but for the whole of it and what is said."""
     path = known.file.with_name(known.score.take + TIMELINE_SUFFIX)
     written = read_happenings(path, known.score) if path.is_file() else NOTHING
     action = known.action
     cue = (action.labels[0], CueFacts(**action.cue.model_dump(mode="json"))) \
         if action and action.cue else None
-    found = [one for one in happenings(known.score, written, 0, style, cue) if one.kind != "action"]
+    found = [one for one in happenings(known.score, written, 0, style, cue)
+             if one.kind not in ("action", SPEECH)]
     return found if style else cut(found, *vary(known.score, 0)[0].line.clock)
 
 

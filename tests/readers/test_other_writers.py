@@ -230,6 +230,18 @@ def test_landmarks_of_several_cameras_have_z_up(tmp_path, walk, kind):
     assert most_off(walk, found) < 15
 
 
+def test_a_hidden_joint_is_where_the_estimator_guesses(tmp_path, walk):
+    """From the side an elbow may be hidden in every frame."""
+    places = landmarks(walk)[..., [0, 2, 1]] * [1.0, 1.0, -1.0]
+    path = tmp_path / "made.json"
+    path.write_text(json.dumps({"fps": 30, "frames": [{"pose_world_landmarks": [
+        {"x": x, "y": y, "z": z, "visibility": 0.02 if joint == 14 else 0.9}
+        for joint, (x, y, z) in enumerate(frame)]} for frame in places.tolist()]}))
+    found = read_motion(path)
+    assert any("1 joint hidden for longer than 2 s" in note for note in found.notes)
+    assert most_off(walk, found) < 15
+
+
 def write_trc(path: Path, labels: list[str], places: NDArray[Any]) -> Path:
     x, y, z = np.moveaxis(places, -1, 0)
     places = np.stack([x, z, -y], axis=-1)

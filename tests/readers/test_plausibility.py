@@ -221,6 +221,10 @@ def kneed_backward(file: BvhFile) -> None:
     file.set("LeftLeg", Xrotation=-60.0, Yrotation=0.0, Zrotation=0.0)
 
 
+def turning(file: BvhFile) -> None:
+    file.table[20:, file.channels("Hips", "Yrotation")] += 120.0
+
+
 def hand_within(file: BvhFile) -> None:
     file.set("LeftArm", Xrotation=0.0, Yrotation=0.0, Zrotation=-80.0)
     file.set("LeftForeArm", Xrotation=0.0, Yrotation=0.0, Zrotation=-80.0)
@@ -229,7 +233,8 @@ def hand_within(file: BvhFile) -> None:
 @pytest.mark.parametrize("spoil, said", [
     (hand_within, "the left hand is inside the trunk in 15% of the frames"),
     (fast, "m/s"), (leaping, "leaps up to 1.5 m from one frame to the next, after frame 19"),
-    (still, "nothing moves in any of the 40 frames"), (stuck, "nothing moves from frame 20 to 59"),
+    (turning, "turns up to 1"), (still, "nothing moves in any of the 40 frames"),
+    (stuck, "nothing moves from frame 20 to 59"),
     (long_armed, "arms are 1."), (kneed_backward, "the left knee bends backward in 100%"),
 ])
 def test_what_nobody_does_is_doubted(tmp_path: Path, spoil: Callable[[BvhFile], None], said: str

@@ -45,8 +45,9 @@ INSIDE_SHARE = 0.05
 # Faster than any person has run (12.4 m/s), over this time.
 FASTEST_RUN = 12.0
 SPEED_OVER_S = 0.1
-# Metres in one step amid steps of a quarter of it.
+# Metres, or degrees, in one step amid steps of a quarter of it.
 LEAP_M = 0.3
+LEAP_DEG = 45.0
 CALM = 0.25
 NEARLY_ALL = 0.95
 # Of the leg, from hip to ankle: people (Winter 2009, figure 4.1: 0.68 and 0.55), and as far as
@@ -177,13 +178,19 @@ def _speed(motion: Motion, first: int) -> Iterator[str]:
 
 
 def _leaps(motion: Motion, first: int) -> Iterator[str]:
-    """Doubt steps after which the body is elsewhere, as where takes are joined."""
+    """Doubt steps after which the body is or faces elsewhere, as where takes are joined."""
     places = motion.root_positions
-    steps = np.pad(lengths(np.diff(places, axis=0)), 1)
-    leaps = (steps[1:-1] > LEAP_M) & (np.maximum(steps[:-2], steps[2:]) < CALM * steps[1:-1])
-    if leaps.any():
-        yield (f"the body leaps up to {steps[1:-1][leaps].max():.1f} m from one frame to the next,"
-               f" after {frames_said(np.flatnonzero(leaps) + first)}: takes may be joined there")
+    turns = np.abs(np.sum(motion.rotations[1:, 0] * motion.rotations[:-1, 0], axis=1))
+    for steps, least, said in (
+            (lengths(np.diff(places, axis=0)), LEAP_M, "leaps up to {:.1f} m"),
+            (np.degrees(2 * np.arccos(np.minimum(turns, 1.0))), LEAP_DEG,
+             "turns up to {:.0f} degrees")):
+        padded = np.pad(steps, 1)
+        leaps = (steps > least) & (np.maximum(padded[:-2], padded[2:]) < CALM * steps)
+        if leaps.any():
+            yield (f"the body {said.format(steps[leaps].max())} from one frame to the next, after"
+                   f" {frames_said(np.flatnonzero(leaps) + first)}: takes may be joined there, or"
+                   " another person followed")
 
 
 def _build(body: Posture, height: float) -> Iterator[str]:

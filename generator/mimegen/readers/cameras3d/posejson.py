@@ -151,13 +151,16 @@ def _landmarks(found: list[Any]) -> FloatArray:
     else:
         numbers = np.array(found, float).reshape(len(found), -1)
         places, sure = numbers[:, :3], [1.0] * len(found)
-    return np.where(np.array(sure)[:, None] >= UNSEEN, places, np.nan)
+    # What the estimator guesses of hidden joints stands beside what it sees.
+    return np.concatenate([np.where(np.array(sure)[:, None] >= UNSEEN, places, np.nan), places],
+                          axis=1)
 
 
 def _tracked(path: Path, people: dict[str, list[tuple[int, FloatArray]]], frames: int,
              fps: float | None) -> Tracked:
     counts = {joints.shape for held in people.values() for _, joints in held}
-    if len(counts) != 1 or next(iter(counts))[1:] != (3,) or next(iter(counts))[0] not in LAYOUTS:
+    if len(counts) != 1 or next(iter(counts))[1:] not in ((3,), (6,)) \
+            or next(iter(counts))[0] not in LAYOUTS:
         raise RequestError(f"{path}: its frames have"
                            f" {', '.join(str(shape[0]) for shape in sorted(counts)[:4]) or 'no'}"
                            " joints; expected 32 (Azure Kinect), 33 (MediaPipe) or 25 (OpenPose)")
@@ -166,12 +169,14 @@ def _tracked(path: Path, people: dict[str, list[tuple[int, FloatArray]]], frames
         raise RequestError(f"{path}: contains more people and frames than are read")
     kind, layout = LAYOUTS[count]
     made = {key: np.full((frames, count, 3), np.nan) for key in people}
+    guesses = {key: places.copy() for key, places in made.items()}
     for key, held in people.items():
         for number, joints in held:
-            made[key][number] = np.where(np.isfinite(joints), joints, np.nan)
+            finite = np.where(np.isfinite(joints), joints, np.nan)
+            made[key][number], guesses[key][number] = finite[:, :3], finite[:, -3:]
     up = _up_of(layout, made)
     # MediaPipe's vertical is the camera's: one that looks down tilts the body (docs/research).
-    return Tracked(kind, layout, up, made, fps, is_level=up == "Z")
+    return Tracked(kind, layout, up, made, fps, is_level=up == "Z", guesses=guesses)
 
 
 def _up_of(layout: str, people: Mapping[str, FloatArray]) -> str:

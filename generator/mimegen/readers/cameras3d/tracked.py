@@ -1,11 +1,14 @@
 """People as tracked joints, and how they become a recording."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
+from mimegen.base.arrays import BoolArray
+from mimegen.base.counted import counted
 from mimegen.base.errors import RequestError
 from mimegen.base.near import nearest
 from mimegen.base.vectors import product
@@ -39,7 +42,8 @@ class Tracked:
     """``people`` by id: joints (F, J, 3) in the file's unit and axes, NaN where not seen.
 
     ``layout`` names their skeleton, ``up`` the axis that is up in the camera's picture, ``notes``
-    are what the file says of itself. ``is_level``: up is up in the world too.
+    are what the file says of itself. ``is_level``: up is up in the world too. ``guesses`` by id are
+    where an estimator thinks that joints are which it does not see.
     """
 
     format: str
@@ -50,6 +54,7 @@ class Tracked:
     usual_fps: float = 30.0
     notes: tuple[str, ...] = ()
     is_level: bool = False
+    guesses: Mapping[str, FloatArray] = field(default_factory=dict)
 
 
 def recording_of_tracked(path: Path, found: Tracked, options: ReadOptions) -> Recording:
@@ -57,12 +62,13 @@ def recording_of_tracked(path: Path, found: Tracked, options: ReadOptions) -> Re
 
     Raises RequestError where there are several, nobody, or too little of one.
     """
-    places = _chosen(path, found, options)
+    person = _chosen(path, found, options)
+    places = found.people[person]
     fps = options.fps_of_file or found.fps or found.usual_fps
     rated = () if options.fps_of_file or found.fps else (
         f"the file has no frame rate: {fps:g} fps is assumed; give the true one with"
         " --fps-of-file",)
-    places, bridged = _bridged(path, places, fps)
+    places, bridged = _bridged(path, places, fps, found.guesses.get(person))
     noisy = _jitter(places) > CALM
     places = low_passed(places, SMOOTH_S * fps) if noisy else places
     known = file_layout(found.layout)
@@ -95,7 +101,7 @@ def _jitter(places: FloatArray) -> float:
     return float(np.median(jerks)) / max(size, 1e-9)
 
 
-def _chosen(path: Path, found: Tracked, options: ReadOptions) -> FloatArray:
+def _chosen(path: Path, found: Tracked, options: ReadOptions) -> str:
     seen = {key: int(np.isfinite(places[..., 0]).any(axis=1).sum())
             for key, places in found.people.items()}
     if not seen or max(seen.values()) < 2:
@@ -105,33 +111,57 @@ def _chosen(path: Path, found: Tracked, options: ReadOptions) -> FloatArray:
             near = nearest(options.subject, seen) or list(seen)
             raise RequestError(f"{path}: no subject {options.subject!r}; expected one of:"
                                f" {', '.join(near[:8])}")
-        return found.people[options.subject]
+        return options.subject
     often = [key for key, count in seen.items() if count >= PASSING * max(seen.values())]
     if len(often) > 1:
         said = ", ".join(f"{key} ({seen[key]} frames)" for key in
                          sorted(often, key=lambda key: -seen[key])[:8])
         raise RequestError(f"{path}: contains {len(often)} people: {said}; choose one with"
                            " --subject ID")
-    return found.people[often[0]]
+    return often[0]
 
 
-def _bridged(path: Path, places: FloatArray, fps: float) -> tuple[FloatArray, tuple[str, ...]]:
-    """Return the frames from the first to the last seen, gaps bridged by straight lines."""
+def _bridged(path: Path, places: FloatArray, fps: float, guesses: FloatArray | None = None
+             ) -> tuple[FloatArray, tuple[str, ...]]:
+    """Return the frames from the first to the last seen, gaps bridged by straight lines.
+
+    Where a joint is hidden for longer, an estimator's guesses count.
+    """
     seen = (np.abs(places) < FARTHEST).all(axis=2)
     whole = np.flatnonzero(seen.mean(axis=1) > 0.5)
     if len(whole) < 2:
         raise RequestError(f"{path}: shows most of a body in {len(whole)} frames, expected at"
                            " least 2")
-    places, seen = places[whole[0]:whole[-1] + 1].copy(), seen[whole[0]:whole[-1] + 1]
-    frames = np.arange(len(places))
+    span = slice(whole[0], whole[-1] + 1)
+    places, seen = places[span].copy(), seen[span]
+    guessed = None if guesses is None else guesses[span]
+    hidden = 0
     for joint in range(places.shape[1]):
-        known = np.flatnonzero(seen[:, joint])
-        if len(known) < 2 or np.diff(known).max(initial=0) > LONGEST_GAP_S * fps:
-            gap = "always" if len(known) < 2 else f"for {np.diff(known).max() / fps:.1f} s"
+        known, gap = _known(seen[:, joint], fps)
+        if gap and guessed is not None and (np.abs(guessed[:, joint]) < FARTHEST).all(axis=1).any():
+            there = (np.abs(guessed[:, joint]) < FARTHEST).all(axis=1)
+            places[:, joint] = np.where(there[:, None], guessed[:, joint], np.nan)
+            known, gap = _known(there, fps)
+            hidden += 1
+        if gap:
             raise RequestError(f"{path}: joint {joint} is lost {gap}, longer than can be bridged;"
                                " cut the file, or record again")
         for axis in range(3):
-            places[:, joint, axis] = np.interp(frames, known, places[known, joint, axis])
+            places[:, joint, axis] = np.interp(np.arange(len(places)), known,
+                                               places[known, joint, axis])
     lost = int((~seen).any(axis=1).sum())
-    return places, (f"joints that were not visible in {lost} frames are bridged",) if lost else ()
+    notes = [f"joints that were not visible in {lost} frames are bridged"] if lost else []
+    if hidden:
+        notes.append(f"{counted(hidden, 'joint')} hidden for longer than {LONGEST_GAP_S:g} s:"
+                     " the estimator's guesses are used")
+    return places, tuple(notes)
 
+
+def _known(seen: BoolArray, fps: float) -> tuple[NDArray[np.intp], str]:
+    """Return the frames in which a joint is seen, and how long it is lost where that is too long.
+    """
+    known = np.flatnonzero(seen)
+    if len(known) < 2:
+        return known, "always"
+    longest = float(np.diff(known).max()) / fps
+    return known, f"for {longest:.1f} s" if longest > LONGEST_GAP_S else ""

@@ -270,3 +270,42 @@ def test_joint_centres_in_tables_of_markers_need_no_marker_set(tmp_path, walk, m
     assert not found.marker_rms_mm
     assert np.median(np.degrees(np.arccos(np.clip(np.sum(
         directions(walk)[:, :5] * directions(found)[:, :5], axis=2), -1, 1)))) < 3
+
+
+MOTIVE = {"hips": "Hip", "spine1": "Ab", "chest": "Chest", "neck1": "Neck", "head": "Head"} | {
+    f"{side}_{role}": side[0].upper() + bone for side in ("left", "right") for role, bone in {
+        "clavicle": "Shoulder", "upper_arm": "UArm", "forearm": "FArm", "hand": "Hand",
+        "thigh": "Thigh", "shin": "Shin", "foot": "Foot", "toe": "Toe"}.items()}
+
+
+def write_motive(path: Path, walk: Recording, lost: int = 0) -> Path:
+    """Write the bones of a skeleton as Motive 2 exports them, in millimetres, Y up."""
+    pose, index = walk.motion.global_pose, walk.motion.skeleton.index
+    stand = Rotation.from_euler("x", -90, degrees=True)
+    columns = [["", "", "", "Frame"], ["", "", "", "Time"]]
+    values = []
+    for role, bone in MOTIVE.items():
+        joint = index[walk.roles[role]]
+        turns = stand * Rotation.from_quat(np.roll(pose.rotations[:, joint], -1, 1)) * stand.inv()
+        values += [turns.as_quat(), 1000.0 * stand.apply(pose.positions[:, joint])]
+        columns += [["Bone", f"Anna:{bone}", "Rotation", axis] for axis in "XYZW"]
+        columns += [["Bone", f"Anna:{bone}", "Position", axis] for axis in "XYZ"]
+    kinds, names, measures, axes = (",".join(row) for row in zip(*columns, strict=True))
+    rows = ["Format Version,1.23,Take Name,a,Export Frame Rate,30.000000,Length Units,Millimeters",
+            "", kinds, names, measures, axes]
+    for frame, row in enumerate(np.concatenate(values, axis=1)):
+        cells = [f"{one:.6f}" for one in row]
+        cells[:7] = [""] * 7 if frame in range(5, 5 + lost) else cells[:7]
+        rows.append(",".join([str(frame), f"{frame / 30:.4f}", *cells]))
+    path.write_text("\n".join(rows) + "\n")
+    return path
+
+
+def test_bones_of_motive_need_no_markers(tmp_path, walk):
+    found = read_motion(write_motive(tmp_path / "a.csv", walk))
+    assert (found.format, found.motion.fps, found.up_axis) == ("Motive", 30.0, "Y")
+    assert most_off(walk, found) < TOLERANCE_DEG
+    held = read_motion(write_motive(tmp_path / "b.csv", walk, lost=4))
+    assert any("lost in 4 frames are held" in note for note in held.notes)
+    with pytest.raises(RequestError, match="bones are lost in 83%"):
+        read_motion(write_motive(tmp_path / "c.csv", walk, lost=50))

@@ -13,11 +13,14 @@ from typing import NamedTuple
 import numpy as np
 
 from mimegen.base.errors import RequestError
+from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.c3d_file import Trajectories
 from mimegen.readers.text import text_of
 
 UNITS = {"millimeters": "mm", "centimeters": "cm", "meters": "m"}
 MARKERS = ("Marker", "Bone Marker")
+BONE = "Bone"
+METRES = {"mm": 0.001, "cm": 0.01, "m": 1.0}
 BODIES = ("Rigid Body", "Rigid Body Marker")
 LEAST_MARKERS = 8
 MOST_CELLS = 100_000_000
@@ -30,7 +33,7 @@ def read_motive(path: Path, fps: float | None = None) -> Trajectories:
     """
     rows, notes = text_of(path, "the text of Motive's CSV")
     head = _facts(rows[0])
-    kinds, names, axes, start = _columns(path, rows)
+    kinds, names, axes, start, _ = _columns(path, rows)
     columns: dict[str, dict[str, int]] = {}
     for column, (kind, name, axis) in enumerate(zip(kinds, names, axes, strict=True)):
         if kind in MARKERS and axis in ("X", "Y", "Z") and not name.startswith("Unlabeled"):
@@ -51,6 +54,42 @@ def read_motive(path: Path, fps: float | None = None) -> Trajectories:
                         frozenset(), "motive", ("+X", "+Y"), notes)
 
 
+class Bones(NamedTuple):
+    """The bones of a file's skeletons: places (F, B, 3) in metres, turns (F, B, 4), w first."""
+
+    names: tuple[str, ...]
+    places: FloatArray
+    turns: FloatArray
+    fps: float
+
+
+def read_bones(path: Path, fps: float | None = None) -> Bones | None:
+    """Return the bones of a Motive CSV that has them with quaternions and no markers, or None.
+
+    Raises RequestError where the table is damaged.
+    """
+    rows, _ = text_of(path, "the text of Motive's CSV")
+    head = _facts(rows[0])
+    kinds, names, axes, start, turns = _columns(path, rows)
+    if len({name for kind, name in zip(kinds, names, strict=True)
+            if kind in MARKERS and not name.startswith("Unlabeled")}) >= LEAST_MARKERS:
+        return None
+    held: dict[str, dict[str, int]] = {}
+    for column, (kind, name) in enumerate(zip(kinds, names, strict=True)):
+        if kind == BONE and (axes[column] or turns[column]):
+            key = axes[column] or f"turn {turns[column]}"
+            held.setdefault(name, {})[key] = column
+    wanted = ("X", "Y", "Z", "turn W", "turn X", "turn Y", "turn Z")
+    held = {name: columns for name, columns in held.items() if set(wanted) <= columns.keys()}
+    rate = fps or head.rate
+    if not held or not rate > 0:
+        return None
+    order = [columns[key] for columns in held.values() for key in wanted]
+    table = _table(path, rows[start:], start, order).reshape(-1, len(held), len(wanted))
+    scale = METRES.get(UNITS.get(head.unit, "m"), 1.0)
+    return Bones(tuple(held), table[..., :3] * scale, table[..., 3:], rate)
+
+
 class _Facts(NamedTuple):
     """What the first line says."""
 
@@ -66,8 +105,10 @@ def _facts(row: str) -> _Facts:
                   float(rate) if re.fullmatch(r"\d+(\.\d*)?", rate) else 0.0)
 
 
-def _columns(path: Path, rows: list[str]) -> tuple[list[str], list[str], list[str], int]:
-    """Return the kinds, names and axes of the columns, and where the frames begin."""
+def _columns(path: Path, rows: list[str]
+             ) -> tuple[list[str], list[str], list[str], int, list[str]]:
+    """Return the columns' kinds, names and axes of places, where frames begin, axes of rotations.
+    """
     parsed = [next(csv.reader([row]), []) for row in rows[:12]]
     ends = next((n for n, row in enumerate(parsed) if row[:1] == ["Frame"]), None)
     if ends is None or ends < 4:
@@ -79,9 +120,10 @@ def _columns(path: Path, rows: list[str]) -> tuple[list[str], list[str], list[st
     width = len(axes)
     kinds, names = ((row + [""] * width)[:width] for row in named[:2])
     measures = (named[-1] + [""] * width)[:width]
-    places = [axis if measure.startswith("Position") else ""
-              for axis, measure in zip(axes, measures, strict=True)]
-    return kinds, names, places, ends + 1
+    places, turns = ([axis if measure.startswith(start) else ""
+                      for axis, measure in zip(axes, measures, strict=True)]
+                     for start in ("Position", "Rotation"))
+    return kinds, names, places, ends + 1, turns
 
 
 def _table(path: Path, rows: list[str], start: int, order: list[int]) -> np.ndarray:  # type: ignore[type-arg]

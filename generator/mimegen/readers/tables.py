@@ -4,8 +4,10 @@ from pathlib import Path
 
 from mimegen.readers.c3d import read_c3d
 from mimegen.readers.cameras3d.posejson import read_pose_csv
+from mimegen.readers.motive import read_bones
 from mimegen.readers.options import AS_FOUND, ReadOptions
 from mimegen.readers.recording import Recording
+from mimegen.readers.suits.motive_bones import recording_of_bones, roles_of_bones
 
 HEAD = 64
 
@@ -15,5 +17,16 @@ def read_csv(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
     with path.open("rb") as opened:
         head = opened.read(HEAD)
     if head.lstrip(b"\xef\xbb\xbf").startswith(b"Format Version"):
-        return read_c3d(path, options)
+        return _of_bones(path, options) or read_c3d(path, options)
     return read_pose_csv(path, options)
+
+
+def _of_bones(path: Path, options: ReadOptions) -> Recording | None:
+    """Return the recording of a skeleton's bones, None where there are none of a whole body."""
+    bones = read_bones(path, options.fps_of_file)
+    roles = {} if bones is None else roles_of_bones(bones.names)
+    if bones is None or not roles:
+        return None
+    order = [bones.names.index(name) for name in roles.values()]
+    return recording_of_bones(path, roles, bones.turns[:, order], bones.places[:, order],
+                              bones.fps, options)

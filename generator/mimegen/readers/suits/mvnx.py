@@ -11,18 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mimegen.base.errors import RequestError
-from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.house import Stated, in_house_convention
 from mimegen.readers.options import AS_FOUND, ReadOptions
 from mimegen.readers.recording import Recording
+from mimegen.readers.suits.segments import motion_of_segments
 
 TRUNK = {"Pelvis": "hips", "L5": "spine1", "L3": "spine2", "T12": "spine3", "T8": "chest",
          "Neck": "neck1", "Head": "head"}
 PARTS = {"Shoulder": "clavicle", "UpperArm": "upper_arm", "ForeArm": "forearm", "Hand": "hand",
          "UpperLeg": "thigh", "LowerLeg": "shin", "Foot": "foot", "Toe": "toe"}
 MOST_FRAMES = 2_000_000
-LENGTH_OFF = 0.05
 
 
 def read_mvnx(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
@@ -43,7 +42,7 @@ def read_mvnx(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
     fps = options.fps_of_file or rate
     if not fps > 0:
         raise RequestError(f"{path}: has no frame rate; give it with --fps-of-file")
-    motion = _motion(path, segments, parents, fps, turns, places)
+    motion = motion_of_segments(path, segments, parents, fps, turns, places)
     return in_house_convention(path, motion, "MVNX", (), options, Stated(1.0, "Z"),
                                known=_roles(segments))
 
@@ -77,30 +76,6 @@ def _parsed(path: Path) -> tuple[tuple[str, ...], NDArray[np.intp], float, Float
         raise ValueError("it has values that are not numbers")
     parents = np.array([names.index(links[name]) if name in links else -1 for name in names])
     return tuple(names), parents, rate, orientations, positions
-
-
-def _motion(path: Path, names: tuple[str, ...], parents: NDArray[np.intp], fps: float,
-            turns: FloatArray, places: FloatArray) -> Motion:
-    lengths = np.linalg.norm(turns, axis=-1)
-    if np.abs(lengths - 1.0).max() > LENGTH_OFF:
-        raise RequestError(f"{path}: has orientations that are not unit quaternions")
-    turns = turns / lengths[..., None]
-    above = parents[1:]
-    if parents[0] != -1 or np.any(above < 0) or np.any(above >= np.arange(1, len(names))):
-        raise RequestError(f"{path}: its joints do not connect the segments into one body")
-    offsets = np.median(quaternions.rotate(quaternions.conjugate(turns[:, above]),
-                                           places[:, 1:] - places[:, above]), axis=0)
-    heads = np.zeros((len(names), 3))
-    for joint, parent in enumerate(above.tolist(), start=1):
-        heads[joint] = heads[parent] + offsets[joint - 1]
-    tails = heads + (heads - heads[np.maximum(parents, 0)]) / 2
-    for joint in range(len(names)):
-        below = heads[parents == joint]
-        if len(below):
-            tails[joint] = below.mean(axis=0)
-    skeleton = Skeleton(names, parents, heads, tails)
-    return Motion.from_global_rotations(skeleton, fps, places[:, 0],
-                                        quaternions.without_flips(turns))
 
 
 def _roles(names: tuple[str, ...]) -> dict[str, str]:

@@ -116,6 +116,21 @@ def test_questions_of_text_alone_show_nothing(clips, tmp_path, target):
     assert not [*out.rglob("*.mp4")]
 
 
+@pytest.mark.parametrize("target", ("lmms-eval", "vlmevalkit", "inspect"))
+def test_harnesses_are_told_pairs_and_controls(clips, tmp_path, target):
+    first, second, whole, *_ = read_questions(clips / "questions-frames.jsonl")
+    asked = [*(one.model_copy(update={"pair": "speed-0000"}) for one in (first, second)), whole,
+             whole.model_copy(update={"question_id": "c", "control": "one frame",
+                                      "control_of": whole.question_id})]
+    write_questions(tmp_path / "asked.jsonl", asked)
+    export(tmp_path / "asked.jsonl", target, tmp_path / "out", clips)
+    items = lines(tmp_path / "out" / "questions.jsonl") if target != "vlmevalkit" else \
+        kit_items(tmp_path / "out")
+    assert [(item["pair"], item["control"]) for item in items] == [
+        ("speed-0000", "everything"), ("speed-0000", "everything"), ("", "everything"),
+        ("", "one frame")]
+
+
 def test_plain_lines_hold_no_answer(clips, tmp_path):
     export(clips / "questions-free.jsonl", "jsonl", tmp_path / "out")
     text = (tmp_path / "out" / "questions.jsonl").read_text()

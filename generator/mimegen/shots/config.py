@@ -1,7 +1,7 @@
 """Render configs: render_configs/*.yaml as typed values."""
 
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, get_args
 
 from pydantic import (
     Field,
@@ -120,7 +120,10 @@ class Shadow(Strict):
     cell_m: float = Field(default=0.02, ge=0.002, le=0.1)
 
 
-WORLDS = ("city", "courtyard", "forest", "interior", "night", "studio", "sunrise", "sunset")
+# Blender's own studio lights.
+WorldName = Literal["city", "courtyard", "forest", "interior", "night", "studio", "sunrise",
+                    "sunset"]
+WORLDS: tuple[str, ...] = get_args(WorldName)
 
 
 class Photo(Strict):
@@ -131,8 +134,7 @@ class Photo(Strict):
     et al. 2001), and its pores.
     """
 
-    world: Literal["city", "courtyard", "forest", "interior", "night", "studio", "sunrise",
-                   "sunset"]
+    world: WorldName
     world_turn_deg: float = Field(default=0.0, ge=-360, le=360)
     skin_depth_m: float = Field(default=0.0037, gt=0, le=0.05)
     pores_m: float = Field(default=0.0002, ge=0, le=0.002)

@@ -6,12 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from mimegen.characters.arkit_joints import with_shape_joints
 from mimegen.characters.arkit_shapes import (
     PREFIX,
     has_shapes,
     shape_moves,
     weights,
-    with_shape_joints,
 )
 from mimegen.characters.character import Character, Mesh, Performance
 from mimegen.characters.expression import expressed, face_of, has_face

@@ -4,9 +4,8 @@ They are attributes of meshes, and moved by the same joints as the faces of mime
 so whatever tells these what to do tells those.
 """
 
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -15,14 +14,10 @@ from numpy.typing import NDArray
 from mimegen.base.vectors import product
 from mimegen.characters.character import Character, Mesh, Places
 from mimegen.characters.face_units import carriers, read_carriers, turn_vectors
-from mimegen.characters.fingerprint import fingerprint
-from mimegen.characters.lids import PARTS, TELLING, read_closed, read_looks
-from mimegen.characters.rounding import rounded_skeleton
+from mimegen.characters.lids import TELLING, read_closed, read_looks
 from mimegen.characters.surface import vertex_normals
 from mimegen.faces.words import SIDES, arkit, units_file
-from mimegen.motion import Skeleton
 from mimegen.motion.quaternions import FloatArray
-from mimegen.readers.roles import find_roles
 
 # Attributes (V, 3) of this name before a weight's are how far it moves vertices, in metres.
 PREFIX = "arkit_"
@@ -30,10 +25,6 @@ PREFIX = "arkit_"
 LEAST = 0.002
 # Vertices this near have one normal.
 SAME_M = 1e-5
-HEAD = "Head"
-EYE = re.compile(r"eye(?!.*(lid|brow|lash|look))", re.IGNORECASE)
-# An eye is at least so far from the middle of the head.
-ASIDE_M = 0.01
 
 
 def has_shapes(character: Character) -> bool:
@@ -44,46 +35,6 @@ def has_shapes(character: Character) -> bool:
 def shapes_of(mesh: Mesh) -> tuple[str, ...]:
     """Return which of ARKit's weights a mesh has shapes for."""
     return tuple(name.removeprefix(PREFIX) for name in mesh.attributes if name.startswith(PREFIX))
-
-
-def head_of(skeleton: Skeleton) -> int:
-    """Return which joint is the head."""
-    if carriers()[0] in skeleton.index:
-        return int(skeleton.parents[skeleton.index[carriers()[0]]])
-    name = HEAD if HEAD in skeleton.index else find_roles(skeleton).joints["head"]
-    return skeleton.index[name]
-
-
-def with_shape_joints(character: Character) -> Character:
-    """Return a character with joints at the head that carry what its face does.
-
-    Eyes of its own are turned where no shape moves them.
-    """
-    old, head = character.skeleton, head_of(character.skeleton)
-    wanted = (*(side + part for side in SIDES for part in PARTS), *carriers())
-    names = _renamed(character, head, wanted)
-    added = [name for name in wanted if name not in names]
-    places = np.tile(old.heads[head], (len(added), 1))
-    skeleton = Skeleton((*names, *added), np.concatenate(
-        [old.parents, np.full(len(added), head, old.parents.dtype)]),
-        np.concatenate([old.heads, places]), np.concatenate([old.tails, places]))
-    return replace(character, skeleton=rounded_skeleton(skeleton),
-                   fingerprint=fingerprint(character.meshes, character.materials.values()))
-
-
-def _renamed(character: Character, head: int, wanted: Sequence[str]) -> list[str]:
-    """Return the joints' names; own eyes that are to be turned are called as mimegen's are."""
-    skeleton = character.skeleton
-    names = [f"{name} (own)" if name in wanted else name for name in skeleton.names]
-    if any(name.startswith("eyeLook") for mesh in character.meshes for name in shapes_of(mesh)):
-        return names
-    for number, name in enumerate(skeleton.names):
-        aside = skeleton.heads[number, 0] - skeleton.heads[head, 0]
-        eye = f"{SIDES[0] if aside > 0 else SIDES[1]}{PARTS[0]}"
-        if EYE.search(name) and skeleton.parents[number] == head and abs(aside) > ASIDE_M and (
-                eye not in names):
-            names[number] = eye
-    return names
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,7 +101,8 @@ def shape_moves(character: Character, meshes: Sequence[Mesh],
     ways = np.concatenate([one[:, own] for (_, one), own in zip(parts, moving, strict=True)],
                           axis=1)
     own, telling = (np.array([index[name] for name in of]) for of in (carriers(), TELLING))
-    return (ShapeMove(names, own, telling, head_of(character.skeleton), rows, ways),)
+    head = int(character.skeleton.parents[own[0]])
+    return (ShapeMove(names, own, telling, head, rows, ways),)
 
 
 def _ways(mesh: Mesh, names: Sequence[str]) -> NDArray[np.float32]:

@@ -18,7 +18,8 @@ from scipy.spatial import cKDTree
 from mimegen.base.decisions import largest, nearest
 from mimegen.base.easing import ramp
 from mimegen.base.grid import on_grid
-from mimegen.characters.arkit_shapes import has_shapes, head_of, with_shape_joints
+from mimegen.characters.arkit_joints import head_of, with_shape_joints
+from mimegen.characters.arkit_shapes import has_shapes
 from mimegen.characters.character import Character, Mesh, Performance
 from mimegen.characters.face_units import (
     POINTS,

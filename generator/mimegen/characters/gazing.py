@@ -6,7 +6,7 @@ import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
 from mimegen.base.easing import ramp
-from mimegen.characters.arkit_shapes import head_of
+from mimegen.characters.arkit_joints import head_of
 from mimegen.characters.character import Character, Performance
 from mimegen.characters.expression import with_face
 from mimegen.faces.gaze import CAMERA, HANDS, PARTNER, direction_of, point_of

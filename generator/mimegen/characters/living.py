@@ -13,7 +13,7 @@ from scipy.ndimage import gaussian_filter1d
 from mimegen.base.easing import ramp, softly_limited
 from mimegen.base.paths import data_file
 from mimegen.base.yaml_file import Strict, read_yaml_once
-from mimegen.characters.arkit_shapes import head_of
+from mimegen.characters.arkit_joints import head_of
 from mimegen.characters.character import Performance
 from mimegen.characters.expression import expressed, has_face
 from mimegen.characters.gazing import eyes_towards, head_towards

@@ -1,0 +1,62 @@
+"""The joints of faces that users bring, by which ARKit's shape keys and eyes are moved."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from mimegen.characters.arkit_shapes import shapes_of
+from mimegen.characters.character import Character
+from mimegen.characters.face_units import carriers
+from mimegen.characters.fingerprint import fingerprint
+from mimegen.characters.lids import PARTS
+from mimegen.characters.rounding import rounded_skeleton
+from mimegen.faces.words import SIDES
+from mimegen.motion import Skeleton
+from mimegen.readers.roles import find_roles
+
+HEAD = "Head"
+EYE = re.compile(r"eye(?!.*(lid|brow|lash|look))", re.IGNORECASE)
+# An eye is at least so far from the middle of the head.
+ASIDE_M = 0.01
+
+
+def head_of(skeleton: Skeleton) -> int:
+    """Return which joint is the head."""
+    if carriers()[0] in skeleton.index:
+        return int(skeleton.parents[skeleton.index[carriers()[0]]])
+    name = HEAD if HEAD in skeleton.index else find_roles(skeleton).joints["head"]
+    return skeleton.index[name]
+
+
+def with_shape_joints(character: Character) -> Character:
+    """Return a character with joints at the head that carry what its face does.
+
+    Eyes of its own are turned where no shape moves them.
+    """
+    old, head = character.skeleton, head_of(character.skeleton)
+    wanted = (*(side + part for side in SIDES for part in PARTS), *carriers())
+    names = _renamed(character, head, wanted)
+    added = [name for name in wanted if name not in names]
+    places = np.tile(old.heads[head], (len(added), 1))
+    skeleton = Skeleton((*names, *added), np.concatenate(
+        [old.parents, np.full(len(added), head, old.parents.dtype)]),
+        np.concatenate([old.heads, places]), np.concatenate([old.tails, places]))
+    return replace(character, skeleton=rounded_skeleton(skeleton),
+                   fingerprint=fingerprint(character.meshes, character.materials.values()))
+
+
+def _renamed(character: Character, head: int, wanted: Sequence[str]) -> list[str]:
+    """Return the joints' names; own eyes that are to be turned are called as mimegen's are."""
+    skeleton = character.skeleton
+    names = [f"{name} (own)" if name in wanted else name for name in skeleton.names]
+    if any(name.startswith("eyeLook") for mesh in character.meshes for name in shapes_of(mesh)):
+        return names
+    for number, name in enumerate(skeleton.names):
+        aside = skeleton.heads[number, 0] - skeleton.heads[head, 0]
+        eye = f"{SIDES[0] if aside > 0 else SIDES[1]}{PARTS[0]}"
+        if EYE.search(name) and skeleton.parents[number] == head and abs(aside) > ASIDE_M and (
+                eye not in names):
+            names[number] = eye
+    return names

@@ -272,6 +272,15 @@ def test_joint_centres_in_tables_of_markers_need_no_marker_set(tmp_path, walk, m
         directions(walk)[:, :5] * directions(found)[:, :5], axis=2), -1, 1)))) < 3
 
 
+def test_centres_that_are_never_there_together_are_refused_in_one_line(tmp_path, walk):
+    labels = [f"{side}{part}" for side in "RL" for part in (
+        "Hip", "Knee", "Ankle", "Shoulder", "Elbow", "Wrist")]
+    places = np.full((FRAMES, len(labels), 3), np.nan)
+    places[::2, :6], places[1::2, 6:] = np.arange(18.0).reshape(6, 3), 1.0
+    with pytest.raises(RequestError, match="shows most of a body in 0 frames"):
+        read_motion(write_trc(tmp_path / "a.trc", labels, places))
+
+
 MOTIVE = {"hips": "Hip", "spine1": "Ab", "chest": "Chest", "neck1": "Neck", "head": "Head"} | {
     f"{side}_{role}": side[0].upper() + bone for side in ("left", "right") for role, bone in {
         "clavicle": "Shoulder", "upper_arm": "UArm", "forearm": "FArm", "hand": "Hand",

@@ -45,7 +45,8 @@ def read_trc(path: Path, fps: float | None = None) -> Trajectories:
     places = table[:, BEFORE:].reshape(len(table), len(labels), 3)
     places = np.where(np.abs(places) > LARGEST, np.nan, places)
     # A marker that was not seen is 0 0 0 for some writers.
-    places = np.where(np.all(places == 0.0, axis=2, keepdims=True), np.nan, places)
+    lost = np.all(places == 0.0, axis=2) | ~np.isfinite(places).all(axis=2)
+    places = np.where(lost[..., None], np.nan, places)
     return Trajectories(labels, places, rate, facts.get("Units", "").lower(), frozenset(), "trc",
                         ("", ""), (*notes, *more))
 

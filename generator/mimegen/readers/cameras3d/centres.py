@@ -34,8 +34,10 @@ def tracked_centres(points: Points, kind: str) -> tuple[Points, Tracked] | None:
         return None
     pairs = ([joints[f"{side}_{part}"] for side in SIDES] for part in ("hip", "shoulder"))
     hips, shoulders = (points.positions[:, pair].mean(axis=1) for pair in pairs)
-    up = np.nanmedian(shoulders - hips, axis=0)
-    if np.isfinite(up).all() and np.argmax(np.abs(up)) != 2:
+    trunk_up = shoulders - hips
+    trunk_up = trunk_up[np.isfinite(trunk_up).all(axis=1)]
+    up = np.median(trunk_up, axis=0) if len(trunk_up) else np.zeros(3)
+    if up.any() and np.argmax(np.abs(up)) != 2:
         points = stood_up(points, up, "the trunk's upper end is above its lower end")
     places = {joint: points.positions[:, column] for joint, column in joints.items()}
     whole = _with_trunk(points, number, places)

@@ -54,7 +54,7 @@ def asked(match: str, rows: list[Row], seed: int = 0) -> list[tuple[list[Row], i
     """
     row_of = {row.sample_id: row for row in rows}
     made = match_questions(rows, MatchRequest((match,), read_match_wording(None), seed))
-    return [([row_of[one.sample_id] for one in (question, *question.further)],
+    return [([row_of[one.sample_id] for one in question.shown],
              int(question.answer.removeprefix("video ")) - 1, question) for question in made]
 
 
@@ -152,8 +152,8 @@ def test_controls_of_several_clips_change_the_frames_of_each() -> None:
     full = {one.question_id: one for one in made}
     for one in controls:
         whole = full[str(one.control_of)]
-        shown = [(clip.frames or []) for clip in (one, *one.further)]
-        wholly = [(clip.frames or []) for clip in (whole, *whole.further)]
+        shown = [(clip.frames or []) for clip in one.shown]
+        wholly = [(clip.frames or []) for clip in whole.shown]
         if one.control == "reversed":
             assert shown == [frames[::-1] for frames in wholly]
         elif one.control == "one frame":
@@ -191,7 +191,7 @@ def test_exports_hold_every_clip_or_say_in_one_line_that_they_cannot(
         source = export(file, target, out)
         asked = read_questions(file)
         assert {*source.clips} == {one.clip for question in asked
-                                   for one in (question, *question.further)}
+                                   for one in question.shown}
         if target not in ("inspect", "lmms-eval", "jsonl"):
             continue
         items = [json.loads(line) for line in (out / "questions.jsonl").open()]

@@ -114,10 +114,10 @@ def test_torch_storages_are_bounded(tmp_path, monkeypatch):
 
 
 def test_tensors_that_were_pickled_by_themselves_are_read(monkeypatch):
-    held = {"thetas": np.arange(12.0).reshape(3, 4), "text": "walks"}
-    data = with_tensors(held, monkeypatch)
+    thetas = np.arange(12.0).reshape(3, 4)
+    data = with_tensors({"thetas": thetas, "text": "walks"}, monkeypatch)
     back = unpickled(data)
-    assert np.array_equal(back["thetas"], held["thetas"])
+    assert np.array_equal(back["thetas"], thetas)
     assert back["text"] == "walks"
     for length in range(20, len(data), 31):
         with pytest.raises(DamagedError):

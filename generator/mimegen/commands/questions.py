@@ -279,12 +279,10 @@ def _write_frames(out: Path, rows: Sequence[Row], made: Sequence[Question], fold
         if question.frames is None:
             raise RequestError("--frames: no frames are sampled; choose them with --sampling, as in"
                                " uniform:8")
-        shown = [(question.sample_id, question.frames, question.clip), *(
-            (one.sample_id, one.frames or [], one.clip) for one in question.further)]
-        for sample_id, frames, clip in shown if question.frames else ():
-            row = row_of[sample_id]
-            write_frames(clip_path(out, row), frames, folder / Path(clip).stem, image, size,
-                         row.fps if stamp else None)
+        for one in question.shown if question.frames else ():
+            row = row_of[one.sample_id]
+            write_frames(clip_path(out, row), one.frames or [], folder / Path(one.clip).stem,
+                         image, size, row.fps if stamp else None)
 
 
 def _tell_origins(made: Sequence[Question]) -> None:

@@ -125,6 +125,13 @@ class Question(BaseModel):
     seed: int = 0
     versions: dict[str, str] = {}
 
+    @property
+    def shown(self) -> tuple[FurtherClip, ...]:
+        """All clips that it shows, its own first."""
+        own = FurtherClip(sample_id=self.sample_id, clip=self.clip, file_name=self.file_name,
+                          frames=self.frames)
+        return own, *self.further
+
     @model_validator(mode="before")
     @classmethod
     def _spelled_out(cls, content: Any) -> Any:

@@ -76,7 +76,9 @@ def unnamed(store: Store, outs: Sequence[Path]) -> list[StoredPiece]:
 
 def _world_key(row: Row) -> str | None:
     """Return the key of the picture that lights a row's figures; None without one."""
-    return ((row.render_config or {}).get("world") or {}).get("sha256")
+    world = (row.render_config or {}).get("world")
+    digest = world.get("sha256") if isinstance(world, dict) else None
+    return digest if isinstance(digest, str) else None
 
 
 def _pass_keys(row: Row) -> Iterator[str | None]:

@@ -42,9 +42,8 @@ def views(question: Question, source: Source) -> list[View]:
     rows = [source.clips[example.clip] for example in question.examples]
     frames = [tuple(sampling.frames(row.frames, row.fps)) if sampling else () for row in rows]
     names = [example.clip for example in question.examples]
-    own = question.clip, tuple(question.frames or ())
-    further = [(one.clip, tuple(one.frames or ())) for one in question.further]
-    return [*zip(names, frames, strict=True), own, *further]
+    own = [(one.clip, tuple(one.frames or ())) for one in question.shown]
+    return [*zip(names, frames, strict=True), *own]
 
 
 def lay_media(source: Source, folder: Path, kinds: tuple[str, ...] = VIDEOS

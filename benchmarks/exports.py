@@ -29,8 +29,8 @@ from pretended_model import Asked, pretended_model, saying
 PROGRAMS = Path(__file__).resolve().parent / "exports_programs"
 PACKAGES = {"huggingface": ["datasets"], "croissant": ["mlcroissant"],
             "inspect": ["inspect-ai", "openai"],
-            # Its own list leaves decord out, with which it reads videos.
-            "lmms-eval": ["lmms_eval", "torch", "torchvision", "decord"],
+            # Its own list leaves decord out, with which it reads videos; it reaches into filelock.
+            "lmms-eval": ["lmms_eval", "torch", "torchvision", "decord", "filelock<3.19"],
             "vlmevalkit": ["ms-vlmeval", "torch", "torchvision"],
             "coco": ["pycocotools", "numpy"], "webdataset": ["webdataset", "numpy"]}
 LIGHT = ("huggingface", "croissant", "inspect", "coco", "webdataset")

@@ -150,7 +150,9 @@ def _inside(body: Posture) -> Iterator[str]:
     for side in SIDES:
         away = body[f"{side}_hand"] - body.middle("thigh")
         height, aside, ahead = (np.sum(away * axis, axis=1) for axis in (up, left, front))
-        deep = np.hypot(aside / (INNER_WIDTH * wide), ahead / (INNER_DEPTH * tall)) < 1.0
+        # Multiplied out, for bodies whose joints lie in one place have no size to divide by.
+        deep = np.hypot(aside * INNER_DEPTH * tall, ahead * INNER_WIDTH * wide) \
+            < INNER_WIDTH * wide * INNER_DEPTH * tall
         share = float(np.mean(deep & (height > 0.0) & (height < INNER_TOP * tall)))
         if share > INSIDE_SHARE:
             yield (f"the {side} hand is inside the trunk in {share:.0%} of the frames, where no"

@@ -23,6 +23,8 @@ from mimegen.evaluation.matching import (
 from mimegen.evaluation.question import Question, read_questions, write_questions
 from mimegen.evaluation.sampling import parse_sampling
 from mimegen.manifest.row import Row
+from mimegen.study.settings import read_settings
+from mimegen.study.trials import trial_of
 from questions_rows import library_rows, written
 from running import invoke
 
@@ -202,16 +204,18 @@ def test_exports_hold_every_clip_or_say_in_one_line_that_they_cannot(
             assert all((out / media).is_file() for media in item["media"])
 
 
-def test_a_study_says_that_it_shows_one_clip_at_a_time(questions: Path, tmp_path: Path) -> None:
+def test_a_study_shows_several_clips_of_matches_alone(questions: Path, tmp_path: Path) -> None:
     made = [one for one in read_questions(questions / "questions-video.jsonl")
             if one.asks == "odd_one_out"]
-    for format_, said in (("match", "a study cannot show questions of format 'match'"),
-                          ("mc", "shows 4 clips, but a study shows one at a time")):
-        file = questions / f"questions-of-{format_}.jsonl"
-        write_questions(file, [one.model_copy(update={"format": format_}) for one in made])
-        done = invoke("study", file, "--out", tmp_path / "study")
-        assert done.exit_code == 2
-        assert said in " ".join(done.output.split())
+    file = questions / "questions-of-mc.jsonl"
+    write_questions(file, [one.model_copy(update={"format": "mc"}) for one in made])
+    done = invoke("study", file, "--out", tmp_path / "study")
+    assert done.exit_code == 2
+    assert "shows 4 clips, which a study does for questions of format match only" in " ".join(
+        done.output.split())
+    trial, [asked] = trial_of(made[0], ("choice",), read_settings(None))
+    assert trial.sources == tuple(clip.file_name for clip in made[0].shown)
+    assert trial.question == made[0].question and asked == made[0]
 
 
 def test_the_command_asks_and_says_what_is_missing(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from exports_clips import clips_of_views
 from mimegen.study.folder import Study
 from mimegen.study.making import StudyRequest, make_study
 from mimegen.study.settings import read_settings
@@ -150,6 +151,28 @@ def test_an_experiment_with_a_grid_of_walkers(opened, tmp_path):
             choose(page, 0)
         expect(page.get_by_text("All of your answers have arrived")).to_be_visible()
     assert [line["output"][0] for line in exported(folder)] == ["A"] * 4
+
+
+def test_questions_about_several_clips(opened, tmp_path):
+    clips, file, folder = tmp_path / "clips", tmp_path / "questions.jsonl", tmp_path / "s"
+    clips_of_views(clips)
+    for arguments in (
+            ("questions", clips, "--format", "match", "--probe", "same_performance", "--out", file),
+            ("study", "make", file, "--clips", clips, "--out", folder,
+             "--settings", settings_file(tmp_path, trials=2))):
+        done = invoked(*arguments)
+        assert done.returncode == 0, done.stderr
+    with serving(folder) as server:
+        page = opened(server.address)
+        agree(page)
+        for _ in range(2):
+            for number in range(1, 5):
+                expect(page.get_by_text(f"Video {number}", exact=True)).to_be_visible()
+            expect(page.get_by_text("filmed from another side?")).to_be_visible()
+            choose(page, 1)
+        expect(page.get_by_text("All of your answers have arrived")).to_be_visible()
+    lines = exported(folder)
+    assert [line["output"][0] for line in lines] == ["B", "B"]
 
 
 def test_a_session_by_keyboard_alone(make, opened):

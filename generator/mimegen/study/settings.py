@@ -71,6 +71,7 @@ class PageWording(Strict):
     loading: Text
     first: Text
     second: Text
+    clip: Text
     offline: Text
     broken: Text
     skip: Text

@@ -13,9 +13,9 @@ from mimegen.study.settings import Settings, Task
 
 TASKS_OF_FORMAT: dict[str, tuple[Task, ...]] = {
     "mc": ("free", "choice"), "3afc": ("choice",), "free": ("free",), "description": ("free",),
-    "factor": ("choice",), "probe": ("choice",), "number": ("free",)}
+    "factor": ("choice",), "probe": ("choice",), "number": ("free",), "match": ("choice",)}
 # These bring a question of their own for each clip; the others ask what the study's file says.
-WORDED = ("factor", "probe", "number")
+WORDED = ("factor", "probe", "number", "match")
 COMBINATIONS: dict[str, tuple[Task, ...]] = {
     "free": ("free",), "choice": ("choice",), "free,choice": ("free", "choice"),
     "same": ("same",), "ratings": ("ratings",)}
@@ -74,16 +74,18 @@ def _format_of(questions: Sequence[Question], source: Path) -> str:
         raise RequestError(f"{source}: a study cannot show questions of format {format_!r}"
                            f"{near_misses(format_, TASKS_OF_FORMAT)}")
     for one in questions:
-        if one.further:
-            raise RequestError(f"{source}: {one.question_id} shows {1 + len(one.further)} clips,"
-                               " but a study shows one at a time; leave it out")
+        if one.further and format_ not in WORDED:
+            raise RequestError(f"{source}: {one.question_id} shows {len(one.shown)} clips, which a"
+                               " study does for questions of format match only; leave it out")
         if one.examples or one.frames is not None:
             what = "examples before its clip" if one.examples else "single frames of its clip"
             raise RequestError(f"{source}: {one.question_id} shows {what}, but a study shows only"
                                " whole clips; make the questions with --sampling video and without"
                                " few-shot")
-        if Path(one.file_name).suffix.lower() not in PLAYABLE:
-            raise RequestError(f"{source}: {one.question_id}: {one.file_name} is not a clip that"
+        odd = [clip.file_name for clip in one.shown
+               if Path(clip.file_name).suffix.lower() not in PLAYABLE]
+        if odd:
+            raise RequestError(f"{source}: {one.question_id}: {odd[0]} is not a clip that"
                                f" browsers play (expected {' or '.join(PLAYABLE)})")
     return format_
 
@@ -93,7 +95,7 @@ def trial_of(question: Question, tasks: tuple[Task, ...], settings: Settings
     """Return the trial that asks a question, and the questions that its answers answer."""
     asked = {task: _question_of(task, question, settings) for task in tasks}
     trial = Trial(
-        tasks=tasks, sources=(question.file_name,), asks=question.asks,
+        tasks=tasks, sources=tuple(clip.file_name for clip in question.shown), asks=question.asks,
         questions={task: one.question_id for task, one in asked.items()},
         options=tuple(question.options) if "choice" in tasks else (),
         question=question.question if question.format in WORDED else None,

@@ -1,5 +1,5 @@
 "use strict";
-// A jsPsych plugin: shows one or two clips once in full, then asks one task after another.
+// A jsPsych plugin: shows one clip or several once in full, then asks one task after another.
 
 const clipTrialInfo = {
   name: "clip-trial",
@@ -63,12 +63,17 @@ class ClipTrial {
     this.replayButton.disabled = true;
     for (const [place, clip] of this.asked.clips.entries()) {
       if (this.asked.clips.length > 1) {
-        this.note.innerHTML = place ? STUDY.words.second : STUDY.words.first;
+        this.note.innerHTML = this.nameOf(place);
       }
       await this.playOnce(await this.clips.load(clip));
     }
     this.note.innerHTML = note;
     this.replayButton.disabled = STUDY.replays !== null && this.replays >= STUDY.replays;
+  }
+
+  nameOf(place) {
+    if (this.asked.clips.length > 2) return STUDY.words.clip.replace("{number}", place + 1);
+    return place ? STUDY.words.second : STUDY.words.first;
   }
 
   playOnce(address) {

@@ -383,7 +383,9 @@ def test_a_clip_that_cannot_be_played_is_gone_on_without(make, opened):
 def test_a_full_study_and_a_session_that_is_not_known_say_so(make, opened):
     folder = make(participants=1)
     with serving(folder) as server:
-        server.begin()
+        # Whoever has answered something has a place; who has only begun has none.
+        state = server.begin()
+        server.answer(state, state["trials"][0])
         page = opened(server.address)
         page.get_by_role("button", name="wish to take part").click()
         expect(page.get_by_text("All places in this study are taken")).to_be_visible()

@@ -70,6 +70,22 @@ def test_the_script_explains_itself_without_psychopy(grid: Path) -> None:
     assert "--factor" in done.stdout
 
 
+def test_answers_that_are_there_stay(grid: Path) -> None:
+    answers = grid / "answers_p01.csv"
+    answers.write_text("a participant's answers")
+    done = subprocess.run([sys.executable, grid / EXPERIMENT, "--participant", "p01"],
+                          capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1 and "this participant has answers" in done.stderr
+    assert answers.read_text() == "a participant's answers"
+
+
+def test_more_values_than_keys_are_not_asked_for(script: SimpleNamespace) -> None:
+    trials = [{"file": str(number), "speed": str(number), "condition": "upright"}
+              for number in range(10)]
+    with pytest.raises(SystemExit, match="no factor has 2 to 9 values"):
+        script.factor_of(trials, "speed")
+
+
 def test_factors_are_asked_with_their_values(grid: Path, tmp_path: Path) -> None:
     target = tmp_path / "questions.jsonl"
     done = invoke("questions", grid, "--format", "factor", "--no-verify", "--out", target)

@@ -6,7 +6,8 @@
 Needs PsychoPy and NumPy, and this folder as it was written: ``trials.csv`` lists the displays, and
 the CSV file of each has its dots. Every display is shown ``--repeats`` times, in an order drawn by
 ``--seed`` and the participant; then people press the number of the value that they saw. Answers are
-written to ``answers_PARTICIPANT.csv`` after every trial. Escape ends the experiment.
+written to ``answers_PARTICIPANT.csv`` after every trial; a file that is there is never replaced.
+Escape ends the experiment.
 """
 
 import argparse
@@ -21,6 +22,8 @@ FIXATION_S = 0.5
 # Columns of trials.csv that describe a display; the others are factors.
 DESCRIBES = ("file", "action", "take", "seed", "azimuth_deg", "dots_seed", "duration_s", "fps",
              "frames", "labels")
+# Values are chosen by the keys 1 to 9.
+MOST_VALUES = 9
 ANSWERS = ("trial", "file", "factor", "shown", "answer", "right", "seconds")
 Trial = dict[str, str]
 
@@ -39,10 +42,10 @@ def factor_of(trials: list[Trial], asked: str | None) -> tuple[str, list[str]]:
         raise SystemExit(f"trials.csv: no column '{asked}'; it has {', '.join(trials[0])}")
     for name in names:
         values = list(dict.fromkeys(trial[name] for trial in trials))
-        if len(values) > 1:
-            return name, values[:9]
-    raise SystemExit("trials.csv: no factor varies; make the set with --grid, as in"
-                     " --grid 'direction=-90,90'")
+        if 1 < len(values) <= MOST_VALUES:
+            return name, values
+    raise SystemExit(f"trials.csv: no factor has 2 to {MOST_VALUES} values; make the set with"
+                     " --grid, as in --grid 'direction=-90,90', or name another --factor")
 
 
 def order_of(trials: list[Trial], repeats: int, seed: str) -> list[Trial]:
@@ -115,15 +118,19 @@ def main() -> None:
     parser.add_argument("--windowed", action="store_true", help="do not fill the screen")
     parser.add_argument("--simulate", action="store_true", help="answer without a person")
     given = parser.parse_args()
+    folder = Path(__file__).resolve().parent
+    answers = folder / f"answers_{given.participant}.csv"
+    if answers.exists():
+        raise SystemExit(f"{answers}: this participant has answers; choose another --participant,"
+                         " or move the file away")
     from psychopy import core, visual
 
-    folder = Path(__file__).resolve().parent
     trials = read_trials(folder)
     factor, values = factor_of(trials, given.factor)
     order = order_of(trials, given.repeats, f"{given.seed} {given.participant}")[:given.trials]
     window = visual.Window((800, 800), fullscr=not given.windowed, color=(-1, -1, -1), units="pix")
     fixation = visual.TextStim(window, "+", height=40, units="pix")
-    with (folder / f"answers_{given.participant}.csv").open("w", newline="") as file:
+    with answers.open("x", newline="") as file:
         table = csv.writer(file)
         table.writerow(ANSWERS)
         for number, trial in enumerate(order, 1):

@@ -13,8 +13,9 @@ from mimegen.request.render_request import GAIT
 
 MOST_CELLS = 10_000
 # Short names of manipulations.
-_SHORT = {"mask": "masked", "scramble": "scrambled", "invert": "inverted",
-          "azimuth": "azimuth_deg", "elevation": "elevation_deg"}
+_SHORT = {"mask": "masked", "scramble": "scrambled", "invert": "inverted"}
+# Options whose settings of the display are called otherwise.
+_SETTINGS = {"azimuth": "azimuth_deg", "elevation": "elevation_deg"}
 # The one option of a walker that is no number.
 _TREADMILL = "treadmill"
 _NO = (False, "no", "none", 0)
@@ -42,12 +43,11 @@ def cells_of(text: str | None) -> list[Combination]:
         name, equals, values = part.strip().partition("=")
         if not equals or not values:
             raise RequestError(f"--grid {part!r}: expected NAME=VALUE,VALUE")
-        known = [*GAIT, *MANIPULATIONS, *_SHORT, *Display.model_fields]
+        known = [*GAIT, *MANIPULATIONS, *_SHORT, *_SETTINGS, *Display.model_fields]
         name = name.strip().replace("-", "_")
         if name not in known:
             raise RequestError(f"--grid: no factor '{name}'{near_misses(name, known)}")
-        if name in ("azimuth", "elevation"):
-            name = _SHORT[name]
+        name = _SETTINGS.get(name, name)
         factors[name] = [_value(name, value.strip()) for value in values.split(",")]
     cells = [_cell(dict(zip(factors, values, strict=True)))
              for values in product(*factors.values())]

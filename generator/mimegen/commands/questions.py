@@ -40,7 +40,7 @@ from mimegen.evaluation.cues import (
 )
 from mimegen.evaluation.factors import factor_questions, read_factor_wording
 from mimegen.evaluation.given import GIVEN
-from mimegen.evaluation.making import OPTIONS, QuestionRequest, questions_of
+from mimegen.evaluation.making import QuestionRequest, questions_of
 from mimegen.evaluation.matching import ADD as ADD_CLIPS
 from mimegen.evaluation.matching import (
     MATCHES,
@@ -59,7 +59,7 @@ from mimegen.evaluation.probes import (
 )
 from mimegen.evaluation.question import Question, well_formed, write_questions
 from mimegen.evaluation.sampling import parse_sampling, parse_size, write_frames
-from mimegen.evaluation.templates import read_templates
+from mimegen.evaluation.templates import OPTIONS, read_templates
 from mimegen.evaluation.timeline.making import TimelineRequest, timeline_questions
 from mimegen.evaluation.timeline.wording import read_wording
 from mimegen.manifest.checking import check_clips

@@ -67,8 +67,7 @@ def control_questions(questions: Sequence[Question], rows: Sequence[Row], reques
     made: list[Question] = []
     missing = dict.fromkeys(request.names, 0)
     for question in questions:
-        shown = [rows_by_id[sample] for sample in (
-            question.sample_id, *(clip.sample_id for clip in question.further))]
+        shown = [rows_by_id[clip.sample_id] for clip in question.shown]
         for name in request.names:
             found = [*_changes(name, question, shown, others, request)]
             missing[name] += not found

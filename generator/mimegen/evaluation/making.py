@@ -25,10 +25,9 @@ from mimegen.evaluation.subjects import (
     subject_of_row,
     unique,
 )
-from mimegen.evaluation.templates import LETTERS, Templates, filled
+from mimegen.evaluation.templates import LETTERS, OPTIONS, Templates, filled
 from mimegen.manifest.row import Row
 
-OPTIONS = {"mc": 4, "3afc": 3, "free": 0, "description": 0}
 SHOTS = 3
 EXAMPLE_VARIANT = "base+blank@0"
 

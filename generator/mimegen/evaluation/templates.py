@@ -11,7 +11,8 @@ from mimegen.base.yaml_file import Strict, read_yaml
 
 FOLDER = Path(__file__).parent / "wordings"
 OF_FORMAT = {"mc": "mime", "free": "mime", "3afc": "actpld", "description": "actpld"}
-WITH_OPTIONS = ("mc", "3afc")
+# How many options questions of a format have.
+OPTIONS = {"mc": 4, "3afc": 3, "free": 0, "description": 0}
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
@@ -52,7 +53,7 @@ class Templates(Strict):
             raise RequestError(f"the templates ({self.about}) have no prompt for --format {format_}"
                                f" --asks {asks} --prompting {prompting}; available for {format_}:"
                                f" {', '.join(known) or 'none'}")
-        if format_ in WITH_OPTIONS and "{options}" not in found:
+        if OPTIONS.get(format_) and "{options}" not in found:
             raise RequestError(f"the templates ({self.about}): {format_} {asks} {prompting}:"
                                " expected {options} in it, which stands for the options")
         return found

@@ -109,11 +109,16 @@ class WalkerCourse:
         """Return how far (...,) the direction has wandered, in degrees."""
         if not self.way.wander_deg:
             return np.zeros(np.shape(gone))
-        rng = generator(self.way.wander_seed, "way")
-        cycles, begins = rng.uniform(SHORTEST, LONGEST, WAVES), rng.uniform(0, 2 * np.pi, WAVES)
+        cycles, begins = self._waves
         waves = np.sin(2 * np.pi * gone[..., None] / cycles + begins).sum(axis=-1)
         return np.asarray(self.way.wander_deg * np.sqrt(2 / WAVES) * waves
                           * minimum_jerk(np.clip(gone, 0.0, 1.0)))
+
+    @cached_property
+    def _waves(self) -> tuple[FloatArray, FloatArray]:
+        """How long the waves (W,) of the wandering are, in cycles, and where they begin."""
+        rng = generator(self.way.wander_seed, "way")
+        return rng.uniform(SHORTEST, LONGEST, WAVES), rng.uniform(0, 2 * np.pi, WAVES)
 
     @cached_property
     def _line(self) -> tuple[FloatArray, FloatArray]:

@@ -55,11 +55,7 @@ class RenderPace:
 
 def known_pace(config: RenderConfig, device: str) -> RenderPace | None:
     """Return what was measured of a config on a kind of device by this user, if anything was."""
-    found = _read(_file()).get(_key(config, device))
-    try:
-        return None if found is None else RenderPace(**found)
-    except TypeError:
-        return None
+    return _pace(_read(_file()), config, device)
 
 
 def known_sizes(config: RenderConfig) -> RenderPace | None:
@@ -67,8 +63,18 @@ def known_sizes(config: RenderConfig) -> RenderPace | None:
 
     Sizes do not depend on the device; times do.
     """
-    paces = (known_pace(config, device) for device in (*DEVICE_KINDS, OPENGL))
+    known = _read(_file())
+    paces = (_pace(known, config, device) for device in (*DEVICE_KINDS, OPENGL))
     return next((pace for pace in paces if pace is not None and pace.clip_bytes_per_frame), None)
+
+
+def _pace(known: dict[str, dict[str, Any]], config: RenderConfig, device: str
+          ) -> RenderPace | None:
+    found = known.get(_key(config, device))
+    try:
+        return None if found is None else RenderPace(**found)
+    except TypeError:
+        return None
 
 
 @dataclass

@@ -59,16 +59,15 @@ def read_source(path: Path, clips: Path | None) -> Source:
     folder = clips or path.parent
     rows = {row.sample_id: row for row in _rows(folder)}
     questions = [_named_clip(one, rows.get(one.sample_id)) for one in questions]
-    asked = [(one.clip, one.sample_id, one.question_id) for one in questions]
-    shown = [(example.clip, example.sample_id, one.question_id) for one in questions
-             for example in one.examples]
-    shown += [(clip.clip, clip.sample_id, one.question_id) for one in questions
-              for clip in one.further]
-    for _, sample, question in (*asked, *shown):
+    shown = [(clip.clip, clip.sample_id, one.question_id) for one in questions
+             for clip in one.shown]
+    shown += [(example.clip, example.sample_id, one.question_id) for one in questions
+              for example in one.examples]
+    for _, sample, question in shown:
         if sample not in rows:
             raise RequestError(f"{path}: question {question} is about {sample}, which has no row in"
                                f" {folder / MANIFEST}; give the folder of the clips with --clips")
-    named = _named((name, rows[sample]) for name, sample, _ in (*asked, *shown))
+    named = _named((name, rows[sample]) for name, sample, _ in shown)
     return Source(path, folder, named, tuple(questions))
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from mimegen.base.errors import RequestError, near_misses
+from mimegen.base.errors import near_misses
 from mimegen.base.paths import data_file
 from mimegen.base.yaml_file import Strict, YamlFile
 from mimegen.choreography.places import DirectionField
@@ -229,14 +229,3 @@ def _hand(row: Row, content: Mapping[str, Any]) -> Row:
 
 def _without(row: Row, *names: str) -> Row:
     return {name: value for name, value in row.items() if name not in names}
-
-
-def gesture_of(table: HandTable, action: str, take: str | None) -> Gesture:
-    """Return a take of an action; the usual one for None.
-
-    Raises RequestError, with near misses, for one that there is not.
-    """
-    takes = table.gestures[action]
-    if (take or USUAL) not in takes:
-        raise RequestError(f"action {action} has no take '{take}'{near_misses(str(take), takes)}")
-    return takes[take or USUAL]

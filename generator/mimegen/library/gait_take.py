@@ -12,7 +12,7 @@ from mimegen.base.files import content_key, file_hash
 from mimegen.base.seeds import generator
 from mimegen.base.yaml_file import Finite, Strict, read_yaml_once
 from mimegen.gait.course import Way
-from mimegen.gait.walker import Walker, affects, manners, pace_of
+from mimegen.gait.walker import Walker, manners, pace_of
 from mimegen.gait.walking import looped, walked
 from mimegen.library.keys import gait_code
 from mimegen.library.take import RELAXED, Described, Source
@@ -194,8 +194,3 @@ def gait_options(given: Mapping[str, Any]) -> tuple[tuple[str, float | str | boo
     """Return the options that were given, in order of their names."""
     return tuple((name, float(value) if isinstance(value, int) and not isinstance(value, bool)
                   else value) for name, value in sorted(given.items()) if value is not None)
-
-
-def is_affect(style: str | None) -> bool:
-    """Whether a style is one of affect, which walkers have."""
-    return style in affects()

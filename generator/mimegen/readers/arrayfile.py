@@ -52,14 +52,6 @@ def read_arrays(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
                        " posed_joints")
 
 
-def subjects_in(path: Path) -> tuple[str, ...]:
-    """Return the ids of the people in a file of arrays; none for a single person."""
-    try:
-        people = people_in(tree_of(path))
-    except UnreadableError as problem:
-        raise RequestError(f"{path}: {problem}") from None
-    return tuple(people.by_id) if people is not None and len(people.by_id) > 1 else ()
-
 
 def _held(tree: Any) -> str:
     if isinstance(tree, dict):

@@ -39,6 +39,13 @@ def test_findings_name_line_key_and_the_scores_second(turned: Path) -> None:
         assert said in line
 
 
+def test_checks_are_evaluated_on_a_random_person() -> None:
+    done = invoke("score", "lint", BOXING, "--body", "random:7")
+    assert (done.exit_code, done.stdout) == (0, "1 score, 0 findings\n")
+    refused = invoke("score", "lint", BOXING, "--body", "random:seven")
+    assert refused.exit_code == 2 and "as in random:7" in refused.stderr
+
+
 @pytest.mark.parametrize("seed", [0, 2, 5])
 def test_seconds_of_a_take_are_those_of_its_score(seed: int) -> None:
     """A seed repeats and leaves out parts of its score, at a tempo of its own."""

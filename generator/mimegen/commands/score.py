@@ -19,9 +19,7 @@ from mimegen.base.files import publish
 from mimegen.base.paths import data_file, data_files
 from mimegen.base.vectors import MIME_AZIMUTH_DEG
 from mimegen.base.yaml_file import YamlFile, text_of
-from mimegen.characters.build import build_character
 from mimegen.characters.character import Character
-from mimegen.characters.spec import read_character
 from mimegen.choreography.checks import missed
 from mimegen.choreography.finding import Finding
 from mimegen.choreography.formatting import formatted
@@ -41,6 +39,7 @@ from mimegen.commands.common import (
     style_option,
 )
 from mimegen.compositing.video import write_pictures
+from mimegen.library.cast import built, cast_member
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.entry import SCORE_SUFFIX
 from mimegen.library.scene_take import scene_take
@@ -84,7 +83,7 @@ for command in (new_command, prompt_command):
 @in_style
 @stance_option
 @click.option("--body", default=CAPSULES, show_default=True, metavar="NAME",
-              help="Body to draw: capsules, or a character such as man (slower).")
+              help="Body to draw: capsules, or a character as --character takes it (slower).")
 @click.option("--frames", default=16, show_default=True, type=click.IntRange(1, 200),
               help="Number of frames in the contact sheet.")
 @click.option("--angle", "direction", default="0", show_default=True, type=DirectionType(),
@@ -148,7 +147,8 @@ def _captioned(picture: Image.Image, second: float, keys: list[str]) -> NDArray[
 @in_style
 @stance_option
 @click.option("--body", default=CAPSULES, show_default=True, metavar="NAME",
-              help="Body used to evaluate the checks; a character is slower than capsules.")
+              help="Body used to evaluate the checks: capsules, or a character as --character takes"
+                   " it (slower).")
 @click.option("--against", type=click.Path(path_type=Path), metavar="OLD",
               help="Earlier version of the one FILE; show only findings that are new or worse, and"
                    " the keys near them that changed.")
@@ -315,7 +315,7 @@ def _paint(figures: Sequence[tuple[Character, Motion]]
 def _body(catalogue: Catalogue, name: str) -> Character:
     if name == CAPSULES:
         return capsule_body(standard_skeleton())
-    return build_character(read_character(catalogue.file("character", name)))
+    return built(cast_member(catalogue, name))
 
 
 def _joints(motion: Motion, names: str) -> tuple[str, ...]:

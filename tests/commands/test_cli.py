@@ -211,6 +211,22 @@ def test_a_list_of_nothing_in_particular_names_the_kinds() -> None:
         assert CliRunner().invoke(main, ["list", kind["kind"]]).exit_code == 0
 
 
+@pytest.mark.parametrize(("words", "first"), [
+    (["actions"], "id"), (["actions", "--set", "mime"], "id"), (["cues"], "id"),
+    (["characters"], "name"), (["variants"], "variant"), ([], "kind")])
+def test_names_alone_are_one_per_line(words: list[str], first: str) -> None:
+    listed = CliRunner().invoke(main, ["list", *words, "--ids"])
+    rows = json.loads(CliRunner().invoke(main, ["list", *words, "--json"]).stdout)
+    assert listed.exit_code == 0
+    assert listed.stdout.splitlines() == [row[first] for row in rows]
+
+
+@pytest.mark.parametrize("words", [["actions", "--ids", "--json"], ["schema", "--ids"]])
+def test_names_alone_of_what_has_none_are_refused(words: list[str]) -> None:
+    done = CliRunner().invoke(main, ["list", *words])
+    assert done.exit_code == 2 and "--ids" in done.stderr and not done.stdout
+
+
 def test_passes_are_listed_whole() -> None:
     assert tuple(HOLDS) == PASSES
 

@@ -44,6 +44,14 @@ def test_a_clip_is_as_long_as_the_take(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("context")
+def test_a_picture_that_is_replaced_is_reported(tmp_path: Path) -> None:
+    target = tmp_path / "sheet.png"
+    words = ("checking_watch", "--frames", "2", "--out", str(target))
+    assert "replaced" not in run(*words).output
+    assert "replaced the earlier file" in run(*words).output
+
+
+@pytest.mark.usefixtures("context")
 def test_what_is_neither_action_nor_file_is_said() -> None:
     done = run("checking_wach")
     assert done.exit_code == 2 and "checking_watch" in done.stderr

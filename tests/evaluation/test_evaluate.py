@@ -93,6 +93,14 @@ def test_known_answers_give_the_table_and_mcnemar_s_p():
 
 
 @pytest.mark.slow
+def test_the_spacesuit_has_one_contrast_under_either_name():
+    for name in ("adversarial+blank@0", "spacesuit+blank@0"):
+        questions = [one if one.variant == "base+blank@0" else one.model_copy(
+            update={"variant": name}) for one in asked("mc")]
+        found = contrasts(score([told(one, True) for one in questions], "wordllama"))
+        assert [(one["contrast"], one["pairs"]) for one in found] == [("spacesuit", 77)]
+
+
 def test_permuted_clips_which_have_a_variant_each_are_parted_by_background():
     questions = [one.model_copy(update={
         "variant": f"random:{number}+{one.background_config}@{number}.5"})

@@ -123,7 +123,7 @@ def test_times_that_are_guessed_name_no_seconds_beside_minutes() -> None:
 
 
 @pytest.mark.parametrize(("kind", "fact"), [
-    ("backgrounds", "A sandy beach"), ("characters", "An astronaut"), ("configs", "laptop")])
+    ("backgrounds", "A sandy beach"), ("characters", "in a spacesuit"), ("configs", "laptop")])
 def test_lists_describe_and_do_not_print_paths(kind: str, fact: str, tmp_path: Path) -> None:
     listed = CliRunner().invoke(main, ["list", kind])
     assert listed.exit_code == 0 and fact in listed.stdout and ".yaml" not in listed.stdout

@@ -2,6 +2,7 @@
 import re
 import shlex
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import click
@@ -34,6 +35,27 @@ def test_pages_that_code_names_are_there() -> None:
     named = {(str(file.relative_to(ROOT)), name) for file in [*files, *PAGES]
              for name in NAMED.findall(file.read_text(encoding="utf-8"))}
     assert sorted(one for one in named if not (ROOT / one[1]).exists()) == []
+
+
+@pytest.mark.parametrize("page", ["api", "cli"])
+def test_tables_of_the_reference_are_up_to_date(page: str, monkeypatch: pytest.MonkeyPatch
+                                                ) -> None:
+    monkeypatch.syspath_prepend(ROOT / "tools")
+    tool = import_module("reference_pages")
+    tables = {"api": tool.api_tables, "cli": tool.cli_table}[page]()
+    text = (ROOT / "docs" / "reference" / f"{page}.md").read_text(encoding="utf-8")
+    assert tool.page_with(text, tables) == text, "run tools/reference_pages.py"
+
+
+def test_tables_of_the_reference_name_functions_members_and_commands(
+        monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(ROOT / "tools")
+    tool = import_module("reference_pages")
+    api = tool.api_tables()
+    for name in ("`mg.take(action, take, seed", "`mg.RequestError`", "`positions(performer)`",
+                 "| `partner_character` |"):
+        assert name in api
+    assert "`mimegen study serve`" in tool.cli_table()
 
 
 def test_the_site_lists_every_page_once() -> None:

@@ -13,7 +13,14 @@ from mimegen.base.blender import require_blender
 from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
 from mimegen.characters.character import Character
-from mimegen.commands.common import DONE, blender_option, exits_cleanly, library_option, warn
+from mimegen.commands.common import (
+    DONE,
+    blender_option,
+    exits_cleanly,
+    library_option,
+    replaced,
+    warn,
+)
 from mimegen.compositing.background import Background, Panorama, Picture
 from mimegen.library.cast import cast_member
 from mimegen.library.catalogue import Catalogue
@@ -81,8 +88,9 @@ def preview_command(name: str, target: Path | None, character: str, config: str 
         seat, = choose_device(device, warn).seats(1)
         sheet = background_sheet(background, person, settings, seat)
     target = target or Path(f"{background.name}{'' if seed is None else f'_{seed}'}.png")
+    earlier = replaced(target)
     _write(target, sheet)
-    click.echo(f"{target}: {background.description}")
+    click.echo(f"{target}: {background.description}{earlier}")
     if background.picture and (risk := floating_risk(background.picture)):
         click.echo(f"  {risk}; set ground in its file to the area where people can stand", err=True)
     if background.set and blocks_the_performer(background.set):

@@ -45,6 +45,11 @@ def command_arguments() -> list[str]:
     return list(click.get_current_context().meta[_ARGUMENTS])
 
 
+def replaced(path: Path) -> str:
+    """Return what a command adds to its line about a file that it is about to write over."""
+    return "; replaced the earlier file" if path.is_file() else ""
+
+
 def warn(text: str) -> None:
     """Tell the person at the keyboard something beside the result, once a command.
 

@@ -24,7 +24,7 @@ from mimegen.library.takefile import notes_of
 from mimegen.manifest.schema import row_schema
 from mimegen.motion.hand_shapes import hand_shapes
 from mimegen.plan.front import PLAN_VIEW
-from mimegen.plan.variants import GROUPS, MIME, POINTLIGHT
+from mimegen.plan.variants import CAST, GROUPS, MIME, POINTLIGHT
 from mimegen.pointlight.landmarks import dot_sets
 from mimegen.pointlight.manipulations import MANIPULATIONS
 from mimegen.pointlight.presets import presets, read_display
@@ -41,6 +41,10 @@ HOLDS = {
     FLOW: "motion of every pixel to the next and to the previous frame",
     PARTS: "body part and garment at every pixel",
 }
+# Two words in variants that are no characters' names.
+WORDS_OF_MIME = ("\nbase is the man, or the character that --character names; adversarial is MIME's"
+                 " word for\nthe spacesuit. All other names of 'mimegen list characters' may stand"
+                 " there too.")
 
 # What is printed of each thing, by the name of its column.
 Listing = list[dict[str, Any]]
@@ -148,8 +152,15 @@ def _passes(_: Catalogue) -> Listing:
 
 
 def _variants(_: Catalogue) -> Listing:
-    return [{"variant": name, "groups": [group for group, names in GROUPS.items()
-                                         if name in names]} for name in (*MIME, *POINTLIGHT)]
+    return [{"variant": name, "character": _who(name),
+             "groups": [group for group, names in GROUPS.items() if name in names]}
+            for name in (*MIME, *POINTLIGHT)]
+
+
+def _who(variant: str) -> str | None:
+    """Return the character that a variant shows by default; None for dots."""
+    word, is_cell, _ = variant.partition("+")
+    return CAST.get(word, word) if is_cell else None
 
 
 def _displays(_: Catalogue) -> Listing:
@@ -229,23 +240,32 @@ _HIDDEN: dict[str, tuple[str, ...]] = {"takes": (), "sets": ("file", "missing", 
 @click.argument("kind", metavar="[KIND]", type=_KindName([*KINDS, SCHEMA]), required=False)
 @click.option("--set", "of_set", metavar="NAME",
               help="With actions: list only those of this set (mimegen list sets).")
+@click.option("--ids", "ids_alone", is_flag=True,
+              help="Print only the names that options accept, one per line.")
 @click.option("--json", "as_json", is_flag=True, help="Print the list as JSON.")
 @library_option
 @exits_cleanly
-def list_command(kind: str | None, of_set: str | None, as_json: bool, libraries: tuple[Path, ...]
-                 ) -> int:
+def list_command(kind: str | None, of_set: str | None, ids_alone: bool, as_json: bool,
+                 libraries: tuple[Path, ...]) -> int:
     """List what options accept: actions, characters and so on.
 
     Without KIND, list the kinds. KIND is one of them, such as actions, characters or hand-shapes,
     or schema: the JSON Schema of a manifest's rows.
     """
+    if ids_alone and as_json:
+        raise RequestError("--ids and --json are mutually exclusive")
     if kind == SCHEMA:
+        if ids_alone:
+            raise RequestError("--ids: does not apply to schema, which is no list")
         click.echo(json.dumps(row_schema(), indent=1, ensure_ascii=False))
         return DONE
     catalogue = Catalogue.with_libraries(libraries)
     if of_set is not None and kind != "actions":
         raise RequestError(f"--set {of_set}: requires the kind 'actions'")
-    if as_json:
+    if ids_alone:
+        for name in _ids(_rows(catalogue, kind, of_set)):
+            click.echo(name)
+    elif as_json:
         click.echo(json.dumps(_rows(catalogue, kind, of_set), indent=1, ensure_ascii=False))
     else:
         _print_table(_rows(catalogue, kind, of_set),
@@ -262,8 +282,15 @@ def _rows(catalogue: Catalogue, kind: str | None, of_set: str | None) -> Listing
     return KINDS[kind].listing(catalogue) if kind else _kinds()
 
 
+def _ids(rows: Listing) -> Iterator[str]:
+    """Yield the name of each row: what its option accepts, which is no column of labels."""
+    for row in rows:
+        yield str(row["id"] if "id" in row else next(iter(row.values())))
+
+
 def _notes(catalogue: Catalogue, kind: str | None, of_set: str | None) -> Iterator[str]:
     if kind == "variants":
+        yield WORDS_OF_MIME
         yield PLAN_VIEW
     if of_set is not None and (missing := catalogue.missing_from(of_set)):
         names = catalogue.sets[of_set].members

@@ -15,6 +15,7 @@ from mimegen.commands.common import (
     blender_option,
     exits_cleanly,
     library_option,
+    replaced,
     style_option,
     warn,
 )
@@ -79,7 +80,8 @@ def preview_command(what: str, take: str | None, seed: int, style: str | None, c
                     libraries: tuple[Path, ...], reading: ReadOptions) -> int:
     """Draw an action, a scene or your own motion file in seconds.
 
-    Writes a contact sheet or a video, drawn with OpenGL.
+    Writes a contact sheet or a video, drawn with OpenGL. An earlier file of the same name is
+    replaced.
     """
     clip = clip or (out is not None and out.suffix.lower() == CLIP_SUFFIX)
     _check_ending(out, CLIP_SUFFIX if clip else SHEET_SUFFIX)
@@ -101,12 +103,14 @@ def preview_command(what: str, take: str | None, seed: int, style: str | None, c
     zero = camera_azimuth(settings)
     angle = direction.azimuth(zero, found.front_deg) - zero
     out = out or Path(f"{found.name}{CLIP_SUFFIX if clip else SHEET_SUFFIX}")
+    earlier = replaced(out)
     if clip:
         _write_clip(scene, angle, out)
     else:
         _write_sheet(scene, angle, frames, out)
     motion = scene.performances[0].motion
-    click.echo(f"{out}: {casting.name}, {found.name}, {motion.frames / motion.fps:.1f} s")
+    click.echo(f"{out}: {casting.name}, {found.name}, {motion.frames / motion.fps:.1f} s"
+               f"{earlier}")
     return DONE
 
 

@@ -36,6 +36,7 @@ from mimegen.commands.common import (
     SOME_FAILED,
     exits_cleanly,
     library_option,
+    replaced,
     style_option,
 )
 from mimegen.compositing.video import write_pictures
@@ -106,6 +107,7 @@ def preview_command(
     shown = motions if body == CAPSULES else _on_body(motions, character)
     figures = [(character, motion) for motion in shown]
     target = target or Path(f"{score.take}.png")
+    earlier = replaced(target)
     if target.suffix.lower() == ".mp4":
         moments = moments_of(score, seed, style, [frame / PREVIEW_FPS for frame
                                                   in range(motions[0].frames)])
@@ -117,7 +119,7 @@ def preview_command(
     found = [*lint(motions, score, seed, style), *missed(shown, score, seed, style)]
     for one in _problems(file, found, score, seed, style, None):
         click.echo(one)
-    click.echo(f"{target}: {motions[0].duration:.1f} s")
+    click.echo(f"{target}: {motions[0].duration:.1f} s{earlier}")
     return DONE
 
 

@@ -1,5 +1,6 @@
 """What the benchmark is about: one variant minus another, all else equal."""
 
+import re
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -68,9 +69,14 @@ def _shares(scored: Sequence[ScoredAnswer]) -> dict[tuple[str | None, str], tupl
     right: dict[tuple[str | None, str], list[ScoredAnswer]] = defaultdict(list)
     for one in scored:
         question = one.question
-        right[question.variant, question.performed].append(one)
+        right[_mimes(question.variant), question.performed].append(one)
     return {name: (found[0].question.action, float(np.mean([one.right for one in found])))
             for name, found in right.items()}
+
+
+def _mimes(variant: str | None) -> str | None:
+    """Return a variant in MIME's words, in which a clip of the spacesuit may have another name."""
+    return variant and re.sub(r"^spacesuit\+", "adversarial+", variant)
 
 
 def _pairs(shares: dict[tuple[str | None, str], tuple[str, float]], minus: str, variant: str

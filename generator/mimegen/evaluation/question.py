@@ -127,7 +127,7 @@ class Question(BaseModel):
 
     @property
     def shown(self) -> tuple[FurtherClip, ...]:
-        """All clips that it shows, its own first."""
+        """All clips that the question shows, its own first."""
         own = FurtherClip(sample_id=self.sample_id, clip=self.clip, file_name=self.file_name,
                           frames=self.frames)
         return own, *self.further
@@ -157,13 +157,13 @@ class Question(BaseModel):
 
     @property
     def performed(self) -> str:
-        """What all variants of one performance share; the action's id where nothing else is said.
+        """The performance that all its variants share; the action's id if the row names none.
         """
         return self.performance or self.take or self.action
 
     @property
     def way(self) -> tuple[str, str, str]:
-        """Format, what is asked for and how: what tables are parted by."""
+        """Format, what is asked and the prompting: each of these has its own results."""
         if self.control is not None:
             return self.format, self.asks, f"{self.prompting}, {self.control}"
         alone = self.condition == "text" and self.prompting != "text"

@@ -31,8 +31,8 @@ def known_gaze(text: str) -> str:
         return camera_at(*direction_of(text))
     if "," in text:
         return ",".join(f"{number:g}" for number in point_of(text))
-    raise ValueError(f"nobody looks at '{text}'{near_misses(text, TARGETS)}; expected one of these,"
-                     " or LEFT,FORWARD,UP in metres")
+    raise ValueError(f"no target '{text}'{near_misses(text, TARGETS)}; a point is"
+                     " LEFT,FORWARD,UP in metres, as in 0.5,2,1.2")
 
 
 def mirrored_gaze(gaze: str) -> str:
@@ -60,10 +60,11 @@ def direction_of(text: str) -> tuple[float, float]:
     try:
         azimuth, elevation = (float(number) for number in text.split(":")[1:])
     except ValueError:
-        raise ValueError(f"'{text}' is no camera; expected camera, or camera:AZIMUTH:ELEVATION in"
-                         " degrees") from None
+        raise ValueError(f"expected camera, or camera:AZIMUTH:ELEVATION in degrees (got"
+                         f" '{text}')") from None
     if not (abs(azimuth) <= MOST_DEG and abs(elevation) <= MOST_DEG):
-        raise ValueError(f"'{text}' has no such direction; expected at most {MOST_DEG:g} degrees")
+        raise ValueError(f"'{text}': the angles must lie between -{MOST_DEG:g} and {MOST_DEG:g}"
+                         " degrees")
     return azimuth, elevation
 
 
@@ -72,8 +73,8 @@ def point_of(text: str) -> Point:
     try:
         left, forward, up = (float(number) for number in text.split(","))
     except ValueError:
-        raise ValueError(f"'{text}' is no point; expected LEFT,FORWARD,UP in metres, as"
-                         " 0.5,2,1.2") from None
+        raise ValueError(f"expected LEFT,FORWARD,UP in metres, as in 0.5,2,1.2 (got '{text}')"
+                         ) from None
     if not all(abs(number) <= FARTHEST_M for number in (left, forward, up)):
-        raise ValueError(f"'{text}' is too far away; expected at most {FARTHEST_M:g} m")
+        raise ValueError(f"'{text}' is too far away; the limit is {FARTHEST_M:g} m")
     return Point(left, forward, up)

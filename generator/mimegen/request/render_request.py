@@ -62,7 +62,7 @@ def option(field: str) -> str:
 
 
 class RenderRequest(BaseModel):
-    """What ``mimegen render`` is asked for. Each field is the option of the same name.
+    """A request for clips. Each field is the option of ``mimegen render`` of the same name.
 
     Lists may be written as one text with commas. Exactly one of ``action``, ``scene``, ``motion``
     and ``permutations`` is given.

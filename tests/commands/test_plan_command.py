@@ -121,6 +121,18 @@ def test_it_counts_what_is_to_be_made_and_what_is_there(
     assert "all frames are rendered" in invoked("plan", *selected(tiny_config, three_clips)).stdout
 
 
+def test_an_unmeasured_device_has_the_hours_of_the_cpu_if_that_was_measured(
+        tiny_config: Path, tmp_path: Path) -> None:
+    words = ("plan", *selected(tiny_config, tmp_path / "out", "--device", "optix"))
+    assert "core hours" not in (plain := invoked(*words).stdout)
+    assert "with --calibrate on a machine with optix" in plain
+    paces._keep(read_config(tiny_config), paces.RenderPace("tiny", "cpu", 36.0, 0.1, 1.0, 1.0))
+    plan = json.loads(invoked(*words, "--json").stdout)
+    assert plan["hours"] is None and plan["frames_left"] > 0
+    assert plan["cpu_core_hours"] == pytest.approx(plan["frames_left"] / 100)
+    assert "says little about optix" in invoked(*words).stdout
+
+
 @pytest.mark.slow
 def test_what_was_calibrated_is_remembered(tiny_config: Path, tmp_path: Path) -> None:
     measured = told(*selected(tiny_config, tmp_path / "out", "--calibrate"))

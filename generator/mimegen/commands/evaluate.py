@@ -13,6 +13,7 @@ from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
 from mimegen.commands.common import DONE, exits_cleanly
 from mimegen.commands.tables import wide_console
+from mimegen.commands.terms import EVALUATION, HINT, explain
 from mimegen.evaluation.answers import PEOPLE, read_answers
 from mimegen.evaluation.judge import Judge, checked_url
 from mimegen.evaluation.question import Question, questions_in, read_questions, well_formed
@@ -44,6 +45,8 @@ _FILE = click.Path(path_type=Path)
                    " question_id or sample_id, and score.")
 @click.option("--clips", type=_FILE, metavar="DIR",
               help="Folder of the clips that the report shows.  [default: the folder of QUESTIONS]")
+@click.option("--explain", "explains", is_flag=True,
+              help="Explain each column of the tables in a sentence.")
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
 @click.option("--report", "folder", type=_FILE, metavar="DIR",
               help="Folder for an HTML report, plots, report.json, and scored.jsonl for mimegen"
@@ -51,7 +54,7 @@ _FILE = click.Path(path_type=Path)
 @exits_cleanly
 def evaluate_command(questions: Path, answers: tuple[Path, ...], similarity: str, parse: str,
                      url: str | None, judge_model: str | None, judge_cache: Path | None,
-                     given: Path | None, clips: Path | None, as_json: bool,
+                     given: Path | None, clips: Path | None, explains: bool, as_json: bool,
                      folder: Path | None) -> int:
     """Score ANSWERS to QUESTIONS.
 
@@ -80,6 +83,7 @@ def evaluate_command(questions: Path, answers: tuple[Path, ...], similarity: str
         click.echo(text)
     else:
         _show(content)
+        explain(EVALUATION) if explains else click.echo(HINT)
     return DONE
 
 

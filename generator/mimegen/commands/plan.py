@@ -3,7 +3,7 @@
 import json
 import math
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
@@ -29,7 +29,7 @@ from mimegen.request.farms import CLUSTER_TASK_S
 from mimegen.request.openjd import job_template
 from mimegen.request.planfile import PlanFile
 from mimegen.request.planned import Planned
-from mimegen.shots.devices import OPENGL
+from mimegen.shots.devices import CPU, OPENGL
 from mimegen.store.store import Store
 
 # The endings that Open Job Description has for a template.
@@ -121,8 +121,7 @@ def _text(cost: dict[str, Any]) -> str:
         f"frames   {about}{cost['frames']}, {cost['frames_there']} of them in {cost['store']}",
     ]
     if cost["hours"] is None:
-        lines.append(f"hours    unknown: {cost['config']} was never measured on {cost['device']};"
-                     " measure it with --calibrate, on a machine that has such a device")
+        lines += _unmeasured(cost)
     elif not cost["frames_left"]:
         lines.append("hours    none: all frames are rendered")
     else:
@@ -142,6 +141,16 @@ def _text(cost: dict[str, Any]) -> str:
     if "slurm" in cost:
         lines += ["", "batch script for Slurm:", "", cost["slurm"]]
     return "\n".join(lines)
+
+
+def _unmeasured(cost: dict[str, Any]) -> Iterator[str]:
+    """Yield how to get the hours of a device that was never measured, and the CPU's if known."""
+    machine = "" if cost["device"] in (CPU, OPENGL) else f" on a machine with {cost['device']}"
+    yield (f"hours    unknown: {cost['config']} has never been timed on {cost['device']}. Run the"
+           f" same command with --calibrate{machine} (a minute or two); later plans use the result")
+    if cost["cpu_core_hours"] is not None:
+        yield (f"         This machine's CPU would take {_three(cost['cpu_core_hours'])} core"
+               f" hours, which says little about {cost['device']}")
 
 
 def _divided(cost: dict[str, Any]) -> str:

@@ -15,6 +15,7 @@ from mimegen.commands.checked import no_verify_option
 from mimegen.commands.common import DONE, SOME_FAILED, exits_cleanly, shared_data_option
 from mimegen.commands.grouped import Grouped
 from mimegen.commands.tables import wide_console
+from mimegen.commands.terms import AUDIT, HINT, explain
 from mimegen.evaluation.audit import (
     LEVEL,
     OwnLabels,
@@ -72,7 +73,7 @@ HEADINGS = {
     "Controls": ("controls",),
     "Frames": ("sampling", "frames_folder", "image", "size", "stamp"),
     "Output": ("target", "unchecked"),
-    "Audit": ("audited", "as_json"),
+    "Audit": ("audited", "explains", "as_json"),
 }
 # Whose options are drawn from a timeline, and not from other actions' labels.
 TIMED = ("timeline", "cue", "pair", "probe", "match", "number", "factor")
@@ -138,6 +139,8 @@ TIMED = ("timeline", "cue", "pair", "probe", "match", "number", "factor")
 @click.option("--audit", "audited", type=click.Path(path_type=Path), metavar="FILE",
               help="Try to answer these questions without video; exit with status 1 if a rule beats"
                    " chance.")
+@click.option("--explain", "explains", is_flag=True,
+              help="With --audit: explain each column and rule in a sentence.")
 @click.option("--json", "as_json", is_flag=True, help="Print the audit as JSON.")
 @shared_data_option
 @exits_cleanly
@@ -149,7 +152,7 @@ def questions_command(out: Path | None, format_: str, asks: str | None, probe: s
                       size: str | None, stamp: bool,
                       templates: Path | None, seed: int,
                       target: Path | None, unchecked: bool, audited: Path | None,
-                      as_json: bool) -> int:
+                      explains: bool, as_json: bool) -> int:
     """Write questions about every clip in OUT, or audit questions.
 
     Distractors are balanced, so that they do not give the answer away.
@@ -158,7 +161,9 @@ def questions_command(out: Path | None, format_: str, asks: str | None, probe: s
         raise RequestError("expected either the folder OUT that mimegen render wrote, or --audit"
                            " FILE")
     if audited is not None:
-        return _audit(audited, as_json)
+        return _audit(audited, explains, as_json)
+    if explains:
+        raise RequestError("--explain requires --audit FILE")
     assert out is not None
     everything, pixels = _rows(out), parse_size(size)
     if not unchecked:
@@ -298,7 +303,7 @@ def _tell_origins(made: Sequence[Question]) -> None:
                    " because there are too few actions: the file gives that away")
 
 
-def _audit(file: Path, as_json: bool) -> int:
+def _audit(file: Path, explains: bool, as_json: bool) -> int:
     """Print what an audit finds; the status is 1 where a rule is above chance."""
     items = read_items(file)
     tested, shown = audit(items)
@@ -326,6 +331,7 @@ def _audit(file: Path, as_json: bool) -> int:
         "too few questions to tell a rule from chance" if few else "no rule beats chance"
     console.print(f"{file}: {counted(tested[0].questions, 'question')}, {verdict}"
                   f" (p < {LEVEL} after Holm)", markup=False)
+    explain(AUDIT) if explains else click.echo(HINT)
     return SOME_FAILED if leaks else DONE
 
 

@@ -11,6 +11,7 @@ from mimegen.production.clipfolder import ClipFolder
 from mimegen.production.paces import RenderPace, known_pace, known_sizes
 from mimegen.production.render import BYTES_PER_PIXEL
 from mimegen.shots.config import RenderConfig
+from mimegen.shots.devices import CPU
 from mimegen.store.store import Store
 
 # Other seeds take milliseconds each to draw their tempo; of further takes the mean is taken.
@@ -39,6 +40,8 @@ def estimate(plan: Plan, config: RenderConfig, device: str, store: Store, out: P
              pace: RenderPace | None) -> dict[str, Any]:
     """Return what a plan takes, as JSON content; hours are None without a ``pace``, if not none.
 
+    Where a device was never measured and this machine's CPU was, ``cpu_core_hours`` is what the
+    CPU would take: the only figure that there is, though no estimate for the device.
     Frames are counted, not read: a damaged one is found when it is rendered from. Raises
     RequestError where a take cannot be read.
     """
@@ -58,6 +61,7 @@ def estimate(plan: Plan, config: RenderConfig, device: str, store: Store, out: P
         "seconds_per_frame": pace and pace.seconds_per_frame,
         "hours": _hours(left, pace.seconds_per_frame if pace else None),
         "hours_of": {"cpu": "CPU core", "opengl": "OpenGL"}.get(device, "GPU"),
+        "cpu_core_hours": None if pace else _cpu_hours(left, config),
         "encoding_cpu_core_hours": _hours(
             encoded, pace.encoding_seconds_per_frame if pace else None),
         "storage_gb": round(_bytes(left, encoded, config) / 1e9, 6),
@@ -70,6 +74,11 @@ def _hours(frames: int, seconds_per_frame: float | None) -> float | None:
     if seconds_per_frame is None:
         return None if frames else 0.0
     return round(frames * seconds_per_frame / 3600, 4)
+
+
+def _cpu_hours(frames: int, config: RenderConfig) -> float | None:
+    pace = known_pace(config, CPU)
+    return pace and _hours(frames, pace.seconds_per_frame)
 
 
 def at_least_s(plan: Plan, config: RenderConfig, device: str, store: Store, workers: int,

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from mimegen.base.errors import RequestError
 
-DEVICE_KINDS = ("optix", "cuda", "hip", "oneapi", "metal", "cpu")
+CPU = "cpu"
+DEVICE_KINDS = ("optix", "cuda", "hip", "oneapi", "metal", CPU)
 """Best first."""
 OPENGL = "opengl"
 """What raster configs are drawn on: a GPU or, in software, the CPU."""

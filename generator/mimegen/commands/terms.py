@@ -1,0 +1,65 @@
+"""What the tables of ``mimegen questions --audit`` and ``mimegen evaluate`` mean, for --explain."""
+
+from collections.abc import Mapping
+
+import click
+
+from mimegen.evaluation.audit import LEVEL
+
+HINT = "--explain says in a sentence each what the columns and rows mean"
+# Rows and columns of the audit, by name. A rule answers each question by its options alone.
+AUDIT = {
+    "position": "always answers with the same place in the list: the place that is right most"
+                " often.",
+    "rarity": "picks the option that other questions use least often as a wrong answer.",
+    "rare option": "picks the option that occurs least often in the file.",
+    "frequent option": "picks the option that occurs most often in the file.",
+    "label prior": "picks the option that is most often the answer to questions about other"
+                   " actions.",
+    "longest": "picks the option with the most letters.",
+    "shortest": "picks the option with the fewest letters.",
+    "most central": "picks the option whose meaning is closest to the other options.",
+    "least central": "picks the option whose meaning is farthest from the other options.",
+    "file name": "picks the option whose words occur in the clip's file name.",
+    "classifier": "combines length, rarity, position and meaning, with weights learned from"
+                  " questions about other actions.",
+    "background": "picks the option whose meaning is closest to the background's name. It should"
+                  " succeed on aligned backgrounds, and is not tested.",
+    "right": "share of the questions that the rule answers correctly; a tie counts in part.",
+    "95 %": "interval of that share. It allows for questions about one action being alike.",
+    "chance": "share that guessing gets right.",
+    "p after Holm": "probability of such a share if the rule were no better than guessing,"
+                    f" corrected for the number of rules. Below {LEVEL:g}, the file gives answers"
+                    " away.",
+}
+# Rows and columns of an evaluation, by name.
+EVALUATION = {
+    "right": "number of correct answers.",
+    "of": "number of answers.",
+    "accuracy": "share of the answers that are correct.",
+    "95 %": "interval of the accuracy, or of a difference. It allows for answers about one action"
+            " being alike: quote this one.",
+    "if independent": "the interval that would hold if all answers were independent. It is too"
+                      " narrow where they are not.",
+    "unparsed": "share of the answers in which no choice was found. They count as wrong.",
+    "read by": "how many answers each rule read: marked (a JSON field or a tag), statement ('the"
+               " answer is C'), letter (a letter alone), words (an option's own words).",
+    "contrast": "the second variant compared with the first, on the same performances.",
+    "pairs": "number of performances with an answer in both variants.",
+    "difference": "accuracy in the second variant minus accuracy in the first.",
+    "lost": "pairs that are right in the first variant only.",
+    "gained": "pairs that are right in the second variant only.",
+    "p after Holm": "probability of such a difference if the variants were equally hard, corrected"
+                    " for the number of contrasts.",
+    "chance": "what guessing gets right.",
+    "flagged": "people who gave nearly the same rating every time or failed an attention check.",
+    "alpha": "Krippendorff's alpha, the agreement of raters: 1 is perfect, 0 is what chance gives.",
+}
+
+
+def explain(terms: Mapping[str, str]) -> None:
+    """Print each term with its sentence."""
+    width = max(map(len, terms))
+    click.echo("")
+    for name, sentence in terms.items():
+        click.echo(f"{name:<{width}}  {sentence}")

@@ -301,8 +301,11 @@ def fuzz(file: Path, options: argparse.Namespace, count: int) -> Counter[str]:
             outcome, said = worker.read(read)
             if blender and outcome in ("CRASH", "HANG"):
                 found[f"Blender: {outcome.lower()}"] += 1
+                before = _seconds_of_children()
                 outcome, said = _outcome(read, reads)
-                print(f"Blender: {said}", flush=True)
+                spent = _seconds_of_children() - before
+                outcome = "HANG" if spent > options.seconds else outcome
+                print(f"Blender: {number}, {spent:.1f} s: {said}", flush=True)
             found[outcome] += 1
             if number % 500 == 499:
                 print(f"{file.name}: {number + 1} done, {dict(found)}", flush=True)
@@ -312,6 +315,12 @@ def fuzz(file: Path, options: argparse.Namespace, count: int) -> Counter[str]:
                 print(f"{outcome}: {kept}\n{said}", flush=True)
     worker.stop()
     return found
+
+
+def _seconds_of_children() -> float:
+    """Return the processor time of all processes that this one started and saw end."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def _motion_of(skeleton: Path) -> Path:

@@ -21,6 +21,7 @@ from mimegen.library.cast import cast_member
 from mimegen.library.catalogue import Catalogue
 from mimegen.motion import quaternions, standard_skeleton
 from mimegen.pages.preview import capsule_body
+from mimegen.readers import separate
 from places import SAMPLES, SUPPORT
 
 pytestmark = pytest.mark.engines
@@ -241,9 +242,9 @@ def test_truncated(name: str, share: float, files: Path, tmp_path: Path) -> None
 
 def test_a_crash_of_blender_is_reported(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     crash = "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)"
-    real = subprocess.run
-    monkeypatch.setattr(subprocess, "run", lambda command, **options: real(
-        [sys.executable, "-c", crash], **options))
+    real = separate._run
+    monkeypatch.setattr(separate, "_run", lambda command, *rest: real(
+        [sys.executable, "-c", crash], *rest))
     with pytest.raises(RequestError, match=r"plain\.glb: Blender crashed.*signal 11"):
         import_character(files / "plain.glb")
 

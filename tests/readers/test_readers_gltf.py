@@ -99,15 +99,12 @@ def test_damaged_json_is_left_to_blender(tmp_path_factory, data):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("needed", "advice"), [
-    ("EXT_meshopt_compression", r"meshoptimizer.*gltf-transform/cli copy.*gltfpack"),
-    ("KHR_meshopt_compression", r"meshoptimizer.*gltf-transform/cli copy"),
-    ("KHR_texture_basisu", r"KTX2.*ktxdecompress")])
 @pytest.mark.parametrize("ending", ["glb", "vrm"])
-def test_compressed_files_are_refused_with_what_decompresses_them(tmp_path, needed, advice, ending):
-    path = glb_files.changed(WITHOUT_SKIN, tmp_path / f"small.{ending}",
-                             lambda document: document.update(extensionsRequired=[needed]))
-    with pytest.raises(RequestError, match=advice):
+def test_compressed_pictures_are_refused_with_what_decompresses_them(tmp_path, ending):
+    path = glb_files.changed(
+        WITHOUT_SKIN, tmp_path / f"small.{ending}",
+        lambda document: document.update(extensionsRequired=["KHR_texture_basisu"]))
+    with pytest.raises(RequestError, match=r"KTX2.*ktxdecompress"):
         check_gltf(path)
     done = invoke("retarget", WITHOUT_SKIN, "--character", path, "--out", tmp_path / "x.bvh")
     assert done.exit_code == 2 and f"small_plain.{ending}" in done.output

@@ -15,7 +15,7 @@ from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.editing import at_rate
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.gaps import WHY, gaps_said, long_gap, places_bridged, turns_bridged
-from mimegen.readers.gltf import GLTF_SUFFIXES, check_gltf, with_bones
+from mimegen.readers.gltf import GLTF_SUFFIXES, plain_gltf, with_bones
 from mimegen.readers.house import Stated, in_house_convention
 from mimegen.readers.options import AS_FOUND, ReadOptions
 from mimegen.readers.recording import Recording
@@ -96,13 +96,13 @@ def outline_fbx(path: Path, stack: str | None = None) -> Outline:
 
 def _answer(path: Path, stack: str | None) -> ReaderReply:
     with scratch_folder() as folder:
-        instead = None
+        plain = instead = path
         if path.suffix.lower() in GLTF_SUFFIXES:
-            check_gltf(path)
-            instead = with_bones(path, folder)
+            plain = plain_gltf(path, folder)
+            instead = with_bones(plain, folder)
         answer = read_in_blender("mimegen.readers.blender.fbx", path, folder / "motion.npz",
                                  *([] if stack is None else [stack]), instead=instead)
-    answer.header["made_bones"] = instead not in (None, path)
+    answer.header["made_bones"] = instead != plain
     if not answer.header["joints"]:
         raise RequestError(f"{path}: contains no skeleton; expected a recording of one person")
     return answer

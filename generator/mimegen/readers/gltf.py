@@ -5,26 +5,28 @@ bones of what a skin lists; motion libraries hold an animated tree of nodes alon
 """
 
 import json
-import struct
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote, unquote
 
 from mimegen.base.errors import RequestError
 from mimegen.base.foreign import refuse_foreign
 from mimegen.readers.files import buffers_beside
+from mimegen.readers.gltf_file import (
+    CHUNK_HEADER,
+    HEADER,
+    MAGIC,
+    Document,
+    glb_of,
+    read_document,
+    text_of,
+)
+from mimegen.readers.meshopt.unpacking import unpacked
 
 GLTF_SUFFIXES = (".glb", ".gltf", ".vrm", ".vrma")
-MAGIC = b"glTF"
-JSON_CHUNK = b"JSON"
-HEADER = 12
-CHUNK_HEADER = 8
-MESHOPT = ("EXT_meshopt_compression", "KHR_meshopt_compression")
 BASIS = "KHR_texture_basisu"
 MOVES = ("translation", "rotation", "scale")
 # What a motion has no need of, and what may hold pictures or faces that cannot be read.
 APPEARANCE = ("meshes", "materials", "textures", "images", "samplers", "cameras")
-Document = dict[str, Any]
 
 
 def check_gltf(path: Path) -> None:
@@ -34,19 +36,23 @@ def check_gltf(path: Path) -> None:
     """
     for buffer in buffers_beside(path):
         refuse_foreign(buffer)
-    document = _document(path)
+    document = read_document(path)
     needed = document.get("extensionsRequired", []) if document else []
     needed = needed if isinstance(needed, list) else []
     plain = f"{path.stem}_plain{path.suffix}"
-    if any(extension in MESHOPT for extension in needed):
-        raise RequestError(
-            f"{path}: is compressed with meshoptimizer, which is not read; decompress it with npx"
-            f" @gltf-transform/cli copy {path.name} {plain}, or with gltfpack -noq -i {path.name}"
-            f" -o {plain}, and use {plain}")
     if BASIS in needed:
         raise RequestError(
             f"{path}: has KTX2 pictures, which are not read; unpack them with npx"
             f" @gltf-transform/cli ktxdecompress {path.name} {plain}, and use {plain}")
+
+
+def plain_gltf(path: Path, folder: Path) -> Path:
+    """Return a glTF file that Blender's importer understands: ``path``, or a copy in ``folder``.
+
+    Raises RequestError, one line, for a file that Blender cannot read and nothing else can.
+    """
+    check_gltf(path)
+    return unpacked(path, folder)
 
 
 def with_bones(path: Path, folder: Path) -> Path:
@@ -54,7 +60,7 @@ def with_bones(path: Path, folder: Path) -> Path:
 
     That copy has a skin for each animated tree that no skin lists, and nothing to see.
     """
-    document = _document(path)
+    document = read_document(path)
     try:
         joints = _animated_trees(document) if document else []
         if document is None or not joints:
@@ -80,22 +86,6 @@ def _make_bones(document: Document, joints: list[list[int]]) -> None:
     document.pop("extensionsRequired", None)
 
 
-def _document(path: Path) -> Document | None:
-    """Return a glTF file's JSON object, or None where it is damaged."""
-    try:
-        found = json.loads(_text(path.read_bytes()))
-    except (OSError, ValueError, RecursionError, struct.error):
-        return None
-    return found if isinstance(found, dict) else None
-
-
-def _text(data: bytes) -> bytes:
-    if not data.startswith(MAGIC):
-        return data
-    length, = struct.unpack_from("<I", data, HEADER)
-    return data[HEADER + CHUNK_HEADER :][:length]
-
-
 def _packed(document: Document, path: Path) -> bytes:
     """Return the file with another JSON object; its binary chunk stays."""
     data = path.read_bytes()
@@ -104,11 +94,7 @@ def _packed(document: Document, path: Path) -> bytes:
             if not buffer.get("uri", "data:").startswith("data:"):
                 buffer["uri"] = quote(str(path.resolve().parent / unquote(buffer["uri"])))
         return json.dumps(document).encode()
-    text = json.dumps(document).encode()
-    text += b" " * (-len(text) % 4)
-    rest = data[HEADER + CHUNK_HEADER + len(_text(data)) :]
-    chunk = struct.pack("<I", len(text)) + JSON_CHUNK + text + rest
-    return MAGIC + struct.pack("<II", 2, HEADER + len(chunk)) + chunk
+    return glb_of(document, data[HEADER + CHUNK_HEADER + len(text_of(data)) :])
 
 
 def _animated_trees(document: Document) -> list[list[int]]:

@@ -1,9 +1,11 @@
 """Blender in a process of its own: it answers with a NumPy archive, or what went wrong is said."""
 
 import json
+import os
 import re
 import signal
 import subprocess
+import threading
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +29,11 @@ TIMEOUT_FACTOR = 10
 # Blender's importers multiply in single precision by OpenBLAS, whose last bits are another on every
 # kind of CPU: these kernels run on all of a kind of machine (others than x86 know but one).
 KERNELS = {"OPENBLAS_CORETYPE": "Prescott", "OPENBLAS_NUM_THREADS": "1"}
+# Bytes of errors of which the first and the last are kept, and after which a program is ended.
+KEPT_ERRORS = 1 << 16
+MOST_ERRORS = 1 << 23
+# The exit status of a program that was ended because of the time.
+TIMED_OUT = 1000
 OUT_OF_MEMORY = re.compile(rb"MemoryError|bad_alloc|Calloc returns null|Malloc returns null"
                            rb"|Unable to allocate|failed to map segment"
                            rb"|[Cc]annot (allocate memory|map zero-fill)")
@@ -52,20 +59,21 @@ def read_in_blender(module: str, path: Path, target: Path, *arguments: str,
     cannot read it, crashes, or needs more time or memory than a file of its size should.
     """
     blender = require_release(str(path), OLDEST_READER)
-    seconds = round(SECONDS_TO_READ + SECONDS_PER_MEGABYTE * path.stat().st_size / 1e6)
+    size = (instead or path).stat().st_size
+    seconds = round(SECONDS_TO_READ + SECONDS_PER_MEGABYTE * size / 1e6)
     command = blender.command("mimegen.readers.limited", f"{GIBIBYTES_TO_READ:g}", str(seconds),
                               str(source_file(module)), str((instead or path).resolve()),
                               str(target), *arguments)
     unfinished = RequestError(
         f"{path}: Blender did not finish reading it in {seconds} s; it is damaged, or too long:"
         " cut it into shorter takes")
+    environment = blender.environment() | KERNELS | {"TMPDIR": str(target.parent)}
     try:
-        done = subprocess.run(command, capture_output=True, timeout=TIMEOUT_FACTOR * seconds,
-                              check=False, stdin=subprocess.DEVNULL,
-                              env=blender.environment() | KERNELS | {"TMPDIR": str(target.parent)})
-    except subprocess.TimeoutExpired as problem:
-        raise unfinished from problem
-    if done.returncode == -signal.SIGXCPU:
+        done = _run(command, environment, TIMEOUT_FACTOR * seconds)
+    except _TooManyErrorsError:
+        raise RequestError(f"{path}: Blender cannot read it (it finds errors without end); it is"
+                           " damaged, export it again as FBX or GLB") from None
+    if done.returncode in (-signal.SIGXCPU, TIMED_OUT):
         raise unfinished
     refuse_unloadable(str(path), done.stderr)
     _refuse_crash(path, done)
@@ -74,6 +82,37 @@ def read_in_blender(module: str, path: Path, target: Path, *arguments: str,
         raise RequestError(f"{path}: Blender cannot read it ({_reason(done.stderr)});"
                            " export it again as FBX or GLB")
     return answer
+
+
+def _run(command: list[str], environment: dict[str, str], seconds: float
+         ) -> subprocess.CompletedProcess[bytes]:
+    """Run a program and keep the first and the last of its errors.
+
+    Raises _TooManyErrorsError where it does not stop to report more: one damaged file can be told
+    of in gigabytes.
+    """
+    first = last = b""
+    said = 0
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE, env=environment) as running:
+        timer = threading.Timer(seconds, running.kill)
+        timer.start()
+        assert running.stderr is not None
+        while part := os.read(running.stderr.fileno(), KEPT_ERRORS):
+            first, last = first or part, (last + part)[-KEPT_ERRORS:]
+            said += len(part)
+            if said > MOST_ERRORS:
+                running.kill()
+        timed_out = not timer.is_alive()
+        timer.cancel()
+    if said > MOST_ERRORS:
+        raise _TooManyErrorsError
+    return subprocess.CompletedProcess(
+        command, TIMED_OUT if timed_out else running.returncode, b"", first + b"\n" + last)
+
+
+class _TooManyErrorsError(Exception):
+    pass
 
 
 def _refuse_crash(path: Path, done: subprocess.CompletedProcess[bytes]) -> None:

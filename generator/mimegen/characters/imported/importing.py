@@ -16,8 +16,8 @@ from mimegen.characters.imported.pictures import with_pictures
 from mimegen.characters.imported.skeleton import FileJoints, find_placement, one_tree, with_tails
 from mimegen.characters.rounding import rounded_material, rounded_mesh, rounded_skeleton
 from mimegen.motion import Skeleton
-from mimegen.readers.files import check_file
-from mimegen.readers.gltf import GLTF_SUFFIXES, check_gltf
+from mimegen.readers.files import buffers_beside, check_file
+from mimegen.readers.gltf import GLTF_SUFFIXES, plain_gltf
 from mimegen.readers.separate import ReaderReply, load_answer, read_in_blender, save_answer
 
 SUFFIXES = (".fbx", ".glb", ".gltf", ".vrm")
@@ -65,8 +65,6 @@ def read_rigged(path: Path, cache: Path | None = None) -> ReaderReply:
     if not path.is_file():
         raise RequestError(f"{path}: no such file")
     check_file(path)
-    if path.suffix.lower() in GLTF_SUFFIXES:
-        check_gltf(path)
     require_blender(str(path))
     kept = cache / f"{_key(path)}.npz" if cache else None
     found = load_answer(kept) if kept else None
@@ -74,8 +72,11 @@ def read_rigged(path: Path, cache: Path | None = None) -> ReaderReply:
         return found
     with scratch_folder(cache) as folder:
         target = folder / "read.npz"
+        plain = plain_gltf(path, folder) if path.suffix.lower() in GLTF_SUFFIXES else path
         read = with_pictures(path, read_in_blender(
-            "mimegen.characters.imported.blender.importing", path, target))
+            "mimegen.characters.imported.blender.importing", path, target, instead=plain))
+        read.header["used_files"].update(
+            {str(file.resolve()): _sha256(file) for file in buffers_beside(path)})
         if kept and _complete(read):
             save_answer(read, target)
             target.replace(kept)

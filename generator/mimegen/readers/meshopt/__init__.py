@@ -1,0 +1,1 @@
+"""glTF files packed with meshoptimizer, unpacked in NumPy: EXT_ and KHR_meshopt_compression."""

@@ -44,7 +44,7 @@ def build_character(spec: CharacterSpec) -> Character:
     swelling = swelling_of(following_helpers(skin, body.helped), body.helped)
     return Character(
         spec.name, skeleton, meshes, materials, fingerprint(meshes, materials.values(), swelling),
-        SOURCE, spec.licence, swelling,
+        SOURCE, spec.licence, swelling, spec.phenotype.age,
     )
 
 

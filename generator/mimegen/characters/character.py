@@ -54,7 +54,7 @@ class Character:
     """A body with its outfit. ``fingerprint`` changes whenever anything visible does.
 
     ``swelling`` (W,) is by how much of their thickness arms grow as they point each of some ways;
-    empty where they do not.
+    empty where they do not. ``age`` is in years, None where nobody knows it.
     """
 
     name: str
@@ -65,6 +65,7 @@ class Character:
     source: str
     licence: str
     swelling: tuple[float, ...] = ()
+    age: float | None = None
 
     @property
     def soft(self) -> tuple[Mesh, ...]:

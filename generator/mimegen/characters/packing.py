@@ -27,7 +27,7 @@ def pack_character(character: Character) -> bytes:
     header = {
         "name": character.name, "fingerprint": character.fingerprint, "source": character.source,
         "licence": character.licence, "joints": skeleton.names,
-        "swelling": character.swelling,
+        "swelling": character.swelling, "age": character.age,
         "meshes": [_mesh_header(mesh) for mesh in character.meshes],
         "materials": [[name, material.name, material.kind, dict(material.parameters)]
                       for name, material in character.materials.items()],
@@ -45,7 +45,8 @@ def unpack_character(packed: bytes) -> Character:
     materials = {key: _material(name, kind, parameters, arrays.get(f"image{number}"))
                  for number, (key, name, kind, parameters) in enumerate(header["materials"])}
     return Character(header["name"], skeleton, meshes, materials, header["fingerprint"],
-                     header["source"], header["licence"], tuple(header["swelling"]))
+                     header["source"], header["licence"], tuple(header["swelling"]),
+                     header["age"])
 
 
 def pack_performance(performance: Performance) -> bytes:

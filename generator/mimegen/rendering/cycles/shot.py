@@ -19,7 +19,9 @@ from mimegen.rendering.cycles.scene import (
     set_photo_sky,
     set_world,
 )
+from mimegen.rendering.cycles.wrinkles import wrinkled_skin
 from mimegen.shots.camera import Camera
+from mimegen.shots.closeup import shows_faces
 from mimegen.shots.config import Light, RenderConfig
 from mimegen.shots.crop import Region, is_empty, seen_region
 from mimegen.shots.pixels import to_straight_srgb
@@ -52,6 +54,8 @@ class _StagedBody:
         materials = {name: make_material(made, config.photo)
                      for name, made in character.materials.items()}
         self._meshes = [_make_mesh(mesh, materials[mesh.material]) for mesh in character.meshes]
+        self._wrinkled = wrinkled_skin(
+            character, self._meshes, config.photo) if shows_faces(config) else None
         # By what vertices' ways while the shutter is open become velocities, as Blender counts.
         self._hertz = bpy.context.scene.render.fps / (
             config.shutter.frames if config.shutter is not None else 1.0)
@@ -73,6 +77,8 @@ class _StagedBody:
                 mesh.attributes[VELOCITY].data.foreach_set("vector", velocities.ravel())
             mesh.update()
             first = own.stop
+        if self._wrinkled is not None:
+            self._wrinkled.pose(columns)
         return np.concatenate([posed, *apart])
 
 

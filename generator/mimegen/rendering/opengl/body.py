@@ -15,6 +15,7 @@ from mimegen.characters.character import Character, Mesh
 from mimegen.characters.posing import corrections_of
 from mimegen.motion.quaternions import FloatArray
 from mimegen.rendering.opengl.looks import MeshLook, look_of
+from mimegen.rendering.opengl.wrinkles import BodyWrinkles
 from mimegen.shots.shadow import surface_matrix
 from mimegen.shots.skinning import BodySkin, SkinMatrix, skin_matrix
 
@@ -27,7 +28,8 @@ CLOSED_KINDS = {"skin", "painted", "light"}
 class RasterBody:
     """One character: vertices and normals are posed by one matrix, what they look like stays."""
 
-    def __init__(self, context: moderngl.Context, character: Character, cell_m: float) -> None:
+    def __init__(self, context: moderngl.Context, character: Character, cell_m: float,
+                 wrinkles: bool = False) -> None:
         self._character, self._cell_m = character, cell_m
         meshes = [_split_at_seams(mesh) for mesh in character.meshes]
         looks = [look_of(mesh, character.materials[mesh.material]) for mesh in meshes]
@@ -39,6 +41,7 @@ class RasterBody:
         shown = [np.concatenate([look.color, look.glow, look.shine], axis=1) for look in looks]
         self.looks = context.buffer(np.concatenate(shown).astype(NUMBERS).tobytes())
         self.parts = _parts(context, character, meshes)
+        self.wrinkles = (BodyWrinkles(context, character, meshes) or None) if wrinkles else None
 
     @cached_property
     def surface(self) -> SkinMatrix:
@@ -50,6 +53,8 @@ class RasterBody:
         posed = self._skin.posed(columns)
         self.places.write(posed[:self.size])
         self.normals.write(posed[self.size:])
+        if self.wrinkles is not None:
+            self.wrinkles.pose(columns)
         return posed[:self.size]
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import moderngl
 import numpy as np
@@ -22,7 +23,9 @@ from mimegen.rendering.opengl.shaders import (
     WHOLE_VERTEX,
 )
 from mimegen.rendering.opengl.view import to_picture, to_sun
+from mimegen.rendering.opengl.wrinkles import WrinkleProgram
 from mimegen.shots.camera import Camera
+from mimegen.shots.closeup import shows_faces
 from mimegen.shots.config import RenderConfig
 from mimegen.shots.crop import Region, is_empty, roughly_seen_region
 from mimegen.shots.pixels import halves_to_straight_srgb
@@ -51,6 +54,14 @@ class _Drawn:
     seen: moderngl.VertexArray
     lit: moderngl.VertexArray
     part: DrawnPart
+    body: RasterBody
+    wrinkled: moderngl.VertexArray | None = None
+
+    @property
+    def now(self) -> moderngl.VertexArray:
+        """What is seen in the frame that was posed."""
+        wrinkles = self.body.wrinkles
+        return self.wrinkled if self.wrinkled and wrinkles and wrinkles.shown else self.seen
 
 
 class RasterStage:
@@ -60,9 +71,13 @@ class RasterStage:
                  config: RenderConfig) -> None:
         self._context, self.config = context, config
         self._fingerprints = [character.fingerprint for character in characters]
-        self._bodies = [RasterBody(context, character, config.shadow.cell_m)
+        self._bodies = [RasterBody(context, character, config.shadow.cell_m, shows_faces(config))
                         for character in characters]
         self._programs = {name: _figure_program(context, name) for name in ("PLAIN", "TEXTURED")}
+        self._wrinkles = None
+        if any(body.wrinkles is not None for body in self._bodies):
+            self._wrinkles = WrinkleProgram(context)
+            self._programs["WRINKLED"] = self._wrinkles.program
         self._shadow_program = context.program(SHADOW_VERTEX, SHADOW_FRAGMENT)
         self._ground = context.vertex_array(
             self._shadow_program, [(context.buffer(GROUND.tobytes()), "3f", "place")])
@@ -107,7 +122,17 @@ class RasterStage:
             content.append((part.uvs, "2f", "uv"))
         return _Drawn(
             self._context.vertex_array(program, content, part.index),
-            self._context.vertex_array(self._shadow_program, [content[0]], part.index), part)
+            self._context.vertex_array(self._shadow_program, [content[0]], part.index), part, body,
+            self._wrinkled(body, part, content))
+
+    def _wrinkled(self, body: RasterBody, part: DrawnPart, content: list[Any]
+                  ) -> moderngl.VertexArray | None:
+        """Return a part as it is drawn while the skin, which it holds, has wrinkles."""
+        if body.wrinkles is None or part.two_sided or part.uvs is not None:
+            return None
+        content = [*content, (body.wrinkles.places, "2f", "chart"),
+                   (body.wrinkles.depths, "1f", "depth")]
+        return self._context.vertex_array(self._programs["WRINKLED"], content, part.index)
 
     def _draw_sun_map(self) -> None:
         """Draw how far the sun's light reaches, for the figures' shadows on themselves."""
@@ -134,13 +159,15 @@ class RasterStage:
         # The picture's rows run downwards, which mirrors every face.
         self._context.front_face = "cw"
         self._map.use(0)
+        if self._wrinkles is not None:
+            self._wrinkles.use()
         if self.config.ground_hides:
             self._hide_below(matrix)
         for drawn in self._drawn:
             self._context.enable_only(_tests(drawn.part))
             if drawn.part.image is not None:
                 drawn.part.image.use(1)
-            drawn.seen.render()
+            drawn.now.render()
         return self._targets.read(size)
 
     def _hide_below(self, to_picture: FloatArray) -> None:

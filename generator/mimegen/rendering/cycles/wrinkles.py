@@ -1,0 +1,105 @@
+"""Wrinkles of faces in Cycles: a second material of the skin, worn while it has any."""
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from mimegen.characters.character import Character, Material, Mesh
+from mimegen.characters.face_lines import (
+    CHART,
+    DARKENED,
+    DEPTH,
+    Wrinkling,
+    chart,
+    darkest,
+    groove_map,
+    wrinkling_of,
+)
+from mimegen.rendering.cycles.materials import Shader, make_material
+from mimegen.shots.config import Photo
+
+
+class WrinkledSkin:
+    """A skin on the stage, whose material is another in frames with wrinkles.
+
+    Without any it is as it would be without this class.
+    """
+
+    def __init__(self, mesh: bpy.types.Mesh, wrinkling: Wrinkling,
+                 material: bpy.types.Material) -> None:
+        self._mesh, self._wrinkling = mesh, wrinkling
+        self._materials = (mesh.materials[0], material)
+
+    def pose(self, columns: NDArray[np.float32]) -> None:
+        """Wrinkle as in a frame's joint columns (4 J, 3)."""
+        depths = self._wrinkling.depths(columns)
+        self._mesh.materials[0] = self._materials[depths is not None]
+        if depths is not None:
+            self._mesh.attributes[DEPTH].data.foreach_set("value", depths)
+
+
+def wrinkled_skin(character: Character, meshes: list[bpy.types.Mesh], photo: Photo | None
+                  ) -> WrinkledSkin | None:
+    """Return a character's skin that wrinkles, of its meshes on the stage; None without a face."""
+    wrinkling = wrinkling_of(character)
+    if wrinkling is None:
+        return None
+    numbers = [mesh.name for mesh in character.meshes]
+    skin, made = (each[numbers.index("skin")] for each in (character.meshes, meshes))
+    _add_chart(made, skin)
+    return WrinkledSkin(made, wrinkling, _wrinkled(character.materials[skin.material], photo))
+
+
+def _add_chart(made: bpy.types.Mesh, skin: Mesh) -> None:
+    made.attributes.new(CHART, "FLOAT_VECTOR", "POINT").data.foreach_set(
+        "vector", np.pad(chart(skin), ((0, 0), (0, 1))).astype(np.float32).ravel())
+    made.attributes.new(DEPTH, "FLOAT", "POINT")
+
+
+def _wrinkled(material: Material, photo: Photo | None) -> bpy.types.Material:
+    """Return a skin's material with grooves as deep as the mesh's attribute says."""
+    made = make_material(material, photo)
+    shader = Shader(made.node_tree)
+    grooves = shader.tree.nodes.new("ShaderNodeTexImage")
+    grooves.image, grooves.extension = _map_image(), "CLIP"
+    shader.feed(grooves.inputs["Vector"], shader.attribute(CHART, "Vector"))
+    height = shader.math("MULTIPLY", grooves.outputs["Color"], shader.attribute(DEPTH))
+    _darken(shader, height)
+    _bump(shader, height)
+    return made
+
+
+def _map_image() -> bpy.types.Image:
+    """Return the map of grooves, in metres."""
+    heights = groove_map()
+    rows, columns = heights.shape
+    image = bpy.data.images.new("wrinkles", columns, rows, alpha=False, float_buffer=True)
+    image.colorspace_settings.name = "Non-Color"
+    pixels = np.ones((rows, columns, 4), np.float32)
+    pixels[..., :3] = heights[..., None]
+    image.pixels.foreach_set(pixels.ravel())
+    image.update()
+    return image
+
+
+def _darken(shader: Shader, height: bpy.types.NodeSocket) -> None:
+    """Darken the color where grooves are deep."""
+    color = shader.surface.inputs["Base Color"].links[0].from_socket
+    node = shader.tree.nodes.new("ShaderNodeMix")
+    node.data_type, node.blend_type = "RGBA", "MULTIPLY"
+    one = shader.span(height, 0.0, -darkest())
+    sockets = [next(socket for socket in node.inputs if socket.name == name and socket.enabled
+                    and socket.type in ("VALUE", "RGBA")) for name in ("Factor", "A", "B")]
+    for socket, value in zip(sockets, (one, color, DARKENED), strict=True):
+        shader.feed(socket, value)
+    shader.set(base_color=next(s for s in node.outputs if s.type == "RGBA"))
+
+
+def _bump(shader: Shader, height: bpy.types.NodeSocket) -> None:
+    """Shade as if the grooves were there, below what else the skin has of bumps."""
+    node = shader.tree.nodes.new("ShaderNodeBump")
+    node.inputs["Distance"].default_value = 1.0
+    shader.feed(node.inputs["Height"], height)
+    normal = shader.surface.inputs["Normal"]
+    finer = normal.links[0].from_node.inputs["Normal"] if normal.is_linked else normal
+    shader.feed(finer, node.outputs["Normal"])

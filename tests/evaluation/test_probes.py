@@ -12,6 +12,7 @@ from mimegen.base.errors import RequestError
 from mimegen.evaluation.probes import (
     PROBES,
     Movement,
+    ProbeRequest,
     parse_probes,
     probe_questions,
     read_probe_wording,
@@ -153,6 +154,10 @@ def test_a_mirrored_performance_has_the_other_answer() -> None:
         assert {first, second} == {0, 1}, probe
 
 
+def asked(*probes: str) -> ProbeRequest:
+    return ProbeRequest(probes, read_probe_wording(None))
+
+
 def written(folder: Path, name: str, world: World) -> dict[str, Any]:
     """A keypoints pass on disk, and what a row says of it."""
     place = folder / "passes" / name
@@ -176,7 +181,7 @@ def rows(tmp_path: Path) -> list[Row]:
 
 
 def test_each_answer_is_right_equally_often(tmp_path: Path, rows: list[Row]) -> None:
-    made, left_out = probe_questions(tmp_path, rows, ("turn",), read_probe_wording(None), 0)
+    made, left_out = probe_questions(tmp_path, rows, asked("turn"))
     assert Counter(one.answer for one in made) == {
         "clockwise": 4, "counterclockwise": 4, "it has not turned": 4}
     assert left_out == {"turn": 18}
@@ -187,7 +192,7 @@ def test_each_answer_is_right_equally_often(tmp_path: Path, rows: list[Row]) -> 
 def test_a_probe_without_an_example_of_each_answer_is_not_asked(
     tmp_path: Path, rows: list[Row]
 ) -> None:
-    made, left_out = probe_questions(tmp_path, rows, ("leave_ground",), read_probe_wording(None), 0)
+    made, left_out = probe_questions(tmp_path, rows, asked("leave_ground"))
     assert made == [] and left_out == {"leave_ground": 30}
 
 
@@ -196,10 +201,10 @@ def test_clips_without_keypoints_are_refused_and_so_is_damage(
     tmp_path: Path, rows: list[Row], damage: bytes
 ) -> None:
     with pytest.raises(RequestError, match="--passes keypoints"):
-        probe_questions(tmp_path, library_rows(), ("turn",), read_probe_wording(None), 0)
+        probe_questions(tmp_path, library_rows(), asked("turn"))
     (tmp_path / "passes" / "3" / "keypoints.npz").write_bytes(damage)
     with pytest.raises(RequestError, match=r"keypoints\.npz: cannot be read"):
-        probe_questions(tmp_path, rows, ("turn",), read_probe_wording(None), 0)
+        probe_questions(tmp_path, rows, asked("turn"))
     with pytest.raises(RequestError, match="no such probe"):
         parse_probes("trun")
 
@@ -214,7 +219,7 @@ def test_keypoints_without_a_landmark_are_refused_in_a_line(
                                 for name in arrays["names"]])
     np.savez(place, **arrays)
     with pytest.raises(RequestError, match="has no landmark left_eye"):
-        probe_questions(tmp_path, rows, ("turn",), read_probe_wording(None), 0)
+        probe_questions(tmp_path, rows, asked("turn"))
 
 
 @pytest.mark.parametrize("probe", PROBES)

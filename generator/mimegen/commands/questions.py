@@ -53,7 +53,9 @@ from mimegen.evaluation.matching import (
 from mimegen.evaluation.numbers import number_questions, read_number_wording
 from mimegen.evaluation.pairs import pair_questions, read_pair_wording
 from mimegen.evaluation.probes import (
-    PROBES,
+    NAMES,
+    OPEN,
+    ProbeRequest,
     parse_probes,
     probe_questions,
     read_probe_wording,
@@ -93,7 +95,7 @@ TIMED = ("timeline", "cue", "pair", "probe", "match", "number", "factor")
               help="Target of the question: label or intention for 3afc and description; the rest"
                    " for cue.  [default: label; explanation for cue]")
 @click.option("--probe", default="all", show_default=True, metavar="A[,B]|all",
-              help=f"Probes that --format probe asks: {', '.join(PROBES)}. Those of --format match:"
+              help=f"Probes that --format probe asks: {', '.join(NAMES)}. Those of --format match:"
                    f" {', '.join(MATCHES)}.")
 @click.option("--factor", default="all", show_default=True, metavar="A[,B]|all",
               help="Factors of the grid that --format factor asks about.")
@@ -102,7 +104,7 @@ TIMED = ("timeline", "cue", "pair", "probe", "match", "number", "factor")
                    " the video or only text.")
 @click.option("--prompting", default="zero-shot", show_default=True,
               type=click.Choice(["zero-shot", "cot", "few-shot", "open"]),
-              help="Style of prompt; open, for timeline only, offers no options, as in MimeQA.")
+              help="Style of prompt; open (timeline, probe) offers no options, as in MimeQA.")
 @click.option("--difficulty", type=click.Choice(["near", "far"]),
               help="Semantic distance of distractors from the answer.  [default: any]")
 @click.option("--set", "of_set", metavar="NAME",
@@ -182,11 +184,13 @@ def questions_command(out: Path | None, format_: str, asks: str | None, probe: s
         "cue": lambda: cue_questions(rows, CueRequest(
             asks, condition, read_cue_wording(templates), seed)),
         "pair": lambda: pair_questions(rows, read_pair_wording(templates), seed, shown, sampling),
-        "probe": lambda: _of_probes(out, rows, probe, templates, seed, sampling),
+        "probe": lambda: _of_probes(out, rows, ProbeRequest(
+            parse_probes(probe), read_probe_wording(templates), seed, shown, sampling,
+            prompting == OPEN)),
         "match": lambda: _of_matches(rows, MatchRequest(
             parse_matches(probe), read_match_wording(templates), seed, shown, sampling)),
         "number": lambda: number_questions(rows, read_number_wording(templates), seed, shown,
-                                           sampling),
+                                           sampling, out),
         "factor": lambda: factor_questions(rows, factor, read_factor_wording(templates), seed,
                                            shown, sampling),
         "timeline": lambda: _of_timelines(rows, TimelineRequest(
@@ -233,12 +237,9 @@ def _refuse_what_does_not_go_together(format_: str, asks: str, condition: str,
                            f" {', '.join(TASKS)}, other formats take label or intention")
 
 
-def _of_probes(out: Path, rows: Sequence[Row], probe: str, templates: Path | None, seed: int,
-               sampling: str) -> list[Question]:
+def _of_probes(out: Path, rows: Sequence[Row], request: ProbeRequest) -> list[Question]:
     """Make questions about movement, and say how many each probe has."""
-    made, left_out = probe_questions(
-        out, rows, parse_probes(probe), read_probe_wording(templates), seed,
-        parse_sampling(sampling), sampling)
+    made, left_out = probe_questions(out, rows, request)
     counts = Counter(one.asks for one in made)
     for name, count in left_out.items():
         click.echo(f"{name}: {counted(counts[name], 'question')}; {counted(count, 'clip')} left"

@@ -1,5 +1,7 @@
 """Questions that are answered with a number: how often, when and how long, from rows' timelines.
 
+For how long somebody looks at something is from the keypoints of clips.
+
 An answer is right within the question's tolerance: none for counts; for times, half a second or a
 fifth of the answer, whichever is more, for people who watch a clip once are no better.
 """
@@ -10,9 +12,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from pydantic import Field
+
 from mimegen.base.errors import RequestError
 from mimegen.base.files import content_key
 from mimegen.base.yaml_file import Strict, read_yaml
+from mimegen.evaluation.looking import Looking
+from mimegen.evaluation.looking_questions import looking_of, looking_times
 from mimegen.evaluation.making import about_clip, versions
 from mimegen.evaluation.question import Question
 from mimegen.evaluation.reading import final_phrase
@@ -29,7 +35,7 @@ EDGE_S = 0.75
 LEAST_DURATION_S = 1.0
 TOLERANCE_S = 0.5
 TOLERANCE_SHARE = 0.2
-COUNT, START, DURATION = "count", "start", "duration"
+COUNT, START, DURATION, GAZE = "count", "start", "duration", "gaze"
 WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
          "eleven", "twelve")
 MULTIPLES = {"once": 1.0, "twice": 2.0, "thrice": 3.0}
@@ -39,17 +45,25 @@ _NUMBER = re.compile(rf"(?<![\w.])\d{{1,9}}(?:[.,]\d{{1,9}})?(?![\d])|\b(?:{'|'.
 
 
 class NumberWording(Strict):
-    """Questions by what they ask, and the words around them."""
+    """Questions by what they ask, and the words around them.
+
+    ``people`` are who is alone in a clip, who is left of the other and who is right, ``targets``
+    what they look at: the camera, the other person, their hands.
+    """
 
     about: str
     instruction: OpenPrompt
     questions: dict[str, str]
+    people: list[str] = Field(default=[], max_length=3)
+    targets: list[str] = Field(default=[], max_length=3)
 
 
 @dataclass(frozen=True)
 class _NumberAsk:
+    """What is asked; ``words`` stand in its question."""
+
     kind: str
-    step: str
+    words: dict[str, str]
     answer: float
 
 
@@ -59,33 +73,54 @@ def read_number_wording(file: Path | None) -> NumberWording:
 
 
 def number_questions(rows: Sequence[Row], wording: NumberWording, seed: int,
-                     sampling: FrameSampling | None = None, sampling_text: str = "video"
-                     ) -> list[Question]:
-    """Return what rows with timelines of one performer can be asked, in an order that says nothing.
+                     sampling: FrameSampling | None = None, sampling_text: str = "video",
+                     folder: Path | None = None) -> list[Question]:
+    """Return what clips can be asked, in an order that says nothing.
 
-    Raises RequestError where no row has a timeline.
+    Steps are asked of rows with timelines of one performer, gaze of clips in ``folder`` that have
+    keypoints. Raises RequestError where there is neither.
     """
     timed = [row for row in rows if row.timeline and row.partner_avatar is None]
-    if not timed:
-        raise RequestError("no row of one performer has a timeline; choreographed takes have one:"
-                           " render such a take")
+    looking = looking_of(folder, rows) if folder and _words_gaze(wording) else []
+    if not timed and not looking:
+        raise RequestError("no row of one performer has a timeline, and no clip has keypoints;"
+                           " choreographed takes have a timeline: render such a take")
+    asked = [(row, ask) for row in timed for ask in _asks(row.timeline or (),
+                                                          row.frames / row.fps)]
+    asked += [(row, ask) for row, one in looking for ask in _gaze_asks(row, one, wording)]
     known = known_actions()
     made = []
-    for row in timed:
+    for row, ask in asked:
         subject = subject_of_row(row, known, "label")
-        for ask in _asks(row.timeline or (), row.frames / row.fps):
-            question = wording.questions[ask.kind].replace("{step}", ask.step)
-            answer = f"{ask.answer:g}"
-            made.append(Question(
-                **about_clip(row, seed), format="number", asks=ask.kind, category=ask.kind,
-                question_id=content_key("number", seed, row.sample_id, question)[:16],
-                prompt=wording.instruction.replace("{question}", question), question=question,
-                answer=answer, labels=[answer], tolerance=_tolerance(ask),
-                semantic_group=subject.group, performance=subject.name,
-                window=[0, row.frames / row.fps], sampling=sampling_text,
-                frames=sampling.frames(row.frames, row.fps) if sampling else None,
-                versions=versions(wording.about)))
+        question = wording.questions[ask.kind]
+        for name, text in ask.words.items():
+            question = question.replace(f"{{{name}}}", text)
+        answer = f"{ask.answer:g}"
+        made.append(Question(
+            **about_clip(row, seed), format="number", asks=ask.kind, category=ask.kind,
+            question_id=content_key("number", seed, row.sample_id, question)[:16],
+            prompt=wording.instruction.replace("{question}", question), question=question,
+            answer=answer, labels=[answer], tolerance=_tolerance(ask),
+            semantic_group=subject.group, performance=subject.name,
+            window=[0, row.frames / row.fps], sampling=sampling_text,
+            frames=sampling.frames(row.frames, row.fps) if sampling else None,
+            versions=versions(wording.about)))
     return sorted(made, key=lambda one: one.question_id)
+
+
+def _words_gaze(wording: NumberWording) -> bool:
+    """Return whether a wording, which may be a user's of an earlier version, asks about gaze."""
+    return GAZE in wording.questions and len(wording.people) == len(wording.targets) == 3
+
+
+def _gaze_asks(row: Row, looking: Looking, wording: NumberWording) -> Iterator[_NumberAsk]:
+    """Yield for how long people look at things, where it is known better than it need be said."""
+    for one in looking_times(looking):
+        ask = _NumberAsk(GAZE, {"who": wording.people[one.side],
+                                "target": wording.targets[one.target]}, round(one.seconds, 1))
+        lasts = LEAST_DURATION_S <= one.seconds <= row.frames / row.fps - EDGE_S
+        if lasts and one.unsure_s <= _tolerance(ask) / 2:
+            yield ask
 
 
 def _asks(timeline: Sequence[Interval], end: float) -> Iterator[_NumberAsk]:
@@ -95,11 +130,11 @@ def _asks(timeline: Sequence[Interval], end: float) -> Iterator[_NumberAsk]:
         own = [one for one in steps if one.name == step]
         longest = max(one.end_s - one.start_s for one in own)
         if count > 1 or longest <= MOMENT_S:
-            yield _NumberAsk(COUNT, step, count)
+            yield _NumberAsk(COUNT, {"step": step}, count)
         elif own[0].start_s >= EDGE_S:
-            yield _NumberAsk(START, step, round(float(own[0].start_s), 1))
+            yield _NumberAsk(START, {"step": step}, round(float(own[0].start_s), 1))
         if count == 1 and longest >= LEAST_DURATION_S and own[0].end_s <= end - EDGE_S:
-            yield _NumberAsk(DURATION, step, round(float(longest), 1))
+            yield _NumberAsk(DURATION, {"step": step}, round(float(longest), 1))
 
 
 def _tolerance(ask: _NumberAsk) -> float:

@@ -20,11 +20,21 @@ from mimegen.base.errors import RequestError, near_misses
 from mimegen.base.files import content_key
 from mimegen.base.seeds import generator
 from mimegen.base.yaml_file import Strict, read_yaml
+from mimegen.evaluation.looking_questions import (
+    PROBE as GAZE_TARGET,
+)
+from mimegen.evaluation.looking_questions import (
+    AskedLook,
+    asked_looks,
+    drawn_choices,
+    looking_of,
+    question_key,
+)
 from mimegen.evaluation.making import about_clip, versions
 from mimegen.evaluation.question import Question
 from mimegen.evaluation.sampling import FrameSampling
 from mimegen.evaluation.subjects import KnownAction, known_actions, subject_of_row
-from mimegen.evaluation.templates import FOLDER, ChoicePrompt, filled
+from mimegen.evaluation.templates import FOLDER, ChoicePrompt, OpenPrompt, filled
 from mimegen.manifest.row import Row
 
 Array = NDArray[np.float64]
@@ -273,6 +283,9 @@ PROBES: dict[str, Callable[[Movement, int], int | None]] = {
     "leave_ground": _leave_ground, "speed_change": _speed_change,
     "velocity_profile": _velocity_profile, "head_turn": _head_turn,
     "hand_to_face": _hand_to_face, "mirrored_arms": _mirrored_arms, "distance": _distance}
+# All that can be asked about movement, whichever module works it out.
+NAMES = (*PROBES, GAZE_TARGET)
+OPEN = "open"
 
 
 class ProbeChoices(Strict):
@@ -283,10 +296,16 @@ class ProbeChoices(Strict):
 
 
 class ProbeWording(Strict):
-    """The prompt with ``{question}`` and ``{options}``, and each probe's words."""
+    """The prompt with ``{question}`` and ``{options}``, and each probe's words.
+
+    ``open`` is the prompt where nothing is offered. ``people`` are who is alone in a clip, who is
+    left of the other and who is right.
+    """
 
     about: str
     instruction: ChoicePrompt
+    open: OpenPrompt | None = None
+    people: list[str] = Field(default=[], max_length=3)
     probes: dict[str, ProbeChoices]
 
 
@@ -302,17 +321,18 @@ def read_probe_wording(file: Path | None) -> ProbeWording:
         if found is None or len(found.choices) != len(probe.choices):
             raise RequestError(f"{file}: probes: {name}: expected a question and"
                                f" {len(probe.choices)} choices")
-    return wording
+    people = wording.people if len(wording.people) == len(own.people) else own.people
+    return wording.model_copy(update={"open": wording.open or own.open, "people": people})
 
 
 def parse_probes(text: str) -> tuple[str, ...]:
     """Return the probes that ``A,B`` or ``all`` says. Raises RequestError for an unknown one."""
     if text.strip() == "all":
-        return tuple(PROBES)
+        return NAMES
     names = tuple(dict.fromkeys(name.strip() for name in text.split(",")))
     for name in names:
-        if name not in PROBES:
-            raise RequestError(f"--probe {name}: no such probe{near_misses(name, PROBES)}")
+        if name not in NAMES:
+            raise RequestError(f"--probe {name}: no such probe{near_misses(name, NAMES)}")
     return names
 
 
@@ -326,25 +346,44 @@ class _ProbeOfClip:
     answer: int
 
 
-def probe_questions(folder: Path, rows: Sequence[Row], probes: Sequence[str],
-                    wording: ProbeWording, seed: int, sampling: FrameSampling | None = None,
-                    sampling_text: str = "video") -> tuple[list[Question], dict[str, int]]:
+@dataclass(frozen=True)
+class ProbeRequest:
+    """Which probes are asked in which words; with ``is_open``, without options."""
+
+    probes: tuple[str, ...]
+    wording: ProbeWording
+    seed: int = 0
+    sampling: FrameSampling | None = None
+    sampling_text: str = "video"
+    is_open: bool = False
+
+
+def probe_questions(folder: Path, rows: Sequence[Row], request: ProbeRequest
+                    ) -> tuple[list[Question], dict[str, int]]:
     """Return questions about all clips with keypoints, and of each probe how many were left out.
 
     Left out is what is too close to call, and what balances the answers. Raises RequestError where
     no clip has keypoints.
     """
-    bodies = _bodies(folder, rows)
-    if not bodies:
+    seed, wording = request.seed, request.wording
+    with_points = [row for row in rows if "keypoints" in (row.passes or {})]
+    if not with_points:
         raise RequestError(f"{folder}: no clip has keypoints; render them with --passes keypoints")
+    movements = {*request.probes} - {GAZE_TARGET}
+    bodies = _bodies(folder, with_points) if movements else []
     known = known_actions()
     made: list[Question] = []
     left_out = {}
-    for probe in probes:
+    for probe in request.probes:
+        if probe == GAZE_TARGET:
+            looks = asked_looks(looking_of(folder, with_points), seed, request.sampling)
+            left_out[probe] = len(with_points) - len({one.row.sample_id for one in looks})
+            made += [_look_question(one, known, request) for one in looks]
+            continue
         asked = [one for row, body in bodies if (one := _asked(row, body, probe, seed)) is not None]
         kept = _balanced(asked, len(wording.probes[probe].choices), seed)
         left_out[probe] = len(bodies) - len(kept)
-        made += [_question(one, known, wording, seed, sampling, sampling_text) for one in kept]
+        made += [_movement_question(one, known, request) for one in kept]
     return sorted(made, key=lambda one: one.question_id), left_out
 
 
@@ -385,22 +424,55 @@ def _balanced(asked: Sequence[_ProbeOfClip], choices: int, seed: int) -> list[_P
                 len(own))[:least]]
 
 
-def _question(one: _ProbeOfClip, known: dict[str, KnownAction], wording: ProbeWording, seed: int,
-              sampling: FrameSampling | None, sampling_text: str) -> Question:
-    row, words = one.row, wording.probes[one.probe]
+def _movement_question(one: _ProbeOfClip, known: dict[str, KnownAction], request: ProbeRequest
+                       ) -> Question:
+    row, words = one.row, request.wording.probes[one.probe]
     order = [int(place) for place in generator(
-        seed, "probes", one.probe, "order", row.sample_id).permutation(len(words.choices))]
-    options = [words.choices[place] for place in order]
-    question = words.question.replace("{time}", f"{one.frame / row.fps:.1f}")
+        request.seed, "probes", one.probe, "order", row.sample_id).permutation(len(words.choices))]
+    sentence = words.question.replace("{time}", f"{one.frame / row.fps:.1f}")
+    return _question(_Posed(
+        row, one.probe, content_key("probe", one.probe, request.seed, row.sample_id)[:16], sentence,
+        [words.choices[place] for place in order], words.choices[one.answer]), known, request)
+
+
+def _look_question(one: AskedLook, known: dict[str, KnownAction], request: ProbeRequest
+                   ) -> Question:
+    row, words = one.row, request.wording.probes[GAZE_TARGET]
+    sentence = words.question
+    for name, text in (("who", request.wording.people[one.side]),
+                       ("start", f"{one.look.start / row.fps:.1f}"),
+                       ("end", f"{one.look.end / row.fps:.1f}")):
+        sentence = sentence.replace(f"{{{name}}}", text)
+    options = [words.choices[target] for target in drawn_choices(one, request.seed)]
+    return _question(_Posed(row, GAZE_TARGET, question_key(one, request.seed), sentence, options,
+                            words.choices[one.look.target]), known, request)
+
+
+@dataclass(frozen=True)
+class _Posed:
+    """A question in words; ``options`` in the order in which they are offered."""
+
+    row: Row
+    probe: str
+    key: str
+    sentence: str
+    options: list[str]
+    answer: str
+
+
+def _question(one: _Posed, known: dict[str, KnownAction], request: ProbeRequest) -> Question:
+    row, sampling, wording = one.row, request.sampling, request.wording
     subject = subject_of_row(row, known, "label")
-    answer = words.choices[one.answer]
+    template = wording.open or "{question}" if request.is_open else wording.instruction
+    how = {"options": [], "prompting": OPEN, "question_id": content_key(OPEN, one.key)[:16],
+           "contrasts": [option for option in one.options if option != one.answer]} \
+        if request.is_open else {"options": one.options, "question_id": one.key}
     return Question(
-        **about_clip(row, seed),
-        question_id=content_key("probe", one.probe, seed, row.sample_id)[:16], format="probe",
-        prompt=filled(wording.instruction.replace("{question}", question), options),
-        question=question, options=options, answer=answer, labels=[answer], asks=one.probe,
+        **about_clip(row, request.seed), **how, format="probe",
+        prompt=filled(template.replace("{question}", one.sentence), one.options),
+        question=one.sentence, answer=one.answer, labels=[one.answer], asks=one.probe,
         category=one.probe, semantic_group=subject.group, performance=subject.name,
         window=sampling.window(row.frames, row.fps) if sampling else [0, row.frames / row.fps],
-        sampling=sampling_text,
+        sampling=request.sampling_text,
         frames=sampling.frames(row.frames, row.fps) if sampling else None,
         order=[], versions=versions(wording.about))

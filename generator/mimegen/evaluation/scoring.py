@@ -108,9 +108,11 @@ def _phrase(answer: Answer, compare: Similarity, threshold: float) -> ScoredAnsw
     given = final_phrase(answer.output)
     if not given:
         return ScoredAnswer(answer.question, answer.model, None, False, rater=answer.rater)
-    best = float(compare([given.lower()], answer.question.labels).max())
-    return ScoredAnswer(answer.question, answer.model, given, best >= threshold, round(best, 4),
-                        answer.rater)
+    question = answer.question
+    best = float(compare([given.lower()], question.labels).max())
+    wrong = float(compare([given.lower()], question.contrasts).max()) if question.contrasts else -1
+    return ScoredAnswer(question, answer.model, given, best >= threshold and best > wrong,
+                        round(best, 4), answer.rater)
 
 
 def _minilm() -> Similarity:

@@ -1,0 +1,251 @@
+"""Where people in a clip look, from its ground truth, as far as whoever watches could tell.
+
+The line of sight is that of both eyes. Somebody looks at what lies within a few degrees of it, does
+not look at what is far off it, and nothing is said of what lies between.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from zipfile import BadZipFile
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mimegen.base.errors import RequestError
+
+Array = NDArray[np.float64]
+# What is looked at, in the order of wordings; the first three are things, the others directions.
+TARGETS = ("camera", "other", "hands", "down", "up", "left", "right")
+CAMERA, OTHER, HANDS, DOWN, UP, LEFT, RIGHT = range(len(TARGETS))
+THINGS = (CAMERA, OTHER, HANDS)
+NOBODY_KNOWS = -1
+VISIBLE = 2
+SIDES = ("left", "right")
+HAND = ("wrist", "middle1", "thumb4", "index4", "middle4")
+BODY = ("eye", "shoulder", "hip")
+NEEDED = {"nose"} | {f"{side}_{part}" for side in SIDES for part in ("ear", *HAND, *BODY)}
+
+
+@dataclass(frozen=True)
+class GazeLimits:
+    """Within which limits somebody clearly looks at a target, and beyond which clearly not.
+
+    People tell from a picture whether they are looked at to within some five degrees, and other
+    targets to within some ten, so what counts as elsewhere is farther off than that.
+    """
+
+    at_deg: float = 8.0            # from the line of sight to a thing
+    off_deg: float = 22.0
+    at_camera_deg: float = 5.0
+    down_deg: float = 30.0         # below the horizontal
+    not_down_deg: float = 12.0
+    up_deg: float = 25.0
+    not_up_deg: float = 8.0
+    aside_deg: float = 40.0        # out of the plane that cuts the picture into left and right
+    not_aside_deg: float = 15.0
+    level_deg: float = 20.0        # who looks to the side looks no farther up or down
+    head_deg: float = 35.0         # from where the head points to the line of sight
+    least_s: float = 0.8           # how long a look lasts that is asked about
+    apart: float = 0.06            # of the picture's width, between two people
+
+
+LIMITS = GazeLimits()
+
+
+@dataclass(frozen=True)
+class Look:
+    """Somebody looks at one target from one frame to another, and clearly not at some others."""
+
+    person: int
+    target: int
+    start: int
+    end: int
+    not_at: frozenset[int]
+
+
+@dataclass(frozen=True, eq=False)
+class Looking:
+    """What is known of N people in F frames.
+
+    ``answers`` (F, N) are numbers of targets, or ``NOBODY_KNOWS``; ``states`` (F, N, T) are 1 at a
+    target, -1 off it and 0 between; ``across`` (F, N) is where people are, from 0 at the picture's
+    left to 1 at its right.
+    """
+
+    answers: NDArray[np.intp]
+    states: NDArray[np.intp]
+    across: Array
+    fps: float
+
+    @classmethod
+    def of(cls, path: Path, fps: float) -> "Looking | None":
+        """Read a clip's keypoints.npz; None where it says nothing of gaze.
+
+        Raises RequestError where it cannot be read.
+        """
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                arrays = {name: file[name] for name in file.files if name in _ARRAYS}
+        except (OSError, EOFError, ValueError, KeyError, BadZipFile) as problem:
+            raise RequestError(f"{path}: cannot be read ({problem}); render the pass again with"
+                               " --passes keypoints") from problem
+        if len(arrays) < len(_ARRAYS) or not {*map(str, arrays["names"])} >= NEEDED:
+            return None
+        return cls.by(_Scene.of(arrays), fps)
+
+    @classmethod
+    def by(cls, scene: "_Scene", fps: float) -> "Looking":
+        """Work it out."""
+        states = np.where(scene.told[..., None], scene.states(), 0)
+        width = float(scene.size[0])
+        hips = (scene.pixels["left_hip"] + scene.pixels["right_hip"])[..., 0] / 2
+        return cls(_answers(states), states, hips / width, fps)
+
+    def looks(self) -> Iterator[Look]:
+        """Yield every look that lasts long enough, the longest first of each person and target."""
+        for person in range(self.answers.shape[1]):
+            found = [one for one in self._runs(person)
+                     if one.end - one.start >= LIMITS.least_s * self.fps]
+            yield from sorted(found, key=lambda one: one.start - one.end)
+
+    def _runs(self, person: int) -> Iterator[Look]:
+        own = self.answers[:, person]
+        edges = [0, *(np.flatnonzero(np.diff(own)) + 1), len(own)]
+        for start, end in pairwise(map(int, edges)):
+            if own[start] != NOBODY_KNOWS:
+                off = (self.states[start:end, person] < 0).all(axis=0)
+                yield Look(person, int(own[start]), start, end,
+                           frozenset(map(int, np.flatnonzero(off))))
+
+    def side(self, person: int, start: int = 0, end: int | None = None) -> int | None:
+        """Return 0 for who is alone, 1 for who is left of the other, 2 right; None if unclear."""
+        people = self.across.shape[1]
+        if people == 1:
+            return 0
+        if people > len(SIDES):
+            return None
+        apart = self.across[start:end, person] - self.across[start:end, 1 - person]
+        if (apart <= -LIMITS.apart).all():
+            return 1
+        return 2 if (apart >= LIMITS.apart).all() else None
+
+    def seconds(self, person: int, target: int) -> tuple[float, float]:
+        """Return for how long somebody looks at a thing, and how long nobody could tell."""
+        own = self.states[:, person, target]
+        return float((own > 0).sum() / self.fps), float((own == 0).sum() / self.fps)
+
+
+_ARRAYS = ("names", "world", "pixels", "visibility", "gaze", "rotation", "translation", "width",
+           "height")
+
+
+@dataclass(frozen=True, eq=False)
+class _Scene:
+    """Landmarks by name, ``world`` (F, N, 3), ``pixels`` (F, N, 2) and what of them is seen (F, N).
+
+    ``ways`` (F, N, 3) are the lines of sight.
+    """
+
+    world: dict[str, Array]
+    pixels: dict[str, Array]
+    visible: dict[str, NDArray[np.bool_]]
+    ways: Array
+    rotation: Array
+    translation: Array
+    size: tuple[int, int]
+
+    @classmethod
+    def of(cls, arrays: dict[str, NDArray[np.generic]]) -> "_Scene":
+        """Sort the arrays of keypoints.npz."""
+        number = {str(name): place for place, name in enumerate(arrays["names"])}
+
+        def named(key: str) -> dict[str, Array]:
+            return {name: arrays[key][:, :, number[name]].astype(float) for name in NEEDED}
+
+        return cls(named("world"), named("pixels"),
+                   {name: one == VISIBLE for name, one in named("visibility").items()},
+                   _unit(arrays["gaze"].astype(float).sum(axis=2)),
+                   arrays["rotation"].astype(float), arrays["translation"].astype(float),
+                   (int(arrays["width"]), int(arrays["height"])))
+
+    @property
+    def eyes(self) -> Array:
+        """The middle between the eyes (F, N, 3)."""
+        return (self.world["left_eye"] + self.world["right_eye"]) / 2
+
+    @property
+    def told(self) -> NDArray[np.bool_]:
+        """Whether an eye is seen in the picture, and the head points about where the eyes look."""
+        ahead = self.world["nose"] - (self.world["left_ear"] + self.world["right_ear"]) / 2
+        agree = _angle(ahead, self.ways) <= LIMITS.head_deg
+        return agree & np.any([self._shown(f"{side}_eye") for side in SIDES], axis=0)
+
+    def _shown(self, name: str) -> NDArray[np.bool_]:
+        inside = ((self.pixels[name] >= 0) & (self.pixels[name] < self.size)).all(axis=-1)
+        return np.asarray(inside & self.visible[name])
+
+    def states(self) -> NDArray[np.intp]:
+        """Return 1 at a target, -1 off it and 0 between (F, N, T)."""
+        limits = LIMITS
+        camera = -self.rotation.T @ self.translation
+        pitch = _degrees(self.ways[..., 2])
+        aside = _degrees(self.ways @ self.rotation[0])
+        level = np.abs(pitch) <= limits.level_deg
+        columns = [
+            _within(_angle(camera - self.eyes, self.ways), limits.at_camera_deg, limits.off_deg),
+            self._at_other(),
+            _within(self._nearest(HAND, self.world), limits.at_deg, limits.off_deg),
+            _beyond(-pitch, limits.down_deg, limits.not_down_deg),
+            _beyond(pitch, limits.up_deg, limits.not_up_deg),
+            *(np.minimum(one := _beyond(sign * aside, limits.aside_deg, limits.not_aside_deg),
+                         np.where(level | (one < 0), 1, 0)) for sign in (-1, 1))]
+        return np.stack(columns, axis=-1)
+
+    def _at_other(self) -> NDArray[np.intp]:
+        """Return the state of the other person; of who is alone it is that nobody knows."""
+        if self.ways.shape[1] != len(SIDES):
+            return np.zeros(self.ways.shape[:2], np.intp)
+        swapped = {name: points[:, ::-1] for name, points in self.world.items()}
+        return _within(self._nearest((*BODY, *HAND), swapped), LIMITS.at_deg, LIMITS.off_deg)
+
+    def _nearest(self, parts: Sequence[str], places: dict[str, Array]) -> Array:
+        """Return how far (F, N) the nearest of some landmarks is from the line of sight, degrees.
+        """
+        return np.asarray(np.min([_angle(places[f"{side}_{part}"] - self.eyes, self.ways)
+                                  for side in SIDES for part in parts], axis=0))
+
+
+def _answers(states: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return what is looked at (F, N): the one thing, or else the direction where it is no thing.
+    """
+    alone = states.shape[1] != len(SIDES)
+    things = states[..., THINGS]
+    settled = (things != 0) | (np.array(THINGS) == OTHER) & alone
+    told, at = settled.all(axis=-1), (things > 0).sum(axis=-1)
+    towards = states[..., len(THINGS):] > 0
+    thing = np.where(at == 1, (things > 0).argmax(axis=-1), NOBODY_KNOWS)
+    way = np.where(towards.any(axis=-1), len(THINGS) + towards.argmax(axis=-1), NOBODY_KNOWS)
+    return np.where(told, np.where(at == 0, way, thing), NOBODY_KNOWS)
+
+
+def _within(angle: Array, at: float, off: float) -> NDArray[np.intp]:
+    return np.where(angle <= at, 1, np.where(angle >= off, -1, 0))
+
+
+def _beyond(angle: Array, at: float, off: float) -> NDArray[np.intp]:
+    return np.where(angle >= at, 1, np.where(angle <= off, -1, 0))
+
+
+def _unit(ways: Array) -> Array:
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(ways / np.linalg.norm(ways, axis=-1, keepdims=True))
+
+
+def _angle(ways: Array, others: Array) -> Array:
+    return _degrees((_unit(ways) * _unit(others)).sum(axis=-1), np.arccos)
+
+
+def _degrees(share: Array, inverse: np.ufunc = np.arcsin) -> Array:
+    return np.asarray(np.degrees(inverse(np.clip(share, -1, 1))))

@@ -1,0 +1,144 @@
+"""Questions about where people look, and what of them can be asked.
+
+Choices come in blocks: each of a block's three is right once, and clearly wrong in the other two
+clips. So no choice is likelier than another, and none is half right.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+
+from mimegen.base.files import content_key
+from mimegen.base.seeds import generator
+from mimegen.evaluation.looking import THINGS, Look, Looking
+from mimegen.evaluation.sampling import FrameSampling
+from mimegen.manifest.row import Row
+
+PROBE = "gaze_target"
+CHOICES = 3
+DOTS = "pointlight"
+
+
+@dataclass(frozen=True)
+class AskedLook:
+    """A look of a clip; ``side`` says who it is, as `Looking.side` has it."""
+
+    row: Row
+    look: Look
+    side: int
+    choices: tuple[int, ...] = ()
+
+    @property
+    def name(self) -> tuple[str, ...]:
+        """What tells it from all others."""
+        return self.row.sample_id, str(self.look.person), str(self.look.target)
+
+
+@dataclass(frozen=True)
+class LookingTime:
+    """For how many seconds somebody looks at a thing, all in all; ``unsure_s`` may be more."""
+
+    side: int
+    target: int
+    seconds: float
+    unsure_s: float
+
+
+def looking_of(folder: Path, rows: Sequence[Row]) -> list[tuple[Row, Looking]]:
+    """Return the clips whose keypoints say where people look; each file is read once."""
+    read: dict[str, Looking | None] = {}
+    found = []
+    for row in rows:
+        facts = (row.passes or {}).get("keypoints")
+        if facts is None or row.type == DOTS:
+            continue
+        if facts.folder not in read:
+            read[facts.folder] = Looking.of(folder / facts.folder / "keypoints.npz",
+                                            float(row.fps))
+        if (looking := read[facts.folder]) is not None:
+            found.append((row, looking))
+    return found
+
+
+def asked_looks(clips: Sequence[tuple[Row, Looking]], seed: int,
+                sampling: FrameSampling | None = None) -> list[AskedLook]:
+    """Return what is asked: at most one look of each person at each target, in blocks."""
+    found = [one for row, looking in clips for one in _of_clip(row, looking, sampling)]
+    return list(_in_blocks(found, seed))
+
+
+def _of_clip(row: Row, looking: Looking, sampling: FrameSampling | None) -> Iterator[AskedLook]:
+    shown = sampling.frames(row.frames, row.fps) if sampling else None
+    done: set[tuple[int, int]] = set()
+    for look in looking.looks():
+        side = looking.side(look.person, look.start, look.end)
+        visible = shown is None or any(look.start <= frame < look.end for frame in shown)
+        if side is not None and visible and (look.person, look.target) not in done:
+            done.add((look.person, look.target))
+            yield AskedLook(row, look, side)
+
+
+_Kind = tuple[int, frozenset[int]]
+
+
+def _in_blocks(found: Sequence[AskedLook], seed: int) -> Iterator[AskedLook]:
+    """Yield looks with their choices; those that fit into no block are left out."""
+    kinds: dict[_Kind, list[AskedLook]] = defaultdict(list)
+    ordered = sorted(found, key=lambda one: one.name)
+    for place in generator(seed, "probes", PROBE, "blocks").permutation(len(ordered)):
+        one = ordered[int(place)]
+        kinds[one.look.target, one.look.not_at].append(one)
+    while kinds:
+        block = _block(kinds)
+        if len(block) < CHOICES:
+            # Nothing goes with the first of them any more.
+            del kinds[block[0]]
+            continue
+        choices = tuple(sorted(target for target, _ in block))
+        for kind in block:
+            one = kinds[kind].pop()
+            yield AskedLook(one.row, one.look, one.side, choices)
+            if not kinds[kind]:
+                del kinds[kind]
+
+
+def _block(kinds: dict[_Kind, list[AskedLook]]) -> list[_Kind]:
+    """Return kinds of different targets, each clearly wrong of the others; most looks first.
+
+    The first alone is returned where nothing goes with it.
+    """
+    left: dict[int, int] = defaultdict(int)
+    for (target, _), own in kinds.items():
+        left[target] += len(own)
+    first, *rest = sorted(kinds, key=lambda kind: (-left[kind[0]], kind[0], sorted(kind[1])))
+    fitting = [kind for kind in rest if _exclude(first, kind)]
+    for others in combinations(fitting, CHOICES - 1):
+        if all(_exclude(*pair) for pair in combinations(others, 2)):
+            return [first, *others]
+    return [first]
+
+
+def _exclude(one: _Kind, other: _Kind) -> bool:
+    return one[0] in other[1] and other[0] in one[1]
+
+
+def drawn_choices(one: AskedLook, seed: int) -> list[int]:
+    """Return the numbers of the choices in an order that belongs to the question."""
+    order = generator(seed, "probes", PROBE, "order", *one.name).permutation(len(one.choices))
+    return [one.choices[int(place)] for place in order]
+
+
+def question_key(one: AskedLook, seed: int) -> str:
+    """Return the question's id."""
+    return content_key("probe", PROBE, seed, *one.name)[:16]
+
+
+def looking_times(looking: Looking) -> Iterator[LookingTime]:
+    """Yield for how long each person looks at things, where it is clear who they are."""
+    for person in range(looking.states.shape[1]):
+        side = looking.side(person)
+        for target in THINGS if side is not None else ():
+            seconds, unsure = looking.seconds(person, target)
+            yield LookingTime(side or 0, target, seconds, unsure)

@@ -131,6 +131,7 @@ def _show(content: dict[str, Any]) -> None:
         if "read_by" in one:
             read = ", ".join(f"{rule} {count}" for rule, count in one["read_by"].items())
             console.print(f"read by: {read}", markup=False)
+        console.print(_human(one["human"]), markup=False)
         console.print(_shares("variant", one["variants"], one))
         if "categories" in one:
             console.print(_shares("category", one["categories"], one))
@@ -139,6 +140,13 @@ def _show(content: dict[str, Any]) -> None:
         _show_groups(console, one)
     _show_reliance(console, content["reliance"])
     _show_people(console, content["people"])
+
+
+def _human(human: dict[str, Any]) -> str:
+    """Return what people reach, and from where that is."""
+    if human["accuracy"] is None:
+        return f"people: {human['source']}"
+    return f"people: {human['accuracy']:.1%} of {human['of']}, {human['source']}"
 
 
 def _show_reliance(console: Console, tables: list[dict[str, Any]]) -> None:

@@ -39,6 +39,7 @@ from mimegen.evaluation.cues import (
     cue_questions,
     read_cue_wording,
 )
+from mimegen.evaluation.expected import with_expectation
 from mimegen.evaluation.factors import factor_questions, read_factor_wording
 from mimegen.evaluation.given import GIVEN
 from mimegen.evaluation.making import QuestionRequest, questions_of
@@ -204,7 +205,7 @@ def questions_command(out: Path | None, format_: str, asks: str | None, probe: s
     if frames_folder:
         _write_frames(out, everything, made, frames_folder, image, pixels, stamp)
     target = target or out / f"questions-{format_}.jsonl"
-    write_questions(target, made)
+    write_questions(target, with_expectation(made))
     click.echo(f"{target}: {counted(len(made), 'question')} about"
                f" {counted(len({one.action for one in made}), 'action')}")
     _tell_origins(made)

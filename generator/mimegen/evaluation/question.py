@@ -79,7 +79,8 @@ class Question(BaseModel):
     ``people`` is how many the clip shows. ``pair`` names the minimal pair that is asked about.
     A control question names what it shows in ``control``, and in ``control_of`` the question whose
     clip that replaces. ``tolerance`` is how far a number may be from ``answer`` and still be right.
-    A free answer that is nearer to one of ``contrasts`` than to the labels is wrong.
+    A free answer that is nearer to one of ``contrasts`` than to the labels is wrong. ``human`` is
+    what people are expected to reach, and from where that is (`expected.py`).
     """
 
     model_config = ConfigDict(frozen=True, extra="allow")
@@ -124,6 +125,7 @@ class Question(BaseModel):
     tolerance: float | None = Field(default=None, ge=0, allow_inf_nan=False)
     question: str | None = None
     contrasts: list[str] = []
+    human: dict[str, Any] | None = None
     seed: int = 0
     versions: dict[str, str] = {}
 

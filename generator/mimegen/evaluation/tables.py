@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from mimegen.evaluation.answers import PEOPLE
 from mimegen.evaluation.contrasts import contrasts
+from mimegen.evaluation.expected import human_share
 from mimegen.evaluation.pairs import both_right
 from mimegen.evaluation.question import Question
 from mimegen.evaluation.reading import RULES, STRICT
@@ -26,18 +28,19 @@ MOST_ALONE = 12
 def report(scored: Sequence[ScoredAnswer], questions: Sequence[Question]) -> Table:
     """Return all tables as JSON content, one for each model and way of asking."""
     kinds = sorted({one.kind for one in scored})
-    models = [_kind_report(kind, [one for one in scored if one.kind == kind], questions)
+    models = [_kind_report(kind, [one for one in scored if one.kind == kind], questions,
+                           [one for one in scored if one.kind == (PEOPLE, *kind[1:])])
               for kind in kinds]
     return {"models": models, "actpld": actpld(scored), "reliance": reliance(scored)}
 
 
 def _kind_report(kind: tuple[str, str, str, str], scored: list[ScoredAnswer],
-                 questions: Sequence[Question]) -> Table:
+                 questions: Sequence[Question], by_people: list[ScoredAnswer]) -> Table:
     model, format_, asks, prompting = kind
     same = [one for one in questions if one.way == kind[1:]]
     found = {
         "model": model, "format": format_, "asks": asks, "prompting": prompting,
-        "asked": len(same), **share(scored, *kind),
+        "asked": len(same), "human": human_share(same, by_people), **share(scored, *kind),
         "variants": parted(scored, _variant_of(scored), *kind),
         "contrasts": contrasts(scored),
         "groups": parted(scored, lambda one: str(one.question.semantic_group), *kind),

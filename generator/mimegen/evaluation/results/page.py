@@ -30,6 +30,7 @@ METHOD = (
     " everything else is unparsed, and wrong."
 )
 UNPARSED_SHARE = 0.05
+PEOPLE_HEAD = "people reach"
 CONFUSIONS = 12
 ACTIONS = 10
 TITLES = {"mc": "Multiple choice (MIME)", "free": "Free form (MIME)",
@@ -109,7 +110,7 @@ def _kind(title: str, name: str, kinds: Sequence[Table]) -> PageSection:
              " t and by the bootstrap, and the number of answers.</p>"]
     plots: dict[str, bytes] = {}
     variants = in_order([*{one: None for kind in kinds for one in kind["variants"]}])
-    parts.append(_shares("Variant", "variants", variants, kinds))
+    parts += [_shares("Variant", "variants", variants, kinds), _human_source(kinds)]
     plots[f"{name}-variants"] = shares_plot(kinds, "variants", variants)
     parts.append(figure("Accuracy by variant", plots[f"{name}-variants"]))
     if any(kind["contrasts"] for kind in kinds):
@@ -138,9 +139,9 @@ GROUP_TITLES = {"pairs": "Minimal pairs with both halves right",
 
 def _whole(title: str, name: str, kinds: Sequence[Table]) -> str:
     """Return the table of paired or group accuracy, by model."""
-    rows = [[kind["model"], _share(kind[name]), _percent(kind[name].get("chance"))]
-            for kind in kinds if name in kind]
-    return f"<h3>{title}</h3>" + table(["Model", "all right", "chance"], rows)
+    rows = [[kind["model"], _share(kind[name]), _percent(kind[name].get("chance")),
+             _human([kind], name)] for kind in kinds if name in kind]
+    return f"<h3>{title}</h3>" + table(["Model", "all right", "chance", PEOPLE_HEAD], rows)
 
 
 def _reliance(content: Table) -> PageSection:
@@ -166,10 +167,25 @@ def _folded(body: str) -> str:
 def _shares(head: str, part: str, names: Sequence[str], kinds: Sequence[Table]) -> str:
     """Return accuracies: rows are parts and at last all of it, columns are models."""
     rows = [[name, *(_share(kind.get(part, {}).get(name)) for kind in kinds),
-             _part_chance(name, part, kinds)] for name in names]
-    rows.append(["all", *(_share(kind) for kind in kinds), _percent(kinds[0]["chance"])])
-    rows.append(["unparsed", *(_percent(kind["unparsed"]) for kind in kinds), ""])
-    return table([head, *(kind["model"] for kind in kinds), "chance"], rows)
+             _part_chance(name, part, kinds), ""] for name in names]
+    rows.append(["all", *(_share(kind) for kind in kinds), _percent(kinds[0]["chance"]),
+                 _human(kinds, "answers")])
+    rows.append(["unparsed", *(_percent(kind["unparsed"]) for kind in kinds), "", ""])
+    return table([head, *(kind["model"] for kind in kinds), "chance", PEOPLE_HEAD], rows)
+
+
+def _human(kinds: Sequence[Table], of: str) -> str:
+    """Return what people reach, of answers or of pairs, marked where that is only expected."""
+    human = kinds[0].get("human")
+    if human is None or human["accuracy"] is None or human["of"] != of:
+        return "unknown"
+    about = "" if human["source"].startswith("measured") else "expected "
+    return f"{about}{_percent(human['accuracy'])}"
+
+
+def _human_source(kinds: Sequence[Table]) -> str:
+    human = kinds[0].get("human")
+    return f"<p>{PEOPLE_HEAD.capitalize()}: {escape(human['source'])}.</p>" if human else ""
 
 
 def _part_chance(name: str, part: str, kinds: Sequence[Table]) -> str:

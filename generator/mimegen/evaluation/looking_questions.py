@@ -1,7 +1,7 @@
 """Questions about where people look, and what of them can be asked.
 
-Choices come in blocks: each of a block's three is right once, and clearly wrong in the other two
-clips. So no choice is likelier than another, and none is half right.
+Choices come in blocks of three or two: each is right in one clip of the block, and clearly wrong in
+the others. So no choice is likelier than another, and none is half right.
 """
 
 from collections import defaultdict
@@ -17,7 +17,8 @@ from mimegen.evaluation.sampling import FrameSampling
 from mimegen.manifest.row import Row
 
 PROBE = "gaze_target"
-CHOICES = 3
+# How many choices a block has, what is preferred first.
+SIZES = (3, 2)
 DOTS = "pointlight"
 
 
@@ -90,11 +91,17 @@ def _in_blocks(found: Sequence[AskedLook], seed: int) -> Iterator[AskedLook]:
     for place in generator(seed, "probes", PROBE, "blocks").permutation(len(ordered)):
         one = ordered[int(place)]
         kinds[one.look.target, one.look.not_at].append(one)
-    while kinds:
-        block = _block(kinds)
-        if len(block) < CHOICES:
-            # Nothing goes with the first of them any more.
-            del kinds[block[0]]
+    for size in SIZES:
+        yield from _blocks_of(size, kinds)
+
+
+def _blocks_of(size: int, kinds: dict[_Kind, list[AskedLook]]) -> Iterator[AskedLook]:
+    """Take as many blocks of one size out of ``kinds`` as there are."""
+    passed: set[_Kind] = set()
+    while first := _commonest(kinds, passed):
+        block = _block(first, size, kinds)
+        if not block:
+            passed.add(first)
             continue
         choices = tuple(sorted(target for target, _ in block))
         for kind in block:
@@ -104,20 +111,26 @@ def _in_blocks(found: Sequence[AskedLook], seed: int) -> Iterator[AskedLook]:
                 del kinds[kind]
 
 
-def _block(kinds: dict[_Kind, list[AskedLook]]) -> list[_Kind]:
-    """Return kinds of different targets, each clearly wrong of the others; most looks first.
+def _commonest(kinds: dict[_Kind, list[AskedLook]], passed: set[_Kind]) -> _Kind | None:
+    """Return a kind of the target of which most looks are left; None where all are passed."""
+    order = [kind for kind in _ordered(kinds) if kind not in passed]
+    return order[0] if order else None
 
-    The first alone is returned where nothing goes with it.
-    """
+
+def _ordered(kinds: dict[_Kind, list[AskedLook]]) -> list[_Kind]:
     left: dict[int, int] = defaultdict(int)
     for (target, _), own in kinds.items():
         left[target] += len(own)
-    first, *rest = sorted(kinds, key=lambda kind: (-left[kind[0]], kind[0], sorted(kind[1])))
-    fitting = [kind for kind in rest if _exclude(first, kind)]
-    for others in combinations(fitting, CHOICES - 1):
+    return sorted(kinds, key=lambda kind: (-left[kind[0]], kind[0], sorted(kind[1])))
+
+
+def _block(first: _Kind, size: int, kinds: dict[_Kind, list[AskedLook]]) -> list[_Kind]:
+    """Return kinds that go with the first one, and it; none where too few do."""
+    fitting = [kind for kind in _ordered(kinds) if _exclude(first, kind)]
+    for others in combinations(fitting, size - 1):
         if all(_exclude(*pair) for pair in combinations(others, 2)):
             return [first, *others]
-    return [first]
+    return []
 
 
 def _exclude(one: _Kind, other: _Kind) -> bool:

@@ -94,13 +94,15 @@ def test_a_wrong_value_is_refused_with_line_and_key(kind: str, data: st.DataObje
 
 
 @pytest.mark.parametrize(("file", "at", "value", "said"), [
-    ("mocap/boxing/boxing.score.yaml", ("props",), 5, "props: expected names"),
-    ("cues/palms_up/palms_up.score.yaml", ("props",), 5, "props: expected names"),
-    ("cues/palms_up/palms_up.score.yaml", ("hand_states",), "x", "hand_states: expected names"),
+    ("mocap/boxing/boxing.score.yaml", ("props",), 5, "props: expected a mapping of names"),
+    ("cues/palms_up/palms_up.score.yaml", ("props",), 5, "props: expected a mapping of names"),
+    ("cues/palms_up/palms_up.score.yaml", ("hand_states",), "x",
+     "hand_states: expected a mapping of names"),
     ("cues/palms_up/palms_up.score.yaml", ("stances", 0), [], "stances: expected the stances"),
     ("cues/palms_up/palms_up.score.yaml", ("duration",), "x", "duration: expected seconds"),
-    ("mocap/boxing/boxing.score.yaml", ("phases", 0, "how"), [], "no way to arrive"),
-    ("mocap/boxing/boxing.score.yaml", ("phases", 0, "left_hand", "state"), {}, "no hand state")])
+    ("mocap/boxing/boxing.score.yaml", ("phases", 0, "how"), [], "unknown way to arrive"),
+    ("mocap/boxing/boxing.score.yaml", ("phases", 0, "left_hand", "state"), {},
+     "unknown hand state")])
 def test_values_that_were_tracebacks(file: str, at: Place, value: object, said: str,
                                      tmp_path: Path) -> None:
     score = tmp_path / Path(file).name

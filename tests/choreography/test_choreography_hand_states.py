@@ -44,7 +44,7 @@ def test_a_state_is_written_out_and_what_the_key_says_wins(tmp_path: Path) -> No
 
 
 def test_an_unknown_state_is_told_with_its_line(tmp_path: Path) -> None:
-    with pytest.raises(RequestError, match=r"line 8: right_hand state: no hand state is called"
+    with pytest.raises(RequestError, match=r"line 8: right_hand state: unknown hand state"
                                            r" 'knukles' \(did you mean knuckles"):
         read_score(score(tmp_path, "knukles"))
 
@@ -55,5 +55,5 @@ def test_states_that_are_none_are_refused(tmp_path: Path, states: str) -> None:
     path.write_text(SCORE.replace(
         "hand_states:\n  knuckles: {palm: forward, fingers: up, shape: fist}",
         f"hand_states: {states}"))
-    with pytest.raises(RequestError, match=r"line 4: hand_states: expected names"):
+    with pytest.raises(RequestError, match=r"line 4: hand_states: expected a mapping of names"):
         read_score(path)

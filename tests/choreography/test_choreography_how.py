@@ -34,8 +34,8 @@ def test_a_phases_how_is_that_of_its_tracks_and_props_but_for_those_that_say_the
 
 
 @pytest.mark.parametrize(("how", "says"), [
-    ("pas", r"line 8: phases how: no way to arrive is called 'pas' \(did you mean pass"),
-    ("[1]", r"line 8: phases how: no way to arrive is called \[1\]"),
+    ("pas", r"line 8: phases how: unknown way to arrive 'pas' \(did you mean pass"),
+    ("[1]", r"line 8: phases how: unknown way to arrive \[1\]"),
 ])
 def test_an_unknown_how_is_told_with_its_line(tmp_path, how, says):
     with pytest.raises(RequestError, match=rf"wave\.score\.yaml: {says}"):

@@ -136,7 +136,7 @@ def written(tmp_path: Path, text: str) -> tuple[Path, Score]:
     ("steps: [{from: 2, to: 1, does: casts}]", "2 to 1 s is not a valid span of a score of 5.9 s"),
     ("steps: [{from: 1, to: 9, does: casts}]", "not a valid span of a score"),
     ("steps: [{from: 1, to: 2.7, does: casts}]", "cuts into the repeated part, 2.5 to 3 s"),
-    ("steps: [{from: 1, to: 2, does: casts, thing: rod}]", "no thing is called 'rod'"),
+    ("steps: [{from: 1, to: 2, does: casts, thing: rod}]", "unknown thing 'rod'"),
     ("steps: [{from: 1, to: 2, does: casts, who: partner}]", "the score has no partner"),
     ("things: {rod: {left: [[3, 9]]}}", "3 to 9 s is not a valid span"),
     ("things: {rod: {length: 2}}", "unknown key"),

@@ -126,7 +126,7 @@ def test_drafts_that_are_too_near_to_given_clips_are_drawn_anew(
     monkeypatch.setattr(frame_check, "MOST_REDRAWS", 1)
     done = invoke(*common, "--check-frames", given, "--frame-distance", "0.5", "--out",
                   tmp_path / "third" / "SPEC.jsonl")
-    assert done.exit_code == 2 and "no draw is further than" in done.output
+    assert done.exit_code == 2 and "no sample is further than" in done.output
     assert not (tmp_path / "third" / "SPEC.jsonl").exists()
 
 

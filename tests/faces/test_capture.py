@@ -61,10 +61,10 @@ def test_beat_plays_and_leaves_after_its_end(tmp_path: Path) -> None:
     ("a.csv", "", "line 1: expected columns Timecode"),
     ("a.csv", "x,y\n1,2\n", "line 1: expected columns Timecode"),
     ("a.csv", "Timecode,BlendshapeCount,JawOpen\n00:00:00:01,61,0\n", "of ARKit's 52"),
-    ("a.json", "{", "is no JSON"), ("a.json", "[1]", "expected 'names' and 'frames'"),
+    ("a.json", "{", "is not JSON"), ("a.json", "[1]", "expected 'names' and 'frames'"),
     ("a.json", '{"names": ["jawOpen"], "frames": [{"weights": [0, 1], "time": 0}]}',
      "expected 1 weights in every frame"),
-    ("a.json", "[" * 100_000, "is no JSON"), ("a.txt", "x", "expected a .csv"),
+    ("a.json", "[" * 100_000, "is not JSON"), ("a.txt", "x", "expected a .csv"),
 ])
 def test_what_is_none_gets_one_line(tmp_path: Path, name: str, text: str, message: str) -> None:
     path = tmp_path / name

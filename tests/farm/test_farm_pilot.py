@@ -108,7 +108,7 @@ def test_a_job_of_another_version_leaves_its_machine_out(
     ended, lines = carried_out(tasks(tmp_path, 1), [], version="0.0.9 abc")
     line, = lines
     assert ended == 1 and isinstance(line.message, Unfit) and "0.0.9 abc" in line.message.why
-    assert capsys.readouterr().err == f"mimegen: has mimegen {version()}, wanted is 0.0.9 abc\n"
+    assert capsys.readouterr().err == f"mimegen: has mimegen {version()}, needs 0.0.9 abc\n"
     assert len(spool_of(tmp_path).waiting()) == 1
 
 
@@ -159,7 +159,7 @@ def test_a_job_knows_its_number_from_slurm(tmp_path: Path) -> None:
     array = {"SLURM_ARRAY_JOB_ID": "7", "SLURM_ARRAY_TASK_ID": "3"}
     ended = subprocess.run([sys.executable, "-m", "mimegen.farm.pilot", orders.text()],
                            env=os.environ | array, capture_output=True, text=True)
-    assert ended.returncode == 1 and "wanted is 0.0.9 abc" in ended.stderr
+    assert ended.returncode == 1 and "needs 0.0.9 abc" in ended.stderr
     line, = spool.hear()
     assert line.job == "7_3" and isinstance(line.message, Unfit)
     assert spool.waiting() == [name]

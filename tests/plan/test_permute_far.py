@@ -122,4 +122,4 @@ def test_an_exhausted_axis_is_named(tmp_path: Path) -> None:
 def test_a_performance_that_rows_show_is_not_declared_again(published: Path) -> None:
     done = permute("--count", 1, "--actions", "boxing", "--unseen", published, "--axes",
                    "azimuth", "--out", published / "SPEC.jsonl")
-    assert done.exit_code == 2 and "draw the axis seed or character" in done.output
+    assert done.exit_code == 2 and "vary the axis seed or character" in done.output

@@ -122,7 +122,7 @@ def test_a_suit_whose_hand_is_inside_the_trunk_is_doubted():
 @WITH_SAMPLES
 @pytest.mark.parametrize(("name", "said"), [
     ("motive_sample_optitrack_take.csv", "holds 4 rigid bodies but no skeleton"),
-    ("opensim_blanks_for_missing.trc", "shows the body nearly whole in 1 frames")])
+    ("opensim_blanks_for_missing.trc", "nearly complete in only 1 frames")])
 def test_what_shows_no_whole_person_is_refused(name, said):
     with pytest.raises(RequestError, match=said) as refused:
         read_motion(MOTION_SAMPLES / name)

@@ -67,7 +67,7 @@ def test_radians_and_paths_in_names_are_read(tmp_path):
     (lambda text: text.replace("hip_flexion_l", "force_vx"), "has no column 'hip_flexion_l'"),
     (lambda text: text.replace("endheader", "end"), "expected a line endheader"),
     (lambda text: text.replace("0.0100\t", "0.0100\tx\t", 1), "cells, expected"),
-    (lambda text: text.replace("0.950000", "nan", 1), "no angles or places"),
+    (lambda text: text.replace("0.950000", "nan", 1), "not angles or positions"),
     (lambda text: text.partition("0.0100")[0], "has 1 frames")])
 def test_what_is_no_table_of_angles_is_refused_in_one_line(tmp_path, spoil, said):
     path = write_mot(tmp_path / "a.mot", {"hip_flexion_r": SWING})

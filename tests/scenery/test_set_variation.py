@@ -265,8 +265,8 @@ def test_a_seed_of_which_no_draw_can_stand_is_refused(
     monkeypatch.setattr(variation, "DRAWS", 1)
     scenery = read_background(path).set
     assert scenery is not None and scenery.vary is not None
-    with pytest.raises(RequestError, match=rf"room:{again}: none of 1 draws could stand, the last"
-                                           r" has crate in crate by \d+ cm; take another seed"):
+    with pytest.raises(RequestError, match=rf"room:{again}: none of 1 random layouts is valid \(the"
+                                           r" last: crate in crate by \d+ cm\); use another seed"):
         variation.varied(scenery, "room", again, Written.of(scenery, scenery.vary))
 
 

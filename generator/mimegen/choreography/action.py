@@ -93,7 +93,7 @@ def read_action(path: Path) -> Action:
     if action.id != path.parent.name:
         raise document.error(("id",), f"{action.id!r} is in a folder named {path.parent.name!r}")
     if action.ambiguous and action.viewers is None:
-        raise document.error(("ambiguous",), "requires 'viewers:', which says what viewers saw")
+        raise document.error(("ambiguous",), "requires 'viewers:', what viewers saw instead")
     known = hand_shapes()
     for where, shapes in (
         (("hand_shapes",), action.hand_shapes),

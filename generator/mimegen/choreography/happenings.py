@@ -107,7 +107,7 @@ def read_happenings(path: Path, score: Score) -> Happenings:
     for number, step in enumerate(parsed.steps):
         where = ("steps", number)
         if step.thing is not None and step.thing not in parsed.things:
-            raise document.error((*where, "thing"), f"no thing is called {step.thing!r}"
+            raise document.error((*where, "thing"), f"unknown thing {step.thing!r}"
                                  f"{near_misses(step.thing, parsed.things)}")
         if step.who == PARTNER and score.partner is None:
             raise document.error((*where, "who"), "the score has no partner")

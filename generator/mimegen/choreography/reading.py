@@ -69,7 +69,7 @@ def _with_props(document: YamlFile, part: dict[str, Any], where: Where) -> dict[
     """Gather each phase's keys for props, which the file writes beside the other tracks."""
     phases, props = part.get("phases"), part.get("props") or {}
     if not isinstance(props, dict):
-        raise document.error((*where, "props"), f"expected names and what they are, got {props!r}")
+        raise document.error((*where, "props"), f"expected a mapping of names, got {props!r}")
     if not isinstance(phases, list):
         return dict(part)
     states = part.get("hand_states") or {}
@@ -92,13 +92,13 @@ def _with_hand_states(document: YamlFile, phase: dict[str, Any], states: Any,
                       where: Where) -> dict[str, Any]:
     """Write out the ``state`` that a hand's key names; what the key itself says wins."""
     if not isinstance(states, dict) or not all(isinstance(one, dict) for one in states.values()):
-        raise document.error((*where[:-2], "hand_states"), "expected names and what hands are like")
+        raise document.error((*where[:-2], "hand_states"), "expected a mapping of names to keys")
     written = dict(phase)
     for track in HAND_TRACKS:
         key = phase.get(track)
         if isinstance(key, dict) and "state" in key:
             if not isinstance(key["state"], str) or key["state"] not in states:
-                raise document.error((*where, track, "state"), "no hand state is called"
+                raise document.error((*where, track, "state"), "unknown hand state"
                                      f" {key['state']!r}{near_misses(str(key['state']), states)}")
             own = {name: value for name, value in key.items() if name != "state"}
             written[track] = {**states[key["state"]], **own}
@@ -111,7 +111,7 @@ def _with_how(document: YamlFile, phase: dict[str, Any], where: Where) -> dict[s
         return phase
     how, known = phase["how"], get_args(Arrival)
     if not isinstance(how, str) or how not in known:
-        raise document.error((*where, "how"), f"no way to arrive is called {how!r}"
+        raise document.error((*where, "how"), f"unknown way to arrive {how!r}"
                                               f"{near_misses(str(how), known)}")
     return {name: {"how": how, **key} if isinstance(key, dict) else key
             for name, key in phase.items() if name != "how"}
@@ -213,8 +213,8 @@ def _check_hand(document: YamlFile, key: HandKey, key_at: Where, shapes: Collect
         raise document.error((*key_at, "shape"), f"unknown hand shape {key.shape!r}"
                                                  f"{near_misses(key.shape, shapes)}")
     if key.palm and key.fingers and _on_one_line(key.palm, key.fingers):
-        raise document.error((*key_at, "fingers"), "the fingers cannot point where the"
-                             " palm faces, or away from there")
+        raise document.error((*key_at, "fingers"), "the fingers must not point in the"
+                             " palm's direction or opposite to it")
 
 
 @lru_cache(maxsize=4096)

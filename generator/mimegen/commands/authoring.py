@@ -27,10 +27,10 @@ like_option = click.option(
 @exits_cleanly
 def prompt_command(name: str, performers: int, like: str | None, libraries: tuple[Path, ...]
                    ) -> int:
-    """Print a prompt with which a language model can write the action NAME.
+    """Print a prompt that asks a language model to write the action NAME.
 
-    It holds the language of scores, all words that may be used, two examples, and what lint checks.
-    Have the model correct what "mimegen score lint --json" finds.
+    The prompt contains the score language, all accepted words, two examples and the rules of lint.
+    Return the findings of "mimegen score lint --json" to the model for correction.
     """
     catalogue = Catalogue.with_libraries(libraries)
     examples = examples_of(catalogue, name, like, performers)
@@ -47,17 +47,17 @@ def prompt_command(name: str, performers: int, like: str | None, libraries: tupl
               help="Your own library folder; created if it does not exist.")
 @exits_cleanly
 def new_command(name: str, performers: int, like: str | None, library: Path) -> int:
-    """Write a first folder for the action NAME into your library.
+    """Create a draft of the action NAME in your library.
 
-    Its score, checks and timeline are copies of those of the action nearest in meaning, or of the
-    first of --like, for you to change.
+    The score, checks and timeline are copied from the action closest in meaning, or from the first
+    of --like, for you to edit.
     """
     catalogue = Catalogue.with_libraries((library,) if library.is_dir() else ())
     score, *others = write_action(catalogue, library, name,
                                   examples_of(catalogue, name, like, performers))
     for file in (score, *others):
         click.echo(str(file))
-    click.echo(f"next: edit them, and look: mimegen score preview {score}", err=True)
+    click.echo(f"next: edit them, then run mimegen score preview {score}", err=True)
     return DONE
 
 

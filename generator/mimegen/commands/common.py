@@ -173,7 +173,7 @@ def kernels_option(name: str) -> Callable[[Callable[..., Any]], Callable[..., An
     return click.option(
         name, callback=_use_kernels, is_eager=True, expose_value=False,
         type=click.Path(path_type=Path), metavar="DIR",
-        help="Folder of GPU kernels that mimegen devices prepare compiled.  [default:"
+        help="Folder of the GPU kernels that mimegen devices prepare wrote.  [default:"
              f" ${KERNELS}, else ~/.cache/mimegen/kernels]")
 
 

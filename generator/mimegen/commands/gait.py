@@ -32,7 +32,7 @@ _OPTIONS = (
     click.option("--speed", type=float, metavar="M/S",
                  help="Speed of a gait in m/s; below 0 walks backwards, above 2.05 runs."
                       "  [default: the action's own]"),
-    click.option("--cadence", type=float, metavar="N", help="Steps a minute of a gait."),
+    click.option("--cadence", type=float, metavar="N", help="Steps per minute of a gait."),
     click.option("--step-length", type=float, metavar="M", help="Step length of a gait in m."),
     click.option("--phase", type=click.FloatRange(0, 1), metavar="SHARE",
                  help="Share of the cycle at which a gait begins; 0 is the left foot's contact."),
@@ -43,6 +43,7 @@ _OPTIONS = (
     click.option("--cycles", type=click.FloatRange(0, 60, min_open=True), metavar="K",
                  help="Length of a gait in cycles, of two steps each."),
     *(click.option(f"--{knob}", type=click.FloatRange(-MOST_Z, MOST_Z), metavar="Z",
-                   help=f"Walker in standard deviations: {above} above 0, {below} below.")
+                   help=f"Walker from {below} (below 0) to {above} (above 0), in standard"
+                        " deviations.")
       for knob, (above, below) in _ENDS.items()),
 )

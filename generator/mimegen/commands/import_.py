@@ -80,8 +80,8 @@ def import_command(file: Path | None, table: Path | None, action: str | None, li
     """Add motion capture or a video to your library.
 
     Give one FILE and its --action, a folder or an archive (zip, tar) of files, or a --table of
-    many. Without --action, a file of a folder shows what its text-to-motion model was told to show,
-    or what its folder is called. The licence and the source are written to every manifest row.
+    many. Without --action, the files of a folder are labelled with their text-to-motion prompt, or
+    with the name of their folder. The licence and the source are written to every manifest row.
     Videos need MediaPipe (pip install 'mimegen[video]').
     """
     request = ImportRequest(file or Path(), action or "", library, take, labels, aligned,
@@ -101,7 +101,7 @@ def import_command(file: Path | None, table: Path | None, action: str | None, li
     if file is None or action is None:
         raise RequestError("expected FILE and --action NAME, or --table CSV")
     if height_m is not None and not is_video(file):
-        raise RequestError(f"--height-m: only applies to videos, and {file} is none")
+        raise RequestError(f"--height-m: only applies to videos, not to {file}")
     added = _import_video(request, height_m, preview) if is_video(file) else import_take(request)
     _report(added, library)
     for note in added.notes:
@@ -112,7 +112,7 @@ def import_command(file: Path | None, table: Path | None, action: str | None, li
 def _check_preview(preview: Path, file: Path) -> None:
     """Raise RequestError, before anything is made, where no preview can be written."""
     if not is_video(file):
-        raise RequestError(f"--preview: only applies to videos, and {file} is none; use mimegen"
+        raise RequestError(f"--preview: only applies to videos, not to {file}; use mimegen"
                            " preview")
     if preview.suffix.lower() != PREVIEW_SUFFIX:
         raise RequestError(f"--preview {preview}: is a video, so its name ends in {PREVIEW_SUFFIX}")

@@ -28,8 +28,8 @@ ALL_OF = {"repetitions": "cues", "target": "directed"}
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(0),
               help="Random seed. The first pairs of a seed do not depend on --count.")
 @click.option("--actions", default="all", show_default=True, metavar="A[,B]|cues|directed|all",
-              help="Actions to sample, by id, label or alias. 'all' takes cues for"
-                   " --factors repetitions, and gestures of all directions for target.")
+              help="Actions to sample, by id, label or alias. With 'all', the factor"
+                   " repetitions samples cues, and target samples directed gestures.")
 @click.option("--fix", "fixes", multiple=True, metavar="AXIS=VALUE",
               help="Keep an axis of mimegen permute at one value, as in config=draft; repeat for"
                    " more axes.")

@@ -93,14 +93,14 @@ def _take_ready(context: click.Context, option: click.Parameter, name: str | Non
               " range; pairwise: cover every pair of levels in few clips; full: every combination;"
               " latin: every level equally often in each action.")
 @click.option("--unseen", multiple=True, type=_FILE, metavar="MANIFEST",
-              help="Keep clips away from those of this manifest or its folder, in seed, person,"
-              " angle and background; repeat for more manifests.")
+              help="Make clips that differ from those in this manifest (or its folder) in seed,"
+              " person, angle and background; repeat for more manifests.")
 @click.option("--check-frames", "given", multiple=True, type=_FILE, metavar="DIR",
               help="Render drafts, compare their frames with the clips in this folder, and resample"
               " clips that look too similar; repeat for more folders.")
 @click.option("--frame-distance", type=click.FloatRange(0, 0.5), metavar="D",
               help="With --check-frames: reject clips closer than this distance.  [default: the"
-              " distance at which 5 % of the given clips come to one of another action]")
+              " distance within which 5 % of the given clips have a clip of another action]")
 @click.option("--verify", nargs=2, type=_FILE, metavar="COMMITMENT.json SPEC.jsonl",
               help="Check a specification, or the proof of one item, against its commitment.")
 @click.option("--item", type=click.IntRange(0), metavar="K",

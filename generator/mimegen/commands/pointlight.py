@@ -83,8 +83,8 @@ HEADINGS = {
 @click.option("--action", "actions", metavar="A[,B]|all", help="Actions to show instead of FILE, by"
                                                                " id, label or alias.")
 @click.option("--walker", is_flag=True,
-              help="Show a walker in whole cycles, on a treadmill by default; the last frame leads"
-                   " into the first.")
+              help="Show a walker in whole cycles, on a treadmill by default; the display loops"
+                   " seamlessly.")
 @click.option("--affect", metavar="NAME",
               help="Affect of a gait: neutral, angry, happy, sad or afraid.")
 @click.option("--grid", metavar="NAME=A,B[;NAME=C,D]",
@@ -144,8 +144,8 @@ HEADINGS = {
 @click.option("--occlusion", type=click.Choice(["none", "body"]),
               help="Occlusion of dots: none, or by the body in front of them.")
 @click.option("--character", metavar="NAME|FILE|random:SEED",
-              help="Character whose body hides dots or is the silhouette; dots then sit at its"
-                   " joints.")
+              help="Character whose body hides dots or is drawn as a silhouette; the dots are"
+                   " then at its joints.")
 @click.option("--seed", default=0, type=click.IntRange(min=0), help="Random seed of the take.")
 @click.option("--dots-seed", default=0, type=click.IntRange(min=0),
               help="Random seed of the display.")
@@ -162,10 +162,7 @@ def pointlight_command(
     reading: ReadOptions, walker: bool, affect: str | None, grid: str | None,
     hand: HandName | None, **options: Any,
 ) -> int:
-    """Make point-light displays.
-
-    They show actions, walkers or motion capture.
-    """
+    """Make point-light displays of actions, walkers or motion capture."""
     actions = actions or (WALK if walker else None)
     if (file is None) == (actions is None):
         raise RequestError("expected a motion capture FILE, --action NAME or --walker")

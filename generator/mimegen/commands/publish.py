@@ -28,7 +28,7 @@ from mimegen.evaluation.exports.source import read_source
 @exits_cleanly
 def publish_command(questions: Path, out: Path, title: str, creators: tuple[str, ...],
                     licence: str, with_answers: bool, clips: Path | None, unchecked: bool) -> int:
-    """Lay out questions and clips as a set to publish.
+    """Prepare questions and clips for publication as a data set.
 
     DIR/public has the clips under opaque names, the questions without answers, a
     Croissant description, a datasheet, metadata for archives, checksums and a commitment to the

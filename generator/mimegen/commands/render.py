@@ -49,8 +49,8 @@ _RENDERING = (*headings_of(FarmSettings)[Heading.RENDERING], "farm_config", "ble
 @click.option("--out", default="out", show_default=True, type=click.Path(path_type=Path),
               metavar="DIR", help="Output directory for clips, manifest and gallery.")
 @click.option("--names", type=click.Choice(["plain", "opaque"]), default="plain", show_default=True,
-              help="Names of clips: plain names describe the content; opaque names do not, so that"
-                   " only the manifest does.")
+              help="Names of clips: plain names describe the content; opaque names do not, and"
+                   " only the manifest identifies the clips.")
 @click.option("--store", "store_folder", type=click.Path(path_type=Path),
               help="Folder of finished frames.  [default: OUT/store]")
 @click.option("--detach", is_flag=True,

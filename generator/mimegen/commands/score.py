@@ -68,7 +68,11 @@ stance_option = click.option("--stance", metavar="NAME", help="Stance on which a
 
 @click.group("score")
 def score_command() -> None:
-    """Begin, preview, check and format scores."""
+    """Create, preview, check and format scores.
+
+    A score is a YAML file that describes a performance: who moves which part of the body where and
+    when.
+    """
 
 
 for command in (new_command, prompt_command):
@@ -208,7 +212,7 @@ def all_scores() -> tuple[Path, ...]:
 @library_option
 @exits_cleanly
 def format_command(files: tuple[Path, ...], check: bool, libraries: tuple[Path, ...]) -> int:
-    """Wrap the long lines of scores, by default of all scores; comments are kept."""
+    """Wrap long lines of scores, by default of all scores; comments are kept."""
     changed = 0
     for file in files or all_scores():
         text = text_of(file)

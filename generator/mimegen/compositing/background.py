@@ -162,16 +162,16 @@ def read_background(path: Path) -> Background:
     except (OSError, SyntaxError, ValueError) as problem:
         raise file.error(place, f"{picture} cannot be read as a picture ({problem})") from problem
     if background.panorama and abs(width - 2 * height) > 2 + width // 100:
-        raise file.error(place, f"{picture} is {width} x {height} pixels; all around it would be"
-                         " twice as wide as high")
+        raise file.error(place, f"{picture} is {width} x {height} pixels; expected an"
+                         " equirectangular panorama, twice as wide as high")
     return background.with_file(picture)
 
 
 def _check_tells(file: YamlFile, background: Background) -> None:
     """Raise RequestError where what tells a place is no group or material of its set."""
     if background.tells and background.set is None:
-        raise file.error(("tells",), "only a set names what tells its place; of a picture"
-                         " everything above its ground does")
+        raise file.error(("tells",), "applies to sets only; in a picture, everything above the"
+                         " ground counts")
     known = {*background.set.groups, *background.set.materials} if background.set else set()
     for number, name in enumerate(background.tells):
         if name not in known:

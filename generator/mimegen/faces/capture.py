@@ -103,7 +103,7 @@ def _csv(path: Path, text: str) -> tuple[list[str], FloatArray, FloatArray]:
     try:
         rows = [row for row in csv.reader(io.StringIO(text)) if any(map(str.strip, row))]
     except csv.Error as problem:
-        raise RequestError(f"{path}: is no table ({problem})") from problem
+        raise RequestError(f"{path}: is not a CSV table ({problem})") from problem
     header = [name.strip() for name in rows[0]] if rows else []
     if "Timecode" not in header:
         raise RequestError(f"{path}: line 1: expected columns Timecode, BlendshapeCount,"
@@ -136,7 +136,7 @@ def _json(path: Path, text: str) -> tuple[list[str], FloatArray, FloatArray]:
     try:
         content: Any = json.loads(text)
     except (json.JSONDecodeError, RecursionError) as problem:
-        raise RequestError(f"{path}: is no JSON") from problem
+        raise RequestError(f"{path}: is not JSON") from problem
     names = content.get("names") if isinstance(content, dict) else None
     frames = content.get("frames") if isinstance(content, dict) else None
     if not (isinstance(names, list) and isinstance(frames, list)

@@ -64,7 +64,7 @@ def pilot(orders: Orders, job: str) -> int:
     spool.give_back(job)
     try:
         if orders.version != version():
-            raise RequestError(f"has mimegen {version()}, wanted is {orders.version}")
+            raise RequestError(f"has mimegen {version()}, needs {orders.version}")
         with using_kernels(Path(orders.kernels)):
             pilot.work()
     except RequestError as problem:

@@ -85,5 +85,6 @@ def _gpus(settings: FarmSettings, device: str) -> int:
     if asked is None:
         return int(not Device(device, 1).by_core)
     if asked != int(asked):
-        raise RequestError(f"--gpus-per-task {asked}: Slurm gives whole GPUs")
+        raise RequestError(f"--gpus-per-task {asked}: Slurm assigns whole GPUs; give a whole"
+                           " number")
     return int(asked)

@@ -136,7 +136,7 @@ def read_table(path: Path) -> HandTable:
         try:
             rows += _takes(row, document.content)
         except (KeyError, TypeError, AttributeError) as problem:
-            raise document.error(where, f"refers to {problem}, which is not there") from problem
+            raise document.error(where, f"refers to {problem}, which does not exist") from problem
     gestures: dict[str, dict[str, Gesture]] = {}
     for row in rows:
         gesture = document.parsed(Gesture, row)

@@ -78,7 +78,7 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
                 number += 1
                 if len(line) > LONGEST_LINE:
                     raise RequestError(f"{path}: line {number} is longer than"
-                                       f" {LONGEST_LINE // 2**20} MiB: no manifest row")
+                                       f" {LONGEST_LINE // 2**20} MiB, so it is not a manifest row")
                 yield number, line
     except FileNotFoundError:
         return

@@ -106,7 +106,7 @@ def _check(file: str, marker_set: MarkerSet, landmarks: Sequence[Landmark]) -> N
         if count < least:
             raise RequestError(
                 f"{file}: its markers are of the set {marker_set.name!r}, with {count} on the"
-                f" {part}; expected at least {least}, for nothing tells how the {part} moves")
+                f" {part}; expected at least {least}, because fewer do not determine its motion")
 
 
 def _covered(file: str, seen: FloatArray) -> slice:
@@ -114,8 +114,8 @@ def _covered(file: str, seen: FloatArray) -> slice:
     shares = np.isfinite(seen[..., 0]).mean(axis=1)
     enough = np.flatnonzero(shares >= WHOLE_SHARE * shares.max())
     if len(enough) < 2 or shares.max() < LEAST_SEEN_SHARE:
-        raise RequestError(f"{file}: shows the body nearly whole in {len(enough)} frames, at most"
-                           f" {100 * shares.max():.0f} % of the markers at a time; expected a"
+        raise RequestError(f"{file}: the body is nearly complete in only {len(enough)} frames,"
+                           f" with at most {100 * shares.max():.0f} % of the markers; expected a"
                            " trial with fewer gaps")
     return slice(int(enough[0]), int(enough[-1]) + 1)
 

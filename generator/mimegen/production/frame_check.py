@@ -50,8 +50,9 @@ class FrameCheck:
             if redraw <= MOST_REDRAWS:
                 for number in due:
                     kept[number] = self.drawing.draw(number, frame_redraws=redraw)
-        raise RequestError(f"item {due[0]}: no draw is further than {self.nearness.threshold:.3f}"
-                           f" from {self.pairs[due[0]].given.name}; draw more axes, or reduce"
+        raise RequestError(f"item {due[0]}: no sample is further than"
+                           f" {self.nearness.threshold:.3f} from"
+                           f" {self.pairs[due[0]].given.name}; vary more axes, or reduce"
                            " --frame-distance")
 
     def _compare(self, declared: Sequence[Declaration], numbers: Sequence[int]) -> None:

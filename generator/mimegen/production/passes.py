@@ -106,7 +106,7 @@ def _carry_out(plan: Plan, run: _Run) -> None:
     run.carry_out(run.draw(plan.castings(), partial(_draw, run), partial(_resume, run)),
                   run.farm.start_cold or run.farm.start)
     for piece in list(run.waiting.values()):
-        _fail(run, piece, "its frames were not made")
+        _fail(run, piece, "its frames were not rendered")
 
 
 def _draw(run: _Run, part: CastingPlan) -> Iterator[Work]:

@@ -111,7 +111,7 @@ def _portable_world(world: World | None, store: Store) -> Path | None:
     place = store.picture(world.sha256, world.suffix)
     if not place.exists():
         if world.file is None or not world.file.is_file():
-            raise RequestError(f"--light {world.picture}: its file is not there any more; run the"
+            raise RequestError(f"--light {world.picture}: its file no longer exists; run the"
                                " request again")
         publish_first(place, world.file.read_bytes())
     return place

@@ -138,6 +138,6 @@ def _table(path: Path, rows: list[str], start: int, order: list[int]) -> np.ndar
                 try:
                     table[line, place] = float(cell)
                 except ValueError:
-                    raise RequestError(f"{path}: line {start + line + 1}: {cell[:20]!r} is no"
+                    raise RequestError(f"{path}: line {start + line + 1}: {cell[:20]!r} is not a"
                                        " number") from None
     return table

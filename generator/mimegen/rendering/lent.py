@@ -131,7 +131,7 @@ class _Lender:
             errors.seek(0)
             raise RequestError(_why(blender, errors.read().decode(errors="replace"))) from None
         if started[:2] != blender.number[:2]:
-            raise RequestError(f"{blender.path}: says that it is Blender {blender.version}, and"
+            raise RequestError(f"{blender.path}: reports version {blender.version} but"
                                f" starts Blender {'.'.join(map(str, started))}")
 
     def ask(self, operation: str, *given: Any, **named: Any) -> Any:

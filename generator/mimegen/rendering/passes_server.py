@@ -93,5 +93,5 @@ class PassServer:
             try:
                 self._context = context_of_process(self._threads)
             except RequestError as problem:
-                raise RequestError(f"{problem}; --passes-from cycles looks without it") from problem
+                raise RequestError(f"{problem}; --passes-from cycles needs no OpenGL") from problem
         return self._context

@@ -90,7 +90,7 @@ class RenderRequest(BaseModel):
         "The motion file of a second person recorded together with --motion.", "FILE")
     label: Texts = asked(
         (), Heading.MOTION,
-        "Name of what --motion shows; repeat it for synonyms.")
+        "Label of what --motion shows, a correct answer to questions; may be repeated.")
     aligned: str | None = asked(
         None, Heading.MOTION,
         "Background that fits what --motion shows.", "NAME")
@@ -156,20 +156,25 @@ class RenderRequest(BaseModel):
     style: str | None = asked(
         None, Heading.TAKES,
         "Style of choreographed takes (mimegen list styles).  [default: drawn by the seed]", "NAME")
-    speed: float | None = Field(None, description="of a gait, in m/s; below 0 walks backwards")
-    cadence: float | None = Field(None, description="of a gait, in steps a minute")
-    step_length: float | None = Field(None, description="of a gait, in metres")
-    phase: float | None = Field(None, ge=0, le=1, description="of a gait's cycle, to begin with")
-    direction: float | None = Field(None, ge=-360, le=360, description="degrees to the left")
-    treadmill: bool | None = None
-    cycles: float | None = Field(None, gt=0, le=60, description="of a gait, of two steps each")
-    gender: float | None = Field(None, description="of a walker, in standard deviations: a man")
-    weight: float | None = Field(None, description="of a walker: heavy")
-    nervous: float | None = Field(None, description="of a walker: nervous")
-    happy: float | None = Field(None, description="of a walker: happy")
-    age: float | None = Field(None, description="of a walker: old")
-    fatigue: float | None = Field(None, description="of a walker: tired")
-    intoxicated: float | None = Field(None, description="of a walker: drunk")
+    speed: float | None = Field(None, description="Speed of a gait in m/s; below 0 walks backwards,"
+                                                   " above 2.05 runs.")
+    cadence: float | None = Field(None, description="Steps per minute of a gait.")
+    step_length: float | None = Field(None, description="Step length of a gait in metres.")
+    phase: float | None = Field(None, ge=0, le=1, description="Share of the cycle at which a gait"
+                                                              " begins.")
+    direction: float | None = Field(None, ge=-360, le=360, description="Direction of a gait in"
+                                    " degrees to the walker's left.")
+    treadmill: bool | None = Field(None, description="Whether a gait stays in place.")
+    cycles: float | None = Field(None, gt=0, le=60, description="Length of a gait in cycles of two"
+                                                                " steps.")
+    gender: float | None = Field(None, description="Walker from woman (below 0) to man (above 0),"
+                                                   " in standard deviations.")
+    weight: float | None = Field(None, description="Walker from light to heavy, likewise.")
+    nervous: float | None = Field(None, description="Walker from relaxed to nervous, likewise.")
+    happy: float | None = Field(None, description="Walker from sad to happy, likewise.")
+    age: float | None = Field(None, description="Walker from young to old, likewise.")
+    fatigue: float | None = Field(None, description="Walker from rested to tired, likewise.")
+    intoxicated: float | None = Field(None, description="Walker from steady to drunk, likewise.")
     hand: Literal["left", "right", "both"] | None = asked(
         None, Heading.TAKES,
         "Hand of hand actions, letters and hand shapes.  [default: drawn by the seed]",
@@ -213,11 +218,11 @@ class RenderRequest(BaseModel):
         "MM")
     light: Sunlight = asked(
         None, Heading.PICTURE,
-        f"Direction of the sun: {axis_range('light_azimuth')} degrees about the person,"
-        f" {axis_range('light_elevation')} above the ground, at {axis_range('light_strength')}"
-        " times its strength; 'place' matches figure lighting to the background; a picture of all"
-        f" that is around, {' or '.join(SUFFIXES)}, or one of Blender's ({', '.join(WORLDS)})"
-        " lights figures by itself, turned so that its main light comes from @DEGREES.",
+        f"Light on the figures. Numbers: a sun at {axis_range('light_azimuth')} degrees around the"
+        f" performer, {axis_range('light_elevation')} above the ground,"
+        f" {axis_range('light_strength')} times as strong as usual. 'place': as on the background."
+        f" An environment map: one of Blender's ({', '.join(WORLDS)}) or a file"
+        f" ({' or '.join(SUFFIXES)}); @DEG turns its main light to that azimuth.",
         "AZIMUTH,ELEVATION[,STRENGTH]|place|NAME[@DEG]|FILE[@DEG]")
     harmonise: bool = asked(
         False, Heading.PICTURE,
@@ -227,9 +232,9 @@ class RenderRequest(BaseModel):
         "'follow' moves the camera closer and pans with the performers.")
     camera_look: str | None = asked(
         None, Heading.PICTURE,
-        "Lens, sensor and hand of a real camera: distortion, vignette, grain, sharpening, depth of"
-        " field, hand-held movement and compression (mimegen list looks).  [default: the config's,"
-        " mostly none]", "phone|dslr|webcam|cctv|none|FILE")
+        "Camera to simulate: lens distortion, vignette, grain, sharpening, depth of field,"
+        " hand-held movement and compression (mimegen list looks).  [default: the config's, mostly"
+        " none]", "phone|dslr|webcam|cctv|none|FILE")
     device: str = asked(
         "auto", Heading.RENDERING,
         "Device that renders: optix, cuda, hip, oneapi, metal or cpu; cuda:1 selects the second"

@@ -34,8 +34,8 @@ def varied(scenery: Scenery, name: str, seed: int, written: Written) -> Scenery:
         problems = faults(drawn, written)
         if not problems:
             return drawn.model_copy(update={"redrawn": redrawn})
-    raise RequestError(f"background {name}:{seed}: none of {DRAWS} draws could stand, the last has"
-                       f" {problems[0]}; take another seed, or let things move less in the set's"
+    raise RequestError(f"background {name}:{seed}: none of {DRAWS} random layouts is valid (the"
+                       f" last: {problems[0]}); use another seed, or smaller ranges in the set's"
                        " 'vary'")
 
 

@@ -302,6 +302,6 @@ def _check_apart(scene: Scene, step: Step, sheets: Sequence[KeySheet], since: fl
     moments = np.arange(since, until, 0.1)
     apart = np.hypot(*(sheets[0].way(moments) - sheets[1].way(moments)).T)
     if apart.min() < PEOPLE_APART_CM:
-        raise scene.error(step, f"the performers are in each other's way at"
+        raise scene.error(step, f"the performers collide at"
                                 f" {moments[apart.argmin()]:.1f} s, {apart.min():.0f} cm apart;"
-                                f" expected at least {PEOPLE_APART_CM:g}")
+                                f" expected at least {PEOPLE_APART_CM:g} cm")

@@ -233,7 +233,7 @@ Kinds = Literal["mark", "step", "thing", "mark or performer"]
 def _check_known(document: YamlFile, where: Where, kind: Kinds, name: str,
                  known: Collection[str]) -> None:
     if name not in known:
-        raise document.error(where, f"no {kind} is called {name!r}{near_misses(name, known)}")
+        raise document.error(where, f"unknown {kind} {name!r}{near_misses(name, known)}")
 
 
 def _check_step(document: YamlFile, scene: Scene, where: Where, step: Step,
@@ -258,7 +258,7 @@ def _check_verb(document: YamlFile, where: Where, step: Step) -> None:
                                     f" (got {', '.join(verbs) or 'none'})")
     for key in step.model_fields_set - SAID[step.verb] - {step.verb}:
         written = type(step).model_fields[key].alias or key
-        raise document.error((*where, written), f"means nothing to '{step.verb}:'")
+        raise document.error((*where, written), f"does not apply to '{step.verb}:'")
 
 
 def _check_names(document: YamlFile, scene: Scene, where: Where, step: Step,

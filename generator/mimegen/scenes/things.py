@@ -98,8 +98,8 @@ class Things:
 
     def _take(self, who: int, step: Step, thing: str, moment: float) -> None:
         if (who, step.hand) in self._hands:
-            raise self._scene.error(step, f"the other's {step.hand} hand holds the"
-                                          f" {self._hands[who, step.hand].thing} already")
+            raise self._scene.error(step, f"the other's {step.hand} hand already holds the"
+                                          f" {self._hands[who, step.hand].thing}")
         self._hands[who, step.hand] = Holding(thing, moment, step.line)
         self._lain(thing, moment)
 

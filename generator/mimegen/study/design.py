@@ -87,7 +87,8 @@ def pair_lists(actions: Mapping[str, Takes], settings: Settings, seed: int) -> l
     triples = _triples(clips, seed)
     variants = min(len(clips[action]) for triple in triples for action in triple)
     if variants < 2:
-        raise RequestError("same needs two clips of every action; render another variant")
+        raise RequestError("--tasks same requires two clips of every action; render another"
+                           " variant")
     at_once = max((settings.trials or 2 * len(triples)) // 2, 1)
     parts = ceil(len(triples) / at_once)
 
@@ -119,8 +120,8 @@ def _triples(clips: Mapping[str, list[Question]], seed: int) -> list[tuple[str, 
         triples.append(found)
         left = [action for action in left if action not in found]
     if not triples:
-        raise RequestError("same needs three actions of different semantic groups beyond those of"
-                           " practice and attention checks; render more, or set golden and"
+        raise RequestError("--tasks same requires three actions of different semantic groups beyond"
+                           " those of practice and attention checks; render more, or set golden and"
                            " practice to 0 in --settings")
     return triples
 

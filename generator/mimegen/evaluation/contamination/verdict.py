@@ -251,8 +251,8 @@ def _common(seen: StudyArm, unseen: StudyArm) -> list[str]:
                     or (sample in unseen.clips and unseen.clips[sample].sha256 in files))
     if len(common) == len(unseen.samples()):
         raise RequestError(f"{unseen.path}: all of its clips ({len(common)}) are also in"
-                           f" {seen.path}; expected answers about unpublished clips, which permute"
-                           " --unseen draws")
+                           f" {seen.path}; expected answers about unpublished clips, such as"
+                           " mimegen permute --unseen samples")
     return common
 
 

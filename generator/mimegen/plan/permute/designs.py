@@ -205,4 +205,4 @@ def check_count(design: Design, space: Space, count: int) -> None:
     """Raise RequestError where fewer clips can be told apart than are wanted."""
     if count > space.size:
         raise RequestError(f"{count} clips requested, but only {space.size} distinct ones exist;"
-                           " draw more axes, or fix fewer")
+                           " vary more axes, or fix fewer")

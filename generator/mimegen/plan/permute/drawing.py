@@ -74,7 +74,7 @@ class Drawing:
             if text not in self._taken:
                 self._taken.add(text)
                 return found
-        raise RequestError(f"item {number}: all distinct clips are declared already; draw more"
+        raise RequestError(f"item {number}: all distinct clips are declared already; vary more"
                            " axes, fix fewer, or request fewer clips")
 
 
@@ -187,7 +187,7 @@ class _Item:
         if seen.rows and not seen.takes_seed(take.action, take.name, take.seed) \
                 and not seen.takes_person(person):
             raise RequestError(f"item {self.number}: {take.action}, seed {take.seed}, by {person}"
-                               " already occurs in rows of the given manifests; draw the axis seed"
+                               " already occurs in rows of the given manifests; vary the axis seed"
                                " or character")
 
     def _view_of_place(self, cell: Cell, part: TakeSpace, values: dict[str, Any], take: LibraryTake

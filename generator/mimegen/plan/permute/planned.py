@@ -63,7 +63,7 @@ def _check_file(item: str, file: Path, sha256: str) -> None:
     """Raise RequestError where a file is not the one that was declared."""
     if file_hash(file) != sha256:
         raise RequestError(f"{item}: {file}: differs from the declared file (its SHA-256 is"
-                           " another); restore the declared file, or draw new permutations")
+                           " another); restore the declared file, or sample new permutations")
 
 
 def _casting_plan(catalogue: Catalogue, permutation: Permutation, device: str,

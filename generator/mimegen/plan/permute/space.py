@@ -161,7 +161,7 @@ def _check_names(catalogue: Catalogue, freedom: Freedom) -> None:
     if background not in (*OWN_ROLES, "other"):
         name, colon, seed = background.partition(":")
         if colon and name in catalogue.backgrounds:
-            raise RequestError(f"background={background}: permutations draw the seed of a set from"
+            raise RequestError(f"background={background}: permutations take the seed of a set from"
                                f" its own axis; use background={name} and set_seed={seed}")
         catalogue.file("background", background)
     if display != VIDEO:
@@ -183,7 +183,7 @@ def _check_fault(freedom: Freedom) -> None:
     fault = str(freedom.usual(FAULT))
     if fault == NO_FAULT and FAULT not in freedom.drawn \
             and FAULT_AMOUNT in freedom.drawn | freedom.fixed.keys():
-        raise RequestError(f"{FAULT_AMOUNT}: no fault is chosen; draw the axis {FAULT} too, or add"
+        raise RequestError(f"{FAULT_AMOUNT}: no fault is chosen; vary the axis {FAULT} too, or add"
                            f" --fix {FAULT}=NAME")
     if fault != NO_FAULT and not _goes_with_display(freedom, fault):
         raise RequestError(f"--fix {FAULT}={fault}: applies to rendered frames, and point-light"

@@ -96,7 +96,7 @@ def _table(path: Path) -> tuple[list[str], FloatArray, bool]:
         except ValueError:
             raise RequestError(f"{path}: line {number}: a cell is not a number") from None
     if not np.isfinite(table).all() or np.abs(table).max() > LARGEST:
-        raise RequestError(f"{path}: has values that are no angles or places")
+        raise RequestError(f"{path}: contains values that are not angles or positions")
     return names, table, re.search(r"indegrees\s*=\s*yes", head) is not None
 
 

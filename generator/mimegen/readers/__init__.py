@@ -49,17 +49,20 @@ READERS: dict[str, Callable[[Path, ReadOptions], Recording]] = {
     ".sto": read_mot,
     ".skeleton": read_ntu,
     ".json": read_pose_json,
+    ".jsonl": read_pose_json,
+    ".ndjson": read_pose_json,
     ".amc": read_asf_amc,
     ".asf": read_asf_amc,
 }
 ARRAYS = (".npz", ".npy", ".pkl", ".pickle", ".pt", ".pth")
 WITH_STACKS = (".fbx", ".glb", ".gltf", ".vrm", ".vrma")
-WITH_SUBJECTS = (".c3d", ".skeleton", ".json", *ARRAYS)
+WITH_SUBJECTS = (".c3d", ".skeleton", ".json", ".jsonl", ".ndjson", *ARRAYS)
 WITH_TAKES = ARRAYS
 # Endings that many other things have too.
-ALSO_OTHERS = (".asf", ".csv", ".json", ".mot", ".npy", ".pkl", ".pickle", ".pt", ".pth", ".sto")
+ALSO_OTHERS = (".asf", ".csv", ".json", ".jsonl", ".ndjson", ".mot", ".npy", ".pkl", ".pickle",
+               ".pt", ".pth", ".sto")
 # Endings of which most files in a folder of motions are something else.
-MANY_OTHERS = (".asf", ".csv", ".json", ".mot", ".sto")
+MANY_OTHERS = (".asf", ".csv", ".json", ".jsonl", ".ndjson", ".mot", ".sto")
 # Rates (Hz) that need no doubt.
 USUAL_FPS = (10.0, 1000.0)
 

@@ -3,24 +3,18 @@
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from mimegen.base.errors import RequestError
 from mimegen.readers.arrays import tree_of
-from mimegen.readers.cameras3d.posejson import recording_of_landmarks
+from mimegen.readers.cameras3d.jointarrays import joint_people, recording_of_joints
 from mimegen.readers.npz import SHAPES, read_npz
 from mimegen.readers.options import AS_FOUND, ReadOptions
 from mimegen.readers.recording import Recording
 from mimegen.readers.smpl.choosing import recording_of_people
 from mimegen.readers.smpl.layouts import people_in
 from mimegen.readers.smpl.parameters import UnreadableError
-from mimegen.readers.smpl.rotations import is_numeric
 from mimegen.readers.soma import is_soma, recording_of_soma
 from mimegen.readers.text_to_motion.layouts import takes_in
 from mimegen.readers.text_to_motion.reading import recording_of_takes
-
-# MediaPipe's landmarks of a body.
-LANDMARKS = 33
 
 
 def read_arrays(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
@@ -38,19 +32,18 @@ def read_arrays(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
             return recording_of_people(path, people, options)
         if is_soma(tree):
             return recording_of_soma(path, tree, options)
-        if is_numeric(tree) and tree.ndim == 3 and tree.shape[1] == LANDMARKS \
-                and tree.shape[2] in (3, 4, 5):
-            return recording_of_landmarks(path, np.asarray(tree, float), options)
         takes = takes_in(tree)
         if takes is not None:
             return recording_of_takes(path, takes, options)
+        joints = joint_people(tree)
+        if joints is not None:
+            return recording_of_joints(path, *joints, options)
     except UnreadableError as problem:
         raise RequestError(f"{path}: {problem}") from None
     raise RequestError(f"{path}: {_held(tree)}; expected a motion of mimegen ({', '.join(SHAPES)}),"
                        " of SMPL (poses and trans, or global_orient and body_pose), HumanML3D"
                        " joints (frames, 22, 3) or vectors (frames, 263), or Kimodo's"
                        " posed_joints")
-
 
 
 def _held(tree: Any) -> str:

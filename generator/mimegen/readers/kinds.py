@@ -4,12 +4,13 @@ import re
 import zipfile
 from pathlib import Path, PurePosixPath
 
-from mimegen.readers.arrays.files import NPY, PACKED, PROTOCOLS, ZIP
+from mimegen.readers.arrays.files import COMPRESSED, NPY, PACKED, PICKLE, PROTOCOLS, ZIP
 
 HEAD = 4096
 # Kinds whose readers go by the file's name, so that another ending does not become them.
 BY_NAME = {".fbx": (".fbx",), ".glb": (".glb", ".gltf", ".vrm", ".vrma"),
            ".usd": (".usd", ".usda", ".usdc", ".usdz")}
+PROTOCOL_BYTES = tuple(bytes([number]) for number in PROTOCOLS)
 USD = (".usd", ".usda", ".usdc", ".usdz")
 
 
@@ -36,7 +37,8 @@ def _told(path: Path, head: bytes) -> str | None:
         return _of_zip(path)
     if head.startswith(NPY):
         return ".npy"
-    if (head[:1] == b"\x80" and len(head) > 1 and head[1] in PROTOCOLS) or head[:2] in PACKED:
+    if head.startswith(COMPRESSED) or head[:2] in PACKED or (
+            head[:1] == PICKLE and head[1:2] in PROTOCOL_BYTES):
         return ".pkl"
     if head.startswith(b"PXR-USDC") or head.startswith(b"#usda"):
         return ".usd"

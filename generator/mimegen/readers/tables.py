@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from mimegen.readers.c3d import read_c3d
-from mimegen.readers.cameras3d.posejson import read_pose_csv
+from mimegen.readers.cameras3d.posecsv import read_pose_csv
 from mimegen.readers.motive import read_bones
 from mimegen.readers.options import AS_FOUND, ReadOptions
 from mimegen.readers.recording import Recording

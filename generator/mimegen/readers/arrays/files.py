@@ -26,18 +26,21 @@ PICKLE = b"\x80"
 # How files of joblib begin, and what unpacks them.
 PACKED = {b"x\x01": zlib.decompressobj, b"x\x5e": zlib.decompressobj, b"x\x9c": zlib.decompressobj,
           b"x\xda": zlib.decompressobj}
+# gzip, bzip2 and both kinds of LZMA, with what opens them.
+COMPRESSED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"]\x00\x00")
+OPENED_BY: Any = dict(zip(COMPRESSED, (gzip.open, bz2.open, lzma.open, lzma.open), strict=True))
 DAMAGED = (OSError, ValueError, EOFError, KeyError, TypeError, SyntaxError, MemoryError,
            OverflowError, NotImplementedError, RuntimeError, struct.error, tokenize.TokenError,
            zipfile.BadZipFile, zlib.error, lzma.LZMAError, IndexError, AttributeError)
 # torch's files before 1.6 begin with the pickle of this number.
 OLD_TORCH = 0x1950A86A20F9469CFC6C.to_bytes(10, "little")
-# Two bytes of a pickle of protocol 2 and more; 0 and 1 are text and are not read.
+# Two bytes of a pickle of protocol 2 and more; those of 0 and 1 are told by the file's name.
 PROTOCOLS = range(2, 6)
 
 
 def is_arrays(head: bytes) -> bool:
     """Say whether a file that begins so holds arrays or pickles, or is a zip file."""
-    return head.startswith((ZIP, NPY, b"\x1f\x8b", b"BZh", b"\xfd7zXZ")) or head[:2] in PACKED \
+    return head.startswith((ZIP, NPY, *COMPRESSED)) or head[:2] in PACKED \
         or (head[:1] == PICKLE and len(head) > 1 and head[1] in PROTOCOLS)
 
 
@@ -72,18 +75,22 @@ def _tree(data: bytes) -> Any:
         if OLD_TORCH in data[:64]:
             return unpickled_old_torch(data)
         return unpickled(data)
-    return unpickled(_unpacked(data))
+    whole = _unpacked(data)
+    return unpickled(whole) if whole is data or whole[:2] in PACKED \
+        or whole.startswith(COMPRESSED) else _tree(whole)
 
 
 def _unpacked(data: bytes) -> bytes:
-    """Return what a compressed pickle holds, at most ``LARGEST`` bytes."""
+    """Return what compressed data hold, at most ``LARGEST`` bytes; others as they are."""
     if data[:2] in PACKED:
-        opened = zlib.decompressobj()
-        found = opened.decompress(data, LARGEST)
-        whole = not opened.unconsumed_tail
+        unpacking = zlib.decompressobj()
+        found = unpacking.decompress(data, LARGEST)
+        whole = not unpacking.unconsumed_tail
     else:
-        opened_by: Any = {b"\x1f": gzip.open, b"B": bz2.open, b"\xfd": lzma.open}[data[:1]]
-        with opened_by(io.BytesIO(data)) as stream:
+        opened = next((OPENED_BY[mark] for mark in COMPRESSED if data.startswith(mark)), None)
+        if opened is None:
+            return data
+        with opened(io.BytesIO(data)) as stream:
             found, whole = stream.read(LARGEST), not stream.read(1)
     if not whole:
         raise DamagedError(f"it holds more than {LARGEST // 2**20} MiB")

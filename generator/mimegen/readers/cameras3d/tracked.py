@@ -79,7 +79,8 @@ def recording_of_tracked(path: Path, found: Tracked, options: ReadOptions) -> Re
     went: tuple[str, ...] = ()
     if np.ptp(motion.root_positions, axis=0).max() < STANDS_STILL:
         feet = [motion.skeleton.index[layout.roles[f"{side}_{part}"]]
-                for side in ("left", "right") for part in ("foot", "toe")]
+                for side in ("left", "right") for part in ("foot", "toe")
+                if f"{side}_{part}" in layout.roles]
         motion, went = path_of_feet(motion, feet, np.array([0.0, 0.0, 1.0]))
     notes = (*found.notes, *rated, *bridged, "the file has joint positions alone: rotations are"
              " solved from them" + (f", smoothed by a Gaussian of {SMOOTH_S:g} s" if noisy else ""),

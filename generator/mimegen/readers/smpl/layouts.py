@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mimegen.motion import quaternions
 from mimegen.motion.quaternions import FloatArray
-from mimegen.readers.smpl.bodies import are_places
+from mimegen.readers.smpl.flat import PLAIN, flat_parameters
+from mimegen.readers.smpl.named import by_frame_and_person, flat_tracks, named_parameters
 from mimegen.readers.smpl.parameters import (
     RATE,
     ROOT,
@@ -21,10 +21,10 @@ from mimegen.readers.smpl.parameters import (
     parameters_of,
 )
 from mimegen.readers.smpl.reading import World
+from mimegen.readers.smpl.rotations import is_numeric
 from mimegen.readers.smpl.tidying import people_along_an_axis, tidied
 
 AMASS = World("Z", "AMASS has Z up", "AMASS")
-PLAIN = World("Y", "SMPL's own axes have Y up", "SMPL", 30.0)
 VIDEO_FPS = 30.0
 # What a dictionary of people is called that has others beside it.
 GROUPS = ("people", "persons", "tracks", "humans")
@@ -51,14 +51,15 @@ def people_in(tree: Any) -> People | None:
         tree = tree.item()
     tree = tidied(tree)
     if isinstance(tree, np.ndarray):
-        return _motion_x(tree) or _poses_alone(tree)
+        flat = flat_parameters(tree)
+        return None if flat is None else _alone(*flat)
     if isinstance(tree, list):
         return _listed_people(tree)
     if not isinstance(tree, dict):
         return None
     tree = _unwrapped(tree)
     for layout in (_mdm, _gvhmr, _wham, _phalp, _romp_video, _tram, _aist, _hy_motion, _threedpw,
-                   _several, _tracks, _one):
+                   _several, _crowd, _tracks, _one, _named):
         found = layout(tree)
         if found is not None:
             return found
@@ -76,28 +77,18 @@ def _unwrapped(tree: dict[Any, Any]) -> dict[Any, Any]:
     return tree
 
 
-def _motion_x(array: NDArray[Any]) -> People | None:
-    """Motion-X: 322 numbers a frame: root, body, hands, jaw, 50 of the face, 100 of its shape,
-    translation, betas (its README); 30 fps, Y up.
-    """
-    if array.ndim != 2 or array.shape[1] != 322 or array.dtype.kind != "f":
-        return None
-    return _alone(World("Y", "Motion-X has Y up", "Motion-X", 30.0), {
-        "root_orient": array[:, :3], "pose_body": array[:, 3:66], "pose_hand": array[:, 66:156],
-        "pose_jaw": array[:, 156:159], "trans": array[:, 309:312], "betas": array[:, 312:]})
-
-
-def _poses_alone(array: NDArray[Any]) -> People | None:
-    """A whole pose in one array, without a place: (F, 72), (F, 156), (F, 165) or (F, 24, 3)."""
-    flat = array.ndim == 2 and array.shape[1] in (72, 156, 165)
-    by_joint = array.ndim == 3 and array.shape[1] in (24, 52, 55) and array.shape[2] in (3, 4, 6, 9)
-    if array.dtype.kind != "f" or not (flat or (by_joint and not are_places(array))):
-        return None
-    return _alone(PLAIN, {"poses": array})
-
-
 def _listed_people(tree: list[Any]) -> People | None:
-    """A list of dictionaries: one for each frame of one person, or one for each person."""
+    """A list of dictionaries: one for each frame of one person, or one for each person.
+
+    EasyMocap's are lists of the people of each frame.
+    """
+    frames = by_frame_and_person(tree)
+    if frames is not None:
+        people: dict[str, list[tuple[int, dict[str, Any]]]] = {}
+        for number, frame in enumerate(frames):
+            for key, one in frame:
+                people.setdefault(key, []).append((number, one))
+        return _stacked(PLAIN, people)
     if not tree or not all(isinstance(one, dict) and has_parameters(one) for one in tree):
         return None
     if all(len(_frames_of(one)) == 1 or np.ndim(_frames_of(one)) == 1 for one in tree):
@@ -114,11 +105,32 @@ def _several(tree: dict[Any, Any]) -> People | None:
                   {str(number): len(_frames_of(one)) for number, one in enumerate(people)})
 
 
+def _crowd(tree: dict[Any, Any]) -> People | None:
+    """CoMotion: all people's frames one after the other, in the camera's axes."""
+    people = flat_tracks(tree)
+    if people is None or len(people) == 1:
+        return None
+    return People(_camera("SMPL"), {key: _maker(one, one) for key, one in people.items()},
+                  {key: len(_frames_of(one)) for key, one in people.items()})
+
+
+def _named(tree: dict[Any, Any]) -> People | None:
+    """Data sets and tools with names of their own, or dictionaries within dictionaries."""
+    found = named_parameters(tree)
+    return None if found is None else _alone(*found)
+
+
 def _threedpw(tree: dict[Any, Any]) -> People | None:
-    """3DPW: ``poses``, ``trans`` and ``betas`` are lists with an array for each person."""
+    """3DPW: ``poses``, ``trans`` and ``betas`` are lists with an array for each person.
+
+    HumanAct12 lists the poses of its takes, without places.
+    """
     poses, places = tree.get("poses"), tree.get("trans")
-    if not (isinstance(poses, list) and isinstance(places, list) and len(poses) == len(places)
-            and all(isinstance(one, np.ndarray) for one in (*poses, *places))):
+    if not isinstance(poses, list) or not all(is_numeric(one) for one in poses):
+        return None
+    if places is None:
+        places = [None] * len(poses)
+    if not isinstance(places, list) or len(poses) != len(places):
         return None
     betas = tree.get("betas")
     shapes: Any = [None] * len(poses)
@@ -248,6 +260,12 @@ def _phalp(tree: dict[Any, Any]) -> People | None:
 
 def _romp_video(tree: dict[Any, Any]) -> People | None:
     """ROMP and BEV on a video: by frame, arrays of people with ``track_ids`` (P,)."""
+    listed = [value for _, value in sorted(tree.items(), key=lambda item: str(item[0]))
+              if isinstance(value, list) and value and all(
+                  isinstance(one, dict) and has_parameters(one) for one in value)]
+    if listed and len(listed) > len(tree) // 2:
+        return _stacked(_camera("ROMP"), {"0": [(number, frame[0])
+                                                for number, frame in enumerate(listed)]})
     frames = [value for key, value in sorted(tree.items(), key=lambda item: str(item[0]))
               if isinstance(value, dict) and "smpl_thetas" in value]
     if not frames and "smpl_thetas" in tree and "cam" in tree:

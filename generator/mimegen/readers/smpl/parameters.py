@@ -8,7 +8,7 @@ import numpy as np
 
 from mimegen.motion import quaternions
 from mimegen.motion.quaternions import FloatArray
-from mimegen.readers.smpl.bodies import BODY, FINGER_JOINTS, Kind, table_body
+from mimegen.readers.smpl.bodies import BODY, FINGER_JOINTS, Kind, are_places, table_body
 from mimegen.readers.smpl.rotations import (
     MATRIX,
     SIX,
@@ -23,11 +23,15 @@ from mimegen.readers.smpl.rotations import (
 ROOT = ("global_orient", "root_orient", "smpl_global_orient", "global_orientation", "root_pose",
         "pred_global_orient", "poses_root", "pose_root", "root_rot")
 BODY_POSE = ("body_pose", "pose_body", "smpl_body_pose", "pred_body_pose", "poses_body")
-WHOLE = ("poses", "pose", "full_pose", "fullpose", "smpl_poses", "smpl_thetas", "smpl_pose",
+WHOLE = ("poses", "pose", "smpl_poses", "full_pose", "fullpose", "smpl_thetas", "smpl_pose",
          "thetas", "theta", "pred_pose", "pred_rotmat", "rot6d", "pose_6d", "poses_6d",
          "pose_aa", "rotmat", "rotations")
 HANDS = ("pose_hand", "hand_pose")
 EACH_HAND = (("left_hand_pose", "right_hand_pose"), ("lhand_pose", "rhand_pose"))
+# EasyMocap and HY-Motion turn the body by these first.
+ROOT_ASIDE = "Rh"
+# A whole pose of this name is surer than hands that are components of a model.
+WITH_HANDS = ("fullpose", "full_pose")
 PLACE = ("trans", "transl", "translation", "smpl_trans", "root_translation", "cam_trans",
          "pred_trans", "trans_world", "root_trans", "Th", "root_transl")
 BETAS = ("betas", "shape", "smpl_betas", "pred_shape", "beta", "shapes")
@@ -38,6 +42,8 @@ WHOLE_JOINTS: dict[int, Kind] = {24: "SMPL", 22: "SMPL", 52: "SMPL-H", 55: "SMPL
 # that six numbers define are turned round.
 KNEES = (4, 5)
 BACKWARD = -0.1
+# A quaternion's part that no rotation has.
+STILL = 1e-6
 # A frame's numbers of SMPL-X's whole pose hold jaw and eyes between body and hands.
 FACE = 3
 LONGEST_FRAMES = 1_000_000
@@ -103,7 +109,9 @@ def rate_in(found: Mapping[str, Any]) -> float | None:
 
 def _holds(found: Mapping[str, Any], name: str) -> bool:
     value = found.get(name)
-    return is_numeric(value) and value.ndim >= 1  # type: ignore[union-attr]
+    # EDGE calls its joints' places a pose.
+    return is_numeric(value) and value.ndim >= 1 and not (  # type: ignore[union-attr]
+        name in WITH_HANDS and are_places(value))  # type: ignore[arg-type]
 
 
 def _first(found: Mapping[str, Any], names: tuple[str, ...]) -> tuple[str, FloatArray] | None:
@@ -128,10 +136,13 @@ def _pose(found: Mapping[str, Any], rows: bool
           ) -> tuple[Kind, FloatArray, bool, tuple[str, ...]]:
     """Return the model, its rotations, whether the hands' mean is left out of them, and notes."""
     root, body, whole = _first(found, ROOT), _first(found, BODY_POSE), _first(found, WHOLE)
+    if whole is not None and _has_components(found, whole):
+        root = None
     if root is None or body is None:
         if whole is None:
             raise UnreadableError("holds no pose")
         kind, rotations = _whole(*whole, rows)
+        rotations = _with_root(rotations, found, rows)
         rotations, turned = _knees_forward(rotations, _is_six(whole[1], rotations.shape[1]))
         return kind, rotations, False, turned
     rotations, turned = _knees_forward(_body(root, body, rows), _is_six(body[1], 21)
@@ -142,6 +153,24 @@ def _pose(found: Mapping[str, Any], rows: bool
         return "SMPL" if not _is_smplx(found) else "SMPL-X", rotations, False, notes
     joined = np.concatenate([rotations[:, :BODY], hands], axis=1)
     return "SMPL-X" if _is_smplx(found) else "SMPL-H", joined, relative, notes
+
+
+def _has_components(found: Mapping[str, Any], whole: tuple[str, FloatArray]) -> bool:
+    """Say whether hands are a model's components, and a whole pose has their rotations."""
+    hands = [np.asarray(found[name]) for names in EACH_HAND for name in names
+             if _holds(found, name)]
+    return whole[0] in WITH_HANDS and whole[1].ndim == 2 and bool(hands) and all(
+        hand[0].size < FINGER_JOINTS * VECTOR // 2 for hand in hands)
+
+
+def _with_root(rotations: FloatArray, found: Mapping[str, Any], rows: bool) -> FloatArray:
+    """Return rotations with the root's that a file has aside, where their own root never turns."""
+    aside = _first(found, (ROOT_ASIDE,))
+    if aside is None or aside[1].size != 3 * len(rotations) \
+            or np.abs(rotations[:, 0, 1:]).max() > STILL:
+        return rotations
+    root = _told(aside[0], aside[1].reshape(len(rotations), 3), 1, rows)
+    return np.concatenate([root, rotations[:, 1:]], axis=1)
 
 
 def _is_six(values: FloatArray, joints: int) -> bool:
@@ -183,6 +212,8 @@ def _text(found: Any) -> str:
 
 def _whole(name: str, values: FloatArray, rows: bool) -> tuple[Kind, FloatArray]:
     """Return the model and rotations of one array of all joints."""
+    if values.ndim == 3 and values.shape[1] == 1:
+        values = values[:, 0]
     each = int(np.prod(values.shape[1:]))
     joints = next((joints for joints in WHOLE_JOINTS for width in WIDTHS
                    if each == joints * width and _fits(values, joints, width)), None)

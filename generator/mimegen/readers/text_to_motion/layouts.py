@@ -16,6 +16,9 @@ from mimegen.readers.text_to_motion.vectors import JOINTS_OF, decoded, is_in_met
 # Joints of a frame: HumanML3D, KIT-ML. The rates are those of the data sets.
 HUMANML = 22
 KIT = 21
+# InterGen's numbers a person, and those of a row of InterHuman's files.
+INTERGEN, INTERHUMAN = 262, 492
+SMPL = 24
 # SMPL's models give more joints than HumanML3D: hands, fingers, and points of the surface. The
 # first 22 of them are the same.
 MORE = (24, 45, 52, 55, 73, 127, 144)
@@ -62,15 +65,26 @@ def takes_in(tree: Any) -> Takes | None:
         if results is not None:
             return results
     if isinstance(tree, dict):
-        return _named_joints(tree)
-    if isinstance(tree, list) and tree and all(is_numeric(one) for one in tree) \
-            and len({one.shape[1:] for one in tree}) == 1:
-        found = [takes_in(one) for one in tree]
-        first = found[0]
-        return None if first is None else Takes(len(tree), first.format, lambda n: _nth(found, n))
+        return _named_joints(tree) or _listed(list(tree.values()))
+    if isinstance(tree, list):
+        return _listed(tree)
     if not is_numeric(tree):
         return None
     return _plain(tree)
+
+
+def _listed(parts: list[Any]) -> Takes | None:
+    """Return the takes of arrays of joints, or of dictionaries with such and prompts."""
+    if not parts or not (all(is_numeric(one) for one in parts)
+                         or all(isinstance(one, dict) for one in parts)):
+        return None
+    if is_numeric(parts[0]) and len({one.shape[1:] for one in parts}) > 1:
+        return None
+    found = [takes_in(one) for one in parts]
+    first = found[0]
+    if first is None or first.count > 1:
+        return None
+    return Takes(len(parts), first.format, lambda n: _nth(found, n), fps=first.fps)
 
 
 def _named_joints(tree: dict[Any, Any]) -> Takes | None:
@@ -89,14 +103,15 @@ def _nth(found: list[Takes | None], number: int) -> TextMotion:
     one = found[number]
     if one is None:
         raise UnreadableError(f"take {number} has a different shape from the first")
-    return one.get(0)
+    return one.take(0)
 
 
 def _plain(array: NDArray[Any]) -> Takes | None:
     """Return the takes of an array of joints (F, J, 3), of vectors (F, 263), or of several."""
     if array.ndim == 3 and array.shape[1] == 3 and array.shape[0] in FPS and array.shape[2] != 3:
         array = np.moveaxis(array, -1, 0)
-    if array.ndim == 2 and array.shape[1] in (3 * HUMANML, 3 * KIT):
+    array = _without_others(array)
+    if array.ndim == 2 and array.shape[1] in (3 * HUMANML, 3 * KIT, 3 * SMPL):
         array = array.reshape(len(array), -1, 3)
     if array.ndim == 4 and array.shape[1] < MOST_PEOPLE <= array.shape[0]:
         array = np.swapaxes(array, 0, 1)
@@ -109,6 +124,22 @@ def _plain(array: NDArray[Any]) -> Takes | None:
     if array.ndim == 3 and array.shape[2] in JOINTS_OF:
         return Takes(len(array), _named(JOINTS_OF[array.shape[2]]), lambda n: _of_vectors(array[n]))
     return None
+
+
+def _without_others(array: NDArray[Any]) -> NDArray[Any]:
+    """Return the joints of InterGen's rows, in which velocities and rotations come after them.
+
+    Its model has 262 numbers a person; InterHuman's files have 492, which begin with 62 joints.
+    """
+    if array.ndim == 2 and array.shape[1] == 2 * INTERGEN:
+        array = np.swapaxes(array.reshape(len(array), 2, INTERGEN), 0, 1)
+    if array.ndim == 3 and array.shape[2] == INTERGEN and array.shape[1] < MOST_PEOPLE \
+            <= array.shape[0]:
+        array = np.swapaxes(array, 0, 1)
+    if array.ndim in (2, 3) and array.shape[-1] in (INTERGEN, INTERHUMAN):
+        array = array[..., :3 * HUMANML]
+        return array.reshape(*array.shape[:-1], HUMANML, 3)
+    return array
 
 
 def _named(joints: int) -> str:

@@ -1,0 +1,16 @@
+"""Files of facial expressions alone, which are told so that nobody looks for a body in them."""
+
+from pathlib import Path
+from typing import Any
+
+from mimegen.base.errors import RequestError
+
+SURELY = ("eyeblinkleft", "jawopen")
+
+
+def refuse_faces(path: Path, names: Any) -> None:
+    """Raise RequestError for weights of ARKit's facial expressions, as Live Link and BEAT write."""
+    if isinstance(names, list) and any(
+            isinstance(name, str) and name.strip().lower() in SURELY for name in names):
+        raise RequestError(f"{path}: holds weights of facial expressions (ARKit) and no body; use"
+                           " a file with the motion of a body")

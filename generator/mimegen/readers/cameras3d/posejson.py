@@ -28,7 +28,8 @@ from mimegen.readers.smpl.parameters import UnreadableError
 from mimegen.readers.text import text_of
 
 LANDMARKS = ("pose_world_landmarks", "poseWorldLandmarks", "world_landmarks", "worldLandmarks",
-             "pose_landmarks", "landmarks", "keypoints3D", "keypoints3d", "keypoints_3d", "keypoints")
+             "pose_landmarks", "landmarks", "keypoints3D", "keypoints3d", "keypoints_3d",
+             "keypoints")
 MEDIAPIPE_NAMES = (
     "nose", "left_eye_inner", "left_eye", "left_eye_outer", "right_eye_inner", "right_eye",
     "right_eye_outer", "left_ear", "right_ear", "mouth_left", "mouth_right", "left_shoulder",

@@ -84,8 +84,8 @@ def by_frame_and_person(tree: list[Any]) -> list[list[tuple[str, dict[str, Any]]
     frames = [frame.get("annots") if isinstance(frame, dict) else frame for frame in tree]
     if not frames or not all(isinstance(frame, list) for frame in frames):
         return None
-    people = [[person for person in frame or () if isinstance(person, dict) and has_parameters(person)]
-              for frame in frames]
+    people = [[person for person in frame or ()
+               if isinstance(person, dict) and has_parameters(person)] for frame in frames]
     if not any(people):
         return None
     return [[(_text(person.get("id", number)), person) for number, person in enumerate(frame)]

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from mimegen.base.easing import ramp
 from mimegen.base.paths import data_file
 from mimegen.base.vectors import product
 from mimegen.characters.bake import read_bake
@@ -29,6 +30,14 @@ RAD = 0.7
 LEAST = 0.002
 # A turn's angle from which on its axis is told from its size.
 SMALL_RAD = 1e-4
+# Units that press lids into the eyes, from which value on lids are held out, and from which
+# wholly.
+PRESS = ("cheekSquint", "eyeSquint", "mouthSmile", "browInnerUp")
+PRESSING = (0.25, 0.5)
+# Lids are held so far (m) from an eyeball: those before it, and so near it, in its radii.
+ROOM_M = 0.0005
+BEFORE = 0.1
+AROUND = 2.0
 # The vertices whose numbers these attributes of a mesh hold move it, by these shares.
 POINTS = "face_points"
 SHARES = "face_shares"
@@ -117,17 +126,44 @@ def turn_vectors(turned: FloatArray) -> FloatArray:
 
 
 @dataclass(frozen=True, eq=False)
+class EyeRoom:
+    """Lids that units press into an eyeball come out of it.
+
+    ``rows`` (N,) are vertices before the eye about ``middle`` (3,) that are ``away`` (N,) from it
+    at the least; ``units`` (K,) are those that press, and ``joint`` is the eye's.
+    """
+
+    joint: int
+    middle: FloatArray
+    rows: NDArray[np.intp]
+    away: NDArray[np.float32]
+    units: NDArray[np.intp]
+
+    def clear(self, places: Places, blocks: Places, values: FloatArray) -> None:
+        """Move vertices (V, 3) out, for joint blocks (J, 4, 3) and units' values (2 U,)."""
+        share = float(ramp(values[self.units].max(), *PRESSING))
+        if share == 0.0:
+            return
+        eye = blocks[self.joint]
+        ways = places[self.rows] - (product(self.middle, eye[:3]) + eye[3])
+        away = np.sqrt(np.einsum("na,na->n", ways, ways))
+        out = share * np.maximum(self.away / away - 1, 0.0)
+        places[self.rows] += (out[:, None] * ways).astype(places.dtype)
+
+
+@dataclass(frozen=True, eq=False)
 class FaceMove:
     """What units do to a body's vertices or normals.
 
     ``carriers`` (C,) and ``head`` are joints' numbers; ``rows`` (N,) are moved by ``ways``
-    (2 U, N, 3) in the frame of the head.
+    (2 U, N, 3) in the frame of the head. Then lids come out of the eyes' ``rooms``.
     """
 
     carriers: NDArray[np.intp]
     head: int
     rows: NDArray[np.intp]
     ways: NDArray[np.float32]
+    rooms: tuple[EyeRoom, ...] = ()
 
     def apply(self, places: Places, columns: Places) -> None:
         """Move rows of ``places`` (V, 3), blended with joint columns (4 J, 3), in place."""
@@ -141,6 +177,8 @@ class FaceMove:
             for unit in used:
                 moved += np.float32(values[unit]) * self.ways[unit]
             places[self.rows] += product(moved, head.astype(np.float32)).astype(places.dtype)
+            for room in self.rooms:
+                room.clear(places, blocks, values)
 
 
 def face_moves(character: Character, meshes: Sequence[Mesh],
@@ -164,7 +202,29 @@ def face_moves(character: Character, meshes: Sequence[Mesh],
     joined = np.concatenate([one[:, own] for (_, one), own in zip(parts, moving, strict=True)],
                             axis=1)
     numbers = np.array([index[name] for name in carriers()])
-    return (FaceMove(numbers, index["Head"], rows, joined),)
+    return (FaceMove(numbers, index["Head"], rows, joined, _rooms(character, meshes)),)
+
+
+def _rooms(character: Character, meshes: Sequence[Mesh]) -> tuple[EyeRoom, ...]:
+    """Return the eyes' rooms, whose rows are those of the skin among meshes one after another."""
+    starts = np.cumsum([0, *(len(mesh.vertices) for mesh in meshes)])
+    eyes = next(mesh for mesh in character.meshes if mesh.name == "eyes")
+    found = []
+    for number, (sign, side) in enumerate(zip((1.0, -1.0), SIDES, strict=True)):
+        joint = character.skeleton.index[f"{side}Eye"]
+        middle, own = character.skeleton.heads[joint], eyes.vertices[sign * eyes.vertices[:, 0] > 0]
+        radius = float(np.ptp(own[:, 2]) / 2)
+        units = np.array([units_file().units.index(unit) for unit in PRESS]
+                         ) + number * len(units_file().units)
+        for start, mesh in zip(starts, meshes, strict=False):
+            if _is_skin(mesh) and mesh.name == "skin":
+                ways = mesh.vertices - middle
+                away = np.linalg.norm(ways, axis=1)
+                near = np.flatnonzero((away > radius) & (away < AROUND * radius)
+                                      & (ways[:, 1] < -BEFORE * radius))
+                least = np.minimum(away[near], radius + ROOM_M).astype(np.float32)
+                found.append(EyeRoom(joint, middle, start + near, least, units))
+    return tuple(found)
 
 
 def _is_skin(mesh: Mesh) -> bool:

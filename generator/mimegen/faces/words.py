@@ -54,6 +54,21 @@ def units_file() -> UnitsFile:
     return read_yaml_once(data_file("rigs/faces/units.yaml"), UnitsFile)
 
 
+class UnitPair(Strict):
+    """Two units, or one and the lids, and what is added of units where they meet on a side."""
+
+    units: tuple[str, str]
+    adds: dict[str, float]
+
+
+class PairsFile(Strict):
+    """The file rigs/faces/pairs.yaml, which explains its parts."""
+
+    begins: float = Field(ge=0, lt=1)
+    pairs: tuple[UnitPair, ...]
+    limits: dict[str, float]
+
+
 class ActionUnit(Strict):
     """An action unit: its name, its units on a side, and whether people can do one side alone."""
 
@@ -140,6 +155,11 @@ class FaceWork(Strict):
 def face_works() -> Mapping[str, FaceWork]:
     """Return rigs/faces/sources.yaml."""
     return read_yaml_once(data_file("rigs/faces/sources.yaml"), RootModel[dict[str, FaceWork]]).root
+
+
+def pairs_file() -> PairsFile:
+    """Return rigs/faces/pairs.yaml."""
+    return read_yaml_once(data_file("rigs/faces/pairs.yaml"), PairsFile)
 
 
 def action_units() -> ActionUnits:
@@ -299,12 +319,31 @@ def shaped(values: Values, frames: int) -> dict[Sided, FloatArray]:
 
 def _possible(total: Mapping[Sided, FloatArray]) -> dict[Sided, FloatArray]:
     known = units_file()
-    most = {key: np.clip(value, 0.0, known.most) for key, value in total.items()}
+    most = _corrected(_limited(total))
     together = ramp((most["jawOpen", SIDES[0]] + most["jawOpen", SIDES[1]]) / 2,
                     known.parted.jaw[1], known.parted.jaw[0])
     for side in SIDES:
-        most[CLOSED, side] = np.clip(total[CLOSED, side], known.widest, 1.0)
         most["mouthClose", side] = np.minimum(most["mouthClose", side], most["jawOpen", side])
         for unit in known.parted.units:
             most[unit, side] = most[unit, side] * together
     return most
+
+
+def _limited(total: Mapping[Sided, FloatArray]) -> dict[Sided, FloatArray]:
+    """Return units that go no further than they can, each by itself."""
+    known, limits = units_file(), pairs_file().limits
+    return {(unit, side): np.clip(value, known.widest, 1.0) if unit == CLOSED else
+            np.clip(value, 0.0, limits.get(unit, known.most))
+            for (unit, side), value in total.items()}
+
+
+def _corrected(values: Mapping[Sided, FloatArray]) -> dict[Sided, FloatArray]:
+    """Return units with what pairs of them add where they meet."""
+    known, added = pairs_file(), dict(values)
+    for pair in known.pairs:
+        for side in SIDES:
+            first, second = (np.clip((values[unit, side] - known.begins) / (1 - known.begins),
+                                     0.0, 1.0) for unit in pair.units)
+            for unit, size in pair.adds.items():
+                added[unit, side] = added[unit, side] + size * first * second
+    return _limited(added)

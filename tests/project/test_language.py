@@ -23,6 +23,10 @@ BANNED = (
     r"\bgoes (with|all around)\b", r"\bin place of equally\b",
     r"\bholds no seed\b", r"\bcannot be performed\b", r"\bwithout a change of\b",
     r"\bthat are not numbers\b", r"\bgo home\b", r"\bgone on with\b", r"\bmapping right\b",
+    r"\bmeans nothing to\b", r"\bwanted is\b", r"\bis called\b", r"\bis no (table|json|number)\b",
+    r"\ball that is around\b", r"\bcould stand\b", r"\bnothing tells\b", r"\blooks without\b",
+    r"\bin each other's way\b", r"\bdraw (more|the axis|new)\b", r"\blay out\b",
+    r"\bfirst folder\b", r"\bmade to happen\b",
 )
 IDIOM = re.compile("|".join(BANNED), re.IGNORECASE | re.MULTILINE)
 # Plain English in a paragraph, a heading or a table, though not as the help of an option.
@@ -35,6 +39,10 @@ BANNED_IN_PAGES = (
     r"\bwhoever\b", r"\bas who\b", r"\b(make|made|do|does|draw|drawn|render) (\w+ )?anew\b",
     r"\bunless said\b", r"\bgoes before\b", r"\btells? (nothing|of)\b", r"\bis away\b",
     r"\bcome by themselves\b", r"\bwhere nothing is\b", r"\bit does not yet\b",
+    r"\bsigns? of life\b", r"\bnothing follows\b", r"\bsays nothing\b", r"\bwarned of\b",
+    r"\bis not believed\b", r"\bcomes in by\b", r"\bwhat has no\b", r"\bserves? too\b",
+    r"\bare no numbers\b", r"\bgives it a manner\b", r"\bas its \w+ asks for\b",
+    r"\bwhat (goes wrong|reads well)\b",
 )
 PAGE_IDIOM = re.compile("|".join(BANNED_IN_PAGES), re.IGNORECASE)
 PAGES = sorted([ROOT / "README.md", ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md",

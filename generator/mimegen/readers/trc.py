@@ -78,7 +78,7 @@ def _table(path: Path, rows: list[str], start: int, markers: int) -> FloatArray:
                 try:
                     table[line, column] = float(cell)
                 except ValueError:
-                    raise RequestError(f"{path}: line {number + 1}: {cell.strip()[:20]!r} is no"
+                    raise RequestError(f"{path}: line {number + 1}: {cell.strip()[:20]!r} is not a"
                                        " number") from None
     return table
 

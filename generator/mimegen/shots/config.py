@@ -130,14 +130,16 @@ class Photo(Strict):
     """What Cycles adds so that figures look photographed.
 
     ``world`` is one of Blender's own studio lights; it takes the place of the sky's two colors, at
-    the sky's strength. The rest is skin: how far red light travels in it, in metres (3.7 mm: Jensen
-    et al. 2001), and its pores.
+    the sky's strength. ``hairs`` are how many grow on a head, about: 0 leaves hair as elsewhere.
+    The rest is skin: how far red light travels in it, in metres (3.7 mm: Jensen et al. 2001), and
+    its pores.
     """
 
     world: WorldName
     world_turn_deg: float = Field(default=0.0, ge=-360, le=360)
     skin_depth_m: float = Field(default=0.0037, gt=0, le=0.05)
     pores_m: float = Field(default=0.0002, ge=0, le=0.002)
+    hairs: int = Field(default=12000, ge=0, le=100000)
 
 
 class World(Strict):

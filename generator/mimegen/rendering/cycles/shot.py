@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 
 from mimegen.characters.arkit_shapes import PREFIX
 from mimegen.characters.character import Character, Mesh
+from mimegen.characters.grown_hair import grown_hair
 from mimegen.motion.quaternions import FloatArray
+from mimegen.rendering.cycles.hairs import VELOCITY, StagedHair
 from mimegen.rendering.cycles.materials import make_material
 from mimegen.rendering.cycles.render import PictureReader, apply_sampling, apply_shutter
 from mimegen.rendering.cycles.scene import (
@@ -38,8 +40,6 @@ from mimegen.store.frames import Frame
 
 # How far beyond the sun's shadow a catcher still darkens under the sky.
 CATCHER_PADDING_M = 0.5
-# The attribute by whose vectors, in metres a second, Cycles blurs a mesh.
-VELOCITY = "velocity"
 # Blender's attribute types and their values' names by the number of channels.
 ATTRIBUTE_KINDS = {
     1: ("FLOAT", "value"), 2: ("FLOAT2", "vector"), 3: ("FLOAT_VECTOR", "vector"),
@@ -53,13 +53,17 @@ class _StagedBody:
     def __init__(self, character: Character, config: RenderConfig) -> None:
         materials = {name: make_material(made, config.photo)
                      for name, made in character.materials.items()}
-        self._meshes = [_make_mesh(mesh, materials[mesh.material]) for mesh in character.meshes]
+        hair = grown_hair(character, config.photo.hairs if config.photo is not None else 0)
+        self._meshes = [None if mesh.name in hair.hidden else
+                        _make_mesh(mesh, materials[mesh.material]) for mesh in hair.meshes]
         self._wrinkled = wrinkled_skin(
             character, self._meshes, config.photo) if shows_faces(config) else None
+        self._lengths = [len(mesh.vertices) for mesh in hair.meshes]
+        self._hair = StagedHair(character, hair) if hair.hairs else None
         # By what vertices' ways while the shutter is open become velocities, as Blender counts.
         self._hertz = bpy.context.scene.render.fps / (
             config.shutter.frames if config.shutter is not None else 1.0)
-        self._skin = body_skin(character)
+        self._skin = body_skin(character, hair.meshes)
         self.surface = surface_matrix(character, config.shadow.cell_m)
 
     def pose(self, columns: NDArray[np.float32], *ends: NDArray[np.float32]
@@ -69,17 +73,21 @@ class _StagedBody:
         """
         posed, *apart = (self._skin.posed(each) for each in (columns, *ends))
         first = 0
-        for mesh in self._meshes:
-            own = slice(first, first + len(mesh.vertices))
+        for mesh, length in zip(self._meshes, self._lengths, strict=True):
+            own = slice(first, first + length)
+            first = own.stop
+            if mesh is None:
+                continue
             mesh.vertices.foreach_set("co", posed[own].ravel())
             if apart:
                 velocities = (apart[1][own] - apart[0][own]) * np.float32(self._hertz)
                 mesh.attributes[VELOCITY].data.foreach_set("vector", velocities.ravel())
             mesh.update()
-            first = own.stop
         if self._wrinkled is not None:
             self._wrinkled.pose(columns)
-        return np.concatenate([posed, *apart])
+        hairs = [] if self._hair is None else self._hair.pose(
+            (columns, *ends), (posed, *apart), self._hertz)
+        return np.concatenate([posed, *apart, *hairs])
 
 
 class FigureStage:

@@ -1,0 +1,102 @@
+"""All hairs of a finished character, grown from the meshes that are its hair elsewhere."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from mimegen.base.seeds import generator
+from mimegen.characters import hair_styles
+from mimegen.characters.character import Character, Mesh
+from mimegen.characters.fine_hairs import beard_hairs, brow_hairs, lash_hairs
+from mimegen.characters.hair_field import HairField, Skull, skull_of
+from mimegen.characters.hair_growing import Hairs, grown
+from mimegen.characters.hair_styles import HairStyle
+from mimegen.characters.strands import CROPPED
+from mimegen.characters.surface import vertex_normals
+
+# Meshes that hairs take the place of; what is under them stays as a coat nearer to the skin.
+RIBBONS = ("strands", "edge_strands", "framing_left", "framing_right", "tuft_strands",
+           "beard_strands", "brows", "lashes", "hair_lining")
+# By which share of its thickness hair's surface lies deeper under hairs.
+COAT_DEEPER = 0.55
+BEARD_COAT_M = 0.003
+# What hangs has no coat from so far below the eyes on, in units.
+COAT_ENDS = -0.1
+# Which share of a head's hairs a beard has.
+BEARD_SHARE = 0.25
+# With fewer hairs each is wider; ``count`` at which none is.
+FULL_COUNT = 12000
+
+
+class GrownHair(NamedTuple):
+    """A character's hairs, and its meshes as they are under them, ``hidden`` ones by name."""
+
+    hairs: tuple[Hairs, ...]
+    meshes: tuple[Mesh, ...]
+    hidden: frozenset[str]
+
+
+def grown_hair(character: Character, count: int) -> GrownHair:
+    """Return a character's hair as some ``count`` hairs; with 0 its meshes stay as they are, and
+    so do those of bodies of other makes.
+
+    The same meshes have the same hairs, whatever else the character wears.
+    """
+    skull = skull_of(character)
+    own = {mesh.name: mesh for mesh in character.meshes
+           if character.materials[mesh.material].kind == "hair" or mesh.name == "lashes"}
+    if count == 0 or skull is None or not {"brows", "lashes"} <= set(own):
+        return GrownHair((), character.meshes, frozenset())
+    wider = np.sqrt(max(FULL_COUNT / count, 1.0))
+    hairs = tuple(each._replace(radius=each.radius * wider, points=np.round(each.points, 6))
+                  for each in _grown(character, own, skull, count))
+    meshes = tuple(_coat(mesh, skull) if mesh.name in own else mesh for mesh in character.meshes)
+    return GrownHair(hairs, meshes, frozenset(RIBBONS) & frozenset(own))
+
+
+def _grown(character: Character, own: Mapping[str, Mesh], skull: Skull, count: int
+           ) -> Iterator[Hairs]:
+    """Yield the hairs of each mesh that has some."""
+    eyes = next(mesh.vertices for mesh in character.meshes if mesh.name == "eyes")
+    yield brow_hairs(own["brows"], generator("hairs", "brows"))
+    yield lash_hairs(own["lashes"], skull, eyes, generator("hairs", "lashes"))
+    if {"beard", "beard_strands"} <= set(own):
+        yield beard_hairs(own["beard"], own["beard_strands"], int(BEARD_SHARE * count),
+                          generator("hairs", "beard"))
+    for name, style in _styles(own).items():
+        yield grown(name, HairField.of(own[name], skull), skull, style, int(style.share * count),
+                    generator("hairs", name))
+
+
+def _styles(own: Mapping[str, Mesh]) -> dict[str, HairStyle]:
+    """Return how hairs grow on each surface of hair among meshes by name."""
+    if "hair" not in own:
+        return {}
+    if "tuft" in own:
+        tuft = hair_styles.TAIL if "sway" in own["tuft"].attributes else hair_styles.BUN
+        return {"hair": hair_styles.COMBED, "tuft": tuft}
+    if "hair_lining" in own:
+        return {"hair": hair_styles.HANGING}
+    if "edge_strands" not in own:
+        return {"hair": hair_styles.CURLS}
+    cropped = len(own["strands"].vertices) == 2 * CROPPED.many * CROPPED.points
+    return {"hair": hair_styles.CROPPED if cropped else hair_styles.SHORT}
+
+
+def _coat(mesh: Mesh, skull: Skull) -> Mesh:
+    """Return a surface of hair nearer to the skin, without what hangs."""
+    if mesh.name == "beard":
+        inward = vertex_normals(mesh.vertices, mesh.faces)
+        return replace(mesh, vertices=mesh.vertices - BEARD_COAT_M * inward)
+    if mesh.name not in ("hair", "tuft"):
+        return mesh
+    field = HairField.of(mesh, skull)
+    deeper = field.places - COAT_DEEPER * field.off[..., None] * field.out
+    places = deeper.reshape(-1, 3)
+    if mesh.name == "tuft":
+        return replace(mesh, vertices=places)
+    lasting = mesh.vertices[mesh.faces, 2].max(axis=1) > skull.eyes_z + COAT_ENDS * skull.unit
+    behind = mesh.vertices[mesh.faces, 1].min(axis=1) > skull.centre[1]
+    return replace(mesh, vertices=places, faces=mesh.faces[lasting | behind])

@@ -1,0 +1,127 @@
+"""Hairs that grow along a field: guides, locks that they draw together, and noise."""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from mimegen.base.easing import ramp
+from mimegen.base.vectors import unit
+from mimegen.characters.hair_field import HairField, Skull, Way
+from mimegen.characters.hair_styles import HairStyle
+from mimegen.motion.quaternions import FloatArray
+
+# Within so much of its way a hair comes up from the skin to its layer.
+RISING_M = 0.012
+# Above the eyes, in units: where hair that hangs has its lowest roots.
+ROOTS_UP = 0.05
+# How much of hair's way the ends of whole hairs lie apart.
+LAYERED = 0.14
+
+
+class Hairs(NamedTuple):
+    """Hairs at rest: points (N, P, 3) from root to tip, radius (N,) at the root, shade (N,).
+
+    ``source`` is the mesh that they move with; shades lie about 0, most within 1.
+    """
+
+    source: str
+    points: FloatArray
+    radius: FloatArray
+    shade: FloatArray
+
+
+def grown(name: str, field: HairField, skull: Skull, style: HairStyle, count: int,
+          draws: np.random.Generator) -> Hairs:
+    """Return ``count`` hairs of a style on a field, which is a mesh of this name."""
+    begin, column = field.roots(count, growing(field, skull, style), draws)
+    way, share = walked(field, style, begin, column, draws)
+    points = way.places + depth(way, share, style, draws)[..., None] * way.out
+    lock = locks(points, style)
+    points = wound(points, way, share, lock, style, draws)
+    points = drawn_together(points, share, lock, style, draws)
+    points = points + frizzed(way, share, style, draws)
+    shade = draws.normal(0, 0.35, count) + draws.normal(0, 0.35, count)[lock]
+    radius = style.radius * draws.uniform(0.8, 1.2, count)
+    return Hairs(name, points.transpose(1, 0, 2), radius, shade)
+
+
+def growing(field: HairField, skull: Skull, style: HairStyle) -> FloatArray:
+    """Return where hairs of a style have roots (R, C), 0 or 1."""
+    if style.long is not None or style.twist:
+        return np.ones_like(field.off)
+    on_head = field.places[..., 2] > skull.eyes_z + ROOTS_UP * skull.unit
+    return np.asarray(on_head if on_head.mean() > 0.05 else np.ones_like(field.off), float)
+
+
+def walked(field: HairField, style: HairStyle, begin: FloatArray, column: FloatArray,
+           draws: np.random.Generator) -> tuple[Way, FloatArray]:
+    """Return the ways of hairs from their roots, and the shares of each hair (P, 1) along it."""
+    share = np.linspace(0, 1, style.points)[:, None]
+    length, count = field.length(column), len(begin)
+    last = 1.0 + style.beyond * draws.random(count) / length
+    if style.long is None:
+        end = last - LAYERED * draws.random(count) ** 2
+    else:
+        end = np.minimum(begin + draws.uniform(*style.long, count) / length, last)
+    end = np.maximum(end, begin + 0.004 / length)
+    columns = field.off.shape[1]
+    column = column + style.twist * columns * draws.uniform(-1, 1, count)
+    return field.way(begin + share * (end - begin), column % columns), share
+
+
+def depth(way: Way, share: FloatArray, style: HairStyle, draws: np.random.Generator) -> FloatArray:
+    """Return how far hairs lie outside of the field (P, N): from the skin up to their layer."""
+    count = way.off.shape[1]
+    steps = np.linalg.norm(np.diff(way.places, axis=0), axis=-1)
+    gone = np.concatenate([np.zeros((1, count)), np.cumsum(steps, axis=0)])
+    up = ramp(gone, -0.002, RISING_M)
+    layer = draws.uniform(*style.layers, count)
+    lift = style.lift * draws.random(count) * share * share
+    return np.asarray(way.off * (up * layer - (1 - up)) + lift)
+
+
+def locks(points: FloatArray, style: HairStyle) -> FloatArray:
+    """Return the lock (N,) of each hair (P, N, 3): the guide whose root is nearest."""
+    guides = np.arange(0, points.shape[1], style.per)
+    nearest = cKDTree(points[0, guides]).query(points[0])[1]
+    return np.asarray(guides[nearest])
+
+
+def wound(points: FloatArray, way: Way, share: FloatArray, lock: FloatArray, style: HairStyle,
+          draws: np.random.Generator) -> FloatArray:
+    """Return hairs (P, N, 3) that sway and wave as their locks do, or coil."""
+    count = points.shape[1]
+    phase, swings = draws.uniform(0, 6.28, count)[lock], draws.uniform(0.6, 1.4, count)[lock]
+    sway = style.sway * draws.normal(0, 1, count).clip(-2, 2)[lock] * share * share
+    rise = 0.4 * style.sway * draws.normal(0, 1, count).clip(-2, 2)[lock] * share * share
+    wave = style.wave * np.sin(phase + 9 * swings * share) * ramp(share, 0.15, 0.6)
+    moved = points + (sway + wave)[..., None] * way.aside + rise[..., None] * way.out
+    if style.coil is None:
+        return np.asarray(moved)
+    radius = draws.uniform(*style.coil, count)[lock] * ramp(share, 0.0, 0.25)
+    turn = phase + draws.normal(0, 0.25, count) + share * 14 * swings
+    tip = draws.normal(size=(count, 3))[lock]
+    axis = unit(np.gradient(moved, axis=0) + 0.004 * tip)
+    over = unit(np.cross(axis, way.aside) + 1e-9)
+    around = np.cos(turn)[..., None] * way.aside + np.sin(turn)[..., None] * over
+    away = (0.5 * way.off * share)[..., None] * unit(tip - np.sum(
+        tip * way.out[0], axis=-1, keepdims=True) * way.out[0])
+    return np.asarray(moved + radius[..., None] * around + away)
+
+
+def drawn_together(points: FloatArray, share: FloatArray, lock: FloatArray, style: HairStyle,
+                   draws: np.random.Generator) -> FloatArray:
+    """Return hairs (P, N, 3) whose ends come nearer to the guide of their lock."""
+    pull = style.clump * draws.uniform(0.5, 1.0, points.shape[1]) * ramp(share, 0.0, 0.8)
+    return np.asarray(points + pull[..., None] * (points[:, lock] - points))
+
+
+def frizzed(way: Way, share: FloatArray, style: HairStyle, draws: np.random.Generator
+            ) -> FloatArray:
+    """Return what each hair (P, N, 3) does by itself: a few waves, more towards its end."""
+    count = way.off.shape[1]
+    loose = style.frizz * np.where(draws.random(count) < 0.06, 3.0, 1.0) * ramp(share, 0.0, 1.0)
+    shifts = [loose * draws.normal(0, 1, count) * np.sin(
+        draws.uniform(0, 6.28, count) + share * draws.uniform(2, 12, count)) for _ in range(2)]
+    return np.asarray(shifts[0][..., None] * way.aside + shifts[1][..., None] * way.out)

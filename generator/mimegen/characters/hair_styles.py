@@ -1,0 +1,41 @@
+"""How hairs of each kind of hair grow."""
+
+from typing import NamedTuple
+
+
+class HairStyle(NamedTuple):
+    """How hairs of a kind are; lengths in metres.
+
+    ``share`` of all hairs, with so many ``points`` each; ``long`` from and to, or the whole way
+    where it is None. They lie in ``layers``, shares of how far hair stands off the skin, outwards
+    of its surface, end up to ``beyond`` its edge, and tips stand up by ``lift``. ``per`` hairs make
+    a lock, which draws them together by ``clump``, sways by ``sway`` and waves by ``wave``;
+    ``frizz`` is each one's own. With ``coil`` locks are wound with such a radius.
+    """
+
+    share: float
+    points: int
+    long: tuple[float, float] | None
+    layers: tuple[float, float]
+    beyond: float
+    lift: float
+    per: int
+    clump: float
+    sway: float
+    wave: float
+    frizz: float
+    radius: float = 0.00009
+    coil: tuple[float, float] | None = None
+    twist: float = 0.0
+
+
+SHORT = HairStyle(1.0, 7, (0.028, 0.060), (-0.6, 0.12), 0.007, 0.004, 26, 0.55, 0.004, 0.0008,
+                  0.0007)
+HANGING = HairStyle(1.0, 14, None, (-0.85, 0.12), 0.014, 0.002, 60, 0.62, 0.006, 0.003, 0.0014)
+CROPPED = HairStyle(1.3, 4, (0.008, 0.014), (-0.35, 0.3), 0.003, 0.001, 6, 0.2, 0.001, 0.0,
+                    0.0005)
+COMBED = HairStyle(0.75, 10, None, (-0.5, 0.18), 0.0, 0.001, 40, 0.5, 0.0015, 0.0008, 0.0006)
+TAIL = HairStyle(0.35, 12, None, (-0.9, 0.1), 0.02, 0.004, 40, 0.5, 0.006, 0.003, 0.0015)
+BUN = HairStyle(0.35, 12, None, (-0.3, 0.1), 0.0, 0.001, 30, 0.6, 0.002, 0.002, 0.0012, twist=0.3)
+CURLS = HairStyle(1.0, 16, (0.02, 0.04), (-0.25, 0.15), 0.006, 0.0, 22, 0.78, 0.003, 0.0, 0.0008,
+                  coil=(0.0025, 0.0055))

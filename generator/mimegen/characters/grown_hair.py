@@ -10,7 +10,7 @@ from mimegen.base.seeds import generator
 from mimegen.characters import hair_styles
 from mimegen.characters.character import Character, Mesh
 from mimegen.characters.fine_hairs import beard_hairs, brow_hairs, lash_hairs
-from mimegen.characters.hair_field import HairField, Skull, skull_of
+from mimegen.characters.hair_field import HairField, Skull, grid_numbers, skull_of
 from mimegen.characters.hair_growing import Hairs, grown
 from mimegen.characters.hair_styles import HairStyle
 from mimegen.characters.strands import CROPPED
@@ -94,9 +94,12 @@ def _coat(mesh: Mesh, skull: Skull) -> Mesh:
         return mesh
     field = HairField.of(mesh, skull)
     deeper = field.places - COAT_DEEPER * field.off[..., None] * field.out
-    places = deeper.reshape(-1, 3)
+    places = deeper[grid_numbers(mesh)]
     if mesh.name == "tuft":
         return replace(mesh, vertices=places)
     lasting = mesh.vertices[mesh.faces, 2].max(axis=1) > skull.eyes_z + COAT_ENDS * skull.unit
     behind = mesh.vertices[mesh.faces, 1].min(axis=1) > skull.centre[1]
-    return replace(mesh, vertices=places, faces=mesh.faces[lasting | behind])
+    columns = np.sort(grid_numbers(mesh)[1][mesh.faces], axis=1)
+    left = np.where(columns[:, -1] - columns[:, 0] > 1, columns[:, -1], columns[:, 0])
+    whole = ~field.parted[left]
+    return replace(mesh, vertices=places, faces=mesh.faces[(lasting | behind) & whole])

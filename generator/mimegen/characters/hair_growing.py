@@ -13,6 +13,8 @@ from mimegen.motion.quaternions import FloatArray
 
 # Within so much of its way a hair comes up from the skin to its layer.
 RISING_M = 0.012
+# Hairs that are shorter than this wave less.
+SMALL_M = 0.05
 # Above the eyes, in units: where hair that hangs has its lowest roots.
 ROOTS_UP = 0.05
 # How much of hair's way the ends of whole hairs lie apart.
@@ -36,11 +38,12 @@ def grown(name: str, field: HairField, skull: Skull, style: HairStyle, count: in
     """Return ``count`` hairs of a style on a field, which is a mesh of this name."""
     begin, column = field.roots(count, growing(field, skull, style), draws)
     way, share = walked(field, style, begin, column, draws)
+    small = np.minimum(way_lengths(way)[-1] / SMALL_M, 1.0)
     points = way.places + depth(way, share, style, draws)[..., None] * way.out
     lock = locks(points, style)
-    points = wound(points, way, share, lock, style, draws)
+    points = wound(points, way, small * share, lock, style, draws)
     points = drawn_together(points, share, lock, style, draws)
-    points = points + frizzed(way, share, style, draws)
+    points = points + small[:, None] * frizzed(way, share, style, draws)
     shade = draws.normal(0, 0.35, count) + draws.normal(0, 0.35, count)[lock]
     radius = style.radius * draws.uniform(0.8, 1.2, count)
     return Hairs(name, points.transpose(1, 0, 2), radius, shade)
@@ -59,7 +62,7 @@ def walked(field: HairField, style: HairStyle, begin: FloatArray, column: FloatA
     """Return the ways of hairs from their roots, and the shares of each hair (P, 1) along it."""
     share = np.linspace(0, 1, style.points)[:, None]
     length, count = field.length(column), len(begin)
-    last = 1.0 + style.beyond * draws.random(count) / length
+    last = 1.0 + np.minimum(style.beyond / length, 0.1) * draws.random(count)
     if style.long is None:
         end = last - LAYERED * draws.random(count) ** 2
     else:
@@ -73,18 +76,23 @@ def walked(field: HairField, style: HairStyle, begin: FloatArray, column: FloatA
 def depth(way: Way, share: FloatArray, style: HairStyle, draws: np.random.Generator) -> FloatArray:
     """Return how far hairs lie outside of the field (P, N): from the skin up to their layer."""
     count = way.off.shape[1]
-    steps = np.linalg.norm(np.diff(way.places, axis=0), axis=-1)
-    gone = np.concatenate([np.zeros((1, count)), np.cumsum(steps, axis=0)])
-    up = ramp(gone, -0.002, RISING_M)
+    up = ramp(way_lengths(way), -0.002, RISING_M)
     layer = draws.uniform(*style.layers, count)
     lift = style.lift * draws.random(count) * share * share
     return np.asarray(way.off * (up * layer - (1 - up)) + lift)
 
 
+def way_lengths(way: Way) -> FloatArray:
+    """Return how long ways are up to each point (P, N), in metres."""
+    steps = np.linalg.norm(np.diff(way.places, axis=0), axis=-1)
+    return np.concatenate([np.zeros((1, steps.shape[1])), np.cumsum(steps, axis=0)])
+
+
 def locks(points: FloatArray, style: HairStyle) -> FloatArray:
-    """Return the lock (N,) of each hair (P, N, 3): the guide whose root is nearest."""
+    """Return the lock (N,) of each hair (P, N, 3): the guide whose root and way are nearest."""
     guides = np.arange(0, points.shape[1], style.per)
-    nearest = cKDTree(points[0, guides]).query(points[0])[1]
+    ways = np.concatenate([points[0], 0.6 * points[len(points) // 2], 0.4 * points[-1]], axis=1)
+    nearest = cKDTree(ways[guides]).query(ways)[1]
     return np.asarray(guides[nearest])
 
 
@@ -121,7 +129,7 @@ def frizzed(way: Way, share: FloatArray, style: HairStyle, draws: np.random.Gene
             ) -> FloatArray:
     """Return what each hair (P, N, 3) does by itself: a few waves, more towards its end."""
     count = way.off.shape[1]
-    loose = style.frizz * np.where(draws.random(count) < 0.06, 3.0, 1.0) * ramp(share, 0.0, 1.0)
+    loose = style.frizz * np.where(draws.random(count) < 0.05, 2.5, 1.0) * ramp(share, 0.0, 1.0)
     shifts = [loose * draws.normal(0, 1, count) * np.sin(
         draws.uniform(0, 6.28, count) + share * draws.uniform(2, 12, count)) for _ in range(2)]
     return np.asarray(shifts[0][..., None] * way.aside + shifts[1][..., None] * way.out)

@@ -79,6 +79,14 @@ def test_hairs_are_the_same_whatever_is_worn() -> None:
     assert np.array_equal(points(dressed, "hair"), points(other, "hair"))
 
 
+def test_no_hair_grows_unless_it_is_asked_for() -> None:
+    person = build_character(man())
+    hair = grown_hair(person, 0)
+    assert hair.meshes is person.meshes
+    assert not hair.hairs
+    assert not hair.hidden
+
+
 def test_bald_heads_have_brows_and_lashes_alone() -> None:
     bald = build_character(with_hair(man(), kind="bald"))
     assert {each.source for each in grown_hair(bald, COUNT).hairs} == {"brows", "lashes"}
@@ -94,7 +102,6 @@ def posed(person: Character, **turned: FloatArray) -> tuple[GrownHair, FloatArra
     """Return hairs, and their points (N, 3) at rest and where joints are turned."""
     hair = grown_hair(person, COUNT)
     skin, own = body_skin(person, hair.meshes), hair_skin(person, hair)
-    assert own is not None
     both = []
     for said in ({}, turned):
         rotations = np.tile(IDENTITY, (1, len(person.skeleton.names), 1))

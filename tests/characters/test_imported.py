@@ -1,4 +1,5 @@
 """Rigged files that users bring: what is read, how it stands, what is refused."""
+import base64
 import io
 import logging
 import subprocess
@@ -12,9 +13,11 @@ from numpy.typing import NDArray
 from PIL import Image
 from scipy.spatial import cKDTree
 
+import glb_files
 from mimegen.base.errors import RequestError
 from mimegen.characters.arkit_shapes import PREFIX, shapes_of
 from mimegen.characters.character import Character, posed_vertices
+from mimegen.characters.helpers import ADDED
 from mimegen.characters.imported import importing as imported
 from mimegen.characters.imported.importing import import_character
 from mimegen.library.cast import cast_member
@@ -149,6 +152,40 @@ def test_company_of_the_figure(
     assert all(mesh.uvs is not None and mesh.uvs.shape == (*mesh.faces.shape, 2)
                for mesh in found.meshes if mesh.material == "shirt")
     assert found.materials["trousers"].parameters["roughness"] == pytest.approx(0.25, abs=0.02)
+
+
+@pytest.mark.parametrize("mode", ["MASK", "BLEND", "OPAQUE"])
+def test_pictures_of_unlit_materials_keep_what_is_cut_out(
+    mode: str, files: Path, tmp_path: Path
+) -> None:
+    """VRM's toon materials are unlit ones to other programs; hair and eyes are cut out of them."""
+    pixels = np.full((8, 8, 4), 255, np.uint8)
+    pixels[:4, :, 3] = 0
+    encoded = io.BytesIO()
+    Image.fromarray(pixels).save(encoded, "PNG")
+
+    def change(document: dict[str, Any]) -> None:
+        data = base64.b64encode(encoded.getvalue()).decode()
+        document["images"] = [{"uri": f"data:image/png;base64,{data}"}]
+        document["textures"] = [{"source": 0}]
+        document.setdefault("extensionsUsed", []).append("KHR_materials_unlit")
+        for material in document["materials"]:
+            material["alphaMode"] = mode
+            material["extensions"] = {"KHR_materials_unlit": {}}
+            if "baseColorTexture" in material.get("pbrMetallicRoughness", {}):
+                material["pbrMetallicRoughness"] = {"baseColorTexture": {"index": 0}}
+
+    found = import_character(glb_files.changed(files / "company.glb", tmp_path / "a.vrm", change))
+    image = found.materials["shirt"].image
+    assert image and (Image.open(io.BytesIO(image)).mode == "RGBA") == (mode != "OPAQUE")
+
+
+def test_helpers_whose_bones_were_renamed_are_plain_bones() -> None:
+    whole = [*standard_skeleton().names, *ADDED]
+    assert imported._own_names(whole) == tuple(whole)
+    renamed = [f"J_{name}" if name == "LeftArm" else name for name in whole]
+    assert not {*ADDED} & {*imported._own_names(renamed)}
+    assert imported._own_names(["Hips", "Spine"]) == ("Hips", "Spine")
 
 
 def test_a_pose_moves_the_skin_with_its_bone(files: Path, cache: Path) -> None:

@@ -11,6 +11,7 @@ from mimegen.base.errors import RequestError
 from mimegen.base.files import scratch_folder
 from mimegen.characters.character import Character, Material, Mesh
 from mimegen.characters.fingerprint import fingerprint
+from mimegen.characters.helpers import ADDED, HELPERS
 from mimegen.characters.imported.mesh import RawMesh, make_meshes, weight_by_joint, with_joints
 from mimegen.characters.imported.pictures import with_pictures
 from mimegen.characters.imported.skeleton import FileJoints, find_placement, one_tree, with_tails
@@ -131,9 +132,20 @@ def _checked(path: Path, rigged: ReaderReply) -> tuple[FileJoints, list[RawMesh]
                *(a for m in meshes for a in (m.vertices, m.weights, m.uvs) if a is not None)]
     if not all(np.isfinite(array).all() for array in numbers):
         raise RequestError(f"{path}: contains NaN or infinite coordinates; it is damaged")
-    joints = FileJoints(tuple(header["joints"]), arrays["parents"], arrays["heads"],
+    joints = FileJoints(_own_names(header["joints"]), arrays["parents"], arrays["heads"],
                         arrays["tails"], arrays["armature"])
     return joints, meshes
+
+
+def _own_names(names: list[str]) -> tuple[str, ...]:
+    """Return joints' names, those of mimegen's helpers changed where what they help has another.
+
+    So it is where a tool has renamed the bones of a figure of mimegen's, as VRM's do.
+    """
+    helped = {helper.joint for helper in HELPERS.values()}
+    if {*ADDED, *helped} <= {*names}:
+        return tuple(names)
+    return tuple(f"{name} bone" if name in ADDED else name for name in names)
 
 
 def _materials(rigged: ReaderReply) -> list[Material]:

@@ -203,11 +203,19 @@ def _read_material(
         socket = shader.inputs.get(name)
         if socket and not socket.is_linked:
             result[name.lower()] = float(socket.default_value)
-    alpha = shader.inputs.get("Alpha")
     if image is not None:
-        look = (image.name, tuple(result["color"]), bool(alpha and alpha.is_linked))
+        look = (image.name, tuple(result["color"]), _uses_alpha(shader, image, nodes))
         result["picture"] = _picture_number(image, look, folder, header, arrays, pictures)
     return result
+
+
+def _uses_alpha(shader: Any, image: Any, nodes: Any) -> bool:
+    """Whether an image's alpha is used: by the shader, or beside one that is unlit, as of VRM."""
+    alpha = shader.inputs.get("Alpha")
+    if alpha is not None:
+        return bool(alpha.is_linked)
+    return any(node.type == "TEX_IMAGE" and node.image == image
+               and node.outputs["Alpha"].is_linked for node in nodes)
 
 
 def _color_and_image(socket: Any) -> tuple[list[float], Any]:

@@ -1,17 +1,20 @@
-"""What MediaPipe finds in our faces: whether it finds them, and whether units move the right way.
+"""What MediaPipe finds in our faces, whether units move the right way, and what faces cost.
 
     python benchmarks/faces.py draw --people 30 --out DIR     # with mimegen
     python benchmarks/faces.py measure DIR                    # with mediapipe 0.10.21
+    python benchmarks/faces.py cost                           # with mimegen, on Linux
 
 ``draw`` shows seven emotions on random people in the config portrait, and each action unit at rest
 and at its height on some of them in the config face. ``measure`` counts the portraits in which a
 face is found, and the pairs in which the distance that a unit changes (``DISTANCES``) changes the
 right way, measured in distances between the eyes. MediaPipe is not mimegen's: its environment is
-another.
+another. ``cost`` prints the CPU seconds a frame of the process that renders, at rest and at an
+emotion's height.
 """
 
 import argparse
 import json
+import os
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
@@ -40,6 +43,11 @@ DISTANCES: dict[str, tuple[tuple[tuple[int, int], float], ...]] = {
     "AU43": tuple((pair, -sign) for pair, sign in LIDS),
 }
 EYES = (33, 263)
+# What costs are compared of: emotions that wrinkle much, on one person, so many frames by engine.
+COSTLY = ("disgust", "excitement")
+COSTLY_PERSON = "random:5111"
+COST_FRAMES = {"raster": 40, "cycles": 8}
+COST_ROUNDS = 3
 WHOLE_FACE = 478
 
 
@@ -100,7 +108,7 @@ def _overlay(unit: str) -> Any:
         def facts(self) -> dict[str, Any]:
             return {"unit": unit}
 
-        def faces(self, moments: Any, rng: np.random.Generator) -> Any:
+        def faces(self, moments: Any, rng: np.random.Generator, cued: Any = None) -> Any:
             course = {unit: ramp(moments, BEGINS_S, 2 * BEGINS_S)}
             return uneven(course, 0.0, rng), np.zeros((len(moments), 3))
 
@@ -149,17 +157,79 @@ def moved_right(unit: str, rest: Any, apex: Any) -> bool:
     return size(apex) > size(rest)
 
 
+def cost() -> None:
+    """Print the CPU seconds a frame with and without an emotion, by config."""
+    from mimegen.library.catalogue import Catalogue
+    from mimegen.shots.config import read_config
+    from recognition import ready_worker
+
+    catalogue = Catalogue.with_libraries(())
+    portrait, preview = (read_config(catalogue.file("config", name))
+                         for name in ("portrait", "preview"))
+    by_cycles = portrait.model_copy(update={
+        "engine": "cycles", "sampling": preview.sampling, "set_sampling": preview.set_sampling})
+    for name, config in (("portrait, drawn", portrait), ("portrait, by Cycles", by_cycles),
+                         ("preview", preview)):
+        worker = ready_worker(config)
+        rounds = [_costs(worker, catalogue, config) for _ in range(COST_ROUNDS + 1)][1:]
+        rest, *shown = np.min(rounds, axis=0)
+        told = ", ".join(f"{emotion} {size:.3f} ({size / rest - 1:+.1%})"
+                         for emotion, size in zip(COSTLY, shown, strict=True))
+        print(f"{name:20} at rest {rest:.3f} s, {told}", flush=True)
+        worker.close()
+
+
+def _costs(worker: Any, catalogue: Any, config: Any) -> list[float]:
+    """Return the CPU seconds a frame at rest, and at the height of each emotion."""
+    return [_cost(worker, catalogue, config, emotion) for emotion in (None, *COSTLY)]
+
+
+def _cost(worker: Any, catalogue: Any, config: Any, emotion: str | None) -> float:
+    from mimegen.faces.overlay import FaceOverlay
+    from mimegen.library.cast import cast_member
+    from mimegen.library.casting import Casting
+    from mimegen.library.takes import altered, library_take
+    from mimegen.plan.front import angle_from_front, camera_azimuth
+    from mimegen.shots.framing import frame_camera
+    from recognition import frames_of_scene
+
+    take = library_take(catalogue.action("neutral_face"), None, 0)
+    if emotion is not None:
+        take = altered(take, 1.0, mirror=False, overlay=FaceOverlay(emotion))
+    scene = Casting(take, (cast_member(catalogue, COSTLY_PERSON),)).perform(config.fps)
+    camera = frame_camera(scene, config, angle_from_front(take, 0.0, camera_azimuth(config)))
+    middle, frames = scene[0].motion.frames // 2, COST_FRAMES[config.engine]
+    spent = []
+    # What a job takes before its first frame is that of two.
+    for count in (2, 2 + frames):
+        before = _cpu_seconds(worker)
+        numbers = middle - count // 2 + np.arange(count)
+        frames_of_scene(worker, scene, camera, config, numbers, catalogue)
+        spent.append(_cpu_seconds(worker) - before)
+    return (spent[1] - spent[0]) / frames
+
+
+def _cpu_seconds(worker: Any) -> float:
+    """Return what CPU time a worker's process has taken, by Linux' account."""
+    text = Path(f"/proc/{worker._process.pid}/stat").read_text(encoding="utf-8")
+    user, system = text.rpartition(")")[2].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+
 def main() -> None:
-    """Draw or measure."""
+    """Draw, measure, or tell the cost."""
     parser = argparse.ArgumentParser(description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     drawing = commands.add_parser("draw")
     drawing.add_argument("--people", type=int, default=30)
     drawing.add_argument("--out", type=Path, required=True)
     commands.add_parser("measure").add_argument("folder", type=Path)
+    commands.add_parser("cost")
     arguments = parser.parse_args()
     if arguments.command == "draw":
         draw(arguments.people, arguments.out)
+    elif arguments.command == "cost":
+        cost()
     else:
         measure(arguments.folder)
 

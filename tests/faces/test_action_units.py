@@ -177,7 +177,7 @@ def test_an_emotion_comes_stays_and_goes() -> None:
 
 def test_a_score_s_face_knows_units_and_letters() -> None:
     key = FaceKey.model_validate({"smile": 0.5, "AU12L": "b", "anger": 0.7, "viseme_oh": 1})
-    assert key.told == {"AU12L": action_units().intensities["B"], "anger": 0.7, "viseme_oh": 1.0}
+    assert key.units == {"AU12L": action_units().intensities["B"], "anger": 0.7, "viseme_oh": 1.0}
     for wrong, message in (({"AU99": 1}, "AU99"), ({"viseme_x": 1}, "viseme_x"),
                            ({"angre": 1}, "did you mean anger"),
                            ({"AU27L": 1}, "moves both sides; use AU27"),

@@ -94,15 +94,15 @@ def enlivened(performance: Performance, cued: Values, group: str | None,
     if overlay is None:
         return expressed(performance, living(performance.motion, cued, group, rng))
     moments = np.arange(performance.motion.frames) / performance.motion.fps
-    told, head = overlay.faces(moments, rng, cued)
+    values, head = overlay.faces(moments, rng, cued)
     turned = with_head(performance, head)
     if gazed is not None:
         turned = with_head(turned, head_towards(turned, gazed))
-        told |= dict(zip(LOOKS, eyes_towards(turned, gazed).T, strict=True))
+        values |= dict(zip(LOOKS, eyes_towards(turned, gazed).T, strict=True))
     if overlay.captured is not None:
-        return expressed(turned, told)
-    alive = living(turned.motion, told, group, rng)
-    fixed = {} if gazed is None else {name: told[name] for name in LOOKS}
+        return expressed(turned, values)
+    alive = living(turned.motion, values, group, rng)
+    fixed = {} if gazed is None else {name: values[name] for name in LOOKS}
     return expressed(turned, {**alive, **fixed})
 
 

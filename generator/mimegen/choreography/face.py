@@ -23,7 +23,7 @@ from mimegen.faces.speech import giving_way, pace_of, speech_of, spoken
 from mimegen.faces.words import Values, in_units, mirrored_word, summed
 from mimegen.motion.quaternions import FloatArray
 
-CHANNELS = tuple(name for name in FaceKey.model_fields if name not in ("how", "told", "say"))
+CHANNELS = tuple(name for name in FaceKey.model_fields if name not in ("how", "units", "say"))
 
 # A text has at least so much time.
 SHORTEST_S = 0.1
@@ -51,25 +51,25 @@ def _face(rendition: Rendition, part: Score, seed: int, fps: float) -> Mapping[s
     keys = track_keys(line.phases, "face", FaceKey())
     weights = eased_weights(keys, Clock(moments, late), liveliness().follow["face"])
     values = dict(zip(CHANNELS, product(weights, values_of(keys, CHANNELS)).T, strict=True))
-    values |= in_units(_told(keys, weights))
-    values = _speaking(values, said(line, seed, part.name), moments)
+    values |= in_units(_units(keys, weights))
+    values = _speaking(values, utterances(line, seed, part.name), moments)
     if not rendition.mirror:
         return values
     return {mirrored_word(word): -value if word == "look_left" else value
             for word, value in values.items()}
 
 
-def _told(keys: Sequence[TimedKey], weights: FloatArray) -> dict[str, FloatArray]:
-    """Return action units and emotions (F,) of keys' weights (F, K); each stays until told anew."""
-    told: list[Mapping[str, float]] = [{}]
+def _units(keys: Sequence[TimedKey], weights: FloatArray) -> dict[str, FloatArray]:
+    """Return action units and emotions (F,) of keys' weights (F, K); each stays till the next."""
+    units: list[Mapping[str, float]] = [{}]
     for key in keys:
         assert isinstance(key.key, FaceKey)
-        told.append({**told[-1], **key.key.told})
-    return {word: product(weights, np.array([[one.get(word, 0.0)] for one in told[1:]]))[:, 0]
-            for word in told[-1]}
+        units.append({**units[-1], **key.key.units})
+    return {word: product(weights, np.array([[one.get(word, 0.0)] for one in units[1:]]))[:, 0]
+            for word in units[-1]}
 
 
-class Said(NamedTuple):
+class Utterance(NamedTuple):
     """A text, from when on it is said (seconds), how many times as fast as usual, and its draws."""
 
     text: str
@@ -83,7 +83,7 @@ class Said(NamedTuple):
         return self.begins + speech_of(self.text).duration / self.pace
 
 
-def said(line: Timeline, seed: int, name: str) -> Iterator[Said]:
+def utterances(line: Timeline, seed: int, name: str) -> Iterator[Utterance]:
     """Yield what a performer says in a line, faster where there is not the time for it."""
     texts = [(phase.face.say, phase.at) for phase in line.phases
              if phase.face is not None and phase.face.say is not None]
@@ -91,13 +91,14 @@ def said(line: Timeline, seed: int, name: str) -> Iterator[Said]:
     for number, ((text, begins), end) in enumerate(zip(texts, ends, strict=False)):
         rng = generator(seed, name, "speech", number)
         least = speech_of(text).duration / max(end - begins, SHORTEST_S)
-        yield Said(text, begins, max(pace_of(rng), least), rng)
+        yield Utterance(text, begins, max(pace_of(rng), least), rng)
 
 
-def _speaking(values: Values, says: Iterable[Said], moments: FloatArray) -> dict[str, FloatArray]:
+def _speaking(values: Values, says: Iterable[Utterance], moments: FloatArray
+              ) -> dict[str, FloatArray]:
     """Return values (F,) with what is said."""
-    told = dict(values)
+    speaking = dict(values)
     for text, begins, pace, rng in says:
         shown = spoken(speech_of(text), (moments - begins) * pace, rng)
-        told = summed(giving_way(told, shown.speaking), shown.values)
-    return told
+        speaking = summed(giving_way(speaking, shown.speaking), shown.values)
+    return speaking

@@ -13,7 +13,7 @@ from pydantic import AfterValidator, Field
 from mimegen.base.errors import near_misses
 from mimegen.base.yaml_file import Strict, YamlFile
 from mimegen.choreography.course import ScoreCourse, course_of
-from mimegen.choreography.face import said
+from mimegen.choreography.face import utterances
 from mimegen.choreography.hands import HANGING
 from mimegen.choreography.score import HandKey, Score
 from mimegen.choreography.tracks import TimedKey, track_keys
@@ -167,7 +167,7 @@ def speeches(score: Score, renditions: Sequence[Rendition], seed: int) -> list[I
                       performer=who)
             for part, rendition, who in zip(score.parts(), renditions, (PERFORMER, PARTNER),
                                             strict=False)
-            for one in said(rendition.line, seed, part.name)]
+            for one in utterances(rendition.line, seed, part.name)]
 
 
 def _order(one: Interval) -> tuple[float, float, str, str, str]:

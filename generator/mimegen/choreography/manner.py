@@ -14,7 +14,7 @@ from mimegen.choreography.uneven import middles
 # What is left of a cue's movements at intensity 0.
 LEAST = 0.35
 SIZED = ("turn", "lean", "tilt", "up", "forward", "left", "heel",
-         *(name for name in FaceKey.model_fields if name not in ("how", "told", "say")))
+         *(name for name in FaceKey.model_fields if name not in ("how", "units", "say")))
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def _sized(track: str, key: Key, factor: float, begin: Key | None, about: Any) -
             start = getattr(begin, name, None) or 0.0
             update[name] = start + factor * (value - start)
     if isinstance(key, FaceKey):
-        update["told"] = {word: factor * value for word, value in key.told.items()}
+        update["units"] = {word: factor * value for word, value in key.units.items()}
     if isinstance(key, HandKey) and key.to is not None and (track, key.to.anchor) in about:
         middle = about[track, key.to.anchor]
         out, ahead, up = map(float, middle + factor * (np.array(key.to.offset) - middle))

@@ -4,7 +4,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    PrivateAttr,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+    model_validator,
+)
 
 from mimegen.base.yaml_file import Strict
 from mimegen.choreography.places import Direction, DirectionField, PlaceField
@@ -126,6 +134,8 @@ def _speakable(text: str) -> str:
     return text
 
 
+# What a face's units are called where a score is written out to be hashed: keys stay so.
+WRITTEN_UNITS = "told"
 Speakable = Annotated[str, AfterValidator(_speakable)]
 
 
@@ -134,7 +144,7 @@ class FaceKey(Key):
 
     Lids ``closed`` (below 0: wide open), ``brows`` raised, ``frown``, ``smile``, corners of the
     mouth that ``droop``, lips ``pressed``, ``jaw`` open; the eyes look left and up by degrees.
-    Beside them are ``told`` action units, as ``AU12: 0.6``, ``AU12L: B``, and emotions, as
+    Beside them are ``units``: action units, as ``AU12: 0.6``, ``AU12L: B``, and emotions, as
     ``anger: 0.7``; what is not mentioned stays as it was. A text to ``say`` begins at the phase.
     """
 
@@ -150,18 +160,25 @@ class FaceKey(Key):
     look_left: Annotated[float, Field(ge=-40, le=40)] | None = None
     look_up: Annotated[float, Field(ge=-35, le=35)] | None = None
     say: Speakable | None = None
-    told: dict[str, Annotated[float, Field(ge=0, le=1.5)]] = Field(default_factory=dict)
+    units: dict[str, Annotated[float, Field(ge=0, le=1.5)]] = Field(default_factory=dict)
 
     @model_validator(mode="before")
     @classmethod
     def _gathered(cls, given: object) -> object:
         """Gather action units and emotions. Raises ValueError for what a face does not know."""
-        if not isinstance(given, dict) or "told" in given:
+        if not isinstance(given, dict) or "units" in given:
             return given
-        told = {name: value for name, value in given.items() if name not in cls.model_fields}
-        return {name: value for name, value in given.items() if name not in told} | (
-            {"told": {known_unit(str(name)): intensity(value) for name, value in told.items()}}
-            if told else {})
+        units = {name: value for name, value in given.items() if name not in cls.model_fields}
+        return {name: value for name, value in given.items() if name not in units} | (
+            {"units": {known_unit(str(name)): intensity(value) for name, value in units.items()}}
+            if units else {})
+
+    @model_serializer(mode="wrap")
+    def _written(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        content: dict[str, Any] = handler(self)
+        if "units" in content:
+            content[WRITTEN_UNITS] = content.pop("units")
+        return content
 
 
 class HandKey(Key):

@@ -91,10 +91,10 @@ class FaceOverlay:
         """What tells clips with it from others, in their names."""
         strength = "" if self.intensity == 1 else f"{self.intensity:g}"
         face = () if self.file is None else (f"face{file_hash(self.file)[:6]}",)
-        said = () if self.say is None else (f"say{content_key(self.say)[:6]}",)
+        speech = () if self.say is None else (f"say{content_key(self.say)[:6]}",)
         gaze = () if self.gaze is None else (f"gaze_{_as_word(self.gaze)}",)
         shown = () if self.emotion is None else (f"{self.emotion}{strength}",)
-        return (*shown, *face, *said, *gaze)
+        return (*shown, *face, *speech, *gaze)
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -142,9 +142,9 @@ class FaceOverlay:
             values = summed(values, self.captured.at(moments, LEAVES_S))
         values = summed(cued, values)
         if self.speech is not None:
-            said = spoken(self.speech, (moments - BEGINS_S) * pace, rng)
-            values = summed(giving_way(values, said.speaking), said.values)
-            head = head + said.nod[:, None] * UP
+            shown = spoken(self.speech, (moments - BEGINS_S) * pace, rng)
+            values = summed(giving_way(values, shown.speaking), shown.values)
+            head = head + shown.nod[:, None] * UP
         return values, head
 
 

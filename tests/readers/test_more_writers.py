@@ -76,6 +76,7 @@ SMPL: dict[str, Callable[[], Any]] = {
     "EDGE's row": lambda: np.concatenate([STILL, PLACE, six(24)], axis=1),
     "LODGE": lambda: np.concatenate([STILL, PLACE, six(22)], axis=1),
     "FineDance": lambda: np.concatenate([PLACE, six(52)], axis=1),
+    "a path and vectors": lambda: np.concatenate([PLACE, POSES], axis=1),
     "EgoAllo": lambda: {
         "Ts_world_root": np.concatenate([quaternions(POSES[:, :3])[:, 0], PLACE], axis=1)[None],
         "body_quats": quaternions(POSES[:, 3:66])[None], "betas": np.zeros((1, FRAMES, 16)),

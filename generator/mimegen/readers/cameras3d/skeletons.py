@@ -11,6 +11,8 @@ from mimegen.readers.position_layouts import file_layout
 # shins, upper arms as long as forearms, by and large.
 LEG, ARM = ("thigh", "shin", "foot"), ("upper_arm", "forearm", "hand")
 SHORT = 1e-9
+# Limbs of people are not more unlike than this: a sum of eight logarithms of their ratios.
+PEOPLE = 4.0
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,12 @@ SETS: dict[int, tuple[JointSet, ...]] = {
 def joint_set(places: FloatArray) -> JointSet:
     """Return the set that joints (F, J, 3) are of. Raises KeyError where none has as many."""
     sets = SETS[places.shape[1]]
-    return sets[0] if len(sets) == 1 else min(sets, key=lambda one: _unlike(places, one))
+    return sets[0] if len(sets) == 1 else min(sets, key=lambda one: unlike(places, one))
+
+
+def are_limbs(places: FloatArray) -> bool:
+    """Whether joints (F, J, 3) of some set have limbs like a person's."""
+    return min(unlike(places, one) for one in SETS[places.shape[1]]) < PEOPLE
 
 
 def kept_joints(places: FloatArray, chosen: JointSet) -> FloatArray:
@@ -46,8 +53,8 @@ def kept_joints(places: FloatArray, chosen: JointSet) -> FloatArray:
     return places if chosen.kept is None else np.asarray(places[:, list(chosen.kept)])
 
 
-def _unlike(places: FloatArray, chosen: JointSet) -> float:
-    """Return how unlike limbs are, that should be alike, if joints are of this set."""
+def unlike(places: FloatArray, chosen: JointSet) -> float:
+    """Return how unlike limbs are, that should be alike, if joints (F, J, 3) are of this set."""
     known = file_layout(chosen.layout)
     bodies = known.placed(kept_joints(places, chosen))
     bodies = bodies[np.isfinite(bodies).all(axis=(1, 2))]

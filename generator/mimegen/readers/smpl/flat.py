@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mimegen.motion.quaternions import FloatArray
+from mimegen.readers.cameras3d.skeletons import are_limbs
 from mimegen.readers.smpl.bodies import are_places
 from mimegen.readers.smpl.reading import World
 
@@ -17,8 +18,7 @@ WHOLE_POSES = (72, 156, 165)
 BY_JOINT, NUMBERS = (24, 52, 55), (3, 4, 6, 9)
 # How far off length 1 the first three of a joint's six numbers may be, in the middle.
 LOOSE = 0.05
-# Joints of Kinect, which lie as far apart at least (metres).
-KINECT, LEAST_BONE = 25, 0.02
+KINECT = 25
 
 
 @dataclass(frozen=True)
@@ -67,12 +67,7 @@ def _holds_places(array: FloatArray) -> bool:
     if joints * 3 != array.shape[1]:
         return False
     places = array.reshape(len(array), joints, 3)
-    if are_places(places):
-        return True
-    steady = np.linalg.norm(np.diff(places, axis=1), axis=2)
-    middle = np.median(steady, axis=0)
-    off = np.median(np.abs(steady - middle), axis=0) / np.maximum(middle, 1e-9)
-    return joints == KINECT and bool(np.median(off) < LOOSE and np.median(middle) > LEAST_BONE)
+    return are_limbs(places) if joints == KINECT else are_places(places)
 
 
 def _row(array: FloatArray, row: _Row) -> Mapping[str, Any] | None:

@@ -15,6 +15,7 @@ from mimegen.choreography.life import liveliness
 from mimegen.choreography.places import Place, in_body_axes
 from mimegen.choreography.score import FootKey, PelvisKey
 from mimegen.choreography.standing import stand
+from mimegen.choreography.strides import BodyMoves, body_moves, foot_ground
 from mimegen.choreography.tracks import (
     TimedKey,
     eased_weights,
@@ -24,11 +25,9 @@ from mimegen.choreography.tracks import (
     values_of,
 )
 from mimegen.choreography.walking import (
+    STANDS_OUT,
     MovingFloor,
     body_ground,
-    foot_ground,
-    jolts,
-    under_way,
     walk_start,
     walks,
 )
@@ -50,24 +49,8 @@ SITS = 0.62
 STANDS = 0.78
 # How much of the sway on two feet there is on one.
 ON_ONE_FOOT = 0.35
-# In a full step the pelvis turns and lists, and sinks where the legs are spread, in degrees and
-# metres (Perry and Burnfield 2010); the chest turns the other way.
-STEP_TURN_DEG = 5.0
-STEP_LIST_DEG = 2.0
-STEP_LEAN_DEG = 2.0
-CHEST_TURN_DEG = 9.0
-STEP_SINK_M = 0.008
-STEP_BOB_M = 0.026
-# It leans over the standing foot, and forward a little while both stand.
-CHEST_TILT_DEG = 3.0
-CHEST_LEAN_DEG = 2.0
 LOWER_EASE_S = 0.025
 ASIDE_EASE_S = 0.15
-# Over a foot that is lifted high the pelvis rises.
-RISE_SHARE = 0.11
-RISE_EASE_S = 0.05
-SWING_M = 0.19
-SWING_EASE_S = 0.09
 
 
 class Lower(NamedTuple):
@@ -82,24 +65,15 @@ class Lower(NamedTuple):
 
 class _Going(NamedTuple):
     """What feet and walking ask of the pelvis: the body's ground, its heading (F, 4), the feet's
-    goals by side and whether they jump. In centimetres small steps take it along (F, 2), footfalls
-    jolt it (F,) and feet are lifted together (F,). ``size`` (F,) is that of the steps, ``spread``
-    (F,), in metres, how far the right foot is ahead."""
+    goals by side and whether they jump. In centimetres small steps take it along (F, 2), and
+    ``moves`` is what walking does to it."""
 
     ground: MovingFloor
     heading: FloatArray
     goals: dict[str, legs.FootGoal]
     jumps: bool
     taken: FloatArray
-    jolt: FloatArray
-    lift: FloatArray
-    size: FloatArray
-    spread: FloatArray
-
-    @property
-    def stride(self) -> FloatArray:
-        """How far (F,) into a stride the feet are, -1.2 to 1.2, right foot ahead."""
-        return np.asarray(self.size * np.clip(self.spread / 0.55, -1.2, 1.2))
+    moves: BodyMoves
 
 
 def lower_body(context: Context, help_m: FloatArray, along: trunk.Turns) -> Lower:
@@ -108,11 +82,9 @@ def lower_body(context: Context, help_m: FloatArray, along: trunk.Turns) -> Lowe
     going = _going(context)
     steps, turns = _pelvis(context, going.jumps)
     root = _root(context, going, steps, help_m)
-    goals, size, stride, lifted = going.goals, going.size, going.stride, _lifted_side(going.goals)
-    turns = turns + np.stack(along, axis=-1) + np.stack([
-        going.ground.turn + STEP_TURN_DEG * stride, STEP_LEAN_DEG * size,
-        STEP_LIST_DEG * size * lifted,
-    ], axis=-1)
+    goals, moves = going.goals, going.moves
+    turns = turns + np.stack(along, axis=-1) + moves.pelvis
+    turns[:, 0] += going.ground.turn
     stood = stand(context.skeleton, root, trunk.turned(trunk.Turns(*turns.T)), goals, context.fps)
     root += stood.aside
     root[:, 2] += stood.up
@@ -120,9 +92,8 @@ def lower_body(context: Context, help_m: FloatArray, along: trunk.Turns) -> Lowe
     goals = {side: goal._replace(straightest=legs.STRAIGHTEST + stood.share * (
         legs.STANDING - legs.STRAIGHTEST)) for side, goal in goals.items()}
     root, rotations = _on_legs(context, root, trunk.turned(trunk.Turns(*turns.T)), goals)
-    chest = trunk.Turns(-CHEST_TURN_DEG * stride, CHEST_LEAN_DEG * stride**2,
-                        -CHEST_TILT_DEG * size * lifted - stood.tilt)
-    return Lower(root, rotations, chest, _swings(context, going))
+    chest = moves.chest - stood.tilt[:, None] * [0.0, 0.0, 1.0]
+    return Lower(root, rotations, trunk.Turns(*chest.T), _swings(context, going))
 
 
 def _going(context: Context) -> _Going:
@@ -137,9 +108,7 @@ def _going(context: Context) -> _Going:
     goals = {side: _foot_goal(context, side, feet[side], grounds[side], stepped) for side in SIDES}
     taken = np.mean([aside(stepped, side, context.moments)[:, :2] * [sign, 1.0]
                      for side, sign in SIDES.items()], axis=0)
-    lift = sum(ground.lift for ground in grounds.values())
-    return _Going(ground, heading, goals, _jumps(feet), taken, jolts(found, written),
-                  np.asarray(lift), under_way(found, written), _spread(goals, heading))
+    return _Going(ground, heading, goals, _jumps(feet), taken, body_moves(found, written))
 
 
 def _root(context: Context, going: _Going, steps: FloatArray, help_m: FloatArray) -> FloatArray:
@@ -147,7 +116,6 @@ def _root(context: Context, going: _Going, steps: FloatArray, help_m: FloatArray
     """
     steady = _steadiness(going.goals, context.fps)[:, None]
     steps = steps + context.life.drifted("sway", context.moments) * steady
-    steps += going.jolt[:, None] * [0.0, 0.7, -1.0]
     # Small steps take the whole performer along.
     steps[:, :2] += gaussian_filter1d(going.taken, ASIDE_EASE_S * context.fps, axis=0,
                                       mode="nearest")
@@ -156,21 +124,19 @@ def _root(context: Context, going: _Going, steps: FloatArray, help_m: FloatArray
     )
     root[:, 2] -= STANDING_SINK_M
     root += help_m
-    root += _weight_shift(context, going.goals, root, going.heading)
-    size, bob = going.size, np.clip(going.spread / 0.6, -1.2, 1.2) ** 2
-    root[:, 2] -= size * STEP_SINK_M + size * STEP_BOB_M * bob
-    root[:, 2] += RISE_SHARE * gaussian_filter1d(
-        going.lift * context.unit, RISE_EASE_S * context.fps, mode="nearest")
+    # Who walks shifts the weight as gait has it.
+    root += (1.0 - np.minimum(going.moves.share, 1.0))[:, None] * _weight_shift(
+        context, going.goals, root, going.heading)
+    root += quaternions.rotate(going.heading, going.moves.root)
     return np.asarray(root)
 
 
 def _swings(context: Context, going: _Going) -> dict[str, FloatArray]:
     """Return how hanging hands swing (F, 3) by side."""
-    smooth = gaussian_filter1d(going.stride, SWING_EASE_S * context.fps, mode="nearest")
     return {
-        side: quaternions.rotate(going.heading, _swing(
-            sign * smooth * context.life.swung(side.lower(), context.moments)))
-        for side, sign in SIDES.items()
+        side: quaternions.rotate(going.heading, going.moves.hands[side]
+                                 * context.life.swung(side.lower(), context.moments)[:, None])
+        for side in SIDES
     }
 
 
@@ -206,12 +172,6 @@ def _on_legs(context: Context, root: FloatArray, pelvis: FloatArray, goals: dict
     return root - lower, rotations
 
 
-def _swing(ahead: FloatArray) -> FloatArray:
-    """Return how a hanging hand swings (F, 3): ahead, behind, up in front."""
-    front = np.maximum(ahead, 0.0)
-    return SWING_M * in_body_axes(np.stack([np.zeros_like(ahead), ahead, 0.25 * front**2], axis=-1))
-
-
 def _jumps(feet: dict[str, list[TimedKey]]) -> bool:
     """Say whether both feet leave the floor at once."""
     high = [{timed.time for timed in keys if isinstance(timed.key, FootKey) and timed.key.to
@@ -226,7 +186,8 @@ def _flat(place: FloatArray) -> FloatArray:
 
 def _foot_keys(context: Context, side: str) -> list[TimedKey]:
     standing = in_body_axes(_ball(context, side), SIDES[side]) * [1, 1, 0] / context.unit
-    at_first = FootKey(to=Place(FLOOR, tuple(standing * [1.25, 1, 1])), turn=TOES_OUT_DEG, heel=0.0)
+    at_first = FootKey(to=Place(FLOOR, tuple(standing * [STANDS_OUT, 1, 1])), turn=TOES_OUT_DEG,
+                       heel=0.0)
     return track_keys(context.line.phases, f"{side.lower()}_foot", at_first)
 
 
@@ -246,7 +207,8 @@ def _foot_goal(context: Context, side: str, keys: Sequence[TimedKey], ground: Mo
     turn, heel = track_values(keys, ("turn", "heel"), now).T
     flat = in_body_axes(steps * [1, 1, 0] * context.unit, sign)
     goal = _flat(ground.place * context.unit) + quaternions.rotate(about_z(ground.turn), flat)
-    goal[:, 2] = height * context.unit + ball[2]
+    goal[:, 2] = height * context.unit + ball[2] + legs.rolled_up(
+        skeleton, side, np.maximum(ground.heel, heel + ground.heel))
     turn = turn + context.life.toes[side.lower()]
     return legs.on_heel(skeleton, side, legs.FootGoal(
         goal, sign * turn + ground.turn, heel + ground.heel))
@@ -302,15 +264,3 @@ def _steadiness(goals: dict[str, legs.FootGoal], fps: float) -> FloatArray:
     both = gaussian_filter1d(np.minimum(load["Left"], load["Right"]), WEIGHT_EASE_S * fps,
                              mode="nearest")
     return np.asarray(ON_ONE_FOOT + (1 - ON_ONE_FOOT) * both)
-
-
-def _spread(goals: dict[str, legs.FootGoal], heading: FloatArray) -> FloatArray:
-    """Return how far (F,), in metres, the right foot is ahead of the left."""
-    ahead = quaternions.rotate(heading, np.array([0.0, -1.0, 0.0]))
-    return np.asarray(np.sum((goals["Right"].ball - goals["Left"].ball) * ahead, axis=-1))
-
-
-def _lifted_side(goals: dict[str, legs.FootGoal]) -> FloatArray:
-    """Return 1 where the left foot is in the air, -1 where the right one is, eased."""
-    apart = goals["Left"].ball[:, 2] - goals["Right"].ball[:, 2]
-    return np.asarray(np.tanh(apart / 0.05))

@@ -80,8 +80,8 @@ def leg_rotations(
     fps: float,
 ) -> dict[str, FloatArray]:
     """Return the global rotations of a leg's joints; ``hip`` (F, 3), ``pelvis`` (F, 4)."""
-    heel = _heel_lift(skeleton, side, hip, goal, leg_limb(skeleton, side).reach)
-    heel = _unhurried(np.maximum(heel, goal.heel) + np.minimum(goal.heel, 0.0), fps)
+    least = _heel_lift(skeleton, side, hip, goal, leg_limb(skeleton, side).reach)
+    heel = goal.heel + _unhurried(np.maximum(least - np.maximum(goal.heel, 0.0), 0.0), fps)
     goal = _toe_off(skeleton, side, hip, goal, heel, fps)
     in_air = _in_air(skeleton, side, goal)
     for _ in range(ANKLE_ROUNDS):
@@ -93,9 +93,8 @@ def leg_rotations(
         heel = heel + gaussian_filter1d(beyond, HEEL_SMOOTHING_S * fps, mode="nearest")
     bent = _bent(skeleton, side, hip, pelvis, goal, heel, in_air)
     foot = _foot_rotation(goal.turn, heel)
-    toe = quaternions.slerp(
-        _foot_rotation(goal.turn, np.zeros_like(heel)), foot, in_air
-    )
+    # Toes of a foot that stands lie on the floor, or are up with those of one on its heel.
+    toe = quaternions.slerp(_foot_rotation(goal.turn, np.minimum(heel, 0.0)), foot, in_air)
     return {
         f"{side}UpLeg": quaternions.from_frames(bent.upper),
         f"{side}Leg": quaternions.from_frames(bent.lower),
@@ -156,8 +155,9 @@ def _in_air(skeleton: Skeleton, side: str, goal: FootGoal) -> FloatArray:
 
 
 def raised(skeleton: Skeleton, side: str, goal: FootGoal) -> FloatArray:
-    """Return how far (F,), in metres, a foot's ball is over where it stands."""
-    return np.asarray(goal.ball[:, 2] - _ball(skeleton, side)[2])
+    """Return how far (F,), in metres, a foot is over where it stands, on its ball or its heel."""
+    return np.asarray(goal.ball[:, 2] - _ball(skeleton, side)[2]
+                      - rolled_up(skeleton, side, goal.heel))
 
 
 def leg_length(skeleton: Skeleton, side: str, knee_deg: float) -> float:
@@ -174,14 +174,26 @@ def ankle_place(skeleton: Skeleton, side: str, goal: FootGoal) -> FloatArray:
 
 def on_heel(skeleton: Skeleton, side: str, goal: FootGoal) -> FootGoal:
     """Raise the ball of a foot whose toes are lifted, as far as it turns about its heel."""
-    ball, foot = _ball(skeleton, side), skeleton.heads[skeleton.index[f"{side}Foot"]]
-    length = float(np.linalg.norm((ball - foot)[:2])) + HEEL_BEHIND_ANKLE_M
+    length, ball = _from_heel(skeleton, side)
     angle = np.deg2rad(np.minimum(goal.heel, 0.0))
     yaw = np.deg2rad(goal.turn)
     toes = np.stack([np.sin(yaw), -np.cos(yaw), np.zeros_like(yaw)], axis=-1)
-    places = goal.ball - toes * (length * (1 - np.cos(angle)))[:, None]
-    places[:, 2] = np.maximum(goal.ball[:, 2], ball[2] - length * np.sin(angle))
+    places = goal.ball - toes * (length * (1 - np.cos(angle)) - ball * np.sin(angle))[:, None]
+    places[:, 2] = np.maximum(goal.ball[:, 2], ball + rolled_up(skeleton, side, goal.heel))
     return goal._replace(ball=places)
+
+
+def rolled_up(skeleton: Skeleton, side: str, heel: FloatArray) -> FloatArray:
+    """Return how much higher (F,), in metres, the ball is where a foot stands on its heel only."""
+    length, ball = _from_heel(skeleton, side)
+    angle = np.deg2rad(np.minimum(heel, 0.0))
+    return np.asarray(ball * (np.cos(angle) - 1.0) - length * np.sin(angle))
+
+
+def _from_heel(skeleton: Skeleton, side: str) -> tuple[float, float]:
+    """Return how far the ball is ahead of the heel that a foot turns about, and how high."""
+    ball, foot = _ball(skeleton, side), skeleton.heads[skeleton.index[f"{side}Foot"]]
+    return float(np.linalg.norm((ball - foot)[:2])) + HEEL_BEHIND_ANKLE_M, float(ball[2])
 
 
 def _ball(skeleton: Skeleton, side: str) -> FloatArray:

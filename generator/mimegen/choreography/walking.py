@@ -1,10 +1,9 @@
 """Walking: from where a performer should have got to, to the footfalls that bring them there."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-import scipy
 from scipy.ndimage import gaussian_filter1d
 
 from mimegen.base.easing import minimum_jerk, smoothstep
@@ -16,27 +15,13 @@ from mimegen.motion.quaternions import FloatArray
 STEP_CM = 62.0
 MEAN_STEP_CM = 52.0
 TURN_DEG = 50.0
-# Shares of a step's time: a foot is in the air for 80 % of it (40 % of the gait cycle, Perry and
-# Burnfield 2010), after the other has come down.
-LIFT_OFF = 0.1
-IN_AIR = 0.8
+# A foot lands so long before its step's time is over, as a share of it.
+LANDED = 0.1
 # The body starts after the first foot and arrives before the last one.
 BODY_START = 0.1
 BODY_END = 0.5
-KNEE_AHEAD = 1.1
-# The body is fastest while both feet stand, slowest over the standing one: by so much of its speed
-# (Perry and Burnfield 2010).
-PULSE = 0.13
-# Heel strikes shake the body: so far, so quickly, dying away within so long.
-JOLT_CM = 0.9
-JOLT_HZ = 6.0
-JOLT_S = 0.08
-# In walking the feet are nearer to the middle than in standing.
-NARROW = 0.55
-# Heel lift at toe-off and toe lift at heel strike in a full step, in degrees (Perry).
-TOE_OFF_DEG = 42.0
-ON_THE_SPOT_DEG = 20.0
-HEEL_STRIKE_DEG = 17.0
+# Feet that stand are so much further out than at rest.
+STANDS_OUT = 1.25
 
 
 class MovingFloor(NamedTuple):
@@ -78,23 +63,70 @@ class Walk(NamedTuple):
         way = np.linalg.norm(np.diff(self.points[:, :2], axis=0), axis=1).sum()
         return float(min(way / max(self.steps - 1, 1) / STEP_CM, 1.2))
 
-    def pulsed(self, moments: FloatArray) -> FloatArray:
-        """Return the moments (F,) of a steady walk that one with each step's pulse has got to."""
-        steps = (moments - self.times[0]) / self.step_s
-        ease = np.ones(len(moments))
-        for within, moving in zip((steps, self.steps - steps), self.moving, strict=True):
-            ease *= 1.0 if moving else np.clip(within, 0.0, 1.0)
-        ahead = PULSE * self.step_s / (2 * np.pi) * np.sin(2 * np.pi * steps)
-        return np.asarray(moments + ease * ahead)
+    @property
+    def step_cm(self) -> float:
+        """How far a step goes where the walk is at its full speed, in centimetres."""
+        return self._way / max(self._full_steps, 1.0)
+
+    @property
+    def _way(self) -> float:
+        return float(np.linalg.norm(np.diff(self.points[:, :2], axis=0), axis=1).sum())
+
+    @property
+    def _span(self) -> tuple[float, float]:
+        """When the body begins to move, and when it has arrived."""
+        begun, on = self.moving
+        return (float(self.times[0]) + (0.0 if begun else BODY_START * self.step_s),
+                float(self.times[-1]) - (0.0 if on else BODY_END * self.step_s))
+
+    @property
+    def _ramps(self) -> tuple[float, float]:
+        """The shares of its time in which the body speeds up and slows down: a step each."""
+        begin, end = self._span
+        ramp = min(0.5, self.step_s / (end - begin))
+        return 0.0 if self.moving[0] else ramp, 0.0 if self.moving[1] else ramp
+
+    @property
+    def _full_steps(self) -> float:
+        """How many steps it would be at full speed."""
+        begin, end = self._span
+        return (end - begin) / self.step_s * (1.0 - sum(self._ramps) / 2)
+
+    @property
+    def done_a_second(self) -> float:
+        """The share of the way that a second goes at full speed."""
+        return 1.0 / (self._full_steps * self.step_s)
+
+    @property
+    def backwards(self) -> bool:
+        """Whether the walk goes back more than aside and ahead."""
+        ways = np.diff(self.points, axis=0)[:, :2]
+        heading = np.deg2rad((self.points[1:, 2] + self.points[:-1, 2]) / 2)
+        ahead = ways[:, 0] * np.sin(heading) + ways[:, 1] * np.cos(heading)
+        return bool(ahead.sum() < -0.5 * self._way)
+
+    def landing(self, number: int) -> float:
+        """Return when a foot lands at the end of a step, by its number from 1 on."""
+        return float(self.times[0]) + (number - LANDED) * self.step_s
+
+    def landings(self, side: str) -> list[int]:
+        """Return the numbers of the steps that one foot makes, those before and after included."""
+        begun, on = self.moving
+        return [number for number in range(-1 if begun else 1, self.steps + (3 if on else 1))
+                if (number % 2 == 1) == (self.first == side)]
+
+    def is_last(self, number: int) -> bool:
+        """Say whether a foot stands where the walk ends after a step."""
+        return number > self.steps - 2 and not self.moving[1]
+
+    def done(self, moments: FloatArray) -> FloatArray:
+        """Return the share (F,) of the way that the body has gone at moments (F,)."""
+        begin, end = self._span
+        return _progress((moments - begin) / (end - begin), *self._ramps)
 
     def at(self, moments: FloatArray) -> FloatArray:
         """Return left, forward, turn (F, 3) of the body at moments (F,)."""
-        step, (begun, on) = self.step_s, self.moving
-        begin = self.times[0] + (0.0 if begun else BODY_START * step)
-        end = self.times[-1] - (0.0 if on else BODY_END * step)
-        share = (moments - begin) / (end - begin)
-        ramp = min(0.5, step / (end - begin))
-        share = _progress(share, 0.0 if begun else ramp, 0.0 if on else ramp)
+        share = self.done(moments)
         knots = (self.times - self.times[0]) / (self.times[-1] - self.times[0])
         inside = np.clip(share, 0.0, 1.0)
         way = np.stack([np.interp(inside, knots, column) for column in self.points.T], axis=-1)
@@ -188,96 +220,14 @@ def body_ground(found: Sequence[Walk], start: FloatArray, moments: FloatArray) -
             # Corners of the way are rounded over half a step.
             sigma = 0.5 * walk.step_s * (len(moments) - 1) / (moments[-1] - moments[0])
             way = gaussian_filter1d(way, sigma, axis=0, mode="nearest")
-        pace = np.gradient(way, axis=0) / np.maximum(np.gradient(moments), 1e-6)[:, None]
-        way = way + (walk.pulsed(moments) - moments)[:, None] * pace
     nothing = np.zeros(len(moments))
     return MovingFloor(way[:, :2], way[:, 2], nothing + 1.0, nothing, nothing)
 
 
-def foot_ground(found: Sequence[Walk], start: FloatArray, moments: FloatArray,
-                side: str, stray: FloatArray) -> MovingFloor:
-    """Return one foot's own floor (see Floor): still in stance, moved in every swing.
-
-    ``stray`` (N, 4) is how far each of its landings, in turn, is off to the left and ahead (cm),
-    turned (degrees), and how much higher (a share) it is lifted on the way.
-    """
-    landing = 0
-    frame = np.r_[start, 1.0]
-    way = np.tile(frame, (len(moments), 1))
-    lift, heel = np.zeros(len(moments)), np.zeros(len(moments))
-    for walk in found:
-        for number, (begin, landed) in enumerate(_landings(walk, side)):
-            if number == 0 and walk.moving[0]:
-                way += landed - frame
-                frame = landed
-                continue
-            off, landing = stray[landing % len(stray)], landing + 1
-            landed = landed + _strayed(off, landed[2]) * walk.full
-            end = begin + IN_AIR * walk.step_s
-            share = np.clip((moments - begin) / (end - begin), 0.0, 1.0)
-            way += (landed - frame) * minimum_jerk(share)[:, None]
-            span = float(np.hypot(*(landed - frame)[:2]))
-            swung = 16 * share**2 * (1 - share) ** 2
-            lift += (3.0 + 0.05 * span + walk.lift) * (1 + off[3]) * swung
-            # Under a raised thigh the foot is ahead.
-            turn = np.deg2rad(way[:, 2])
-            way[:, :2] += (KNEE_AHEAD * walk.lift * swung)[:, None] * np.stack(
-                [np.sin(turn), np.cos(turn)], axis=-1)
-            heel += _roll(walk, begin, end, min(span / (2 * STEP_CM), 1.0))(moments)
-            frame = landed
-    return MovingFloor(way[:, :2], way[:, 2], way[:, 3], lift, heel)
-
-
-def _strayed(off: FloatArray, heading: float) -> FloatArray:
-    """Return how a landing (4,) that is off to the left, ahead and turned changes, (3,)."""
-    sine, cosine = np.sin(np.deg2rad(heading)), np.cos(np.deg2rad(heading))
-    left, ahead, turn = (float(value) for value in off[:3])
-    return np.array([left * cosine + ahead * sine, ahead * cosine - left * sine, turn, 0.0])
-
-
-def _landings(walk: Walk, side: str) -> list[tuple[float, FloatArray]]:
-    """Return when a foot leaves the floor, and its floor where it lands: (4,) with narrowness."""
-    step = walk.step_s
-    begun, on = walk.moving
-    landings = []
-    for number in range(-1 if begun else 1, walk.steps + (3 if on else 1)):
-        if ((number % 2 == 1) == (walk.first == side)):
-            begin = float(walk.times[0]) + (number - 1 + LIFT_OFF) * step
-            stance = np.array([begin + (IN_AIR + 2.0) / 2 * step])
-            last = number > walk.steps - 2 and not on
-            where = walk.points[-1] if last else walk.at(stance)[0]
-            landings.append((begin, np.r_[where, 1.0 if last else NARROW]))
-    return landings
-
-
-def _roll(walk: Walk, begin: float, end: float, ahead: float
-          ) -> Callable[[FloatArray], FloatArray]:
-    """Return the heel's lift in degrees over time: rolled off, swung, set down on the heel."""
-    step = walk.step_s
-    off = ON_THE_SPOT_DEG + (TOE_OFF_DEG - ON_THE_SPOT_DEG) * ahead
-    times = [begin - 1e3, begin - 0.6 * step, begin, begin + 0.45 * (end - begin), end,
-             end + 0.22 * step, end + 1e3]
-    lifts = [0.0, 0.0, off, 0.55 * off, -HEEL_STRIKE_DEG * ahead, 0.0, 0.0]
-    lifted: Callable[[FloatArray], FloatArray] = scipy.interpolate.PchipInterpolator(times, lifts)
-    return lifted
-
-
-def jolts(found: Sequence[Walk], moments: FloatArray) -> FloatArray:
-    """Return how far (F,), in centimetres, the body gives way to its footfalls, and rings."""
-    given = np.zeros(len(moments))
-    for walk in found:
-        since = ((moments - walk.times[0]) / walk.step_s - LIFT_OFF - IN_AIR) % 1.0 * walk.step_s
-        given += np.exp(-since / JOLT_S) * np.sin(2 * np.pi * JOLT_HZ * since)
-    return JOLT_CM * given * under_way(found, moments)
-
-
-def under_way(found: Sequence[Walk], moments: FloatArray) -> FloatArray:
-    """Return the size of the steps (F,), as a share of an adult's usual ones, eased."""
-    size = np.zeros(len(moments))
-    for walk in found:
-        ease = 0.8 * walk.step_s
-        begin = walk.times[0] - (10.0 if walk.moving[0] else 0.0)
-        end = walk.times[-1] + (10.0 if walk.moving[1] else 0.0)
-        inside = np.clip(np.minimum(moments - begin, end - moments) / ease, 0.0, 1.0)
-        size += walk.full * smoothstep(inside)
-    return size
+def under_way(walk: Walk, moments: FloatArray) -> FloatArray:
+    """Return the share (F,) of its full speed that a walk has, eased."""
+    step = 1e-3 * walk.step_s
+    gone = walk.done(moments + step) - walk.done(moments - step)
+    steady = walk.done_a_second * 2 * step
+    lively = np.clip(gone / steady, 0.0, 1.0)
+    return np.asarray((minimum_jerk(lively) + lively) / 2)

@@ -14,6 +14,8 @@ from mimegen.gait.template import Template, meeting, toes_pitch
 STANDING_WIDTH = 0.17
 # A foot whose footholds are nearer to one another than this share of a stride makes a small step.
 TURNING_REACH_M = 0.22
+# No foot rolls further than this share of a usual step's roll.
+MOST_ROLL = 1.05
 # From step to step, standard deviations in metres: width and length. Owings & Grabiner,
 # "Variability of step kinematics in young and older adults", Gait & Posture 20 (2004).
 WIDTH_SD = 0.012
@@ -27,7 +29,8 @@ class Steps(NamedTuple):
     """The stances of one foot: phases of landing and lifting (K,), footholds (K, 3), the ball's.
 
     ``heading`` (K,) is where the foot points, radians to the left of -Y, ``size`` (K,) how large
-    the step to the next foothold is, as a share of a usual one.
+    the step to the next foothold is, as a share of a usual one, and ``roll`` (K,) how far the foot
+    rolls over it from heel to toes.
     """
 
     lands: FloatArray
@@ -35,6 +38,7 @@ class Steps(NamedTuple):
     balls: FloatArray
     heading: FloatArray
     size: FloatArray
+    roll: FloatArray
 
 
 class FootPath(NamedTuple):
@@ -61,7 +65,8 @@ def steps_of(template: Template, course: WalkerCourse, side: int, phases: FloatA
     balls, heading = _footholds(template, course, side, lands, lifts)
     if rng is not None:
         balls[:, :2] += _astray(template, rng, heading)
-    return Steps(lands, lifts, balls, heading, _sizes(template, balls, heading))
+    size = _sizes(template, balls, heading)
+    return Steps(lands, lifts, balls, heading, size, np.minimum(size, MOST_ROLL))
 
 
 def _footholds(template: Template, course: WalkerCourse, side: int, lands: FloatArray,
@@ -108,8 +113,8 @@ def path_of(template: Template, steps: Steps, phases: FloatArray, tilt: float) -
     standing = phases < lifts
     share = np.clip((phases - lands) / (lifts - lands), 0.0, 1.0)
     swing = np.clip((phases - lifts) / (after - lifts), 0.0, 1.0)
-    before, size = steps.size[np.maximum(number - 1, 0)], steps.size[number]
-    pitch = _pitches(template, share, swing, standing, before, size)
+    before, roll = steps.roll[np.maximum(number - 1, 0)], steps.roll[number]
+    pitch = _pitches(template, share, swing, standing, before, roll)
     ankle = _standing_ankle(template, steps, number, pitch, tilt)
     flying = _flying(template, steps, number, swing, (lifts, after), tilt)
     turning = steps.heading[number] + (steps.heading[number + 1] - steps.heading[number]) \
@@ -120,14 +125,13 @@ def path_of(template: Template, steps: Steps, phases: FloatArray, tilt: float) -
 
 
 def _pitches(template: Template, share: FloatArray, swing: FloatArray, standing: BoolArray,
-             before: FloatArray, size: FloatArray) -> FloatArray:
-    """Return a foot's pitch: in stance as the steps before and after it are large, and in swing."""
+             before: FloatArray, after: FloatArray) -> FloatArray:
+    """Return a foot's pitch: in stance as it rolls in the steps before and after, and in swing."""
     stance = template.pitched(share * template.stance)
-    landing = np.where(stance > 0, before, size)
+    rolls = np.where(stance > 0, before, after)
     if template.pace.manner.toes_first:
-        landing = np.where(share < 0.4, before, size)
-    return np.asarray(np.where(standing, stance * np.minimum(landing, 1.05),
-                               template.swing_pitch(swing) * np.minimum(size, 1.05)))
+        rolls = np.where(share < 0.4, before, after)
+    return np.asarray(np.where(standing, stance * rolls, template.swing_pitch(swing) * after))
 
 
 def _standing_ankle(template: Template, steps: Steps, number: IntArray, pitch: FloatArray,
@@ -153,17 +157,18 @@ def _flying(template: Template, steps: Steps, number: IntArray, swing: FloatArra
 
     It leaves and lands as fast as the standing foot turns, whatever the size of the step.
     """
-    here, there, size = number, number + 1, np.minimum(steps.size[number], 1.05)
+    here, there, roll = number, number + 1, steps.roll[number]
+    size = np.minimum(steps.size[number], MOST_ROLL)
     lift, land = (float(template.pitched(np.array(at))) for at in (template.stance, 0.0))
-    start = _over(template, steps.balls[here], steps.heading[here], lift * size, tilt)
-    end = _over(template, steps.balls[there], steps.heading[there], land * size, tilt)
+    start = _over(template, steps.balls[here], steps.heading[here], lift * roll, tilt)
+    end = _over(template, steps.balls[there], steps.heading[there], land * roll, tilt)
     way, height = template.way(swing), template.height(swing) * _lifted(size)
     ground = steps.balls[there, 2] - steps.balls[here, 2]
     stairs = template.pace.manner.steps is not None
     climb = _climb(swing, ground, template.pace.knee_first) if stairs else swing
     path = start + (end - start) * way[:, None]
     path[:, 2] = start[:, 2] + ((end - start)[:, 2] - ground) * swing + ground * climb + height
-    leaving, landing = _speeds(template, steps, (here, there), size, times, tilt)
+    leaving, landing = _speeds(template, steps, (here, there), roll, times, tilt)
     slope = 1e-3
     now = [(template.way(at + slope) - template.way(at - slope)) / (2 * slope) for at in (0.0, 1.0)]
     lifts = [(template.height(at + slope) - template.height(at - slope)) / (2 * slope)
@@ -190,13 +195,13 @@ def _climb(swing: FloatArray, rising: FloatArray, first: float) -> FloatArray:
 
 
 def _speeds(template: Template, steps: Steps, numbers: tuple[IntArray, IntArray],
-            size: FloatArray, times: tuple[FloatArray, FloatArray], tilt: float
+            roll: FloatArray, times: tuple[FloatArray, FloatArray], tilt: float
             ) -> tuple[FloatArray, FloatArray]:
     """Return how fast (F, 3) ankles go, in metres a cycle, as feet leave the floor and land."""
     found = []
     for number, at, step in ((numbers[0], template.stance, -1e-4), (numbers[1], 0.0, 1e-4)):
         lasting = steps.lifts[number] - steps.lands[number]
-        pitches = [template.pitched(np.array(at + move)) * size for move in (0.0, step)]
+        pitches = [template.pitched(np.array(at + move)) * roll for move in (0.0, step)]
         ankles = [_over(template, steps.balls[number], steps.heading[number], pitch, tilt)
                   for pitch in pitches]
         found.append((ankles[1] - ankles[0]) / step * (template.stance / lasting)[:, None])

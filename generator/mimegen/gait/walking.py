@@ -53,7 +53,7 @@ def looped(walker: Walker, fps: float, frames: int | None = None, cycles: int = 
     pace = pace.lasting(count / fps)
     phases = _phases(pace, walker.phase, np.arange(count * cycles) / count)
     course = WalkerCourse(pace, Way(float(cycles)), walker.phase)
-    return _facing(_performed(pace, course, GaitFrames(phases, fps, True, treadmill), None),
+    return _facing(performed(pace, course, GaitFrames(phases, fps, True, treadmill), None),
                    direction_deg)
 
 
@@ -81,7 +81,7 @@ def walked(walker: Walker, fps: float, way: Way, direction_deg: float = 0.0,
     if walker.seed:
         gone = own_tempo(generator(walker.seed, "tempo"), gone, way.cycles)
     frames = GaitFrames(_phases(pace, first, gone), fps, False, treadmill)
-    return _facing(_performed(pace, WalkerCourse(pace, way, first), frames, walker.seed),
+    return _facing(performed(pace, WalkerCourse(pace, way, first), frames, walker.seed),
                    direction_deg)
 
 
@@ -128,8 +128,11 @@ def _of_arm(name: str) -> bool:
     return any(part in name for part in ("Arm", "Hand"))
 
 
-def _performed(pace: Pace, course: WalkerCourse, frames: GaitFrames, seed: int | None) -> Motion:
-    """Return the motion of a walker who begins at the origin and faces -Y."""
+def performed(pace: Pace, course: WalkerCourse, frames: GaitFrames, seed: int | None) -> Motion:
+    """Return the motion of a walker who begins at the origin and faces -Y.
+
+    Without a seed the walker is everybody's mean, every step like the other.
+    """
     template, skeleton = template_of(pace), body_of(pace)
     phases = frames.phases
     rng = None if seed is None else generator(seed, "gait")

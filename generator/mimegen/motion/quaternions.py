@@ -125,6 +125,12 @@ def from_euler(order: str, degrees: ArrayLike) -> FloatArray:
     return whole
 
 
+def to_euler(order: str, quaternions: ArrayLike) -> FloatArray:
+    """Return the Euler angles (F, 3), in degrees, of quaternions (F, 4); as ``from_euler``."""
+    turns = _scipy_rotations(np.asarray(quaternions, float))
+    return np.asarray(turns.as_euler(order, degrees=True))
+
+
 def _scipy_rotations(quaternions: FloatArray) -> Any:
     """Return SciPy's rotations; its module, which is slow to import, is loaded on first use."""
     return scipy.spatial.transform.Rotation.from_quat(quaternions, scalar_first=True)

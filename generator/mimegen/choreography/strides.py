@@ -1,0 +1,290 @@
+"""Walks as people walk: the gait engine between the footholds of a score, and in the body above.
+
+Where and when feet land is the score's. How they get there, how long they stand, and what pelvis,
+trunk and hanging hands do meanwhile is what the gait engine has for steps of that length and time.
+"""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from mimegen.base.arrays import FloatArray
+from mimegen.base.easing import minimum_jerk, ramp
+from mimegen.choreography.anchors import SIDES
+from mimegen.choreography.body import centimetre
+from mimegen.choreography.walking import STANDS_OUT, MovingFloor, Walk, under_way
+from mimegen.gait.feet import MOST_ROLL, TURNING_REACH_M, FootPath, Steps, path_of
+from mimegen.gait.stride import Stride, stride_of
+from mimegen.gait.template import Template, template_of
+from mimegen.gait.walker import Pace, Walker, pace_of
+from mimegen.motion import standard_skeleton
+
+# Shorter and longer steps (m), and quicker ones (s), have the gait of these, but for their size.
+STEP_M = (0.3, 0.95)
+QUICKEST_S = 0.25
+FASTEST_M_S = 2.0
+# Steps so alike (m, s) have one gait.
+ALIKE_M, ALIKE_S = 0.025, 0.05
+# Who steps on the spot lifts the foot as in so large a step. Steps aside roll so much less.
+ON_THE_SPOT = 0.35
+ROLLS_ASIDE = 0.35
+# Under a raised thigh the foot is ahead, by so much of how far it is lifted.
+KNEE_AHEAD = 1.1
+# Over a foot that the score lifts higher the pelvis rises, by so much of it.
+RISE_SHARE = 0.11
+# Balls of feet come so far (cm) off the floor before feet move, within this share of a swing.
+CLEARS_CM = 0.6
+CLEARS_WITHIN = 0.1
+# Long before and after a walk feet stand, in cycles.
+ENDLESS = 1e4
+
+
+class Gait(NamedTuple):
+    """A walk as the gait engine has it; how large its steps are as a share of the gait's."""
+
+    pace: Pace
+    size: float
+
+    @property
+    def template(self) -> Template:
+        """The legs' cycle."""
+        return template_of(self.pace)
+
+    @property
+    def stride(self) -> Stride:
+        """The body's cycle."""
+        return stride_of(self.pace)
+
+
+class BodyMoves(NamedTuple):
+    """What walking adds to a body, in its own axes.
+
+    ``share`` (F,) is how fully it walks; the rest is as in Stride: ``root`` (F, 3) in metres,
+    ``pelvis`` and ``chest`` (F, 3) in degrees, ``hands`` (F, 3) by side in metres.
+    """
+
+    share: FloatArray
+    root: FloatArray
+    pelvis: FloatArray
+    chest: FloatArray
+    hands: dict[str, FloatArray]
+
+
+def gait_of(walk: Walk) -> Gait:
+    """Return the gait of a walk, by the length and the time of its steps."""
+    step_m = walk.step_cm * centimetre(standard_skeleton())
+    return _gait(round(step_m / ALIKE_M), round(walk.step_s / ALIKE_S), walk.backwards)
+
+
+@lru_cache(maxsize=256)
+def _gait(alike_m: int, alike_s: int, backwards: bool) -> Gait:
+    step_m, step_s = alike_m * ALIKE_M, max(alike_s * ALIKE_S, QUICKEST_S)
+    usual = min(max(step_m, STEP_M[0]), STEP_M[1], FASTEST_M_S * step_s)
+    walker = Walker("walk_backwards" if backwards else "walk", speed=usual / step_s,
+                    cadence=60 / step_s)
+    return Gait(pace_of(walker), min(step_m / STEP_M[0], 1.0))
+
+
+def body_moves(found: Sequence[Walk], moments: FloatArray) -> BodyMoves:
+    """Return what walks add to the body at the score's moments (F,)."""
+    none = np.zeros((len(moments), 3))
+    share, root, pelvis, chest = np.zeros(len(moments)), none.copy(), none.copy(), none.copy()
+    hands, unit = {side: none.copy() for side in SIDES}, centimetre(standard_skeleton())
+    for walk in found:
+        gait = gait_of(walk)
+        going = under_way(walk, moments)
+        if not going.any():
+            continue
+        mine, phases = gait.size * going, _phases(walk, gait.pace, moments) % 1.0
+        share += mine
+        root[:, 2] += going * RISE_SHARE * walk.lift * unit * _lifts(gait.pace, phases)
+        for moves, cycle in ((root, gait.stride.root), (pelvis, gait.stride.pelvis),
+                             (chest, gait.stride.chest), *(
+                                 (hands[side], gait.stride.hands[side]) for side in SIDES)):
+            moves += mine[:, None] * cycle(phases)
+    return BodyMoves(share, root, pelvis, chest, hands)
+
+
+def _phases(walk: Walk, pace: Pace, moments: FloatArray) -> FloatArray:
+    """Return the gait's phases (F,): the left foot lands at 0; backwards it leaves the floor then.
+    """
+    landing = walk.landing(1 if walk.first == "left" else 2)
+    cycles = (moments - landing) / (2 * walk.step_s)
+    return pace.stance - cycles if walk.backwards else cycles
+
+
+def _lifts(pace: Pace, phases: FloatArray) -> FloatArray:
+    """Return how far (F,) into its swing the foot in the air is, 1 in the middle."""
+    feet = [np.clip(((phases + after) % 1.0 - pace.stance) / (1.0 - pace.stance), 0.0, 1.0)
+            for after in (0.0, 0.5)]
+    return np.asarray(sum(_bump(swing) for swing in feet))
+
+
+def _bump(swing: FloatArray) -> FloatArray:
+    return np.asarray(16 * swing**2 * (1 - swing) ** 2)
+
+
+def foot_ground(found: Sequence[Walk], start: FloatArray, moments: FloatArray,
+                side: str, stray: FloatArray) -> MovingFloor:
+    """Return one foot's own floor: still in stance, moved in every swing.
+
+    ``stray`` (N, 4) is how far each of its landings, in turn, is off to the left and ahead (cm),
+    turned (degrees), and how much higher (a share) it is lifted on the way.
+    """
+    stand = np.r_[start, 1.0]
+    way = np.tile(stand, (len(moments), 1))
+    lift, heel = np.zeros(len(moments)), np.zeros(len(moments))
+    landing = 0
+    for walk in found:
+        steps = _footfalls(walk, side, stand, np.roll(stray, -landing, axis=0))
+        if len(steps.places) == 1:
+            continue
+        moved, more, rolled = _swung(walk, steps, moments)
+        way, lift, heel = way + moved, lift + more, heel + rolled
+        if walk.moving[0]:
+            way = way + steps.places[0] - stand
+        landing += len(steps.places) - 1
+        stand = steps.places[-1]
+    return MovingFloor(way[:, :2], way[:, 2], way[:, 3], lift, heel)
+
+
+class _Footfalls(NamedTuple):
+    """One foot in one walk: where it stands (K, 4), from the place before the walk on, as left,
+    forward, turn and narrowness; when (s) it lands there (K,), and how much higher (a share) it is
+    lifted to get there (K,)."""
+
+    places: FloatArray
+    lands: FloatArray
+    higher: FloatArray
+
+
+def _footfalls(walk: Walk, side: str, stand: FloatArray, stray: FloatArray) -> _Footfalls:
+    """Return where and when a foot lands that stands at ``stand`` (4,)."""
+    gait = gait_of(walk)
+    numbers = walk.landings(side)
+    lands = np.array([walk.landing(number) for number in numbers])
+    if not len(lands):
+        return _Footfalls(stand[None], np.zeros(1), np.zeros(1))
+    middle = lands + gait.pace.stance * walk.step_s
+    share = gait.size * under_way(walk, middle)
+    places = np.column_stack([walk.at(middle), 1.0 + share * (_narrowness(gait.template) - 1.0)])
+    places[:, :2] += (share * _behind_cm(gait))[:, None] * _ahead(places[:, 2])
+    last = np.array([walk.is_last(number) for number in numbers])
+    places[last] = np.r_[walk.points[-1], 1.0]
+    off = stray[np.arange(len(lands)) % len(stray)]
+    places[:, :3] += walk.full * _strayed(off, places[:, 2])
+    if walk.moving[0]:
+        return _Footfalls(places, lands, np.r_[0.0, off[1:, 3]])
+    before = lands[0] - 2 * walk.step_s
+    return _Footfalls(np.vstack([stand, places]), np.r_[before, lands], np.r_[0.0, off[:, 3]])
+
+
+def _ahead(turn: FloatArray) -> FloatArray:
+    """Return the unit vectors (..., 2), left and forward, of who is turned (...,) to the left."""
+    angle = np.deg2rad(turn)
+    return np.stack([np.sin(angle), np.cos(angle)], axis=-1)
+
+
+def _behind_cm(gait: Gait) -> float:
+    """Return how much further ahead of the hips feet are in mid-stance than in standing, in cm."""
+    template = gait.template
+    ahead = -(template.over + gait.pace.stride * template.stance / 2) - template.legs.hip_behind
+    return ahead / centimetre(standard_skeleton())
+
+
+def _narrowness(template: Template) -> float:
+    """Return how near the middle feet are in gait, as a share of standing."""
+    toes_in = template.legs.foot.ankle[0] * np.sin(np.deg2rad(template.pace.toe_out))
+    standing = STANDS_OUT * standard_skeleton().heads[standard_skeleton().index["LeftToeBase"], 0]
+    return float((template.pace.width / 2 - toes_in) / standing)
+
+
+def _strayed(off: FloatArray, heading: FloatArray) -> FloatArray:
+    """Return how landings (K, 4) that are off to the left, ahead and turned change, (K, 3)."""
+    ahead = _ahead(heading)
+    left = np.stack([ahead[:, 1], -ahead[:, 0]], axis=-1)
+    return np.column_stack([off[:, :1] * left + off[:, 1:2] * ahead, off[:, 2]])
+
+
+def _swung(walk: Walk, steps: _Footfalls, moments: FloatArray
+           ) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return how a walk moves a foot's floor (F, 4) from where it first stands, how high it lifts
+    the foot (F,), in centimetres, and its heel (F,), in degrees."""
+    gait, unit = gait_of(walk), centimetre(standard_skeleton())
+    sign = -1.0 if walk.backwards else 1.0
+    cycles = sign * (moments - walk.times[0]) / (2 * walk.step_s)
+    path = path_of(gait.template, _stances(walk, gait, steps, unit), cycles, 0.0)
+    ball = _under(gait.template, path)
+    places = np.column_stack([ball[:, 0], -ball[:, 1]]) / unit
+    lift, narrow = ball[:, 2] / unit, np.zeros(len(moments))
+    ahead = np.zeros(len(moments))
+    for swing, before, after, higher in zip(
+            _swings(walk, gait.pace, steps, moments), steps.places[:-1], steps.places[1:],
+            steps.higher[1:], strict=True):
+        narrow += (after - before)[3] * minimum_jerk(swing)
+        bump = _bump(swing)
+        lift *= 1.0 + higher * (bump > 0)
+        lift += walk.lift * (1 + higher) * bump + CLEARS_CM * ramp(
+            np.minimum(swing, 1.0 - swing), 0.0, CLEARS_WITHIN)
+        ahead += KNEE_AHEAD * walk.lift * bump
+    places += ahead[:, None] * _ahead(np.rad2deg(path.heading))
+    moved = np.column_stack([places, np.rad2deg(path.heading), narrow])
+    return moved - np.r_[steps.places[0, :3], 0.0], lift, -path.pitch
+
+
+def _swings(walk: Walk, pace: Pace, steps: _Footfalls, moments: FloatArray) -> list[FloatArray]:
+    """Return the shares (F,) of each swing at moments (F,)."""
+    lasts = 2 * (1 - pace.stance) * walk.step_s
+    return [np.clip((moments - landing + lasts) / lasts, 0.0, 1.0) for landing in steps.lands[1:]]
+
+
+def _stances(walk: Walk, gait: Gait, steps: _Footfalls, unit: float) -> Steps:
+    """Return the stances of a foot for the gait engine; in cycles since the walk began.
+
+    Backwards, cycles fall. Feet stand endlessly before and after the walk.
+    """
+    cycle, stance = 2 * walk.step_s, gait.pace.stance
+    lands = (steps.lands - walk.times[0]) / cycle
+    lifts = np.r_[lands[1:] - (1 - stance), lands[-1] + stance]
+    places = steps.places * [unit, -unit, np.pi / 180, 0.0]
+    size, roll = _sizes(gait, places, walk.moving)
+    lands = np.r_[-ENDLESS, lands, lifts[-1] + 1 - stance]
+    lifts = np.r_[lands[1] - (1 - stance), lifts, ENDLESS]
+    places = places[np.r_[0, :len(places), len(places) - 1]]
+    if walk.backwards:
+        lands, lifts, places = -lifts[::-1], -lands[::-1], places[::-1]
+        size, roll = size[::-1], roll[::-1]
+    balls = np.column_stack([places[:, :2], np.zeros(len(places))])
+    return Steps(lands, lifts, balls, places[:, 2], np.r_[size, 0.0], np.r_[roll, 0.0])
+
+
+def _sizes(gait: Gait, places: FloatArray, moving: tuple[bool, bool]
+           ) -> tuple[FloatArray, FloatArray]:
+    """Return how large swings are and how far feet roll for them (K + 1,), as shares.
+
+    ``places`` (K, 4) are in metres and radians. The first and last do not happen.
+    """
+    ways = np.diff(places, axis=0)
+    ahead, aside = _components(ways, (places[:-1, 2] + places[1:, 2]) / 2)
+    turn = TURNING_REACH_M * ways[:, 2]
+    size = np.sqrt(ahead**2 + aside**2 + turn**2) / gait.pace.stride
+    roll = np.sqrt(ahead**2 + (ROLLS_ASIDE * aside) ** 2 + turn**2) / gait.pace.stride
+    ends = [float(before) for before in moving]
+    size, roll = (np.r_[ends[0], np.clip(share, ON_THE_SPOT, most), ends[1]]
+                  for share, most in ((size, 1.2), (roll, MOST_ROLL)))
+    return size, roll
+
+
+def _components(ways: FloatArray, heading: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return how far ways (K, ...), X and Y, go ahead and aside (K,) of headings (K,), radians."""
+    sine, cosine = np.sin(heading), np.cos(heading)
+    return ways[:, 0] * sine - ways[:, 1] * cosine, ways[:, 0] * cosine + ways[:, 1] * sine
+
+
+def _under(template: Template, path: FootPath) -> FloatArray:
+    """Return where a foot would stand (F, 3), in metres, that is pitched as on its path."""
+    forward, up = np.moveaxis(template.legs.foot.ankle_at(path.pitch), -1, 0)
+    return path.ankle - np.stack([forward * np.sin(path.heading), -forward * np.cos(path.heading),
+                                  up], axis=-1)

@@ -1,0 +1,64 @@
+"""What a stride does to the body: a cycle of steady gait against standing, at any phase."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from scipy.interpolate import CubicSpline
+
+from mimegen.base.arrays import FloatArray
+from mimegen.gait.course import WalkerCourse, Way
+from mimegen.gait.feet import SIDES
+from mimegen.gait.walker import Pace
+from mimegen.gait.walking import GaitFrames, performed
+from mimegen.motion import Motion, quaternions
+
+# Moments of a cycle that the engine performs, and between which splines go.
+MOMENTS = 60
+
+
+@dataclass(frozen=True, eq=False)
+class Stride:
+    """A cycle of somebody who faces -Y, by the phase of the left foot's contact.
+
+    ``root`` (3,) is how far, in metres, the pelvis is from where it would stand, besides the steady
+    travel; ``pelvis`` and ``chest`` (3,) are the turn, lean and tilt, in degrees, the chest's
+    against the pelvis; ``hands`` (3,) by side are how far wrists are from where they would hang,
+    in metres from the pelvis.
+    """
+
+    root: CubicSpline
+    pelvis: CubicSpline
+    chest: CubicSpline
+    hands: Mapping[str, CubicSpline]
+
+
+@lru_cache(maxsize=64)
+def stride_of(pace: Pace) -> Stride:
+    """Return a cycle of a gait on the standard skeleton, which the engine performs."""
+    phases = np.arange(MOMENTS) / MOMENTS
+    fps = MOMENTS / pace.stride_s
+    going = performed(pace, WalkerCourse(pace, Way(1.0), 0.0),
+                      GaitFrames(phases, fps, loop=True, treadmill=True), None)
+    standing = performed(pace, WalkerCourse(pace, Way(2.0, starts=True), 0.0),
+                         GaitFrames(np.zeros(1), fps, treadmill=True), None)
+    hips, chest = (going.global_pose.rotations[:, going.skeleton.index[name]]
+                   for name in ("Hips", "Spine2"))
+    return Stride(
+        _around(going.root_positions - standing.root_positions),
+        _around(quaternions.to_euler("ZXY", hips)),
+        _around(quaternions.to_euler("ZXY", quaternions.multiply(quaternions.conjugate(hips),
+                                                                 chest))),
+        {side: _around(_wrist(going, side) - _wrist(standing, side)) for side in SIDES})
+
+
+def _wrist(motion: Motion, side: str) -> FloatArray:
+    places = motion.global_pose.positions
+    return np.asarray(places[:, motion.skeleton.index[f"{side}Hand"]] - places[:, 0])
+
+
+def _around(values: FloatArray) -> CubicSpline:
+    """Return a spline through values (F, 3) at even phases of a cycle."""
+    return CubicSpline(np.linspace(0.0, 1.0, len(values) + 1),
+                       np.concatenate([values, values[:1]]), bc_type="periodic")

@@ -47,9 +47,10 @@ class FeetParameters:
     height_hz: float = 4.0
     free_height: float = 0.05
     hips_hz: float = 2.5
-    # Weights: of a resting foot's place (hard in effect), of going over the ground as the source's
-    # foot does below ``low_m``, and of swinging as high as it.
+    # Weights: of a resting foot's place (hard in effect) and of its height, of going over the ground
+    # as the source's foot does below ``low_m``, and of swinging as high as it.
     firm: float = 1e5
+    firm_height: float = 50.0
     led: float = 10.0
     low_m: float = 0.05
     swing: float = 10.0
@@ -217,7 +218,7 @@ def _correction(foot: TargetFoot, fps: float) -> FloatArray:
     level = foot.ball_led[:, 2] / FEET.highest_swing_m
     swing = (1 - near) * minimum_jerk(np.clip(2 - 2 * level, 0, 1))
     height = near * _standing(foot, fps) + swing * (below + np.hypot(below, FEET.soft_m)) / 2
-    weights = FEET.free_height + near + FEET.swing * swing
+    weights = FEET.free_height + near + FEET.firm_height * lock**2 + FEET.swing * swing
     up = smoothest(height[:, None], weights, fps, FEET.height_hz)[:, 0]
     up += smooth_cover(-(foot.ankle[:, 2] + up + _lowest(foot)), fps)
     return np.concatenate([over, up[:, None]], axis=1)

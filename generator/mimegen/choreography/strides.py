@@ -27,7 +27,8 @@ QUICKEST_S = 0.25
 FASTEST_M_S = 2.0
 # Steps so alike (m, s) have one gait.
 ALIKE_M, ALIKE_S = 0.025, 0.05
-# Who steps on the spot lifts the foot as in so large a step. Steps aside roll so much less.
+# Who steps on the spot lifts the foot as in so large a step. Steps aside and turns roll so much
+# less.
 ON_THE_SPOT = 0.35
 ROLLS_ASIDE = 0.35
 # Under a raised thigh the foot is ahead, by so much of how far it is lifted.
@@ -215,23 +216,25 @@ def _swung(walk: Walk, steps: _Footfalls, moments: FloatArray
     gait, unit = gait_of(walk), centimetre(standard_skeleton())
     sign = -1.0 if walk.backwards else 1.0
     cycles = sign * (moments - walk.times[0]) / (2 * walk.step_s)
-    path = path_of(gait.template, _stances(walk, gait, steps, unit), cycles, 0.0)
-    ball = _under(gait.template, path)
-    places = np.column_stack([ball[:, 0], -ball[:, 1]]) / unit
-    lift, narrow = ball[:, 2] / unit, np.zeros(len(moments))
-    ahead = np.zeros(len(moments))
+    stances = _stances(walk, gait, steps, unit)
+    path = path_of(gait.template, stances, cycles, 0.0)
+    on_spot = path_of(gait.template, stances._replace(balls=0.0 * stances.balls), cycles, 0.0)
+    under = _under(gait.template, on_spot)
+    moved = np.zeros((len(moments), 4))
+    lift, ahead = under[:, 1] / unit, under[:, 0] / unit
     for swing, before, after, higher in zip(
             _swings(walk, gait.pace, steps, moments), steps.places[:-1], steps.places[1:],
             steps.higher[1:], strict=True):
-        narrow += (after - before)[3] * minimum_jerk(swing)
+        moved[:, 2:] += minimum_jerk(swing)[:, None] * (after - before)[2:]
         bump = _bump(swing)
         lift *= 1.0 + higher * (bump > 0)
         lift += walk.lift * (1 + higher) * bump + CLEARS_CM * ramp(
             np.minimum(swing, 1.0 - swing), 0.0, CLEARS_WITHIN)
         ahead += KNEE_AHEAD * walk.lift * bump
-    places += ahead[:, None] * _ahead(np.rad2deg(path.heading))
-    moved = np.column_stack([places, np.rad2deg(path.heading), narrow])
-    return moved - np.r_[steps.places[0, :3], 0.0], lift, -path.pitch
+    way = (path.ankle - on_spot.ankle)[:, :2] * [1.0, -1.0] / unit
+    moved[:, :2] = way - steps.places[0, :2] + ahead[:, None] * _ahead(
+        steps.places[0, 2] + moved[:, 2])
+    return moved, lift, -path.pitch
 
 
 def _swings(walk: Walk, pace: Pace, steps: _Footfalls, moments: FloatArray) -> list[FloatArray]:
@@ -243,7 +246,8 @@ def _swings(walk: Walk, pace: Pace, steps: _Footfalls, moments: FloatArray) -> l
 def _stances(walk: Walk, gait: Gait, steps: _Footfalls, unit: float) -> Steps:
     """Return the stances of a foot for the gait engine; in cycles since the walk began.
 
-    Backwards, cycles fall. Feet stand endlessly before and after the walk.
+    Backwards, cycles fall. Feet stand endlessly before and after the walk; their turns are left
+    out, as feet turn about where the performer stands.
     """
     cycle, stance = 2 * walk.step_s, gait.pace.stance
     lands = (steps.lands - walk.times[0]) / cycle
@@ -257,7 +261,7 @@ def _stances(walk: Walk, gait: Gait, steps: _Footfalls, unit: float) -> Steps:
         lands, lifts, places = -lifts[::-1], -lands[::-1], places[::-1]
         size, roll = size[::-1], roll[::-1]
     balls = np.column_stack([places[:, :2], np.zeros(len(places))])
-    return Steps(lands, lifts, balls, places[:, 2], np.r_[size, 0.0], np.r_[roll, 0.0])
+    return Steps(lands, lifts, balls, 0.0 * lands, np.r_[size, 0.0], np.r_[roll, 0.0])
 
 
 def _sizes(gait: Gait, places: FloatArray, moving: tuple[bool, bool]
@@ -270,7 +274,7 @@ def _sizes(gait: Gait, places: FloatArray, moving: tuple[bool, bool]
     ahead, aside = _components(ways, (places[:-1, 2] + places[1:, 2]) / 2)
     turn = TURNING_REACH_M * ways[:, 2]
     size = np.sqrt(ahead**2 + aside**2 + turn**2) / gait.pace.stride
-    roll = np.sqrt(ahead**2 + (ROLLS_ASIDE * aside) ** 2 + turn**2) / gait.pace.stride
+    roll = np.sqrt(ahead**2 + ROLLS_ASIDE**2 * (aside**2 + turn**2)) / gait.pace.stride
     ends = [float(before) for before in moving]
     size, roll = (np.r_[ends[0], np.clip(share, ON_THE_SPOT, most), ends[1]]
                   for share, most in ((size, 1.2), (roll, MOST_ROLL)))
@@ -284,7 +288,7 @@ def _components(ways: FloatArray, heading: FloatArray) -> tuple[FloatArray, Floa
 
 
 def _under(template: Template, path: FootPath) -> FloatArray:
-    """Return where a foot would stand (F, 3), in metres, that is pitched as on its path."""
-    forward, up = np.moveaxis(template.legs.foot.ankle_at(path.pitch), -1, 0)
-    return path.ankle - np.stack([forward * np.sin(path.heading), -forward * np.cos(path.heading),
-                                  up], axis=-1)
+    """Return where a foot would stand (F, 2), ahead and up in metres, that is pitched as on its
+    path, which heads to -Y."""
+    ankle = path.ankle[:, 1:] * [-1.0, 1.0]
+    return np.asarray(ankle - template.legs.foot.ankle_at(path.pitch))

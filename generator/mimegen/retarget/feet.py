@@ -47,7 +47,7 @@ class FeetParameters:
     height_hz: float = 4.0
     free_height: float = 0.05
     hips_hz: float = 2.5
-    # Weights: of a resting foot's place (hard in effect) and of its height, of going over the ground
+    # Weights: of a resting foot's place (hard in effect), of its height, of going over the ground
     # as the source's foot does below ``low_m``, and of swinging as high as it.
     firm: float = 1e5
     firm_height: float = 50.0

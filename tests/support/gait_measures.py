@@ -52,8 +52,8 @@ def published(speed: float) -> dict[str, FloatArray]:
     for row in csv.DictReader(line for line in text.splitlines() if not line.startswith("#")):
         table.setdefault((row["joint"], row["group"]), []).append(
             (float(row["mean"]), float(row["sd"])))
-    # The middles of the published groups: 0.227-0.363, 0.363-0.500, 0.500-0.636.
-    middles = {"slow": 0.295, "free": 0.4315, "fast": 0.568}
+    # The means of the published groups.
+    middles = {"slow": 0.29, "free": 0.429, "fast": 0.56}
     pace = speed / np.sqrt(GRAVITY * LEG_M)
     low, high = ("slow", "free") if pace < middles["free"] else ("free", "fast")
     share = (pace - middles[low]) / (middles[high] - middles[low])

@@ -27,9 +27,11 @@ QUICKEST_S = 0.25
 FASTEST_M_S = 2.0
 # Steps so alike (m, s) have one gait.
 ALIKE_M, ALIKE_S = 0.025, 0.05
-# Who steps on the spot lifts the foot as in so large a step. Steps aside and turns roll so much
-# less.
+# Who steps on the spot lifts the foot as in so large a step, and rolls over it as in so large a
+# one. Steps aside and turns roll so much less.
 ON_THE_SPOT = 0.35
+LEAST_ROLL = 0.2
+LARGEST = 1.2
 ROLLS_ASIDE = 0.35
 # Under a raised thigh the foot is ahead, by so much of how far it is lifted.
 KNEE_AHEAD = 1.1
@@ -38,14 +40,21 @@ RISE_SHARE = 0.11
 # Balls of feet come so far (cm) off the floor before feet move, within this share of a swing.
 CLEARS_CM = 0.6
 CLEARS_WITHIN = 0.1
+# Feet of steps that are unlike gait's, as they are small or aside, come at least so high (cm).
+UNLIKE_CM = 3.0
 # Long before and after a walk feet stand, in cycles.
 ENDLESS = 1e4
 
 
 class Gait(NamedTuple):
-    """A walk as the gait engine has it; how large its steps are as a share of the gait's."""
+    """A walk as the gait engine has it.
+
+    ``along`` is how far it goes ahead or back, not aside, and ``size`` how large its steps then
+    are, both as shares of the gait's.
+    """
 
     pace: Pace
+    along: float
     size: float
 
     @property
@@ -74,18 +83,19 @@ class BodyMoves(NamedTuple):
 
 
 def gait_of(walk: Walk) -> Gait:
-    """Return the gait of a walk, by the length and the time of its steps."""
-    step_m = walk.step_cm * centimetre(standard_skeleton())
-    return _gait(round(step_m / ALIKE_M), round(walk.step_s / ALIKE_S), walk.backwards)
+    """Return the gait of a walk, by how far its steps go ahead, and by their time."""
+    along = min(abs(walk.along), 1.0)
+    step_m = along * walk.step_cm * centimetre(standard_skeleton())
+    pace = _pace(round(step_m / ALIKE_M), round(walk.step_s / ALIKE_S), walk.backwards)
+    return Gait(pace, along, min(step_m / STEP_M[0], 1.0))
 
 
 @lru_cache(maxsize=256)
-def _gait(alike_m: int, alike_s: int, backwards: bool) -> Gait:
+def _pace(alike_m: int, alike_s: int, backwards: bool) -> Pace:
     step_m, step_s = alike_m * ALIKE_M, max(alike_s * ALIKE_S, QUICKEST_S)
     usual = min(max(step_m, STEP_M[0]), STEP_M[1], FASTEST_M_S * step_s)
-    walker = Walker("walk_backwards" if backwards else "walk", speed=usual / step_s,
-                    cadence=60 / step_s)
-    return Gait(pace_of(walker), min(step_m / STEP_M[0], 1.0))
+    return pace_of(Walker("walk_backwards" if backwards else "walk", speed=usual / step_s,
+                          cadence=60 / step_s))
 
 
 def body_moves(found: Sequence[Walk], moments: FloatArray) -> BodyMoves:
@@ -225,16 +235,23 @@ def _swung(walk: Walk, steps: _Footfalls, moments: FloatArray
     for swing, before, after, higher in zip(
             _swings(walk, gait.pace, steps, moments), steps.places[:-1], steps.places[1:],
             steps.higher[1:], strict=True):
-        moved[:, 2:] += minimum_jerk(swing)[:, None] * (after - before)[2:]
+        moved += minimum_jerk(swing)[:, None] * (after - before)
         bump = _bump(swing)
         lift *= 1.0 + higher * (bump > 0)
-        lift += walk.lift * (1 + higher) * bump + CLEARS_CM * ramp(
-            np.minimum(swing, 1.0 - swing), 0.0, CLEARS_WITHIN)
+        lift += CLEARS_CM * ramp(np.minimum(swing, 1.0 - swing), 0.0, CLEARS_WITHIN)
+        lift += _short_of(UNLIKE_CM * (1.0 - gait.size) * bump - lift, bump)
+        lift += walk.lift * (1 + higher) * bump
         ahead += KNEE_AHEAD * walk.lift * bump
-    way = (path.ankle - on_spot.ankle)[:, :2] * [1.0, -1.0] / unit
-    moved[:, :2] = way - steps.places[0, :2] + ahead[:, None] * _ahead(
-        steps.places[0, 2] + moved[:, 2])
+    way = (path.ankle - on_spot.ankle)[:, :2] * [1.0, -1.0] / unit - steps.places[0, :2]
+    # Aside, and in turning, feet go evenly.
+    moved[:, :2] += gait.along * (way - moved[:, :2])
+    moved[:, :2] += ahead[:, None] * _ahead(steps.places[0, 2] + moved[:, 2])
     return moved, lift, -path.pitch
+
+
+def _short_of(over: FloatArray, bump: FloatArray) -> FloatArray:
+    """Return the part of how much too low (F,) a foot is that is above 0, softly in mid-swing."""
+    return np.asarray((over + np.hypot(over, 0.5 * bump)) / 2 * (bump > 0))
 
 
 def _swings(walk: Walk, pace: Pace, steps: _Footfalls, moments: FloatArray) -> list[FloatArray]:
@@ -276,8 +293,9 @@ def _sizes(gait: Gait, places: FloatArray, moving: tuple[bool, bool]
     size = np.sqrt(ahead**2 + aside**2 + turn**2) / gait.pace.stride
     roll = np.sqrt(ahead**2 + ROLLS_ASIDE**2 * (aside**2 + turn**2)) / gait.pace.stride
     ends = [float(before) for before in moving]
-    size, roll = (np.r_[ends[0], np.clip(share, ON_THE_SPOT, most), ends[1]]
-                  for share, most in ((size, 1.2), (roll, MOST_ROLL)))
+    size, roll = (np.r_[ends[0], np.clip(share, *limits), ends[1]]
+                  for share, limits in ((size, (ON_THE_SPOT, LARGEST)),
+                                        (roll, (LEAST_ROLL, MOST_ROLL))))
     return size, roll
 
 

@@ -98,12 +98,17 @@ class Walk(NamedTuple):
         return 1.0 / (self._full_steps * self.step_s)
 
     @property
-    def backwards(self) -> bool:
-        """Whether the walk goes back more than aside and ahead."""
+    def along(self) -> float:
+        """How far the way goes where the performer faces, as a share: -1 backwards, 0 aside."""
         ways = np.diff(self.points, axis=0)[:, :2]
         heading = np.deg2rad((self.points[1:, 2] + self.points[:-1, 2]) / 2)
         ahead = ways[:, 0] * np.sin(heading) + ways[:, 1] * np.cos(heading)
-        return bool(ahead.sum() < -0.5 * self._way)
+        return float(ahead.sum() / max(self._way, 1e-6))
+
+    @property
+    def backwards(self) -> bool:
+        """Whether the walk goes back more than aside and ahead."""
+        return self.along < -0.5
 
     def landing(self, number: int) -> float:
         """Return when a foot lands at the end of a step, by its number from 1 on."""

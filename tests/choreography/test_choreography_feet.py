@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from gait_measures import soles
+from gait_measures import leg_angles, soles
 from mimegen.choreography.anchors import SIDES
 from mimegen.choreography.flaws import foot_slide
 from mimegen.choreography.hands import HandTrack, finger_pose
@@ -17,6 +17,8 @@ from mimegen.choreography.places import LEFT, Place
 from mimegen.choreography.reading import read_score
 from mimegen.choreography.score import HandKey
 from mimegen.choreography.tracks import Clock, TimedKey
+from mimegen.gait.walker import Walker
+from mimegen.gait.walking import looped
 from mimegen.motion import Motion, quaternions
 
 FPS = 30.0
@@ -67,6 +69,51 @@ def test_arms_swing_against_the_legs(tmp_path: Path) -> None:
     hands = places[:, index["LeftHand"]] - places[:, index["RightHand"]]
     feet = places[:, index["RightFoot"]] - places[:, index["LeftFoot"]]
     assert np.corrcoef(hands, feet)[0, 1] > 0.7
+
+
+def test_a_steady_walk_is_the_gait_engines(tmp_path: Path) -> None:
+    file = tmp_path / "moving.score.yaml"
+    file.write_text("action: moving\nabout: moving\nbalanced: false\nduration: 4\nphases:\n"
+                    "  - {at: 0, walk: {forward: -240, how: pass}}\n"
+                    "  - {at: 4, walk: {forward: 240, steps: 8, first: left, how: pass}}\n",
+                    encoding="utf-8")
+    motion = perform(read_score(file), 0, 60.0)
+    cycle = looped(Walker(speed=1.2, cadence=120.0), 60.0)
+    # The left foot lands a tenth of a step before each step's time is over.
+    found = slice(87, 147)
+    for angles, gait, most in zip(leg_angles(motion), leg_angles(cycle), (4, 6, 4), strict=True):
+        assert np.sqrt(np.mean((angles[found] - gait) ** 2)) < most
+    height = motion.root_positions[found, 2] - cycle.root_positions[:, 2]
+    assert np.abs(height).max() < 0.015
+    for side in SIDES:
+        hands = [one.global_pose.positions[:, one.skeleton.index[f"{side}Hand"], 1]
+                 - one.root_positions[:, 1] for one in (motion, cycle)]
+        assert np.corrcoef(hands[0][found], hands[1])[0, 1] > 0.9
+
+
+@pytest.mark.parametrize(("lines", "still"), [
+    ("  - {at: 3.4, walk: {forward: 200, steps: 5}}\n", 0.001),
+    ("  - {at: 3.4, walk: {forward: -120, steps: 5}}\n", 0.001),
+    ("  - {at: 3.4, walk: {left: 100, steps: 6}}\n", 0.001),
+    ("  - {at: 3.4, walk: {turn: 270, steps: 7}}\n", 0.001)])
+def test_heels_and_balls_stay_where_they_stand(tmp_path: Path, lines: str, still: float) -> None:
+    motion = performed(tmp_path, lines)
+    for side in SIDES:
+        ball = motion.global_pose.positions[:, motion.skeleton.index[f"{side}ToeBase"]]
+        heel = soles(motion, side)[:, 0]
+        for point, level in ((ball, 0.022), (heel, 0.0)):
+            down = np.abs(point[:, 2] - level) < 0.001
+            edges = np.flatnonzero(np.diff(np.r_[0, down, 0])).reshape(-1, 2)
+            # Not the moments in which it comes down and goes.
+            for begin, end in np.add(edges, [2, -2]):
+                if end > begin:
+                    moved = np.linalg.norm(point[begin:end, :2] - point[begin, :2], axis=1)
+                    assert moved.max() < still
+
+
+def test_who_steps_aside_does_not_walk_ahead(tmp_path: Path) -> None:
+    motion = performed(tmp_path, "  - {at: 3.4, walk: {left: 120, steps: 6}}\n")
+    assert np.ptp(motion.root_positions[:, 1]) < 0.05
 
 
 def test_a_turn_on_the_spot_is_whole(tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ class FeetParameters:
     # Weights: of a resting foot's place (hard in effect), of its height, of going over the ground
     # as the source's foot does below ``low_m``, and of swinging as high as it.
     firm: float = 1e5
-    firm_height: float = 50.0
+    firm_height: float = 5.0
     led: float = 10.0
     low_m: float = 0.05
     swing: float = 10.0

@@ -17,8 +17,8 @@ COVERED: dict[str, tuple[ModuleType, str, str]] = {
     "clothes_code": (library, "characters.redressing", "pointlight.lights"),
     "lights_code": (library, "pointlight.lights pointlight.landmarks",
                     "pointlight.stimulus characters.sampling"),
-    "score_code": (library, "choreography.reading choreography.perform choreography.life gait.stride"
-                            " choreography.styles",
+    "score_code": (library, "choreography.reading choreography.perform choreography.life"
+                            " choreography.styles gait.stride",
                    "choreography.lint readers retarget.transfer"),
     "scene_code": (library, "scenes.compiling scenes.play scenes.parts choreography.perform",
                    "scenes.relations choreography.happenings retarget.transfer"),

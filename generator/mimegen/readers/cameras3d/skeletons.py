@@ -13,6 +13,8 @@ LEG, ARM = ("thigh", "shin", "foot"), ("upper_arm", "forearm", "hand")
 SHORT = 1e-9
 # Limbs of people are not more unlike than this: a sum of eight logarithms of their ratios.
 PEOPLE = 4.0
+# Joints that follow each other in a set lie as far apart, in metres and the more in other units.
+LEAST_BONE = 0.03
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,9 @@ def joint_set(places: FloatArray) -> JointSet:
 
 def are_limbs(places: FloatArray) -> bool:
     """Whether joints (F, J, 3) of some set have limbs like a person's."""
-    return min(unlike(places, one) for one in SETS[places.shape[1]]) < PEOPLE
+    usual = float(np.nanmedian(np.linalg.norm(np.diff(places, axis=1), axis=2)))
+    return usual > LEAST_BONE and min(unlike(places, one)
+                                      for one in SETS[places.shape[1]]) < PEOPLE
 
 
 def kept_joints(places: FloatArray, chosen: JointSet) -> FloatArray:

@@ -26,6 +26,7 @@ POSES, PLACE = WALK["poses"], WALK["trans"]
 TURNS = matrices(POSES)
 STILL = np.zeros((FRAMES, 4))
 CAMERA = in_camera(WALK)
+STOOD = Rotation.from_euler("x", 90, degrees=True)
 # SMPL-X's rest pose is another one: head and collars.
 TOLERANCE_DEG, TOLERANCE_X_DEG = 1.5, 14.0
 HUMAN36M = ["pelvis", "rhi", "rkn", "ran", "lhi", "lkn", "lan", "naval", "sps", "nose", "head",
@@ -83,6 +84,15 @@ SMPL: dict[str, Callable[[], Any]] = {
         "timestamps_ns": np.arange(FRAMES) * 33_333_333},
     "SLOPER4D": lambda: {"RGB_info": {"fps": 20.0}, "framerate": 20, "second_person": {
         "pose": POSES, "trans": PLACE, "gender": "male", "point_frame": np.arange(FRAMES)}},
+    "GLAMR": lambda: {"person_data": {0: {
+        "smpl_pose": POSES[:, 3:], "smpl_beta": np.zeros((FRAMES, 10)),
+        "smpl_orient_world": (STOOD * Rotation.from_rotvec(POSES[:, :3])).as_rotvec(),
+        "root_trans_world": STOOD.apply(PLACE), "smpl_orient_cam": CAMERA["poses"][:, :3]}}},
+    "HybrIK": lambda: {"pred_thetas": [one.reshape(-1) for one in matrices(CAMERA["poses"])],
+                       "transl": list(CAMERA["trans"]), "pred_betas": [np.zeros(10)] * FRAMES,
+                       "img_path": ["x"] * FRAMES},
+    "CLIFF": lambda: {"pose": CAMERA["poses"], "global_t": CAMERA["trans"],
+                      "shape": np.zeros((FRAMES, 10)), "focal_l": np.ones(FRAMES)},
     "ROMP of 2021": lambda: {"results": {f"{n:06}.png": [
         {"pose": CAMERA["poses"][n], "trans": CAMERA["trans"][n], "betas": np.zeros(10)}]
         for n in range(FRAMES)}}}
@@ -134,6 +144,13 @@ def test_parameters_by_frame_in_json_are_read(tmp_path, walk):
                "transl": PLACE[n].tolist()} for n in range(FRAMES)]
     (tmp_path / "made.json").write_text(json.dumps({"metadata": {}, "frames": frames}))
     assert most_off(walk, read_motion(tmp_path / "made.json")) < TOLERANCE_DEG
+
+
+def test_poses_beside_sensors_are_read(tmp_path, walk):
+    held = {"imu_ori": np.full((FRAMES, 17, 3, 3), np.nan), "gt": POSES}
+    found = read_motion(written(tmp_path / "made.pkl", held))
+    assert (found.format, found.motion.fps) == ("DIP-IMU", 60.0)
+    assert most_off(walk, found) < TOLERANCE_DEG
 
 
 def test_a_crowd_is_parted(tmp_path, walk):

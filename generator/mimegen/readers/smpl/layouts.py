@@ -58,8 +58,8 @@ def people_in(tree: Any) -> People | None:
     if not isinstance(tree, dict):
         return None
     tree = _unwrapped(tree)
-    for layout in (_mdm, _gvhmr, _wham, _phalp, _romp_video, _tram, _aist, _hy_motion, _threedpw,
-                   _several, _crowd, _tracks, _one, _named):
+    for layout in (_mdm, _gvhmr, _glamr, _wham, _phalp, _romp_video, _tram, _aist, _hy_motion,
+                   _threedpw, _several, _crowd, _tracks, _one, _named):
         found = layout(tree)
         if found is not None:
             return found
@@ -185,6 +185,23 @@ def _gvhmr(tree: dict[Any, Any]) -> People | None:
         if isinstance(held, dict) and has_parameters(held):
             return _alone(world, held)
     return None
+
+
+def _glamr(tree: dict[Any, Any]) -> People | None:
+    """GLAMR: ``person_data`` by id, with a root and a path in a world with Z up."""
+    held = tree.get("person_data", tree)
+    if not isinstance(held, dict):
+        return None
+    people = {str(key): {
+        "body_pose": one.get("smpl_pose"), "global_orient": one.get("smpl_orient_world"),
+        "transl": one.get("root_trans_world"), "betas": one.get("smpl_beta")}
+        for key, one in held.items() if isinstance(one, dict)}
+    people = {key: one for key, one in people.items() if has_parameters(one)}
+    if not people:
+        return None
+    return People(World("Z", "GLAMR's world has Z up", "GLAMR", VIDEO_FPS),
+                  {key: _maker(one, {}) for key, one in people.items()},
+                  {key: len(one["body_pose"]) for key, one in people.items()})
 
 
 def _camera(kind: str) -> World:

@@ -20,7 +20,7 @@ DEEPEST = 4
 
 def named_parameters(tree: Tree) -> Found | None:
     """Return the world and the usual names of a known tool's dictionary, or None."""
-    for layout in (_meshcapade, _egoallo, _within):
+    for layout in (_meshcapade, _egoallo, _dip, _within):
         found = layout(tree)
         if found is not None:
             return found
@@ -55,6 +55,13 @@ def _egoallo(tree: Tree) -> Found | None:
     found = {"global_orient": root[:, :4], "body_pose": body, "transl": root[:, 4:],
              "betas": tree.get("betas"), "fps": 1e9 / step if step > 0 else None}
     return World("Z", "EgoAllo has Z up", "EgoAllo", 30.0), _there(found)
+
+
+def _dip(tree: Tree) -> Found | None:
+    """DIP-IMU: ``gt`` (F, 72) beside sensors, 60 fps."""
+    if not (is_numeric(tree.get("gt")) and "imu_ori" in tree):
+        return None
+    return World("Y", "DIP-IMU has Y up", "DIP-IMU", 60.0), {"poses": tree["gt"]}
 
 
 def _within(tree: Tree) -> Found | None:

@@ -25,7 +25,7 @@ ROOT = ("global_orient", "root_orient", "smpl_global_orient", "global_orientatio
 BODY_POSE = ("body_pose", "pose_body", "smpl_body_pose", "pred_body_pose", "poses_body")
 WHOLE = ("poses", "pose", "smpl_poses", "full_pose", "fullpose", "smpl_thetas", "smpl_pose",
          "thetas", "theta", "pred_pose", "pred_rotmat", "rot6d", "pose_6d", "poses_6d",
-         "pose_aa", "rotmat", "rotations")
+         "pose_aa", "rotmat", "rotations", "pred_thetas", "pred_pose_aa")
 HANDS = ("pose_hand", "hand_pose")
 EACH_HAND = (("left_hand_pose", "right_hand_pose"), ("lhand_pose", "rhand_pose"))
 # EasyMocap and HY-Motion turn the body by these first.
@@ -33,8 +33,9 @@ ROOT_ASIDE = "Rh"
 # A whole pose of this name is surer than hands that are components of a model.
 WITH_HANDS = ("fullpose", "full_pose")
 PLACE = ("trans", "transl", "translation", "smpl_trans", "root_translation", "cam_trans",
-         "pred_trans", "trans_world", "root_trans", "Th", "root_transl")
-BETAS = ("betas", "shape", "smpl_betas", "pred_shape", "beta", "shapes")
+         "pred_trans", "trans_world", "root_trans", "Th", "root_transl", "global_t")
+BETAS = ("betas", "shape", "smpl_betas", "pred_shape", "beta", "shapes", "pred_betas",
+         "smpl_beta")
 RATE = ("mocap_framerate", "mocap_frame_rate", "fps", "framerate", "frame_rate", "mocap_fps")
 # Joints of a whole pose by what a file may hold: SMPL, its body alone, SMPL-H, SMPL-X.
 WHOLE_JOINTS: dict[int, Kind] = {24: "SMPL", 22: "SMPL", 52: "SMPL-H", 55: "SMPL-X"}

@@ -32,6 +32,8 @@ FEET = ("left_ankle", "right_ankle", "left_foot", "right_foot")
 # coefficient: SMPL-X's table has 6 %, the other coefficients take some back.
 SMALLER = 0.05
 SIZES = (0.8, 1.2)
+# The axis that is up in a camera's picture.
+CAMERA_UP = "-Y"
 # How long a file of one pose is held.
 POSE_S = 1.0
 # Axes of files, and the turn that brings them to Z up: row i is the file's vector along X, Y or Z.
@@ -97,6 +99,10 @@ def upright(path: Path, motion: Motion, world: World, notes: tuple[str, ...],
     axis["XYZ".index(seen[-1])] = -1.0 if seen.startswith("-") else 1.0
     axis = product(turn.T, axis)
     name = f"{'-' if axis.sum() < 0 else ''}{'XYZ'[int(np.argmax(np.abs(axis)))]}"
+    if name == CAMERA_UP and not world.camera:
+        seen_by = replace(world, up=CAMERA_UP, camera=True,
+                          source="the body: it stands as in a camera's picture, Y down")
+        return upright(path, motion, seen_by, notes, options, roles)
     return replace(recording, up_axis=name)
 
 

@@ -23,12 +23,20 @@ def tidied(found: Any, depth: int = 0) -> Any:
         return {key: tidied(value, depth + 1) for key, value in found.items()} \
             if depth < DEEPEST else found
     if isinstance(found, list) and found:
+        if _are_rows(found):
+            return np.stack([one.reshape(-1) for one in found])
         return _as_array(found) if _leaf_is_number(found) else (
             [tidied(one, depth + 1) for one in found] if depth < DEEPEST else found)
     if isinstance(found, np.ndarray) and found.dtype == object and found.size > 1 \
             and isinstance(found.flat[0], int | float):
         return _as_array(found)
     return found
+
+
+def _are_rows(found: list[Any]) -> bool:
+    """Whether a list holds an array for each frame, as HybrIK writes them."""
+    return all(is_numeric(one) and (one.ndim == 1 or (one.ndim == 2 and len(one) == 1))
+               for one in found) and len({one.size for one in found}) == 1
 
 
 def _leaf_is_number(found: Any) -> bool:

@@ -233,3 +233,18 @@ def test_works_can_be_looked_up() -> None:
     for work in face_works().values():
         assert re.search(r"\((19|20)\d\d\)", work.cites) and work.compared
         assert work.doi is None or re.fullmatch(r"10\.\d{4,}/\S+", work.doi)
+
+
+@pytest.mark.parametrize("name", ["man", "woman", "random:5120"])
+def test_the_tongue_comes_out_over_the_lower_lip_the_farther_the_stronger(name: str) -> None:
+    out = []
+    for size in (0.0, 0.3, 0.55, 0.8, 1.0):
+        performance = expressed(still(person(name)), {known_word("AU19"): np.array([size])})
+        pose = performance.motion.global_pose
+        places = dict(zip((mesh.name for mesh in performance.character.meshes), posed_meshes(
+            performance.character, pose.positions[0], pose.rotations[0]), strict=True))
+        # Point 57 of the 68 is below the lower lip.
+        out.append(float(points(name, ("AU19", size))[57, 1] - places["tongue"][:, 1].min()))
+    assert out == sorted(out) and out[0] < 0 and out[-1] > 0.008
+    with pytest.raises(ValueError, match="AU19"):
+        known_word("AU19L")

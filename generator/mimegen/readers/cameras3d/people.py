@@ -7,7 +7,7 @@ import numpy as np
 
 from mimegen.base.errors import RequestError
 from mimegen.motion.quaternions import FloatArray
-from mimegen.readers.cameras3d.skeletons import SETS, joint_set, kept_joints
+from mimegen.readers.cameras3d.skeletons import FARTHEST, SETS, joint_set, kept_joints
 from mimegen.readers.cameras3d.tracked import Tracked
 from mimegen.readers.files import LARGEST
 from mimegen.readers.position_layouts import file_layout
@@ -38,7 +38,7 @@ def tracked_people(path: Path, people: Held, frames: int, fps: float | None) -> 
     guesses = {key: places.copy() for key, places in made.items()}
     for key, held in people.items():
         for number, joints in held:
-            finite = np.where(np.isfinite(joints), joints, np.nan)
+            finite = np.where(np.abs(joints) < FARTHEST, joints, np.nan)
             made[key][number], guesses[key][number] = finite[:, :3], finite[:, -3:]
     chosen = joint_set(np.concatenate(list(made.values())))
     made, guesses = ({key: kept_joints(places, chosen) for key, places in one.items()}

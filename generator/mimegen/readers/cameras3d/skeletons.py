@@ -11,6 +11,8 @@ from mimegen.readers.position_layouts import file_layout
 # shins, upper arms as long as forearms, by and large.
 LEG, ARM = ("thigh", "shin", "foot"), ("upper_arm", "forearm", "hand")
 SHORT = 1e-9
+# No joint is further away, in any unit.
+FARTHEST = 1e7
 # Limbs of people are not more unlike than this: a sum of eight logarithms of their ratios.
 PEOPLE = 4.0
 # Joints that follow each other in a set lie as far apart, in metres and the more in other units.
@@ -41,15 +43,22 @@ SETS: dict[int, tuple[JointSet, ...]] = {
 
 def joint_set(places: FloatArray) -> JointSet:
     """Return the set that joints (F, J, 3) are of. Raises KeyError where none has as many."""
-    sets = SETS[places.shape[1]]
+    sets, places = SETS[places.shape[1]], _near(places)
     return sets[0] if len(sets) == 1 else min(sets, key=lambda one: unlike(places, one))
 
 
 def are_limbs(places: FloatArray) -> bool:
     """Whether joints (F, J, 3) of some set have limbs like a person's."""
-    usual = float(np.nanmedian(np.linalg.norm(np.diff(places, axis=1), axis=2)))
+    places = _near(places)
+    apart = np.linalg.norm(np.diff(places, axis=1), axis=2)
+    usual = float(np.median(apart[np.isfinite(apart)])) if np.isfinite(apart).any() else 0.0
     return usual > LEAST_BONE and min(unlike(places, one)
                                       for one in SETS[places.shape[1]]) < PEOPLE
+
+
+def _near(places: FloatArray) -> FloatArray:
+    """Return places, NaN where they are of no body in any unit."""
+    return np.where(np.abs(places) < FARTHEST, places, np.nan)
 
 
 def kept_joints(places: FloatArray, chosen: JointSet) -> FloatArray:

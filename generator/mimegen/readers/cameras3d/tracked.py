@@ -14,6 +14,7 @@ from mimegen.base.near import nearest
 from mimegen.base.vectors import product
 from mimegen.motion.lowpass import low_passed
 from mimegen.motion.quaternions import FloatArray
+from mimegen.readers.cameras3d.skeletons import FARTHEST
 from mimegen.readers.gravity import SMOOTH_S, levelled
 from mimegen.readers.house import in_house_convention
 from mimegen.readers.options import ReadOptions
@@ -29,8 +30,6 @@ PASSING = 0.1
 # at 20 fps seems to tremble by half of it. Fewer frames than these do not tell.
 CALM = 1.5e-3
 ENOUGH = 8
-# No joint is further away, in any unit.
-FARTHEST = 1e7
 # A joint may be lost for so long (seconds) and is bridged.
 LONGEST_GAP_S = 2.0
 # The hips move less than this (metres): the file tells joints from the hips alone.

@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.cameras3d.skeletons import are_limbs
 from mimegen.readers.smpl.bodies import are_places
+from mimegen.readers.smpl.parameters import LARGEST_VALUE
 from mimegen.readers.smpl.reading import World
+from mimegen.readers.smpl.rotations import SIX
 
 MOTION_X = World("Y", "Motion-X has Y up", "Motion-X", 30.0)
 PLAIN = World("Y", "SMPL's own axes have Y up", "SMPL", 30.0)
@@ -41,16 +43,20 @@ def flat_parameters(array: NDArray[Any]) -> tuple[World, Mapping[str, Any]] | No
     """Return the world and the parameters by name that an array holds, or None for another."""
     if array.dtype.kind != "f" or array.ndim not in (2, 3):
         return None
+    # What is said of it, by its numbers, is told by those that a motion may have.
+    held = np.clip(np.nan_to_num(array.astype(float)), -LARGEST_VALUE, LARGEST_VALUE)
     if array.ndim == 3:
         by_joint = array.shape[1] in BY_JOINT and array.shape[2] in NUMBERS
-        return (PLAIN, {"poses": array}) if by_joint and not are_places(array) else None
+        return (PLAIN, {"poses": array}) if by_joint and not are_places(held) else None
     if array.shape[1] == 322:
         return MOTION_X, _motion_x(array)
     if array.shape[1] in WHOLE_POSES:
-        return None if _holds_places(array) else (PLAIN, {"poses": array})
+        return None if _holds_places(held) else (PLAIN, {"poses": array})
     row = ROWS.get(array.shape[1])
-    found = None if row is None or (row.each == 3 and _holds_places(array)) else _row(array, row)
-    return None if found is None else (PLAIN, found)
+    if row is None or not (_turns(held, row) if row.each == SIX else not _holds_places(held)):
+        return None
+    path, pose = np.split(array[:, row.contacts:], [3], axis=1)
+    return PLAIN, {"trans": path, "poses": pose}
 
 
 def _motion_x(array: FloatArray) -> Mapping[str, Any]:
@@ -70,14 +76,11 @@ def _holds_places(array: FloatArray) -> bool:
     return are_limbs(places) if joints == KINECT else are_places(places)
 
 
-def _row(array: FloatArray, row: _Row) -> Mapping[str, Any] | None:
-    """Return the path and the pose of rows, None where these are no rotations."""
-    path, pose = np.split(array[:, row.contacts:], [3], axis=1)
-    if row.each == 6:
-        firsts = pose.reshape(len(pose), row.joints, 2, 3)[..., 0, :]
-        woven = pose.reshape(len(pose), row.joints, 3, 2)[..., 0]
-        off = [float(np.median(np.abs(np.linalg.norm(one, axis=-1) - 1.0)))
-               for one in (firsts, woven)]
-        if min(off) > LOOSE:
-            return None
-    return {"trans": path, "poses": pose}
+def _turns(array: FloatArray, row: _Row) -> bool:
+    """Say whether rows hold six numbers of a rotation for each joint: a vector of length 1 first.
+    """
+    pose = array[:, row.contacts + 3:]
+    firsts = pose.reshape(len(pose), row.joints, 2, 3)[..., 0, :]
+    woven = pose.reshape(len(pose), row.joints, 3, 2)[..., 0]
+    off = [float(np.median(np.abs(np.linalg.norm(one, axis=-1) - 1.0))) for one in (firsts, woven)]
+    return min(off) < LOOSE

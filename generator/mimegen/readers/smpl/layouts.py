@@ -192,7 +192,7 @@ def _glamr(tree: dict[Any, Any]) -> People | None:
     held = tree.get("person_data", tree)
     if not isinstance(held, dict):
         return None
-    people = {str(key): {
+    people: dict[str, dict[str, Any]] = {str(key): {
         "body_pose": one.get("smpl_pose"), "global_orient": one.get("smpl_orient_world"),
         "transl": one.get("root_trans_world"), "betas": one.get("smpl_beta")}
         for key, one in held.items() if isinstance(one, dict)}

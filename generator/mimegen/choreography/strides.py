@@ -219,34 +219,64 @@ def _strayed(off: FloatArray, heading: FloatArray) -> FloatArray:
     return np.column_stack([off[:, :1] * left + off[:, 1:2] * ahead, off[:, 2]])
 
 
+class _Swing(NamedTuple):
+    """A foot's way to its next place: the share of it (F,) that it has gone, how far it goes (4,)
+    as left, forward, turn and narrowness, and how much higher (a share) it is lifted."""
+
+    share: FloatArray
+    way: FloatArray
+    higher: float
+
+    @property
+    def bump(self) -> FloatArray:
+        """How far (F,) into the swing it is: 1 in the middle, 0 at both ends."""
+        return _bump(self.share)
+
+
+def _swings(walk: Walk, steps: _Footfalls, moments: FloatArray) -> list[_Swing]:
+    lasts = 2 * (1 - gait_of(walk).pace.stance) * walk.step_s
+    return [_Swing(np.clip((moments - landing + lasts) / lasts, 0.0, 1.0), way, float(higher))
+            for landing, way, higher in zip(steps.lands[1:], np.diff(steps.places, axis=0),
+                                            steps.higher[1:], strict=True)]
+
+
 def _swung(walk: Walk, steps: _Footfalls, moments: FloatArray
            ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return how a walk moves a foot's floor (F, 4) from where it first stands, how high it lifts
     the foot (F,), in centimetres, and its heel (F,), in degrees."""
     gait, unit = gait_of(walk), centimetre(standard_skeleton())
-    sign = -1.0 if walk.backwards else 1.0
-    cycles = sign * (moments - walk.times[0]) / (2 * walk.step_s)
-    stances = _stances(walk, gait, steps, unit)
-    path = path_of(gait.template, stances, cycles, 0.0)
-    on_spot = path_of(gait.template, stances._replace(balls=0.0 * stances.balls), cycles, 0.0)
-    under = _under(gait.template, on_spot)
+    path, on_spot = _paths(walk, steps, moments)
+    under = _under(gait.template, on_spot) / unit
+    swings = _swings(walk, steps, moments)
     moved = np.zeros((len(moments), 4))
-    lift, ahead = under[:, 1] / unit, under[:, 0] / unit
-    for swing, before, after, higher in zip(
-            _swings(walk, gait.pace, steps, moments), steps.places[:-1], steps.places[1:],
-            steps.higher[1:], strict=True):
-        moved += minimum_jerk(swing)[:, None] * (after - before)
-        bump = _bump(swing)
-        lift *= 1.0 + higher * (bump > 0)
-        lift += CLEARS_CM * ramp(np.minimum(swing, 1.0 - swing), 0.0, CLEARS_WITHIN)
-        lift += _short_of(UNLIKE_CM * (1.0 - gait.size) * bump - lift, bump)
-        lift += walk.lift * (1 + higher) * bump
-        ahead += KNEE_AHEAD * walk.lift * bump
-    way = (path.ankle - on_spot.ankle)[:, :2] * [1.0, -1.0] / unit - steps.places[0, :2]
+    for swing in swings:
+        moved += minimum_jerk(swing.share)[:, None] * swing.way
     # Aside, and in turning, feet go evenly.
+    way = (path.ankle - on_spot.ankle)[:, :2] * [1.0, -1.0] / unit - steps.places[0, :2]
     moved[:, :2] += gait.along * (way - moved[:, :2])
-    moved[:, :2] += ahead[:, None] * _ahead(steps.places[0, 2] + moved[:, 2])
-    return moved, lift, -path.pitch
+    knees = sum((KNEE_AHEAD * walk.lift * swing.bump for swing in swings), np.zeros(len(moments)))
+    moved[:, :2] += (under[:, 0] + knees)[:, None] * _ahead(steps.places[0, 2] + moved[:, 2])
+    return moved, _lifted(walk, swings, under[:, 1]), -path.pitch
+
+
+def _paths(walk: Walk, steps: _Footfalls, moments: FloatArray) -> tuple[FootPath, FootPath]:
+    """Return the gait engine's path of a foot that always heads to -Y, and the same on the spot."""
+    template, stances = gait_of(walk).template, _stances(walk, steps)
+    cycles = (moments - walk.times[0]) / (2 * walk.step_s) * (-1.0 if walk.backwards else 1.0)
+    on_spot = stances._replace(balls=0.0 * stances.balls)
+    return path_of(template, stances, cycles, 0.0), path_of(template, on_spot, cycles, 0.0)
+
+
+def _lifted(walk: Walk, swings: Sequence[_Swing], lift: FloatArray) -> FloatArray:
+    """Return how high (F,) a foot is in its swings, in centimetres, which gait lifts so far."""
+    lift, unlike = lift.copy(), UNLIKE_CM * (1.0 - gait_of(walk).size)
+    for share, _, higher in swings:
+        bump = _bump(share)
+        lift *= 1.0 + higher * (bump > 0)
+        lift += CLEARS_CM * ramp(np.minimum(share, 1.0 - share), 0.0, CLEARS_WITHIN)
+        lift += _short_of(unlike * bump - lift, bump)
+        lift += walk.lift * (1 + higher) * bump
+    return lift
 
 
 def _short_of(over: FloatArray, bump: FloatArray) -> FloatArray:
@@ -254,18 +284,13 @@ def _short_of(over: FloatArray, bump: FloatArray) -> FloatArray:
     return np.asarray((over + np.hypot(over, 0.5 * bump)) / 2 * (bump > 0))
 
 
-def _swings(walk: Walk, pace: Pace, steps: _Footfalls, moments: FloatArray) -> list[FloatArray]:
-    """Return the shares (F,) of each swing at moments (F,)."""
-    lasts = 2 * (1 - pace.stance) * walk.step_s
-    return [np.clip((moments - landing + lasts) / lasts, 0.0, 1.0) for landing in steps.lands[1:]]
-
-
-def _stances(walk: Walk, gait: Gait, steps: _Footfalls, unit: float) -> Steps:
+def _stances(walk: Walk, steps: _Footfalls) -> Steps:
     """Return the stances of a foot for the gait engine; in cycles since the walk began.
 
     Backwards, cycles fall. Feet stand endlessly before and after the walk; their turns are left
     out, as feet turn about where the performer stands.
     """
+    gait, unit = gait_of(walk), centimetre(standard_skeleton())
     cycle, stance = 2 * walk.step_s, gait.pace.stance
     lands = (steps.lands - walk.times[0]) / cycle
     lifts = np.r_[lands[1:] - (1 - stance), lands[-1] + stance]

@@ -36,8 +36,8 @@ from mimegen.readers.names import SIDES
 from mimegen.readers.roles import find_roles
 from mimegen.retarget import retarget
 from mimegen.retarget.anatomy import leg_length
-from mimegen.retarget.hands import TOUCH, MovingBody, source_body
-from mimegen.retarget.obstacles import WRIST, below, hand_of, in_hand
+from mimegen.retarget.hands import HANDS, MovingBody, source_body
+from mimegen.retarget.obstacles import OBSTACLES, below, hand_of, in_hand
 from mimegen.retarget.outer import OuterLayer, outer_surface, thinned
 from mimegen.retarget.surface import SkinSample
 
@@ -61,7 +61,8 @@ class Body:
         roles = find_roles(self.character.skeleton, file=name).joints
         self.joints = {role: self.character.skeleton.index[joint] for role, joint in roles.items()}
         surface = thinned(outer_surface(self.character), CELL_M)
-        bare = [in_hand(surface, self.character, self.joints, side, WRIST) for side in SIDES]
+        bare = [in_hand(surface, self.character, self.joints, side, OBSTACLES.wrist)
+                for side in SIDES]
         self.hands = [hand_of(surface, self.character, self.joints, side).skin for side in SIDES]
         self.bare = [surface.part(hand).skin for hand in bare]
         self.others = [surface.part(~hand & ~np.isin(surface.of, below(
@@ -144,7 +145,7 @@ def hands_of(body: Body, source: Motion, motion: Motion, every: int) -> Row:
         frames = looked_at(hand, others, body.bare[1 - number], part.at(near)) if len(near) else []
         off[near] = [each for each, _ in frames]
         found["away"] += np.round(off, 4).tolist()
-        found["meant"] += (least_off(original, number) < TOUCH)[::every].tolist()
+        found["meant"] += (least_off(original, number) < HANDS.touch_m)[::every].tolist()
         found["deep"] += [(round(int(frame) * every / motion.fps, 2), SIDES[number],
                            round(-each, 4), motion.skeleton.names[others.of[at]])
                           for frame, (each, at) in zip(near, frames, strict=True)

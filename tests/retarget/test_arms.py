@@ -19,10 +19,9 @@ from mimegen.readers import find_roles
 from mimegen.retarget import retarget
 from mimegen.retarget.anatomy import leg_length
 from mimegen.retarget.arms import (
-    DEEP,
+    ARMS,
     FOREARM,
     OF_BONE,
-    TOGETHER,
     UPPER,
     Arms,
     Trunk,
@@ -106,7 +105,7 @@ def test_thick_upper_arms_that_reach_forward_come_out_of_the_trunk(
         trunk, arms = trunk_and_arms(motion, heavy, joints)
         whole = replace(trunk, allowed=np.zeros_like(trunk.allowed))
         deep.append(whole.depths(arms)[0][:, :, OF_BONE == UPPER].max(axis=(0, 1)))
-    most = np.array(DEEP)
+    most = np.array(ARMS.upper_arm_gives_m)
     assert (deep[0] > most)[:2].all() and (deep[0] - deep[1] > 0.01)[:3].all()
     assert (deep[1] < most + 0.002).all()
 
@@ -131,7 +130,7 @@ def test_arms_whose_hands_hold_each_other_may_lie_deeper(heavy: Character,
     apart = trunk.gives(arms, soft=True)
     for touch in (replace(FREE, joined=FREE.joined + 1.0), replace(FREE, held=FREE.held + 1.0)):
         both = trunk.gives(replace(arms, touch=touch), soft=True)
-        for bone, more in ((UPPER, TOGETHER), (FOREARM, 0.0)):
+        for bone, more in ((UPPER, ARMS.together_m), (FOREARM, 0.0)):
             own = bone == OF_BONE
             np.testing.assert_allclose(both[:, :, own] - apart[:, :, own], more)
 

@@ -16,7 +16,7 @@ from mimegen.motion import Motion, Skeleton, quaternions, standard_skeleton
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers import find_roles, read_motion
 from mimegen.retarget import retarget
-from mimegen.retarget.hands import GIRDLE_MOST, arms_bent
+from mimegen.retarget.hands import HANDS, arms_bent
 from mimegen.retarget.rest import Alignment
 from mimegen.retarget.smoothing import smoothest
 from mimegen.retarget.stance import resting_height, source_contacts
@@ -183,7 +183,7 @@ def test_shoulders_go_along_with_wrists_but_not_far() -> None:
     done = arms_bent(motion, JOINTS, goals).global_pose.positions
     moved = [np.linalg.norm(done[0, JOINTS[f"{side}_upper_arm"]]
                             - pose[0, JOINTS[f"{side}_upper_arm"]]) for side in ("left", "right")]
-    assert 0.01 < moved[0] <= GIRDLE_MOST and moved[1] < 1e-9
+    assert 0.01 < moved[0] <= HANDS.girdle_most_m and moved[1] < 1e-9
     assert np.allclose(done[:, JOINTS["left_hand"]], goals[:, 0], atol=1e-6)
     for chest in ("chest", "hips"):
         assert np.allclose(done[:, JOINTS[chest]], pose[:, JOINTS[chest]])

@@ -44,48 +44,61 @@ OF_BONE = np.repeat([bone for bone, _ in PARTS], [len(along) for _, along in PAR
 PAIRS = ((1, 1), (0, 1), (1, 0), (0, 0))
 HELD = np.reshape([pair in (*PAIRS, (PALM, PALM)) for pair in product(OF_BONE, repeat=2)],
                   (len(OF_BONE),) * 2)
-# Arms are taken out of one another across their bones, not along them, so many times rather, palms
-# not along either; where their axes meet, within so much (m), straight across.
-FLAT = 10.0
-THIN = 0.005
-# From so deep (m) on arms that are on the wrong side of one another change sides in full.
-PASSED = 0.03
-# How often arms are pushed apart, and how far (radians) they turn for it at most each time.
-ROUNDS = 8
-MOST = 0.35
-# What a wrist's way costs against an elbow's: of free hands, and what is added for those that touch
-# something, to part arms, palms, and arms from the trunk, where they have no other way.
-FROM_ARMS = (4.0, 2e4)
-FROM_PALMS = (4.0, 0.0)
-FROM_TRUNK = (8.0, 40.0)
-# What it costs to part wrists of hands that hold one shaft.
-PARTING = 10000.0
-# What turning itself costs (m2): nearly straight arms would turn about themselves for nothing.
-TWIST = 0.02
-# How much dearer it is to drive an arm into the trunk.
-INWARDS = 3.0
-# So deep (m) forearms may lie in the trunk, for flesh gives way; elbows of heavy people swing out.
-GIVES = 0.04
-# So deep (m) balls of upper arms may, if they are so thick (m) or thicker; thinner ones deeper by
-# so many times what they are thinner.
-DEEP = (0.115, 0.07, 0.05, 0.04)
-THICK = (0.090, 0.086, 0.079, 0.074)
-MORE = 3.5
-# Upper arms reach forward in full from this cosine on; those that do not may lie deeper by so much
-# (m), and those whose hands hold one shaft or each other, which would part, by the other.
-AHEAD = 0.4
-BESIDE = 0.1
-TOGETHER = 0.04
-# How much (m2) a push yields where the pose cannot.
-YIELDS = 0.01
-# The cutoff (Hz) of the low-pass of turns where arms touch, see `smoothest`.
-ARMS_HZ = 4.0
-# The weight of staying where nothing pushes, against that of a push.
-FREE_OF_PUSHES = 0.05
-# So long (s) before the first touch and after the last nothing turns any more.
-ABOUT = 1.0
-# Turns that are smaller (radians) are none.
-FAINT = 1e-3
+
+@dataclass(frozen=True)
+class ArmParameters:
+    """How arms are taken out of one another and of the trunk.
+
+    Chosen by trial on the man, heavy people and the spacesuit, and checked over the library by
+    ``benchmarks/hands.py --arms`` (``docs/research/people.md``).
+    """
+
+    # Arms are taken out of one another across their bones, not along them, so many times rather,
+    # palms not along either; where their axes meet, within so much (m), straight across.
+    flat: float = 10.0
+    thin_m: float = 0.005
+    # From so deep (m) on arms that are on the wrong side of one another change sides in full.
+    passed_m: float = 0.03
+    # How often arms are pushed apart, and how far (radians) they turn for it at most each time.
+    rounds: int = 8
+    most_turn: float = 0.35
+    # What a wrist's way costs against an elbow's: of free hands, and what is added for those that
+    # touch something, to part arms, palms, and arms from the trunk, where they have no other way.
+    from_arms: tuple[float, float] = (4.0, 2e4)
+    from_palms: tuple[float, float] = (4.0, 0.0)
+    from_trunk: tuple[float, float] = (8.0, 40.0)
+    # What it costs to part wrists of hands that hold one shaft.
+    parting: float = 10000.0
+    # What turning itself costs (m2): nearly straight arms would turn about themselves for nothing.
+    twist: float = 0.02
+    # How much dearer it is to drive an arm into the trunk.
+    inwards: float = 3.0
+    # So deep (m) forearms may lie in the trunk, for flesh gives way; elbows of heavy people swing
+    # out.
+    forearm_gives_m: float = 0.04
+    # So deep (m) the balls of an upper arm, from the shoulder on, may, if they are so thick (m) or
+    # thicker; thinner ones deeper by so many times what they are thinner.
+    upper_arm_gives_m: tuple[float, ...] = (0.115, 0.07, 0.05, 0.04)
+    thick_m: tuple[float, ...] = (0.090, 0.086, 0.079, 0.074)
+    thinner: float = 3.5
+    # Upper arms reach forward in full from this cosine on; those that do not may lie deeper by so
+    # much (m), and those whose hands hold one shaft or each other, which would part, by the other.
+    ahead: float = 0.4
+    beside_m: float = 0.1
+    together_m: float = 0.04
+    # How much (m2) a push yields where the pose cannot.
+    yields: float = 0.01
+    # The cutoff (Hz) of the low-pass of turns where arms touch, see `smoothest`, and the weight of
+    # staying where nothing pushes, against that of a push.
+    settle_hz: float = 4.0
+    free_of_pushes: float = 0.05
+    # So long (s) before the first touch and after the last nothing turns any more.
+    about_s: float = 1.0
+    # Turns that are smaller (radians) are none.
+    faint: float = 1e-3
+
+
+ARMS = ArmParameters()
 
 
 @dataclass(frozen=True)
@@ -100,7 +113,7 @@ class Arms:
     radii: FloatArray
     touch: Touch
     hips: FloatArray
-    dear: tuple[float, float] = FROM_ARMS
+    dear: tuple[float, float] = ARMS.from_arms
 
     def balls(self) -> FloatArray:
         """Return the balls' middles (F, 2, B, 3)."""
@@ -145,11 +158,11 @@ class Arms:
         elbow, wrist = (joints[:, :, part] - joints[:, :, 0] for part in (1, 2))
         free, firmly = self.dear
         dear = (free + firmly * firm**4)[..., None, None]
-        costs = _swings(elbow) + dear * _swings(wrist) + TWIST * np.eye(3)
+        costs = _swings(elbow) + dear * _swings(wrist) + ARMS.twist * np.eye(3)
         out = np.stack([self._outwards(frames, places[:, side]) for side in range(len(SIDES))],
                        axis=1)
         inwards = np.maximum(-np.sum(out * ways, axis=2), 0.0)
-        return np.asarray(costs * (1 + INWARDS * inwards)[..., None, None])
+        return np.asarray(costs * (1 + ARMS.inwards * inwards)[..., None, None])
 
     def _parting(self, frames: NDArray[np.intp], costs: FloatArray,
                  turns: FloatArray) -> FloatArray:
@@ -168,7 +181,7 @@ class Arms:
 
         gives = np.stack([parted(eased(np.broadcast_to(way, (len(pairs), 3))))
                           for way in np.eye(3)], axis=2)
-        loose = 1 / (PARTING * held[pairs] ** 2)
+        loose = 1 / (ARMS.parting * held[pairs] ** 2)
         forces = solve_triples(gives + loose[:, None, None] * np.eye(3), parted(turns[pairs]))
         found[pairs] = eased(forces)
         return found
@@ -209,7 +222,7 @@ class Trunk:
                          stature(character.skeleton, joints))["trunk"]
         tube = measured_tubes(character, tuple(sorted(joints.items())))["trunk"]
         soft = bool(character.soft)
-        trunk = Trunk(tube, axes, np.zeros((1, 1, 1)), FROM_TRUNK if soft else FROM_ARMS)
+        trunk = Trunk(tube, axes, np.zeros((1, 1, 1)), ARMS.from_trunk if soft else ARMS.from_arms)
         return replace(trunk, allowed=np.minimum(trunk.depths(arms)[0], trunk.gives(arms, soft)))
 
     def gives(self, arms: Arms, soft: bool) -> FloatArray:
@@ -219,16 +232,17 @@ class Trunk:
         the trunk there is room. Those that are not ``soft``, as in a spacesuit, may lie anywhere.
         """
         found = np.full((len(arms.joints), len(SIDES), len(OF_BONE)), np.inf)
-        found[:, :, OF_BONE == FOREARM] = GIVES
+        found[:, :, OF_BONE == FOREARM] = ARMS.forearm_gives_m
         if not soft:
             return found
         upper = OF_BONE == UPPER
         bones = unit(arms.joints[:, :, 1] - arms.joints[:, :, 0])
         ahead = np.einsum("fax,fx->fa", bones, forward_of(self.axes))
-        aside = np.clip(1 - ahead / AHEAD, 0.0, 1.0)
-        both = TOGETHER * np.maximum(arms.touch.held, arms.touch.joined)
-        found[:, :, upper] = (DEEP + MORE * np.maximum(THICK - arms.radii[:, upper], 0.0)
-                              + BESIDE * aside[..., None] + both[:, None, None])
+        aside = np.clip(1 - ahead / ARMS.ahead, 0.0, 1.0)
+        both = ARMS.together_m * np.maximum(arms.touch.held, arms.touch.joined)
+        thinner = np.maximum(ARMS.thick_m - arms.radii[:, upper], 0.0)
+        found[:, :, upper] = (ARMS.upper_arm_gives_m + ARMS.thinner * thinner
+                              + ARMS.beside_m * aside[..., None] + both[:, None, None])
         return found
 
     def depths(self, arms: Arms) -> tuple[FloatArray, FloatArray]:
@@ -259,7 +273,7 @@ def with_arms_apart(motion: Motion, character: Character, joints: Mapping[str, i
     if not (touches & moved).any():
         return motion
     touching = np.flatnonzero(touches)
-    about = round(ABOUT * motion.fps)
+    about = round(ARMS.about_s * motion.fps)
     frames = np.arange(max(touching[0] - about, 0), min(touching[-1] + about + 1, motion.frames))
     part = motion.at(frames)
     arms = arms_of(part, joints, radii, touch.at(frames))
@@ -300,12 +314,12 @@ def palm_of(heads: FloatArray, joints: Mapping[str, int], side: str) -> FloatArr
 def turns_of(arms: Arms, trunk: Trunk, fps: float) -> FloatArray:
     """Return the rotations (F, 2, 4) about shoulders that take arms out of one another smoothly."""
     turns = np.broadcast_to(quaternions.IDENTITY, (*arms.touch.firm.shape, 4))
-    for _ in range(ROUNDS):
+    for _ in range(ARMS.rounds):
         pushes = turns_apart(arms, trunk)
-        weights = np.maximum(pushes.any(axis=2), FREE_OF_PUSHES)
-        smooth = np.stack([smoothest(pushes[:, side], weights[:, side], fps, ARMS_HZ)
+        weights = np.maximum(pushes.any(axis=2), ARMS.free_of_pushes)
+        smooth = np.stack([smoothest(pushes[:, side], weights[:, side], fps, ARMS.settle_hz)
                            for side in range(len(SIDES))], axis=1)
-        smooth = np.where(lengths(smooth)[..., None] > FAINT, smooth, 0.0)
+        smooth = np.where(lengths(smooth)[..., None] > ARMS.faint, smooth, 0.0)
         if not smooth.any():
             break
         arms = arms.turned(smooth)
@@ -342,10 +356,11 @@ def turns_apart(arms: Arms, trunk: Trunk) -> FloatArray:
     where they hold a shaft, then either arm out of the trunk.
     """
     found = np.zeros((*arms.touch.firm.shape, 3))
+    # Forearms first: they move most for the least turn of an arm, and often free upper arms too.
     for left, right in PAIRS:
         turns = ArmContact.of(arms, left, right).turns(arms)
         found, arms = found + turns, arms.turned(turns)
-    turns = ArmContact.of(arms, PALM, PALM).turns(replace(arms, dear=FROM_PALMS))
+    turns = ArmContact.of(arms, PALM, PALM).turns(replace(arms, dear=ARMS.from_palms))
     turns = turns * (1 - arms.touch.held)[:, None, None]
     arms = replace(arms.turned(turns), dear=trunk.dear)
     return found + turns + turns_out(arms, trunk)
@@ -362,14 +377,16 @@ def turns_out(arms: Arms, trunk: Trunk) -> FloatArray:
         both = np.zeros((2, len(frames), len(SIDES), 3))
         both[:, :, side] = [np.einsum("nb,nbx->nx", shares, each) for each in (own, way)]
         turns, gain = arms.eased(frames, both[0], both[1])
-        share = deep.max(axis=1, initial=0.0) / (gain + YIELDS)
+        # Damped least squares: where the pose hardly yields, turns would have no bounds.
+        share = deep.max(axis=1, initial=0.0) / (gain + ARMS.yields)
         found[frames] += held(turns * share[:, None, None])
     return found
 
 
 def held(turns: FloatArray) -> FloatArray:
     """Return rotation vectors (..., 3) no longer than what is turned at once."""
-    return np.asarray(turns * (MOST / np.maximum(lengths(turns)[..., None], MOST)))
+    far = np.maximum(lengths(turns)[..., None], ARMS.most_turn)
+    return np.asarray(turns * (ARMS.most_turn / far))
 
 
 class ArmContact(NamedTuple):
@@ -390,6 +407,8 @@ class ArmContact(NamedTuple):
         depths = arms.depths() * np.outer(left == OF_BONE, right == OF_BONE)
         frames = np.flatnonzero(depths.any(axis=(1, 2)))
         depths = depths[frames]
+        # By the square, so that the deepest balls decide, and yet the place goes smoothly from ball
+        # to ball as arms move past each other.
         shares = depths**2 / np.maximum(np.sum(depths**2, axis=(1, 2), keepdims=True), 1e-12)
         each = np.stack([shares.sum(axis=2), shares.sum(axis=1)], axis=1)
         places = np.einsum("fab,fabx->fax", each, arms.balls()[frames])
@@ -401,7 +420,8 @@ class ArmContact(NamedTuple):
         deep = depths.max(axis=(1, 2), initial=0.0)
         if left == PALM == right:
             places = arms.joints[frames, :, 2]
-        passed = np.maximum(-2 * ahead, 0.0) * np.minimum(deep / PASSED, 1.0)
+        # Arms that have passed each other go back, and as far again: to the side they came from.
+        passed = np.maximum(-2 * ahead, 0.0) * np.minimum(deep / ARMS.passed_m, 1.0)
         return ArmContact(frames, places, way, deep + passed)
 
     def turns(self, arms: Arms) -> FloatArray:
@@ -409,7 +429,7 @@ class ArmContact(NamedTuple):
         found = np.zeros((*arms.touch.firm.shape, 3))
         turns, gain = arms.eased(self.frames, self.places,
                                  np.stack([self.way, -self.way], axis=1))
-        found[self.frames] = held(turns * (self.deep / (gain + YIELDS))[:, None, None])
+        found[self.frames] = held(turns * (self.deep / (gain + ARMS.yields))[:, None, None])
         return found
 
 
@@ -423,8 +443,12 @@ def _ways(frames: NDArray[np.intp], places: FloatArray,
     apart = places[:, 0] - places[:, 1]
     across = quaternions.cross(along[:, 0], along[:, 1])
     facing = np.where(np.sum(across * apart, axis=1) < 0, -1.0, 1.0)[:, None]
-    flat = np.eye(3) + FLAT * np.einsum("nax,nay->nxy", along, along)
-    ways = unit(solve_triples(flat, apart) + THIN * facing * across)
+    # Solving by this leaves what is across the bones, and 1 / (1 + flat) of what is along them.
+    flat = np.eye(3) + ARMS.flat * np.einsum("nax,nay->nxy", along, along)
+    # Where axes meet nothing is apart: what is across both bones tells the way there.
+    ways = unit(solve_triples(flat, apart) + ARMS.thin_m * facing * across)
+    # A way that turns about from one frame to the next is the same with the other sign. Which of
+    # the two leads out is told by the whole meeting: within it, arms may lie past each other.
     follows = np.diff(frames, prepend=-2) == 1
     back = np.concatenate([np.zeros(1, bool), np.sum(ways[1:] * ways[:-1], axis=1) < 0])[:len(ways)]
     ways = ways * np.where(follows & back, -1.0, 1.0).cumprod()[:, None]

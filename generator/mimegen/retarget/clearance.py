@@ -7,7 +7,7 @@ Forearms come out with their hands.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,25 +22,36 @@ from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
 from mimegen.motion.rounding import STILL, rounded
 from mimegen.readers.names import SIDES
-from mimegen.retarget.fingers import BEND, CLEAR, with_fingers_out
+from mimegen.retarget.fingers import FINGER, with_fingers_out
 from mimegen.retarget.hand_on_hand import finger_joints, hands_apart
 from mimegen.retarget.hands import arms_bent, has_arms, wrists_of
 from mimegen.retarget.obstacles import Depths, HandAndForearm, fingers_of_hands, limbs_of
-from mimegen.retarget.pushes import GIRDLE, wrists_pushed
+from mimegen.retarget.pushes import PUSHES, wrists_pushed
 
-PROJECTIONS = 8
-ROUNDS = 3
-# What lies less deep (m) once fingers are bent moves no hand.
-LEFT = 0.006
-LEFT_ROUNDS = 2
-# Hands settle at HANDS_HZ: so many frames a second tell where they are pushed.
-LOOKED_AT_HZ = 30.0
-# Wrists that are so near (m) to where they should be are there.
-REACHED = 0.001
+
+@dataclass(frozen=True)
+class ClearanceParameters:
+    """How hands come out of the body. Chosen by trial, and checked on seven bodies by
+    ``benchmarks/hands.py``, which counts hands that stay deep (``docs/research/people.md``).
+    """
+
+    # How often a hand is moved, and how many of its deepest points decide each move.
+    rounds: int = 3
+    projections: int = 8
+    # What lies less deep (m) once fingers are bent moves no hand; how often the rest does.
+    left_m: float = 0.006
+    left_rounds: int = 2
+    # So many frames a second are looked at: hands settle at a sixth of it.
+    looked_at_hz: float = 30.0
+    # Wrists that are so near (m) to where they should be are there.
+    reached_m: float = 0.001
+
+
+CLEARANCE = ClearanceParameters()
 
 
 def with_hands_clear(motion: Motion, character: Character, joints: Mapping[str, int],
-                     held: FloatArray, rounds: int = ROUNDS) -> Motion:
+                     held: FloatArray, rounds: int = CLEARANCE.rounds) -> Motion:
     """Return the motion with hands moved out of what of their own body they lie in.
 
     Where both surely hold one shaft, 0 to 1 ``held`` (F,), they go together. In ``rounds`` they are
@@ -55,7 +66,7 @@ def with_hands_clear(motion: Motion, character: Character, joints: Mapping[str, 
     limbs = limbs_of(character, numbers)
     if not all(len(limb.fingers) and limb.others for limb in limbs):
         return motion
-    every = max(1, round(motion.fps / LOOKED_AT_HZ))
+    every = max(1, round(motion.fps / CLEARANCE.looked_at_hz))
     seen = np.unique([*range(0, motion.frames, every), motion.frames - 1])
     few = replace(motion.at(seen), fps=motion.fps / every)
     clear = hands_apart(cleared(few, joints, limbs, held[seen], rounds), joints,
@@ -79,8 +90,9 @@ def cleared(motion: Motion, joints: Mapping[str, int], limbs: Sequence[HandAndFo
     if not any((depths.deep > 0).any() for depths in found):
         return motion
     motion, found = bent(motion, limbs, found)
-    for _ in range(LEFT_ROUNDS):
-        left = [pushed_out(np.maximum(depths.deep - LEFT, 0.0), depths.out) for depths in found]
+    for _ in range(CLEARANCE.left_rounds):
+        left = [pushed_out(np.maximum(depths.deep - CLEARANCE.left_m, 0.0), depths.out)
+                for depths in found]
         motion, found = pushed(motion, joints, limbs, found, together(np.stack(left, axis=1), held))
     return rounded(with_fingers_out(motion, limbs, found))
 
@@ -89,6 +101,7 @@ def together(pushes: FloatArray, held: FloatArray) -> FloatArray:
     """Return pushes (F, 2, 3) of hands of which those that are ``held`` (F,) together share both.
     """
     left, right = pushes[:, 0], pushes[:, 1]
+    # What the left push does of the right one's is not done twice.
     done = np.sum(left * right, axis=1) / np.maximum(np.sum(right * right, axis=1), 1e-12)
     both = left + np.maximum(1 - done, 0.0)[:, None] * right
     return np.asarray(pushes + held[:, None, None] * (both[:, None] - pushes))
@@ -142,9 +155,9 @@ def following(motion: Motion, seen: NDArray[np.intp], few: Motion, clear: Motion
 def reached(motion: Motion, joints: Mapping[str, int], goals: FloatArray) -> Motion:
     """Return the motion with wrists at ``goals`` (F, 2, 3), shoulders going along round by round.
     """
-    for _ in range(ROUNDS):
-        motion = rounded(arms_bent(motion, joints, goals, GIRDLE))
-        if lengths(wrists_of(motion, joints) - goals).max() < REACHED:
+    for _ in range(CLEARANCE.rounds):
+        motion = rounded(arms_bent(motion, joints, goals, PUSHES.girdle))
+        if lengths(wrists_of(motion, joints) - goals).max() < CLEARANCE.reached_m:
             break
     return motion
 
@@ -157,8 +170,9 @@ def spread(values: FloatArray, seen: NDArray[np.intp], frames: int) -> FloatArra
 def push(limb: HandAndForearm, skeleton: Skeleton, found: Depths) -> FloatArray:
     """Return the shifts (F, 3) that take a hand out of what its fingers cannot bend out of."""
     heads = skeleton.heads[np.maximum(limb.fingers, 0)]
-    gives = np.sin(BEND) * lengths(limb.hand.vertices - heads) * (limb.fingers >= 0)
-    depths = np.where(found.deep > 0, np.maximum(found.deep + CLEAR - gives, 0.0), 0.0)
+    # Fingers swing about their first joint: a point as far from it gives way by the sine of that.
+    gives = np.sin(FINGER.bend) * lengths(limb.hand.vertices - heads) * (limb.fingers >= 0)
+    depths = np.where(found.deep > 0, np.maximum(found.deep + FINGER.clear_m - gives, 0.0), 0.0)
     return pushed_out(depths / limb.share, found.out)
 
 
@@ -167,8 +181,9 @@ def pushed_out(depths: FloatArray, ways: FloatArray) -> FloatArray:
 
     The deepest is taken out, then the one that is now the deepest, and so on.
     """
+    # Not the sum of all ways out: points that lie side by side would push as often as they are.
     shifts, frames = np.zeros((len(depths), 3)), np.arange(len(depths))
-    for _ in range(PROJECTIONS):
+    for _ in range(CLEARANCE.projections):
         left = np.where(depths > 0, depths - np.einsum("fpx,fx->fp", ways, shifts), 0.0)
         worst = first_most(left)
         shifts += np.maximum(left[frames, worst], 0.0)[:, None] * ways[frames, worst]

@@ -18,7 +18,7 @@ from mimegen.retarget.anatomy import leg_length
 from mimegen.retarget.ground import Ground
 from mimegen.retarget.limbs import bent_to
 from mimegen.retarget.smoothing import as_lively, calmed, smooth_cover, smoothest
-from mimegen.retarget.stance import RESTING_SPEED, Sole, resting_height, sole, source_contacts
+from mimegen.retarget.stance import STANCE, Sole, resting_height, sole, source_contacts
 
 UP = np.array([0.0, 0.0, 1.0])
 LEVEL = np.array([1.0, 1.0, 0.0])
@@ -242,7 +242,8 @@ def _steps(foot: TargetFoot, fps: float) -> FloatArray:
 def _going(led: FloatArray, fps: float) -> FloatArray:
     """Return the share (F,) of the source's way (F, 3) that is gone: less where low and slow."""
     speed = np.linalg.norm(velocities(led[:, :2], fps), axis=1)
-    going = np.clip((speed - RESTING_SPEED) / (FEET.gliding_speed - RESTING_SPEED), 0, 1)
+    slowest = STANCE.resting_speed
+    going = np.clip((speed - slowest) / (FEET.gliding_speed - slowest), 0, 1)
     return np.asarray(1 - _low(led) * (1 - going))
 
 

@@ -1,6 +1,7 @@
 """Fingers bend, at their first joints, out of what they lie in."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,17 +12,27 @@ from mimegen.motion.lowpass import low_passed
 from mimegen.motion.quaternions import FloatArray
 from mimegen.retarget.obstacles import Depths, HandAndForearm
 
-# How far (m) out points are taken, and how far (radians) fingers and thumbs bend for it.
-CLEAR = 0.003
-BEND = np.radians(30.0)
-# A finger that points along its way out bends as if it pointed across by this share.
-SLANTING = 0.4
-# How slowly (s) fingers bend.
-SLOWLY = 0.03
+
+@dataclass(frozen=True)
+class FingerParameters:
+    """How fingers bend out of what they lie in. Chosen and checked as clearance's."""
+
+    # How far (m) out points are taken, and how far (radians) fingers and thumbs bend for it.
+    clear_m: float = 0.003
+    bend: float = float(np.radians(30.0))
+    # A finger that points along its way out bends as if it pointed across by this share, at least
+    # as one so long (m) does: the angle for a way would have no bounds.
+    slanting: float = 0.4
+    shortest_m: float = 0.01
+    # How slowly (s) fingers bend.
+    slowly_s: float = 0.03
+
+
+FINGER = FingerParameters()
 
 
 def with_fingers_out(motion: Motion, limbs: Sequence[HandAndForearm], found: Sequence[Depths],
-                     most: float = BEND) -> Motion:
+                     most: float = FINGER.bend) -> Motion:
     """Return the motion with fingers bent, at their first joints, out of what they lie in.
 
     They bend by ``most`` (radians) at most.
@@ -35,7 +46,7 @@ def with_fingers_out(motion: Motion, limbs: Sequence[HandAndForearm], found: Seq
                              out[:, own], most)
             above = pose.rotations[:, motion.skeleton.parents[joint]]
             turns = quaternions.rotate(quaternions.conjugate(above),
-                                       low_passed(turns, SLOWLY * motion.fps))
+                                       low_passed(turns, FINGER.slowly_s * motion.fps))
             rotations[:, joint] = quaternions.multiply(
                 quaternions.from_rotation_vectors(turns), rotations[:, joint])
     return Motion(motion.skeleton, motion.fps, motion.root_positions, rotations)
@@ -47,8 +58,8 @@ def bent_out(arms: FloatArray, depths: FloatArray, ways: FloatArray, most: float
     None is longer than ``most``.
     """
     across = lengths(np.cross(arms, ways))
-    slanting = np.maximum(across, np.maximum(SLANTING * lengths(arms), 0.01))
-    needed = np.where(depths > 0, (depths + CLEAR) / slanting, 0.0)
+    slanting = np.maximum(across, np.maximum(FINGER.slanting * lengths(arms), FINGER.shortest_m))
+    needed = np.where(depths > 0, (depths + FINGER.clear_m) / slanting, 0.0)
     worst, frames = first_most(needed), np.arange(len(arms))
     axes = unit(np.cross(arms[frames, worst], ways[frames, worst]))
     return np.asarray(np.minimum(needed[frames, worst], most)[:, None] * axes)

@@ -5,7 +5,7 @@ and moves off the inner one's back. Other fingers bend out of the hand that they
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -18,42 +18,54 @@ from mimegen.motion.quaternions import FloatArray
 from mimegen.motion.rounding import rounded
 from mimegen.readers.names import SIDES
 from mimegen.retarget.anatomy import FINGERS, hand_axes, last_bone
-from mimegen.retarget.fingers import BEND, with_fingers_out
+from mimegen.retarget.fingers import FINGER, with_fingers_out
 from mimegen.retarget.obstacles import Depths, HandAndForearm
 from mimegen.retarget.pushes import wrists_pushed
 from mimegen.retarget.smoothing import smooth_cover
 
-# Hands whose joints are farther (m) apart are in nothing of each other.
-BY_HAND = 0.04
-# So deep (m) fingers lie in the other hand before they come out of it.
-SHALLOW = 0.0015
-# What is further (m) below a hand's surface is past it: a hand is open where its wrist begins.
-PAST = 0.025
-# Palms face one way in full from the second cosine on, and do not below the first.
-ALIKE = (0.2, 0.6)
-# Of a hand that lies so deep (m) in the one below it fingers are straight; so often it moves off.
-STRAIGHT_M = 0.006
-MOVES = 3
-# Hands are open in full where the middle finger reaches by the second share as far as at rest; from
-# the first one down they are fists, which stay shut.
-OPEN = (0.8, 0.92)
-# How often fingers bend out of the other hand, and how far (radians) each time.
-BENDS = 4
-BY_TURNS = BEND / BENDS
+
+@dataclass(frozen=True)
+class HandOnHandParameters:
+    """How hands come out of each other. Chosen by trial on takes in which they lie on one another,
+    as behind a head (``docs/research/people.md``, ``tests/retarget/test_hand_on_hand.py``).
+    """
+
+    # Hands whose joints are farther (m) apart are in nothing of each other.
+    near_m: float = 0.04
+    # So deep (m) fingers lie in the other hand before they come out of it.
+    shallow_m: float = 0.0015
+    # What is further (m) below a hand's surface is past it: a hand is open where its wrist begins.
+    past_m: float = 0.025
+    # Palms face one way in full from the second cosine on, and do not below the first.
+    unlike_cosine: float = 0.2
+    alike_cosine: float = 0.6
+    # Of a hand that lies so deep (m) in the one below it fingers are straight; so often it moves
+    # off.
+    straight_m: float = 0.006
+    moves: int = 3
+    # Hands are open in full where the middle finger reaches by the second share as far as at rest;
+    # from the first one down they are fists, which stay shut.
+    fist_share: float = 0.8
+    open_share: float = 0.92
+    # How often fingers bend out of the other hand, each time by a part of what they bend in all.
+    bends: int = 4
+
+
+HAND_ON_HAND = HandOnHandParameters()
 
 
 def hands_apart(motion: Motion, joints: Mapping[str, int], fingers: Sequence[HandAndForearm],
                 held: FloatArray) -> Motion:
     """Return the motion with hands out of each other, but where both hold one shaft (F,)."""
-    near = np.flatnonzero(between_hands(motion, joints) < BY_HAND)
+    near = np.flatnonzero(between_hands(motion, joints) < HAND_ON_HAND.near_m)
     if not (len(near) and all(len(hand.fingers) and hand.others for hand in fingers)):
         return motion
     motion = laid_on_one_another(motion, joints, fingers, held, near)
-    for _ in range(BENDS):
+    for _ in range(HAND_ON_HAND.bends):
         found = in_hands(motion, fingers, held, near)
         if not any(depths.deep.any() for depths in found):
             break
-        motion = rounded(with_fingers_out(motion, fingers, found, BY_TURNS))
+        motion = rounded(with_fingers_out(motion, fingers, found, FINGER.bend / HAND_ON_HAND.bends))
     return motion
 
 
@@ -76,7 +88,8 @@ def in_hands(motion: Motion, fingers: Sequence[HandAndForearm], held: FloatArray
     found = []
     for hand in fingers:
         points, deep, out = hand.depths(part)
-        too_deep = np.where(deep < PAST, np.maximum(deep - SHALLOW, 0.0), 0.0)
+        too_deep = np.where(deep < HAND_ON_HAND.past_m,
+                            np.maximum(deep - HAND_ON_HAND.shallow_m, 0.0), 0.0)
         none = np.zeros((motion.frames, *deep.shape[1:], 3))
         found.append(Depths(none, none[..., 0], none).with_frames(
             near, Depths(points, loose * too_deep, out)))
@@ -94,8 +107,8 @@ def laid_on_one_another(motion: Motion, joints: Mapping[str, int],
         return motion
     lying = Lying.of(motion, joints, in_hands(motion, fingers, held, near))
     if lying.deep.any():
-        motion = straightened(motion, joints, lying.deep / STRAIGHT_M)
-    for _ in range(MOVES):
+        motion = straightened(motion, joints, lying.deep / HAND_ON_HAND.straight_m)
+    for _ in range(HAND_ON_HAND.moves):
         if not lying.deep.any():
             break
         lying = Lying.of(motion, joints, in_hands(motion, fingers, held, near))
@@ -144,7 +157,8 @@ def _hands(motion: Motion, joints: Mapping[str, int]) -> tuple[FloatArray, Float
 
 def _alike(backs: FloatArray) -> FloatArray:
     """Return how surely (F,), 0 to 1, hands whose backs point so (F, 2, 3) face one way."""
-    return ramp(np.sum(backs[:, 0] * backs[:, 1], axis=1), *ALIKE)
+    return ramp(np.sum(backs[:, 0] * backs[:, 1], axis=1), HAND_ON_HAND.unlike_cosine,
+                HAND_ON_HAND.alike_cosine)
 
 
 def straightened(motion: Motion, joints: Mapping[str, int], wanted: FloatArray) -> Motion:
@@ -154,7 +168,8 @@ def straightened(motion: Motion, joints: Mapping[str, int], wanted: FloatArray) 
     rotations = motion.rotations.copy()
     for number, side in enumerate(SIDES):
         share = np.minimum(smooth_cover(wanted[:, number], motion.fps), 1.0)
-        share = share * ramp(_reach(motion, joints, side), *OPEN)
+        share = share * ramp(_reach(motion, joints, side), HAND_ON_HAND.fist_share,
+                             HAND_ON_HAND.open_share)
         for joint in finger_joints(joints, side):
             straight = np.broadcast_to(quaternions.IDENTITY, rotations[:, joint].shape)
             rotations[:, joint] = quaternions.slerp(rotations[:, joint], straight, share)

@@ -30,48 +30,66 @@ from mimegen.retarget.smoothing import as_lively, smoothest
 from mimegen.retarget.solving import solve_pairs, solve_triples
 from mimegen.retarget.surface import SkinSample, outer_vertices, owners
 
-# Distances (m) from the surface within which a hand touches and from which on it is free.
-TOUCH = 0.008
-FREE = 0.045
-# From here on it no longer keeps its place along the surface.
-HELD = 0.025
-# Hanging hands pass the thighs closely and mean nothing by it; hands that near each other do.
-FREE_OF_THIGH = 0.025
-FREE_OF_HAND = 0.08
-# Hands hold one shaft if it would go on from one to the other: in full where their grips' axes have
-# the first cosine and lie so near (m) to one line, so much nearer the nearer they are to each
-# other, and not at all from the second on; to which distance (m) they do, and from which one
-# along it on: nearer hands hold one another.
-SHAFT_COSINES = (0.8, 0.92)
-BESIDE_M = 0.02
-BESIDE = 0.15
-BESIDE_MOST = 2.0
-APART_M = (0.02, 0.03)
-SHAFT_M = (0.45, 0.35)
-HELD_S = 0.05
-# A grip's axis leans so much along the hand, and what is held lies so far (m) out of the palm.
-LEANS = 0.28
-OUT_OF_PALM = 0.009
-# What holds a hand where the rotations alone put it.
-REST_WEIGHT = 0.03
-# How thick (m) half a bare hand is, at the typical stature.
-HALF_A_HAND = 0.019
-# How often hands are pushed out of flesh, each time from the deepest, and the weight of staying
-# where nothing pushes.
-PUSHES = 3
-FREE_OF_PUSHES = 0.2
-# Which of a hand's points are finger tips, which fingers' pads press too, how deep (m) they may.
+
+@dataclass(frozen=True)
+class HandParameters:
+    """When hands touch and hold, and how they come to do so on another body.
+
+    Chosen by trial and checked over the library on seven bodies by ``benchmarks/hands.py``: what is
+    meant to touch is within 2 cm, grips stay on their shaft (``docs/research/people.md``).
+    """
+
+    # Distances (m) from the surface within which a hand touches, from which on it no longer keeps
+    # its place along the surface, and from which on it is free.
+    touch_m: float = 0.008
+    held_m: float = 0.025
+    free_m: float = 0.045
+    # Hanging hands pass the thighs closely and mean nothing by it; hands that near each other do.
+    free_of_thigh_m: float = 0.025
+    free_of_hand_m: float = 0.08
+    # Hands hold one shaft if it would go on from one to the other: not at all below the first
+    # cosine of their grips' axes, in full from the second on,
+    shaft_none_cosine: float = 0.8
+    shaft_full_cosine: float = 0.92
+    # and if grips lie near one line: in full within this distance (m) and this share of how far
+    # they are apart, not at all from so many times that on,
+    beside_m: float = 0.02
+    beside_share: float = 0.15
+    beside_most: float = 2.0
+    # and if they are so far (m) apart along it, none to full: nearer hands hold one another,
+    apart_none_m: float = 0.02
+    apart_full_m: float = 0.03
+    # and no farther (m), none to full. Holding comes and goes within some time (s).
+    shaft_none_m: float = 0.45
+    shaft_full_m: float = 0.35
+    settles_s: float = 0.05
+    # A grip's axis leans so much along the hand, and what is held lies so far (m) out of the palm.
+    leans: float = 0.28
+    out_of_palm_m: float = 0.009
+    # What holds a hand where the rotations alone put it.
+    rest_weight: float = 0.03
+    # How thick (m) half a bare hand is, at the typical stature.
+    half_a_hand_m: float = 0.019
+    # How often hands are pushed out of flesh, each time from the deepest, the weight of staying
+    # where nothing pushes, and how deep (m) pads of fingers may lie.
+    pushes: int = 3
+    free_of_pushes: float = 0.2
+    gives_m: float = 0.01
+    # The cutoff (Hz) of the low-pass of hands' shifts where they touch, see `smoothest`.
+    settle_hz: float = 5.0
+    # Shoulders go with a wrist by this share of small shifts, and never further than this (m).
+    girdle: float = 0.6
+    girdle_most_m: float = 0.04
+    # How much more a shoulder's way along the arm counts, and how stiff collar bones are
+    # lengthwise.
+    along_arm: float = 100.0
+    rigid: float = 1e4
+
+
+HANDS = HandParameters()
+# Which of a hand's points are finger tips, and which fingers' pads press too.
 TIPS = slice(3, 5)
-GIVES = 0.01
 PADDED = ("index", "middle", "ring", "pinky")
-# The cutoff (Hz) of the low-pass of hands' shifts where they touch, see `smoothest`.
-HANDS_HZ = 5.0
-# Shoulders go with a wrist by this share of small shifts, and never further than this (m).
-GIRDLE = 0.6
-GIRDLE_MOST = 0.04
-# How much more a shoulder's way along the arm counts, and how stiff collar bones are lengthwise.
-ALONG_ARM = 100.0
-RIGID = 1e4
 ARM = ("upper_arm", "forearm", "hand")
 
 
@@ -96,7 +114,7 @@ class Hands:
         palm, back, knuckle = np.moveaxis(self.points[:, :, :3], 2, 0)
         out, along = unit(palm - back), unit(knuckle - palm)
         thumb = quaternions.cross(along, out) * np.array([-1.0, 1.0])[:, None]
-        return (palm + knuckle) / 2 + OUT_OF_PALM * out, unit(LEANS * along + thumb)
+        return (palm + knuckle) / 2 + HANDS.out_of_palm_m * out, unit(HANDS.leans * along + thumb)
 
 
 @dataclass(frozen=True)
@@ -153,14 +171,15 @@ def with_hands_meeting(motion: Motion, source: Motion, source_joints: Mapping[st
     share = (held / np.maximum(held + near, 1e-9))[:, None]
     both = np.maximum(near, held)
     shifts = _balance(both, weights, apart + share * (along - apart), shifts)
-    firm = REST_WEIGHT + both[:, None] + weights
+    firm = HANDS.rest_weight + both[:, None] + weights
     shifts = smoothed_shifts(shifts, firm, motion.fps)
-    for _ in range(PUSHES):
+    for _ in range(HANDS.pushes):
         pushes = _out_of_the_body(original, target, shifts, scale)
         pushed = np.linalg.norm(pushes, axis=2) > 0
         if not pushed.any():
             break
-        shifts = shifts + smoothed_shifts(pushes, np.maximum(pushed, FREE_OF_PUSHES), motion.fps)
+        pushing = np.maximum(pushed, HANDS.free_of_pushes)
+        shifts = shifts + smoothed_shifts(pushes, pushing, motion.fps)
     goals = target.hands.wrists + shifts
     wrists = wrists_of(source, source_joints) * scale
     goals = as_lively(goals, wrists, motion.fps)
@@ -172,14 +191,16 @@ def holding(hands: Hands, fps: float) -> FloatArray:
     """Return how surely (F,), 0 to 1, both hands hold one shaft."""
     _, axes = hands.grips()
     cosine = np.sum(axes[:, 0] * axes[:, 1], axis=1)
+    # A shaft has no front: grips that hold it with thumbs to opposite ends have opposite axes.
     axis = unit(axes[:, 0] + np.where(cosine < 0, -1.0, 1.0)[:, None] * axes[:, 1])
     apart = grips_apart(hands)
     far = lengths(apart)
-    beside = lengths(quaternions.cross(apart, axis)) / (BESIDE_M + BESIDE * far)
-    held = (ramp(np.abs(cosine), *SHAFT_COSINES) * ramp(far, *SHAFT_M)
-            * ramp(beside, BESIDE_MOST, 1.0)
-            * ramp(np.abs(np.sum(apart * axis, axis=1)), *APART_M))
-    return np.asarray(low_passed(held[:, None], HELD_S * fps)[:, 0])
+    beside = lengths(quaternions.cross(apart, axis)) / (HANDS.beside_m + HANDS.beside_share * far)
+    held = (ramp(np.abs(cosine), HANDS.shaft_none_cosine, HANDS.shaft_full_cosine)
+            * ramp(far, HANDS.shaft_none_m, HANDS.shaft_full_m)
+            * ramp(beside, HANDS.beside_most, 1.0)
+            * ramp(np.abs(np.sum(apart * axis, axis=1)), HANDS.apart_none_m, HANDS.apart_full_m))
+    return np.asarray(low_passed(held[:, None], HANDS.settles_s * fps)[:, 0])
 
 
 def grips_apart(hands: Hands) -> FloatArray:
@@ -224,7 +245,7 @@ def _points(motion: Motion, character: Character, joints: Mapping[str, int],
 def source_body(source: Motion, joints: Mapping[str, int], motion: Motion, character: Character,
                 goal: Mapping[str, int], scale: float) -> MovingBody:
     """Return the source's body: bare flesh about its bones, the character's hands at its size."""
-    own = _points(motion, character, goal, HALF_A_HAND * stature(character.skeleton, goal))
+    own = _points(motion, character, goal, HANDS.half_a_hand_m * stature(character.skeleton, goal))
     wrists = wrists_of(source, joints)
     points = wrists[:, :, None] + (own - wrists_of(motion, goal)[:, :, None]) / scale
     tips = points[:, :, TIPS]
@@ -297,13 +318,13 @@ def half_a_hand(character: Character, wrist: int, middle: FloatArray,
     depth = np.sum(away * -back, axis=1)
     beside = np.linalg.norm(away + depth[:, None] * back, axis=1)
     near = depth[(beside < 0.02) & (depth > 0)]
-    bare = HALF_A_HAND * np.linalg.norm(middle - character.skeleton.heads[wrist]) / 0.073
+    bare = HANDS.half_a_hand_m * np.linalg.norm(middle - character.skeleton.heads[wrist]) / 0.073
     return float(np.median(near)) if len(near) > 3 else float(bare)
 
 
-def nearness(distances: FloatArray, free: float = FREE) -> FloatArray:
+def nearness(distances: FloatArray, free: float = HANDS.free_m) -> FloatArray:
     """Return weights that go smoothly from 1 where things touch to 0 where they are ``free``."""
-    share = np.clip((free - distances) / (free - TOUCH), 0.0, 1.0)
+    share = np.clip((free - distances) / (free - HANDS.touch_m), 0.0, 1.0)
     return smoothstep(share)
 
 
@@ -321,18 +342,19 @@ def to_the_body(source: MovingBody, target: MovingBody, number: int, side: str,
     weights, most = np.zeros(len(total)), np.zeros(len(total))
     for name in _flesh_for(side, target.tubes):
         place = source.tubes[name].found(source.hands.points[:, number], source.axes[name])
-        near = nearness(place.off, FREE_OF_THIGH if name.endswith("thigh") else FREE)
+        free = HANDS.free_of_thigh_m if name.endswith("thigh") else HANDS.free_m
+        near = nearness(place.off, free)
         if name == "trunk":
             # A hand below the hip joints is no longer at the trunk.
             near = near * np.clip(place.along / 0.1, 0.0, 1.0)
-        off = np.clip(place.off, 0.0, FREE) * scale
+        off = np.clip(place.off, 0.0, HANDS.free_m) * scale
         goal, way = target.tubes[name].point(NearTube(place.along, place.way, off),
                                              target.axes[name])
         shift = goal - target.hands.points[:, number]
         # Only what touches keeps its place on the body, and hanging arms not even that; what is
         # near keeps its distance.
         upright = way * np.sum(shift * way, axis=-1, keepdims=True)
-        held = 0.0 if name.endswith("thigh") else nearness(place.off, HELD)[..., None]
+        held = 0.0 if name.endswith("thigh") else nearness(place.off, HANDS.held_m)[..., None]
         shift = upright + held * (shift - upright)
         # The nearest point decides.
         share = near**4
@@ -347,7 +369,7 @@ def _apart(source: MovingBody, target: MovingBody, scale: float) -> tuple[FloatA
     source_apart, target_apart = (_between_palms(body.hands) for body in (source, target))
     near = np.linalg.norm(source.hands.points[:, 0, :, None] - source.hands.points[:, 1, None],
                           axis=-1).min(axis=(1, 2))
-    return source_apart * scale - target_apart, nearness(near, FREE_OF_HAND)
+    return source_apart * scale - target_apart, nearness(near, HANDS.free_of_hand_m)
 
 
 def _between_palms(hands: Hands) -> FloatArray:
@@ -358,8 +380,8 @@ def _balance(hands: FloatArray, body: FloatArray, across: FloatArray,
              to_body: FloatArray) -> FloatArray:
     """Solve the 2x2 normal equations of all frames at once for the wrists' shifts (F, 2, 3)."""
     matrix = np.zeros((len(hands), 2, 2))
-    matrix[:, 0, 0] = REST_WEIGHT + hands + body[:, 0]
-    matrix[:, 1, 1] = REST_WEIGHT + hands + body[:, 1]
+    matrix[:, 0, 0] = HANDS.rest_weight + hands + body[:, 0]
+    matrix[:, 1, 1] = HANDS.rest_weight + hands + body[:, 1]
     matrix[:, 0, 1] = matrix[:, 1, 0] = -hands
     pull = hands[:, None] * across
     right_side = np.stack([pull + body[:, :1] * to_body[:, 0], body[:, 1:] * to_body[:, 1] - pull],
@@ -372,7 +394,8 @@ def smoothed_shifts(shifts: FloatArray, weights: FloatArray, fps: float) -> Floa
     found = np.zeros_like(shifts)
     for number in range(len(SIDES)):
         if shifts[:, number].any():
-            found[:, number] = smoothest(shifts[:, number], weights[:, number], fps, HANDS_HZ)
+            found[:, number] = smoothest(shifts[:, number], weights[:, number], fps,
+                                         HANDS.settle_hz)
     return found
 
 
@@ -394,7 +417,7 @@ def _out_of_the_body(source: MovingBody, target: MovingBody, shifts: FloatArray,
             if not name.endswith("thigh"):
                 before = source.tubes[name].found(source.hands.fingers[:, number],
                                                   source.axes[name])
-                place.off[:, TIPS.start:] += GIVES + scale * np.maximum(
+                place.off[:, TIPS.start:] += HANDS.gives_m + scale * np.maximum(
                     -before.off.min(axis=1, keepdims=True), 0.0)
             worst = first_least(place.off)[:, None]
             depth = -np.take_along_axis(place.off, worst, axis=1)[:, 0]
@@ -406,7 +429,7 @@ def _out_of_the_body(source: MovingBody, target: MovingBody, shifts: FloatArray,
 
 
 def arms_bent(motion: Motion, joints: Mapping[str, int], goals: FloatArray,
-              girdle: float = GIRDLE) -> Motion:
+              girdle: float = HANDS.girdle) -> Motion:
     """Return the motion with left and right wrist at ``goals`` (F, 2, 3).
 
     Shoulders go along by the share ``girdle``, elbows bend for the rest.
@@ -437,11 +460,11 @@ def _shoulder_turned(places: FloatArray, shift: FloatArray,
     across it, for what changes the distance of the two bends a nearly straight arm much.
     """
     bone, arm = places[:, 1] - places[:, 0], places[:, 2] - places[:, 1]
-    costs = np.eye(3) + ALONG_ARM * _squares(arm)
+    costs = np.eye(3) + HANDS.along_arm * _squares(arm)
     pull = np.einsum("fab,fb->fa", costs, shift)
-    way = girdle * solve_triples(costs + RIGID * _squares(bone), pull)
+    way = girdle * solve_triples(costs + HANDS.rigid * _squares(bone), pull)
     far = np.linalg.norm(way, axis=1, keepdims=True)
-    turn = quaternions.between(bone, bone + way / np.hypot(1, far / GIRDLE_MOST))
+    turn = quaternions.between(bone, bone + way / np.hypot(1, far / HANDS.girdle_most_m))
     return turn, np.asarray(quaternions.rotate(turn, bone) - bone)
 
 

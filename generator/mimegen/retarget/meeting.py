@@ -13,7 +13,7 @@ from mimegen.motion.contacts import velocities
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.names import SIDES
 from mimegen.retarget.hands import (
-    REST_WEIGHT,
+    HANDS,
     MovingBody,
     arms_bent,
     has_arms,
@@ -25,16 +25,27 @@ from mimegen.retarget.hands import (
     wrists_of,
 )
 
-# People reach for each other from afar: within this distance (m) hands begin to go for a hand.
-REACHING = 0.5
-# Hands nearer to each other than this (m), whose distance changes slower than this (m/s) for this
-# long (s), hold each other.
-SHORT = 0.25
-HOLDING_SPEED = 0.15
-HOLDING = 0.25
-ROUNDS = 3
-# The standard deviation (s) of the low-pass of distances.
-SETTLING = 0.03
+
+@dataclass(frozen=True)
+class MeetingParameters:
+    """When hands of two people meet. Chosen by trial; ``tests/retarget/test_retarget_scene.py``
+    checks that hands meet.
+    """
+
+    # People reach for each other from afar: within this distance (m) hands begin to go for a hand.
+    reaching_m: float = 0.5
+    # Hands nearer to each other than this (m), whose distance changes slower than this (m/s) for
+    # this long (s), hold each other.
+    short_m: float = 0.25
+    holding_speed: float = 0.15
+    holding_s: float = 0.25
+    # How often both reach, each time for half of what is left.
+    rounds: int = 3
+    # The standard deviation (s) of the low-pass of distances.
+    settling_s: float = 0.03
+
+
+MEETING = MeetingParameters()
 
 
 @dataclass(frozen=True)
@@ -79,10 +90,10 @@ def meeting(people: Sequence[Performer], scale: float) -> list[Performer]:
     if any(not has_arms(joints) for person in people
            for joints in (person.source_joints, person.joints)):
         return people
-    for _ in range(ROUNDS):
+    for _ in range(MEETING.rounds):
         bodies = [person.bodies() for person in people]
         shifts = [np.zeros_like(target.hands.wrists) for _, target in bodies]
-        firm = [np.full(shift.shape[:2], REST_WEIGHT) for shift in shifts]
+        firm = [np.full(shift.shape[:2], HANDS.rest_weight) for shift in shifts]
         for one, other in permutations(range(len(people)), 2):
             shift, near = _towards(bodies[one], bodies[other], scale, fps)
             shifts[one] += shift
@@ -111,7 +122,7 @@ def _towards(one: tuple[MovingBody, MovingBody], other: tuple[MovingBody, Moving
             short = _stopping_short(gap, fps)
             apart = _apart(one[0], other[0], number, against) * scale
             apart *= (np.maximum(gap - short, 0.0) / np.maximum(gap, 1e-6))[:, None]
-            near = nearness(gap - short, REACHING)[:, None]
+            near = nearness(gap - short, MEETING.reaching_m)[:, None]
             # Each goes half the way.
             half = (apart - _apart(one[1], other[1], number, against)) / 2
             total, weights = total + near**4 * half, weights + near**4
@@ -134,9 +145,9 @@ def _stopping_short(gap: FloatArray, fps: float) -> float:
     Captured wrists lie where the markers were, and forearms may be too short by half a hand: hands
     that stay at one small distance for a while hold each other.
     """
-    still = np.abs(velocities(gap[:, None], fps, SETTLING)[:, 0]) < HOLDING_SPEED
-    runs, _ = label(still & (gap < SHORT))
-    lasting = np.bincount(runs)[1:] >= HOLDING * fps
+    still = np.abs(velocities(gap[:, None], fps, MEETING.settling_s)[:, 0]) < MEETING.holding_speed
+    runs, _ = label(still & (gap < MEETING.short_m))
+    lasting = np.bincount(runs)[1:] >= MEETING.holding_s * fps
     if not lasting.any():
         return 0.0
     return float(gap[np.isin(runs, 1 + np.flatnonzero(lasting))].max())

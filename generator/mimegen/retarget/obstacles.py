@@ -31,38 +31,50 @@ from mimegen.retarget.anatomy import FINGERS
 from mimegen.retarget.outer import OuterLayer, outer_surface, thinned
 from mimegen.retarget.surface import SkinSample
 
-# Within what (m) of the surface points count as inside.
-DEEPEST = 0.12
-# Edges (m) of the cells of which each gives a point of the body, of a skirt, of hands, and of these
-# where they lie in each other.
-BODY_CELL = 0.015
-SKIRT_CELL = 0.025
-HAND_CELL = 0.012
-FINGER_CELL = 0.009
-# So far (m) apart frames of a skirt lie: no point is near to what is of another frame.
-FRAMES_APART = 10.0
-# Edges (m) of cells whose points of a hand, and of a forearm, are looked at together, before each
-# alone.
-LUMP_CELL = 0.04
-ARM_LUMP = 0.09
-# The way out of who is inside is nearly the way to the surface's nearest points: by this cosine.
-STRAIGHT = 0.5
-NEAREST = 4
-# From which share of the way from the wrist to the knuckles on it is the hand: before are cuffs.
-CUFF = 0.3
-# Another hand's cuff stops a hand from this share on.
-WRIST = 0.0
-# Forearms are held against legs from this share of their length on, against the rest but skirts,
-# which are loose, from the second on (near elbows the way out of a trunk may lead back into it), by
-# points of cells of this edge (m).
-AT_LEGS = 0.1
-AT_BODY = 0.5
-ARM_CELL = 0.03
-# They may lie so deep (m) in flesh, which gives way, and come so far (m) out at once; what is
-# deeper (m) is through it, and no way tells where out is.
-YIELDS = 0.005
-AT_ONCE = 0.02
-THROUGH = 0.05
+
+@dataclass(frozen=True)
+class ObstacleParameters:
+    """How hands and forearms are held against the body's surface.
+
+    Chosen by trial, and checked by ``benchmarks/hands.py`` (``docs/research/people.md``).
+    """
+
+    # Within what (m) of the surface points count as inside.
+    deepest_m: float = 0.12
+    # Edges (m) of the cells of which each gives a point of the body, of a skirt, of hands, and of
+    # these where they lie in each other.
+    body_cell_m: float = 0.015
+    skirt_cell_m: float = 0.025
+    hand_cell_m: float = 0.012
+    finger_cell_m: float = 0.009
+    # So far (m) apart frames of a skirt lie: no point is near to what is of another frame.
+    frames_apart_m: float = 10.0
+    # Edges (m) of cells whose points of a hand, and of a forearm, are looked at together, before
+    # each alone.
+    lump_cell_m: float = 0.04
+    arm_lump_m: float = 0.09
+    # The way out of who is inside is nearly the way to the surface's nearest points: by this
+    # cosine, of so many of them.
+    straight: float = 0.5
+    nearest: int = 4
+    # From which share of the way from the wrist to the knuckles on it is the hand: before are
+    # cuffs. Another hand's cuff stops a hand from the second share on.
+    cuff: float = 0.3
+    wrist: float = 0.0
+    # Forearms are held against legs from this share of their length on, against the rest but
+    # skirts, which are loose, from the second on (near elbows the way out of a trunk may lead back
+    # into it), by points of cells of this edge (m).
+    at_legs: float = 0.1
+    at_body: float = 0.5
+    arm_cell_m: float = 0.03
+    # They may lie so deep (m) in flesh, which gives way, and come so far (m) out at once; what is
+    # deeper (m) is through it, and no way tells where out is.
+    yields_m: float = 0.005
+    at_once_m: float = 0.02
+    through_m: float = 0.05
+
+
+OBSTACLES = ObstacleParameters()
 
 
 @dataclass(frozen=True)
@@ -95,21 +107,21 @@ class Patch:
 
     def distances(self, points: FloatArray) -> FloatArray:
         """Return how far (N,) points (N, 3), relative to the joint, are from the nearest of it."""
-        return np.asarray(self.tree.query(points, distance_upper_bound=DEEPEST)[0])
+        return np.asarray(self.tree.query(points, distance_upper_bound=OBSTACLES.deepest_m)[0])
 
     def beside(self, points: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
         """Return how far (N,) points (N, 3) are from the nearest of it, and who is well outside."""
         away, near = self.tree.query(points)
         ahead = np.einsum("nx,nx->n", points - self.places[near], self.ways[near])
-        return away, ahead > STRAIGHT * away
+        return away, ahead > OBSTACLES.straight * away
 
     def depths(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return how deep (N,) points (N, 3), relative to the joint, lie below the surface.
 
         That is the mean plane of the nearest few of it; outside it is 0. Also the ways (N, 3) out.
         """
-        away, near = self.tree.query(points, k=range(1, NEAREST + 1),
-                                     distance_upper_bound=DEEPEST)
+        away, near = self.tree.query(points, k=range(1, OBSTACLES.nearest + 1),
+                                     distance_upper_bound=OBSTACLES.deepest_m)
         there = np.isfinite(away)
         shares = np.where(there, 1 / np.maximum(away, 1e-4), 0.0)
         shares /= np.maximum(shares.sum(axis=1, keepdims=True), 1e-9)
@@ -117,7 +129,8 @@ class Patch:
         ways = unit(np.einsum("nk,nkx->nx", shares, self.ways[near]))
         inwards = np.einsum("nk,nkx->nx", shares, self.places[near]) - points
         depth = np.einsum("nx,nx->n", inwards, ways)
-        inside = there[:, 0] & self.stops[near[:, 0]] & (depth > STRAIGHT * lengths(inwards))
+        inwards = OBSTACLES.straight * lengths(inwards)
+        inside = there[:, 0] & self.stops[near[:, 0]] & (depth > inwards)
         return np.where(inside, depth, 0.0), ways
 
 
@@ -137,7 +150,8 @@ class Hanging:
         skin = self.surface.skin
         places = skin.posed(motion)
         tips = replace(skin, vertices=skin.vertices + self.surface.ways).posed(motion)
-        low, high = points.min(axis=1) - DEEPEST, points.max(axis=1) + DEEPEST
+        about = OBSTACLES.deepest_m
+        low, high = points.min(axis=1) - about, points.max(axis=1) + about
         near = ((places > low[:, None]) & (places < high[:, None])).all(axis=2)
         near[0, 0] = True  # A tree has a point.
         middle = places.mean(axis=1)
@@ -150,7 +164,7 @@ class Hanging:
 
 def in_frames(places: FloatArray, frames: NDArray[np.intp]) -> FloatArray:
     """Return places (N, 4) that are far from those of other frames."""
-    return np.concatenate([places, FRAMES_APART * frames[:, None]], axis=1)
+    return np.concatenate([places, OBSTACLES.frames_apart_m * frames[:, None]], axis=1)
 
 
 class Depths(NamedTuple):
@@ -228,8 +242,9 @@ class HandAndForearm:
     def _counting(self, which: NDArray[np.intp], depths: FloatArray) -> FloatArray:
         """Return what counts (N,) of the depths (N,) of some points."""
         arm = self.yields[which] > 0
-        return np.where(arm & (depths > THROUGH), 0.0, np.clip(
-            depths - self.yields[which], 0.0, np.where(arm, AT_ONCE, DEEPEST)))
+        return np.where(arm & (depths > OBSTACLES.through_m), 0.0, np.clip(
+            depths - self.yields[which], 0.0,
+            np.where(arm, OBSTACLES.at_once_m, OBSTACLES.deepest_m)))
 
     def _posed(self, motion: Motion) -> _Posed:
         pose = motion.global_pose
@@ -274,14 +289,14 @@ class HandAndForearm:
         for number, patch in enumerate(posed.patches):
             centre = posed.heads[:, number] + np.einsum(
                 "fxy,y->fx", posed.turns[:, number], patch.middle)
-            within = lengths(middles - centre[:, None]) < patch.size + DEEPEST + sizes
+            within = lengths(middles - centre[:, None]) < patch.size + OBSTACLES.deepest_m + sizes
             frames, which = np.nonzero(within)
             places = posed.against(number, frames, middles[frames, which])
             away[frames, which, number], outside[frames, which, number] = patch.beside(places)
         least = away.min(axis=2)
         off = np.take_along_axis(outside, away.argmin(axis=2)[..., None], axis=2)[..., 0]
-        free = off & (least > sizes + BODY_CELL)
-        nearest = away <= np.minimum(least + 2 * sizes, DEEPEST + sizes)[..., None]
+        free = off & (least > sizes + OBSTACLES.body_cell_m)
+        nearest = away <= np.minimum(least + 2 * sizes, OBSTACLES.deepest_m + sizes)[..., None]
         return np.asarray(nearest & ~free[..., None])
 
     def _lumped(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -298,15 +313,15 @@ def limbs_of(character: Character, numbers: tuple[tuple[str, int], ...]) -> list
     """Return the left and the right hand; ``numbers`` are the joints' by their roles."""
     joints = dict(numbers)
     outer, heads = outer_surface(character), character.skeleton.heads
-    fine, body = thinned(outer, HAND_CELL), thinned(outer, BODY_CELL)
+    fine, body = thinned(outer, OBSTACLES.hand_cell_m), thinned(outer, OBSTACLES.body_cell_m)
     limbs = []
     for side, other in permutations(SIDES):
         whole = body.part(~np.isin(body.of, [*below(character, joints[f"{side}_upper_arm"]),
                                              *fingers_below(character, joints, other)]))
         hangs = in_skirt(whole, character)
-        skirt = Hanging(thinned(whole.part(hangs), SKIRT_CELL)) if hangs.any() else None
+        skirt = Hanging(thinned(whole.part(hangs), OBSTACLES.skirt_cell_m)) if hangs.any() else None
         others = whole.part(~hangs)
-        stops = ~in_hand(others, character, joints, other, WRIST)
+        stops = ~in_hand(others, character, joints, other, OBSTACLES.wrist)
         patches = [Patch.of(others, stops, int(joint), heads[joint],
                             stops_beyond(character, joints, int(joint)))
                    for joint in np.unique(others.of)]
@@ -325,7 +340,7 @@ def fingers_of_hands(character: Character, numbers: tuple[tuple[str, int], ...]
     """
     joints = dict(numbers)
     outer, heads = outer_surface(character), character.skeleton.heads
-    fine = thinned(outer, FINGER_CELL)
+    fine = thinned(outer, OBSTACLES.finger_cell_m)
     arms = {side: fine.part(np.isin(fine.of, below(character, joints[f"{side}_forearm"])))
             for side in SIDES}
     found = []
@@ -337,9 +352,8 @@ def fingers_of_hands(character: Character, numbers: tuple[tuple[str, int], ...]
                    for joint in np.unique(arms[other].of)]
         count = len(own.of)
         found.append(HandAndForearm(own.skin, numbers_of[numbers_of >= 0],
-                                    lumps_of(own.skin.vertices, LUMP_CELL), np.zeros(count),
-                                    np.ones(count),
-                                    patches))
+                                    lumps_of(own.skin.vertices, OBSTACLES.lump_cell_m),
+                                    np.zeros(count), np.ones(count), patches))
     return found
 
 
@@ -353,7 +367,7 @@ def in_skirt(surface: OuterLayer, character: Character) -> NDArray[np.bool_]:
 def stops_beyond(character: Character, joints: Mapping[str, int], joint: int) -> float:
     """Return from which share of its length on a forearm is stopped by what goes with a joint."""
     legs = [below(character, joints[f"{side}_thigh"]) for side in SIDES]
-    return AT_LEGS if joint in np.concatenate(legs) else AT_BODY
+    return OBSTACLES.at_legs if joint in np.concatenate(legs) else OBSTACLES.at_body
 
 
 def limb_of(hand: OuterLayer, forearm: OuterLayer, character: Character, joints: Mapping[str, int],
@@ -362,13 +376,13 @@ def limb_of(hand: OuterLayer, forearm: OuterLayer, character: Character, joints:
     elbow = np.full((len(forearm.of), 1), joints[f"{side}_forearm"], np.int32)
     arm = SkinSample(forearm.skin.vertices, elbow, np.ones(elbow.shape))
     skin = hand.skin.joined(arm)
-    more, lumps = len(forearm.of), lumps_of(hand.skin.vertices, LUMP_CELL)
+    more, lumps = len(forearm.of), lumps_of(hand.skin.vertices, OBSTACLES.lump_cell_m)
     share = along_forearm(forearm.skin.vertices, character.skeleton.heads, joints, side)
-    return HandAndForearm(skin, np.append(fingers_of(hand, character, joints, side), np.full(more,
-                                                                                             -1)),
-                          np.append(lumps, lumps.max(initial=-1) + 1 + lumps_of(arm.vertices,
-                                                                                ARM_LUMP)),
-                          np.append(np.zeros(len(hand.of)), np.full(more, YIELDS)),
+    arm_lumps = lumps_of(arm.vertices, OBSTACLES.arm_lump_m)
+    return HandAndForearm(skin, np.append(fingers_of(hand, character, joints, side),
+                                          np.full(more, -1)),
+                          np.append(lumps, lumps.max(initial=-1) + 1 + arm_lumps),
+                          np.append(np.zeros(len(hand.of)), np.full(more, OBSTACLES.yields_m)),
                           np.append(np.ones(len(hand.of)), 0.5 + 0.5 * np.minimum(share, 1.0)),
                           others,
                           skirt)
@@ -380,8 +394,8 @@ def forearm_of(surface: OuterLayer, character: Character, joints: Mapping[str, i
     own = np.isin(surface.of, below(character, joints[f"{side}_forearm"]))
     hand = in_hand(surface, character, joints, side)
     share = along_forearm(surface.skin.vertices, character.skeleton.heads, joints, side)
-    arm = surface.part(own & ~hand & surface.soft & (share > AT_LEGS))
-    return thinned(arm, ARM_CELL)
+    arm = surface.part(own & ~hand & surface.soft & (share > OBSTACLES.at_legs))
+    return thinned(arm, OBSTACLES.arm_cell_m)
 
 
 def along_forearm(places: FloatArray, heads: FloatArray, joints: Mapping[str, int],
@@ -398,7 +412,7 @@ def hand_of(surface: OuterLayer, character: Character, joints: Mapping[str, int]
 
 
 def in_hand(surface: OuterLayer, character: Character, joints: Mapping[str, int], side: str,
-            beyond: float = CUFF) -> NDArray[np.bool_]:
+            beyond: float = OBSTACLES.cuff) -> NDArray[np.bool_]:
     """Return which (N,) points are of a hand, but for the wrist and what is worn about it.
 
     They are ``beyond`` this share of the way from the wrist to the knuckles.

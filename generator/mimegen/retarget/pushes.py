@@ -1,7 +1,7 @@
 """Pushes move wrists smoothly: elbows bend, hands keep their rotation."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,16 +15,24 @@ from mimegen.motion.quaternions import FloatArray
 from mimegen.motion.rounding import rounded
 from mimegen.retarget.hands import arms_bent, smoothed_shifts, wrists_of
 
-# Shoulders go with wrists by this share, round by round: by more they would be drawn up.
-GIRDLE = 0.2
-# Smaller shifts (m) move no hand; what staying where nothing pushes weighs, against a push.
-FAINT = 2e-4
-FREE_OF_PUSHES = 0.2
-# Hands that go so fast (m/s) about the hips, now or so shortly (s) before or after, settle as
-# quickly as pushes ask, slower ones less quickly, down to this share: they would tremble.
-QUICK = 0.4
-AROUND_S = 0.2
-LEAST_QUICK = 0.4
+
+@dataclass(frozen=True)
+class PushParameters:
+    """How pushes move wrists. Chosen by trial, checked as clearance's parameters."""
+
+    # Shoulders go with wrists by this share, round by round: by more they would be drawn up.
+    girdle: float = 0.2
+    # Smaller shifts (m) move no hand; what staying where nothing pushes weighs, against a push.
+    faint_m: float = 2e-4
+    free_of_pushes: float = 0.2
+    # Hands that go so fast (m/s) about the hips, now or so shortly (s) before or after, settle as
+    # quickly as pushes ask, slower ones less quickly, down to this share: they would tremble.
+    quick_m_s: float = 0.4
+    around_s: float = 0.2
+    least_quick: float = 0.4
+
+
+PUSHES = PushParameters()
 
 
 def wrists_pushed(motion: Motion, joints: Mapping[str, int],
@@ -36,15 +44,19 @@ def wrists_pushed(motion: Motion, joints: Mapping[str, int],
     pushing = lengths(pushes) > 0
     if not pushing.any():
         return motion, np.zeros(0, np.intp)
-    weights = np.maximum(pushing, FREE_OF_PUSHES) * quickness(motion, joints) ** 6
+    # The sixth power: `smoothest` is of sixth order, so weights less by that settle at a cutoff
+    # that is lower by the share itself.
+    weights = np.maximum(pushing, PUSHES.free_of_pushes) * quickness(motion, joints) ** 6
     shifts = smoothed_shifts(pushes, weights, motion.fps)
     far = lengths(shifts)[..., None]
-    shifts = np.where(far > FAINT, (1 - FAINT / np.maximum(far, FAINT)) * shifts, 0.0)
+    # All shifts are shorter by what is too faint: a threshold alone would let hands jump at it.
+    faint = PUSHES.faint_m
+    shifts = np.where(far > faint, (1 - faint / np.maximum(far, faint)) * shifts, 0.0)
     frames = np.flatnonzero(shifts.any(axis=(1, 2)))
     if not len(frames):
         return motion, frames
     part = motion.at(frames)
-    part = rounded(arms_bent(part, joints, wrists_of(part, joints) + shifts[frames], GIRDLE))
+    part = rounded(arms_bent(part, joints, wrists_of(part, joints) + shifts[frames], PUSHES.girdle))
     rotations = motion.rotations.copy()
     rotations[frames] = rounded(with_helpers_turned(part)).rotations
     return replace(motion, rotations=quaternions.without_flips(rotations)), frames
@@ -57,5 +69,6 @@ def quickness(motion: Motion, joints: Mapping[str, int]) -> FloatArray:
     """
     hips = motion.global_pose.positions[:, [joints["hips"]]]
     speeds = lengths(velocities(wrists_of(motion, joints) - hips, motion.fps))
-    around = maximum_filter1d(speeds, 2 * round(AROUND_S * motion.fps) + 1, axis=0, mode="nearest")
-    return np.asarray(np.clip(around / QUICK, LEAST_QUICK, 1.0))
+    frames = 2 * round(PUSHES.around_s * motion.fps) + 1
+    around = maximum_filter1d(speeds, frames, axis=0, mode="nearest")
+    return np.asarray(np.clip(around / PUSHES.quick_m_s, PUSHES.least_quick, 1.0))

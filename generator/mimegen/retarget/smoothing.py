@@ -1,5 +1,7 @@
 """Low-passes: no twitch that the source does not show, none of its own taken away."""
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.ndimage import gaussian_filter1d, maximum_filter1d
 
@@ -8,14 +10,26 @@ from mimegen.motion.lowpass import low_passed
 from mimegen.motion.quaternions import FloatArray
 from mimegen.retarget.solving import solve_bands
 
-# Standard deviations (s) for turns, and for what differs from the source in a path.
-CALM = 0.0115
-LIVELY = 0.03
-# The lowest cutoff (radians a frame) of `smoothest`: below it doubles are not exact enough.
-LOWEST = 0.05
+
+@dataclass(frozen=True)
+class SmoothingParameters:
+    """How much low-passes smooth. Chosen on recordings by the jerk of a performance against that of
+    its source (``jerk_ratio`` in ``docs/research/retargeting.md``).
+    """
+
+    # Standard deviations (s) for turns, and for what differs from the source in a path.
+    calm_s: float = 0.0115
+    lively_s: float = 0.03
+    # The width (s) of the curve that covers peaks, see `smooth_cover`.
+    cover_s: float = 0.06
+    # The lowest cutoff (radians a frame) of `smoothest`: below it doubles are not exact enough.
+    lowest: float = 0.05
 
 
-def calmed(turns: FloatArray, fps: float, seconds: float = CALM) -> FloatArray:
+SMOOTHING = SmoothingParameters()
+
+
+def calmed(turns: FloatArray, fps: float, seconds: float = SMOOTHING.calm_s) -> FloatArray:
     """Return rotations (F, 4) without twitches faster than trunks and feet move.
 
     A pelvis solved from few markers twitches about its own middle, which moves nothing in its own
@@ -26,7 +40,7 @@ def calmed(turns: FloatArray, fps: float, seconds: float = CALM) -> FloatArray:
 
 def as_lively(places: FloatArray, source: FloatArray, fps: float) -> FloatArray:
     """Return a path (F, 3) that differs from the source's, at its size, only slowly."""
-    return np.asarray(source + low_passed(places - source, LIVELY * fps))
+    return np.asarray(source + low_passed(places - source, SMOOTHING.lively_s * fps))
 
 
 def smooth_cover(values: FloatArray, fps: float) -> FloatArray:
@@ -34,7 +48,7 @@ def smooth_cover(values: FloatArray, fps: float) -> FloatArray:
     values = np.maximum(values, 0.0)
     if not np.any(values > 0):
         return values
-    width = max(1, round(0.06 * fps))
+    width = max(1, round(SMOOTHING.cover_s * fps))
     return np.asarray(gaussian_filter1d(maximum_filter1d(values, 4 * width + 1), float(width),
                                         mode="nearest"))
 
@@ -50,9 +64,12 @@ def smoothest(goals: FloatArray, weights: FloatArray, fps: float, cutoff: float,
     count = len(goals)
     if count < 4:
         return goals
-    radians = max(2 * np.pi * cutoff / fps, LOWEST)
+    radians = max(2 * np.pi * cutoff / fps, SMOOTHING.lowest)
+    # At the cutoff a third difference is as long as radians**3 times the curve: so divided, it
+    # counts there as much as staying near the goals.
     third = np.array([-1.0, 3.0, -3.0, 1.0]) / radians**3
     bands = np.zeros((4, count))
+    # The lower bands of D'D, D the third differences: solved in a time that goes with the frames.
     for row in range(4):
         for below in range(4 - row):
             bands[below, row : count - 3 + row] += third[row] * third[row + below]

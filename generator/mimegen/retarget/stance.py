@@ -13,17 +13,25 @@ from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.names import SIDES
 from mimegen.retarget.surface import SkinSample, outer_vertices, outermost
 
-# A foot that moves faster over the ground (m/s) does not stand on it.
-RESTING_SPEED = 0.25
-# Feet whose ankles are less than this (m) above where ankles rest stand flat; it takes this long
-# (s) of that to tell where their toes rest.
-FLAT = 0.02
-FLAT_S = 0.1
-# A skeleton whose ankles are lower (m) than this, above 0, stands on the ground at rest; feet that
-# stay so much (m) higher, and never rest so long (s), are in the air.
-STANDS = 0.2
-AFLOAT = 0.3
-RESTS_S = 0.2
+
+@dataclass(frozen=True)
+class StanceParameters:
+    """When a captured foot stands. Chosen on the recordings of ``docs/research/retargeting.md``."""
+
+    # A foot that moves faster over the ground (m/s) does not stand on it.
+    resting_speed: float = 0.25
+    # Feet whose ankles are less than this (m) above where ankles rest stand flat; it takes this
+    # long (s) of that to tell where their toes rest.
+    flat_m: float = 0.02
+    flat_s: float = 0.1
+    # A skeleton whose ankles are lower (m) than this, above 0, stands on the ground at rest; feet
+    # that stay so much (m) higher, and never rest so long (s), are in the air.
+    stands_m: float = 0.2
+    afloat_m: float = 0.3
+    rests_s: float = 0.2
+
+
+STANCE = StanceParameters()
 
 
 def source_contacts(source: Motion, joints: Mapping[str, int],
@@ -49,7 +57,7 @@ def _standing(source: Motion, joints: Mapping[str, int]) -> tuple[float, bool]:
     both = [joints[f"{side}_foot"] for side in SIDES]
     places, at_rest = source.global_pose.positions[:, both], source.skeleton.heads[both, 2].mean()
     level = resting_level(places, source.fps)
-    if not (0 < at_rest < STANDS and level > at_rest + AFLOAT):
+    if not (0 < at_rest < STANCE.stands_m and level > at_rest + STANCE.afloat_m):
         return level, False
     afloat = not _rests(resting(places, source.fps, level), source.fps)
     return float(at_rest) if afloat else level, afloat
@@ -57,7 +65,7 @@ def _standing(source: Motion, joints: Mapping[str, int]) -> tuple[float, bool]:
 
 def _rests(down: NDArray[np.bool_], fps: float) -> bool:
     """Say whether a foot (F, K) rests long enough to be stood on."""
-    frames = max(1, round(RESTS_S * fps))
+    frames = max(1, round(STANCE.rests_s * fps))
     counts = np.cumsum(np.pad(down, ((1, 0), (0, 0))), axis=0)
     return bool((counts[frames:] - counts[:-frames] == frames).any())
 
@@ -76,9 +84,9 @@ def resting_height(source: Motion, joints: Mapping[str, int], part: str, side: s
         return float(source.skeleton.heads[joints[f"{side}_toe"], 2])
     places = source.global_pose.positions
     both = places[:, [joints[f"{side}_foot"], joints[f"{side}_toe"]]]
-    slow = (np.linalg.norm(velocities(both, source.fps), axis=2) < RESTING_SPEED).all(axis=1)
-    flat = both[slow & (both[:, 0, 2] < ankles + FLAT), 1, 2]
-    if len(flat) > FLAT_S * source.fps:
+    slow = (np.linalg.norm(velocities(both, source.fps), axis=2) < STANCE.resting_speed).all(axis=1)
+    flat = both[slow & (both[:, 0, 2] < ankles + STANCE.flat_m), 1, 2]
+    if len(flat) > STANCE.flat_s * source.fps:
         return float(np.median(flat))
     toes = [joints[f"{s}_toe"] for s in SIDES if f"{s}_toe" in joints]
     return resting_level(places[:, toes], source.fps)
@@ -88,7 +96,7 @@ def _resting(source: Motion, joints: Mapping[str, int], part: str,
              side: str) -> NDArray[np.bool_]:
     level = resting_height(source, joints, part, side)
     points = source.global_pose.positions[:, [joints[f"{side}_{part}"]]]
-    return resting(points, source.fps, level, speed=RESTING_SPEED)[:, 0]
+    return resting(points, source.fps, level, speed=STANCE.resting_speed)[:, 0]
 
 
 @dataclass(frozen=True)

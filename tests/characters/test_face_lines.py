@@ -78,6 +78,7 @@ def test_one_side_wrinkles_alone(unit: str) -> None:
 @pytest.mark.parametrize("told", [
     {}, {"AU43": 1.0}, {"AU25": 1.0, "AU26": 1.0}, {"AU15": 1.0}, {"AU17": 1.0}, {"AU5": 1.0},
     {"viseme_aa": 1.0}, {name: sizes[1] for name, sizes in face_life().effort.ease.items()},
+    {**face_life().effort.shown, **face_life().effort.breath},
 ], ids=str)
 def test_faces_at_rest_at_ease_and_that_do_other_things_have_none(told: dict[str, float]) -> None:
     assert depths(man(), **told) is None

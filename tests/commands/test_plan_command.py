@@ -4,6 +4,7 @@ import json
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -302,7 +303,7 @@ def test_hours_and_gigabytes_are_said_as_people_write_them(value: float, said: s
 def test_who_calibrates_sees_frame_after_frame_and_waits_a_minute_at_most(
     tiny_config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(paces, "LONG_ENOUGH_S", 1e-6)
+    monkeypatch.setattr(paces, "CALIBRATION", replace(paces.CALIBRATION, long_enough_s=1e-6))
     done = CliRunner().invoke(main, ["plan", *map(str, selected(
         tiny_config, tmp_path / "out", "--calibrate"))])
     assert done.exit_code == 0, done.output

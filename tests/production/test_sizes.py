@@ -9,7 +9,7 @@ import pytest
 from mimegen.base.paths import data_folder
 from mimegen.farm.executor import Heard
 from mimegen.farm.task import Task
-from mimegen.production.sizes import FIRST_PICTURES, Sizes
+from mimegen.production.sizes import SIZING, Sizes
 from mimegen.production.tasks import in_parts
 from mimegen.shots.camera import Camera
 from mimegen.shots.config import read_config
@@ -34,14 +34,14 @@ def after(sizes: Sizes, pictures: int, seconds: float) -> Sizes:
 
 def test_an_unknown_config_begins_small_and_grows_to_the_time_that_is_wanted() -> None:
     sizes = Sizes(task_s=120.0, left=10**6)
-    assert sizes.pictures("preview") == FIRST_PICTURES
+    assert sizes.pictures("preview") == SIZING.first_pictures
     assert after(sizes, 20, 0.5).pictures("preview") == 240
     assert after(Sizes(120.0, left=10**6), 20, 200.0).pictures("preview") == 1
 
 
 def test_what_was_known_before_counts_until_it_is_measured() -> None:
     sizes = Sizes(60.0, known={"preview": 2.0}, left=10**6)
-    assert sizes.pictures("preview") == 30 and sizes.pictures("mime") == FIRST_PICTURES
+    assert sizes.pictures("preview") == 30 and sizes.pictures("mime") == SIZING.first_pictures
     assert after(sizes, 20, 0.5).pictures("preview") == 120
 
 

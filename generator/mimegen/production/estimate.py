@@ -78,7 +78,7 @@ def _hours(frames: int, seconds_per_frame: float | None) -> float | None:
 
 def _cpu_hours(frames: int, config: RenderConfig) -> float | None:
     pace = known_pace(config, CPU)
-    return pace and _hours(frames, pace.seconds_per_frame)
+    return None if pace is None else _hours(frames, pace.seconds_per_frame)
 
 
 def at_least_s(plan: Plan, config: RenderConfig, device: str, store: Store, workers: int,

@@ -33,12 +33,20 @@ from mimegen.shots.devices import DEVICE_KINDS, OPENGL, Device
 from mimegen.shots.jobs import FrameDone, ShotJob
 from mimegen.store.store import Store
 
-# One more is rendered first, which warms Blender up and does not count.
-FRAMES = 8
-# Frames that took as long as this together tell enough.
-LONG_ENOUGH_S = 60.0
-# A job that made so many tells more than calibrating.
-ENOUGH_LEARNED = 24
+
+@dataclass(frozen=True)
+class Calibration:
+    """How long a config's pace is measured. Chosen so that --calibrate takes a minute or two."""
+
+    # How many frames count; one more is rendered first, which warms Blender up.
+    frames: int = 8
+    # Frames that took as long (s) as this together tell enough.
+    long_enough_s: float = 60.0
+    # A job that made so many frames tells more than calibrating.
+    enough_learned: int = 24
+
+
+CALIBRATION = Calibration()
 
 
 @dataclass(frozen=True)
@@ -88,7 +96,7 @@ class PaceMeasurement:
 
     def keep(self, rendered: Sum) -> None:
         """Store the measured pace, with known values for what was measured too seldom."""
-        if rendered.pictures < ENOUGH_LEARNED:
+        if rendered.pictures < CALIBRATION.enough_learned:
             return
         pace = known_pace(self.config, self.device) or RenderPace(
             self.config.name, self.device, 0.0, 0.0, 0.0, 0.0)
@@ -131,8 +139,8 @@ def _rendered(part: CastingPlan, store: Store, device: Device, tell: Callable[[s
     job = next(work.job for work in casting_tasks(part, store, set())
                if isinstance(work, Task) and isinstance(work.job, ShotJob))
     missing = np.zeros_like(job.missing)
-    first = max(0, (len(missing) - FRAMES - 1) // 2)
-    missing[first:first + FRAMES + 1, 0] = True
+    first = max(0, (len(missing) - CALIBRATION.frames - 1) // 2)
+    missing[first:first + CALIBRATION.frames + 1, 0] = True
     start = partial(LocalExecutor, device.seats(1), 1 if device.kind == "cpu" else 0,
                     store.scratch)
     seconds: list[float] = []
@@ -143,7 +151,7 @@ def _rendered(part: CastingPlan, store: Store, device: Device, tell: Callable[[s
             if isinstance(event, FrameDone):
                 seconds.append(event.seconds)
                 tell(f"frame {len(seconds)} of {missing.sum()}: {event.seconds:.2f} s")
-                if sum(seconds[1:]) >= LONG_ENOUGH_S:
+                if sum(seconds[1:]) >= CALIBRATION.long_enough_s:
                     break
     files = [job.frame_file(int(frame), 0) for frame in np.flatnonzero(missing[:, 0])]
     return float(np.mean(seconds[1:] or seconds)), [file for file in files if file.exists()]

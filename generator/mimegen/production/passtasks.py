@@ -27,7 +27,7 @@ from mimegen.plan.passes import WantedPasses
 from mimegen.plan.plan import CastingPlan, Plan
 from mimegen.plan.shots import Shot, camera_of
 from mimegen.plan.staging import Filmed
-from mimegen.production.sizes import FIRST_PICTURES
+from mimegen.production.sizes import SIZING
 from mimegen.production.tasks import in_parts
 from mimegen.shots.camera import Camera
 from mimegen.shots.config import RenderConfig
@@ -37,10 +37,22 @@ from mimegen.store.store import Store
 
 BELOW = ("--passes: they do not know that the ground hides who sinks into it; leave one of the two"
          " out")
-# In the store, as files, and as files with a set behind; measured on drafts of basketball.
-BYTES_A_PIXEL: dict[Kind, tuple[float, float, float]] = {
-    DEPTH: (0.12, 0.18, 1.2), MASK: (0.024, 0.012, 0.012), NORMALS: (0.21, 0.22, 0.47),
-    FLOW: (0.53, 0.7, 0.7), PARTS: (0.012, 0.027, 0.027)}
+
+@dataclass(frozen=True)
+class PassBytes:
+    """How large ground truth is, in bytes a pixel: in the store, as files, and as files with a set
+    behind. Measured on drafts of basketball.
+    """
+
+    stored: float
+    written: float
+    with_set: float
+
+
+BYTES_A_PIXEL: dict[Kind, PassBytes] = {
+    DEPTH: PassBytes(0.12, 0.18, 1.2), MASK: PassBytes(0.024, 0.012, 0.012),
+    NORMALS: PassBytes(0.21, 0.22, 0.47), FLOW: PassBytes(0.53, 0.7, 0.7),
+    PARTS: PassBytes(0.012, 0.027, 0.027)}
 # Of one person in a frame, in the store and as files.
 KEYPOINT_BYTES = 12_000.0
 
@@ -117,7 +129,7 @@ def planned_pass_tasks(part: CastingPlan, store: Store, wanted: WantedPasses, se
     columns = [Column(shot, kind, camera_of(facts[shot.key]), facts[shot.key]["frames"])
                for shot in part.shots for kind in wanted.kinds]
     for job, title in pass_jobs(part.casting, columns, store, wanted):
-        yield from in_parts(job, title, lambda name: FIRST_PICTURES)
+        yield from in_parts(job, title, lambda name: SIZING.first_pictures)
 
 
 def planned_passes(plan: Plan, wanted: WantedPasses, store: Store, usual: float
@@ -149,10 +161,11 @@ def _bytes_a_frame(kind: Kind, config: RenderConfig, sets: Sequence[bool]) -> fl
     """Return what a frame of a pass takes, in the store and as files of clips, by their sets."""
     if kind == KEYPOINTS:
         return KEYPOINT_BYTES
-    kept, alone, with_set = BYTES_A_PIXEL[kind]
+    size = BYTES_A_PIXEL[kind]
     # Clips without a set share their files; all do where the set is not seen.
-    files = alone if kind not in WITH_SET else with_set * sum(sets) + alone * (not all(sets))
-    return config.width * config.height * (kept + files)
+    files = size.written if kind not in WITH_SET else (
+        size.with_set * sum(sets) + size.written * (not all(sets)))
+    return config.width * config.height * (size.stored + files)
 
 
 def geometry_file(store: Store, key: str) -> Path:

@@ -4,6 +4,7 @@ import html
 import importlib
 import sys
 import time
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self, TextIO
 
@@ -15,12 +16,22 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
-LOG_EVERY_SECONDS = 10.0
-SHOW_IN_CELL_EVERY_SECONDS = 0.25
-# Before so much is done, the time that is left is anybody's guess.
-LEAST_FRAMES = 10
-LEAST_SHARE = 0.03
-LEAST_SECONDS = 10.0
+
+@dataclass(frozen=True)
+class ProgressParameters:
+    """How often progress is shown, and from when on the time that is left. Chosen by eye."""
+
+    # Seconds between two lines of a log, and between two states of a notebook's cell.
+    log_every_s: float = 10.0
+    show_in_cell_every_s: float = 0.25
+    # Before so many frames, such a share of them and so many seconds are done, the time that is
+    # left would be a guess.
+    least_frames: int = 10
+    least_share: float = 0.03
+    least_s: float = 10.0
+
+
+PROGRESS = ProgressParameters()
 
 
 class Reporter:
@@ -136,10 +147,10 @@ class Reporter:
                              completed=self._frames_done, left=self._time_left(),
                              frames=self._frame_state())
         elif self._cell is not None:
-            if time.monotonic() - self._logged >= SHOW_IN_CELL_EVERY_SECONDS:
+            if time.monotonic() - self._logged >= PROGRESS.show_in_cell_every_s:
                 self._logged = time.monotonic()
                 self._show_in_cell()
-        elif time.monotonic() - self._logged >= LOG_EVERY_SECONDS:
+        elif time.monotonic() - self._logged >= PROGRESS.log_every_s:
             self._logged = time.monotonic()
             parts = [f"frames {self._frame_state()}", self._state(),
                      f"{duration(self._logged - self._started)} so far", self._time_left(),
@@ -162,10 +173,11 @@ class Reporter:
     def _time_left(self) -> str:
         """Say how long it will take at the mean rate since the first frame; nothing too early."""
         done, frames = self._frames_done, self._likely + self._more
-        if self._first_frame_at is None or done < max(LEAST_FRAMES, LEAST_SHARE * frames):
+        least = max(PROGRESS.least_frames, PROGRESS.least_share * frames)
+        if self._first_frame_at is None or done < least:
             return ""
         spent = time.monotonic() - self._first_frame_at
-        if spent < LEAST_SECONDS or frames <= done:
+        if spent < PROGRESS.least_s or frames <= done:
             return ""
         return f"about {roughly(spent / (done - 1) * (frames - done))} left"
 

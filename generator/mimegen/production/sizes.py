@@ -6,15 +6,26 @@ from mimegen.farm.executor import Heard
 from mimegen.rendering.plain import NONE
 from mimegen.shots.jobs import FrameDone, Ready, ShotJob
 
-# Of a config that nobody measured: soon done, so that it is measured.
-FIRST_PICTURES = 12
-# So many pictures are a measurement.
-ENOUGH = 8
-MOST_PICTURES = 5000
-# What is left is dealt out so that each worker still gets so many tasks, none shorter than this:
-# otherwise all would wait for the last one in the end.
-TASKS_TO_THE_END = 3
-LEAST_S = 4.0
+
+@dataclass(frozen=True)
+class TaskSizing:
+    """How many pictures tasks have. Chosen so that a job's workers end together, and starting a
+    task costs little of it (``docs/research/farm.md``).
+    """
+
+    # Of a config that nobody measured: soon done, so that it is measured.
+    first_pictures: int = 12
+    # So many pictures are a measurement.
+    enough: int = 8
+    # A task has no more pictures than this, however fast they are.
+    most_pictures: int = 5000
+    # What is left is dealt out so that each worker still gets so many tasks, none shorter (s) than
+    # this: otherwise all would wait for the last one in the end.
+    tasks_to_the_end: int = 3
+    least_s: float = 4.0
+
+
+SIZING = TaskSizing()
 
 
 @dataclass
@@ -73,13 +84,13 @@ class Sizes:
         """Return how many pictures of a config the next task shall have."""
         pace = self._pace(config)
         if not pace:
-            return FIRST_PICTURES
-        fair = pace * self.left / (TASKS_TO_THE_END * max(self.workers, len(self.ready)))
-        seconds = min(self.task_s, max(LEAST_S, fair))
-        return max(1, min(MOST_PICTURES, round(seconds / pace)))
+            return SIZING.first_pictures
+        fair = pace * self.left / (SIZING.tasks_to_the_end * max(self.workers, len(self.ready)))
+        seconds = min(self.task_s, max(SIZING.least_s, fair))
+        return max(1, min(SIZING.most_pictures, round(seconds / pace)))
 
     def _pace(self, config: str) -> float | None:
         so_far = self.measured.get(config)
-        if so_far is not None and so_far.pictures >= ENOUGH:
+        if so_far is not None and so_far.pictures >= SIZING.enough:
             return so_far.mean_seconds
         return self.known.get(config)

@@ -16,7 +16,7 @@ from mimegen.library.figures import published_figures
 from mimegen.plan.clips import PlannedClip
 from mimegen.plan.plan import CastingPlan
 from mimegen.plan.shots import Shot, camera_of, has_route
-from mimegen.production.sizes import FIRST_PICTURES
+from mimegen.production.sizes import SIZING
 from mimegen.scenery.job import SetJob
 from mimegen.shots.config import World
 from mimegen.shots.jobs import ShotJob
@@ -56,7 +56,7 @@ Work = Task | Notice
 
 
 def casting_tasks(plan: CastingPlan, store: Store, stills: set[str],
-                  size: Size = lambda name: FIRST_PICTURES) -> Iterator[Work]:
+                  size: Size = lambda name: SIZING.first_pictures) -> Iterator[Work]:
     """Yield what the stage must do for a casting's clips; all of them are to be made.
 
     Every shot is recorded in the store before its tasks are yielded. Stills come before frames:

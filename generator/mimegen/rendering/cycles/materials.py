@@ -10,6 +10,9 @@ from mimegen.shots.config import Photo
 
 Parameters = Mapping[str, Any]
 
+# How high creases of photographed cloth are, in metres.
+CREASE_M = 0.0016
+
 
 def make_material(material: Material, photo: Photo | None = None) -> bpy.types.Material:
     """Return the Blender material of a character's material, as a ``photo`` shows it.
@@ -108,9 +111,25 @@ class Shader:
         node.image = image
         return node
 
+    def tint(self, color: Any) -> None:
+        """Multiply the surface's color by another."""
+        base = self.surface.inputs["Base Color"]
+        node = self.tree.nodes.new("ShaderNodeVectorMath")
+        node.operation = "MULTIPLY"
+        own = base.links[0].from_socket if base.links else tuple(base.default_value[:3])
+        self.feed(node.inputs[0], own)
+        self.feed(node.inputs[1], color)
+        self.set(base_color=node.outputs["Vector"])
+
     def bump(self, height: Any, distance: float) -> None:
-        """Shade as if the surface stood ``distance`` metres higher where ``height`` is 1."""
+        """Shade as if the surface stood ``distance`` metres higher where ``height`` is 1.
+
+        It comes on top of what there is.
+        """
         node = self.tree.nodes.new("ShaderNodeBump")
+        there = self.surface.inputs["Normal"].links
+        if there:
+            self.feed(node.inputs["Normal"], there[0].from_socket)
         node.inputs["Distance"].default_value = distance
         self.feed(node.inputs["Height"], height)
         self.set(normal=node.outputs["Normal"])
@@ -233,8 +252,9 @@ KINDS: Mapping[str, Callable[[Shader, Material], None]] = {
 
 
 def photo_skin(shader: Shader, photo: Photo) -> None:
-    """Let light travel in skin, red farthest, and give it pores and an uneven film of oil."""
+    """Let light travel in skin, red farthest; give it spots, pores and an uneven film of oil."""
     rest = shader.attribute("rest", "Vector")
+    _spotted(shader, rest)
     shader.set(subsurface_weight=0.6, subsurface_radius=(1.0, 0.36, 0.2),
                subsurface_scale=photo.skin_depth_m)
     oil = shader.span(shader.noise(rest, 60.0, 3.0), 0.3, 0.75)
@@ -246,14 +266,37 @@ def photo_skin(shader: Shader, photo: Photo) -> None:
     shader.bump(height, photo.pores_m)
 
 
+def _spotted(shader: Shader, rest: bpy.types.NodeSocket) -> None:
+    """Mottle skin in blotches of 4 mm, and give it some brown spots of 2 mm."""
+    blotch = shader.span(shader.noise(rest, 240.0, 2.0), 0.3, 0.7)
+    spot = shader.span(shader.noise(rest, 330.0, 0.0), 0.76, 0.82)
+    tint = shader.mix(blotch, (1.05, 1.03, 1.03), (0.94, 0.88, 0.86))
+    shader.tint(shader.mix(shader.math("MULTIPLY", spot, 0.5), tint, (0.62, 0.46, 0.38)))
+
+
 def photo_eye(shader: Shader, photo: Photo) -> None:
-    """Lay a wet cornea over the eye, in place of the light of its own that it has elsewhere."""
-    shader.set(emission_strength=0.03, roughness=0.35, coat_weight=1.0, coat_roughness=0.03,
+    """Lay a wet cornea over the eye, in place of the light of its own that it has elsewhere.
+
+    The limbus is soft, and the white is no white: farther from the iris it is redder and darker.
+    """
+    angle = shader.attribute("angle")
+    iris = shader.span(angle, 25.0, 30.0)
+    white = shader.mix(shader.span(angle, 30.0, 62.0), (0.86, 0.84, 0.82), (0.66, 0.52, 0.47))
+    shader.tint(shader.mix(shader.span(angle, 30.0, 33.0), shader.mix(
+        iris, (1.0, 1.0, 1.0), (0.8, 0.8, 0.8)), white))
+    shader.set(emission_strength=0.0, roughness=0.35, coat_weight=1.0, coat_roughness=0.03,
                coat_ior=1.376)
 
 
 def photo_cloth(shader: Shader, photo: Photo) -> None:
-    """Give cloth fuzz that catches light from the side."""
+    """Give cloth fuzz that catches light from the side, threads, and creases of centimetres."""
+    rest = shader.attribute("rest", "Vector")
+    down = shader.noise(shader.scaled(rest, (1.0, 1.0, 0.16)), 1100.0, 0.0)
+    across = shader.noise(shader.scaled(rest, (0.16, 0.16, 1.0)), 1100.0, 0.0)
+    threads = shader.span(shader.math("ADD", down, across), 0.7, 1.3)
+    shader.tint(shader.mix(threads, (0.80, 0.80, 0.80), (1.16, 1.16, 1.16)))
+    creases = shader.noise(shader.scaled(rest, (1.0, 1.0, 0.45)), 34.0, 1.0, 0.8)
+    shader.bump(creases, CREASE_M)
     shader.set(sheen_weight=0.2, sheen_roughness=0.5)
 
 

@@ -109,8 +109,10 @@ def collar_rotation(
     local = quaternions.rotate(quaternions.conjugate(chest), toward) * np.array([side, -1, 1])
     far = np.clip(np.linalg.norm(local, axis=-1), 0.0, 1.15)
     aim = unit(local)
+    # A raised arm lifts the collar bone far more than a hanging one lowers it.
     up = np.where(aim[:, 2] > 0, 23.0, 6.0) * aim[:, 2] * far + shrug[:, 0]
     forward = np.clip(16.0 * aim[:, 1] * far - 4.0 * aim[:, 0], -12, 16) + shrug[:, 1]
+    # Out of reach ahead, the collar bone comes along: people reach with their shoulders.
     forward = forward + 45.0 * np.clip(far - 1.0, 0.0, 0.15) * np.clip(aim[:, 1], 0, 1)
     vectors = np.zeros((len(chest), 3))
     vectors[:, 1] = -side * np.deg2rad(up)
@@ -141,6 +143,7 @@ def solve_arm(
     bent = bend(limb, place, _within_reach(place, wrist, limb), _pole(shoulder, wrist, swivel))
     lower = quaternions.from_frames(bent.lower)
     hand = within_wrist(lower, hand, fps)
+    # The hand's rotation is global, so what the forearm does not twist is left to the wrist.
     twist = FOREARM_SHARE_OF_TWIST * forearm_twist(lower, hand)
     twisted = quaternions.multiply(lower, supination(twist, sign * unit(limb.lower)))
     over = np.linalg.norm(wrist - place, axis=-1, keepdims=True) - EXTENDED * limb.reach
@@ -209,6 +212,7 @@ def _wrists(shoulder: _Shoulder, hand: FloatArray, goal: ArmGoal, fps: float) ->
     knuckles = quaternions.rotate(hand, 0.09 * hand_axes(shoulder.side)[0])
     tip = quaternions.rotate(hand, goal.tip)
     known = capsules()
+    # One part after the other: where two push, the one nearer to the head has the last word.
     for name in (*TRUNK, "neck", "skull", "face"):
         for part, room in ((tip, TIP_RADIUS_M), (knuckles, KNUCKLE_RADIUS_M), (0.0, LIMB_RADIUS_M)):
             gap, away = away_from_capsule(known[name], shoulder.pose, wrist + part)
@@ -244,6 +248,7 @@ def _swivels(
                      GlobalPose(shoulder.pose.positions[chosen], shoulder.pose.rotations[chosen]))
     cost = _swivel_costs(part, wrist[chosen], hand[chosen], hint[chosen])
     path = np.unwrap(SWIVELS[_cheapest_path(cost, step / fps)])
+    # The wider low-pass rounds off the steps between candidates, but makes elbows in haste late.
     calm, quick = (gaussian_filter1d(path, samples, mode="nearest") for samples in (1.6, 0.6))
     haste = _haste(hint[chosen], step / fps)
     return np.asarray(np.interp(np.arange(frames), chosen, calm + haste * (quick - calm)))
@@ -261,6 +266,7 @@ def _haste(hint: FloatArray, seconds: float) -> FloatArray:
 def _cheapest_path(cost: FloatArray, seconds: float) -> NDArray[np.intp]:
     """Dynamic programming over candidates (F, N): cost, plus squared turning speed."""
     turn = (SWIVELS[:, None] - SWIVELS[None] + np.pi) % (2 * np.pi) - np.pi
+    # For each (radian a second) squared, in units of the candidates' costs.
     moving = 0.012 * (turn / seconds) ** 2
     total, came = cost[0], np.zeros(cost.shape, dtype=np.intp)
     for frame in range(1, len(cost)):
@@ -289,10 +295,14 @@ def _swivel_costs(
     middle = place + quaternions.rotate(turns, bent.middle[:, None] - place)
     lower = quaternions.multiply(turns, quaternions.from_frames(bent.lower)[:, None])
     wanted = quaternions.rotate(shoulder.chest, hint)[:, None]
+    # Of the hint only what is across the arm can be followed; it costs nothing where the elbow
+    # points along it, and twice its length where it points the other way.
     aside = wanted - np.sum(wanted * axis, axis=-1, keepdims=True) * axis
     cost = 1.5 * (np.linalg.norm(aside, axis=-1) - np.sum(aside * pole, axis=-1))
     twist = np.abs(half_turn(forearm_twist(lower, hands) - NEUTRAL_TWIST_DEG))
     wrist_bend = wrist_angle(lower, hands, shoulder.side)
+    # Squares weigh comfortable angles against one another; the steep lines after them are limits
+    # that give way rather than leave no candidate.
     cost += (twist / 80) ** 2 + 4 * np.maximum(twist / 80 - 1, 0)
     cost += (wrist_bend / 45) ** 2 + 4 * np.maximum(wrist_bend / 60 - 1, 0)
     local = quaternions.rotate(
@@ -302,6 +312,7 @@ def _swivel_costs(
     inward = np.maximum(-local[..., 0] * shoulder.side - 0.35, 0.0)
     cost += 20 * behind**2 + 20 * inward**2
     bodies = [capsules()[name] for name in TRUNK]
+    # At the elbow and half-way along the forearm: the wrist is kept out already.
     for share in (0.0, 0.5):
         points = middle + share * (near - middle)
         for body in bodies:
@@ -348,6 +359,7 @@ def within_wrist(forearm: FloatArray, hand: FloatArray, fps: float) -> FloatArra
         quaternions.multiply(relative, quaternions.conjugate(around))
     )
     angle = np.rad2deg(np.linalg.norm(swing, axis=-1, keepdims=True))
+    # The wrist bends and the forearm twists: each has its own limit, so the two are parted first.
     swing = swing * np.minimum(1.0, WRIST_LIMIT_DEG / np.maximum(angle, 1e-9))
     twist = _steady_twist(forearm_twist(forearm, hand), fps)
     swing = gaussian_filter1d(swing, WRIST_SMOOTHING_S * fps, axis=0, mode="nearest")

@@ -289,6 +289,7 @@ def _finding(rule: str, credit: FloatArray, items: Sequence[Item]) -> RuleFindin
     effective = _effective(credit, right, asked, chance)
     accuracy = float(credit.mean())
     low, high = clustered_share(right, asked)
+    # Both numbers are rounded down, which is on the side of chance.
     hits = math.floor(accuracy * effective + 1e-9)
     p = float(stats.binomtest(hits, math.floor(effective + 1e-9), chance, "greater").pvalue)
     return RuleFinding(rule, accuracy, low, high, chance, len(items), round(effective, 1), p)
@@ -306,8 +307,10 @@ def _effective(credit: FloatArray, right: FloatArray, asked: FloatArray, chance:
     Never more than there are, and never fewer than clusters would be if each were one question.
     """
     total, count = asked.sum(), len(asked)
+    # Kish's effective number: what clusters of unequal sizes leave, were each one question.
     weights_alone = float(total**2 / (asked**2).sum())
     share = credit.mean()
+    # The linearised variance of a ratio, over clusters (Korn & Graubard 1998).
     residual = right - share * asked
     variance = float((residual**2).sum() / total**2 * count / max(count - 1, 1))
     if variance <= 0 or not 0 < share < 1:

@@ -55,8 +55,10 @@ def weighted_mean(values: FloatArray, weights: FloatArray) -> Estimate:
     """
     share = weights / weights.sum()
     mean = float(share @ values)
+    # A cluster pulls the mean towards itself: its residual has (1 - share) of its variance.
     error = share**2 / (1 - share)
     se = float(np.sqrt(error @ (values - mean) ** 2))
+    # Satterthwaite: twice the squared expectation of that variance over its variance.
     df = 1 / (share @ share + error.sum() ** 2 - error @ error)
     return Estimate(mean, se, float(df))
 
@@ -77,9 +79,11 @@ def clustered_share(right: FloatArray, asked: FloatArray, level: float = 0.95) -
     df = found.df * more_degrees(min(right.sum(), (asked - right).sum()))
     reach = float(stats.t.ppf((1 + level) / 2, df))
     variance = share * (1 - share)
+    # The design effect: n / design independent answers would tell as much.
     design = found.se**2 * n / variance
     ends = wilson(share, n / design, reach)
     logits = expit(logit(share) + np.array([-1, 1]) * reach * found.se / variance)
+    # The share of the variance that independent answers would not have.
     more = max(1 - 1 / design, 0.0)
     low, high = (1 - more) * np.array(ends) + more * logits
     return float(low), float(high)
@@ -122,6 +126,7 @@ def cluster_bootstrap(values: FloatArray, weights: FloatArray, level: float, *na
 
 def _widened(level: float, clusters: int) -> float:
     """Return the level at which percentiles of resampled clusters reach as far as t does."""
+    # Means of resamples spread less than they should: their squares are divided by K, not K - 1.
     reach = stats.t.ppf((1 + level) / 2, clusters - 1) * np.sqrt(clusters / (clusters - 1))
     return 1 - 2 * float(stats.norm.sf(reach))
 
@@ -170,6 +175,7 @@ def holm(ps: list[float]) -> list[float]:
     adjusted = [0.0] * len(ps)
     highest = 0.0
     for rank, place in enumerate(sorted(range(len(ps)), key=ps.__getitem__)):
+        # A larger p never becomes the smaller one by its lesser factor.
         highest = max(highest, min(1.0, ps[place] * (len(ps) - rank)))
         adjusted[place] = highest
     return adjusted

@@ -148,6 +148,7 @@ def typical_tubes(size: float) -> dict[str, FleshTube]:
         wide, back, front = (np.interp(np.linspace(0, 1, ALONG), np.linspace(0, 1, len(profile)),
                                        profile)[:, None] for profile in profiles)
         deep = np.where(behind, back, front)
+        # An ellipse by its half axes: one to the sides, another ahead, a third behind.
         tube = FleshTube(size / np.hypot(np.cos(around) / wide, np.sin(around) / deep),
                          name == "forearm")
         for key in (name,) if name in ("trunk", "head") else (f"left_{name}", f"right_{name}"):

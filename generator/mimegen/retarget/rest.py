@@ -76,6 +76,9 @@ class Alignment:
         upper = heads[self.joint["head"]] - heads[self.joint["hips"]]
         bones = [bone_direction(self.source.skeleton, self.joint, role) for role in line]
         arms = heads[self.joint["left_upper_arm"]] - heads[self.joint["right_upper_arm"]]
+        # A rest pose is believed where somebody could stand so: the trunk within 26 degrees of
+        # upright, its bones within 60, shoulders within 37 of left and right, and no joint turned
+        # by more than 60 degrees all the time.
         if unit(upper)[2] > 0.9 and unit(arms)[0] > 0.8 and all(
                 bone is None or bone[2] > 0.5 for bone in bones) and all(
                 self._mean_turn(low, high) < 60.0 for low, high in pairwise(line)):
@@ -89,6 +92,7 @@ class Alignment:
             left = sum((unit(self._towards(f"right_{p}", f"left_{p}")) for p in pairs),
                        np.zeros(3))
             along, typical = self._direction(role), self._local(role, self._towards("hips", "head"))
+            # A bone more than 45 degrees off the way from hips to head does not follow the spine.
             if along is None or along @ typical < 0.7:
                 along = typical
             self._align(role, along, self._local(role, left), UP, np.array([1.0, 0.0, 0.0]))
@@ -211,6 +215,7 @@ class Alignment:
         if along is None:
             self.corrections[foot] = self.corrections[shin]
         else:
+            # The ground is the best witness; then a rest pose that points ahead; then the shin.
             sole = self._sole(foot, flat)
             if sole is None and natural and along @ FRONT > 0.3:
                 sole = UP

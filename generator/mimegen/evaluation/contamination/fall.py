@@ -34,6 +34,7 @@ class ExposureArms:
 
         The closed form of Farrington & Manning (1990), as Miettinen & Nurminen (1985).
         """
+        # The likelihood's derivative is a cubic, of whose roots only the middle one is a share.
         seen, unseen = self.numbers
         all_, right = seen + unseen, self.shares[0] * seen + self.shares[1] * unseen
         a = (seen + 2 * unseen) * fall - all_ - right
@@ -49,6 +50,8 @@ def _binomial(shares: tuple[float, float], numbers: tuple[float, float]) -> floa
 
 def _middle_root(a: float, b: float, c: float) -> float:
     """Return the middle root of x^3 + a x^2 + b x + c, which has three real ones (Viete)."""
+    # With x = t - a / 3 there is no square. The roots are cosines a third of a turn apart: that of
+    # a third of the angle is the greatest, that two thirds of a turn further the middle one.
     reach = np.sqrt(max(a**2 / 9 - b / 3, 0.0))
     if reach < NEAR:
         return -a / 3
@@ -113,9 +116,12 @@ class Fall:
         def beyond(fall: float) -> float:
             return (self.value - fall)**2 - reach**2 * self._variance_at(fall)
 
+        # Beside the fall found, not at it, where an error of zero has no sign.
         start = self.value + 1e-9 * np.sign(end)
+        # Without an error there, the fall found is all that is not refused.
         if abs(start) >= abs(end) or beyond(start) >= 0:
             return float(np.clip(self.value, -1, 1))
+        # Not even the greatest difference that shares can have is refused.
         if beyond(end) <= 0:
             return float(np.sign(end))
         return round(float(optimize.brentq(beyond, start, end, xtol=1e-10)), 9)

@@ -162,10 +162,13 @@ class Waves(NamedTuple):
 
 def waves(rng: np.random.Generator, band: Band, sizes: FloatArray) -> Waves:
     """Return noise within a band of frequencies, of root mean square ``sizes`` (C,)."""
+    # One rate at random in each of as many parts of the band, equal in octaves: any few sines
+    # drawn from all of it might lie close together and beat.
     edges = np.geomspace(*band, WAVES + 1)[:, None]
     shape = (WAVES, len(sizes))
     rates = edges[:-1] * (edges[1:] / edges[:-1]) ** rng.uniform(size=shape)
     phases = rng.uniform(0, 2 * np.pi, shape)
+    # The root mean square of a sine is its size by the square root of 2.
     return Waves(rates, phases, np.broadcast_to(sizes * np.sqrt(2 / WAVES), shape))
 
 
@@ -174,6 +177,7 @@ def drifting(rng: np.random.Generator, drift: Drift, speeds: FloatArray) -> Wave
     slow, quick = waves(rng, drift.rates_hz, speeds), waves(
         rng, drift.ripple_hz, drift.ripple * speeds)
     noise = Waves(*(np.concatenate(both) for both in zip(slow, quick, strict=True)))
+    # Speeds become places: a sine's integral is smaller by its rate.
     return noise._replace(sizes=noise.sizes / (2 * np.pi * noise.rates))
 
 
@@ -202,6 +206,7 @@ class Life(NamedTuple):
 
     def drifted(self, track: str, moments: FloatArray) -> FloatArray:
         """Return how far (F, 3) a track has drifted."""
+        # Never below zero: between gusts drift rests, and does not go the other way.
         gusts = np.maximum(1 + self.gusts.at(moments), 0.0)
         return np.asarray(gusts * self.drift[track].at(moments))
 
@@ -249,6 +254,7 @@ def life_of(name: str, seed: int, line: Timeline, share: float = 1.0) -> Life:
         return (waves(rng, late.slow_hz, share * np.array([slow])),
                 waves(rng, late.quick_hz, share * np.array([quick])))
 
+    # All come from one generator, so their order is part of every take: what is new goes last.
     return Life(
         vigor,
         drift={track: drifting(rng, drift, share * vigor * np.array(speeds)) for track, speeds in (

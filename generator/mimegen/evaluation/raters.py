@@ -153,6 +153,7 @@ def _ratings_alpha(ratings: Sequence[Rating]) -> float | None:
 def _choices_alpha(choices: Sequence[tuple[str, str, str]]) -> float | None:
     """Return nominal alpha of what people chose."""
     raters, names, chosen = (sorted({one[part] for one in choices}) for part in range(3))
+    # Numbers only name the choices here: nominal alpha does not compare their sizes.
     table = np.full((len(raters), len(names)), np.nan)
     for rater, name, output in choices:
         table[raters.index(rater), names.index(name)] = chosen.index(output)
@@ -211,6 +212,7 @@ def against_scores(clips: Sequence[dict[str, Any]], scores: dict[str, float]) ->
     found: dict[str, Any] = {"clips": len(known), "srcc": None, "plcc": None}
     if len(known) < 4 or np.ptp(known[:, 0]) == 0 or np.ptp(known[:, 1]) == 0:
         return found
+    # Fisher's transformation makes the errors of correlations alike; ranks have a larger one.
     rank = float(stats.spearmanr(known[:, 0], known[:, 1]).statistic)
     linear = stats.pearsonr(known[:, 0], known[:, 1])
     span = linear.confidence_interval(0.95)

@@ -149,6 +149,7 @@ def answers_of(seen: Sequence[ScoredRow], unseen: Sequence[ScoredRow]
 def _compared(name: str, seen: Sequence[ScoredRow], unseen: Sequence[ScoredRow],
               fresh: Sequence[ScoredRow] | None) -> Judged:
     """Return a model's comparisons, with p values that no other model has touched yet."""
+    # Sorted, so that the order of lines in the files changes no digit.
     ordered = [sorted(rows, key=lambda row: (row.sample_id, row.question_id or ""))
                for rows in (seen, unseen)]
     answers, actions, variants = answers_of(*ordered)
@@ -200,6 +201,8 @@ def _placebo(name: str, unseen: Sequence[ScoredRow], fresh: Sequence[ScoredRow] 
 
 
 def _with_verdicts(found: Sequence[Judged], margin: float) -> list[Judged]:
+    # Two questions, whether there is a fall and whether it is within the margin: each is asked of
+    # all models, and corrected for their number by itself.
     ps = holm([judged.p for judged in found])
     equal = holm([judged.whole.fall.p_outside(margin) for judged in found])
     return [replace(judged, p=p, p_equal=same, verdict=_verdict(judged.whole.fall.value, p, same))
@@ -207,6 +210,8 @@ def _with_verdicts(found: Sequence[Judged], margin: float) -> list[Judged]:
 
 
 def _verdict(fall: float, p: float, p_equal: float) -> str:
+    # A fall that is shown stays one where it is also shown to be small: the two do not exclude
+    # each other with many answers.
     if p < ALPHA and fall > 0:
         return SMALL_FALL if p_equal < ALPHA else FALL
     if p_equal < ALPHA:

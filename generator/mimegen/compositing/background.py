@@ -198,8 +198,14 @@ def background_key(path: Path) -> str:
 
 @lru_cache(maxsize=1024)
 def _declared(path: Path, written: tuple[Stamp | None, ...]) -> tuple[str, Path | None]:
-    background = read_background(path)
+    background = background_as_of(path, written)
     return content_key(seen_of(background)), background.file
+
+
+@lru_cache(maxsize=1024)
+def background_as_of(path: Path, written: tuple[Stamp | None, ...]) -> Background:
+    """Return a background that was ``written`` then, it and what it shares, reading it once."""
+    return read_background(path)
 
 
 def seen_of(background: Background) -> dict[str, Any]:

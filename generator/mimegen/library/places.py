@@ -7,8 +7,8 @@ from mimegen.base.errors import RequestError
 from mimegen.base.files import Stamp, content_key, stamp
 from mimegen.compositing.background import (
     Background,
+    background_as_of,
     background_key,
-    read_background,
     seen_of,
 )
 from mimegen.scenery.checks import Written
@@ -21,7 +21,9 @@ def place(path: Path, seed: int | None) -> Background:
 
     Raises RequestError as ``read_background``, and for a seed where nothing varies.
     """
-    return _as_filed(path, _written(path)) if seed is None else _drawn(path, seed, _written(path))
+    if seed is None:
+        return background_as_of(path, _written(path))
+    return _drawn(path, seed, _written(path))
 
 
 def place_key(path: Path, seed: int | None) -> str:
@@ -31,18 +33,13 @@ def place_key(path: Path, seed: int | None) -> str:
     return _drawn_key(path, seed, _written(path))
 
 
-@lru_cache(maxsize=256)
-def _as_filed(path: Path, _written_then: tuple[Stamp | None, ...]) -> Background:
-    return read_background(path)
-
-
 def _written(path: Path) -> tuple[Stamp | None, ...]:
     return tuple(stamp(file) for file in (path, *shared_files(path)))
 
 
 @lru_cache(maxsize=256)
 def _drawn(path: Path, seed: int, written: tuple[Stamp | None, ...]) -> Background:
-    background = _as_filed(path, written)
+    background = background_as_of(path, written)
     if background.set is None:
         raise RequestError(f"background {path.stem}:{seed}: only sets take a seed, and this is a"
                            " color or a picture; leave the seed out")
@@ -57,7 +54,7 @@ def _drawn(path: Path, seed: int, written: tuple[Stamp | None, ...]) -> Backgrou
 @lru_cache(maxsize=32)
 def _as_written(path: Path, written: tuple[Stamp | None, ...]) -> Written | None:
     """Return what is so in a set as it was written, for all its seeds; None where none vary."""
-    scenery = _as_filed(path, written).set
+    scenery = background_as_of(path, written).set
     return Written.of(scenery, scenery.vary) if scenery and scenery.vary else None
 
 

@@ -23,7 +23,10 @@ from mimegen.choreography.manner import AS_WRITTEN, CueManner, in_manner
 from mimegen.choreography.perform import perform_scene
 from mimegen.choreography.reading import read_score
 from mimegen.choreography.score import Score
+from mimegen.choreography.timing import frame_moments
+from mimegen.choreography.variation import is_written
 from mimegen.library.keys import score_code
+from mimegen.library.score_facts import score_facts
 from mimegen.library.take import RELAXED, Described, Source
 from mimegen.manifest.timeline import SPEECH, CueFacts, Interval, retold
 from mimegen.motion.editing import at_rate
@@ -55,7 +58,7 @@ class ScoreTake(Described):
     @property
     def _cue_key(self) -> tuple[str, ...]:
         """What keys say of a cue: its score as its stance and manner make it."""
-        return (self.score.model_dump_json(),) if self.score.stances else ()
+        return (self.score.model_dump_json(),) if score_facts(self.file).stances else ()
 
     @property
     def hand_shape(self) -> str:
@@ -86,7 +89,7 @@ class ScoreTake(Described):
     @property
     def performers(self) -> int:
         """How many people the score has."""
-        return len(self.score.parts())
+        return score_facts(self.file).performers
 
     @property
     def score(self) -> Score:
@@ -100,6 +103,10 @@ class ScoreTake(Described):
 
     def frames(self, fps: float) -> int:
         """Return how many frames it has at a rate, as its score's own times tell."""
+        facts = score_facts(self.file)
+        # How long a cue is told depends on its stance too, which is another file.
+        if is_written(self.seed, self.style) and not facts.stances:
+            return len(frame_moments(facts.seconds, fps / self.tempo))
         return frames_of(self.score, self.seed, self.style, fps / self.tempo)
 
     def faces(self, fps: float) -> tuple[Mapping[str, FloatArray], ...]:

@@ -25,6 +25,7 @@ from mimegen.library.hand_entries import HandEntry
 from mimegen.library.hand_take import HandTake, hand_take
 from mimegen.library.naming import plain
 from mimegen.library.recorded_take import RecordedTake, recorded
+from mimegen.library.score_facts import score_facts
 from mimegen.library.score_take import ScoreTake, read_score_once
 from mimegen.library.take import RELAXED, LibraryTake
 from mimegen.library.takefile import TAKE_SUFFIX, options_of, read_take_file
@@ -122,6 +123,8 @@ def _gait(action: Action, file: Path, seed: int, style: str | None,
 
 def usual_left_out(file: Path, manner: CueManner) -> CueManner:
     """Return a manner in which a score can be performed, without what the score has of itself."""
+    if manner == AS_WRITTEN and not score_facts(file).stances:
+        return manner
     score = read_score_once(file)
     if manner != AS_WRITTEN and not score.stances:
         raise RequestError(f"{score.action}: is not a cue, so --stance, --intensity and --frequency"

@@ -4,6 +4,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from mimegen.base.files import content_key
+from mimegen.base.kept import keep, kept
+from mimegen.library.gait_take import GaitTake
+from mimegen.library.take import LibraryTake
 from mimegen.plan.clips import DisplayClip, PlannedClip
 from mimegen.plan.plan import CastingPlan, Plan
 from mimegen.plan.shown import too_little_shown
@@ -130,8 +134,20 @@ def _length(part: CastingPlan, fps: float, store: Store, count: _Count) -> int |
     if part.shots and take.key not in count.lengths:
         if len(count.lengths) >= MOST_COUNTED:
             return None
-        count.lengths[take.key] = take.frames(fps)
+        count.lengths[take.key] = _frames(take, fps)
     return count.lengths.get(take.key, 0)
+
+
+def _frames(take: LibraryTake, fps: float) -> int:
+    """Return how many frames a take has; what has to walk for it does so once for all plans."""
+    if not isinstance(take, GaitTake):
+        return take.frames(fps)
+    key = content_key(take.key, fps)
+    known = kept("frames", key)
+    if not isinstance(known, int):
+        known = take.frames(fps)
+        keep("frames", key, known)
+    return known
 
 
 def _is_there(clip: PlannedClip | DisplayClip, store: Store, folder: ClipFolder) -> bool:

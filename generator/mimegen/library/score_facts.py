@@ -1,7 +1,7 @@
 """What plans need to know of a score, without reading it: mimegen's own lie in one file.
 
 `mocap/score_facts.json` has them by the hash of a score's file, so that a score that was edited,
-and any of a user's, is read. ``tools/bake_score_facts.py`` writes it; no key depends on it.
+and any of a user's, is read. ``tools/bake_plans.py`` writes it; no key depends on it.
 """
 
 import json

@@ -51,9 +51,10 @@ class ScoreTake(Described):
     @property
     def _limits_key(self) -> tuple[str, ...]:
         """What keys say of what must be seen: it limits how far seeds and styles vary."""
+        if is_written(self.seed, self.style):
+            return ()
         checks = checks_file(self.score)
-        varied = self.seed != 0 or self.style is not None
-        return (file_hash(checks),) if varied and checks.is_file() else ()
+        return (file_hash(checks),) if checks.is_file() else ()
 
     @property
     def _cue_key(self) -> tuple[str, ...]:

@@ -1,8 +1,10 @@
 """How much of its place a clip shows: whether one can see what its background is."""
 
+import json
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
+from pathlib import Path
 
 import numpy as np
 
@@ -10,6 +12,7 @@ from mimegen.base.code import code_key
 from mimegen.base.errors import RequestError
 from mimegen.base.files import content_key
 from mimegen.base.kept import keep, kept
+from mimegen.base.paths import data_folder
 from mimegen.base.vectors import direction_from
 from mimegen.compositing.background import Background
 from mimegen.compositing.shown import photograph_shown
@@ -29,6 +32,8 @@ LEAST_SHOWN = 0.02
 DIGITS = 3
 # What is looked at once takes a fifth of a second, so it is kept for other processes.
 SHOWN = "shown"
+# Written by tools/bake_plans.py; no key depends on it.
+BAKED = Path("backgrounds", "shown.json")
 # A standing person: height, head and reach of the arms from the middle, in metres.
 STANDING_M = 1.8
 HEAD_M = 1.65
@@ -100,11 +105,23 @@ def _telling(place: _TellingPlace) -> TellingSet:
 @lru_cache(maxsize=4096)
 def _share(place: _TellingPlace, camera: Camera) -> float:
     key = content_key(place.key, place.tells, asdict(camera), code_key("mimegen.scenery.shown"))
-    found = kept(SHOWN, key)
+    found = _baked().get(key, kept(SHOWN, key))
     if not isinstance(found, float):
         found = round(_telling(place).shown(camera), DIGITS)
         keep(SHOWN, key, found)
     return found
+
+
+@cache
+def _baked() -> dict[str, float]:
+    """Return what mimegen brings of its own places; nothing where that was not written so.
+
+    Keys cover the place, the camera and the code, so what is out of date is not found.
+    """
+    with suppress(OSError, ValueError):
+        found = json.loads((data_folder() / BAKED).read_text(encoding="utf-8"))
+        return found if isinstance(found, dict) else {}
+    return {}
 
 
 def standing_camera(config: RenderConfig, angle_deg: float) -> Camera:

@@ -32,8 +32,12 @@ EASE_S = 0.5
 
 def shows_upper_body_alone(landmarks: Sequence[Landmark]) -> bool:
     """Whether markers are on the trunk and none on the legs."""
-    joints = [mark.joint for mark in landmarks]
-    return not set(joints) & set(LEGS) and sum(j in TRUNK for j in joints) >= LEAST_ON_TRUNK
+    return not {mark.joint for mark in landmarks} & {*LEGS} and shows_trunk(landmarks)
+
+
+def shows_trunk(landmarks: Sequence[Landmark]) -> bool:
+    """Whether enough markers are on the trunk to tell how it moves."""
+    return sum(mark.joint in TRUNK for mark in landmarks) >= LEAST_ON_TRUNK
 
 
 def shows_pelvis(landmarks: Sequence[Landmark]) -> bool:

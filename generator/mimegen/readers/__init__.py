@@ -44,6 +44,7 @@ READERS: dict[str, Callable[[Path, ReadOptions], Recording]] = {
     ".c3d": read_c3d,
     ".trc": read_c3d,
     ".csv": read_csv,
+    ".tsv": read_c3d,
     ".mvnx": read_mvnx,
     ".mot": read_mot,
     ".sto": read_mot,
@@ -56,13 +57,13 @@ READERS: dict[str, Callable[[Path, ReadOptions], Recording]] = {
 }
 ARRAYS = (".npz", ".npy", ".pkl", ".pickle", ".pt", ".pth")
 WITH_STACKS = (".fbx", ".glb", ".gltf", ".vrm", ".vrma")
-WITH_SUBJECTS = (".c3d", ".skeleton", ".json", ".jsonl", ".ndjson", *ARRAYS)
+WITH_SUBJECTS = (".c3d", ".csv", ".tsv", ".skeleton", ".json", ".jsonl", ".ndjson", *ARRAYS)
 WITH_TAKES = ARRAYS
 # Endings that many other things have too.
 ALSO_OTHERS = (".asf", ".csv", ".json", ".jsonl", ".ndjson", ".mot", ".npy", ".pkl", ".pickle",
-               ".pt", ".pth", ".sto")
+               ".pt", ".pth", ".sto", ".tsv")
 # Endings of which most files in a folder of motions are something else.
-MANY_OTHERS = (".asf", ".csv", ".json", ".jsonl", ".ndjson", ".mot", ".sto")
+MANY_OTHERS = (".asf", ".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".mot", ".sto")
 # Rates (Hz) that need no doubt.
 USUAL_FPS = (10.0, 1000.0)
 

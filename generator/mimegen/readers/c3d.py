@@ -8,11 +8,12 @@ import numpy as np
 
 from mimegen.base.errors import RequestError
 from mimegen.markers import MarkerSet, Solution, find_marker_set, solve
-from mimegen.markers.standing import shows_upper_body_alone, trunk_up
+from mimegen.markers.standing import shows_trunk, shows_upper_body_alone, trunk_up
 from mimegen.readers.cameras3d.centres import tracked_centres
 from mimegen.readers.cameras3d.tracked import Tracked, recording_of_tracked
 from mimegen.readers.house import Stated, in_house_convention
 from mimegen.readers.kinds import kind_of
+from mimegen.readers.markertables import MOTIVE, NEXUS, QUALISYS, is_nexus
 from mimegen.readers.options import AS_FOUND, ReadOptions
 from mimegen.readers.points import UNLABELLED, Points, read_points, stood_up
 from mimegen.readers.recording import Recording
@@ -20,7 +21,9 @@ from mimegen.readers.recording import Recording
 GOOD_FIT_MM = 15.0
 NO_BODY_MM = 60.0
 # What files of markers are called.
-KINDS = {".trc": "TRC", ".csv": "Motive"}
+KINDS = {".trc": "TRC", ".csv": MOTIVE, ".tsv": QUALISYS}
+# Files that never say which axis is up.
+UNSTATED = (".trc", ".tsv")
 CENTRES = "joint centres"
 # How sure a joint is that no marker shows.
 INFERRED = 0.6
@@ -41,17 +44,17 @@ def read_c3d(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
         raise RequestError(f"{path}: its {len(points.labels)} markers have no labels, so they"
                            " cannot be assigned to the body; label them first, or show the raw"
                            " points")
-    centres = tracked_centres(points, KINDS.get(kind_of(path), "C3D"))
+    centres = tracked_centres(points, _format(path))
     if centres is not None:
         return _of_centres(path, *centres, options)
     found = find_marker_set(str(path), points.labels)
-    points = _trunk_upright(points, found, kind_of(path) == ".trc")
+    points = _trunk_upright(points, found, kind_of(path) in UNSTATED)
     solution = solve(str(path), points.labels, points.positions, points.fps, found)
     typical = float(np.median(list(solution.rms_mm.values())))
     if typical > NO_BODY_MM:
         raise RequestError(f"{path}: its markers do not move like those of one body (median error"
                            f" {typical:.0f} mm); they are mislabelled or the file is damaged")
-    recording = in_house_convention(path, solution.motion, KINDS.get(kind_of(path), "C3D"),
+    recording = in_house_convention(path, solution.motion, _format(path),
                                     (*points.notes, *solution.notes, *_fit(solution)), options,
                                     Stated(points.unit, points.up_axis), solution.frames.start)
     confidence = {role: min(sure, INFERRED) if recording.roles[role] in solution.inferred else sure
@@ -61,6 +64,12 @@ def read_c3d(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
                    up_source=points.up_source, marker_rms_mm=solution.rms_mm,
                    bridged=_bridged(solution), inferred=solution.inferred,
                    mirrored=points.mirrored or recording.mirrored)
+
+
+def _format(path: Path) -> str:
+    """Return what a file of markers is called."""
+    kind = kind_of(path)
+    return NEXUS if kind == ".csv" and is_nexus(path) else KINDS.get(kind, "C3D")
 
 
 def _of_centres(path: Path, points: Points, found: Tracked, options: ReadOptions) -> Recording:
@@ -78,7 +87,7 @@ def _trunk_upright(points: Points, marker_set: MarkerSet, unstated: bool) -> Poi
     known = [(n, mark) for n, label in enumerate(points.labels)
              if (mark := marker_set.landmark(label)) is not None]
     landmarks = [mark for _, mark in known]
-    if not shows_upper_body_alone(landmarks) and not unstated:
+    if not shows_trunk(landmarks) or not (unstated or shows_upper_body_alone(landmarks)):
         return points
     up = trunk_up(landmarks, points.positions[:, [n for n, _ in known]])
     return stood_up(points, up, "the trunk's upper end is above its lower end")

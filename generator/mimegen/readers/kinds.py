@@ -47,8 +47,8 @@ def _told(path: Path, head: bytes) -> str | None:
         return ".bvh"
     if text.startswith(b"PathFileType"):
         return ".trc"
-    if text.startswith(b"Format Version"):
-        return ".csv"
+    if text.startswith((b"Format Version", b"NO_OF_FRAMES\t")):
+        return ".csv" if text.startswith(b"Format") else ".tsv"
     if re.search(rb"^\s*in[dD]egrees\s*=", text, re.MULTILINE) and b"endheader" in text:
         return ".sto" if path.suffix.lower() == ".sto" else ".mot"
     if re.search(rb"<mvnx[\s>]", text):

@@ -17,7 +17,7 @@ from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.c3d_file import NUMBERED, Trajectories, read_trajectories
 from mimegen.readers.files import check_file
 from mimegen.readers.kinds import kind_of
-from mimegen.readers.motive import read_motive
+from mimegen.readers.markertables import read_marker_csv, read_qualisys
 from mimegen.readers.names import common_beginning
 from mimegen.readers.trc import read_trc
 
@@ -121,8 +121,9 @@ def _unmirrored(points: Points) -> Points:
 
 
 def trajectories_of(path: Path, fps: float | None = None) -> Trajectories:
-    """Return the points of a C3D, TRC or Motive CSV file as they are."""
-    return {".trc": read_trc, ".csv": read_motive}.get(kind_of(path), read_trajectories)(path, fps)
+    """Return the points of a C3D or TRC file, or of a table of markers, as they are."""
+    readers = {".trc": read_trc, ".csv": read_marker_csv, ".tsv": read_qualisys}
+    return readers.get(kind_of(path), read_trajectories)(path, fps)
 
 
 def subjects_of(path: Path) -> tuple[str, ...]:

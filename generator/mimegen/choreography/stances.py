@@ -56,7 +56,7 @@ def staged(document: YamlFile, wanted: str | None) -> Content:
         raise document.error(("phases",), "expected lines with 'at:' and tracks")
     for key in ("props", "hand_states"):
         if not isinstance(content.get(key) or {}, dict):
-            raise document.error((key,), f"expected names and what they are, got {content[key]!r}")
+            raise document.error((key,), f"expected a mapping of names, got {content[key]!r}")
     duration = content.get("duration", 0)
     if not isinstance(duration, int | float):
         raise document.error(("duration",), f"expected seconds, got {duration!r}")

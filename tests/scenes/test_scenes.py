@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from mimegen.base.errors import RequestError
+from mimegen.base.files import content_key
 from mimegen.base.paths import data_folder
 from mimegen.choreography.flaws import foot_slide
 from mimegen.choreography.perform import perform_scene
@@ -17,10 +18,11 @@ from mimegen.evaluation.subjects import Subject
 from mimegen.evaluation.timeline.asks import AskWording, asks_of
 from mimegen.faces.speech import speech_of
 from mimegen.library.catalogue import Catalogue
-from mimegen.library.scene_take import SceneTake, scene_take
+from mimegen.library.scene_take import SceneTake, _known, scene_take
 from mimegen.manifest.row import Row
 from mimegen.manifest.timeline import LIES, PARTNER, PERFORMER, RELATION, Interval, Thing
 from mimegen.production.eventgraphs import event_graph
+from mimegen.scenes.scene import Step
 from mimegen.scenes.spots import Spot
 from mimegen.scenes.ways import legs_of
 
@@ -97,6 +99,24 @@ WRONG = {
                     "line 19: .*nothing to"),
     "unknown style": ("do: pick_up,", "do: pick_up, style: tierd,", "line 18: .*tired"),
 }
+
+
+@pytest.mark.parametrize("word", ["bow", "cheer", "clap", "pick_up", "wave", "yawn"])
+def test_an_action_of_a_gesture_s_name_is_used_where_its_take_is_named(
+    word: str, catalogue: Catalogue, tmp_path: Path
+) -> None:
+    step = f"      - {{do: {word}, take: {word}, from: 0.5, to: 3, legs: false}}\n"
+    of_action = take_of(catalogue, tmp_path, HEAD + step)
+    gesture = take_of(catalogue, tmp_path, HEAD + f"      - {{do: {word}}}\n")
+    used = _known(catalogue, Step(do=word, take=word)).score
+    assert used.source == str(catalogue.action(word).take(word))
+    assert of_action.used == (content_key(used.model_dump_json()),) != gesture.used
+    assert of_action.score.duration == pytest.approx(2.5, abs=1.5)
+
+
+def test_a_gesture_has_no_takes(catalogue: Catalogue, tmp_path: Path) -> None:
+    with pytest.raises(RequestError, match="no action, cue or gesture 'slump'"):
+        take_of(catalogue, tmp_path, HEAD + "      - {do: slump, take: slump}\n")
 
 
 @pytest.mark.parametrize("fault", WRONG)

@@ -76,13 +76,14 @@ def scene_take(catalogue: Catalogue, name: str, seed: int, style: str | None = N
 def _known(catalogue: Catalogue, step: Step) -> Known:
     """Return the gesture, action or cue that a step does, in its manner.
 
+    With a take it is no gesture, which has none: so an action of a gesture's name is asked for.
     Raises RequestError where there is none, or it cannot be performed so.
     """
     word = str(step.do)
     gestures = {file.name.removesuffix(SCORE_SUFFIX): file
                 for file in data_files("scenes/gestures/*.score.yaml")}
     manner = CueManner(None, step.intensity, step.times)
-    if word in gestures:
+    if word in gestures and step.take is None:
         return Known(gestures[word], in_manner(read_score_once(gestures[word]), manner))
     try:
         entry = catalogue.action(word)

@@ -248,7 +248,7 @@ def _going(led: FloatArray, fps: float) -> FloatArray:
 
 
 def _low(led: FloatArray) -> FloatArray:
-    """Return how low (F,) what goes as the source's (F, 3) is: 1 below LOW, 0 above twice that."""
+    """Return how low (F,) what goes as the source's (F, 3) is: 1 below ``low_m``, 0 above twice."""
     return minimum_jerk(np.clip(2 - led[:, 2] / FEET.low_m, 0, 1))
 
 

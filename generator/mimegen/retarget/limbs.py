@@ -1,5 +1,7 @@
 """Two-bone inverse kinematics over all frames."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from mimegen.base.easing import soft_excess
@@ -8,10 +10,21 @@ from mimegen.motion import quaternions
 from mimegen.motion.limbs import middle_joint
 from mimegen.motion.quaternions import FloatArray
 
-SOFT = 0.994
-MOST = 0.9998
-# What a middle joint stands out at least, as a share of the upper bone.
-LEAST_SIDE = 0.03
+
+@dataclass(frozen=True)
+class LimbParameters:
+    """How limbs come near their full length, as shares of it. Chosen so that knees and elbows do
+    not pop; ``tests/retarget/test_retarget.py`` checks it.
+    """
+
+    # From here on length is reached softly, up to the most: a limb that locks snaps out of it.
+    soft: float = 0.994
+    most: float = 0.9998
+    # What a middle joint stands out at least, as a share of the upper bone.
+    least_side: float = 0.03
+
+
+LIMB = LimbParameters()
 
 
 def reach(places: FloatArray, goals: FloatArray, hinges: FloatArray) -> FloatArray:
@@ -47,7 +60,7 @@ def _to_the_front(side: FloatArray, front: FloatArray, upper: FloatArray) -> Flo
 
     Nearly straight limbs, and those bent slightly backward, bend to the ``front``.
     """
-    least = LEAST_SIDE * upper
+    least = LIMB.least_side * upper
     short = least - _along(side, front)
     straight = np.clip(3 - np.linalg.norm(side, axis=1, keepdims=True) / least / 2, 0.0, 1.0)
     return np.asarray(side + straight * (short + np.hypot(short, least / 4)) / 2 * front)
@@ -67,8 +80,8 @@ def bent_to(rotations: FloatArray, positions: FloatArray, chain: list[int], goal
 
 def _softly(lengths: FloatArray, now: FloatArray, upper: FloatArray,
             lower: FloatArray) -> FloatArray:
-    soft = np.maximum(SOFT * (upper + lower), now)
-    most = np.maximum(MOST * (upper + lower), soft + 1e-6)
+    soft = np.maximum(LIMB.soft * (upper + lower), now)
+    most = np.maximum(LIMB.most * (upper + lower), soft + 1e-6)
     over = np.maximum(lengths - soft, 0.0)
     longest = np.minimum(lengths, soft) + soft_excess(over, most - soft)
     return np.asarray(np.maximum(longest, 1.02 * np.abs(upper - lower) + 1e-3))

@@ -17,14 +17,22 @@ from mimegen.retarget.surface import SkinSample, owners
 # What neither stops a hand nor is a hand, as meshes are named: hair and what lies on faces.
 SOFT = frozenset({"hair", "hair_lining", "strands", "edge_strands", "beard_strands", "lashes",
                   "brows", "eyes", "laces", "glasses", "lenses"})
-# A point is an inner one where so far (m) out of it lies more surface that looks the same way, at
-# most so far (m) beside it and this much further out; ways look the same by this cosine.
-ABOVE = (0.008, 0.016, 0.024, 0.034, 0.046)
-BESIDE = 0.012
-FURTHER = 0.004
-ALIKE = 0.3
-# Flanges and the insides of sleeves do not look away from their bone: by this cosine.
-FROM_BONE = 0.4
+
+@dataclass(frozen=True)
+class OuterParameters:
+    """What of a surface is its outer layer. Chosen on people in layers of clothes and the suit."""
+
+    # A point is an inner one where so far (m) out of it lies more surface that looks the same way,
+    # at most so far (m) beside it and this much further out; ways look the same by this cosine.
+    above_m: tuple[float, ...] = (0.008, 0.016, 0.024, 0.034, 0.046)
+    beside_m: float = 0.012
+    further_m: float = 0.004
+    alike: float = 0.3
+    # Flanges and the insides of sleeves do not look away from their bone: by this cosine.
+    from_bone: float = 0.4
+
+
+OUTER = OuterParameters()
 
 
 @dataclass(frozen=True)
@@ -70,7 +78,7 @@ def outer_surface(character: Character) -> OuterLayer:
     whole = OuterLayer(SkinSample(places, joints.astype(np.int32), weights), ways, of,
                        np.concatenate([np.zeros(0, bool), *soft]))
     away = unit(places - nearest_on_bones(character.skeleton, places, of))
-    return whole.part(~covered(places, ways) & (np.sum(away * ways, axis=1) > FROM_BONE))
+    return whole.part(~covered(places, ways) & (np.sum(away * ways, axis=1) > OUTER.from_bone))
 
 
 def nearest_on_bones(skeleton: Skeleton, places: FloatArray,
@@ -88,10 +96,10 @@ def covered(places: FloatArray, ways: FloatArray) -> NDArray[np.bool_]:
     if not len(places):
         return found
     tree = cKDTree(places)
-    for above in ABOVE:
-        away, near = tree.query(places + above * ways, distance_upper_bound=BESIDE)
+    for above in OUTER.above_m:
+        away, near = tree.query(places + above * ways, distance_upper_bound=OUTER.beside_m)
         own = np.flatnonzero(np.isfinite(away))
         over = places[near[own]] - places[own]
-        further = np.sum(over * ways[own], axis=1) > FURTHER
-        found[own] |= further & (np.sum(ways[near[own]] * ways[own], axis=1) > ALIKE)
+        further = np.sum(over * ways[own], axis=1) > OUTER.further_m
+        found[own] |= further & (np.sum(ways[near[own]] * ways[own], axis=1) > OUTER.alike)
     return found

@@ -1,6 +1,7 @@
 """From a source's motion to a character's performance."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -28,11 +29,22 @@ from mimegen.retarget.smoothing import as_lively, calmed
 from mimegen.retarget.stance import standing_height
 from mimegen.retarget.trunk import trunk_turns
 
-FOREARM_SHARE_OF_TWIST = 0.6
-# How much (see `hips_following`) hips stay on the source's path: for one person, who may walk on
-# longer legs, and for several, who must keep meeting.
-ALONE = 1e-3
-TOGETHER = 0.05
+
+@dataclass(frozen=True)
+class TransferParameters:
+    """How a source's motion goes over. Chosen on the recordings of
+    ``docs/research/retargeting.md``.
+    """
+
+    # The share of a hand's twist against the elbow that the forearm has, and not the wrist.
+    forearm_share_of_twist: float = 0.6
+    # How much (see `feet.on_the_ground`) hips stay on the source's path: for one person, who may
+    # walk on longer legs, and for several, who must keep meeting.
+    alone: float = 1e-3
+    together: float = 0.05
+
+
+TRANSFER = TransferParameters()
 # Roles whose turns are calmed: trunks and feet are solved from few markers, and bend slowly.
 TWITCHY = ("hips", "spine", "chest", "neck", "left_foot", "right_foot", "left_toe", "right_toe")
 
@@ -68,7 +80,7 @@ def retarget_scene(sources: Sequence[tuple[Motion, Mapping[str, str] | None]],
            / leg_length(motion.skeleton, _numbered(motion.skeleton, roles))
            for (motion, roles), character, goal in zip(known, characters, goals, strict=True)]
     scale = float(np.exp(np.mean(np.log(own))))
-    staying = ALONE if len(known) == 1 else TOGETHER
+    staying = TRANSFER.alone if len(known) == 1 else TRANSFER.together
     done = []
     for (motion, roles), character, goal in zip(known, characters, goals, strict=True):
         performance = _transferred(motion, roles, character, goal, scale, hand_shape)
@@ -199,7 +211,7 @@ def _forearm(turns: dict[str, FloatArray], target: Skeleton, goal: Mapping[str, 
     # A whole turn more or less is the same hand: the one nearest to thumbs up is anatomical.
     angle -= 2 * np.pi * np.round(np.median(angle) / (2 * np.pi))
     share = quaternions.from_rotation_vectors(
-        (FOREARM_SHARE_OF_TWIST * angle)[:, None] * along)
+        (TRANSFER.forearm_share_of_twist * angle)[:, None] * along)
     return {lower: quaternions.multiply(straight, share)}
 
 

@@ -19,7 +19,7 @@ from mimegen.faces.words import action_units, emotions
 from mimegen.faults.fault import fault_kinds
 from mimegen.groundtruth.kinds import DEPTH, FLOW, KEYPOINTS, MASK, NORMALS, PARTS
 from mimegen.library.catalogue import Catalogue
-from mimegen.library.score_take import read_score_once
+from mimegen.library.score_facts import score_facts
 from mimegen.library.takefile import notes_of
 from mimegen.manifest.schema import row_schema
 from mimegen.motion.hand_shapes import hand_shapes
@@ -85,7 +85,7 @@ def _cues(catalogue: Catalogue) -> Listing:
     return [{"id": entry.action.id, "labels": list(entry.action.labels),
              "region": entry.action.cue.region,
              "explanations": list(entry.action.cue.explanations),
-             "stances": list(read_score_once(entry.take(None)).stances)}
+             "stances": list(score_facts(entry.take(None)).stances)}
             for entry in catalogue.cues.values() if entry.action.cue]
 
 

@@ -160,7 +160,7 @@ def test_a_name_that_the_set_does_not_have_is_an_error_with_its_line(tmp_path):
 def test_only_sets_say_what_tells_them(tmp_path):
     file = tmp_path / "gray.yaml"
     file.write_text(yaml.safe_dump(FACTS | {"color": [0.5, 0.5, 0.5], "tells": ["sky"]}))
-    with pytest.raises(RequestError, match="tells: only a set"):
+    with pytest.raises(RequestError, match="tells: applies to sets only"):
         read_background(file)
 
 

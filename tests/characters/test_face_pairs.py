@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mimegen.base.decisions import nearest
 from mimegen.base.paths import data_file, data_folder
 from mimegen.base.yaml_file import YamlFile
 from mimegen.characters.build import build_character
@@ -17,6 +18,7 @@ from mimegen.characters.face_units import POINTS, units_bake
 from mimegen.characters.posing import posed_meshes
 from mimegen.characters.sampling import sample_character
 from mimegen.characters.spec import read_character
+from mimegen.characters.surface import vertex_normals
 from mimegen.faces.words import (
     CLOSED,
     SIDES,
@@ -48,17 +50,22 @@ def mesh_of(character: Character, name: str) -> Mesh:
     return next(mesh for mesh in character.meshes if mesh.name == name)
 
 
-@cache
 def skin(name: str, *told: str) -> FloatArray:
     """Return a person's skin (V, 3) with units at their height."""
+    return posed(name, *told)["skin"]
+
+
+@cache
+def posed(name: str, *told: str) -> Mapping[str, FloatArray]:
+    """Return each mesh's vertices (V, 3) of a person with units at their height."""
     character = person(name)
     rotations = np.tile(IDENTITY, (1, len(character.skeleton.names), 1))
     still = Performance(character, Motion(character.skeleton, 1.0,
                                           character.skeleton.heads[:1].copy(), rotations))
     made = expressed(still, {unit: np.array([1.0]) for unit in told})
     pose = made.motion.global_pose
-    posed = posed_meshes(made.character, pose.positions[0], pose.rotations[0])
-    return posed[[mesh.name for mesh in made.character.meshes].index("skin")]
+    places = posed_meshes(made.character, pose.positions[0], pose.rotations[0])
+    return dict(zip((mesh.name for mesh in made.character.meshes), places, strict=True))
 
 
 def depth_in_eyes(name: str, places: FloatArray) -> float:
@@ -183,3 +190,16 @@ def test_the_table_names_units_that_there_are() -> None:
     for pair in pairs_file().pairs:
         assert {*pair.units, *pair.adds} <= known
     assert {*pairs_file().limits} <= known
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["random:5110", "random:5108", "man"])
+def test_teeth_stay_behind_the_skin_of_a_smile(name: str) -> None:
+    for told in ((), ("AU12",), ("AU6", "AU12")):
+        places, teeth = posed(name, *told)["skin"], posed(name, *told)["teeth"]
+        skin_mesh = mesh_of(person(name), "skin")
+        normals = vertex_normals(places, skin_mesh.faces)
+        near = nearest(places, teeth)
+        out = ((teeth - places[near]) * normals[near]).sum(axis=1)
+        # Before the teeth is what faces forwards.
+        assert out[normals[near, 1] < -0.5].max(initial=-1.0) < 0.0004, told

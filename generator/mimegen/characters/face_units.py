@@ -38,6 +38,10 @@ PRESSING = (0.25, 0.5)
 ROOM_M = 0.0005
 BEFORE = 0.1
 AROUND = 2.0
+# A smile draws the skin below the lower lip back: from the first of these values on the teeth give
+# way, and wholly, by so much (m), from the second.
+SMILES = (0.25, 0.8)
+TEETH_BACK_M = 0.0015
 # The vertices whose numbers these attributes of a mesh hold move it, by these shares.
 POINTS = "face_points"
 SHARES = "face_shares"
@@ -152,18 +156,34 @@ class EyeRoom:
 
 
 @dataclass(frozen=True, eq=False)
+class TeethRoom:
+    """Teeth, the vertices ``rows`` (N,), go back as smiling lips do."""
+
+    head: int
+    rows: NDArray[np.intp]
+
+    def clear(self, places: Places, blocks: Places, values: FloatArray) -> None:
+        """Move vertices (V, 3) back, for joint blocks (J, 4, 3) and units' values (2 U,)."""
+        smile = values.reshape(2, -1)[:, units_file().units.index("mouthSmile")].max()
+        share = float(ramp(smile, *SMILES))
+        if share > 0.0:
+            places[self.rows] += (share * TEETH_BACK_M * blocks[self.head, 1]).astype(places.dtype)
+
+
+@dataclass(frozen=True, eq=False)
 class FaceMove:
     """What units do to a body's vertices or normals.
 
     ``carriers`` (C,) and ``head`` are joints' numbers; ``rows`` (N,) are moved by ``ways``
-    (2 U, N, 3) in the frame of the head. Then lids come out of the eyes' ``rooms``.
+    (2 U, N, 3) in the frame of the head. Then lids come out of the eyes' ``rooms``, and teeth go
+    behind smiling lips.
     """
 
     carriers: NDArray[np.intp]
     head: int
     rows: NDArray[np.intp]
     ways: NDArray[np.float32]
-    rooms: tuple[EyeRoom, ...] = ()
+    rooms: tuple[EyeRoom | TeethRoom, ...] = ()
 
     def apply(self, places: Places, columns: Places) -> None:
         """Move rows of ``places`` (V, 3), blended with joint columns (4 J, 3), in place."""
@@ -205,11 +225,13 @@ def face_moves(character: Character, meshes: Sequence[Mesh],
     return (FaceMove(numbers, index["Head"], rows, joined, _rooms(character, meshes)),)
 
 
-def _rooms(character: Character, meshes: Sequence[Mesh]) -> tuple[EyeRoom, ...]:
-    """Return the eyes' rooms, whose rows are those of the skin among meshes one after another."""
+def _rooms(character: Character, meshes: Sequence[Mesh]) -> tuple[EyeRoom | TeethRoom, ...]:
+    """Return the rooms of eyes and teeth; rows are those of meshes one after another."""
     starts = np.cumsum([0, *(len(mesh.vertices) for mesh in meshes)])
     eyes = next(mesh for mesh in character.meshes if mesh.name == "eyes")
-    found = []
+    found: list[EyeRoom | TeethRoom] = [
+        TeethRoom(character.skeleton.index["Head"], start + np.arange(len(mesh.vertices)))
+        for start, mesh in zip(starts, meshes, strict=False) if mesh.name == "teeth"]
     for number, (sign, side) in enumerate(zip((1.0, -1.0), SIDES, strict=True)):
         joint = character.skeleton.index[f"{side}Eye"]
         middle, own = character.skeleton.heads[joint], eyes.vertices[sign * eyes.vertices[:, 0] > 0]

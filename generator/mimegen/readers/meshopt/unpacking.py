@@ -21,8 +21,10 @@ from mimegen.readers.meshopt.indices import unpack_sequence, unpack_triangles
 
 EXTENSIONS = ("EXT_meshopt_compression", "KHR_meshopt_compression")
 # Of all numbers of a file together, unpacked. A million vertices with all attributes take 60.
-MOST_MIB = 256
+MOST_MIB = 128
 LARGEST_STRIDE = 256
+# How many elements are filtered at once, which bounds the memory.
+AT_ONCE = 1 << 16
 ALIGNED = 8
 DATA = "data:"
 
@@ -143,7 +145,10 @@ def _unpacked(packing: Document, data: bytes) -> Bytes:
         return elements
     if name not in FILTERS or stride not in FILTERS[name][1]:
         raise DamagedStreamError(f"its filter is {str(name)[:20]}, with {stride} bytes an element")
-    return FILTERS[name][0](elements)
+    for start in range(0, count, AT_ONCE):
+        part = slice(start, start + AT_ONCE)
+        elements[part] = FILTERS[name][0](elements[part])
+    return elements
 
 
 def _make_plain(document: Document, size: int, path: Path) -> None:

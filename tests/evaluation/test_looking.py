@@ -190,7 +190,7 @@ def request(**more: Any) -> ProbeRequest:
 def test_each_choice_of_a_block_is_right_once(tmp_path: Path, rows: list[Row]) -> None:
     made, left_out = probe_questions(tmp_path, rows, request())
     assert left_out == {"gaze_target": len(rows) - len({one.sample_id for one in made})}
-    answers = defaultdict(Counter)
+    answers: dict[frozenset[str], Counter[str]] = defaultdict(Counter)
     for one in made:
         assert one.answer in one.options and len(set(one.options)) in (2, 3)
         answers[frozenset(one.options)][one.answer] += 1
@@ -209,10 +209,10 @@ def test_nobody_guesses_the_target_without_the_clip(tmp_path: Path, rows: list[R
 
 def test_who_and_when_are_in_the_question(tmp_path: Path, rows: list[Row]) -> None:
     made, _ = probe_questions(tmp_path, rows, request())
-    of_two = [one for one in made if "of the picture look" in one.question]
-    assert {("left of" in one.question, one.answer) for one in of_two} <= {
+    of_two = [one for one in made if "of the picture look" in str(one.question)]
+    assert {("left of" in str(one.question), one.answer) for one in of_two} <= {
         (True, "at the other person"), (False, "upwards")}
-    assert of_two and all("between 0.0 s and 2.0 s" in one.question for one in made)
+    assert of_two and all("between 0.0 s and 2.0 s" in str(one.question) for one in made)
 
 
 def test_sampled_frames_show_what_is_asked_about(tmp_path: Path, rows: list[Row]) -> None:
@@ -260,7 +260,7 @@ def test_how_long_somebody_looks_is_a_number(tmp_path: Path) -> None:
     made = [one for one in number_questions([row], wording, 0, folder=tmp_path)
             if one.asks == "gaze"]
     assert [(one.answer, one.tolerance) for one in made] == [("1.2", 0.5)]
-    assert "look at the camera" in made[0].question
+    assert "look at the camera" in str(made[0].question)
     # A third of a second of which nobody can tell is more than half of the tolerance.
     arrays["gaze"][20:27] = way(14)
     np.savez(tmp_path / "passes" / row.sample_id / "keypoints.npz", **arrays)

@@ -3,6 +3,7 @@
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,8 +21,8 @@ LIBRARY = sorted(file for pattern in facts.SCORES for file in data_folder().glob
 MOST_STALE = 0.25
 
 
-def baked() -> dict[str, list[object]]:
-    found: dict[str, list[object]] = json.loads((data_folder() / facts.FILE).read_text())
+def baked() -> dict[str, list[Any]]:
+    found: dict[str, list[Any]] = json.loads((data_folder() / facts.FILE).read_text())
     return found
 
 

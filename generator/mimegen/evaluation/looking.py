@@ -180,7 +180,8 @@ class _Scene:
         """Whether an eye is seen in the picture, and the head points about where the eyes look."""
         ahead = self.world["nose"] - (self.world["left_ear"] + self.world["right_ear"]) / 2
         agree = _angle(ahead, self.ways) <= LIMITS.head_deg
-        return agree & np.any([self._shown(f"{side}_eye") for side in SIDES], axis=0)
+        shown = [self._shown(f"{side}_eye") for side in SIDES]
+        return np.asarray(agree & np.any(shown, axis=0))
 
     def _shown(self, name: str) -> NDArray[np.bool_]:
         inside = ((self.pixels[name] >= 0) & (self.pixels[name] < self.size)).all(axis=-1)

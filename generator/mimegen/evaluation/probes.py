@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
@@ -464,9 +465,11 @@ def _question(one: _Posed, known: dict[str, KnownAction], request: ProbeRequest)
     row, sampling, wording = one.row, request.sampling, request.wording
     subject = subject_of_row(row, known, "label")
     template = wording.open or "{question}" if request.is_open else wording.instruction
-    how = {"options": [], "prompting": OPEN, "question_id": content_key(OPEN, one.key)[:16],
-           "contrasts": [option for option in one.options if option != one.answer]} \
-        if request.is_open else {"options": one.options, "question_id": one.key}
+    how: dict[str, Any] = {"options": one.options, "question_id": one.key}
+    if request.is_open:
+        wrong = [option for option in one.options if option != one.answer]
+        how = {"prompting": OPEN, "question_id": content_key(OPEN, one.key)[:16],
+               "contrasts": wrong}
     return Question(
         **about_clip(row, request.seed), **how, format="probe",
         prompt=filled(template.replace("{question}", one.sentence), one.options),

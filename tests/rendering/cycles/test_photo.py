@@ -192,3 +192,22 @@ def test_a_photo_is_the_same_again(
     one, other = ((shot(worker, tmp_path / name, boxer, config).folders[0]
                    / frame_name(0)).read_bytes() for name in ("one", "other"))
     assert one == other
+
+
+def test_hairs_change_the_head_alone(worker: StageWorker, tmp_path: Path, boxer: Performance
+                                     ) -> None:
+    config = small().model_copy(update={"width": 320, "height": 180})
+    assert config.photo is not None
+    bare = config.model_copy(update={"photo": config.photo.model_copy(update={"hairs": 0})})
+    covered = []
+    for name, each in (("hairs", config), ("bare", bare)):
+        frame = read_frame(shot(worker, tmp_path / name, boxer, each).folders[0] / frame_name(0))
+        whole = np.zeros((180, 320), np.int16)
+        left, top = frame.figure_at
+        rows, columns = frame.figure.shape[:2]
+        whole[top:top + rows, left:left + columns] = frame.figure[..., 3]
+        covered.append(whole)
+    changed = np.flatnonzero((np.abs(covered[0] - covered[1]) > 40).any(axis=1))
+    seen = np.flatnonzero((covered[1] > 128).any(axis=1))
+    assert len(changed) > 3
+    assert changed.max() < seen.min() + 0.25 * (seen.max() - seen.min())

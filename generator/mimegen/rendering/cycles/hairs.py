@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from mimegen.characters.character import Character, Material
 from mimegen.characters.grown_hair import GrownHair
 from mimegen.characters.hair_growing import Hairs
-from mimegen.rendering.cycles.materials import Shader, shaded
+from mimegen.rendering.cycles.materials import Parameters, Shader, shaded
 from mimegen.shots.hair_skin import hair_skin
 
 # The attribute by whose vectors, in metres a second, Cycles blurs what moves.
@@ -80,7 +80,8 @@ def _hair_material(material: Material) -> bpy.types.Material:
     shader = Shader(made.node_tree)
     fibre = made.node_tree.nodes.new("ShaderNodeBsdfHairPrincipled")
     fibre.parametrization = "COLOR"
-    color = material.parameters["color"]
+    p: Parameters = material.parameters
+    color = p["color"]
     spread = GRAY_SHADES if min(color) > GRAY else SHADES
     share = shader.span(shader.attribute("shade"), -1.0, 1.0)
     shader.feed(fibre.inputs["Color"], shader.mix(share, shaded(color, 1 - spread),

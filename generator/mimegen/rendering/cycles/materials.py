@@ -294,7 +294,7 @@ def photo_cloth(shader: Shader, photo: Photo) -> None:
     down = shader.noise(shader.scaled(rest, (1.0, 1.0, 0.16)), 1100.0, 0.0)
     across = shader.noise(shader.scaled(rest, (0.16, 0.16, 1.0)), 1100.0, 0.0)
     threads = shader.span(shader.math("ADD", down, across), 0.7, 1.3)
-    shader.tint(shader.mix(threads, (0.80, 0.80, 0.80), (1.16, 1.16, 1.16)))
+    shader.tint(shader.mix(threads, (0.90, 0.90, 0.90), (1.09, 1.09, 1.09)))
     creases = shader.noise(shader.scaled(rest, (1.0, 1.0, 0.45)), 34.0, 1.0, 0.8)
     shader.bump(creases, CREASE_M)
     shader.set(sheen_weight=0.2, sheen_roughness=0.5)

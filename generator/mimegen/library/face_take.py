@@ -10,6 +10,7 @@ from mimegen.choreography.score import Score
 from mimegen.faces.overlay import BEGINS_S, FaceOverlay
 from mimegen.library.face_entries import FaceEntry
 from mimegen.library.keys import score_code
+from mimegen.library.score_facts import ScoreFacts, facts_from
 from mimegen.library.score_take import ScoreTake, read_score_once
 
 FACE = "face"
@@ -45,6 +46,11 @@ class FaceTake(ScoreTake):
         last = written.phases[-1].model_copy(update={"at": end})
         return written.model_copy(update={
             "duration": end, "phases": (*written.phases[:-1], last)})
+
+    @property
+    def known(self) -> ScoreFacts:
+        """What is known of the score, which is longer than its file says where the face is."""
+        return facts_from(self.score)
 
     @property
     def declared_happenings(self) -> Happenings:

@@ -11,6 +11,7 @@ from mimegen.hands.compiling import Drawn, HandName, drawn, happenings_of, score
 from mimegen.hands.table import Gesture, HandClass
 from mimegen.library.hand_entries import HandEntry
 from mimegen.library.keys import score_code
+from mimegen.library.score_facts import ScoreFacts, facts_from
 from mimegen.library.score_take import ScoreTake
 from mimegen.manifest.timeline import Interval, retold
 
@@ -40,6 +41,11 @@ class HandTake(ScoreTake):
     def score(self) -> Score:
         """The action as a score."""
         return score_of(self.gesture, self.hand_class, self.draw, self.file)
+
+    @property
+    def known(self) -> ScoreFacts:
+        """What is known of the score, which is no file."""
+        return facts_from(self.score)
 
     @property
     def version(self) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from mimegen.base.files import file_hash
 from mimegen.base.paths import data_folder
 from mimegen.choreography.length import seconds_of
 from mimegen.choreography.reading import read_score
+from mimegen.choreography.score import Score
 
 FILE = Path("mocap", "score_facts.json")
 SCORES = ("mocap/*/*.score.yaml", "cues/*/*.score.yaml", "directed/*/*.score.yaml")
@@ -34,7 +35,11 @@ def score_facts(file: Path) -> ScoreFacts:
 
 def read_facts(file: Path) -> ScoreFacts:
     """Return what a score says itself. Raises RequestError as ``read_score``."""
-    score = read_score(file)
+    return facts_from(read_score(file))
+
+
+def facts_from(score: Score) -> ScoreFacts:
+    """Return what a score says."""
     return ScoreFacts(len(score.parts()), tuple(score.stances), float(seconds_of(score)))
 
 

@@ -26,7 +26,7 @@ from mimegen.choreography.score import Score
 from mimegen.choreography.timing import frame_moments
 from mimegen.choreography.variation import is_written
 from mimegen.library.keys import score_code
-from mimegen.library.score_facts import score_facts
+from mimegen.library.score_facts import ScoreFacts, score_facts
 from mimegen.library.take import RELAXED, Described, Source
 from mimegen.manifest.timeline import SPEECH, CueFacts, Interval, retold
 from mimegen.motion.editing import at_rate
@@ -57,9 +57,14 @@ class ScoreTake(Described):
         return (file_hash(checks),) if checks.is_file() else ()
 
     @property
+    def known(self) -> ScoreFacts:
+        """What is known of the score before it is read."""
+        return score_facts(self.file)
+
+    @property
     def _cue_key(self) -> tuple[str, ...]:
         """What keys say of a cue: its score as its stance and manner make it."""
-        return (self.score.model_dump_json(),) if score_facts(self.file).stances else ()
+        return (self.score.model_dump_json(),) if self.known.stances else ()
 
     @property
     def hand_shape(self) -> str:
@@ -90,7 +95,7 @@ class ScoreTake(Described):
     @property
     def performers(self) -> int:
         """How many people the score has."""
-        return score_facts(self.file).performers
+        return self.known.performers
 
     @property
     def score(self) -> Score:
@@ -104,7 +109,7 @@ class ScoreTake(Described):
 
     def frames(self, fps: float) -> int:
         """Return how many frames it has at a rate, as its score's own times tell."""
-        facts = score_facts(self.file)
+        facts = self.known
         # How long a cue is told depends on its stance too, which is another file.
         if is_written(self.seed, self.style) and not facts.stances:
             return len(frame_moments(facts.seconds, fps / self.tempo))

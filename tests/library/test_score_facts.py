@@ -13,6 +13,7 @@ from mimegen.choreography.length import frames_of, seconds_of
 from mimegen.choreography.reading import read_score
 from mimegen.library import score_facts as facts
 from mimegen.library.catalogue import Catalogue
+from mimegen.library.scene_take import scene_take
 from mimegen.library.score_take import ScoreTake
 from mimegen.library.takes import library_take
 
@@ -45,6 +46,18 @@ def test_takes_are_as_long_as_their_scores(action: str, seed: int) -> None:
     assert isinstance(take, ScoreTake)
     assert take.frames(24.0) == frames_of(take.score, seed, None, 24.0)
     assert take.performers == len(take.score.parts())
+
+
+def test_takes_whose_scores_are_made_say_what_is_made() -> None:
+    catalogue = Catalogue.with_libraries(())
+    hand, face = next(iter(catalogue.hands)), next(iter(catalogue.emotions))
+    made = [scene_take(catalogue, "the_thief", 0),
+            *(library_take(catalogue.action(name), None, 0) for name in (hand, face))]
+    for take in made:
+        assert isinstance(take, ScoreTake) and type(take) is not ScoreTake
+        assert take.performers == len(take.score.parts())
+        assert take.frames(24.0) == frames_of(take.score, 0, None, 24.0)
+    assert made[0].performers == 2
 
 
 def test_an_edited_score_is_read(tmp_path: Path) -> None:

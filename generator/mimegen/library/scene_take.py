@@ -14,6 +14,7 @@ from mimegen.library.catalogue import Catalogue
 from mimegen.library.entry import SCORE_SUFFIX
 from mimegen.library.hand_entries import HandEntry
 from mimegen.library.keys import scene_code
+from mimegen.library.score_facts import ScoreFacts, facts_from
 from mimegen.library.score_take import ScoreTake, read_score_once
 from mimegen.manifest.timeline import Interval, retold
 from mimegen.scenes.compiling import Compiled, compiled
@@ -36,6 +37,11 @@ class SceneTake(ScoreTake):
         """What the motions depend on."""
         return content_key(file_hash(self.file), self.used, self.seed, self.style, scene_code(),
                            *self.altered_key)
+
+    @property
+    def known(self) -> ScoreFacts:
+        """What plans need to know of the whole scene."""
+        return facts_from(self.score)
 
     @property
     def score(self) -> Score:

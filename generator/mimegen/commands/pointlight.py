@@ -162,7 +162,7 @@ def pointlight_command(
     reading: ReadOptions, walker: bool, affect: str | None, grid: str | None,
     hand: HandName | None, **options: Any,
 ) -> int:
-    """Make point-light displays of actions, walkers or motion capture."""
+    """Make point-light displays of actions, walkers and files."""
     actions = actions or (WALK if walker else None)
     if (file is None) == (actions is None):
         raise RequestError("expected a motion capture FILE, --action NAME or --walker")

@@ -54,7 +54,7 @@ def written(folder: Path, text: str) -> Path:
     ("{to: chest 0 30 0}", "{to: shoulder 0 30 0}", r"line 6: flag to: 'shoulder' has two sides"),
     ("phases:\n  - {at: 0,", "phases:\n  - {at: 0.5,", r"line 6: phases at: the first phase"),
     ("shape: fist", "shape: fist, palm: in+out", r"line 7: right_hand palm: .*cancel out"),
-    ("shape: fist", "shape: fist, palm: in, fingers: 2in", r"line 7: right_hand fingers: .*cannot"),
+    ("shape: fist", "shape: fist, palm: in, fingers: 2in", r"line 7: right_hand fingers: .*must not"),
     ("{at: 1, right", "{at: 1, walk: {forward: 50, since: 1.5}, right",
      r"line 7: walk since: time runs backwards: 1.5 s is not before 1 s"),
     ("to: flag 0", "to: partner_eyes 0", r"line 7: right_hand to: unknown landmark"),

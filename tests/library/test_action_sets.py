@@ -57,7 +57,9 @@ def test_a_set_is_all_of_its_actions_but_the_ambiguous(tmp_path: Path) -> None:
                                      "viewers": "all saw a nod"})
     before, after = CATALOGUE.in_set("ntu120"), other.in_set("ntu120")
     assert after.keys() - before.keys() == {"blink"}
-    assert ids(other, "set:ntu120") == ids(CATALOGUE, "set:ntu120") == [*before]
+    named = [name for name, entry in before.items() if not entry.action.ambiguous]
+    assert ids(other, "set:ntu120") == ids(CATALOGUE, "set:ntu120") == named
+    assert 0 < len(before) - len(named) < 10
     assert "blink" not in ids(other, "all") and ids(other, "blink, A19") == ["blink", "blink"]
     assert {*CATALOGUE.missing_from("ntu120")} - {*other.missing_from("ntu120")} == {"A19"}
 

@@ -107,6 +107,15 @@ def test_while_a_file_is_read_by_blender(tmp_path: Path, more_s: float, samples:
     assert not (tmp_path / "x.fbx").exists()
 
 
+def test_while_blender_is_at_work(tmp_path: Path, samples: Path) -> None:
+    """What watches over Blender's time must not keep the program alive."""
+    file = next(samples.rglob("*.fbx"))
+    running = Running(command("retarget", file, "--character", "man", "--out", tmp_path / "x.fbx"))
+    running.wait_for_workers(0.2)
+    assert one_line(running.interrupted())
+    assert not (tmp_path / "x.fbx").exists()
+
+
 def test_where_it_is_ignored_it_stays_so() -> None:
     """As behind nohup, where a closed terminal must not end a night's work."""
     done = subprocess.run(

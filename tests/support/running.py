@@ -39,14 +39,18 @@ def rows_of(out: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (out / "manifest.jsonl").read_text().splitlines()]
 
 
+# What is in the command lines of worker processes, and of those that read files in Blender.
+WORKERS = (b"mimegen.rendering.serving", b"spawn_main", b"readers/limited.py")
+
+
 def blender_processes(parent: int) -> list[int]:
-    """The worker processes that a run has spawned."""
+    """The worker processes, and those that read files, that a run has spawned."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             owner = int((folder / "stat").read_text().rsplit(")", 1)[1].split()[1])
             said = (folder / "cmdline").read_bytes()
-            if owner == parent and (b"mimegen.rendering.serving" in said or b"spawn_main" in said):
+            if owner == parent and any(name in said for name in WORKERS):
                 found.append(int(folder.name))
         except (OSError, ValueError):
             continue

@@ -91,24 +91,35 @@ def _run(command: list[str], environment: dict[str, str], seconds: float
     Raises _TooManyErrorsError where it does not stop to report more: one damaged file can be told
     of in gigabytes.
     """
-    first = last = b""
-    said = 0
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                           stderr=subprocess.PIPE, env=environment) as running:
         timer = threading.Timer(seconds, running.kill)
+        # Whoever interrupts the reading must not wait for the timer.
+        timer.daemon = True
         timer.start()
-        assert running.stderr is not None
-        while part := os.read(running.stderr.fileno(), KEPT_ERRORS):
-            first, last = first or part, (last + part)[-KEPT_ERRORS:]
-            said += len(part)
-            if said > MOST_ERRORS:
-                running.kill()
-        timed_out = not timer.is_alive()
-        timer.cancel()
-    if said > MOST_ERRORS:
-        raise _TooManyErrorsError
+        try:
+            errors = _errors(running)
+            timed_out = not timer.is_alive()
+        except BaseException:
+            running.kill()
+            raise
+        finally:
+            timer.cancel()
     return subprocess.CompletedProcess(
-        command, TIMED_OUT if timed_out else running.returncode, b"", first + b"\n" + last)
+        command, TIMED_OUT if timed_out else running.returncode, b"", errors)
+
+
+def _errors(running: subprocess.Popen[bytes]) -> bytes:
+    """Return the first and the last of what a program reports, once it has ended."""
+    first = last = b""
+    count = 0
+    assert running.stderr is not None
+    while part := os.read(running.stderr.fileno(), KEPT_ERRORS):
+        first, last = first or part, (last + part)[-KEPT_ERRORS:]
+        count += len(part)
+        if count > MOST_ERRORS:
+            raise _TooManyErrorsError
+    return first + b"\n" + last
 
 
 class _TooManyErrorsError(Exception):

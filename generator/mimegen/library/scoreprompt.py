@@ -23,7 +23,7 @@ from mimegen.motion.hand_shapes import hand_shapes
 # Of the reference, what is about writing scores; the rest is about using them.
 LANGUAGE = ("Phases", "Places and directions", "Hands", "Imagined things", "Feet, steps, walking",
             "What the engine adds", "Two performers", "Faces", "What happens when",
-            "What must be seen", "What reads well", "action.yaml")
+            "What must be seen", "Tips for readable actions", "action.yaml")
 # An action's own words count for more than the rest that is said of it.
 _WORDS = 0.7
 _REST = 0.3

@@ -22,4 +22,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *import_module("mimegen.api").__all__})
+    own = {name for name in globals() if name.startswith("__")}
+    return sorted({*own, *import_module("mimegen.api").__all__})

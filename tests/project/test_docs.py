@@ -72,6 +72,15 @@ def test_commands_on_pages_have_options_that_there_are(page: Path) -> None:
     assert [(line, wrong) for line in shown for wrong in unknown_words(line)] == []
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_line_of_a_shell_block_begins_a_command(page: Path) -> None:
+    blocks = [block for kind, block in FENCED.findall(page.read_text(encoding="utf-8"))
+              if kind == "sh"]
+    lines = [line.strip() for block in blocks for line in block.replace("\\\n", "").splitlines()]
+    assert [line for line in lines if line.startswith("-") or line[:1].isdigit()
+            or line.partition("#")[2].count(" mimegen ")] == []
+
+
 def test_commands_are_found_in_shells_alone() -> None:
     text = ("```python\nmimegen = 1\n```\nmimegen in words\n```sh\nmimegen a \\\n  --b\n```\n"
             "\n    mimegen c"

@@ -45,6 +45,8 @@ def cells_of(text: str | None) -> list[Combination]:
             raise RequestError(f"--grid {part!r}: expected NAME=VALUE,VALUE")
         known = [*GAIT, *MANIPULATIONS, *_SHORT, *_SETTINGS, *Display.model_fields]
         name = name.strip().replace("-", "_")
+        if name == "gaze":
+            raise RequestError("--grid: dots show no eyes; use mimegen render --action walk --gaze")
         if name not in known:
             raise RequestError(f"--grid: no factor '{name}'{near_misses(name, known)}")
         name = _SETTINGS.get(name, name)

@@ -118,7 +118,7 @@ def _text(cost: dict[str, Any]) -> str:
         f"config   {cost['config']} on {cost['device']}",
         f"clips    {cost['clips']}, {cost['clips_there']} of them done",
         f"shots    {cost['shots']}, {cost['shots_there']} of them rendered",
-        f"frames   {about}{cost['frames']}, {cost['frames_there']} of them in {cost['store']}",
+        f"frames   {about}{cost['frames']:,}, {cost['frames_there']:,} of them in {cost['store']}",
     ]
     if cost["hours"] is None:
         lines += _unmeasured(cost)

@@ -43,7 +43,8 @@ EVALUATION = {
                       " narrow where they are not.",
     "unparsed": "share of the answers in which no choice was found. They count as wrong.",
     "read by": "how many answers each rule read: marked (a JSON field or a tag), statement ('the"
-               " answer is C'), letter (a letter alone), words (an option's own words).",
+               " answer is C', or a line of C alone), letter (one within a sentence), words (an"
+               " option's own words).",
     "contrast": "the second variant compared with the first, on the same performances.",
     "pairs": "number of performances with an answer in both variants.",
     "difference": "accuracy in the second variant minus accuracy in the first.",

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from mimegen.base.arrays import ByteArray
-from mimegen.base.errors import RequestError
+from mimegen.base.errors import RequestError, near_misses
 from mimegen.compositing.decode import clip_pictures, read_clip, read_pictures
 from mimegen.evaluation.making import QuestionRequest, questions_of
 from mimegen.evaluation.question import Question
@@ -105,7 +105,8 @@ class Clips(Sequence[Clip]):
         fields = {field for row in self.rows for field, _ in row}
         for name in facts:
             if name not in fields:
-                raise RequestError(f"where: rows have no field '{name}'; frame() shows all fields")
+                raise RequestError(f"where: rows have no field '{name}'{near_misses(name, fields)};"
+                                   " frame() shows all fields, of which avatar is the character")
         if "action" in facts:
             facts["action"] = self._action_id(facts["action"])
         return [Clip(self.folder, row) for row in self.rows if all(

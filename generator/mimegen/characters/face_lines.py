@@ -31,9 +31,9 @@ CELL_MM = 0.3
 # The sculpted body's eyes' corners are so high, and what lies behind this is no face, in metres.
 EYES_M = 0.728
 FRONT_M = -0.07
-# Lines run out over so much of their length, at either end.
+# A line fades out over this share of its length, at either end.
 ENDS = 0.3
-# Beside a groove the skin stands up: by so much of its depth, so many times as far away.
+# The ridge beside a groove: its height as a share of the depth, and how many times as wide it is.
 BESIDE = 0.4
 BESIDE_WIDE = 2.2
 # What the deepest grooves are darkened to: the light that reaches them is red.

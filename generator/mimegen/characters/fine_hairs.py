@@ -6,7 +6,6 @@ from scipy.spatial import cKDTree
 from mimegen.base.easing import ramp
 from mimegen.base.vectors import unit
 from mimegen.characters.character import Mesh
-from mimegen.characters.hair_field import Skull
 from mimegen.characters.hair_growing import Hairs
 from mimegen.characters.surface import vertex_normals
 from mimegen.motion.quaternions import FloatArray
@@ -48,7 +47,7 @@ def ribbon_lines(mesh: Mesh) -> FloatArray:
     return np.asarray(pairs.mean(axis=2))
 
 
-def lash_hairs(mesh: Mesh, skull: Skull, eyes: FloatArray, draws: np.random.Generator) -> Hairs:
+def lash_hairs(mesh: Mesh, eyes: FloatArray, draws: np.random.Generator) -> Hairs:
     """Return the lashes of both upper lids: hairs from inside the lid out to the mesh's edge."""
     points = np.concatenate([one_lid(mesh.vertices, eyes, side, draws) for side in (1.0, -1.0)])
     return Hairs(mesh.name, points, np.full(len(points), LASH_RADIUS_M),

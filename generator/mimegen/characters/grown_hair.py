@@ -61,7 +61,7 @@ def _grown(character: Character, own: Mapping[str, Mesh], skull: Skull, count: i
     """Yield the hairs of each mesh that has some."""
     eyes = next(mesh.vertices for mesh in character.meshes if mesh.name == "eyes")
     yield brow_hairs(own["brows"], generator("hairs", "brows"))
-    yield lash_hairs(own["lashes"], skull, eyes, generator("hairs", "lashes"))
+    yield lash_hairs(own["lashes"], eyes, generator("hairs", "lashes"))
     if {"beard", "beard_strands"} <= set(own):
         yield beard_hairs(own["beard"], own["beard_strands"], int(BEARD_SHARE * count),
                           generator("hairs", "beard"))

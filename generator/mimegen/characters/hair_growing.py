@@ -11,13 +11,13 @@ from mimegen.characters.hair_field import HairField, Skull, Way
 from mimegen.characters.hair_styles import HairStyle
 from mimegen.motion.quaternions import FloatArray
 
-# Within so much of its way a hair comes up from the skin to its layer.
+# A hair rises from the skin to its layer within this length.
 RISING_M = 0.012
 # Hairs that are shorter than this wave less.
 SMALL_M = 0.05
 # Above the eyes, in units: where hair that hangs has its lowest roots.
 ROOTS_UP = 0.05
-# How much of hair's way the ends of whole hairs lie apart.
+# The ends of whole hairs lie apart by at most this share of their length.
 LAYERED = 0.14
 
 

@@ -33,9 +33,9 @@ ON_THE_SPOT = 0.35
 LEAST_ROLL = 0.2
 LARGEST = 1.2
 ROLLS_ASIDE = 0.35
-# Under a raised thigh the foot is ahead, by so much of how far it is lifted.
+# A lifted foot hangs under a raised thigh: it is ahead by this share of its lift.
 KNEE_AHEAD = 1.1
-# Over a foot that the score lifts higher the pelvis rises, by so much of it.
+# The pelvis rises by this share of the lift that a score adds to its steps.
 RISE_SHARE = 0.11
 # Balls of feet come so far (cm) off the floor before feet move, within this share of a swing.
 CLEARS_CM = 0.6

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mimegen.base.errors import RequestError
+from mimegen.base.vectors import unit_or_nan
 
 Array = NDArray[np.float64]
 # What is looked at, in the order of wordings; the first three are things, the others directions.
@@ -98,7 +99,7 @@ class Looking:
     @classmethod
     def by(cls, scene: "_Scene", fps: float) -> "Looking":
         """Work it out."""
-        states = np.where(scene.told[..., None], scene.states(), 0)
+        states = np.where(scene.known[..., None], scene.states(), 0)
         width = float(scene.size[0])
         hips = (scene.pixels["left_hip"] + scene.pixels["right_hip"])[..., 0] / 2
         return cls(_answers(states), states, hips / width, fps)
@@ -166,7 +167,7 @@ class _Scene:
 
         return cls(named("world"), named("pixels"),
                    {name: one == VISIBLE for name, one in named("visibility").items()},
-                   _unit(arrays["gaze"].astype(float).sum(axis=2)),
+                   unit_or_nan(arrays["gaze"].astype(float).sum(axis=2)),
                    arrays["rotation"].astype(float), arrays["translation"].astype(float),
                    (int(arrays["width"]), int(arrays["height"])))
 
@@ -176,7 +177,7 @@ class _Scene:
         return (self.world["left_eye"] + self.world["right_eye"]) / 2
 
     @property
-    def told(self) -> NDArray[np.bool_]:
+    def known(self) -> NDArray[np.bool_]:
         """Whether an eye is seen in the picture, and the head points about where the eyes look."""
         ahead = self.world["nose"] - (self.world["left_ear"] + self.world["right_ear"]) / 2
         agree = _angle(ahead, self.ways) <= LIMITS.head_deg
@@ -224,11 +225,11 @@ def _answers(states: NDArray[np.intp]) -> NDArray[np.intp]:
     alone = states.shape[1] != len(SIDES)
     things = states[..., THINGS]
     settled = (things != 0) | (np.array(THINGS) == OTHER) & alone
-    told, at = settled.all(axis=-1), (things > 0).sum(axis=-1)
+    known, at = settled.all(axis=-1), (things > 0).sum(axis=-1)
     towards = states[..., len(THINGS):] > 0
     thing = np.where(at == 1, (things > 0).argmax(axis=-1), NOBODY_KNOWS)
     way = np.where(towards.any(axis=-1), len(THINGS) + towards.argmax(axis=-1), NOBODY_KNOWS)
-    return np.where(told, np.where(at == 0, way, thing), NOBODY_KNOWS)
+    return np.where(known, np.where(at == 0, way, thing), NOBODY_KNOWS)
 
 
 def _within(angle: Array, at: float, off: float) -> NDArray[np.intp]:
@@ -239,13 +240,8 @@ def _beyond(angle: Array, at: float, off: float) -> NDArray[np.intp]:
     return np.where(angle >= at, 1, np.where(angle <= off, -1, 0))
 
 
-def _unit(ways: Array) -> Array:
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(ways / np.linalg.norm(ways, axis=-1, keepdims=True))
-
-
 def _angle(ways: Array, others: Array) -> Array:
-    return _degrees((_unit(ways) * _unit(others)).sum(axis=-1), np.arccos)
+    return _degrees((unit_or_nan(ways) * unit_or_nan(others)).sum(axis=-1), np.arccos)
 
 
 def _degrees(share: Array, inverse: np.ufunc = np.arcsin) -> Array:

@@ -16,7 +16,7 @@ from mimegen.evaluation.looking import THINGS, Look, Looking
 from mimegen.evaluation.sampling import FrameSampling
 from mimegen.manifest.row import Row
 
-PROBE = "gaze_target"
+GAZE_TARGET = "gaze_target"
 # How many choices a block has, what is preferred first.
 SIZES = (3, 2)
 DOTS = "pointlight"
@@ -88,7 +88,7 @@ def _in_blocks(found: Sequence[AskedLook], seed: int) -> Iterator[AskedLook]:
     """Yield looks with their choices; those that fit into no block are left out."""
     kinds: dict[_Kind, list[AskedLook]] = defaultdict(list)
     ordered = sorted(found, key=lambda one: one.name)
-    for place in generator(seed, "probes", PROBE, "blocks").permutation(len(ordered)):
+    for place in generator(seed, "probes", GAZE_TARGET, "blocks").permutation(len(ordered)):
         one = ordered[int(place)]
         kinds[one.look.target, one.look.not_at].append(one)
     for size in SIZES:
@@ -139,13 +139,13 @@ def _exclude(one: _Kind, other: _Kind) -> bool:
 
 def drawn_choices(one: AskedLook, seed: int) -> list[int]:
     """Return the numbers of the choices in an order that belongs to the question."""
-    order = generator(seed, "probes", PROBE, "order", *one.name).permutation(len(one.choices))
+    order = generator(seed, "probes", GAZE_TARGET, "order", *one.name).permutation(len(one.choices))
     return [one.choices[int(place)] for place in order]
 
 
 def question_key(one: AskedLook, seed: int) -> str:
     """Return the question's id."""
-    return content_key("probe", PROBE, seed, *one.name)[:16]
+    return content_key("probe", GAZE_TARGET, seed, *one.name)[:16]
 
 
 def looking_times(looking: Looking) -> Iterator[LookingTime]:

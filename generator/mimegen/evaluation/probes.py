@@ -22,9 +22,7 @@ from mimegen.base.files import content_key
 from mimegen.base.seeds import generator
 from mimegen.base.yaml_file import Strict, read_yaml
 from mimegen.evaluation.looking_questions import (
-    PROBE as GAZE_TARGET,
-)
-from mimegen.evaluation.looking_questions import (
+    GAZE_TARGET,
     AskedLook,
     asked_looks,
     drawn_choices,

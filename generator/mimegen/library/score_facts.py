@@ -29,8 +29,9 @@ class ScoreFacts(NamedTuple):
 
 def score_facts(file: Path) -> ScoreFacts:
     """Return what is known of a score. Raises RequestError as ``read_score``."""
-    known = _baked().get(file_hash(file))
-    return _facts_of(file, file_hash(file)) if known is None else known
+    content = file_hash(file)
+    known = _baked().get(content)
+    return _facts_of(file, content) if known is None else known
 
 
 def read_facts(file: Path) -> ScoreFacts:

@@ -84,15 +84,8 @@ def _map_image() -> bpy.types.Image:
 
 def _darken(shader: Shader, height: bpy.types.NodeSocket) -> None:
     """Darken the color where grooves are deep."""
-    color = shader.surface.inputs["Base Color"].links[0].from_socket
-    node = shader.tree.nodes.new("ShaderNodeMix")
-    node.data_type, node.blend_type = "RGBA", "MULTIPLY"
-    one = shader.span(height, 0.0, -darkest())
-    sockets = [next(socket for socket in node.inputs if socket.name == name and socket.enabled
-                    and socket.type in ("VALUE", "RGBA")) for name in ("Factor", "A", "B")]
-    for socket, value in zip(sockets, (one, color, DARKENED), strict=True):
-        shader.feed(socket, value)
-    shader.set(base_color=next(s for s in node.outputs if s.type == "RGBA"))
+    deep = shader.span(height, 0.0, -darkest())
+    shader.tint(shader.mix(deep, (1.0, 1.0, 1.0), DARKENED))
 
 
 def _bump(shader: Shader, height: bpy.types.NodeSocket) -> None:

@@ -21,7 +21,8 @@ from mimegen.characters.spec import read_character
 from mimegen.choreography.perform import perform
 from mimegen.choreography.reading import read_score
 from mimegen.pointlight.discs import Canvas
-from mimegen.readers import read_motion, read_points
+from mimegen.readers import read_motion
+from mimegen.readers.points import read_points
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"))
 from marked_bodies import write_c3d

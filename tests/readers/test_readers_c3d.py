@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 from examples import examples
 from marked_bodies import PLUG_IN_GAIT, exercise, markers, write_c3d, write_two_people
 from mimegen.base.errors import RequestError
-from mimegen.readers import ReadOptions, read_motion, read_points, subjects_of
+from mimegen.readers import ReadOptions, read_motion
 from mimegen.readers import c3d_file as decoding
 from mimegen.readers.options import parse_trim
+from mimegen.readers.points import read_points, subjects_of
 
 SOLVED = {"btk_PiG_Motion3_FF": 16, "btk_c3dorg04_sub_labels": 16, "cmu_02_01": 41,
           "ezc3d_BTS": 22, "ezc3d_Qualisys": 55, "ktk_tennis_serve": 39,

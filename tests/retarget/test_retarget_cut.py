@@ -10,7 +10,8 @@ from mimegen.characters.build import build_character
 from mimegen.characters.spec import read_character
 from mimegen.motion.contacts import velocities
 from mimegen.motion.lowpass import low_passed
-from mimegen.readers import read_motion, read_points
+from mimegen.readers import read_motion
+from mimegen.readers.points import read_points
 from mimegen.retarget import retarget
 from mimegen.retarget.report import quality
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import numpy as np
-from scipy.spatial import cKDTree
+import scipy
 
 from mimegen.base.vectors import spread_directions, unit
 from mimegen.characters.character import Mesh
@@ -69,13 +69,14 @@ def lump_middles(head: HeadShape, flow: FloatArray, size: float,
     many = int(4 * np.pi * radius.mean() ** 2 / size ** 2)
     moved = unit(spread_directions(many)
                  + draws.normal(0, 0.28 * size / radius.mean(), (many, 3)))
-    nearest = cKDTree(away / radius[:, None]).query(moved)[1]
+    nearest = scipy.spatial.cKDTree(away / radius[:, None]).query(moved)[1]
     return np.asarray(head.centre + radius[nearest, None] * moved)
 
 
 def lumpy(head: HeadShape, places: FloatArray, middles: FloatArray, size: float) -> FloatArray:
     """Return places (..., 3) moved outwards by lumps: domes about the nearest middle."""
-    away = cKDTree(middles).query(places.reshape(-1, 3))[0].reshape(places.shape[:-1]) / size
+    gaps = scipy.spatial.cKDTree(middles).query(places.reshape(-1, 3))[0]
+    away = gaps.reshape(places.shape[:-1]) / size
     rise = LUMP_RISE * size * np.sqrt(np.maximum(1 - 1.3 * away * away, 0.0))
     return np.asarray(places + rise[..., None] * unit(places - head.centre))
 

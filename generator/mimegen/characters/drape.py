@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.interpolate import RegularGridInterpolator
-from scipy.ndimage import gaussian_filter
+import scipy
 
 from mimegen.base.decisions import first_least, nearest
 from mimegen.motion.quaternions import FloatArray
@@ -57,12 +56,12 @@ def draped(points: FloatArray, tube: Stretch, gap: float, taper: float,
     step = tube.length / (STEPS - 1)
     for row in range(1, STEPS):
         radii[row] = np.maximum(radii[row], radii[row - 1] - taper * step)
-    radii = np.maximum(gaussian_filter(radii, (1.5, 1.2), mode=("nearest", "wrap")),
+    radii = np.maximum(scipy.ndimage.gaussian_filter(radii, (1.5, 1.2), mode=("nearest", "wrap")),
                        radii - 0.004)
     angle, along, radius = tube.coordinates(points)
     grid = (np.linspace(0, tube.length, STEPS), np.linspace(-np.pi, np.pi, ANGLES + 1))
     wrapped = np.concatenate([radii, radii[:, :1]], axis=1)
-    target = RegularGridInterpolator(grid, wrapped)(
+    target = scipy.interpolate.RegularGridInterpolator(grid, wrapped)(
         np.stack([np.clip(along, 0, tube.length), angle], axis=1)
     )
     _, _, direction = tube.axes
@@ -86,7 +85,7 @@ def radius_profile(tube: Stretch, obstacle: FloatArray) -> FloatArray:
         np.broadcast_to(steps[:, None], (STEPS, ANGLES)),
     ], axis=-1)
     found = radius[nearest(places, wanted.reshape(-1, 3))].reshape(STEPS, ANGLES)
-    return np.asarray(gaussian_filter(found, (1.0, 0.7), mode=("nearest", "wrap")))
+    return np.asarray(scipy.ndimage.gaussian_filter(found, (1.0, 0.7), mode=("nearest", "wrap")))
 
 
 def convex_sections(radii: FloatArray) -> FloatArray:

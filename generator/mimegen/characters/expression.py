@@ -10,10 +10,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
-from scipy.sparse.csgraph import connected_components
-from scipy.spatial import cKDTree
 
 from mimegen.base.decisions import largest, nearest
 from mimegen.base.easing import ramp
@@ -167,7 +165,7 @@ def _on_skin(mesh: Mesh, skin: Mesh) -> Mesh:
     A hair goes where the skin goes that is nearest to any of it: one that hangs over the mouth
     stays with the upper lip.
     """
-    away, near = cKDTree(skin.vertices).query(mesh.vertices, k=NEAREST)
+    away, near = scipy.spatial.cKDTree(skin.vertices).query(mesh.vertices, k=NEAREST)
     roots = _roots(mesh, away[:, 0])
     away, near = away[roots], near[roots]
     shares = 1 / (away + SOFTEST_M) ** 2
@@ -195,8 +193,8 @@ def _roots(mesh: Mesh, away: FloatArray) -> NDArray[np.intp]:
         return np.arange(len(away))
     corners = np.where(mesh.faces < 0, mesh.faces[:, :1], mesh.faces)
     pairs = np.stack([corners, np.roll(corners, -1, axis=1)], axis=-1).reshape(-1, 2)
-    joined = sparse.coo_matrix((np.ones(len(pairs)), pairs.T), shape=(len(away), len(away)))
-    _, hair = connected_components(joined, directed=False)
+    joined = scipy.sparse.coo_matrix((np.ones(len(pairs)), pairs.T), shape=(len(away), len(away)))
+    _, hair = scipy.sparse.csgraph.connected_components(joined, directed=False)
     order = np.lexsort([on_grid(away), hair])
     first = order[np.unique(hair[order], return_index=True)[1]]
     return np.asarray(first[hair], np.intp)

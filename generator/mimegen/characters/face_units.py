@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from mimegen.base.easing import ramp
 from mimegen.base.paths import data_file
@@ -317,7 +317,7 @@ class _Normals(NamedTuple):
     def of(faces: NDArray[np.intp], count: int) -> "_Normals":
         """Return it for quads (F, 4) on ``count`` vertices."""
         rows = np.arange(len(faces)).repeat(4)
-        return _Normals(faces, sparse.csr_matrix(
+        return _Normals(faces, scipy.sparse.csr_matrix(
             (np.ones(faces.size), (faces.ravel(), rows)), shape=(count, len(faces))))
 
     def at(self, places: FloatArray) -> FloatArray:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.ndimage import gaussian_filter1d
+import scipy
 
 from mimegen.base.easing import ramp
 from mimegen.characters.arkit_joints import head_of
@@ -84,7 +84,7 @@ def head_towards(performance: Performance, places: FloatArray) -> FloatArray:
     fps = performance.motion.fps
     moments = np.arange(performance.motion.frames) / fps
     wanted = _limited(HEAD_SHARE * _way(performance, places), HEAD_MOST)
-    wanted = gaussian_filter1d(wanted, SMOOTH_S * fps, axis=0, mode="nearest")
+    wanted = scipy.ndimage.gaussian_filter1d(wanted, SMOOTH_S * fps, axis=0, mode="nearest")
     turned = wanted * ramp(moments, BEGINS_S, BEGINS_S + THERE_S)[:, None]
     return np.pad(turned, ((0, 0), (0, 1)))
 

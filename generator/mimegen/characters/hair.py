@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy.ndimage import gaussian_filter
+import scipy
 
 from mimegen.base.arrays import BoolArray
 from mimegen.base.easing import ramp
@@ -186,7 +186,7 @@ def sheet(head: HeadShape, hair: Hair, flow: Flow, draws: np.random.Generator) -
     count = len(flow.hangs)
     parts = flow.hangs != np.roll(flow.hangs, 1)
     columns = np.flatnonzero((np.arange(count) % SHEET_STEP == 0) | parts | np.roll(parts, -1))
-    uneven = gaussian_filter(draws.random(count), 1.6, mode="wrap")[columns]
+    uneven = scipy.ndimage.gaussian_filter(draws.random(count), 1.6, mode="wrap")[columns]
     short = 1 - ragged(hair) * (0.5 + 0.5 * uneven)
     share = np.linspace(0, 1, ROWS)[[*range(0, ROWS - 1, SHEET_STEP), ROWS - 1]]
     rows = np.asarray((ROWS - 1) * np.minimum(share[:, None], short), float)
@@ -252,8 +252,9 @@ def swaying(head: HeadShape, hair: Hair, mesh: Mesh) -> Mesh:
 def clumps(draws: np.random.Generator) -> FloatArray:
     """Return smooth noise (ROWS, COLUMNS), about -1 to 1, drawn out along the strands."""
     noise = draws.normal(size=(ROWS, COLUMNS))
-    fine = gaussian_filter(noise, (12, 1.0), mode=("nearest", "wrap"))
-    broad = gaussian_filter(draws.normal(size=(ROWS, COLUMNS)), (9, 3.5), mode=("nearest", "wrap"))
+    fine = scipy.ndimage.gaussian_filter(noise, (12, 1.0), mode=("nearest", "wrap"))
+    broad = scipy.ndimage.gaussian_filter(draws.normal(size=(ROWS, COLUMNS)), (9, 3.5),
+                                          mode=("nearest", "wrap"))
     return np.asarray(0.6 * fine / fine.std() + 0.6 * broad / broad.std()).clip(-2, 2) * 0.5
 
 
@@ -289,7 +290,7 @@ def hairline_rows(head: HeadShape, hair: Hair, scalp: FloatArray,
     columns = np.arange(scalp.shape[1])
     before, after = above[first - 1, columns], above[first, columns]
     rows = first - 1 + np.clip(before / np.maximum(before - after, 1e-9), 0.0, 1.0)
-    return np.asarray(gaussian_filter(rows, 0.8, mode="wrap"))
+    return np.asarray(scipy.ndimage.gaussian_filter(rows, 0.8, mode="wrap"))
 
 
 def above_hairline(head: HeadShape, hair: Hair, points: FloatArray,

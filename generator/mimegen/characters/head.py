@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.spatial import cKDTree
+import scipy
 
 from mimegen.characters.body import Body
 from mimegen.characters.character import Mesh
@@ -38,7 +38,7 @@ class HeadShape:
         away = self.body.vertices[skin] - self.centre
         distance = np.linalg.norm(away, axis=1)
         near = (distance < 1.6 * self.unit) & (distance > 0.5 * self.unit)
-        tree = cKDTree(away[near] / distance[near, None])
+        tree = scipy.spatial.cKDTree(away[near] / distance[near, None])
         gaps, found = tree.query(directions, k=8)
         shares = 1 / (gaps + 0.01) ** 2
         return np.asarray((shares * distance[near][found]).sum(1) / shares.sum(1))
@@ -51,7 +51,8 @@ class HeadShape:
         normals = vertex_normals(self.body.vertices, self.body.faces["body"])[skin]
         outer = (normals[:, 1] < -0.15) & (np.abs(places[:, 2] - self.centre[2]) < self.unit)
         places, normals = places[outer], normals[outer]
-        gaps, found = cKDTree(places[:, [0, 2]]).query(np.stack([across, up], axis=1), k=5)
+        tree = scipy.spatial.cKDTree(places[:, [0, 2]])
+        gaps, found = tree.query(np.stack([across, up], axis=1), k=5)
         shares = 1 / (gaps + 0.0015) ** 2
         shares = shares / shares.sum(axis=1, keepdims=True)
         depth = (shares * places[found, 1]).sum(axis=1)

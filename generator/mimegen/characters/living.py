@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
-from scipy.ndimage import gaussian_filter1d
+import scipy
 
 from mimegen.base.easing import ramp, softly_limited
 from mimegen.base.paths import data_file
@@ -157,7 +157,8 @@ def looking(motion: Motion, rng: np.random.Generator, moments: FloatArray) -> Va
     known = face_life().gaze
     head = motion.global_pose.rotations[:, head_of(motion.skeleton)]
     facing = quaternions.rotate(head, AHEAD)
-    smooth = gaussian_filter1d(facing, known.smooth_s * motion.fps, axis=0, mode="nearest")
+    smooth = scipy.ndimage.gaussian_filter1d(facing, known.smooth_s * motion.fps, axis=0,
+                                             mode="nearest")
     later = np.minimum(moments + known.lead_s, moments[-1])
     there = np.stack([np.interp(later, moments, smooth[:, axis]) for axis in range(3)], axis=1)
     x, y, z = quaternions.rotate(quaternions.conjugate(head), there).T
@@ -200,6 +201,6 @@ def effort(motion: Motion, group: str | None, smooth_s: float) -> FloatArray:
     places = motion.global_pose.positions[:, _moving(motion.skeleton)]
     steps = motion.fps * np.diff(places, axis=0, prepend=places[:1])
     squares = np.sum(steps * steps, axis=(1, 2))
-    speed = np.sqrt(gaussian_filter1d(squares, smooth_s * motion.fps, mode="nearest"))
+    speed = np.sqrt(scipy.ndimage.gaussian_filter1d(squares, smooth_s * motion.fps, mode="nearest"))
     load = known.loads.get(group or "", 0.0)
     return np.maximum(ramp(speed, *known.speeds), load * ramp(speed, *known.moving))

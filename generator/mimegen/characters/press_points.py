@@ -6,9 +6,8 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
-from scipy.spatial import cKDTree
 
 from mimegen.base.vectors import lengths, unit
 from mimegen.characters.character import Character, Mesh, joined_weights
@@ -74,7 +73,7 @@ def points_of(character: Character) -> PressPoints | None:
     skin = _skin(whole, chosen, len(skeleton.names))
     nearby, share = _nearby(mesh.vertices)
     beside = rising(2 - 2 * far / BESIDE_M)
-    return PressPoints(mesh.vertices, sparse.vstack(skin, format="csr"), nearby, share,
+    return PressPoints(mesh.vertices, scipy.sparse.vstack(skin, format="csr"), nearby, share,
                        np.pi * SPREAD_M ** 2 * share, beside, contacts,
                        _patches(mesh.vertices, part, skin[0], contacts))
 
@@ -92,7 +91,8 @@ def _patches(rest: FloatArray, part: Numbers, skin: Any, contacts: Sequence[Pres
     _, of = np.unique(cells, axis=0, return_inverse=True)
     of = np.asarray(of, np.intp).ravel()
     count = int(of.max()) + 1
-    mean = sparse.csr_matrix((1 / np.bincount(of)[of], (of, np.arange(len(of)))), (count, len(of)))
+    mean = scipy.sparse.csr_matrix(
+        (1 / np.bincount(of)[of], (of, np.arange(len(of)))), (count, len(of)))
     middles = mean @ rest
     radius = np.zeros(count)
     np.maximum.at(radius, of, GROWN * lengths(rest - middles[of]) + GROWN_M)
@@ -102,7 +102,7 @@ def _patches(rest: FloatArray, part: Numbers, skin: Any, contacts: Sequence[Pres
     own = np.flatnonzero((apart > APART_M[0]).any(axis=1))
     reach = np.minimum(REACH_M, apart[own] - APART_M[0])
     reach = np.where(reach > 0, reach + radius[own][:, None] + radius, 0.0)
-    return Patches(of, sparse.csr_matrix(mean @ skin, dtype=np.float32), own,
+    return Patches(of, scipy.sparse.csr_matrix(mean @ skin, dtype=np.float32), own,
                    np.square(reach).astype(np.float32))
 
 
@@ -127,9 +127,9 @@ def _skin(mesh: Mesh, points: Numbers, joints: int) -> tuple[Any, ...]:
     rows = np.repeat(np.arange(count), 4 * wide)
     rest = np.concatenate([mesh.vertices, np.ones((count, 1))], axis=1)
     values = (mesh.weights[:, :, None] * rest[:, None]).ravel()
-    places = sparse.csr_matrix((values, (rows, columns)), (count, 4 * joints))
+    places = scipy.sparse.csr_matrix((values, (rows, columns)), (count, 4 * joints))
     blocks = [places[points], *(slope @ places for slope in _slopes(mesh, points))]
-    return tuple(sparse.csr_matrix(block, dtype=np.float32) for block in blocks)
+    return tuple(scipy.sparse.csr_matrix(block, dtype=np.float32) for block in blocks)
 
 
 def _slopes(mesh: Mesh, points: Numbers) -> list[Any]:
@@ -138,8 +138,9 @@ def _slopes(mesh: Mesh, points: Numbers) -> list[Any]:
     By least squares over what is near and faces the same way.
     """
     normals, own = mesh.attributes["normals"], mesh.vertices[points]
-    links = cKDTree(own).sparse_distance_matrix(cKDTree(mesh.vertices), SLOPE_M,
-                                                output_type="coo_matrix")
+    tree = scipy.spatial.cKDTree
+    links = tree(own).sparse_distance_matrix(tree(mesh.vertices), SLOPE_M,
+                                             output_type="coo_matrix")
     row, column = links.row, links.col
     near = np.exp(-(2 * links.data / SLOPE_M) ** 2) * (
         dots(normals[points][row], normals[column]) > ALIKE)
@@ -151,7 +152,7 @@ def _slopes(mesh: Mesh, points: Numbers) -> list[Any]:
     for along, aside in ((yy, -xy), (-xy, xx)):
         values = near * (along[row] * x + aside[row] * y) / over[row]
         less = -np.bincount(row, values, len(points))
-        found.append(sparse.csr_matrix((np.concatenate([values, less]), (
+        found.append(scipy.sparse.csr_matrix((np.concatenate([values, less]), (
             np.concatenate([row, np.arange(len(points))]), np.concatenate([column, points]))),
             links.shape))
     return found
@@ -193,10 +194,10 @@ def _apart(mesh: Mesh, own: Numbers, other: Numbers) -> NDArray[np.float32]:
 def _nearby(vertices: FloatArray) -> tuple[Any, FloatArray]:
     """Return a symmetric matrix (V, V) of what is near at rest, and one over its rows' sums (V,).
     """
-    links = cKDTree(vertices).sparse_distance_matrix(
-        cKDTree(vertices), 1.5 * SPREAD_M, output_type="coo_matrix").tocsr()
-    weights = sparse.csr_matrix((np.exp(-(links.data / SPREAD_M) ** 2), links.indices,
-                                 links.indptr), links.shape) + sparse.eye(len(vertices))
+    links = scipy.spatial.cKDTree(vertices).sparse_distance_matrix(
+        scipy.spatial.cKDTree(vertices), 1.5 * SPREAD_M, output_type="coo_matrix").tocsr()
+    weights = scipy.sparse.csr_matrix((np.exp(-(links.data / SPREAD_M) ** 2), links.indices,
+                                 links.indptr), links.shape) + scipy.sparse.eye(len(vertices))
     return weights.tocsr(), 1 / np.asarray(weights.sum(axis=1)).ravel()
 
 
@@ -208,13 +209,13 @@ def presses_of(character: Character, meshes: Sequence[Mesh]) -> Presses | None:
     mesh = _joined(meshes)
     follows = np.minimum(share_of_joints(
         mesh, character.skeleton, (*TRUNK_JOINTS, *ARMS[0], *ARMS[1])), 1.0)
-    away, near = cKDTree(points.rest).query(mesh.vertices, FOLLOWED)
+    away, near = scipy.spatial.cKDTree(points.rest).query(mesh.vertices, FOLLOWED)
     shares = 1 / (away + 0.002) ** 2
     shares = shares / shares.sum(axis=1, keepdims=True)
     amount = follows * rising(2 - 2 * away[:, 0] / NEAR_M)
     vertices = np.flatnonzero(amount)
     values = (shares * amount[:, None])[vertices]
     rows = np.repeat(np.arange(len(vertices)), FOLLOWED)
-    follow = sparse.csr_matrix((values.ravel(), (rows, near[vertices].ravel())),
+    follow = scipy.sparse.csr_matrix((values.ravel(), (rows, near[vertices].ravel())),
                                shape=(len(vertices), len(points.rest)))
     return Presses(points, vertices, follow)

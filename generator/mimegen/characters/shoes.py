@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
-from scipy.spatial import ConvexHull
+import scipy
 
 from mimegen.base.arrays import BoolArray
 from mimegen.base.decisions import first_least, nearest
@@ -143,7 +143,7 @@ def make_sole(upper: SkinnedSurface, height: float) -> SkinnedSurface:
 
 def rounded_outline(points: FloatArray) -> FloatArray:
     """Return the convex outline (OUTLINE_POINTS, 2) of points (N, 2), rounded and evenly spaced."""
-    hull = points[ConvexHull(points).vertices]
+    hull = points[scipy.spatial.ConvexHull(points).vertices]
     hull = np.roll(hull, -first_least(hull[:, 1]), axis=0)
     closed = np.concatenate([hull, hull[:1]])
     lengths = np.concatenate([[0], np.cumsum(np.linalg.norm(np.diff(closed, axis=0), axis=1))])

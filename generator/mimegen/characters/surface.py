@@ -3,8 +3,8 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from mimegen.base.decisions import largest, nearest
 from mimegen.characters.character import Mesh
@@ -64,7 +64,7 @@ def boundary_edges(faces: IntArray) -> NDArray[np.int64]:
     return np.asarray(pairs[first[counts == 1]])
 
 
-def neighbour_average(faces: IntArray, count: int) -> sparse.csr_matrix:
+def neighbour_average(faces: IntArray, count: int) -> "scipy.sparse.csr_matrix":
     """Return the matrix (V, V) that averages neighbours; a boundary follows only itself."""
     pairs = corner_pairs(faces)
     edge = boundary_edges(faces)
@@ -73,13 +73,14 @@ def neighbour_average(faces: IntArray, count: int) -> sparse.csr_matrix:
     inner = pairs[~on_edge[pairs[:, 0]]]
     back = pairs[~on_edge[pairs[:, 1]]][:, ::-1]
     links = np.concatenate([inner, back, edge, edge[:, ::-1]])
-    matrix = sparse.csr_matrix((np.ones(len(links)), (links[:, 0], links[:, 1])), (count, count))
+    matrix = scipy.sparse.csr_matrix(
+        (np.ones(len(links)), (links[:, 0], links[:, 1])), (count, count))
     matrix.data[:] = 1.0
     sums = np.maximum(np.asarray(matrix.sum(axis=1)).ravel(), 1.0)
-    return sparse.diags(1 / sums) @ matrix
+    return scipy.sparse.diags(1 / sums) @ matrix
 
 
-def smoothed(values: FloatArray, average: sparse.csr_matrix, rounds: int) -> FloatArray:
+def smoothed(values: FloatArray, average: "scipy.sparse.csr_matrix", rounds: int) -> FloatArray:
     """Return values (V, ...) moved half-way to their neighbours' average, some rounds."""
     for _ in range(rounds):
         values = 0.5 * (values + average @ values)

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from mimegen.base.vectors import product, unit
 from mimegen.characters.character import Character, Mesh, Places, joined_weights
@@ -88,7 +88,7 @@ def swell_of(skeleton: Skeleton, meshes: Sequence[Mesh], arm: str,
     ways = weights[swells, :, None] * out[swells, None]
     places = 4 * joints[swells, :, None] + np.arange(3)
     rows = np.repeat(np.arange(len(swells)), ways[0].size)
-    matrix = sparse.csr_matrix((ways.ravel().astype(np.float32), (rows, places.ravel())),
+    matrix = scipy.sparse.csr_matrix((ways.ravel().astype(np.float32), (rows, places.ravel())),
                                shape=(len(swells), 4 * len(skeleton.names)))
     matrix.eliminate_zeros()
     return Swell(joint, skeleton.index[TRUNK], bone, swells, matrix, sizes)

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
-from scipy.ndimage import gaussian_filter1d
+import scipy
 
 from mimegen.base.easing import softly_limited
 from mimegen.choreography import hands
@@ -53,4 +53,4 @@ def going_along(score: Score, context: Context) -> Along:
 def _way(points: FloatArray, ease: float) -> FloatArray:
     """Return where a hand is against its mean place (F, 3), eased in space and in time."""
     way = softly_limited(points - points.mean(axis=0), FARTHEST_M)
-    return np.asarray(gaussian_filter1d(way, ease, axis=0, mode="nearest"))
+    return np.asarray(scipy.ndimage.gaussian_filter1d(way, ease, axis=0, mode="nearest"))

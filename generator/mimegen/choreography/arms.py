@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.ndimage import gaussian_filter1d, maximum_filter1d
 
 from mimegen.base.angles import half_turn
 from mimegen.base.easing import soft_excess
@@ -187,8 +187,8 @@ def _calmed(shoulder: _Shoulder, wrist: FloatArray, fps: float) -> FloatArray:
     if not hurried.any():
         return wrist
     for _ in range(CALMED_ROUNDS):
-        calm = unit(gaussian_filter1d(calm, CALMED_S * fps / CALMED_ROUNDS**0.5, axis=0,
-                                      mode="nearest"))
+        calm = unit(scipy.ndimage.gaussian_filter1d(
+            calm, CALMED_S * fps / CALMED_ROUNDS**0.5, axis=0, mode="nearest"))
     share = widened(hurried, 2 * CALMED_S, CALMED_S, fps)[:, None]
     aim = unit(aim + share * (calm - aim))
     return shoulder.place + quaternions.rotate(shoulder.chest, lengths(line)[:, None] * aim)
@@ -249,7 +249,8 @@ def _swivels(
     cost = _swivel_costs(part, wrist[chosen], hand[chosen], hint[chosen])
     path = np.unwrap(SWIVELS[_cheapest_path(cost, step / fps)])
     # The wider low-pass rounds off the steps between candidates, but makes elbows in haste late.
-    calm, quick = (gaussian_filter1d(path, samples, mode="nearest") for samples in (1.6, 0.6))
+    calm, quick = (scipy.ndimage.gaussian_filter1d(path, samples, mode="nearest")
+                   for samples in (1.6, 0.6))
     haste = _haste(hint[chosen], step / fps)
     return np.asarray(np.interp(np.arange(frames), chosen, calm + haste * (quick - calm)))
 
@@ -259,8 +260,9 @@ def _haste(hint: FloatArray, seconds: float) -> FloatArray:
     if len(hint) < 2:
         return np.zeros(len(hint))
     rate = lengths(np.gradient(unit(hint), seconds, axis=0))
-    wide = maximum_filter1d(np.clip((rate - HASTE_FROM) / HASTE_FROM, 0.0, 1.0), 5, mode="nearest")
-    return np.asarray(gaussian_filter1d(wide, 1.6, mode="nearest"))
+    beyond = np.clip((rate - HASTE_FROM) / HASTE_FROM, 0.0, 1.0)
+    wide = scipy.ndimage.maximum_filter1d(beyond, 5, mode="nearest")
+    return np.asarray(scipy.ndimage.gaussian_filter1d(wide, 1.6, mode="nearest"))
 
 
 def _cheapest_path(cost: FloatArray, seconds: float) -> NDArray[np.intp]:
@@ -362,7 +364,7 @@ def within_wrist(forearm: FloatArray, hand: FloatArray, fps: float) -> FloatArra
     # The wrist bends and the forearm twists: each has its own limit, so the two are parted first.
     swing = swing * np.minimum(1.0, WRIST_LIMIT_DEG / np.maximum(angle, 1e-9))
     twist = _steady_twist(forearm_twist(forearm, hand), fps)
-    swing = gaussian_filter1d(swing, WRIST_SMOOTHING_S * fps, axis=0, mode="nearest")
+    swing = scipy.ndimage.gaussian_filter1d(swing, WRIST_SMOOTHING_S * fps, axis=0, mode="nearest")
     return quaternions.multiply(
         forearm, quaternions.multiply(quaternions.from_rotation_vectors(swing), supination(twist))
     )
@@ -380,5 +382,5 @@ def _steady_twist(twist: FloatArray, fps: float) -> FloatArray:
     if clear.any():
         off = np.interp(frames, frames[clear], off[clear])
     off = np.clip(off, -TWIST_LIMIT_DEG, TWIST_LIMIT_DEG)
-    off = gaussian_filter1d(off, WRIST_SMOOTHING_S * fps, mode="nearest")
+    off = scipy.ndimage.gaussian_filter1d(off, WRIST_SMOOTHING_S * fps, mode="nearest")
     return np.asarray(NEUTRAL_TWIST_DEG + off)

@@ -1,7 +1,7 @@
 """Balance: where the weight is, and whether standing feet are under it."""
 
 import numpy as np
-from scipy.ndimage import gaussian_filter1d, grey_opening
+import scipy
 
 from mimegen.base.decisions import first_most
 from mimegen.base.vectors import product, unit
@@ -70,10 +70,10 @@ def righted(motion: Motion, allowed_m: float) -> FloatArray:
     """
     outside, rate = off_balance(motion)
     size = np.linalg.norm(outside, axis=-1)
-    lasting = grey_opening(size, max(1, round(SPELL_S * rate)))
+    lasting = scipy.ndimage.grey_opening(size, max(1, round(SPELL_S * rate)))
     much = RIGHTED_M * np.tanh(np.maximum(lasting - allowed_m, 0.0) / RIGHTED_M)
     back = -outside * (much / np.maximum(size, 1e-9))[:, None]
-    eased = gaussian_filter1d(back, EASE_S * rate, axis=0, mode="nearest")
+    eased = scipy.ndimage.gaussian_filter1d(back, EASE_S * rate, axis=0, mode="nearest")
     moments, times = np.arange(motion.frames) / motion.fps, np.arange(len(outside)) / rate
     return np.stack([*(np.interp(moments, times, column) for column in eased.T),
                      np.zeros(motion.frames)], axis=-1)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.ndimage import gaussian_filter1d
+import scipy
 
 from mimegen.base.vectors import product
 from mimegen.choreography import legs, trunk
@@ -117,8 +117,8 @@ def _root(context: Context, going: _Going, steps: FloatArray, help_m: FloatArray
     steady = _steadiness(going.goals, context.fps)[:, None]
     steps = steps + context.life.drifted("sway", context.moments) * steady
     # Small steps take the whole performer along.
-    steps[:, :2] += gaussian_filter1d(going.taken, ASIDE_EASE_S * context.fps, axis=0,
-                                      mode="nearest")
+    steps[:, :2] += scipy.ndimage.gaussian_filter1d(
+        going.taken, ASIDE_EASE_S * context.fps, axis=0, mode="nearest")
     root = _flat(going.ground.place * context.unit) + quaternions.rotate(
         going.heading, context.skeleton.heads[0] + in_body_axes(steps * context.unit)
     )
@@ -165,7 +165,7 @@ def _on_legs(context: Context, root: FloatArray, pelvis: FloatArray, goals: dict
     high = np.max([legs.too_high(skeleton, side, root + hip, goals[side])
                    for side, hip in hips.items()], axis=0)
     lower = np.zeros_like(root)
-    lower[:, 2] = gaussian_filter1d(high, LOWER_EASE_S * context.fps, mode="nearest")
+    lower[:, 2] = scipy.ndimage.gaussian_filter1d(high, LOWER_EASE_S * context.fps, mode="nearest")
     for side, hip in hips.items():
         rotations |= legs.leg_rotations(skeleton, side, root - lower + hip, pelvis, goals[side],
                                         context.fps)
@@ -238,7 +238,8 @@ def _weight_shift(context: Context, goals: dict[str, legs.FootGoal], root: Float
     load = _loads(goals)
     share = load["Left"] / (load["Left"] + load["Right"])
     apart = across["Left"] - across["Right"]
-    shift = gaussian_filter1d((share - 0.5) * apart, WEIGHT_EASE_S * context.fps, mode="nearest")
+    shift = scipy.ndimage.gaussian_filter1d((share - 0.5) * apart, WEIGHT_EASE_S * context.fps,
+                                            mode="nearest")
     # A pelvis that the score has already put over the foot stays there.
     room = (across["Left"] + across["Right"]) / 2 + shift - np.sum(root * leftward, axis=-1)
     wanted = WEIGHT_SHARE * shift
@@ -247,7 +248,8 @@ def _weight_shift(context: Context, goals: dict[str, legs.FootGoal], root: Float
     height = root[:, 2] / context.skeleton.heads[0, 2]
     standing = np.clip((height - SITS) / (STANDS - SITS), 0.0, 1.0)
     # What is left of the way may begin and end at any moment, which would jerk.
-    gentle = gaussian_filter1d(standing * toward, GENTLE_S * context.fps, mode="nearest")
+    gentle = scipy.ndimage.gaussian_filter1d(standing * toward, GENTLE_S * context.fps,
+                                             mode="nearest")
     return np.asarray(gentle[:, None] * leftward)
 
 
@@ -261,6 +263,6 @@ def _loads(goals: dict[str, legs.FootGoal]) -> dict[str, FloatArray]:
 def _steadiness(goals: dict[str, legs.FootGoal], fps: float) -> FloatArray:
     """Return how much (F,) the pelvis may sway: little over one foot."""
     load = _loads(goals)
-    both = gaussian_filter1d(np.minimum(load["Left"], load["Right"]), WEIGHT_EASE_S * fps,
-                             mode="nearest")
+    both = scipy.ndimage.gaussian_filter1d(
+        np.minimum(load["Left"], load["Right"]), WEIGHT_EASE_S * fps, mode="nearest")
     return np.asarray(ON_ONE_FOOT + (1 - ON_ONE_FOOT) * both)

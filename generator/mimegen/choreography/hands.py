@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, cast
 
 import numpy as np
-from scipy.ndimage import gaussian_filter1d
+import scipy
 
 from mimegen.base.easing import softly_limited
 from mimegen.base.vectors import lengths, product, unit
@@ -149,8 +149,8 @@ def velocity(points: FloatArray, moments: FloatArray, ease_s: float) -> FloatArr
     if len(points) < 2:
         return np.zeros_like(points)
     step = float(moments[1] - moments[0])
-    return np.asarray(gaussian_filter1d(np.gradient(points, step, axis=0), ease_s / step, axis=0,
-                                        mode="nearest"))
+    return np.asarray(scipy.ndimage.gaussian_filter1d(
+        np.gradient(points, step, axis=0), ease_s / step, axis=0, mode="nearest"))
 
 
 def _point(place: Place, side: float, resolve: Resolve, unit_m: float) -> FloatArray:

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
-from scipy.ndimage import gaussian_filter1d
+import scipy
 
 from mimegen.base.angles import half_turn
 from mimegen.base.easing import ramp
@@ -90,7 +90,8 @@ def leg_rotations(
                              _foot_rotation(goal.turn, heel))
         beyond = np.maximum(raised - RAISED_DEG, 0.0) + in_air * np.minimum(
             raised + POINTED_DEG, 0.0)
-        heel = heel + gaussian_filter1d(beyond, HEEL_SMOOTHING_S * fps, mode="nearest")
+        heel = heel + scipy.ndimage.gaussian_filter1d(beyond, HEEL_SMOOTHING_S * fps,
+                                                      mode="nearest")
     bent = _bent(skeleton, side, hip, pelvis, goal, heel, in_air)
     foot = _foot_rotation(goal.turn, heel)
     # Toes of a foot that stands lie on the floor, or are up with those of one on its heel.

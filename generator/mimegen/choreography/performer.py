@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.ndimage import gaussian_filter1d
+import scipy
 
 from mimegen.base.easing import ramp, softly_limited
 from mimegen.base.errors import RequestError
@@ -126,7 +126,8 @@ def _help(arms: dict[str, Arm], motion: Motion, stands: FloatArray) -> Help:
     low = {side: np.maximum(-quaternions.rotate(quaternions.conjugate(chest), arm.short)[:, 2], 0.0)
            for side, arm in arms.items()}
     lower = (low["Left"] - low["Right"]) / SHOULDERS_APART_M
-    return Help(pull, stands * gaussian_filter1d(lower, HELP_EASE_S * motion.fps, mode="nearest"))
+    eased = scipy.ndimage.gaussian_filter1d(lower, HELP_EASE_S * motion.fps, mode="nearest")
+    return Help(pull, stands * eased)
 
 
 def _pulled(arms: dict[str, Arm], fps: float) -> FloatArray:
@@ -135,7 +136,7 @@ def _pulled(arms: dict[str, Arm], fps: float) -> FloatArray:
     sizes = np.linalg.norm(pulls, axis=-1, keepdims=True)
     pull = (pulls * sizes).sum(axis=0) / np.maximum(sizes.sum(axis=0), 1e-9)
     size = np.linalg.norm(pull, axis=-1)
-    towards = gaussian_filter1d(pull, HELP_EASE_S * fps, axis=0, mode="nearest")
+    towards = scipy.ndimage.gaussian_filter1d(pull, HELP_EASE_S * fps, axis=0, mode="nearest")
     towards /= np.maximum(np.linalg.norm(towards, axis=-1, keepdims=True), 1e-9)
     return np.asarray(widened(size, HELP_EASE_S, HELP_EASE_S, fps)[:, None] * towards)
 

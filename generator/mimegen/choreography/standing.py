@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
-from scipy.ndimage import gaussian_filter1d, maximum_filter1d
+import scipy
 
 from mimegen.base.arrays import FloatArray
 from mimegen.base.easing import ramp, smoothstep, soft_excess, softly_limited
@@ -104,7 +104,7 @@ def _between(standing: dict[str, _Leg], away: FloatArray, fps: float) -> FloatAr
     """Return how the hips go over the ground (F, 3) for legs to be less unlike by ``away`` (F,)."""
     apart = standing["Left"].slant - standing["Right"].slant
     way = (away / (np.sum(apart**2, axis=-1) + TOGETHER**2))[:, None] * apart
-    eased = gaussian_filter1d(way, BETWEEN_S * fps, axis=0, mode="nearest")
+    eased = scipy.ndimage.gaussian_filter1d(way, BETWEEN_S * fps, axis=0, mode="nearest")
     return softly_limited(eased, BETWEEN_M)
 
 
@@ -136,13 +136,13 @@ def _quiet(skeleton: Skeleton, goals: dict[str, legs.FootGoal], fps: float) -> F
     acting = np.max([np.maximum(ramp(legs.raised(skeleton, side, goal), STEP_M, ACTING_M),
                                 ramp(np.abs(goal.heel), *HEEL_DEG))
                      for side, goal in goals.items()], axis=0)
-    around = maximum_filter1d(acting, 2 * round(AROUND_S * fps) + 1, mode="nearest")
-    return np.asarray(1.0 - gaussian_filter1d(around, EASE_S * fps, mode="nearest"))
+    around = scipy.ndimage.maximum_filter1d(acting, 2 * round(AROUND_S * fps) + 1, mode="nearest")
+    return np.asarray(1.0 - scipy.ndimage.gaussian_filter1d(around, EASE_S * fps, mode="nearest"))
 
 
 def _loads(skeleton: Skeleton, goals: dict[str, legs.FootGoal], fps: float
            ) -> dict[str, FloatArray]:
     """Return how much (F,) each foot stands, 1 on the floor; at least a little."""
-    return {side: np.maximum(1e-3, gaussian_filter1d(
+    return {side: np.maximum(1e-3, scipy.ndimage.gaussian_filter1d(
         ramp(legs.raised(skeleton, side, goal), CARRIES_M, 0.0), LOAD_EASE_S * fps,
         mode="nearest")) for side, goal in goals.items()}

@@ -6,7 +6,6 @@ from itertools import pairwise
 
 import numpy as np
 import scipy
-from scipy.ndimage import gaussian_filter1d, maximum_filter1d
 
 from mimegen.base.easing import minimum_jerk
 from mimegen.base.recursion import SecondOrder
@@ -112,8 +111,8 @@ def frame_moments(duration: float, fps: float) -> FloatArray:
 
 def widened(values: FloatArray, hold_s: float, ease_s: float, fps: float) -> FloatArray:
     """Return values (F,) that are as high already ``hold_s`` before and still after, and eased."""
-    high = maximum_filter1d(values, 2 * round(hold_s * fps) + 1, mode="nearest")
-    return np.asarray(gaussian_filter1d(high, ease_s * fps, mode="nearest"))
+    high = scipy.ndimage.maximum_filter1d(values, 2 * round(hold_s * fps) + 1, mode="nearest")
+    return np.asarray(scipy.ndimage.gaussian_filter1d(high, ease_s * fps, mode="nearest"))
 
 
 def _stretch(times: FloatArray, begin: str, end: str, moments: FloatArray) -> FloatArray:

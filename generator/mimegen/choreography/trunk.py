@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
-from scipy.ndimage import gaussian_filter1d
+import scipy
 
 from mimegen.motion import quaternions
 from mimegen.motion.quaternions import FloatArray
@@ -68,14 +68,14 @@ def steadying(root: FloatArray, pelvis: FloatArray, fps: float) -> Turns:
     ``root`` (F, 3) and ``pelvis`` (F, 4) are the pelvis' places and rotations. The trunk gives way
     to what shakes it to and fro, and bends a moment after the legs have.
     """
-    quick = root - gaussian_filter1d(root, SHAKEN_S * fps, axis=0, mode="nearest")
+    quick = root - scipy.ndimage.gaussian_filter1d(root, SHAKEN_S * fps, axis=0, mode="nearest")
     left, back, _ = quaternions.rotate(quaternions.conjugate(pelvis), quick * [1.0, 1.0, 0.0]).T
     share = np.rad2deg(STEADIED / NECK_HEIGHT_M)
     bent = np.zeros(len(root))
     lag = round(BENT_LATE_S * fps)
     bent[lag:] = -quick[: len(root) - lag, 2] * BENT_DEG_PER_M
-    bent = BENT_LIMIT_DEG * np.tanh(gaussian_filter1d(bent, 0.4 * BENT_LATE_S * fps,
-                                                      mode="nearest") / BENT_LIMIT_DEG)
+    eased = scipy.ndimage.gaussian_filter1d(bent, 0.4 * BENT_LATE_S * fps, mode="nearest")
+    bent = BENT_LIMIT_DEG * np.tanh(eased / BENT_LIMIT_DEG)
     return Turns(np.zeros(len(root)), share * back + bent, share * left)
 
 

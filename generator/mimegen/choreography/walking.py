@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.ndimage import gaussian_filter1d
+import scipy
 
 from mimegen.base.easing import minimum_jerk, smoothstep
 from mimegen.choreography.score import Phase, WalkKey
@@ -224,7 +224,7 @@ def body_ground(found: Sequence[Walk], start: FloatArray, moments: FloatArray) -
         if len(walk.times) > 2:
             # Corners of the way are rounded over half a step.
             sigma = 0.5 * walk.step_s * (len(moments) - 1) / (moments[-1] - moments[0])
-            way = gaussian_filter1d(way, sigma, axis=0, mode="nearest")
+            way = scipy.ndimage.gaussian_filter1d(way, sigma, axis=0, mode="nearest")
     nothing = np.zeros(len(moments))
     return MovingFloor(way[:, :2], way[:, 2], nothing + 1.0, nothing, nothing)
 

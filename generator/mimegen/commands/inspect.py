@@ -20,9 +20,10 @@ from mimegen.commands.reading import reading_options
 from mimegen.commands.tables import wide_console
 from mimegen.library.inspection import Inspection, inspect_file
 from mimegen.pages.skeletonsheet import write_marker_sheet, write_skeleton_sheet
-from mimegen.readers import ReadOptions, read_points
+from mimegen.readers import ReadOptions
 from mimegen.readers.fingers import FINGERS
 from mimegen.readers.mapping import ROLES
+from mimegen.readers.points import read_points
 
 TRUNK = ("hips", *(role for role in ROLES if role.startswith("spine")), "chest",
          *(role for role in ROLES if role.startswith("neck")), "head")

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import ndimage
 
 from mimegen.base.arrays import ByteArray
 from mimegen.compositing.color import (
@@ -48,7 +48,7 @@ def looked(pictures: Iterable[ByteArray], lens: Lens) -> Iterator[ByteArray]:
 def bent(values: LightArray, places: NDArray[np.float64]) -> LightArray:
     """Return values (H, W, C) at places (H, W, 2), x and y, bilinear; edges go on outside."""
     at = np.stack([places[..., 1], places[..., 0]]) - 0.5
-    planes = [ndimage.map_coordinates(values[..., channel], at, np.float32, 1, "nearest",
+    planes = [scipy.ndimage.map_coordinates(values[..., channel], at, np.float32, 1, "nearest",
                                       prefilter=False) for channel in range(values.shape[-1])]
     return np.stack(planes, axis=-1)
 
@@ -87,8 +87,8 @@ def _blur_of_rows(camera: Camera, f_number: float) -> NDArray[np.float64]:
 def _blurred(values: LightArray, deviation: float) -> LightArray:
     if deviation < 0.05:
         return values
-    return np.asarray(ndimage.gaussian_filter(values, (deviation, deviation, 0), mode="nearest",
-                                              truncate=3.0))
+    return np.asarray(scipy.ndimage.gaussian_filter(
+        values, (deviation, deviation, 0), mode="nearest", truncate=3.0))
 
 
 def _vignette(lens: Lens) -> Plane:
@@ -108,7 +108,7 @@ def _processed(coded: Plane, look: CameraLook, unit: float) -> Plane:
     colored = gray + look.saturation * (toned - gray)
     if look.sharpen == 0:
         return colored
-    soft = ndimage.gaussian_filter(_gray(colored), (look.sharpen_px * unit,) * 2 + (0,),
+    soft = scipy.ndimage.gaussian_filter(_gray(colored), (look.sharpen_px * unit,) * 2 + (0,),
                                    mode="nearest", truncate=3.0)
     return np.asarray(colored + np.float32(look.sharpen) * (_gray(colored) - soft))
 

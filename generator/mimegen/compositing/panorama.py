@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.ndimage import map_coordinates
 
 from mimegen.compositing.color import LightArray, bytes_to_linear
 from mimegen.motion.quaternions import FloatArray
@@ -85,6 +85,6 @@ def resampled(pixels: NDArray[np.uint8], mapping: Mapping, size: tuple[int, int]
         if around:
             columns = columns % pixels.shape[1] + 1
         for channel in range(3):
-            total[..., channel] += map_coordinates(light[..., channel], [rows, columns], order=1,
-                                                   mode="nearest")
+            total[..., channel] += scipy.ndimage.map_coordinates(
+                light[..., channel], [rows, columns], order=1, mode="nearest")
     return total / np.float32(finer * finer)

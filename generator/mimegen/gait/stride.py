@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.interpolate import CubicSpline
+import scipy
 
 from mimegen.base.arrays import FloatArray
 from mimegen.gait.course import WalkerCourse, Way
@@ -13,6 +14,9 @@ from mimegen.gait.feet import SIDES
 from mimegen.gait.walker import Pace
 from mimegen.gait.walking import GaitFrames, performed
 from mimegen.motion import Motion, quaternions
+
+if TYPE_CHECKING:
+    from scipy.interpolate import CubicSpline
 
 # Moments of a cycle that the engine performs, and between which splines go.
 MOMENTS = 60
@@ -28,10 +32,10 @@ class Stride:
     in metres from the pelvis.
     """
 
-    root: CubicSpline
-    pelvis: CubicSpline
-    chest: CubicSpline
-    hands: Mapping[str, CubicSpline]
+    root: "CubicSpline"
+    pelvis: "CubicSpline"
+    chest: "CubicSpline"
+    hands: Mapping[str, "CubicSpline"]
 
 
 @lru_cache(maxsize=64)
@@ -58,7 +62,7 @@ def _wrist(motion: Motion, side: str) -> FloatArray:
     return np.asarray(places[:, motion.skeleton.index[f"{side}Hand"]] - places[:, 0])
 
 
-def _around(values: FloatArray) -> CubicSpline:
+def _around(values: FloatArray) -> "CubicSpline":
     """Return a spline through values (F, 3) at even phases of a cycle."""
-    return CubicSpline(np.linspace(0.0, 1.0, len(values) + 1),
+    return scipy.interpolate.CubicSpline(np.linspace(0.0, 1.0, len(values) + 1),
                        np.concatenate([values, values[:1]]), bc_type="periodic")

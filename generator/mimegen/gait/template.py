@@ -7,10 +7,10 @@ end forward; a foot's pitch is above 0 with the toes up. All angles are in degre
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.interpolate import CubicSpline
+import scipy
 
 from mimegen.base.arrays import FloatArray
 from mimegen.base.easing import ramp, smoothstep
@@ -18,6 +18,9 @@ from mimegen.gait.fitting import Fit, StanceLegs, fitted, inclinations, leg_line
 from mimegen.gait.norms import GRAVITY
 from mimegen.gait.walker import Pace
 from mimegen.motion import Skeleton, standard_skeleton
+
+if TYPE_CHECKING:
+    from scipy.interpolate import CubicSpline
 
 # Moments of a cycle that everything is worked out at, and between which splines go.
 MOMENTS = 240
@@ -128,14 +131,14 @@ class Template:
     pace: Pace
     legs: Legs
     stance: float
-    pitch: CubicSpline
+    pitch: "CubicSpline"
     over: float
     ahead_waves: FloatArray
     raised_mean: float
-    raised: CubicSpline
-    way: CubicSpline
-    height: CubicSpline
-    swing_pitch: CubicSpline
+    raised: "CubicSpline"
+    way: "CubicSpline"
+    height: "CubicSpline"
+    swing_pitch: "CubicSpline"
 
     def ahead(self, phases: FloatArray) -> FloatArray:
         """Return how far (F,) the pelvis is ahead of steady travel."""
@@ -165,10 +168,10 @@ def _template(pace: Pace, legs: Legs) -> Template:
                     _cyclic(raised, "periodic"), *_swing(pace, legs, pelvis, angles, pitch))
 
 
-def _cyclic(values: FloatArray, ends: str) -> CubicSpline:
+def _cyclic(values: FloatArray, ends: str) -> "CubicSpline":
     """Return a spline through values (F,) at even phases of a cycle."""
-    return CubicSpline(np.linspace(0.0, 1.0, len(values) + 1), np.r_[values, values[0]],
-                       bc_type=ends)
+    phases = np.linspace(0.0, 1.0, len(values) + 1)
+    return scipy.interpolate.CubicSpline(phases, np.r_[values, values[0]], bc_type=ends)
 
 
 def _fitted(pace: Pace, legs: Legs, phases: FloatArray, angles: tuple[FloatArray, ...],
@@ -250,7 +253,7 @@ class PelvisPath(NamedTuple):
     pace: Pace
     legs: Legs
     fit: Fit
-    shape: CubicSpline
+    shape: "CubicSpline"
 
     def hip(self, phases: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the hip's places (F, 2), forward and up, and the ankle's distance aside (F,)."""
@@ -276,7 +279,7 @@ def _apart(pace: Pace, legs: Legs, phases: FloatArray) -> FloatArray:
 
 
 def _swing(pace: Pace, legs: Legs, pelvis: PelvisPath, angles: tuple[FloatArray, ...],
-           pitch: CubicSpline) -> tuple[CubicSpline, CubicSpline, CubicSpline]:
+           pitch: "CubicSpline") -> "tuple[CubicSpline, CubicSpline, CubicSpline]":
     """Return the ankle's way and height, and the foot's pitch, by shares of the swing.
 
     Thigh and shin swing as published, but for how they leave and meet the legs that stand.
@@ -284,7 +287,8 @@ def _swing(pace: Pace, legs: Legs, pelvis: PelvisPath, angles: tuple[FloatArray,
     share = np.linspace(0.0, 1.0, MOMENTS // 2 + 1)
     at = pace.stance + share * (1.0 - pace.stance)
     wide = np.linspace(0.0, 1.0, MOMENTS + 1)
-    thigh, shin, raw = (CubicSpline(wide, np.r_[angle, angle[0]], bc_type="periodic")(at % 1.0)
+    curve = scipy.interpolate.CubicSpline
+    thigh, shin, raw = (curve(wide, np.r_[angle, angle[0]], bc_type="periodic")(at % 1.0)
                         for angle in angles)
     pitches = _swing_pitch(pace, share, raw, pitch)
     ends = _ends(pace, legs, pelvis, pitch)
@@ -298,7 +302,7 @@ def _swing(pace: Pace, legs: Legs, pelvis: PelvisPath, angles: tuple[FloatArray,
     height = places[:, 1] - (first[1] + share * (last[1] - first[1]))
     lifted = height + _bump(share) * _clearing(legs, places[:, 1], pitches, share)
     lifted = lifted * pace.lift + _bump(share) * pace.lift_m
-    return (CubicSpline(share, way), CubicSpline(share, lifted), CubicSpline(share, pitches))
+    return curve(share, way), curve(share, lifted), curve(share, pitches)
 
 
 def _unstraightened(share: FloatArray, knee: FloatArray) -> FloatArray:
@@ -308,7 +312,7 @@ def _unstraightened(share: FloatArray, knee: FloatArray) -> FloatArray:
     return np.asarray(more * smoothstep(np.clip(np.minimum(share, 1.0 - share) / 0.4, 0.0, 1.0)))
 
 
-def _ends(pace: Pace, legs: Legs, pelvis: PelvisPath, pitch: CubicSpline) -> FloatArray:
+def _ends(pace: Pace, legs: Legs, pelvis: PelvisPath, pitch: "CubicSpline") -> FloatArray:
     """Return thigh and shin (4, 2) as the foot lifts and lands, and their slopes by the swing."""
     step = 1e-3
     at = np.array([pace.stance - step, pace.stance, 0.0, step])
@@ -328,7 +332,7 @@ def _joined(share: FloatArray, angle: FloatArray, ends: FloatArray) -> FloatArra
 
 
 def _swing_pitch(pace: Pace, share: FloatArray, raw: FloatArray,
-                 pitch: CubicSpline) -> FloatArray:
+                 pitch: "CubicSpline") -> FloatArray:
     """Return the foot's pitch in swing, which begins and ends as its stances do."""
     inside, swung = pace.pitch * raw, 1.0 - pace.stance
     ends = np.array([pitch(pace.stance), pitch(0.0), pitch(pace.stance, 1) * swung,

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.ndimage import gaussian_filter1d, maximum_filter1d
+import scipy
 
 from mimegen.base.arrays import FloatArray
 from mimegen.base.seeds import generator
@@ -206,9 +206,10 @@ def _sunk(skeleton: Skeleton, pelvis: FloatArray, root: FloatArray, feet: dict[s
     mode = "wrap" if frames.loop else "nearest"
     width = SINKS_S * frames.fps
     # On a finer clock than the frames, loops of any length sink alike.
-    wide = maximum_filter1d(np.maximum(short, 0.0), 2 * round(2 * width) + 1, mode=mode)
+    wide = scipy.ndimage.maximum_filter1d(
+        np.maximum(short, 0.0), 2 * round(2 * width) + 1, mode=mode)
     lowered = root.copy()
-    lowered[:, 2] -= gaussian_filter1d(wide, max(width, 0.5), mode=mode)
+    lowered[:, 2] -= scipy.ndimage.gaussian_filter1d(wide, max(width, 0.5), mode=mode)
     return lowered
 
 

@@ -58,11 +58,11 @@ def fault_code() -> str:
 
 def recording_code(suffixes: Collection[str]) -> str:
     """Return the key of what reads, trims and places recorded motions of files by their endings."""
-    used = {READERS[suffix.lower()].__module__ for suffix in suffixes}
+    used = {READERS[suffix.lower()][0] for suffix in suffixes}
     # A table may be one of markers, or of joints.
-    used |= {READERS[one].__module__ for one in (".c3d", ".json")
+    used |= {READERS[one][0] for one in (".c3d", ".json")
              if "mimegen.readers.tables" in used}
-    unused = {reader.__module__ for reader in READERS.values()} - used
+    unused = {module for module, _ in READERS.values()} - used
     if "mimegen.readers.c3d" in unused:
         # Who is in a file is asked of C3D files alone.
         unused.add("mimegen.readers.points")

@@ -7,7 +7,7 @@ who stands below that trunk, so that the whole body is solved as any other.
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.ndimage import gaussian_filter1d
+import scipy
 
 from mimegen.markers.rig import body_scale
 from mimegen.markers.sets import Landmark, body_landmarks
@@ -115,7 +115,7 @@ def _footing(turn: FloatArray, hips: FloatArray, fps: float) -> tuple[FloatArray
     if away.max() <= ONE_PLACE:
         path = np.broadcast_to(usual, path.shape)
     else:
-        path = gaussian_filter1d(path, EASE_S * fps, axis=0, mode="nearest")
+        path = scipy.ndimage.gaussian_filter1d(path, EASE_S * fps, axis=0, mode="nearest")
     return _about_z(path[:, 2]), np.column_stack([path[:, :2], np.zeros(len(path))])
 
 

@@ -1,8 +1,8 @@
 """Where and when feet rest on the ground."""
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.ndimage import binary_closing, binary_opening
 
 from mimegen.motion.lowpass import low_passed
 from mimegen.motion.quaternions import FloatArray
@@ -41,5 +41,5 @@ def resting(points: FloatArray, fps: float, level: float, band: float = 0.035,
     still = (points[..., 2] < level + band) & (moving < speed)
     width = np.ones((max(1, round(0.06 * fps)), 1), dtype=bool)
     padded = np.pad(still, ((len(width), len(width)), (0, 0)), mode="edge")
-    tidy = binary_opening(binary_closing(padded, width), width)
+    tidy = scipy.ndimage.binary_opening(scipy.ndimage.binary_closing(padded, width), width)
     return np.asarray(tidy[len(width) : -len(width)], dtype=bool)

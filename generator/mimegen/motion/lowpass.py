@@ -1,7 +1,7 @@
 """A low-pass that lets a movement go on beyond the ends of its take."""
 
 import numpy as np
-from scipy.ndimage import gaussian_filter1d
+import scipy
 
 from mimegen.motion.quaternions import FloatArray
 
@@ -20,5 +20,6 @@ def low_passed(values: FloatArray, deviation: float) -> FloatArray:
         return values
     width = [(beyond, beyond), *[(0, 0)] * (values.ndim - 1)]
     padded = np.pad(values, width, mode="reflect", reflect_type="odd")
-    smooth = gaussian_filter1d(padded, deviation, axis=0, mode="nearest", truncate=REACH)
+    smooth = scipy.ndimage.gaussian_filter1d(padded, deviation, axis=0, mode="nearest",
+                                             truncate=REACH)
     return np.asarray(smooth[beyond:-beyond])

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.ndimage import binary_closing, binary_opening
+import scipy
 
 from mimegen.base.arrays import BoolArray
 from mimegen.base.spans import spans
@@ -119,14 +119,15 @@ def _still(motion: Motion, roles: Mapping[str, str]) -> BoolArray:
     limit = np.clip(LIMITS.share_of_speed * np.percentile(fastest, 95),
                     LIMITS.least_speed_m_s, LIMITS.most_speed_m_s)
     width = np.ones(max(1, round(0.1 * motion.fps)), dtype=bool)
-    return np.asarray(binary_closing(fastest < limit, width) | (fastest < limit))
+    return np.asarray(scipy.ndimage.binary_closing(fastest < limit, width) | (fastest < limit))
 
 
 def _runs(flags: BoolArray, length: int) -> BoolArray:
     """Keep only runs of at least ``length`` frames."""
     width = max(1, length)
     padded = np.pad(flags, width, constant_values=False)
-    return np.asarray(binary_opening(padded, np.ones(width, dtype=bool))[width:-width])
+    opened = scipy.ndimage.binary_opening(padded, np.ones(width, dtype=bool))
+    return np.asarray(opened[width:-width])
 
 
 def _arms(motion: Motion, roles: Mapping[str, str]) -> FloatArray:

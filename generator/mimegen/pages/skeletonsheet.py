@@ -12,7 +12,7 @@ from PIL import Image, ImageDraw, ImageFont
 from mimegen.base.files import publish
 from mimegen.motion import Motion, quaternions
 from mimegen.motion.quaternions import FloatArray
-from mimegen.readers import Points
+from mimegen.readers.points import Points
 
 # Left is cold, right is warm (after Okabe and Ito's palette, which color-blind people tell apart).
 COLORS = {"left arm": "#0072b2", "left fingers": "#56b4e9", "left leg": "#009e73",

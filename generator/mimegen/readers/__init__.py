@@ -2,58 +2,56 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
+from typing import cast
 
 from mimegen.base.errors import RequestError
-from mimegen.readers.arrayfile import read_arrays
-from mimegen.readers.asf_amc import read_asf_amc
-from mimegen.readers.bvh import read_bvh_recording
-from mimegen.readers.c3d import read_c3d
-from mimegen.readers.cameras3d.ntu import read_ntu
-from mimegen.readers.cameras3d.posejson import read_pose_json
-from mimegen.readers.fbx import read_fbx
 from mimegen.readers.files import check_file
 from mimegen.readers.kinds import USD, kind_of
 from mimegen.readers.options import AS_FOUND, ReadOptions, Trim
-from mimegen.readers.points import Points, read_points, subjects_of
 from mimegen.readers.recording import Recording, problems_of
 from mimegen.readers.roles import Roles, find_roles
-from mimegen.readers.suits.mot import read_mot
-from mimegen.readers.suits.mvnx import read_mvnx
-from mimegen.readers.tables import read_csv
-from mimegen.readers.trimming import cut, span_of
 
-__all__ = ["Points", "ReadOptions", "Recording", "Roles", "Trim", "find_roles", "kind_of",
-           "read_motion", "read_points", "subjects_of"]
+__all__ = ["ReadOptions", "Recording", "Roles", "Trim", "find_roles", "kind_of", "read_motion"]
 
 
-READERS: dict[str, Callable[[Path, ReadOptions], Recording]] = {
-    ".bvh": read_bvh_recording,
-    ".fbx": read_fbx,
-    ".glb": read_fbx,
-    ".vrm": read_fbx,
-    ".vrma": read_fbx,
-    **dict.fromkeys(USD, read_fbx),
-    ".gltf": read_fbx,
-    ".npz": read_arrays,
-    ".npy": read_arrays,
-    ".pkl": read_arrays,
-    ".pickle": read_arrays,
-    ".pt": read_arrays,
-    ".pth": read_arrays,
-    ".c3d": read_c3d,
-    ".trc": read_c3d,
-    ".csv": read_csv,
-    ".tsv": read_c3d,
-    ".mvnx": read_mvnx,
-    ".mot": read_mot,
-    ".sto": read_mot,
-    ".skeleton": read_ntu,
-    ".json": read_pose_json,
-    ".jsonl": read_pose_json,
-    ".ndjson": read_pose_json,
-    ".amc": read_asf_amc,
-    ".asf": read_asf_amc,
+# The modules and functions that read several kinds of files.
+_SCENES = ("mimegen.readers.fbx", "read_fbx")
+_ARRAY_FILES = ("mimegen.readers.arrayfile", "read_arrays")
+_MARKERS = ("mimegen.readers.c3d", "read_c3d")
+_ANGLES = ("mimegen.readers.suits.mot", "read_mot")
+_POSES = ("mimegen.readers.cameras3d.posejson", "read_pose_json")
+_ASF = ("mimegen.readers.asf_amc", "read_asf_amc")
+# The module and the function that read a kind of file, by its ending. Most commands read no
+# recording, so a module is imported when its first file is read.
+READERS: dict[str, tuple[str, str]] = {
+    ".bvh": ("mimegen.readers.bvh", "read_bvh_recording"),
+    ".fbx": _SCENES,
+    ".glb": _SCENES,
+    ".vrm": _SCENES,
+    ".vrma": _SCENES,
+    **dict.fromkeys(USD, _SCENES),
+    ".gltf": _SCENES,
+    ".npz": _ARRAY_FILES,
+    ".npy": _ARRAY_FILES,
+    ".pkl": _ARRAY_FILES,
+    ".pickle": _ARRAY_FILES,
+    ".pt": _ARRAY_FILES,
+    ".pth": _ARRAY_FILES,
+    ".c3d": _MARKERS,
+    ".trc": _MARKERS,
+    ".csv": ("mimegen.readers.tables", "read_csv"),
+    ".tsv": _MARKERS,
+    ".mvnx": ("mimegen.readers.suits.mvnx", "read_mvnx"),
+    ".mot": _ANGLES,
+    ".sto": _ANGLES,
+    ".skeleton": ("mimegen.readers.cameras3d.ntu", "read_ntu"),
+    ".json": _POSES,
+    ".jsonl": _POSES,
+    ".ndjson": _POSES,
+    ".amc": _ASF,
+    ".asf": _ASF,
 }
 ARRAYS = (".npz", ".npy", ".pkl", ".pickle", ".pt", ".pth")
 WITH_STACKS = (".fbx", ".glb", ".gltf", ".vrm", ".vrma")
@@ -73,16 +71,25 @@ def read_motion(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
 
     Raises RequestError, one line, for a file that is missing, of another kind, or damaged.
     """
+    from mimegen.readers.trimming import cut, span_of
+
     check_file(path)
     kind = kind_of(path)
     if kind not in READERS:
         raise RequestError(f"{path}: expected a motion file that ends in {', '.join(READERS)}")
     _refuse_options(path, kind, options)
-    recording = _with_doubts_on_rate(READERS[kind](path, options), options.fps_of_file)
+    recording = _with_doubts_on_rate(_reader_of(kind)(path, options), options.fps_of_file)
     named = (f"the file is read as {kind}, by its content",) \
         if path.suffix.lower() != kind and not {path.suffix.lower(), kind} <= {*ARRAYS} else ()
     recording = replace(recording, notes=(*named, *recording.notes, *problems_of(recording)))
     return cut(recording, span_of(path, recording, options.trim))
+
+
+def _reader_of(kind: str) -> Callable[[Path, ReadOptions], Recording]:
+    """Return the function that reads files of a kind."""
+    module, name = READERS[kind]
+    return cast("Callable[[Path, ReadOptions], Recording]",
+                getattr(import_module(module), name))
 
 
 def prompt_of(path: Path, options: ReadOptions = AS_FOUND) -> str | None:

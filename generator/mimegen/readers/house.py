@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from scipy.ndimage import gaussian_filter1d, grey_opening
+import scipy
 
 from mimegen.base.errors import RequestError
 from mimegen.base.vectors import unit
@@ -340,7 +340,7 @@ def _with_pelvis_under_shoulders(motion: Motion, roles: Roles) -> tuple[Motion, 
     angles = np.arctan2(np.cross(hips, shoulders)[:, 2], np.sum(hips * shoulders, axis=1))
     if np.median(np.abs(angles)) < np.radians(LARGEST_TWIST):
         return motion, ()
-    smooth = gaussian_filter1d(np.unwrap(angles), 0.3 * motion.fps, mode="nearest")
+    smooth = scipy.ndimage.gaussian_filter1d(np.unwrap(angles), 0.3 * motion.fps, mode="nearest")
     turns = motion.global_pose.rotations.copy()
     back = quaternions.from_rotation_vectors(smooth[:, None] * np.array([0.0, 0.0, 1.0]))
     turns[:, 0] = quaternions.multiply(back, turns[:, 0])
@@ -376,10 +376,10 @@ def _held_down(motion: Motion) -> tuple[Motion, tuple[str, ...]]:
     width = max(1, round(LONGEST_JUMP * motion.fps))
     if motion.frames <= width:
         return motion, ()
-    floor = grey_opening(np.pad(lowest, width, mode="edge"), width)[width:-width]
+    floor = scipy.ndimage.grey_opening(np.pad(lowest, width, mode="edge"), width)[width:-width]
     if floor.max() < FLOATING:
         return motion, ()
-    drop = gaussian_filter1d(np.maximum(floor - FLOATING / 4, 0.0), 0.15 * motion.fps)
+    drop = scipy.ndimage.gaussian_filter1d(np.maximum(floor - FLOATING / 4, 0.0), 0.15 * motion.fps)
     down = motion.root_positions - drop[:, None] * np.array([0.0, 0.0, 1.0])
     note = f"the body hovers up to {floor.max():.2f} m above the ground for longer than a jump:" \
            " it is lowered to the ground"

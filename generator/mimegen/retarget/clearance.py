@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.interpolate import PchipInterpolator
 
 from mimegen.base.decisions import first_most
 from mimegen.base.vectors import lengths
@@ -164,7 +164,7 @@ def reached(motion: Motion, joints: Mapping[str, int], goals: FloatArray) -> Mot
 
 def spread(values: FloatArray, seen: NDArray[np.intp], frames: int) -> FloatArray:
     """Return values (F, ...) for all frames that go through those of the ``seen`` (S, ...)."""
-    return np.asarray(PchipInterpolator(seen, values, axis=0)(np.arange(frames)))
+    return np.asarray(scipy.interpolate.PchipInterpolator(seen, values, axis=0)(np.arange(frames)))
 
 
 def push(limb: HandAndForearm, skeleton: Skeleton, found: Depths) -> FloatArray:

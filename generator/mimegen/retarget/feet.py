@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.ndimage import distance_transform_edt, gaussian_filter1d
 
 from mimegen.base.easing import minimum_jerk
 from mimegen.base.vectors import lengths, product, unit
@@ -267,7 +267,8 @@ def _on_ball(foot: TargetFoot, fps: float) -> FloatArray:
     """Return the foot's pivot (F,): heel (0) or toes (1), whichever rests or is lower."""
     lower = foot.ball_led[:, 2] < foot.heel_led[:, 2]
     toes = np.where(foot.down, foot.ball_down, lower)
-    return np.asarray(gaussian_filter1d(toes.astype(float), FEET.hold_s / 3 * fps, mode="nearest"))
+    return np.asarray(scipy.ndimage.gaussian_filter1d(
+        toes.astype(float), FEET.hold_s / 3 * fps, mode="nearest"))
 
 
 def _halfway(values: FloatArray) -> FloatArray:
@@ -284,7 +285,8 @@ def _seconds_in(mask: NDArray[np.bool_], fps: float) -> FloatArray:
     """Return how far (s) frames inside a mask (F,) are from its edges; a take's ends are none."""
     if mask.all():
         return np.full(len(mask), np.inf)
-    return np.asarray(distance_transform_edt(np.pad(mask, 1, mode="edge"))[1:-1] / fps)
+    away = scipy.ndimage.distance_transform_edt(np.pad(mask, 1, mode="edge"))
+    return np.asarray(away[1:-1] / fps)
 
 
 def _standing_straight(motion: Motion, feet: list[TargetFoot], hips: int) -> Motion:

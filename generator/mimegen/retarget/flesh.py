@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from scipy.ndimage import distance_transform_edt, gaussian_filter, map_coordinates
+import scipy
 
 from mimegen.base.vectors import unit
 from mimegen.characters.character import Character
@@ -74,8 +74,8 @@ class FleshTube:
         """Return the distances (F, P) of the surface from the axis."""
         turn = np.arctan2(way[..., 1], way[..., 0]) / (2 * np.pi) * AROUND
         grid = np.concatenate([self.radii, self.radii[:, :1]], axis=1)
-        return np.asarray(map_coordinates(grid, [along * (ALONG - 1), turn % AROUND], order=1,
-                                          mode="nearest"))
+        return np.asarray(scipy.ndimage.map_coordinates(
+            grid, [along * (ALONG - 1), turn % AROUND], order=1, mode="nearest"))
 
     def found(self, points: FloatArray, axes: TubeAxes) -> NearTube:
         """Return where ``points`` (F, P, 3) are."""
@@ -212,7 +212,8 @@ def _measured(points: FloatArray, axes: TubeAxes, tube: FleshTube) -> FleshTube:
     if np.count_nonzero(radii) < 0.2 * radii.size:
         return tube
     wrapped = np.tile(radii, (1, 3))
-    nearest = distance_transform_edt(wrapped == 0, return_distances=False, return_indices=True)
+    nearest = scipy.ndimage.distance_transform_edt(
+        wrapped == 0, return_distances=False, return_indices=True)
     filled = wrapped[tuple(nearest)]
-    smooth = gaussian_filter(filled, (0.7, 0.7), mode="nearest")
+    smooth = scipy.ndimage.gaussian_filter(filled, (0.7, 0.7), mode="nearest")
     return FleshTube(smooth[:, AROUND : 2 * AROUND], tube.open)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import permutations
 
 import numpy as np
-from scipy.ndimage import label
+import scipy
 
 from mimegen.characters.character import Performance
 from mimegen.motion import Motion, quaternions
@@ -146,7 +146,7 @@ def _stopping_short(gap: FloatArray, fps: float) -> float:
     that stay at one small distance for a while hold each other.
     """
     still = np.abs(velocities(gap[:, None], fps, MEETING.settling_s)[:, 0]) < MEETING.holding_speed
-    runs, _ = label(still & (gap < MEETING.short_m))
+    runs, _ = scipy.ndimage.label(still & (gap < MEETING.short_m))
     lasting = np.bincount(runs)[1:] >= MEETING.holding_s * fps
     if not lasting.any():
         return 0.0

@@ -17,8 +17,8 @@ from itertools import permutations
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 from mimegen.base.vectors import lengths, product, unit
 from mimegen.characters.character import Character
@@ -87,7 +87,7 @@ class Patch:
 
     joint: int
     places: FloatArray
-    tree: cKDTree
+    tree: "scipy.spatial.cKDTree"
     ways: FloatArray
     middle: FloatArray
     size: float
@@ -101,7 +101,7 @@ class Patch:
         own = surface.of == joint
         places = surface.skin.vertices[own] - head
         middle = places.mean(axis=0)
-        return Patch(joint, places, cKDTree(places), surface.ways[own], middle,
+        return Patch(joint, places, scipy.spatial.cKDTree(places), surface.ways[own], middle,
                      float(lengths(places - middle).max()), stops[own],
                      beyond)
 
@@ -158,7 +158,8 @@ class Hanging:
         size = float(lengths(places - middle[:, None]).max())
         frames, _ = np.nonzero(near)
         own = in_frames((places - middle[:, None])[near], frames)
-        return Patch(-1, own, cKDTree(own), in_frames(unit(tips - places)[near], 0 * frames),
+        outwards = in_frames(unit(tips - places)[near], 0 * frames)
+        return Patch(-1, own, scipy.spatial.cKDTree(own), outwards,
                      np.zeros(3), size, np.ones(len(own), bool), self.beyond), middle
 
 

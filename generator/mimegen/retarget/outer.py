@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 from mimegen.base.vectors import unit
 from mimegen.characters.character import Character
@@ -95,7 +95,7 @@ def covered(places: FloatArray, ways: FloatArray) -> NDArray[np.bool_]:
     found = np.zeros(len(places), bool)
     if not len(places):
         return found
-    tree = cKDTree(places)
+    tree = scipy.spatial.cKDTree(places)
     for above in OUTER.above_m:
         away, near = tree.query(places + above * ways, distance_upper_bound=OUTER.beside_m)
         own = np.flatnonzero(np.isfinite(away))

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.ndimage import maximum_filter1d
 
 from mimegen.base.vectors import lengths
 from mimegen.characters.helpers import with_helpers_turned
@@ -70,5 +70,5 @@ def quickness(motion: Motion, joints: Mapping[str, int]) -> FloatArray:
     hips = motion.global_pose.positions[:, [joints["hips"]]]
     speeds = lengths(velocities(wrists_of(motion, joints) - hips, motion.fps))
     frames = 2 * round(PUSHES.around_s * motion.fps) + 1
-    around = maximum_filter1d(speeds, frames, axis=0, mode="nearest")
+    around = scipy.ndimage.maximum_filter1d(speeds, frames, axis=0, mode="nearest")
     return np.asarray(np.clip(around / PUSHES.quick_m_s, PUSHES.least_quick, 1.0))

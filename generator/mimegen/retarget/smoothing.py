@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.ndimage import gaussian_filter1d, maximum_filter1d
+import scipy
 
 from mimegen.motion import quaternions
 from mimegen.motion.lowpass import low_passed
@@ -49,8 +49,8 @@ def smooth_cover(values: FloatArray, fps: float) -> FloatArray:
     if not np.any(values > 0):
         return values
     width = max(1, round(SMOOTHING.cover_s * fps))
-    return np.asarray(gaussian_filter1d(maximum_filter1d(values, 4 * width + 1), float(width),
-                                        mode="nearest"))
+    highest = scipy.ndimage.maximum_filter1d(values, 4 * width + 1)
+    return np.asarray(scipy.ndimage.gaussian_filter1d(highest, float(width), mode="nearest"))
 
 
 def smoothest(goals: FloatArray, weights: FloatArray, fps: float, cutoff: float,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.interpolate import CubicSpline
+import scipy
 
 from mimegen.base.vectors import product
 from mimegen.motion.quaternions import FloatArray
@@ -62,7 +62,7 @@ def smooth_line(points: Sequence[Sequence[float]], steps: int, closed: bool) -> 
     if closed:
         line = np.vstack([line, line[:1]])
     knots = np.arange(len(line))
-    spline = CubicSpline(knots, line, bc_type="periodic" if closed else "natural")
+    spline = scipy.interpolate.CubicSpline(knots, line, bc_type="periodic" if closed else "natural")
     at = np.linspace(0, len(line) - 1, (len(line) - 1) * steps + 1)
     return np.asarray(spline(at[:-1] if closed else at))
 

@@ -3,7 +3,7 @@
 from functools import lru_cache, singledispatch
 
 import numpy as np
-from scipy.interpolate import PchipInterpolator
+import scipy
 
 from mimegen.base.seeds import generator
 from mimegen.base.vectors import spread_directions, unit
@@ -193,7 +193,7 @@ def _(shape: Loft) -> ShapeMesh:
     x = np.array([part.x for part in shape.sections])
     if shape.smooth:
         at = np.interp(np.linspace(0, len(x) - 1, (len(x) - 1) * 6 + 1), np.arange(len(x)), x)
-        table, x = np.asarray(PchipInterpolator(x, table)(at)), at
+        table, x = np.asarray(scipy.interpolate.PchipInterpolator(x, table)(at)), at
     bottom, top, width, square, lean = table[:, :, None].transpose(1, 0, 2)
     circle = unit_circle(48)
     bent = np.sign(circle) * np.abs(circle) ** (2 / square[..., None])

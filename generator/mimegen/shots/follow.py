@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import ndimage
 
 from mimegen.base.grid import on_grid
 from mimegen.characters.character import Performance
@@ -67,5 +67,5 @@ def _boxes(camera: Camera, scene: Sequence[Performance]) -> FloatArray:
 def _soft(boxes: FloatArray, size: NDArray[np.intp], wide: NDArray[np.intp], fps: float) -> Offsets:
     """Return offsets (F, 2) of a window about the boxes' middles, smoothed, within the picture."""
     meant = np.clip(boxes.mean(axis=1) - size / 2, 0, wide - size)
-    softened = ndimage.gaussian_filter1d(meant, SOFT_S * fps, axis=0, mode="nearest")
+    softened = scipy.ndimage.gaussian_filter1d(meant, SOFT_S * fps, axis=0, mode="nearest")
     return on_grid(softened, 1.0).astype(np.intp)

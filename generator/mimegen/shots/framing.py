@@ -6,8 +6,8 @@ from functools import lru_cache
 from typing import Any, cast
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from mimegen.base.decisions import first_most
 from mimegen.base.grid import on_grid
@@ -194,7 +194,8 @@ def outline_points(performance: Performance) -> FloatArray:
         strongest = mesh.joints[np.arange(len(mesh.joints)), mesh.weights.argmax(axis=1)]
         chosen = _outermost(mesh.vertices, strongest)
         matrices.append(skin_matrix(_part(mesh, chosen), len(skeleton.names)))
-    return skinned(sparse.vstack(matrices, format="csr"), columns).reshape(-1, 3).astype(float)
+    whole = scipy.sparse.vstack(matrices, format="csr")
+    return skinned(whole, columns).reshape(-1, 3).astype(float)
 
 
 def _outermost(vertices: FloatArray, groups: NDArray[np.int32]) -> NDArray[np.intp]:

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import ndimage, sparse
 
 from mimegen.base.arrays import ByteArray
 from mimegen.base.easing import smoothstep
@@ -96,7 +96,7 @@ def surface_matrix(character: Character, cell_m: float) -> SkinMatrix:
     joints = len(character.skeleton.names)
     parts = [_apart(_barycentric_points(mesh, cell_m), mesh, SAME_CELLS * cell_m)
              @ skin_matrix(mesh, joints) for mesh in character.meshes]
-    return sparse.csr_matrix(sparse.vstack(parts, format="csr"), dtype=np.float32)
+    return scipy.sparse.csr_matrix(scipy.sparse.vstack(parts, format="csr"), dtype=np.float32)
 
 
 def _apart(points: SkinMatrix, mesh: Mesh, voxel_m: float) -> SkinMatrix:
@@ -117,18 +117,18 @@ def _barycentric_points(mesh: Mesh, cell_m: float) -> SkinMatrix:
     edges = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=-1).max(axis=1)
     parts = np.ceil(edges / (0.75 * cell_m)).astype(int)
     count = len(mesh.vertices)
-    matrices = [sparse.identity(count, dtype=np.float32, format="csr")]
+    matrices = [scipy.sparse.identity(count, dtype=np.float32, format="csr")]
     for number in np.unique(parts[parts > 1]):
         inside = _lattice(int(number))
         chosen = triangles[parts == number]
         columns = np.repeat(chosen, len(inside), axis=0)
         values = np.tile(inside, (len(chosen), 1))
         rows = np.repeat(np.arange(len(columns)), 3)
-        matrices.append(sparse.csr_matrix(
+        matrices.append(scipy.sparse.csr_matrix(
             (values.ravel().astype(np.float32), (rows, columns.ravel())),
             shape=(len(columns), count),
         ))
-    return sparse.vstack(matrices, format="csr")
+    return scipy.sparse.vstack(matrices, format="csr")
 
 
 def _lattice(parts: int) -> FloatArray:
@@ -160,13 +160,14 @@ def ground_shadow(points: NDArray[np.float32], light: Light, cell_m: float) -> G
 def _blurred(layer: NDArray[np.float32], sigma: float) -> NDArray[np.float32]:
     """Return a layer blurred by a Gaussian, the same on every machine.
 
-    As ``ndimage.gaussian_filter``, whose exponentials have last bits of their own on each CPU.
+    As ``scipy.ndimage.gaussian_filter``, whose exponentials differ in their last bits between
+    CPUs.
     """
     reach = int(4 * sigma + 0.5)
     bell = np.exp(-0.5 * (np.arange(-reach, reach + 1) / sigma) ** 2)
     weights = on_grid(bell / bell.sum(), WEIGHT)
     for axis in (0, 1):
-        layer = ndimage.correlate1d(layer, weights, axis)
+        layer = scipy.ndimage.correlate1d(layer, weights, axis)
     return layer
 
 
@@ -351,7 +352,7 @@ def _finer(layer: NDArray[np.float32], times: int) -> NDArray[np.float32]:
     """Return a layer of corners' values between cells ``times`` as many along both sides."""
     along_y, along_x = ((np.arange(size * times) + 0.5) / times - 0.5 for size in layer.shape)
     places = np.meshgrid(along_y, along_x, indexing="ij")
-    return np.asarray(ndimage.map_coordinates(layer, places, order=1, mode="nearest"))
+    return np.asarray(scipy.ndimage.map_coordinates(layer, places, order=1, mode="nearest"))
 
 
 def seen_shadow(shadow: GroundShadow, camera: Camera, strength: float,
@@ -373,7 +374,8 @@ def seen_shadow(shadow: GroundShadow, camera: Camera, strength: float,
         ahead = depth > 1e-6
         depth = np.where(ahead, depth, 1.0)
         places = np.where(ahead, [row / depth, column / depth], -10.0)
-        seen += weight * ndimage.map_coordinates(shadow.missing, places, order=1, mode="constant")
+        seen += weight * scipy.ndimage.map_coordinates(shadow.missing, places, order=1,
+                                                       mode="constant")
     return np.round(np.clip(seen * strength, 0, 1) * 255).astype(np.uint8), (left, top)
 
 

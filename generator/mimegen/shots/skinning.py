@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from mimegen.characters.character import Character, Mesh, joint_transforms
 from mimegen.characters.posing import Corrections, corrections_of
@@ -28,7 +28,7 @@ def skin_matrix(mesh: Mesh, joints: int) -> SkinMatrix:
     columns = 4 * mesh.joints[:, :, None] + np.arange(4)
     rows = np.repeat(np.arange(count), influences * 4)
     entries = (values.ravel().astype(np.float32), (rows, columns.ravel()))
-    matrix = sparse.csr_matrix(entries, shape=(count, 4 * joints))
+    matrix = scipy.sparse.csr_matrix(entries, shape=(count, 4 * joints))
     matrix.eliminate_zeros()
     return matrix
 
@@ -80,5 +80,5 @@ def body_skin(character: Character, meshes: Sequence[Mesh] | None = None) -> Bod
     """Return the skin of a character's meshes, one after another, or of others in their place."""
     drawn = character.meshes if meshes is None else meshes
     joints = len(character.skeleton.names)
-    matrix = sparse.vstack([skin_matrix(mesh, joints) for mesh in drawn], format="csr")
+    matrix = scipy.sparse.vstack([skin_matrix(mesh, joints) for mesh in drawn], format="csr")
     return BodySkin(matrix, corrections_of(character, drawn))

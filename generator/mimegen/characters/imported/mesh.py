@@ -5,9 +5,8 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, cast
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
-from scipy.spatial import cKDTree
 
 from mimegen.base.decisions import nearest
 from mimegen.characters.arkit_shapes import PREFIX
@@ -171,10 +170,10 @@ def _welded(places: FloatArray, joints: IntArray, weights: FloatArray,
         np.where(weights > 1e-3, joints, -1), np.round(weights * 1000),
         *(np.round(offsets / APART_METRES) for offsets in shapes.values())])
     _, alike = np.unique(following, axis=0, return_inverse=True)
-    pairs = cKDTree(places).query_pairs(WELD_METRES, output_type="ndarray")
+    pairs = scipy.spatial.cKDTree(places).query_pairs(WELD_METRES, output_type="ndarray")
     pairs = pairs[alike.ravel()[pairs[:, 0]] == alike.ravel()[pairs[:, 1]]]
-    links = sparse.coo_matrix((np.ones(len(pairs)), pairs.T), (len(places), len(places)))
-    return np.asarray(sparse.csgraph.connected_components(links, directed=False)[1], np.int64)
+    links = scipy.sparse.coo_matrix((np.ones(len(pairs)), pairs.T), (len(places), len(places)))
+    return np.asarray(scipy.sparse.csgraph.connected_components(links, directed=False)[1], np.int64)
 
 
 def _solid(corners: IntArray, vertex: IntArray) -> tuple[IntArray, NDArray[np.bool_]]:

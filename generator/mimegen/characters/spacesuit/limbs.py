@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.interpolate import PchipInterpolator
 
 from mimegen.base.easing import ramp
 from mimegen.characters.spacesuit.fitting import Fitting
@@ -31,8 +31,8 @@ class SuitLimb:
     """An arm's or leg's three joints, the middle and radius along it, and the bend's place."""
 
     joints: tuple[FloatArray, FloatArray, FloatArray]
-    middle: PchipInterpolator
-    radius: PchipInterpolator
+    middle: "scipy.interpolate.PchipInterpolator"
+    radius: "scipy.interpolate.PchipInterpolator"
     bend: float
     length: float
 
@@ -57,9 +57,9 @@ def limb(fitting: Fitting, names: tuple[str, str, str], shares: tuple[list[float
     offsets = np.concatenate([np.zeros((2, 3)), offsets, np.zeros((1, 3))])
     straight = np.stack([np.interp(places, [0, bend, bend + lower], values)
                          for values in np.stack(joints, axis=1)], axis=1)
-    return SuitLimb((first, middle, last), PchipInterpolator(places, straight + offsets),
-                PchipInterpolator(places, np.concatenate([[top, top], radii, [end]])),
-                bend, bend + lower)
+    smooth = scipy.interpolate.PchipInterpolator
+    return SuitLimb((first, middle, last), smooth(places, straight + offsets),
+                    smooth(places, np.concatenate([[top, top], radii, [end]])), bend, bend + lower)
 
 
 def arm(fitting: Fitting) -> list[SuitPart]:

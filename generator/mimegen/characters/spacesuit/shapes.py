@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.interpolate import CubicSpline
 
 from mimegen.base.decisions import first_least
 from mimegen.base.seeds import generator
@@ -214,7 +214,7 @@ def hose(points: ArrayLike, radius: float, reference: ArrayLike, steps: int = 70
     """
     through = np.asarray(points, float)
     places = np.concatenate([[0], np.cumsum(np.linalg.norm(np.diff(through, axis=0), axis=1))])
-    spline = CubicSpline(places, through)
+    spline = scipy.interpolate.CubicSpline(places, through)
     at = np.linspace(0, places[-1], steps)
     along = spline(at, 1)
     along = along / np.linalg.norm(along, axis=1, keepdims=True)

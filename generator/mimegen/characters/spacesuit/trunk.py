@@ -1,8 +1,8 @@
 """A spacesuit's trunk: hard upper part, soft waist and seat, and their rings."""
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.interpolate import PchipInterpolator
 
 from mimegen.base.easing import ramp
 from mimegen.characters.spacesuit.fitting import Fitting
@@ -45,7 +45,7 @@ def trunk(fitting: Fitting) -> list[SuitPart]:
     return [cloth, *trunk_rings(fitting, outline)]
 
 
-def trunk_rings(fitting: Fitting, outline: PchipInterpolator) -> list[SuitPart]:
+def trunk_rings(fitting: Fitting, outline: "scipy.interpolate.PchipInterpolator") -> list[SuitPart]:
     """Return waist ring and neck ring."""
     suit, scale = fitting.suit, fitting.scale
     waist = fitting.joint("Spine")[2] + 0.012 * scale
@@ -66,7 +66,7 @@ def neck_centre(fitting: Fitting) -> FloatArray:
     return np.array([0.0, neck[1] - 0.028 * fitting.scale, neck[2] + 0.002 * fitting.scale])
 
 
-def outlines(fitting: Fitting) -> PchipInterpolator:
+def outlines(fitting: Fitting) -> "scipy.interpolate.PchipInterpolator":
     """Return half-width, front, back and squareness of the trunk by height, in metres."""
     scale, bulk = fitting.scale, fitting.suit.bulk * fitting.scale
     points = fitting.points_of("Hips", "Spine", "Spine1", "Spine2", "LeftShoulder",
@@ -97,7 +97,7 @@ def outlines(fitting: Fitting) -> PchipInterpolator:
         middle[2] + 0.012 * scale]])
     squares = np.concatenate([[2, 2], square, [2.8, 2.3, 2.0, 2.0]])
     rows = np.column_stack([np.concatenate([below, measured, above]), squares])
-    return PchipInterpolator(heights, rows)
+    return scipy.interpolate.PchipInterpolator(heights, rows)
 
 
 def extent(points: FloatArray, height: float, reach: float) -> NDArray[np.float64]:
@@ -106,7 +106,8 @@ def extent(points: FloatArray, height: float, reach: float) -> NDArray[np.float6
     return np.array([np.abs(near[:, 0]).max(), near[:, 1].min(), near[:, 1].max()])
 
 
-def sections(outline: PchipInterpolator, heights: FloatArray, swell: FloatArray) -> FloatArray:
+def sections(outline: "scipy.interpolate.PchipInterpolator", heights: FloatArray,
+             swell: FloatArray) -> FloatArray:
     """Return superelliptic rings (S, A, 3) at heights (S,), grown by ``swell`` (S, A)."""
     width, front, back, square = outline(heights).T[:, :, None]
     cosines, sines = circle(swell.shape[1])

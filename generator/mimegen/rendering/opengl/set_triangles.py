@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import mapbox_earcut
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from mimegen.base.vectors import unit
 from mimegen.motion.quaternions import FloatArray
@@ -134,10 +134,10 @@ def _smooth_normals(places: FloatArray, numbers: NDArray[np.intp]) -> FloatArray
     areas = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
     areas = np.repeat(areas, 3, axis=0)
     flat = unit(areas)
-    at = sparse.csr_matrix((np.ones(len(numbers)), (np.arange(len(numbers)), numbers)))
+    at = scipy.sparse.csr_matrix((np.ones(len(numbers)), (np.arange(len(numbers)), numbers)))
     pairs = (at @ at.T).tocoo()
     level = (flat[pairs.row] * flat[pairs.col]).sum(axis=1) > SHARP_COSINE
-    chosen = sparse.csr_matrix((level[level].astype(float), (pairs.row[level], pairs.col[level])),
-                               shape=pairs.shape)
+    chosen = scipy.sparse.csr_matrix(
+        (level[level].astype(float), (pairs.row[level], pairs.col[level])), shape=pairs.shape)
     summed = np.asarray(chosen @ areas)
     return np.where(np.abs(summed).sum(axis=1, keepdims=True) > 1e-12, unit(summed), flat)

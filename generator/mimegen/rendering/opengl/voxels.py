@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import ndimage
 
 from mimegen.base.vectors import unit
 from mimegen.motion.quaternions import FloatArray
@@ -216,7 +216,7 @@ def matter_of(surfaces: Iterable[ColoredTriangles], grid: Grid) -> Matter:
 
 
 def _free(solid: NDArray[np.bool_]) -> NDArray[np.float32]:
-    free = ndimage.distance_transform_edt(~solid) if solid.any() else np.full(
+    free = scipy.ndimage.distance_transform_edt(~solid) if solid.any() else np.full(
         solid.shape, float(max(solid.shape)))
     return np.asarray(free, np.float32)
 

@@ -36,6 +36,10 @@ TOE_OFF_M = 0.1
 HIP_TURN_DEG = 75.0
 # Who faces the floor by so much (the part downwards of where the pelvis points) begins to lie.
 LYING = 0.8
+# Somebody lies on the back from where the pelvis' front points so far up, and its top no further up
+# than so (cosines; each begins at the first and is whole at the second).
+FRONT_UP = (0.15, 0.4)
+TOP_UP = (0.5, 0.2)
 # A foot lies behind where the line to it points back from where the pelvis faces (cosines).
 BEHIND = (0.5, 0.8)
 # An ankle turns no further: in a deeper squat the heel comes up, in a jump the toes point no more.
@@ -123,7 +127,7 @@ def _bent(skeleton: Skeleton, side: str, hip: FloatArray, pelvis: FloatArray, go
     ankle = hip + line * (1.0 + in_air * (eased / distance - 1.0))[:, None]
     forward = np.array([0.0, -1.0, 0.0])
     ahead = quaternions.rotate(pelvis, forward)
-    facing = np.rad2deg(np.arctan2(ahead[:, 0], -ahead[:, 1]))
+    facing = _facing(pelvis, ahead)
     apart = half_turn(goal.turn - facing)
     apart = np.clip(apart, -HIP_TURN_DEG, HIP_TURN_DEG)
     # Who lies on the belly faces no way along the floor.
@@ -138,6 +142,20 @@ def _bent(skeleton: Skeleton, side: str, hip: FloatArray, pelvis: FloatArray, go
     behind = ramp(-np.sum(unit(line) * level, axis=-1), *BEHIND)
     pole[:, 2] += (1.0 - lying) * (0.35 - behind)
     return bend(leg_limb(skeleton, side), hip, ankle, pole)
+
+
+def _facing(pelvis: FloatArray, ahead: FloatArray) -> FloatArray:
+    """Return which way (F,) a pelvis faces along the floor, in degrees to the left of -Y.
+
+    ``ahead`` (F, 3) is where its front points. Where that passes straight up, of somebody who lies
+    on the back, its way along the floor turns round; what is across the hips does not.
+    """
+    facing = np.rad2deg(np.arctan2(ahead[:, 0], -ahead[:, 1]))
+    left = quaternions.rotate(pelvis, np.array([1.0, 0.0, 0.0]))
+    across = np.rad2deg(np.arctan2(left[:, 1], left[:, 0]))
+    upright = quaternions.rotate(pelvis, np.array([0.0, 0.0, 1.0]))[:, 2]
+    on_back = ramp(ahead[:, 2], *FRONT_UP) * ramp(upright, *TOP_UP)
+    return np.asarray(facing + on_back * half_turn(across - facing))
 
 
 def _toe_off(skeleton: Skeleton, side: str, hip: FloatArray, goal: FootGoal, heel: FloatArray,

@@ -46,7 +46,7 @@ def test_seeds_are_other_walkers_and_what_is_asked_stays():
 
 def test_what_was_asked_is_in_names_keys_and_rows():
     plain, happy = gait("walk"), gait("walk", happy=2.0)
-    assert plain.key != happy.key and "happy2" in happy.version
+    assert plain.key != happy.key and "happy_2" in happy.version
     assert happy.facts()["gait"]["happy"] == 2.0 and happy.facts()["motion_kind"] == "gait"
     assert altered(happy, 1.5, True).key != happy.key
 
@@ -101,7 +101,7 @@ def test_a_grid_is_one_trial_list(tmp_path):
     with (tmp_path / "set" / "trials.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert [(row["direction"], row["inverted"]) for row in rows] == [
-        ("0", "False"), ("0", "True"), ("90", "False"), ("90", "True")]
+        ("0", "no"), ("0", "yes"), ("90", "no"), ("90", "yes")]
     assert all((tmp_path / "set" / row["file"]).is_file() for row in rows)
     listed = json.loads((tmp_path / "set" / "trials.json").read_text())
     assert [row["file"] for row in listed] == [row["file"] for row in rows]

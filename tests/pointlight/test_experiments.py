@@ -34,9 +34,22 @@ def test_the_script_asks_for_the_first_factor_of_the_grid(grid: Path, script: Si
                                                           ) -> None:
     trials = script.read_trials(grid)
     assert script.factor_of(trials, None) == ("direction", ["-90", "90"])
-    assert script.factor_of(trials, "inverted") == ("inverted", ["False", "True"])
+    assert script.factor_of(trials, "inverted") == ("inverted", ["no", "yes"])
     with pytest.raises(SystemExit, match="no column 'speed'"):
         script.factor_of(trials, "speed")
+
+
+def test_files_and_trials_spell_values_as_the_command_does(tmp_path: Path) -> None:
+    done = invoke("pointlight", "--walker", "--grid", "direction=-90,90;treadmill=yes,no", "--size",
+                  "64x64", "--fps", "12", "--out", tmp_path)
+    assert done.exit_code == 0, done.output
+    with (tmp_path / "trials.csv").open(newline="") as file:
+        trials = list(csv.DictReader(file))
+    assert {(one["direction"], one["treadmill"]) for one in trials} == {
+        ("-90", "yes"), ("-90", "no"), ("90", "yes"), ("90", "no")}
+    for one in trials:
+        direction = one["direction"].replace("-", "minus")
+        assert f"-direction_{direction}-treadmill_{one['treadmill']}-" in one["file"]
 
 
 def test_everybody_meets_every_display_as_often_in_an_order_of_their_own(
@@ -128,7 +141,8 @@ def test_the_camera_stays_where_walkers_turn(tmp_path: Path) -> None:
     dots = [np.load(file)["pixels"] for file in sorted((tmp_path / "set").glob("*.npz"))]
     assert len(dots) == 2 and np.abs(dots[0] - dots[1]).max() > 5
     rows = [json.loads(line) for line in (tmp_path / "set" / "manifest.jsonl").open()]
-    assert [row["view_azimuth_deg"] % 360 for row in rows] == [90, 270]
+    assert {row["grid"]["direction"]: row["view_azimuth_deg"] % 360 for row in rows} == {
+        -90: 90, 90: 270}
 
 
 @pytest.mark.parametrize(("grid", "said"), [

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from mimegen.base.errors import RequestError, near_misses
 from mimegen.base.files import content_key
+from mimegen.base.names import spelled, value_order
 from mimegen.base.yaml_file import Strict, YamlFile, read_yaml
 from mimegen.evaluation.making import about_clip, versions
 from mimegen.evaluation.question import Question
@@ -79,7 +80,7 @@ def factor_questions(rows: Sequence[Row], factors: str, wording: FactorWording, 
         for factor, words in _asked(row, values, wording):
             names = directions if factor == DIRECTION and not words.values else words.values
             options = _named(values[factor], names)
-            answer = options[values[factor].index(_text((row.grid or {})[factor]))]
+            answer = options[values[factor].index(spelled((row.grid or {})[factor]))]
             made.append(Question(
                 **about_clip(row, seed) | {"variant": _cell(row)}, format="factor",
                 asks=factor, category=factor,
@@ -95,13 +96,13 @@ def factor_questions(rows: Sequence[Row], factors: str, wording: FactorWording, 
 
 
 def _values(rows: Sequence[Row]) -> dict[str, list[str]]:
-    """Return the values of each factor that varies, in the order of the rows."""
-    found: dict[str, dict[str, None]] = {}
+    """Return the values of each factor that varies, in their order."""
+    found: dict[str, dict[str, Any]] = {}
     for row in rows:
         for factor, value in (row.grid or {}).items():
-            found.setdefault(factor, {})[_text(value)] = None
-    return {factor: list(values) for factor, values in found.items()
-            if 1 < len(values) <= MOST_VALUES}
+            found.setdefault(factor, {})[spelled(value)] = value
+    return {factor: sorted(values, key=lambda text: value_order(values[text]))
+            for factor, values in found.items() if 1 < len(values) <= MOST_VALUES}
 
 
 def _chosen(values: dict[str, list[str]], factors: str) -> dict[str, list[str]]:
@@ -131,7 +132,7 @@ def _directions(rows: Sequence[Row], values: Sequence[str]) -> dict[str, str]:
     for row in rows:
         if row.grid and DIRECTION in row.grid:
             view = row.view_azimuth_deg
-            seen.setdefault(_text(row.grid[DIRECTION]), set()).add(
+            seen.setdefault(spelled(row.grid[DIRECTION]), set()).add(
                 None if view is None else round(view) % 360)
     names = {value: SEEN.get(int(next(iter(views)) or 0), "") for value, views in seen.items()
              if len(views) == 1 and None not in views}
@@ -140,16 +141,10 @@ def _directions(rows: Sequence[Row], values: Sequence[str]) -> dict[str, str]:
 
 def _cell(row: Row) -> str:
     """Return the values of all of a display's factors, by which results are broken down."""
-    return ", ".join(f"{name}={_text(value)}" for name, value in (row.grid or {}).items())
+    return ", ".join(f"{name}={spelled(value)}" for name, value in (row.grid or {}).items())
 
 
 def _named(values: Sequence[str], words: Mapping[str, str]) -> list[str]:
     """Return what values are called; two that are called alike keep their own names."""
     names = [words.get(value, value) for value in values]
     return names if len({*names}) == len(names) else list(values)
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import Field
 
 from mimegen.base.files import content_key, file_hash
+from mimegen.base.names import spelled
 from mimegen.base.seeds import generator
 from mimegen.base.yaml_file import Finite, Strict, read_yaml_once
 from mimegen.gait.course import Way
@@ -135,9 +136,7 @@ class GaitTake(Described):
     @property
     def version(self) -> tuple[str, ...]:
         """The seed and what was asked for."""
-        words = (f"{name}{value:g}" if isinstance(value, float) else
-                name if value is True else f"no{name}" if value is False else str(value)
-                for name, value in self.asked)
+        words = (f"{name}_{_in_name(value)}" for name, value in self.asked)
         return (f"seed{self.seed}", *words, *self.altered_words)
 
     @property
@@ -194,3 +193,8 @@ def gait_options(given: Mapping[str, Any]) -> tuple[tuple[str, float | str | boo
     """Return the options that were given, in order of their names."""
     return tuple((name, float(value) if isinstance(value, int) and not isinstance(value, bool)
                   else value) for name, value in sorted(given.items()) if value is not None)
+
+
+def _in_name(value: float | str | bool) -> str:
+    """Return a value as names of files have it, where a dash parts words: no, minus90."""
+    return spelled(value).replace("-", "minus")

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 from mimegen.base.files import publish
+from mimegen.base.names import spelled, value_order
 from mimegen.base.paths import source_file
 from mimegen.manifest.file import rows_of
 from mimegen.manifest.row import Row
@@ -19,17 +20,19 @@ COLUMNS = ("file", "action", "take", "seed", "condition", "azimuth_deg", "dots_s
 
 
 def write_trials(out: Path) -> Path:
-    """Write ``out``/trials.csv and .json, one trial for each display, in the manifest's order.
+    """Write ``out``/trials.csv and .json, one trial for each display, in the order of a grid's
+    values, which come last, and then in the manifest's.
 
-    CSV is what PsychoPy reads, JSON what jsPsych and lab.js do; a grid's factors come last. Beside
-    them is experiment.py, a PsychoPy experiment with these trials.
+    CSV is what PsychoPy reads, JSON what jsPsych and lab.js do. Beside them is experiment.py, a
+    PsychoPy experiment with these trials.
 
     ``azimuth_deg`` counts from the performer's front, or on the stage where nobody knows it.
     Returns the file. Raises RequestError where the manifest cannot be read.
     """
     rows = [row for row in rows_of(out) if row.condition is not None and row.window is None]
     factors = tuple(dict.fromkeys(name for row in rows for name in row.grid or {}))
-    lines = [(*_line(row), *((row.grid or {}).get(name) for name in factors)) for row in rows]
+    rows.sort(key=lambda row: [value_order((row.grid or {}).get(name)) for name in factors])
+    lines = [(*_line(row), *(_value(row, name) for name in factors)) for row in rows]
     packed = io.StringIO()
     table = csv.writer(packed, lineterminator="\n")
     table.writerow(COLUMNS + factors)
@@ -45,3 +48,9 @@ def _line(row: Row) -> tuple[object, ...]:
     azimuth = row.azimuth_deg if row.view_azimuth_deg is None else row.view_azimuth_deg
     return (row.file_name, row.action, row.take, row.seed, row.condition, azimuth, row.dots_seed,
             row.duration_s, row.fps, row.frames, "|".join(row.labels))
+
+
+def _value(row: Row, factor: str) -> object:
+    """Return a factor's value, a truth value as --grid has it: yes or no."""
+    value = (row.grid or {}).get(factor)
+    return spelled(value) if isinstance(value, bool) else value

@@ -53,7 +53,8 @@ def test_the_time_that_is_left_follows_the_frames_and_not_the_start(clock: Clock
         reporter.frame()
         clock.now += 1
     line = log.getvalue().strip().splitlines()[-1]
-    assert "about 9 min left" in line and "so far" in line
+    assert line.startswith("clips 0/10 done  shots 0/0  frames 61/600  ")
+    assert "about 9 min left" in line and "4 min" in line and "gone" in line
 
 
 class Terminal(io.StringIO):
@@ -85,18 +86,31 @@ def test_totals_never_shrink(events: list[tuple[str, int, int]]) -> None:
         shown = [[int(one) for one in re.findall(r"(\d+)/(\d+)", line) for one in one]
                  for line in log.getvalue().splitlines()]
     for before, after in pairwise(shown):
-        assert before[1] <= after[1] and before[3] == after[3] == 6 and after[5] == 10
+        assert before[1] == after[1] == 10 and before[3] == after[3] == 6
+        assert before[5] <= after[5]
     assert all(done <= total for line in shown for done, total in zip(line[::2], line[1::2],
                                                                       strict=True))
 
 
-def test_a_bar_says_that_more_frames_are_likely() -> None:
+def test_a_line_says_how_many_frames_are_known_and_how_many_are_likely(clock: Clock) -> None:
+    log = io.StringIO()
+    reporter = Reporter(40, stream=log)
+    reporter.expect_shots(24)
+    reporter.expect(120, 900)
+    clock.now += 11
+    reporter.frame()
+    assert log.getvalue().startswith("clips 0/40 done  shots 0/24  frames 1/120 of the takes read"
+                                     " so far, about 900 in all  11 s gone")
+
+
+def test_a_bar_guesses_no_frames_once_all_takes_were_read() -> None:
     terminal = Terminal()
     with Reporter(2, stream=terminal) as reporter:
         reporter.expect(100, 300)
         reporter.frame()
         reporter.expect(120, 120)
-    assert "1/120 frames" in terminal.getvalue() and "1/120+" not in terminal.getvalue()
+    last = terminal.getvalue().rpartition("frames ")[2]
+    assert last.startswith("1/120") and "about" not in last
 
 
 def test_a_log_names_stills_at_once_and_long_shots_as_they_go(clock: Clock) -> None:

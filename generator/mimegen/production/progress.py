@@ -53,7 +53,7 @@ class Reporter:
         if not quiet and stream.isatty():
             self._bar = Progress(
                 TextColumn("{task.description}", markup=False), BarColumn(),
-                TextColumn("{task.fields[frames]} frames", markup=False), TimeElapsedColumn(),
+                TextColumn("{task.fields[frames]}", markup=False), TimeElapsedColumn(),
                 TextColumn("{task.fields[left]}", markup=False),
                 console=Console(file=stream),
             )
@@ -128,12 +128,18 @@ class Reporter:
             print(text, file=self._stream, flush=True)
 
     def _state(self) -> str:
-        return (f"shots {self._shots_done}/{self._shots}"
-                f"  clips {self._clips_done}/{self._clips}")
+        return (f"clips {self._clips_done}/{self._clips} done"
+                f"  shots {self._shots_done}/{self._shots}")
 
     def _frame_state(self) -> str:
-        """Say how many frames are done, of how many; a plus where more are likely to come."""
-        return f"{self._frames_done}/{self._total}{'+' if self._likely > self._known else ''}"
+        """Say how many frames are done, of how many; how many in all is guessed until all takes
+        have been read.
+        """
+        counted = f"frames {self._frames_done}/{self._total}"
+        if self._likely <= self._known:
+            return counted
+        most = max(self._likely + self._more, self._total)
+        return f"{counted} of the takes read so far, about {most} in all"
 
     @property
     def _total(self) -> int:
@@ -152,8 +158,8 @@ class Reporter:
                 self._show_in_cell()
         elif time.monotonic() - self._logged >= PROGRESS.log_every_s:
             self._logged = time.monotonic()
-            parts = [f"frames {self._frame_state()}", self._state(),
-                     f"{duration(self._logged - self._started)} so far", self._time_left(),
+            parts = [self._state(), self._frame_state(),
+                     f"{duration(self._logged - self._started)} gone", self._time_left(),
                      f"at {self._at}" if self._at else ""]
             self.say("  ".join(part for part in parts if part))
 
@@ -162,7 +168,7 @@ class Reporter:
         if self._cell is None:
             return
         most = max(self._likely + self._more, self._total)
-        bar, done = (f'max="{most}" value="{self._frames_done}"', f"{self._frame_state()} frames") \
+        bar, done = (f'max="{most}" value="{self._frames_done}"', self._frame_state()) \
             if most else (f'max="{max(1, self._clips)}" value="{self._clips_done}"', "")
         parts = [self._state(), done, self._time_left()]
         text = "  ".join(part for part in parts if part)

@@ -105,7 +105,7 @@ def test_a_file_of_another_size_or_unit() -> None:
     girl = read_motion(SAMPLES / "mixamo_girl_dance.fbx")
     assert girl.unit == 0.01 and "1.39 m" in girl.unit_source
     giant = sample("naeem_idle.fbx")
-    assert "states centimetres, a body of 21.16 m" in giant.unit_source
+    assert "says centimetres, but the body would be 21.16 m tall" in giant.unit_source
 
 
 def test_limits_are_stated(monkeypatch: pytest.MonkeyPatch) -> None:

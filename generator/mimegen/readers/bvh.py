@@ -54,7 +54,8 @@ def _motion(path: Path, joints: list[BvhJoint], table: FloatArray,
     notes = [*gaps]
     while len(joints) > 1 and [joint.parent for joint in joints].count(0) == 1 and any(
             "position" in channel for channel in joints[1].channels):
-        notes.append(f"{joints[0].name!r} above {joints[1].name!r} is merged into it")
+        notes.append(f"{joints[0].name!r} above {joints[1].name!r}: its movement is added to the"
+                     " joint below it")
         joints, rotations, moves, offsets = _folded(joints, rotations, moves, offsets)
     count = len(joints)
     parents = np.array([joint.parent for joint in joints])

@@ -30,7 +30,7 @@ MARKERS = ("C3D", "TRC", "Motive")
 TYPICAL_HEIGHT = 1.7
 # How sure a limb's roles are at least whose sides the body's front has told.
 EXCHANGED = 0.8
-BELIEVED = "the file states it"
+BELIEVED = "as the file says"
 NO_UNIT = "no common unit fits"
 # Winter, "Biomechanics and Motor Control of Human Movement" (2009), figure 4.1.
 LEG_SHARE_OF_HEIGHT = 0.491
@@ -89,7 +89,7 @@ def in_house_convention(path: Path, motion: Motion, kind: str, notes: tuple[str,
     motion, floating = _held_down(motion)
     unit = scale * (stated.unit if stated else 1.0)
     if stated and up_name == "Z":
-        up_name, up_source = stated.up, "the file states it"
+        up_name, up_source = stated.up, BELIEVED
     doubted = (*_doubts_on_unit(unit_source, stated),
                *doubts(motion, roles.joints, body_height(motion, roles.joints), first))
     return Recording(motion, roles.joints, roles.confidence, kind, system, unit, unit_source,
@@ -137,8 +137,9 @@ def _rooted_at_hips(motion: Motion, roles: Roles) -> tuple[Motion, tuple[str, ..
     rotations[:, 0] = pose.rotations[:, root]
     outside = [name for name in skeleton.names if name not in names]
     moves = np.ptp(pose.positions[:, 0], axis=0).max() > 0
-    note = f"{', '.join(map(repr, outside[:3]))} above the hips {'moves' if moves else 'stays'}" \
-           " and is merged into them"
+    above = f"{', '.join(map(repr, outside[:3]))} above the hips"
+    note = f"{above} moves: its movement is added to the hips" if moves \
+        else f"{above} does not move and is left out"
     return Motion(smaller, motion.fps, pose.positions[:, root], rotations), (note,)
 
 
@@ -171,15 +172,15 @@ def _unit(path: Path, motion: Motion, roles: Roles,
     if not height > 1e-6:
         raise RequestError(f"{path}: the skeleton has no size, expected bones with lengths")
     if stated and BELIEVABLE_HEIGHTS[0] <= height <= BELIEVABLE_HEIGHTS[1]:
-        return 1.0, f"{BELIEVED}: the body is {height:.2f} m tall"
-    wrong = f"the file states {_unit_name(stated.unit)}, a body of {height:.4g} m; " \
-        if stated else ""
+        return 1.0, f"{BELIEVED}; the body is then {height:.2f} m tall"
+    wrong = (f"the file says {_unit_name(stated.unit)}, but the body would be {height:.4g} m tall;"
+             " ") if stated else ""
     fitting = {name: unit for name, unit in UNITS.items() if 1.4 <= height * unit <= 2.1}
     if fitting:
         name, unit = min(fitting.items(), key=lambda i: abs(height * i[1] - TYPICAL_HEIGHT))
-        return unit, f"{wrong}{name}: the body would be {height * unit:.2f} m tall"
+        return unit, f"{wrong}{name} fit best: the body is then {height * unit:.2f} m tall"
     unit = TYPICAL_HEIGHT / height
-    return unit, f"{wrong}{NO_UNIT}: scaled to a height of {TYPICAL_HEIGHT} m"
+    return unit, f"{wrong}{NO_UNIT}: the body is scaled to a height of {TYPICAL_HEIGHT} m"
 
 
 def _doubts_on_unit(source: str, stated: Stated | None) -> tuple[str, ...]:

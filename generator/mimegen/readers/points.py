@@ -325,7 +325,7 @@ def _up(places: FloatArray, screen: tuple[str, str],
         return seen, "the markers that stand still are below the others", ()
     said = f"the file states {_axis_name(stated)} up"
     if seen @ stated == 1.0 or likely < LIKELY:
-        return stated, "the file states it", ()
+        return stated, "as the file says", ()
     if seen @ stated == -1.0 and stated.sum() < 0:
         return seen, "the markers that stand still are below the others", (
             f"{said}, but the markers that stand still are below the others along"
@@ -333,7 +333,7 @@ def _up(places: FloatArray, screen: tuple[str, str],
     if seen @ stated == 0.0 and _stands_along(places, seen, stated, unit):
         return seen, "the markers stand as high as a person along it", (
             f"{said}, but the markers stand as high as a person along {_axis_name(seen)}",)
-    return stated, "the file states it", (
+    return stated, "as the file says", (
         f"{said}, although the markers that stand still suggest {_axis_name(seen)}",)
 
 

@@ -10,7 +10,7 @@ from mimegen.base.vectors import product
 from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.gravity import levelled, smoothed
-from mimegen.readers.house import Stated, in_house_convention
+from mimegen.readers.house import BELIEVED, Stated, in_house_convention
 from mimegen.readers.options import ReadOptions
 from mimegen.readers.planting import path_of_feet
 from mimegen.readers.recording import Recording
@@ -93,7 +93,7 @@ def upright(path: Path, motion: Motion, world: World, notes: tuple[str, ...],
                                     Stated(1.0, world.up), known=roles)
     # The house names axes after the turn.
     seen = recording.up_axis
-    if seen == world.up and recording.up_source == "the file states it":
+    if seen == world.up and recording.up_source == BELIEVED:
         return replace(recording, up_source=world.source)
     axis = np.zeros(3)
     axis["XYZ".index(seen[-1])] = -1.0 if seen.startswith("-") else 1.0
@@ -165,15 +165,16 @@ def _size(found: Parameters, body: SmplBody, motion: Motion) -> tuple[float, str
                 else "; the file has no betas, so the average body is used")
         return 1.0, f"bone lengths are those of {body.source}{said}"
     of = f"bone lengths are those of {body.source}"
+    better = "; --smpl-model FILE gives the person's own"
     size = None if found.place is None else planted_size(found.place, _feet(motion), motion.fps)
     if size is not None:
-        return size, f"{of}, times {size:.2f}, at which planted feet stand still; --smpl-model" \
-                     " FILE gives the true ones"
+        return size, f"{of}, scaled to {size:.2f} of its size so that planted feet stand" \
+                     f" still{better}"
     if found.betas is not None and found.kind == "SMPL-H" and found.gender in ("male", "female"):
         size = float(np.clip(1.0 - SMALLER * found.betas[0], *SIZES))
-        return size, f"{of}, times {size:.2f} by the first of the betas; --smpl-model FILE gives" \
-                     " the true ones"
-    return 1.0, f"{of}; --smpl-model FILE gives the true ones"
+        return size, f"{of}, scaled to {size:.2f} of its size, because the file's first shape" \
+                     f" coefficient, {found.betas[0]:.2f}, stands for stature{better}"
+    return 1.0, f"{of}{better}"
 
 
 def _feet(motion: Motion) -> FloatArray:

@@ -54,7 +54,8 @@ def _notes(takes: Takes, number: int, found: TextMotion, fps: float | None) -> t
         f"the file has no frame rate: {fps:g} fps is assumed, as {takes.format} has; give the true"
         " one with --fps-of-file"]
     notes.append("the file has joint positions only: rotations are computed from them"
-                 + (", and feet stand still where the file states it" if found.planted else ""))
+                 + (", and feet stand still where the file says that they touch the ground"
+                    if found.planted else ""))
     if takes.count > 1:
         notes.append(f"take {number} of {takes.count} is read; choose another with --take N")
     if found.prompt:

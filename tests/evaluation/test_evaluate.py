@@ -18,7 +18,7 @@ from mimegen.base.errors import RequestError
 from mimegen.base.files import file_hash
 from mimegen.evaluation import scoring
 from mimegen.evaluation.answers import Answer, read_answers
-from mimegen.evaluation.contrasts import contrasts
+from mimegen.evaluation.contrasts import READ_AS, contrasts
 from mimegen.evaluation.making import QuestionRequest, questions_of
 from mimegen.evaluation.question import Question, read_questions, write_questions
 from mimegen.evaluation.reading import chosen_option, final_phrase
@@ -221,7 +221,28 @@ def test_a_whole_evaluation_by_the_command_line(tmp_path: Path):
     content = json.loads((tmp_path / "report" / "report.json").read_text())
     contrast = content["models"][0]["contrasts"][0]
     assert contrast["p_holm"] < 1e-20
-    assert contrast["contrast"] in done.stdout, "tables cut no name short"
+    assert READ_AS[contrast["contrast"]] in done.stdout, "tables cut no name short"
+
+
+def test_the_printed_tables_name_characters_backgrounds_and_what_lacks_answers(tmp_path: Path):
+    questions = [one for one in asked("mc", ("base+blank@0", "adversarial+blank@0",
+                                             "adversarial+aligned@0"))
+                 if one.action in ("boxing", "fishing", "archery", "bowling")]
+    write_questions(tmp_path / "q.jsonl", questions)
+    (tmp_path / "a.jsonl").write_text("".join(
+        json.dumps({"question_id": one.question_id, "model": "m", "output": told(
+            one, one.variant == "base+blank@0").output}) + "\n" for one in questions))
+    done = mimegen("evaluate", tmp_path / "q.jsonl", tmp_path / "a.jsonl", "--report",
+                   tmp_path / "report")
+    assert done.returncode == 0, done.stderr
+    assert "adversarial is the spacesuit" in done.stdout
+    [line] = [line for line in done.stdout.splitlines()
+              if line.startswith(READ_AS["spacesuit"])]
+    assert line.removeprefix(READ_AS["spacesuit"]).split()[:3] == ["100.0%", "0.0%", "-100.0%"]
+    assert READ_AS["aligned background, spacesuit"] in done.stdout
+    [left] = [line for line in done.stdout.splitlines() if line.startswith("not compared")]
+    assert "woman; " in left and "; spacesuit" not in left
+    assert done.stderr.strip() == f"report: {tmp_path / 'report' / 'index.html'}"
 
 
 @pytest.mark.parametrize(("line", "said"), [

@@ -15,7 +15,8 @@ from PIL import Image
 from examples import examples
 from mimegen.base.errors import RequestError
 from mimegen.base.files import file_hash
-from mimegen.evaluation.audit import audit, read_items
+from mimegen.evaluation.audit import LEAKS, audit, own_labels, read_items, verdict
+from mimegen.evaluation.balance import balance_notes
 from mimegen.evaluation.distractors import Rules, chosen_distractors
 from mimegen.evaluation.embedding import similarities
 from mimegen.evaluation.folds import split_of_actions
@@ -213,8 +214,24 @@ def test_one_action_alone_borrows_from_the_library_and_says_so(tmp_path):
     done = invoked("questions", out)
     assert done.returncode == 0, done.stderr
     assert "never a correct answer" in done.stdout
+    assert ("with the answers basketball shot: a block needs 4 performances of different"
+            " actions, and OUT shows 1") in done.stdout
     [question] = read_questions(out / "questions-mc.jsonl")
     assert {wrong["origin"] for wrong in question.distractors} == {"library"}
+
+
+def test_what_could_not_be_balanced_is_named_with_the_reason():
+    rows = library_rows(("base+blank@0", "base+aligned@0"))
+    actions = sorted({row.action for row in rows})[:38]
+    few = [row for row in rows if row.action in actions]
+    made = questions_of(few, QuestionRequest("mc", "label", "zero-shot",
+                                             read_templates("mc", None)))
+    single = {one.answer for one in made if one.distractors[0]["origin"] == "set"}
+    [note] = balance_notes(made)
+    assert note.startswith(f"{2 * len(single)} question") and all(
+        label in note for label in single)
+    assert "41 performances make blocks of 4 and leave 1 over" in note
+    assert not [*balance_notes([one for one in made if one.answer not in single])]
 
 
 @pytest.mark.parametrize(("arguments", "said"), [
@@ -350,12 +367,26 @@ def test_repeating_questions_makes_no_evidence(tmp_path):
 def test_few_questions_are_not_said_to_be_at_chance(tmp_path):
     always_first = [{"options": [f"right {number}", "b", "c", "d"], "answer": f"right {number}"}
                     for number in range(6)]
-    for kept, said in ((5, "too few questions to tell"), (6, "be answered without video by: posi")):
+    for kept, said, status in ((5, "too few questions to judge", 0),
+                               (6, "be answered without video by: posi", 1)):
         file = plain_file(tmp_path / f"{kept}.jsonl", always_first[:kept] * 40)
         done = invoked("questions", "--audit", file)
-        assert said in done.stdout, done.stdout
+        assert said in done.stdout and done.returncode == status, done.stdout
         told = json.loads(invoked("questions", "--audit", file, "--json").stdout)
         assert told["too_few_questions"] == (kept == 5)
+        assert told["verdict"] == ("too_few_questions" if kept == 5 else "leaks")
+        assert bool(told["leaks"]) == bool(status)
+
+
+def test_own_labels_count_once_there_are_enough_questions(tmp_path):
+    rng = random.Random(0)
+    questions = [{"format": "mc", "answer": f"label {number:02}", "options": rng.sample(
+        [f"label {number:02}", *(f"wrong {number}{end}" for end in "xyz")], 4)}
+        for number in range(8)]
+    items = read_items(plain_file(tmp_path / "own.jsonl", questions))
+    found = verdict(items, audit(items)[0], own_labels(items))
+    assert found.name == LEAKS and "own labels" in found.leaks
+    assert "can be answered without video by: " in found.sentence
 
 
 def test_fair_sets_are_seldom_accused(tmp_path):

@@ -1,6 +1,7 @@
 """``mimegen evaluate``: answers to scores, with intervals."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from mimegen.commands.common import DONE, exits_cleanly
 from mimegen.commands.tables import wide_console
 from mimegen.commands.terms import EVALUATION, HINT, explain
 from mimegen.evaluation.answers import PEOPLE, read_answers
+from mimegen.evaluation.contrasts import CONTRASTS, READ_AS
 from mimegen.evaluation.judge import Judge, checked_url
 from mimegen.evaluation.question import Question, questions_in, read_questions, well_formed
 from mimegen.evaluation.raters import people_report, read_people, read_scores
@@ -106,7 +108,7 @@ def _write(content: dict[str, Any], text: str, scored: list[ScoredAnswer], folde
 
     publish(folder / "report.json", text + "\n")
     publish(folder / "scored.jsonl", "".join(map(_line, scored)))
-    click.echo(write_page(content, failures(scored, clips), folder), err=True)
+    click.echo(f"report: {write_page(content, failures(scored, clips), folder)}", err=True)
 
 
 def _line(one: ScoredAnswer) -> str:
@@ -133,10 +135,14 @@ def _show(content: dict[str, Any]) -> None:
             console.print(f"read by: {read}", markup=False)
         console.print(_human(one["human"]), markup=False)
         console.print(_shares("variant", one["variants"], one))
+        if words := _cast(one["variants"]):
+            console.print(words, markup=False)
         if "categories" in one:
             console.print(_shares("category", one["categories"], one))
         if one["contrasts"]:
             console.print(_contrasts(one))
+        if left := _not_compared(one):
+            console.print(left, markup=False)
         _show_groups(console, one)
     _show_reliance(console, content["reliance"])
     _show_people(console, content["people"])
@@ -193,15 +199,35 @@ def _shares(heading: str, parts: dict[str, Any], one: dict[str, Any]) -> Table:
     return table
 
 
+def _cast(variants: Mapping[str, Any]) -> str:
+    """Say whom the words of MIME's variants mean, as far as these variants have them."""
+    names = {name.partition("+")[0] for name in variants}
+    said = [f"{word} is {who}" for word, who in (
+        ("base", "the man, or --character"), ("adversarial", "the spacesuit")) if word in names]
+    return f"({'; '.join(said)})" if said else ""
+
+
+def _not_compared(one: dict[str, Any]) -> str:
+    """Say which of MIME's comparisons lack answers, where any of its variants was asked about."""
+    halves = {name for pair in CONTRASTS.values() for name in pair}
+    left = [name for name in CONTRASTS if name not in {row["contrast"] for row in one["contrasts"]}]
+    if not left or halves.isdisjoint(one["variants"]):
+        return ""
+    return ("not compared, because no performance has answers in both variants:"
+            f" {'; '.join(left)}")
+
+
 def _contrasts(one: dict[str, Any]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("contrast")
-    for heading in ("pairs", "difference", "95 %", "lost", "gained", "p after Holm"):
+    table.add_column("comparison, all else equal")
+    for heading in ("from", "to", "difference", "95 %", "pairs", "lost", "gained", "p after Holm"):
         table.add_column(heading, justify="right")
     for row in one["contrasts"]:
         span = _span(row["interval"]) if row["interval"] else ""
-        table.add_row(row["contrast"], str(row["pairs"]), f"{row['difference']:+.1%}", span,
-                      str(row["lost"]), str(row["gained"]), f"{row['p_holm']:.3g}")
+        first, second = row["accuracies"]
+        table.add_row(READ_AS[row["contrast"]], f"{first:.1%}", f"{second:.1%}",
+                      f"{row['difference']:+.1%}", span, str(row["pairs"]), str(row["lost"]),
+                      str(row["gained"]), f"{row['p_holm']:.3g}")
     return table
 
 

@@ -17,14 +17,16 @@ from mimegen.commands.grouped import Grouped
 from mimegen.commands.tables import wide_console
 from mimegen.commands.terms import AUDIT, HINT, explain
 from mimegen.evaluation.audit import (
-    LEVEL,
+    LEAKS,
+    TOO_FEW,
     OwnLabels,
     RuleFinding,
     audit,
     own_labels,
     read_items,
-    too_few,
+    verdict,
 )
+from mimegen.evaluation.balance import balance_notes
 from mimegen.evaluation.controls import (
     ADD,
     DEFAULT_SAMPLING,
@@ -41,7 +43,6 @@ from mimegen.evaluation.cues import (
 )
 from mimegen.evaluation.expected import with_expectation
 from mimegen.evaluation.factors import factor_questions, read_factor_wording
-from mimegen.evaluation.given import GIVEN
 from mimegen.evaluation.making import QuestionRequest, questions_of
 from mimegen.evaluation.matching import ADD as ADD_CLIPS
 from mimegen.evaluation.matching import (
@@ -208,7 +209,8 @@ def questions_command(out: Path | None, format_: str, asks: str | None, probe: s
     write_questions(target, with_expectation(made))
     click.echo(f"{target}: {counted(len(made), 'question')} about"
                f" {counted(len({one.action for one in made}), 'action')}")
-    _tell_origins(made)
+    for note in balance_notes(made):
+        click.echo(note)
     return DONE
 
 
@@ -292,36 +294,21 @@ def _write_frames(out: Path, rows: Sequence[Row], made: Sequence[Question], fold
                          image, size, row.fps if stamp else None)
 
 
-def _tell_origins(made: Sequence[Question]) -> None:
-    """Say where distractors are not of blocks, for there they may give something away."""
-    odd = Counter(one.distractors[0]["origin"] not in ("block", "pair", GIVEN)
-                  for one in made if one.distractors)
-    lent = sum(any(wrong["origin"] == "library" for wrong in one.distractors) for one in made)
-    if odd[True]:
-        click.echo(f"{counted(odd[True], 'question')} could not be balanced: their distractors are"
-                   " chosen one by one")
-    if lent:
-        click.echo(f"{counted(lent, 'question')} with distractors that are never a correct answer,"
-                   " because there are too few actions: the file gives that away")
-
-
 def _audit(file: Path, explains: bool, as_json: bool) -> int:
-    """Print what an audit finds; the status is 1 where a rule is above chance."""
+    """Print what an audit finds; the status is 1 where its verdict is that the file leaks."""
     items = read_items(file)
     tested, shown = audit(items)
-    few = too_few(items, len(tested))
     own = own_labels(items)
-    leaks = [one.rule for one in tested if one.leaks]
-    leaks += ["own labels"] if own and own.leaks else []
+    found = verdict(items, tested, own)
     if as_json:
         click.echo(json.dumps({
             "file": well_formed(str(file)), "questions": tested[0].questions,
-            "chance": tested[0].chance,
-            "leaks": leaks, "too_few_questions": few,
+            "chance": tested[0].chance, "verdict": found.name,
+            "leaks": list(found.leaks), "too_few_questions": found.name == TOO_FEW,
             "own_labels": own and asdict(own) | {"leaks": own.leaks},
             "rules": [asdict(one) | {"leaks": one.leaks} for one in tested],
             "shown": [asdict(one) for one in shown]}, indent=1, ensure_ascii=False))
-        return SOME_FAILED if leaks else DONE
+        return SOME_FAILED if found.name == LEAKS else DONE
     console = wide_console()
     console.print(_table("without video", tested))
     if shown:
@@ -329,12 +316,10 @@ def _audit(file: Path, explains: bool, as_json: bool) -> int:
                              " fault)", shown))
     if own:
         console.print(_own_labels(own), markup=False)
-    verdict = f"can be answered without video by: {', '.join(leaks)}" if leaks else \
-        "too few questions to tell a rule from chance" if few else "no rule beats chance"
-    console.print(f"{file}: {counted(tested[0].questions, 'question')}, {verdict}"
-                  f" (p < {LEVEL} after Holm)", markup=False)
+    console.print(f"{file}: {counted(tested[0].questions, 'question')}, {found.sentence}",
+                  markup=False)
     explain(AUDIT) if explains else click.echo(HINT)
-    return SOME_FAILED if leaks else DONE
+    return SOME_FAILED if found.name == LEAKS else DONE
 
 
 def _own_labels(own: OwnLabels) -> str:

@@ -45,13 +45,15 @@ EVALUATION = {
     "read by": "how many answers each rule read: marked (a JSON field or a tag), statement ('the"
                " answer is C', or a line of C alone), letter (one within a sentence), words (an"
                " option's own words).",
-    "contrast": "the second variant compared with the first, on the same performances.",
+    "comparison": "one variant compared with another that differs in this alone, on the same"
+                  " performances.",
+    "from, to": "accuracy in the first variant and in the second, on these performances.",
     "pairs": "number of performances with an answer in both variants.",
     "difference": "accuracy in the second variant minus accuracy in the first.",
     "lost": "pairs that are right in the first variant only.",
     "gained": "pairs that are right in the second variant only.",
     "p after Holm": "probability of such a difference if the variants were equally hard, corrected"
-                    " for the number of contrasts.",
+                    " for the number of comparisons.",
     "chance": "what guessing gets right.",
     "flagged": "people who gave nearly the same rating every time or failed an attention check.",
     "alpha": "Krippendorff's alpha, the agreement of raters: 1 is perfect, 0 is what chance gives.",

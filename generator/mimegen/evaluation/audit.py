@@ -29,6 +29,8 @@ LEVEL = 0.01
 # labels of a set may be right before a file counts as guessable.
 OF_LABELS = ("mc", "3afc")
 TOLERATED = 1.5
+# An audit's verdicts.
+TOO_FEW, LEAKS, PASSES = "too_few_questions", "leaks", "passes"
 Rule = Callable[["Item"], FloatArray]
 
 
@@ -90,6 +92,24 @@ class OwnLabels:
     def leaks(self) -> bool:
         """Whether knowing the labels alone makes the answers guessable."""
         return self.guessed >= TOLERATED * self.chance
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What an audit says of a file, and which rules answer it without a video."""
+
+    name: str
+    leaks: tuple[str, ...]
+
+    @property
+    def sentence(self) -> str:
+        """The verdict for people."""
+        level = f"(p < {LEVEL} after Holm)"
+        return {
+            TOO_FEW: "too few questions to judge: even a rule that is always right could not be"
+                     f" told from chance {level}; ask about more actions",
+            LEAKS: f"can be answered without video by: {', '.join(self.leaks)} {level}",
+            PASSES: f"no rule beats chance {level}"}[self.name]
 
 
 def own_labels(items: Sequence[Item]) -> OwnLabels | None:
@@ -175,7 +195,17 @@ def audit(items: Sequence[Item]) -> tuple[list[RuleFinding], list[RuleFinding]]:
     return tested, _backgrounds(items, meaning)
 
 
-def too_few(items: Sequence[Item], rules: int) -> bool:
+def verdict(items: Sequence[Item], tested: Sequence[RuleFinding], own: OwnLabels | None
+            ) -> Verdict:
+    """Return the one verdict on a file, by which the exit status goes as well."""
+    if _too_few(items, len(tested)):
+        return Verdict(TOO_FEW, ())
+    leaks = [one.rule for one in tested if one.leaks]
+    leaks += ["own labels"] if own and own.leaks else []
+    return Verdict(LEAKS if leaks else PASSES, tuple(leaks))
+
+
+def _too_few(items: Sequence[Item], rules: int) -> bool:
     """Whether even a rule that is always right would pass for chance, being one of so many."""
     always = _finding("always right", np.ones(len(items)), items)
     return rules * (always.p or 0.0) >= LEVEL

@@ -20,7 +20,7 @@ from mimegen.evaluation.statistics import (
     weighted_mean,
 )
 
-# The second variant minus the first.
+# MIME's comparisons: the second variant minus the first.
 CONTRASTS = {
     "aligned background": ("base+blank@0", "base+aligned@0"),
     "misaligned background": ("base+blank@0", "base+misaligned@0"),
@@ -31,6 +31,19 @@ CONTRASTS = {
     "from 90 degrees": ("base+blank@0", "base+blank@90"),
     "from 180 degrees": ("base+blank@0", "base+blank@180"),
     "from 270 degrees": ("base+blank@0", "base+blank@270"),
+}
+# What each comparison changes, and how people read it.
+READ_AS = {
+    "aligned background": "background: aligned instead of blank, behind base",
+    "misaligned background": "background: misaligned instead of blank, behind base",
+    "woman": "character: woman instead of base",
+    "spacesuit": "character: spacesuit (adversarial) instead of base",
+    "aligned background, spacesuit": "background: aligned instead of blank, behind the spacesuit",
+    "misaligned background, spacesuit":
+        "background: misaligned instead of blank, behind the spacesuit",
+    "from 90 degrees": "view: 90 degrees instead of 0",
+    "from 180 degrees": "view: 180 degrees instead of 0",
+    "from 270 degrees": "view: 270 degrees instead of 0",
 }
 LEVEL = 0.95
 
@@ -52,8 +65,9 @@ class VariantPair:
 def contrasts(scored: Sequence[ScoredAnswer]) -> list[dict[str, Any]]:
     """Return the contrasts that the answers hold, of performances that both variants show.
 
-    ``difference`` is of shares, ``interval`` is t's over actions (of independent answers
-    where actions tell no spread) and ``bootstrap`` the BCa one.
+    ``accuracies`` are of the first variant and of the second, ``difference`` is of these shares,
+    ``interval`` is t's over actions (of independent answers where actions tell no spread) and
+    ``bootstrap`` the BCa one.
     ``p`` is McNemar's exact test where each clip has one answer, as a model's; of people it is
     that of t over actions. ``p_holm`` allows for the number of contrasts.
     """
@@ -93,6 +107,8 @@ def _contrast(name: str, minus: str, variant: str, pairs: Sequence[VariantPair])
     estimate = weighted_mean(means, counts) if len(means) > 1 else None
     exact = McNemar(len(pairs), lost, gained).p if all(one.single for one in pairs) else None
     return {"contrast": name, "minus": minus, "variant": variant, "pairs": len(pairs),
+            "accuracies": [float(np.mean([getattr(one, half) for one in pairs]))
+                           for half in ("first", "second")],
             "lost": lost, "gained": gained,
             "difference": float(np.mean([one.second - one.first for one in pairs])),
             "interval": list(_interval(pairs, estimate)) if estimate else None,

@@ -10,6 +10,7 @@ from typing import Any
 from mimegen.base.counted import counted
 from mimegen.base.files import publish
 from mimegen.base.names import path_name
+from mimegen.evaluation.contrasts import READ_AS
 from mimegen.evaluation.markup import escape, figure, style, table
 from mimegen.evaluation.results.clips import Failure, data_address
 from mimegen.evaluation.results.plots import contrasts_plot, in_order, shares_plot
@@ -213,15 +214,15 @@ def _span(interval: Sequence[float] | None, marked: bool = False) -> str:
 
 def _contrasts(kinds: Sequence[Table]) -> str:
     names = dict.fromkeys(one["contrast"] for kind in kinds for one in kind["contrasts"])
-    rows = [[one["contrast"], kind["model"],
+    rows = [[READ_AS[one["contrast"]], kind["model"],
              f"{100 * one['difference']:+.1f} {_span(one['interval'])}",
              _span(one["bootstrap"], one["lost"] + one["gained"] < FEW_RARE),
              str(one["pairs"]), f"{one['lost']} / {one['gained']}", one["test"],
              f"{one['p']:.3g}", f"{one['p_holm']:.3g}", f"{one['variant']} minus {one['minus']}"]
             for name in names for kind in kinds for one in kind["contrasts"]
             if one["contrast"] == name]
-    return "<h3>Contrasts</h3>" + table(
-        ("Contrast", "Model", "Points, t over actions", "Bootstrap", "Pairs", "Lost / gained",
+    return "<h3>Comparisons (contrasts), all else equal</h3>" + table(
+        ("Comparison", "Model", "Points, t over actions", "Bootstrap", "Pairs", "Lost / gained",
          "Test", "p", "p (Holm)", "Variants"), rows)
 
 

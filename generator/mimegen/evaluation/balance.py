@@ -1,0 +1,57 @@
+"""Which questions could not be balanced, and why: what people are told of it."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from mimegen.base.counted import counted
+from mimegen.evaluation.given import GIVEN
+from mimegen.evaluation.question import Question
+
+# Origins of distractors that leave a question balanced: a block's, a pair's, and a user's own.
+BALANCED = ("block", "pair", GIVEN)
+# More labels than that fill the screen and help nobody.
+MOST_NAMED = 6
+
+
+def balance_notes(made: Sequence[Question]) -> Iterator[str]:
+    """Yield a sentence for each reason for which questions could not be balanced."""
+    asked = [one for one in made if one.distractors and one.control is None]
+    odd = [one for one in asked if _origins(one).isdisjoint(BALANCED)]
+    if odd:
+        yield (f"{counted(len(odd), 'question')} could not be balanced, with the answers"
+               f" {_named(one.answer for one in odd)}: {_why(asked, odd)}; their distractors are"
+               " chosen one by one")
+    lent = [one for one in asked if "library" in _origins(one)]
+    if lent:
+        yield (f"{counted(len(lent), 'question')} with distractors that are never a correct answer,"
+               f" with the answers {_named(one.answer for one in lent)}: OUT shows too few other"
+               " actions that may be wrong answers to these, so labels of the library fill up;"
+               " render more actions of other semantic groups")
+
+
+def _origins(question: Question) -> set[str]:
+    return {str(wrong["origin"]) for wrong in question.distractors}
+
+
+def _why(asked: Sequence[Question], odd: Sequence[Question]) -> str:
+    """Say why performances are in no block: too few, left over, or too near one another."""
+    size = len(asked[0].options)
+    performances = _performances(asked)
+    if performances < size:
+        return (f"a block needs {size} performances of different actions, and OUT shows"
+                f" {performances}")
+    if (left := performances % size) == _performances(odd):
+        return (f"{counted(performances, 'performance')} make blocks of {size} and leave {left}"
+                " over")
+    return (f"no block of {size} was found for them in which no two actions are of one semantic"
+            " group or near in meaning")
+
+
+def _performances(questions: Sequence[Question]) -> int:
+    return len({(one.action, one.performed) for one in questions})
+
+
+def _named(labels: Iterable[str]) -> str:
+    """Return labels, each once; of many only the first ones."""
+    names = sorted(set(labels))
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return ", ".join(names[:MOST_NAMED]) + more

@@ -54,6 +54,18 @@ def test_a_take_has_joints_places_and_a_rate(boxing: mg.Take) -> None:
     assert boxing.notes == [] and "boxing" in repr(boxing)
 
 
+def test_everything_says_in_a_line_what_it_is(boxing: mg.Take, woman: mg.RetargetedTake) -> None:
+    seconds = f"{boxing.frames / 30:.1f} s, {boxing.frames} frames at 30 fps"
+    assert repr(boxing) == f"<Take: boxing, {seconds}, 1 performer; take boxing of boxing, seed 3>"
+    assert repr(woman).startswith("<Performance: boxing by woman, ") and " s, " in repr(woman)
+    dots = boxing.pointlight("standard", manipulations=["inverted"])
+    assert repr(dots).startswith("<Dots: 13 dots, ") and "boxing, standard, inverted" in repr(dots)
+    found = mg.actions()
+    assert repr(found).startswith(f"<{len(found)} ActionRecord: {found[0].id}, {found[1].id}")
+    assert repr(boxing.motion()).startswith("<Motion: ") and "joints>" in repr(boxing.motion())
+    assert not any("\n" in repr(one) for one in (boxing, woman, dots, found, boxing.motion()))
+
+
 @pytest.mark.slow
 def test_a_seed_is_another_take_and_the_same_seed_the_same() -> None:
     first, again, other = (mg.take("boxing", seed=seed).positions() for seed in (5, 5, 6))
@@ -71,10 +83,14 @@ def test_a_performance_has_a_surface_and_a_report(woman: mg.RetargetedTake) -> N
     assert not np.allclose(woman.vertices(0), woman.vertices(-1))
 
 
-def test_pictures_show_the_performer(woman: mg.RetargetedTake, context: Any) -> None:
+def test_pictures_show_the_performer(boxing: mg.Take, woman: mg.RetargetedTake, context: Any
+                                     ) -> None:
     sheet = np.asarray(woman.show(frames=4))
     assert sheet.shape[2] == 3 and sheet.std() > 10
+    taken = np.asarray(boxing.show(frames=4, character="woman"))
+    assert np.array_equal(taken, sheet), "a take shows itself on a character"
     video = woman.preview()
+    assert repr(video).startswith("<Video: ")
     assert video.content[4:8] == b"ftyp" and "video/mp4;base64," in video._repr_html_()
 
 
@@ -164,6 +180,9 @@ def test_clips_are_rows_and_arrays(clips: mg.Clips) -> None:
     assert clip.show().size == (clip.width, clip.height) and clip.play().content
     assert [one.sample_id for one in clips[:2]] == list(frame["sample_id"][:2])
     assert mg.open(clips.folder).rows == clips.rows
+    assert repr(clips).startswith("<Clips: 4 clips of 2 actions by 2 characters in ")
+    assert repr(clip).startswith(f"<Clip: {clip.action} by {clip.avatar}, blank behind, from ")
+    assert repr(clip).endswith(f"; {clip.path}>")
     assert {one.avatar for one in clips.where(avatar="woman")} == {"woman"}
     assert len(clips.where(avatar="woman", angle=clip.angle)) < len(clips.where(avatar="woman")) + 1
     assert clips.where(action="no such action") == []
@@ -176,6 +195,9 @@ def test_from_clips_to_a_table(clips: mg.Clips) -> None:
     right = [{"question_id": one.question_id, "model": "m", "output": one.answer} for one in asked]
     results = mg.evaluate(asked, right)
     assert results.frame()["correct"].all() and len(results.frame()) == 4
+    assert repr(results).startswith("<Results: 4 answers; right: m 100.0% of free")
+    assert repr(asked[0]) == (f"<Question: free about {asked[0].action}, {asked[0].variant}: free"
+                              f" answer; answer: {asked[0].answer}>")
     last = results.summary().iloc[-1]
     assert last["variant"] == "all" and last["accuracy"] == 1
     with pytest.raises(mg.RequestError, match="unknown question"):

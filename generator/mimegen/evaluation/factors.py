@@ -8,7 +8,7 @@ from pydantic import Field
 
 from mimegen.base.errors import RequestError, near_misses
 from mimegen.base.files import content_key
-from mimegen.base.names import spelled, value_order
+from mimegen.base.spelling import spelled, value_order
 from mimegen.base.yaml_file import Strict, YamlFile, read_yaml
 from mimegen.evaluation.making import about_clip, versions
 from mimegen.evaluation.question import Question

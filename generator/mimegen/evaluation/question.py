@@ -129,6 +129,12 @@ class Question(BaseModel):
     seed: int = 0
     versions: dict[str, str] = {}
 
+    def __repr__(self) -> str:
+        """Return format, clip and options in a line; ``dict(question)`` has every field."""
+        options = " / ".join(self.options) or "free answer"
+        return (f"<Question: {self.format} about {self.action}, {self.variant or 'no variant'}:"
+                f" {options}; answer: {self.answer}>")
+
     @property
     def shown(self) -> tuple[FurtherClip, ...]:
         """All clips that the question shows, its own first."""

@@ -9,8 +9,8 @@ from typing import Any
 from pydantic import Field
 
 from mimegen.base.files import content_key, file_hash
-from mimegen.base.names import spelled
 from mimegen.base.seeds import generator
+from mimegen.base.spelling import spelled
 from mimegen.base.yaml_file import Finite, Strict, read_yaml_once
 from mimegen.gait.course import Way
 from mimegen.gait.walker import Walker, manners, pace_of

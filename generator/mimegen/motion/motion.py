@@ -42,6 +42,10 @@ class Motion:
         if frames < 1 or not self.fps > 0:
             raise ValueError("a motion has at least one frame and a positive frame rate")
 
+    def __repr__(self) -> str:
+        return (f"<Motion: {self.duration:.1f} s, {self.frames} frames at {self.fps:g} fps,"
+                f" {len(self.skeleton.names)} joints>")
+
     @property
     def frames(self) -> int:
         """The number of frames."""

@@ -34,6 +34,9 @@ class Skeleton:
         if len(set(self.names)) != count:
             raise ValueError("joint names must differ")
 
+    def __repr__(self) -> str:
+        return f"<Skeleton: {len(self.names)} joints, root {self.names[0]}>"
+
     @cached_property
     def offsets(self) -> FloatArray:
         """Places (J, 3) relative to the parent in the rest pose; the root's is its own place."""

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from mimegen.base.arrays import ByteArray
+from mimegen.base.counted import counted
 from mimegen.base.errors import RequestError, near_misses
 from mimegen.compositing.decode import clip_pictures, read_clip, read_pictures
 from mimegen.evaluation.making import QuestionRequest, questions_of
@@ -71,7 +72,11 @@ class Clip:
         return Video(self.path.read_bytes())
 
     def __repr__(self) -> str:
-        return f"<Clip {self.row.sample_id}>"
+        row = self.row
+        view = "" if row.angle is None else f", from {row.angle:g} degrees"
+        behind = "" if row.background_name is None else f", {row.background_name} behind"
+        return (f"<Clip: {row.action} by {row.avatar or 'dots'}{behind}{view},"
+                f" {row.frames / row.fps:.1f} s, {row.width} x {row.height}; {self.path}>")
 
 
 class Clips(Sequence[Clip]):
@@ -142,4 +147,8 @@ class Clips(Sequence[Clip]):
         return html_table(self.frame().reindex(columns=shown))
 
     def __repr__(self) -> str:
-        return f"<Clips: {len(self)} in {self.folder}>"
+        actions, characters = ({getattr(row, name) for row in self.rows} - {None}
+                               for name in ("action", "avatar"))
+        return (f"<Clips: {counted(len(self), 'clip')} of {counted(len(actions), 'action')} by"
+                f" {counted(len(characters), 'character')} in {self.folder}; .frame() is the"
+                " manifest>")

@@ -91,4 +91,7 @@ class Dots:
 
     def __repr__(self) -> str:
         frames, count = self._stimulus.dots.visible.shape
-        return f"<Dots: {count} dots, {frames} frames at {self.fps:g} fps>"
+        facts = self._stimulus.scene.facts
+        shown = ", ".join((self._stimulus.display.name, *self._stimulus.display.manipulations))
+        return (f"<Dots: {count} dots, {frames / self.fps:.1f} s, {frames} frames at"
+                f" {self.fps:g} fps; {facts.get('action', 'motion')}, {shown}>")

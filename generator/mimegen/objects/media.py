@@ -29,6 +29,9 @@ class Video:
         publish(Path(path), self.content)
         return Path(path)
 
+    def __repr__(self) -> str:
+        return f"<Video: {len(self.content) / 1e6:.2f} MB of H.264; .save(PATH) writes an MP4>"
+
     def _repr_html_(self) -> str:
         data = base64.b64encode(self.content).decode()
         return (f'<video controls loop style="max-width:100%" src="data:video/mp4;base64,{data}">'

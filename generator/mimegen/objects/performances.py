@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,23 @@ from mimegen.shots.config import read_config
 from mimegen.writers import write_motion
 
 SHEET_TILE = {"width": 320, "height": 180}
+
+
+class Lasting(Protocol):
+    """What has frames at a rate."""
+
+    @property
+    def frames(self) -> int:
+        """The number of frames."""
+
+    @property
+    def fps(self) -> float:
+        """Frames per second."""
+
+
+def lasting(thing: Lasting) -> str:
+    """Return how long something lasts, as its one-line description has it."""
+    return f"{thing.frames / thing.fps:.1f} s, {thing.frames} frames at {thing.fps:g} fps"
 
 
 class RetargetedTake:
@@ -141,5 +158,6 @@ class RetargetedTake:
         return Path(path)
 
     def __repr__(self) -> str:
-        return (f"<Performance: {self._casting.take.name} on {', '.join(self.characters)},"
-                f" {self.frames} frames at {self.fps:g} fps>")
+        take = self._casting.take
+        return (f"<Performance: {take.action} by {' and '.join(self.characters)},"
+                f" {lasting(self)}; take {take.name}, seed {take.seed}>")

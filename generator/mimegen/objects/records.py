@@ -6,6 +6,8 @@ if TYPE_CHECKING:
     import pandas
 
 Record = TypeVar("Record")
+# How many names a one-line description has.
+FEW = 3
 
 
 class Records(list[Record]):
@@ -14,6 +16,13 @@ class Records(list[Record]):
     def frame(self) -> "pandas.DataFrame":
         """Return the records as a DataFrame with one row per record."""
         return data_frame(self)
+
+    def __repr__(self) -> str:
+        """Return how many there are of what, and the first ones' names."""
+        kind = type(self[0]).__name__ if self else "records"
+        names = ", ".join(str(next(iter(one))) for one in self[:FEW])  # type: ignore[call-overload]
+        more = ", …" if len(self) > FEW else ""
+        return f"<{len(self)} {kind}: {names}{more}; .frame() is a table of all>"
 
     def _repr_html_(self) -> str:
         return html_table(self.frame())

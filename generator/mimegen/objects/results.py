@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from mimegen.base.counted import counted
 from mimegen.evaluation.answers import Answer, checked_answers, read_answers
 from mimegen.evaluation.question import Question
 from mimegen.evaluation.scoring import ScoredAnswer, score
@@ -46,6 +47,12 @@ class Results:
              "high": share["by_action"][1]}
             for one in self.report["models"]
             for variant, share in [*one["variants"].items(), ("all", one)])
+
+    def __repr__(self) -> str:
+        shares = ", ".join(f"{one['model']} {one['accuracy']:.1%} of {one['format']}"
+                           for one in self.report["models"])
+        return (f"<Results: {counted(len(self.scored), 'answer')}; right: {shares or 'none'};"
+                " .summary() has the intervals>")
 
     def _repr_html_(self) -> str:
         return html_table(self.summary())

@@ -5,7 +5,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from PIL import Image
 
+from mimegen.base.counted import counted
 from mimegen.base.errors import RequestError
 from mimegen.library.cast import cast_member, partner_of
 from mimegen.library.casting import Casting
@@ -16,7 +18,7 @@ from mimegen.motion.editing import resampled
 from mimegen.motion.motion import Motion
 from mimegen.motion.quaternions import FloatArray
 from mimegen.objects.dots import Dots, display_named
-from mimegen.objects.performances import RetargetedTake
+from mimegen.objects.performances import RetargetedTake, lasting
 from mimegen.objects.within import within_libraries
 from mimegen.pointlight.stimulus import make_stimulus
 from mimegen.production.displays import take_scene
@@ -133,6 +135,13 @@ class Take:
             return self.on("man").pointlight(display, manipulations, seed, **options)
         return Dots(make_stimulus(take_scene(self._take, chosen), chosen, seed))
 
+    @within_libraries
+    def show(self, frames: int = 8, angle: float = 0.0, background: str = "blank",
+             character: str = "man") -> Image.Image:
+        """Return a contact sheet of the take on a character; see ``RetargetedTake.show``."""
+        return self.on(character).show(frames, angle, background)
+
     def __repr__(self) -> str:
-        return (f"<Take: {self.name} of {self.action}, {self.frames} frames at {self.fps:g} fps,"
-                f" {self.performers} performer{'s' if self.performers > 1 else ''}>")
+        return (f"<Take: {self.labels[0] if self.labels else self.action}, {lasting(self)},"
+                f" {counted(self.performers, 'performer')}; take {self.name} of {self.action},"
+                f" seed {self.seed}>")

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 from mimegen.base.files import publish
-from mimegen.base.names import spelled, value_order
 from mimegen.base.paths import source_file
+from mimegen.base.spelling import spelled, value_order
 from mimegen.manifest.file import rows_of
 from mimegen.manifest.row import Row
 

@@ -187,6 +187,7 @@ def test_a_cell_that_needs_a_background_nobody_named(samples: Path, tmp_path: Pa
     ("scenes", "locked_door"), ("characters", "spacesuit"), ("backgrounds", "beach"),
     ("configs", "mime"), ("variants", "base+misaligned@0"), ("displays", "johansson"),
     ("dots", "johansson"), ("manipulations", "scrambled"), ("faults", "foot_slide"),
+    ("factors", "mirror"),
     ("groups", "ball sport"), ("styles", "tired"), ("stances", "seated"), ("passes", "depth"),
     ("hand_shapes", "fist"), ("hand shapes", "fist")])
 def test_lists_name_what_there_is(kind: str, expected: str) -> None:

@@ -63,7 +63,7 @@ def test_a_new_action(jump: Path, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_take_of_a_known_action_comes_first(jump: Path, tmp_path: Path) -> None:
-    assert imported(jump, tmp_path, "shadow boxing", "--take", "Mine 1", "--trim",
+    assert imported(jump, tmp_path, "shadow boxing", "--name", "Mine 1", "--trim",
                     "none").exit_code == 0
     assert list(files_of(tmp_path)) == ["mocap/boxing/mine_1.bvh", "mocap/boxing/mine_1.take.yaml"]
     take = take_of(tmp_path, "boxing")
@@ -72,6 +72,15 @@ def test_a_take_of_a_known_action_comes_first(jump: Path, tmp_path: Path) -> Non
     listed = json.loads(invoke("list", "takes", "--library", tmp_path, "--json").stdout)
     assert ("mine_1", "boxing", "mine_1.take.yaml") in [
         (row["take"], row["action"], row["file"]) for row in listed]
+
+
+def test_a_number_chooses_a_take_of_the_file_and_a_word_names_it(jump: Path, tmp_path: Path
+                                                                 ) -> None:
+    number = imported(jump, tmp_path, "boxing", "--take", "2", "--name", "mine")
+    assert number.exit_code == 2 and "hold several takes; leave out --take" in number.stderr
+    both = imported(jump, tmp_path, "boxing", "--take", "other", "--name", "mine")
+    assert both.exit_code == 2 and "--take other: expected a number" in both.stderr
+    assert not files_of(tmp_path)
 
 
 @pytest.mark.slow

@@ -45,7 +45,11 @@ _FEW_ROWS = 5
 @click.option("--library", required=True, envvar="MIMEGEN_LIBRARY", metavar="DIR",
               type=click.Path(path_type=Path),
               help="Your own library folder; created if it does not exist.")
-@click.option("--take", metavar="NAME", help="Name of the take.  [default: the file's name]")
+@click.option("--name", metavar="NAME",
+              help="Name of the take in the library.  [default: the file's name]")
+@click.option("--take", metavar="N",
+              help="Take to read from a file of several, counted from 0; a word names the take, as"
+                   " --name does.  [default: 0]")
 @click.option("--label", "labels", multiple=True, metavar="TEXT",
               help="Label of the action, a correct answer to questions; may be repeated.  [default:"
                    " NAME of --action]")
@@ -67,13 +71,13 @@ _FEW_ROWS = 5
               help="Height of the person in a video.  [default: 1.73]")
 @click.option("--preview", type=click.Path(path_type=Path), metavar="MP4",
               help="Clip to write that shows a video and what was made of it side by side.")
-@click.option("--sample", type=click.IntRange(0, 999_999), metavar="N",
-              help="Take to read from a file of several, counted from 0.  [default: 0]")
+@click.option("--sample", type=click.IntRange(0, 999_999), metavar="N", hidden=True,
+              help="The former name of --take N.")
 @blender_option
 @exits_cleanly
 @reading_options("auto")
 def import_command(file: Path | None, table: Path | None, action: str | None, library: Path,
-                   take: str | None, labels: tuple[str, ...], group: str | None,
+                   name: str | None, take: str | None, labels: tuple[str, ...], group: str | None,
                    aligned: str | None, misaligned: str | None, licence: str, source: str,
                    segment: bool, replaces: bool, height_m: float | None, preview: Path | None,
                    reading: ReadOptions) -> int:
@@ -84,18 +88,19 @@ def import_command(file: Path | None, table: Path | None, action: str | None, li
     with the name of their folder. The licence and the source are written to every manifest row.
     Videos need MediaPipe (pip install 'mimegen[video]').
     """
-    request = ImportRequest(file or Path(), action or "", library, take, labels, aligned,
+    name, reading = _named(name, take, reading)
+    request = ImportRequest(file or Path(), action or "", library, name, labels, aligned,
                             misaligned, licence, source, segment, reading, group, replaces)
     if preview is not None:
         _check_preview(preview, file or Path("a table"))
     if table is not None:
-        if file is not None or take is not None:
-            raise RequestError(f"{'--take' if file is None else str(file)}: cannot be combined with"
+        if file is not None or name is not None:
+            raise RequestError(f"{'--name' if file is None else str(file)}: cannot be combined with"
                                " --table, which lists the files and their takes")
         return _import_rows(table, request)
     if file is not None and is_collection(file) and not _is_one_motion(file):
-        if take is not None:
-            raise RequestError("--take: cannot be combined with a folder or an archive, whose files"
+        if name is not None:
+            raise RequestError("--name: cannot be combined with a folder or an archive, whose files"
                                " name their takes")
         return _import_files(file, request)
     if file is None or action is None:
@@ -107,6 +112,18 @@ def import_command(file: Path | None, table: Path | None, action: str | None, li
     for note in added.notes:
         click.echo(f"note   {note}")
     return DONE
+
+
+def _named(name: str | None, take: str | None, reading: ReadOptions
+           ) -> tuple[str | None, ReadOptions]:
+    """Return the take's name, and what to read: a number is a take of the file, as elsewhere."""
+    if take is None:
+        return name, reading
+    if take.isdecimal():
+        return name, replace(reading, take=int(take))
+    if name is not None:
+        raise RequestError(f"--take {take}: expected a number, because --name names the take")
+    return take, reading
 
 
 def _check_preview(preview: Path, file: Path) -> None:

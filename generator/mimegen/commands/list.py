@@ -24,6 +24,7 @@ from mimegen.library.takefile import notes_of
 from mimegen.manifest.schema import row_schema
 from mimegen.motion.hand_shapes import hand_shapes
 from mimegen.plan.front import PLAN_VIEW
+from mimegen.plan.permute.pairs import FACTORS
 from mimegen.plan.variants import CAST, GROUPS, MIME, POINTLIGHT
 from mimegen.pointlight.landmarks import dot_sets
 from mimegen.pointlight.manipulations import MANIPULATIONS
@@ -178,6 +179,10 @@ def _manipulations(_: Catalogue) -> Listing:
              "algorithm": one.algorithm} for name, one in MANIPULATIONS.items()]
 
 
+def _factors(_: Catalogue) -> Listing:
+    return [{"factor": factor.name, "the_two_clips": factor.about} for factor in FACTORS.values()]
+
+
 def _faults(_: Catalogue) -> Listing:
     return [{"fault": name, "says": one.says, "at_1": f"{one.most:g} {one.unit}",
              "acts_on": one.acts_on, "lowers": one.lowers}
@@ -219,6 +224,8 @@ KINDS: dict[str, Kind] = {
     "displays": Kind("Point-light displays, for pointlight --display.", _displays),
     "dots": Kind("Dot sets, for pointlight --dots.", _dots),
     "manipulations": Kind("Manipulations of dots, for pointlight -m.", _manipulations),
+    "factors": Kind("Factors that the clips of a minimal pair differ in, for pairs --factors.",
+                    _factors),
     "faults": Kind("Faults to add on purpose, for --fault NAME=AMOUNT.", _faults),
 }
 SCHEMA = "schema"

@@ -22,7 +22,8 @@ ALL_OF = {"repetitions": "cues", "target": "directed"}
 @click.command("pairs")
 @click.option("--factors", default="all", show_default=True, metavar="A[,B]|all",
               help="Factors that the two clips of a pair differ in: "
-                   f"{', '.join(FACTORS)}. Each pair differs in one of them.")
+                   f"{', '.join(FACTORS)}. Each pair differs in one of them (mimegen list"
+                   " factors).")
 @click.option("--count", default=10, show_default=True, metavar="N",
               type=click.IntRange(1, MOST_PAIRS), help="Number of pairs of each factor.")
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(0),

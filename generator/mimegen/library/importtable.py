@@ -16,8 +16,8 @@ from mimegen.readers.options import FPS_OF_FILE, parse_trim, take_number
 
 # What a column may be called, and what it says.
 COLUMNS = {
-    "file": "file", "action": "action", "take": "take", "label": "labels", "labels": "labels",
-    "group": "group", "semantic_group": "group", "aligned": "aligned",
+    "file": "file", "action": "action", "take": "take", "name": "take", "label": "labels",
+    "labels": "labels", "group": "group", "semantic_group": "group", "aligned": "aligned",
     "aligned_background": "aligned", "misaligned": "misaligned",
     "misaligned_background": "misaligned", "licence": "licence", "license": "licence",
     "source": "source", "segment": "segment", "trim": "trim", "map": "mapping",

@@ -88,8 +88,8 @@ def _detach(planned: Planned, out: Path, store: Store, settings: FarmSettings, o
             quiet: bool) -> int:
     """Leave a plan to jobs of Slurm, and the clips to one that says the same after them."""
     if settings.farm != "slurm":
-        raise RequestError("--detach requires --farm slurm; elsewhere start the command in tmux, or"
-                           " with nohup, and look at it with mimegen status OUT")
+        raise RequestError("--detach requires --farm slurm; on other farms start the command in"
+                           " tmux or with nohup, and follow it with mimegen status OUT")
     words = [word for word in command_arguments() if word != "--detach"]
     with (Reporter(len(planned.plan), quiet) as reporter,
           closing(slurm_jobs(settings, planned.device, store, out, _note)) as jobs):

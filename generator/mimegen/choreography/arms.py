@@ -43,6 +43,8 @@ TRUNK = ("pelvis", "waist", "ribs", "upper_chest")
 LIMB_RADIUS_M = 0.035
 KNUCKLE_RADIUS_M = 0.012
 TIP_RADIUS_M = -0.004
+# An upper arm points back with this share of its length at most.
+BEHIND = 0.45
 # Hands at rest lie along this axis, on either side.
 SIDEWAYS = np.array([1.0, 0.0, 0.0])
 
@@ -53,7 +55,7 @@ class ArmGoal(NamedTuple):
     ``point`` (F, 3): where the touching point should be, which is ``touch`` (F, 3) from the wrist
     in the hand at rest; ``tip`` (F, 3): where the middle finger's tip is in it; ``orient`` gives
     the hand's rotations (F, 4) for a relaxed hand (F, 4); ``elbow`` (F, 3): where the elbow should
-    point, as firmly as it is long, chest axes.
+    point, as firmly as it is long, chest axes; ``behind`` (F,): how far back it may be.
     """
 
     point: FloatArray
@@ -61,6 +63,7 @@ class ArmGoal(NamedTuple):
     tip: FloatArray
     orient: Callable[[FloatArray], FloatArray]
     elbow: FloatArray
+    behind: FloatArray | float = BEHIND
 
 
 class Arm(NamedTuple):
@@ -169,7 +172,7 @@ def _settled(
     hand = goal.orient(relaxed)
     for _ in range(3):
         wrist = _wrists(shoulder, hand, goal, fps)
-        swivel = _swivels(shoulder, wrist, hand, goal.elbow, fps)
+        swivel = _swivels(shoulder, wrist, hand, goal, fps)
         near = _within_reach(shoulder.place, wrist, shoulder.limb)
         bent = bend(shoulder.limb, shoulder.place, near, _pole(shoulder, wrist, swivel))
         lower = quaternions.from_frames(bent.lower)
@@ -238,7 +241,7 @@ def _pole(shoulder: _Shoulder, wrist: FloatArray, swivel: FloatArray) -> FloatAr
 
 
 def _swivels(
-    shoulder: _Shoulder, wrist: FloatArray, hand: FloatArray, hint: FloatArray, fps: float
+    shoulder: _Shoulder, wrist: FloatArray, hand: FloatArray, goal: ArmGoal, fps: float
 ) -> FloatArray:
     """Choose the elbow's swivel (F,) by the cheapest smooth path through candidates."""
     frames = len(wrist)
@@ -246,12 +249,13 @@ def _swivels(
     chosen = np.unique(np.r_[np.arange(0, frames, step), frames - 1])
     part = _Shoulder(shoulder.place[chosen], shoulder.chest[chosen], shoulder.side, shoulder.limb,
                      GlobalPose(shoulder.pose.positions[chosen], shoulder.pose.rotations[chosen]))
-    cost = _swivel_costs(part, wrist[chosen], hand[chosen], hint[chosen])
+    behind = np.broadcast_to(goal.behind, frames)
+    cost = _swivel_costs(part, wrist[chosen], hand[chosen], goal.elbow[chosen], behind[chosen])
     path = np.unwrap(SWIVELS[_cheapest_path(cost, step / fps)])
     # The wider low-pass rounds off the steps between candidates, but makes elbows in haste late.
     calm, quick = (scipy.ndimage.gaussian_filter1d(path, samples, mode="nearest")
                    for samples in (1.6, 0.6))
-    haste = _haste(hint[chosen], step / fps)
+    haste = _haste(goal.elbow[chosen], step / fps)
     return np.asarray(np.interp(np.arange(frames), chosen, calm + haste * (quick - calm)))
 
 
@@ -283,7 +287,7 @@ def _cheapest_path(cost: FloatArray, seconds: float) -> NDArray[np.intp]:
 
 
 def _swivel_costs(
-    shoulder: _Shoulder, wrist: FloatArray, hand: FloatArray, hint: FloatArray
+    shoulder: _Shoulder, wrist: FloatArray, hand: FloatArray, hint: FloatArray, most: FloatArray
 ) -> FloatArray:
     """Return the costs (F, N) of the candidates: hint, twist, wrist, elbow's place, contact."""
     # One bent arm for each frame; all the others are that one, turned about its axis.
@@ -310,7 +314,7 @@ def _swivel_costs(
     local = quaternions.rotate(
         quaternions.conjugate(shoulder.chest)[:, None], unit(middle - place)
     )
-    behind = np.maximum(local[..., 1] - 0.45, 0.0)
+    behind = np.maximum(local[..., 1] - most[:, None], 0.0)
     inward = np.maximum(-local[..., 0] * shoulder.side - 0.35, 0.0)
     cost += 20 * behind**2 + 20 * inward**2
     bodies = [capsules()[name] for name in TRUNK]

@@ -55,12 +55,15 @@ ASIDE_EASE_S = 0.15
 
 class Lower(NamedTuple):
     """The lower body: the pelvis' places (F, 3), global rotations by joint, and what walking
-    adds above: the chest's turns (F,) in degrees and the hanging hands' swing by side (F, 3)."""
+    adds above: the chest's turns (F,) in degrees and the hanging hands' swing by side (F, 3).
+
+    ``runs`` (F,) is how fully the performer runs."""
 
     root: FloatArray
     rotations: dict[str, FloatArray]
     chest: trunk.Turns
     swing: dict[str, FloatArray]
+    runs: FloatArray
 
 
 class _Going(NamedTuple):
@@ -93,7 +96,7 @@ def lower_body(context: Context, help_m: FloatArray, along: trunk.Turns) -> Lowe
         legs.STANDING - legs.STRAIGHTEST)) for side, goal in goals.items()}
     root, rotations = _on_legs(context, root, trunk.turned(trunk.Turns(*turns.T)), goals)
     chest = moves.chest - stood.tilt[:, None] * [0.0, 0.0, 1.0]
-    return Lower(root, rotations, trunk.Turns(*chest.T), _swings(context, going))
+    return Lower(root, rotations, trunk.Turns(*chest.T), _swings(context, going), moves.runs)
 
 
 def _going(context: Context) -> _Going:

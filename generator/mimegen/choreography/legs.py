@@ -29,6 +29,10 @@ TOO_HIGH_M = 0.08
 HEEL_BEHIND_ANKLE_M = 0.045
 # A foot is fully in the air where its ball is so much higher than that of one that stands.
 IN_AIR_M = 0.06
+# Toes under a heel that is lifted by more than the first, as in running, lag behind a foot that comes
+# up, from the second on until it is so high (m).
+STEEP_DEG = (60.0, 90.0)
+TOES_LAG_M = 0.14
 # A foot that comes up over its toes does so within so long, and so far at most.
 TOE_OFF_S = 0.05
 TOE_OFF_M = 0.1
@@ -99,7 +103,8 @@ def leg_rotations(
     bent = _bent(skeleton, side, hip, pelvis, goal, heel, in_air)
     foot = _foot_rotation(goal.turn, heel)
     # Toes of a foot that stands lie on the floor, or are up with those of one on its heel.
-    toe = quaternions.slerp(_foot_rotation(goal.turn, np.minimum(heel, 0.0)), foot, in_air)
+    toe = quaternions.slerp(_foot_rotation(goal.turn, np.minimum(heel, 0.0)), foot,
+                            _toes_up(skeleton, side, goal, heel, in_air))
     return {
         f"{side}UpLeg": quaternions.from_frames(bent.upper),
         f"{side}Leg": quaternions.from_frames(bent.lower),
@@ -171,6 +176,13 @@ def _in_air(skeleton: Skeleton, side: str, goal: FootGoal) -> FloatArray:
     """Return the share (F,) in which a foot is off the floor."""
     height = raised(skeleton, side, goal)
     return np.asarray(np.clip((height - PLANTED_HEIGHT_M) / IN_AIR_M, 0.0, 1.0))
+
+
+def _toes_up(skeleton: Skeleton, side: str, goal: FootGoal, heel: FloatArray, in_air: FloatArray
+             ) -> FloatArray:
+    """Return the share (F,) in which toes have come up with their foot."""
+    way = np.clip(raised(skeleton, side, goal) / TOES_LAG_M, 0.0, 1.0)
+    return np.asarray(in_air + ramp(heel, *STEEP_DEG) * (np.sin(np.pi / 2 * way) - in_air))
 
 
 def raised(skeleton: Skeleton, side: str, goal: FootGoal) -> FloatArray:

@@ -12,7 +12,7 @@ from mimegen.base.vectors import lengths, product
 from mimegen.choreography import hands, trunk
 from mimegen.choreography.along import Along, going_along
 from mimegen.choreography.anchors import SIDES, Anchors, Context
-from mimegen.choreography.arms import Arm, solve_arm
+from mimegen.choreography.arms import BEHIND, Arm, solve_arm
 from mimegen.choreography.balance import righted
 from mimegen.choreography.feet import Lower, lower_body
 from mimegen.choreography.life import liveliness
@@ -51,6 +51,8 @@ ACTS_CM = -6.5
 ACTING_S = 0.15
 SHOULDERS_APART_M = 0.34
 MOST_TILT = 0.2
+# Runners' elbows go so far back, as a share of the upper arm.
+RUNNING_BEHIND = 0.85
 
 
 class Help(NamedTuple):
@@ -157,8 +159,10 @@ def _solved(score: Score, context: Context, helping: Help, shift_m: FloatArray, 
         track = anchors.hand_track(side)
         fingers = hands.finger_pose(track)
         goal = hands.arm_goal(track, anchors.resolve, skeleton, fingers)
-        swing = lower.swing[side] * hands.hanging(track)[:, None]
-        goal = goal._replace(point=goal.point + swing)
+        swings = hands.hanging(track)
+        goal = goal._replace(
+            point=goal.point + swings[:, None] * lower.swing[side],
+            behind=BEHIND + swings * lower.runs * (RUNNING_BEHIND - BEHIND))
         arm = solve_arm(skeleton, anchors.pose, side, goal, shrug, context.fps)
         holding = track.share(lambda key: 1.0 if key.to and key.to.anchor in score.props else 0.0)
         arms[side] = arm._replace(short=arm.short - holding[:, None] * _crowding(arm.pushed))

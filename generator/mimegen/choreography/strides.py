@@ -16,17 +16,19 @@ from mimegen.choreography.anchors import SIDES
 from mimegen.choreography.body import centimetre
 from mimegen.choreography.walking import STANDS_OUT, MovingFloor, Walk, under_way
 from mimegen.gait.feet import MOST_ROLL, TURNING_REACH_M, FootPath, Steps, path_of
+from mimegen.gait.norms import runs_from
 from mimegen.gait.stride import Stride, stride_of
 from mimegen.gait.template import Template, template_of
-from mimegen.gait.walker import Pace, Walker, pace_of
+from mimegen.gait.walker import FASTEST_M_S, Pace, Walker, pace_of
 from mimegen.motion import standard_skeleton
 
-# Shorter and longer steps (m), and quicker ones (s), have the gait of these, but for their size.
+# Shorter and longer steps (m), and quicker and slower ones (s), have the gait of these, but for
+# their size; nobody walks faster (m/s).
 STEP_M = (0.3, 0.95)
-QUICKEST_S = 0.25
-FASTEST_M_S = 2.0
-# Steps so alike (m, s) have one gait.
-ALIKE_M, ALIKE_S = 0.025, 0.05
+STEP_S = (0.25, 1.45)
+WALKS_M_S = 2.0
+# Steps so alike (m, s) have one gait. How high runners fly hangs on the time.
+ALIKE_M, ALIKE_S, ALIKE_RUNNING_S = 0.025, 0.05, 0.01
 # Who steps on the spot lifts the foot as in so large a step, and rolls over it as in so large a
 # one. Steps aside and turns roll so much less.
 ON_THE_SPOT = 0.35
@@ -37,6 +39,8 @@ ROLLS_ASIDE = 0.35
 KNEE_AHEAD = 1.1
 # The pelvis rises by this share of the lift that a score adds to its steps.
 RISE_SHARE = 0.11
+# Runners' hands pass the hips so much further out (m) than in the engine, which has no hips' flesh.
+RUNNING_OUT_M = 0.03
 # Balls of feet come so far (cm) off the floor before feet move, within this share of a swing.
 CLEARS_CM = 0.6
 CLEARS_WITHIN = 0.1
@@ -71,11 +75,13 @@ class Gait(NamedTuple):
 class BodyMoves(NamedTuple):
     """What walking adds to a body, in its own axes.
 
-    ``share`` (F,) is how fully it walks; the rest is as in Stride: ``root`` (F, 3) in metres,
-    ``pelvis`` and ``chest`` (F, 3) in degrees, ``hands`` (F, 3) by side in metres.
+    ``share`` (F,) is how fully it walks or runs, ``runs`` (F,) how fully it runs; the rest is as in
+    Stride: ``root`` (F, 3) in metres, ``pelvis`` and ``chest`` (F, 3) in degrees, ``hands`` (F, 3)
+    by side in metres.
     """
 
     share: FloatArray
+    runs: FloatArray
     root: FloatArray
     pelvis: FloatArray
     chest: FloatArray
@@ -86,22 +92,31 @@ def gait_of(walk: Walk) -> Gait:
     """Return the gait of a walk, by how far its steps go ahead, and by their time."""
     along = min(abs(walk.along), 1.0)
     step_m = along * walk.step_cm * centimetre(standard_skeleton())
-    pace = _pace(round(step_m / ALIKE_M), round(walk.step_s / ALIKE_S), walk.backwards)
+    runs = along * walk.speed_m_s > runs_from() and not walk.backwards
+    alike_s = ALIKE_RUNNING_S if runs else ALIKE_S
+    step_s = float(np.clip(round(walk.step_s / alike_s) * alike_s, *STEP_S))
+    alike_m = round(step_m / ALIKE_M) * ALIKE_M
+    pace = _running(alike_m, step_s) if runs else _walking(alike_m, step_s, walk.backwards)
     return Gait(pace, along, min(step_m / STEP_M[0], 1.0))
 
 
 @lru_cache(maxsize=256)
-def _pace(alike_m: int, alike_s: int, backwards: bool) -> Pace:
-    step_m, step_s = alike_m * ALIKE_M, max(alike_s * ALIKE_S, QUICKEST_S)
-    usual = min(max(step_m, STEP_M[0]), STEP_M[1], FASTEST_M_S * step_s)
+def _walking(step_m: float, step_s: float, backwards: bool) -> Pace:
+    usual = min(max(step_m, STEP_M[0]), STEP_M[1], WALKS_M_S * step_s)
     return pace_of(Walker("walk_backwards" if backwards else "walk", speed=usual / step_s,
                           cadence=60 / step_s))
+
+
+@lru_cache(maxsize=256)
+def _running(step_m: float, step_s: float) -> Pace:
+    return pace_of(Walker("run", speed=min(step_m / step_s, FASTEST_M_S), cadence=60 / step_s))
 
 
 def body_moves(found: Sequence[Walk], moments: FloatArray) -> BodyMoves:
     """Return what walks add to the body at the score's moments (F,)."""
     none = np.zeros((len(moments), 3))
-    share, root, pelvis, chest = np.zeros(len(moments)), none.copy(), none.copy(), none.copy()
+    share, runs = np.zeros(len(moments)), np.zeros(len(moments))
+    root, pelvis, chest = none.copy(), none.copy(), none.copy()
     hands, unit = {side: none.copy() for side in SIDES}, centimetre(standard_skeleton())
     for walk in found:
         gait = gait_of(walk)
@@ -111,11 +126,14 @@ def body_moves(found: Sequence[Walk], moments: FloatArray) -> BodyMoves:
         mine, phases = gait.size * going, _phases(walk, gait.pace, moments) % 1.0
         share += mine
         root[:, 2] += going * RISE_SHARE * walk.lift * unit * _lifts(gait.pace, phases)
+        runs += mine * (gait.pace.kind == "run")
         for moves, cycle in ((root, gait.stride.root), (pelvis, gait.stride.pelvis),
                              (chest, gait.stride.chest), *(
                                  (hands[side], gait.stride.hands[side]) for side in SIDES)):
             moves += mine[:, None] * cycle(phases)
-    return BodyMoves(share, root, pelvis, chest, hands)
+    for side, sign in SIDES.items():
+        hands[side][:, 0] += sign * runs * RUNNING_OUT_M
+    return BodyMoves(share, runs, root, pelvis, chest, hands)
 
 
 def _phases(walk: Walk, pace: Pace, moments: FloatArray) -> FloatArray:
@@ -234,10 +252,16 @@ class _Swing(NamedTuple):
 
 
 def _swings(walk: Walk, steps: _Footfalls, moments: FloatArray) -> list[_Swing]:
-    lasts = 2 * (1 - gait_of(walk).pace.stance) * walk.step_s
-    return [_Swing(np.clip((moments - landing + lasts) / lasts, 0.0, 1.0), way, float(higher))
-            for landing, way, higher in zip(steps.lands[1:], np.diff(steps.places, axis=0),
-                                            steps.higher[1:], strict=True)]
+    return [_Swing(np.clip((moments - lift) / (landing - lift), 0.0, 1.0), way, float(higher))
+            for lift, landing, way, higher in zip(
+                _leaves(walk, steps), steps.lands[1:], np.diff(steps.places, axis=0),
+                steps.higher[1:], strict=True)]
+
+
+def _leaves(walk: Walk, steps: _Footfalls) -> FloatArray:
+    """Return when (K - 1,), in seconds, a foot leaves its places; none before the walk begins."""
+    leaves = steps.lands[1:] - 2 * (1 - gait_of(walk).pace.stance) * walk.step_s
+    return leaves if walk.moving[0] else np.maximum(leaves, walk.times[0])
 
 
 def _swung(walk: Walk, steps: _Footfalls, moments: FloatArray
@@ -293,7 +317,7 @@ def _stances(walk: Walk, steps: _Footfalls) -> Steps:
     gait, unit = gait_of(walk), centimetre(standard_skeleton())
     cycle, stance = 2 * walk.step_s, gait.pace.stance
     lands = (steps.lands - walk.times[0]) / cycle
-    lifts = np.r_[lands[1:] - (1 - stance), lands[-1] + stance]
+    lifts = np.r_[(_leaves(walk, steps) - walk.times[0]) / cycle, lands[-1] + stance]
     places = steps.places * [unit, -unit, np.pi / 180, 0.0]
     size, roll = _sizes(gait, places, walk.moving)
     lands = np.r_[-ENDLESS, lands, lifts[-1] + 1 - stance]

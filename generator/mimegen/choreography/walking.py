@@ -1,20 +1,29 @@
 """Walking: from where a performer should have got to, to the footfalls that bring them there."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 import scipy
 
-from mimegen.base.easing import minimum_jerk, smoothstep
+from mimegen.base.easing import minimum_jerk
+from mimegen.choreography.body import centimetre
 from mimegen.choreography.score import Phase, WalkKey
+from mimegen.gait.course import STARTING
+from mimegen.gait.walker import FASTEST_M_S, SLOWEST_M_S, Walker, pace_of
+from mimegen.motion import standard_skeleton
 from mimegen.motion.quaternions import FloatArray
 
-# A step of an adult; and, where the score gives no number of steps, how far each goes on average
-# with the short first and last ones, and turns.
+# A step of an adult, and how far one turns in a step on the spot.
 STEP_CM = 62.0
-MEAN_STEP_CM = 52.0
 TURN_DEG = 50.0
+# No usual step is shorter than this (cm). Steps aside are half as long as steps ahead, as feet do
+# not cross.
+SHORTEST_STEP_CM = 30.0
+ASIDE_SHARE = 0.5
+# The gait engine takes so many steps to speed up, and to slow down.
+STARTING_STEPS = 2 * STARTING
 # A foot lands so long before its step's time is over, as a share of it.
 LANDED = 0.1
 # The body starts after the first foot and arrives before the last one.
@@ -60,16 +69,21 @@ class Walk(NamedTuple):
     @property
     def full(self) -> float:
         """How far a step goes, as a share of an adult's usual one."""
-        way = np.linalg.norm(np.diff(self.points[:, :2], axis=0), axis=1).sum()
-        return float(min(way / max(self.steps - 1, 1) / STEP_CM, 1.2))
+        return float(min(self.way_cm / max(self.steps - 1, 1) / STEP_CM, 1.2))
 
     @property
     def step_cm(self) -> float:
         """How far a step goes where the walk is at its full speed, in centimetres."""
-        return self._way / max(self._full_steps, 1.0)
+        return self.way_cm / max(self._full_steps, 1.0)
 
     @property
-    def _way(self) -> float:
+    def speed_m_s(self) -> float:
+        """The full speed in metres a second."""
+        return self.step_cm * centimetre(standard_skeleton()) / self.step_s
+
+    @property
+    def way_cm(self) -> float:
+        """How far the whole way is."""
         return float(np.linalg.norm(np.diff(self.points[:, :2], axis=0), axis=1).sum())
 
     @property
@@ -81,9 +95,10 @@ class Walk(NamedTuple):
 
     @property
     def _ramps(self) -> tuple[float, float]:
-        """The shares of its time in which the body speeds up and slows down: a step each."""
+        """The shares of its time in which the body speeds up and slows down."""
         begin, end = self._span
-        ramp = min(0.5, self.step_s / (end - begin))
+        ends = 2 - sum(self.moving)
+        ramp = min(1.0 / max(ends, 1), STARTING_STEPS * self.step_s / (end - begin))
         return 0.0 if self.moving[0] else ramp, 0.0 if self.moving[1] else ramp
 
     @property
@@ -103,7 +118,7 @@ class Walk(NamedTuple):
         ways = np.diff(self.points, axis=0)[:, :2]
         heading = np.deg2rad((self.points[1:, 2] + self.points[:-1, 2]) / 2)
         ahead = ways[:, 0] * np.sin(heading) + ways[:, 1] * np.cos(heading)
-        return float(ahead.sum() / max(self._way, 1e-6))
+        return float(ahead.sum() / max(self.way_cm, 1e-6))
 
     @property
     def backwards(self) -> bool:
@@ -150,7 +165,7 @@ def _progress(share: FloatArray, ramp_in: float, ramp_out: float) -> FloatArray:
     for ramp, ahead in ((ramp_in, grid), (ramp_out, 1.0 - grid)):
         if ramp > 0:
             part = np.clip(ahead / ramp, 0.0, 1.0)
-            speed *= smoothstep(part)
+            speed *= minimum_jerk(part)
     way = np.r_[0.0, np.cumsum((speed[1:] + speed[:-1]) / 2)]
     steady = 400.0 / way[-1]
     done = np.interp(share, grid, way / way[-1])
@@ -199,17 +214,40 @@ def walks(phases: Sequence[Phase]) -> list[Walk]:
 
 def _walk(times: list[float], points: list[FloatArray], keys: list[WalkKey],
           moving: tuple[bool, bool]) -> Walk:
-    steps = 0
-    for key, start, end in zip(keys, points[:-1], points[1:], strict=True):
-        left, forward, turn = end - start
-        far = max(float(np.hypot(left, forward)) / MEAN_STEP_CM, abs(turn) / TURN_DEG)
-        steps += key.steps or max(1, round(far))
-    steps = max(steps if any(moving) else steps + (keys[-1].steps is None), 2)
     way = points[-1] - points[0]
     leftward = way[2] if abs(way[2]) > 30 else way[0]
     first = keys[0].first or ("left" if leftward > 1.0 else "right")
     lift = max(key.lift or 0.0 for key in keys)
-    return Walk(np.array(times), np.array(points), steps, lift, first, moving)
+    steps = _least_steps(points, keys, moving)
+    walk = Walk(np.array(times), np.array(points), steps, lift, first, moving)
+    return walk if all(key.steps for key in keys) else _usual_steps(walk)
+
+
+def _least_steps(points: list[FloatArray], keys: list[WalkKey], moving: tuple[bool, bool]) -> int:
+    """Return the number of steps that the score gives; where it gives none, that of the turns."""
+    steps = sum(key.steps or max(1, round(abs(float((end - start)[2])) / TURN_DEG))
+                for key, start, end in zip(keys, points[:-1], points[1:], strict=True))
+    # The last step only closes the feet.
+    return max(steps if any(moving) else steps + (keys[-1].steps is None), 2)
+
+
+def _usual_steps(walk: Walk) -> Walk:
+    """Return a walk in as many steps, or more, as are most like the gait engine's."""
+    most = walk.steps + 2 + int(walk.way_cm / SHORTEST_STEP_CM)
+    ways = [walk._replace(steps=steps) for steps in range(walk.steps, most)]
+    return min(ways, key=lambda one: abs(one.step_cm - _usual_step_cm(one)))
+
+
+def _usual_step_cm(walk: Walk) -> float:
+    """Return how far the gait engine goes with a step at a walk's speed and in its direction."""
+    speed = min(max(walk.speed_m_s, SLOWEST_M_S), FASTEST_M_S)
+    shorter = 1.0 - ASIDE_SHARE * (1.0 - min(abs(walk.along), 1.0))
+    return shorter * _step_m(round(speed, 2), walk.backwards) / centimetre(standard_skeleton())
+
+
+@lru_cache(maxsize=1024)
+def _step_m(speed: float, backwards: bool) -> float:
+    return pace_of(Walker("walk_backwards" if backwards else "walk", speed=speed)).stride / 2
 
 
 def body_ground(found: Sequence[Walk], start: FloatArray, moments: FloatArray) -> MovingFloor:

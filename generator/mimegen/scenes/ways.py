@@ -2,11 +2,13 @@
 
 from typing import NamedTuple
 
-from mimegen.choreography.walking import MEAN_STEP_CM, TURN_DEG
+from mimegen.choreography.walking import TURN_DEG
 from mimegen.scenes.spots import Spot
 
-# A calm step lasts so long (s); who turns less than this (degrees) does so on the way.
+# A calm step lasts so long (s), and goes so far (cm) with the short first and last ones counted;
+# who turns less than this (degrees) does so on the way.
 STEP_S = 0.56
+MEAN_STEP_CM = 52.0
 ON_THE_WAY_DEG = 35.0
 # So near (cm) and turned so little (degrees) people step aside or back without turning round.
 ASIDE_CM = 75.0

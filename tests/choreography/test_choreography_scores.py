@@ -58,6 +58,8 @@ def written(folder: Path, text: str) -> Path:
      r"line 7: right_hand fingers: .*must not"),
     ("{at: 1, right", "{at: 1, walk: {forward: 50, since: 1.5}, right",
      r"line 7: walk since: time runs backwards: 1.5 s is not before 1 s"),
+    ("{at: 1, right", "{at: 1, walk: {forward: 900}, right",
+     r"line 7: phases walk: .* m/s: people run at 7 m/s at most"),
     ("to: flag 0", "to: partner_eyes 0", r"line 7: right_hand to: unknown landmark"),
     ("phases:", "phases: [", r"not valid YAML"),
 ])

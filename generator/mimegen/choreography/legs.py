@@ -29,8 +29,8 @@ TOO_HIGH_M = 0.08
 HEEL_BEHIND_ANKLE_M = 0.045
 # A foot is fully in the air where its ball is so much higher than that of one that stands.
 IN_AIR_M = 0.06
-# Toes under a heel that is lifted by more than the first, as in running, lag behind a foot that comes
-# up, from the second on until it is so high (m).
+# Toes under a heel that is lifted by more than the first, as in running, lag behind a foot that
+# comes up, from the second on until it is so high (m).
 STEEP_DEG = (60.0, 90.0)
 TOES_LAG_M = 0.14
 # A foot that comes up over its toes does so within so long, and so far at most.

@@ -30,7 +30,9 @@ from mimegen.choreography.score import (
     WalkKey,
 )
 from mimegen.choreography.stances import staged
+from mimegen.choreography.walking import walks
 from mimegen.faces.speech import speech_of
+from mimegen.gait.walker import FASTEST_M_S
 from mimegen.motion.hand_shapes import hand_shapes
 
 # The way to a part of the file, from its top.
@@ -58,6 +60,7 @@ def read_score(path: Path, stance: str | None = None) -> Score:
     score = document.parsed(Score, content, (*TRACKS, *names, *_field_names()))
     for where, part in zip(((), ("partner",)), score.parts(), strict=False):
         _check_times(document, part, where)
+        _check_walks(document, part, where)
         _check_words(document, part, where, with_partner=score.partner is not None)
         _check_speech(document, part, where)
     _check_repeats(document, score)
@@ -142,6 +145,17 @@ def _check_times(document: YamlFile, score: Score, where: Where) -> None:
         raise document.error(
             ("duration",), f"{score.duration:g} s ends before the last phase at {moments[-1]:g} s"
         )
+
+
+def _check_walks(document: YamlFile, score: Score, where: Where) -> None:
+    """Refuse ways that nobody runs in the time."""
+    for walk in walks(score.phases):
+        if walk.speed_m_s > FASTEST_M_S:
+            [number] = [number for number, phase in enumerate(score.phases)
+                        if phase.at == walk.times[-1]]
+            raise document.error((*where, "phases", number, "walk"),
+                                 f"{walk.speed_m_s:.1f} m/s: people run at {FASTEST_M_S:g} m/s at"
+                                 " most; give more time, or a nearer place")
 
 
 def _check_speech(document: YamlFile, score: Score, where: Where) -> None:

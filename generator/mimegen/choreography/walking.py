@@ -160,18 +160,18 @@ def _progress(share: FloatArray, ramp_in: float, ramp_out: float) -> FloatArray:
 
     Without a ramp the way goes on beyond that end at the same speed.
     """
-    grid = np.linspace(0.0, 1.0, 401)
-    speed = np.ones_like(grid)
-    for ramp, ahead in ((ramp_in, grid), (ramp_out, 1.0 - grid)):
-        if ramp > 0:
-            part = np.clip(ahead / ramp, 0.0, 1.0)
-            speed *= minimum_jerk(part)
-    way = np.r_[0.0, np.cumsum((speed[1:] + speed[:-1]) / 2)]
-    steady = 400.0 / way[-1]
-    done = np.interp(share, grid, way / way[-1])
-    before = np.minimum(share, 0.0) * (steady if ramp_in == 0 else 0.0)
-    after = np.maximum(share - 1.0, 0.0) * (steady if ramp_out == 0 else 0.0)
-    return np.asarray(done + before + after)
+    full = 1.0 - (ramp_in + ramp_out) / 2
+    left = full - _from_rest(1.0 - share, ramp_out)
+    return np.asarray(np.where(share > 1.0 - ramp_out, left, _from_rest(share, ramp_in)) / full)
+
+
+def _from_rest(share: FloatArray, ramp: float) -> FloatArray:
+    """Return how far (F,) one gets in a share of the time, at a speed of 1 after the ramp."""
+    if ramp == 0.0:
+        return share
+    part = np.clip(share / ramp, 0.0, 1.0)
+    # The integral of a minimum-jerk rise of speed.
+    return np.where(share > ramp, share - ramp / 2, ramp * part**4 * (2.5 - part * (3.0 - part)))
 
 
 def walk_start(phases: Sequence[Phase]) -> FloatArray:

@@ -17,8 +17,10 @@ def alpha(table: FloatArray, level: Level) -> float | None:
     chance, of all values that can be paired (Krippendorff 2011, Computing Krippendorff's
     alpha-reliability). None where no item has two ratings, or all of these are the same.
     """
+    # A single rating of an item agrees or disagrees with nothing.
     pairable = table[:, (~np.isnan(table)).sum(0) > 1]
     values, numbers = np.unique(pairable[~np.isnan(pairable)], return_inverse=True)
+    # Without any spread the expected disagreement is 0, and alpha is undefined.
     if len(values) < 2:
         return None
     counts = np.zeros((pairable.shape[1], len(values)))
@@ -29,6 +31,7 @@ def alpha(table: FloatArray, level: Level) -> float | None:
     shares = counts / (counts.sum(1) - 1)[:, None]
     together = shares.T @ counts - np.diag(shares.sum(0))
     observed = float((together * unlike).sum())
+    # Minus one, because no rating is paired with itself.
     expected = float(totals @ unlike @ totals) / (totals.sum() - 1)
     return 1 - observed / expected if expected > 0 else None
 
@@ -48,6 +51,7 @@ def _interval(values: FloatArray, _totals: FloatArray) -> FloatArray:
 
 
 def _ratio(values: FloatArray, _totals: FloatArray) -> FloatArray:
+    # Two zeros do not differ; the divisor of 1 only avoids 0 / 0.
     both = values[:, None] + values
     return np.asarray(((values[:, None] - values) / np.where(both == 0, 1.0, both)) ** 2)
 

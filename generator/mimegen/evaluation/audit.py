@@ -174,6 +174,7 @@ def audit(items: Sequence[Item]) -> tuple[list[RuleFinding], list[RuleFinding]]:
     """
     counts = _Counts(items)
     meaning = _Meaning(items)
+    # Each rule is a sign that could give the answer away; a minus sign makes the least the best.
     signs: dict[str, Rule] = {
         "rarity": lambda item: -counts.distractor_elsewhere(item),
         "rare option": lambda item: -counts.offered(item),
@@ -189,6 +190,8 @@ def audit(items: Sequence[Item]) -> tuple[list[RuleFinding], list[RuleFinding]]:
     credits["classifier"] = _classified(items, features)
     tested = [_position(items), *(_finding(name, credit, items)
                                   for name, credit in credits.items())]
+    # The rules are tried on one file, so one of eleven would be below 0.01 in a tenth of fair
+    # files.
     adjusted = holm([one.p or 0.0 for one in tested])
     tested = [RuleFinding(**asdict(one) | {"p_holm": p})
               for one, p in zip(tested, adjusted, strict=True)]
@@ -207,6 +210,7 @@ def verdict(items: Sequence[Item], tested: Sequence[RuleFinding], own: OwnLabels
 
 def _too_few(items: Sequence[Item], rules: int) -> bool:
     """Whether even a rule that is always right would pass for chance, being one of so many."""
+    # The strongest evidence that this file could give against any rule.
     always = _finding("always right", np.ones(len(items)), items)
     return rules * (always.p or 0.0) >= LEVEL
 
@@ -267,6 +271,7 @@ def _in_name(item: Item) -> FloatArray:
     name = _plain(item.clip)
     shares = []
     for option in item.options:
+        # Words of one or two letters stand in any name.
         words = [plain for word in option.split() if len(plain := _plain(word)) > 2]
         letters = sum(map(len, words))
         shares.append(sum(len(word) for word in words if word in name) / letters if letters else 0)
@@ -280,6 +285,7 @@ def _plain(text: str) -> str:
 def _credit(scores: FloatArray, item: Item) -> float:
     """Return 1 where the answer has the highest score alone, a share where others have it too."""
     best = scores == scores.max()
+    # A rule that cannot decide between k options would guess among them.
     return float(best[item.right] / best.sum())
 
 
@@ -309,6 +315,8 @@ def _position(items: Sequence[Item]) -> RuleFinding:
     right = np.array([item.right for item in items])
     places = range(max(len(item.options) for item in items))
     found = [_finding("position", (right == place).astype(float), items) for place in places]
+    # The best of the places is chosen after seeing the answers: its p is multiplied by their
+    # number.
     best = max(found, key=lambda one: one.accuracy)
     return RuleFinding(**asdict(best) | {"p": min(1.0, (best.p or 0.0) * len(places))})
 
@@ -352,6 +360,7 @@ def _backgrounds(items: Sequence[Item], meaning: _Meaning) -> list[RuleFinding]:
     """Return how far the background's name alone leads, for each kind of background."""
     found = []
     for kind in sorted({item.background_kind for item in items if item.background}):
+        # Each kind by itself: aligned backgrounds must tell the action, blank ones cannot.
         own = [item for item in items if item.background and item.background_kind == kind]
         names = sorted({words(item.background) for item in own})
         table = similarities(names, meaning.texts)

@@ -26,8 +26,10 @@ def cross_validated(features: Sequence[FloatArray], right: Sequence[int], cluste
     table = np.zeros((len(features), most, features[0].shape[1]))
     there = np.zeros((len(features), most), dtype=bool)
     for number, one in enumerate(features):
+        # Only differences between a question's own options can decide for one of them.
         table[number, :len(one)] = one - one.mean(0)
         there[number, :len(one)] = True
+    # One scale for all features, or the ridge would weigh on those in large units less.
     table /= np.maximum(table[there].std(0), 1e-9)
     scores = np.zeros((len(features), most))
     for fold in range(FOLDS):
@@ -54,8 +56,10 @@ def _learned(table: FloatArray, there: NDArray[np.bool_], right: NDArray[np.int6
         scores = np.where(there, table @ weights, -np.inf)
         logs = scores - logsumexp(scores, axis=1, keepdims=True)
         wrong = np.exp(logs)
+        # The slope of the log-likelihood: what was predicted minus what was chosen.
         wrong[chosen] -= 1
         slope = np.einsum("qo,qof->f", wrong, table) + RIDGE * weights
+        # The ridge keeps weights finite where a feature separates all answers.
         return float(-logs[chosen].sum() + RIDGE / 2 * weights @ weights), slope
 
     found = minimize(loss, np.zeros(table.shape[2]), jac=True, method="L-BFGS-B",

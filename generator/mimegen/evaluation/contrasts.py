@@ -105,6 +105,7 @@ def _contrast(name: str, minus: str, variant: str, pairs: Sequence[VariantPair])
     gained = sum(one.second > one.first for one in pairs)
     means, counts = _by_action(pairs)
     estimate = weighted_mean(means, counts) if len(means) > 1 else None
+    # McNemar counts pairs, so each half must be right or wrong; of people it can be a share.
     exact = McNemar(len(pairs), lost, gained).p if all(one.single for one in pairs) else None
     return {"contrast": name, "minus": minus, "variant": variant, "pairs": len(pairs),
             "accuracies": [float(np.mean([getattr(one, half) for one in pairs]))
@@ -121,6 +122,7 @@ def _interval(pairs: Sequence[VariantPair], estimate: Estimate) -> Interval:
     """Return the difference's interval: t's; where all actions say the same, which tells no spread,
     that of independent answers, as the verdict on contamination has it.
     """
+    # Rounding leaves errors of 1e-17 where all actions say the same.
     if estimate.se > ALIKE:
         return estimate.interval()
     shares = [float(np.mean([getattr(one, name) for one in pairs])) for name in ("second", "first")]

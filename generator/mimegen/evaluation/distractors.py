@@ -83,9 +83,12 @@ def _costs(pool: Sequence[Subject], meaning: NDArray[np.float64], rules: Rules, 
     """Return how unwelcome each pair is in one question, whole numbers, (pool, pool)."""
     length = np.array([len(one.text) for one in pool])
     form = np.array([_form(one.text) for one in pool])
+    # One number for a pair, whichever comes first: costs must be symmetric.
     luck = np.triu(generator(seed, "pairs").integers(0, CHANCE, meaning.shape), 1)
     costs = luck + luck.T + PER_LETTER * np.abs(length[:, None] - length)
     costs = costs + PER_FORM * (form[:, None] != form)
+    # Similarity is in thousandths times five, so that meaning outweighs form and length where it is
+    # asked for.
     costs = costs + MEANING[rules.difficulty] * np.round(5000 * meaning).astype(np.int64)
     allowed = np.array([[one.may_mislead(other) for other in pool] for one in pool])
     if rules.bar_nearest:
@@ -111,6 +114,7 @@ def _nearest(pool: Sequence[Subject], meaning: NDArray[np.float64]) -> NDArray[n
         others = [other for other in places if other != place]
         order = sorted(others, key=lambda other: (-meaning[place, other], pool[other].text))
         near[place, order[:NEAREST]] = True
+    # Near for either one: else a would be offered beside b, but not b beside a.
     near |= near.T
     return near[np.ix_(row_of, row_of)]
 
@@ -125,6 +129,7 @@ def _all_blocks(subjects: Sequence[Subject], costs: Costs, size: int, seed: int
         turn[subjects[place].action] += 1
         turns.append((turn[subjects[place].action], int(place)))
     places = [place for _, place in sorted(turns, key=lambda one: one[0])]
+    # Rounded up, so that no part has more than AT_A_TIME.
     parts = -(-len(places) // AT_A_TIME)
     blocks: list[list[int]] = []
     for part in range(parts):
@@ -154,13 +159,19 @@ def _blocks(places: list[int], costs: Costs, size: int, draw: np.random.Generato
 def _improved(order: list[int], costs: Costs, size: int) -> list[list[int]]:
     """Return blocks after exchanges, the best one first, for as long as any helps."""
     pair = costs[np.ix_(order, order)].copy()
+    # Nothing misleads about itself, so the diagonal is forbidden; in its own block it costs
+    # nothing.
     np.fill_diagonal(pair, 0)
     every = np.arange(len(order))
     block = every // size
     while True:
+        # What each subject would cost in each block, all in one product.
         load = pair @ (block[:, None] == np.arange(len(order) // size))
         own = load[every, block]
+        # What two subjects cost now, minus what they would in each other's block. The loads there
+        # count the pair itself, which would no longer share a block: it is added back twice.
         gain = own[:, None] + own - load[:, block] - load[:, block].T + 2 * pair
+        # Within one block nothing changes.
         gain[block[:, None] == block] = 0
         one, other = divmod(int(gain.argmax()), len(order))
         if gain[one, other] <= 0:
@@ -177,6 +188,8 @@ def _single(one: int, pool: Sequence[Subject], own: int, costs: Costs, size: int
     Raises RequestError where there are not enough.
     """
     others = sorted((other for other in range(len(pool)) if costs[one, other] < FORBIDDEN),
+                    # Order of preference: of the set before the library, then those used least,
+                    # then the cheapest.
                     key=lambda other: (other >= own, even[other], costs[one, other], other))
     found: dict[str, int] = {}
     for other in others:

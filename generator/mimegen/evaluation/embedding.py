@@ -18,6 +18,7 @@ WORDS = Path(__file__).with_name("words.npz")
 def similarities(first: Sequence[str], second: Sequence[str]) -> NDArray[np.float64]:
     """Return the cosine similarity of every text with every other, (first, second)."""
     a, b = _embedded(first), _embedded(second)
+    # einsum adds in one order on every machine, where BLAS does not.
     return np.asarray(np.round(np.einsum("ix,jx->ij", a, b), DIGITS))
 
 

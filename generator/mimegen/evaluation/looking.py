@@ -180,6 +180,8 @@ class _Scene:
     def known(self) -> NDArray[np.bool_]:
         """Whether an eye is seen in the picture, and the head points about where the eyes look."""
         ahead = self.world["nose"] - (self.world["left_ear"] + self.world["right_ear"]) / 2
+        # Eyes turned far out of the head are read from the head instead, so nothing is asked about
+        # them.
         agree = _angle(ahead, self.ways) <= LIMITS.head_deg
         shown = [self._shown(f"{side}_eye") for side in SIDES]
         return np.asarray(agree & np.any(shown, axis=0))
@@ -191,8 +193,11 @@ class _Scene:
     def states(self) -> NDArray[np.intp]:
         """Return 1 at a target, -1 off it and 0 between (F, N, T)."""
         limits = LIMITS
+        # Where the camera stands in the world, from world-to-camera rotation and translation.
         camera = -self.rotation.T @ self.translation
         pitch = _degrees(self.ways[..., 2])
+        # Against the picture's plane and not the person's: questions ask for the viewer's left and
+        # right.
         aside = _degrees(self.ways @ self.rotation[0])
         level = np.abs(pitch) <= limits.level_deg
         columns = [
@@ -225,6 +230,7 @@ def _answers(states: NDArray[np.intp]) -> NDArray[np.intp]:
     alone = states.shape[1] != len(SIDES)
     things = states[..., THINGS]
     settled = (things != 0) | (np.array(THINGS) == OTHER) & alone
+    # A thing that is neither clearly looked at nor clearly not leaves all others open.
     known, at = settled.all(axis=-1), (things > 0).sum(axis=-1)
     towards = states[..., len(THINGS):] > 0
     thing = np.where(at == 1, (things > 0).argmax(axis=-1), NOBODY_KNOWS)

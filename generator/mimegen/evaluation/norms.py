@@ -141,6 +141,8 @@ def reliability(clips: Iterable[ClipNorms]) -> float | None:
     table, raters = _table([clip for clip in clips if len(clip.named) > 1])
     found = []
     for number in range(SPLITS if len(table) >= LEAST_CLIPS else 0):
+        # Exactly half the raters, not each by a coin: halves of one size are what the formula steps
+        # up from.
         first = generator("split half", number).permutation(raters) < raters // 2
         halves = [_shares(table[:, side]) for side in (first, ~first)]
         both = ~np.isnan(halves[0]) & ~np.isnan(halves[1])
@@ -152,6 +154,7 @@ def reliability(clips: Iterable[ClipNorms]) -> float | None:
 
 def stepped_up(value: float, times: float) -> float:
     """Return the reliability of ``times`` as many raters, by the Spearman-Brown formula."""
+    # Halves have half the raters, so their correlation understates what all of them reach.
     return times * value / (1 + (times - 1) * value)
 
 
@@ -202,10 +205,12 @@ def _beta_of(asked: FloatArray) -> tuple[float, float] | None:
     """Return a and b of the beta distribution of shares from right and asked (K, 2)."""
     shares = asked[:, 0] / asked[:, 1]
     middle = float(shares.mean())
+    # What shares of so few answers would spread by chance were all clips equally hard.
     binomial = float((middle * (1 - middle) / asked[:, 1]).mean())
     spread = float(shares.var(ddof=1)) - binomial
     if spread <= 0:
         return None
+    # a + b, from the variance of a beta distribution: m (1 - m) / (a + b + 1).
     both = middle * (1 - middle) / spread - 1
     return (middle * both, (1 - middle) * both) if both > 0 else None
 

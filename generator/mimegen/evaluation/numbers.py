@@ -119,6 +119,7 @@ def _gaze_asks(row: Row, looking: Looking, wording: NumberWording) -> Iterator[_
         ask = _NumberAsk(GAZE, {"who": wording.people[one.side],
                                 "target": wording.targets[one.target]}, round(one.seconds, 1))
         lasts = LEAST_DURATION_S <= one.seconds <= row.frames / row.fps - EDGE_S
+        # The truth must be known better than the answer is graded: within half the tolerance.
         if lasts and one.unsure_s <= _tolerance(ask) / 2:
             yield ask
 
@@ -129,6 +130,8 @@ def _asks(timeline: Sequence[Interval], end: float) -> Iterator[_NumberAsk]:
     for step, count in counts.items():
         own = [one for one in steps if one.name == step]
         longest = max(one.end_s - one.start_s for one in own)
+        # Something brief or repeated is counted; only what happens once and lasts has a start to
+        # name.
         if count > 1 or longest <= MOMENT_S:
             yield _NumberAsk(COUNT, {"step": step}, count)
         elif own[0].start_s >= EDGE_S:

@@ -137,6 +137,8 @@ def _hands_touch(body: Movement, frame: int) -> int | None:
 
 
 def _travel(body: Movement, frame: int) -> int | None:
+    # From hips to eyes is about half the stature; in the picture, because the question is about the
+    # picture.
     hips, eyes = body.middle("hip", "pixels"), body.middle("eye", "pixels")
     stature = float(np.median(np.linalg.norm(hips - eyes, axis=1))) * 2
     moved = float(hips[-1, 0] - hips[0, 0]) / stature
@@ -147,6 +149,7 @@ def _travel(body: Movement, frame: int) -> int | None:
 
 def _turn(body: Movement, frame: int) -> int | None:
     across = body.world["left_hip"] - body.world["right_hip"]
+    # Unwrapped, so that one turn and a half is not half a turn.
     yaw = np.degrees(np.unwrap(np.arctan2(across[:, 1], across[:, 0])))
     turned = float(yaw[-1] - yaw[0])
     if abs(turned) <= LIMITS.unturned_deg:
@@ -168,6 +171,7 @@ def _fastest(body: Movement, frame: int) -> int | None:
 
 
 def _speed_change(body: Movement, frame: int) -> int | None:
+    # The mean and not the peak: one flick would decide for a half.
     first, last = (float(part.mean()) for part in np.array_split(_hand_speeds(body), 2))
     clear = max(first, last) >= LIMITS.changed * min(first, last) and _hands_move(body)
     return int(last > first) if clear else None
@@ -206,6 +210,7 @@ def _head_turn(body: Movement, frame: int) -> int | None:
     across = (body.world["left_hip"] - body.world["right_hip"])[frame, :2]
     # The hips face a quarter turn to the right of the way from the right hip to the left one.
     turned = np.degrees(np.arctan2(ahead[1], ahead[0]) - np.arctan2(across[1], across[0])) + 90
+    # Into -180 to 180, where a small turn either way is a small number.
     turned = float((turned + 180) % 360 - 180)
     if abs(turned) <= LIMITS.head_ahead_deg:
         return 2
@@ -232,7 +237,9 @@ def _from_trunk(body: Movement, side: str) -> Array:
     """Return a hand (F, 3) as the trunk has it: to the left, ahead, up from between the shoulders.
     """
     across = body.world["left_shoulder"] - body.world["right_shoulder"]
+    # Level, so that a shrug or a lean does not tip the frame in which hands are compared.
     across = across * [1, 1, 0] / np.linalg.norm(across[:, :2], axis=1)[:, None]
+    # Left turned by -90 degrees about Z points ahead.
     ahead = np.stack([across[:, 1], -across[:, 0], 0 * across[:, 0]], axis=1)
     offset = body.hand(side) - body.middle("shoulder")
     return np.stack([(offset * across).sum(1), (offset * ahead).sum(1), offset[:, 2]], axis=1)
@@ -240,6 +247,7 @@ def _from_trunk(body: Movement, side: str) -> Array:
 
 def _distance(body: Movement, frame: int) -> int | None:
     hips = body.middle("hip")[:, :2]
+    # The farthest and not the last place: who walks there and back has travelled.
     farthest = float(np.linalg.norm(hips - hips[0], axis=1).max()) / body.stature
     if farthest <= LIMITS.near:
         return 0
@@ -256,6 +264,7 @@ def _higher_hand(body: Movement, frame: int) -> int | None:
 def _reach(body: Movement, frame: int) -> int | None:
     higher = np.maximum(body.hand("left")[:, 2], body.hand("right")[:, 2])
     frame = int(np.argmax(higher))
+    # The crown of the head is about 8 % of the eyes' height above the eyes.
     top = body.middle("eye")[frame, 2] + 0.08 * body.stature
     edges = [body.middle("hip")[frame, 2], body.middle("shoulder")[frame, 2], top]
     near = min(abs(float(higher[frame]) - edge) for edge in edges)
@@ -265,7 +274,9 @@ def _reach(body: Movement, frame: int) -> int | None:
 
 def _leave_ground(body: Movement, frame: int) -> int | None:
     heights = [body.world[f"{side}_ankle"][:, 2] for side in ("left", "right")]
+    # Ankles stand some centimetres above the ground, by character and shoe.
     stands = min(float(height.min()) for height in heights)
+    # The lower ankle: on one leg nobody has left the ground.
     above = float(np.minimum(*heights).max()) - stands
     found = _between(above, LIMITS.grounded_m, LIMITS.airborne_m)
     return None if found is None else 1 - found
@@ -405,6 +416,7 @@ def _asked(row: Row, body: Movement, probe: str, seed: int) -> _ProbeOfClip | No
     """
     frames = len(body.world["left_wrist"])
     draw = generator(seed, "probes", probe, row.action, row.take, row.seed)
+    # Not in the first or last tenth, where people stand before and after.
     frame = int(draw.integers(frames // 10, max(frames - frames // 10, frames // 10 + 1)))
     answer = PROBES[probe](body, frame)
     return None if answer is None else _ProbeOfClip(row, probe, frame, answer)
@@ -417,6 +429,7 @@ def _balanced(asked: Sequence[_ProbeOfClip], choices: int, seed: int) -> list[_P
         by_answer[one.answer].append(one)
     if len(by_answer) < choices:
         return []
+    # All choices as often as the rarest, so that none is likelier.
     least = min(map(len, by_answer.values()))
     return [own[int(place)] for answer, own in sorted(by_answer.items())
             for place in generator(seed, "probes", own[0].probe, "balance", answer).permutation(

@@ -126,6 +126,7 @@ def equal_share(values: Sequence[float]) -> float:
 
 def _scale(ratings: Sequence[Rating], flagged: set[str], scores: dict[str, float] | None
            ) -> dict[str, Any]:
+    # Alpha is given with and without those who are flagged; mean opinions only without.
     kept = [one for one in ratings if one.rater not in flagged]
     found: dict[str, Any] = {
         "ratings": len(ratings), "alpha": _ratings_alpha(ratings),

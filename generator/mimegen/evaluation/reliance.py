@@ -85,6 +85,7 @@ def _difference(pairs: Sequence[Pair]) -> Estimate | None:
         by_action[action].append(first - second)
     if len(by_action) < 2:
         return None
+    # Answers about one action are alike, so actions are the units, weighted by their pairs.
     values = np.array([np.mean(by_action[action]) for action in sorted(by_action)])
     weights = np.array([len(by_action[action]) for action in sorted(by_action)], dtype=float)
     found = weighted_mean(values, weights)
@@ -96,10 +97,13 @@ def _disparity(single: Sequence[ScoredAnswer]) -> float | None:
     positions: dict[int, list[bool]] = defaultdict(list)
     seen: dict[str, int] = defaultdict(int)
     for one in sorted(single, key=lambda one: (one.question.frames or [0])[0]):
+        # In the order of their frames: the first single frame of each question is position 0.
         positions[seen[str(one.question.control_of)]].append(one.right)
         seen[str(one.question.control_of)] += 1
     shares = [float(np.mean(positions[place])) for place in sorted(positions)]
     mean = float(np.mean(shares)) if shares else 0.0
+    # The best of several positions is above their mean even by chance: a large value matters, a
+    # small one does not.
     return max(shares) / mean - 1 if len(shares) > 1 and mean else None
 
 

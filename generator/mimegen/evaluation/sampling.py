@@ -53,6 +53,8 @@ class FrameSampling:
             return _middle(int(self.numbers[0]), frames)
         if self.kind == "uniform":
             count = int(self.numbers[0])
+            # Middles of equal parts: neither the first frame, in which nothing has happened, nor
+            # the last.
             return sorted({int((part + 0.5) * frames / count) for part in range(count)})
         start, end = self.window(frames, fps)
         if start >= end:
@@ -61,6 +63,7 @@ class FrameSampling:
         rate = self.numbers[-1] if self.kind == "window" else self.numbers[0]
         most = int(self.numbers[1]) if self.kind == "fps" and len(self.numbers) > 1 else \
             MOST[self.kind]
+        # The billionth keeps a frame that rounding would put just beyond the end.
         count = max(int((end - start) * rate + 1e-9), 1)
         step = 1 / rate if count <= most else (end - start) / most
         times = [start + number * step for number in range(min(count, most))]

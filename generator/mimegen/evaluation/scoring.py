@@ -110,6 +110,7 @@ def _phrase(answer: Answer, compare: Similarity, threshold: float) -> ScoredAnsw
         return ScoredAnswer(answer.question, answer.model, None, False, rater=answer.rater)
     question = answer.question
     best = float(compare([given.lower()], question.labels).max())
+    # At least -1, which every similarity exceeds: without contrasts only the labels count.
     wrong = float(compare([given.lower()], question.contrasts).max()) if question.contrasts else -1
     return ScoredAnswer(question, answer.model, given, best >= threshold and best > wrong,
                         round(best, 4), answer.rater)

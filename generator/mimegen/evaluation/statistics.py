@@ -11,6 +11,7 @@ from mimegen.base.arrays import FloatArray
 from mimegen.base.seeds import generator
 
 Interval = tuple[float, float]
+# One less than 5000: a percentile of R + 1 is then a whole number.
 RESAMPLES = 4999
 # An error below is rounding's: all clusters say the same.
 ALIKE = 1e-9
@@ -76,12 +77,14 @@ def clustered_share(right: FloatArray, asked: FloatArray, level: float = 0.95) -
     found = weighted_mean(right / asked, asked) if len(asked) > 1 and 0 < share < 1 else None
     if found is None or found.se <= ALIKE:
         return wilson(share, n, float(stats.norm.ppf((1 + level) / 2)))
+    # Few wrong answers fix a part of the clusters' spread, so it varies less than t assumes.
     df = found.df * more_degrees(min(right.sum(), (asked - right).sum()))
     reach = float(stats.t.ppf((1 + level) / 2, df))
     variance = share * (1 - share)
     # The design effect: n / design independent answers would tell as much.
     design = found.se**2 * n / variance
     ends = wilson(share, n / design, reach)
+    # The error of a logit is that of the share over share (1 - share), by the delta method.
     logits = expit(logit(share) + np.array([-1, 1]) * reach * found.se / variance)
     # The share of the variance that independent answers would not have.
     more = max(1 - 1 / design, 0.0)
@@ -99,6 +102,7 @@ def more_degrees(rare: float) -> float:
 
 def wilson(share: float, n: float, z: float = 1.959963984540054) -> Interval:
     """Return Wilson's score interval (1927) of a share of ``n`` answers."""
+    # The share is drawn towards a half, as if z^2 more answers had been half right.
     middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
     reach = z / (1 + z**2 / n) * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
     return max(float(middle - reach), 0.0), min(float(middle + reach), 1.0)
@@ -111,6 +115,7 @@ def cluster_bootstrap(values: FloatArray, weights: FloatArray, level: float, *na
     Its level is widened for few clusters, as t is wider than the normal distribution (Hesterberg
     2015). ``name`` seeds the resampling. None where all clusters say the same.
     """
+    # Resamples of equal values are equal: an interval of no width would pass for certainty.
     if np.ptp(values) == 0:
         return None
     # scipy warns of what is looked for below: no interval where resamples hardly differ.
@@ -148,6 +153,8 @@ class McNemar:
     def p(self) -> float:
         """The exact two-sided p: binomial, over the pairs that disagree."""
         disagree = self.first_only + self.second_only
+        # Pairs that agree say nothing of which variant is easier; of the others each side is as
+        # likely.
         return float(stats.binomtest(self.first_only, disagree).pvalue) if disagree else 1.0
 
     @property

@@ -65,6 +65,7 @@ def _variant_of(scored: Sequence[ScoredAnswer]) -> Callable[[ScoredAnswer], str]
     """Return what parts answers by variant; permuted clips, which have one each, by background."""
     questions = {one.question.question_id for one in scored}
     variants = {one.question.variant for one in scored}
+    # Permuted clips have a variant each: more variants than half the questions.
     if len(variants) > MOST_ALONE and 2 * len(variants) > len(questions):
         return lambda one: f"{one.question.background_config or 'no'} background"
     return lambda one: str(one.question.variant)
@@ -132,6 +133,7 @@ def whole_groups(scored: Sequence[ScoredAnswer], *name: str) -> Table | None:
     groups: dict[tuple[str, str], list[ScoredAnswer]] = defaultdict(list)
     for one in scored:
         groups[one.question.performed, one.rater or ""].append(one)
+    # A performance seen in one variant only would add plain accuracy to group accuracy.
     several = [groups[performed] for performed in sorted(groups)
                if len({one.question.sample_id for one in groups[performed]}) > 1]
     if not several:
@@ -164,6 +166,7 @@ def validity(scored: Sequence[ScoredAnswer]) -> Table:
     """
     valid = [one.question.answer == one.question.options[0] for one in scored]
     firsts = [one.chosen == one.question.options[0] for one in scored]
+    # Right where the first option was said and is the answer.
     both = sum(a and b for a, b in zip(valid, firsts, strict=True))
     return {"precision": both / sum(firsts) if any(firsts) else None,
             "recall": both / sum(valid) if any(valid) else None,
@@ -200,6 +203,7 @@ def _actpld(scored: Sequence[ScoredAnswer], name: str) -> Table:
 def _spearman(rows: Sequence[Table]) -> Table | None:
     both = np.array([(row["3afc"]["accuracy"], row["description"]["accuracy"]) for row in rows
                      if "3afc" in row and "description" in row])
+    # Ranks of two or three models agree by chance; equal ones have no order.
     if len(both) < LEAST_RANKED or np.ptp(both, axis=0).min() == 0:
         return None
     found = stats.spearmanr(both[:, 0], both[:, 1])

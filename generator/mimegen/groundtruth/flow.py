@@ -25,11 +25,15 @@ def flow_to(now: SeenSurface, other: SeenSurface, places: Floats, camera: Camera
     depth = cast(Floats, on_canvas(now.depth, now.region, region, np.inf))
     later = cast(Floats, on_canvas(other.depth, other.region, region, np.inf))
     there = np.isfinite(depth)
+    # Flow is where a point of the surface goes, so it is projected from the other frame's place and
+    # not searched for in the picture.
     moved = camera.project(cast(Floats, on_canvas(places, now.region, region))[there].astype(float))
     rows, columns = np.nonzero(there)
+    # Pixels are looked at in their middles, half a pixel from their corner.
     middles = np.stack([columns + region[0], rows + region[1]], axis=-1) + 0.5
     flow = np.zeros((*depth.shape, 2), np.float32)
     flow[there] = moved[:, :2] - middles
+    # Of the background: it stands still, so it is lost exactly where a figure is later.
     occluded = np.isfinite(later)
     occluded[there] = _is_lost(moved, later, region, camera)
     return flow, occluded, region
@@ -43,6 +47,7 @@ def _is_lost(moved: NDArray[np.float64], depth: Floats, region: Region, camera: 
     """
     x, y, deep = moved.T
     outside = (x < 0) | (y < 0) | (x >= camera.width) | (y >= camera.height) | (deep <= 0)
+    # A border of nothing, so that the four pixels about a point at the edge exist.
     framed = np.pad(depth, 1, constant_values=np.inf)
     column = np.clip(np.floor(np.nan_to_num(x) - 0.5) - region[0] + 1, 0, framed.shape[1] - 2)
     row = np.clip(np.floor(np.nan_to_num(y) - 0.5) - region[1] + 1, 0, framed.shape[0] - 2)

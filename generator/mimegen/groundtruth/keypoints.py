@@ -41,6 +41,7 @@ class KeypointMaker:
         left and right side's of rigs/faces/units.yaml and, last, of the lids, and ``gaze``
         (N, 2, 3) where the left and right eye look; NaN without a face.
         """
+        # All vertices of all people at once: whoever stands in front hides the others.
         seen = camera.project(self.scene.vertices(frame).astype(float))
         world = np.stack([self._world(number, frame) for number in range(len(self.landmarks))])
         joints: dict[str, NDArray[np.generic]] = {}
@@ -65,6 +66,7 @@ class KeypointMaker:
         columns = self.scene.columns(self.scene.figures[number], frame)
         places = skinned(landmarks.matrix, columns)[0].astype(float)
         on_skin = landmarks.vertices >= 0
+        # Vertices of all people lie in one array, one person after another.
         first = int(np.argmax(self.scene.surface.persons == number + 1))
         places[on_skin] = self.scene.vertices(frame)[first + landmarks.vertices[on_skin]]
         return np.where(landmarks.defined[:, None], places, np.nan)
@@ -79,16 +81,21 @@ class KeypointMaker:
         surface, shape = self.scene.surface, world.shape[:2]
         places = camera.project(np.nan_to_num(world).reshape(-1, 3))
         hits = first_hits(seen, surface.triangles, places[:, :2])
+        # Depth counts along the camera's axis; along a slanted ray the same step is longer.
         along = np.linalg.norm(camera.rays(places[:, :2]), axis=1)
         before = ((places[:, 2] - hits.depth) * along).reshape(shape)
+        # A triangle is what its last vertex is (SceneMeshes).
         last = surface.triangles[hits.triangle, 2]
         whose, part = (label[last].reshape(shape) for label in (surface.persons, surface.parts))
         own = np.stack([one.flesh[range(shape[1]), at]
                         for one, at in zip(self.landmarks, part, strict=True)])
         depth = np.stack([one.depth_m for one in self.landmarks])
+        # No depth is allowed for other people: their flesh is never the landmark's own.
         by_other = (before > 0) & (whose != np.arange(1, shape[0] + 1)[:, None])
         by_self = (before > depth) | ((before > 0) & ~own)
         undefined = ~np.stack([one.defined for one in self.landmarks])
+        # In this order: what is undefined cannot be hidden, and another person in front counts
+        # before the own body.
         return np.select([undefined, by_other, by_self],
                          [UNDEFINED, HIDDEN_BY_OTHER, HIDDEN_BY_SELF], VISIBLE).astype(np.uint8)
 

@@ -163,10 +163,13 @@ class _RestBody:
         """Return the median distance, over all directions, from inside a body to its surface."""
         away = self._vertices - place
         reach = np.linalg.norm(away, axis=1)
+        # No joint lies deeper in a body than this (m); the rest of the vertices only cost time.
         near = reach < 0.4
         cosines = (away[near] / np.maximum(reach[near, None], 1e-9)) @ sphere_directions(64).T
         first = np.where(cosines > _CONE_COSINE, reach[near, None], np.inf).min(axis=0,
                                                                                 initial=np.inf)
+        # The median and not the mean: through an open mouth or a sleeve a way out can be much
+        # longer.
         return float(np.median(first[np.isfinite(first)])) if np.isfinite(first).any() else SKIN_M
 
     def _of_face(self, name: str) -> _Point | None:
@@ -189,8 +192,11 @@ class _RestBody:
         if not len(near):
             return guess
         if name.endswith("ear"):
+            # The outermost of what lies near: an ear's rim, averaged so that one vertex does not
+            # decide.
             out = np.abs(near[:, 0])
             return np.asarray(near[out > out.max() - 0.06 * bone].mean(axis=0))
+        # Characters face -Y: the least Y is foremost.
         return np.asarray(near[near[:, 1].argmin()])
 
     def _of_foot(self, side: str, towards: tuple[float, float, float]) -> _Point | None:
@@ -204,7 +210,9 @@ class _RestBody:
             return None
         forwards, inwards, down = towards
         other = -1.0 if side == "left" else 1.0
+        # The farthest vertex along a direction is on the outline, whatever the shoe.
         place = there[(there @ [other * inwards, -forwards, -down]).argmax()]
+        # A heel goes with the foot, toes with the toe joint.
         joint = foot[0] if toe is None or forwards < 0 else toe[0]
         return _Point(place, _row(self._skeleton, joint, place), SKIN_M)
 

@@ -74,6 +74,8 @@ def vertex_parts(meshes: tuple[Mesh, ...], skeleton: Skeleton,
 def _strongest(mesh: Mesh, number: NDArray[np.intp], count: int) -> NDArray[np.intp]:
     """Return the segment (V,) that each vertex follows most."""
     shares = np.zeros((len(mesh.vertices), count))
+    # Weights are summed by segment before the largest is chosen: three joints of a finger together
+    # outweigh one of the palm.
     np.add.at(shares, (np.arange(len(shares))[:, None], number[mesh.joints]), mesh.weights)
     return np.asarray(shares.argmax(axis=1))
 
@@ -100,6 +102,8 @@ def _halves(segment: str, bone: FloatArray) -> tuple[FloatArray, tuple[str, str]
         return _LEFT, ("left head", "right head")
     if not segment.endswith("arm"):
         return _BACK, (f"{segment} back", f"{segment} front")
+    # Perpendicular to the arm within the frontal plane: towards the body where the arm hangs down,
+    # and down where it is stretched out as in a T-pose.
     x, _, z = bone[1] - bone[0]
     inwards = np.array([z, 0.0, -x]) * (1.0 if segment.startswith("left") else -1.0)
     return (inwards if inwards.any() else _DOWN), (f"{segment} inside", f"{segment} outside")
@@ -112,6 +116,8 @@ def _beyond_middle(places: FloatArray, bone: FloatArray, across: FloatArray
     aside = places @ across
     slices = np.floor((places - bone[0]) @ axis / SLICE_M).astype(int)
     _, at = np.unique(slices, return_inverse=True)
+    # The middle of each slice by its extent and not its mean: vertices lie denser where the mesh
+    # has details.
     low, high = np.full(at.max() + 1, np.inf), np.full(at.max() + 1, -np.inf)
     np.minimum.at(low, at, aside)
     np.maximum.at(high, at, aside)

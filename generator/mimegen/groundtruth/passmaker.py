@@ -31,6 +31,7 @@ class PassMaker:
     def __init__(self, scene: PosedScene, config: RenderConfig, eye: Callable[[], Eye]) -> None:
         """Take a scene; ``eye`` opens what looks at it, and is asked when something must be."""
         self.scene, self._config, self._open = scene, config, eye
+        # Passes of one frame share a look, and flow comes back to the neighbours'.
         self.look = lru_cache(maxsize=16)(self._look)
 
     def arrays(self, kind: Kind, frame: int, camera: Camera) -> Arrays:
@@ -65,6 +66,7 @@ class PassMaker:
 
     def _normals(self, frame: int, camera: Camera) -> Arrays:
         seen = self.look(frame, camera)
+        # Half precision: a unit vector's parts within 0.00025, which is some 0.02 degrees.
         normals = in_camera(seen.normals, camera).astype(np.float16)
         return {"at": np.array(seen.region[:2]), "normals": normals}
 

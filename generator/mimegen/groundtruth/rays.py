@@ -31,12 +31,14 @@ def first_hits(seen: FloatArray, triangles: NDArray[np.intp], places: FloatArray
     x, y, depth = (column[triangles.T] for column in seen.T)
     low_x, high_x = x.min(axis=0), x.max(axis=0)
     low_y, high_y = y.min(axis=0), y.max(axis=0)
+    # A triangle that reaches behind the camera has no shape in the picture.
     ahead = depth.min(axis=0) > NEAREST_M
     numbers = np.flatnonzero(ahead & (low_y <= places[:, 1].max()) & (high_y >= places[:, 1].min()))
     numbers = numbers[np.argsort(low_x[numbers], kind="stable")]
     if not len(numbers):
         return Hits(np.full(len(places), np.inf), np.full(len(places), -1))
     left, right, low, high = (edge[numbers] for edge in (low_x, high_x, low_y, high_y))
+    # No triangle that begins further left than the widest one is wide can reach this column.
     starts = np.searchsorted(left, places[:, 0] - (right - left).max())
     ends = np.searchsorted(left, places[:, 0], side="right")
     found = []
@@ -57,8 +59,10 @@ def _nearest(corners: FloatArray, numbers: NDArray[np.intp]) -> tuple[float, int
     across from it.
     """
     x, y, depth = corners
+    # Twice the signed areas between the place and each edge; all of one sign where it lies inside.
     areas = x * np.roll(y, -1, axis=0) - np.roll(x, -1, axis=0) * y
     total = areas.sum(axis=0)
+    # Either sign, for triangles are seen from both sides; those seen edge-on have no area.
     inside = ((areas >= 0).all(axis=0) | (areas <= 0).all(axis=0)) & (np.abs(total) > 1e-12)
     if not inside.any():
         return np.inf, -1

@@ -49,6 +49,7 @@ class Eye(Protocol):
 
 def camera_axes(camera: Camera) -> FloatArray:
     """Return the rotation (3, 3) from the world to the camera's axes as OpenCV has them."""
+    # Transposed, because a camera's rotation goes from its own axes to the world.
     return np.asarray(TO_OPENCV @ quaternions.to_matrices(np.array(camera.rotation)).T)
 
 

@@ -84,6 +84,7 @@ def _has_holes(material: Material) -> bool:
         return False
     with Image.open(io.BytesIO(material.image)) as image:
         alpha = np.asarray(image.convert("RGBA"))[..., 3]
+    # Half: alpha is drawn as a cut-out, not as glass.
     return bool((alpha < 128).any())
 
 
@@ -126,6 +127,7 @@ def _parts(character: Character) -> NDArray[np.uint8]:
 
 
 def _triangles(faces: NDArray[np.int32]) -> IntArray:
+    # A quad is cut along the diagonal from its first corner.
     quads = faces[faces[:, 3] >= 0]
     triangles: IntArray = np.concatenate([faces[:, :3], quads[:, [0, 2, 3]]]).astype(np.intp)
     return triangles
@@ -139,6 +141,7 @@ class PosedScene:
         self.characters = [figure.character for figure in figures]
         self.surface = surface_of(self.characters)
         self.frames = len(figures[0].positions)
+        # Flow needs the frames before and after; four hold them with one to spare.
         self._posed = lru_cache(maxsize=4)(self._pose)
         self._at_corners = _at_corners(self.surface)
 
@@ -148,6 +151,7 @@ class PosedScene:
 
     def normals(self, frame: int) -> FloatArray:
         """Return unit normals (V, 3) of the posed surface, weighted by the triangles' areas."""
+        # Unnormalised cross products have twice the triangle's area as length: that is the weight.
         first, second, third = np.moveaxis(self.vertices(frame)[self.surface.triangles], 1, 0)
         summed = self._at_corners @ np.cross(second - first, third - first)
         return np.asarray(summed / np.maximum(np.linalg.norm(summed, axis=1, keepdims=True), 1e-20))

@@ -22,11 +22,15 @@ def resting_level(points: FloatArray, fps: float) -> float:
     (a take in the air) give their lowest height.
     """
     heights = points[..., 2]
+    # Feet in swing pass 1 m/s even in slow walks; planted ones stay below this also where soft
+    # tissue and markers shake.
     slow = np.linalg.norm(velocities(points, fps), axis=-1) < 0.25
     if np.count_nonzero(slow) < 3:
         return float(np.percentile(heights, 1))
     resting = heights[slow]
+    # Not the lowest moment, which may be an outlier of the capture.
     low = np.percentile(resting, 5)
+    # 3 cm above is still the same floor; more would be a step, or a foot on its toes.
     return float(np.median(resting[resting < low + 0.03]))
 
 
@@ -40,6 +44,9 @@ def resting(points: FloatArray, fps: float, level: float, band: float = 0.035,
     moving = np.linalg.norm(velocities(points, fps), axis=-1)
     still = (points[..., 2] < level + band) & (moving < speed)
     width = np.ones((max(1, round(0.06 * fps)), 1), dtype=bool)
+    # What rests at the first or last frame is thought to rest beyond it, or opening would cut it
+    # off.
     padded = np.pad(still, ((len(width), len(width)), (0, 0)), mode="edge")
+    # Closing first: a rest with one bad frame in the middle should survive opening.
     tidy = scipy.ndimage.binary_opening(scipy.ndimage.binary_closing(padded, width), width)
     return np.asarray(tidy[len(width) : -len(width)], dtype=bool)

@@ -10,6 +10,7 @@ from mimegen.motion.quaternions import FloatArray
 
 def resampled(motion: Motion, fps: float) -> Motion:
     """Return the motion at another frame rate, from its first moment to at most its last."""
+    # The millionth keeps a last frame that rounding would put just beyond the end.
     count = int(np.floor(motion.duration * fps + 1e-6)) + 1
     moments = np.arange(count) / fps * motion.fps
     before = np.minimum(moments.astype(int), motion.frames - 1)
@@ -43,6 +44,7 @@ def moved(motion: Motion, shift: FloatArray, turn_deg: float) -> Motion:
     """
     turn = quaternions.from_rotation_vectors([0.0, 0.0, np.radians(turn_deg)])
     rotations = motion.rotations.copy()
+    # Only the root turns against the world; all others turn against their parents.
     rotations[:, 0] = quaternions.multiply(turn, rotations[:, 0])
     return Motion(motion.skeleton, motion.fps,
                   quaternions.rotate(turn, motion.root_positions + shift), rotations)
@@ -52,6 +54,7 @@ def counterparts(names: tuple[str, ...]) -> NDArray[np.intp]:
     """Return for every joint (J,) the number of its namesake on the other side, or its own."""
     number = {name: i for i, name in enumerate(names)}
     swapped = [
+        # A third letter in between, so that Left that became Right does not become Left again.
         name.replace("Left", "\0").replace("Right", "Left").replace("\0", "Right")
         for name in names
     ]
@@ -67,6 +70,7 @@ def mirrored(motion: Motion) -> Motion:
     return Motion(
         motion.skeleton,
         motion.fps,
+        # Mirroring in X = 0 keeps turns about X, and reverses those about Y and Z.
         motion.root_positions * np.array([-1.0, 1.0, 1.0]),
         rotations * np.array([1.0, 1.0, -1.0, -1.0]),
     )

@@ -64,6 +64,7 @@ def finger_rotations(skeleton: Skeleton, shape: HandShape) -> FloatArray:
     """Return the rotations (15, 4) of the left hand's finger joints relative to the hand."""
     turns = [_thumb(skeleton, shape.thumb)]
     for finger, spread in zip(FINGERS, shape.spread, strict=True):
+        # Shapes give each joint's bend against the one before it; rotations are against the hand.
         bends = np.cumsum(getattr(shape, finger.lower()))
         straight = _about(PALM_AXIS, spread, FINGERS_AXIS)
         axis = np.cross(PALM_AXIS, straight) * -1.0

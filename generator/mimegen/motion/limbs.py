@@ -53,6 +53,8 @@ def across(vectors: FloatArray, axes: FloatArray) -> FloatArray:
     part = vectors - np.einsum("...i,...i->...", vectors, axes)[..., None] * axes
     size = lengths(part)[..., None]
     if (size < 1e-6).any():
+        # (-y - z, x, x) is perpendicular to (x, y, z), and is 0 only where x is 0 and y = -z: the
+        # added billionth is for that case.
         other = np.stack([-axes[..., 1] - axes[..., 2], axes[..., 0], axes[..., 0]], axis=-1)
         part = np.where(size < 1e-6, other + np.array([0.0, 1e-9, -1e-9]), part)
     return unit(part)
@@ -67,11 +69,15 @@ def bend(limb: Limb, start: FloatArray, end: FloatArray, pole: FloatArray) -> Be
     line = end - start
     distance = np.linalg.norm(line, axis=-1, keepdims=True)
     axis = line / np.maximum(distance, 1e-9)
+    # Neither quite folded nor quite straight: there the plane of the bend is undefined, and the
+    # slightest change of the target would turn the limb about itself.
     distance = np.clip(distance, abs(a - b) * 1.001 + 1e-6, (a + b) * 0.99999)
     along, aside = middle_joint(a, b, distance)
     pole = across(pole, axis)
     middle = along * axis + aside * pole
     hinge = cross(pole, axis)
+    # The axis about which the limb bends is kept apart from its direction, so that bones do not
+    # twist along themselves.
     rest_hinge = np.cross(limb.pole, unit(limb.upper + limb.lower))
     upper = _turn(limb.upper, rest_hinge, middle, hinge)
     lower = _turn(limb.lower, rest_hinge, distance * axis - middle, hinge)
@@ -93,6 +99,8 @@ def _basis(bone: FloatArray, hinge: FloatArray) -> FloatArray:
 
 def eased_reach(distance: FloatArray, reach: float, share: float = 0.035) -> FloatArray:
     """Ease distances (...,) towards ``reach`` without ever getting there, so limbs do not snap."""
+    # From here on the rest of the way is eased: a limb that becomes straight at once would stop
+    # with a jerk, for near its full reach the elbow moves far for a small step of the hand.
     start = reach * (1 - share)
     over = np.maximum(distance - start, 0.0)
     return np.minimum(distance, start) + soft_excess(over, reach * share)

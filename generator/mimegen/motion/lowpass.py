@@ -19,6 +19,7 @@ def low_passed(values: FloatArray, deviation: float) -> FloatArray:
     if beyond < 1:
         return values
     width = [(beyond, beyond), *[(0, 0)] * (values.ndim - 1)]
+    # An odd reflection keeps value and slope at the ends; an even one would keep the value alone.
     padded = np.pad(values, width, mode="reflect", reflect_type="odd")
     smooth = scipy.ndimage.gaussian_filter1d(padded, deviation, axis=0, mode="nearest",
                                              truncate=REACH)

@@ -17,6 +17,8 @@ def foot_skate(feet: FloatArray, fps: float, level: float = 0.0) -> float:
     "Character Controllers Using Motion VAEs", 2020).
     """
     speed = np.linalg.norm(velocities(feet, fps)[..., :2], axis=-1)
+    # A weight instead of a threshold: whether a foot at 4.9 or 5.1 cm counts would otherwise decide
+    # the measure.
     near = np.clip(1.0 - (feet[..., 2] - level) / 0.05, 0.0, 1.0)
     return float(100.0 * np.sum(speed * near) / max(float(np.sum(near)), 1e-9))
 
@@ -35,6 +37,8 @@ def skate_share(feet: FloatArray, fps: float, level: float = 0.0) -> float:
     share = (moments - before)[:, None, None]
     sampled = feet[before] + share * (feet[before + 1] - feet[before])
     speed = np.linalg.norm(np.diff(sampled[..., :2], axis=0), axis=-1) * SKATE_FPS
+    # Both ends of the step have to be near the ground: a foot that is lifted or put down does not
+    # slide.
     near = np.maximum(sampled[1:, :, 2], sampled[:-1, :, 2]) < level + 0.05
     return float(np.mean(near & (speed > 0.5)))
 
@@ -48,6 +52,7 @@ def drifts(points: FloatArray, planted: NDArray[np.bool_]) -> FloatArray:
     found = []
     for run in range(1, count + 1):
         path = points[runs == run, :2]
+        # From the median and not from the first place, where a foot may not yet have come to rest.
         found.append(float(np.linalg.norm(path - np.median(path, axis=0), axis=1).max()))
     return np.array(found, dtype=float)
 
@@ -61,6 +66,8 @@ def direction_errors(first: FloatArray, second: FloatArray) -> FloatArray:
     """Return the angles (...,) in degrees between vectors (..., 3)."""
     a = first / np.maximum(np.linalg.norm(first, axis=-1, keepdims=True), 1e-12)
     b = second / np.maximum(np.linalg.norm(second, axis=-1, keepdims=True), 1e-12)
+    # The chord of the unit circle: accurate for small angles, unlike the arc cosine of the dot
+    # product.
     return np.asarray(np.degrees(2 * np.arcsin(np.clip(np.linalg.norm(a - b, axis=-1) / 2, 0, 1))))
 
 

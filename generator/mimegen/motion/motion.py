@@ -54,6 +54,7 @@ class Motion:
     @property
     def duration(self) -> float:
         """The time from the first frame to the last, in seconds."""
+        # Frames are moments: between n of them lie n - 1 steps.
         return (self.frames - 1) / self.fps
 
     def at(self, frames: NDArray[np.intp]) -> "Motion":
@@ -77,6 +78,7 @@ class Motion:
         positions = np.empty((self.frames, len(skeleton.names), 3))
         rotations = np.empty_like(self.rotations)
         positions[:, 0], rotations[:, 0] = self.root_positions, self.rotations[:, 0]
+        # Parents first, and all joints of one depth in one call: as many calls as the tree is deep.
         for joints in skeleton.generations:
             parents = skeleton.parents[joints]
             above = rotations[:, parents]

@@ -54,6 +54,7 @@ def rotate(quaternions: ArrayLike, vectors: ArrayLike) -> FloatArray:
     q, v = np.asarray(quaternions, float), np.asarray(vectors, float)
     w, x, y, z = q[..., 0], q[..., 1], q[..., 2], q[..., 3]
     vx, vy, vz = v[..., 0], v[..., 1], v[..., 2]
+    # v + 2 w (q x v) + 2 q x (q x v): half the multiplications of q v q*.
     tx, ty, tz = 2.0 * (y * vz - z * vy), 2.0 * (z * vx - x * vz), 2.0 * (x * vy - y * vx)
     return _joined(
         vx + w * tx + (y * tz - z * ty),
@@ -76,10 +77,13 @@ def between(start: ArrayLike, end: ArrayLike) -> FloatArray:
     a, b = np.broadcast_arrays(np.asarray(start, float), np.asarray(end, float))
     a = a / np.linalg.norm(a, axis=-1, keepdims=True)
     b = b / np.linalg.norm(b, axis=-1, keepdims=True)
+    # The half-angle without trigonometry: (1 + a.b, a x b) has the direction of (cos, sin of the
+    # half angle times the axis), and only has to be normalised.
     scalar = 1.0 + np.sum(a * b, axis=-1, keepdims=True)
     axis = cross(a, b)
     opposite = scalar < 1e-9
     if opposite.any():
+        # The coordinate axis least along the vector is surely not parallel to it.
         least = np.eye(3)[first_least(np.abs(a))]
         axis = np.where(opposite, cross(a, least), axis)
     return normalise(np.concatenate([np.where(opposite, 0.0, scalar), axis], axis=-1))
@@ -100,15 +104,19 @@ def from_rotation_vectors(vectors: ArrayLike) -> FloatArray:
     """Return quaternions (..., 4) of rotation vectors (..., 3) in radians."""
     v = np.asarray(vectors, float)
     angle = np.linalg.norm(v, axis=-1, keepdims=True)
+    # sin(a/2)/a as half a sinc has no division by 0 where nothing turns.
     return np.concatenate([np.cos(angle / 2), 0.5 * np.sinc(angle / (2 * np.pi)) * v], axis=-1)
 
 
 def to_rotation_vectors(quaternions: ArrayLike) -> FloatArray:
     """Return rotation vectors (..., 3) in radians, at most pi long."""
     q = np.asarray(quaternions, float)
+    # q and -q are one rotation; with w above 0 the angle is the short way, at most pi.
     q = np.where(q[..., :1] < 0, -q, q)
     sine = np.linalg.norm(q[..., 1:], axis=-1, keepdims=True)
+    # atan2 of sine and cosine is exact for small angles, where acos of w loses half the digits.
     angle = 2 * np.arctan2(sine, q[..., :1])
+    # The limit of angle / sin(angle / 2) at 0 is 2.
     ratio = np.where(sine < 1e-12, 2.0, angle / np.maximum(sine, 1e-12))
     return cast(FloatArray, q[..., 1:] * ratio)
 
@@ -121,6 +129,8 @@ def from_euler(order: str, degrees: ArrayLike) -> FloatArray:
         turn = np.zeros((*halves.shape[:-1], 4))
         turn[..., 0] = np.cos(halves[..., number])
         turn[..., 1 + "xyz".index(axis.lower())] = np.sin(halves[..., number])
+        # Intrinsic turns are about axes that have turned already, so they come first (on the
+        # right).
         whole = multiply(whole, turn) if axis.isupper() else multiply(turn, whole)
     return whole
 
@@ -186,9 +196,11 @@ def without_flips(quaternions: ArrayLike) -> FloatArray:
     q = np.asarray(quaternions, float)
     if len(q) < 2:
         return q.copy()
+    # A dot product below 0 says that the other sign would be nearer to the frame before.
     turned = sum(q[1:, ..., part] * q[:-1, ..., part] for part in range(4)) < 0
     if not np.any(turned):
         return q.copy()
+    # Each sign depends on all changes before it: their running product.
     signs = np.cumprod(np.where(turned, -1.0, 1.0), axis=0)
     return np.concatenate([q[:1], q[1:] * signs[..., None]], axis=0)
 
@@ -200,6 +212,7 @@ def twist_about(quaternions: ArrayLike, axes: ArrayLike) -> FloatArray:
     """
     q, axis = np.asarray(quaternions, float), np.asarray(axes, float)
     along = np.sum(q[..., 1:] * axis, axis=-1, keepdims=True)
+    # The twist is the projection of the vector part on the axis, with the same w.
     twist = np.concatenate([q[..., :1], along * axis], axis=-1)
     length = np.linalg.norm(twist, axis=-1, keepdims=True)
     return cast(FloatArray, np.where(length < 1e-9, IDENTITY, twist / np.maximum(length, 1e-9)))

@@ -74,6 +74,7 @@ def _bounds(motion: Motion, roles: Mapping[str, str], still: BoolArray) -> Span:
     first, at_start = _start(still, posed, down, motion.fps)
     cut, at_end = _start(still[::-1], posed[::-1], down[::-1], motion.fps)
     last = motion.frames - 1 - cut
+    # Where next to nothing would be left, the take is slow as a whole, as tai chi is.
     if (last - first) / motion.fps < LIMITS.least_segment_s / 2:
         return Span(0, motion.frames - 1)
     return Span(first, last, (*(f"{why} at the start" for why in at_start),
@@ -93,6 +94,7 @@ def bounds_and_segments(motion: Motion, roles: Mapping[str, str]) -> tuple[Span,
     still = _still(motion, roles)
     whole = _bounds(motion, roles, still)
     moving = ~_runs(still, round(LIMITS.rest_s * motion.fps))
+    # What was cut at the ends must not become a segment of its own.
     moving[: whole.first] = moving[whole.last + 1 :] = False
     lead = round(LIMITS.lead_s * motion.fps)
     found = [Span(max(whole.first, start - lead), min(whole.last, end - 1 + lead))
@@ -116,8 +118,10 @@ def _fastest(motion: Motion, roles: Mapping[str, str]) -> FloatArray:
 def _still(motion: Motion, roles: Mapping[str, str]) -> BoolArray:
     """Say (F,) when the whole body rests."""
     fastest = _fastest(motion, roles)
+    # The 95th percentile is the speed of the take without its single fastest jerk.
     limit = np.clip(LIMITS.share_of_speed * np.percentile(fastest, 95),
                     LIMITS.least_speed_m_s, LIMITS.most_speed_m_s)
+    # Rests that a twitch of under a tenth of a second interrupts are one rest.
     width = np.ones(max(1, round(0.1 * motion.fps)), dtype=bool)
     return np.asarray(scipy.ndimage.binary_closing(fastest < limit, width) | (fastest < limit))
 
@@ -145,10 +149,15 @@ def _t_pose(motion: Motion, roles: Mapping[str, str]) -> BoolArray:
     arms = _arms(motion, roles)
     shoulders = _places(motion, roles, ("left_upper_arm", "right_upper_arm"))
     left = shoulders[:, 0] - shoulders[:, 1]
+    # Out is along the line of the shoulders, so that a T-pose is found whichever way the body
+    # faces.
     left /= np.maximum(np.linalg.norm(left, axis=1, keepdims=True), 1e-9)
     out = np.sum(arms * np.stack([left, -left], axis=1), axis=2)
+    # Sines of the arms against the horizontal: within 20 degrees each, and within 17 of each other.
     level = (np.abs(arms[..., 2]) < 0.35).all(axis=1) & (np.abs(np.diff(arms[..., 2])[:, 0]) < 0.3)
     slow = _fastest(motion, roles) < LIMITS.t_pose_speed_m_s
+    # 85 % of the arm along the line of the shoulders: bent elbows or arms 32 degrees away from it
+    # fail.
     return np.asarray((out > 0.85).all(axis=1) & level & slow)
 
 
@@ -174,6 +183,7 @@ def _start(still: BoolArray, posed: BoolArray, down: BoolArray,
             first += int(settled[0])
     resting = int(np.argmin(np.append(still[first:], False)))
     if resting >= LIMITS.idle_s * fps:
+        # A moment of rest stays, from which the movement can be seen to begin.
         first += resting - round(LIMITS.lead_s * fps)
         reasons.append(f"{resting / fps:.1f} s of rest")
     return first, reasons

@@ -78,6 +78,7 @@ def _side(clip: Row) -> str | None:
 
 def _names_each(values: Sequence[Value]) -> bool:
     """Whether a factor names its clips rather than grouping them."""
+    # A factor with more levels than half the clips, as a seed, differs in any two samples.
     return isinstance(values[0], str) and len(set(values)) > len(values) / 2
 
 
@@ -94,8 +95,10 @@ def _balance(name: str, seen: Sequence[Value], unseen: Sequence[Value]) -> Balan
 
 
 def _of_numbers(name: str, seen: FloatArray, unseen: FloatArray) -> Balance:
+    # Cohen's d with the mean of both variances, because neither arm is the standard of the other.
     spread = np.sqrt((seen.var() + unseen.var()) / 2)
     apart = float(seen.mean() - unseen.mean())
+    # Two constants that differ have no spread to compare with: they differ as much as can be.
     difference = 0.0 if apart == 0 else apart / float(spread) if spread else float(np.sign(apart))
     return Balance(name, f"{seen.mean():.4g}", f"{unseen.mean():.4g}", difference,
                    abs(difference) <= LARGEST_SHIFT)

@@ -37,9 +37,11 @@ class ExposureArms:
         # The likelihood's derivative is a cubic, of whose roots only the middle one is a share.
         seen, unseen = self.numbers
         all_, right = seen + unseen, self.shares[0] * seen + self.shares[1] * unseen
+        # The cubic of the unseen share, with the seen share as this share plus the fall.
         a = (seen + 2 * unseen) * fall - all_ - right
         b = (unseen * fall - all_ - 2 * self.shares[1] * unseen) * fall + right
         c = self.shares[1] * unseen * fall * (1 - fall)
+        # The share that is most likely may lie outside of what both shares can be.
         share = min(max(_middle_root(a / all_, b / all_, c / all_), 0.0, -fall), 1.0, 1 - fall)
         return _binomial((min(max(share + fall, 0.0), 1.0), share), self.numbers)
 
@@ -101,6 +103,7 @@ class Fall:
 
     def p_outside(self, margin: float) -> float:
         """Return the p of two one-sided tests (TOST) that the truth lies within +- ``margin``."""
+        # Both one-sided tests must refuse; the larger p is that of the pair.
         return float(max(stats.t.cdf(self.score(margin), self.df),
                          stats.t.sf(self.score(-margin), self.df)))
 

@@ -30,6 +30,7 @@ def mixed_logistic(answers: Answers) -> Mixed | None:
     graded scores and for an arm that is all right or all wrong: no finite odds ratio is there.
     """
     shares = [answers.arm(seen).score.mean() for seen in (True, False)]
+    # Where one arm is all right, the likelihood grows without end as the odds ratio does.
     if not np.isin(answers.score, (0, 1)).all() or not all(0 < share < 1 for share in shares):
         return None
     # It takes seconds to import, which no other command should wait for.

@@ -39,6 +39,7 @@ def pairs_needed(design: PowerDesign) -> int:
     Over few ``actions`` it is those that the t test over actions needs.
     """
     design.check()
+    # Under no fall the spread is that of all discordant pairs; under the fall it is a little less.
     high, target = stats.norm.ppf([1 - design.alpha / 2, design.power])
     reach = high * np.sqrt(design.discordance) + target * _spread(design)
     connor = round(float((reach / design.fall) ** 2))
@@ -55,6 +56,7 @@ def _spread(design: PowerDesign) -> float:
 def _pairs_over_actions(design: PowerDesign, low: int) -> int:
     """Return the least number of pairs, in steps of one for each action, that has the power."""
     assert design.actions is not None
+    # From half of what many actions need: the t test over few needs at least about that.
     each = max(1, low // design.actions // 2)
     while power_of(design, each * design.actions) < design.power:
         each += max(1, each // 200)
@@ -73,6 +75,7 @@ def power_of(design: PowerDesign, pairs: int) -> float:
     df = design.actions - 1
     # Where all pairs disagree in one direction nothing spreads, and any number has full power.
     shift = design.fall * np.sqrt(pairs) / max(_spread(design), 1e-9)
+    # Capped: at 30 the power is 1, and far beyond it SciPy's noncentral t loses accuracy.
     reached = stats.nct.sf(stats.t.ppf(1 - design.alpha / 2, df), df, min(float(shift), 30.0))
     return float(reached)
 
@@ -83,6 +86,7 @@ def smallest_fall(design: PowerDesign, pairs: int) -> float | None:
     def short(fall: float) -> float:
         return power_of(_with_fall(design, fall), pairs) - design.power
 
+    # A fall can be no more than the share of pairs that disagree.
     low, high = 1e-6, design.discordance * (1 - 1e-9)
     if short(high) < 0:
         return None

@@ -49,6 +49,7 @@ def nearness_of(given: Sequence[ClipLook], threshold: float | None = None) -> Ne
     stand before a camera. Raises RequestError where there are no two actions to tell it from.
     """
     found = distances(given, given)
+    # Every clip is nearest to itself.
     np.fill_diagonal(found, np.inf)
     actions = np.array([look.action for look in given])
     same = actions[:, None] == actions[None, :]

@@ -45,6 +45,7 @@ def hand_axes(places: FloatArray, joints: Mapping[str, int],
     if any(name not in joints for name in names):
         return None
     wrist, index, pinky = (places[joints[name]] for name in names)
+    # Right hands are left hands mirrored, so the cross product points the other way.
     normal = np.cross(index - wrist, pinky - wrist) * (1.0 if side == "left" else -1.0)
     if np.linalg.norm(normal) < 1e-6:
         return None

@@ -269,6 +269,7 @@ def with_arms_apart(motion: Motion, character: Character, joints: Mapping[str, i
         return motion
     arms = arms_of(motion, joints, radii, touch)
     touches = arms.depths().any(axis=(1, 2))
+    # Looking costs little; only the frames about what touches are solved.
     touches |= Trunk.of(motion, character, joints, arms).depths(arms)[0].any(axis=(1, 2))
     if not (touches & moved).any():
         return motion
@@ -361,6 +362,7 @@ def turns_apart(arms: Arms, trunk: Trunk) -> FloatArray:
         turns = ArmContact.of(arms, left, right).turns(arms)
         found, arms = found + turns, arms.turned(turns)
     turns = ArmContact.of(arms, PALM, PALM).turns(replace(arms, dear=ARMS.from_palms))
+    # Both hands on one shaft lie close by intent.
     turns = turns * (1 - arms.touch.held)[:, None, None]
     arms = replace(arms.turned(turns), dear=trunk.dear)
     return found + turns + turns_out(arms, trunk)
@@ -441,6 +443,7 @@ def _ways(frames: NDArray[np.intp], places: FloatArray,
     also how far (N,) the left one is on that side.
     """
     apart = places[:, 0] - places[:, 1]
+    # The shortest way between two lines is perpendicular to both.
     across = quaternions.cross(along[:, 0], along[:, 1])
     facing = np.where(np.sum(across * apart, axis=1) < 0, -1.0, 1.0)[:, None]
     # Solving by this leaves what is across the bones, and 1 / (1 + flat) of what is along them.
@@ -454,6 +457,7 @@ def _ways(frames: NDArray[np.intp], places: FloatArray,
     ways = ways * np.where(follows & back, -1.0, 1.0).cumprod()[:, None]
     ahead = np.sum(ways * apart, axis=1)
     meeting = np.cumsum(~follows)
+    # Summed with how far apart arms are: frames in which their axes nearly meet tell least.
     side = np.where(np.bincount(meeting, ahead, 1) < 0, -1.0, 1.0)[meeting]
     return side[:, None] * ways, side * ahead
 

@@ -68,6 +68,7 @@ def with_hands_clear(motion: Motion, character: Character, joints: Mapping[str, 
         return motion
     every = max(1, round(motion.fps / CLEARANCE.looked_at_hz))
     seen = np.unique([*range(0, motion.frames, every), motion.frames - 1])
+    # At its own rate, so that low-passes mean the same seconds.
     few = replace(motion.at(seen), fps=motion.fps / every)
     clear = hands_apart(cleared(few, joints, limbs, held[seen], rounds), joints,
                         fingers_of_hands(character, numbers), held[seen])
@@ -164,6 +165,7 @@ def reached(motion: Motion, joints: Mapping[str, int], goals: FloatArray) -> Mot
 
 def spread(values: FloatArray, seen: NDArray[np.intp], frames: int) -> FloatArray:
     """Return values (F, ...) for all frames that go through those of the ``seen`` (S, ...)."""
+    # PCHIP does not swing past its points, as a cubic spline would.
     return np.asarray(scipy.interpolate.PchipInterpolator(seen, values, axis=0)(np.arange(frames)))
 
 

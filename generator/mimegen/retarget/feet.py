@@ -115,12 +115,14 @@ def on_the_ground(motion: Motion, feet: list[TargetFoot], ground: Ground, stayin
     """
     for foot in feet:
         _flatten(foot, motion.fps)
+    # Hips before legs: what both feet need together is the hips' to do, and legs keep their bend.
     shift = _hips_following(feet, motion.fps, staying)
     shift[:, 2] += smooth_cover(ground.sinking(motion, shift[:, 2]), motion.fps)
     for foot in feet:
         foot.ankle = foot.ankle + shift
         foot.ankle = foot.ankle + _correction(foot, motion.fps)
     motion = Motion(motion.skeleton, motion.fps, motion.root_positions + shift, motion.rotations)
+    # After the feet have their places, from which legs' lengths follow.
     motion = _standing_straight(motion, feet, ground.joints["hips"])
     sinking = _sinking_hips(motion, feet)
     return _legs_bent(motion, feet, sinking)
@@ -153,7 +155,9 @@ def _flat(turns: FloatArray, resting: NDArray[np.bool_], fps: float) -> FloatArr
     What rests on the ground does not twitch on it either.
     """
     held = _lock(resting, fps)
+    # Calmed in the rest only: in swing the low-pass would take away the foot's own flick.
     turns = quaternions.slerp(turns, calmed(turns, fps, FEET.resting_calm_s), held)
+    # The smallest turn that makes the sole level keeps where the toes point.
     level = quaternions.between(quaternions.rotate(turns, UP), UP)
     weights = np.maximum(held, FEET.free_tilt)
     goals = resting[:, None] * quaternions.to_rotation_vectors(level)
@@ -187,8 +191,11 @@ def _hips_following(feet: list[TargetFoot], fps: float, staying: float) -> Float
     Over the ground hips go as planted feet need from frame to frame, in height as soles need that
     lie on it; they are drawn to where they are by the weight ``staying``.
     """
+    # Squared, because least squares weigh squared errors.
     locks = np.stack([_lock(foot.down, fps) ** 2 for foot in feet])
     firm = (locks[:, 1:] + locks[:, :-1]) / 2
+    # Steps from frame to frame and not places: a place would pull the hips back over all that
+    # walking on longer or shorter legs has added.
     steps = _average(np.stack([_steps(foot, fps)[:, :2] for foot in feet]), firm)
     near = np.stack([_near(foot, fps) ** 2 for foot in feet])
     heights = _average(np.stack([_standing(foot, fps)[:, None] for foot in feet]), near)
@@ -213,13 +220,17 @@ def _correction(foot: TargetFoot, fps: float) -> FloatArray:
     over = smoothest(np.zeros((len(lock), 2)), np.full(len(lock), FEET.free_step), fps,
                      FEET.step_hz, _steps(foot, fps)[:, :2], firm)
     ball = (foot.ankle + quaternions.rotate(foot.turn, foot.sole.toes))[:, 2] + foot.sole.tip[2]
+    # Only a swing that is too low is raised; one that is higher than the source's does no harm.
     below = foot.ball_led[:, 2] - ball
     near = _near(foot, fps)
     level = foot.ball_led[:, 2] / FEET.highest_swing_m
     swing = (1 - near) * minimum_jerk(np.clip(2 - 2 * level, 0, 1))
+    # (x + sqrt(x^2 + s^2)) / 2 is a smooth max(x, 0): without a corner, feet do not jerk where it
+    # sets in.
     height = near * _standing(foot, fps) + swing * (below + np.hypot(below, FEET.soft_m)) / 2
     weights = FEET.free_height + near + FEET.firm_height * lock**2 + FEET.swing * swing
     up = smoothest(height[:, None], weights, fps, FEET.height_hz)[:, 0]
+    # Last, whatever the low-passes left below the ground.
     up += smooth_cover(-(foot.ankle[:, 2] + up + _lowest(foot)), fps)
     return np.concatenate([over, up[:, None]], axis=1)
 
@@ -285,6 +296,8 @@ def _seconds_in(mask: NDArray[np.bool_], fps: float) -> FloatArray:
     """Return how far (s) frames inside a mask (F,) are from its edges; a take's ends are none."""
     if mask.all():
         return np.full(len(mask), np.inf)
+    # Padded by what is at the ends, so that a rest that a take begins with counts as held from its
+    # first frame.
     away = scipy.ndimage.distance_transform_edt(np.pad(mask, 1, mode="edge"))
     return np.asarray(away[1:-1] / fps)
 
@@ -296,9 +309,12 @@ def _standing_straight(motion: Motion, feet: list[TargetFoot], hips: int) -> Mot
     asks more than the other; trunk and legs keep their turns.
     """
     fps, places = motion.fps, motion.global_pose.positions
+    # Between both feet: so neither leg has to lean more than the other.
     over = np.mean([foot.ankle - places[:, foot.foot] for foot in feet], axis=0) * LEVEL
     left, right = (_rise(motion, foot, over) for foot in feet)
     apart = places[:, feet[0].thigh] - places[:, feet[1].thigh]
+    # One leg that asks for more height lifts its side of the pelvis: a small angle is height over
+    # width.
     tilt = np.clip((left - right) / lengths(apart), -FEET.most_list, FEET.most_list)
     quiet = _quiet(motion, feet)[:, None]
     goals = np.column_stack([over + ((left + right) / 2)[:, None] * UP, tilt])
@@ -323,6 +339,8 @@ def _rise(motion: Motion, foot: TargetFoot, over: FloatArray) -> FloatArray:
     planted leg to bend as before any repair."""
     way = motion.global_pose.positions[:, foot.thigh] + over - foot.ankle
     across = np.sum(way[:, :2] ** 2, axis=1)
+    # Pythagoras: how high the hip is above the ankle at that length and that distance over the
+    # ground.
     height = np.sqrt(np.maximum(_extent(motion, foot) ** 2 - across, 0.0))
     return np.asarray(height - way[:, 2])
 
@@ -338,6 +356,7 @@ def _sinking_hips(motion: Motion, feet: list[TargetFoot]) -> FloatArray:
     for foot in feet:
         longest = FEET.longest_leg * _longest(motion, foot)
         over = _sinking(motion, foot, np.maximum(longest, _extent(motion, foot)))
+        # The leg that needs most decides, and only legs that stand.
         needed = np.maximum(needed, np.where(foot.down, over, 0.0))
     return smooth_cover(np.clip(needed, 0.0, 0.2), motion.fps)
 
@@ -362,6 +381,7 @@ def _legs_bent(motion: Motion, feet: list[TargetFoot], shift: FloatArray) -> Mot
     for foot in feet:
         chain = [foot.thigh, foot.shin, foot.foot]
         hinge = quaternions.rotate(pose.rotations[:, foot.thigh], [1.0, 0.0, 0.0])
+        # Legs bend before feet are turned, or the foot would go with the shin.
         bent_to(rotations, pose.positions - down[:, None], chain, foot.ankle, hinge)
         rotations[:, foot.foot] = foot.turn
         if foot.toe is not None:

@@ -59,6 +59,7 @@ def bent_out(arms: FloatArray, depths: FloatArray, ways: FloatArray, most: float
     """
     across = lengths(np.cross(arms, ways))
     slanting = np.maximum(across, np.maximum(FINGER.slanting * lengths(arms), FINGER.shortest_m))
+    # Angle = arc over radius, the radius being what of the finger lies across the way out.
     needed = np.where(depths > 0, (depths + FINGER.clear_m) / slanting, 0.0)
     worst, frames = first_most(needed), np.arange(len(arms))
     axes = unit(np.cross(arms[frames, worst], ways[frames, worst]))

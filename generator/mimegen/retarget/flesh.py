@@ -72,6 +72,7 @@ class FleshTube:
 
     def radius(self, along: FloatArray, way: FloatArray) -> FloatArray:
         """Return the distances (F, P) of the surface from the axis."""
+        # As a place on the grid around the tube, with the first column again at its end.
         turn = np.arctan2(way[..., 1], way[..., 0]) / (2 * np.pi) * AROUND
         grid = np.concatenate([self.radii, self.radii[:, :1]], axis=1)
         return np.asarray(scipy.ndimage.map_coordinates(
@@ -103,6 +104,7 @@ def _frame(axes: TubeAxes) -> tuple[FloatArray, FloatArray]:
     along = axes.end - axes.start
     length = np.maximum(np.linalg.norm(along, axis=1), 1e-6)
     along = along / length[:, None]
+    # Perpendicular to the axis, or the three would not be a frame where shoulders slant.
     left = unit(axes.left - along * np.sum(axes.left * along, axis=1, keepdims=True))
     return np.stack([left, np.cross(along, left), along], axis=1), length
 
@@ -125,6 +127,8 @@ def tube_axes(positions: FloatArray, head_turns: FloatArray, joints: Mapping[str
     hips, shoulders = (at(f"left_{part}") - at(f"right_{part}") for part in ("thigh", "upper_arm"))
     found = {"trunk": TubeAxes((at("left_thigh") + at("right_thigh")) / 2,
                                (at("left_upper_arm") + at("right_upper_arm")) / 2,
+                               # Unit vectors, so that wide shoulders count no more than narrow
+                               # hips.
                                unit(hips) + unit(shoulders))}
     ends = [at("head") + quaternions.rotate(head_turns, size * np.array(end)) for end in HEAD_AXIS]
     found["head"] = TubeAxes(ends[0], ends[1], quaternions.rotate(head_turns, [1.0, 0.0, 0.0]))
@@ -203,14 +207,19 @@ def _measured(points: FloatArray, axes: TubeAxes, tube: FleshTube) -> FleshTube:
     turn = np.arctan2(place.way[0, :, 1], place.way[0, :, 0]) / (2 * np.pi) * AROUND
     around = np.round(turn).astype(int) % AROUND
     radii = np.zeros((ALONG, AROUND))
+    # The outermost of each cell first, then the mean of what lies near it: inner layers of cloth do
+    # not count, and single spikes hardly.
     np.maximum.at(radii, (along, around), place.off[0])
     outer = place.off[0] > radii[along, around] - OUTER
     cell = along[outer] * AROUND + around[outer]
     counts = np.bincount(cell, minlength=radii.size)
     sums = np.bincount(cell, place.off[0, outer], minlength=radii.size)
     radii = (sums / np.maximum(counts, 1)).reshape(radii.shape)
+    # Four cells of five would be guesses.
     if np.count_nonzero(radii) < 0.2 * radii.size:
         return tube
+    # Three times around, so that filling and smoothing know that the last column is beside the
+    # first.
     wrapped = np.tile(radii, (1, 3))
     nearest = scipy.ndimage.distance_transform_edt(
         wrapped == 0, return_distances=False, return_indices=True)

@@ -30,11 +30,13 @@ class Ground:
                      for side in SIDES]
         limbs = [_below(skeleton.parents, joints[f"{side}_{part}"])
                  for side in SIDES for part in ("forearm", "shin")]
+        # Forearms are bent out of the ground, shins by the repair of the feet; all else is lifted.
         self.trunk = skin.part(~np.isin(most, list(set().union(*limbs))))
 
     def lifted(self, motion: Motion) -> Motion:
         """Lift the body where it would sink; shins and feet are left to the repair of the feet."""
         motion = _raised(motion, smooth_cover(_sinking(motion, self.trunk), motion.fps))
+        # Elbows before the whole body: a hand below the ground is no reason to float.
         motion = self.hands_lifted(motion)
         arms = np.maximum(*(_sinking(motion, arm) for arm in self.arms))
         return _raised(motion, smooth_cover(arms, motion.fps))
@@ -84,6 +86,7 @@ def _sinking(motion: Motion, skin: SkinSample, raised: FloatArray | float = 0.0)
     """
     deep, raised = np.zeros(motion.frames), np.broadcast_to(raised, motion.frames)
     if len(skin.vertices):
+        # A bound that costs little rules out most frames before any skin is posed.
         low = np.flatnonzero(skin.least_heights(motion) + raised < 0)
         deep[low] = np.maximum(-(skin.heights(motion, low).min(axis=1) + raised[low]), 0.0)
     return deep

@@ -168,6 +168,7 @@ def with_hands_meeting(motion: Motion, source: Motion, source_joints: Mapping[st
     near, weights = near**2, weights**2
     held = holding(original.hands, motion.fps)
     along = (grips_apart(original.hands) * scale - grips_apart(target.hands))
+    # Hands that hold one shaft keep their grips' distance along it; others that of their palms.
     share = (held / np.maximum(held + near, 1e-9))[:, None]
     both = np.maximum(near, held)
     shifts = _balance(both, weights, apart + share * (along - apart), shifts)
@@ -182,6 +183,7 @@ def with_hands_meeting(motion: Motion, source: Motion, source_joints: Mapping[st
         shifts = shifts + smoothed_shifts(pushes, pushing, motion.fps)
     goals = target.hands.wrists + shifts
     wrists = wrists_of(source, source_joints) * scale
+    # The source's own liveliness is kept, so that only what differs from it is smooth.
     goals = as_lively(goals, wrists, motion.fps)
     firm = np.minimum(near[:, None] + weights, 1.0)
     return arms_bent(motion, joints, goals), Touch(firm, held, near)
@@ -247,6 +249,7 @@ def source_body(source: Motion, joints: Mapping[str, int], motion: Motion, chara
     """Return the source's body: bare flesh about its bones, the character's hands at its size."""
     own = _points(motion, character, goal, HANDS.half_a_hand_m * stature(character.skeleton, goal))
     wrists = wrists_of(source, joints)
+    # The source has no flesh: it gets the character's hands, at its own size and turns.
     points = wrists[:, :, None] + (own - wrists_of(motion, goal)[:, :, None]) / scale
     tips = points[:, :, TIPS]
     size = stature(source.skeleton, joints)
@@ -317,6 +320,7 @@ def half_a_hand(character: Character, wrist: int, middle: FloatArray,
     away = outer_vertices(character, {wrist}) - middle
     depth = np.sum(away * -back, axis=1)
     beside = np.linalg.norm(away + depth[:, None] * back, axis=1)
+    # The skin straight below the palm's middle, within 2 cm of it, and on the palm's side.
     near = depth[(beside < 0.02) & (depth > 0)]
     bare = HANDS.half_a_hand_m * np.linalg.norm(middle - character.skeleton.heads[wrist]) / 0.073
     return float(np.median(near)) if len(near) > 3 else float(bare)
@@ -347,6 +351,8 @@ def to_the_body(source: MovingBody, target: MovingBody, number: int, side: str,
         if name == "trunk":
             # A hand below the hip joints is no longer at the trunk.
             near = near * np.clip(place.along / 0.1, 0.0, 1.0)
+        # A source's hand that is inside its flesh, as bone lengths that are too long put it,
+        # touches: it is not asked into the target's.
         off = np.clip(place.off, 0.0, HANDS.free_m) * scale
         goal, way = target.tubes[name].point(NearTube(place.along, place.way, off),
                                              target.axes[name])
@@ -357,6 +363,7 @@ def to_the_body(source: MovingBody, target: MovingBody, number: int, side: str,
         held = 0.0 if name.endswith("thigh") else nearness(place.off, HANDS.held_m)[..., None]
         shift = upright + held * (shift - upright)
         # The nearest point decides.
+        # By the fourth power the nearest decides, and yet the choice goes over smoothly.
         share = near**4
         total += np.sum(share[..., None] * shift, axis=1)
         weights += np.sum(share, axis=1)
@@ -382,6 +389,7 @@ def _balance(hands: FloatArray, body: FloatArray, across: FloatArray,
     matrix = np.zeros((len(hands), 2, 2))
     matrix[:, 0, 0] = HANDS.rest_weight + hands + body[:, 0]
     matrix[:, 1, 1] = HANDS.rest_weight + hands + body[:, 1]
+    # Moving both hands alike changes nothing between them: only their difference is pulled at.
     matrix[:, 0, 1] = matrix[:, 1, 0] = -hands
     pull = hands[:, None] * across
     right_side = np.stack([pull + body[:, :1] * to_body[:, 0], body[:, 1:] * to_body[:, 1] - pull],
@@ -417,6 +425,8 @@ def _out_of_the_body(source: MovingBody, target: MovingBody, shifts: FloatArray,
             if not name.endswith("thigh"):
                 before = source.tubes[name].found(source.hands.fingers[:, number],
                                                   source.axes[name])
+                # From the tips on, the points are soft: they may be as deep as in the source, and a
+                # little more.
                 place.off[:, TIPS.start:] += HANDS.gives_m + scale * np.maximum(
                     -before.off.min(axis=1, keepdims=True), 0.0)
             worst = first_least(place.off)[:, None]
@@ -460,10 +470,12 @@ def _shoulder_turned(places: FloatArray, shift: FloatArray,
     across it, for what changes the distance of the two bends a nearly straight arm much.
     """
     bone, arm = places[:, 1] - places[:, 0], places[:, 2] - places[:, 1]
+    # Weighted least squares: along the arm counts more, along the collar bone nothing gives.
     costs = np.eye(3) + HANDS.along_arm * _squares(arm)
     pull = np.einsum("fab,fb->fa", costs, shift)
     way = girdle * solve_triples(costs + HANDS.rigid * _squares(bone), pull)
     far = np.linalg.norm(way, axis=1, keepdims=True)
+    # Divided by hypot, small ways go through whole and none is longer than the most.
     turn = quaternions.between(bone, bone + way / np.hypot(1, far / HANDS.girdle_most_m))
     return turn, np.asarray(quaternions.rotate(turn, bone) - bone)
 

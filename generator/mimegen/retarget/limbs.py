@@ -62,6 +62,7 @@ def _to_the_front(side: FloatArray, front: FloatArray, upper: FloatArray) -> Flo
     """
     least = LIMB.least_side * upper
     short = least - _along(side, front)
+    # 1 up to four times the least bend, 0 from six times on.
     straight = np.clip(3 - np.linalg.norm(side, axis=1, keepdims=True) / least / 2, 0.0, 1.0)
     return np.asarray(side + straight * (short + np.hypot(short, least / 4)) / 2 * front)
 
@@ -80,8 +81,10 @@ def bent_to(rotations: FloatArray, positions: FloatArray, chain: list[int], goal
 
 def _softly(lengths: FloatArray, now: FloatArray, upper: FloatArray,
             lower: FloatArray) -> FloatArray:
+    # A limb that is straighter in the source may stay so: only what the repair adds is eased.
     soft = np.maximum(LIMB.soft * (upper + lower), now)
     most = np.maximum(LIMB.most * (upper + lower), soft + 1e-6)
     over = np.maximum(lengths - soft, 0.0)
     longest = np.minimum(lengths, soft) + soft_excess(over, most - soft)
+    # Shorter than the difference of its bones no limb can be.
     return np.asarray(np.maximum(longest, 1.02 * np.abs(upper - lower) + 1e-3))

@@ -94,6 +94,7 @@ def meeting(people: Sequence[Performer], scale: float) -> list[Performer]:
         bodies = [person.bodies() for person in people]
         shifts = [np.zeros_like(target.hands.wrists) for _, target in bodies]
         firm = [np.full(shift.shape[:2], HANDS.rest_weight) for shift in shifts]
+        # Each goes towards where the other is now; after some rounds both have met.
         for one, other in permutations(range(len(people)), 2):
             shift, near = _towards(bodies[one], bodies[other], scale, fps)
             shifts[one] += shift
@@ -121,6 +122,7 @@ def _towards(one: tuple[MovingBody, MovingBody], other: tuple[MovingBody, Moving
             gap = _gap(one[0], other[0], number, against)
             short = _stopping_short(gap, fps)
             apart = _apart(one[0], other[0], number, against) * scale
+            # What captured hands stop short is taken off their distance, its direction kept.
             apart *= (np.maximum(gap - short, 0.0) / np.maximum(gap, 1e-6))[:, None]
             near = nearness(gap - short, MEETING.reaching_m)[:, None]
             # Each goes half the way.

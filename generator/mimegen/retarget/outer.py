@@ -86,6 +86,7 @@ def nearest_on_bones(skeleton: Skeleton, places: FloatArray,
     """Return the nearest points (V, 3) to places (V, 3) on the bones of joints (V,)."""
     start = skeleton.heads[of]
     bone = skeleton.tails[of] - start
+    # The foot of the perpendicular, kept between the bone's ends.
     share = np.sum((places - start) * bone, axis=1) / np.maximum(np.sum(bone**2, axis=1), 1e-9)
     return np.asarray(start + np.clip(share, 0.0, 1.0)[:, None] * bone)
 

@@ -53,6 +53,8 @@ def quality(source: Motion, roles: Mapping[str, str], performance: Performance) 
                                               reached[end] - reached[start])
              for start, end in LIMBS}
     ends = _end_effector_errors(wanted, reached, scale, _height(motion))
+    # The same part on both sides of the comparison, or skating would differ by where it is
+    # measured.
     part = "toe" if all(f"{s}_toe" in known for s in SIDES for known in (roles, goal)) else "foot"
     feet = {"source": _feet(source, roles, part), "result": _feet(motion, goal, part)}
     drift = _planted_drifts(source, joints, wanted, reached)
@@ -66,6 +68,7 @@ def quality(source: Motion, roles: Mapping[str, str], performance: Performance) 
         "skate_share": feet["result"]["skate_share"],
         "planted_foot_drift_mm": _most(drift["result"]),
         "ground_penetration_cm": _penetration(performance),
+        # Jerk is a length a second cubed, so the source's is scaled as lengths are.
         "jerk_ratio": total["result"] / max(total["source"] * scale, 1e-9),
         "source": {
             **feet["source"], "planted_foot_drift_mm": _most(drift["source"]) * scale,

@@ -30,6 +30,7 @@ class Alignment:
 
     def __init__(self, source: Motion, roles: Mapping[str, str], target: Skeleton,
                  target_roles: Mapping[str, str]) -> None:
+        # Some hundred poses tell axes as well as all; a long take would only cost time.
         step = max(1, source.frames // SAMPLES)
         self.source, self.target = source, target
         self.joint = {role: source.skeleton.index[name] for role, name in roles.items()}
@@ -37,6 +38,7 @@ class Alignment:
         self.positions = source.global_pose.positions[::step]
         self.rotations = source.global_pose.rotations[::step]
         self.corrections: dict[str, FloatArray] = {"hips": quaternions.IDENTITY}
+        # Trunk first: arms hang from the chest's correction.
         self._trunk()
         for side in SIDES:
             self._arm(side)
@@ -121,16 +123,21 @@ class Alignment:
     def _limb(self, side: str, parts: tuple[str, str, str], parent: FloatArray, natural: bool,
               hinge: FloatArray) -> None:
         upper, lower, end = (f"{side}_{part}" for part in parts)
+        # Knees and elbows bend about one axis: where a limb is bent, its two bones span the plane.
         axis = np.cross(unit(self._towards(upper, lower)), unit(self._towards(lower, end)))
         for role in (upper, lower):
             along, goal = self._direction(role), self._goal_direction(role)
             if along is None:
                 along = goal
+            # The smallest turn keeps the parent's twist, which is the best guess where nothing else
+            # tells it.
             swing = quaternions.between(quaternions.rotate(parent, along), goal)
             correction = quaternions.multiply(swing, parent)
             beside = unit(hinge - goal * np.sum(hinge * goal))
             self.corrections[role] = correction
             bent = quaternions.rotate(quaternions.conjugate(self._aligned(role)), axis)
+            # Bones' directions leave their twist open; the bending axis tells it, if the limb ever
+            # bends.
             twist, certain = _twist(bent, goal, beside)
             if certain or not natural:
                 turn = quaternions.from_rotation_vectors(-twist * goal)
@@ -165,6 +172,7 @@ class Alignment:
         source_axes = self._hand_axes(side)
         target_axes = hand_axes(self.target.heads, self.goal, side)
         if source_axes and target_axes:
+            # Both axes of the palm are known: no rest pose has to be believed.
             self.corrections[hand] = matching(*source_axes, *target_axes)
         elif natural:
             self.corrections[hand] = self.corrections[forearm]
@@ -235,6 +243,7 @@ class Alignment:
         if np.count_nonzero(flat) < 5:
             return None
         turns = self.source.global_pose.rotations[flat, self.joint[role]]
+        # The median: a few frames in which the foot has begun to roll do not count.
         return unit(np.median(quaternions.rotate(quaternions.conjugate(turns), UP), axis=0))
 
 
@@ -244,9 +253,11 @@ def _twist(axes: FloatArray, along: FloatArray, beside: FloatArray) -> tuple[flo
     An axis' length is the sine of the bend; nearly straight limbs say nothing.
     """
     third = np.cross(along, beside)
+    # Below 20 degrees of bend noise turns the axis more than the limb does.
     weights = np.where(np.linalg.norm(axes, axis=1) > np.sin(np.radians(20.0)), 1.0, 0.0)
     vectors = np.stack([product(axes, beside), product(axes, third)], axis=1) * weights[:, None]
     total = vectors.sum(axis=0)
     strength = float(np.linalg.norm(total))
+    # 1 if all axes agree, near 0 if they point everywhere, as of an elbow that only twists.
     sharp = strength / max(float(np.linalg.norm(vectors, axis=1).sum()), 1e-9)
     return float(np.arctan2(total[1], total[0])), bool(weights.sum() >= 5 and sharp > 0.8)

@@ -49,6 +49,8 @@ def smooth_cover(values: FloatArray, fps: float) -> FloatArray:
     if not np.any(values > 0):
         return values
     width = max(1, round(SMOOTHING.cover_s * fps))
+    # The maximum over twice the Gaussian's width on either side: what is smoothed afterwards is
+    # still above most of the peak.
     highest = scipy.ndimage.maximum_filter1d(values, 4 * width + 1)
     return np.asarray(scipy.ndimage.gaussian_filter1d(highest, float(width), mode="nearest"))
 
@@ -64,6 +66,7 @@ def smoothest(goals: FloatArray, weights: FloatArray, fps: float, cutoff: float,
     count = len(goals)
     if count < 4:
         return goals
+    # A sine of so many radians a frame has a third difference of about their cube.
     radians = max(2 * np.pi * cutoff / fps, SMOOTHING.lowest)
     # At the cutoff a third difference is as long as radians**3 times the curve: so divided, it
     # counts there as much as staying near the goals.

@@ -39,6 +39,7 @@ def solve_bands(bands: FloatArray, right: FloatArray) -> FloatArray:
     for row in range(count):
         own, value = rows[row], values[row]
         for below in range(1, far):
+            # Positive definite: the diagonal is never 0, and no rows have to change places.
             share = own[below] / own[0]
             lower = rows[row + below]
             for place in range(below, far):

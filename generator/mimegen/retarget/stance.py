@@ -85,6 +85,7 @@ def resting_height(source: Motion, joints: Mapping[str, int], part: str, side: s
     places = source.global_pose.positions
     both = places[:, [joints[f"{side}_foot"], joints[f"{side}_toe"]]]
     slow = (np.linalg.norm(velocities(both, source.fps), axis=2) < STANCE.resting_speed).all(axis=1)
+    # Toes rest where they are while the ankle is at its resting height and neither moves.
     flat = both[slow & (both[:, 0, 2] < ankles + STANCE.flat_m), 1, 2]
     if len(flat) > STANCE.flat_s * source.fps:
         return float(np.median(flat))
@@ -129,6 +130,7 @@ def sole(character: Character, joints: Mapping[str, int], side: str) -> Sole:
         vertices[:, 2] = 0.0
     ground = vertices[:, 2].min()
     center = skeleton.heads[ankle]
+    # A little in front of the hindmost skin: a heel is round, and stands on what is under it.
     heel = np.array([center[0], vertices[:, 1].max() - 0.015, ground]) - center
     ball = np.array([front[0], front[1], ground]) - center
     toes = skeleton.heads[toe] - center if toe != ankle else ball

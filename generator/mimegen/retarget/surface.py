@@ -106,6 +106,7 @@ def _padded(mesh: Mesh, wide: int) -> tuple[FloatArray, NDArray[np.int32], Float
 def _directions(count: int) -> FloatArray:
     """Return unit vectors spread over the sphere (golden spiral)."""
     step = np.arange(count) + 0.5
+    # Even steps in height are even areas of a sphere (Archimedes); the golden angle spreads them.
     height, angle = 1 - 2 * step / count, np.pi * (1 + 5**0.5) * step
     level = np.sqrt(1 - height**2)
     return np.stack([level * np.cos(angle), level * np.sin(angle), height], axis=1)

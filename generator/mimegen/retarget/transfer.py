@@ -79,6 +79,8 @@ def retarget_scene(sources: Sequence[tuple[Motion, Mapping[str, str] | None]],
     own = [leg_length(character.skeleton, _numbered(character.skeleton, goal))
            / leg_length(motion.skeleton, _numbered(motion.skeleton, roles))
            for (motion, roles), character, goal in zip(known, characters, goals, strict=True)]
+    # The geometric mean: a scene of a tall and a short person is as much too large for the one as
+    # too small for the other.
     scale = float(np.exp(np.mean(np.log(own))))
     staying = TRANSFER.alone if len(known) == 1 else TRANSFER.together
     done = []
@@ -115,6 +117,8 @@ def _transferred(motion: Motion, roles: Mapping[str, str], character: Character,
     target = character.skeleton
     source, goal = _numbered(motion.skeleton, roles), _numbered(target, goal_roles)
     if _same_skeleton(motion.skeleton, target):
+        # The same bones in the same rest pose: rotations are copied, for any alignment would add
+        # its own error.
         order = [motion.skeleton.index[helped_joint(follows(name))] for name in target.names]
         rotations = motion.global_pose.rotations[:, order]
     else:
@@ -133,12 +137,17 @@ def _repaired(performance: Performance, source: Motion, roles: Mapping[str, str]
     """Return the performance with hands, body and feet where they touch in the source."""
     character, moved = performance.character, performance.motion
     joints, goal = _numbered(source.skeleton, roles), _numbered(moved.skeleton, goal_roles)
+    # Hands first: where they touch counts before the ground does, and feet do not move hands
+    # against the body.
     moved, touch = with_hands_meeting(rounded(moved), source, joints, character, goal)
     moved = rounded(moved)
     ground = Ground(character, goal)
     moved = ground.lifted(moved)
+    # Feet after the body is lifted: they are led to the ground from wherever that puts the hips.
     feet = feet_of(moved, source, joints, character, goal, scale)
     moved = rounded(on_the_ground(rounded(moved), feet, ground, staying))
+    # Arms before hands: a hand that is taken out of the body must not push its arm into the other
+    # arm, so arms are looked at once more afterwards.
     apart = with_arms_apart(moved, character, goal, touch)
     clear = with_hands_clear(apart, character, goal, touch.held)
     moved = with_arms_apart(clear, character, goal, touch, apart)
@@ -202,11 +211,14 @@ def _forearm(turns: dict[str, FloatArray], target: Skeleton, goal: Mapping[str, 
     along = bone_direction(target, goal, lower)
     if hand not in turns or along is None:
         return {}
+    # The forearm as it would be without any twist of its own against the upper arm.
     straight = quaternions.multiply(quaternions.between(
         quaternions.rotate(turns[upper], along), quaternions.rotate(turns[lower], along)),
         turns[upper])
     between = quaternions.multiply(quaternions.conjugate(straight), turns[hand])
     twist = quaternions.twist_about(between, along)
+    # q and -q are one twist, so half the angle is unwrapped by pi: the hand may turn past 180
+    # degrees without a jump of the forearm.
     angle = 2 * np.unwrap(np.arctan2(product(twist[:, 1:], along), twist[:, 0]), period=np.pi)
     # A whole turn more or less is the same hand: the one nearest to thumbs up is anatomical.
     angle -= 2 * np.pi * np.round(np.median(angle) / (2 * np.pi))
@@ -233,6 +245,7 @@ def _shaped_fingers(target: Skeleton, goal: Mapping[str, int], known: set[str],
                 if axes is None or role not in goal or role in known:
                     continue
                 along = bone_direction(target, goal, role)
+                # Thumbs bend towards the palm and along the hand, half each.
                 palm = -axes[1] if finger != "thumb" else axes[0] - axes[1]
                 bend = unit(np.cross(axes[0] if along is None else along, palm))
                 found[goal[role]] = quaternions.from_rotation_vectors(np.radians(angle) * bend)
@@ -251,9 +264,12 @@ def _root(motion: Motion, source: Mapping[str, int], target: Skeleton, goal: Map
     middle = (target.heads[goal["left_thigh"]] + target.heads[goal["right_thigh"]]) / 2
     ankle = target.heads[[goal["left_foot"], goal["right_foot"]], 2].mean()
     level = standing_height(motion, source)
+    # Level by the scene's one factor, so that people meet; heights by the own legs, so that feet
+    # reach the ground.
     size = np.array([scale, scale, legs])
     path = (hips - [0.0, 0.0, level]) * size + [0.0, 0.0, ankle]
     root = path - quaternions.rotate(rotations[:, 0], middle - target.heads[0])
+    # The path of one joint carries its markers' noise; the trunk as a whole moves more calmly.
     return as_lively(root, _calmest(motion, source) * size, motion.fps)
 
 
@@ -264,5 +280,6 @@ def _calmest(motion: Motion, source: Mapping[str, int]) -> FloatArray:
                        ("hips", "left_upper_arm", "right_upper_arm", "head")]]
     if motion.frames < 4:
         return np.asarray(trunk.mean(axis=1))
+    # Joints are trusted by the inverse square of their jerk, as of independent errors.
     jerk = np.linalg.norm(np.diff(trunk, n=3, axis=0), axis=2).mean(axis=0)
     return np.asarray(np.average(trunk, axis=1, weights=1 / np.maximum(jerk, 1e-9) ** 2))

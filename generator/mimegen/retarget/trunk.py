@@ -48,6 +48,7 @@ def _spread(turns: ByRole, source: Sequence[str], target: Sequence[str]) -> dict
     chain comes back whole.
     """
     few, many = sorted((len(source), len(target)))
+    # Rounded half down, and the first and last joints always belong to each other.
     belongs = np.ceil(np.arange(few) * (many - 1) / max(few - 1, 1) - 0.5)
     found = {}
     for number, role in enumerate(target):
@@ -67,6 +68,7 @@ def _lean(aligned: ByRole, places: ByRole, source: Sequence[str], turns: ByRole,
     rest = sum(quaternions.rotate(quaternions.conjugate(aligned[low]),
                                   places[high] - places[low]).mean(axis=0)
                for low, high in pairwise(source))
+    # Halfway between the ends: a chain that only bends has its chord turned by half of it.
     middle = quaternions.slerp(aligned[source[0]], aligned[source[-2]], np.array(0.5))
     bend = quaternions.between(quaternions.rotate(middle, rest),
                                places[source[-1]] - places[source[0]])

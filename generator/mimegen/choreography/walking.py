@@ -18,10 +18,9 @@ from mimegen.motion.quaternions import FloatArray
 # A step of an adult, and how far one turns in a step on the spot.
 STEP_CM = 62.0
 TURN_DEG = 50.0
-# No usual step is shorter than this (cm). Steps aside are half as long as steps ahead, as feet do
-# not cross.
-SHORTEST_STEP_CM = 30.0
+# Steps aside are half as long as steps ahead, as feet do not cross; none is shorter than this (cm).
 ASIDE_SHARE = 0.5
+SHORTEST_STEP_CM = 15.0
 # The gait engine takes so many steps to speed up, and to slow down.
 STARTING_STEPS = 2 * STARTING
 # A foot lands so long before its step's time is over, as a share of it.

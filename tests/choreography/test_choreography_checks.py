@@ -9,7 +9,9 @@ from mimegen.base.errors import RequestError
 from mimegen.base.paths import data_folder
 from mimegen.choreography.body import centimetre
 from mimegen.choreography.checks import CHECKS_SUFFIX, kept, missed, read_checks
+from mimegen.choreography.finding import Finding
 from mimegen.choreography.perform import (
+    BORROWED_FROM,
     LOOKED_AT_FPS,
     OF_WRITTEN,
     SHARES,
@@ -133,6 +135,31 @@ def test_a_seed_that_asks_for_too_much_keeps_a_share_of_its_variation(tmp_path: 
     assert len({one.frames for one in (tuned, *last)}) == 3
     faster = perform_scene(other, seed, 2 * LOOKED_AT_FPS, style)
     assert highest(faster[0]) == pytest.approx(highest(done[0]), abs=0.005)
+
+
+@pytest.mark.slow
+def test_a_take_that_its_small_movements_spoil_borrows_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    score, seed = waving(tmp_path, seen="checks: []"), 3
+    spoilt = Finding("reach", "Right hand", 1.0, 3.0, 2.5, "cm")
+    asked: list[float] = []
+
+    def only_borrowed_are_clean(
+        motions: object, score: Score, seed: int, style: str | None, share: float
+    ) -> list[Finding]:
+        asked.append(share)
+        return [spoilt] if share > BORROWED_FROM[1] else []
+
+    monkeypatch.setattr("mimegen.choreography.perform.flaws", only_borrowed_are_clean)
+    done = perform_scene(score, seed, LOOKED_AT_FPS)[0]
+    assert asked == [*SHARES, *BORROWED_FROM[:2]]
+    assert share_of(score, seed, None) == BORROWED_FROM[1]
+    own, written = (solved_scene(score, seed, LOOKED_AT_FPS, None, share)[0]
+                    for share in (1.0, 0.0))
+    assert done.frames == own.frames == written.frames
+    assert highest(done) == pytest.approx(highest(written), abs=0.03)
+    assert abs(done.rotations - written.rotations).max() > 0.01
 
 
 @pytest.mark.slow

@@ -17,6 +17,8 @@ Three = tuple[float, float, float]
 Band = tuple[float, float]
 WAVES = 6
 FOOTFALLS = 64
+# How much of the small movements of another seed a take borrows.
+BORROWED = 0.5
 # How much the centimetres and the degrees of each kind of key tell of a performer's vigor.
 VIGOR: tuple[tuple[type[Key], float, float], ...] = (
     (HandKey, 0.2, 0.0), (PropKey, 0.2, 0.1), (FootKey, 0.5, 0.0), (WalkKey, 0.5, 0.5),
@@ -238,8 +240,11 @@ class Life(NamedTuple):
 def own_share(seed: int, share: float) -> tuple[int, float]:
     """Return whose small movements a take has, and which share of them.
 
-    Who has nothing left of their own moves as the score was tuned: as seed 0, wholly.
+    Who has nothing left of their own moves as the score was tuned: as seed 0, wholly. A share
+    below zero is the number of another seed, whose small movements are borrowed, and calmed.
     """
+    if share < 0:
+        return -int(share), BORROWED
     return (seed, share) if share else (0, 1.0)
 
 

@@ -4,10 +4,12 @@ A seed asks for another size, another place, another posture, and by chance for 
 reach, or for a knee that no longer shows a march. A person would do it smaller. So the take is
 performed and looked at, and where anything is wrong with it, all in which it differs in space is
 taken back towards the score, step by step, until nothing is. What must be seen is kept with
-something to spare: the take is for other bodies as well.
+something to spare: the take is for other bodies as well. Small movements fall at other moments in a
+take that is faster or slower than the score; where they spoil even what is left of it, others are
+tried.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
@@ -25,6 +27,8 @@ from mimegen.motion import Motion
 # all rates, so that a take is the same take at any. At 0 it is the score as it was tuned, small
 # movements included, with the seed's own tempo, timing, repeats, side and facing.
 SHARES = (1.0, 0.75, 0.5, 0.25, 0.0)
+# Where something is still wrong, the small movements of these seeds (below zero) are tried.
+BORROWED_FROM = (-1.0, -2.0, -3.0, -4.0)
 LOOKED_AT_FPS = 30.0
 CACHED = 8
 # By so much (cm or degrees) a varied take keeps what must be seen, or by this share of what the
@@ -44,8 +48,8 @@ class _Take:
 
 
 class Settled(NamedTuple):
-    """How much of the variation is left, the motions, what must be ``seen`` of them, and all that
-    is wrong with them."""
+    """How much of the variation is left (``share_of``), the motions, what must be ``seen`` of them,
+    and all that is wrong with them."""
 
     share: float
     motions: tuple[Motion, ...]
@@ -78,6 +82,7 @@ def share_of(score: Score, seed: int, style: str | None) -> float:
     """Return how much of a seed's variation is left so that nothing is wrong with the take.
 
     Where something always is, it is the share with the fewest findings, the largest of these.
+    Below zero it says whose small movements are borrowed (``life.own_share``).
     """
     # With a score as it is written nothing is wrong.
     return 1.0 if is_written(seed, style) else settled_take(score, seed, style).share
@@ -97,8 +102,13 @@ def _take(score: Score, seed: int, style: str | None) -> _Take:
 
 @lru_cache(maxsize=CACHED)
 def _best_share(take: _Take) -> Settled:
+    best = _best_of(take, SHARES)
+    return min(best, _best_of(take, BORROWED_FROM), key=_faults) if best.wrong else best
+
+
+def _best_of(take: _Take, shares: Sequence[float]) -> Settled:
     best, fewest = None, (0, 0)
-    for share in SHARES:
+    for share in shares:
         found = _assessed(take, share)
         faults = len(found.wrong), _scarce(found, take.score)
         if best is None or faults < fewest:
@@ -107,6 +117,10 @@ def _best_share(take: _Take) -> Settled:
             break
     assert best is not None
     return best
+
+
+def _faults(found: Settled) -> int:
+    return len(found.wrong)
 
 
 def _scarce(found: Settled, score: Score) -> int:

@@ -83,7 +83,8 @@ def vary(
 
     ``is_written`` is the score itself; other seeds without a style have more or less of
     a style of their own. Performers of one scene keep the same time. Of all that differs in space
-    only a ``share`` is left; time, sides and repeats stay.
+    only a ``share`` is left, nothing where it is below zero (``life.own_share``); time, sides and
+    repeats stay.
 
     Raises RequestError for an unknown style.
     """
@@ -99,10 +100,10 @@ def vary(
     if seed:
         mirror, turn, repeats = _drawn_sides(score, rng)
         tempo = score.vary.tempo
-    lines = []
+    lines, left = list[Timeline](), max(share, 0.0)
     for part in parts:
         line = timeline(part.model_copy(update={"repeat": repeats}))
-        manner = _manner(score, line, own.mild(share), rng if seed else None, share)
+        manner = _manner(score, line, own.mild(left), rng if seed else None, left)
         lines.append(uneven(replace(line, phases=tuple(
             _in_manner(phase, manner, rng) for phase in line.phases)), part.name, seed, share))
     stretch = own.time * float(np.exp(rng.uniform(-tempo, tempo)))

@@ -30,7 +30,7 @@ from mimegen.manifest.timeline import role_of
 # Factors whose halves have different answers; of all others the action is asked for.
 ANY_OTHER = "*"
 CONTRASTED = ("action", "order", "target", "speed", "style", "repetitions", "fault", "hand",
-              "agent", "emotion")
+              "agent", "emotion", "reversed")
 # Those whose options are the labels of the halves.
 LABELLED = ("action", "order")
 # In a prompt, what one of two people does, and what the clip shows.

@@ -87,8 +87,8 @@ def _group(of_row: str | None, action: KnownAction | None) -> str | None:
 
 def performance_of(row: Row) -> tuple[object, ...]:
     """Return what tells the performance that a clip shows from all others, whoever it is by."""
-    return (row.action, row.take, row.seed, row.style, row.mirrored, row.tempo, row.stance,
-            row.intensity, row.frequency)
+    return (row.action, row.take, row.seed, row.style, row.mirrored, row.reversed, row.tempo,
+            row.stance, row.intensity, row.frequency)
 
 
 def unique(subjects: Iterable[Subject]) -> list[Subject]:

@@ -21,6 +21,7 @@ from mimegen.library.altering import mirrored_scene
 from mimegen.library.bodies import body_of
 from mimegen.library.cast import CastMember, InLights, RandomPerson, seen, seen_key
 from mimegen.library.keys import face_code, fault_code, performance_code
+from mimegen.library.reversing import reversed_scene
 from mimegen.library.take import LibraryTake, Source
 from mimegen.motion import quaternions
 from mimegen.motion.quaternions import FloatArray
@@ -123,7 +124,8 @@ class Casting:
             sources = _sources(_Playing(self.take.key, fps, self))
             scene = performed(sources, characters, fps, self.take.hand_shape)
             scene = self._with_living_faces(scene, fps)
-            return mirrored_scene(scene) if self.take.mirror else scene
+            scene = mirrored_scene(scene) if self.take.mirror else scene
+            return reversed_scene(scene) if self.take.reverse else scene
         except RequestError as problem:
             raise RequestError(f"{self.take.file} on {self.name}: {problem}") from problem
 
@@ -155,7 +157,9 @@ class Casting:
         """
         sources = _sources(_Playing(self.take.key, fps, self))
         places = [motion.global_pose.positions for motion, roles in sources if roles is None]
-        return tuple(_mirrored(each) for each in places) if self.take.mirror else tuple(places)
+        if self.take.mirror:
+            places = [_mirrored(each) for each in places]
+        return tuple(each[::-1] if self.take.reverse else each for each in places)
 
     def seen(self, scene: tuple[Performance, ...]) -> tuple[Performance, ...]:
         """Return the performances as they are shown: with faults, and some by lights."""

@@ -76,6 +76,11 @@ def altering_code() -> str:
     return code_key("mimegen.library.altering")
 
 
+def reversing_code() -> str:
+    """Return the key of what plays performances backwards."""
+    return code_key("mimegen.library.reversing")
+
+
 def performance_code() -> str:
     """Return the key of what brings motions onto characters, at a frame rate."""
     return code_key("mimegen.retarget.performing")

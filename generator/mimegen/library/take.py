@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from mimegen.base.files import file_hash
 from mimegen.base.vectors import MIME_AZIMUTH_DEG
 from mimegen.faces.overlay import FaceOverlay
-from mimegen.library.keys import altering_code
+from mimegen.library.keys import altering_code, reversing_code
 from mimegen.manifest.timeline import Interval
 from mimegen.motion.motion import Motion
 from mimegen.motion.quaternions import FloatArray
@@ -24,8 +24,8 @@ class Described:
 
     ``aligned`` and ``misaligned`` name backgrounds; None where nobody said, as of the semantic
     group. ``file`` holds the motion, or how to make it. ``tempo`` is how many times as fast it is
-    performed, ``mirror`` whether left and right are swapped, ``overlay`` what the first
-    performer's face does beside all that.
+    performed, ``mirror`` whether left and right are swapped, ``reverse`` whether it is played
+    backwards, ``overlay`` what the first performer's face does beside all that.
     """
 
     action: str
@@ -40,6 +40,7 @@ class Described:
     intentions: tuple[str, ...] = ()
     tempo: float = 1.0
     mirror: bool = False
+    reverse: bool = False
     overlay: FaceOverlay | None = None
 
     def faces(self, fps: float) -> tuple[Mapping[str, FloatArray], ...]:
@@ -51,7 +52,8 @@ class Described:
         """What was altered, in a clip's name; nothing, and no part of a key, where nothing was."""
         tempo = () if self.tempo == 1 else (f"tempo{self.tempo:g}",)
         face = () if self.overlay is None else self.overlay.words
-        return (*tempo, *(("mirrored",) if self.mirror else ()), *face)
+        return (*tempo, *(("mirrored",) if self.mirror else ()),
+                *(("reversed",) if self.reverse else ()), *face)
 
     @property
     def _moves_otherwise(self) -> bool:
@@ -60,7 +62,8 @@ class Described:
     @property
     def altered_key(self) -> tuple[str, ...]:
         """What keys say of it."""
-        return (*self.altered_words, altering_code()) if self._moves_otherwise else ()
+        moved = (*self.altered_words, altering_code()) if self._moves_otherwise else ()
+        return (*moved, "reversed", reversing_code()) if self.reverse else moved
 
     def seen_front(self, front_deg: float) -> float:
         """Return an azimuth as it is once left and right are swapped, where they are."""
@@ -74,6 +77,7 @@ class Described:
             "intentions": list(self.intentions), "licence": self.licence,
             "motion_file": self.file.name, "motion_sha256": file_hash(self.file),
             **({"tempo": self.tempo, "mirrored": self.mirror} if self._moves_otherwise else {}),
+            **({"reversed": True} if self.reverse else {}),
             **({} if self.overlay is None else {"face": self.overlay.facts}),
         }
 
@@ -126,12 +130,19 @@ class LibraryTake(Protocol):
         """Whether left and right are swapped once it is on its performers."""
 
     @property
+    def reverse(self) -> bool:
+        """Whether it is played backwards once it is on its performers."""
+
+    @property
     def overlay(self) -> FaceOverlay | None:
         """What the first performer's face does beside what the take says of it."""
 
     @property
     def front_deg(self) -> float:
-        """The azimuth that the first performer faces at the start: 0 is -Y, 90 is +X."""
+        """The azimuth that the first performer faces at the start: 0 is -Y, 90 is +X.
+
+        Played backwards, it is that at the end: of the performance, and not of the clip.
+        """
 
     @property
     def hand_shape(self) -> str:
@@ -155,7 +166,7 @@ class LibraryTake(Protocol):
 
     @property
     def timeline(self) -> list[Interval] | None:
-        """What happens, from when to when; None where nobody knows."""
+        """What happens forwards, from when to when; None where nobody knows."""
 
     def sources(self, fps: float) -> tuple[Source, ...]:
         """Return every performer's motion in one world frame.

@@ -144,9 +144,9 @@ def can_mirror(take: LibraryTake) -> bool:
     return not isinstance(take, ScoreTake) or take.score.vary.mirror
 
 
-def altered(take: LibraryTake, tempo: float, mirror: bool, overlay: FaceOverlay | None = None
-            ) -> LibraryTake:
-    """Return a take faster or slower, mirrored, or with an overlay on the first performer's face.
+def altered(take: LibraryTake, tempo: float, mirror: bool, overlay: FaceOverlay | None = None,
+            reverse: bool = False) -> LibraryTake:
+    """Return a take at another tempo, mirrored, backwards, or with an overlay on the first face.
 
     Raises RequestError for what may not be mirrored.
     """
@@ -158,7 +158,8 @@ def altered(take: LibraryTake, tempo: float, mirror: bool, overlay: FaceOverlay 
     if overlay is not None and overlay.gaze == PARTNER and take.performers == 1:
         raise RequestError(f"--gaze {PARTNER}: {take.action} is performed by one person")
     assert isinstance(take, ScoreTake | RecordedTake | GaitTake)
-    return replace(take, tempo=tempo, mirror=mirror, overlay=_over(take.overlay, overlay))
+    return replace(take, tempo=tempo, mirror=mirror, reverse=reverse,
+                   overlay=_over(take.overlay, overlay))
 
 
 def _over(own: FaceOverlay | None, asked: FaceOverlay | None) -> FaceOverlay | None:

@@ -81,6 +81,10 @@ class StimulusFacts(RowPart):
                           " first performer's face; null for none")
     tempo: Number | None = Field(None, description="times as fast as performed; null for 1")
     mirrored: bool | None = Field(None, description="left and right are swapped; null for no")
+    reversed: bool | None = Field(
+        None, description="the performance is played backwards, from its last frame to its first;"
+                          " labels are those of the action forwards, the place and camera are not"
+                          " reversed; null for no")
     fps: Number = Field(gt=0)
     frames: int = Field(ge=1, le=MOST_FRAMES)
     width: int = Field(ge=1, description="pixels")

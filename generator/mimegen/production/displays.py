@@ -17,6 +17,7 @@ from mimegen.farm.task import Task
 from mimegen.library.casting import Casting
 from mimegen.library.figures import published_bodies
 from mimegen.library.take import LibraryTake
+from mimegen.library.told import timeline_of
 from mimegen.manifest.file import add_rows, content_of, json_of
 from mimegen.manifest.record import sealed
 from mimegen.manifest.row import Row
@@ -31,6 +32,7 @@ from mimegen.pointlight.scenes import scene_of_markers, scene_of_motions, scene_
 from mimegen.pointlight.spec import Display
 from mimegen.pointlight.stimulus import DotScene, Stimulus
 from mimegen.readers.points import read_points
+from mimegen.shots.config import RenderConfig
 from mimegen.store.store import Store
 
 CODEC = f"H.264, yuv420p, x264 {PRESET}, crf {CRF}"
@@ -56,15 +58,16 @@ def cast_scene(casting: Casting, display: Display, fps: float) -> DotScene:
     Raises RequestError where the motion does not fit the character.
     """
     return scene_of_performances(_scene_name(casting), casting.with_faults(casting.perform(fps)),
-                                 display, _casting_facts(casting) | OF_CHARACTERS)
+                                 display, _casting_facts(casting, fps) | OF_CHARACTERS)
 
 
 def _scene_name(casting: Casting) -> str:
     return path_name(*casting.take.words, casting.name)
 
 
-def _casting_facts(casting: Casting) -> dict[str, Any]:
-    return {**casting.facts(), **_front(casting.take), "timeline": casting.take.timeline}
+def _casting_facts(casting: Casting, fps: float) -> dict[str, Any]:
+    return {**casting.facts(), **_front(casting.take),
+            "timeline": timeline_of(casting.take, fps)}
 
 
 def _front(take: LibraryTake) -> dict[str, float]:
@@ -162,13 +165,18 @@ def display_task(clip: DisplayClip, store: Store) -> Task:
 
     Raises RequestError where the motion does not fit the character.
     """
-    shared = None if clip.of_its_own else clip.config
+    shared = _shared(clip)
     figures = published_bodies(clip.casting, source_fps(clip.display, shared), store)
     target = store.encoded(clip.key)
     clear(target)
     return Task(DisplayJob(figures, _scene_name(clip.casting), clip.display,
                            clip.casting.take.seed, clip.angle, shared, target),
                 f"clip {clip.sample_id}")
+
+
+def _shared(clip: DisplayClip) -> RenderConfig | None:
+    """Return the render config whose camera a display shares; None where it has its own."""
+    return None if clip.of_its_own else clip.config
 
 
 def display_row(clip: DisplayClip, file: Path, facts: dict[str, Any], moments: Sequence[float]
@@ -178,7 +186,7 @@ def display_row(clip: DisplayClip, file: Path, facts: dict[str, Any], moments: S
     ``facts`` and ``moments`` are as from ``read_facts``.
     """
     angle = clip.angle
-    known = _casting_facts(clip.casting) | facts
+    known = _casting_facts(clip.casting, source_fps(clip.display, _shared(clip))) | facts
     return _row(known, np.asarray(moments), clip.sample_id, file, f"clips/{clip.sample_id}.mp4", {
         "angle": int(angle) if angle.is_integer() else angle, "config_name": str(clip.variant),
         "background_config": "blank", "background_name": "blank",

@@ -34,8 +34,8 @@ from mimegen.shots.look import CameraLook
 _BELIEVED = frozenset({
     "action", "take", "seed", "style", "stance", "intensity", "frequency", "render_config_name",
     "render_config", "clip_key", "avatar", "partner_avatar", "config_name", "device",
-    "camera_look", "face", "gait", "hand_action", "tempo", "mirrored", "faults", "permutation",
-    "motion_sha256", "motion_kind"})
+    "camera_look", "face", "gait", "hand_action", "tempo", "mirrored", "reversed", "faults",
+    "permutation", "motion_sha256", "motion_kind"})
 # ... and if it is of a user's own file.
 _BELIEVED_OF_FILES = frozenset({
     "labels", "licence", "background_config", "background_name", "motion_stack", "motion_subject",
@@ -88,6 +88,7 @@ class Declared:
     opaque: bool
     tempo: float
     mirror: bool
+    reverse: bool
     faults: tuple[str, ...]
     hand: HandName | None
     gait: str | None
@@ -120,7 +121,7 @@ def _declared(row: Row) -> Declared:
         json.dumps(row.render_config if row.shot_key else row.clip_key, sort_keys=True),
         _cast_word(row.avatar) if base else None, _cast_word(row.partner_avatar),
         row.device or "cpu", row.plain_id is not None, float(row.tempo or 1), bool(row.mirrored),
-        tuple(f"{fault['name']}={fault['amount']}" for fault in row.faults or ()),
+        bool(row.reversed), tuple(f"{fault['name']}={fault['amount']}" for fault in row.faults or ()),
         _hand_asked(row), _as_json(_gait_asked(row)), _as_json(row.face),
         _as_json(row.camera_look), _as_json(row.permutation))
 
@@ -202,7 +203,8 @@ def _named_plan(sources: Sources, declared: Declared, rows: Sequence[Row],
     take = _take(sources, declared, rows)
     names = ",".join(row.config_name or "" for row in rows)
     variants = parse_variants(names, set(catalogue.characters), set(catalogue.backgrounds))
-    take = altered(take, declared.tempo, declared.mirror, _face_of(sources, declared))
+    take = altered(take, declared.tempo, declared.mirror, _face_of(sources, declared),
+                   declared.reverse)
     plans = [make_plan(catalogue, [take], variants, config, declared.device,
                        declared.performer, declared.partner, parse_faults(declared.faults),
                        camera_look=_look_of(declared))

@@ -6,6 +6,7 @@ from typing import Any
 from mimegen import __version__
 from mimegen.compositing.video import ClipFacts
 from mimegen.faults.showing import Showing
+from mimegen.library.told import timeline_of
 from mimegen.manifest.row import Row
 from mimegen.plan.clips import PlannedClip
 from mimegen.plan.front import turned
@@ -116,5 +117,5 @@ def row_timeline(clip: PlannedClip) -> dict[str, Any]:
     casting = clip.shot.casting
     if any(fault.kind.retimes for fault in casting.faults):
         return {}
-    timeline = casting.take.timeline
+    timeline = timeline_of(casting.take, clip.shot.config.fps)
     return {} if timeline is None else {"timeline": timeline}

@@ -1,4 +1,4 @@
-"""What single clips may differ in, as permutations do: tempo, mirror, camera and light."""
+"""What single clips may differ in: tempo, mirror, direction of time, camera and light."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +19,7 @@ FOLLOW = "follow"
 
 @dataclass(frozen=True)
 class Altering:
-    """Another tempo, the mirror image, another camera and another light.
+    """Another tempo, the mirror image, backwards, another camera and another light.
 
     With ``follow_place``, figures are lit as their backgrounds are; with a ``picture``, by that:
     its name or file, and from where its main light comes, in degrees.
@@ -30,11 +30,12 @@ class Altering:
     view: ViewOverrides
     follow_place: bool = False
     picture: tuple[str, float | None] | None = None
+    reverse: bool = False
 
     @classmethod
     def of(cls, tempo: float | None = None, mirror: bool = False, elevation: float | None = None,
            lens: float | None = None, light: tuple[float, ...] | str | None = None,
-           harmonise: bool = False, camera: str = "fixed") -> Self:
+           harmonise: bool = False, camera: str = "fixed", reverse: bool = False) -> Self:
         """Return what these options ask for; an empty ``light`` is the place's own.
 
         Raises RequestError for a picture where the place's own light is asked for as well.
@@ -43,19 +44,19 @@ class Altering:
             if harmonise:
                 raise RequestError(f"--light {light} and --harmonise are mutually exclusive")
             view = ViewOverrides(elevation, lens, follow=camera == FOLLOW)
-            return cls(tempo or 1.0, mirror, view, harmonise, picture_from(light))
+            return cls(tempo or 1.0, mirror, view, harmonise, picture_from(light), reverse)
         sun = (light[0], light[1]) if light else None
         strength = light[2] if light and light[2:] else 1.0
         return cls(tempo or 1.0, mirror, ViewOverrides(elevation, lens, sun, strength,
                                                        camera == FOLLOW),
-                   harmonise or light == ())
+                   harmonise or light == (), reverse=reverse)
 
     def take(self, take: LibraryTake, overlay: FaceOverlay | None = None) -> LibraryTake:
         """Return a take altered, with an overlay on the first performer's face.
 
         Raises RequestError for one that cannot be mirrored.
         """
-        return altered(take, self.tempo, self.mirror, overlay)
+        return altered(take, self.tempo, self.mirror, overlay, self.reverse)
 
     def config(self, config: RenderConfig) -> RenderConfig:
         """Return a render config altered.

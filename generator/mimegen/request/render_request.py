@@ -209,6 +209,9 @@ class RenderRequest(BaseModel):
     mirror: bool = asked(
         False, Heading.TAKES,
         "Swap left and right.")
+    reverse: bool = asked(
+        False, Heading.TAKES,
+        "Play the performance backwards.")
     elevation: Elevation = asked(
         None, Heading.PICTURE,
         f"Elevation of the camera in degrees, {axis_range('elevation')}.", "DEG")
@@ -302,7 +305,7 @@ class RenderRequest(BaseModel):
     def altering(self) -> Altering:
         """What differs from the take and the config as they are."""
         return Altering.of(self.tempo, self.mirror, self.elevation, self.lens, self.light,
-                           self.harmonise, self.camera)
+                           self.harmonise, self.camera, self.reverse)
 
 
 def _whole_path(value: Any, may_be_file: bool) -> Any:

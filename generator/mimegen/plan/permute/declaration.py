@@ -36,7 +36,8 @@ class Declaration(Strict):
     ``lens`` are None for a config whose camera is the same for every action. ``stance``,
     ``intensity`` and ``frequency`` are a cue's, where they are not its own. ``emotion`` is what the
     first performer's face shows, ``fault`` what is made wrong on purpose, with its amount.
-    ``then`` is what is performed after the take, in the same clip.
+    ``then`` is what is performed after the take, in the same clip; ``reverse`` plays all of it
+    backwards.
     """
 
     action: str = Field(min_length=1)
@@ -68,6 +69,7 @@ class Declaration(Strict):
     fault_amount: Finite | None = Field(default=None, gt=0, le=1)
     frame_redraws: int = Field(default=0, ge=0)
     view_redraws: int | None = Field(default=None, ge=1)
+    reverse: Literal[True] | None = None
     then: Following | None = None
     pair: PairFacts | None = None
 

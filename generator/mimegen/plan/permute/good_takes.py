@@ -44,11 +44,11 @@ class GoodTakes:
         return GoodTakes(file, _read(file))
 
     def findings(self, take: ScoreTake, people: Sequence[CastMember] = ()) -> list[str]:
-        """Return what is wrong with a take, also where it cannot be performed; empty if good.
+        """Return what is wrong with a take forwards, also where it cannot be performed; or nothing.
 
         That is what lint finds, and what the take does not show on ``people`` who perform it.
         """
-        unvaried = replace(take, mirror=False, tempo=max(take.tempo, 1.0))
+        unvaried = replace(take, mirror=False, reverse=False, tempo=max(take.tempo, 1.0))
         checks = checks_file(take.score)
         shown = file_hash(checks) if checks.is_file() else None
         key = content_key(unvaried.key, shown, code_key("mimegen.choreography.perform"))

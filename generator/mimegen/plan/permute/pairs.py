@@ -1,6 +1,6 @@
 """Minimal pairs: two declarations that differ in exactly one factor."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 from typing import Any
@@ -20,6 +20,10 @@ from mimegen.library.take import LibraryTake
 from mimegen.library.takes import can_mirror, library_take
 from mimegen.manifest.pair import PairFacts
 from mimegen.manifest.timeline import OTHER_HAND, PARTNER, Hand, Interval, role_of
+from mimegen.motion.editing import resampled
+from mimegen.motion.motion import Motion
+from mimegen.motion.quaternions import FloatArray
+from mimegen.motion.reversal import irreversibility
 from mimegen.plan.clips import NAMED
 from mimegen.plan.permute.axes import Freedom
 from mimegen.plan.permute.declaration import Declaration, Following
@@ -29,6 +33,7 @@ from mimegen.plan.permute.good_takes import GoodTakes
 from mimegen.plan.permute.planned import members_of, take_of
 from mimegen.plan.permute.seen import SeenRows
 from mimegen.plan.permute.space import Space
+from mimegen.readers.roles import find_roles
 
 # Far enough apart to be told from one clip alone, and within what permutations may be played at.
 SLOW = 0.5
@@ -41,6 +46,13 @@ MANY_TIMES = 5
 # Clear to see, and the movement is still recognisable.
 FAULT_AMOUNT = 0.8
 TURN_DEG = 90.0
+# Whoever moves as they moved before, only the other way, shows nobody which way time runs. Cycles
+# (a rope that is jumped over, a guitar) are below this, and who sits down, throws or walks is above.
+LEAST_IRREVERSIBLE_M = 0.3
+IRREVERSIBLE_FPS = 15.0
+# Where these are is how somebody moves: fingers and toes would only add to hands and feet.
+MOVING = ("hips", "head", *(f"{side}_{part}" for side in ("left", "right")
+                            for part in ("forearm", "hand", "shin", "foot")))
 # The emotions of Ekman, which people tell apart best.
 BASIC_EMOTIONS = ("anger", "contempt", "disgust", "fear", "happiness", "sadness", "surprise")
 # One hand does an action if this share of all that hands do in its timeline is its own.
@@ -94,8 +106,9 @@ class PairDrawing:
                 first, second = (self._half(base, number, *half) for half in found)
                 if self._is_good(first) and self._is_good(second):
                     return first, second
-        raise RequestError(f"--factors {self.factor.name}: none of {MOST_TRIED} drawn pairs passed"
-                           " mimegen score lint; choose other --actions, or another --seed")
+        raise RequestError(f"--factors {self.factor.name}: none of {MOST_TRIED} drawn takes makes a"
+                           f" pair ({self.factor.about}) that passes mimegen score lint; choose"
+                           " other --actions, or another --seed")
 
     def _half(self, base: Declaration, number: int, value: str, changes: Changes) -> Declaration:
         # With the seed, so that pairs of several specifications can lie in one folder.
@@ -259,6 +272,28 @@ def _emotion(drawing: PairDrawing, base: Declaration, attempt: int) -> Halves:
     return (first, {"emotion": first}), (second, {"emotion": second})
 
 
+def _reversed(drawing: PairDrawing, base: Declaration, attempt: int) -> Halves | None:
+    """The take forwards and backwards, where it shows which of the two it is."""
+    if _irreversibility(take_of(drawing.catalogue, base)) < LEAST_IRREVERSIBLE_M:
+        return None
+    return ("forwards", {}), ("backwards", {"reverse": True})
+
+
+def _irreversibility(take: LibraryTake) -> float:
+    """Return how far (m) a take's performers show which way time runs."""
+    return max(irreversibility(_places(*source), IRREVERSIBLE_FPS)
+               for source in take.sources(IRREVERSIBLE_FPS))
+
+
+def _places(motion: Motion, roles: Mapping[str, str] | None) -> FloatArray:
+    """Return where (F, J, 3) a performer's main joints are."""
+    joints = roles or find_roles(motion.skeleton).joints
+    names = motion.skeleton.names
+    numbers = [names.index(joints[role]) for role in MOVING if role in joints]
+    motion = motion if motion.fps == IRREVERSIBLE_FPS else resampled(motion, IRREVERSIBLE_FPS)
+    return motion.global_pose.positions[:, numbers]
+
+
 def leading_hand(timeline: Sequence[Interval]) -> Hand | None:
     """Return the hand that does nearly all that the performer's hands do; None for both."""
     busy: dict[Hand, float] = {"left": 0.0, "right": 0.0}
@@ -331,5 +366,7 @@ FACTORS = {factor.name: factor for factor in (
            _has_roles, _agent),
     Factor("emotion", "another emotion in the face; best with --fix config=portrait",
            _shows_no_emotion, _emotion),
+    Factor("reversed", "forwards and backwards; takes that show which it is only", _any,
+           _reversed),
     Factor("angle", f"the camera turned by {TURN_DEG:g} degrees", _any, _angle),
 )}

@@ -88,7 +88,7 @@ def take_of(catalogue: Catalogue, declared: Declaration) -> LibraryTake:
         catalogue.action(declared.action), declared.take, declared.seed, style, declared.manner)
     assert isinstance(take, ScoreTake | RecordedTake | GaitTake)
     overlay = None if declared.emotion is None else FaceOverlay(declared.emotion)
-    return altered(take, declared.tempo, declared.mirror, overlay)
+    return altered(take, declared.tempo, declared.mirror, overlay, bool(declared.reverse))
 
 
 def _sequence_of(catalogue: Catalogue, declared: Declaration, style: str | None

@@ -10,10 +10,11 @@ import pytest
 import mimegen as mg
 from exports_clips import half
 from mimegen.base.errors import RequestError
+from mimegen.evaluation.audit import audit, read_items
 from mimegen.evaluation.controls import NAMES, ControlRequest, control_questions, parse_controls
 from mimegen.evaluation.making import QuestionRequest, questions_of
 from mimegen.evaluation.pairs import both_right, pair_questions, read_pair_wording
-from mimegen.evaluation.question import Question
+from mimegen.evaluation.question import Question, write_questions
 from mimegen.evaluation.reliance import reliance
 from mimegen.evaluation.sampling import parse_sampling
 from mimegen.evaluation.scoring import ScoredAnswer
@@ -161,6 +162,56 @@ def test_what_has_no_control_is_counted() -> None:
         ("person alone", "shuffled"), UNIFORM, "uniform:8"))
     assert missing == {"person alone": 4, "shuffled": 0}
     assert {one.control for one in made} == {"shuffled"}
+
+
+def played(count: int) -> list[Row]:
+    """Pairs that are played forwards and backwards."""
+    rows = library_rows()
+    return [half(Row.model_validate(dict(rows[number % len(rows)]) | {
+        "reversed": True if value == "backwards" else None}),
+        f"reversed-{number:04d}", "reversed", value)
+        for number in range(count) for value in ("forwards", "backwards")]
+
+
+def test_which_way_a_clip_plays_is_asked_of_both_halves_and_nobody_tells_from_the_words(
+        tmp_path: Path) -> None:
+    rows = played(60)
+    made = pair_questions(rows, read_pair_wording(None), 5)
+    row_of = {row.sample_id: row for row in rows}
+    for one in made:
+        assert one.answer == ("backwards" if row_of[one.sample_id].reversed else "forwards")
+        assert {*one.options} == {"forwards", "backwards"} and "forwards, or backwards" in (
+            one.prompt)
+    write_questions(tmp_path / "questions.jsonl", made)
+    tested, _ = audit(read_items(tmp_path / "questions.jsonl"))
+    assert not [rule.rule for rule in tested if rule.leaks]
+
+
+def test_frames_in_reversed_order_are_no_control_of_which_way_a_clip_plays() -> None:
+    assert UNIFORM is not None
+    rows = played(4)
+    made = pair_questions(rows, read_pair_wording(None), 0, UNIFORM, "uniform:8")
+    controls, missing = control_questions(made, rows, ControlRequest(
+        ("reversed", "shuffled", "one frame"), UNIFORM, "uniform:8"))
+    assert missing == {"reversed": 8, "shuffled": 0, "one frame": 0}
+    assert {one.control for one in controls} == {"shuffled", "one frame"}
+
+
+def test_clips_that_are_played_backwards_are_not_asked_what_they_show(tmp_path: Path) -> None:
+    out = written(tmp_path, played(8))
+    done = invoke("questions", out, "--format", "mc", "--no-verify")
+    assert done.exit_code == 0, done.output
+    assert "8 clips played backwards left out" in done.output
+    lines = (out / "questions-mc.jsonl").read_text().splitlines()
+    assert len(lines) == 8 and not any("backwards" in json.loads(line)["sample_id"]
+                                       for line in lines)
+    assert {one.sample_id for one in mg.open(out).questions()} == {
+        json.loads(line)["sample_id"] for line in lines}
+    back = written(tmp_path / "back", [row for row in played(8) if row.reversed])
+    done = invoke("questions", back, "--format", "free", "--no-verify")
+    assert done.exit_code == 2 and "only --format pair and probe" in done.output
+    done = invoke("questions", out, "--format", "pair", "--no-verify")
+    assert done.exit_code == 0 and "16 questions" in done.output
 
 
 def test_an_unknown_control_is_refused() -> None:

@@ -27,11 +27,12 @@ CHANGES = {
     "background": {"background", "background_kind"}, "performer": {"character"},
     "angle": {"azimuth"}, "hand": {"mirror"}, "agent": {"character", "partner"},
     "emotion": {"emotion"}, "order": {"action", "take", "motion_sha256", "then"},
-    "target": {"take", "motion_sha256"},
+    "target": {"take", "motion_sha256"}, "reversed": {"reverse"},
 }
 # Actions that suit a factor, where ACTIONS do not.
 SUITED = {"repetitions": "cues", "order": "wave,clap,sneeze,squat_down", "target": "directed",
-          "agent": "push_other,hand_over,shake_hands"}
+          "agent": "push_other,hand_over,shake_hands",
+          "reversed": "bowling,javelin_throw,playing_acoustic_guitar"}
 
 
 @pytest.fixture(autouse=True)
@@ -155,6 +156,20 @@ def test_one_hand_leads_where_it_does_nearly_everything() -> None:
     assert leading_hand([step("left", 3), step("right", 0.5), other]) == "left"
     assert leading_hand([step("right", 2), step("left", 1)]) is None
     assert leading_hand([step(None, 2)]) is None
+
+
+@pytest.mark.slow
+def test_only_takes_that_show_which_way_time_runs_are_played_backwards() -> None:
+    made = drawn("reversed", 3)
+    assert {one.action for one in made} <= {"bowling", "javelin_throw"}
+    assert {one.pair.value: bool(one.reverse) for one in made if one.pair} == {
+        "forwards": False, "backwards": True}
+    for first, second in zip(made[::2], made[1::2], strict=True):
+        ahead, back = (take_of(CATALOGUE, half) for half in (first, second))
+        assert back.reverse and not ahead.reverse and ahead.labels == back.labels
+        assert ahead.front_deg == back.front_deg and ahead.frames(24.0) == back.frames(24.0)
+    with pytest.raises(RequestError, match="none of 60 drawn takes suits it"):
+        drawn("reversed", 1, actions="playing_acoustic_guitar")
 
 
 @pytest.mark.slow

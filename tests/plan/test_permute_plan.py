@@ -95,7 +95,7 @@ def test_keys_of_unaltered_takes_are_made_as_before_there_were_axes() -> None:
 CHANGES: list[dict[str, Any]] = [
     {"tempo": 1.1}, {"mirror": True}, {"style": "tired"}, {"seed": 4}, {"character": "random:9"},
     {"azimuth": 12}, {"elevation": 12}, {"lens": 51}, {"light_azimuth": 16},
-    {"light_elevation": 50}, {"light_strength": 0.9}, {"config": "standard"},
+    {"light_elevation": 50}, {"light_strength": 0.9}, {"config": "standard"}, {"reverse": True},
 ]
 
 
@@ -309,6 +309,7 @@ PLAIN = ("--action", "boxing", "--seed", "3", "--variants", "base+blank@0", "--c
 
 @pytest.mark.parametrize(("arguments", "values"), [
     ((), {}), (("--tempo", "1.1"), {"tempo": 1.1}), (("--mirror",), {"mirror": True}),
+    (("--reverse",), {"reverse": True}),
     (("--elevation", "20"), {"elevation": 20}), (("--lens", "85"), {"lens": 85}),
     (("--light", "60,40,0.8"),
      {"light_azimuth": 60, "light_elevation": 40, "light_strength": 0.8})])
@@ -343,7 +344,7 @@ def test_altered_and_declared_clips_are_made_again_as_they_were(tmp_path: Path) 
                                       fault_amount=0.4))
     for request in (["--permutations", str(spec)], [
             *PLAIN, "--config", str(config), "--device", "auto", "--light", "60,40,0.8",
-            "--mirror", "--tempo", "1.1", "--fault", "cut_off=0.5"]):
+            "--mirror", "--reverse", "--tempo", "1.1", "--fault", "cut_off=0.5"]):
         done = CliRunner().invoke(main, ["render", *request, "--out", str(out), "--quiet"])
         assert done.exit_code == 0, done.output
     clips = {out / row.file_name: row.sha256 for row in read_manifest(out)}

@@ -64,6 +64,7 @@ from mimegen.evaluation.probes import (
 )
 from mimegen.evaluation.question import Question, well_formed, write_questions
 from mimegen.evaluation.sampling import parse_sampling, parse_size, write_frames
+from mimegen.evaluation.subjects import forwards
 from mimegen.evaluation.templates import OPTIONS, read_templates
 from mimegen.evaluation.timeline.making import TimelineRequest, timeline_questions
 from mimegen.evaluation.timeline.wording import read_wording
@@ -81,6 +82,8 @@ HEADINGS = {
 }
 # Whose options are drawn from a timeline, and not from other actions' labels.
 TIMED = ("timeline", "cue", "pair", "probe", "match", "number", "factor")
+# Which ask about clips that are played backwards too.
+OF_MOVEMENT = ("pair", "probe", "factor")
 
 
 @click.command("questions", cls=Grouped, headings=HEADINGS)
@@ -172,7 +175,7 @@ def questions_command(out: Path | None, format_: str, asks: str | None, probe: s
     everything, pixels = _rows(out), parse_size(size)
     if not unchecked:
         check_clips(out, everything)
-    rows = [row for row in everything if not row.shows_nobody]
+    rows = _asked_about([row for row in everything if not row.shows_nobody], format_)
     wanted = parse_controls(controls) if controls else ()
     sampling = DEFAULT_SAMPLING if wanted and sampling == "video" else sampling
     asks = asks or ("explanation" if format_ == "cue" else "label")
@@ -214,6 +217,17 @@ def questions_command(out: Path | None, format_: str, asks: str | None, probe: s
     return DONE
 
 
+def _asked_about(rows: Sequence[Row], format_: str) -> Sequence[Row]:
+    """Return the rows that a format asks about, and say how many are played backwards."""
+    if format_ in OF_MOVEMENT:
+        return rows
+    found = forwards(rows)
+    if len(found) < len(rows):
+        click.echo(f"{counted(len(rows) - len(found), 'clip')} played backwards left out, because"
+                   " their labels may be wrong of what they show")
+    return found
+
+
 def _controls(made: Sequence[Question], rows: Sequence[Row], names: tuple[str, ...],
               sampling: str, seed: int) -> list[Question]:
     """Make the controls of questions, and say how many questions have none."""
@@ -224,7 +238,8 @@ def _controls(made: Sequence[Question], rows: Sequence[Row], names: tuple[str, .
         if count:
             click.echo(f"{name}: no control for {counted(count, 'question')}, because no clip in"
                        f" OUT shows it; {ADD[name]}" if name in ADD else
-                       f"{name}: no control for {counted(count, 'question')} with too few frames")
+                       f"{name}: no control for {counted(count, 'question')} with too few frames, or"
+                       " about whether they are reversed")
     return found
 
 

@@ -23,6 +23,8 @@ REVERSED = "reversed"
 PERSON = "person alone"
 DOTS = "dots alone"
 BACKGROUND = "background alone"
+# The factor of pairs that are played forwards and backwards, which has no control REVERSED.
+PLAYED = "reversed"
 # The words of --controls.
 NAMES = {"text": TEXT, "frame": FRAME, "shuffled": SHUFFLED, "reversed": REVERSED,
          "person": PERSON, "dots": DOTS, "background": BACKGROUND}
@@ -86,11 +88,14 @@ def _changes(name: str, question: Question, shown: Sequence[Row], others: "_Othe
              request: ControlRequest) -> Iterator[Changes]:
     """Yield what changes in the questions of a control; nothing where it cannot be asked.
 
-    Of several clips only frames are left out or put in another order, of each alike.
+    Of several clips only frames are left out or put in another order, of each alike. Whoever is
+    asked which way a clip plays would see the other half of the pair in reversed frames.
     """
     row, *further = shown
     if name == TEXT:
         yield {"condition": "text", "frames": []}
+    elif name == REVERSED and question.asks == PLAYED:
+        return
     elif name in _OF_FRAMES:
         for frames, *rest in zip(*(_frames(name, one, request) for one in shown), strict=False):
             yield {"frames": frames, "sampling": request.sampling_text,

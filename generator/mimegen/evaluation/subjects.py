@@ -1,6 +1,6 @@
 """What questions are about: a performance that clips show, and what may be said of it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -89,6 +89,18 @@ def performance_of(row: Row) -> tuple[object, ...]:
     """Return what tells the performance that a clip shows from all others, whoever it is by."""
     return (row.action, row.take, row.seed, row.style, row.mirrored, row.reversed, row.tempo,
             row.stance, row.intensity, row.frequency)
+
+
+def forwards(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows of clips that are not played backwards: those show what their labels say.
+
+    Raises RequestError where all are played backwards.
+    """
+    found = [row for row in rows if not row.reversed]
+    if rows and not found:
+        raise RequestError("all clips are played backwards, so their labels may be wrong of what"
+                           " they show; only --format pair and probe ask about such clips")
+    return found
 
 
 def unique(subjects: Iterable[Subject]) -> list[Subject]:

@@ -16,6 +16,7 @@ from mimegen.compositing.decode import clip_pictures, read_clip, read_pictures
 from mimegen.evaluation.making import QuestionRequest, questions_of
 from mimegen.evaluation.question import Question
 from mimegen.evaluation.sampling import parse_sampling
+from mimegen.evaluation.subjects import forwards
 from mimegen.evaluation.templates import read_templates
 from mimegen.library.catalogue import Catalogue
 from mimegen.manifest.file import MANIFEST, clip_path, content_of, single_rows
@@ -130,10 +131,11 @@ class Clips(Sequence[Clip]):
                   sampling: str = "video") -> list[Question]:
         """Return one question about each clip, as ``mimegen questions`` makes them.
 
-        ``format`` is ``mc``, ``free``, ``3afc`` or ``description``. Raises RequestError where too
+        ``format`` is ``mc``, ``free``, ``3afc`` or ``description``. Clips that are played
+        backwards are left out. Raises RequestError where too
         few actions are there to draw wrong answers from.
         """
-        shown = [row for row in self.rows if not row.shows_nobody]
+        shown = forwards([row for row in self.rows if not row.shows_nobody])
         return questions_of(shown, QuestionRequest(
             format, asks, prompting, read_templates(format, None), seed, difficulty,
             sampling=parse_sampling(sampling), sampling_text=sampling))

@@ -121,7 +121,8 @@ def _declared(row: Row) -> Declared:
         json.dumps(row.render_config if row.shot_key else row.clip_key, sort_keys=True),
         _cast_word(row.avatar) if base else None, _cast_word(row.partner_avatar),
         row.device or "cpu", row.plain_id is not None, float(row.tempo or 1), bool(row.mirrored),
-        bool(row.reversed), tuple(f"{fault['name']}={fault['amount']}" for fault in row.faults or ()),
+        bool(row.reversed),
+        tuple(f"{fault['name']}={fault['amount']}" for fault in row.faults or ()),
         _hand_asked(row), _as_json(_gait_asked(row)), _as_json(row.face),
         _as_json(row.camera_look), _as_json(row.permutation))
 

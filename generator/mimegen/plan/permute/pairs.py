@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import permutations
 from typing import Any
 
@@ -46,9 +47,9 @@ MANY_TIMES = 5
 # Clear to see, and the movement is still recognisable.
 FAULT_AMOUNT = 0.8
 TURN_DEG = 90.0
-# Whoever moves as they moved before, only the other way, shows nobody which way time runs. Cycles
-# (a rope that is jumped over, a guitar) are below this, and who sits down, throws or walks is above.
-LEAST_IRREVERSIBLE_M = 0.3
+# Who moves back as they came shows nobody which way time runs. What repeats itself (jumping over a
+# rope, playing a guitar) is below this; sitting down, throwing and walking are above.
+LEAST_IRREVERSIBLE_M = 0.4
 IRREVERSIBLE_FPS = 15.0
 # Where these are is how somebody moves: fingers and toes would only add to hands and feet.
 MOVING = ("hips", "head", *(f"{side}_{part}" for side in ("left", "right")
@@ -75,12 +76,15 @@ class Factor:
 
     ``suits`` says for which takes there is such a pair; ``halves`` returns, for a drawn
     declaration, the value and the changed fields of both halves, or None where this draw has none.
+    ``shows`` says whether viewers can tell the halves of a take: actions are passed over whose
+    takes do not, as they are drawn, because it takes long to find out of all.
     """
 
     name: str
     about: str
     suits: Callable[[LibraryTake], bool]
     halves: Callable[["PairDrawing", Declaration, int], Halves | None]
+    shows: Callable[[LibraryTake], bool] | None = None
 
 
 @dataclass(frozen=True)
@@ -94,21 +98,34 @@ class PairDrawing:
 
     def pairs(self, count: int) -> Iterator[tuple[Declaration, Declaration]]:
         """Yield ``count`` pairs. Raises RequestError where no pair without a flaw is found."""
+        item = 0
         for number in range(count):
-            yield self._pair(number)
+            item = self._showing(item)
+            yield self._pair(number, item)
+            item += 1
 
-    def _pair(self, number: int) -> tuple[Declaration, Declaration]:
+    def _showing(self, item: int) -> int:
+        """Return the first item from one on whose take shows the factor."""
+        shows, space = self.factor.shows, self.drawing.space
+        if shows is None:
+            return item
+        for one in range(item, item + MOST_TRIED):
+            if shows(space.parts[self.drawing.design.cell(one, 0).part].take):
+                return one
+        raise RequestError(f"--factors {self.factor.name}: none of {MOST_TRIED} drawn takes suits"
+                           f" it ({self.factor.about}); choose other --actions")
+
+    def _pair(self, number: int, item: int) -> tuple[Declaration, Declaration]:
         for attempt in range(MOST_TRIED):
-            base = self.drawing.draw(number, attempt)
+            base = self.drawing.draw(item, attempt)
             suits = self.factor.suits(take_of(self.catalogue, base))
             found = self.factor.halves(self, base, attempt) if suits else None
             if found is not None:
                 first, second = (self._half(base, number, *half) for half in found)
                 if self._is_good(first) and self._is_good(second):
                     return first, second
-        raise RequestError(f"--factors {self.factor.name}: none of {MOST_TRIED} drawn takes makes a"
-                           f" pair ({self.factor.about}) that passes mimegen score lint; choose"
-                           " other --actions, or another --seed")
+        raise RequestError(f"--factors {self.factor.name}: none of {MOST_TRIED} drawn pairs passed"
+                           " mimegen score lint; choose other --actions, or another --seed")
 
     def _half(self, base: Declaration, number: int, value: str, changes: Changes) -> Declaration:
         # With the seed, so that pairs of several specifications can lie in one folder.
@@ -273,14 +290,20 @@ def _emotion(drawing: PairDrawing, base: Declaration, attempt: int) -> Halves:
 
 
 def _reversed(drawing: PairDrawing, base: Declaration, attempt: int) -> Halves | None:
-    """The take forwards and backwards, where it shows which of the two it is."""
-    if _irreversibility(take_of(drawing.catalogue, base)) < LEAST_IRREVERSIBLE_M:
+    """The take forwards and backwards, where this seed's too shows which of the two it is."""
+    if not _shows_time(take_of(drawing.catalogue, base)):
         return None
     return ("forwards", {}), ("backwards", {"reverse": True})
 
 
-def _irreversibility(take: LibraryTake) -> float:
-    """Return how far (m) a take's performers show which way time runs."""
+def _shows_time(take: LibraryTake) -> bool:
+    """Return whether a performer of a take shows which way time runs."""
+    return shown_backwards(take) >= LEAST_IRREVERSIBLE_M
+
+
+@lru_cache(maxsize=1024)
+def shown_backwards(take: LibraryTake) -> float:
+    """Return how far (m) a take backwards is from all that its performers do forwards."""
     return max(irreversibility(_places(*source), IRREVERSIBLE_FPS)
                for source in take.sources(IRREVERSIBLE_FPS))
 
@@ -367,6 +390,6 @@ FACTORS = {factor.name: factor for factor in (
     Factor("emotion", "another emotion in the face; best with --fix config=portrait",
            _shows_no_emotion, _emotion),
     Factor("reversed", "forwards and backwards; takes that show which it is only", _any,
-           _reversed),
+           _reversed, _shows_time),
     Factor("angle", f"the camera turned by {TURN_DEG:g} degrees", _any, _angle),
 )}

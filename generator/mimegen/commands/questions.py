@@ -238,8 +238,8 @@ def _controls(made: Sequence[Question], rows: Sequence[Row], names: tuple[str, .
         if count:
             click.echo(f"{name}: no control for {counted(count, 'question')}, because no clip in"
                        f" OUT shows it; {ADD[name]}" if name in ADD else
-                       f"{name}: no control for {counted(count, 'question')} with too few frames, or"
-                       " about whether they are reversed")
+                       f"{name}: no control for {counted(count, 'question')} with too few"
+                       " frames, or about whether they are reversed")
     return found
 
 

@@ -85,6 +85,9 @@ class Described:
 class LibraryTake(Protocol):
     """One performance of an action: described, and able to give its motions."""
 
+    def __hash__(self) -> int:
+        """Return the same number of takes that are equal."""
+
     @property
     def action(self) -> str:
         """The action's id."""

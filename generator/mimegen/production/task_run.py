@@ -25,6 +25,7 @@ from mimegen.production.sizes import Sizes
 from mimegen.production.tasks import Notice, Work
 from mimegen.production.waiting import poll
 from mimegen.rendering.plain import NONE
+from mimegen.shots.devices import OPENGL
 from mimegen.shots.jobs import FrameDone, Ready
 from mimegen.store.disk import Disk
 from mimegen.store.store import Store
@@ -109,7 +110,8 @@ class TaskRun(ABC, Generic[Postponed]):
         match event:
             case Ready(device, _, program):
                 if device != NONE:
-                    self.reporter.say(f"{program} {self.does} on {device}")
+                    where = "" if device == OPENGL else f" on {device}"
+                    self.reporter.say(f"a worker {self.does} with {program}{where}")
             case Unfit():
                 self.reporter.say(event.why)
             case TaskBegun():

@@ -135,14 +135,14 @@ def _show(content: dict[str, Any]) -> None:
             console.print(f"read by: {read}", markup=False)
         console.print(_human(one["human"]), markup=False)
         console.print(_shares("variant", one["variants"], one))
-        if words := _cast(one["variants"]):
-            console.print(words, markup=False)
+        if cast := _cast(one["variants"]):
+            console.print(cast, markup=False)
         if "categories" in one:
             console.print(_shares("category", one["categories"], one))
         if one["contrasts"]:
             console.print(_contrasts(one))
-        if left := _not_compared(one):
-            console.print(left, markup=False)
+        if lacking := _not_compared(one):
+            console.print(lacking, markup=False)
         _show_groups(console, one)
     _show_reliance(console, content["reliance"])
     _show_people(console, content["people"])

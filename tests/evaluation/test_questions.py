@@ -234,6 +234,26 @@ def test_what_could_not_be_balanced_is_named_with_the_reason():
     assert not [*balance_notes([one for one in made if one.answer not in single])]
 
 
+def test_what_clashes_is_named_and_does_not_keep_others_out_of_a_block():
+    """Bowling and archery are of one group: one of them is left over, whatever the seed."""
+    rows = library_rows(("base+blank@0",), ("boxing", "bowling", "archery", "fishing",
+                                           "playing_violin"))
+    for seed in range(4):
+        made = questions_of(rows, QuestionRequest("mc", "label", "zero-shot",
+                                                  read_templates("mc", None), seed))
+        single = [one for one in made if one.distractors[0]["origin"] == "set"]
+        assert [one.action for one in single] in (["bowling"], ["archery"])
+        [note] = balance_notes(made)
+        assert "5 performances make blocks of 4 and leave 1 over" in note
+    clashing = [one for one in made if one.action in ("bowling", "archery")]
+    odd = [one.model_copy(update={"distractors": [
+        {"text": "x", "action": "x", "origin": "set"}] * 3}) for one in (*made, *[
+            one.model_copy(update={"performance": f"again {one.action}"}) for one in made[:3]])]
+    [note] = balance_notes(odd)
+    assert len(clashing) == 2 and "no block of 4 was found" in note
+    assert "are of one semantic group, or share a label" in note
+
+
 @pytest.mark.parametrize(("arguments", "said"), [
     (["--format", "timeline"], "no row has a timeline"),
     (["--format", "cue"], "no row shows a cue"),

@@ -144,8 +144,8 @@ OF_MOVEMENT = ("pair", "probe", "factor")
               help="File to write.  [default: OUT/questions-FORMAT.jsonl]")
 @no_verify_option
 @click.option("--audit", "audited", type=click.Path(path_type=Path), metavar="FILE",
-              help="Try to answer these questions without video. Exit status 1 if that works, 0 if it"
-                   " does not or if there are too few questions to judge.")
+              help="Try to answer these questions without video. Exit status 1 if that works, 0 if"
+                   " not, or if there are too few questions to judge.")
 @click.option("--explain", "explains", is_flag=True,
               help="With --audit: explain each column and rule in a sentence.")
 @click.option("--json", "as_json", is_flag=True, help="Print the audit as JSON.")

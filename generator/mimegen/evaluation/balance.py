@@ -3,8 +3,10 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from mimegen.base.counted import counted
+from mimegen.evaluation.distractors import kept_apart
 from mimegen.evaluation.given import GIVEN
 from mimegen.evaluation.question import Question
+from mimegen.evaluation.subjects import Subject, known_actions, subject_of_action, unique
 
 # Origins of distractors that leave a question balanced: a block's, a pair's, and a user's own.
 BALANCED = ("block", "pair", GIVEN)
@@ -42,8 +44,18 @@ def _why(asked: Sequence[Question], odd: Sequence[Question]) -> str:
     if (left := performances % size) == _performances(odd):
         return (f"{counted(performances, 'performance')} make blocks of {size} and leave {left}"
                 " over")
-    return (f"no block of {size} was found for them in which no two actions are of one semantic"
-            " group or near in meaning")
+    apart = [f"{one.text} and {other.text} {why}" for one, other, why in _kept_apart(odd)]
+    more = f", and {len(apart) - MOST_NAMED} more pairs" if len(apart) > MOST_NAMED else ""
+    return (f"no block of {size} was found for them, because some may not stand in one question"
+            f" ({'; '.join(apart[:MOST_NAMED])}{more})")
+
+
+def _kept_apart(odd: Sequence[Question]) -> Iterator[tuple[Subject, Subject, str]]:
+    subjects = unique(Subject(one.action, f"{one.action}/{one.performed}", one.answer,
+                              frozenset(one.labels), one.semantic_group) for one in odd)
+    library = [found for action in known_actions().values() if not action.ambiguous
+               and (found := subject_of_action(action, odd[0].asks))]
+    return kept_apart(subjects, library, bar_nearest=odd[0].format == "mc")
 
 
 def _performances(questions: Sequence[Question]) -> int:

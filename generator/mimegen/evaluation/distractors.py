@@ -8,8 +8,9 @@ when performances do not come out even has distractors of its own, chosen so tha
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,8 +60,7 @@ def chosen_distractors(subjects: Sequence[Subject], library: Sequence[Subject], 
     ``library`` holds further actions: they tell what is near in meaning, and lend distractors
     where the subjects themselves are too few. Raises RequestError where even those are.
     """
-    pool = [*subjects, *(other for other in library
-                         if other.action not in {subject.action for subject in subjects})]
+    pool = _pool(subjects, library)
     meaning = similarities([one.text for one in pool], [one.text for one in pool])
     costs = _costs(pool, meaning, rules, seed)
     found: dict[int, list[int]] = {}
@@ -94,6 +94,25 @@ def _costs(pool: Sequence[Subject], meaning: NDArray[np.float64], rules: Rules, 
     if rules.bar_nearest:
         allowed &= ~_nearest(pool, meaning)
     return np.asarray(np.where(allowed, costs, FORBIDDEN), dtype=np.int64)
+
+
+def kept_apart(subjects: Sequence[Subject], library: Sequence[Subject], bar_nearest: bool
+               ) -> Iterator[tuple[Subject, Subject, str]]:
+    """Yield pairs of subjects that may not stand in one question, and why, for people to read."""
+    pool = _pool(subjects, library)
+    meaning = similarities([one.text for one in pool], [one.text for one in pool])
+    near = _nearest(pool, meaning)
+    for one, other in combinations(range(len(subjects)), 2):
+        if not pool[one].may_mislead(pool[other]):
+            yield pool[one], pool[other], "are of one semantic group, or share a label"
+        elif bar_nearest and near[one, other]:
+            yield pool[one], pool[other], "are near in meaning"
+
+
+def _pool(subjects: Sequence[Subject], library: Sequence[Subject]) -> list[Subject]:
+    """Return the subjects, and after them the actions of the library that they do not show."""
+    shown = {subject.action for subject in subjects}
+    return [*subjects, *(other for other in library if other.action not in shown)]
 
 
 def _form(text: str) -> str:
@@ -145,8 +164,7 @@ def _blocks(places: list[int], costs: Costs, size: int, draw: np.random.Generato
     """
     best: list[list[int]] = []
     count = len(places) // size
-    for _ in range(ATTEMPTS if count else 0):
-        order = [places[one] for one in draw.permutation(count * size)]
+    for order in _orders(places, count * size, draw) if count else ():
         blocks = _improved(order, costs, size)
         whole = [block for block in blocks if costs[np.ix_(block, block)][
             ~np.eye(size, dtype=bool)].max() < FORBIDDEN]
@@ -154,6 +172,14 @@ def _blocks(places: list[int], costs: Costs, size: int, draw: np.random.Generato
         if len(best) == count:
             break
     return best
+
+
+def _orders(places: list[int], wanted: int, draw: np.random.Generator) -> Iterator[list[int]]:
+    """Yield what to try: the first places in some orders; if they clash, any in their stead."""
+    for _ in range(ATTEMPTS):
+        yield [places[one] for one in draw.permutation(wanted)]
+    for _ in range(ATTEMPTS if wanted < len(places) else 0):
+        yield [places[one] for one in draw.permutation(len(places))[:wanted]]
 
 
 def _improved(order: list[int], costs: Costs, size: int) -> list[list[int]]:

@@ -8,6 +8,7 @@ from examples import examples
 from mimegen.motion import Motion, Skeleton, metrics, quaternions, standard_skeleton
 from mimegen.motion.contacts import resting, resting_level, velocities
 from mimegen.motion.editing import mirrored, resampled, trimmed
+from mimegen.motion.limbs import across
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -169,3 +170,12 @@ def test_metrics_on_known_motions():
     assert metrics.ground_penetration(still - [0.0, 0.0, 0.02]) == pytest.approx(2.0)
     assert metrics.mean_jerk(sliding, 100.0) == pytest.approx(0.0, abs=1e-6)
     assert metrics.direction_errors(np.eye(3)[0], np.eye(3)[1]) == pytest.approx(90.0)
+
+
+@pytest.mark.parametrize("axis", [
+    (1, 0, 0), (0, 1, 0), (0, 0, 1), (0, 1, -1), (0, -1, 1), (0, 1, 1), (1, 1, 1), (-1, 1, -1)])
+def test_what_lies_along_an_axis_still_has_something_across_it(axis):
+    way = np.array([axis], float) / np.linalg.norm(axis)
+    found = across(3.0 * way, way)
+    assert np.linalg.norm(found) == pytest.approx(1.0)
+    assert float((found * way).sum()) == pytest.approx(0.0, abs=1e-8)

@@ -53,10 +53,10 @@ def across(vectors: FloatArray, axes: FloatArray) -> FloatArray:
     part = vectors - np.einsum("...i,...i->...", vectors, axes)[..., None] * axes
     size = lengths(part)[..., None]
     if (size < 1e-6).any():
-        # (-y - z, x, x) is perpendicular to (x, y, z), and is 0 only where x is 0 and y = -z: the
-        # added billionth is for that case.
+        # (-y - z, x, x) is perpendicular to (x, y, z), and is 0 only where x is 0 and y = -z: there
+        # the added billionth along X, which is across such an axis, is all that is left.
         other = np.stack([-axes[..., 1] - axes[..., 2], axes[..., 0], axes[..., 0]], axis=-1)
-        part = np.where(size < 1e-6, other + np.array([0.0, 1e-9, -1e-9]), part)
+        part = np.where(size < 1e-6, other + np.array([1e-9, 0.0, 0.0]), part)
     return unit(part)
 
 

@@ -21,8 +21,10 @@ TURN_DEG = 50.0
 # Steps aside are half as long as steps ahead, as feet do not cross; none is shorter than this (cm).
 ASIDE_SHARE = 0.5
 SHORTEST_STEP_CM = 15.0
-# The gait engine takes so many steps to speed up, and to slow down.
+# The gait engine takes so many steps to speed up, and to slow down. Turns on the spot take one, and
+# what goes less far than this (cm) with each step is partly a turn.
 STARTING_STEPS = 2 * STARTING
+GOES_CM = 30.0
 # A foot lands so long before its step's time is over, as a share of it.
 LANDED = 0.1
 # The body starts after the first foot and arrives before the last one.
@@ -97,7 +99,8 @@ class Walk(NamedTuple):
         """The shares of its time in which the body speeds up and slows down."""
         begin, end = self._span
         ends = 2 - sum(self.moving)
-        ramp = min(1.0 / max(ends, 1), STARTING_STEPS * self.step_s / (end - begin))
+        steps = 1.0 + (STARTING_STEPS - 1.0) * min(self.way_cm / self.steps / GOES_CM, 1.0)
+        ramp = min(1.0 / max(ends, 1), steps * self.step_s / (end - begin))
         return 0.0 if self.moving[0] else ramp, 0.0 if self.moving[1] else ramp
 
     @property

@@ -51,8 +51,9 @@ class MotionFacts(RowPart):
     motion_up_axis: str | None = None
     motion_up_axis_found_by: str | None = None
     front_azimuth_deg: Number | None = Field(
-        None, description="direction that the first performer faces at the start: 0 is the stage's"
-                          " front, 90 the left of a person who faces that front")
+        None, description="direction that the first performer faces at the start of the"
+                          " performance: 0 is the stage's front, 90 the left of a person who faces"
+                          " that front")
     motion_notes: list[str] | None = Field(
         None, description="every assumption and doubt about the motion file")
 

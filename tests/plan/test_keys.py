@@ -78,7 +78,7 @@ print(json.dumps([before, after]))
 """
 KINDS = {"figure", "clothes", "lights", "score", "bvh", "fbx", "c3d", "performance", "fault",
          "shot", "still", "clip", "clearing", "sweeping", "showing", "drawn_shot", "drawn_still",
-         "display", "altering", "face", "scene", "gait", "look"}
+         "display", "altering", "reversing", "face", "scene", "gait", "look"}
 SHOTS = {"score's shot", "markers' shot", "pair's shot", "trimmed pair's shot"}
 OF_MARKERS = SHOTS - {"score's shot"}
 RECORDED = {"bvh", "fbx", "c3d"}
@@ -123,6 +123,8 @@ EXACTLY = {
     "retarget/feet.py": {"performance"},
     "retarget/performing.py": {"performance"},
     "library/altering.py": {"altering"},
+    "library/reversing.py": {"reversing"},
+    "library/told.py": set(),
     "pointlight/filming.py": {"display"},
     "rendering/cycles/materials.py": {"shot"},
     "shots/framing.py": {"shot", "drawn_shot", "display"},

@@ -37,9 +37,11 @@ from mimegen.plan.permute.planned import config_of, permuted_plan
 from mimegen.plan.plan import make_plan
 from mimegen.plan.shots import camera_of
 from mimegen.plan.variants import parse_variants
+from mimegen.production.estimate import estimate
 from mimegen.request import Planned
 from mimegen.shots.config import read_config
 from mimegen.shots.framing import DISTANCE_STEP_M, frame_camera, outline_points
+from mimegen.store.store import Store
 from running import invoke
 
 CATALOGUE = Catalogue.with_libraries(())
@@ -112,6 +114,30 @@ def test_every_axis_changes_the_shot_but_the_background() -> None:
     assert len(set(keys)) == len(keys)
     beach = clip_of(declared(background_kind="named", background="beach"))
     assert beach.shot.key == keys[0] and beach.key != clip_of(declared()).key
+
+
+# Clips of one shot: other places, and faults of finished frames.
+SHARING: list[dict[str, Any]] = [
+    {"background_kind": "named", "background": "beach"}, {"azimuth": 360}, {"view_redraws": 1},
+    {"fault": "frame_drops", "fault_amount": 0.5}]
+
+
+def test_clips_of_one_shot_are_planned_together_and_their_frames_counted_once(
+    tmp_path: Path
+) -> None:
+    changes = [{}, *CHANGES, *SHARING]
+    plan = permuted_plan(CATALOGUE, [Permutation(number, declared(**change))
+                                     for number, change in enumerate(changes)], "cpu")
+    parts = list(plan.castings())
+    assert len(parts[0].clips) == 1 + len(SHARING) and len(parts) == 1 + len(CHANGES)
+    keys = {clip.shot.key for part in parts for clip in part.clips}
+    assert plan.shots == len(parts) == len(keys) and plan.clips == len(changes)
+    shared = permuted_plan(CATALOGUE, [Permutation(number, declared(**change))
+                                       for number, change in enumerate([{}, *SHARING])], "cpu")
+    config = read_config(CATALOGUE.file("config", "preview"))
+    cost = estimate(shared, config, "cpu", Store(tmp_path / "store"), tmp_path, None)
+    assert (cost["clips"], cost["shots"]) == (5, 1)
+    assert cost["frames"] == parts[0].casting.take.frames(config.fps)
 
 
 def test_a_row_has_the_declaration_and_its_number_and_the_name_tells_them_apart() -> None:

@@ -66,7 +66,8 @@ class FrameCheck:
         if failures:
             name, why = next(iter(sorted(failures.items())))
             raise RequestError(f"--check-frames: the draft of {name} failed: {why}")
-        clips = list(plan)
-        actions = [clip.permutation.declaration.action for clip in clips if clip.permutation]
-        return [look_of(self.out / "clips" / f"{clip.sample_id}.mp4", clip.sample_id, action)
-                for clip, action in zip(clips, actions, strict=True)]
+        # Clips of one shot come together in a plan; asked for were looks in the permutations' order.
+        clips = sorted((one.permutation.number, one.permutation.declaration.action, one.sample_id)
+                       for one in plan if one.permutation)
+        return [look_of(self.out / "clips" / f"{name}.mp4", name, action)
+                for _, action, name in clips]

@@ -1,12 +1,12 @@
-"""Declared permutations as a plan: each line a casting of its own, in a config of its own."""
+"""Declared permutations as a plan: each line in a config of its own; lines share shots."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from mimegen.base.errors import RequestError
-from mimegen.base.files import file_hash
+from mimegen.base.files import content_key, file_hash
 from mimegen.faces.overlay import FaceOverlay
-from mimegen.faults.fault import Fault, parse_faults
+from mimegen.faults.fault import Fault, fault_kinds, parse_faults
 from mimegen.library.cast import CastMember, cast_member
 from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
@@ -25,22 +25,43 @@ from mimegen.plan.variants import Variant, parse_variants
 from mimegen.plan.view import ViewOverrides
 from mimegen.shots.config import RenderConfig, read_config
 
+# What leaves a clip's shot as it is: what is behind the figure, and what only says how it was drawn.
+_NOT_OF_SHOTS = {"background_kind", "background", "set_seed", "pair", "sub_seed", "frame_redraws",
+                 "view_redraws"}
+
 
 def permuted_plan(catalogue: Catalogue, permutations: Sequence[Permutation], device: str,
                   config: RenderConfig | None = None) -> Plan:
     """Return the plan of declared clips, rendered in ``config`` in place of those declared.
 
-    Raises RequestError, before anything is made, for what the library does not have, and for a
+    Clips that share a shot come together, at the place of the first of them. Raises RequestError, before anything is made, for what the library does not have, and for a
     take that is not the file that was declared.
     """
     for permutation in permutations:
         _check(catalogue, permutation, config)
-    videos = sum(one.declaration.display == VIDEO for one in permutations)
+    videos = [one for one in permutations if one.declaration.display == VIDEO]
+    displays = [one for one in permutations if one.declaration.display != VIDEO]
+    shots: dict[str, list[Permutation]] = {}
+    for one in videos:
+        shots.setdefault(_shot_name(one.declaration, config), []).append(one)
 
     def castings() -> Iterator[CastingPlan]:
-        return (_casting_plan(catalogue, one, device, config) for one in permutations)
+        parts = sorted([*shots.values(), *([one] for one in displays)],
+                       key=lambda part: part[0].number)
+        return (_casting_plan(catalogue, part, device, config) for part in parts)
 
-    return Plan(castings, clips=videos, shots=videos, displays=len(permutations) - videos)
+    return Plan(castings, clips=len(videos), shots=len(shots), displays=len(displays))
+
+
+def _shot_name(declared: Declaration, config: RenderConfig | None) -> str:
+    """Return what declarations of one shot have in common, and no others."""
+    left_out = set(_NOT_OF_SHOTS)
+    if declared.fault is not None and fault_kinds()[declared.fault].acts_on == "frames":
+        left_out |= {"fault", "fault_amount"}
+    if config is not None:
+        left_out.add("config")
+    content = declared.model_dump(mode="json", exclude_none=True, exclude=left_out)
+    return content_key(content | {"azimuth": declared.azimuth % 360})
 
 
 def _check(catalogue: Catalogue, permutation: Permutation, config: RenderConfig | None) -> None:
@@ -66,8 +87,16 @@ def _check_file(item: str, file: Path, sha256: str) -> None:
                            " another); restore the declared file, or sample new permutations")
 
 
-def _casting_plan(catalogue: Catalogue, permutation: Permutation, device: str,
+def _casting_plan(catalogue: Catalogue, permutations: Sequence[Permutation], device: str,
                   config: RenderConfig | None) -> CastingPlan:
+    """Return the plan of a display, or of the clips of one shot."""
+    parts = [_planned(catalogue, one, device, config) for one in permutations]
+    return CastingPlan(parts[0].casting, tuple(clip for part in parts for clip in part.clips),
+                       parts[0].displays)
+
+
+def _planned(catalogue: Catalogue, permutation: Permutation, device: str,
+             config: RenderConfig | None) -> CastingPlan:
     declared = permutation.declaration
     take = take_of(catalogue, declared)
     casting = Casting(take, members_of(catalogue, declared, take), faults_of(declared))

@@ -66,7 +66,7 @@ class FrameCheck:
         if failures:
             name, why = next(iter(sorted(failures.items())))
             raise RequestError(f"--check-frames: the draft of {name} failed: {why}")
-        # Clips of one shot come together in a plan; asked for were looks in the permutations' order.
+        # A plan has clips of one shot together; looks are in the order of the permutations.
         clips = sorted((one.permutation.number, one.permutation.declaration.action, one.sample_id)
                        for one in plan if one.permutation)
         return [look_of(self.out / "clips" / f"{name}.mp4", name, action)

@@ -25,7 +25,7 @@ from mimegen.plan.variants import Variant, parse_variants
 from mimegen.plan.view import ViewOverrides
 from mimegen.shots.config import RenderConfig, read_config
 
-# What leaves a clip's shot as it is: what is behind the figure, and what only says how it was drawn.
+# What leaves a clip's shot as it is: what is behind the figure, and what says how it was drawn.
 _NOT_OF_SHOTS = {"background_kind", "background", "set_seed", "pair", "sub_seed", "frame_redraws",
                  "view_redraws"}
 
@@ -34,8 +34,9 @@ def permuted_plan(catalogue: Catalogue, permutations: Sequence[Permutation], dev
                   config: RenderConfig | None = None) -> Plan:
     """Return the plan of declared clips, rendered in ``config`` in place of those declared.
 
-    Clips that share a shot come together, at the place of the first of them. Raises RequestError, before anything is made, for what the library does not have, and for a
-    take that is not the file that was declared.
+    Clips that share a shot come together, at the place of the first of them. Raises RequestError,
+    before anything is made, for what the library does not have, and for a take that is not the file
+    that was declared.
     """
     for permutation in permutations:
         _check(catalogue, permutation, config)

@@ -16,9 +16,11 @@ from numpy.typing import NDArray
 
 from mimegen.base.errors import RequestError
 from mimegen.base.files import file_hash
+from mimegen.commands.evaluate import _show
 from mimegen.evaluation import scoring
 from mimegen.evaluation.answers import Answer, read_answers
-from mimegen.evaluation.contrasts import READ_AS, contrasts
+from mimegen.evaluation.contrasts import READ_AS, contrasts, too_few
+from mimegen.evaluation.differences import LEAST_ACTIONS, NO_INTERVAL
 from mimegen.evaluation.making import QuestionRequest, questions_of
 from mimegen.evaluation.question import Question, read_questions, write_questions
 from mimegen.evaluation.reading import chosen_option, final_phrase
@@ -123,6 +125,46 @@ def test_a_contrast_without_a_difference_is_no_certainty():
     [contrast] = contrasts(score([told(one, True) for one in asked("mc")], "wordllama"))
     assert contrast["difference"] == 0
     assert contrast["interval"] == pytest.approx([-0.04752, 0.04752], abs=1e-4)
+
+
+def test_few_actions_have_no_interval_anywhere_and_say_so(tmp_path, capsys):
+    names = ("base+blank@0", "base+aligned@0", "base+misaligned@0")
+    actions = sorted({one.action for one in asked("mc", names)})
+    for count, few in ((LEAST_ACTIONS - 1, True), (LEAST_ACTIONS, False)):
+        questions = [one for one in asked("mc", names) if one.action in actions[:count]]
+        scored = score([told(one, one.variant == "base+aligned@0") for one in questions],
+                       "wordllama")
+        content = report(scored, questions) | {"people": None}
+        [table] = content["models"]
+        [rests] = content["reliance"]
+        assert {one["interval"] is None for one in table["contrasts"]} == {few}
+        assert (rests["background"]["interval"] is None) == few
+        assert (NO_INTERVAL in rests["sentences"][0]) == few
+        _show(content)
+        printed = capsys.readouterr().out
+        assert (f"({NO_INTERVAL}, fewer than {LEAST_ACTIONS})" in printed) == few
+        # Two comparisons of as many pairs, all of which would go the same way.
+        smallest = 2 * 2 * 0.5 ** table["contrasts"][0]["pairs"]
+        said = f"(smallest possible p after correction: {smallest:.3g})"
+        assert (said in " ".join(printed.split())) == few == (smallest > 0.05)
+        write_page(content | {"questions": "", "similarity": "wordllama", "parse": ""}, [],
+                   tmp_path)
+        page = (tmp_path / "index.html").read_text()
+        assert (said in page) == (NO_INTERVAL in page) == few
+    assert too_few([]) is None
+
+
+def test_pairs_come_first_and_are_parted_by_background(capsys):
+    questions = [one.model_copy(update={"variant": f"random:{number}+aligned@{number}",
+                                        "pair": f"angle-{number // 2}"})
+                 for number, one in enumerate(asked("mc", ("base+aligned@0",))[:8])]
+    scored = score([told(one, True) for one in questions], "wordllama")
+    content = report(scored, questions)
+    assert set(content["models"][0]["variants"]) == {"aligned background"}
+    _show(content | {"people": None})
+    printed = capsys.readouterr().out
+    assert "random:" not in printed
+    assert printed.index("pairs with both halves right: 4 of 4") < printed.index("aligned back")
 
 
 def test_what_is_not_parsed_is_wrong_and_counted():

@@ -16,7 +16,8 @@ from mimegen.commands.common import DONE, exits_cleanly
 from mimegen.commands.tables import wide_console
 from mimegen.commands.terms import EVALUATION, HINT, explain
 from mimegen.evaluation.answers import PEOPLE, read_answers
-from mimegen.evaluation.contrasts import CONTRASTS, READ_AS
+from mimegen.evaluation.contrasts import CONTRASTS, READ_AS, too_few
+from mimegen.evaluation.differences import LEAST_ACTIONS, NO_INTERVAL
 from mimegen.evaluation.judge import Judge, checked_url
 from mimegen.evaluation.question import Question, questions_in, read_questions, well_formed
 from mimegen.evaluation.raters import people_report, read_people, read_scores
@@ -134,6 +135,7 @@ def _show(content: dict[str, Any]) -> None:
             read = ", ".join(f"{rule} {count}" for rule, count in one["read_by"].items())
             console.print(f"read by: {read}", markup=False)
         console.print(_human(one["human"]), markup=False)
+        _show_groups(console, one)
         console.print(_shares("variant", one["variants"], one))
         if cast := _cast(one["variants"]):
             console.print(cast, markup=False)
@@ -141,9 +143,9 @@ def _show(content: dict[str, Any]) -> None:
             console.print(_shares("category", one["categories"], one))
         if one["contrasts"]:
             console.print(_contrasts(one))
+            _show_few(console, one["contrasts"])
         if lacking := _not_compared(one):
             console.print(lacking, markup=False)
-        _show_groups(console, one)
     _show_reliance(console, content["reliance"])
     _show_people(console, content["people"])
 
@@ -217,13 +219,21 @@ def _not_compared(one: dict[str, Any]) -> str:
             f" {'; '.join(left)}")
 
 
+def _show_few(console: Console, contrasts: list[dict[str, Any]]) -> None:
+    """Print why comparisons have no interval, and that none can be significant."""
+    if any(row["interval"] is None for row in contrasts):
+        console.print(f"({NO_INTERVAL}, fewer than {LEAST_ACTIONS})", markup=False)
+    if few := too_few(contrasts):
+        console.print(few, markup=False)
+
+
 def _contrasts(one: dict[str, Any]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("comparison, all else equal")
     for heading in ("from", "to", "difference", "95 %", "pairs", "lost", "gained", "p after Holm"):
         table.add_column(heading, justify="right")
     for row in one["contrasts"]:
-        span = _span(row["interval"]) if row["interval"] else ""
+        span = _span(row["interval"]) if row["interval"] else "no interval"
         first, second = row["accuracies"]
         table.add_row(READ_AS[row["contrast"]], f"{first:.1%}", f"{second:.1%}",
                       f"{row['difference']:+.1%}", span, str(row["pairs"]), str(row["lost"]),

@@ -8,12 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from mimegen.evaluation.contamination.fall import ExposureArms, Fall
+from mimegen.base.counted import counted
+from mimegen.evaluation.differences import (
+    SharePair,
+    by_action,
+    difference_interval,
+    has_interval,
+)
 from mimegen.evaluation.scoring import ScoredAnswer
 from mimegen.evaluation.statistics import (
-    ALIKE,
     Estimate,
-    Interval,
     McNemar,
     cluster_bootstrap,
     holm,
@@ -46,6 +50,7 @@ READ_AS = {
     "from 270 degrees": "view: 270 degrees instead of 0",
 }
 LEVEL = 0.95
+MCNEMAR = "McNemar"
 
 
 @dataclass(frozen=True)
@@ -67,7 +72,7 @@ def contrasts(scored: Sequence[ScoredAnswer]) -> list[dict[str, Any]]:
 
     ``accuracies`` are of the first variant and of the second, ``difference`` is of these shares,
     ``interval`` is t's over actions (of independent answers where actions tell no spread) and
-    ``bootstrap`` the BCa one.
+    ``bootstrap`` the BCa one; both are None with too few actions.
     ``p`` is McNemar's exact test where each clip has one answer, as a model's; of people it is
     that of t over actions. ``p_holm`` allows for the number of contrasts.
     """
@@ -103,46 +108,47 @@ def _pairs(shares: dict[tuple[str | None, str], tuple[str, float]], minus: str, 
 def _contrast(name: str, minus: str, variant: str, pairs: Sequence[VariantPair]) -> dict[str, Any]:
     lost = sum(one.first > one.second for one in pairs)
     gained = sum(one.second > one.first for one in pairs)
-    means, counts = _by_action(pairs)
-    estimate = weighted_mean(means, counts) if len(means) > 1 else None
+    # The second variant minus the first.
+    shares: list[SharePair] = [(one.action, one.second, one.first) for one in pairs]
+    interval, estimate = difference_interval(shares), _estimate(shares)
     # McNemar counts pairs, so each half must be right or wrong; of people it can be a share.
     exact = McNemar(len(pairs), lost, gained).p if all(one.single for one in pairs) else None
     return {"contrast": name, "minus": minus, "variant": variant, "pairs": len(pairs),
+            "actions": len({one.action for one in pairs}),
             "accuracies": [float(np.mean([getattr(one, half) for one in pairs]))
                            for half in ("first", "second")],
             "lost": lost, "gained": gained,
             "difference": float(np.mean([one.second - one.first for one in pairs])),
-            "interval": list(_interval(pairs, estimate)) if estimate else None,
-            "bootstrap": _bootstrap(means, counts, minus, variant),
-            "test": "McNemar" if exact is not None else "t over actions",
+            "interval": None if interval is None else [*interval],
+            "bootstrap": _bootstrap(shares, minus, variant),
+            "test": MCNEMAR if exact is not None else "t over actions",
             "p": exact if exact is not None else _p(estimate)}
 
 
-def _interval(pairs: Sequence[VariantPair], estimate: Estimate) -> Interval:
-    """Return the difference's interval: t's; where all actions say the same, which tells no spread,
-    that of independent answers, as the verdict on contamination has it.
-    """
-    # Rounding leaves errors of 1e-17 where all actions say the same.
-    if estimate.se > ALIKE:
-        return estimate.interval()
-    shares = [float(np.mean([getattr(one, name) for one in pairs])) for name in ("second", "first")]
-    return Fall(ExposureArms((shares[0], shares[1]), (len(pairs), len(pairs))), 1.0, 0.0,
-                np.inf).interval()
+def _estimate(shares: Sequence[SharePair]) -> Estimate | None:
+    means, counts = by_action(shares)
+    return weighted_mean(means, counts) if len(means) > 1 else None
 
 
-def _by_action(pairs: Sequence[VariantPair]) -> tuple[Any, Any]:
-    """Return each action's mean difference and its number of pairs."""
-    found: dict[str, list[float]] = defaultdict(list)
-    for one in pairs:
-        found[one.action].append(one.second - one.first)
-    return (np.array([np.mean(own) for own in found.values()]),
-            np.array([len(own) for own in found.values()], dtype=float))
-
-
-def _bootstrap(means: Any, counts: Any, *name: str) -> list[float] | None:
-    found = cluster_bootstrap(means, counts, LEVEL, *name) if len(means) > 1 else None
+def _bootstrap(shares: Sequence[SharePair], *name: str) -> list[float] | None:
+    if not has_interval(shares):
+        return None
+    found = cluster_bootstrap(*by_action(shares), LEVEL, *name)
     return None if found is None else [*found]
 
 
 def _p(estimate: Estimate | None) -> float:
     return 1.0 if estimate is None else estimate.p()
+
+
+def too_few(found: Sequence[dict[str, Any]]) -> str | None:
+    """Return a sentence where no difference can be significant, whatever is answered."""
+    if not found or any(one["test"] != MCNEMAR for one in found):
+        return None
+    most = max(found, key=lambda one: int(one["pairs"]))
+    smallest = min(1.0, len(found) * McNemar(most["pairs"], most["pairs"], 0).p)
+    if smallest <= 1 - LEVEL:
+        return None
+    return (f"With {counted(most['pairs'], 'pair')} of {counted(most['actions'], 'action')} no"
+            f" difference can be significant (smallest possible p after correction:"
+            f" {smallest:.3g}).")

@@ -15,13 +15,10 @@ import numpy as np
 
 from mimegen.base.counted import counted
 from mimegen.evaluation.controls import BACKGROUND, FRAME, PERSON, REVERSED, SHUFFLED, TEXT
+from mimegen.evaluation.differences import NO_INTERVAL, SharePair, difference_interval
 from mimegen.evaluation.scoring import ScoredAnswer
-from mimegen.evaluation.statistics import ALIKE, Estimate, weighted_mean
 
 Table = dict[str, Any]
-# An action, and two shares of right answers.
-Pair = tuple[str, float, float]
-LEVEL = 0.95
 
 
 def reliance(scored: Sequence[ScoredAnswer]) -> list[Table]:
@@ -66,30 +63,20 @@ def _against_full(control: Sequence[ScoredAnswer], full: Mapping[str, float]) ->
     pairs = [(one.question.action, full[str(one.question.control_of)], float(one.right))
              for one in control]
     whole, less = _means(pairs)
-    estimate = _difference(pairs)
     return {"answered": len(pairs), "accuracy": less, "full": whole,
             "gain": whole / less - 1 if less else None, "difference": whole - less,
-            "interval": [*estimate.interval(LEVEL)] if estimate else None}
+            "interval": _listed(pairs)}
 
 
-def _means(pairs: Sequence[Pair]) -> tuple[float, float]:
+def _listed(pairs: Sequence[SharePair]) -> list[float] | None:
+    interval = difference_interval(pairs)
+    return None if interval is None else [*interval]
+
+
+def _means(pairs: Sequence[SharePair]) -> tuple[float, float]:
     """Return the mean of the first and of the second values."""
     return (float(np.mean([first for _, first, _ in pairs])),
             float(np.mean([second for *_, second in pairs])))
-
-
-def _difference(pairs: Sequence[Pair]) -> Estimate | None:
-    """Return the mean difference over actions; None where actions tell no spread."""
-    by_action: dict[str, list[float]] = defaultdict(list)
-    for action, first, second in pairs:
-        by_action[action].append(first - second)
-    if len(by_action) < 2:
-        return None
-    # Answers about one action are alike, so actions are the units, weighted by their pairs.
-    values = np.array([np.mean(by_action[action]) for action in sorted(by_action)])
-    weights = np.array([len(by_action[action]) for action in sorted(by_action)], dtype=float)
-    found = weighted_mean(values, weights)
-    return found if found.se > ALIKE else None
 
 
 def _disparity(single: Sequence[ScoredAnswer]) -> float | None:
@@ -121,11 +108,10 @@ def _background(full: Sequence[ScoredAnswer]) -> Table | None:
     if not pairs:
         return None
     aligned, misaligned = _means(pairs)
-    estimate = _difference(pairs)
     accuracy = (aligned + misaligned) / 2
     return {"performances": len(pairs), "aligned": aligned, "misaligned": misaligned,
             "difference": aligned - misaligned,
-            "interval": [*estimate.interval(LEVEL)] if estimate else None,
+            "interval": _listed(pairs),
             "share_of_accuracy": (aligned - misaligned) / accuracy if accuracy else None}
 
 
@@ -153,7 +139,7 @@ def _points(difference: float) -> str:
 def _span(found: Table) -> str:
     interval = found["interval"]
     if not interval:
-        return " (no interval: too few actions)"
+        return f" ({NO_INTERVAL})"
     return f" (95 %: {100 * interval[0]:+.1f} to {100 * interval[1]:+.1f})"
 
 

@@ -65,8 +65,9 @@ def _variant_of(scored: Sequence[ScoredAnswer]) -> Callable[[ScoredAnswer], str]
     """Return what parts answers by variant; permuted clips, which have one each, by background."""
     questions = {one.question.question_id for one in scored}
     variants = {one.question.variant for one in scored}
-    # Permuted clips have a variant each: more variants than half the questions.
-    if len(variants) > MOST_ALONE and 2 * len(variants) > len(questions):
+    # Permuted clips have a variant each: more variants than half the questions. So do pairs' ones.
+    if all(one.question.pair for one in scored) \
+            or (len(variants) > MOST_ALONE and 2 * len(variants) > len(questions)):
         return lambda one: f"{one.question.background_config or 'no'} background"
     return lambda one: str(one.question.variant)
 

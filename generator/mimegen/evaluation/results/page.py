@@ -10,7 +10,8 @@ from typing import Any
 from mimegen.base.counted import counted
 from mimegen.base.files import publish
 from mimegen.base.names import path_name
-from mimegen.evaluation.contrasts import READ_AS
+from mimegen.evaluation.contrasts import READ_AS, too_few
+from mimegen.evaluation.differences import NO_INTERVAL
 from mimegen.evaluation.markup import escape, figure, style, table
 from mimegen.evaluation.results.clips import Failure, data_address
 from mimegen.evaluation.results.plots import contrasts_plot, in_order, shares_plot
@@ -111,6 +112,8 @@ def _kind(title: str, name: str, kinds: Sequence[Table]) -> PageSection:
              " t and by the bootstrap, and the number of answers.</p>"]
     plots: dict[str, bytes] = {}
     variants = in_order([*{one: None for kind in kinds for one in kind["variants"]}])
+    parts += [_whole(title, name, kinds) for name, title in GROUP_TITLES.items()
+              if any(name in kind for kind in kinds)]
     parts += [_shares("Variant", "variants", variants, kinds), _human_source(kinds)]
     plots[f"{name}-variants"] = shares_plot(kinds, "variants", variants)
     parts.append(figure("Accuracy by variant", plots[f"{name}-variants"]))
@@ -126,8 +129,6 @@ def _kind(title: str, name: str, kinds: Sequence[Table]) -> PageSection:
         parts.append(figure("Accuracy by category", plots[f"{name}-categories"]))
     if any("validity" in kind for kind in kinds):
         parts.append(_validity(kinds))
-    parts += [_whole(title, name, kinds) for name, title in GROUP_TITLES.items()
-              if any(name in kind for kind in kinds)]
     parts.append(_read_by(kinds))
     parts += ["<h3>By semantic group</h3>", _folded(_parts("Group", "groups", kinds)),
               "<h3>Hardest actions</h3>", _hardest(kinds), _confusions(kinds)]
@@ -215,15 +216,17 @@ def _span(interval: Sequence[float] | None, marked: bool = False) -> str:
 def _contrasts(kinds: Sequence[Table]) -> str:
     names = dict.fromkeys(one["contrast"] for kind in kinds for one in kind["contrasts"])
     rows = [[READ_AS[one["contrast"]], kind["model"],
-             f"{100 * one['difference']:+.1f} {_span(one['interval'])}",
+             f"{100 * one['difference']:+.1f} {_span(one['interval']) or f'({NO_INTERVAL})'}",
              _span(one["bootstrap"], one["lost"] + one["gained"] < FEW_RARE),
              str(one["pairs"]), f"{one['lost']} / {one['gained']}", one["test"],
              f"{one['p']:.3g}", f"{one['p_holm']:.3g}", f"{one['variant']} minus {one['minus']}"]
             for name in names for kind in kinds for one in kind["contrasts"]
             if one["contrast"] == name]
+    few = dict.fromkeys(f"<p>{escape(kind['model'])}: {escape(sentence)}</p>" for kind in kinds
+                        if (sentence := too_few(kind["contrasts"])))
     return "<h3>Comparisons (contrasts), all else equal</h3>" + table(
         ("Comparison", "Model", "Points, t over actions", "Bootstrap", "Pairs", "Lost / gained",
-         "Test", "p", "p (Holm)", "Variants"), rows)
+         "Test", "p", "p (Holm)", "Variants"), rows) + "".join(few)
 
 
 def _validity(kinds: Sequence[Table]) -> str:

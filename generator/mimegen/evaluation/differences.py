@@ -1,0 +1,50 @@
+"""Differences of two accuracies over actions, and when their intervals can be trusted."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+import numpy as np
+
+from mimegen.base.arrays import FloatArray
+from mimegen.evaluation.contamination.fall import ExposureArms, Fall
+from mimegen.evaluation.statistics import ALIKE, Interval, weighted_mean
+
+# An action, and two shares of right answers.
+SharePair = tuple[str, float, float]
+# With fewer, even an exact test is not significant at 0.05 where all say the same: 2 x 0.5^5 is
+# 0.0625. An interval from t, or from answers taken to be independent, would claim more.
+LEAST_ACTIONS = 6
+NO_INTERVAL = "no interval: too few actions"
+
+
+def by_action(pairs: Sequence[SharePair]) -> tuple[FloatArray, FloatArray]:
+    """Return each action's mean of first minus second, and its number of pairs."""
+    found: dict[str, list[float]] = defaultdict(list)
+    for action, first, second in pairs:
+        found[action].append(first - second)
+    return (np.array([np.mean(found[action]) for action in sorted(found)]),
+            np.array([len(found[action]) for action in sorted(found)], dtype=float))
+
+
+def has_interval(pairs: Sequence[SharePair]) -> bool:
+    """Return whether there are enough actions for an interval of any kind."""
+    return len({action for action, *_ in pairs}) >= LEAST_ACTIONS
+
+
+def difference_interval(pairs: Sequence[SharePair], level: float = 0.95) -> Interval | None:
+    """Return the interval of first minus second; None with too few actions.
+
+    It is t's over actions (CR2), because answers about one action are alike. Where all actions say
+    the same, which tells no spread, it is that of independent answers, as the verdict on
+    contamination has it.
+    """
+    if not has_interval(pairs):
+        return None
+    estimate = weighted_mean(*by_action(pairs))
+    # Rounding leaves errors of 1e-17 where all actions say the same.
+    if estimate.se > ALIKE:
+        return estimate.interval(level)
+    first = float(np.mean([share for _, share, _ in pairs]))
+    second = float(np.mean([share for *_, share in pairs]))
+    return Fall(ExposureArms((first, second), (len(pairs), len(pairs))), 1.0, 0.0,
+                np.inf).interval()

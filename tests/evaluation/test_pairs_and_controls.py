@@ -1,6 +1,7 @@
 """Minimal pairs and control questions: how they are asked, and what their scores tell."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -67,6 +68,25 @@ def test_a_pair_that_differs_in_background_asks_both_for_the_same_action() -> No
         first, second = (one for one in made if one.pair == pair)
         assert first.answer == second.answer and first.options == second.options
         assert {first.background_config, second.background_config} == {"aligned", "misaligned"}
+
+
+@pytest.mark.parametrize("factor", sorted(read_pair_wording(None).prompts))
+def test_two_people_are_asked_about_as_two(factor: str) -> None:
+    wording = read_pair_wording(None)
+    prompt = wording.worded(wording.prompt(factor), 2)
+    assert not re.search(r"(?<!one )\b(?:the|a|animated) person\b", prompt), prompt
+    assert wording.worded(wording.prompt(factor), 1) == wording.prompt(factor)
+
+
+def test_pairs_and_choices_of_two_people_are_worded_for_two() -> None:
+    rows = [row.model_copy(update={"partner_avatar": "woman"}) for row in pairs_of_speed(1)]
+    for one in pair_questions(rows, read_pair_wording(None), 0):
+        assert "faster than the people moved" in one.options and one.answer in one.options
+        assert one.prompt.startswith("The video shows two people miming an action.")
+    rows = [row.model_copy(update={"partner_avatar": "woman"}) for row in pairs_of_backgrounds(4)]
+    for one in [*pair_questions(rows, read_pair_wording(None), 0), *mc(rows)]:
+        assert one.prompt.startswith("What action are the people miming")
+    assert "are the people miming" not in "".join(one.prompt for one in mc(pairs_of_speed(4)))
 
 
 def test_an_order_is_asked_for_in_the_labels_of_both_halves() -> None:

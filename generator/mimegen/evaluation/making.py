@@ -174,6 +174,7 @@ def _question(row: Row, posed: PosedPerformance, order: list[int], template: str
     identity = (request.format, request.asks, request.prompting, request.difficulty, request.fold,
                 request.seed, row.sample_id,
                 *(one.text for one in posed.distractors if one.origin == GIVEN))
+    template = request.templates.worded(template, people_of(row))
     right = row.labels if request.asks == "label" else [subject.text]
     return Question(
         **about_clip(row, request.seed), question_id=content_key(*identity)[:16],
@@ -195,7 +196,12 @@ def about_clip(row: Row, seed: int) -> dict[str, Any]:
         "clip": opaque_name(row, seed), "file_name": row.file_name, "take": row.take,
         "background_config": row.background_config, "background_name": row.background_name,
         "avatar": row.avatar, "angle": row.angle, "seed": seed,
-        "people": 2 if row.partner_avatar or (row.performers or 1) > 1 else 1}
+        "people": people_of(row)}
+
+
+def people_of(row: Row) -> int:
+    """Return how many people a clip shows, which are one or two."""
+    return 2 if row.partner_avatar or (row.performers or 1) > 1 else 1
 
 
 def versions(templates: str) -> dict[str, str]:

@@ -16,13 +16,13 @@ from pydantic import ValidationError
 from mimegen.base.errors import RequestError
 from mimegen.base.files import content_key
 from mimegen.base.seeds import generator
-from mimegen.base.yaml_file import Strict, read_yaml
-from mimegen.evaluation.making import QuestionRequest, about_clip, questions_of, versions
+from mimegen.base.yaml_file import read_yaml
+from mimegen.evaluation.making import QuestionRequest, about_clip, people_of, questions_of, versions
 from mimegen.evaluation.question import Question
 from mimegen.evaluation.sampling import FrameSampling
 from mimegen.evaluation.scoring import ScoredAnswer
 from mimegen.evaluation.subjects import KnownAction, known_actions, subject_of_row
-from mimegen.evaluation.templates import FOLDER, filled, read_templates
+from mimegen.evaluation.templates import FOLDER, TwoPeople, filled, read_templates
 from mimegen.manifest.pair import PairFacts
 from mimegen.manifest.row import Row
 from mimegen.manifest.timeline import role_of
@@ -38,7 +38,7 @@ STEP = "{step}"
 LABEL = "{label}"
 
 
-class PairWording(Strict):
+class PairWording(TwoPeople):
     """Prompts by factor, and the texts that stand for values by factor and value."""
 
     about: str
@@ -110,11 +110,13 @@ def _contrasted(pair: Sequence[tuple[Row, PairFacts]], known: dict[str, KnownAct
                 sampling_text: str) -> list[Question]:
     """Return the questions of a pair whose halves have different answers."""
     factor = pair[0][1].factor
-    texts = [row.labels[0] if factor in LABELLED else wording.text(factor, half.value)
-             for row, half in pair]
+    # Both halves get the same words, also where only one of them shows two people.
+    people = max(people_of(row) for row, _ in pair)
+    texts = [row.labels[0] if factor in LABELLED
+             else wording.worded(wording.text(factor, half.value), people) for row, half in pair]
     order = [int(place) for place in generator(seed, "pairs", pair[0][1].id).permutation(2)]
     options = [texts[place] for place in order]
-    prompt = filled(_named(wording.prompt(factor), pair[0][0]), options)
+    prompt = filled(_named(wording.worded(wording.prompt(factor), people), pair[0][0]), options)
     made = []
     for place, (row, half) in enumerate(pair):
         labels = row.labels if factor in LABELLED else [texts[place]]

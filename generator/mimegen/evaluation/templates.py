@@ -1,10 +1,11 @@
 """The wording of questions: YAML files in ``wordings/``, or a user's own."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, Field
 
 from mimegen.base.errors import RequestError
 from mimegen.base.yaml_file import Strict, read_yaml
@@ -32,7 +33,21 @@ ChoicePrompt = Annotated[str, _with("{question}", "{options}")]
 OpenPrompt = Annotated[str, _with("{question}")]
 
 
-class Templates(Strict):
+class TwoPeople(Strict):
+    """``two_people``: what stands for a prompt's words about one person where two are shown."""
+
+    two_people: dict[str, str] = Field(default={})
+
+    def worded(self, prompt: str, people: int) -> str:
+        """Return a prompt about so many people; of phrases that overlap the longest counts."""
+        if people == 1 or not self.two_people:
+            return prompt
+        phrases = sorted(self.two_people, key=len, reverse=True)
+        return re.sub(rf"\b(?:{'|'.join(map(re.escape, phrases))})\b",
+                      lambda found: self.two_people[found[0]], prompt)
+
+
+class Templates(TwoPeople):
     """Prompts by format, what is asked for (label, intention) and prompting.
 
     ``{options}`` stands for the lettered options. ``example`` follows an example's prompt, and

@@ -1,5 +1,6 @@
 """The Python API: everything that works without Blender."""
 
+import inspect
 import json
 import os
 import subprocess
@@ -119,6 +120,21 @@ def test_your_own_motion(samples: Path) -> None:
         mg.load_motion("nothing.bvh")
 
 
+def test_python_and_clips_have_the_same_first_frame(samples: Path) -> None:
+    same = inspect.signature(mg.load_motion).parameters["trim"].default
+    assert same == mg.RenderRequest.model_fields["trim"].default
+    whole = mg.load_motion(samples / WALK, trim="none")
+    part = mg.load_motion(samples / WALK, trim="0.5:1")
+    assert part.frames < whole.frames
+
+
+def test_a_take_is_saved_on_its_own_skeleton(samples: Path, tmp_path: Path) -> None:
+    walk = mg.load_motion(samples / WALK, trim="none")
+    again = mg.load_motion(walk.save(tmp_path / "walk.bvh"), trim="none")
+    assert again.joints == walk.joints and again.frames == walk.frames
+    assert np.allclose(again.positions(), walk.positions(), atol=1e-3)
+
+
 @pytest.mark.slow
 def test_two_performers(tmp_path: Path) -> None:
     greeting = mg.take("shake_hands")
@@ -185,7 +201,15 @@ def test_clips_are_rows_and_arrays(clips: mg.Clips) -> None:
     assert repr(clip).endswith(f"; {clip.path}>")
     assert {one.avatar for one in clips.where(avatar="woman")} == {"woman"}
     assert len(clips.where(avatar="woman", angle=clip.angle)) < len(clips.where(avatar="woman")) + 1
-    assert clips.where(action="no such action") == []
+    ahead = clips.where(angle=0)
+    assert isinstance(ahead, mg.Clips) and set(ahead.frame()["angle"]) == {0}
+    assert len(ahead.where(avatar="man")) == len(ahead) == 2 and ahead[1:].rows == ahead.rows[1:]
+    assert repr(ahead).startswith("<Clips: 2 clips of 2 actions by 1 character in ")
+    nothing = clips.where(action="no such action")
+    assert len(nothing) == 0 and nothing.frame().empty and "0 clips" in repr(nothing)
+    assert len(nothing.where(avatar="man")) == 0 and nothing._repr_html_()
+    with pytest.raises(mg.RequestError, match="did you mean avatar\\?"):
+        clips.where(character="woman")
     with pytest.raises(mg.RequestError, match="no field 'colour'"):
         clips.where(colour="red")
 

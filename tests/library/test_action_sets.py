@@ -12,7 +12,7 @@ from mimegen.choreography.action import read_action
 from mimegen.cli import main
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.naming import names_of_actions
-from mimegen.request.sources import entries_of
+from mimegen.request.sources import ambiguous_left_out, entries_of
 
 CATALOGUE = Catalogue.with_libraries(())
 
@@ -61,6 +61,9 @@ def test_a_set_is_all_of_its_actions_but_the_ambiguous(tmp_path: Path) -> None:
     assert ids(other, "set:ntu120") == ids(CATALOGUE, "set:ntu120") == named
     assert 0 < len(before) - len(named) < 12
     assert "blink" not in ids(other, "all") and ids(other, "blink, A19") == ["blink", "blink"]
+    assert ambiguous_left_out(other, "set:ntu120") == len(after) - len(named)
+    assert ambiguous_left_out(other, "all") == 1 + ambiguous_left_out(CATALOGUE, "all")
+    assert ambiguous_left_out(other, "blink, boxing") == 0
     assert {*CATALOGUE.missing_from("ntu120")} - {*other.missing_from("ntu120")} == {"A19"}
 
 

@@ -112,7 +112,7 @@ def test_names_near_a_slip_are_of_an_action_each() -> None:
     ("hiking", "the group 'locomotion' contains: .*zombie_march"),
     ("to eat", r"\(did you mean eating"), ("locomotion", "contains: .*climb_ladder"),
     ("chicken dancing", r"\(did you mean chicken_dance"), ("boxng", r"\(did you mean boxing"),
-    ("Boxing3", "did you mean boxing")])
+    ("Boxing3", "did you mean boxing"), ("boksing", r"\(did you mean boxing")])
 def test_a_word_without_an_action_leads_to_those_like_it(word: str, said: str) -> None:
     with pytest.raises(RequestError, match=said):
         Catalogue.with_libraries(()).action(word)

@@ -12,6 +12,7 @@ from mimegen.characters.character import Character, Performance
 from mimegen.motion import Motion, quaternions, standard_skeleton
 from mimegen.readers import find_roles, read_motion
 from mimegen.retarget.report import FIELDS, quality
+from places import DATA
 from running import invoke
 
 STANDARD = standard_skeleton()
@@ -127,3 +128,19 @@ def test_wrong_requests_write_nothing(samples: Path, tmp_path: Path) -> None:
         assert done.exit_code == 2
         assert problem in done.output and done.output.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
+
+
+def test_without_a_character_a_file_is_converted(tmp_path: Path) -> None:
+    file, out = DATA / "left_handed.bvh", tmp_path / "same.npz"
+    done = run(file, "--out", out)
+    assert done.exit_code == 0, done.output
+    given, made = read_motion(file).motion, read_motion(out).motion
+    assert "on its own skeleton" in done.output and made.skeleton.names == given.skeleton.names
+    assert np.allclose(made.global_pose.positions, given.global_pose.positions, atol=1e-6)
+
+
+@pytest.mark.parametrize(("arguments", "says"), [
+    ((), "without --out"), (("--out", "x.bvh", "--report", "r.json"), "--report")])
+def test_what_needs_a_character_says_so(arguments: tuple[str, ...], says: str) -> None:
+    done = run(DATA / "left_handed.bvh", *arguments)
+    assert done.exit_code == 2 and f"{says}: expected --character" in done.output

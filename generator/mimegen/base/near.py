@@ -27,6 +27,8 @@ _SHORTEST_BEGINNING = 4
 _WHOLE = (3, 6)
 _PART = (5, 7)
 _SHORTEST_OF_TWO = 7
+# Spellings of one sound, the longest first: boksing is boxing.
+_SPELLINGS = (("cks", "x"), ("ks", "x"), ("ph", "f"), ("ck", "k"))
 _VOWELS = str.maketrans("", "", "aeiou")
 # What a name is worth at most that shares only some of its words.
 _PARTLY = 0.75
@@ -129,6 +131,8 @@ def _is_slip(first: str, second: str, least: tuple[int, int]) -> bool:
     """
     if first[0] != second[0] and first[:2] != second[1::-1]:
         return False
+    if _sound(first) == _sound(second):
+        return True
     ending = next((one for one in ("ing", "ed", "s")
                    if first.endswith(one) and second.endswith(one)), "")
     first, second = first.removesuffix(ending), second.removesuffix(ending)
@@ -140,6 +144,13 @@ def _is_slip(first: str, second: str, least: tuple[int, int]) -> bool:
     if same_frame and len(first.translate(_VOWELS)) == length:
         return True
     return _distance(first, second) <= (1 if length < _SHORTEST_OF_TWO else 2)
+
+
+def _sound(word: str) -> str:
+    """Return a word with one spelling for sounds that English spells in several ways."""
+    for spelling, sound in _SPELLINGS:
+        word = word.replace(spelling, sound)
+    return word
 
 
 def _distance(first: str, second: str) -> int:

@@ -20,6 +20,7 @@ from mimegen.commands.common import (
 from mimegen.commands.reading import reading_options
 from mimegen.library.cast import CastMember, cast_member
 from mimegen.library.catalogue import Catalogue
+from mimegen.library.recorded_take import RecordedTake
 from mimegen.library.takes import user_take
 from mimegen.motion import Motion
 from mimegen.readers import ReadOptions, Recording
@@ -30,8 +31,9 @@ from mimegen.writers import FORMATS, MOTION_SUFFIXES, format_of, write_motion
 
 @click.command("retarget")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--character", required=True, metavar="NAME|FILE|random:SEED",
-              help="Character to retarget the motion to.")
+@click.option("--character", metavar="NAME|FILE|random:SEED",
+              help="Character to retarget the motion to.  [default: none, the motion keeps its own"
+                   " skeleton]")
 @click.option("--partner", type=click.Path(path_type=Path), metavar="FILE",
               help="Motion file of a second person recorded together with FILE.")
 @click.option("--partner-character", metavar="NAME|FILE|random:SEED",
@@ -46,12 +48,14 @@ from mimegen.writers import FORMATS, MOTION_SUFFIXES, format_of, write_motion
 @blender_option
 @exits_cleanly
 @reading_options("none")
-def retarget_command(file: Path, character: str, partner: Path | None,
+def retarget_command(file: Path, character: str | None, partner: Path | None,
                      partner_character: str | None, out: Path | None, report: Path | None,
                      libraries: tuple[Path, ...], reading: ReadOptions) -> int:
-    """Retarget motion onto a character and report the quality.
+    """Retarget motion onto a character and report the quality, or convert a file.
 
-    The motion shows one person, or two people recorded together.
+    The motion shows one person, or two people recorded together. Without --character it is written
+    to --out on its own skeleton and in its own size. All of the file is used, also where mimegen
+    render would cut off T-poses and idle ends; --trim auto cuts them off here too.
     """
     if out is not None and format_of(out) is None:
         raise RequestError(f"--out {out}: expected a file that ends in"
@@ -60,6 +64,9 @@ def retarget_command(file: Path, character: str, partner: Path | None,
     take = user_take(catalogue, file, (), None, None, "not stated", partner, reading)
     if partner_character is not None and take.performers == 1:
         raise RequestError("--partner-character requires --partner FILE, or a FILE with two people")
+    if character is None:
+        _convert(take, out, "--report" if report else partner_character and "--partner-character")
+        return DONE
     names = [character, partner_character or character][:take.performers]
     members = [cast_member(catalogue, name) for name in names]
     sources = [(motion, roles or {}) for motion, roles in take.sources(0.0)]
@@ -76,6 +83,21 @@ def retarget_command(file: Path, character: str, partner: Path | None,
     for fact in facts:
         _show(fact)
     return DONE
+
+
+def _convert(take: RecordedTake, out: Path | None, needs_character: str | None) -> None:
+    """Write motion on its own skeleton.
+
+    Raises RequestError where there is nothing to write, or for an option that needs a character.
+    """
+    if out is None or needs_character:
+        raise RequestError(f"{needs_character or 'without --out'}: expected --character NAME"
+                           " (mimegen list characters); only --out needs none")
+    for target, (motion, _) in zip((out, _partner_file(out)), take.sources(0.0), strict=False):
+        write_motion(target, motion)
+        click.echo(f"{target}: {motion.frames} frames at {motion.fps:g} fps, on its own skeleton")
+    for note in take.notes:
+        click.echo(f"note: {note}")
 
 
 def _partner_file(out: Path) -> Path:

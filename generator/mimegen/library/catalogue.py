@@ -166,12 +166,19 @@ class Catalogue:
                  if is_slip(plain(name), near)]
         return self._action_names[close[0]][0].action if close else None
 
+    def near_names(self, name: str) -> list[str]:
+        """Return the names of actions that are like a name, the most alike first; of a name that an
+        action has, none.
+        """
+        word = plain(name)
+        return [] if word in self._action_names else _nearest_names(word, self._action_names)
+
     def _like(self, name: str) -> str:
         """Say which actions a name may mean: those near it, else those of its semantic group."""
         wanted = _members_called(plain(name), self.sets)
         if wanted:
             return f": {wanted}, which no action of this library is yet"
-        near = _nearest_names(plain(name), self._action_names)
+        near = self.near_names(name)
         if near:
             return did_you_mean(near)
         for group in _groups_of(name):

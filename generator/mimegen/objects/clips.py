@@ -11,7 +11,7 @@ from PIL import Image
 
 from mimegen.base.arrays import ByteArray
 from mimegen.base.counted import counted
-from mimegen.base.errors import RequestError, near_misses
+from mimegen.base.errors import RequestError, did_you_mean, near_misses
 from mimegen.compositing.decode import clip_pictures, read_clip, read_pictures
 from mimegen.evaluation.making import QuestionRequest, questions_of
 from mimegen.evaluation.question import Question
@@ -26,6 +26,11 @@ from mimegen.objects.records import data_frame, html_table
 
 if TYPE_CHECKING:
     import pandas
+
+# The fields of rows that other words mean.
+MEANT = {"character": "avatar", "person": "avatar", "partner": "partner_avatar",
+         "background": "background_name", "config": "render_config_name", "direction_deg": "angle",
+         "view": "angle", "motion": "motion_file"}
 
 
 class Clip:
@@ -83,10 +88,10 @@ class Clip:
 class Clips(Sequence[Clip]):
     """The clips of a folder that ``mimegen render`` wrote, in the manifest's order."""
 
-    def __init__(self, folder: str | Path) -> None:
+    def __init__(self, folder: str | Path, rows: Sequence[Row] | None = None) -> None:
         self.folder = Path(folder)
-        self.rows = single_rows(self.folder)
-        if not self.rows:
+        self.rows = single_rows(self.folder) if rows is None else list(rows)
+        if not self.rows and rows is None:
             raise RequestError(f"{self.folder / MANIFEST}: no such file, or no row in it; expected"
                                " the folder that mimegen render wrote")
 
@@ -96,27 +101,28 @@ class Clips(Sequence[Clip]):
     @overload
     def __getitem__(self, number: int) -> Clip: ...
     @overload
-    def __getitem__(self, number: slice) -> list[Clip]: ...
-    def __getitem__(self, number: int | slice) -> Clip | list[Clip]:
+    def __getitem__(self, number: slice) -> "Clips": ...
+    def __getitem__(self, number: int | slice) -> "Clip | Clips":
         if isinstance(number, slice):
-            return [Clip(self.folder, row) for row in self.rows[number]]
+            return Clips(self.folder, self.rows[number])
         return Clip(self.folder, self.rows[number])
 
-    def where(self, **facts: Any) -> list[Clip]:
+    def where(self, **facts: Any) -> "Clips":
         """Return the clips whose rows have these values, as in ``where(action="boxing", angle=0)``.
 
-        An action may be named by its id, a label or an alias. Raises RequestError for a name that
-        no row has.
+        An action may be named by its id, a label or an alias. Raises RequestError for a field that
+        rows do not have.
         """
-        fields = {field for row in self.rows for field, _ in row}
+        fields = {*Row.model_fields, *(field for row in self.rows for field, _ in row)}
         for name in facts:
             if name not in fields:
-                raise RequestError(f"where: rows have no field '{name}'{near_misses(name, fields)};"
-                                   " frame() shows all fields, of which avatar is the character")
+                meant = did_you_mean([MEANT[name]]) if name in MEANT else near_misses(name, fields)
+                raise RequestError(f"where: rows have no field '{name}'{meant}; frame() shows all"
+                                   " fields")
         if "action" in facts:
             facts["action"] = self._action_id(facts["action"])
-        return [Clip(self.folder, row) for row in self.rows if all(
-            getattr(row, name, None) == value for name, value in facts.items())]
+        return Clips(self.folder, [row for row in self.rows if all(
+            getattr(row, name, None) == value for name, value in facts.items())])
 
     def _action_id(self, name: str) -> str:
         """Return the id of an action of these clips; a name that the library lacks stays."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from mimegen.objects.within import within_libraries
 from mimegen.pointlight.stimulus import make_stimulus
 from mimegen.production.displays import take_scene
 from mimegen.readers.roles import find_roles
+from mimegen.writers import write_motion
 
 
 class Take:
@@ -134,6 +136,15 @@ class Take:
         if chosen.needs_body:
             return self.on("man").pointlight(display, manipulations, seed, **options)
         return Dots(make_stimulus(take_scene(self._take, chosen), chosen, seed))
+
+    @within_libraries
+    def save(self, path: str | Path, performer: int = 0) -> Path:
+        """Write one performer's motion on the take's own skeleton.
+
+        The ending says what is written, as in ``RetargetedTake.save``, which also has a body.
+        """
+        write_motion(Path(path), self.motion(performer))
+        return Path(path)
 
     @within_libraries
     def show(self, frames: int = 8, angle: float = 0.0, background: str = "blank",

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
-from mimegen.base.errors import RequestError
+from mimegen.base.errors import RequestError, did_you_mean
 from mimegen.compositing.background import read_background
 from mimegen.faults.fault import Fault
 from mimegen.library.cast import CastMember, cast_member, partner_of
@@ -307,13 +307,19 @@ def _without_background(catalogue: Catalogue, take: LibraryTake, kind: _Kind,
     if not lacking:
         return []
     roles = sorted({variant.background for variant in lacking})
-    remedy = (f"add {' and '.join(f'--{role} NAME' for role in roles)}"
-              f" ({', '.join(catalogue.backgrounds)}), or give it the label of an action of the"
-              " library (mimegen list actions)")
+    remedy = (f"add {' and '.join(f'--{role} NAME' for role in roles)} (mimegen list backgrounds),"
+              " or give it the label of an action of the library"
+              f"{_near_labels(catalogue, take) or ' (mimegen list actions)'}")
     named = next((variant for variant in lacking if not variant.from_group), None)
     if named is not None:
         raise RequestError(f"{take.action}: {named} requires a background; {remedy}")
     return [f"{take.action}: no background is known for {', '.join(map(str, lacking))}; {remedy}"]
+
+
+def _near_labels(catalogue: Catalogue, take: LibraryTake) -> str:
+    """Return which actions the labels of a take may mean, as " (did you mean dancing?)"."""
+    near = [name for label in take.labels for name in catalogue.near_names(label)]
+    return did_you_mean(dict.fromkeys(near)) if near else ""
 
 
 def display_of(variant: Variant, config: RenderConfig) -> tuple[Display, bool]:

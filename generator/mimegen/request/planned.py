@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Self
 
 from mimegen.base.blender import blender_is_installed, require_blender
+from mimegen.base.counted import counted
 from mimegen.base.errors import RequestError, near_misses
 from mimegen.farm.settings import FarmSettings
 from mimegen.faults.fault import parse_faults
@@ -22,7 +23,7 @@ from mimegen.plan.variants import Variant, parse_variants
 from mimegen.production.passtasks import BELOW
 from mimegen.rendering.auto import auto_config, choose_device
 from mimegen.request.render_request import RenderRequest, option
-from mimegen.request.sources import takes_of
+from mimegen.request.sources import ambiguous_left_out, takes_of
 from mimegen.shots.config import FramedCamera, RenderConfig, read_config
 from mimegen.shots.devices import DEVICE_KINDS, OPENGL, Device
 from mimegen.shots.follow import follows
@@ -134,6 +135,7 @@ def _selected(catalogue: Catalogue, request: RenderRequest, devices: _Devices
               ) -> tuple[Plan, RenderConfig, Device]:
     takes = takes_of(catalogue, request)
     _say_doubts(takes, request, devices.warn)
+    _say_left_out(catalogue, request, devices.warn)
     if request.partner_character is not None and not any(
             take.performers == 2 for take in takes.takes):
         raise RequestError(f"--partner-character {request.partner_character}: the selected actions"
@@ -158,6 +160,15 @@ def _say_doubts(takes: SeededTakes, request: RenderRequest, warn: Warn) -> None:
             if isinstance(take, RecordedTake):
                 for line in take.doubts:
                     warn(line)
+
+
+def _say_left_out(catalogue: Catalogue, request: RenderRequest, warn: Warn) -> None:
+    """Say how many ambiguous actions 'all' or a set leaves out."""
+    left_out = ambiguous_left_out(catalogue, request.action or "")
+    if left_out:
+        warn(f"{counted(left_out, 'action')} that viewers often take for others"
+             f" {'is' if left_out == 1 else 'are'} left out of --action {request.action}; name"
+             " them to render them (AMBIGUOUS in mimegen list actions)")
 
 
 def _refuse_moving_camera(config: RenderConfig, request: RenderRequest, cells: list[Variant]

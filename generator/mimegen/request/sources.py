@@ -82,6 +82,16 @@ def _entries(catalogue: Catalogue, name: str) -> list[Entry]:
     return found
 
 
+def ambiguous_left_out(catalogue: Catalogue, actions: str) -> int:
+    """Return how many ambiguous actions ``entries_of`` leaves out of ``all`` or of sets."""
+    if actions.strip() == "all":
+        return len(catalogue.actions) - len(catalogue.recognisable)
+    named = [name.strip().partition(":") for name in actions.split(",")]
+    sets = [of.strip() for kind, _, of in named if kind.lower() == "set" and of]
+    return len({name for of in sets for name, entry in catalogue.in_set(of).items()
+                if entry.action.ambiguous})
+
+
 def _manners(file: Path, request: RenderRequest) -> list[CueManner]:
     """Return every manner that was asked for of a take; ``all`` are the stances that it has."""
     stances: Sequence[str | None] = [None] if request.stance is None else [

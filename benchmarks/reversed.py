@@ -8,6 +8,7 @@ Prints how far (cm) each action's first take, seed 0, is from all that it does f
 
 import argparse
 
+from mimegen.base.errors import RequestError
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.recorded_take import RecordedTake
 from mimegen.library.score_take import ScoreTake
@@ -24,8 +25,14 @@ def main() -> None:
     catalogue = Catalogue.with_libraries(())
     names = sorted(catalogue.actions)[options.first::options.every]
     takes = [library_take(catalogue.action(name), None, 0) for name in names]
-    found = sorted((shown_backwards(take), take.action) for take in takes
-                   if isinstance(take, ScoreTake | RecordedTake))
+    found = []
+    for take in takes:
+        if isinstance(take, ScoreTake | RecordedTake):
+            try:
+                found.append((shown_backwards(take), take.action))
+            except RequestError as problem:
+                print(problem)
+    found.sort()
     for far, action in found:
         print(f"{100 * far:6.1f} cm  {action}")
     passed = sum(far >= LEAST_IRREVERSIBLE_M for far, _ in found)

@@ -297,8 +297,11 @@ def _reversed(drawing: PairDrawing, base: Declaration, attempt: int) -> Halves |
 
 
 def _shows_time(take: LibraryTake) -> bool:
-    """Return whether a performer of a take shows which way time runs."""
-    return shown_backwards(take) >= LEAST_IRREVERSIBLE_M
+    """Return whether a performer of a take shows which way time runs; what fails does not."""
+    try:
+        return shown_backwards(take) >= LEAST_IRREVERSIBLE_M
+    except RequestError:
+        return False
 
 
 @lru_cache(maxsize=1024)

@@ -1,10 +1,13 @@
-"""Which way is down in what a camera saw: people stand upright more often than not."""
+"""Which way is down in what a camera saw: who stands has the center of mass over the feet.
+
+Where a body starts and ends at rest, that is so on average by the laws of motion.
+"""
 
 from collections.abc import Mapping
 
 import numpy as np
 
-from mimegen.base.vectors import unit
+from mimegen.base.vectors import product, unit
 from mimegen.motion import Motion, quaternions
 from mimegen.motion.lowpass import low_passed
 from mimegen.motion.quaternions import FloatArray
@@ -16,6 +19,17 @@ MOST_TILT = 40.0
 STANDS = 0.9
 # A body that is straight in a smaller share of the frames does not tell.
 RARELY = 0.02
+# The cosine of the angle between usual and unusual balance: 25 degrees.
+BALANCED = 0.906
+# Parts of the body between two joints, with the mass of both sides as a share of the body's and
+# how far along they have its center: Winter, Biomechanics and Motor Control of Human Movement,
+# table 4.1. Forearms have hands, and shins have feet.
+PARTS = (("upper_arm", "forearm", 0.056, 0.436), ("forearm", "hand", 0.044, 0.682),
+         ("thigh", "shin", 0.2, 0.433), ("shin", "foot", 0.122, 0.606),
+         ("upper_arm", "thigh", 0.497, 0.5))
+HEAD_MASS = 0.081
+# How far from ankle to toes the weight rests.
+ALONG_THE_FOOT = 0.4
 # Feet that go so far (metres) tell where the ground is level.
 WAY_M = 1.0
 # Rotations found frame by frame are smoothed by a Gaussian of this deviation (seconds).
@@ -41,21 +55,47 @@ def levelled(motion: Motion, roles: Mapping[str, str]) -> tuple[Motion, tuple[st
 
 
 def _stance(motion: Motion, roles: Mapping[str, str]) -> FloatArray | None:
-    """Return the direction (3,) from feet to head, in the frames in which the body is straight.
+    """Return the direction (3,) from the feet to the center of mass of who stands, on average.
 
-    None where there are hardly any: who sits has the feet elsewhere.
+    None where the body is hardly ever straight: who sits is not held by the feet, and frames of
+    sitting count no more than the others in which the mass is far from over the feet.
     """
-    index, places = motion.skeleton.index, motion.global_pose.positions
-
-    def middle(part: str) -> FloatArray:
-        pair = [index[roles[f"{side}_{part}"]] for side in ("left", "right")]
-        return np.asarray(places[:, pair].mean(axis=1))
-
-    trunk = unit(places[:, index[roles["head"]]] - middle("thigh"))
-    legs = unit(middle("thigh") - middle("foot"))
+    trunk = unit(_at(motion, roles, "head") - _middle(motion, roles, "thigh"))
+    legs = unit(_middle(motion, roles, "thigh") - _middle(motion, roles, "foot"))
     straight = np.sum(trunk * legs, axis=1) > STANDS
-    whole = unit(places[:, index[roles["head"]]] - middle("foot"))
-    return unit(np.median(whole[straight], axis=0)) if straight.mean() > RARELY else None
+    if straight.mean() <= RARELY:
+        return None
+    held = _mass(motion, roles) - _support(motion, roles)
+    usual = unit(np.median(held[straight], axis=0))
+    standing = product(unit(held), usual) > BALANCED
+    return unit(held[standing].mean(axis=0)) if standing.any() else None
+
+
+def _at(motion: Motion, roles: Mapping[str, str], role: str) -> FloatArray:
+    """Return where a role's joint is (F, 3)."""
+    return np.asarray(motion.global_pose.positions[:, motion.skeleton.index[roles[role]]])
+
+
+def _middle(motion: Motion, roles: Mapping[str, str], part: str) -> FloatArray:
+    """Return the middle (F, 3) of the left and the right joint of a part."""
+    return (_at(motion, roles, f"left_{part}") + _at(motion, roles, f"right_{part}")) / 2
+
+
+def _mass(motion: Motion, roles: Mapping[str, str]) -> FloatArray:
+    """Return where the center of mass is (F, 3)."""
+    found = HEAD_MASS * _at(motion, roles, "head")
+    for upper, lower, mass, along in PARTS:
+        start, end = (_middle(motion, roles, part) for part in (upper, lower))
+        found = found + mass * (start + along * (end - start))
+    return found
+
+
+def _support(motion: Motion, roles: Mapping[str, str]) -> FloatArray:
+    """Return the point (F, 3) of the feet over which a body is balanced."""
+    ankles = _middle(motion, roles, "foot")
+    if not {"left_toe", "right_toe"} <= roles.keys():
+        return ankles
+    return ankles + ALONG_THE_FOOT * (_middle(motion, roles, "toe") - ankles)
 
 
 def _across_the_way(motion: Motion, roles: Mapping[str, str], up: FloatArray) -> FloatArray:

@@ -11,6 +11,8 @@ from typing import Any
 import imageio_ffmpeg
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import mimegen as mg
 from mimegen.base.errors import RequestError
@@ -18,7 +20,7 @@ from mimegen.compositing.decode import read_clip
 from mimegen.pages.drawn import opengl_is_here
 from mimegen.readers import read_motion
 from mimegen.readers.video import landmarks
-from mimegen.readers.video.landmarks import first_seen_s, write_landmarks
+from mimegen.readers.video.landmarks import first_seen_s, with_hip_centers, write_landmarks
 from running import invoke
 
 # MediaPipe's landmarks by the joints of the standard skeleton that they lie at; others lie near.
@@ -118,6 +120,22 @@ def test_joints_come_back_where_they_were(video: Path, tmp_path: Path) -> None:
         theirs = wanted[:, list(take.joints).index(f"{side.capitalize()}Hand")]
         assert np.corrcoef(mine[:, 2], theirs[:len(mine), 2])[0, 1] > 0.95
         assert abs(np.ptp(mine[:, 2]) - np.ptp(theirs[:, 2])) < 0.2
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.floats(0.1, 0.5), st.integers(0, 2**32 - 1))
+def test_hips_come_nearer_about_their_middle(apart: float, seed: int) -> None:
+    """Nothing else moves, in whatever direction the body looks."""
+    rng = np.random.default_rng(seed)
+    places = rng.normal(size=(4, 33, 3))
+    across = rng.normal(size=(4, 3))
+    across *= apart / np.linalg.norm(across, axis=1, keepdims=True)
+    places[:, 23], places[:, 24] = across / 2, -across / 2
+    found = with_hip_centers(places)
+    assert np.allclose(np.linalg.norm(found[:, 23] - found[:, 24], axis=1), 0.85 * apart)
+    assert np.allclose(found[:, 23] + found[:, 24], 0.0)
+    others = [joint for joint in range(33) if joint not in (23, 24)]
+    assert np.array_equal(found[:, others], places[:, others])
 
 
 @pytest.mark.slow

@@ -28,7 +28,7 @@ USUAL_HEIGHT_M = 1.73
 # together, measured on mimegen's people. The trunk's and the hips' landmarks are too far apart.
 LIMBS_SHARE = 0.775
 # MediaPipe's hips are too far apart for the centers of the joints, which are at so much of their
-# distance: the median over clips that the benchmark does not use (docs/research).
+# distance: the median of views from the front and 45 degrees (docs/research).
 HIPS_APART = 0.85
 VISIBLE = 0.5
 LEAST_SEEN = 0.5

@@ -9,6 +9,7 @@ from typing import Any
 from mimegen.base.errors import RequestError, near_misses
 from mimegen.base.files import file_hash
 from mimegen.base.seeds import generator
+from mimegen.choreography.perform import LOOKED_AT_FPS
 from mimegen.faults.fault import fault_kinds
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.entry import Entry
@@ -308,7 +309,7 @@ def _shows_time(take: LibraryTake) -> bool:
 def shown_backwards(take: LibraryTake) -> float:
     """Return how far (m) a take backwards is from all that its performers do forwards."""
     return max(irreversibility(_places(*source), IRREVERSIBLE_FPS)
-               for source in take.sources(IRREVERSIBLE_FPS))
+               for source in take.sources(LOOKED_AT_FPS))
 
 
 def _places(motion: Motion, roles: Mapping[str, str] | None) -> FloatArray:

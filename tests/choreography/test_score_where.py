@@ -1,5 +1,7 @@
 """What is said of a score's faults: where in its file they are, and what helps."""
 
+import re
+import shutil
 from pathlib import Path
 
 import imageio_ffmpeg
@@ -7,13 +9,22 @@ import numpy as np
 import pytest
 
 from mimegen.base.paths import data_folder
+from mimegen.choreography.checks import read_checks
 from mimegen.choreography.course import course_of
 from mimegen.choreography.finding import Finding
 from mimegen.choreography.reading import read_score
 from mimegen.choreography.variation import vary
 from mimegen.choreography.where import spot_of
+from mimegen.library.catalogue import Catalogue
+from mimegen.library.takes import library_take
+from mimegen.plan.plan import make_plan
+from mimegen.plan.variants import parse_variants
+from mimegen.production.tasks import CastingFailed, casting_tasks
+from mimegen.shots.config import read_config
+from mimegen.store.store import Store
 from running import invoke
 
+KNOCKING = data_folder() / "mocap/knocking_on_door"
 BOXING = data_folder() / "mocap" / "boxing" / "boxing.score.yaml"
 
 
@@ -37,6 +48,51 @@ def test_findings_name_line_key_and_the_scores_second(turned: Path) -> None:
     for said in (": left_hand: speed: LeftForeArm at 0.", " s of the score: ", "(limit 2000); new",
                  "changed near it: left_hand at 0 s", "give the move more time"):
         assert said in line
+
+
+@pytest.fixture
+def late(tmp_path: Path) -> Path:
+    """Knocking in a library of its own, whose timeline ends after the score, with its score."""
+    folder = shutil.copytree(KNOCKING, tmp_path / "mocap" / KNOCKING.name)
+    timeline = folder / f"{KNOCKING.name}.timeline.yaml"
+    with timeline.open("a") as file:
+        file.write("  - {from: 1, to: 99, does: waits}\n")
+    return folder / f"{KNOCKING.name}.score.yaml"
+
+
+def test_lint_and_preview_name_what_no_longer_fits_beside_a_score(
+    late: Path, tmp_path: Path
+) -> None:
+    timeline, checks = (late.with_name(late.name.replace("score", kind))
+                        for kind in ("timeline", "checks"))
+    said = f"{timeline}: line {len(timeline.read_text().splitlines())}: steps to: 1 to 99 s is not"
+    done = invoke("score", "lint", late)
+    assert done.exit_code == 1 and done.stdout.startswith(said)
+    assert done.stdout.endswith("1 score, 1 finding\n")
+    # A check that a performance misses, and one of a time that the score does not have.
+    about = read_checks(read_score(late))[0].about
+    text = checks.read_text()
+    line = next(number for number, words in enumerate(text.splitlines(), 1) if "- " in words)
+    checks.write_text(re.sub(r"(least|most): [0-9.]+", lambda found: f"{found[1]}: "
+                             f"{9999 if found[1] == 'least' else 0}", text, count=1))
+    missed = invoke("score", "preview", late, "--out", tmp_path / "late.png").stdout
+    assert said in missed and f"{checks}: line {line}: " in missed and f"seen: {about}" in missed
+    checks.write_text(text + "  - {about: never, height: left_wrist, most: 0, from: 90}\n")
+    lines = invoke("score", "lint", late).stdout.splitlines()
+    assert lines[0].startswith(f"{checks}: line {len(text.splitlines()) + 1}: ")
+    assert lines[1].startswith(said) and len(lines) == 3
+
+
+def test_a_timeline_that_does_not_fit_fails_clips_before_a_frame_is_drawn(
+    late: Path, tmp_path: Path
+) -> None:
+    catalogue = Catalogue.with_libraries((tmp_path,))
+    take = library_take(catalogue.action(KNOCKING.name), None, 0)
+    plan = make_plan(catalogue, [take], parse_variants("base+blank@0", set(), set()),
+                     read_config(catalogue.file("config", "draft")), "opengl")
+    [part] = plan.castings()
+    _, failed = casting_tasks(part, Store(tmp_path / "store"), set())
+    assert isinstance(failed, CastingFailed) and "1 to 99 s is not a valid span" in failed.why
 
 
 def test_checks_are_evaluated_on_a_random_person() -> None:

@@ -126,6 +126,14 @@ def read_checks(score: Score) -> tuple[Check, ...]:
     return checks
 
 
+def line_of_check(score: Score, about: str) -> int:
+    """Return the line of the check that says so of itself, in the file beside a score."""
+    document = YamlFile(checks_file(score))
+    checks = document.parsed(Checks).checks
+    number = next(number for number, check in enumerate(checks) if check.about == about)
+    return document.line(("checks", number))
+
+
 def _known_points(score: Score) -> tuple[str, ...]:
     own = (FLOOR, *_middle(), *(
         f"{side}_{name}" for side in ("left", "right") for name in (*JOINTS, *HAND_POINTS)))

@@ -95,6 +95,11 @@ class Happenings(Strict):
 NOTHING = Happenings()
 
 
+def happenings_file(score: Score) -> Path:
+    """Return where the timeline of a score lies, where it has any."""
+    return Path(score.source).with_name(score.take + TIMELINE_SUFFIX)
+
+
 def read_happenings(path: Path, score: Score) -> Happenings:
     """Read a ``.timeline.yaml`` file that lies beside a score.
 

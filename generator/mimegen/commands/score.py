@@ -20,10 +20,11 @@ from mimegen.base.paths import data_file, data_files
 from mimegen.base.vectors import MIME_AZIMUTH_DEG
 from mimegen.base.yaml_file import YamlFile, text_of
 from mimegen.characters.character import Character
-from mimegen.choreography.checks import missed
+from mimegen.choreography.checks import checks_file, line_of_check, missed, read_checks
 from mimegen.choreography.finding import Finding
 from mimegen.choreography.formatting import formatted
 from mimegen.choreography.front import front_deg
+from mimegen.choreography.happenings import happenings_file, read_happenings
 from mimegen.choreography.lint import lint
 from mimegen.choreography.perform import perform_scene
 from mimegen.choreography.reading import read_score
@@ -120,8 +121,10 @@ def preview_command(
         packed = io.BytesIO()
         scene_sheet(figures, frames, sheet, _paint(figures)).save(packed, "png")
         publish(target, packed.getvalue())
-    found = [*lint(motions, score, seed, style), *missed(shown, score, seed, style)]
-    for one in _problems(file, found, score, seed, style, None):
+    stale, keeps_checks = _stale(score)
+    found = [*lint(motions, score, seed, style),
+             *(missed(shown, score, seed, style) if keeps_checks else ())]
+    for one in (*stale, *_problems(file, found, score, seed, style, None)):
         click.echo(one)
     click.echo(f"{target}: {motions[0].duration:.1f} s{earlier}")
     return DONE
@@ -179,13 +182,15 @@ def lint_command(files: tuple[Path, ...], seed: int, style: str | None, stance: 
     def found(score: Score) -> list[Finding]:
         motions = perform_scene(score, seed, PREVIEW_FPS, style)
         shown = motions if body == CAPSULES else _on_body(motions, character)
-        return [*lint(motions, score, seed, style), *missed(shown, score, seed, style)]
+        return [*lint(motions, score, seed, style),
+                *(missed(shown, score, seed, style) if _stale(score)[1] else ())]
 
     old = _score(catalogue, against, stance) if against else None
     before = Before(old, found(old)) if old else None
     for file in files:
         try:
             score = _score(catalogue, file, stance)
+            problems += _stale(score)[0]
             problems += _problems(file, found(score), score, seed, style, before)
         except RequestError as problem:
             problems.append(Problem.refused(file, problem))
@@ -280,6 +285,22 @@ class Problem(NamedTuple):
         return facts | {"message": self.message}
 
 
+def _stale(score: Score) -> tuple[list[Problem], bool]:
+    """Return what in the files beside a score does not fit it, and whether its checks do."""
+    problems, fit = [], True
+    if score.compiled:
+        return [], True
+    for path, read in ((checks_file(score), lambda _: read_checks(score)),
+                       (happenings_file(score), lambda path: read_happenings(path, score))):
+        try:
+            if path.is_file():
+                read(path)
+        except RequestError as problem:
+            problems.append(Problem.refused(path, problem))
+            fit = fit and path != checks_file(score)
+    return problems, fit
+
+
 def _problems(file: Path, findings: Sequence[Finding], score: Score, seed: int, style: str | None,
           before: Before | None) -> list[Problem]:
     return [_problem(file, finding, spot_of(finding, score, seed, style), score, before)
@@ -289,8 +310,11 @@ def _problems(file: Path, findings: Sequence[Finding], score: Score, seed: int, 
 def _problem(file: Path, finding: Finding, spot: ScorePosition, score: Score, before: Before | None
              ) -> Problem:
     than = "" if before is None else f"; {_compared(finding, spot, score, before)}"
-    return Problem(file, f"{file}: {spot}: {finding.kind}: {finding.part} at {spot.second:.2f} s of"
-                      f" the score: {finding.value:.1f} {finding.unit} (limit {finding.limit:g})"
+    if finding.kind == "seen" and not score.compiled:
+        # Lines are the check's: it, and not the score, may be what no longer fits.
+        file, spot = checks_file(score), spot._replace(line=line_of_check(score, finding.part))
+    return Problem(file, f"{file}: {spot}: {finding.kind}: {finding.part} at {spot.second:.2f} s"
+                      f" of the score: {finding.value:.1f} {finding.unit} (limit {finding.limit:g})"
                       f"{than}; {HELP[finding.kind]}", spot, finding)
 
 

@@ -13,6 +13,7 @@ from mimegen.base.files import publish_first
 from mimegen.farm.task import Task
 from mimegen.library.casting import Casting
 from mimegen.library.figures import published_figures
+from mimegen.library.told import timeline_of
 from mimegen.plan.clips import PlannedClip
 from mimegen.plan.plan import CastingPlan
 from mimegen.plan.shots import Shot, camera_of, has_route
@@ -83,6 +84,8 @@ def _tasks(casting: Casting, shots: Sequence[Shot], clips: Sequence[PlannedClip]
         yield from _still_tasks(clips, store, stills)
         return
     fps = shots[0].config.fps
+    # A clip whose row cannot be told fails: before a frame is drawn, not after.
+    timeline_of(casting.take, fps)
     if len(known) < len(shots):
         known = _record(casting, shots, facts, store)
     missing = _missing(shots, known, store)

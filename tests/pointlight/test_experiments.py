@@ -52,6 +52,26 @@ def test_files_and_trials_spell_values_as_the_command_does(tmp_path: Path) -> No
         assert f"-direction_{direction}-treadmill_{one['treadmill']}-" in one["file"]
 
 
+def test_another_grid_in_the_same_folder_has_a_trial_list_of_its_own(tmp_path: Path) -> None:
+    def listed(*arguments: str) -> tuple[list[dict[str, str]], str]:
+        done = invoke("pointlight", "--walker", *arguments, "--size", "64x64", "--fps", "12",
+                      "--out", tmp_path)
+        assert done.exit_code == 0, done.output
+        with (tmp_path / "trials.csv").open(newline="") as file:
+            return list(csv.DictReader(file)), done.stderr
+
+    first, said = listed("--grid", "direction=-90,90")
+    assert [one["direction"] for one in first] == ["-90", "90"] and "left out" not in said
+    second, said = listed("--grid", "direction=-90,90", "--cycles", "2")
+    assert [one["direction"] for one in second] == ["-90", "90"]
+    assert not {one["file"] for one in first} & {one["file"] for one in second}
+    assert f"2 other displays in {tmp_path} left out of trials.csv" in said
+    # Without a grid the list has all displays, and tells them apart by what was given.
+    every, said = listed("--cycles", "1")
+    assert len(every) == 5 and "left out" not in said
+    assert sorted(one["cycles"] for one in every) == ["1", "1", "1", "2", "2"]
+
+
 def test_everybody_meets_every_display_as_often_in_an_order_of_their_own(
         grid: Path, script: SimpleNamespace) -> None:
     trials = script.read_trials(grid)

@@ -1,12 +1,13 @@
 """``mimegen pointlight``: an action, a take or a mocap file as moving dots."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, get_args
 
 import click
 
+from mimegen.base.counted import counted
 from mimegen.base.errors import RequestError
 from mimegen.commands.common import (
     DONE,
@@ -195,11 +196,24 @@ def pointlight_command(
     displays = with_shared_masks(
         [trial.display for trial in trials],
         lambda number: make_stimulus(trials[number].scene, trials[number].display, dots_seed))
+    made = set()
     for trial, display in zip(trials, displays, strict=True):
-        _show(write_display(make_stimulus(trial.scene, display, dots_seed), out))
+        row = write_display(make_stimulus(trial.scene, display, dots_seed), out)
+        made.add(row.sample_id)
+        _show(row)
     if not out.suffix:
-        click.echo(f"trials     {write_trials(out)}")
+        _list_trials(out, None if grid is None else made)
     return DONE
+
+
+def _list_trials(out: Path, names: Collection[str] | None) -> None:
+    """Write the trial list of a folder; a grid is an experiment of its own, and has no others."""
+    listed = write_trials(out, names)
+    click.echo(f"trials     {listed.path}")
+    if listed.left_out:
+        others = counted(listed.left_out, "other display")
+        click.echo(f"mimegen: {others} in {out} left out of {listed.path.name}, which lists this"
+                   " grid alone", err=True)
 
 
 def _wanted(grid: str | None, conditions: str | None, name: str,

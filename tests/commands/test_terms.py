@@ -40,7 +40,7 @@ def test_every_column_of_an_evaluation_is_explained(tmp_path: Path) -> None:
     file = questions(tmp_path / "q.jsonl")
     words = ("evaluate", str(file), str(tmp_path / "answers.jsonl"))
     shown = invoke(*words).stdout
-    heads = [line for line in shown.splitlines() if line.startswith(("variant ", "contrast "))]
+    heads = [line for line in shown.splitlines() if line.startswith(("variant ", "comparison "))]
     assert len(heads) == 2 and HINT in shown
     left = " ".join(heads)
     for name in sorted([*EVALUATION, "variant"], key=len, reverse=True):

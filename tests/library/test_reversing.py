@@ -12,8 +12,8 @@ from mimegen.library.catalogue import Catalogue
 from mimegen.library.reversing import reversed_motion, reversed_scene
 from mimegen.library.scene_take import scene_take
 from mimegen.library.score_take import ScoreTake
+from mimegen.library.shown_timeline import TRUE_BACKWARDS, backwards, timeline_of
 from mimegen.library.takes import altered, library_take
-from mimegen.library.told import TRUE_BACKWARDS, backwards, timeline_of
 from mimegen.manifest.timeline import Interval
 from mimegen.motion.reversal import irreversibility
 

@@ -32,7 +32,7 @@ COVERED: dict[str, tuple[ModuleType, str, str]] = {
     "altering_code": (library, "library.altering motion.editing",
                       "retarget.transfer choreography.perform"),
     "reversing_code": (library, "library.reversing motion.motion",
-                       "library.altering library.told retarget.transfer"),
+                       "library.altering library.shown_timeline retarget.transfer"),
     "fault_code": (library, "faults.scene faults.movement faults.bodies characters.fingerprint",
                    "faults.showing retarget.transfer choreography.perform"),
     "showing_code": (plan, "faults.showing faults.fault", "faults.scene compositing.compose"),

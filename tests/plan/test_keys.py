@@ -124,7 +124,7 @@ EXACTLY = {
     "retarget/performing.py": {"performance"},
     "library/altering.py": {"altering"},
     "library/reversing.py": {"reversing"},
-    "library/told.py": set(),
+    "library/shown_timeline.py": set(),
     "pointlight/filming.py": {"display"},
     "rendering/cycles/materials.py": {"shot"},
     "shots/framing.py": {"shot", "drawn_shot", "display"},

@@ -229,7 +229,7 @@ def _show_few(console: Console, contrasts: list[dict[str, Any]]) -> None:
 
 def _contrasts(one: dict[str, Any]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("comparison, all else equal")
+    table.add_column("comparison")
     for heading in ("from", "to", "difference", "95 %", "pairs", "lost", "gained", "p after Holm"):
         table.add_column(heading, justify="right")
     for row in one["contrasts"]:

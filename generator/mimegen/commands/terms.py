@@ -47,7 +47,8 @@ EVALUATION = {
                " option's own words).",
     "comparison": "one variant compared with another that differs in this alone, on the same"
                   " performances.",
-    "from, to": "accuracy in the first variant and in the second, on these performances.",
+    "from": "accuracy in the first variant, on these performances.",
+    "to": "accuracy in the second variant, on the same performances.",
     "pairs": "number of performances with an answer in both variants.",
     "difference": "accuracy in the second variant minus accuracy in the first.",
     "lost": "pairs that are right in the first variant only.",

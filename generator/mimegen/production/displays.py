@@ -16,8 +16,8 @@ from mimegen.compositing.video import CRF, PRESET
 from mimegen.farm.task import Task
 from mimegen.library.casting import Casting
 from mimegen.library.figures import published_bodies
+from mimegen.library.shown_timeline import timeline_of
 from mimegen.library.take import LibraryTake
-from mimegen.library.told import timeline_of
 from mimegen.manifest.file import add_rows, content_of, json_of
 from mimegen.manifest.record import sealed
 from mimegen.manifest.row import Row

@@ -6,7 +6,7 @@ from typing import Any
 from mimegen import __version__
 from mimegen.compositing.video import ClipFacts
 from mimegen.faults.showing import Showing
-from mimegen.library.told import timeline_of
+from mimegen.library.shown_timeline import timeline_of
 from mimegen.manifest.row import Row
 from mimegen.plan.clips import PlannedClip
 from mimegen.plan.front import turned

@@ -13,7 +13,7 @@ from mimegen.base.files import publish_first
 from mimegen.farm.task import Task
 from mimegen.library.casting import Casting
 from mimegen.library.figures import published_figures
-from mimegen.library.told import timeline_of
+from mimegen.library.shown_timeline import timeline_of
 from mimegen.plan.clips import PlannedClip
 from mimegen.plan.plan import CastingPlan
 from mimegen.plan.shots import Shot, camera_of, has_route

@@ -15,6 +15,10 @@ def test_near_names_are_suggested_and_long_lists_are_cut() -> None:
     assert near_misses("x", names).endswith(", name039 and 60 more)")
 
 
+def test_a_word_at_the_wrong_place_is_not_suggested_for_itself() -> None:
+    assert near_misses("since", ["at", "since", "sides"]) == ""
+
+
 @pytest.mark.parametrize(("word", "names", "meant"), [
     ("walking", ["talking", "yanking", "waking up", "wall climbing"], []),
     ("walking", ["talking", "walks", "speed walk"], ["walks", "speed walk"]),

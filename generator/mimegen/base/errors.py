@@ -65,9 +65,12 @@ def shortened(text: str, longest: int = LONGEST_VALUE) -> str:
 def near_misses(word: str, known: Iterable[object]) -> str:
     """Return ``" (did you mean a or b?)"``, or what there is, the first of it, if nothing is close.
 
-    What is known may be the keys of a person's file, which need not be texts.
+    What is known may be the keys of a person's file, which need not be texts. A word that is known
+    itself stands at the wrong place: nothing is suggested.
     """
     names = sorted({str(name) for name in known})
+    if word in names:
+        return ""
     close = nearest(word, names)
     if close:
         return did_you_mean(close)

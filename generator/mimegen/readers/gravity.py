@@ -30,6 +30,8 @@ PARTS = (("upper_arm", "forearm", 0.056, 0.436), ("forearm", "hand", 0.044, 0.68
 HEAD_MASS = 0.081
 # How far from ankle to toes the weight rests.
 ALONG_THE_FOOT = 0.4
+# From ankle to toes it is so far ahead, as a share of the shin, where a file has no toes.
+FOOT_OF_SHIN = 0.33
 # Feet that go so far (metres) tell where the ground is level.
 WAY_M = 1.0
 # Rotations found frame by frame are smoothed by a Gaussian of this deviation (seconds).
@@ -93,9 +95,12 @@ def _mass(motion: Motion, roles: Mapping[str, str]) -> FloatArray:
 def _support(motion: Motion, roles: Mapping[str, str]) -> FloatArray:
     """Return the point (F, 3) of the feet over which a body is balanced."""
     ankles = _middle(motion, roles, "foot")
-    if not {"left_toe", "right_toe"} <= roles.keys():
-        return ankles
-    return ankles + ALONG_THE_FOOT * (_middle(motion, roles, "toe") - ankles)
+    if {"left_toe", "right_toe"} <= roles.keys():
+        return ankles + ALONG_THE_FOOT * (_middle(motion, roles, "toe") - ankles)
+    leftward = _at(motion, roles, "left_thigh") - _at(motion, roles, "right_thigh")
+    ahead = unit(np.cross(leftward, _mass(motion, roles) - ankles))
+    shins = np.linalg.norm(_middle(motion, roles, "shin") - ankles, axis=1, keepdims=True)
+    return np.asarray(ankles + ALONG_THE_FOOT * FOOT_OF_SHIN * shins * ahead)
 
 
 def _across_the_way(motion: Motion, roles: Mapping[str, str], up: FloatArray) -> FloatArray:

@@ -57,12 +57,12 @@ def test_a_take_has_joints_places_and_a_rate(boxing: mg.Take) -> None:
 
 def test_everything_says_in_a_line_what_it_is(boxing: mg.Take, woman: mg.RetargetedTake) -> None:
     seconds = f"{boxing.frames / 30:.1f} s, {boxing.frames} frames at 30 fps"
-    assert repr(boxing) == f"<Take: boxing, {seconds}, 1 performer; take boxing of boxing, seed 3>"
+    assert repr(boxing) == f"<Take: boxing, {seconds}, 1 performer; take boxing, seed 3>"
     assert repr(woman).startswith("<Performance: boxing by woman, ") and " s, " in repr(woman)
     dots = boxing.pointlight("standard", manipulations=["inverted"])
     assert repr(dots).startswith("<Dots: 13 dots, ") and "boxing, standard, inverted" in repr(dots)
     found = mg.actions()
-    assert repr(found).startswith(f"<{len(found)} ActionRecord: {found[0].id}, {found[1].id}")
+    assert repr(found).startswith(f"<{len(found)} actions: {found[0].id}, {found[1].id}")
     assert repr(boxing.motion()).startswith("<Motion: ") and "joints>" in repr(boxing.motion())
     assert not any("\n" in repr(one) for one in (boxing, woman, dots, found, boxing.motion()))
 
@@ -79,7 +79,9 @@ def test_a_performance_has_a_surface_and_a_report(woman: mg.RetargetedTake) -> N
     vertices, faces = woman.vertices(0), woman.faces()
     assert faces.max() == len(vertices) - 1 and faces.min() == 0
     assert 1.4 < np.ptp(vertices[:, 2]) < 2.0, "a standing woman, in metres"
-    assert set(FIELDS) <= woman.report.keys()
+    assert set(FIELDS) <= woman.report.keys() and json.loads(json.dumps(woman.report))
+    assert repr(woman.report).startswith("<Report: joint_direction_error_deg ")
+    assert len(repr(woman.report)) < 400 and "\n" not in repr(woman.report)
     assert woman.report["joint_direction_error_deg"] < 6
     assert not np.allclose(woman.vertices(0), woman.vertices(-1))
 

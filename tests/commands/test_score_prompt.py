@@ -103,6 +103,21 @@ def test_a_new_action_begins_as_the_nearest_one_and_is_clean(tmp_path: Path) -> 
     assert again.exit_code == 2 and "there is an action brushing_teeth already" in again.stderr
 
 
+def test_an_empty_action_is_a_short_score_without_findings(tmp_path: Path) -> None:
+    asked = ["score", "new", "Ringing a bell", "--empty", "--library", str(tmp_path)]
+    made = CliRunner().invoke(main, asked)
+    assert made.exit_code == 0, made.output
+    score, action = map(Path, made.stdout.splitlines())
+    assert action.name == "action.yaml" and len(score.read_text().splitlines()) <= 15
+    assert Catalogue.with_libraries((tmp_path,)).action("ringing a bell").action.sets == {}
+    checked = CliRunner().invoke(main, ["score", "lint", str(tmp_path / "mocap")])
+    assert checked.exit_code == 0 and checked.stdout == "1 score, 0 findings\n"
+    refused = CliRunner().invoke(main, [*asked, "--like", "boxing"])
+    assert refused.exit_code == 2 and "--empty" in refused.stderr
+    nothing = CliRunner().invoke(main, ["score", "lint", str(score.parents[1] / "nothing")])
+    assert nothing.exit_code == 2 and "no such file" in nothing.stderr
+
+
 @pytest.mark.parametrize("name", ["42", "../up", "!"])
 def test_a_name_that_is_none_begins_nothing(tmp_path: Path, name: str) -> None:
     made = CliRunner().invoke(main, ["score", "new", name, "--like", "knocking", "--library",

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 import runpy
 import subprocess
 import sys
@@ -101,6 +102,16 @@ def test_the_script_explains_itself_without_psychopy(grid: Path) -> None:
     done = subprocess.run([sys.executable, grid / EXPERIMENT, "--help"], capture_output=True,
                           text=True, timeout=60, check=True)
     assert "--factor" in done.stdout
+
+
+def test_without_psychopy_the_script_says_so_in_a_line(grid: Path, tmp_path: Path) -> None:
+    (tmp_path / "psychopy.py").write_text("raise ImportError('not here')")
+    done = subprocess.run([sys.executable, grid / EXPERIMENT, "--participant", "p02"],
+                          capture_output=True, text=True, timeout=60, check=False,
+                          env=os.environ | {"PYTHONPATH": str(tmp_path)})
+    assert done.returncode == 1 and done.stderr.count("\n") == 1
+    assert "needs PsychoPy (not here)" in done.stderr
+    assert not (grid / "answers_p02.csv").exists()
 
 
 def test_answers_that_are_there_stay(grid: Path) -> None:

@@ -99,8 +99,8 @@ def test_a_line_says_how_many_frames_are_known_and_how_many_are_likely(clock: Cl
     reporter.expect(120, 900)
     clock.now += 11
     reporter.frame()
-    assert log.getvalue().startswith("clips 0/40 done  shots 0/24  frames 1/120 of the takes read"
-                                     " so far, about 900 in all  11 s gone")
+    assert log.getvalue().startswith("clips 0/40 done  shots 0/24  frames 1 of about 900  11 s"
+                                     " gone")
 
 
 def test_a_bar_guesses_no_frames_once_all_takes_were_read() -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from mimegen.base.errors import RequestError
 from mimegen.commands.common import DONE, exits_cleanly, library_option
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.entry import Entry
@@ -42,19 +43,23 @@ def prompt_command(name: str, performers: int, like: str | None, libraries: tupl
 @click.argument("name", metavar="NAME")
 @performers_option
 @like_option
+@click.option("--empty", is_flag=True, help="Begin with a score of 15 lines in which one hand is"
+                                           " raised, instead of a copy.")
 @click.option("--library", required=True, envvar="MIMEGEN_LIBRARY", metavar="DIR",
               type=click.Path(path_type=Path),
               help="Your own library folder; created if it does not exist.")
 @exits_cleanly
-def new_command(name: str, performers: int, like: str | None, library: Path) -> int:
+def new_command(name: str, performers: int, like: str | None, empty: bool, library: Path) -> int:
     """Create a draft of the action NAME in your library.
 
     The score, checks and timeline are copied from the action closest in meaning, or from the first
-    of --like, for you to edit.
+    of --like, for you to edit. Such a score has about 90 lines; --empty begins with 15.
     """
+    if empty and (like is not None or performers > 1):
+        raise RequestError("--empty: one person and no example; leave out --like and --performers")
     catalogue = Catalogue.with_libraries((library,) if library.is_dir() else ())
-    score, *others = write_action(catalogue, library, name,
-                                  examples_of(catalogue, name, like, performers))
+    examples = [] if empty else examples_of(catalogue, name, like, performers)
+    score, *others = write_action(catalogue, library, name, examples)
     for file in (score, *others):
         click.echo(str(file))
     click.echo(f"next: edit them, then run mimegen score preview {score}", err=True)

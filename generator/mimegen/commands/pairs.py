@@ -25,7 +25,8 @@ ALL_OF = {"repetitions": "cues", "target": "directed"}
                    f"{', '.join(FACTORS)}. Each pair differs in one of them (mimegen list"
                    " factors).")
 @click.option("--count", default=10, show_default=True, metavar="N",
-              type=click.IntRange(1, MOST_PAIRS), help="Number of pairs of each factor.")
+              type=click.IntRange(1, MOST_PAIRS),
+              help="Number of pairs of each factor; a pair is two clips.")
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(0),
               help="Random seed. The first pairs of a seed do not depend on --count.")
 @click.option("--actions", default="all", show_default=True, metavar="A[,B]|cues|directed|all",

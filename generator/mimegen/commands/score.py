@@ -150,7 +150,7 @@ def _captioned(picture: Image.Image, second: float, keys: list[str]) -> NDArray[
 
 
 @score_command.command("lint")
-@click.argument("files", type=click.Path(path_type=Path), metavar="FILE...", nargs=-1,
+@click.argument("files", type=click.Path(path_type=Path), metavar="FILE|DIR...", nargs=-1,
                 required=True)
 @seed_option
 @in_style
@@ -170,11 +170,13 @@ def lint_command(files: tuple[Path, ...], seed: int, style: str | None, stance: 
                  ) -> int:
     """Check scores and scenes; exit with status 1 if anything is wrong.
 
-    Each line names the file, the line, the key, the time in the score and a remedy.
+    Of a folder, all scores are checked, such as those of a library's mocap/. Each line names the
+    file, the line, the key, the time in the score and a remedy.
     """
     problems: list[Problem] = []
     catalogue = Catalogue.with_libraries(libraries)
     character = _body(catalogue, body)
+    files = tuple(score for file in files for score in _scores_at(file))
     _refuse_missing((*files, *([against] if against else [])))
     if against and len(files) > 1:
         raise RequestError("--against requires exactly one FILE")
@@ -229,6 +231,16 @@ def format_command(files: tuple[Path, ...], check: bool, libraries: tuple[Path, 
                 publish(file, laid_out)
     click.echo(f"{changed} {'would change' if check else 'changed'}")
     return SOME_FAILED if check and changed else DONE
+
+
+def _scores_at(file: Path) -> list[Path]:
+    """Return all scores of a folder; a file stays. Raises RequestError for a folder without any."""
+    if not file.is_dir():
+        return [file]
+    found = sorted(file.rglob(f"*{SCORE_SUFFIX}"))
+    if not found:
+        raise RequestError(f"{file}: no score in this folder; expected NAME{SCORE_SUFFIX}")
+    return found
 
 
 def _refuse_missing(files: Sequence[Path]) -> None:

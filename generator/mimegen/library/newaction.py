@@ -9,12 +9,14 @@ import yaml
 
 from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
+from mimegen.base.paths import data_file
 from mimegen.base.yaml_file import text_of
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.entry import SCORE_SUFFIX, Entry
 from mimegen.library.naming import plain
 
 _BESIDE = (".score.yaml", ".checks.yaml", ".timeline.yaml")
+FIRST_SCORE = "mocap/first_score.yaml"
 _UNSAID = "not said yet: what does a viewer see, with no object in the picture?"
 
 
@@ -22,7 +24,8 @@ def write_action(catalogue: Catalogue, library: Path, name: str, like: Sequence[
                  ) -> list[Path]:
     """Write ``mocap/<action>/`` into a library and return its files, the score first.
 
-    The score and what lies beside it are those of the first action of ``like``. Raises RequestError
+    The score and what lies beside it are those of the first action of ``like``; without any, the
+    score is a first one of few lines. Raises RequestError
     for a name that is none, or is taken.
     """
     ident = _id_of(name)
@@ -49,6 +52,20 @@ def _id_of(name: str) -> str:
 def _files(catalogue: Catalogue, ident: str, name: str, like: Sequence[Entry]
            ) -> Iterator[tuple[str, str]]:
     """Yield every file's name and text."""
+    yield from _copies(ident, name, like) if like else [_first_score(ident, name)]
+    yield "action.yaml", yaml.safe_dump(_facts(catalogue, ident, name, like[0] if like else None),
+                                        sort_keys=False, allow_unicode=True,
+                                        default_flow_style=None, width=100)
+
+
+def _first_score(ident: str, name: str) -> tuple[str, str]:
+    """Return a score of few lines, to be changed."""
+    return f"{ident}{SCORE_SUFFIX}", (f"# A first score, to be changed into {name}.\n"
+                                      f"action: {ident}\n{text_of(data_file(FIRST_SCORE))}")
+
+
+def _copies(ident: str, name: str, like: Sequence[Entry]) -> Iterator[tuple[str, str]]:
+    """Yield the first example's score and what lies beside it."""
     score = next(iter(like[0].takes.values()))
     take = score.name.removesuffix(SCORE_SUFFIX)
     nearest = ", ".join(entry.action.id for entry in like)
@@ -59,18 +76,17 @@ def _files(catalogue: Catalogue, ident: str, name: str, like: Sequence[Entry]
                      f" be changed\n# into {name}.\n")
             yield ident + kind, about + re.sub(r"^action: .*$", f"action: {ident}",
                                                text_of(source), count=1, flags=re.M)
-    yield "action.yaml", yaml.safe_dump(_facts(catalogue, ident, name, like[0]), sort_keys=False,
-                                        allow_unicode=True, default_flow_style=None, width=100)
 
 
-def _facts(catalogue: Catalogue, ident: str, name: str, like: Entry) -> dict[str, Any]:
+def _facts(catalogue: Catalogue, ident: str, name: str, like: Entry | None
+           ) -> dict[str, Any]:
     """Return what ``action.yaml`` says until somebody says more."""
-    action = like.action
+    of_example = {} if like is None else {
+        "aligned_background": like.action.aligned_background,
+        "misaligned_background": like.action.misaligned_background,
+        "semantic_group": like.action.semantic_group}
     facts = {
-        "id": ident, "name": name, "labels": [name],
-        "aligned_background": action.aligned_background,
-        "misaligned_background": action.misaligned_background,
-        "semantic_group": action.semantic_group, "sets": _sets(catalogue, name),
+        "id": ident, "name": name, "labels": [name], **of_example, "sets": _sets(catalogue, name),
         "recognised_by": _UNSAID, "licence": "CC0-1.0", "author": "not stated",
     }
     return {key: value for key, value in facts.items() if value}

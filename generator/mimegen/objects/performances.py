@@ -25,7 +25,7 @@ from mimegen.pointlight.stimulus import make_stimulus
 from mimegen.production.displays import cast_scene
 from mimegen.readers.roles import find_roles
 from mimegen.retarget import retarget_scene
-from mimegen.retarget.report import quality
+from mimegen.retarget.report import FIELDS, quality
 from mimegen.shots.config import read_config
 from mimegen.writers import write_motion
 
@@ -47,6 +47,15 @@ class Lasting(Protocol):
 def lasting(thing: Lasting) -> str:
     """Return how long something lasts, as its one-line description has it."""
     return f"{thing.frames / thing.fps:.1f} s, {thing.frames} frames at {thing.fps:g} fps"
+
+
+class Report(dict[str, Any]):
+    """The quality of retargeting, whose one-line description has the main figures."""
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name} {self[name]:.3g}" for name in FIELDS)
+        others = ", ".join(f"['{name}']" for name in self if name not in FIELDS)
+        return f"<Report: {shown}; more in {others}>"
 
 
 class RetargetedTake:
@@ -113,7 +122,7 @@ class RetargetedTake:
                    for motion, roles in self._casting.take.sources(self.fps)]
         bodies = [performed.character for performed in self._performed]
         scene = retarget_scene(sources, bodies)
-        return quality(*sources[0], scene[0])
+        return Report(quality(*sources[0], scene[0]))
 
     @within_libraries
     def pointlight(self, display: str = "standard", manipulations: Sequence[str] = (),

@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from mimegen.base.counted import counted
+
 if TYPE_CHECKING:
     import pandas
 
@@ -19,10 +21,10 @@ class Records(list[Record]):
 
     def __repr__(self) -> str:
         """Return how many there are of what, and the first ones' names."""
-        kind = type(self[0]).__name__ if self else "records"
+        kind = type(self[0]).__name__.removesuffix("Record").lower() if self else "record"
         names = ", ".join(str(next(iter(one))) for one in self[:FEW])  # type: ignore[call-overload]
         more = ", …" if len(self) > FEW else ""
-        return f"<{len(self)} {kind}: {names}{more}; .frame() is a table of all>"
+        return f"<{counted(len(self), kind)}: {names}{more}; .frame() is a table of all>"
 
     def _repr_html_(self) -> str:
         return html_table(self.frame())

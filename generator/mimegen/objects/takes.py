@@ -154,5 +154,5 @@ class Take:
 
     def __repr__(self) -> str:
         return (f"<Take: {self.labels[0] if self.labels else self.action}, {lasting(self)},"
-                f" {counted(self.performers, 'performer')}; take {self.name} of {self.action},"
-                f" seed {self.seed}>")
+                f" {counted(self.performers, 'performer')}; take {self.name}"
+                f"{'' if self.name == self.action else f' of {self.action}'}, seed {self.seed}>")

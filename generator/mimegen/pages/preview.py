@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, ImageDraw, ImageFilter
+from PIL import Image, ImageDraw, ImageFilter, ImageFont
 
 from mimegen.base.vectors import MIME_AZIMUTH_DEG, direction_from
 from mimegen.characters.character import Character, Material, Mesh
@@ -20,6 +20,7 @@ ELEVATION_DEG = 12.0
 # Tiles are painted larger and shrunk, for smooth edges.
 OVERSAMPLING = 2
 LIGHT_FROM = np.array([0.35, -0.65, 0.68])
+LABEL = 13
 SKY = (248, 248, 246)
 GROUND_LINE = (216, 216, 212)
 SHADOW = (150, 150, 150)
@@ -62,7 +63,8 @@ def scene_sheet(
     figures: Sequence[tuple[Character, Motion]], frames: int = 16, sheet: SheetLayout | None = None,
     paint: Callable[[int, Camera], Image.Image] | None = None,
 ) -> Image.Image:
-    """Return a contact sheet of evenly spaced frames of people, whose motions last alike.
+    """Return a contact sheet of evenly spaced frames of people, each with its time in
+    seconds; their motions last alike.
 
     A motion's joints are its character's, or have the same names. ``paint`` makes the picture of a
     frame as a camera sees it; by default faces are painted.
@@ -75,6 +77,9 @@ def scene_sheet(
     for number, tile in enumerate(scene_pictures(figures, chosen.tolist(), sheet, paint)):
         row, column = divmod(number, sheet.columns)
         picture.paste(tile, (column * width, row * height))
+        ImageDraw.Draw(picture).text(
+            (column * width + 6, row * height + 4), f"{chosen[number] / figures[0][1].fps:.2f} s",
+            "black", ImageFont.load_default(LABEL))
     return picture
 
 

@@ -135,11 +135,10 @@ class Reporter:
         """Say how many frames are done, of how many; how many in all is guessed until all takes
         have been read.
         """
-        counted = f"frames {self._frames_done}/{self._total}"
         if self._likely <= self._known:
-            return counted
+            return f"frames {self._frames_done}/{self._total}"
         most = max(self._likely + self._more, self._total)
-        return f"{counted} of the takes read so far, about {most} in all"
+        return f"frames {self._frames_done} of about {most}"
 
     @property
     def _total(self) -> int:

@@ -123,8 +123,11 @@ def main() -> None:
     if answers.exists():
         raise SystemExit(f"{answers}: this participant has answers; choose another --participant,"
                          " or move the file away")
-    from psychopy import core, visual
-
+    try:
+        from psychopy import core, visual
+    except ImportError as problem:
+        raise SystemExit(f"experiment.py needs PsychoPy ({problem}); run it with PsychoPy's own"
+                         " Python, or pip install psychopy") from problem
     trials = read_trials(folder)
     factor, values = factor_of(trials, given.factor)
     order = order_of(trials, given.repeats, f"{given.seed} {given.participant}")[:given.trials]

@@ -185,7 +185,7 @@ def test_a_background_nobody_knows_is_left_out_of_a_group_and_refused_by_name(
     assert "no background is known for base+aligned@0, adversarial+aligned@0; add" in reason
     assert "--aligned NAME" in reason and "--misaligned" not in reason
     assert "mimegen list actions" in reason and "did you mean" not in reason
-    unknown = replace(take, labels=("dancin",))
+    unknown = replace(take, labels=("dancin",))  # type: ignore[type-var]
     [meant] = make_plan(CATALOGUE, [unknown], group, CONFIG, "cpu").left_out
     assert "the label of an action of the library (did you mean dancing" in meant
     named = cells_of("base+aligned@0")

@@ -51,11 +51,12 @@ from mimegen.writers import FORMATS, MOTION_SUFFIXES, format_of, write_motion
 def retarget_command(file: Path, character: str | None, partner: Path | None,
                      partner_character: str | None, out: Path | None, report: Path | None,
                      libraries: tuple[Path, ...], reading: ReadOptions) -> int:
-    """Retarget motion onto a character and report the quality, or convert a file.
+    """Retarget motion onto a character, or convert a file.
 
-    The motion shows one person, or two people recorded together. Without --character it is written
-    to --out on its own skeleton and in its own size. All of the file is used, also where mimegen
-    render would cut off T-poses and idle ends; --trim auto cuts them off here too.
+    Prints how good the result is. The motion shows one person, or two people recorded together.
+    Without --character it is written to --out on its own skeleton and in its own size. All of the
+    file is used, also where mimegen render would cut off T-poses and idle ends; --trim auto cuts
+    them off here too.
     """
     if out is not None and format_of(out) is None:
         raise RequestError(f"--out {out}: expected a file that ends in"

@@ -120,7 +120,7 @@ def scene(name: str | Path, *, seed: int = 0, style: str | None = None, fps: flo
         return Take(scene_take(catalogue, str(name), seed, style), catalogue, fps)
 
 
-def load_motion(file: str | Path, partner: str | Path | None = None, *, trim: str = "auto",
+def load_motion(file: str | Path, partner: str | Path | None = None, *, trim: str = "none",
                 stack: str | None = None, mapping: str | Path | None = None,
                 skeleton: str | Path | None = None, subject: str | None = None,
                 fps_of_file: float | None = None, take: int | None = None,
@@ -128,10 +128,11 @@ def load_motion(file: str | Path, partner: str | Path | None = None, *, trim: st
                 library: Paths = ()) -> Take:
     """Read a motion capture file of one person, or of two, or two files of one scene.
 
-    The options and their defaults are those of ``mimegen render --motion``: T-poses and idle ends
-    are removed unless you say ``trim="none"``. ``fps`` resamples the motion; by default
-    it keeps the file's rate. ``take.notes`` has every assumption and doubt about the file. Raises
-    RequestError for a file that holds no motion of a person.
+    The options are those of ``mimegen render --motion``, but the whole file is read, as by
+    ``mimegen retarget``: ``trim="auto"`` removes T-poses and idle ends, as ``render`` does by
+    default. ``fps`` resamples the motion; by default it keeps the file's rate. ``take.notes`` has
+    every assumption and doubt about the file. Raises RequestError for a file that holds no motion
+    of a person.
     """
     catalogue = _catalogue(library)
     reading = ReadOptions(stack, _path(mapping), _path(skeleton), parse_trim(trim), subject,

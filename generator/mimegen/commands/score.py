@@ -108,7 +108,7 @@ def preview_command(
     motions = perform_scene(score, seed, PREVIEW_FPS, style)
     character = _body(catalogue, body)
     azimuth = direction.azimuth(MIME_AZIMUTH_DEG, front_deg(score, seed, style))
-    sheet = SheetLayout(azimuth, focus=_joints(motions[0], focus))
+    sheet = SheetLayout(azimuth, focus=_joints(motions[0], focus), timed=True)
     shown = motions if body == CAPSULES else _on_body(motions, character)
     figures = [(character, motion) for motion in shown]
     target = target or Path(f"{score.take}.png")

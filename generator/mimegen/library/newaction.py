@@ -16,7 +16,6 @@ from mimegen.library.entry import SCORE_SUFFIX, Entry
 from mimegen.library.naming import plain
 
 _BESIDE = (".score.yaml", ".checks.yaml", ".timeline.yaml")
-FIRST_SCORE = "mocap/first_score.yaml"
 _UNSAID = "not said yet: what does a viewer see, with no object in the picture?"
 
 
@@ -60,8 +59,9 @@ def _files(catalogue: Catalogue, ident: str, name: str, like: Sequence[Entry]
 
 def _first_score(ident: str, name: str) -> tuple[str, str]:
     """Return a score of few lines, to be changed."""
-    return f"{ident}{SCORE_SUFFIX}", (f"# A first score, to be changed into {name}.\n"
-                                      f"action: {ident}\n{text_of(data_file(FIRST_SCORE))}")
+    lines = text_of(data_file("mocap/first_score.yaml"))
+    return (f"{ident}{SCORE_SUFFIX}",
+            f"# A first score, to be changed into {name}.\naction: {ident}\n{lines}")
 
 
 def _copies(ident: str, name: str, like: Sequence[Entry]) -> Iterator[tuple[str, str]]:

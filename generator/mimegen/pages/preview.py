@@ -49,7 +49,8 @@ FINGER_RADIUS_M = 0.0085
 class SheetLayout(NamedTuple):
     """How a contact sheet looks: angles in degrees, tile size in pixels, tiles a row.
 
-    ``focus`` names joints to look at from near instead of the whole body.
+    ``focus`` names joints to look at from near instead of the whole body. ``timed`` writes each
+    tile's time in seconds.
     """
 
     azimuth_deg: float = MIME_AZIMUTH_DEG
@@ -57,14 +58,14 @@ class SheetLayout(NamedTuple):
     tile: tuple[int, int] = (240, 300)
     columns: int = 8
     focus: tuple[str, ...] = ()
+    timed: bool = False
 
 
 def scene_sheet(
     figures: Sequence[tuple[Character, Motion]], frames: int = 16, sheet: SheetLayout | None = None,
     paint: Callable[[int, Camera], Image.Image] | None = None,
 ) -> Image.Image:
-    """Return a contact sheet of evenly spaced frames of people, each with its time in
-    seconds; their motions last alike.
+    """Return a contact sheet of evenly spaced frames of people, whose motions last alike.
 
     A motion's joints are its character's, or have the same names. ``paint`` makes the picture of a
     frame as a camera sees it; by default faces are painted.
@@ -77,9 +78,11 @@ def scene_sheet(
     for number, tile in enumerate(scene_pictures(figures, chosen.tolist(), sheet, paint)):
         row, column = divmod(number, sheet.columns)
         picture.paste(tile, (column * width, row * height))
-        ImageDraw.Draw(picture).text(
-            (column * width + 6, row * height + 4), f"{chosen[number] / figures[0][1].fps:.2f} s",
-            "black", ImageFont.load_default(LABEL))
+        if sheet.timed:
+            ImageDraw.Draw(picture).text(
+                (column * width + 6, row * height + 4),
+                f"{chosen[number] / figures[0][1].fps:.2f} s", "black",
+                ImageFont.load_default(LABEL))
     return picture
 
 

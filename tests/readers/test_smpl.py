@@ -146,7 +146,8 @@ def test_the_size_of_smpl_is_told_by_planted_feet(tmp_path):
                     np.zeros((len(made["poses"]), 3)), rotations_of(made["poses"], 24))
     walked, _ = path_of_feet(motion, [7, 8, 10, 11], np.array([0.0, 1.0, 0.0]))
     recording = read_motion(plain(tmp_path, trans=walked.root_positions))
-    size = re.search(r"times (0\.\d+), at which planted feet", " ".join(recording.notes))
+    size = re.search(r"scaled to (0\.\d+) of its size so that planted feet stand",
+                     " ".join(recording.notes))
     assert size is not None
     assert float(size[1]) == pytest.approx(0.9, abs=0.05)
 

@@ -29,8 +29,8 @@ TOO_HIGH_M = 0.08
 HEEL_BEHIND_ANKLE_M = 0.045
 # A foot is fully in the air where its ball is so much higher than that of one that stands.
 IN_AIR_M = 0.06
-# Toes under a heel that is lifted by more than the first, as in running, lag behind a foot that
-# comes up, from the second on until it is so high (m).
+# Under a steep heel, as in running, the toes leave the floor later than the foot: not at all below
+# the first angle, fully from the second, until the foot is this high (m).
 STEEP_DEG = (60.0, 90.0)
 TOES_LAG_M = 0.14
 # A foot that comes up over its toes does so within so long, and so far at most.
@@ -40,8 +40,8 @@ TOE_OFF_M = 0.1
 HIP_TURN_DEG = 75.0
 # Who faces the floor by so much (the part downwards of where the pelvis points) begins to lie.
 LYING = 0.8
-# Somebody lies on the back from where the pelvis' front points so far up, and its top no further up
-# than so (cosines; each begins at the first and is whole at the second).
+# A person lies on the back if the front of the pelvis points up and its top does not. Both are
+# cosines with the vertical: the change begins at the first value and is complete at the second.
 FRONT_UP = (0.15, 0.4)
 TOP_UP = (0.5, 0.2)
 # A foot lies behind where the line to it points back from where the pelvis faces (cosines).
@@ -152,8 +152,9 @@ def _bent(skeleton: Skeleton, side: str, hip: FloatArray, pelvis: FloatArray, go
 def _facing(pelvis: FloatArray, ahead: FloatArray) -> FloatArray:
     """Return which way (F,) a pelvis faces along the floor, in degrees to the left of -Y.
 
-    ``ahead`` (F, 3) is where its front points. Where that passes straight up, of somebody who lies
-    on the back, its way along the floor turns round; what is across the hips does not.
+    ``ahead`` (F, 3) is where its front points. If a person lies on the back and the front passes
+    straight up, its horizontal part reverses, but the line across the hips does not; so the hips
+    give the direction there.
     """
     facing = np.rad2deg(np.arctan2(ahead[:, 0], -ahead[:, 1]))
     left = quaternions.rotate(pelvis, np.array([1.0, 0.0, 0.0]))

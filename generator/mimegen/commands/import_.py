@@ -22,6 +22,7 @@ from mimegen.library.importtable import COLUMNS, import_table
 from mimegen.pages.beside import write_beside
 from mimegen.readers import READERS, ReadOptions
 from mimegen.readers.files import check_file
+from mimegen.readers.options import take_number
 from mimegen.readers.video.landmarks import write_landmarks
 from mimegen.rendering.opengl.context import context_of_process
 
@@ -120,7 +121,7 @@ def _named(name: str | None, take: str | None, reading: ReadOptions
     if take is None:
         return name, reading
     if take.isdecimal():
-        return name, replace(reading, take=int(take))
+        return name, replace(reading, take=take_number(take))
     if name is not None:
         raise RequestError(f"--take {take}: expected a number, because --name names the take")
     return take, reading

@@ -121,9 +121,7 @@ def preview_command(
         packed = io.BytesIO()
         scene_sheet(figures, frames, sheet, _paint(figures)).save(packed, "png")
         publish(target, packed.getvalue())
-    stale, keeps_checks = _stale(score)
-    found = [*lint(motions, score, seed, style),
-             *(missed(shown, score, seed, style) if keeps_checks else ())]
+    stale, found = _looked_at(score, motions, shown, seed, style)
     for one in (*stale, *_problems(file, found, score, seed, style, None)):
         click.echo(one)
     click.echo(f"{target}: {motions[0].duration:.1f} s{earlier}")
@@ -181,19 +179,18 @@ def lint_command(files: tuple[Path, ...], seed: int, style: str | None, stance: 
     if against and len(files) > 1:
         raise RequestError("--against requires exactly one FILE")
 
-    def found(score: Score) -> list[Finding]:
+    def found(score: Score) -> tuple[list[Problem], list[Finding]]:
         motions = perform_scene(score, seed, PREVIEW_FPS, style)
         shown = motions if body == CAPSULES else _on_body(motions, character)
-        return [*lint(motions, score, seed, style),
-                *(missed(shown, score, seed, style) if _stale(score)[1] else ())]
+        return _looked_at(score, motions, shown, seed, style)
 
     old = _score(catalogue, against, stance) if against else None
-    before = Before(old, found(old)) if old else None
+    before = Before(old, found(old)[1]) if old else None
     for file in files:
         try:
             score = _score(catalogue, file, stance)
-            problems += _stale(score)[0]
-            problems += _problems(file, found(score), score, seed, style, before)
+            stale, findings = found(score)
+            problems += [*stale, *_problems(file, findings, score, seed, style, before)]
         except RequestError as problem:
             problems.append(Problem.refused(file, problem))
     if as_json:
@@ -297,11 +294,24 @@ class Problem(NamedTuple):
         return facts | {"message": self.message}
 
 
-def _stale(score: Score) -> tuple[list[Problem], bool]:
-    """Return what in the files beside a score does not fit it, and whether its checks do."""
-    problems, fit = [], True
+def _looked_at(score: Score, motions: Sequence[Motion], shown: Sequence[Motion], seed: int,
+               style: str | None) -> tuple[list[Problem], list[Finding]]:
+    """Return what in the files beside a score does not fit it, and what is wrong with a take.
+
+    Checks are made of what is ``shown``, unless their file is one that does not fit.
+    """
+    stale = _stale(score)
+    findings = [*lint(motions, score, seed, style)]
+    if all(problem.file != checks_file(score) for problem in stale):
+        findings += missed(shown, score, seed, style)
+    return stale, findings
+
+
+def _stale(score: Score) -> list[Problem]:
+    """Return what in the checks and the timeline beside a score does not fit it."""
     if score.compiled:
-        return [], True
+        return []
+    problems = []
     for path, read in ((checks_file(score), lambda _: read_checks(score)),
                        (happenings_file(score), lambda path: read_happenings(path, score))):
         try:
@@ -309,8 +319,7 @@ def _stale(score: Score) -> tuple[list[Problem], bool]:
                 read(path)
         except RequestError as problem:
             problems.append(Problem.refused(path, problem))
-            fit = fit and path != checks_file(score)
-    return problems, fit
+    return problems
 
 
 def _problems(file: Path, findings: Sequence[Finding], score: Score, seed: int, style: str | None,

@@ -31,8 +31,8 @@ def has_interval(pairs: Sequence[SharePair]) -> bool:
     return len({action for action, *_ in pairs}) >= LEAST_ACTIONS
 
 
-def difference_interval(pairs: Sequence[SharePair], level: float = 0.95) -> Interval | None:
-    """Return the interval of first minus second; None with too few actions.
+def difference_interval(pairs: Sequence[SharePair]) -> Interval | None:
+    """Return the 95 % interval of first minus second; None with too few actions.
 
     It is t's over actions (CR2), because answers about one action are alike. Where all actions say
     the same, which tells no spread, it is that of independent answers, as the verdict on
@@ -43,7 +43,7 @@ def difference_interval(pairs: Sequence[SharePair], level: float = 0.95) -> Inte
     estimate = weighted_mean(*by_action(pairs))
     # Rounding leaves errors of 1e-17 where all actions say the same.
     if estimate.se > ALIKE:
-        return estimate.interval(level)
+        return estimate.interval()
     first = float(np.mean([share for _, share, _ in pairs]))
     second = float(np.mean([share for *_, share in pairs]))
     return Fall(ExposureArms((first, second), (len(pairs), len(pairs))), 1.0, 0.0,

@@ -247,7 +247,7 @@ def _from_trunk(body: Movement, side: str) -> Array:
 
 def _distance(body: Movement, frame: int) -> int | None:
     hips = body.middle("hip")[:, :2]
-    # The farthest and not the last place: who walks there and back has travelled.
+    # The farthest place, not the last one: a person who walks there and back has travelled.
     farthest = float(np.linalg.norm(hips - hips[0], axis=1).max()) / body.stature
     if farthest <= LIMITS.near:
         return 0

@@ -24,8 +24,7 @@ def write_action(catalogue: Catalogue, library: Path, name: str, like: Sequence[
     """Write ``mocap/<action>/`` into a library and return its files, the score first.
 
     The score and what lies beside it are those of the first action of ``like``; without any, the
-    score is a first one of few lines. Raises RequestError
-    for a name that is none, or is taken.
+    score is a first one of few lines. Raises RequestError for a name that is none, or is taken.
     """
     ident = _id_of(name)
     if {ident} & {*catalogue.actions, *catalogue.cues, *catalogue.directed}:

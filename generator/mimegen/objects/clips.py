@@ -138,8 +138,8 @@ class Clips(Sequence[Clip]):
         """Return one question about each clip, as ``mimegen questions`` makes them.
 
         ``format`` is ``mc``, ``free``, ``3afc`` or ``description``. Clips that are played
-        backwards are left out. Raises RequestError where too
-        few actions are there to draw wrong answers from.
+        backwards are left out. Raises RequestError if there are too few actions to draw wrong
+        answers from.
         """
         shown = forwards([row for row in self.rows if not row.shows_nobody])
         return questions_of(shown, QuestionRequest(

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,21 +32,9 @@ from mimegen.writers import write_motion
 SHEET_TILE = {"width": 320, "height": 180}
 
 
-class Lasting(Protocol):
-    """What has frames at a rate."""
-
-    @property
-    def frames(self) -> int:
-        """The number of frames."""
-
-    @property
-    def fps(self) -> float:
-        """Frames per second."""
-
-
-def lasting(thing: Lasting) -> str:
-    """Return how long something lasts, as its one-line description has it."""
-    return f"{thing.frames / thing.fps:.1f} s, {thing.frames} frames at {thing.fps:g} fps"
+def lasting(frames: int, fps: float) -> str:
+    """Return how long frames last at a rate, for descriptions of one line."""
+    return f"{frames / fps:.1f} s, {frames} frames at {fps:g} fps"
 
 
 class Report(dict[str, Any]):
@@ -169,4 +157,4 @@ class RetargetedTake:
     def __repr__(self) -> str:
         take = self._casting.take
         return (f"<Performance: {take.action} by {' and '.join(self.characters)},"
-                f" {lasting(self)}; take {take.name}, seed {take.seed}>")
+                f" {lasting(self.frames, self.fps)}; take {take.name}, seed {take.seed}>")

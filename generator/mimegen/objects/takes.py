@@ -153,6 +153,8 @@ class Take:
         return self.on(character).show(frames, angle, background)
 
     def __repr__(self) -> str:
-        return (f"<Take: {self.labels[0] if self.labels else self.action}, {lasting(self)},"
-                f" {counted(self.performers, 'performer')}; take {self.name}"
-                f"{'' if self.name == self.action else f' of {self.action}'}, seed {self.seed}>")
+        shown = self.labels[0] if self.labels else self.action
+        of = "" if self.name == self.action else f" of {self.action}"
+        return (f"<Take: {shown}, {lasting(self.frames, self.fps)},"
+                f" {counted(self.performers, 'performer')}; take {self.name}{of},"
+                f" seed {self.seed}>")

@@ -84,7 +84,7 @@ def _tasks(casting: Casting, shots: Sequence[Shot], clips: Sequence[PlannedClip]
         yield from _still_tasks(clips, store, stills)
         return
     fps = shots[0].config.fps
-    # A clip whose row cannot be told fails: before a frame is drawn, not after.
+    # Read the timeline before a frame is drawn: a clip whose row cannot be written fails here.
     timeline_of(casting.take, fps)
     if len(known) < len(shots):
         known = _record(casting, shots, facts, store)

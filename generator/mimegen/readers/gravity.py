@@ -1,6 +1,7 @@
-"""Which way is down in what a camera saw: who stands has the center of mass over the feet.
+"""Estimate gravity in what a camera saw: a standing person's center of mass is over the feet.
 
-Where a body starts and ends at rest, that is so on average by the laws of motion.
+That holds on average over a clip, because a body that starts and ends at rest is not accelerated
+sideways on average.
 """
 
 from collections.abc import Mapping
@@ -39,7 +40,8 @@ SMOOTH_S = 0.04
 
 
 def levelled(motion: Motion, roles: Mapping[str, str]) -> tuple[Motion, tuple[str, ...]]:
-    """Turn a motion in a camera's axes, Z up, so that who stands in it stands upright; and a note.
+    """Return a motion in a camera's axes, Z up, turned so that a standing person is upright, and
+    a note.
     """
     stance = _stance(motion, roles)
     if stance is not None:
@@ -57,10 +59,11 @@ def levelled(motion: Motion, roles: Mapping[str, str]) -> tuple[Motion, tuple[st
 
 
 def _stance(motion: Motion, roles: Mapping[str, str]) -> FloatArray | None:
-    """Return the direction (3,) from the feet to the center of mass of who stands, on average.
+    """Return the mean direction (3,) from the feet to the center of mass while a person stands.
 
-    None where the body is hardly ever straight: who sits is not held by the feet, and frames of
-    sitting count no more than the others in which the mass is far from over the feet.
+    Frames in which the center of mass is far from its usual place over the feet, as in sitting, do
+    not count. None if the body is hardly ever straight, since the feet do not support a person who
+    sits.
     """
     trunk = unit(_at(motion, roles, "head") - _middle(motion, roles, "thigh"))
     legs = unit(_middle(motion, roles, "thigh") - _middle(motion, roles, "foot"))

@@ -16,6 +16,7 @@ from mimegen.markers.sets import MarkerSet, find_marker_set
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.c3d_file import NUMBERED, Trajectories, read_trajectories
 from mimegen.readers.files import check_file
+from mimegen.readers.house import BELIEVED
 from mimegen.readers.kinds import kind_of
 from mimegen.readers.markertables import read_marker_csv, read_qualisys
 from mimegen.readers.names import common_beginning
@@ -325,7 +326,7 @@ def _up(places: FloatArray, screen: tuple[str, str],
         return seen, "the markers that stand still are below the others", ()
     said = f"the file states {_axis_name(stated)} up"
     if seen @ stated == 1.0 or likely < LIKELY:
-        return stated, "as the file says", ()
+        return stated, BELIEVED, ()
     if seen @ stated == -1.0 and stated.sum() < 0:
         return seen, "the markers that stand still are below the others", (
             f"{said}, but the markers that stand still are below the others along"
@@ -333,7 +334,7 @@ def _up(places: FloatArray, screen: tuple[str, str],
     if seen @ stated == 0.0 and _stands_along(places, seen, stated, unit):
         return seen, "the markers stand as high as a person along it", (
             f"{said}, but the markers stand as high as a person along {_axis_name(seen)}",)
-    return stated, "as the file says", (
+    return stated, BELIEVED, (
         f"{said}, although the markers that stand still suggest {_axis_name(seen)}",)
 
 

@@ -72,22 +72,26 @@ def entries_of(catalogue: Catalogue, actions: str) -> list[Entry]:
 
 
 def _entries(catalogue: Catalogue, name: str) -> list[Entry]:
-    kind, _, of = name.partition(":")
-    if kind.lower() != "set" or not of:
+    of = _set_of(name)
+    if of is None:
         return [catalogue.action(name)]
-    found = [entry for entry in catalogue.in_set(of.strip()).values()
-             if not entry.action.ambiguous]
+    found = [entry for entry in catalogue.in_set(of).values() if not entry.action.ambiguous]
     if not found:
-        raise RequestError(f"the set '{of.strip()}' has no action in this library")
+        raise RequestError(f"the set '{of}' has no action in this library")
     return found
+
+
+def _set_of(name: str) -> str | None:
+    """Return the set that ``set:NAME`` names; None for another name."""
+    kind, _, of = name.strip().partition(":")
+    return of.strip() if kind.lower() == "set" and of else None
 
 
 def ambiguous_left_out(catalogue: Catalogue, actions: str) -> int:
     """Return how many ambiguous actions ``entries_of`` leaves out of ``all`` or of sets."""
     if actions.strip() == "all":
         return len(catalogue.actions) - len(catalogue.recognisable)
-    named = [name.strip().partition(":") for name in actions.split(",")]
-    sets = [of.strip() for kind, _, of in named if kind.lower() == "set" and of]
+    sets = [of for name in actions.split(",") if (of := _set_of(name)) is not None]
     return len({name for of in sets for name, entry in catalogue.in_set(of).items()
                 if entry.action.ambiguous})
 

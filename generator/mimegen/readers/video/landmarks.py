@@ -27,8 +27,8 @@ USUAL_HEIGHT_M = 1.73
 # The segments of an arm and a leg, between the middles of joints, are so much of a person's height
 # together, measured on mimegen's people. The trunk's and the hips' landmarks are too far apart.
 LIMBS_SHARE = 0.775
-# MediaPipe's hips are too far apart for the centers of the joints, which are at so much of their
-# distance: the median of views from the front and 45 degrees (docs/research).
+# The centers of the hip joints are closer together than MediaPipe's hip landmarks, by this factor:
+# the median over views from the front and from 45 degrees (docs/research/retargeting.md).
 HIPS_APART = 0.85
 VISIBLE = 0.5
 LEAST_SEEN = 0.5

@@ -132,6 +132,18 @@ def test_group_accuracy_needs_every_variant() -> None:
     assert found is not None and (found["right"], found["answered"]) == (2, 3)
 
 
+def test_each_performer_has_a_share_over_all_its_variants() -> None:
+    rows = library_rows(("base+blank@0", "base+blank@90", "adversarial+blank@0",
+                         "adversarial+aligned@0"), ("boxing", "bowling", "fishing"))
+    wrong_in_spacesuit = answered(mc(rows), "m", lambda one: (one.variant or "").startswith("base"))
+    found, = report(wrong_in_spacesuit, mc(rows))["models"]
+    assert {name: (share["right"], share["answered"])
+            for name, share in found["performers"].items()} == {"base": (6, 6),
+                                                                "adversarial": (0, 6)}
+    alone, = report([one for one in wrong_in_spacesuit if one.right], mc(rows))["models"]
+    assert "performers" not in alone
+
+
 def mc(rows: list[Row]) -> list[Question]:
     asked = [row for row in rows if not str(row.config_name).startswith("nobody")]
     return questions_of(asked, QuestionRequest("mc", "label", "zero-shot", read_templates("mc",

@@ -341,3 +341,19 @@ def test_what_cannot_be_done_is_said(out, tmp_path, source, target, says):
 def test_a_sheet_of_what_is_not_there_is_refused(truth: str | None, tmp_path: Path) -> None:
     with pytest.raises(RequestError, match=r"nowhere: no such"):
         contact_sheet(tmp_path / "nowhere", None, truth=truth)
+
+
+def test_halves_of_a_pair_stand_side_by_side(out):
+    rows = rows_of(out)
+    half = {"id": "speed-seed1-0000", "factor": "speed"}
+    rows[0]["permutation"] = {"pair": half | {"value": "slow"}}
+    rows[2]["permutation"] = {"pair": half | {"value": "fast"}}
+    rows[1]["permutation"] = {"pair": ["not", "a", "pair"]}
+    write_manifest(out, rows)
+    page = write_gallery(out).read_text(encoding="utf-8")
+    paired, alone = page.split("<section>")[1:]
+    assert "<h2>Pairs: speed</h2>" in paired and paired.count('<div class="pair">') == 1
+    first, second = paired.split("<article")[1:]
+    assert "speed: fast" in first and rows[2]["file_name"] in first
+    assert "speed: slow" in second and rows[0]["file_name"] in second
+    assert rows[1]["file_name"] in alone and alone.count("<article") == 1

@@ -148,6 +148,23 @@ def test_factors_are_asked_with_their_values(grid: Path, tmp_path: Path) -> None
         assert f"A. {one['options'][0]}" in one["prompt"]
 
 
+def test_grids_of_other_factors_in_one_folder_are_asked_each_with_their_own_values(tmp_path: Path
+                                                                                   ) -> None:
+    for grid in ("direction=-90,90", "inverted=no,yes", "direction=0,180;inverted=no,yes"):
+        done = invoke("pointlight", "--walker", "--grid", grid, "--size", "64x64", "--fps", "12",
+                      "--out", tmp_path)
+        assert done.exit_code == 0, done.output
+    target = tmp_path / "questions.jsonl"
+    done = invoke("questions", tmp_path, "--format", "factor", "--no-verify", "--out", target)
+    assert done.exit_code == 0, done.output
+    asked = [json.loads(line) for line in target.read_text().splitlines()]
+    options = {(one["variant"].count("="), one["asks"], tuple(one["options"])) for one in asked}
+    assert options == {(1, "direction", ("to the left", "to the right")),
+                       (1, "inverted", ("upright", "upside down")),
+                       (2, "direction", ("towards you", "away from you")),
+                       (2, "inverted", ("upright", "upside down"))}
+
+
 @pytest.mark.parametrize(("arguments", "said"), [
     (("--factor", "invertd"), "no factor of this grid that varies (did you mean inverted?)"),
     (("--difficulty", "near"), "--fold and --difficulty do not apply to --format factor")])

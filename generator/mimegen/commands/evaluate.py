@@ -139,6 +139,8 @@ def _show(content: dict[str, Any]) -> None:
         console.print(_shares("variant", one["variants"], one))
         if cast := _cast(one["variants"]):
             console.print(cast, markup=False)
+        if "performers" in one:
+            console.print(_shares("performer", one["performers"], one))
         if "categories" in one:
             console.print(_shares("category", one["categories"], one))
         if one["contrasts"]:

@@ -1,6 +1,7 @@
 """Questions about the factors of a grid: which of its values a display was made with."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -71,16 +72,17 @@ def factor_questions(rows: Sequence[Row], factors: str, wording: FactorWording, 
     grid, and for a factor that does not vary.
     """
     asked = [row for row in rows if row.grid]
-    values = _chosen(_values(asked), factors)
+    grids = _grids(asked)
+    names = _chosen({name for grid in grids.values() for name in grid.values}, factors)
     known = known_actions()
-    directions = _directions(asked, values.get(DIRECTION, []))
     made = []
     for row in asked:
         subject = subject_of_row(row, known, "label")
-        for factor, words in _asked(row, values, wording):
-            names = directions if factor == DIRECTION and not words.values else words.values
-            options = _named(values[factor], names)
-            answer = options[values[factor].index(spelled((row.grid or {})[factor]))]
+        grid = grids[_axes(row)]
+        for factor in (name for name in names if name in grid.values):
+            values, words = grid.values[factor], wording.words(factor)
+            options = _named(values, words.values or grid.called.get(factor, {}))
+            answer = options[values.index(spelled((row.grid or {})[factor]))]
             made.append(Question(
                 **about_clip(row, seed) | {"variant": _cell(row)}, format="factor",
                 asks=factor, category=factor,
@@ -95,6 +97,31 @@ def factor_questions(rows: Sequence[Row], factors: str, wording: FactorWording, 
     return sorted(made, key=lambda one: one.question_id)
 
 
+@dataclass(frozen=True)
+class _Grid:
+    """The values of each factor that varies in a grid, in their order, and what some are called."""
+
+    values: dict[str, list[str]]
+    called: dict[str, dict[str, str]]
+
+
+def _axes(row: Row) -> tuple[str, ...]:
+    """Return the names of a display's factors: a folder may hold grids of several."""
+    return tuple(sorted(row.grid or {}))
+
+
+def _grids(rows: Sequence[Row]) -> dict[tuple[str, ...], _Grid]:
+    parts: dict[tuple[str, ...], list[Row]] = {}
+    for row in rows:
+        parts.setdefault(_axes(row), []).append(row)
+    return {axes: _grid(part) for axes, part in parts.items()}
+
+
+def _grid(rows: Sequence[Row]) -> _Grid:
+    values = _values(rows)
+    return _Grid(values, {DIRECTION: _directions(rows, values.get(DIRECTION, []))})
+
+
 def _values(rows: Sequence[Row]) -> dict[str, list[str]]:
     """Return the values of each factor that varies, in their order."""
     found: dict[str, dict[str, Any]] = {}
@@ -105,25 +132,19 @@ def _values(rows: Sequence[Row]) -> dict[str, list[str]]:
             for factor, values in found.items() if 1 < len(values) <= MOST_VALUES}
 
 
-def _chosen(values: dict[str, list[str]], factors: str) -> dict[str, list[str]]:
-    if not values:
+def _chosen(varying: Collection[str], factors: str) -> list[str]:
+    """Return the factors to ask about, each once."""
+    if not varying:
         raise RequestError("no clip is of a grid whose factors vary; make one with mimegen"
                            " pointlight --grid")
     if factors == "all":
-        return values
-    names = [name.strip() for name in factors.split(",")]
+        return sorted(varying)
+    names = list(dict.fromkeys(name.strip() for name in factors.split(",")))
     for name in names:
-        if name not in values:
+        if name not in varying:
             raise RequestError(f"--factor {name}: no factor of this grid that varies"
-                               f"{near_misses(name, values)}")
-    return {name: values[name] for name in names}
-
-
-def _asked(row: Row, values: Mapping[str, list[str]], wording: FactorWording
-           ) -> Iterator[tuple[str, FactorWords]]:
-    for factor in values:
-        if factor in (row.grid or {}):
-            yield factor, wording.words(factor)
+                               f"{near_misses(name, sorted(varying))}")
+    return names
 
 
 def _directions(rows: Sequence[Row], values: Sequence[str]) -> dict[str, str]:

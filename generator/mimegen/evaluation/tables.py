@@ -47,6 +47,8 @@ def _kind_report(kind: tuple[str, str, str, str], scored: list[ScoredAnswer],
         "actions": parted(scored, lambda one: one.question.action, *kind),
         "confusions": _confusions(scored),
     }
+    if len(performers := parted(_performed(scored), _performer, *kind)) > 1:
+        found["performers"] = performers
     if any(one.question.options for one in scored):
         found["read_by"] = _rules(scored)
     if any(one.question.category for one in scored):
@@ -70,6 +72,15 @@ def _variant_of(scored: Sequence[ScoredAnswer]) -> Callable[[ScoredAnswer], str]
             or (len(variants) > MOST_ALONE and 2 * len(variants) > len(questions)):
         return lambda one: f"{one.question.background_config or 'no'} background"
     return lambda one: str(one.question.variant)
+
+
+def _performed(scored: Iterable[ScoredAnswer]) -> list[ScoredAnswer]:
+    """Return the answers about variants that name their performer."""
+    return [one for one in scored if "+" in str(one.question.variant)]
+
+
+def _performer(one: ScoredAnswer) -> str:
+    return str(one.question.variant).partition("+")[0]
 
 
 def _chance(scored: Sequence[ScoredAnswer]) -> float | None:

@@ -5,6 +5,7 @@ import io
 import re
 from collections.abc import Container, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -20,6 +21,7 @@ from mimegen.base.names import words
 from mimegen.compositing.decode import VideoFile, read_pictures
 from mimegen.evaluation.markup import escape
 from mimegen.manifest.file import MANIFEST, clip_path, read_manifest, rows_of
+from mimegen.manifest.pair import PairFacts, pair_of
 from mimegen.manifest.row import Row
 from mimegen.manifest.timeline import PARTNER, PERFORMER, Interval, outermost
 from mimegen.plan.variants import BACKGROUNDS
@@ -34,6 +36,29 @@ _FACTS = {"sample_id": "Sample", "plain_id": "Plain name", "take": "Take", "acto
           "labels": "Labels", "background_name": "Background", "render_config_name": "Config",
           "seed": "Seed", "shot_key": "Shot"}
 _OUR_NAMES = re.compile(r"[0-9a-f]{20}\.jpg")
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A clip, and its poster's address; None for a clip that is absent or broken."""
+
+    row: Row
+    poster: str | None
+
+    @property
+    def pair(self) -> PairFacts | None:
+        """The minimal pair that the clip is one half of."""
+        return pair_of(self.row.permutation)
+
+    @property
+    def factor(self) -> str:
+        """The factor that the halves of its pair differ in; empty without a pair."""
+        return self.pair.factor if self.pair else ""
+
+    @property
+    def value(self) -> str:
+        """What the clip has of its pair's factor; empty without a pair."""
+        return self.pair.value if self.pair else ""
 
 
 def write_gallery(out: Path) -> Path:
@@ -87,19 +112,35 @@ def _make_poster(out: Path, folder: Path, row: Row) -> str | None:
 
 def _page(rows: Sequence[Row], posters: Sequence[str | None]) -> str:
     template = Template(Path(__file__).with_name("gallery.html").read_text(encoding="utf-8"))
-    groups: dict[str, list[str]] = {}
-    shown = sorted(zip(rows, posters, strict=True), key=lambda pair: _place(pair[0]))
-    for row, poster in shown:
-        groups.setdefault(_text(row, "action"), []).append(_card(row, poster))
+    shown = [Shown(*pair) for pair in zip(rows, posters, strict=True)]
+    actions = {row.action for row in rows}
     return template.substitute(
-        title=f"{counted(len(rows), 'clip')}, {counted(len(groups), 'action')}",
+        title=f"{counted(len(rows), 'clip')}, {counted(len(actions), 'action')}",
         filters="".join(_filter(key, label, rows) for key, label in _FILTERS.items()),
-        groups="".join(_group(action, groups[action]) for action in sorted(groups)),
+        groups=_groups(shown),
     )
 
 
-def _group(action: str, cards: Sequence[str]) -> str:
-    return (f'<section><h2>{escape(words(action))}</h2>'
+def _groups(shown: Sequence[Shown]) -> str:
+    """Return a section for each factor of minimal pairs, and one for each action of other clips."""
+    halves: dict[str, list[Shown]] = {}
+    for one in shown:
+        halves.setdefault(one.pair.id if one.pair else "", []).append(one)
+    alone = halves.pop("", [])
+    pairs: dict[str, list[str]] = {}
+    for name in sorted(halves):
+        both = sorted(halves[name], key=lambda one: (one.value, _place(one.row)))
+        cards = "".join(map(_card, both))
+        pairs.setdefault(both[0].factor, []).append(f'<div class="pair">{cards}</div>')
+    groups: dict[str, list[str]] = {}
+    for one in sorted(alone, key=lambda one: _place(one.row)):
+        groups.setdefault(_text(one.row, "action"), []).append(_card(one))
+    return "".join([*(_group(f"Pairs: {words(factor)}", pairs[factor]) for factor in sorted(pairs)),
+                    *(_group(words(action), groups[action]) for action in sorted(groups))])
+
+
+def _group(title: str, cards: Sequence[str]) -> str:
+    return (f'<section><h2>{escape(title)}</h2>'
             f'<div class="cards">{"".join(cards)}</div></section>\n')
 
 
@@ -114,12 +155,14 @@ def _filter(key: str, label: str, rows: Sequence[Row]) -> str:
             "</select></label>\n")
 
 
-def _card(row: Row, poster: str | None) -> str:
+def _card(one: Shown) -> str:
     """Return one clip as HTML; everything from the manifest is escaped."""
+    row, poster = one.row, one.poster
     source = escape(quote(row.file_name))
     data = "".join(f' data-{key.replace("_", "-")}="{escape(_text(row, key))}"'
                    for key in _FILTERS)
     name = _name(row)
+    heading = _heading(one)
     if poster is None:
         screen = '<p class="absent">This clip is missing or broken; render it again.</p>'
     else:
@@ -131,10 +174,19 @@ def _card(row: Row, poster: str | None) -> str:
     facts = "".join(f"<dt>{label}</dt><dd>{escape(_text(row, key))}</dd>"
                     for key, label in _FACTS.items() if _text(row, key)) + _passes(row)
     return (
-        f"<article{data}>{screen}{_timeline(row)}<h3>{escape(name)}</h3><p>{escape(_size(row))}</p>"
+        f"<article{data}>{screen}{_timeline(row)}<h3>{escape(heading)}</h3><p>{escape(_size(row))}</p>"
         f"<p>{escape(_origin(row))}</p><details><summary>Facts</summary><dl>{facts}</dl>"
         f'<a href="{source}" download>Download</a></details></article>\n'
     )
+
+
+def _heading(one: Shown) -> str:
+    """Return what sets a clip apart on the page: from the other half, or in its action."""
+    if not one.pair:
+        return _name(one.row)
+    action = words(_text(one.row, "action"))
+    value = "" if one.factor == "action" else f"{words(one.factor)}: {words(one.value)} · "
+    return f"{value}{action} · {_name(one.row)}"
 
 
 def _timeline(row: Row) -> str:

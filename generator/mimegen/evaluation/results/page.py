@@ -31,6 +31,8 @@ METHOD = (
     " or in brackets; the words of exactly one option. What is denied or doubted does not count;"
     " everything else is unparsed, and wrong."
 )
+PERFORMERS_NOTE = ("Each performer over all their variants. Their backgrounds and views may differ;"
+                   " the comparisons have all else equal.")
 UNPARSED_SHARE = 0.05
 PEOPLE_HEAD = "people reach"
 CONFUSIONS = 12
@@ -121,6 +123,9 @@ def _kind(title: str, name: str, kinds: Sequence[Table]) -> PageSection:
         plots[f"{name}-contrasts"] = contrasts_plot(kinds)
         parts += [_contrasts(kinds), figure("Contrasts, all else equal",
                                             plots[f"{name}-contrasts"])]
+    if any("performers" in kind for kind in kinds):
+        parts += [f"<h3>By performer</h3><p>{PERFORMERS_NOTE}</p>",
+                  _parts("Performer", "performers", kinds)]
     if any("categories" in kind for kind in kinds):
         parts += ["<h3>By category</h3>", _parts("Category", "categories", kinds),
                   "<h3>By what is asked for</h3>", _parts("Asked for", "aspects", kinds)]

@@ -7,6 +7,8 @@ import pytest
 
 SLOW = {"scipy.ndimage", "scipy.sparse", "scipy.spatial", "scipy.interpolate", "pandas", "bpy",
         "mimegen.readers.fbx"}
+# What performs and renders takes, which lists need nothing of.
+UNLISTED = {"mimegen.plan.permute.pairs", "mimegen.library.takes"}
 PROGRAM = """
 import sys
 from click.testing import CliRunner
@@ -25,3 +27,5 @@ def test_a_command_that_reads_only_lists_imports_no_slow_package(command):
     imported = set(done.stdout.split())
     assert "mimegen.cli" in imported
     assert not SLOW & imported
+    if command[0] == "list":
+        assert not UNLISTED & imported

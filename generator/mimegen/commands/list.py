@@ -21,10 +21,8 @@ from mimegen.groundtruth.kinds import DEPTH, FLOW, KEYPOINTS, MASK, NORMALS, PAR
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.score_facts import score_facts
 from mimegen.library.takefile import notes_of
-from mimegen.manifest.schema import row_schema
 from mimegen.motion.hand_shapes import hand_shapes
 from mimegen.plan.front import PLAN_VIEW
-from mimegen.plan.permute.pairs import FACTORS
 from mimegen.plan.variants import CAST, GROUPS, MIME, POINTLIGHT
 from mimegen.pointlight.landmarks import dot_sets
 from mimegen.pointlight.manipulations import MANIPULATIONS
@@ -179,7 +177,10 @@ def _manipulations(_: Catalogue) -> Listing:
              "algorithm": one.algorithm} for name, one in MANIPULATIONS.items()]
 
 
+# What pairs and rows are made of takes longer to import than all else here.
 def _factors(_: Catalogue) -> Listing:
+    from mimegen.plan.permute.pairs import FACTORS
+
     return [{"factor": factor.name, "the_two_clips": factor.about} for factor in FACTORS.values()]
 
 
@@ -264,6 +265,8 @@ def list_command(kind: str | None, of_set: str | None, ids_alone: bool, as_json:
     if kind == SCHEMA:
         if ids_alone:
             raise RequestError("--ids: does not apply to schema, which is no list")
+        from mimegen.manifest.schema import row_schema
+
         click.echo(json.dumps(row_schema(), indent=1, ensure_ascii=False))
         return DONE
     catalogue = Catalogue.with_libraries(libraries)

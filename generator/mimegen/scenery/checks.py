@@ -1,4 +1,4 @@
-"""Whether a place that a seed drew could stand: what is wrong in it that was not so as written."""
+"""Faults in a randomly varied set that its file, as written, does not have."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -19,14 +19,18 @@ from mimegen.scenery.standing import (
 )
 from mimegen.scenery.touching import depth_between
 
-# How far under a thing, or in it, the top of what carries it may be.
+# An object counts as supported if another's top is at most this far below or above its foot.
 GAP_M = 0.03
-# What plants bear.
+# Shapes of leaves, which may intersect other leaves.
 LEAVES = (Foliage, Frond)
 
 
 class Written(NamedTuple):
-    """What is so in a set as it was written, and the names of what a draw may move."""
+    """Faults that a set has as written, and the names of the objects that a draw may move.
+
+    ``in_performers_room`` is the deepest intrusion into the performer's space, ``deepest`` the
+    penetration of each pair of objects, both in metres; ``floating`` are unsupported objects.
+    """
 
     in_performers_room: float
     deepest: dict[tuple[str, str], float]
@@ -35,7 +39,7 @@ class Written(NamedTuple):
 
     @classmethod
     def of(cls, scenery: Scenery, vary: Variation) -> "Written":
-        """Look at a set that may vary."""
+        """Measure a set before it is varied."""
         looked = _Looked(scenery)
         deepest: dict[tuple[str, str], float] = {}
         for one, other, depth in looked.deeper(0.0):
@@ -46,10 +50,10 @@ class Written(NamedTuple):
 
 
 def faults(drawn: Scenery, written: Written) -> list[str]:
-    """Return what is wrong with a draw that is not so in the set as it was written.
+    """Return the faults of a drawn variation that the set as written does not have.
 
-    That is what lies by more than 2 cm deeper in the performer's room or in something else, and
-    what stands on nothing now.
+    A fault is an object that penetrates the performer's space or another object by over 2 cm more
+    than as written, or that has lost its support.
     """
     looked, problems = _Looked(drawn), []
     if in_the_performers_room(drawn) > written.in_performers_room + 2 * DEEPER_M:
@@ -65,7 +69,7 @@ def faults(drawn: Scenery, written: Written) -> list[str]:
 
 
 class _Looked:
-    """The things of a set by the boxes (N, 2, 3) of their copies, and the two things' depths."""
+    """A set's objects as boxes (N, 2, 3), one per copy, and how deep objects penetrate others."""
 
     def __init__(self, scenery: Scenery) -> None:
         straight = scenery.model_copy(update={"turn_deg": 0.0, "performer_at": (0.0, 0.0)})
@@ -77,7 +81,7 @@ class _Looked:
         self.boxes = [_boxes(pieces) for pieces in self._pieces]
 
     def deeper(self, least: float) -> Iterator[tuple[int, int, float]]:
-        """Yield two things whose boxes lie deeper in each other than that, and how deep."""
+        """Yield pairs of objects whose boxes overlap by more than ``least`` metres, with depth."""
         low, high = _around(self.boxes)
         near = (np.minimum(high[:, None], high) - np.maximum(low[:, None], low) > least).all(axis=2)
         for one, other in np.argwhere(np.triu(near, 1)).tolist():
@@ -87,11 +91,11 @@ class _Looked:
                 yield one, other, depth
 
     def exact_depth(self, one: int, other: int) -> float:
-        """Return how deep two things lie in each other by their own shapes, not by their boxes."""
+        """Return the penetration depth of two objects from their meshes, in metres."""
         return depth_between(*self._paired(one, other))
 
     def names(self, one: int, other: int) -> tuple[str, str]:
-        """Return the names of two things, in their alphabet's order."""
+        """Return the names of two objects in alphabetical order."""
         first, second = sorted(name_of(self._objects[number]) for number in (one, other))
         return first, second
 
@@ -107,19 +111,22 @@ def _boxes(pieces: list[PlacedShape]) -> FloatArray:
 
 
 def _around(boxes: list[FloatArray]) -> tuple[FloatArray, FloatArray]:
-    """Return the lowest and highest corners (N, 3) around all copies of each thing."""
+    """Return the lowest and highest corners (N, 3) of each object's copies together."""
     low = [box[:, 0].min(axis=0, initial=np.inf) for box in boxes]
     high = [box[:, 1].max(axis=0, initial=-np.inf) for box in boxes]
     return np.array(low).reshape(-1, 3), np.array(high).reshape(-1, 3)
 
 
 def name_of(thing: Object) -> str:
-    """Return what an object is called: its group, or its kind."""
+    """Return an object's name: its group or, for single shapes, its kind."""
     return thing.of if isinstance(thing, Group) else thing.kind
 
 
 def _moving(scenery: Scenery, vary: Variation) -> set[str]:
-    """Return the names of what a draw may move; crowns that are scattered anew are not moved."""
+    """Return the names of objects that a draw may move.
+
+    Tree crowns whose leaves are scattered again do not count as moved.
+    """
     if vary.room:
         return {name_of(thing) for thing in scenery.objects}
     return {*vary.things, *(name_of(extra.thing) for extra in vary.extras),
@@ -127,7 +134,7 @@ def _moving(scenery: Scenery, vary: Variation) -> set[str]:
 
 
 def _floating(scenery: Scenery, looked: _Looked) -> Iterator[str]:
-    """Yield the names of things with nothing under them, that are not mounted and do not hang."""
+    """Yield the names of objects that nothing supports: not mounted, hanging or standing."""
     boxes = np.stack(_around(looked.boxes), axis=1)
     for box, thing in zip(boxes, scenery.objects, strict=True):
         if thing.mounted or not FLAT_M < box[0, 2] < np.inf:
@@ -138,7 +145,7 @@ def _floating(scenery: Scenery, looked: _Looked) -> Iterator[str]:
 
 
 def _carried(box: FloatArray, boxes: FloatArray) -> bool:
-    """Say whether the top of any box (N, 2, 3) is under the foot of one (2, 3)."""
+    """Return whether one box (2, 3) stands on the top of any of the boxes (N, 2, 3)."""
     beside = (boxes[:, 0, :2] > box[1, :2]).any(axis=1) | (boxes[:, 1, :2] < box[0, :2]).any(axis=1)
     rise = boxes[:, 1, 2] - box[0, 2]
     under = (rise > -GAP_M) & (boxes[:, 0, 2] < box[0, 2] - GAP_M)

@@ -1,8 +1,8 @@
-"""A set made free for a performance: what stands in performers' way, or before them, is not there.
+"""Clear a set for a performance: remove objects that performers would walk into or stand behind.
 
-First the performers stand elsewhere in the set, where that takes less out of it; then what is still
-in their way is left out, and for each camera what would hide them. Walls and the ends of floors
-stay. A set in which nobody meets anything is not changed at all.
+The performers are moved within the set if fewer objects then have to go. Objects that are still in
+their way are removed, and for each camera the objects that would hide them. Walls and floors stay.
+A set in which performers touch nothing is returned unchanged.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -38,18 +38,18 @@ from mimegen.scenery.scenery import Scenery
 from mimegen.scenery.swept import CELL_M, Cells, Swept
 from mimegen.shots.camera import Camera
 
-# Performers may stand elsewhere by multiples of one step, and by no more than the other.
+# Performers are moved by multiples of STEP_M, at most FURTHEST_M.
 STEP_M = 0.5
 FURTHEST_M = 3.0
-# What a metre further away costs, as cubic metres of things that are left out.
+# Cost of moving performers by a metre, in cubic metres of removed objects.
 METRE_COST = 0.25
-# What a square costs on which a wall stands, or that has no ground.
+# Cost of each square of the floor that has a wall, or no ground, where performers are.
 SQUARE_COST = 100.0
-# Sight is looked after in blocks of the floor as large as this.
+# Edge length of the floor blocks whose visibility is tested.
 BLOCK_M = 0.5
-# A group in which there is nothing.
+# The name of an empty group.
 NOTHING = "nothing"
-# The squares of the performer's room, which is kept free anyway.
+# The floor of the performer's space, in metres; every set keeps it free.
 ROOM = np.array([PERFORMER_LOW[:2], PERFORMER_HIGH[:2]])
 
 Doubt = Literal["wall", "ground"]
@@ -57,11 +57,11 @@ Doubt = Literal["wall", "ground"]
 
 @dataclass(frozen=True)
 class SetClearing:
-    """How a set differs for a performance.
+    """The changes of a set for one performance.
 
-    Its performer is ``moved`` by metres (X, Y) in the set's own frame.
-    ``left_out`` are copies of objects, by the numbers of both; ``doubts`` say what is wrong
-    nevertheless: performers go through a wall, or where there is no ground.
+    ``moved`` is the performers' displacement (X, Y) in metres in the set's frame. ``left_out``
+    lists removed copies as (object index, copy index). ``doubts`` are remaining problems:
+    performers pass through a wall, or leave the ground.
     """
 
     moved: tuple[float, float] = (0.0, 0.0)
@@ -70,22 +70,22 @@ class SetClearing:
 
     @property
     def changes_anything(self) -> bool:
-        """Whether another set is seen than without them."""
+        """Whether pictures of the set differ from those without the changes."""
         return bool(self.left_out) or self.moved != (0.0, 0.0)
 
     @property
     def seen(self) -> list[Any]:
-        """What is seen of them, as JSON holds it."""
+        """The changes that affect pictures, as JSON content."""
         return [list(self.moved), [list(one) for one in self.left_out]]
 
     def content(self) -> dict[str, Any]:
-        """Return them as JSON holds them."""
+        """Return the changes as JSON content."""
         return {"moved_m": list(self.moved), "left_out": [list(one) for one in self.left_out],
                 "doubts": list(self.doubts)}
 
     @classmethod
     def from_content(cls, content: Mapping[str, Any]) -> "SetClearing":
-        """Return what ``content`` made JSON of."""
+        """Return the changes from the JSON that ``content`` returned."""
         x, y = content["moved_m"]
         return cls((x, y), tuple((number, copy) for number, copy in content["left_out"]),
                    tuple(content["doubts"]))
@@ -95,21 +95,21 @@ NONE = SetClearing()
 
 
 def needed_changes(laid: LaidSet, swept: Swept, camera: Camera) -> SetClearing:
-    """Return how a set is to differ for a performance that a camera sees.
+    """Return the changes of a set for a performance and a camera.
 
-    Where performers stand, and what they would meet, is the same for all cameras.
+    The performers' displacement and the objects in their way are the same for all cameras.
     """
     return with_sight(laid, changes_on_the_floor(laid, swept), swept, camera)
 
 
 def with_sight(laid: LaidSet, free: SetClearing, swept: Swept, camera: Camera) -> SetClearing:
-    """Return the changes that a camera needs besides those with which performers meet nothing."""
+    """Return the changes ``free`` plus the objects that hide performers from a camera."""
     hiding = _hiding(laid, free, swept, camera)
     return replace(free, left_out=tuple(sorted({*free.left_out, *hiding})))
 
 
 def changes_on_the_floor(laid: LaidSet, swept: Swept) -> SetClearing:
-    """Return how a set is to differ so that performers meet nothing, whoever looks."""
+    """Return the changes after which performers touch nothing, for all cameras."""
     cells = _outside_the_room(swept.floor.cells)
     if not len(cells):
         return NONE
@@ -124,7 +124,7 @@ def changes_on_the_floor(laid: LaidSet, swept: Swept) -> SetClearing:
 
 
 def _outside_the_room(cells: Cells) -> Cells:
-    """Return the squares (N, 2) that are not all within the performer's room."""
+    """Return the squares (N, 2) that are not entirely within the performer's space."""
     low, high = cells * CELL_M, (cells + 1) * CELL_M
     inside = (low >= ROOM[0] - 1e-9).all(axis=1) & (high <= ROOM[1] + 1e-9).all(axis=1)
     return np.asarray(cells[~inside])
@@ -132,7 +132,7 @@ def _outside_the_room(cells: Cells) -> Cells:
 
 @dataclass(frozen=True)
 class _ShiftedPlace:
-    """Performers moved by a ``shift`` (X, Y) in squares: what they meet there, and its price."""
+    """A displacement ``shift`` (X, Y) in squares, the objects in the way there, and its cost."""
 
     shift: tuple[int, int]
     met: tuple[PlacedThing, ...]
@@ -141,7 +141,7 @@ class _ShiftedPlace:
 
 
 def _other_places(plan: FloorPlan, cells: Cells) -> Iterable[_ShiftedPlace]:
-    """Yield the places around the one as it is, nearest first, but for those behind walls."""
+    """Yield displaced positions, nearest first, except those behind walls."""
     emptied = np.concatenate([cells, _room_squares()])
     for shift in _shifts():
         if not _goes_through_a_wall(plan, shift):
@@ -149,7 +149,10 @@ def _other_places(plan: FloorPlan, cells: Cells) -> Iterable[_ShiftedPlace]:
 
 
 def _place(plan: FloorPlan, cells: Cells, emptied: Cells, shift: tuple[int, int]) -> _ShiftedPlace:
-    """Look at a place: ``cells`` are what performers take, ``emptied`` where nothing is seen."""
+    """Evaluate a displacement.
+
+    ``cells`` are the squares that performers occupy, ``emptied`` those that must be clear.
+    """
     lost = _met(plan, emptied, shift)
     walls = _count(plan, plan.walls, emptied, shift)
     holes = 0 if plan.carried is None else _count(plan, ~plan.carried, cells, shift)
@@ -185,7 +188,7 @@ def _room_squares() -> Cells:
 
 @lru_cache(maxsize=1)
 def _shifts() -> tuple[tuple[int, int], ...]:
-    """Return by how many squares performers may be moved, the least first."""
+    """Return the allowed displacements (X, Y) in squares, shortest first."""
     step, most = round(STEP_M / CELL_M), round(FURTHEST_M / CELL_M)
     ways = range(-most, most + 1, step)
     found = [(x, y) for x in ways for y in ways if 0 < np.hypot(x, y) <= most]
@@ -193,14 +196,14 @@ def _shifts() -> tuple[tuple[int, int], ...]:
 
 
 def _goes_through_a_wall(plan: FloorPlan, shift: tuple[int, int]) -> bool:
-    """Say whether a wall stands between a performer's place and another."""
+    """Return whether a wall stands between the original and the displaced position."""
     steps = np.linspace(0, 1, 2 * max(map(abs, shift)) + 1)[:, None]
     x, y = (np.floor(steps * np.array(shift)).astype(np.intp) + plan.reach).T
     return bool(plan.walls[y, x].any())
 
 
 def _in_the_set(scenery: Scenery, shift: tuple[int, int]) -> tuple[float, float]:
-    """Return a shift in squares of the world as metres in a set's own frame."""
+    """Convert a displacement in squares of the world to metres in the set's frame."""
     turn = np.radians(scenery.turn_deg)
     x, y = CELL_M * shift[0], CELL_M * shift[1]
     return (round(float(np.cos(turn) * x + np.sin(turn) * y), 3) + 0.0,
@@ -208,10 +211,10 @@ def _in_the_set(scenery: Scenery, shift: tuple[int, int]) -> tuple[float, float]
 
 
 def _hiding(laid: LaidSet, free: SetClearing, swept: Swept, camera: Camera) -> set[tuple[int, int]]:
-    """Return the copies of objects that come between a camera and performers.
+    """Return the copies of objects between a camera and the performers.
 
-    Figures are laid over a set's picture, so whoever is behind such a thing would stand on it.
-    What reaches into the performer's room, or comes before it, is left out by the stage itself.
+    Figures are composited over the picture of the set, so a performer behind such an object would
+    be drawn in front of it. The stage itself removes what hides the performer's space.
     """
     blocks = _blocks(_outside_the_room(swept.floor.cells), swept.top_m)
     if not blocks:
@@ -247,10 +250,10 @@ def _blocks(cells: Cells, top_m: float) -> list[FloatArray]:
 
 
 def changed(scenery: Scenery, changes: SetClearing) -> Scenery:
-    """Return a set with its performer elsewhere and without some copies of its objects.
+    """Return a set with its performer moved and some copies of its objects removed.
 
-    Everything else stays where it is; only of rows that lose some of their copies the others may
-    be scattered in themselves anew.
+    Everything else keeps its position. If a row of copies loses some, random details within the
+    remaining copies may change.
     """
     if not changes.changes_anything:
         return scenery
@@ -280,7 +283,7 @@ def _kept_copies(thing: Object, out: Collection[int]) -> list[int]:
 
 
 def _other_copies(scenery: Scenery, number: int, out: Collection[int]) -> list[Object]:
-    """Return the copies of an object that are not left out, each as an object of its own."""
+    """Return the copies of an object that are kept, each as a separate object."""
     thing = scenery.objects[number]
     kept = _kept_copies(thing, out)
     matrices = _copies(scenery, number) if kept else []
@@ -288,7 +291,10 @@ def _other_copies(scenery: Scenery, number: int, out: Collection[int]) -> list[O
 
 
 def _copies(scenery: Scenery, number: int) -> list[FloatArray]:
-    """Return where each copy of an object is in the set's frame: boxes in its place tell it."""
+    """Return the matrix (4, 4) of each copy of an object in the set's frame.
+
+    It lays out a unit box in place of the object and reads the boxes' matrices.
+    """
     thing = scenery.objects[number]
     box = Box(kind="box", size=(1.0, 1.0, 1.0), material="", at=thing.at, turn=thing.turn,
               scale=thing.scale, repeat=thing.repeat)
@@ -300,7 +306,7 @@ def _copies(scenery: Scenery, number: int) -> list[FloatArray]:
 
 
 def _alone(thing: Object, matrix: NDArray[np.float64], copy: int) -> Object:
-    """Return one copy of an object, which ``matrix`` (4, 4) puts into its place."""
+    """Return one copy of an object as a separate object with the pose ``matrix`` (4, 4)."""
     scale = np.linalg.norm(matrix[:3, :3], axis=0)
     turn = matrix[:3, :3] / scale
     angles = np.degrees([np.arctan2(turn[2, 1], turn[2, 2]), np.arcsin(np.clip(-turn[2, 0], -1, 1)),

@@ -1,4 +1,4 @@
-"""What stands on which squares of a set's floor, up to the height of a person."""
+"""Floor plan of a set: which objects occupy which squares, up to a person's height."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -23,27 +23,27 @@ from mimegen.scenery.scenery import Scenery
 from mimegen.scenery.shapes import bounds_of, mesh_of
 from mimegen.scenery.swept import CELL_M, Cells
 
-# What is no higher is ground, and so is no more than this below it.
+# Surfaces up to GROUND_M above the floor, and at most SUNKEN_M below it, count as ground.
 GROUND_M = float(PERFORMER_LOW[2])
 SUNKEN_M = 0.1
-# So many level directions tell the outline of what is round.
+# Number of horizontal directions that bound the outline of round shapes.
 DIRECTIONS = 16
-# Bars, cloths and outlines are told by points as near to each other as this.
+# Spacing, and largest number per side, of sample points on bars, cloths and outlines.
 APART_M = 0.04
 MOST_POINTS = 400
-# What is seen from above as a line or a hollow: its surface alone takes floor.
+# Shapes that are hollow or thin seen from above: only their surface occupies floor.
 HOLLOW = (Tube, Arc, Curtain, HangingSheet, Extrude)
 
-# What only touches a square does not take it, whatever the last bits of its place are.
+# Overlaps below this are rounding: a shape that only touches a square does not occupy it.
 LAST_BITS_M = 1e-6
 
 Mask = NDArray[np.bool_]
 
 
 class LaidSet:
-    """Everything of a set in its place: ``pieces``, their ``boxes`` (N, 8, 3) and ``owners``.
+    """A set laid out in the world: ``pieces``, their ``boxes`` (N, 8, 3) and ``owners``.
 
-    ``owners`` say by a piece's whole which object it is of, and which copy of that.
+    ``owners`` maps the ``whole`` of a piece to its object and copy, both as indices.
     """
 
     def __init__(self, scenery: Scenery) -> None:
@@ -57,7 +57,9 @@ class LaidSet:
         self.boxes = turned_boxes(self.pieces)
 
     def between(self, low_m: float, high_m: float, reach: int) -> list[PlacedShape]:
-        """Return the pieces that may be within so many squares of the performer at some heights."""
+        """Return the pieces that may reach into a range of heights within ``reach`` squares of the
+        performer.
+        """
         low, high = self.boxes.min(axis=1), self.boxes.max(axis=1)
         room = reach * CELL_M
         near = ((high[:, 2] > low_m) & (low[:, 2] < high_m)
@@ -67,7 +69,10 @@ class LaidSet:
 
 @dataclass(frozen=True)
 class PlacedThing:
-    """One copy of one of a set's objects; the ``volume`` (cubic metres) of what is near of it."""
+    """One copy of an object, by object index and copy index.
+
+    ``volume`` is that of the pieces near the performer, in cubic metres.
+    """
 
     number: int
     copy: int
@@ -76,10 +81,11 @@ class PlacedThing:
 
 @dataclass(frozen=True, eq=False)
 class FloorPlan:
-    """The squares within ``reach`` of the performer's place, (2 ``reach``, 2 ``reach``), Y first.
+    """The squares within ``reach`` of the performer.
 
-    ``things`` take the squares ``taken`` (M, 2), each named in ``takers`` (M,); ``walls`` are
-    squares on which one stands, ``carried`` those with ground; None where that is not known.
+    ``taken`` (M, 2) are the occupied squares and ``takers`` (M,) the index of the object in
+    ``things`` that occupies each. ``walls`` and ``carried`` are masks (2 ``reach``, 2 ``reach``),
+    Y first, of squares with a wall and with ground; ``carried`` is None if the ground is unknown.
     """
 
     reach: int
@@ -91,7 +97,7 @@ class FloorPlan:
 
 
 def floor_plan(laid: LaidSet, top_m: float, reach: int) -> FloorPlan:
-    """Return what stands on the floor of a set around its performer, below ``top_m``.
+    """Return the floor plan of a set around its performer, from the ground up to ``top_m``.
 
     ``reach`` is in squares of ``CELL_M``.
     """
@@ -132,7 +138,7 @@ def _within_reach(cells: Cells, reach: int) -> Cells:
 
 
 def _slab(piece: PlacedShape, low_m: float, high_m: float) -> FloatArray:
-    """Return points (N, 2) whose hull, from above, is what a convex piece has at some heights."""
+    """Return points (N, 2) whose hull is a convex piece's outline between two heights."""
     mesh = mesh_of(piece.shape)
     points = in_world(mesh, piece.matrix)
     if low_m <= points[:, 2].min() and points[:, 2].max() <= high_m:
@@ -150,7 +156,7 @@ def _slab(piece: PlacedShape, low_m: float, high_m: float) -> FloatArray:
 
 
 def _level_axes(piece: PlacedShape) -> FloatArray:
-    """Return level directions (N, 2): across a piece's own sides, and evenly all around."""
+    """Return horizontal unit vectors (N, 2): normals of a piece's sides, and evenly spaced ones."""
     turn = np.arange(DIRECTIONS) * 2 * np.pi / DIRECTIONS
     around = np.stack([np.cos(turn), np.sin(turn)], axis=-1)
     sides = piece.matrix[:3, :3].T
@@ -161,7 +167,8 @@ def _level_axes(piece: PlacedShape) -> FloatArray:
 
 
 def _hull_squares(points: FloatArray, axes: FloatArray, reach: int) -> Cells:
-    """Return the squares (N, 2) that reach into the hull of points (M, 2), as axes (K, 2) tell."""
+    """Return the squares (N, 2) that intersect the hull of points (M, 2), tested along axes (K, 2).
+    """
     low, high = (np.clip(np.floor(edge / CELL_M), -reach, reach - 1).astype(np.intp)
                  for edge in (points.min(axis=0), points.max(axis=0)))
     cells = np.stack(np.meshgrid(*map(np.arange, low, high + 1)), axis=-1).reshape(-1, 2)
@@ -171,14 +178,14 @@ def _hull_squares(points: FloatArray, axes: FloatArray, reach: int) -> Cells:
 
 
 def _surface_squares(piece: PlacedShape, low_m: float, high_m: float) -> Cells:
-    """Return the squares (N, 2) under the surface of a piece at some heights."""
+    """Return the squares (N, 2) below the surface of a piece between two heights."""
     points = _on_surface(piece.shape) @ piece.matrix[:3, :3].T + piece.matrix[:3, 3]
     kept = points[(points[:, 2] >= low_m) & (points[:, 2] <= high_m), :2]
     return np.asarray(np.unique(np.floor((kept + LAST_BITS_M) / CELL_M).astype(np.intp), axis=0))
 
 
 def _on_surface(shape: Solid) -> FloatArray:
-    """Return points (N, 3) all over a shape's faces; of large flat outlines over their rims."""
+    """Return sample points (N, 3) on a shape's faces; of faces with over four corners, none."""
     mesh = mesh_of(shape)
     corners = [mesh.vertices[list(face)] for face in mesh.faces if len(face) <= 4]
     quads = np.array([face if len(face) == 4 else [*face, face[-1]] for face in corners])
@@ -213,7 +220,7 @@ def _mask(cells: Cells, reach: int) -> Mask:
 
 
 def _carried(laid: LaidSet, reach: int) -> Mask | None:
-    """Return where there is level ground; None where none is found under the performer."""
+    """Return the mask of squares with ground; None if there is none under the performer."""
     carried = np.zeros((2 * reach, 2 * reach), bool)
     for cells in _ground(laid, reach):
         carried |= _mask(cells, reach)
@@ -223,7 +230,7 @@ def _carried(laid: LaidSet, reach: int) -> Mask | None:
 
 
 def _ground(laid: LaidSet, reach: int) -> Iterator[Cells]:
-    """Yield the squares (N, 2) of all floors, of what is as low, and of land."""
+    """Yield the squares (N, 2) of floors, of objects as low as the ground, and of islands."""
     matrix = world_from_set(laid.scenery)
     for floor in laid.scenery.floors:
         if -SUNKEN_M <= floor.height <= GROUND_M:
@@ -251,7 +258,7 @@ def _all_squares(reach: int) -> Cells:
 
 
 def _inside(outline: FloatArray, reach: int) -> Cells:
-    """Return the squares (N, 2) whose middles are within an outline (M, 2), by the even-odd rule.
+    """Return the squares (N, 2) whose centers are within an outline (M, 2), by the even-odd rule.
     """
     cells = _all_squares(reach)
     x, y = ((cells + 0.5) * CELL_M).T[..., None]

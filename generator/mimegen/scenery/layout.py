@@ -1,4 +1,4 @@
-"""Where everything of a set stands, and what a camera must not have in its way."""
+"""Lay out a set's shapes in the world, and find those that block a camera's view."""
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,21 +15,21 @@ from mimegen.scenery.scenery import Scenery
 from mimegen.scenery.shapes import bounds_of
 from mimegen.shots.camera import Camera
 
-# The room that a performance takes: 2 m x 3 m and 2.5 m high, from above what lies on the floor.
+# The performer's space, kept free in every set: 2 m x 3 m, from just above the floor to 2.5 m.
 PERFORMER_LOW = np.array([-1.0, -1.5, 0.06])
 PERFORMER_HIGH = np.array([1.0, 1.5, 2.5])
-# What is nearer to the camera than this share of the way to the performer would fill the picture.
+# Objects within this fraction of the distance from camera to performer would fill the picture.
 NEAR_SHARE = 0.55
-# No shape of a set that comes in copies is further away.
+# Length of the view frustum: farther than any repeated shape of a set.
 HORIZON_M = 1000.0
 
 
 @dataclass(frozen=True, eq=False)
 class PlacedShape:
-    """One shape in its place: ``matrix`` (4, 4) takes its own frame to the world's.
+    """One shape with its pose: ``matrix`` (4, 4) maps its own frame to the world.
 
-    Pieces of the same ``whole`` come and go together. ``front`` is the place and the direction of
-    a mounted whole's front, else None.
+    Pieces with the same ``whole`` are shown or hidden together. ``front`` is the position and
+    the outward direction of a mounted object's front; None for other objects.
     """
 
     shape: Solid
@@ -54,7 +54,7 @@ def world_from_set(scenery: Scenery) -> FloatArray:
 
 
 def lay_out(scenery: Scenery) -> list[PlacedShape]:
-    """Return every shape of the set in the world, copies and groups resolved."""
+    """Return every shape of the set in the world, with copies and groups expanded."""
     return [piece for pieces in laid_objects(scenery) for piece in pieces]
 
 
@@ -90,7 +90,7 @@ def wall_panels(scenery: Scenery) -> list[WallPanel]:
 
 
 def panel_frame(panel: WallPanel) -> tuple[FloatArray, FloatArray]:
-    """Return a wall's own frame in the world (4, 4), X along it, and its corners (4, 3) in that."""
+    """Return a wall's frame in the world (4, 4), X along the wall, and its corners (4, 3) in it."""
     along = panel.corners[1] - panel.corners[0]
     length = float(np.linalg.norm(along))
     inward = np.cross(along / length, [0.0, 0.0, 1.0])
@@ -101,17 +101,17 @@ def panel_frame(panel: WallPanel) -> tuple[FloatArray, FloatArray]:
 
 
 def faces_camera(panel: WallPanel, camera: Camera) -> bool:
-    """Return whether the camera stands on the inside of a wall."""
+    """Return whether the camera is on the inner side of a wall."""
     one, two, three = panel.corners[:3]
     inside = np.cross(two - one, three - one)
     return bool((np.array(camera.position) - one) @ inside > 0)
 
 
 def visible_pieces(pieces: list[PlacedShape], camera: Camera) -> list[PlacedShape]:
-    """Return the pieces without the wholes that come between the camera and the performer.
+    """Return the pieces of objects that do not block the camera's view of the performer.
 
-    That is whatever reaches into the convex hull of the camera and the performer's room, or
-    stands close before the camera within its view, or is mounted with its back to the camera.
+    An object blocks the view if it intersects the convex hull of the camera and the performer's
+    space, is close to the camera within its view, or is mounted with its back to the camera.
     """
     eye = np.array(camera.position)
     sight = np.vstack([eye, box_corners(PERFORMER_LOW, PERFORMER_HIGH)])
@@ -123,7 +123,7 @@ def visible_pieces(pieces: list[PlacedShape], camera: Camera) -> list[PlacedShap
 
 
 def in_view(pieces: Sequence[PlacedShape], camera: Camera) -> NDArray[np.bool_]:
-    """Return of which pieces (N,) the camera's view may show a part."""
+    """Return for each piece (N,) whether it may be partly within the camera's view."""
     return hulls_meet(_view(camera, HORIZON_M), turned_boxes(pieces))
 
 
@@ -132,7 +132,7 @@ def _turns_its_back(piece: PlacedShape, eye: FloatArray) -> bool:
 
 
 def turned_boxes(pieces: Sequence[PlacedShape]) -> FloatArray:
-    """Return the corners (N, 8, 3) in the world of every piece's box in its own frame."""
+    """Return the corners (N, 8, 3) in the world of each piece's oriented bounding box."""
     known: dict[int, FloatArray] = {}
     for piece in pieces:
         if id(piece.shape) not in known:
@@ -143,15 +143,16 @@ def turned_boxes(pieces: Sequence[PlacedShape]) -> FloatArray:
 
 
 def near_view(camera: Camera) -> FloatArray:
-    """Return the apex and corners (5, 3) of the camera's view up to ``NEAR_SHARE`` of the way."""
+    """Return the view frustum (5, 3), apex first, up to ``NEAR_SHARE`` of the performer's distance.
+    """
     view = _view(camera, NEAR_SHARE * float(np.linalg.norm(camera.position[:2])))
-    # What lies on the floor never stands in the way.
+    # Objects that lie on the floor never block the view.
     view[1:, 2] = np.maximum(view[1:, 2], PERFORMER_LOW[2])
     return view
 
 
 def _view(camera: Camera, reach: float) -> FloatArray:
-    """Return the apex and corners (5, 3) of the camera's view up to ``reach`` metres."""
+    """Return the view frustum (5, 3), apex first, ``reach`` metres along its corner rays."""
     corners = np.array([[0, 0], [camera.width, 0], [camera.width, camera.height],
                         [0, camera.height]], dtype=float)
     eye = np.array(camera.position)
@@ -164,7 +165,7 @@ def box_corners(low: FloatArray, high: FloatArray) -> FloatArray:
 
 
 def hulls_meet(cone: FloatArray, boxes: FloatArray) -> NDArray[np.bool_]:
-    """Return whether the hull of ``cone`` (an apex, then a base) meets turned boxes (N, 8, 3)."""
+    """Return whether the pyramid ``cone`` (apex, then base) meets each oriented box (N, 8, 3)."""
     meet = ~((cone.max(axis=0) < boxes.min(axis=1)) | (cone.min(axis=0) > boxes.max(axis=1))
              ).any(axis=1)
     meet[meet] = ~_apart(cone, boxes[meet])
@@ -172,9 +173,10 @@ def hulls_meet(cone: FloatArray, boxes: FloatArray) -> NDArray[np.bool_]:
 
 
 def _apart(cone: FloatArray, boxes: FloatArray) -> NDArray[np.bool_]:
-    """Return whether a plane lies between the hull of ``cone`` and boxes (N, 8, 3).
+    """Return whether a plane separates the pyramid ``cone`` from each box (N, 8, 3).
 
-    Separating axes (Gottschalk et al. 1996): the normals of both and the crosses of their edges.
+    Separating axis test (Gottschalk et al. 1996): face normals of both, and cross products of
+    their edges.
     """
     base = cone[1:]
     rims = np.concatenate([base[1:] - base[:-1], base[[0]] - base[[-1]]])
@@ -192,7 +194,7 @@ def _apart(cone: FloatArray, boxes: FloatArray) -> NDArray[np.bool_]:
 def _solids(scenery: Scenery, thing: Object, copy: int, matrix: FloatArray,
             exchanged: Mapping[str, str], name: str, writings: "_Writings"
             ) -> Iterator[tuple[Solid, str, FloatArray]]:
-    """Yield shape, material and matrix of everything in one copy of an object."""
+    """Yield shape, material and matrix of every shape in one copy of an object."""
     if not isinstance(thing, Group):
         names = (thing.material,) if isinstance(thing.material, str) else thing.material
         material = names[copy % len(names)]
@@ -209,14 +211,14 @@ def _solids(scenery: Scenery, thing: Object, copy: int, matrix: FloatArray,
 
 
 class _Writings:
-    """Which of several writings each copy has: all in turn, in an order of chance's own."""
+    """Choose the text of each copy of a sign: all texts in turn, in a random order."""
 
     def __init__(self, scatter: str) -> None:
         self._scatter = scatter
         self._orders: dict[tuple[str, ...], Iterator[int]] = {}
 
     def next(self, thing: WrittenWords) -> WrittenWords:
-        """Return the writing of the next copy."""
+        """Return the shape of the next copy, with one text."""
         if isinstance(thing.words, str):
             return thing
         if thing.words not in self._orders:
@@ -232,7 +234,7 @@ def _one_writing(thing: WrittenWords, number: int) -> WrittenWords:
 
 
 def _copies(thing: Placed, outer: FloatArray, name: str) -> Iterator[FloatArray]:
-    """Yield the matrix of every copy; chance depends on the object's name alone."""
+    """Yield the matrix of every copy; random variation is seeded by the object's name alone."""
     base = outer @ _matrix(thing.at, thing.turn)
     scale = np.diag([*np.broadcast_to(thing.scale, 3), 1.0])
     if not thing.repeat:
@@ -250,7 +252,10 @@ def _copies(thing: Placed, outer: FloatArray, name: str) -> Iterator[FloatArray]
 
 
 def _variations(repeat: Copies, chances: FloatArray) -> FloatArray:
-    """Return the matrices (N, 4, 4) of chances (N, 3, 3), each -1 to 1."""
+    """Return variation matrices (N, 4, 4) from random numbers (N, 3, 3) between -1 and 1.
+
+    The second axis is position, rotation and scale.
+    """
     at, turn, scale = (chances * [repeat.vary_at, repeat.vary_turn, repeat.vary_scale]
                        ).swapaxes(0, 1)
     sizes = np.concatenate([1.0 + scale, np.ones((len(scale), 1))], axis=1)
@@ -258,15 +263,15 @@ def _variations(repeat: Copies, chances: FloatArray) -> FloatArray:
 
 
 def turned(turn: tuple[float, float, float]) -> FloatArray:
-    """Return the matrix (3, 3) that turns about X, then Y, then Z (degrees)."""
+    """Return the rotation matrix (3, 3) about X, then Y, then Z, in degrees."""
     return _matrix((0.0, 0.0, 0.0), turn)[:3, :3]
 
 
 def _matrix(at: FloatArray | tuple[float, float, float],
             turn: FloatArray | tuple[float, float, float] = (0.0, 0.0, 0.0)) -> FloatArray:
-    """Return the matrices (..., 4, 4) that turn about X, then Y, then Z (degrees) and move.
+    """Return matrices (..., 4, 4) that rotate about X, then Y, then Z, and then translate.
 
-    ``at`` and ``turn`` are (..., 3).
+    ``at`` (..., 3) is in metres, ``turn`` (..., 3) in degrees.
     """
     radians = np.moveaxis(np.radians(turn), -1, 0)
     (a, b, c), (sin_a, sin_b, sin_c) = np.cos(radians), np.sin(radians)

@@ -1,4 +1,4 @@
-"""Writing on a set's boards and signs, as strokes."""
+"""Text on a set's boards and signs, as strokes."""
 
 from functools import cache
 
@@ -8,7 +8,7 @@ from mimegen.base.paths import data_file
 from mimegen.base.yaml_file import YamlFile
 from mimegen.motion.quaternions import FloatArray
 
-# In the letters' own units: how high they are, between letters, for a blank, and from line to line.
+# In font units: height of letters, space between letters, width of a blank, and line spacing.
 GRID = 6.0
 SPACE = 2.0
 BLANK = 2.5
@@ -16,9 +16,9 @@ LINE = 9.5
 
 
 def strokes_of(words: str) -> FloatArray:
-    """Return the straight strokes (N, 2, 2) of lines of writing: start and end, X and Z.
+    """Return text as straight strokes (N, 2, 2): start and end, each X and Z, in font units.
 
-    The lowest line stands on Z = 0, and every line's middle on X = 0.
+    The last line's baseline is Z = 0, and lines are centered on X = 0.
     """
     lines = words.split("\n")
     return np.concatenate([_line(line) + np.array([0.0, LINE * (len(lines) - 1 - number)])
@@ -26,7 +26,7 @@ def strokes_of(words: str) -> FloatArray:
 
 
 def _line(line: str) -> FloatArray:
-    """Return the strokes (N, 2, 2) of one line around X = 0."""
+    """Return the strokes (N, 2, 2) of one line, centered on X = 0."""
     at, found = 0.0, [np.zeros((0, 2, 2))]
     for letter in line:
         if letter == " ":

@@ -1,4 +1,4 @@
-"""What lights a set, and what is seen beyond it: the ``sky``, ``sun`` and ``lamps`` of its file."""
+"""Light of a set and its surroundings: the ``sky``, ``sun`` and ``lamps`` of its file."""
 
 from pydantic import Field
 
@@ -8,7 +8,7 @@ from mimegen.shots.config import Vector
 
 
 class Sky(Strict):
-    """What is beyond the set, and how it lights it."""
+    """The surroundings of a set and the light from them."""
 
     zenith: HexColor
     horizon: HexColor
@@ -18,7 +18,7 @@ class Sky(Strict):
 
 
 class Sun(Strict):
-    """The sun's own strength here; its direction is the render config's."""
+    """The sun's strength and color in a set; the render config has its direction."""
 
     strength: float = Field(ge=0)
     color: HexColor = "#ffffff"
@@ -26,9 +26,9 @@ class Sun(Strict):
 
 
 class Lamp(Strict):
-    """A glowing rectangle of ``size`` at a place that shines at ``to``, in watts; not seen.
+    """An area light of ``size`` (metres) at ``at``, aimed at ``to``, invisible to the camera.
 
-    One that stands for a ``window`` has what is let in.
+    With ``window`` it stands for the light that a window lets in.
     """
 
     at: Vector

@@ -1,7 +1,7 @@
-"""Rooms of other sizes and plans: walls further out or in, ceilings, and all seen in a mirror.
+"""Resize and mirror rooms.
 
-A room is the box under a set's first ceiling. What stands or hangs near a wall goes along with it,
-what reaches from wall to wall is stretched, and everything else stays.
+A room is the box under a set's first ceiling. Objects near a wall move with the wall, objects that
+reach from wall to wall are stretched, and everything else keeps its position.
 """
 
 from collections.abc import Mapping
@@ -16,18 +16,18 @@ from mimegen.scenery.ranges import Room
 from mimegen.scenery.scenery import Plane, Scenery, Walls
 from mimegen.scenery.standing import DEEPER_M, StandingThings, in_the_performers_room
 
-# What is as near to a wall, or to the ceiling, goes along with it.
+# Objects within this distance (X, Y, Z) of a wall or the ceiling move with it.
 NEAR_M = np.array([1.3, 1.3, 0.4])
-# What takes so much of the way from wall to wall is stretched.
+# Objects that span this fraction of the distance between walls are stretched.
 ACROSS = 0.8
 TRIES = 8
 
 
 def another_room(scenery: Scenery, room: Room, chance: np.random.Generator) -> Scenery:
-    """Return a set with its walls and its ceiling elsewhere, and perhaps mirrored.
+    """Return a set with its walls and ceiling moved at random, and perhaps mirrored.
 
-    A draw in which things would lie deeper in each other or in the performer's room than as they
-    were written is drawn again.
+    A draw is rejected if objects then penetrate each other, or the performer's space, deeper than
+    as written. After ``TRIES`` rejected draws the set is returned unchanged.
     """
     depths = StandingThings(scenery).depths()
     for _ in range(TRIES):
@@ -42,7 +42,7 @@ def another_room(scenery: Scenery, room: Room, chance: np.random.Generator) -> S
 
 
 def _resized(scenery: Scenery, out: FloatArray) -> Scenery:
-    """Return a set whose room (2, 3), lowest and highest corner, is larger by ``out``."""
+    """Return a set whose room is larger by ``out`` (2, 3), at its lowest and highest corner."""
     ceiling = scenery.ceilings[0]
     old = np.array([(*ceiling.corners[0], 0.0), (*ceiling.corners[1], ceiling.height)])
     stretch = _Stretch(old, old + out)
@@ -57,13 +57,13 @@ def _resized(scenery: Scenery, out: FloatArray) -> Scenery:
 
 
 def _all_objects(scenery: Scenery) -> tuple[Object, ...]:
-    """Return the objects of a set, and then those that it may have besides."""
+    """Return the objects of a set, followed by its optional ones."""
     assert scenery.vary is not None, "only sets that vary have other rooms"
     return (*scenery.objects, *(extra.thing for extra in scenery.vary.extras))
 
 
 def _with_all(scenery: Scenery, objects: tuple[Object, ...]) -> Scenery:
-    """Return the set with other objects in place of all that ``_all_objects`` gives."""
+    """Return the set with the objects that ``_all_objects`` returns replaced."""
     assert scenery.vary is not None, "only sets that vary have other rooms"
     count = len(scenery.objects)
     extras = tuple(extra.model_copy(update={"thing": thing})
@@ -74,19 +74,19 @@ def _with_all(scenery: Scenery, objects: tuple[Object, ...]) -> Scenery:
 
 
 class _Stretch:
-    """Takes what is in one room (2, 3) to another."""
+    """Maps positions in one room (2, 3) to another."""
 
     def __init__(self, old: FloatArray, new: FloatArray) -> None:
         self._old, self._new = old, new
         self._ratio = (new[1] - new[0]) / (old[1] - old[0])
 
     def points(self, points: FloatArray) -> FloatArray:
-        """Return points (N, 3), those outside as far from the walls as before."""
+        """Map points (N, 3); points outside the room keep their distance from the walls."""
         inside = np.clip(points, *self._old)
         return np.asarray(self._new[0] + (inside - self._old[0]) * self._ratio + points - inside)
 
     def thing(self, thing: Object, bounds: FloatArray | None) -> Object:
-        """Return a thing that lies within ``bounds`` (2, 3), all its copies together."""
+        """Return an object moved or stretched; ``bounds`` (2, 3) is the box of all its copies."""
         if bounds is None:
             return thing
         across = bounds[1] - bounds[0] >= ACROSS * (self._old[1] - self._old[0])
@@ -100,28 +100,28 @@ class _Stretch:
             update={"at": tuple(place.round(4).tolist())})
 
     def walls(self, walls: Walls) -> Walls:
-        """Return walls as high as the room."""
+        """Return walls at their new positions, as high as the new room."""
         corners = np.array([(*corner, walls.top) for corner in walls.corners])
         moved = self.points(corners).round(4)
         return walls.model_copy(update={
             "corners": tuple(map(tuple, moved[:, :2].tolist())), "top": float(moved[0, 2])})
 
     def plane(self, plane: Plane) -> Plane:
-        """Return a floor or a ceiling."""
+        """Return a floor or a ceiling with its new corners."""
         moved = self.points(np.array([(*corner, plane.height) for corner in plane.corners]))
         return plane.model_copy(update={
             "corners": tuple(map(tuple, moved[:, :2].round(4).tolist())),
             "height": float(moved[0, 2].round(4))})
 
     def lamp(self, lamp: Lamp) -> Lamp:
-        """Return a lamp that lights a larger room as much."""
+        """Return a lamp with its power adjusted so that the new room is equally bright."""
         at, to = self.points(np.array([lamp.at, lamp.to])).round(4).tolist()
         watts = round(lamp.watts * float(self._ratio.prod()) ** (2 / 3), 2)
         return lamp.model_copy(update={"at": tuple(at), "to": tuple(to), "watts": watts})
 
 
 def _longer(thing: Object, ratio: FloatArray) -> Object:
-    """Return a thing stretched along the set's axes (3,), where its own run along them."""
+    """Return an object scaled along the set's axes (3,), unless it is turned against them."""
     own = turned(thing.turn)
     if (ratio == 1).all() or np.abs(own).max(axis=1).min() < 0.999:
         return thing
@@ -133,7 +133,7 @@ def _longer(thing: Object, ratio: FloatArray) -> Object:
 
 
 def _mirrored(scenery: Scenery) -> Scenery:
-    """Return a set with left and right exchanged; things themselves are not mirrored."""
+    """Return a set with left and right exchanged; objects are moved but not mirrored."""
     x, y = scenery.performer_at
     objects = tuple(thing.model_copy(update=_mirror_place(thing))
                     for thing in _all_objects(scenery))
@@ -150,7 +150,7 @@ def _mirrored(scenery: Scenery) -> Scenery:
 
 
 def _mirror_place(thing: Object | Copies) -> Mapping[str, object]:
-    """Return the place, the turn and the copies that a thing has in the mirror."""
+    """Return an object's mirrored position, rotation and copies, as changed fields."""
     about_x, about_y, about_z = thing.turn
     turn = (about_x, -about_y, -about_z)
     if isinstance(thing, Copies):

@@ -1,4 +1,4 @@
-"""Meshes of a set's shapes, and what they are put together of, in numpy alone."""
+"""Meshes of a set's shapes and helpers to build them, in pure numpy."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from mimegen.base.vectors import product
 from mimegen.motion.quaternions import FloatArray
 
 Face = tuple[int, ...]
-# The axes that are left where one looks along X, Y or Z.
+# The two remaining axes when projecting along X, Y or Z.
 SEEN_ALONG = np.array([[1, 2], [0, 2], [0, 1]])
 
 
@@ -18,7 +18,7 @@ SEEN_ALONG = np.array([[1, 2], [0, 2], [0, 1]])
 class ShapeMesh:
     """Vertices (V, 3) in metres and faces, counter-clockwise seen from outside.
 
-    ``offshore`` (V,) is the distance to the waterline, negative on land, for an island alone.
+    ``offshore`` (V,) is the distance to the waterline, negative on land; islands only.
     """
 
     vertices: FloatArray
@@ -26,7 +26,10 @@ class ShapeMesh:
     offshore: FloatArray | None = None
 
     def texture_coordinates(self) -> FloatArray:
-        """Return U V in metres of every face's corners (L, 2), seen along the nearest axis."""
+        """Return texture coordinates (L, 2) in metres of all face corners.
+
+        Each face is projected along the axis nearest to its normal.
+        """
         sizes = np.array([len(face) for face in self.faces])
         starts = np.cumsum(sizes) - sizes
         found = np.empty((int(sizes.sum()), 2))
@@ -42,12 +45,12 @@ class ShapeMesh:
 
 
 def in_world(outline: ShapeMesh, matrix: FloatArray) -> FloatArray:
-    """Return an outline's vertices (V, 3) where its matrix (4, 4) takes them."""
+    """Return a mesh's vertices (V, 3) transformed by a matrix (4, 4)."""
     return np.asarray(product(outline.vertices, matrix[:3, :3].T) + matrix[:3, 3])
 
 
 def joined(placed: Sequence[tuple[ShapeMesh, FloatArray]]) -> ShapeMesh:
-    """Return outlines, each at its matrix (4, 4), as one."""
+    """Return meshes, each transformed by its matrix (4, 4), as one mesh."""
     vertices, faces, first = [], [], 0
     for outline, matrix in placed:
         vertices.append(in_world(outline, matrix))
@@ -57,7 +60,7 @@ def joined(placed: Sequence[tuple[ShapeMesh, FloatArray]]) -> ShapeMesh:
 
 
 def smooth_line(points: Sequence[Sequence[float]], steps: int, closed: bool) -> FloatArray:
-    """Return a cubic spline through points (N, D), ``steps`` to each span."""
+    """Return a cubic spline through points (N, D), sampled ``steps`` times between neighbors."""
     line = np.array(points, dtype=float)
     if closed:
         line = np.vstack([line, line[:1]])
@@ -78,7 +81,7 @@ def grid_faces(rows: int, columns: int, wrap: bool) -> list[Face]:
 
 
 def skin(rings: FloatArray, capped: bool) -> ShapeMesh:
-    """Return the skin over rings (R, N, 3), each counter-clockwise seen from the last one."""
+    """Return the surface over rings (R, N, 3), each counter-clockwise seen from the last ring."""
     rows, columns = rings.shape[:2]
     faces = grid_faces(rows, columns, wrap=True)
     if capped:
@@ -88,7 +91,7 @@ def skin(rings: FloatArray, capped: bool) -> ShapeMesh:
 
 
 def welded(vertices: FloatArray, faces: list[Face]) -> ShapeMesh:
-    """Join vertices at one place, and drop what that leaves of faces without area."""
+    """Merge vertices at the same position, and drop faces that degenerate."""
     _, first, joined = np.unique(vertices.round(6), axis=0, return_index=True, return_inverse=True)
     kept = []
     for face in faces:
@@ -100,6 +103,6 @@ def welded(vertices: FloatArray, faces: list[Face]) -> ShapeMesh:
 
 
 def unit_circle(sides: int) -> FloatArray:
-    """Return points (N, 2) around the origin, at a distance of one, counter-clockwise."""
+    """Return points (N, 2) on the unit circle, counter-clockwise."""
     turn = np.arange(sides) / sides * 2 * np.pi
     return np.stack([np.cos(turn), np.sin(turn)], axis=-1)

@@ -1,4 +1,4 @@
-"""Each kind of shape of a set as a mesh, in numpy alone."""
+"""The mesh of each kind of shape, in numpy and scipy."""
 
 from functools import lru_cache, singledispatch
 
@@ -36,7 +36,7 @@ from mimegen.scenery.objects import (
 
 SIDES = 32
 TUBE_SIDES = 10
-# So many bunches of leaves make a crown.
+# Bunches of leaves in a tree's crown.
 BOUGHS = 26
 
 
@@ -54,7 +54,7 @@ def bounds_of(shape: Solid) -> tuple[FloatArray, FloatArray]:
 
 
 def _turned(profile: FloatArray, capped: bool) -> ShapeMesh:
-    """Return the profile (N, 2) of radius and height turned about Z."""
+    """Return the surface of revolution of a profile (N, 2) of radius and height about Z."""
     rings = np.empty((len(profile), SIDES, 3))
     rings[..., :2] = profile[:, None, :1] * unit_circle(SIDES)
     rings[..., 2] = profile[:, 1:]
@@ -155,7 +155,7 @@ def _(shape: HangingSheet) -> ShapeMesh:
     vertices = np.empty((rows, columns, 3))
     vertices[..., 0] = (share - 0.5) * width
     vertices[..., 1] = shape.belly * np.sin(np.pi * share) * np.sin(np.pi * level)
-    # A cord that bears its own weight hangs in a parabola, all but for a hair.
+    # A hanging cord is a catenary, which a parabola approximates closely.
     vertices[..., 2] = level * (height - shape.sag * 4 * share * (1 - share))
     return ShapeMesh(vertices.reshape(-1, 3), tuple(grid_faces(rows, columns, wrap=False)))
 
@@ -179,7 +179,7 @@ def _(shape: WrittenWords) -> ShapeMesh:
 
 
 def _fitted(points: FloatArray, width: float | None) -> FloatArray:
-    """Return points (N, 2) drawn together about their middle until they fit into a width."""
+    """Return points (N, 2) scaled about their center to fit into a width."""
     low, high = points.min(axis=0), points.max(axis=0)
     middle = (low + high) / 2
     share = 1.0 if width is None else min(1.0, width / (high[0] - low[0]))
@@ -238,7 +238,7 @@ def _(shape: Foliage) -> ShapeMesh:
     thick = chance.uniform(0.22, 0.34, BOUGHS)
     of = chance.permutation(np.arange(shape.leaves) % BOUGHS)
     facing = chance.normal(size=(shape.leaves, 3))
-    # Leaves are about the outer half of their bough.
+    # Leaves grow on the outer half of their bough.
     inwards = np.minimum((facing * boughs[of]).sum(axis=1, keepdims=True), 0.0)
     facing = unit(facing - 2 * inwards * boughs[of])
     reach = (1.0 - thick)[of, None] * boughs[of] + thick[of, None] * facing
@@ -256,7 +256,7 @@ def _(shape: Foliage) -> ShapeMesh:
 
 
 def _boughs(boughs: FloatArray, thick: FloatArray, radius: float) -> ShapeMesh:
-    """Return a ball that bulges at boughs (N, 3), which keeps the light from shining through."""
+    """Return a ball with bulges at the boughs (N, 3); it keeps light from shining through."""
     rise = np.linspace(-np.pi / 2, np.pi / 2, SIDES // 2 + 1)
     ball = _turned(np.stack([np.cos(rise), np.sin(rise)], axis=-1), capped=False)
     apart = np.arccos(np.clip(ball.vertices @ boughs.T, -1.0, 1.0))

@@ -1,4 +1,4 @@
-"""How much of a camera's picture shows the things that tell what place a set is."""
+"""Measure how much of a camera's picture shows the objects by which a place is recognized."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -25,21 +25,21 @@ from mimegen.scenery.scenery import Scenery
 from mimegen.scenery.shapes import mesh_of
 from mimegen.shots.camera import Camera
 
-# The picture is looked at on a grid of so many places across.
+# Width in pixels of the coarse picture in which visibility is measured.
 ACROSS = 128
 NEAREST_M = 0.05
-# So many pairs of a triangle and a place are looked at together, which bounds the memory.
+# Triangle-pixel pairs per batch, to bound memory.
 PAIRS = 500_000
 
 
 def coarse(camera: Camera) -> Camera:
-    """Return a camera that sees the same in ``ACROSS`` columns."""
+    """Return the same camera with a picture of ``ACROSS`` columns."""
     return replace(camera, width=ACROSS, height=max(1, round(ACROSS * camera.height
                                                             / camera.width)))
 
 
 def pixel_centres(camera: Camera) -> FloatArray:
-    """Return the places (N, 2) in a camera's picture of the coarse picture's pixels."""
+    """Return the centers (N, 2) of the coarse pixels, in pixels of the camera's own picture."""
     grid = coarse(camera)
     column, row = np.meshgrid(np.arange(grid.width) + 0.5, np.arange(grid.height) + 0.5)
     places = np.stack([column.ravel(), row.ravel()], axis=-1)
@@ -48,16 +48,16 @@ def pixel_centres(camera: Camera) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class TellingSet:
-    """A set, and the names of the groups and materials that tell what place it is."""
+    """A set with the names of the groups and materials by which its place is recognized."""
 
     scenery: Scenery
     tells: frozenset[str]
 
     def shown(self, camera: Camera) -> float:
-        """Return the share of a picture's area that shows telling things, 0 to 1.
+        """Return the fraction of a picture's area that shows recognizable objects, 0 to 1.
 
-        Things that the camera leaves out do not count, nor does what other things or walls hide.
-        What is seen through, glass or a net, hides nothing. Performers are not looked at.
+        Objects hidden from this camera do not count, nor do parts behind other objects or walls.
+        Glass and nets hide nothing. Performers are ignored.
         """
         grid = coarse(camera)
         pieces = self._pieces_for(grid)
@@ -76,14 +76,14 @@ class TellingSet:
 
     @cached_property
     def _telling(self) -> frozenset[int]:
-        """The identities of telling pieces."""
+        """The ``id()`` of every recognizable piece."""
         names = [name for thing in self.scenery.objects for name in self._names(thing)]
         return frozenset(
             id(piece) for piece, groups in zip(self._pieces, names, strict=True)
             if not self.tells.isdisjoint(groups) or piece.material in self.tells)
 
     def _names(self, thing: Object) -> list[frozenset[str]]:
-        """Return the groups that each of an object's pieces is part of, as it is laid out."""
+        """Return for each of an object's pieces, in layout order, the groups it is part of."""
         copies = prod(repeat.count for repeat in thing.repeat)
         if not isinstance(thing, Group):
             return [frozenset()] * copies
@@ -101,13 +101,13 @@ class TellingSet:
         return look.opacity == 1.0 and look.pattern != "net"
 
     def _pieces_for(self, camera: Camera) -> list[PlacedShape]:
-        """Return the pieces that the camera may see and does not leave out."""
+        """Return the pieces that are shown to the camera and may be within its view."""
         whole = np.ones(camera.width * camera.height, dtype=bool)
         return _touching(visible_pieces(self._pieces, camera), whole, camera)
 
     @cached_property
     def _meshes(self) -> dict[int, FloatArray]:
-        """The triangles (T, 3, 3) of shapes in their own frames, by the shape's identity."""
+        """A cache of shapes' triangles (T, 3, 3) in their own frames, by the shape's ``id()``."""
         return {}
 
     def _triangles(self, pieces: list[PlacedShape]) -> FloatArray:
@@ -133,7 +133,7 @@ class TellingSet:
 
 
 def triangles_of(mesh: ShapeMesh) -> FloatArray:
-    """Return a mesh's triangles (T, 3, 3); faces are cut as fans, as if they had no bays."""
+    """Return a mesh's triangles (T, 3, 3); faces are cut into fans as if they were convex."""
     numbers = [(face[0], face[corner], face[corner + 1])
                for face in mesh.faces for corner in range(1, len(face) - 1)]
     return np.asarray(mesh.vertices[np.array(numbers).reshape(-1, 3)])
@@ -155,19 +155,19 @@ def _touching(pieces: list[PlacedShape], wanted: NDArray[np.bool_], camera: Came
 
 
 def _local(points: FloatArray, camera: Camera) -> FloatArray:
-    """Return points (..., 3) in the camera's own frame."""
+    """Transform points (..., 3) to the camera's frame."""
     return quaternions.rotate(quaternions.conjugate(camera.rotation),
                               points - np.array(camera.position))
 
 
 def _depths(triangles: FloatArray, camera: Camera) -> FloatArray:
-    """Return the depth (H W,) of the first triangle (T, 3, 3) in each pixel; infinite for none."""
+    """Return the depth (H W,) of the nearest triangle (T, 3, 3) in each pixel; infinite if none."""
     local = _local(triangles, camera)
     low, high, ahead = _bounds(local, camera)
     local, low, high = local[ahead], low[ahead], high[ahead]
     first, second, third = local[:, 0], local[:, 1], local[:, 2]
-    # A ray r meets a triangle where r . (v1 x v2), r . (v2 x v0) and r . (v0 x v1) have one sign;
-    # they add up to the volume v0 . (v1 x v2), divided by the depth.
+    # A ray r hits a triangle if r . (v1 x v2), r . (v2 x v0) and r . (v0 x v1) have the same sign.
+    # Their sum is v0 . (v1 x v2), a volume, divided by the depth of the hit.
     sides = np.stack([np.cross(second, third), np.cross(third, first), np.cross(first, second)])
     volumes = (first * sides[0]).sum(axis=1)
     nearest = np.full(camera.width * camera.height, np.inf)
@@ -188,10 +188,10 @@ def _depths(triangles: FloatArray, camera: Camera) -> FloatArray:
 
 def _bounds(local: FloatArray, camera: Camera
             ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.bool_]]:
-    """Return the first and last pixel (T, 2) that shapes may cover, and which may cover any.
+    """Return the first and last pixel (T, 2) that shapes may cover, and whether they may cover any.
 
-    ``local`` (T, N, 3) are their corners in the camera's frame. A shape of which a part is behind
-    the camera may cover all.
+    ``local`` (T, N, 3) has their corners in the camera's frame. A shape that is partly behind the
+    camera may cover every pixel.
     """
     size = np.array([camera.width, camera.height])
     depth = -local[..., 2]
@@ -204,7 +204,7 @@ def _bounds(local: FloatArray, camera: Camera
     low = np.ceil(np.clip(edge[0], 0, size) - 0.5).astype(np.intp)
     high = np.floor(np.clip(edge[1], 0, size) - 0.5).astype(np.intp)
     ahead = (depth.max(axis=1) > NEAREST_M) & (high >= low).all(axis=1)
-    # Wholly beside one side of the view, which is half a space whether before or behind.
+    # Shapes entirely outside one side plane of the view, in front of the camera or behind it.
     sideways, reach = camera.focal_pixels * local[..., :2], size / 2 * depth[..., None]
     beside = (sideways > reach).all(axis=1) | (sideways < -reach).all(axis=1)
     return low, high, ahead & ~beside.any(axis=1)
@@ -212,7 +212,7 @@ def _bounds(local: FloatArray, camera: Camera
 
 def _pairs(low: NDArray[np.intp], high: NDArray[np.intp]
            ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]]:
-    """Yield triangle, column and row of the pixels in boxes (T, 2), as many at once as fit."""
+    """Yield batches of triangle, column and row for all pixels in the boxes (T, 2)."""
     wide, tall = (high - low + 1).T
     counts = wide * tall
     ends = np.cumsum(counts)

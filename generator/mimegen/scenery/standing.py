@@ -1,4 +1,4 @@
-"""What stands where in a set, and whether another thing has room there."""
+"""Place and move a set's objects without new collisions."""
 
 import itertools
 from collections.abc import Iterator
@@ -23,21 +23,21 @@ from mimegen.scenery.scenery import Scenery
 from mimegen.scenery.shapes import bounds_of
 from mimegen.shots.camera import Camera
 
-# Things may lie in one another, or in walls, by this much more than in the set as it was written.
+# Objects may penetrate others by this much more than in the set as written.
 DEEPER_M = 0.01
-# What is no higher lies on the floor, and things stand on it.
+# Objects no higher than this, such as rugs, lie on the floor and may have others on top.
 FLAT_M = 0.06
-# Points of whoever stands there, in metres, above what counts as ground.
+# Sample points in the body of a standing person, in metres.
 BODY = np.array([[x, y, z] for x in (-0.25, 0.0, 0.25) for y in (-0.25, 0.0, 0.25)
                  for z in (0.1, 0.5, 1.0, 1.5)])
 Boxes = FloatArray
 
 
 class StandingThings:
-    """The things of a set, by upright boxes (N, 2, 3) of their copies in the set's own frame.
+    """A set's objects, as axis-aligned boxes (N, 2, 3) of their copies in the set's frame.
 
-    A thing is only put where it lies no deeper in others, in walls or in the performer's room than
-    what was written there, so what is not moved can always stay.
+    An object is placed only if it penetrates other objects, walls and the performer's space no
+    deeper than the object written there. Objects that are not moved are therefore always valid.
     """
 
     def __init__(self, scenery: Scenery) -> None:
@@ -50,15 +50,15 @@ class StandingThings:
 
     @property
     def objects(self) -> tuple[Object, ...]:
-        """What stands there now."""
+        """The current objects."""
         return tuple(thing for thing in self._objects if thing is not None)
 
     def written(self, place: int) -> Object:
-        """Return an object as it was written."""
+        """Return an object as written."""
         return self._written[place]
 
     def bounds(self, place: int) -> FloatArray | None:
-        """Return the box (2, 3) around all copies of an object; None where there are none."""
+        """Return the box (2, 3) around all copies of an object; None if it has no copies."""
         boxes = self._boxes[place]
         if not len(boxes):
             return None
@@ -66,18 +66,18 @@ class StandingThings:
         return np.asarray([low, high])
 
     def depths(self) -> FloatArray:
-        """Return how deep objects lie in those written after them (N, N), 0 elsewhere."""
+        """Return penetration depths (N, N) in metres; only the upper triangle is filled."""
         found = np.zeros((len(self._boxes), len(self._boxes)))
         for one, other in itertools.combinations(range(len(self._boxes)), 2):
             found[one, other] = box_depth(self._boxes[one], self._boxes[other])
         return found
 
     def leave_out(self, place: int) -> None:
-        """Take a thing away."""
+        """Remove an object."""
         self._objects[place], self._boxes[place] = None, np.zeros((0, 2, 3))
 
     def replace(self, place: int, thing: Object) -> bool:
-        """Put another thing in place of one, if it has room; say whether it has."""
+        """Replace an object if the new one fits; return whether it does."""
         boxes, first = self._boxes_of(thing), self._first[place]
         room = all(box_depth(boxes, other) <= box_depth(first, self._first[number]) + DEEPER_M
                    for number, other in enumerate(self._boxes) if number != place)
@@ -89,7 +89,7 @@ class StandingThings:
         return True
 
     def add(self, thing: Object) -> None:
-        """Add a thing, if it has room."""
+        """Add an object if it fits."""
         boxes = self._boxes_of(thing)
         if self._in_performers_room(thing) <= 0 and all(
                 box_depth(boxes, other) <= DEEPER_M for other in self._boxes):
@@ -98,7 +98,7 @@ class StandingThings:
             self._first.append(boxes)
 
     def _is_inside(self, boxes: Boxes, first: Boxes) -> bool:
-        """Say whether a thing is within all outlines of walls that it was within as written."""
+        """Return whether an object is within all closed walls that it was within as written."""
         return all(_within(room, boxes) for room in self._rooms if _within(room, first))
 
     def _boxes_of(self, thing: Object) -> Boxes:
@@ -111,15 +111,15 @@ class StandingThings:
 
 
 def in_the_performers_room(scenery: Scenery) -> float:
-    """Return how deep the deepest thing of a set is in the performer's room, in metres."""
+    """Return the deepest penetration of the performer's space by any object, in metres."""
     room = np.stack([PERFORMER_LOW, PERFORMER_HIGH])[None]
     return box_depth(room, _piece_boxes(lay_out(scenery)), flat_too=True)
 
 
 def blocks_the_performer(scenery: Scenery) -> bool:
-    """Say whether a box, cylinder or sphere of a set is where the performer stands.
+    """Return whether a box, cylinder or sphere of a set occupies the performer's position.
 
-    Bounds of other shapes, as of fences around a field, say nothing of their middle.
+    Other shapes are skipped: they may be hollow within their bounds, as a fence around a field.
     """
     solid = [piece for piece in lay_out(scenery)
              if isinstance(piece.shape, (Box, Cylinder, Sphere))]
@@ -127,24 +127,24 @@ def blocks_the_performer(scenery: Scenery) -> bool:
 
 
 def _holds_a_body(piece: PlacedShape, low: FloatArray, high: FloatArray) -> bool:
-    """Say whether a point of a body is between a piece's bounds (3,) in its own frame."""
+    """Return whether a point of the standing body is within a piece's bounds (3,)."""
     own = np.column_stack([BODY, np.ones(len(BODY))]) @ np.linalg.inv(piece.matrix).T
     within = (own[:, :3] > low) & (own[:, :3] < high)
     return bool(within.all(axis=1).any())
 
 
 def wall_hides_the_performer(scenery: Scenery, camera: Camera) -> bool:
-    """Say whether a wall that the camera sees stands before the performer.
+    """Return whether a visible wall stands between the camera and the performer.
 
-    Walls are left out for cameras behind them, so this is one that is written the other way round,
-    or that stands within the room.
+    Walls are hidden from cameras behind them, so such a wall has its corners in the wrong order or
+    stands inside the room.
     """
     return any(_stands_before(panel, np.array(camera.position)) for panel in wall_panels(scenery)
                if faces_camera(panel, camera))
 
 
 def _stands_before(panel: WallPanel, eye: FloatArray) -> bool:
-    """Say whether a line from the eye (3,) to a point of a body meets a wall."""
+    """Return whether a line from the eye (3,) to a point of the standing body crosses a wall."""
     frame, corners = panel_frame(panel)
     seen, body = ((points - frame[:3, 3]) @ frame[:3, :3] for points in (eye, BODY))
     deep = seen[1] - body[:, 1]
@@ -156,7 +156,7 @@ def _stands_before(panel: WallPanel, eye: FloatArray) -> bool:
 
 
 def whole_boxes(pieces: list[PlacedShape]) -> Boxes:
-    """Return the upright box (N, 2, 3) of every whole, whose pieces follow one another."""
+    """Return the axis-aligned box (N, 2, 3) of every ``whole``; its pieces must be consecutive."""
     boxes = _piece_boxes(pieces)
     starts = np.flatnonzero(np.diff([piece.whole for piece in pieces], prepend=-1))
     return np.stack([np.minimum.reduceat(boxes[:, 0], starts),
@@ -164,7 +164,10 @@ def whole_boxes(pieces: list[PlacedShape]) -> Boxes:
 
 
 def box_depth(ones: Boxes, others: Boxes, flat_too: bool = False) -> float:
-    """Return how deep the deepest of some boxes lies in any of the others, 0 where none meet."""
+    """Return the deepest penetration between two groups of boxes; 0 if none overlap.
+
+    Boxes no higher than ``FLAT_M`` are ignored unless ``flat_too``.
+    """
     if not flat_too:
         ones, others = (boxes[boxes[:, 1, 2] > FLAT_M] for boxes in (ones, others))
     if not len(ones) or not len(others):
@@ -175,7 +178,7 @@ def box_depth(ones: Boxes, others: Boxes, flat_too: bool = False) -> float:
 
 
 def _within(room: FloatArray, boxes: Boxes) -> bool:
-    """Say whether boxes, seen from above, are within an outline (N, 2), by the even-odd rule."""
+    """Return whether boxes, seen from above, are within an outline (N, 2), by the even-odd rule."""
     corners = np.concatenate([box_corners(low, high)[::2, :2] for low, high in boxes]
                              or [np.zeros((0, 2))])
     start, end = room, np.roll(room, -1, axis=0)
@@ -188,13 +191,13 @@ def _within(room: FloatArray, boxes: Boxes) -> bool:
 
 
 def _rooms(scenery: Scenery) -> Iterator[FloatArray]:
-    """Yield the outline (N, 2) of all walls that close, in the set's own frame."""
+    """Yield the outline (N, 2) of each closed wall in the set's frame."""
     for walls in scenery.walls:
         if walls.closed:
             yield np.array(walls.corners)
 
 
 def _piece_boxes(pieces: list[PlacedShape]) -> Boxes:
-    """Return the upright box (N, 2, 3), lowest and highest corner, of every piece."""
+    """Return the axis-aligned box (N, 2, 3), lowest and highest corner, of every piece."""
     placed = turned_boxes(pieces)
     return np.stack([placed.min(axis=1), placed.max(axis=1)], axis=1)

@@ -1,4 +1,4 @@
-"""How much of the floor a performance takes, from the joints of its performers in all frames."""
+"""Compute the floor area that a performance occupies from its performers' joints in all frames."""
 
 from collections.abc import Iterable, Sequence
 
@@ -9,21 +9,21 @@ from mimegen.motion import Motion
 from mimegen.motion.quaternions import FloatArray
 from mimegen.scenery.swept import CELL_M, Cells, GroundGrid, Swept
 
-# How far a body, its clothes included, reaches around a joint; and around one of the standard
-# person, in whose place taller and shorter ones walk a little further or less far.
+# Radius of a clothed body around each joint. It is larger around the standard person's joints,
+# because taller and shorter people walk a little farther or less far.
 BODY_M = 0.2
 ANYBODY_M = 0.3
-# How far the top of a head is above its highest joint.
+# Height of the top of the head above its highest joint.
 HEAD_M = 0.15
-# Heights are told in steps.
+# Heights are rounded up to multiples of this.
 TOP_STEP_M = 0.25
 
 
 def swept_by(scene: Sequence[Motion], standard: Iterable[FloatArray] = ()) -> Swept:
-    """Return what performers take of a place, who move in one world.
+    """Return the floor area and height that performers occupy, in shared world coordinates.
 
-    ``standard`` are places (F, J, 3) of the same performance by the standard person: with it
-    people of usual sizes take the same floor. Imagined things that they hold take nothing.
+    ``standard`` has joint positions (F, J, 3) of the same performance by the standard person.
+    Including them gives people of usual sizes the same area. Mimed objects occupy nothing.
     """
     own = [motion.global_pose.positions for motion in scene]
     cells = [_widened(_squares(places), BODY_M) for places in own]
@@ -34,7 +34,8 @@ def swept_by(scene: Sequence[Motion], standard: Iterable[FloatArray] = ()) -> Sw
 
 
 def _squares(places: FloatArray) -> Cells:
-    """Return the squares (N, 2) below places (F, J, 3) and between them and the frame after."""
+    """Return the squares (N, 2) below positions (F, J, 3) and halfway to those of the next frame.
+    """
     level = on_grid(places[..., :2])
     halfway = (level[1:] + level[:-1]) / 2
     points = np.concatenate([level.reshape(-1, 2), halfway.reshape(-1, 2)])
@@ -42,7 +43,7 @@ def _squares(places: FloatArray) -> Cells:
 
 
 def _widened(cells: Cells, reach_m: float) -> Cells:
-    """Return the squares (N, 2) that are no further from some squares."""
+    """Return all squares (N, 2) within ``reach_m`` of the given ones."""
     steps = int(np.ceil(reach_m / CELL_M))
     ways = np.arange(-steps, steps + 1)
     around = np.stack(np.meshgrid(ways, ways), axis=-1).reshape(-1, 2)

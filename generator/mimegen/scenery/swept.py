@@ -1,4 +1,4 @@
-"""The floor that performers take, seen from above: what keeps things of a set out of their way."""
+"""The floor area that performers occupy, from which a set's objects are kept clear."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-# Floors are told in squares of this size. They are coarse, so that last bits of a motion do not
-# decide what stands in a set.
+# Edge length of the floor's squares. They are coarse so that rounding errors in a motion do not
+# change which objects a set keeps.
 CELL_M = 0.1
 EMPTY = "."
 TAKEN = "#"
@@ -19,9 +19,9 @@ Cells = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class GroundGrid:
-    """Squares of the ground: ``rows`` along X, one for each Y, the first at ``low`` (X, Y).
+    """A set of floor squares: one string of ``rows`` per Y, along X, starting at ``low`` (X, Y).
 
-    Square (i, j) reaches from ``CELL_M * i`` to ``CELL_M * (i + 1)`` along X, and so along Y.
+    Square (i, j) spans ``CELL_M * i`` to ``CELL_M * (i + 1)`` along X, and likewise j along Y.
     """
 
     low: tuple[int, int]
@@ -29,7 +29,7 @@ class GroundGrid:
 
     @classmethod
     def of(cls, cells: Cells) -> "GroundGrid":
-        """Return the floor of squares (N, 2), each of which may be named more than once."""
+        """Return the grid of squares (N, 2), which may contain duplicates."""
         if not len(cells):
             return cls((0, 0), ())
         low = cells.min(axis=0)
@@ -54,17 +54,17 @@ def _cells(floor: GroundGrid) -> Cells:
 
 @dataclass(frozen=True)
 class Swept:
-    """What performers take of a place: the ``floor`` below their bodies, up to ``top_m``."""
+    """The space that performers occupy: the ``floor`` below their bodies, up to ``top_m``."""
 
     floor: GroundGrid
     top_m: float
 
     def content(self) -> dict[str, Any]:
-        """Return it as JSON holds it."""
+        """Return the space as JSON content."""
         return {"top_m": self.top_m, "low": list(self.floor.low), "rows": list(self.floor.rows)}
 
     @classmethod
     def from_content(cls, content: Mapping[str, Any]) -> "Swept":
-        """Return what ``content`` made JSON of."""
+        """Return the space from the JSON that ``content`` returned."""
         x, y = content["low"]
         return cls(GroundGrid((x, y), tuple(content["rows"])), content["top_m"])

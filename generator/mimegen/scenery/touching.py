@@ -1,4 +1,4 @@
-"""How deep two things of a set lie in each other, by the shapes of their pieces."""
+"""Penetration depth of two objects of a set, from the shapes of their pieces."""
 
 from functools import lru_cache
 
@@ -10,23 +10,24 @@ from mimegen.scenery.layout import PlacedShape
 from mimegen.scenery.meshes import in_world
 from mimegen.scenery.shapes import mesh_of
 
-# Besides the pieces' own axes, planes between them are looked for in so many level directions,
-# since most things stand upright, and in so many others.
+# Separating planes are searched along the pieces' own axes, LEVEL horizontal directions, since
+# most objects stand upright, and DIRECTIONS others.
 LEVEL = 36
 DIRECTIONS = 128
 
 
 def depth_between(ones: list[PlacedShape], others: list[PlacedShape]) -> float:
-    """Return how deep the deepest of some pieces lies in any of the others, in metres.
+    """Return the deepest penetration between two groups of pieces, in metres.
 
-    Between two hulls it is the least overlap along any direction (separating axes, Gottschalk et
-    al. 1996), of which many are tried: pieces lie no deeper than it says, by hollows less deep.
+    The depth of two convex hulls is their least overlap along any direction (separating axes,
+    Gottschalk et al. 1996). It is searched over many directions, so it is an upper bound, more so
+    for hollow pieces.
     """
     first, second = ([in_world(mesh_of(piece.shape), piece.matrix) for piece in pieces]
                      for pieces in (ones, others))
     shared = _boxes_overlap(first, second)
     depth = 0.0
-    # The boxes that share most come first, since most others then cannot be deeper.
+    # Pairs with the largest box overlap come first: most other pairs then cannot be deeper.
     for place in np.argsort(-shared, axis=None, kind="stable"):
         one, other = np.unravel_index(place, shared.shape)
         if shared[one, other] <= depth:
@@ -37,7 +38,7 @@ def depth_between(ones: list[PlacedShape], others: list[PlacedShape]) -> float:
 
 
 def _boxes_overlap(first: list[FloatArray], second: list[FloatArray]) -> FloatArray:
-    """Return the least overlap (N, M) along X, Y and Z between the boxes around pieces."""
+    """Return the least overlap (N, M) along X, Y and Z of the pieces' axis-aligned boxes."""
     groups = (first, second)
     low, other_low = (np.array([one.min(axis=0) for one in group]) for group in groups)
     high, other_high = (np.array([one.max(axis=0) for one in group]) for group in groups)
@@ -46,13 +47,13 @@ def _boxes_overlap(first: list[FloatArray], second: list[FloatArray]) -> FloatAr
 
 
 def _axes(piece: PlacedShape) -> FloatArray:
-    """Return the normals of a piece's box as rows."""
+    """Return the face normals (3, 3) of a piece's oriented box as rows."""
     normals = np.linalg.inv(piece.matrix[:3, :3])
     return np.asarray(normals / np.linalg.norm(normals, axis=1, keepdims=True))
 
 
 def _hulls_depth(one: FloatArray, other: FloatArray, directions: FloatArray) -> float:
-    """Return the least overlap of two pieces' points along any direction, 0 where apart."""
+    """Return the least overlap of two pieces' points along any direction; 0 if separated."""
     first, second = (product(points, directions.T) for points in (one, other))
     overlap = (np.minimum(first.max(axis=0), second.max(axis=0))
                - np.maximum(first.min(axis=0), second.min(axis=0))).min()
@@ -61,7 +62,7 @@ def _hulls_depth(one: FloatArray, other: FloatArray, directions: FloatArray) -> 
 
 @lru_cache(maxsize=1)
 def _spread() -> FloatArray:
-    """Return unit vectors (N, 3), level ones and some evenly over half a sphere (Vogel 1979)."""
+    """Return unit vectors (N, 3): horizontal ones, and a spiral over half a sphere (Vogel 1979)."""
     turn = np.arange(LEVEL) / LEVEL * np.pi
     level = np.stack([np.cos(turn), np.sin(turn), np.zeros(LEVEL)], axis=-1)
     number = np.arange(DIRECTIONS) + 0.5

@@ -1,4 +1,4 @@
-"""Other places of one kind: a set as another seed draws it, from what it says may vary."""
+"""Random variations of a set, drawn by seed within the ranges of its ``vary`` part."""
 
 import colorsys
 from collections.abc import Iterator, Sequence
@@ -17,16 +17,16 @@ from mimegen.scenery.rooms import another_room
 from mimegen.scenery.scenery import Scenery
 from mimegen.scenery.standing import DEEPER_M, StandingThings, in_the_performers_room
 
-# How often a place is looked for that has room, and how often a whole set is drawn.
+# Tries to find a free position for one object, and draws of a whole set.
 TRIES = 12
 DRAWS = 6
 
 
 def varied(scenery: Scenery, name: str, seed: int, written: Written) -> Scenery:
-    """Return the set that a seed draws; ``name`` is the set's, ``written`` what is so in it.
+    """Return the variation of a set that a seed draws.
 
-    A draw that could not stand is drawn again, and ``redrawn`` says how often. Raises RequestError
-    where no draw can stand.
+    ``name`` is the set's name, ``written`` has the faults that it has as written. Draws with new
+    faults are rejected; ``redrawn`` counts them. Raises RequestError if all draws are rejected.
     """
     problems = [""]
     for redrawn in range(DRAWS):
@@ -40,9 +40,9 @@ def varied(scenery: Scenery, name: str, seed: int, written: Written) -> Scenery:
 
 
 def one_draw(scenery: Scenery, word: str) -> Scenery:
-    """Return the set that the generators of a word draw, whether it could stand or not.
+    """Return one random variation, valid or not; ``word`` seeds its generators.
 
-    Things are moved one after another, and stay as they were written where no try finds room.
+    Objects are moved one after another. An object keeps its written position if no try fits.
     """
     assert scenery.vary is not None, "only sets that vary are drawn"
     if scenery.vary.room:
@@ -65,7 +65,7 @@ def one_draw(scenery: Scenery, word: str) -> Scenery:
 
 
 def _seen_from(scenery: Scenery, vary: Variation, chance: np.random.Generator) -> Scenery:
-    """Return the set with the performer elsewhere in it, where there is as much room."""
+    """Return the set with the performer moved to a position that is at least as free."""
     for along, across, turn in chance.uniform(-1, 1, (TRIES, 3)):
         x, y = scenery.performer_at
         moved = scenery.model_copy(update={
@@ -78,7 +78,7 @@ def _seen_from(scenery: Scenery, vary: Variation, chance: np.random.Generator) -
 
 
 def _switched_on(lamps: Sequence[Lamp], hour: Hour | None) -> Sequence[Lamp]:
-    """Return lamps at an hour: as many watts in all, of which windows let in fewer."""
+    """Return lamps at an hour: windows give less light, other lamps make up for it in watts."""
     inside = sum(lamp.watts for lamp in lamps if not lamp.window)
     if hour is None or not inside:
         return lamps
@@ -90,7 +90,8 @@ def _switched_on(lamps: Sequence[Lamp], hour: Hour | None) -> Sequence[Lamp]:
 
 def _lamps(lamps: Sequence[Lamp], vary: Variation, chance: np.random.Generator
            ) -> tuple[Lamp, ...]:
-    """Return lamps all stronger or weaker, and warmer or cooler, by one measure."""
+    """Return lamps with their power and color temperature all changed by the same random amounts.
+    """
     strength, warmth = 1 + vary.lamps * chance.uniform(-1, 1), vary.warmth * chance.uniform(-1, 1)
     return tuple(lamp.model_copy(update={
         "watts": round(lamp.watts * strength, 2), "color": _warmer(lamp.color, warmth)})
@@ -123,7 +124,7 @@ def _material(material: SetMaterial, range_: ColorRange | tuple[SetMaterial, ...
 
 
 def _colored(material: SetMaterial, color: str) -> SetMaterial:
-    """Return a material of another color; its second one is as much darker or lighter as before."""
+    """Return a material with another color; its second color keeps its ratio to the first."""
     if material.second is None:
         return material.model_copy(update={"color": color})
     old, second, new = (_channels(one) for one in (material.color, material.second, color))
@@ -133,7 +134,7 @@ def _colored(material: SetMaterial, color: str) -> SetMaterial:
 
 
 def _moved(color: str, hue: float, light: float, chroma: float) -> str:
-    """Return a color with its hue turned and its lightness and saturation multiplied (HLS)."""
+    """Return a color with its hue shifted and its lightness and saturation scaled (HLS)."""
     old_hue, lightness, saturation = colorsys.rgb_to_hls(*_channels(color))
     return _hex(colorsys.hls_to_rgb((old_hue + hue) % 1.0, min(lightness * light, 0.97),
                                     min(saturation * chroma, 1.0)))
@@ -149,9 +150,9 @@ def _hex(channels: tuple[float, float, float]) -> str:
 
 
 def _furnished(scenery: Scenery, vary: Variation, word: str) -> Scenery:
-    """Return the set with its things moved, exchanged or left out, and its extras.
+    """Return the set with its objects moved, exchanged or left out, and its optional objects.
 
-    Each has a generator of its own, so that one more changes no other.
+    Each object has its own generator, so adding one does not change the others.
     """
     standing = StandingThings(scenery)
     numbers: dict[str, Iterator[int]] = {}
@@ -169,7 +170,7 @@ def _furnished(scenery: Scenery, vary: Variation, word: str) -> Scenery:
 
 def _vary_thing(standing: StandingThings, place: int, ranges: ThingRange,
                 chance: np.random.Generator) -> None:
-    """Leave a thing out, or try other places for it until one has room."""
+    """Leave an object out, or try random positions for it until one fits."""
     if chance.random() < ranges.leave_out:
         standing.leave_out(place)
         return
@@ -180,7 +181,7 @@ def _vary_thing(standing: StandingThings, place: int, ranges: ThingRange,
 
 
 def _placed(thing: Object, ranges: ThingRange, chance: np.random.Generator) -> Object:
-    """Return an object moved, turned, scaled and perhaps exchanged, as its ranges allow."""
+    """Return an object moved, turned, scaled and perhaps exchanged at random within its ranges."""
     along, across, turn, scale = chance.uniform(-1, 1, 4)
     at = (round(thing.at[0] + along * ranges.move[0], 3),
           round(thing.at[1] + across * ranges.move[1], 3), thing.at[2])
@@ -197,7 +198,7 @@ def _placed(thing: Object, ranges: ThingRange, chance: np.random.Generator) -> O
 
 
 def _thinned(copies: Copies, fewer: float, chance: np.random.Generator) -> Copies:
-    """Return a row of fewer copies that is as long as before."""
+    """Return a row of copies with some removed and the same length."""
     count = max(round(copies.count * (1 - fewer * chance.random())), 2)
     if count >= copies.count:
         return copies

@@ -365,6 +365,29 @@ def test_actpld_s_tables_have_types_tasks_and_their_rank_correlation():
     assert actpld([one for one in scored if one.question.format == "mc"]) is None
 
 
+def test_actpld_s_tables_have_no_answers_to_controls():
+    [one, *_] = asked("3afc")
+    control = one.model_copy(update={"question_id": "c", "control": "no video",
+                                     "control_of": one.question_id})
+    tables = actpld([ScoredAnswer(one, "m", one.answer, True),
+                     ScoredAnswer(control, "m", "x", False)])
+    assert tables is not None
+    assert tables["one person"]["rows"][0]["3afc"]["answered"] == 1
+
+
+@pytest.mark.parametrize("field", ["take", "performance"])
+def test_takes_of_two_actions_with_one_name_are_two_performances(field):
+    asked_of = [Question.model_validate({
+        "question_id": f"{action}{variant}", "sample_id": f"{action}{variant}", "action": action,
+        "variant": variant, "format": "mc", "prompt": "?", "options": ["a", "b"], "answer": "a",
+        "labels": ["a"], field: "1"}) for action in ("run", "sit")
+        for variant in ("base+blank@0", "base+aligned@0")]
+    scored = score([told(one, one.action == "run") for one in asked_of], "wordllama")
+    [found] = report(scored, asked_of)["models"]
+    assert found["contrasts"][0]["pairs"] == 2
+    assert (found["whole"]["right"], found["whole"]["answered"]) == (1, 2)
+
+
 def little_clip(path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     subprocess.run([imageio_ffmpeg.get_ffmpeg_exe(), "-v", "error", "-f", "lavfi", "-i",

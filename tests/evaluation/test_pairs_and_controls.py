@@ -16,7 +16,7 @@ from mimegen.evaluation.controls import NAMES, ControlRequest, control_questions
 from mimegen.evaluation.making import QuestionRequest, questions_of
 from mimegen.evaluation.pairs import both_right, pair_questions, read_pair_wording
 from mimegen.evaluation.question import Question, write_questions
-from mimegen.evaluation.reliance import reliance
+from mimegen.evaluation.reliance import _MEANINGS, reliance
 from mimegen.evaluation.sampling import parse_sampling
 from mimegen.evaluation.scoring import ScoredAnswer
 from mimegen.evaluation.tables import paired, report, whole_groups
@@ -278,7 +278,7 @@ def test_models_that_read_the_background_a_frame_or_the_video_are_told_apart(see
     tables = {}
     for name, right in (("background", reads_background), ("frame", reads_a_frame),
                         ("video", sees)):
-        [tables[name]] = reliance(answered(everything, name, right))
+        [tables[name]] = reliance(answered(everything, name, right), everything)
     assert tables["background"]["background"]["interval"][0] > 0.5
     assert tables["background"]["controls"]["background alone"]["interval"][1] < 0.2
     for name in ("frame", "video"):
@@ -349,9 +349,39 @@ def test_people_are_right_in_a_group_each_for_themselves() -> None:
 def test_every_rater_counts_in_what_answers_rest_on() -> None:
     made, controls = controlled(library_rows(BACKGROUNDS), ("one frame",))
     answers = by_raters(made + controls, lambda one, rater: rater == "first")
-    [table] = reliance(answers)
+    [table] = reliance(answers, made + controls)
     assert table["controls"]["one frame"]["full"] == table["controls"]["one frame"]["accuracy"]
     assert table["background"]["aligned"] == table["background"]["misaligned"] == 0.5
+
+
+def test_a_position_of_single_frames_is_that_of_the_clip_whatever_was_answered() -> None:
+    made, controls = controlled(library_rows(BACKGROUNDS), ("one frame",))
+    place: dict[str, int] = {}
+    for one in sorted(controls, key=lambda one: (one.frames or [0])[0]):
+        place[one.question_id] = sum(other.control_of == one.control_of for other in controls
+                                     if other.question_id in place)
+    # Right in the third quarter alone; every other answer about the first quarter is missing.
+    said = [one for number, one in enumerate(controls)
+            if place[one.question_id] or number % 8]
+    answers = answered(made + said, "m", lambda one: place.get(one.question_id, 2) == 2)
+    [table] = reliance(answers, made + controls)
+    assert table["frame_disparity"] == pytest.approx(3)
+    [table] = reliance(by_raters(made + controls, lambda one, rater: place.get(
+        one.question_id, 2) == 2), made + controls)
+    assert table["frame_disparity"] == pytest.approx(3)
+
+
+def test_backgrounds_are_compared_behind_the_same_person() -> None:
+    made, _ = controlled(library_rows(("base+aligned@0", "base+misaligned@0",
+                                       "adversarial+misaligned@0")), ())
+    made = [one.model_copy(update={"avatar": str(one.variant).split("+")[0]}) for one in made]
+    # The spacesuit is hard, the background does not matter.
+    [table] = reliance(answered(made, "m", lambda one: one.avatar == "base"), made)
+    assert table["background"]["difference"] == 0
+
+
+def test_what_answers_rest_on_is_said_of_every_control() -> None:
+    assert set(NAMES.values()) == set(_MEANINGS)
 
 
 @pytest.mark.parametrize("content", ["x", 7, [], {"id": "a"},

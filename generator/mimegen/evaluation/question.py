@@ -167,9 +167,10 @@ class Question(BaseModel):
 
     @property
     def performed(self) -> str:
-        """The performance that all its variants share; the action's id if the row names none.
+        """The performance that all its variants share, with its action: takes of two actions may
+        have one name.
         """
-        return self.performance or self.take or self.action
+        return "/".join(filter(None, (self.action, self.performance or self.take)))
 
     @property
     def way(self) -> tuple[str, str, str]:

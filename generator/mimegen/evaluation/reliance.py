@@ -14,27 +14,43 @@ from typing import Any
 import numpy as np
 
 from mimegen.base.counted import counted
-from mimegen.evaluation.controls import BACKGROUND, FRAME, PERSON, REVERSED, SHUFFLED, TEXT
+from mimegen.evaluation.controls import BACKGROUND, DOTS, FRAME, PERSON, REVERSED, SHUFFLED, TEXT
 from mimegen.evaluation.differences import NO_INTERVAL, SharePair, difference_interval
+from mimegen.evaluation.question import Question
 from mimegen.evaluation.scoring import ScoredAnswer
 
 Table = dict[str, Any]
+# An action, its performance, who performs and from which side that is seen.
+_Seen = tuple[str, str, str, float]
 
 
-def reliance(scored: Sequence[ScoredAnswer]) -> list[Table]:
+def reliance(scored: Sequence[ScoredAnswer], questions: Sequence[Question]) -> list[Table]:
     """Return a table for each model and way of asking that has controls or both backgrounds.
 
     ``differences`` are of accuracies on the same questions, with t's interval over actions (CR2).
+    ``questions`` are all that were asked: they tell at which position an answered frame stands.
     """
+    places = _places(questions)
     ways: dict[tuple[str, ...], list[ScoredAnswer]] = defaultdict(list)
     for one in scored:
         question = one.question
         ways[one.model, question.format, question.asks, question.prompting].append(one)
-    tables = [_table(way, ways[way]) for way in sorted(ways)]
+    tables = [_table(way, ways[way], places) for way in sorted(ways)]
     return [table for table in tables if table["controls"] or table["background"]]
 
 
-def _table(way: tuple[str, ...], scored: Sequence[ScoredAnswer]) -> Table:
+def _places(questions: Sequence[Question]) -> dict[str, int]:
+    """Return of questions about a single frame at which position it stands, from 0."""
+    singles: dict[str, list[Question]] = defaultdict(list)
+    for one in questions:
+        if one.control == FRAME:
+            singles[str(one.control_of)].append(one)
+    return {one.question_id: place for own in singles.values()
+            for place, one in enumerate(sorted(own, key=lambda one: (one.frames or [0])[0]))}
+
+
+def _table(way: tuple[str, ...], scored: Sequence[ScoredAnswer], places: Mapping[str, int]
+           ) -> Table:
     model, format_, asks, prompting = way
     whole = [one for one in scored if one.question.control is None]
     full = _shares_right(whole)
@@ -46,7 +62,7 @@ def _table(way: tuple[str, ...], scored: Sequence[ScoredAnswer]) -> Table:
     background = _background(whole)
     table = {"model": model, "format": format_, "asks": asks, "prompting": prompting,
              "controls": found, "background": background,
-             "frame_disparity": _disparity(controls.get(FRAME, []))}
+             "frame_disparity": _disparity(controls.get(FRAME, []), places)}
     return table | {"sentences": _sentences(table)}
 
 
@@ -79,14 +95,11 @@ def _means(pairs: Sequence[SharePair]) -> tuple[float, float]:
             float(np.mean([second for *_, second in pairs])))
 
 
-def _disparity(single: Sequence[ScoredAnswer]) -> float | None:
+def _disparity(single: Sequence[ScoredAnswer], places: Mapping[str, int]) -> float | None:
     """Return the accuracy at the best position of a single frame over the mean, minus 1."""
     positions: dict[int, list[bool]] = defaultdict(list)
-    seen: dict[str, int] = defaultdict(int)
-    for one in sorted(single, key=lambda one: (one.question.frames or [0])[0]):
-        # In the order of their frames: the first single frame of each question is position 0.
-        positions[seen[str(one.question.control_of)]].append(one.right)
-        seen[str(one.question.control_of)] += 1
+    for one in single:
+        positions[places[one.question.question_id]].append(one.right)
     shares = [float(np.mean(positions[place])) for place in sorted(positions)]
     mean = float(np.mean(shares)) if shares else 0.0
     # The best of several positions is above their mean even by chance: a large value matters, a
@@ -95,16 +108,23 @@ def _disparity(single: Sequence[ScoredAnswer]) -> float | None:
 
 
 def _background(full: Sequence[ScoredAnswer]) -> Table | None:
-    """Return accuracy on aligned minus misaligned backgrounds, of performances with both."""
-    shares: dict[tuple[str, str], dict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
+    """Return accuracy on aligned minus misaligned backgrounds, of performances with both.
+
+    By the same person from the same side: else it would be the person or the side that differs.
+    """
+    seen: dict[_Seen, dict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
     for one in full:
-        kind = one.question.background_config
-        if kind in ("aligned", "misaligned"):
-            key = one.question.action, one.question.performed
-            shares[key][kind].append(one.right)
-    pairs = [(action, float(np.mean(shares[action, name]["aligned"])),
-              float(np.mean(shares[action, name]["misaligned"])))
-             for action, name in sorted(shares) if len(shares[action, name]) == 2]
+        question = one.question
+        if question.background_config in ("aligned", "misaligned"):
+            key = (question.action, question.performed, str(question.avatar), question.angle or 0)
+            seen[key][question.background_config].append(one.right)
+    shares: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
+    for (action, performed, *_), kinds in seen.items():
+        if len(kinds) == 2:
+            shares[action, performed].append((float(np.mean(kinds["aligned"])),
+                                              float(np.mean(kinds["misaligned"]))))
+    pairs: list[SharePair] = [(action, *np.mean(shares[action, performed], axis=0).tolist())
+                              for action, performed in sorted(shares)]
     if not pairs:
         return None
     aligned, misaligned = _means(pairs)
@@ -158,4 +178,5 @@ _MEANINGS: dict[str, Callable[[Table], str]] = {
     REVERSED: _sentence("With frames in reversed order", "in the right order"),
     BACKGROUND: _sentence("From the background without the person", "from the whole clip"),
     PERSON: _sentence("From the person on a blank background", "on the clip's own background"),
+    DOTS: _sentence("From the movement as dots", "from the whole clip"),
 }

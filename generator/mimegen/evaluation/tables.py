@@ -31,7 +31,7 @@ def report(scored: Sequence[ScoredAnswer], questions: Sequence[Question]) -> Tab
     models = [_kind_report(kind, [one for one in scored if one.kind == kind], questions,
                            [one for one in scored if one.kind == (PEOPLE, *kind[1:])])
               for kind in kinds]
-    return {"models": models, "actpld": actpld(scored), "reliance": reliance(scored)}
+    return {"models": models, "actpld": actpld(scored), "reliance": reliance(scored, questions)}
 
 
 def _kind_report(kind: tuple[str, str, str, str], scored: list[ScoredAnswer],
@@ -47,8 +47,10 @@ def _kind_report(kind: tuple[str, str, str, str], scored: list[ScoredAnswer],
         "actions": parted(scored, lambda one: one.question.action, *kind),
         "confusions": _confusions(scored),
     }
-    if len(performers := parted(_performed(scored), _performer, *kind)) > 1:
-        found["performers"] = performers
+    performed = _performed(scored)
+    # Permuted clips may have a performer each, of whom a table would say nothing.
+    if 1 < len({_performer(one) for one in performed}) <= len(performed) / 2:
+        found["performers"] = parted(performed, _performer, *kind)
     if any(one.question.options for one in scored):
         found["read_by"] = _rules(scored)
     if any(one.question.category for one in scored):
@@ -191,7 +193,8 @@ def actpld(scored: Sequence[ScoredAnswer]) -> Table | None:
     One person and two are apart. ``spearman`` is the rank correlation of the two tasks over models
     and types, where there are enough. None where neither task was asked.
     """
-    own = [one for one in scored if one.question.format in ("3afc", "description")]
+    own = [one for one in scored if one.question.format in ("3afc", "description")
+           and one.question.control is None]
     if not own:
         return None
     by_people = {name: [one for one in own if (one.question.people or 1) == count]

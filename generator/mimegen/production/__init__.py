@@ -1,1 +1,1 @@
-"""The main job: a plan becomes clips and their manifest."""
+"""Carry out a plan: render its clips and write their manifest."""

@@ -1,7 +1,8 @@
-"""Where the finished clips of OUT lie: under names that say what they show, or that say nothing.
+"""The folder OUT/clips: where finished clips lie, under plain or opaque names.
 
-Opaque names are a keyed hash of the plain ones. The key is random, made once for each OUT and
-kept in OUT/names.salt, so that nobody finds out what a clip shows by hashing likely names.
+A plain name describes what the clip shows; an opaque name reveals nothing. Opaque names are a keyed
+hash of the plain names. The key is random, generated once for each OUT and kept in OUT/names.salt,
+so that hashing likely names does not reveal what a clip shows.
 """
 
 import hmac
@@ -25,9 +26,10 @@ _NAME_DIGITS = 32
 
 @dataclass(frozen=True)
 class ClipFolder:
-    """The clips of ``out``, each there once; ``salt`` is of their opaque names, if any were made.
+    """The clips of ``out``, each stored once, under its plain or its opaque name.
 
-    Rows and names are plain until they are asked for here.
+    ``salt`` is the key of the opaque names, None if OUT has never had any. The rows and names
+    passed to the methods are plain; the methods translate them to this folder's kind of name.
     """
 
     out: Path
@@ -36,9 +38,9 @@ class ClipFolder:
 
     @classmethod
     def of(cls, out: Path, opaque: bool) -> Self:
-        """Return the clips of ``out``; the salt is made where opaque names need one.
+        """Return the clip folder of ``out``; create the salt if opaque names need one.
 
-        Raises RequestError where it is damaged or cannot be written.
+        Raises RequestError if the salt file is damaged or cannot be written.
         """
         path = out / SALT
         if opaque and not path.exists():
@@ -48,25 +50,25 @@ class ClipFolder:
         return cls(out, opaque, _read_salt(path))
 
     def named(self, row: Row) -> Row:
-        """Return a plain row with the clip's name in this folder."""
+        """Return a plain row with the name that its clip has in this folder."""
         name = self._name(row.sample_id)
         return row if name == row.sample_id else row.model_copy(update={
             "sample_id": name, "file_name": f"clips/{name}.mp4", "plain_id": row.sample_id})
 
     def place(self, row: Row) -> Path:
-        """Return where the clip of a plain row belongs."""
+        """Return the path at which the clip of a plain row belongs."""
         return clip_path(self.out, self.named(row))
 
     def target(self, sample_id: str) -> Path:
-        """Return where the clip with this plain name belongs."""
+        """Return the path at which the clip with this plain name belongs."""
         return self.out / "clips" / f"{self._name(sample_id)}.mp4"
 
     def found(self, row: Row, recorded: int) -> Row | None:
-        """Return the row in this folder of a clip whose file is there and whole, else None.
+        """Return the row, with this folder's name, of a clip whose file is whole, else None.
 
-        A file that nobody has touched since the row was ``recorded`` (nanoseconds) is believed
-        if its own record is of this row; nothing else of it is read. A clip that is there under
-        its other name gets this one.
+        A file not modified since its row was ``recorded`` (nanoseconds) counts as whole if the
+        record inside it matches the row; otherwise its SHA-256 is compared. A whole clip found
+        under its other name (plain or opaque) is renamed.
         """
         target = self.target(row.sample_id)
         for path in (target, *self._elsewhere(row)):
@@ -77,7 +79,10 @@ class ClipFolder:
         return None
 
     def delivered(self, row: Row) -> Row:
-        """Return the row in this folder of a clip just made; what has its other name goes."""
+        """Return the row, with this folder's name, of a clip just made.
+
+        A copy of the clip under its other name is deleted.
+        """
         for path in self._elsewhere(row):
             path.unlink(missing_ok=True)
         return self.named(row)
@@ -89,14 +94,14 @@ class ClipFolder:
         return hmac.digest(key, sample_id.encode(), "sha256").hex()[:_NAME_DIGITS]
 
     def _elsewhere(self, row: Row) -> list[Path]:
-        """Return where the clip of a plain row lies if names were of the other kind."""
+        """Return where the clip would lie under the other kind of name; empty without a salt."""
         if self.salt is None:
             return []
         return [ClipFolder(self.out, not self.opaque, self.salt).target(row.sample_id)]
 
 
 def _is_whole(path: Path, row: Row, recorded: int) -> bool:
-    """Whether a clip's file is there and is what its row says."""
+    """Return whether a clip's file is there and matches its row."""
     written = stamp(path)
     if written is None:
         return False

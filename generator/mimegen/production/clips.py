@@ -1,4 +1,4 @@
-"""Clips: which are there already, the task that makes one, and what becomes of its file."""
+"""Find finished clips, create the tasks that make missing ones, and file their results."""
 
 from pathlib import Path
 
@@ -36,7 +36,7 @@ def finished_row(clip: PlannedClip | DisplayClip, store: Store, folder: ClipFold
 
 
 def _recorded_row(clip: PlannedClip | DisplayClip, store: Store) -> Row | None:
-    """Return what the store knows of a clip; a damaged record counts as none."""
+    """Return the row that the store recorded for a clip; None if there is none or it is damaged."""
     content = store.clip_row(clip.key)
     try:
         return None if content is None else typed_row(content)
@@ -45,13 +45,13 @@ def _recorded_row(clip: PlannedClip | DisplayClip, store: Store) -> Row | None:
 
 
 def still_of(clip: PlannedClip, facts: ShotFacts, store: Store) -> Path | None:
-    """Return where the still for a clip belongs; None if it needs none."""
+    """Return the path of a clip's background still; None if the clip needs none."""
     key = clip.still_key(clip.filmed(facts))
     return store.still(key) if key else None
 
 
 def clip_task(clip: PlannedClip, facts: ShotFacts, store: Store) -> Task:
-    """Return the task that composes and encodes a clip, whose frames and still are there."""
+    """Return the task that composes and encodes a clip whose frames and still are in the store."""
     target = store.encoded(clip.key)
     clear(target)
     shown = clip.showing(facts["frames"])
@@ -66,7 +66,7 @@ def clip_task(clip: PlannedClip, facts: ShotFacts, store: Store) -> Task:
 
 def _panned(clip: PlannedClip, facts: ShotFacts, shown: Showing
             ) -> tuple[tuple[int, int] | None, tuple[tuple[int, int], ...]]:
-    """Return the window of a camera that pans and its corners by frame; none of one that stands."""
+    """Return a panning camera's window size and corner in each frame, else None and ()."""
     if "pan" not in facts:
         return None, ()
     pan = panned(facts["pan"], shown)
@@ -75,7 +75,7 @@ def _panned(clip: PlannedClip, facts: ShotFacts, shown: Showing
 
 
 def _portable(background: Background, store: Store) -> Background:
-    """Return a background whose picture lies in the store, where all workers see it."""
+    """Return a background whose picture file lies in the store, where all workers can read it."""
     if background.file is None:
         return background
     place = store.picture(file_hash(background.file), background.file.suffix)
@@ -85,9 +85,10 @@ def _portable(background: Background, store: Store) -> Background:
 
 
 def delivered(clip: PlannedClip, facts: ShotFacts, store: Store, folder: ClipFolder) -> Row:
-    """Bring a clip that a worker encoded to its folder, record it, and return its row.
+    """Move a clip that a worker encoded to its folder, record it, and return its row.
 
-    Raises RequestError where its file is not there, DiskFullError where there is no space for it.
+    Raises RequestError if the encoded file is missing, DiskFullError if the disk has no space for
+    it.
     """
     encoded = _encoded(clip, store)
     config = clip.shot.config
@@ -98,10 +99,10 @@ def delivered(clip: PlannedClip, facts: ShotFacts, store: Store, folder: ClipFol
 
 
 def delivered_display(clip: DisplayClip, store: Store, folder: ClipFolder) -> Row:
-    """Bring a display that a worker made to its folder, record it, and return its row.
+    """Move a display that a worker made to its folder, record it, and return its row.
 
-    Raises as ``delivered``, and ValueError or OSError where what it said of it is damaged or
-    absent.
+    Raises as ``delivered``, and ValueError or OSError if the facts file that the worker wrote
+    beside it is damaged or missing.
     """
     encoded = _encoded(clip, store)
     facts, moments = read_facts(encoded)
@@ -120,7 +121,7 @@ def _encoded(clip: PlannedClip | DisplayClip, store: Store) -> Path:
 
 def _delivered(clip: PlannedClip | DisplayClip, encoded: Path, row: Row, store: Store,
              folder: ClipFolder) -> Row:
-    """Bring a clip to its folder, with a record of its row in it, and record the row."""
+    """Move a clip to its folder, with its row embedded in the file, and record the row."""
     row = sealed(encoded, row)
     move(encoded, folder.target(clip.sample_id))
     store.record_clip(clip.key, content_of(row))

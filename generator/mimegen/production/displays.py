@@ -1,4 +1,4 @@
-"""Point-light displays of takes, castings and markers, and the files that hold them."""
+"""Make point-light displays of takes, castings and markers, and write them to files."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -41,7 +41,7 @@ CODEC = f"H.264, yuv420p, x264 {PRESET}, crf {CRF}"
 def take_scene(take: LibraryTake, display: Display) -> DotScene:
     """Return a take's performers as dots at the joints of their own skeletons.
 
-    Raises RequestError where a skeleton lacks a joint that the display's dots need.
+    Raises RequestError if a skeleton lacks a joint that the display's dots need.
     """
     facts = {**take.facts(), **_front(take), "avatar": None, "dots_from": "motion",
              "timeline": take.timeline}
@@ -53,9 +53,9 @@ def take_scene(take: LibraryTake, display: Display) -> DotScene:
 
 
 def cast_scene(casting: Casting, display: Display, fps: float) -> DotScene:
-    """Return a casting's performers, at ``fps``, as dots at their characters' joints, with bodies.
+    """Return a casting's performers as dots at their characters' joints, with bodies, at ``fps``.
 
-    Raises RequestError where the motion does not fit the character.
+    Raises RequestError if the motion does not fit the character.
     """
     return scene_of_performances(_scene_name(casting), casting.with_faults(casting.perform(fps)),
                                  display, _casting_facts(casting, fps) | OF_CHARACTERS)
@@ -75,17 +75,17 @@ def _front(take: LibraryTake) -> dict[str, float]:
 
 
 def _view_azimuth(known: dict[str, Any]) -> dict[str, float]:
-    """Return where a display's camera stands from the performer's front, where that is known."""
+    """Return the camera's azimuth from the performer's front; empty if the front is unknown."""
     front = known.get("front_azimuth_deg")
     return {} if front is None else {"view_azimuth_deg": turned(known["azimuth_deg"] - front)}
 
 
 def marker_scene(file: Path, display: Display, subject: str | None = None,
                  fps_of_file: float | None = None) -> DotScene:
-    """Return a C3D file's markers as dots, a ``subject``'s or all of them.
+    """Return a C3D file's markers as dots: those of one ``subject``, or all of them.
 
-    ``fps_of_file`` goes before the file's own rate.
-    Raises RequestError where the file holds none, or not those that the display names.
+    ``fps_of_file`` overrides the file's own frame rate. Raises RequestError if the file has no
+    markers, or lacks markers that the display names.
     """
     points = read_points(file, subject, fps_of_file)
     facts = {
@@ -108,10 +108,10 @@ CODECS = {".mp4": CODEC, ".gif": "GIF", ".png": "PNG"}
 
 
 def write_display(stimulus: Stimulus, target: Path) -> Row:
-    """Write a display to a file, by the ending of its name, with its row as JSON beside it.
+    """Write a display to a file in the format of its suffix, with its row as JSON beside it.
 
-    A folder gets everything: see ``write_folder``. Returns the row. Raises RequestError where the
-    ending is unknown or the place cannot be written.
+    A path without a suffix is a folder, which gets every format: see ``write_folder``. Returns the
+    row. Raises RequestError if the suffix is unknown or the target cannot be written.
     """
     check_target(target)
     if not target.suffix:
@@ -124,7 +124,7 @@ def write_display(stimulus: Stimulus, target: Path) -> Row:
 
 
 def _beside(target: Path) -> Path:
-    """Return where a file's row goes: x.json, or x.gif.json where x.json tells of another x."""
+    """Return the path of a file's row: x.json, or x.gif.json if x.json belongs to another file."""
     plain = target.with_suffix(".json")
     with suppress(FileNotFoundError, ValueError, KeyError, TypeError):
         if json.loads(plain.read_text(encoding="utf-8"))["file_name"] != target.name:
@@ -133,16 +133,17 @@ def _beside(target: Path) -> Path:
 
 
 def check_target(target: Path) -> None:
-    """Raise RequestError for a file whose ending is that of no display."""
+    """Raise RequestError if the file's suffix is not that of a display format."""
     if target.suffix and target.suffix.lower() not in WRITERS:
         raise RequestError(f"{target}: a display is written to {', '.join(WRITERS)} or to a"
                            " folder (a name without an ending)")
 
 
 def write_folder(stimulus: Stimulus, out: Path) -> Row:
-    """Write clip, GIF, frames, montage, dots and the windows of the display's sample, with rows.
+    """Write a display in all formats, as frames, and as the windows of its sample, with rows.
 
-    ``out``/manifest.jsonl gets a row for the clip and one for each window. Returns the clip's.
+    ``out``/manifest.jsonl gets one row for the clip and one for each window. Returns the clip's
+    row.
     """
     name = stimulus.name
     for suffix, writer in WRITERS.items():
@@ -161,9 +162,9 @@ def write_folder(stimulus: Stimulus, out: Path) -> Row:
 
 
 def display_task(clip: DisplayClip, store: Store) -> Task:
-    """Return the task that makes a display of a plan.
+    """Return the task that makes a planned display.
 
-    Raises RequestError where the motion does not fit the character.
+    Raises RequestError if the motion does not fit the character.
     """
     shared = _shared(clip)
     figures = published_bodies(clip.casting, source_fps(clip.display, shared), store)
@@ -175,15 +176,15 @@ def display_task(clip: DisplayClip, store: Store) -> Task:
 
 
 def _shared(clip: DisplayClip) -> RenderConfig | None:
-    """Return the render config whose camera a display shares; None where it has its own."""
+    """Return the render config whose camera a display shares; None if it has its own camera."""
     return None if clip.of_its_own else clip.config
 
 
 def display_row(clip: DisplayClip, file: Path, facts: dict[str, Any], moments: Sequence[float]
                 ) -> Row:
-    """Return the row of a display that a worker made, as ``file``, under its plain name.
+    """Return the row, under its plain name, of a display that a worker wrote to ``file``.
 
-    ``facts`` and ``moments`` are as from ``read_facts``.
+    ``facts`` and ``moments`` are as returned by ``read_facts``.
     """
     angle = clip.angle
     known = _casting_facts(clip.casting, source_fps(clip.display, _shared(clip))) | facts
@@ -198,7 +199,11 @@ def display_row(clip: DisplayClip, file: Path, facts: dict[str, Any], moments: S
 
 def _row(known: dict[str, Any], moments: NDArray[np.float64], sample_id: str, file: Path,
          file_name: str, planned: dict[str, Any] | None = None) -> Row:
-    """Return a row from what is ``known`` of a display that shows these ``moments`` (F,)."""
+    """Return a display's row.
+
+    ``known`` holds the facts of the display, ``moments`` (F,) the motion time in seconds that each
+    frame shows, and ``planned`` the fields that a plan sets.
+    """
     facts = {name: value for name, value in known.items() if name != "timeline"}
     shown = _timeline(known.get("timeline"), moments, facts["fps"])
     merged = facts | _view_azimuth(facts) | ({"timeline": shown} if shown else {}) | (planned or {})
@@ -209,7 +214,7 @@ def _row(known: dict[str, Any], moments: NDArray[np.float64], sample_id: str, fi
 
 def _timeline(intervals: list[Interval] | None, shown: NDArray[np.float64], fps: float
               ) -> list[Interval] | None:
-    """Return what happens in a display; None where it does not go on as the motion does."""
+    """Return the timeline of a display; None unless motion time increases from frame to frame."""
     if intervals is None or len(shown) < 2 or not (np.diff(shown) > 0).all():
         return None
     end = len(shown) / fps

@@ -1,4 +1,4 @@
-"""What a plan takes: how many frames and clips are there, and hours and bytes for the rest."""
+"""Estimate what a plan takes: frames and clips that exist, and hours and bytes for the rest."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,15 +18,17 @@ from mimegen.shots.config import RenderConfig
 from mimegen.shots.devices import CPU
 from mimegen.store.store import Store
 
-# Other seeds take milliseconds each to draw their tempo; of further takes the mean is taken.
+# Takes whose lengths are computed, since drawing a seed's tempo takes milliseconds. Further takes
+# are assumed to have the mean length.
 MOST_COUNTED = 500
-# Seconds a frame that a config takes one core, as measured, where nobody has measured it here.
+# Measured seconds per frame on one core, by config and device, for use until this machine has been
+# measured.
 TYPICAL_SECONDS = {("preview", "cpu"): 0.4}
 
 
 @dataclass
 class _Count:
-    """What was counted; ``unknown`` shots belong to takes whose length nobody looked up."""
+    """Counts of shots, clips and frames; ``unknown`` ones belong to takes of unknown length."""
 
     shots_there: int = 0
     clips_there: int = 0
@@ -42,12 +44,12 @@ class _Count:
 
 def estimate(plan: Plan, config: RenderConfig, device: str, store: Store, out: Path,
              pace: RenderPace | None) -> dict[str, Any]:
-    """Return what a plan takes, as JSON content; hours are None without a ``pace``, if not none.
+    """Return what a plan takes, as JSON content.
 
-    Where a device was never measured and this machine's CPU was, ``cpu_core_hours`` is what the
-    CPU would take: the only figure that there is, though no estimate for the device.
-    Frames are counted, not read: a damaged one is found when it is rendered from. Raises
-    RequestError where a take cannot be read.
+    Without a ``pace`` the hours are None, or 0 if nothing is left to render. If the device was
+    never measured but this machine's CPU was, ``cpu_core_hours`` is the time on the CPU: not an
+    estimate for the device, but the only figure there is. Frames are counted, not read: a damaged
+    frame is only noticed when a clip is made from it. Raises RequestError if a take cannot be read.
     """
     count, folder = _Count(), ClipFolder.of(out, opaque=False)
     for part in plan.castings():
@@ -74,7 +76,7 @@ def estimate(plan: Plan, config: RenderConfig, device: str, store: Store, out: P
 
 
 def _hours(frames: int, seconds_per_frame: float | None) -> float | None:
-    """Return the hours that frames take; None where it is not known how long each takes."""
+    """Return the hours that frames take; None if the seconds per frame are unknown."""
     if seconds_per_frame is None:
         return None if frames else 0.0
     return round(frames * seconds_per_frame / 3600, 4)
@@ -87,10 +89,10 @@ def _cpu_hours(frames: int, config: RenderConfig) -> float | None:
 
 def at_least_s(plan: Plan, config: RenderConfig, device: str, store: Store, workers: int,
                enough_s: float) -> float | None:
-    """Return about how many seconds a plan takes so many workers.
+    """Return roughly how many seconds ``workers`` need to render a plan.
 
-    Counting ends at ``enough_s``. All takes are taken to be as long as the first.
-    None where the config's pace is unknown on the device.
+    Counting stops once ``enough_s`` is reached, and all takes are assumed to be as long as the
+    first. Returns None if the config's pace on the device is unknown.
     """
     pace = known_pace(config, device)
     each = pace.seconds_per_frame if pace else TYPICAL_SECONDS.get((config.name, device))
@@ -125,7 +127,7 @@ def _add(part: CastingPlan, fps: float, store: Store, folder: ClipFolder, count:
 
 
 def _length(part: CastingPlan, fps: float, store: Store, count: _Count) -> int | None:
-    """Return the frames of a casting's shots; None once enough takes have been counted."""
+    """Return the frames of a casting's shots; None once ``MOST_COUNTED`` takes were counted."""
     take = part.casting.take
     for shot in part.shots:
         facts = store.shot_facts(shot.key)
@@ -139,7 +141,7 @@ def _length(part: CastingPlan, fps: float, store: Store, count: _Count) -> int |
 
 
 def _frames(take: LibraryTake, fps: float) -> int:
-    """Return how many frames a take has; what has to walk for it does so once for all plans."""
+    """Return a take's number of frames; the number for a gait, which is slow to find, is cached."""
     if not isinstance(take, GaitTake):
         return take.frames(fps)
     key = content_key(take.key, fps)
@@ -157,7 +159,11 @@ def _is_there(clip: PlannedClip | DisplayClip, store: Store, folder: ClipFolder)
 
 
 def _bytes(frames: int, encoded: int, config: RenderConfig) -> float:
-    """Return what frames and clips will take; frames' share of the clips where none is known."""
+    """Return the bytes that frames and clips will take.
+
+    If sizes were never measured, frames are counted at ``BYTES_PER_PIXEL``, which includes their
+    share of the clips.
+    """
     pace = known_sizes(config)
     if pace is None:
         return frames * BYTES_PER_PIXEL * config.width * config.height

@@ -1,4 +1,4 @@
-"""Event graphs of scenes, as JSON beside their clips: who does what, when, before what."""
+"""Write event graphs of scenes beside their clips, as JSON: who does what, and in which order."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -15,9 +15,9 @@ SUFFIX = ".timeline.json"
 
 
 def write_event_graphs(out: Path) -> None:
-    """Write the event graph of every scene's clip in ``out``, unless it is there already.
+    """Write the event graph of every scene's clip in ``out`` whose file is missing or outdated.
 
-    Clips with opaque names have none, for it would say what they show.
+    Clips with opaque names get none, because it would reveal what they show.
     """
     for row in read_manifest(out):
         if row.motion_kind != SCENE or row.timeline is None or row.plain_id is not None:
@@ -29,10 +29,11 @@ def write_event_graphs(out: Path) -> None:
 
 
 def event_graph(row: Row) -> dict[str, Any]:
-    """Return a clip's timeline as a graph, in seconds and frames (each from its first to its last).
+    """Return a clip's timeline as a graph.
 
-    ``events`` are nodes; ``order`` are edges between what the story consists of: which event comes
-    before which, and which go on together. ``relations`` hold in all their frames.
+    Times are given in seconds and as frames, [first, last]. ``events`` are the nodes. ``order``
+    holds the edges between the outermost events: [event, "before", next event] and [event, "while",
+    simultaneous event of another performer]. ``relations`` hold during all their frames.
     """
     timeline = row.timeline or []
     happens = [one for one in timeline if one.kind != RELATION]
@@ -60,7 +61,7 @@ def _event(one: Interval, row: Row) -> dict[str, Any]:
 
 
 def _order(story: Sequence[Interval]) -> Iterator[tuple[Interval, str, Interval]]:
-    """Yield what each part of the story comes right before, and what it goes on with."""
+    """Yield (event, "before", the next one) and (event, "while", other performer's event)."""
     for number, one in enumerate(story):
         later = [other for other in story[number + 1:] if other.start_s >= one.end_s]
         if later:

@@ -1,4 +1,4 @@
-"""Declared clips drawn as drafts, compared with given ones, and declared anew where too near."""
+"""Render drafts of declared clips and redraw those whose frames are too similar to given clips."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -14,16 +14,20 @@ from mimegen.plan.plan import Plan
 from mimegen.shots.config import RenderConfig
 from mimegen.shots.devices import OPENGL
 
-# Keyframes are looked at, not motion.
+# Low, because the comparison uses keyframes, not motion.
 DRAFT_FPS = 6.0
 MOST_REDRAWS = 10
-# Carries out a plan in a folder; says what failed and why.
+# Carries out a plan in a folder; returns the error message of each clip that failed, by name.
 Carry = Callable[[Plan, Path], dict[str, str]]
 
 
 @dataclass
 class FrameCheck:
-    """Makes drafts in ``out``, in the config ``draft``, and compares them."""
+    """Renders drafts into ``out`` with the config ``draft`` and compares them with given clips.
+
+    ``pairs`` holds the nearest given clip of each draft, ``redrawn`` the pairs that were too
+    similar.
+    """
 
     drawing: Drawing
     nearness: Nearness
@@ -34,10 +38,10 @@ class FrameCheck:
     redrawn: list[NearestPair] = field(default_factory=list)
 
     def apart(self, drawn: Sequence[Declaration]) -> list[Declaration]:
-        """Return the declarations, those whose pictures are too near to a given clip drawn anew.
+        """Return the declarations, with those redrawn whose drafts are too similar to a given clip.
 
-        Raises RequestError where drafts cannot be made, or one stays too near however often it is
-        drawn.
+        Raises RequestError if drafts cannot be rendered, or if one is still too similar after
+        ``MOST_REDRAWS`` redraws.
         """
         kept, due = list(drawn), list(range(len(drawn)))
         for redraw in range(1, MOST_REDRAWS + 2):
@@ -66,7 +70,7 @@ class FrameCheck:
         if failures:
             name, why = next(iter(sorted(failures.items())))
             raise RequestError(f"--check-frames: the draft of {name} failed: {why}")
-        # A plan has clips of one shot together; looks are in the order of the permutations.
+        # A plan groups the clips of one shot; looks must be in the order of the permutations.
         clips = sorted((one.permutation.number, one.permutation.declaration.action, one.sample_id)
                        for one in plan if one.permutation)
         return [look_of(self.out / "clips" / f"{name}.mp4", name, action)

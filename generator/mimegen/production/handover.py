@@ -1,4 +1,4 @@
-"""A plan left to an executor: its tasks are handed out, and nobody waits for them."""
+"""Submit a plan's tasks to an executor without waiting for their results."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -15,16 +15,17 @@ from mimegen.production.sizes import Sizes
 from mimegen.production.tasks import CastingFailed, Work, casting_tasks
 from mimegen.store.store import Store
 
-# Tasks need not become shorter towards an end that nobody waits for.
+# More pictures than any plan has, so that tasks are not shortened towards the end of a job: nobody
+# waits for this one.
 MANY = 10**9
 
 
 def hand_over(plan: Plan, store: Store, out: Path, executor: Executor, task_s: float, opaque: bool,
               say: Callable[[str], None]) -> int:
-    """Submit what is left of a plan, but for what the executor has already; return how much.
+    """Submit a plan's remaining tasks, except those the executor already has; return their number.
 
-    Tasks last ``task_s`` seconds where it is known what pictures take. Raises RequestError as
-    ``render`` does.
+    The number includes the tasks that the executor already had. Tasks last about ``task_s`` seconds
+    if the config's pace is known. Raises RequestError as ``render`` does.
     """
     prepare_folders(plan, store, out)
     folder = ClipFolder.of(out, opaque)
@@ -42,7 +43,7 @@ def hand_over(plan: Plan, store: Store, out: Path, executor: Executor, task_s: f
 
 
 def _learn(sizes: Sizes, part: CastingPlan) -> None:
-    """Take in what was measured of a casting's config."""
+    """Tell ``sizes`` the measured seconds per picture of a casting's configs."""
     for shot in part.shots:
         pace = known_pace(shot.config, shot.rendering.device)
         if pace is not None:
@@ -58,7 +59,7 @@ def _submit(tasks: Iterator[Work], executor: Executor, say: Callable[[str], None
         if rest is not None:
             executor.submit(rest)
             count += 1
-    # Jobs come to the first tasks while others are still drawn.
+    # Let the executor start on the first tasks while further ones are still being drawn.
     for _ in executor.events(0):
         pass
     return count

@@ -1,7 +1,7 @@
-"""What a running job tells others, in files that any machine which sees the folder can read.
+"""The journal of a running job, in files that any machine with access to the folder can read.
 
-``OUT/status/<machine>.<process>.<time>.jsonl`` has a line for each thing that happened, only ever
-added to.
+``OUT/status/<machine>.<process>.<time>.jsonl`` has one line for each event; lines are only ever
+appended.
 """
 
 import json
@@ -20,22 +20,22 @@ from mimegen.store.store import Store
 from mimegen.store.users import SIGN_OF_LIFE_S, Registration
 
 STATUS = "status"
-# Of jobs that ended; what they did stands in the manifest.
+# Journals of ended jobs that are kept; what those jobs made is in the manifest.
 MOST_KEPT = 50
 
 
 class Journal:
-    """The file of one running job: what it has drawn, begun, made, and what failed.
+    """The journal of one running job: what it has planned, begun and made, and what failed.
 
-    Lines hold ``at``, the seconds since 1970, and what happened: ``job`` (begun), ``shot`` and its
-    clips, ``task`` (begun or ended), ``clip`` (done or failed), ``frames`` (a sign of life with
-    the number of frames made), ``ended``.
+    Every line has ``at``, seconds since 1970, and one event: ``job`` (begun), ``shot`` with its
+    clips, ``task`` (begun or ended), ``clip`` (done or failed), ``frames`` (a heartbeat with the
+    number of frames made), ``ended``.
     """
 
     def __init__(self, out: Path, store: Store, facts: dict[str, Any]) -> None:
-        """Begin a journal; ``facts`` are of the job: clips, shots, devices.
+        """Begin a journal; ``facts`` describe the job: numbers of clips and shots, devices.
 
-        Raises RequestError where it cannot be written.
+        Raises RequestError if it cannot be written.
         """
         folder = out / STATUS
         folder.mkdir(parents=True, exist_ok=True)
@@ -64,15 +64,15 @@ class Journal:
         self.registration.end()
 
     def shot(self, key: str, title: str, frames: int, clips: Iterable[str]) -> None:
-        """Note a shot that is looked at, and the names of the clips that wait for it."""
+        """Note a shot that was examined, and the names of the clips that wait for it."""
         self._write({"shot": key, "title": title, "of": frames, "clips": list(clips)})
 
     def task(self, title: str, worker: str = "") -> None:
-        """Note that a worker, or this process, has begun something."""
+        """Note that a worker, or this process, has begun a task."""
         self._write({"task": title, "worker": worker, "state": "begun"})
 
     def task_over(self, title: str, why: str | None = None) -> None:
-        """Note that a task was done, or why it failed."""
+        """Note that a task is done, or why it failed."""
         self._write({"task": title, "state": "done" if why is None else "failed", "why": why})
 
     def frame(self) -> None:
@@ -80,7 +80,7 @@ class Journal:
         self._frames += 1
 
     def clip(self, name: str, why: str | None = None) -> None:
-        """Note that a clip is there, or why it failed."""
+        """Note that a clip is done, or why it failed."""
         self._write({"clip": name, "state": "done" if why is None else "failed", "why": why})
 
     def _live(self) -> None:
@@ -93,13 +93,13 @@ class Journal:
 
     def _write(self, line: dict[str, Any]) -> None:
         text = json.dumps({"at": round(time.time(), 2), **line}, ensure_ascii=False)
-        # What the job makes matters more than what it tells of it.
+        # An unwritable journal must not stop the job.
         with self._lock, suppress(OSError):
             append_line(self._file, text)
 
 
 def _forget_old(folder: Path) -> None:
-    """Remove the oldest journals, so that there are never too many."""
+    """Remove the oldest journals, keeping at most ``MOST_KEPT``."""
     journals = sorted(folder.glob("*.jsonl"), key=lambda path: path.stat().st_mtime)
     for path in journals[:-MOST_KEPT]:
         path.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""What workers made in the store, brought to the folder that it is for."""
+"""Move what workers made in the store to the folder it is meant for."""
 
 import shutil
 from pathlib import Path
@@ -7,9 +7,9 @@ from mimegen.base.files import publishing
 
 
 def move(source: Path, target: Path) -> None:
-    """Move a file or folder, to another disk if need be, so that it is only ever seen whole there.
+    """Move a file or folder, across disks if need be, so that the target is never seen incomplete.
 
-    Raises DiskFullError, or RequestError where ``target`` cannot be written.
+    Raises DiskFullError if the disk is full, RequestError if ``target`` cannot be written.
     """
     try:
         source.replace(target)
@@ -20,9 +20,9 @@ def move(source: Path, target: Path) -> None:
 
 
 def _copy(source: Path, target: Path) -> None:
-    """Copy a file, or a folder with all in it; the first error, as of a full disk, ends it.
+    """Copy a file, or a folder with its content; stop at the first error, such as a full disk.
 
-    shutil.copytree goes on, and then tells of every file in one error that has no number.
+    shutil.copytree would go on and then report all files in a single error without an errno.
     """
     for path in sorted([source, *source.rglob("*")]):
         place = target / path.relative_to(source)
@@ -33,7 +33,7 @@ def _copy(source: Path, target: Path) -> None:
 
 
 def remove(path: Path) -> None:
-    """Remove a file or folder, if it is there."""
+    """Remove a file or folder if it exists."""
     if path.is_dir():
         shutil.rmtree(path)
     else:

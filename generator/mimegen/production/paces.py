@@ -1,4 +1,4 @@
-"""How long a frame takes and how large it is, as measured, per render config and device.
+"""Measured time and size per frame, by render config and device.
 
 Kept in the user's cache, ``$XDG_CACHE_HOME/mimegen/paces.json``.
 """
@@ -36,13 +36,13 @@ from mimegen.store.store import Store
 
 @dataclass(frozen=True)
 class Calibration:
-    """How long a config's pace is measured. Chosen so that --calibrate takes a minute or two."""
+    """How a config's pace is measured. Chosen so that --calibrate takes a minute or two."""
 
-    # How many frames count; one more is rendered first, which warms Blender up.
+    # Frames that are measured; one more is rendered first to warm Blender up.
     frames: int = 8
-    # Frames that took as long (s) as this together tell enough.
+    # Stop measuring once the frames have taken this many seconds in total.
     long_enough_s: float = 60.0
-    # A job that made so many frames tells more than calibrating.
+    # A job that rendered at least this many frames replaces the stored pace.
     enough_learned: int = 24
 
 
@@ -51,7 +51,7 @@ CALIBRATION = Calibration()
 
 @dataclass(frozen=True)
 class RenderPace:
-    """What a frame of a config takes: seconds of one core or GPU, and bytes."""
+    """What a frame of a config takes: seconds on one core or GPU, and bytes."""
 
     config: str
     device: str
@@ -62,12 +62,12 @@ class RenderPace:
 
 
 def known_pace(config: RenderConfig, device: str) -> RenderPace | None:
-    """Return what was measured of a config on a kind of device by this user, if anything was."""
+    """Return this user's measured pace of a config on a kind of device; None if never measured."""
     return _pace(_read(_file()), config, device)
 
 
 def known_sizes(config: RenderConfig) -> RenderPace | None:
-    """Return a pace of a config that tells the sizes of frames and clips, on whatever device.
+    """Return a pace of a config with known sizes of frames and clips, measured on any device.
 
     Sizes do not depend on the device; times do.
     """
@@ -95,7 +95,11 @@ class PaceMeasurement:
     encoded: Sum = field(default_factory=Sum)
 
     def keep(self, rendered: Sum) -> None:
-        """Store the measured pace, with known values for what was measured too seldom."""
+        """Store the measured pace; what was not measured keeps its known value.
+
+        ``rendered`` holds the rendering times; with fewer than ``CALIBRATION.enough_learned``
+        pictures, nothing is stored.
+        """
         if rendered.pictures < CALIBRATION.enough_learned:
             return
         pace = known_pace(self.config, self.device) or RenderPace(
@@ -106,17 +110,17 @@ class PaceMeasurement:
         if self.encoded.pictures:
             pace = replace(pace, encoding_seconds_per_frame=self.encoded.mean_seconds,
                            clip_bytes_per_frame=self.encoded.mean_bytes)
-        # Without a place for it, nothing is kept.
+        # Without a writable cache, nothing is kept.
         with suppress(RequestError, OSError):
             _keep(self.config, pace)
 
 
 def calibrate(plan: Plan, config: RenderConfig, device: Device, tell: Callable[[str], None]
               ) -> RenderPace:
-    """Render and encode a few frames of a plan's first shot, and keep how long they took.
+    """Render and encode a few frames of a plan's first shot, and store how long they took.
 
-    One worker renders, on one core or GPU, into a folder that goes again; ``tell`` gets a line for
-    every frame. Raises RequestError where the plan renders nothing, and where rendering fails.
+    One worker renders on one core or GPU into a temporary folder; ``tell`` gets a line for every
+    frame. Raises RequestError if the plan renders nothing or if rendering fails.
     """
     part = next((part for part in plan.castings() if part.clips), None)
     if part is None:
@@ -135,7 +139,7 @@ def calibrate(plan: Plan, config: RenderConfig, device: Device, tell: Callable[[
 
 def _rendered(part: CastingPlan, store: Store, device: Device, tell: Callable[[str], None]
               ) -> tuple[float, list[Path]]:
-    """Return the mean seconds of the frames after the first, and the files of all."""
+    """Return the mean seconds of the frames after the first, and the files of all frames."""
     job = next(work.job for work in casting_tasks(part, store, set())
                if isinstance(work, Task) and isinstance(work.job, ShotJob))
     missing = np.zeros_like(job.missing)
@@ -159,7 +163,7 @@ def _rendered(part: CastingPlan, store: Store, device: Device, tell: Callable[[s
 
 def _encoded(clip: PlannedClip, files: Sequence[Path], store: Store, folder: Path
              ) -> tuple[float, float]:
-    """Return the seconds and the bytes of a frame of a clip."""
+    """Return the seconds and bytes that a frame takes in an encoded clip."""
     facts = store.shot_facts(clip.shot.key)
     assert facts is not None, "shots are recorded before they are rendered"
     scene, target = backdrop(clip.background, camera_of(facts), None), folder / "clip.mp4"

@@ -1,4 +1,4 @@
-"""Ground truth of a plan's clips: what is missing of it is made, and their rows name it."""
+"""Make the missing ground truth (passes) of a plan's clips and enter it in their rows."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -33,10 +33,11 @@ from mimegen.store.store import Store
 
 @dataclass(eq=False)
 class _Run(TaskRun[Piece]):
-    """The state of one carrying-out; ``rows`` are those of clips, by their plain names.
+    """The state of one run; ``rows`` are the rows of clips, by plain name.
 
-    ``waiting`` are the folders that lack frames or geometry, by their places; ``writing`` those
-    that a worker has, by what it makes. ``made`` and ``failures`` are by clip and pass.
+    ``waiting`` are the pass folders that still lack frames or geometry, by target path; ``writing``
+    the folders that a worker is writing, by the path it writes. ``made`` and ``failures`` are by
+    clip name and pass.
     """
 
     does = "makes passes"
@@ -51,7 +52,7 @@ class _Run(TaskRun[Piece]):
 
     @property
     def unfinished(self) -> Iterable[Piece]:
-        """All folders that are this job's to make."""
+        """All folders that this job has yet to make."""
         return (*self.waiting.values(), *self.writing.values())
 
     def shared_key(self, task: Task) -> str | None:
@@ -59,32 +60,32 @@ class _Run(TaskRun[Piece]):
         return task.job.target.parent.name if isinstance(task.job, GeometryJob) else None
 
     def is_long(self, task: Task) -> bool:
-        """Return that no task is."""
+        """Return False: no task of a pass is announced on a line of its own."""
         return False
 
     def shared_is_there(self, task: Task) -> None:
-        """Write the folders that waited for geometry."""
+        """Write the folders that waited for this task's geometry."""
         self.further += _writing(self, _of_task(self, task))
 
     def done(self, task: Task, seconds: float | None) -> None:
-        """Take in a folder that was written, or write those whose frames or geometry are there."""
+        """Record a folder that was written, or write the folders that have become complete."""
         if isinstance(task.job, PassFilesJob):
             _settle(self, self.writing.pop(task.job.target))
         else:
             self.shared_is_there(task)
 
     def failed(self, event: TaskFailed) -> None:
-        """Fail the folders of a task."""
+        """Mark the folders of a task as failed."""
         for piece in _of_task(self, event.task):
             _fail(self, piece, event.why)
 
 
 def make_passes(plan: Plan, wanted: WantedPasses, store: Store, out: Path, farm: Farm,
                 reporter: Reporter) -> dict[str, str]:
-    """Make the passes that are missing of a plan's clips, of those in ``out``'s manifest.
+    """Make the missing passes of those clips of a plan that are in ``out``'s manifest.
 
-    Their rows then name them; no picture is made. Returns why passes failed, by their clips' plain
-    names; all others are whole. Raises RequestError where nothing can go on.
+    Adds the passes to the clips' rows; renders no picture. Returns why passes failed, by plain clip
+    name; all others are whole. Raises RequestError if nothing can go on.
     """
     rows = {row.plain_id or row.sample_id: row for row in read_manifest(out)}
     facts = {"clips": 0, "shots": 0, "devices": farm.name, "passes": list(wanted.kinds)}
@@ -110,7 +111,7 @@ def _carry_out(plan: Plan, run: _Run) -> None:
 
 
 def _draw(run: _Run, part: CastingPlan) -> Iterator[Work]:
-    """Yield what is to be done of a casting that is drawn from the plan."""
+    """Yield the work for the clips of a casting drawn from the plan."""
     found: dict[Path, Piece] = {}
     for clip in part.clips:
         if clip.sample_id in run.rows:
@@ -120,7 +121,7 @@ def _draw(run: _Run, part: CastingPlan) -> Iterator[Work]:
 
 
 def _resume(run: _Run, postponed: list[Piece]) -> Iterator[Work]:
-    """Yield what is still to be done of folders that another job was making."""
+    """Yield the work that remains for folders that another job was making."""
     by_casting = defaultdict(list)
     for piece in postponed:
         by_casting[piece.column.shot.casting].append(piece)
@@ -129,11 +130,11 @@ def _resume(run: _Run, postponed: list[Piece]) -> Iterator[Work]:
 
 
 def _begin(pieces: Sequence[Piece], run: _Run) -> Iterator[Work]:
-    """Yield what is to be done of folders of one casting; postpone what another job is making."""
+    """Yield the work for folders of one casting; postpone those that another job is making."""
     lacking = [piece for piece in pieces if not _taken_in(run, piece)]
     claimed = run.journal.registration.claim({piece.key for piece in lacking})
     run.postponed += [piece for piece in lacking if piece.key not in claimed]
-    # Before it gave up its claim, another job may have made them.
+    # Another job may have made them before it gave up its claim.
     mine = [piece for piece in lacking if piece.key in claimed and not _taken_in(run, piece)]
     run.waiting |= {piece.target: piece for piece in mine}
     for folder in {piece.source.folder for piece in mine}:
@@ -154,7 +155,7 @@ def _begin(pieces: Sequence[Piece], run: _Run) -> Iterator[Work]:
 
 
 def _frames(pieces: Sequence[Piece], run: _Run) -> Iterator[Task]:
-    """Yield what makes the frames that folders of one casting lack."""
+    """Yield the tasks that render the frames which folders of one casting lack."""
     columns = list({piece.key: piece.column for piece in pieces}.values())
     if not columns:
         return
@@ -167,7 +168,7 @@ def _frames(pieces: Sequence[Piece], run: _Run) -> Iterator[Task]:
 
 
 def _of_task(run: _Run, task: Task) -> list[Piece]:
-    """Return the unfinished folders that a task has to do with."""
+    """Return the unfinished folders that depend on a task's result."""
     job = task.job
     made = set(job.folders) if isinstance(job, ShotJob) else {job.target}
     return [piece for piece in run.unfinished
@@ -175,7 +176,7 @@ def _of_task(run: _Run, task: Task) -> list[Piece]:
 
 
 def _writing(run: _Run, pieces: Iterable[Piece]) -> Iterator[Task]:
-    """Yield what writes those of the folders that have all their frames and their geometry."""
+    """Yield the tasks that write those folders whose frames and geometry are complete."""
     for piece in pieces:
         if piece.target in run.waiting and piece.ready:
             del run.waiting[piece.target]
@@ -184,7 +185,7 @@ def _writing(run: _Run, pieces: Iterable[Piece]) -> Iterator[Task]:
 
 
 def _settle(run: _Run, piece: Piece) -> None:
-    """Take in a folder that a worker has written."""
+    """Move a folder that a worker has written to its target and record it."""
     try:
         piece.bring()
         _take_in(run, piece)
@@ -196,7 +197,7 @@ def _settle(run: _Run, piece: Piece) -> None:
 
 
 def _taken_in(run: _Run, piece: Piece) -> bool:
-    """Whether a folder is there; then it is taken in."""
+    """Return whether a folder is complete in its target; if so, record it."""
     if piece.is_there:
         _take_in(run, piece)
     return piece.is_there
@@ -217,13 +218,13 @@ def _fail(run: _Run, piece: Piece, why: str) -> None:
 
 
 def _release(run: _Run, key: str) -> None:
-    """Let others have a shot's pass, once nothing more is done with it here."""
+    """Release the claim on a shot's pass once no unfinished folder needs it."""
     if all(piece.key != key for piece in run.unfinished):
         run.journal.registration.release(key)
 
 
 def _why(said: dict[str, str]) -> str:
-    """Return in one line which passes of a clip failed, and why."""
+    """Return one line that names a clip's failed passes and why they failed."""
     return "; ".join(
         f"{', '.join(kind for kind, each in said.items() if each == why)} not made: {why}"
         for why in dict.fromkeys(said.values()))

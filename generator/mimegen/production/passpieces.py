@@ -1,4 +1,4 @@
-"""Folders of ground truth: what each is made of, and whose clips show it."""
+"""Folders of ground truth (pass files): their sources, and the clips they belong to."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -32,9 +32,9 @@ _OURS = re.compile(rf"[0-9a-f]{{{_FOLDER_DIGITS}}}")
 
 @dataclass(eq=False)
 class Piece:
-    """A folder of files of a pass, of a ``clip`` and perhaps of others, by their plain names.
+    """A folder of pass files for ``clip`` and any other ``clips`` (plain names) that share it.
 
-    A worker makes it in the store, as ``made``; then it goes to ``target``.
+    A worker writes it in the store, at ``made``; then it is moved to ``target``.
     """
 
     clip: PlannedClip
@@ -47,31 +47,32 @@ class Piece:
 
     @property
     def key(self) -> str:
-        """The key of the shot's pass, which is claimed while this is made."""
+        """The key of the shot's pass, which the job claims while it makes this folder."""
         return self.source.folder.name
 
     @property
     def is_there(self) -> bool:
-        """Whether it is made and where it belongs."""
+        """Whether the folder is complete at its target."""
         return (self.target / FACTS).is_file()
 
     @property
     def ready(self) -> bool:
-        """Whether all that it is made of is there."""
+        """Whether all frames and geometry it is made from exist."""
         source = self.source
         return (source.geometry is None or source.geometry.exists()) and all(
             (source.folder / frame_name(frame)).exists() for frame in set(source.shown))
 
     def task(self) -> Task:
-        """Return the task that makes it."""
+        """Return the task that makes the folder."""
         remove(self.made)
         return Task(PassFilesJob(self.source, self.made),
                     f"{self.source.kind} of {next(iter(self.clips))}")
 
     def bring(self) -> None:
-        """Bring what a worker made to where it belongs.
+        """Move what a worker made to its target.
 
-        Raises RequestError where it is not there, DiskFullError where there is no space for it.
+        Raises RequestError if the worker's folder is missing, DiskFullError if the disk has no
+        space for it.
         """
         if not self.made.is_dir():
             raise RequestError(f"{self.made}: was written but cannot be found; check that all"
@@ -90,7 +91,7 @@ class Piece:
 
 def pieces_of(clip: PlannedClip, row: Row, wanted: WantedPasses, store: Store, out: Path
               ) -> Iterator[Piece]:
-    """Yield the folders of a clip with this row; none where the row knows no camera."""
+    """Yield the pass folders of a clip with this row; none if the row records no camera."""
     if row.camera is None:
         return
     filmed = _filmed(row.camera, row.set_changes)
@@ -102,7 +103,7 @@ def pieces_of(clip: PlannedClip, row: Row, wanted: WantedPasses, store: Store, o
 
 
 def _filmed(camera: CameraFacts, changes: SetChanges | None) -> Filmed:
-    """Return how a set was filmed, from what a row says of it."""
+    """Return how a set was filmed, from a row's camera and set changes."""
     return Filmed(camera_from(cast(CameraRecord, camera.model_dump())), NONE if changes is None
                   else SetClearing.from_content(changes.model_dump()))
 
@@ -124,9 +125,9 @@ def _piece(clip: PlannedClip, column: Column, filmed: Filmed, wanted: WantedPass
 
 
 def stray_passes(out: Path, rows: Iterable[Row]) -> list[Path]:
-    """Return the folders of ground truth in ``out`` that none of its rows names, sorted.
+    """Return the folders of ground truth in ``out`` that no row names, sorted.
 
-    What has another name than mimegen gives is somebody else's.
+    Folders whose names do not follow mimegen's pattern are not ours and are left out.
     """
     named = {facts.folder for row in rows for facts in (row.passes or {}).values()}
     return [folder for folder in sorted((out / PASSES).glob("*/*"))
@@ -135,6 +136,6 @@ def stray_passes(out: Path, rows: Iterable[Row]) -> list[Path]:
 
 
 def is_pass_folder(place: Path) -> bool:
-    """Whether a path within OUT is that of a folder of ground truth, as mimegen names them."""
+    """Return whether a path relative to OUT is named like a folder of ground truth."""
     return (len(place.parts) == 3 and place.parts[0] == PASSES and place.parts[1] in KINDS
             and _OURS.fullmatch(place.name) is not None)

@@ -1,4 +1,4 @@
-"""What is left to do of a casting's ground truth, as tasks for workers."""
+"""The tasks that make the missing ground truth of a casting."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -40,8 +40,10 @@ BELOW = ("--passes: they do not know that the ground hides who sinks into it; le
 
 @dataclass(frozen=True)
 class PassBytes:
-    """How large ground truth is, in bytes a pixel: in the store, as files, and as files with a set
-    behind. Measured on drafts of basketball.
+    """Size of ground truth in bytes per pixel, measured on drafts of basketball.
+
+    ``stored`` is its size in the store, ``written`` as files, and ``with_set`` as files of a clip
+    whose background is a set.
     """
 
     stored: float
@@ -53,13 +55,13 @@ BYTES_A_PIXEL: dict[Kind, PassBytes] = {
     DEPTH: PassBytes(0.12, 0.18, 1.2), MASK: PassBytes(0.024, 0.012, 0.012),
     NORMALS: PassBytes(0.21, 0.22, 0.47), FLOW: PassBytes(0.53, 0.7, 0.7),
     PARTS: PassBytes(0.012, 0.027, 0.027)}
-# Of one person in a frame, in the store and as files.
+# Bytes of one person's keypoints in a frame, in the store and as files together.
 KEYPOINT_BYTES = 12_000.0
 
 
 @dataclass(frozen=True)
 class Column:
-    """A pass of a shot as it was filmed: from where, and how many frames."""
+    """A pass of a shot, with the camera it was filmed by and its number of frames."""
 
     shot: Shot
     kind: Kind
@@ -69,9 +71,9 @@ class Column:
 
 def pass_jobs(casting: Casting, columns: Sequence[Column], store: Store, wanted: WantedPasses
               ) -> list[tuple[PassJob, str]]:
-    """Return what makes the frames that are missing of passes of a casting's shots, with titles.
+    """Return the jobs, with titles, that make the missing frames of passes of a casting's shots.
 
-    Raises RequestError where the casting cannot be performed, or somebody goes below the ground.
+    Raises RequestError if the casting cannot be performed or a performer goes below the ground.
     """
     if casting.goes_below:
         raise RequestError(BELOW)
@@ -85,7 +87,8 @@ def pass_jobs(casting: Casting, columns: Sequence[Column], store: Store, wanted:
         store.record_pass(folders[number].name, casting.facts() | {
             "pass": columns[number].kind, "engine": wanted.engine,
             "render_config_name": config.name})
-    # Keypoints need nobody to look, and are made where nobody can.
+    # Keypoints need no rendering, so they get a job of their own, made even where rendering is not
+    # possible.
     points = [number for number in due if columns[number].kind == KEYPOINTS]
     groups = {"keypoints": points, "passes": [number for number in due if number not in points]}
     jobs = []
@@ -104,7 +107,10 @@ def pass_jobs(casting: Casting, columns: Sequence[Column], store: Store, wanted:
 
 def geometry_tasks(clips: Sequence[tuple[PlannedClip, Filmed]], wanted: WantedPasses, store: Store,
                    seen: set[str]) -> Iterator[Task]:
-    """Yield what looks at the clips' sets, where a pass shows them; ``seen`` gathers their keys."""
+    """Yield the tasks that render the geometry of clips' sets, if a wanted pass shows sets.
+
+    ``seen`` collects the keys of the geometry already asked for.
+    """
     for clip, filmed in clips:
         key = wanted.geometry_key(clip, filmed)
         if key is None or key in seen or not set(WITH_SET) & set(wanted.kinds):
@@ -121,7 +127,7 @@ def geometry_tasks(clips: Sequence[tuple[PlannedClip, Filmed]], wanted: WantedPa
 
 def planned_pass_tasks(part: CastingPlan, store: Store, wanted: WantedPasses, seen: set[str]
                        ) -> Iterator[Task]:
-    """Yield all that is missing of the passes of a casting whose shots are recorded."""
+    """Yield the tasks for all missing passes of a casting whose shots are recorded."""
     facts = {shot.key: recorded for shot in part.shots
              if (recorded := store.shot_facts(shot.key)) is not None}
     clips = [(clip, clip.filmed(facts[clip.shot.key])) for clip in part.clips]
@@ -134,10 +140,10 @@ def planned_pass_tasks(part: CastingPlan, store: Store, wanted: WantedPasses, se
 
 def planned_passes(plan: Plan, wanted: WantedPasses, store: Store, usual: float
                    ) -> dict[str, dict[str, float]]:
-    """Return how many shots have each wanted pass, of how many all frames are in the store, and
-    about how many gigabytes the others take there and as files.
+    """Return, for each wanted pass, its shots, those already complete, and the gigabytes to come.
 
-    Shots that nobody has recorded are taken to have ``usual`` frames.
+    The gigabytes are an estimate of what the remaining frames take in the store and as files. Shots
+    that are not recorded yet are assumed to have ``usual`` frames.
     """
     counts: dict[str, dict[str, float]] = {
         kind: {"shots": 0, "there": 0, "storage_gb": 0.0} for kind in wanted.kinds}
@@ -158,21 +164,25 @@ def planned_passes(plan: Plan, wanted: WantedPasses, store: Store, usual: float
 
 
 def _bytes_a_frame(kind: Kind, config: RenderConfig, sets: Sequence[bool]) -> float:
-    """Return what a frame of a pass takes, in the store and as files of clips, by their sets."""
+    """Return the bytes of a frame of a pass, in the store and as files of the clips.
+
+    ``sets`` holds, for each clip of the shot, whether its background is a set.
+    """
     if kind == KEYPOINTS:
         return KEYPOINT_BYTES
     size = BYTES_A_PIXEL[kind]
-    # Clips without a set share their files; all do where the set is not seen.
+    # Clips without a set share their files; passes that do not show the set are shared by all
+    # clips.
     files = size.written if kind not in WITH_SET else (
         size.with_set * sum(sets) + size.written * (not all(sets)))
     return config.width * config.height * (size.stored + files)
 
 
 def geometry_file(store: Store, key: str) -> Path:
-    """Return where depth and normals of a set lie."""
+    """Return the path of the depth and normals of a set."""
     return store.pass_folder(key) / frame_name(0)
 
 
 def _missing(folder: Path, frames: int) -> NDArray[np.bool_]:
-    """Say (F,) which frames of a pass are absent or damaged; damaged ones are removed."""
+    """Return a mask (F,) of a pass's frames that are absent or damaged; remove damaged ones."""
     return np.array([not is_whole(folder / frame_name(frame)) for frame in range(frames)])

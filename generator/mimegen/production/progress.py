@@ -1,4 +1,4 @@
-"""What the person at the keyboard sees while a plan is carried out."""
+"""Show the progress of a plan to the user."""
 
 import html
 import importlib
@@ -19,13 +19,13 @@ from rich.progress import (
 
 @dataclass(frozen=True)
 class ProgressParameters:
-    """How often progress is shown, and from when on the time that is left. Chosen by eye."""
+    """How often progress is shown, and from when on the remaining time. Chosen by eye."""
 
-    # Seconds between two lines of a log, and between two states of a notebook's cell.
+    # Seconds between two log lines, and between two updates of a notebook's cell.
     log_every_s: float = 10.0
     show_in_cell_every_s: float = 0.25
-    # Before so many frames, such a share of them and so many seconds are done, the time that is
-    # left would be a guess.
+    # The remaining time is only shown once this many frames, this fraction of all frames and this
+    # many seconds are done; before, it would be a guess.
     least_frames: int = 10
     least_share: float = 0.03
     least_s: float = 10.0
@@ -35,13 +35,15 @@ PROGRESS = ProgressParameters()
 
 
 class Reporter:
-    """Counts frames and clips: a progress bar on a terminal or in a notebook's cell, a plain log
-    elsewhere, or nothing.
+    """Counts frames and clips and shows them.
+
+    On a terminal or in a notebook's cell it shows a progress bar, elsewhere a plain log; if
+    ``quiet``, nothing.
     """
 
     def __init__(self, clips: int, quiet: bool = False, stream: TextIO = sys.stderr) -> None:
         self._clips, self._clips_done = clips, 0
-        # Of frames: those that are known to be missing, those of passes, and all that are likely.
+        # Numbers of frames: known to be missing, of passes, likely in all, and done.
         self._known, self._more, self._likely, self._frames_done = 0, 0, 0, 0
         self._shots, self._shots_done = 0, 0
         self._quiet, self._stream = quiet, stream
@@ -72,25 +74,26 @@ class Reporter:
         self._show_in_cell()
 
     def expect_shots(self, shots: int) -> None:
-        """Say of how many shots the clips are made, those that are there included."""
+        """Set the number of shots the clips are made from, including finished ones."""
         self._shots = shots
 
     def expect(self, frames: int, likely: int) -> None:
-        """Say how many frames are known to be missing, which never becomes less.
+        """Set how many frames are known to be missing; this number never decreases.
 
-        ``likely`` is how many it may be in all, once all castings are known.
+        ``likely`` is the expected total once all castings are known.
         """
         self._known = max(frames, self._known)
         self._likely = max(likely, self._known)
         self._show()
 
     def expect_more(self, frames: int) -> None:
-        """Add to the frames that are missing."""
+        """Add to the number of missing frames."""
         self._more += frames
         self._show()
 
     def begin(self, title: str, is_long: bool) -> None:
-        """Note what is being made; a log names at once what ``is_long`` and counts no frames."""
+        """Note what is being made; if ``is_long`` and counted in no frames, a log names it at once.
+        """
         self._at = title
         if is_long and self._bar is None and self._cell is None:
             self.say(f"making {title}")
@@ -108,7 +111,7 @@ class Reporter:
         self._show()
 
     def shots_there(self, shots: int) -> None:
-        """Count shots that need nothing more."""
+        """Count shots that need no more work."""
         self._shots_done = min(self._shots_done + shots, self._shots)
 
     def clip(self, title: str) -> None:
@@ -132,9 +135,7 @@ class Reporter:
                 f"  shots {self._shots_done}/{self._shots}")
 
     def _frame_state(self) -> str:
-        """Say how many frames are done, of how many; how many in all is guessed until all takes
-        have been read.
-        """
+        """Return the frames done and their total, which is an estimate until all takes are read."""
         if self._likely <= self._known:
             return f"frames {self._frames_done}/{self._total}"
         most = max(self._likely + self._more, self._total)
@@ -142,7 +143,7 @@ class Reporter:
 
     @property
     def _total(self) -> int:
-        # What was damaged is made anew beside what was missing.
+        # Damaged frames that are made again come on top of the missing ones.
         return max(self._known + self._more, self._frames_done)
 
     def _show(self) -> None:
@@ -163,7 +164,7 @@ class Reporter:
             self.say("  ".join(part for part in parts if part))
 
     def _show_in_cell(self) -> None:
-        """Show the bar in a notebook's cell, in the place of the one before."""
+        """Show the bar in a notebook's cell, replacing the previous one."""
         if self._cell is None:
             return
         most = max(self._likely + self._more, self._total)
@@ -176,7 +177,7 @@ class Reporter:
                           raw=True)
 
     def _time_left(self) -> str:
-        """Say how long it will take at the mean rate since the first frame; nothing too early."""
+        """Return the time left at the mean rate since the first frame; empty if it is too early."""
         done, frames = self._frames_done, self._likely + self._more
         least = max(PROGRESS.least_frames, PROGRESS.least_share * frames)
         if self._first_frame_at is None or done < least:
@@ -188,7 +189,7 @@ class Reporter:
 
 
 def _cell_of_notebook() -> Any:
-    """Return a place in the running cell of a notebook that can be renewed; None elsewhere."""
+    """Return an updatable display in the running notebook cell; None outside a notebook."""
     if "IPython" not in sys.modules:
         return None
     shell = importlib.import_module("IPython").get_ipython()
@@ -200,7 +201,7 @@ def _cell_of_notebook() -> Any:
 
 
 def duration(seconds: float) -> str:
-    """Return a time that was measured, as a person says it: 1 min 34 s."""
+    """Return a measured time as text, such as "1 min 34 s"."""
     minutes, rest = divmod(round(seconds), 60)
     if minutes < 1:
         return f"{rest} s"
@@ -210,7 +211,7 @@ def duration(seconds: float) -> str:
 
 
 def roughly(seconds: float) -> str:
-    """Return a time that is guessed, as a person says it: 2 min."""
+    """Return an estimated time as text, such as "2 min"."""
     if seconds < 100:
         return f"{seconds:.0f} s"
     if seconds < 6000:

@@ -1,4 +1,4 @@
-"""What of a store no manifest names, and its removal while nobody uses the store."""
+"""Find the pieces of a store that no manifest names, and remove them while the store is unused."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,15 +15,15 @@ from mimegen.store.contents import StoredPiece, pieces
 from mimegen.store.store import RUNNING, Store
 from mimegen.store.users import running_jobs
 
-# Whose clips' rows name them.
+# Kinds of pieces that the rows of clips name.
 _PER_ROW = ("shots", "clips", "characters", "passes")
-# Made again in a moment when a job needs them.
+# Kinds of pieces that a job makes again quickly if it needs them.
 _PASSING = ("performances", "pictures", "encoded")
 
 
 @dataclass(frozen=True)
 class StoreHolding:
-    """What a store holds of one kind, action and config: pieces and bytes."""
+    """The number and size of a store's pieces of one kind, action and config."""
 
     kind: str
     action: str
@@ -33,9 +33,9 @@ class StoreHolding:
 
 
 def holdings(found: Iterable[StoredPiece], store: Store) -> list[StoreHolding]:
-    """Return what there is of each kind, action and render config, largest first.
+    """Return the holdings by kind, action and render config, largest first.
 
-    A shot has the config that clips of it have.
+    A shot counts under the config of its clips.
     """
     configs = {row.get("shot_key"): row.get("render_config_name") for row in store.clip_rows()}
     count: Counter[tuple[str, str, str]] = Counter()
@@ -53,10 +53,10 @@ def holdings(found: Iterable[StoredPiece], store: Store) -> list[StoreHolding]:
 def unnamed(store: Store, outs: Sequence[Path]) -> list[StoredPiece]:
     """Return the pieces that no row of these folders' manifests names.
 
-    Performances are only needed while frames are made, and are named by none. Stills are named by
-    ``still_key``; while a named clip's row does not say it, all stills count as named. Files of
-    ground truth in these folders count too. Raises RequestError where a folder has no manifest, or
-    a damaged one.
+    Performances are only needed while frames are made, so no row names them. Rows name stills by
+    ``still_key``; if the row of any rendered clip lacks that field, all stills are kept. Folders of
+    ground truth in ``outs`` that no row names are included. Raises RequestError if a folder's
+    manifest is missing or damaged.
     """
     named: set[str] = set()
     stray: list[StoredPiece] = []
@@ -75,23 +75,23 @@ def unnamed(store: Store, outs: Sequence[Path]) -> list[StoredPiece]:
 
 
 def _world_key(row: Row) -> str | None:
-    """Return the key of the picture that lights a row's figures; None without one."""
+    """Return the key of the picture that lights a row's figures; None if there is none."""
     world = (row.render_config or {}).get("world")
     digest = world.get("sha256") if isinstance(world, dict) else None
     return digest if isinstance(digest, str) else None
 
 
 def _pass_keys(row: Row) -> Iterator[str | None]:
-    """Yield the keys of a row's passes and of the geometry in them."""
+    """Yield the keys of a row's passes and of their geometry."""
     for facts in (row.passes or {}).values():
         yield from (facts.key, facts.geometry_key)
 
 
 def prune(store: Store, outs: Sequence[Path]) -> list[StoredPiece]:
-    """Remove what ``unnamed`` returns and what killed processes left; return the former.
+    """Remove what ``unnamed`` returns and what killed processes left behind; return the former.
 
-    No job can begin meanwhile. Raises RequestError as ``unnamed``, and while a job uses the store
-    or writes to one of the folders.
+    No job can begin in the meantime. Raises RequestError as ``unnamed`` does, and if a job uses the
+    store or writes to one of the folders.
     """
     with locked(store.root / RUNNING):
         jobs = running_jobs(store)

@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 
 FIXATION_S = 0.5
-# Columns of trials.csv that describe a display; the others are factors.
+# Columns of trials.csv that describe a display; all others are factors.
 DESCRIBES = ("file", "action", "take", "seed", "azimuth_deg", "dots_seed", "duration_s", "fps",
              "frames", "labels")
-# Values are chosen by the keys 1 to 9.
+# Values are chosen with the keys 1 to 9.
 MOST_VALUES = 9
 ANSWERS = ("trial", "file", "factor", "shown", "answer", "right", "seconds")
 Trial = dict[str, str]
@@ -35,7 +35,7 @@ def read_trials(folder: Path) -> list[Trial]:
 
 
 def factor_of(trials: list[Trial], asked: str | None) -> tuple[str, list[str]]:
-    """Return the factor to ask for, the first that varies by default, and its values."""
+    """Return the factor to ask about (by default the first that varies) and its values."""
     factors = [name for name in trials[0] if name not in (*DESCRIBES, "condition")]
     names = [asked] if asked else [*factors, "condition"]
     if asked and asked not in trials[0]:
@@ -49,15 +49,15 @@ def factor_of(trials: list[Trial], asked: str | None) -> tuple[str, list[str]]:
 
 
 def order_of(trials: list[Trial], repeats: int, seed: str) -> list[Trial]:
-    """Return the trials as one participant meets them, each ``repeats`` times in all."""
+    """Return the trials in the order for one participant, with each trial ``repeats`` times."""
     drawn = random.Random(seed)
     return [trial for _ in range(repeats) for trial in drawn.sample(trials, len(trials))]
 
 
 def read_dots(file: Path, pixels_per_degree: float) -> list[np.ndarray[Any, Any]]:
-    """Return for every frame the dots (N, 4) that are seen: x, y, diameter in pixels, contrast.
+    """Return each frame's visible dots (N, 4): x, y and diameter in pixels, and contrast.
 
-    The origin is the middle of the picture, Y is up.
+    The origin is the centre of the picture; Y points up.
     """
     with file.open(newline="", encoding="utf-8") as opened:
         rows = list(csv.DictReader(opened))
@@ -72,7 +72,7 @@ def read_dots(file: Path, pixels_per_degree: float) -> list[np.ndarray[Any, Any]
 
 
 def show(window: Any, dots: list[np.ndarray[Any, Any]], fps: float) -> None:
-    """Show a display once, each frame at its time whatever the screen's rate."""
+    """Show a display once, each frame at its own time regardless of the screen's refresh rate."""
     from psychopy import core, visual
 
     most = max(len(frame) for frame in dots)
@@ -91,7 +91,7 @@ def show(window: Any, dots: list[np.ndarray[Any, Any]], fps: float) -> None:
 
 
 def ask(window: Any, factor: str, values: list[str], simulate: bool) -> tuple[str | None, float]:
-    """Return the value that was chosen, None for Escape, and the seconds that it took."""
+    """Return the chosen value (None for Escape) and the response time in seconds."""
     from psychopy import core, event, visual
 
     lines = [f"{number}   {value}" for number, value in enumerate(values, 1)]

@@ -1,4 +1,4 @@
-"""The plans that make clips again, from what their rows say."""
+"""Rebuild plans from the rows of existing clips, so that the clips can be made again."""
 
 import json
 import re
@@ -30,37 +30,40 @@ from mimegen.readers.options import ReadOptions, parse_trim
 from mimegen.shots.config import RenderConfig, read_config
 from mimegen.shots.look import CameraLook
 
-# What of a row is believed when its clip is made again, ...
+# Fields of a row that are used to make its clip again, ...
 _BELIEVED = frozenset({
     "action", "take", "seed", "style", "stance", "intensity", "frequency", "render_config_name",
     "render_config", "clip_key", "avatar", "partner_avatar", "config_name", "device",
     "camera_look", "face", "gait", "hand_action", "tempo", "mirrored", "reversed", "faults",
     "permutation", "motion_sha256", "motion_kind"})
-# ... and if it is of a user's own file.
+# ... and further fields that are used if it shows a user's own file.
 _BELIEVED_OF_FILES = frozenset({
     "labels", "licence", "background_config", "background_name", "motion_stack", "motion_subject",
     "motion_trim", "motion_mapping_sha256", "partner_motion_sha256"})
-# Render configs that rows hold, by name: one name may have meant several.
+# Render configs stored in rows, by name: one name may have stood for several configs.
 Configs = dict[str, list[RenderConfig]]
 
 
 @dataclass(frozen=True)
 class Sources:
-    """Where takes come from: a library, and a user's own ``files`` by their SHA-256."""
+    """The sources of takes: a library, and a user's own ``files`` by SHA-256."""
 
     catalogue: Catalogue
     files: dict[str, Path]
 
     @classmethod
     def of(cls, catalogue: Catalogue, files: Iterable[Path]) -> Self:
-        """Return them. Raises RequestError for a file that cannot be read."""
+        """Return the sources. Raises RequestError if a file cannot be read."""
         try:
             return cls(catalogue, {file_hash(file): file for file in files})
         except OSError as problem:
             raise RequestError(f"{problem.filename}: {problem.strerror}") from problem
 
     def file(self, sha256: str | None, what: str) -> Path | None:
-        """Return the file of a hash; None of none. Raises RequestError where it is not there."""
+        """Return the file with this hash; None for None.
+
+        Raises RequestError if the file was not given.
+        """
         if sha256 is not None and sha256 not in self.files:
             raise RequestError(f"{what} is needed; give it with --motion FILE")
         return None if sha256 is None else self.files[sha256]
@@ -70,9 +73,10 @@ class Sources:
 class Declared:
     """What several rows of one casting have in common, so that one plan makes them all.
 
-    ``look`` is the render config as JSON, or a display's key; ``face``, ``camera_look`` and
-    ``permutation`` are what rows say of them as JSON, ``hand`` and ``gait`` what was asked for;
-    ``performer`` and ``partner`` are what a user says for these characters.
+    ``look`` is the render config as JSON, or a display's clip key. ``face``, ``camera_look`` and
+    ``permutation`` are the rows' fields as JSON. ``hand`` and ``gait`` are the options that were
+    requested. ``performer`` and ``partner`` are the words by which a user requests these
+    characters.
     """
 
     action: str
@@ -98,12 +102,12 @@ class Declared:
 
 
 def believed_of(sources: Sources, row: Row) -> frozenset[str]:
-    """Return the fields of a row that say how its clip is made again."""
+    """Return the fields of a row that are used to make its clip again."""
     return _BELIEVED | _BELIEVED_OF_FILES if row.motion_sha256 in sources.files else _BELIEVED
 
 
 def grouped(rows: Iterable[Row]) -> dict[Declared, list[Row]]:
-    """Return the rows by what they have in common: one plan makes those of a group."""
+    """Group rows by what they have in common; one plan makes the clips of a group."""
     groups = defaultdict(list)
     for row in rows:
         groups[_declared(row)].append(row)
@@ -116,8 +120,8 @@ def _declared(row: Row) -> Declared:
     return Declared(
         row.action, row.take, row.seed, row.style,
         CueManner(row.stance, row.intensity, row.frequency), row.render_config_name or "",
-        # A config's name is one thing, what it said when the clip was made another. A display's
-        # row holds no config, but the key that one gave it.
+        # Compare the config's content, not only its name: the config may have changed since. A
+        # display's row holds no config, but its key depends on one.
         json.dumps(row.render_config if row.shot_key else row.clip_key, sort_keys=True),
         _cast_word(row.avatar) if base else None, _cast_word(row.partner_avatar),
         row.device or "cpu", row.plain_id is not None, float(row.tempo or 1), bool(row.mirrored),
@@ -132,7 +136,7 @@ def _as_json(content: dict[str, Any] | None) -> str | None:
 
 
 def _cast_word(name: str | None) -> str | None:
-    """Return what a user says for a character of this name."""
+    """Return the word by which a user requests the character of this name."""
     if name is None:
         return None
     if name.endswith("_lights"):
@@ -141,7 +145,7 @@ def _cast_word(name: str | None) -> str | None:
 
 
 def _own_config(row: Row) -> RenderConfig | None:
-    """Return the render config that a row holds; None of a display's, or where it is none now."""
+    """Return the render config stored in a row; None for a display or if it is no longer valid."""
     if row.shot_key is not None:
         with suppress(ValidationError):
             return RenderConfig.model_validate_json(json.dumps(row.render_config))
@@ -149,7 +153,10 @@ def _own_config(row: Row) -> RenderConfig | None:
 
 
 def configs_of(rows: Iterable[Row]) -> Configs:
-    """Return the render configs that rows hold, by name, for displays: their rows hold none."""
+    """Return the render configs stored in rows, by name.
+
+    Displays need them, because their own rows store none.
+    """
     found: dict[str, dict[str, RenderConfig]] = defaultdict(dict)
     for row in rows:
         content = json.dumps(row.render_config, sort_keys=True)
@@ -160,7 +167,7 @@ def configs_of(rows: Iterable[Row]) -> Configs:
 
 def plan_again(sources: Sources, declared: Declared, rows: Sequence[Row],
           configs: Configs) -> Plan:
-    """Return the plan of these rows' clips. Raises RequestError where it would be another's."""
+    """Return the plan of these rows' clips. Raises RequestError if it would make other clips."""
     plan = _declared_plan(sources.catalogue, declared, rows[0]) if declared.permutation else (
         _named_plan(sources, declared, rows, configs))
     wanted = {row.plain_id or row.sample_id for row in rows}
@@ -172,7 +179,7 @@ def plan_again(sources: Sources, declared: Declared, rows: Sequence[Row],
 
 
 def _declared_plan(catalogue: Catalogue, declared: Declared, row: Row) -> Plan:
-    """Return the plan of a permutation, in the config that it was rendered in."""
+    """Return the plan of a permutation, in the config it was rendered in."""
     content = json.loads(declared.permutation or "")
     number = content.pop("number")
     declaration = Declaration.model_validate(content)
@@ -182,9 +189,9 @@ def _declared_plan(catalogue: Catalogue, declared: Declared, row: Row) -> Plan:
 
 
 def _config_before(catalogue: Catalogue, declaration: Declaration, row: Row) -> RenderConfig:
-    """Return the config that became the row's by what is declared of camera and light.
+    """Return the config that gives the row's config once the declared camera and light are applied.
 
-    Raises RequestError where there is none such any more.
+    Raises RequestError if no such config exists any more.
     """
     known = []
     for name in (declaration.config, row.render_config_name or ""):
@@ -199,7 +206,7 @@ def _config_before(catalogue: Catalogue, declaration: Declaration, row: Row) -> 
 
 def _named_plan(sources: Sources, declared: Declared, rows: Sequence[Row],
                 configs: Configs) -> Plan:
-    """Return the plan of the cells that rows name."""
+    """Return the plan of the variants that rows name."""
     catalogue = sources.catalogue
     take = _take(sources, declared, rows)
     names = ",".join(row.config_name or "" for row in rows)
@@ -212,15 +219,15 @@ def _named_plan(sources: Sources, declared: Declared, rows: Sequence[Row],
              for config in _candidates(catalogue, rows[0], configs)]
     if len(plans) == 1:
         return plans[0]
-    # Of a display that code has changed since, no config makes the key again.
+    # If the code of a display has changed since, no config gives the old key.
     again = (plan for plan in plans if rows[0].clip_key in {clip.key for clip in plan})
     return next(again, plans[0])
 
 
 def _face_of(sources: Sources, declared: Declared) -> FaceOverlay | None:
-    """Return the emotion, captured face or text that rows say was laid over the first performer's.
+    """Return the face overlay (emotion, captured face or text) that rows record for the performer.
 
-    Raises RequestError where there is none such any more, or the recording is not given.
+    Raises RequestError if it no longer exists, or if the recording was not given.
     """
     if declared.face is None:
         return None
@@ -231,7 +238,7 @@ def _face_of(sources: Sources, declared: Declared) -> FaceOverlay | None:
 
 
 def _look_of(declared: Declared) -> CameraLook | None:
-    """Return the camera's look that rows hold. Raises RequestError where it is none."""
+    """Return the camera look that rows record. Raises RequestError if it is not valid."""
     if declared.camera_look is None:
         return None
     try:
@@ -243,7 +250,7 @@ def _look_of(declared: Declared) -> CameraLook | None:
 
 def _candidates(catalogue: Catalogue, row: Row, configs: Configs
                 ) -> list[RenderConfig]:
-    """Return a row's own config; of a display's, which holds none, all known of that name."""
+    """Return the config stored in a row; for a display, all known configs of its config's name."""
     if (own := _own_config(row)) is not None:
         return [own]
     name = row.render_config_name or ""
@@ -272,13 +279,13 @@ def _take(sources: Sources, declared: Declared, rows: Sequence[Row]) -> LibraryT
 
 
 def _hand_asked(row: Row) -> HandName | None:
-    """Return the hand that was asked for of a hand action, where one was."""
+    """Return the hand that was requested for a hand action, None if none was."""
     asked = (row.hand_action or {}).get("asked")
     return asked if asked in ("left", "right", "both") else None
 
 
 def _gait_asked(row: Row) -> dict[str, Any]:
-    """Return the options of a gait that were given, without the style, which has its own field."""
+    """Return the gait options that were requested, without the style, which has its own field."""
     asked = (row.gait or {}).get("asked") or {}
     return {name: value for name, value in asked.items() if name != "style"}
 
@@ -291,7 +298,7 @@ def _unchanged(take: LibraryTake, row: Row) -> LibraryTake:
 
 
 def _own_take(sources: Sources, rows: Sequence[Row]) -> LibraryTake:
-    """Return the take of a file that was rendered with --motion, read as these rows say."""
+    """Return the take of a user's own file (--motion), read with the options in these rows."""
     row = rows[0]
     behind = {each.background_config: each.background_name for each in rows}
     options = ReadOptions(

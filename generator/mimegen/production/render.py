@@ -1,4 +1,4 @@
-"""The main job: carry out a plan, clip by clip as their shots are done."""
+"""The main job: carry out a plan and compose each clip as soon as its shot is complete."""
 
 import shutil
 from collections.abc import Iterator
@@ -28,16 +28,16 @@ from mimegen.production.sizes import Sizes, Sum
 from mimegen.production.tasks import Work, casting_tasks
 from mimegen.store.store import Store
 
-BYTES_PER_PIXEL = 0.35  # of a stored frame and its share of the clips, as measured
+BYTES_PER_PIXEL = 0.35  # bytes per pixel of a stored frame and its part of the clips, as measured
 
 
 def render(plan: Plan, store: Store, out: Path, farm: Farm, reporter: Reporter,
            opaque: bool = False) -> dict[str, str]:
-    """Make every clip of the plan that is not there yet, and the manifest.
+    """Make every clip of the plan that does not exist yet, and the manifest.
 
-    With ``opaque`` the names of clips say nothing of what they show. Returns why each clip failed,
-    by its plain sample_id; the others are whole. Raises RequestError where nothing can go on (no
-    disk space, an unwritable place).
+    If ``opaque``, the names of clips do not reveal what they show. Returns why clips failed, by
+    plain sample_id; all others are whole. Raises RequestError if nothing can go on (no disk space,
+    an unwritable folder).
     """
     prepare_folders(plan, store, out)
     if plan.clips:
@@ -71,9 +71,9 @@ def render(plan: Plan, store: Store, out: Path, farm: Farm, reporter: Reporter,
 
 
 def prepare_folders(plan: Plan, store: Store, out: Path) -> None:
-    """Make the folders and see that they can be written and hold what is to come.
+    """Make the folders; check that they are writable and that the disk has enough space.
 
-    Raises RequestError where not.
+    Raises RequestError if not.
     """
     _make_folders(out, store)
     if not (out / "clips").resolve().is_relative_to(out.resolve()):
@@ -92,7 +92,10 @@ def prepare_folders(plan: Plan, store: Store, out: Path) -> None:
 
 
 def _make_folders(out: Path, store: Store) -> None:
-    """Make all or none. Raises RequestError, which names the option of what cannot be written."""
+    """Make all folders or none.
+
+    Raises RequestError, naming the option of the folder that cannot be written.
+    """
     places = {out: "--out says where clips go", out / "clips": "--out says where clips go",
               store.root: "--store says where frames are kept",
               store.root / "shots": "--store says where frames are kept"}
@@ -111,7 +114,7 @@ def _make_folders(out: Path, store: Store) -> None:
 
 
 def _carry_out(plan: Plan, run: Run) -> None:
-    # Nothing but displays needs no engine.
+    # Displays alone need no render engine.
     start = run.farm.start if plan.clips else run.farm.start_cold or run.farm.start
     run.carry_out(run.draw(plan.castings(), partial(_draw, run), partial(_resume, run)), start)
     for clips in run.waiting.values():
@@ -120,22 +123,22 @@ def _carry_out(plan: Plan, run: Run) -> None:
 
 
 def _draw(run: Run, part: CastingPlan) -> Iterator[Work]:
-    """Yield what is to be done of a casting that is drawn from the plan."""
+    """Yield the work for the unfinished clips of a casting drawn from the plan."""
     run.shots_left -= len(part.shots)
     yield from _begin(_without_finished(part, run), run)
 
 
 def _resume(run: Run, postponed: list[CastingPlan]) -> Iterator[Work]:
-    """Yield what is still to be done of castings that another job was making."""
+    """Yield the work that remains for castings that another job was making."""
     for part in postponed:
         yield from _begin(_without_finished(part, run), run)
 
 
 def _begin(part: CastingPlan, run: Run) -> Iterator[Work]:
-    """Yield what is to be done of a casting's clips; postpone what another job is making."""
+    """Yield the work for a casting's clips; postpone those that another job is making."""
     claimed = run.journal.registration.claim(_claims_of(part))
     mine, theirs = _divided(part, claimed)
-    # Before it gave up its claim, another job may have made them.
+    # Another job may have made them before it gave up its claim.
     mine = _without_finished(mine, run)
     for key in claimed.difference(_claims_of(mine), run.open):
         run.journal.registration.release(key)
@@ -154,7 +157,7 @@ def _claims_of(part: CastingPlan) -> list[str]:
 
 
 def _divided(part: CastingPlan, claimed: set[str]) -> tuple[CastingPlan, CastingPlan]:
-    """Return the clips of a casting that were claimed, by their shots or themselves; the others."""
+    """Divide a casting's clips into those claimed, by shot or display key, and the others."""
     def those(mine: bool) -> CastingPlan:
         clips = [clip for clip in part.clips if (clip.shot.key in claimed) == mine]
         displays = [clip for clip in part.displays if (clip.key in claimed) == mine]
@@ -164,7 +167,7 @@ def _divided(part: CastingPlan, claimed: set[str]) -> tuple[CastingPlan, Casting
 
 
 def _without_finished(part: CastingPlan, run: Run) -> CastingPlan:
-    """Return the clips of a casting that are not there; take in the rows of those that are."""
+    """Return the unfinished clips of a casting; collect the rows of the finished ones."""
     due: list[PlannedClip | DisplayClip] = []
     wanted: tuple[PlannedClip | DisplayClip, ...] = (*part.clips, *part.displays)
     for clip in wanted:

@@ -1,4 +1,4 @@
-"""What verify found to be wrong, made again from what the rows themselves say."""
+"""Make again what verify found to be wrong, using only what the rows record."""
 
 import os
 import re
@@ -41,18 +41,19 @@ from mimegen.production.verify import BrokenFile
 from mimegen.store.store import SHOT_FACTS, WHOLE, Store
 
 _NAME = re.compile(rb'"sample_id":\s*"([^"]+)"')
-# Carries out a plan on a kind of device, with opaque names or plain ones; says what failed and why.
+# Carries out a plan on a kind of device, with opaque names or plain ones; returns the error message
+# of each clip that failed.
 Carry = Callable[[Plan, str, bool], dict[str, str]]
 CarryPasses = Callable[[Plan, WantedPasses, str], dict[str, str]]
 
 
 def repair(out: Path, store: Store, faults: Sequence[BrokenFile], sources: Sources, carry_out: Carry
            ) -> dict[str, str]:
-    """Make again what the faults spoil, and nothing else; return what could not be, and why.
+    """Make again what the faults affect, and nothing else; return what could not be made, and why.
 
-    Clips without a row, or with a damaged one, get the one that the store recorded, and those with
-    several keep one; damaged lines are kept aside. The row of a clip that is gone and cannot be
-    made again stays.
+    Clips whose row is missing or damaged get the row that the store recorded, and clips with
+    several rows keep one; damaged lines are kept in a separate file. The row of a missing clip that
+    cannot be made again stays.
     """
     damaged = set_damaged_aside(out)
     doubles = set_doubles_aside(out)
@@ -82,12 +83,12 @@ def repair(out: Path, store: Store, faults: Sequence[BrokenFile], sources: Sourc
 
 
 def _is_mended(fault: BrokenFile, restored: dict[str, Row]) -> bool:
-    """Whether a fault is of rows alone, which are what they were again."""
+    """Return whether a fault lay only in rows that have been restored."""
     return bool(fault.false) and all(row.sample_id in restored for row in fault.rows)
 
 
 def _restored(out: Path, store: Store, faults: Sequence[BrokenFile]) -> dict[str, Row]:
-    """Return rows that said what is not so, with what the store recorded of the same files."""
+    """Return the rows with false facts, corrected from the store's record of the same file."""
     of_files: dict[tuple[str | None, str], Row] = {
         (row.sha256, row.file_name): row for row in _recorded(out, store)} if faults else {}
     restored = {}
@@ -104,7 +105,7 @@ def _hash(path: Path) -> str | None:
 
 
 def _with_facts(row: Row, recorded: Row) -> Row:
-    """Return a row that says of its clip what another does; its name and what is no fact stay."""
+    """Return a row with the facts of ``recorded``; its name and all else that is no fact stay."""
     content, facts = content_of(row), content_of(recorded)
     return typed_row({name: value for name, value in content.items() if name in NO_FACTS
                       or name not in Row.model_fields}
@@ -113,7 +114,7 @@ def _with_facts(row: Row, recorded: Row) -> Row:
 
 
 def _unknown(sources: Sources, faults: Iterable[BrokenFile]) -> dict[str, str]:
-    """Return why clips cannot be made again whose rows say falsely how they were made, by clip."""
+    """Return, by clip, why it cannot be made again: fields needed for that are false in its row."""
     return {row.sample_id: f"the store has no record of it, and its row's {', '.join(false)} is"
                            " needed to make it again; run its request again"
             for fault in faults for row in fault.rows[:1]
@@ -124,7 +125,7 @@ def _planned(sources: Sources, rows: Sequence[Row], configs: Configs
              ) -> tuple[dict[tuple[str, bool], list[Plan]], dict[str, str]]:
     """Return the plans that make rows' clips again, by device and whether names are opaque.
 
-    With them goes why others have none, by clip.
+    The second value holds the reasons of the rows for which no plan could be made, by clip.
     """
     planned: dict[tuple[str, bool], list[Plan]] = defaultdict(list)
     refused: dict[str, str] = {}
@@ -140,7 +141,7 @@ def _planned(sources: Sources, rows: Sequence[Row], configs: Configs
 
 def _made_anew(store: Store, plan: Plan, device: str, opaque: bool, carry_out: Carry
                ) -> dict[str, str]:
-    """Carry out a plan as if none of its clips were there; return what failed, and why."""
+    """Carry out a plan as if none of its clips existed; return what failed, and why."""
     with _set_aside([store.clip_record(clip.key) for clip in plan]):
         try:
             return carry_out(plan, device, opaque)
@@ -150,8 +151,7 @@ def _made_anew(store: Store, plan: Plan, device: str, opaque: bool, carry_out: C
 
 @contextmanager
 def _set_aside(files: Iterable[Path]) -> Iterator[None]:
-    """Do something as if files were not there; those that it does not make come back as they were.
-    """
+    """Remove files during a block; afterwards restore those that the block did not make again."""
     kept = {file: (file.read_bytes(), file.stat()) for file in files if file.is_file()}
     for file in kept:
         file.unlink()
@@ -166,8 +166,9 @@ def _set_aside(files: Iterable[Path]) -> Iterator[None]:
 
 def _recovered(out: Path, store: Store, damaged: Sequence[bytes]
                ) -> tuple[list[Row], dict[str, str]]:
-    """Return the rows that the store recorded of clips whose lines are damaged, added to the
-    manifest where their clips are whole; and of which lines it knows none.
+    """Return the store's rows of clips whose manifest lines are damaged, and the unknown lines.
+
+    Rows whose clip files exist are added to the manifest.
     """
     names = [found[1].decode(errors="replace") if (found := _NAME.search(line)) else None
              for line in damaged]
@@ -181,7 +182,7 @@ def _recovered(out: Path, store: Store, damaged: Sequence[bytes]
 
 
 def _recorded(out: Path, store: Store) -> Iterator[Row]:
-    """Yield the rows of all clips that the store recorded, under each name that they can have."""
+    """Yield the store's recorded rows of all clips, under each name that they can have."""
     folders = [ClipFolder.of(out, opaque=False)]
     if folders[0].salt is not None:
         folders.append(ClipFolder(out, True, folders[0].salt))
@@ -192,7 +193,7 @@ def _recorded(out: Path, store: Store) -> Iterator[Row]:
 
 
 def _adopt(out: Path, store: Store, paths: Sequence[Path]) -> dict[str, str]:
-    """Give clips the rows that the store recorded of them; say of which it knows none."""
+    """Give clips without a row the row that the store recorded; return clips it does not know."""
     with_row = {clip_path(out, row) for row in rows_of(out)}
     left = {path for path in paths if path.suffix == ".mp4" and path.is_file()} - with_row
     rows = []
@@ -207,9 +208,9 @@ def _adopt(out: Path, store: Store, paths: Sequence[Path]) -> dict[str, str]:
 
 
 def _doubt_frames(faults: Iterable[BrokenFile]) -> None:
-    """Let frames of shots with faults be read in full before they are used again.
+    """Mark the shots with faulty frames to be read in full before they are used again.
 
-    The store removes those that are damaged when it has others made in their place.
+    The store then removes damaged frames and has them made again.
     """
     for folder in {fault.file.parent for fault in faults if fault.file.suffix == ".npz"}:
         (folder / WHOLE).unlink(missing_ok=True)
@@ -225,7 +226,7 @@ def _together(plans: Sequence[Plan]) -> Plan:
 
 def repair_passes(out: Path, faults: Sequence[BrokenFile], sources: Sources, carry_out: CarryPasses
                   ) -> dict[str, str]:
-    """Make again what faults of ground truth spoil; return what could not be, and why."""
+    """Make faulty folders of ground truth again; return what could not be made, and why."""
     refused: dict[str, str] = {}
     configs = configs_of(read_manifest(out)) if faults else {}
     for fault in faults:
@@ -241,7 +242,7 @@ def repair_passes(out: Path, faults: Sequence[BrokenFile], sources: Sources, car
 
 @contextmanager
 def _folder_set_aside(folder: Path) -> Iterator[None]:
-    """Do something as if a folder were not there; where it makes none, that one comes back."""
+    """Move a folder away during a block; restore it if the block makes no new one."""
     aside = folder.with_name(unfinished_name(folder.name))
     with suppress(FileNotFoundError):
         folder.rename(aside)
@@ -255,7 +256,7 @@ def _folder_set_aside(folder: Path) -> Iterator[None]:
 
 
 def _wanted(out: Path, fault: BrokenFile) -> set[WantedPasses]:
-    """Return the passes whose folder is faulty, as they were asked for."""
+    """Return the request for each pass whose folder is faulty."""
     wanted = set()
     for row in fault.rows:
         for name, facts in (row.passes or {}).items():

@@ -19,7 +19,7 @@ DOUBTS = {"wall": "go through a wall", "ground": "leave the ground"}
 
 
 def clip_row(clip: PlannedClip, shot_facts: ShotFacts, clip_facts: ClipFacts) -> Row:
-    """Return a clip's row from what the store knows of its shot and what the clip's file is."""
+    """Return a clip's row from its shot's facts in the store and the facts of its file."""
     pan = {"pan": panned(shot_facts["pan"], clip.showing(shot_facts["frames"]))} \
         if "pan" in shot_facts else {}
     facts: dict[str, Any] = {**shot_facts}
@@ -52,7 +52,7 @@ def clip_row(clip: PlannedClip, shot_facts: ShotFacts, clip_facts: ClipFacts) ->
 
 
 def _of_background(clip: PlannedClip) -> dict[str, Any]:
-    """Return what a row says of what is behind the figures."""
+    """Return the row's fields of the background."""
     return {
         "background_config": clip.chosen.kind,
         "background_name": clip.chosen.name,
@@ -64,7 +64,7 @@ def _of_background(clip: PlannedClip) -> dict[str, Any]:
 
 
 def _of_light(clip: PlannedClip) -> dict[str, Any]:
-    """Return what a row says of the light on figures and on their shadows."""
+    """Return the row's fields of the light on the figures and of their shadows."""
     return {
         "light": clip.shot.rendering.figures_config.light.model_dump(mode="json"),
         **({} if clip.tint is None else {"light_tint": list(clip.tint)}),
@@ -73,7 +73,7 @@ def _of_light(clip: PlannedClip) -> dict[str, Any]:
 
 
 def _drawn_place(clip: PlannedClip) -> dict[str, int]:
-    """Return the seed that drew a clip's place, and how often it was drawn again."""
+    """Return the seed that a clip's set was drawn from, and how often it was redrawn."""
     if clip.chosen.seed is None:
         return {}
     redrawn = clip.background.set.redrawn if clip.background.set else 0
@@ -81,7 +81,7 @@ def _drawn_place(clip: PlannedClip) -> dict[str, int]:
 
 
 def doubts_of(clip: PlannedClip, shot_facts: ShotFacts) -> str:
-    """Return what is wrong with a performance in a clip's set, whoever looks; mostly nothing."""
+    """Return a warning about performers who do not fit into a clip's set; empty if they fit."""
     doubts = clip.filmed(shot_facts).changes.doubts
     return "" if not doubts else (
         f"{' '.join(clip.shot.casting.words)} in {clip.chosen.name}: the performers"
@@ -90,7 +90,7 @@ def doubts_of(clip: PlannedClip, shot_facts: ShotFacts) -> str:
 
 
 def _set_changes(clip: PlannedClip, shot_facts: ShotFacts) -> dict[str, Any]:
-    """Return what was changed in the set for the performers; nothing where nothing was."""
+    """Return the changes made to the set to make room for the performers; empty if none."""
     changes, scenery = clip.filmed(shot_facts).changes, clip.background.set
     if scenery is None or changes == NONE:
         return {}
@@ -99,14 +99,14 @@ def _set_changes(clip: PlannedClip, shot_facts: ShotFacts) -> dict[str, Any]:
 
 
 def panned(pan: PanRecord, shown: Showing) -> PanRecord:
-    """Return how a shot's camera pans in the frames that a clip shows."""
+    """Return the pan of a shot's camera in the frames that a clip shows."""
     frames = shown.frames.tolist()
     return PanRecord(left=[pan["left"][frame] for frame in frames],
                      top=[pan["top"][frame] for frame in frames])
 
 
 def _faults_and_timeline(clip: PlannedClip, shot_facts: ShotFacts) -> dict[str, Any]:
-    """Return a row's fields of inserted faults and of the timeline, if they are known."""
+    """Return a row's fields of inserted faults and of the timeline, if known."""
     faults = [*shot_facts.get("faults", ()),
               *(record.content() for record in clip.showing(shot_facts["frames"]).records)]
     return ({"faults": faults} if faults else {}) | row_timeline(clip)

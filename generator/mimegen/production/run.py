@@ -1,4 +1,4 @@
-"""What became of a plan's shots and clips so far, and what each event changes about it."""
+"""The state of a running plan's shots and clips, and how each event changes it."""
 
 import socket
 from collections.abc import Iterable, Iterator
@@ -31,7 +31,7 @@ from mimegen.store.shotfacts import ShotFacts
 
 @dataclass(eq=False)
 class ShotState:
-    """A shot that was looked at: what is recorded of it, and up to where its frames are there."""
+    """A shot that was examined: its recorded facts, and how many of its first frames are there."""
 
     facts: ShotFacts
     measurement: PaceMeasurement
@@ -41,10 +41,11 @@ class ShotState:
 
 @dataclass(eq=False)
 class Run(TaskRun[CastingPlan]):
-    """The state of one carrying-out: the clips of castings that have been drawn from the plan.
+    """The state of one run: the clips of the castings drawn from the plan so far.
 
-    ``waiting`` are the clips that lack frames or a still, by their shot; ``by_still`` those of a
-    still; ``encoding`` those that a worker has, by the file it makes.
+    ``waiting`` are the clips that lack frames or a still, by shot key; ``by_still`` the clips that
+    use a still, by its path; ``encoding`` the clips that a worker is making, by the path it writes.
+    ``open`` counts a shot's unfinished clips.
     """
 
     does = "renders"
@@ -74,22 +75,22 @@ class Run(TaskRun[CastingPlan]):
         return isinstance(task.job, SetJob)
 
     def shared_is_there(self, task: Task) -> None:
-        """Compose the clips that waited for a still."""
+        """Compose the clips that waited for this task's still."""
         compose_ready(self, clips_of_task(self, task))
 
     def done(self, task: Task, seconds: float | None) -> None:
-        """Take in a clip that was made, or compose those whose frames or still were."""
+        """Record a clip that was made, or compose the clips whose frames or still were made."""
         if isinstance(task.job, ClipJob | DisplayJob):
             _settle(self, self.encoding.pop(task.job.target), seconds)
         else:
             compose_ready(self, clips_of_task(self, task))
 
     def failed(self, event: TaskFailed) -> None:
-        """Fail the clips of a task, or mend what they failed of."""
+        """Mark the clips of a task as failed, or have damaged frames made again."""
         _failed(self, event)
 
     def notice(self, event: Notice | Event) -> None:
-        """Take in a casting that was looked at, or that cannot be performed."""
+        """Handle a casting that was examined, or that cannot be performed."""
         if isinstance(event, CastingReady):
             _take_in(event, self)
         elif isinstance(event, CastingFailed):
@@ -97,7 +98,7 @@ class Run(TaskRun[CastingPlan]):
 
 
 def _take_in(event: CastingReady, run: Run) -> None:
-    """Remember what is known of a casting's shots, and compose what needs nothing more."""
+    """Store what is known of a casting's shots, and compose the clips that lack nothing."""
     doubts: dict[str, None] = {}
     for shot in event.shots:
         facts = run.store.shot_facts(shot.key)
@@ -118,7 +119,7 @@ def _take_in(event: CastingReady, run: Run) -> None:
 
 
 def _measurement_of(run: Run, shot: Shot) -> PaceMeasurement:
-    """Return where what a shot's config takes is gathered."""
+    """Return the measurement that collects the pace of a shot's config."""
     name, device = shot.config.name, shot.rendering.device
     if name not in run.measurements:
         run.measurements[name] = PaceMeasurement(shot.config, device)
@@ -129,7 +130,7 @@ def _measurement_of(run: Run, shot: Shot) -> PaceMeasurement:
 
 
 def _count(event: CastingReady, run: Run) -> None:
-    """Renew the count of frames to render, taking castings not yet drawn to be as long."""
+    """Update the number of frames to render; undrawn castings are assumed to have mean length."""
     run.shots_seen += len(event.shots)
     run.frames_seen += event.frames * len(event.shots)
     run.frames_missing += event.missing
@@ -144,7 +145,7 @@ def _clips_of_shots(run: Run, keys: Iterable[str]) -> list[PlannedClip]:
 
 
 def clips_of_task(run: Run, task: Task) -> list[PlannedClip]:
-    """Return the waiting clips that a task of frames or of a still has to do with."""
+    """Return the clips that wait for the frames or the still that a task makes."""
     if isinstance(task.job, SetJob):
         return list(run.by_still.get(task.job.target, {}).values())
     assert isinstance(task.job, ShotJob), "a clip that is being made does not wait"
@@ -152,7 +153,7 @@ def clips_of_task(run: Run, task: Task) -> list[PlannedClip]:
 
 
 def _settle(run: Run, clip: PlannedClip | DisplayClip, seconds: float | None) -> None:
-    """Take in a clip that a worker has made, in so many seconds if they were measured."""
+    """Deliver a clip that a worker has made; ``seconds`` is its encoding time, if measured."""
     try:
         if isinstance(clip, PlannedClip):
             row = delivered(clip, run.shots[clip.shot.key].facts, run.store, run.folder)
@@ -181,7 +182,7 @@ def _failed(run: Run, event: TaskFailed) -> None:
 
 
 def _whole_reason(run: Run, event: TaskFailed) -> str:
-    """Return why a task failed, on which machine, and where its worker's log is."""
+    """Return why a task failed, on which machine, and the path of its worker's log."""
     if not event.worker:
         return event.why
     worker = event.worker if run.farm.elsewhere else f"{socket.gethostname()}, {event.worker}"
@@ -189,7 +190,7 @@ def _whole_reason(run: Run, event: TaskFailed) -> str:
 
 
 def _mend(run: Run, clip: PlannedClip) -> bool:
-    """Make the damaged frames of a clip anew, once; say whether there were any."""
+    """Have a clip's damaged frames made again, once per shot; return whether there were any."""
     shot = run.shots[clip.shot.key]
     if shot.mended or not run.store.missing(clip.shot.key, shot.facts["frames"]).any():
         return False
@@ -235,7 +236,7 @@ def _no_longer_waiting(run: Run, clip: PlannedClip) -> None:
 
 
 def _close(run: Run, clip: PlannedClip | DisplayClip) -> None:
-    """Note that nothing more is done for a clip; with its shot's last, others may have the shot."""
+    """Note that a clip needs no more work; after a shot's last clip, release the shot's claim."""
     if isinstance(clip, DisplayClip):
         run.journal.registration.release(clip.key)
         return
@@ -247,7 +248,7 @@ def _close(run: Run, clip: PlannedClip | DisplayClip) -> None:
 
 
 def begin_displays(run: Run, part: CastingPlan) -> Iterator[Task]:
-    """Yield the tasks that make a casting's displays; those of one that does not fit fail."""
+    """Yield the tasks that make a casting's displays; a motion that does not fit fails its clip."""
     for clip in part.displays:
         try:
             task = display_task(clip, run.store)
@@ -262,7 +263,7 @@ def begin_displays(run: Run, part: CastingPlan) -> Iterator[Task]:
 
 
 def compose_ready(run: Run, clips: list[PlannedClip]) -> None:
-    """Have those of the clips composed that have all their frames and their still."""
+    """Queue the tasks that compose those clips whose frames and still are complete."""
     for clip in clips:
         shot = run.shots[clip.shot.key]
         still = still_of(clip, shot.facts, run.store)
@@ -274,7 +275,7 @@ def compose_ready(run: Run, clips: list[PlannedClip]) -> None:
 
 
 def _frames_whole(run: Run, key: str) -> bool:
-    """Whether all frames of a shot are there; what was found once is not looked at again."""
+    """Return whether all frames of a shot exist; frames found before are not checked again."""
     shot, folder = run.shots[key], run.store.shot_folder(key)
     frames = shot.facts["frames"]
     if shot.there == frames:

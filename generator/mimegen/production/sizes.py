@@ -1,4 +1,4 @@
-"""How many pictures a task has, so that it lasts as long as suits the farm."""
+"""Choose how many pictures a task has, so that it lasts as long as suits the farm."""
 
 from dataclasses import dataclass, field
 
@@ -9,18 +9,20 @@ from mimegen.shots.jobs import FrameDone, Ready, ShotJob
 
 @dataclass(frozen=True)
 class TaskSizing:
-    """How many pictures tasks have. Chosen so that a job's workers end together, and starting a
-    task costs little of it (``docs/research/farm.md``).
+    """Limits on the number of pictures in a task.
+
+    Chosen so that all workers of a job finish at about the same time and starting a task adds
+    little (``docs/research/farm.md``).
     """
 
-    # Of a config that nobody measured: soon done, so that it is measured.
+    # For a config that was never measured: few, so that it is measured soon.
     first_pictures: int = 12
-    # So many pictures are a measurement.
+    # Pictures that make a measurement.
     enough: int = 8
-    # A task has no more pictures than this, however fast they are.
+    # Upper limit, however fast the pictures are.
     most_pictures: int = 5000
-    # What is left is dealt out so that each worker still gets so many tasks, none shorter (s) than
-    # this: otherwise all would wait for the last one in the end.
+    # Towards the end, tasks become shorter, so that workers do not all wait for the last one: each
+    # worker still gets this many tasks, none shorter than this many seconds.
     tasks_to_the_end: int = 3
     least_s: float = 4.0
 
@@ -30,35 +32,35 @@ SIZING = TaskSizing()
 
 @dataclass
 class Sum:
-    """Seconds and bytes of so many pictures."""
+    """Total seconds and bytes of a number of pictures."""
 
     pictures: int = 0
     seconds: float = 0.0
     bytes: int = 0
 
     def add(self, pictures: int, seconds: float, size: int = 0) -> None:
-        """Add some."""
+        """Add the seconds and bytes of some pictures."""
         self.pictures += pictures
         self.seconds += seconds
         self.bytes += size
 
     @property
     def mean_seconds(self) -> float:
-        """Seconds of a picture; 0 of none."""
+        """Mean seconds per picture; 0 if there are none."""
         return self.seconds / max(1, self.pictures)
 
     @property
     def mean_bytes(self) -> float:
-        """Bytes of a picture; 0 of none."""
+        """Mean bytes per picture; 0 if there are none."""
         return self.bytes / max(1, self.pictures)
 
 
 @dataclass
 class Sizes:
-    """Sizes of tasks from the seconds that pictures take, as known before and as heard now.
+    """Chooses task sizes from the seconds per picture, measured earlier or during this job.
 
-    ``known`` are the seconds of configs, by name, that were measured earlier; ``left`` is how many
-    pictures are to be made, as far as is known, and ``done`` how many were.
+    ``known`` holds seconds per picture measured earlier, by config name; ``left`` is the estimated
+    number of pictures still to be made, and ``done`` the number made.
     """
 
     task_s: float
@@ -70,7 +72,7 @@ class Sizes:
     ready: set[str] = field(default_factory=set)
 
     def hear(self, heard: Heard) -> None:
-        """Take in what a worker says."""
+        """Update the counts and measurements from a worker's message."""
         if isinstance(heard.message, Ready) and heard.message.device != NONE:
             self.ready.add(heard.worker)
         if isinstance(heard.message, FrameDone) and heard.task is not None:
@@ -81,7 +83,7 @@ class Sizes:
             self.done += 1
 
     def pictures(self, config: str) -> int:
-        """Return how many pictures of a config the next task shall have."""
+        """Return how many pictures of a config the next task should have."""
         pace = self._pace(config)
         if not pace:
             return SIZING.first_pictures

@@ -1,4 +1,4 @@
-"""How far the jobs of a folder of clips are, from what their journals say."""
+"""Report the progress of the jobs of a folder of clips, read from their journals."""
 
 import time
 from collections import Counter
@@ -16,13 +16,13 @@ from mimegen.production.journal import STATUS
 from mimegen.store.store import Store
 from mimegen.store.users import MISSED, SIGN_OF_LIFE_S
 
-# The rate is that of so many of the latest seconds.
+# The rate is averaged over this many of the latest seconds.
 _RATE_SPAN_S = 120.0
 
 
 @dataclass
 class JobState:
-    """A job as its journal tells it. Moments are seconds since 1970."""
+    """A job's state, read from its journal. Times are in seconds since 1970."""
 
     host: str
     pid: int
@@ -39,7 +39,7 @@ class JobState:
 
     @property
     def runs(self) -> bool:
-        """Whether it runs still: it has not ended, and lives as far as can be told from here."""
+        """Whether the job still runs: it has not ended, and its process or heartbeat is alive."""
         if self.ended:
             return False
         lives = process_lives(self.host, self.pid)
@@ -47,7 +47,7 @@ class JobState:
 
     @property
     def rate(self) -> float | None:
-        """Frames a second lately; None where none were made."""
+        """Frames per second recently; None if none were made."""
         end, made = self.frames[-1] if self.frames else (self.since, 0)
         first, before = next(((at, count) for at, count in self.frames
                               if end - at <= _RATE_SPAN_S), (self.since, 0))
@@ -57,9 +57,9 @@ class JobState:
 
 
 def status(out: Path) -> dict[str, Any]:
-    """Return how far the jobs of ``out`` are: jobs, shots and clips, as JSON content.
+    """Return the progress of the jobs of ``out``: jobs, shots and clips, as JSON content.
 
-    Raises RequestError where no job has ever begun there.
+    Raises RequestError if no job has ever begun there.
     """
     jobs = [job for path in sorted((out / STATUS).glob("*.jsonl")) if (job := _job(path))]
     if not jobs and not (out / MANIFEST).is_file():
@@ -80,13 +80,13 @@ def status(out: Path) -> dict[str, Any]:
 
 
 def is_written_to(out: Path) -> bool:
-    """Whether a job runs that makes clips of ``out``, in whatever store."""
+    """Return whether a job is running that makes clips of ``out``, in whatever store."""
     jobs = (_job(path) for path in (out / STATUS).glob("*.jsonl"))
     return any(job.runs for job in jobs if job is not None)
 
 
 def _job(path: Path) -> JobState | None:
-    """Return what a journal tells; None where it tells nothing yet. Half a line counts as none."""
+    """Return a journal's job; None if it holds none yet. Incomplete lines are ignored."""
     job = None
     for line in _lines(path):
         if "job" in line:
@@ -126,7 +126,7 @@ def _take_in(job: JobState, line: dict[str, Any]) -> None:
 
 
 def _clips(out: Path, jobs: Iterable[JobState]) -> dict[str, dict[str, Any]]:
-    """Return the state of every clip by its plain name; what a job says last of it holds."""
+    """Return the state of every clip by plain name; the latest entry about a clip counts."""
     found: dict[str, dict[str, Any]] = {
         row.plain_id or row.sample_id: {"state": "done", "shot": row.shot_key}
         for row in read_manifest(out)}
@@ -141,7 +141,7 @@ def _clips(out: Path, jobs: Iterable[JobState]) -> dict[str, dict[str, Any]]:
 
 
 def _shots(out: Path, jobs: Iterable[JobState]) -> dict[str, dict[str, Any]]:
-    """Return every shot that a job has looked at: its title, frames there and frames in all."""
+    """Return every shot that a job has examined: title, frames made and frames in all."""
     found: dict[str, dict[str, Any]] = {}
     for job in jobs:
         store = Store(out / job.store)
@@ -154,12 +154,12 @@ def _shots(out: Path, jobs: Iterable[JobState]) -> dict[str, dict[str, Any]]:
 
 
 def _not_drawn(job: JobState) -> int:
-    """Return how many clips of a job nobody has looked at yet."""
+    """Return how many clips of a job have not been examined yet."""
     return max(0, int(job.facts.get("clips", 0)) - len(job.clips))
 
 
 def _time_left(job: JobState, shots: dict[str, dict[str, Any]]) -> float | None:
-    """Return the seconds that its frames still take, shots not yet drawn taken to be as long."""
+    """Return the seconds left; shots not yet examined are assumed to have the mean length."""
     mine = [shots[key] for key in job.shots]
     if job.rate is None or not mine:
         return None

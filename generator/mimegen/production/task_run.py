@@ -1,7 +1,7 @@
-"""The scheduler of the main job and of ground truth: what is drawn from a plan, carried out.
+"""The scheduler shared by rendering and ground truth: it runs the tasks drawn from a plan.
 
-What another job on the same store is making is left to it and looked at again in the end: then it
-is there, or free.
+Work that another job on the same store is doing is postponed and checked again at the end: by then
+it is finished, or free to be claimed.
 """
 
 from abc import ABC, abstractmethod
@@ -37,8 +37,8 @@ Postponed = TypeVar("Postponed")
 class TaskRun(ABC, Generic[Postponed]):
     """A run of tasks into ``out``; ``further`` are tasks that follow from finished ones.
 
-    ``postponed`` and ``others_shared`` are being made by another job; the latter are tasks whose
-    result several clips share, as a still, and which are claimed one by one.
+    ``postponed`` and ``others_shared`` are being made by another job. The latter are tasks whose
+    result several clips share, such as a still; they are claimed one by one.
     """
 
     store: Store
@@ -53,12 +53,12 @@ class TaskRun(ABC, Generic[Postponed]):
     others_shared: list[Task] = field(default_factory=list, kw_only=True)
 
     does: ClassVar[str]
-    """What a worker does, as the reporter says it of a program and a device."""
+    """The verb for what a worker does, used in the message about its program and device."""
 
     def carry_out(self, works: Iterator[Work | None], start: Callable[[], Executor]) -> None:
-        """Do all works on the executor that ``start`` gives, and what follows from them.
+        """Run all works, and tasks that follow from them, on the executor that ``start`` returns.
 
-        Raises RequestError where nothing can go on.
+        Raises RequestError if nothing can go on.
         """
         disk = Disk(self.journal.registration.store_is_there, self.reporter.say)
         events: Generator[Event | Notice | None, None, None] = run_tasks(
@@ -70,9 +70,9 @@ class TaskRun(ABC, Generic[Postponed]):
     def draw(self, castings: Iterable[CastingPlan],
              begin: Callable[[CastingPlan], Iterator[Work]],
              resume: Callable[[list[Postponed]], Iterator[Work]]) -> Iterator[Work | None]:
-        """Draw castings as workers come free, and yield what ``begin`` says is to be done of them.
+        """Draw castings as workers become free, and yield the work that ``begin`` returns for each.
 
-        ``resume`` says it of what was postponed, every second until nothing is.
+        Afterwards, ``resume`` is called every second with what was postponed, until nothing is.
         """
         for part in castings:
             yield from begin(part)
@@ -80,7 +80,7 @@ class TaskRun(ABC, Generic[Postponed]):
                         partial(self._look_again, resume))
 
     def not_others(self, works: Iterable[Work]) -> Iterator[Work]:
-        """Yield works but for the shared ones that another job is making."""
+        """Yield works, except tasks with a shared result that another job is making."""
         for work in works:
             key = self.shared_key(work) if isinstance(work, Task) else None
             if isinstance(work, Task) and key is not None \
@@ -90,7 +90,7 @@ class TaskRun(ABC, Generic[Postponed]):
                 yield work
 
     def _look_again(self, resume: Callable[[list[Postponed]], Iterator[Work]]) -> Iterator[Work]:
-        """Yield what has become free of what another job was making; take in what it has made."""
+        """Yield the postponed work that another job has given up; use what it has finished."""
         postponed, self.postponed = self.postponed, []
         yield from resume(postponed)
         shared, self.others_shared = self.others_shared, []
@@ -101,12 +101,12 @@ class TaskRun(ABC, Generic[Postponed]):
                 yield from self.not_others([task])
 
     def hear(self, heard: Heard) -> None:
-        """Log a worker's message and measure the sizes that it reports."""
+        """Log a worker's message and pass it to the task sizes."""
         self.logs.hear(heard)
         self.sizes.hear(heard)
 
     def handle(self, event: Event | Notice | None) -> None:
-        """Take in what happened, and hand on what follows from it."""
+        """Handle an event or notice: report it and pass it to the run's own methods."""
         match event:
             case Ready(device, _, program):
                 if device != NONE:
@@ -139,23 +139,23 @@ class TaskRun(ABC, Generic[Postponed]):
 
     @abstractmethod
     def shared_key(self, task: Task) -> str | None:
-        """Return the key of what a task makes, if several clips share it."""
+        """Return the key of a task's result if several clips share it, else None."""
 
     @abstractmethod
     def is_long(self, task: Task) -> bool:
-        """Return whether a task is worth a line of its own."""
+        """Return whether a task is announced on a line of its own."""
 
     @abstractmethod
     def shared_is_there(self, task: Task) -> None:
-        """Go on with what waited for a shared result."""
+        """Continue with the clips that waited for a shared result."""
 
     @abstractmethod
     def done(self, task: Task, seconds: float | None) -> None:
-        """Take in what a task made, in so many seconds if they were measured."""
+        """Handle a finished task; ``seconds`` is how long it took, if measured."""
 
     @abstractmethod
     def failed(self, event: TaskFailed) -> None:
-        """Take in that a task failed."""
+        """Handle a failed task."""
 
     def notice(self, event: Notice | Event) -> None:
-        """Take in what is said of a casting before its tasks."""
+        """Handle a notice about a casting that precedes its tasks."""

@@ -1,4 +1,4 @@
-"""What is left to do of a casting, as tasks for workers."""
+"""The remaining work of a casting, as tasks for workers."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from mimegen.shots.jobs import ShotJob
 from mimegen.store.shotfacts import ShotFacts
 from mimegen.store.store import Store
 
-# How many pictures a task of a config of this name shall have.
+# Returns the number of pictures that the next task of a config, given by name, should have.
 Size = Callable[[str], int]
 
 
@@ -37,7 +37,7 @@ class CastingBegun:
 
 @dataclass(frozen=True)
 class CastingReady:
-    """A casting that has been looked at: its shots, how long they are, and what is missing."""
+    """A casting that was examined: its shots, their length and the number of missing frames."""
 
     shots: tuple[Shot, ...]
     frames: int
@@ -46,7 +46,7 @@ class CastingReady:
 
 @dataclass(frozen=True)
 class CastingFailed:
-    """A casting that cannot be performed; its shots and clips fail, the others go on."""
+    """A casting that cannot be performed; its clips fail, all others go on."""
 
     shots: tuple[Shot, ...]
     why: str
@@ -58,12 +58,13 @@ Work = Task | Notice
 
 def casting_tasks(plan: CastingPlan, store: Store, stills: set[str],
                   size: Size = lambda name: SIZING.first_pictures) -> Iterator[Work]:
-    """Yield what the stage must do for a casting's clips; all of them are to be made.
+    """Yield the render tasks for a casting's clips, all of which are to be made.
 
     Every shot is recorded in the store before its tasks are yielded. Stills come before frames:
-    they take longest, and the many frames then keep all workers busy to the end. Of drafts' only
-    one does: what that compiles Mesa keeps for the others. ``stills`` gathers the keys of those
-    that were asked for already. ``size`` is asked anew for each task.
+    they take longest, and the many frames then keep all workers busy to the end. With a draft
+    config only one still comes first: Mesa caches the shaders it compiles, so the later stills are
+    quick. ``stills`` collects the keys of the stills already asked for. ``size`` is called again
+    for each task.
     """
     yield CastingBegun(plan)
     store.sweep(shot.key for shot in plan.shots)
@@ -84,7 +85,7 @@ def _tasks(casting: Casting, shots: Sequence[Shot], clips: Sequence[PlannedClip]
         yield from _still_tasks(clips, store, stills)
         return
     fps = shots[0].config.fps
-    # Read the timeline before a frame is drawn: a clip whose row cannot be written fails here.
+    # Read the timeline before rendering: a clip whose row cannot be written then fails at once.
     timeline_of(casting.take, fps)
     if len(known) < len(shots):
         known = _record(casting, shots, facts, store)
@@ -105,9 +106,9 @@ def _tasks(casting: Casting, shots: Sequence[Shot], clips: Sequence[PlannedClip]
 
 
 def _portable_world(world: World | None, store: Store) -> Path | None:
-    """Return where the picture that lights figures lies in the store, where all workers see it.
+    """Return the path, in the store that all workers can read, of the picture that lights figures.
 
-    Raises RequestError where it is neither there nor at its own place.
+    Raises RequestError if it is neither in the store nor at its original path.
     """
     if world is None:
         return None
@@ -121,9 +122,9 @@ def _portable_world(world: World | None, store: Store) -> Path | None:
 
 
 def whole_facts(facts: ShotFacts | None, clips: Sequence[PlannedClip]) -> ShotFacts | None:
-    """Return what was recorded of a shot, if it says all that clips need to know of it.
+    """Return a shot's recorded facts if they are complete for these clips, else None.
 
-    Older versions did not record what performers take of the floor, which sets need.
+    Older versions did not record the floor area that performers cover, which clips with a set need.
     """
     stands_in_a_set = any(clip.background.set is not None for clip in clips)
     return None if facts is None or (stands_in_a_set and not has_route(facts)) else facts
@@ -131,7 +132,7 @@ def whole_facts(facts: ShotFacts | None, clips: Sequence[PlannedClip]) -> ShotFa
 
 def _record(casting: Casting, shots: Sequence[Shot], facts: Sequence[ShotFacts | None],
             store: Store) -> list[ShotFacts]:
-    """Record those of the shots that are not, and return the facts of all."""
+    """Record the shots that are not recorded yet, and return the facts of all."""
     wait = store.waiter()
     scene = casting.perform(shots[0].config.fps, store)
     recorded = [fact or shot.facts(scene) for shot, fact in zip(shots, facts, strict=True)]
@@ -143,7 +144,7 @@ def _record(casting: Casting, shots: Sequence[Shot], facts: Sequence[ShotFacts |
 
 
 def in_parts(job: ShotJob, title: str, size: Size) -> Iterator[Task]:
-    """Yield a job in parts of so many pictures each as ``size`` says, but of whole frames."""
+    """Yield a job in parts of whole frames, each of about as many pictures as ``size`` gives."""
     pictures = job.missing.sum(axis=1)
     first = 0
     while pictures[first:].any():
@@ -164,7 +165,7 @@ def _missing(shots: Sequence[Shot], facts: Sequence[ShotFacts], store: Store
 
 
 def _still_tasks(clips: Sequence[PlannedClip], store: Store, seen: set[str]) -> Iterator[Task]:
-    """Yield the stills that are missing; ``seen`` gathers those already asked for."""
+    """Yield the tasks of missing stills; ``seen`` collects the keys of those already asked for."""
     wait = store.waiter()
     for clip in clips:
         facts = store.shot_facts(clip.shot.key)

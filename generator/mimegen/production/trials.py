@@ -1,4 +1,4 @@
-"""The trial list of a folder of point-light displays: what experiment software reads."""
+"""The trial list of a folder of point-light displays, for experiment software."""
 
 import csv
 import io
@@ -22,24 +22,21 @@ COLUMNS = ("file", "action", "take", "seed", "condition", "azimuth_deg", "dots_s
 
 
 class TrialList(NamedTuple):
-    """The file of a trial list, and how many displays of its folder are not in it."""
+    """The path of a trial list, and the number of displays in its folder that it omits."""
 
     path: Path
     left_out: int
 
 
 def write_trials(out: Path, names: Collection[str] | None = None) -> TrialList:
-    """Write ``out``/trials.csv and .json, one trial for each display, in the order of a grid's
-    values, which come last, and then in the manifest's.
+    """Write ``out``/trials.csv and .json with one trial for each display.
 
-    With ``names`` only the displays of these sample_ids are trials: those of one experiment.
-    Options of walkers in which trials differ are columns too, beside the grid's factors.
-
-    CSV is what PsychoPy reads, JSON what jsPsych and lab.js do. Beside them is experiment.py, a
-    PsychoPy experiment with these trials.
-
-    ``azimuth_deg`` counts from the performer's front, or on the stage where nobody knows it.
-    Raises RequestError where the manifest cannot be read.
+    Trials are sorted by the values of the grid's factors, which are the last columns, and then as
+    in the manifest. If ``names`` is given, only the displays with these sample_ids become trials:
+    those of one experiment. Walker options in which trials differ are columns too. PsychoPy reads
+    the CSV; jsPsych and lab.js read the JSON. A PsychoPy experiment with these trials,
+    experiment.py, is written beside them. ``azimuth_deg`` is measured from the performer's front,
+    or from the stage's if that is unknown. Raises RequestError if the manifest cannot be read.
     """
     found = [row for row in rows_of(out) if row.condition is not None and row.window is None]
     rows = [row for row in found if names is None or row.sample_id in names]
@@ -58,7 +55,7 @@ def write_trials(out: Path, names: Collection[str] | None = None) -> TrialList:
 
 
 def _factors(rows: Sequence[Row]) -> tuple[str, ...]:
-    """Return a grid's factors, and the options of walkers in which the rows differ."""
+    """Return a grid's factors, and the walker options in which the rows differ."""
     grid = dict.fromkeys(name for row in rows for name in row.grid or {})
     options = dict.fromkeys(name for row in rows for name in _given(row) if name not in grid)
     return (*grid, *(name for name in options
@@ -66,7 +63,7 @@ def _factors(rows: Sequence[Row]) -> tuple[str, ...]:
 
 
 def _given(row: Row) -> dict[str, Any]:
-    """Return what was given of a walker and of a grid."""
+    """Return the walker options and grid values that were requested."""
     return dict((row.gait or {}).get("asked", {})) | (row.grid or {})
 
 
@@ -77,7 +74,7 @@ def _line(row: Row) -> tuple[object, ...]:
 
 
 def _value(row: Row, factor: str) -> object:
-    """Return a factor's value, a truth value or a whole number as --grid has it: yes, 2."""
+    """Return a factor's value as --grid writes it: truth values as yes or no, 2.0 as 2."""
     value = _given(row).get(factor)
     if isinstance(value, float) and value.is_integer():
         return int(value)

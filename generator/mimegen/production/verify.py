@@ -1,4 +1,4 @@
-"""Whether what a folder of clips holds is whole: clips, rows, and the frames in the store."""
+"""Check that a folder of clips is whole: its clips, rows, passes and the frames in the store."""
 
 import os
 from collections import Counter, defaultdict
@@ -23,16 +23,16 @@ from mimegen.production.passpieces import is_pass_folder, stray_passes
 from mimegen.store.frames import checked_frame, frame_name
 from mimegen.store.store import Store
 
-# Frames a second; rates are whole numbers or NTSC's.
+# Tolerance in frames per second: rates are whole numbers or NTSC's.
 _SAME_RATE = 0.01
 
 
 @dataclass(frozen=True)
 class BrokenFile:
-    """A file that is not as it should be, why, and the rows of the clips that it spoils.
+    """A faulty file or folder, what is wrong with it, and the rows of the clips it affects.
 
-    Where ``of_pass``, it is the folder of a clip's ground truth; the clip itself is whole. Of
-    ``false`` fields the row says what is not so of the clip.
+    If ``of_pass``, ``file`` is the folder of a clip's ground truth and the clip itself is whole.
+    ``false`` names the fields of the row that contradict the clip.
     """
 
     file: Path
@@ -44,7 +44,7 @@ class BrokenFile:
 
 @dataclass(frozen=True)
 class Findings:
-    """What was looked at, how much of it, and what is wrong; ``notes`` say what was not.
+    """The numbers of things checked, the faults found, and ``notes`` on what was not checked.
 
     ``passes`` counts folders of ground truth.
     """
@@ -58,10 +58,10 @@ class Findings:
 
 
 def verify(out: Path, store: Store) -> Findings:
-    """Read every clip, row, frame and pass of ``out`` and say what is wrong with them.
+    """Read every clip, row, frame and pass of ``out`` and return what is wrong with them.
 
-    Clips are decoded and hashed whole, as many at a time as there are cores. Raises RequestError
-    where there is nothing to look at.
+    Clips are decoded and hashed completely, as many at a time as there are cores. Raises
+    RequestError if there is nothing to check.
     """
     if not (out / MANIFEST).is_file() and not any((out / "clips").glob("*")):
         raise RequestError(f"{out}: contains neither {MANIFEST} nor a clip; expected the folder"
@@ -88,7 +88,7 @@ def verify(out: Path, store: Store) -> Findings:
 
 
 def _shots(rows: Iterable[Row]) -> dict[str, list[Row]]:
-    """Return the rows of each shot."""
+    """Return the rows of each shot, by shot key."""
     shots = defaultdict(list)
     for row in rows:
         if row.shot_key is not None:
@@ -132,7 +132,7 @@ def _row_faults(out: Path, store: Store, row: Row) -> list[BrokenFile]:
 
 
 def _false_facts(path: Path, row: Row, store: Store) -> list[str]:
-    """Return the fields that the clip's record belies; without one, those that the store's does."""
+    """Return the row's fields that contradict the record in the clip, or else in the store."""
     try:
         false = false_facts(path, row)
     except OSError:
@@ -141,7 +141,7 @@ def _false_facts(path: Path, row: Row, store: Store) -> list[str]:
 
 
 def _belied(row: Row, store: Store) -> list[str]:
-    """Return what a row says otherwise than what the store recorded of the same file."""
+    """Return the fields of a row that differ from the store's record of the same file."""
     content = None if row.clip_key is None else store.clip_row(row.clip_key)
     try:
         typed = None if content is None else typed_row(content)
@@ -187,13 +187,13 @@ def _shot_faults(store: Store, rows: Sequence[Row]) -> list[BrokenFile]:
 
 
 def _is_of(row: Row, frames: int) -> bool:
-    """Whether a clip shows a shot of so many frames; of one that is cut off on purpose, some."""
+    """Return whether a clip's length fits its shot's; a clip cut off on purpose must be shorter."""
     cut = any(fault["name"] == "cut_off" for fault in row.faults or ())
     return row.frames < frames if cut else row.frames == frames
 
 
 def _passes(rows: Iterable[Row]) -> dict[str, list[tuple[Row, PassFacts]]]:
-    """Return what rows say of each folder of ground truth, by its name."""
+    """Return the rows and pass facts that refer to each folder of ground truth, by its name."""
     found = defaultdict(list)
     for row in rows:
         for facts in (row.passes or {}).values():
@@ -222,7 +222,7 @@ def _pass_faults(out: Path, passes: Sequence[tuple[Row, PassFacts]]) -> list[Bro
 
 
 def _contradicts_row(facts: PassFacts, folder: Path) -> bool:
-    """Whether a row names another engine or other files than the pass's own facts."""
+    """Return whether the engine or files in a row differ from those in the pass's own facts."""
     try:
         known = pass_facts(folder)
         return (known["engine"], known["files"]) != (facts.engine, facts.files)
@@ -231,7 +231,7 @@ def _contradicts_row(facts: PassFacts, folder: Path) -> bool:
 
 
 def _spans(numbers: Sequence[int]) -> str:
-    """Return ascending numbers of frames as a person says them: 3, 5-9."""
+    """Return ascending frame numbers as text, such as "3, 5-9", preceded by their count."""
     spans: list[list[int]] = []
     for number in numbers:
         if spans and number == spans[-1][1] + 1:

@@ -1,4 +1,4 @@
-"""Waiting for what other jobs on the store are making."""
+"""Wait for what other jobs on the same store are making."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -11,7 +11,7 @@ _Work = TypeVar("_Work")
 
 def poll(waits: Callable[[], bool], look: Callable[[], Iterator[_Work]]
          ) -> Iterator[_Work | None]:
-    """Call ``look`` every second while ``waits()``; yield the work that it finds, None between."""
+    """Call ``look`` every second while ``waits()``; yield the work it finds and, between, None."""
     checked_at = time.monotonic()
     while waits():
         yield None

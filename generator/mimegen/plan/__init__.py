@@ -1,1 +1,1 @@
-"""What to make: variants, shots and clips as declarations, each with its content key."""
+"""Declare what to make (variants, shots and clips), each with its content key."""

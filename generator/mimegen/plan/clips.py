@@ -1,4 +1,4 @@
-"""Clips: finished videos as declarations."""
+"""Declarations of clips: the finished videos of a plan."""
 
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -39,7 +39,7 @@ NAMED = "named"
 class ChosenBackground:
     """The background of a clip: ``kind`` is blank, aligned or misaligned, or ``named``.
 
-    A ``seed`` draws another place of its kind.
+    A ``seed`` draws a variation of the background's set.
     """
 
     kind: str
@@ -49,28 +49,28 @@ class ChosenBackground:
 
     @cached_property
     def background(self) -> Background:
-        """The background, as its file has it or as the seed draws it."""
+        """The background as described in its file, or as varied by the seed."""
         return place(self.file, self.seed)
 
     @cached_property
     def key(self) -> str:
-        """What is seen of it."""
+        """The content key of what is visible of the background."""
         return place_key(self.file, self.seed)
 
     @property
     def word(self) -> str:
-        """What stands for it in a clip's name."""
+        """The word for the background in a clip's name."""
         word = self.name if self.kind == NAMED else self.kind
         return word if self.seed is None else f"{word}:{self.seed}"
 
 
 @dataclass(frozen=True)
 class PlannedClip:
-    """One finished video: a shot before a background; perhaps declared as a permutation.
+    """One finished video: a shot in front of a background.
 
-    Where the figure is lit as its place is, its light is multiplied by ``tint``, and
-    what its shadow takes of the ground's by ``shade``. A ``camera_look`` shows it as a real camera
-    does.
+    ``permutation`` is the declaration that the clip comes from, if any. If the figure is lit by its
+    background, ``tint`` multiplies the figure's light and ``shade`` describes how its shadow
+    darkens the ground. ``camera_look`` makes the clip look as if a real camera had filmed it.
     """
 
     variant: Variant
@@ -83,12 +83,12 @@ class PlannedClip:
 
     @property
     def background(self) -> Background:
-        """The background as its file has it."""
+        """The background of the clip."""
         return self.chosen.background
 
     @cached_property
     def sample_id(self) -> str:
-        """A name that no other clip of any plan has."""
+        """The clip's name, unique across all plans."""
         shot = self.shot
         if self.permutation is not None:
             return _permutation_name(self.permutation, shot.config)
@@ -100,18 +100,18 @@ class PlannedClip:
 
     @property
     def is_empty(self) -> bool:
-        """Whether the performers are left out, so that only their place is seen."""
+        """Whether the performers are left out, so that only the background is visible."""
         return self.variant.character == NOBODY
 
     @property
     def view_azimuth_deg(self) -> float:
-        """Where the camera stands: 0 is before the first performer, 90 at their left."""
+        """The camera's azimuth: 0 is in front of the first performer, 90 at their left."""
         shot = self.shot
         return view_azimuth(shot.casting.take, camera_azimuth(shot.config) + shot.angle)
 
     @cached_property
     def key(self) -> str:
-        """The content key."""
+        """The content key of the clip."""
         faults = [[fault.name, fault.amount] for fault in self.shot.casting.faults
                   if fault.kind.acts_on == "frames"]
         wrong = [faults, showing_code()] if faults else []
@@ -124,7 +124,7 @@ class PlannedClip:
 
     @property
     def look_key(self) -> tuple[object, ...]:
-        """What a clip's pixels owe to its camera's look."""
+        """The parts of the content key that stand for the camera look; empty without one."""
         filmed = self.filmed_look
         return () if filmed is None else (filmed.look.model_dump(mode="json"), filmed.seed,
                                           look_code())
@@ -138,31 +138,31 @@ class PlannedClip:
         return FilmedLook(self.camera_look, (take.seed, *take.words, str(self.shot.angle)))
 
     def showing(self, frames: int) -> Showing:
-        """Return which of the shot's ``frames`` are shown, and with how much of the shadow."""
+        """Return which of the shot's ``frames`` the clip shows, and the opacity of the shadow."""
         take = self.shot.casting.take
         return showing(frames, self.shot.config.fps, self.shot.casting.faults, take.seed,
                        *take.words)
 
     def filmed(self, facts: ShotFacts) -> Filmed:
-        """Return how its set is filmed for a shot, of which the store has ``facts``."""
+        """Return how the clip's set is filmed, given the store's ``facts`` of its shot."""
         return filmed(self.chosen.key, self.background.set, facts)
 
     def scenery(self, filmed: Filmed) -> Scenery | None:
-        """Return its set, without what is left out of it; None without a set."""
+        """Return the clip's set without objects removed for the performers; None without a set."""
         scenery = self.background.set
         return None if scenery is None else changed(scenery, filmed.changes)
 
     def set_key(self, filmed: Filmed) -> str | None:
-        """Return the content key of what is seen of its set; None without a set.
+        """Return the content key of what is visible of the clip's set; None without a set.
 
-        A set of which nothing is changed keeps its own.
+        A set without changes keeps its own key.
         """
         if self.background.set is None or not filmed.changes.changes_anything:
             return None if self.background.set is None else self.chosen.key
         return content_key(self.chosen.key, filmed.changes.seen, clearing_code())
 
     def still_key(self, filmed: Filmed) -> str | None:
-        """Return the content key of the set's still from a camera; None without a set."""
+        """Return the content key of the clip's still of its set; None without a set."""
         key = self.set_key(filmed)
         return None if key is None else content_key(
             key, asdict(filmed.camera), self.shot.rendering.set_key)
@@ -170,10 +170,10 @@ class PlannedClip:
 
 @dataclass(frozen=True)
 class DisplayClip:
-    """One finished point-light video: a casting as dots; made without Blender.
+    """One finished point-light video: a casting shown as dots, made without Blender.
 
-    The picture, the frame rate and the view are the render config's, so that dots lie where the
-    rendered body has its joints, unless the display has a picture ``of_its_own``.
+    Picture size, frame rate and view are those of the render config, so that dots coincide with the
+    joints of the rendered body, unless the display defines a picture ``of_its_own``.
     """
 
     variant: Variant
@@ -185,7 +185,7 @@ class DisplayClip:
 
     @cached_property
     def sample_id(self) -> str:
-        """A name that no other clip of any plan has."""
+        """The clip's name, unique across all plans."""
         if self.permutation is not None:
             return _permutation_name(self.permutation, self.config)
         words = "_".join(("pointlight", *(self.variant.words or ())))
@@ -193,14 +193,14 @@ class DisplayClip:
 
     @cached_property
     def angle(self) -> float:
-        """How far the camera is turned from its own place, in degrees."""
+        """How far the camera is turned from its position at angle 0, in degrees."""
         if not self.variant.from_front:
             return self.variant.angle
         return angle_from_front(self.casting.take, self.variant.angle, self._zero_deg)
 
     @property
     def view_azimuth_deg(self) -> float:
-        """Where the camera stands: 0 is before the first performer, 90 at their left."""
+        """The camera's azimuth: 0 is in front of the first performer, 90 at their left."""
         return view_azimuth(self.casting.take, self._zero_deg + self.angle)
 
     @property
@@ -209,7 +209,7 @@ class DisplayClip:
 
     @cached_property
     def key(self) -> str:
-        """The content key: everything that changes pixels."""
+        """The content key: it covers everything that changes pixels."""
         view = None if self.of_its_own else self.config.camera.model_dump(mode="json")
         return content_key(
             self.sample_id, self.casting.key, self.angle,

@@ -1,9 +1,9 @@
-"""Views from the performer's front, and from the render config's own camera.
+"""Camera directions, relative to the performer's front or to the render config's own camera.
 
-Azimuths are seen from above and grow counterclockwise: 0 is -Y of the world, the stage's front,
-90 is +X, at the left hand of somebody who faces the stage's front. An angle such as ``@90`` turns
-the camera from where the render config has it, which is at 48.5 degrees as in MIME. ``@front`` and
-its like are about the performer: the azimuth that they face at the start counts as 0.
+Azimuths are measured counterclockwise as seen from above: 0 is the world's -Y, the stage's front;
+90 is +X, to the left of a person who faces the stage's front. An angle such as ``@90`` turns the
+camera from its position in the render config, which is at 48.5 degrees as in MIME. ``@front`` and
+similar words refer to the performer: the azimuth they face at the start counts as 0.
 """
 
 import re
@@ -15,9 +15,9 @@ from mimegen.library.take import LibraryTake
 from mimegen.shots.config import FramedCamera, RenderConfig
 
 SIDES = {"front": 0.0, "left": 90.0, "back": 180.0, "right": 270.0}
-# A direction from the performer's front, as users write it.
+# A direction from the performer's front, as a regular expression of what users write.
 SIDE_PATTERN = r"front[+-]\d+(?:\.\d+)?|front|left|back|right"
-# Degrees keep so many digits after the point in names and rows.
+# Decimal places of degrees in names and rows.
 DIGITS = 3
 
 PLAN_VIEW = r"""
@@ -42,24 +42,24 @@ A score's 'facing: N' turns its performer N degrees to the left on the stage: @f
 
 @dataclass(frozen=True)
 class CameraDirection:
-    """Where a camera stands, in degrees: from the performer's front or from its own place."""
+    """A camera's direction in degrees, from the performer's front or from angle 0 of the config."""
 
     degrees: float
     from_front: bool
 
     @classmethod
     def of(cls, text: str) -> Self:
-        """Return what ``90`` or ``front+30`` means. Raises ValueError for what is neither."""
+        """Return the direction in a text, ``90`` or ``front+30``. Raises ValueError for others."""
         side = side_degrees(text)
         return cls(float(text) if side is None else side, side is not None)
 
     def azimuth(self, zero_deg: float, front_deg: float) -> float:
-        """Return the azimuth on the stage, for a camera whose own place is at ``zero_deg``."""
+        """Return the azimuth on the stage; ``zero_deg`` is the camera's azimuth at angle 0."""
         return (front_deg if self.from_front else zero_deg) + self.degrees
 
 
 def side_degrees(text: str) -> float | None:
-    """Return degrees from the performer's front, 0 to 360; None for a text that is no side."""
+    """Return degrees from the performer's front, 0 to 360; None if the text is not a direction."""
     if re.fullmatch(SIDE_PATTERN, text) is None:
         return None
     return SIDES[text] if text in SIDES else turned(float(text.removeprefix("front")))
@@ -73,12 +73,12 @@ def side_name(angle_deg: float) -> str:
 
 
 def turned(angle_deg: float) -> float:
-    """Return an angle from 0 up to 360 degrees, rounded as rows have it."""
+    """Return an angle in the range [0, 360) degrees, rounded as in rows."""
     return round(angle_deg % 360, DIGITS) % 360
 
 
 def camera_azimuth(config: RenderConfig) -> float:
-    """Return the azimuth of the camera of angle 0, in degrees; 0 is the stage's front."""
+    """Return the azimuth of a config's camera at angle 0, in degrees; 0 is the stage's front."""
     if isinstance(config.camera, FramedCamera):
         return config.camera.azimuth_deg
     x, y, _ = config.camera.position
@@ -86,7 +86,10 @@ def camera_azimuth(config: RenderConfig) -> float:
 
 
 def angle_from_front(take: LibraryTake, side_deg: float, zero_deg: float) -> float:
-    """Return the angle that turns a camera, at azimuth ``zero_deg`` for angle 0, to a side."""
+    """Return the angle that turns a camera to a side of the performer.
+
+    ``zero_deg`` is the camera's azimuth at angle 0, ``side_deg`` the direction from the front.
+    """
     return turned(take.front_deg + side_deg - zero_deg)
 
 

@@ -1,6 +1,7 @@
-"""The light of a place, for figures that follow it in place of MIME's equal light.
+"""The light of a background, for figures lit like their surroundings instead of by MIME's light.
 
-A set's lamps become one wide sun; what its sky and its things throw becomes a sky of two colors.
+A set's lamps become one wide sun; the light of its sky and the light reflected by its objects
+become a sky of two colors.
 """
 
 from dataclasses import dataclass
@@ -21,20 +22,21 @@ from mimegen.scenery.scenery import Scenery
 from mimegen.shots.config import Light, RenderConfig, WideSun
 from mimegen.shots.shadow import cone, sun_share
 
-# No light comes from lower, for shadows would have no end; suns are no wider.
+# Lowest elevation of a sun, because shadows would become endless, and widest diameter, in degrees.
 LOWEST_DEG = 20.0
 WIDEST_DEG = 90.0
-# Some sky is left everywhere.
+# A minimum of sky light everywhere.
 LEAST_SKY = 0.005
-# How much of the suns' light a body itself throws back into its shadow; seen in joint renders.
+# Fraction of the suns' light that a body reflects into its own shadow; estimated from renders of
+# figure and set together.
 THROWN_BACK = 0.05
-# How much of the sky's upper and lower half what faces ``FACING`` sees.
+# How much of the sky's upper and lower half surfaces with the normals ``FACING`` see.
 _HALVES = np.stack([(1 + FACING[:, 2]) / 2, (1 - FACING[:, 2]) / 2], axis=1)
 
 
 @dataclass(frozen=True)
 class PlaceLight:
-    """The stage's light in a place, and what the finished figure's light is multiplied by."""
+    """The light of a background, and the factors applied to the finished figure and its shadow."""
 
     light: Light
     tint: Tint
@@ -43,7 +45,7 @@ class PlaceLight:
 
 def place_light(background: Background, config: RenderConfig, angle_deg: float
                 ) -> PlaceLight | None:
-    """Return the light that a place has for a figure; None where nothing is known of it."""
+    """Return the light that a background casts on a figure; None if it is unknown."""
     if background.set is not None:
         return _of_set(background.set, config)
     if background.picture is not None and background.picture.light is not None:
@@ -52,11 +54,11 @@ def place_light(background: Background, config: RenderConfig, angle_deg: float
 
 
 def _of_set(scenery: Scenery, config: RenderConfig) -> PlaceLight:
-    """Return the sun, the lamps and the sky whose light is nearest to a set's on all sides."""
+    """Return the sun, lamps and sky that best approximate a set's light on all sides of a body."""
     reached = reaching_light(scenery, config)
     sun = scenery.sun.strength * linear(scenery.sun.color)
     lamps, rest = _lamps(reached)
-    # Above and below it the sky has two colors; what stands sees half of each.
+    # The sky has one color above and one below the horizon; a vertical surface sees half of each.
     above, below = np.array([scipy.optimize.nnls(_HALVES, channel)[0] for channel in rest.T]).T
     above, below = (np.maximum(half, LEAST_SKY) for half in (above, below))
     strength = float(max(above @ LUMINANCE, below @ LUMINANCE))
@@ -70,7 +72,7 @@ def _of_set(scenery: Scenery, config: RenderConfig) -> PlaceLight:
 
 
 def _lamps(reached: Reaching) -> tuple[WideSun | None, FloatArray]:
-    """Return a set's lamps as one wide sun, and what is left to the sky (6, 3) on ``FACING``."""
+    """Return a set's lamps as one wide sun, and the light left to the sky (6, 3) on ``FACING``."""
     bright = reached.flows @ LUMINANCE
     if not bright.sum():
         return None, reached.rest
@@ -78,10 +80,10 @@ def _lamps(reached: Reaching) -> tuple[WideSun | None, FloatArray]:
                     from_deg=stands(bright @ reached.ways))
     shone = on_sides(reached.ways, reached.flows)
     ways = cone(shape)
-    # Its strength is what reaches a surface across its middle.
+    # A light's strength is what reaches a surface that faces the middle of the light.
     flow = 1.0 / (ways @ direction_from(*shape.from_deg)).sum()
     alike = on_sides(ways, np.full((len(ways), 1), flow))
-    # The ground has as much of their light; what sides then lack or have too much is the sky's.
+    # The ground gets as much light as from the lamps; the error on the other sides goes to the sky.
     strength = shone[0] / alike[0]
     lamps = shape.model_copy(update={"strength": rounded(strength @ LUMINANCE),
                                      "color": tint_of(strength)})
@@ -89,7 +91,7 @@ def _lamps(reached: Reaching) -> tuple[WideSun | None, FloatArray]:
 
 
 def _shade(light: Light, strength: float) -> Shade:
-    """Return what shadows take of open ground's light: first the suns' and then the sky's."""
+    """Return the fractions of open ground's light that shadows take: the suns', then the sky's."""
     suns = light.sun_strength * np.array(light.sun_color) * _height(light.sun_from_deg)
     if light.lamps is not None:
         suns += light.lamps.strength * np.array(light.lamps.color) * _height(light.lamps.from_deg)
@@ -103,9 +105,10 @@ def _height(from_deg: tuple[float, float]) -> float:
 
 
 def spread_deg(ways: FloatArray, flows: FloatArray) -> float:
-    """Return how wide a sun is whose light comes from as far apart as beams (N, 3) of flows (N,).
+    """Return the diameter of a sun with the same spread as beams (N, 3) of flows (N,), in degrees.
 
-    A disc's mean square distance from its middle is an eighth of its width's square.
+    The mean square distance of a disc's points from its middle is an eighth of its squared
+    diameter.
     """
     middle = flows @ ways
     aside = np.arccos(np.clip(ways @ (middle / np.linalg.norm(middle)), -1, 1))
@@ -114,7 +117,7 @@ def spread_deg(ways: FloatArray, flows: FloatArray) -> float:
 
 
 def rounded(value: float) -> float:
-    """Return a light's strength to two digits."""
+    """Return a light's strength rounded to two decimal places."""
     return round(float(value), 2)
 
 
@@ -124,14 +127,14 @@ def _color(light: FloatArray, strength: float) -> Tint:
 
 
 def stands(towards: FloatArray) -> tuple[float, float]:
-    """Return azimuth (0 in front of the person, 90 at their left) and elevation in degrees."""
+    """Return azimuth (0 in front of the person, 90 at their left) and elevation, in degrees."""
     x, y, z = towards.tolist()
     return (float(round(degrees(atan2(x, -y)))),
             float(max(round(degrees(atan2(z, np.hypot(x, y)))), LOWEST_DEG)))
 
 
 def tint_of(color: FloatArray) -> Tint:
-    """Return a color (3,) as bright as white."""
+    """Return a color (3,) scaled to the luminance of white."""
     red, green, blue = np.round(color / max(float(color @ LUMINANCE), 1e-9), 3).tolist()
     return red, green, blue
 

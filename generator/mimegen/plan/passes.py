@@ -1,4 +1,4 @@
-"""Ground truth of clips as declarations: which passes, by which engine, under which keys."""
+"""Declarations of clips' ground truth: which passes, made by which engine, under which keys."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -15,7 +15,7 @@ from mimegen.plan.staging import Filmed
 
 @dataclass(frozen=True)
 class WantedPasses:
-    """The passes that are wanted of every rendered clip; ``engine`` is what looks."""
+    """The passes wanted of every rendered clip; ``engine`` renders them."""
 
     kinds: tuple[Kind, ...]
     engine: Engine = "raster"
@@ -23,9 +23,10 @@ class WantedPasses:
 
     @classmethod
     def of(cls, words: str, engine: Engine) -> Self:
-        """Return what the user's words ask for.
+        """Return the passes that the user's words name.
 
-        Raises RequestError for unknown passes, and where Cycles cannot be had.
+        Raises RequestError for unknown passes, and if Cycles is requested but Blender is not
+        available.
         """
         kinds, flow_files = parse_kinds(words)
         if engine == "cycles":
@@ -33,9 +34,9 @@ class WantedPasses:
         return cls(kinds, engine, flow_files)
 
     def key(self, shot: Shot, kind: Kind) -> str:
-        """Return the key of a pass of a shot: of all that changes it, and nothing else.
+        """Return the key of a pass of a shot; it covers all that changes the pass and nothing else.
 
-        Light counts for masks alone, which show shadows; what engine looks counts for all but
+        The light counts for masks alone, which show shadows; the engine counts for all passes but
         keypoints.
         """
         config = shot.config
@@ -46,7 +47,7 @@ class WantedPasses:
             light if kind == MASK else None, self._looking(kind, shot))
 
     def geometry_key(self, clip: PlannedClip, filmed: Filmed) -> str | None:
-        """Return the key of what a camera sees of a clip's set; None without a set."""
+        """Return the key of a set's geometry as a clip's camera sees it; None without a set."""
         key = clip.set_key(filmed)
         if key is None:
             return None
@@ -57,9 +58,10 @@ class WantedPasses:
 
     def files_key(self, clip: PlannedClip, kind: Kind, filmed: Filmed, shown: Sequence[int],
                   shadow: float) -> str:
-        """Return the key of a clip's files of a pass; clips that differ in nothing share them.
+        """Return the key of a clip's pass files; clips for which it is equal share them.
 
-        ``shown`` are the shot's frames that the clip shows, ``shadow`` is how much of the shadow.
+        ``shown`` are the shot's frames that the clip shows, ``shadow`` is the opacity of the
+        shadow.
         """
         geometry = self.geometry_key(clip, filmed) if kind in WITH_SET else None
         return content_key(
@@ -82,16 +84,16 @@ _SETS: dict[Engine, str] = {
 
 
 def keypoint_code() -> str:
-    """Return the key of what frames figures and finds keypoints."""
+    """Return the key of the code that frames figures and finds keypoints."""
     return code_key("mimegen.shots.framing", "mimegen.groundtruth.keypoints")
 
 
 def pass_code(engine: Engine) -> str:
-    """Return the key of what frames figures and makes passes of what an engine sees of them."""
+    """Return the key of the code that frames figures and makes passes with an engine."""
     return code_key("mimegen.shots.framing", "mimegen.groundtruth.passmaker", _EYES[engine],
                     without=["mimegen.groundtruth.keypoints"])
 
 
 def geometry_code(engine: Engine) -> str:
-    """Return the key of what an engine sees of sets."""
+    """Return the key of the code that renders sets' geometry with an engine."""
     return code_key(_SETS[engine])

@@ -1,6 +1,6 @@
-"""What a request makes: castings, their shots and clips, declared one after another.
+"""Plans: the castings, shots and clips of a request.
 
-A plan knows its length and holds none of its clips: they are made as they are iterated.
+A plan knows how many clips it has but stores none: they are made during iteration.
 """
 
 from collections import Counter
@@ -28,13 +28,13 @@ from mimegen.pointlight.words import worded_display
 from mimegen.shots.config import Light, RenderConfig
 from mimegen.shots.look import CameraLook
 
-# Of the picture's height; what the literature's displays have, by and large.
+# Dot diameter as a fraction of the picture's height; a typical value in the literature.
 DOT_SHARE = 0.014
 
 
 @dataclass(frozen=True)
 class CastingPlan:
-    """A casting and the clips that are wanted of it."""
+    """A casting and the clips wanted of it."""
 
     casting: Casting
     clips: tuple[PlannedClip, ...]
@@ -42,15 +42,15 @@ class CastingPlan:
 
     @property
     def shots(self) -> tuple[Shot, ...]:
-        """The shots that the clips share, each once."""
+        """The shots that the clips use, each once."""
         return tuple({clip.shot.angle: clip.shot for clip in self.clips}.values())
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The clips of a request: ``clips`` rendered ones of ``shots``, and ``displays`` of dots.
+    """The clips of a request: the number of rendered ``clips``, their ``shots`` and ``displays``.
 
-    ``left_out`` says which cells of a group were left out and why.
+    ``left_out`` explains which variants of a group were left out and why.
     """
 
     castings: Callable[[], Iterator[CastingPlan]]
@@ -70,7 +70,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class _Kind:
-    """What a take's cells depend on."""
+    """The properties of a take that decide which variants it has."""
 
     performers: int
     aligned: str | None
@@ -81,7 +81,7 @@ class _Kind:
         return _Kind(take.performers, take.aligned, take.misaligned)
 
     def background_name(self, variant: Variant) -> str | None:
-        """Return the background that a cell names; None where the take does not know it."""
+        """Return the name of a variant's background; None if the take has no such background."""
         return {"aligned": self.aligned, "misaligned": self.misaligned}.get(
             variant.background, variant.background)
 
@@ -92,29 +92,29 @@ _Cell = tuple[Variant, ChosenBackground]
 
 @dataclass(frozen=True)
 class _Cells:
-    """All cells of takes of one kind, by who performs them, each cell once."""
+    """All variants of takes of one kind, by performers, each once."""
 
     rendered: dict[_Members, list[_Cell]]
     displayed: dict[_Members, list[tuple[Variant, Display, bool]]]
 
     @cached_property
     def members(self) -> list[_Members]:
-        """Everybody who performs takes of the kind, in order."""
+        """All groups of performers for takes of the kind, in order."""
         return list(dict.fromkeys([*self.rendered, *self.displayed]))
 
     @property
     def clips(self) -> int:
-        """How many clips are rendered of a take."""
+        """How many clips of a take are rendered."""
         return sum(len(cells) for cells in self.rendered.values())
 
     def shots(self, take: LibraryTake, config: RenderConfig) -> int:
-        """Return how many shots those clips share."""
+        """Return how many shots the rendered clips use."""
         return sum(len({_turn(variant, take, config) for variant, _ in cells})
                    for cells in self.rendered.values())
 
     @property
     def turns_with_takes(self) -> bool:
-        """Whether cameras stand elsewhere for each take."""
+        """Whether camera positions depend on the take, because some refer to its front."""
         return any(variant.from_front for cells in self.rendered.values() for variant, _ in cells)
 
     @property
@@ -125,7 +125,7 @@ class _Cells:
 
 @dataclass(frozen=True)
 class _Matrix:
-    """Who plays which variant before which background, for every kind of take."""
+    """Assigns performers and a background to every variant, for every kind of take."""
 
     catalogue: Catalogue
     variants: Sequence[Variant]
@@ -160,11 +160,11 @@ class _Matrix:
         kind_of_cell = variant.background if variant.background in BACKGROUNDS else NAMED
         file = self.catalogue.file("background", name)
         asked = kind_of_cell, name, self._set_seed(variant, file)
-        # One for all kinds of takes: what is seen of a place is looked up once.
+        # Shared by all kinds of takes, so that each background's visibility is looked up only once.
         return self.places.setdefault(asked, ChosenBackground(asked[0], name, file, asked[2]))
 
     def _set_seed(self, variant: Variant, file: Path) -> int | None:
-        """Return the seed of a cell's place: its own, or everybody's where the place has some."""
+        """Return the set seed of a variant: its own, or the common one if the set varies."""
         if variant.set_seed is not None or self.set_seed is None:
             return variant.set_seed
         background = read_background(file)
@@ -180,7 +180,7 @@ class _Matrix:
         return first, self._member(self.partner or partner_of(name))
 
     def _member(self, name: str) -> CastMember:
-        """Return a character, whose file is read once for all kinds of takes."""
+        """Return a character; its file is read once for all kinds of takes."""
         if name not in self.known:
             self.known[name] = cast_member(self.catalogue, name)
         return self.known[name]
@@ -193,13 +193,12 @@ def make_plan(catalogue: Catalogue, takes: Sequence[LibraryTake], variants: Sequ
               camera_look: CameraLook | None = None) -> Plan:
     """Return the plan of all variants of all takes.
 
-    ``performer`` names a character to stand in for ``base``, ``partner`` one to play the second
-    person of every scene. All clips have the ``faults``, and those before a set that varies the
-    place that ``set_seed`` draws, unless a cell names another. Figures that ``follow_place`` are
-    lit as their backgrounds are, as far as that is known. ``camera_look`` is that of all
-    clips. ``takes`` may be made as they are asked for. Raises RequestError for a cell that was
-    asked for by name and needs a background which a take does not have, for backgrounds and
-    characters that cannot be read, and for faults that a display cannot have.
+    ``performer`` replaces the character of ``base``; ``partner`` plays the second person of every
+    scene. All clips have the ``faults`` and the ``camera_look``. Clips in front of a set that
+    varies use ``set_seed``, unless a variant names its own. If ``follow_place``, figures are lit
+    like their backgrounds as far as their light is known. ``takes`` may be a lazy sequence. Raises
+    RequestError if a variant requested by name needs a background that a take does not have, if
+    backgrounds or characters cannot be read, and for faults that a display cannot have.
     """
     matrix = _Matrix(catalogue, variants, config, performer, partner, set_seed)
     kinds: Counter[_Kind] = Counter()
@@ -221,14 +220,14 @@ def make_plan(catalogue: Catalogue, takes: Sequence[LibraryTake], variants: Sequ
                 yield from (_looking(each, camera_look) for each in lit)
 
     clips = sum(count * cells[kind].clips for kind, count in kinds.items())
-    # Under a light of its own each clip is a shot of its own.
+    # With a light of its own, each clip needs its own shot.
     shots = clips if follow_place else _shots(takes, cells, config)
     displays = sum(count * cells[kind].displays for kind, count in kinds.items())
     return Plan(castings, clips, shots, displays, left_out=tuple(left_out))
 
 
 def _looking(part: CastingPlan, camera_look: CameraLook | None) -> CastingPlan:
-    """Return a casting whose clips a camera of this look films."""
+    """Return a casting whose clips have this camera look."""
     if camera_look is None:
         return part
     return replace(part, clips=tuple(replace(clip, camera_look=camera_look)
@@ -237,7 +236,7 @@ def _looking(part: CastingPlan, camera_look: CameraLook | None) -> CastingPlan:
 
 def _shots(takes: Sequence[LibraryTake], cells: Mapping[_Kind, _Cells],
            config: RenderConfig) -> int:
-    """Return how many shots takes have. Those of a kind have as many, unless cameras turn along."""
+    """Return how many shots takes have: equally many per kind, unless cameras refer to fronts."""
     known: dict[_Kind, int] = {}
     total = 0
     for take in takes:
@@ -249,20 +248,20 @@ def _shots(takes: Sequence[LibraryTake], cells: Mapping[_Kind, _Cells],
 
 
 def _turn(variant: Variant, take: LibraryTake, config: RenderConfig) -> float:
-    """Return how far a config's camera is turned for a cell of a take, in degrees."""
+    """Return how far a config's camera is turned for a variant of a take, in degrees."""
     if not variant.from_front:
         return variant.angle
     return angle_from_front(take, variant.angle, camera_azimuth(config))
 
 
 class PlaceLights:
-    """The light of each place, worked out once in a plan."""
+    """A cache of the light of each background, for one plan."""
 
     def __init__(self) -> None:
         self._found: dict[tuple[str, float], PlaceLight | None] = {}
 
     def __call__(self, chosen: ChosenBackground, shot: Shot) -> PlaceLight | None:
-        """Return the light of a shot's place; a set has one from all sides."""
+        """Return the light of a shot's background; that of a set does not depend on the angle."""
         key = chosen.key, shot.angle if chosen.background.set is None else 0.0
         if key not in self._found:
             self._found[key] = place_light(chosen.background, shot.config, shot.angle)
@@ -270,7 +269,7 @@ class PlaceLights:
 
 
 def lit_by_places(part: CastingPlan, lights: PlaceLights) -> list[CastingPlan]:
-    """Return a casting's clips, lit as their places are, those under one light together."""
+    """Return a casting's clips lit by their backgrounds, as one casting plan for each light."""
     lit: dict[Light | None, list[PlannedClip]] = {}
     for clip in part.clips:
         found = lights(clip.chosen, clip.shot)
@@ -301,7 +300,7 @@ def _castings(take: LibraryTake, cells: _Cells, rendering: Rendering, faults: tu
 
 def _without_background(catalogue: Catalogue, take: LibraryTake, kind: _Kind,
                         variants: Sequence[Variant]) -> list[str]:
-    """Return why cells are left out; raises RequestError where one was asked for by name."""
+    """Return why variants are left out; raises RequestError if one was requested by name."""
     lacking = [variant for variant in variants
                if variant.words is None and kind.background_name(variant) is None]
     if not lacking:
@@ -317,13 +316,13 @@ def _without_background(catalogue: Catalogue, take: LibraryTake, kind: _Kind,
 
 
 def _near_labels(catalogue: Catalogue, take: LibraryTake) -> str:
-    """Return which actions the labels of a take may mean, as " (did you mean dancing?)"."""
+    """Return a hint at actions similar to a take's labels, as " (did you mean dancing?)"."""
     near = [name for label in take.labels for name in catalogue.near_names(label)]
     return did_you_mean(dict.fromkeys(near)) if near else ""
 
 
 def display_of(variant: Variant, config: RenderConfig) -> tuple[Display, bool]:
-    """Return a variant's display, and whether its picture is its own instead of the config's."""
+    """Return a variant's display, and whether it has its own picture instead of the config's."""
     base = Display(name="pointlight", description="dots where the body's joints are",
                    dot_diameter=f"{DOT_SHARE * config.height:.4g}px")
     display, of_its_own = worded_display(variant.words or (), base)
@@ -333,7 +332,7 @@ def display_of(variant: Variant, config: RenderConfig) -> tuple[Display, bool]:
 
 
 def check_displays(variants: Iterable[Variant], faults: Sequence[Fault]) -> None:
-    """Raise RequestError for displays of dots with faults that only rendered frames can have."""
+    """Raise RequestError if displays of dots are to have faults that only rendered frames have."""
     in_frames = [fault.name for fault in faults if fault.kind.acts_on != "motion"]
     if in_frames and any(variant.words is not None for variant in variants):
         raise RequestError(f"--fault {in_frames[0]}: applies to rendered frames; point-light"
@@ -341,7 +340,7 @@ def check_displays(variants: Iterable[Variant], faults: Sequence[Fault]) -> None
 
 
 def _check_backgrounds(kinds: Iterable[_Cells]) -> None:
-    """Read every background before anything is rendered, so that errors come first."""
+    """Read every background before rendering, so that errors are reported first."""
     places = {(chosen.file, chosen.seed) for cells in kinds
               for found in cells.rendered.values() for _, chosen in found}
     for file, seed in sorted(places, key=str):

@@ -1,4 +1,4 @@
-"""Shots: foreground renders as declarations."""
+"""Declarations of shots: foreground renders."""
 
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -22,7 +22,7 @@ from mimegen.shots.follow import following, follows
 from mimegen.shots.framing import frame_camera
 from mimegen.store.shotfacts import CameraRecord, ShotFacts
 
-# What does not change a figure's pixels.
+# Fields of a render config that do not change a figure's pixels.
 _NOT_IN_KEYS: Any = dict.fromkeys(
     ("name", "description", "set_sampling", "engine", "camera_look"), True) | {
     "world": {"picture"}}
@@ -30,9 +30,9 @@ _NOT_IN_KEYS: Any = dict.fromkeys(
 
 @dataclass(frozen=True, eq=False)
 class Rendering:
-    """A render config on a kind of device: what all shots of a plan share.
+    """A render config on a kind of device, shared by all shots of a plan.
 
-    ``light`` lights figures, and them alone, in place of the config's.
+    ``light`` replaces the config's light for figures only.
     """
 
     config: RenderConfig
@@ -41,14 +41,14 @@ class Rendering:
 
     @cached_property
     def figures_config(self) -> RenderConfig:
-        """The render config of figures: with a light of their own, where they have one."""
+        """The render config for figures, with their own light if they have one."""
         if self.light is None:
             return self.config
         return self.config.model_copy(update={"light": self.light})
 
     @cached_property
     def key(self) -> str:
-        """What a shot's pixels owe to it."""
+        """The content key of all that it contributes to a shot's pixels."""
         config = self.figures_config.model_dump(mode="json", exclude=_NOT_IN_KEYS)
         if self.config.engine == "raster":
             return content_key(config, drawn_shot_code())
@@ -56,7 +56,7 @@ class Rendering:
 
     @cached_property
     def set_key(self) -> str:
-        """What a set's pixels owe to it, apart from the camera."""
+        """The content key of all that it contributes to a set's pixels, without the camera."""
         if self.config.engine == "raster":
             return content_key(self.config.light.model_dump(mode="json"), drawn_still_code())
         return content_key(
@@ -76,7 +76,7 @@ class Shot:
 
     @property
     def title(self) -> str:
-        """What to call it to a person."""
+        """The shot's name in messages."""
         return f"{' '.join(self.casting.words)} @{self.angle:g}"
 
     @property
@@ -86,14 +86,14 @@ class Shot:
 
     @property
     def figures_config(self) -> RenderConfig:
-        """The render config of its figures; the ground hides those who go below it."""
+        """The render config of the figures; the ground hides performers who go below it."""
         config = self.rendering.figures_config
         return config.model_copy(update={"ground_hides": True}) if self.casting.goes_below \
             else config
 
     @cached_property
     def key(self) -> str:
-        """The content key: everything that changes pixels."""
+        """The content key: it covers everything that changes pixels."""
         return content_key(self.casting.key, self.casting.looks, self.angle, self.rendering.key)
 
     def facts(self, scene: tuple[Performance, ...]) -> ShotFacts:
@@ -117,7 +117,7 @@ class Shot:
         })
 
     def _filmed(self, scene: tuple[Performance, ...]) -> dict[str, Any]:
-        """Return from where it is filmed, and how a camera pans that follows."""
+        """Return the camera, and the pan of one that follows the performers."""
         camera = frame_camera(scene, self.config, self.angle)
         if not follows(self.config):
             return {"camera": asdict(camera)}
@@ -126,7 +126,7 @@ class Shot:
                                                 "top": offsets[:, 1].tolist()}}
 
     def _swept(self, scene: tuple[Performance, ...]) -> dict[str, Any]:
-        """Return what performers take of the floor, and the code that told it."""
+        """Return the floor area that performers cover, and the key of the code that computed it."""
         swept = swept_by([performance.motion for performance in scene],
                          self.casting.standard_places(self.config.fps))
         return {"code": sweeping_code(), **swept.content()}
@@ -138,12 +138,12 @@ class Shot:
 
 
 def has_route(facts: ShotFacts) -> bool:
-    """Say whether a shot's facts hold what its performers take of the floor, as is told today."""
+    """Return whether a shot's facts hold the floor area, as computed by the current code."""
     return "swept" in facts and facts["swept"].get("code") == sweeping_code()
 
 
 def camera_of(facts: ShotFacts) -> Camera:
-    """Return the camera that a shot's facts hold."""
+    """Return the camera in a shot's facts."""
     return camera_from(facts["camera"])
 
 

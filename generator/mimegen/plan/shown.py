@@ -1,4 +1,4 @@
-"""How much of its place a clip shows: whether one can see what its background is."""
+"""How much a clip shows of its place: whether viewers can see what its background is."""
 
 import json
 from contextlib import suppress
@@ -27,24 +27,24 @@ from mimegen.shots.config import FramedCamera, RenderConfig
 from mimegen.shots.framing import DISTANCE_STEP_M, frame_camera
 from mimegen.store.shotfacts import ShotFacts
 
-# Of the picture's area. Of what shows less, viewers cannot say what place it is.
+# Fraction of the picture's area. If less is visible, viewers cannot say which place it is.
 LEAST_SHOWN = 0.02
 DIGITS = 3
-# What is looked at once takes a fifth of a second, so it is kept for other processes.
+# The cache of results, shared by all processes: measuring a view takes a fifth of a second.
 SHOWN = "shown"
-# Written by tools/bake_plans.py; no key depends on it.
+# Written by tools/bake_plans.py; no content key depends on it.
 BAKED = Path("backgrounds", "shown.json")
-# A standing person: height, head and reach of the arms from the middle, in metres.
+# A standing person: height, height of the head, and reach of the arms from the middle, in metres.
 STANDING_M = 1.8
 HEAD_M = 1.65
 REACH_M = 0.4
-# How far below the head's middle a picture of a face goes.
+# How far a picture of a face extends below the middle of the head, in metres.
 FACE_ROOM_M = 0.2
 
 
 @dataclass(frozen=True)
 class _TellingPlace:
-    """A set and what tells it, the same as another where its key and names are."""
+    """A set and the names of the objects that identify it; equal if key and names are equal."""
 
     key: str
     tells: tuple[str, ...]
@@ -53,11 +53,11 @@ class _TellingPlace:
 
 def background_shown(background: Background, key: str | None, camera: Camera, angle_deg: float
                      ) -> float | None:
-    """Return the share of a picture's area that shows what tells its place, 0 to 1.
+    """Return the fraction of a picture's area that shows what identifies its place, 0 to 1.
 
-    ``key`` is that of what is seen of its set, ``angle_deg`` by how much the camera is turned from
-    @0. None for colors, and for sets that do not say what tells them. Raises RequestError where a
-    photograph cannot be laid behind the figure.
+    ``key`` is the content key of the visible set, ``angle_deg`` how far the camera is turned from
+    @0. Returns None for colors and for sets without identifying objects. Raises RequestError if a
+    photograph cannot be placed behind the figure.
     """
     if background.color is not None:
         return None
@@ -69,23 +69,23 @@ def background_shown(background: Background, key: str | None, camera: Camera, an
 
 
 def clip_shown(clip: PlannedClip, facts: ShotFacts) -> float | None:
-    """Return what ``background_shown`` does for a clip, of whose shot the store has ``facts``.
+    """Return ``background_shown`` of a clip, given the ``facts`` that the store has of its shot.
 
-    What is left out of the set for its performers does not count.
+    Objects removed from the set for the performers do not count.
     """
     return filmed_shown(clip, clip.filmed(facts))
 
 
 def filmed_shown(clip: PlannedClip, filmed: Filmed) -> float | None:
-    """Return what ``background_shown`` does for a clip that is ``filmed`` so."""
+    """Return ``background_shown`` of a clip whose set is ``filmed`` in this way."""
     background = clip.background.model_copy(update={"set": clip.scenery(filmed)})
     return background_shown(background, clip.set_key(filmed), filmed.camera, clip.shot.angle)
 
 
 def too_little_shown(clip: PlannedClip, facts: ShotFacts | None = None) -> str:
-    """Return what to say where a clip hardly shows its place; mostly nothing.
+    """Return a warning if a clip hardly shows its place; empty if it shows enough.
 
-    Without ``facts``, the camera frames a standing person.
+    Without ``facts``, the camera is assumed to frame a standing person.
     """
     with suppress(RequestError):
         shown = clip_shown(clip, facts) if facts is not None else filmed_shown(
@@ -114,9 +114,9 @@ def _share(place: _TellingPlace, camera: Camera) -> float:
 
 @cache
 def _baked() -> dict[str, float]:
-    """Return what mimegen brings of its own places; nothing where that was not written so.
+    """Return the results shipped with mimegen for its own sets; empty if they cannot be read.
 
-    Keys cover the place, the camera and the code, so what is out of date is not found.
+    Keys cover the set, the camera and the code, so outdated results are not found.
     """
     with suppress(OSError, ValueError):
         found = json.loads((data_folder() / BAKED).read_text(encoding="utf-8"))
@@ -125,7 +125,7 @@ def _baked() -> dict[str, float]:
 
 
 def standing_camera(config: RenderConfig, angle_deg: float) -> Camera:
-    """Return approximately the camera with which a config frames a standing person."""
+    """Return, approximately, the camera with which a config frames a standing person."""
     framed = config.camera
     if not isinstance(framed, FramedCamera):
         return frame_camera((), config, angle_deg)
@@ -148,7 +148,7 @@ def _standing(framed: FramedCamera, width: int, height: int, angle_deg: float) -
 
 
 def _distance(width: int, height: int, framed: FramedCamera, tall_m: float) -> float:
-    """Return from how far an upright cylinder is within the margins, in metres."""
+    """Return the distance, in metres, from which an upright cylinder fits within the margins."""
     across, along, up = _rims(tall_m)
     elevation = np.radians(framed.elevation_deg)
     focal = framed.lens_mm / SENSOR_WIDTH_MM * width
@@ -160,7 +160,7 @@ def _distance(width: int, height: int, framed: FramedCamera, tall_m: float) -> f
 
 
 def _rims(tall_m: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return how far points of both rims are aside, towards the camera, and above the middle."""
+    """Return a cylinder's rim points: sideways, towards the camera, and up from its middle."""
     around = np.linspace(0.0, 2.0 * np.pi, 49)
     aside, ahead = REACH_M * np.sin(around), REACH_M * np.cos(around)
     half = np.full_like(around, tall_m / 2)

@@ -1,4 +1,4 @@
-"""How a clip's set is filmed: from where, and what of it is left out for the performers."""
+"""How a clip's set is filmed: by which camera, and which objects are removed for the performers."""
 
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -14,7 +14,7 @@ from mimegen.store.shotfacts import ShotFacts
 
 @dataclass(frozen=True)
 class Filmed:
-    """From where a set is seen, and its ``changes`` for those who perform in it."""
+    """The camera that a set is filmed by, and the ``changes`` made for its performers."""
 
     camera: Camera
     changes: SetClearing = NONE
@@ -22,14 +22,14 @@ class Filmed:
 
 @dataclass(frozen=True)
 class _KeyedSet:
-    """A set, the same as another where its key is."""
+    """A set, equal to another if their keys are equal."""
 
     key: str
     scenery: Scenery = field(compare=False)
 
 
 def filmed(key: str, scenery: Scenery | None, facts: ShotFacts) -> Filmed:
-    """Return how a set with this key is filmed for a shot, of which the store has ``facts``."""
+    """Return how the set with this key is filmed, given the store's ``facts`` of a shot."""
     camera = camera_of(facts)
     if scenery is None or "swept" not in facts:
         return Filmed(camera)

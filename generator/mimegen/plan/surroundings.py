@@ -1,7 +1,7 @@
-"""Figures lit by a picture of all that is around them: exposed, balanced and turned.
+"""Light figures by an environment picture: adjust its exposure, white balance and rotation.
 
-Cycles traces the picture itself. Its main light is a sun for whatever cannot: projected shadows,
-drafts and sets.
+Cycles traces the picture itself. For projected shadows, drafts and sets, which cannot, its main
+light becomes a sun.
 """
 
 from dataclasses import dataclass
@@ -18,21 +18,21 @@ from mimegen.plan.lighting import LEAST_SKY, rounded, spread_deg, stands, tint_o
 from mimegen.rendering.surroundings import Surroundings
 from mimegen.shots.config import Light, RenderConfig, World
 
-# How much of the color of a picture's light a camera's white balance takes out, as in photo.
+# Fraction of the light's color that a camera's white balance removes, as in photo.
 BALANCED = 0.85
-# The main light is looked for in cones this wide to all sides, and is what is brighter in the best
-# one's surroundings than the ring around it.
+# To find the main light, cones of this half-angle in all directions are compared. The main light is
+# the light within MAIN_DEG of the brightest cone's axis that exceeds the brightness of the ring
+# between RING_DEG around it. In degrees.
 CONE_DEG = 15.0
 MAIN_DEG = 25.0
 RING_DEG = (25.0, 60.0)
-# The darkest picture whose light is taken for light.
+# Lowest mean brightness of a picture that counts as a light.
 DARKEST = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
 class _Cells:
-    """A picture's cells: unit vectors (N, 3) to them, solid angles (N,), light that comes (N, 3).
-    """
+    """A picture's cells: unit vectors (N, 3) towards them, solid angles (N,), flows (N, 3)."""
 
     towards: FloatArray
     solid: FloatArray
@@ -46,10 +46,10 @@ class _Cells:
 
 def lit_by(config: RenderConfig, name: str, found: Surroundings, from_deg: float | None
            ) -> RenderConfig:
-    """Return a config whose figures a picture lights, as bright as they were on average.
+    """Return a config whose figures are lit by a picture, at the same mean brightness as before.
 
-    It is turned so that its main light comes ``from_deg``, without that from where the config's
-    sun is. Raises RequestError for a picture without light.
+    The picture is rotated so that its main light comes from azimuth ``from_deg``, or if that is
+    None, from the azimuth of the config's sun. Raises RequestError for a black picture.
     """
     cells = _cells(found.light)
     total = _luminance(cells.flows).sum() / (4 * np.pi)
@@ -69,7 +69,7 @@ def lit_by(config: RenderConfig, name: str, found: Surroundings, from_deg: float
 
 
 def _cells(light: FloatArray) -> _Cells:
-    """Return the cells of an equirectangular picture, whose middle Blender has at +X."""
+    """Return the cells of an equirectangular picture, whose middle lies at +X as in Blender."""
     rows, columns = light.shape[:2]
     up = ((np.arange(rows) + 0.5) / rows - 0.5) * np.pi
     around = (0.5 - (np.arange(columns) + 0.5) / columns) * 2 * np.pi
@@ -85,7 +85,7 @@ def _luminance(light: FloatArray) -> FloatArray:
 
 
 def _fluence(light: Light) -> float:
-    """Return the light of suns and sky that comes from all sides together."""
+    """Return the light of suns and sky summed over all directions."""
     lamps = light.lamps.strength if light.lamps is not None else light.rim_strength
     halves = np.array(light.sky_color) + light.ground_share * np.array(
         light.ground_color or light.sky_color)
@@ -94,7 +94,7 @@ def _fluence(light: Light) -> float:
 
 
 def _balance(cells: _Cells, fluence: float) -> FloatArray:
-    """Return by what linear red, green and blue are multiplied, to four digits."""
+    """Return the factors for linear red, green and blue, to four digits."""
     own = cells.flows.sum(axis=0)
     gray = float(_luminance(own))
     color = np.maximum(own / gray, 0.02) ** -BALANCED
@@ -103,7 +103,7 @@ def _balance(cells: _Cells, fluence: float) -> FloatArray:
 
 
 def _main_light(cells: _Cells) -> FloatArray:
-    """Return how much light (N,) comes from each cell that belongs to the main light from above."""
+    """Return the light (N,) of each cell that belongs to the main light from above."""
     bright = _luminance(cells.flows)
     above = np.flatnonzero(cells.towards[:, 2] > 0)
     in_cone = product(cells.towards[above], cells.towards.T) > np.cos(np.radians(CONE_DEG))
@@ -112,7 +112,7 @@ def _main_light(cells: _Cells) -> FloatArray:
     ring = (away > RING_DEG[0]) & (away < RING_DEG[1]) & (cells.towards[:, 2] > 0)
     around = bright[ring].sum() / max(float(cells.solid[ring].sum()), 1e-9)
     more = np.where(away < MAIN_DEG, np.maximum(bright - around * cells.solid, 0.0), 0.0)
-    # A sky that is equally bright everywhere still has a brightest place.
+    # A uniformly bright sky still needs a direction: take its brightest cone, at very low strength.
     return np.asarray(more if more.sum() > 0 else np.where(away < CONE_DEG, bright, 0.0) * 1e-3)
 
 

@@ -1,15 +1,11 @@
 """The grammar of variants: ``character+background@angle``, with MIME's names.
 
-An angle turns the camera from the render config's own place; ``front``, ``left``, ``back``,
+An angle turns the camera from the render config's own position; ``front``, ``left``, ``back``,
 ``right``, ``front+30`` and ``front-45`` are directions from the performer's front (plan/front.py).
-
-A background may be followed by a seed that draws another place of its kind, ``beach:7`` or
-``aligned:7``.
-
-``nobody+background@angle`` shows the place of ``base`` alone, as a control.
-
-``pointlight@angle`` shows dots instead of a body; words after colons say how, as in
-``pointlight:inverted:masked=40@90``: manipulations, styles, or the name of a display.
+A seed after a background varies its set: ``beach:7`` or ``aligned:7``. ``nobody+background@angle``
+shows the place of ``base`` without a performer, as a control. ``pointlight@angle`` shows dots
+instead of a body; words after colons modify it, as in ``pointlight:inverted:masked=40@90``:
+manipulations, styles, or the name of a display.
 """
 
 import re
@@ -43,9 +39,9 @@ GROUPS = {
     "pointlight": POINTLIGHT,
 }
 BACKGROUNDS = ("blank", "aligned", "misaligned")
-# ``nobody`` is framed as ``base``, who is left out of the picture.
+# ``nobody`` has the camera framing of ``base``, who is then left out of the picture.
 CAST = {"base": "man", "adversarial": "spacesuit", "lights": "lights:man", NOBODY: "man"}
-# Offered where somebody mistypes one.
+# Suggested if a variant is misspelled.
 _FROM_FRONT = tuple(f"base+blank@{side}" for side in SIDES)
 _VIEW = rf"(?P<view>\d+(\.\d+)?|{SIDE_PATTERN})"
 _DISPLAY = re.compile(rf"pointlight(?P<words>(:[^@:]+)*)@{_VIEW}")
@@ -55,12 +51,12 @@ _CELL = re.compile(r"(?P<character>[^+@]+)\+(?P<background>[^+@:]+)(:(?P<seed>\d
 
 @dataclass(frozen=True)
 class Variant:
-    """One cell of the matrix. ``character`` and ``background`` are as the user wrote them.
+    """One cell of the matrix; ``character`` and ``background`` are as the user wrote them.
 
-    ``set_seed`` draws another place of the background's kind. ``from_group`` says that it was
-    asked for as part of a group, not by its own name. ``words`` are those of a point-light display,
-    empty for the plain one, None for a rendered body. ``angle`` turns the camera from the config's
-    own place, or, where it is ``from_front``, from the performer's front; degrees, 0 to 360.
+    ``set_seed`` varies the background's set. ``from_group`` is True if the variant was requested as
+    part of a group, not by its own name. ``words`` are those of a point-light display: empty for
+    the plain one, None for a rendered body. ``angle`` turns the camera from the config's own
+    position or, if ``from_front``, from the performer's front; in degrees, 0 to 360.
     """
 
     character: str
@@ -73,12 +69,12 @@ class Variant:
 
     @property
     def view(self) -> str:
-        """The angle as a variant has it: ``90``, ``front``, ``front+30``."""
+        """The angle as written in a variant: ``90``, ``front``, ``front+30``."""
         return side_name(self.angle) if self.from_front else f"{self.angle:g}"
 
     @property
     def view_word(self) -> str:
-        """The same as a file's name has it: ``90``, ``front``, ``front30``."""
+        """The angle as written in a file name: ``90``, ``front``, ``front30``."""
         return self.view.replace("+", "")
 
     def __str__(self) -> str:
@@ -89,11 +85,11 @@ class Variant:
 
 
 def parse_variants(text: str, characters: set[str], backgrounds: set[str]) -> list[Variant]:
-    """Return the variants that a comma-separated list of names and groups stands for, each once.
+    """Return the variants in a comma-separated list of names and groups, each once.
 
-    A cell that is asked for by its name counts as such even where a group holds it too.
-    ``characters`` and ``backgrounds`` are the names that the catalogue offers.
-    Raises RequestError, with near misses, for what the grammar does not allow.
+    A variant requested by name does not count as part of a group, even if a group has it too.
+    ``characters`` and ``backgrounds`` are the names in the catalogue. Raises RequestError, with
+    similar names, for what the grammar does not allow.
     """
     found: dict[str, Variant] = {}
     for word in (part.strip() for part in text.split(",")):

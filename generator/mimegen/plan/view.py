@@ -1,4 +1,4 @@
-"""Another camera and another light than a render config's own."""
+"""Changes to the camera and light of a render config."""
 
 from dataclasses import dataclass
 
@@ -8,10 +8,11 @@ from mimegen.shots.config import FramedCamera, RenderConfig
 
 @dataclass(frozen=True)
 class ViewOverrides:
-    """What differs from a render config; None is as the config has it.
+    """Values that replace those of a render config; None keeps the config's.
 
-    ``elevation`` of the camera and ``sun_from`` (azimuth, elevation) are in degrees, ``lens`` in mm
-    on a sensor of 36; ``strength`` is times the config's sun. A camera can ``follow``.
+    ``elevation`` of the camera and ``sun_from`` (azimuth, elevation) are in degrees, ``lens`` is
+    the focal length in mm for a sensor 36 mm wide; ``strength`` multiplies the strength of the
+    config's sun. If ``follow``, the camera follows the performer.
     """
 
     elevation: float | None = None
@@ -22,7 +23,7 @@ class ViewOverrides:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """What stands for it in a config's name."""
+        """The words for the changes in a config's name."""
         parts = [("elevation", self.elevation), ("lens", self.lens)]
         if self.sun_from is not None:
             parts += [("light", self.sun_from[0]), ("", self.sun_from[1])]
@@ -32,9 +33,10 @@ class ViewOverrides:
                 *(["follow"] if self.follow else []))
 
     def of(self, config: RenderConfig) -> RenderConfig:
-        """Return a render config with this camera and light.
+        """Return a render config with these changes.
 
-        Raises RequestError for a config whose camera stands at one place for every action.
+        Raises RequestError if a change needs a camera that frames the performer and the config's is
+        fixed.
         """
         light = config.light.model_copy(update={
             "sun_from_deg": self.sun_from or config.light.sun_from_deg,
@@ -49,6 +51,9 @@ class ViewOverrides:
             "camera": config.camera.model_copy(update=camera), "light": light})
 
     def named(self, config: RenderConfig) -> RenderConfig:
-        """Return the same under a name of its own, where anything differs. Raises as ``of``."""
+        """Return the changed config under a new name, or ``config`` if nothing changes.
+
+        Raises as ``of``.
+        """
         name = "_".join((config.name, *self.words))
         return self.of(config).model_copy(update={"name": name}) if self.words else config

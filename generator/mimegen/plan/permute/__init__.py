@@ -1,1 +1,1 @@
-"""Permutations: clips drawn from the space of all that can be declared, and planned."""
+"""Permutations: clips drawn at random or by a design from all that can be declared."""

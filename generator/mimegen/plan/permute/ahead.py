@@ -1,4 +1,4 @@
-"""Takes looked at on all cores, before they are drawn one after the other."""
+"""Check takes on all cores in advance, before declarations are drawn one after the other."""
 
 import os
 import signal
@@ -19,14 +19,14 @@ from mimegen.base.paths import use_libraries, user_libraries
 from mimegen.plan.permute.drawing import Drawing
 from mimegen.plan.permute.good_takes import GoodTakes
 
-# A process starts in the time that one looks at two takes.
+# Numbers per process: starting a process takes as long as checking two takes.
 LEAST_EACH = 4
 TOGETHER = 2
 _own: list[Drawing] = []
 
 
 class _UnknownError(Exception):
-    """A take is asked for that nobody has looked at."""
+    """A take is needed that has not been checked yet."""
 
 
 class _OnlyKnown(GoodTakes):
@@ -37,10 +37,10 @@ class _OnlyKnown(GoodTakes):
 
 
 def look_ahead(drawing: Drawing, drawing_of: Callable[[GoodTakes], Drawing], count: int) -> None:
-    """Have what is known of takes hold all that drawing the first ``count`` numbers asks of it.
+    """Check, in parallel, all takes that drawing the first ``count`` numbers needs.
 
-    Every process makes the ``drawing`` by ``drawing_of``. What cannot be drawn, and what processes
-    that are killed do not look at, is left for whoever draws it.
+    Every process makes its own ``drawing`` by ``drawing_of``. Numbers that cannot be drawn, and
+    those that killed processes did not finish, are left for the drawing itself.
     """
     good = drawing.good
     numbers = [number for number in range(count) if not _is_known(drawing, number)]
@@ -58,7 +58,7 @@ def look_ahead(drawing: Drawing, drawing_of: Callable[[GoodTakes], Drawing], cou
             for known in found:
                 good.known.update(known)
     except KeyboardInterrupt:
-        # Each would look at its take to the end first.
+        # Otherwise each process would finish checking its take first.
         for process in set(active_children()).difference(others):
             process.kill()
         raise
@@ -67,7 +67,7 @@ def look_ahead(drawing: Drawing, drawing_of: Callable[[GoodTakes], Drawing], cou
 
 
 def _is_known(drawing: Drawing, number: int) -> bool:
-    """Whether nothing has to be looked at to draw a number."""
+    """Return whether a number can be drawn without checking any take."""
     good = drawing.good
     try:
         replace(drawing, good=_OnlyKnown(good.file, good.known)).candidate(number)
@@ -80,7 +80,7 @@ def _is_known(drawing: Drawing, number: int) -> bool:
 
 def _begin(drawing_of: Callable[[GoodTakes], Drawing], good: GoodTakes,
            libraries: tuple[Path, ...]) -> None:
-    """Be a process of the pool; one that is interrupted ends with its parent."""
+    """Set up a process of the pool: it ignores Ctrl-C and ends with its parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     end_with_parent()
     threadpool_limits(1)
@@ -89,7 +89,7 @@ def _begin(drawing_of: Callable[[GoodTakes], Drawing], good: GoodTakes,
 
 
 def _known_of(number: int) -> dict[str, list[str]]:
-    """Return what was found for a number that was not known before."""
+    """Return what checking the takes of a number has found that was not known before."""
     drawing, = _own
     before = set(drawing.good.known)
     with suppress(RequestError):

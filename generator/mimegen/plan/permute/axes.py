@@ -1,4 +1,4 @@
-"""The axes of permutations: axes.yaml as typed values, and what --axes and --fix say of them."""
+"""The axes of permutations: axes.yaml as typed values, and the options --axes and --fix."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -25,22 +25,23 @@ NO_FAULT = "none"
 AZIMUTH = "azimuth"
 OWN_PAIR = "own"
 BY_RULE = "rule"
-# How a cue is performed; of what is none, or cannot be so, they are its own.
+# How a cue is performed. "own" leaves it to the cue, and is the only value if the take is no cue or
+# cannot vary in it.
 STANCE = "stance"
 INTENSITY = "intensity"
 FREQUENCY = "frequency"
 OWN_MANNER = "own"
 MANNERS = (STANCE, INTENSITY, FREQUENCY)
-# Of these no other words are known than their levels.
+# Axes whose levels are their only valid words.
 _CLOSED = {"style", "mirror", MISLEADING, STANCE}
 
 
-# Of a seed that one writes; larger ones are no whole numbers in everybody's JSON.
+# Of a seed written by the user; JSON readers do not agree on larger whole numbers.
 MOST_DIGITS = 9
 
 
 class NumberAxis(Strict):
-    """Numbers within a range: on a grid where they are drawn, few levels in a design."""
+    """Numbers within a range: drawn from a grid at random, from a few ``levels`` in a design."""
 
     about: str
     range: tuple[Finite, Finite]
@@ -58,13 +59,13 @@ class NumberAxis(Strict):
 
     @property
     def grid(self) -> tuple[float, ...]:
-        """All numbers that may be drawn."""
+        """All numbers that can be drawn."""
         low, high = self.range
         steps = np.arange(round((high - low) / self.step) + 1)
         return tuple(float(number) for number in np.round(low + self.step * steps, 9))
 
     def value(self, text: str) -> float:
-        """Return what a text says; ValueError says what was expected."""
+        """Return the number in a text; raises ValueError, saying what was expected."""
         low, high = self.range
         try:
             number = float(text)
@@ -76,7 +77,7 @@ class NumberAxis(Strict):
 
 
 class ChoiceAxis(Strict):
-    """One of several words."""
+    """A choice of several words."""
 
     about: str
     levels: tuple[str, ...] = Field(min_length=1)
@@ -85,12 +86,12 @@ class ChoiceAxis(Strict):
 
     @property
     def grid(self) -> tuple[str, ...]:
-        """All words that may be drawn."""
+        """All words that can be drawn."""
         return self.levels
 
 
 class FaultAxis(Strict):
-    """A kind of fault, of those that there are."""
+    """A kind of fault."""
 
     about: str
     usual: str
@@ -98,12 +99,12 @@ class FaultAxis(Strict):
 
     @property
     def levels(self) -> tuple[str, ...]:
-        """All kinds."""
+        """All kinds of faults."""
         return tuple(fault_kinds())
 
     @property
     def grid(self) -> tuple[str, ...]:
-        """All kinds."""
+        """All kinds of faults."""
         return self.levels
 
 
@@ -117,14 +118,14 @@ class SeedAxis(Strict):
 
 
 class Unseen(Strict):
-    """How far clips are to be from those of given manifests."""
+    """How much clips must differ from those of given manifests; ``azimuth`` in degrees."""
 
     azimuth: float = Field(ge=0, le=90)
     person: dict[str, float]
 
 
 class Axes(Strict):
-    """All axes by kind, and what counts as far."""
+    """All axes by kind, and the distances that make a clip count as unseen."""
 
     numbers: dict[str, NumberAxis]
     choices: dict[str, ChoiceAxis]
@@ -151,17 +152,17 @@ def axes() -> Axes:
 
 @dataclass(frozen=True)
 class Freedom:
-    """Which axes are drawn, and what is fixed; the others are as usual."""
+    """Which axes are drawn and which are fixed to a value; all others have their usual value."""
 
     drawn: frozenset[str]
     fixed: Mapping[str, Value]
 
     @classmethod
     def of(cls, names: str | None, fixes: Iterable[str]) -> Self:
-        """Return what ``A,B`` and texts ``axis=value`` say.
+        """Return the axes named in ``A,B`` and the values in texts ``axis=value``.
 
-        Raises RequestError for an unknown axis, a value out of its range, and an axis that is
-        fixed twice or both drawn and fixed.
+        Raises RequestError for an unknown axis, a value out of range, and an axis that is fixed
+        twice or both drawn and fixed.
         """
         fixed = _fixed(fixes)
         known = axes().all
@@ -175,13 +176,13 @@ class Freedom:
         return cls(frozenset(free - fixed.keys()), fixed)
 
     def levels_of(self, name: str) -> tuple[str, ...]:
-        """Return what an axis of words may be: all of its levels where it is drawn."""
+        """Return the possible words of an axis: all levels if it is drawn, else its one value."""
         axis = axes().all[name]
         assert isinstance(axis, ChoiceAxis), "numbers and seeds have no words"
         return axis.levels if name in self.drawn else (str(self.usual(name)),)
 
     def usual(self, name: str) -> Value | None:
-        """Return what an axis is that is not drawn; None for the render config's own."""
+        """Return the value of an axis that is not drawn; None for the render config's own."""
         return self.fixed.get(name, axes().all[name].usual)
 
 
@@ -205,7 +206,7 @@ def _fixed(texts: Iterable[str]) -> dict[str, Value]:
 
 
 def _value(name: str, text: str) -> Value:
-    """Return an axis's value; names of things in the library are looked up where they are used."""
+    """Return an axis's value; names of library items are only looked up where they are used."""
     axis = axes().all[name]
     if name == AZIMUTH and (side := side_degrees(text)) is not None:
         return side_name(side)
@@ -223,7 +224,7 @@ def _value(name: str, text: str) -> Value:
 
 
 def _known_words(axis: object, name: str) -> tuple[str, ...] | None:
-    """Return all that an axis may be; None where the library says it."""
+    """Return all possible words of an axis; None if the library defines them."""
     if isinstance(axis, FaultAxis):
         return *axis.levels, axis.usual
     return axis.levels if isinstance(axis, ChoiceAxis) and name in _CLOSED else None

@@ -1,4 +1,4 @@
-"""Declarations: clips as lines of SPEC.jsonl."""
+"""Declarations: descriptions of clips, one per line of SPEC.jsonl."""
 
 import json
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ OWN_STYLE = "own"
 
 
 class Following(Strict):
-    """A take that is performed right after the declared one, by the same person."""
+    """A second take, performed right after the declared one by the same person."""
 
     action: str = Field(min_length=1)
     take: str = Field(min_length=1)
@@ -28,16 +28,16 @@ class Following(Strict):
 
 
 class Declaration(Strict):
-    """A clip, completely. Degrees; ``azimuth`` turns the camera from the config's own place.
+    """The complete description of one clip. Angles are in degrees.
 
-    ``sub_seed`` counts the take's seeds that were passed over, ``frame_redraws`` how often the
-    clip was drawn again because its pictures were near others, ``view_redraws`` how often its
-    camera and place were because they hardly showed that place (None for never). ``elevation`` and
-    ``lens`` are None for a config whose camera is the same for every action. ``stance``,
-    ``intensity`` and ``frequency`` are a cue's, where they are not its own. ``emotion`` is what the
-    first performer's face shows, ``fault`` what is made wrong on purpose, with its amount.
-    ``then`` is what is performed after the take, in the same clip; ``reverse`` plays all of it
-    backwards.
+    ``azimuth`` turns the camera from the config's own position. ``sub_seed`` counts the take seeds
+    that were rejected, ``frame_redraws`` how often the clip was redrawn because its pictures were
+    similar to others, ``view_redraws`` how often camera and place were redrawn because they hardly
+    showed the place (None for never). ``elevation`` and ``lens`` are None if the config's camera is
+    the same for every action. ``stance``, ``intensity`` and ``frequency`` describe a cue's
+    performance; None leaves them to the cue. ``emotion`` is shown by the first performer's face;
+    ``fault`` is a deliberate fault of amount ``fault_amount``. ``then`` is performed after the take
+    in the same clip; ``reverse`` plays the whole clip backwards.
     """
 
     action: str = Field(min_length=1)
@@ -81,33 +81,36 @@ class Declaration(Strict):
 
     @property
     def manner(self) -> CueManner:
-        """How a cue is performed."""
+        """How the declared cue is performed."""
         return CueManner(self.stance, self.intensity, self.frequency)
 
     def content(self) -> dict[str, Any]:
-        """Return it as JSON content; what does not apply is left out."""
+        """Return the declaration as JSON content, without fields that do not apply."""
         return self.model_dump(mode="json", exclude_none=True)
 
 
 @dataclass(frozen=True)
 class Permutation:
-    """A declaration and its number in the specification, from 0."""
+    """A declaration and its number in the specification, counted from 0."""
 
     number: int
     declaration: Declaration
 
     @cached_property
     def name(self) -> str:
-        """What tells its clip from all others: the same line elsewhere is another clip."""
+        """The end of the clip's name: its number and a hash of its declaration."""
         return f"{self.number}_{content_key(self.declaration.content())[:10]}"
 
     def content(self) -> dict[str, Any]:
-        """Return what a manifest says of it."""
+        """Return the manifest's entry for the permutation."""
         return {"number": self.number, **self.declaration.content()}
 
 
 def read_spec(path: Path) -> Sequence[Permutation]:
-    """Read a specification. Raises RequestError naming file and line of what is no declaration."""
+    """Read a specification.
+
+    Raises RequestError, naming file and line, for an invalid declaration.
+    """
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except OSError as problem:

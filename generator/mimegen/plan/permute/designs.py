@@ -1,4 +1,4 @@
-"""Designs: which levels the clip of a number has. A number's cell never depends on the count."""
+"""Designs: the levels of each clip by its number, whatever the number of clips drawn."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,14 +18,14 @@ RANDOM = "random"
 PAIRWISE = "pairwise"
 FULL = "full"
 LATIN = "latin"
-# Two axes, each with one of its levels.
+# Two axes, each with one of their levels.
 Pair = tuple[tuple[str, Value], tuple[str, Value]]
 DESIGNS = (RANDOM, PAIRWISE, FULL, LATIN)
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A part of the space, by its number, and a level of each drawn axis."""
+    """The number of a part of the space, and a level of each drawn axis."""
 
     part: int
     levels: dict[str, Value]
@@ -33,7 +33,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Design:
-    """``cell`` of a clip's number, and of how often it was drawn before; None is no own size."""
+    """A function ``cell`` of a clip's number and redraw count; ``size`` is None if unlimited."""
 
     name: str
     size: int | None
@@ -46,7 +46,7 @@ def design_of(name: str, space: Space, seed: int) -> Design:
 
 
 def _random(space: Space, seed: int) -> Design:
-    """Actions in shuffled rounds, everything else from the whole grid."""
+    """Draw actions in shuffled rounds, everything else independently from the whole grid."""
 
     def cell(number: int, redraw: int) -> Cell:
         action = _action(space, seed, number)
@@ -70,7 +70,7 @@ def _drawn(seed: int, name: str, number: int, redraw: int, below: int) -> int:
 
 
 def _latin(space: Space, seed: int) -> Design:
-    """Each action has each level of an axis equally often, and so has each round of actions."""
+    """Balance levels: each action, and each round of actions, has each level equally often."""
 
     def cell(number: int, redraw: int) -> Cell:
         action, turn = _action(space, seed, number), number // len(space.actions)
@@ -94,7 +94,7 @@ def _in_turn(seed: int, name: str, row: int, turn: int, levels: int, rows: int) 
 
 
 def _full(space: Space, seed: int) -> Design:
-    """Every cell once, in a drawn order; then all of them again."""
+    """Draw every cell once in random order, then all again in another."""
     sizes = [prod(map(len, part.levels.values())) for part in space.parts]
     ends, size = np.cumsum(np.array(sizes, dtype=object)), sum(sizes)
 
@@ -109,7 +109,7 @@ def _full(space: Space, seed: int) -> Design:
 
 
 def _strided(seed: int, turn: int, place: int, size: int) -> int:
-    """Return the place's image under a drawn one-to-one map of 0 to ``size``."""
+    """Return the image of a position under a random bijection of the range 0 to ``size``."""
     draw = generator(seed, "permute", "full", turn)
     first, stride = (int(number) % size for number in draw.integers(1, 2**62, 2))
     while gcd(stride, size) != 1:
@@ -126,7 +126,7 @@ def _decoded(part: TakeSpace, place: int) -> dict[str, Value]:
 
 
 def _pairwise(space: Space, seed: int) -> Design:
-    """Every pair of levels of two axes in at least one clip, actions' takes among the axes."""
+    """Cover every pair of levels of two axes in at least one clip; takes are an axis too."""
     rows = _covering(space)
 
     def cell(number: int, redraw: int) -> Cell:
@@ -155,7 +155,7 @@ def _covering(space: Space) -> list[Cell]:
 
 
 def _completed(space: Space, cells: list[Cell]) -> list[Cell]:
-    """Add clips with the few pairs that AllPairs misses where takes cannot have every level."""
+    """Add cells for the pairs that AllPairs misses because some takes lack some levels."""
     have = _pairs(cells)
     missing = [pair for pair in _wanted(space) if pair not in have]
     while missing:
@@ -167,7 +167,7 @@ def _completed(space: Space, cells: list[Cell]) -> list[Cell]:
 
 
 def _cell_with(space: Space, missing: Sequence[Pair]) -> Cell:
-    """Return a cell with the first of some pairs, and as many of the others as come to fit."""
+    """Return a cell with the first of the missing pairs and as many others as fit."""
     number = next(number for number, part in enumerate(space.parts)
                   if missing[0] in _possible_pairs(number, part))
     part, chosen = space.parts[number], dict[str, Value](take=number)
@@ -179,7 +179,7 @@ def _cell_with(space: Space, missing: Sequence[Pair]) -> Cell:
 
 
 def pairs_covered(space: Space, cells: Sequence[Cell]) -> float:
-    """Return the share of possible pairs of levels that cells have, takes among the axes."""
+    """Return the fraction of possible pairs of levels that cells cover; takes are an axis too."""
     wanted, have = _wanted(space), _pairs(cells)
     return sum(pair in have for pair in wanted) / len(wanted) if wanted else 1.0
 
@@ -202,7 +202,7 @@ def _possible_pairs(number: int, part: TakeSpace) -> list[Pair]:
 
 
 def check_count(design: Design, space: Space, count: int) -> None:
-    """Raise RequestError where fewer clips can be told apart than are wanted."""
+    """Raise RequestError if more clips are wanted than distinct ones exist."""
     if count > space.size:
         raise RequestError(f"{count} clips requested, but only {space.size} distinct ones exist;"
                            " vary more axes, or fix fewer")

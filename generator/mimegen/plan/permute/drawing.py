@@ -1,4 +1,4 @@
-"""Drawing: numbers to declarations, the same for the same seed however many are drawn."""
+"""Draw declarations by number; the same seed gives the same ones, however many are drawn."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -38,17 +38,17 @@ from mimegen.plan.permute.space import OWN_ROLES, RANDOM_PERSON, VIEW, Space, Ta
 from mimegen.plan.view import ViewOverrides
 from mimegen.shots.config import FramedCamera
 
-# After so many draws in a row that will not do, nothing is left.
+# After this many rejected draws in a row, no clip is assumed to be left.
 MOST_TRIED = 500
-# So many views are drawn of a place that is hardly seen; each as if its clip had been drawn again
-# that much more often, so that no redrawn clip has the same.
+# If a view hardly shows its place, up to this many views are drawn. Each takes the random numbers
+# of a clip redrawn ``VIEWS_APART`` times more, so that no redrawn clip shares them.
 MOST_VIEWS = 12
 VIEWS_APART = 1_000_000
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """A space, a design over it and the seed; ``good`` says which takes will do."""
+    """A space, a design over it and the seed; ``good`` reports which takes are without faults."""
 
     space: Space
     design: Design
@@ -57,15 +57,15 @@ class Drawing:
     _taken: set[str] = field(default_factory=set)
 
     def declarations(self, count: int) -> Iterator[Declaration]:
-        """Yield the first ``count`` declarations, no two alike. Raises RequestError as ``draw``."""
+        """Yield the first ``count`` declarations, all distinct. Raises RequestError as ``draw``."""
         for number in range(count):
             yield self.draw(number)
 
     def draw(self, number: int, redraws: int = 0, frame_redraws: int = 0) -> Declaration:
-        """Return the declaration of a number, drawn again where it is another's.
+        """Return the declaration of a number, redrawn if another number already has it.
 
-        ``frame_redraws`` counts those for the sake of pictures. Raises RequestError where nothing
-        is left to draw.
+        ``frame_redraws`` counts the redraws due to similar pictures. Raises RequestError if no
+        distinct clip is left.
         """
         for redraw in range(redraws, redraws + MOST_TRIED):
             found = self.candidate(number, redraw, frame_redraws)
@@ -79,13 +79,13 @@ class Drawing:
 
 
     def candidate(self, number: int, redraw: int = 0, frame_redraws: int = 0) -> Declaration:
-        """Return the declaration of a number, be it another's or not."""
+        """Return the declaration of a number, whether or not another number has it."""
         return _Item(self, number, redraw + frame_redraws, frame_redraws).declaration()
 
 
 @dataclass(frozen=True)
 class _Item:
-    """One clip that is being drawn, for the ``redraw``-th time."""
+    """One clip being drawn; ``redraw`` counts its earlier draws."""
 
     drawing: Drawing
     number: int
@@ -119,7 +119,7 @@ class _Item:
         return int(draw.integers(least, below))
 
     def _unseeded(self, part: TakeSpace, values: dict[str, Any]) -> LibraryTake:
-        """Return the take as its axes say, but for its seed."""
+        """Return the take with the values of its axes, except for its seed."""
         take = replace(part.take, tempo=float(values["tempo"]),  # type: ignore[type-var]
                        mirror=values["mirror"] == "yes")
         if not isinstance(take, ScoreTake):
@@ -131,10 +131,10 @@ class _Item:
                        manner=usual_left_out(take.file, CueManner(**_manner(values))))
 
     def _cast(self, part: TakeSpace, take: LibraryTake) -> tuple[LibraryTake, list[str], int]:
-        """Return the take, who performs it, and how many of both were passed over.
+        """Return the take, its performers' names, and the number of attempts rejected before.
 
-        Those are for what was seen, for what lint found, or for what people drawn by seed do not
-        show.
+        An attempt is rejected if the manifests show its seed, if lint finds faults, or if
+        performers drawn by seed do not show the action.
         """
         freedom = self.drawing.space.freedom
         if not isinstance(take, ScoreTake):
@@ -157,7 +157,7 @@ class _Item:
         return CHARACTER in freedom.drawn or freedom.usual(CHARACTER) == RANDOM_PERSON
 
     def _drawn_people(self, people: list[str]) -> list[CastMember]:
-        """Return who performs it, if drawn by seed: nobody has seen them perform anything."""
+        """Return the performers if drawn by seed, since nobody has checked their performance."""
         return [cast_member(self.drawing.space.catalogue, name) for name in people
                 ] if self._draws_people else []
 
@@ -171,7 +171,7 @@ class _Item:
         return people
 
     def _person(self, others: list[str], attempt: int) -> str:
-        """Return somebody who is far from everybody in the rows, and from the ``others``."""
+        """Return a person who differs enough from everybody in the rows and from the ``others``."""
         below, seen = axes().seeds[CHARACTER].below, self.drawing.space.seen
         for tried in range(attempt * MOST_TRIED, (attempt + 1) * MOST_TRIED):
             name = f"random:{self._integer(f'{CHARACTER}{len(others)}', tried, below)}"
@@ -182,7 +182,7 @@ class _Item:
                            " character=NAME")
 
     def _check_not_seen(self, take: LibraryTake, person: str) -> None:
-        """Raise RequestError for a performance by somebody that the rows show."""
+        """Raise RequestError if the rows already show this take, with this seed, by this person."""
         seen = self.drawing.space.seen
         if seen.rows and not seen.takes_seed(take.action, take.name, take.seed) \
                 and not seen.takes_person(person):
@@ -192,9 +192,9 @@ class _Item:
 
     def _view_of_place(self, cell: Cell, part: TakeSpace, values: dict[str, Any], take: LibraryTake
                        ) -> dict[str, Any]:
-        """Return place and camera: the first of some draws that shows enough of the place.
+        """Return place and camera: the first of ``MOST_VIEWS`` draws that shows the place enough.
 
-        Where none does it is the first of all, and its row will say how little it shows.
+        If none does, return the first; the clip's row then records how little it shows.
         """
         first = self._one_view(part, values, take, 0)
         if not self._hides_place(first):
@@ -235,7 +235,7 @@ class _Item:
                 "set_seed": self._set_seed(part.take.action, name, attempt)}
 
     def _set_seed(self, action: str, background: str, view: int) -> int | None:
-        """Return the seed of a place that no row shows; None where nothing varies.
+        """Return a set seed that no row shows with the action; None if the set does not vary.
 
         ``view`` counts the views that were drawn before.
         """
@@ -255,7 +255,7 @@ _AS_THEY_ARE = ("light_strength", "display", "config")
 
 
 def _azimuth(value: Value | None, take: LibraryTake, space: Space) -> float:
-    """Return the camera's angle; a side of the performer becomes the take's own number."""
+    """Return the camera's angle; a side of the performer is converted for the take."""
     side = side_degrees(value) if isinstance(value, str) else None
     if side is None:
         return float(value or 0)
@@ -276,7 +276,7 @@ def _light(values: dict[str, Any], space: Space) -> dict[str, Any]:
 
 
 def _manner(values: dict[str, Any]) -> dict[str, Any]:
-    """Return how a cue is performed, where it is not its own way."""
+    """Return how a cue is performed, without the fields left to the cue."""
     given = {name: values[name] for name in MANNERS if values[name] not in (None, OWN_MANNER)}
     return given | ({FREQUENCY: round(given[FREQUENCY])} if FREQUENCY in given else {})
 

@@ -1,8 +1,8 @@
-"""Takes and views without faults; what was found in others is kept in the user's cache.
+"""Find takes and views without faults; keep the findings in the user's cache.
 
-``$XDG_CACHE_HOME/mimegen/lint.jsonl`` has a line for each score, seed, style and tempo, as the
-standard person performs it, one for each of these on a person drawn by seed, and one for each view
-of a place.
+``$XDG_CACHE_HOME/mimegen/lint.jsonl`` has a line for each score, seed, style and tempo, performed
+by the standard person; one for each of these performed by a person drawn by seed; and one for each
+view of a place.
 """
 
 import json
@@ -32,21 +32,22 @@ from mimegen.shots.config import RenderConfig
 
 @dataclass(frozen=True)
 class GoodTakes:
-    """What is wrong with takes and with views of places, looked up once."""
+    """The faults of takes and of views of places, each checked only once."""
 
     file: Path
     known: dict[str, list[str]] = field(default_factory=dict)
 
     @staticmethod
     def of_user() -> "GoodTakes":
-        """Return what was found before by this user."""
+        """Return what was found earlier by this user."""
         file = cache_folder() / "lint.jsonl"
         return GoodTakes(file, _read(file))
 
     def findings(self, take: ScoreTake, people: Sequence[CastMember] = ()) -> list[str]:
-        """Return what is wrong with a take forwards, also where it cannot be performed; or nothing.
+        """Return what is wrong with a take, played forwards; empty if nothing.
 
-        That is what lint finds, and what the take does not show on ``people`` who perform it.
+        It lists what lint finds, why the take cannot be performed, or what it fails to show when
+        performed by ``people``.
         """
         unvaried = replace(take, mirror=False, reverse=False, tempo=max(take.tempo, 1.0))
         checks = checks_file(take.score)
@@ -61,9 +62,9 @@ class GoodTakes:
 
     def place_findings(self, chosen: ChosenBackground, config: RenderConfig, angle_deg: float
                        ) -> list[str]:
-        """Return a flaw if a view, framed on a standing person, hardly shows its place.
+        """Return a fault if a view, framed on a standing person, hardly shows its place.
 
-        Empty where it shows enough, or nobody can tell.
+        Empty if it shows enough, or if that cannot be determined.
         """
         camera = standing_camera(config, angle_deg)
         key = content_key(background_key(chosen.file), file_hash(chosen.file), chosen.seed,
@@ -79,7 +80,7 @@ class GoodTakes:
         return self.known[key]
 
     def _keep(self, key: str) -> None:
-        """Add a line; many processes may, for short lines are written as one."""
+        """Append a line; processes can do so at once, since short lines are written atomically."""
         with suppress(OSError):
             self.file.parent.mkdir(parents=True, exist_ok=True)
             append_line(self.file, json.dumps({"key": key, "findings": self.known[key]}))
@@ -110,13 +111,13 @@ def _hardly_shown(chosen: ChosenBackground, camera: Camera, angle_deg: float) ->
     try:
         shown = background_shown(chosen.background, chosen.key, camera, angle_deg)
     except RequestError:
-        # Whoever renders it is told what is wrong with the place.
+        # The error is reported when the clip is rendered.
         return []
     return [] if shown is None or shown >= LEAST_SHOWN else [f"shows {shown:g} of its place"]
 
 
 def _read(file: Path) -> dict[str, list[str]]:
-    """Return what a file says; a line that a killed process left half is passed over."""
+    """Return what a file says; a line cut off by a killed process is skipped."""
     known: dict[str, list[str]] = {}
     with suppress(OSError):
         for entry in json_lines(file.read_bytes()):

@@ -1,4 +1,4 @@
-"""What is known beforehand of graded faults: the order of clips that differ in amount alone."""
+"""The expected quality order of clips that differ only in the amount of a fault."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -11,10 +11,10 @@ from mimegen.plan.permute.declaration import Declaration
 
 
 def expected_orders(declarations: Sequence[Declaration]) -> Iterator[dict[str, Any]]:
-    """Yield each series of clips that differ in the amount of a fault alone, the least first.
+    """Yield each series of clips that differ only in the amount of a fault, least first.
 
-    ``numbers`` are those of the clips' declarations, from 0, ``lowers`` the dimension of quality
-    that falls along them. A single amount is no series.
+    ``numbers`` are the clips' declarations, counted from 0; ``lowers`` is the quality dimension
+    that falls along the series. A single amount makes no series.
     """
     series: dict[str, list[tuple[float, int]]] = defaultdict(list)
     for number, declared in enumerate(declarations):

@@ -37,34 +37,36 @@ from mimegen.plan.permute.seen import SeenRows
 from mimegen.plan.permute.space import Space
 from mimegen.readers.roles import find_roles
 
-# Far enough apart to be told from one clip alone, and within what permutations may be played at.
+# Tempos different enough to be told apart from a single clip, and within the limits of
+# permutations.
 SLOW = 0.5
 FAST = 1.75
-# Styles that are opposites.
+# Pairs of opposite styles.
 OPPOSITES = (("tired", "brisk"), ("exaggerated", "restrained"))
-# Times that a cue's movement is made: what one looks at can count either.
+# Repetitions of a cue's movement: for these, either number is plausible.
 FEW_TIMES = 2
 MANY_TIMES = 5
-# Clear to see, and the movement is still recognisable.
+# Clearly visible, while the movement remains recognisable.
 FAULT_AMOUNT = 0.8
 TURN_DEG = 90.0
-# Who moves back as they came shows nobody which way time runs. What repeats itself (jumping over a
-# rope, playing a guitar) is below this; sitting down, throwing and walking are above.
+# Movements that retrace their own path look the same played backwards. Repetitive ones (skipping
+# rope, playing a guitar) are below this distance in metres; sitting down, throwing and walking are
+# above.
 LEAST_IRREVERSIBLE_M = 0.4
 IRREVERSIBLE_FPS = 15.0
-# Where these are is how somebody moves: fingers and toes would only add to hands and feet.
+# The joints whose positions are compared; fingers and toes would only duplicate hands and feet.
 MOVING = ("hips", "head", *(f"{side}_{part}" for side in ("left", "right")
                             for part in ("forearm", "hand", "shin", "foot")))
-# The emotions of Ekman, which people tell apart best.
+# Ekman's emotions, which people tell apart best.
 BASIC_EMOTIONS = ("anger", "contempt", "disgust", "fear", "happiness", "sadness", "surprise")
-# One hand does an action if this share of all that hands do in its timeline is its own.
+# An action is one-handed if one hand has at least this fraction of the hands' time in its timeline.
 ONE_HANDED = 0.75
-# Two people whom a question can name.
+# Two people whom a question can refer to by name.
 AGENTS = ("man", "woman")
-# Names of takes that show one gesture in opposite directions; left and right are the person's own.
+# Names of takes that show one gesture in opposite directions; left and right are the performer's.
 DIRECTIONS = (("left", "right"), ("up", "down"))
 BLANK = "blank"
-# A pair is drawn again where one half has a flaw, so often at most.
+# How often a pair is drawn at most until both halves are without faults.
 MOST_TRIED = 60
 
 Changes = dict[str, Any]
@@ -73,12 +75,12 @@ Halves = tuple[tuple[str, Changes], tuple[str, Changes]]
 
 @dataclass(frozen=True)
 class Factor:
-    """What the halves of a pair differ in.
+    """The factor in which the two halves of a pair differ.
 
-    ``suits`` says for which takes there is such a pair; ``halves`` returns, for a drawn
-    declaration, the value and the changed fields of both halves, or None where this draw has none.
-    ``shows`` says whether viewers can tell the halves of a take: actions are passed over whose
-    takes do not, as they are drawn, because it takes long to find out of all.
+    ``suits`` returns whether a take can have such a pair. ``halves`` returns, for a drawn
+    declaration, the value and the changed fields of both halves, or None if this draw has none.
+    ``shows`` returns whether viewers can tell the halves of a take apart; as it is slow, it is
+    called only for takes as they are drawn, and takes that fail are skipped.
     """
 
     name: str
@@ -90,7 +92,7 @@ class Factor:
 
 @dataclass(frozen=True)
 class PairDrawing:
-    """Draws pairs of one factor from a seed; the first pairs do not depend on their number."""
+    """Draws pairs of one factor from a seed; each pair is the same however many are drawn."""
 
     catalogue: Catalogue
     drawing: Drawing
@@ -98,7 +100,7 @@ class PairDrawing:
     seed: int
 
     def pairs(self, count: int) -> Iterator[tuple[Declaration, Declaration]]:
-        """Yield ``count`` pairs. Raises RequestError where no pair without a flaw is found."""
+        """Yield ``count`` pairs. Raises RequestError if no pair without faults is found."""
         item = 0
         for number in range(count):
             item = self._showing(item)
@@ -106,7 +108,7 @@ class PairDrawing:
             item += 1
 
     def _showing(self, item: int) -> int:
-        """Return the first item from one on whose take shows the factor."""
+        """Return the first item, from ``item`` on, whose take shows the factor."""
         shows, space = self.factor.shows, self.drawing.space
         if shows is None:
             return item
@@ -129,7 +131,7 @@ class PairDrawing:
                            " mimegen score lint; choose other --actions, or another --seed")
 
     def _half(self, base: Declaration, number: int, value: str, changes: Changes) -> Declaration:
-        # With the seed, so that pairs of several specifications can lie in one folder.
+        # The name has the seed, so that pairs of several specifications can share a folder.
         name = f"{self.factor.name}-seed{self.seed}-{number:04d}"
         facts = PairFacts(id=name, factor=self.factor.name, value=value)
         return base.model_copy(update={**changes, "pair": facts})
@@ -143,16 +145,16 @@ class PairDrawing:
         return not self.drawing.good.findings(take, people)
 
     def drawn(self, base: Declaration, attempt: int, below: int) -> int:
-        """Return a whole number below a limit that belongs to a base and an attempt."""
+        """Return a random integer below a limit, determined by a base and an attempt."""
         name = base.model_dump_json(exclude_none=True)
         return int(generator(self.seed, "pairs", self.factor.name, name, attempt).integers(below))
 
 
 def pairs_of(catalogue: Catalogue, entries: Sequence[Entry], factor: Factor,
              fixes: Sequence[str], count: int, seed: int) -> list[Declaration]:
-    """Return the halves of ``count`` pairs of a factor, halves of a pair side by side.
+    """Return the halves of ``count`` pairs of a factor, the halves of a pair side by side.
 
-    Raises RequestError where no take of the actions suits the factor, and as ``Space.of``.
+    Raises RequestError if no take of the actions suits the factor, and as ``Space.of``.
     """
     suited = [entry for entry in entries
               if any(factor.suits(library_take(entry, name, 0)) for name in entry.takes)]
@@ -171,7 +173,7 @@ def _names(fixes: Sequence[str]) -> set[str]:
 
 
 def parse_factors(text: str) -> list[Factor]:
-    """Return the factors that ``A,B`` or ``all`` says. Raises RequestError for an unknown one."""
+    """Return the factors named by ``A,B`` or ``all``. Raises RequestError for an unknown one."""
     if text.strip() == "all":
         return list(FACTORS.values())
     names = list(dict.fromkeys(name.strip() for name in text.split(",")))
@@ -182,7 +184,7 @@ def parse_factors(text: str) -> list[Factor]:
 
 
 def _action(drawing: PairDrawing, base: Declaration, attempt: int) -> Halves | None:
-    """Another action with as many performers; everything else stays."""
+    """Vary the action, with the same number of performers; everything else stays."""
     take = take_of(drawing.catalogue, base)
     parts = [part for part in drawing.drawing.space.parts
              if part.take.action != base.action and part.take.performers == take.performers]
@@ -194,7 +196,7 @@ def _action(drawing: PairDrawing, base: Declaration, attempt: int) -> Halves | N
 
 
 def _order(drawing: PairDrawing, base: Declaration, attempt: int) -> Halves | None:
-    """The action before another of another group, and after it."""
+    """Vary the order: the action before one of another semantic group, and after it."""
     take = take_of(drawing.catalogue, base)
     parts = [part.take for part in drawing.drawing.space.parts
              if _may_follow(part.take) and _unlike(part.take, take)]
@@ -203,14 +205,14 @@ def _order(drawing: PairDrawing, base: Declaration, attempt: int) -> Halves | No
     other = parts[drawing.drawn(base, attempt, len(parts))]
     own, after = (Following(action=one.action, take=one.name, motion_sha256=file_hash(one.file))
                   for one in (take, other))
-    # The place fits at most one of the two.
+    # A background fits at most one of the two actions, so it is named instead of called aligned.
     place = {} if base.background_kind == BLANK else {"background_kind": NAMED}
     return ((f"{own.action}, {after.action}", {**place, "then": after}),
             (f"{after.action}, {own.action}", {**place, **after.model_dump(), "then": own}))
 
 
 def _target(drawing: PairDrawing, base: Declaration, attempt: int) -> Halves | None:
-    """The gesture in a direction, and in the opposite one: takes that are named so."""
+    """Vary a gesture's direction: the takes named for a direction and for its opposite."""
     files = drawing.catalogue.action(base.action).takes
     pair = next(pair for pair in DIRECTIONS if base.take in pair)
     if not files.keys() >= {*pair}:
@@ -250,7 +252,7 @@ def _mirror(drawing: PairDrawing, base: Declaration, attempt: int) -> Halves:
 
 
 def _background(drawing: PairDrawing, base: Declaration, attempt: int) -> Halves | None:
-    """The set that fits the action against the one that misleads."""
+    """Vary the background: the set that fits the action and the one that misleads."""
     take = take_of(drawing.catalogue, base)
     if take.aligned is None or take.misaligned is None:
         return None
@@ -270,7 +272,7 @@ def _angle(drawing: PairDrawing, base: Declaration, attempt: int) -> Halves:
 
 
 def _hand(drawing: PairDrawing, base: Declaration, attempt: int) -> Halves | None:
-    """The take, and its mirror image."""
+    """Vary the hand: the take and its mirror image."""
     hand = leading_hand(take_of(drawing.catalogue, base).timeline or ())
     if hand is None:
         return None
@@ -278,7 +280,7 @@ def _hand(drawing: PairDrawing, base: Declaration, attempt: int) -> Halves | Non
 
 
 def _agent(drawing: PairDrawing, base: Declaration, attempt: int) -> Halves:
-    """The man and the woman in each other's parts."""
+    """Vary who plays which part: the man and the woman swap."""
     first, second = AGENTS
     return ((first, {"character": first, "partner": second}),
             (second, {"character": second, "partner": first}))
@@ -291,14 +293,14 @@ def _emotion(drawing: PairDrawing, base: Declaration, attempt: int) -> Halves:
 
 
 def _reversed(drawing: PairDrawing, base: Declaration, attempt: int) -> Halves | None:
-    """The take forwards and backwards, where this seed's too shows which of the two it is."""
+    """Vary the direction of time; None if the take with this seed looks the same backwards."""
     if not _shows_time(take_of(drawing.catalogue, base)):
         return None
     return ("forwards", {}), ("backwards", {"reverse": True})
 
 
 def _shows_time(take: LibraryTake) -> bool:
-    """Return whether a performer of a take shows which way time runs; what fails does not."""
+    """Return whether a take looks different played backwards; False if it cannot be performed."""
     try:
         return shown_backwards(take) >= LEAST_IRREVERSIBLE_M
     except RequestError:
@@ -307,13 +309,13 @@ def _shows_time(take: LibraryTake) -> bool:
 
 @lru_cache(maxsize=1024)
 def shown_backwards(take: LibraryTake) -> float:
-    """Return how far (m) a take backwards is from all that its performers do forwards."""
+    """Return the distance, in metres, of a take played backwards from all it shows forwards."""
     return max(irreversibility(_places(*source), IRREVERSIBLE_FPS)
                for source in take.sources(LOOKED_AT_FPS))
 
 
 def _places(motion: Motion, roles: Mapping[str, str] | None) -> FloatArray:
-    """Return where (F, J, 3) a performer's main joints are."""
+    """Return the positions (F, J, 3) of a performer's main joints."""
     joints = roles or find_roles(motion.skeleton).joints
     names = motion.skeleton.names
     numbers = [names.index(joints[role]) for role in MOVING if role in joints]
@@ -322,7 +324,7 @@ def _places(motion: Motion, roles: Mapping[str, str] | None) -> FloatArray:
 
 
 def leading_hand(timeline: Sequence[Interval]) -> Hand | None:
-    """Return the hand that does nearly all that the performer's hands do; None for both."""
+    """Return the hand that does nearly all of the hands' work; None if both do."""
     busy: dict[Hand, float] = {"left": 0.0, "right": 0.0}
     for one in timeline:
         if one.kind == "step" and one.hand is not None and one.performer != PARTNER:
@@ -333,13 +335,13 @@ def leading_hand(timeline: Sequence[Interval]) -> Hand | None:
 
 
 def _one_handed(take: LibraryTake) -> bool:
-    """Return whether one hand does the action, and the other may as well."""
+    """Return whether one hand does the action and the other could as well."""
     return (isinstance(take, ScoreTake) and not isinstance(take, HandTake) and can_mirror(take)
             and leading_hand(take.timeline) is not None)
 
 
 def _has_roles(take: LibraryTake) -> bool:
-    """Return whether one of two performers does what the other does not."""
+    """Return whether the two performers have different roles."""
     return take.performers == len(AGENTS) and role_of(take.timeline or ()) is not None
 
 
@@ -348,7 +350,7 @@ def _any(take: LibraryTake) -> bool:
 
 
 def _shows_no_emotion(take: LibraryTake) -> bool:
-    """Return whether the action is no emotion, which another one would make wrong."""
+    """Return whether the action itself is no emotion, which another one would contradict."""
     return isinstance(take, ScoreTake) and not isinstance(take, FaceTake)
 
 
@@ -361,17 +363,17 @@ def _has_direction(take: LibraryTake) -> bool:
 
 
 def _may_follow(take: LibraryTake) -> bool:
-    """Return whether another action can come before or after a take, by the same person."""
+    """Return whether a take can be combined with another action of the same person."""
     return (isinstance(take, ScoreTake) and not isinstance(take, FaceTake | HandTake)
             and may_follow(take))
 
 
 def _repeats(take: LibraryTake) -> bool:
-    """Return whether a take is a score with a movement that can be made several times."""
+    """Return whether a take is a score with a repeatable movement."""
     return isinstance(take, ScoreTake) and bool(take.score.repeat)
 
 
-# What is drawn for both halves alike.
+# Axes drawn once for both halves.
 DRAWN = frozenset({"seed", "character", "azimuth", "light_azimuth", "light_elevation"})
 FACTORS = {factor.name: factor for factor in (
     Factor("action", "another action by the same person, from the same side", _any, _action),

@@ -1,4 +1,4 @@
-"""How far people are apart: in build, skin, hair and clothes."""
+"""How much people differ: in build, skin, hair and clothes."""
 
 import zlib
 from collections.abc import Mapping, Sequence
@@ -13,18 +13,19 @@ from mimegen.characters.spec import CharacterSpec, Garment, read_character
 from mimegen.library.catalogue import Catalogue
 from mimegen.motion.quaternions import FloatArray
 
-# What is compared, in the order of a person's numbers; colors are CIELAB, three numbers each.
+# The compared properties, in the order of a person's numbers; colors are CIELAB, three numbers
+# each.
 PLAIN = ("stature_cm", "weight", "muscle", "age", "sex", "hair_length")
 COLORS = ("skin", "hair", "top", "legs")
-# Of these, how many are of another kind counts.
+# Properties without a scale: only the number of those that differ counts.
 KINDS = ("hair", "beard", "top", "over", "legs", "head", "glasses", "pattern")
 TOPS = ("top", "dress")
 LEGS = ("trousers", "skirt", "dress")
 HEADS = ("cap", "headscarf")
-# Sleeves and trouser legs longer than these shares of the limb count as long.
+# Fractions of the limb's length above which sleeves and trouser legs count as long.
 SLEEVES = 0.6
 LEG = 0.8
-# From linear sRGB to XYZ relative to D65's white (IEC 61966-2-1).
+# From linear sRGB to XYZ relative to the D65 white point (IEC 61966-2-1).
 _TO_XYZ = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722],
                     [0.0193, 0.1192, 0.9505]]) / np.array([[0.9505], [1.0], [1.089]])
 
@@ -32,7 +33,7 @@ _TO_XYZ = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722],
 def person_of(catalogue: Catalogue, avatar: str) -> FloatArray | None:
     """Return a person's numbers (26,) by the name in a row or a declaration.
 
-    None for who has none: figures of one's own, and people of a library that is not known.
+    Returns None if there are none: for figures from files and people of an unknown library.
     """
     word = avatar.removesuffix("_lights").replace("random_", "random:")
     if word.startswith("random:") and word.removeprefix("random:").isdecimal():
@@ -50,7 +51,7 @@ def _drawn(seed: int) -> FloatArray:
 
 
 def numbers_of(person: CharacterSpec) -> FloatArray:
-    """Return a described person's numbers (26,); NaN where somebody wears no such thing."""
+    """Return a described person's numbers (26,); NaN for clothes that are not worn."""
     body = person.phenotype
     worn: dict[str, Garment] = {garment.kind: garment for garment in person.outfit}
     outer = [_first(worn, ("jacket", *TOPS)), _first(worn, LEGS)]
@@ -65,7 +66,7 @@ def _first(worn: Mapping[str, Garment], kinds: Sequence[str]) -> Garment | None:
 
 
 def kinds_of(person: CharacterSpec, worn: Mapping[str, Garment]) -> list[object]:
-    """Return of what kind (8,) hair, beard, clothes and what is worn on the head are."""
+    """Return the kinds (8,) of hair, beard, clothes, headwear, glasses and patterns."""
     top, legs, head = (_first(worn, kinds) for kinds in (TOPS, LEGS, HEADS))
     patterns = [getattr(garment, "pattern", None) for garment in person.outfit]
     return [
@@ -78,7 +79,7 @@ def kinds_of(person: CharacterSpec, worn: Mapping[str, Garment]) -> list[object]
 
 
 def lab(color: Sequence[float] | None) -> FloatArray:
-    """Return CIELAB (3,) of linear sRGB (CIE 1976, D65); NaN for none."""
+    """Return a linear sRGB color in CIELAB (3,) (CIE 1976, D65); NaN for None."""
     if color is None:
         return np.full(3, np.nan)
     xyz = product(_TO_XYZ, color)
@@ -87,11 +88,12 @@ def lab(color: Sequence[float] | None) -> FloatArray:
 
 
 def apart(one: FloatArray, others: FloatArray, far: Mapping[str, float]) -> FloatArray:
-    """Return how far (N,) a person (26,) is from others (N, 26); above 1 is far.
+    """Return the distances (N,) of a person (26,) from others (N, 26); above 1 they differ enough.
 
-    It is the largest difference in any one thing, each as a share of what counts as far;
-    ``clothes`` are what is outermost above and below, of which the one that differs more counts.
-    Who wears no such thing differs in it. ``kinds`` is of how many things the kind may differ.
+    A distance is the largest difference in any property, as a multiple of the difference ``far``
+    that counts as enough. For ``clothes``, the outermost garments above and below count, whichever
+    differs more. A garment that only one of the two wears makes the distance infinite.
+    ``far["kinds"]`` is the number of KINDS that must differ.
     """
     gaps = np.abs(others - one)
     plain, tints, kinds = np.split(gaps, [len(PLAIN), len(PLAIN) + 3 * len(COLORS)], axis=1)

@@ -1,4 +1,4 @@
-"""Declared permutations as a plan: each line in a config of its own; lines share shots."""
+"""Turn declared permutations into a plan; each line has its own config, and lines share shots."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -25,18 +25,18 @@ from mimegen.plan.variants import Variant, parse_variants
 from mimegen.plan.view import ViewOverrides
 from mimegen.shots.config import RenderConfig, read_config
 
-# What leaves a clip's shot as it is: what is behind the figure, and what says how it was drawn.
+# Fields that do not change a clip's shot: its background, and how it was drawn.
 _NOT_OF_SHOTS = {"background_kind", "background", "set_seed", "pair", "sub_seed", "frame_redraws",
                  "view_redraws"}
 
 
 def permuted_plan(catalogue: Catalogue, permutations: Sequence[Permutation], device: str,
                   config: RenderConfig | None = None) -> Plan:
-    """Return the plan of declared clips, rendered in ``config`` in place of those declared.
+    """Return the plan of declared clips; ``config`` replaces the configs that they declare.
 
-    Clips that share a shot come together, at the place of the first of them. Raises RequestError,
-    before anything is made, for what the library does not have, and for a take that is not the file
-    that was declared.
+    Clips that share a shot come together, at the position of the first of them. Raises
+    RequestError, before anything is made, if the library lacks something declared or a take's file
+    differs from the declared one.
     """
     for permutation in permutations:
         _check(catalogue, permutation, config)
@@ -55,7 +55,7 @@ def permuted_plan(catalogue: Catalogue, permutations: Sequence[Permutation], dev
 
 
 def _shot_name(declared: Declaration, config: RenderConfig | None) -> str:
-    """Return what declarations of one shot have in common, and no others."""
+    """Return a key that is equal for declarations with the same shot."""
     left_out = set(_NOT_OF_SHOTS)
     if declared.fault is not None and fault_kinds()[declared.fault].acts_on == "frames":
         left_out |= {"fault", "fault_amount"}
@@ -82,7 +82,7 @@ def _check(catalogue: Catalogue, permutation: Permutation, config: RenderConfig 
 
 
 def _check_file(item: str, file: Path, sha256: str) -> None:
-    """Raise RequestError where a file is not the one that was declared."""
+    """Raise RequestError if a file differs from the declared one."""
     if file_hash(file) != sha256:
         raise RequestError(f"{item}: {file}: differs from the declared file (its SHA-256 is"
                            " another); restore the declared file, or sample new permutations")
@@ -112,7 +112,7 @@ def _planned(catalogue: Catalogue, permutation: Permutation, device: str,
 
 
 def take_of(catalogue: Catalogue, declared: Declaration) -> LibraryTake:
-    """Return the take as it is declared. Raises RequestError where the library has none such."""
+    """Return the declared take. Raises RequestError if the library has no such take."""
     style = None if declared.style == OWN_STYLE else declared.style
     take = _sequence_of(catalogue, declared, style) or library_take(
         catalogue.action(declared.action), declared.take, declared.seed, style, declared.manner)
@@ -123,7 +123,7 @@ def take_of(catalogue: Catalogue, declared: Declaration) -> LibraryTake:
 
 def _sequence_of(catalogue: Catalogue, declared: Declaration, style: str | None
                  ) -> LibraryTake | None:
-    """Return the take of two actions; None where only one is declared."""
+    """Return the take of two actions; None if only one is declared."""
     if declared.then is None:
         return None
     parts = (declared.action, declared.take), (declared.then.action, declared.then.take)
@@ -132,13 +132,13 @@ def _sequence_of(catalogue: Catalogue, declared: Declaration, style: str | None
 
 def members_of(catalogue: Catalogue, declared: Declaration,
                take: LibraryTake) -> tuple[CastMember, ...]:
-    """Return who performs. Raises RequestError for a character that there is not."""
+    """Return the performers. Raises RequestError for an unknown character."""
     names = [declared.character, declared.partner or declared.character][:take.performers]
     return tuple(cast_member(catalogue, name) for name in names)
 
 
 def faults_of(declared: Declaration) -> tuple[Fault, ...]:
-    """Return what is made wrong. Raises RequestError for a fault that there is not."""
+    """Return the declared faults. Raises RequestError for an unknown fault."""
     if declared.fault is None:
         return ()
     return parse_faults([f"{declared.fault}={declared.fault_amount}"])
@@ -155,7 +155,7 @@ def config_of(config: RenderConfig, declared: Declaration) -> RenderConfig:
 
 
 def variant_of(catalogue: Catalogue, declared: Declaration) -> Variant:
-    """Return the cell that a declaration is. Raises RequestError for words that there are not."""
+    """Return the variant of a declaration. Raises RequestError for unknown display words."""
     angle = f"@{declared.azimuth % 360:g}"
     if declared.display != VIDEO:
         return parse_variants(declared.display + angle, set(), set())[0]

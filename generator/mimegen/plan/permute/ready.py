@@ -1,4 +1,4 @@
-"""Requests for permutations that are ready to be drawn: ``mimegen permute --ready NAME``."""
+"""Predefined requests for permutations: ``mimegen permute --ready NAME``."""
 
 from pathlib import Path
 from typing import Literal
@@ -12,7 +12,7 @@ FOLDER = Path(__file__).with_name("requests")
 
 
 class ReadyPermutations(Strict):
-    """Which actions, axes and design a request has, and what is fixed; see ``permute --help``."""
+    """The actions, axes, fixed values and design of a request; see ``permute --help``."""
 
     about: str
     actions: list[str] = Field(min_length=1)
@@ -22,7 +22,7 @@ class ReadyPermutations(Strict):
 
 
 def read_ready(name: str) -> ReadyPermutations:
-    """Return a request by its name or file. Raises RequestError where there is none, or wrong."""
+    """Return a request by name or file. Raises RequestError if it is unknown or invalid."""
     known = {file.stem: file for file in FOLDER.glob("*.yaml")}
     if name not in known and not Path(name).is_file():
         raise RequestError(f"no ready request '{name}'{near_misses(name, known)}")

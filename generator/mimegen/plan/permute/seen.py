@@ -1,4 +1,4 @@
-"""Clips that others have seen: what their manifests say, and what is far enough from all of it."""
+"""Clips that models may have seen: what their manifests show, and what differs enough from it."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -20,7 +20,7 @@ from mimegen.plan.permute.people import apart, person_of
 
 @dataclass(frozen=True)
 class SeenRows:
-    """What the rows of given manifests show: of each action, each take, and by whom."""
+    """What the rows of given manifests show: angles, places and seeds by action, and people."""
 
     catalogue: Catalogue
     rows: int = 0
@@ -31,30 +31,30 @@ class SeenRows:
 
     @cached_property
     def people(self) -> FloatArray:
-        """The numbers (N, 26) of everybody who can be described."""
+        """The numbers (N, 26) of all people in the rows that can be described."""
         found = [person for name in sorted(self.avatars)
                  if (person := person_of(self.catalogue, name)) is not None]
         return np.array(found) if found else np.empty((0, 0))
 
     def takes_azimuth(self, action: str, azimuth: float) -> bool:
-        """Whether a camera at an azimuth is far from all rows of an action."""
+        """Return whether a camera azimuth is far enough from those of all rows of an action."""
         return all(abs(half_turn(azimuth - angle)) >= axes().unseen.azimuth
                    for angle in self.angles.get(action, ()))
 
     def takes_background(self, action: str, name: str) -> bool:
-        """Whether no row shows an action before a background, at any seed of it."""
+        """Return whether no row shows an action with a background, whatever its seed."""
         return all(name != shown for shown, _ in self.places.get(action, ()))
 
     def takes_place(self, action: str, name: str, seed: int) -> bool:
-        """Whether no row shows an action at a place that a seed draws."""
+        """Return whether no row shows an action in the place that a seed draws."""
         return (name, seed) not in self.places.get(action, ())
 
     def takes_seed(self, action: str, take: str, seed: int) -> bool:
-        """Whether no row shows a take with a seed."""
+        """Return whether no row shows a take with a seed."""
         return seed not in self.seeds.get((action, take), ())
 
     def takes_person(self, name: str) -> bool:
-        """Whether a person is far from everybody in the rows."""
+        """Return whether a person differs enough from everybody in the rows."""
         if name.replace("random:", "random_") in self.avatars:
             return False
         person = person_of(self.catalogue, name)
@@ -63,7 +63,7 @@ class SeenRows:
         return bool((apart(person, self.people, axes().unseen.person) > 1).all())
 
     def are_apart(self, name: str, others: Sequence[str]) -> bool:
-        """Whether a person is far from each of the others, so that nobody takes them for one."""
+        """Return whether a person differs enough from each of the others to be told apart."""
         people = [person_of(self.catalogue, each) for each in (name, *others)]
         known = np.array([person for person in people if person is not None])
         return len(known) < 2 or bool((apart(known[0], known[1:], axes().unseen.person) > 1).all())
@@ -72,7 +72,7 @@ class SeenRows:
 def seen_in(catalogue: Catalogue, places: Iterable[Path]) -> SeenRows:
     """Return what manifests show; a place is a manifest or its folder.
 
-    Raises RequestError where there is none, or a line is no row.
+    Raises RequestError if there is none, or a line is not a valid row.
     """
     rows = [row for place in places for row in _rows(place)]
     seen = SeenRows(catalogue, len(rows), avatars=frozenset(

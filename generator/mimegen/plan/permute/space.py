@@ -1,4 +1,4 @@
-"""The space that permutations are drawn from: of each take, the levels that each axis may have."""
+"""The space that permutations are drawn from: the possible levels of each axis, by take."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -42,16 +42,17 @@ from mimegen.shots.config import FramedCamera, RenderConfig, read_config
 RANDOM_PERSON = "random"
 OWN_ROLES = ("blank", "aligned", "misaligned")
 VIEW = {"elevation", "lens"}
-# Of so many people drawn, those far from everybody in the rows tell the share of all.
+# People sampled to estimate the fraction who differ enough from everybody in the rows.
 PEOPLE_TRIED = 400
 
 
 @dataclass(frozen=True)
 class TakeSpace:
-    """A take, the names of sets that are neither of its own, and the levels of each drawn axis.
+    """A take and the levels of each drawn axis.
 
-    ``misaligned`` are the names that mislead, by where they come from: its own, or by rule.
-    ``grid`` is what random draws choose from, ``levels`` what designs balance.
+    ``others`` are the sets that are neither aligned nor misaligned with the take. ``misaligned``
+    are the names of misleading sets, by source: the action's own, or by rule. ``grid`` holds the
+    values for random draws, ``levels`` those that designs balance.
     """
 
     take: LibraryTake
@@ -63,7 +64,7 @@ class TakeSpace:
 
 @dataclass(frozen=True)
 class Space:
-    """All that can be drawn, far from what was ``seen``."""
+    """All clips that can be drawn and differ enough from what was ``seen``."""
 
     catalogue: Catalogue
     freedom: Freedom
@@ -74,10 +75,10 @@ class Space:
     @classmethod
     def of(cls, catalogue: Catalogue, entries: Sequence[Entry], freedom: Freedom, seen: SeenRows
            ) -> Self:
-        """Return the space of all takes of actions.
+        """Return the space of all takes of the actions.
 
-        Raises RequestError for what is fixed to what there is not, or to what a take cannot be, and
-        where a drawn axis has no level left.
+        Raises RequestError if a fixed value does not exist or does not suit a take, and if a drawn
+        axis has no level left.
         """
         _check_names(catalogue, freedom)
         _check_fault(freedom)
@@ -98,18 +99,18 @@ class Space:
 
     @cached_property
     def of_action(self) -> dict[str, tuple[int, ...]]:
-        """The numbers of each action's parts."""
+        """The numbers of each action's parts, by action."""
         return {action: tuple(number for number, part in enumerate(self.parts)
                               if part.take.action == action) for action in self.actions}
 
     @cached_property
     def size(self) -> int:
-        """How many clips can be drawn at random, far ones alone."""
+        """How many distinct clips can be drawn at random."""
         return sum(prod(self._width(part, axis, grid) for axis, grid in part.grid.items())
                    * self._seeds(part) * self._people(part) for part in self.parts)
 
     def _width(self, part: TakeSpace, axis: str, grid: Sequence[Value]) -> int:
-        """Return how many values a drawn axis has: of backgrounds every set, and place, counts."""
+        """Return how many values a drawn axis has; for backgrounds, every set and seed counts."""
         if axis != "background":
             return len(grid)
         places = axes().seeds[SET_SEED].below if SET_SEED in self.freedom.drawn else 1
@@ -117,7 +118,7 @@ class Space:
                    for role in grid for name in self._names(part, str(role)))
 
     def _names(self, part: TakeSpace, role: str) -> tuple[str, ...]:
-        """Return the backgrounds that a role, or a name, stands for."""
+        """Return the backgrounds that a role or a name stands for."""
         if role == "misaligned":
             return tuple(name for source in self.freedom.levels_of(MISLEADING)
                          for name in part.misaligned[source])
@@ -127,7 +128,7 @@ class Space:
 
     @cached_property
     def varying(self) -> frozenset[str]:
-        """The backgrounds of which seeds draw other places."""
+        """The backgrounds that a seed can vary."""
         return varying_sets(self.catalogue)
 
     def _seeds(self, part: TakeSpace) -> int:
@@ -141,7 +142,7 @@ class Space:
 
     @cached_property
     def people(self) -> int:
-        """How many people can be drawn; where there are rows, told from a sample."""
+        """How many people can be drawn; if there are rows, estimated from a sample."""
         below = axes().seeds[CHARACTER].below
         if not len(self.seen.people):
             return below
@@ -150,13 +151,13 @@ class Space:
 
 
 def varying_sets(catalogue: Catalogue) -> frozenset[str]:
-    """Return the backgrounds of which seeds draw other places."""
+    """Return the backgrounds that a seed can vary."""
     found = {name: read_background(file).set for name, file in catalogue.backgrounds.items()}
     return frozenset(name for name, scenery in found.items() if scenery and scenery.vary)
 
 
 def _check_names(catalogue: Catalogue, freedom: Freedom) -> None:
-    """Raise RequestError where something is fixed to a name that there is not."""
+    """Raise RequestError if an axis is fixed to an unknown name."""
     background, display = str(freedom.usual("background")), str(freedom.usual("display"))
     if background not in (*OWN_ROLES, "other"):
         name, colon, seed = background.partition(":")
@@ -171,7 +172,7 @@ def _check_names(catalogue: Catalogue, freedom: Freedom) -> None:
 
 
 def _check_view(freedom: Freedom) -> None:
-    """Raise RequestError where a camera that stands at one place is asked for another view."""
+    """Raise RequestError if another view is requested of a camera with a fixed position."""
     for name in sorted(VIEW & freedom.fixed.keys()):
         raise RequestError(f"--fix {name}={freedom.fixed[name]}: config {freedom.usual('config')}"
                            " has a fixed camera; choose a config that frames the performer, such as"
@@ -179,7 +180,7 @@ def _check_view(freedom: Freedom) -> None:
 
 
 def _check_fault(freedom: Freedom) -> None:
-    """Raise RequestError for an amount of nothing, and for what no dots can have."""
+    """Raise RequestError for an amount without a fault, and for a fault that dots cannot show."""
     fault = str(freedom.usual(FAULT))
     if fault == NO_FAULT and FAULT not in freedom.drawn \
             and FAULT_AMOUNT in freedom.drawn | freedom.fixed.keys():
@@ -191,7 +192,7 @@ def _check_fault(freedom: Freedom) -> None:
 
 
 def _can_be_performed(take: LibraryTake, name: str, value: Value) -> bool:
-    """Whether a take is a cue that has a stance, or repeats what an axis counts."""
+    """Return whether a take is a cue that can have this value of an axis in ``MANNERS``."""
     score = take.score if isinstance(take, ScoreTake) else None
     if score is None or not score.stances:
         return False
@@ -199,7 +200,7 @@ def _can_be_performed(take: LibraryTake, name: str, value: Value) -> bool:
 
 
 def _check_manners(freedom: Freedom, parts: Sequence[TakeSpace]) -> None:
-    """Raise RequestError where a manner of cues is drawn and no take has it."""
+    """Raise RequestError if a manner of cues is drawn but no take can vary in it."""
     for name in MANNERS:
         if name in freedom.drawn and all(part.grid[name] == (OWN_MANNER,) for part in parts):
             raise RequestError(f"--axes {name}: none of these actions is a cue that varies in it;"
@@ -207,14 +208,14 @@ def _check_manners(freedom: Freedom, parts: Sequence[TakeSpace]) -> None:
 
 
 def _goes_with_display(freedom: Freedom, fault: str) -> bool:
-    """Whether all displays that may come can have a fault."""
+    """Return whether all displays that can be drawn can show a fault."""
     video = "display" not in freedom.drawn and freedom.usual("display") == VIDEO
     return video or fault_kinds()[fault].acts_on == "motion"
 
 
 @dataclass(frozen=True)
 class _Rules:
-    """Which levels a take may have, and which are far from what was seen."""
+    """Which levels a take can have, and which differ enough from what was seen."""
 
     catalogue: Catalogue
     freedom: Freedom
@@ -247,7 +248,7 @@ class _Rules:
                      if read_background(file).color is None)
 
     def _misaligned(self, take: LibraryTake) -> dict[str, tuple[str, ...]]:
-        """Return the backgrounds that mislead, by where they come from."""
+        """Return the misleading backgrounds, by source."""
         own = () if take.misaligned is None else (take.misaligned,)
         return {OWN_PAIR: own, BY_RULE: misleading(self.catalogue, take.action, take.name)}
 
@@ -256,7 +257,7 @@ class _Rules:
 
     def _levels(self, take: LibraryTake, names: Mapping[str, Sequence[str]], name: str,
                 values: Sequence[Value]) -> tuple[Value, ...]:
-        """Return the levels that are left of an axis; a manner of which none is, is the take's."""
+        """Return the levels left of an axis; if none of a manner are, "own"."""
         own = (OWN_MANNER,) if name in MANNERS else ()
         return self._allowed(take, names, name, values) or own
 
@@ -266,7 +267,7 @@ class _Rules:
                      and self._is_far(take, names, name, value))
 
     def _can(self, take: LibraryTake, name: str, value: Value) -> bool:
-        """Whether a take can be so."""
+        """Return whether a take can have this value of an axis."""
         if name == "mirror" and value == "yes":
             return can_mirror(take)
         if name == "style":
@@ -296,7 +297,7 @@ class _Rules:
         return True
 
     def _is_new(self, take: LibraryTake, background: str) -> bool:
-        """Whether no row shows the action there, or another such place can be drawn."""
+        """Return whether no row shows the action with a background, or new sets can be drawn."""
         return self.seen.takes_background(take.action, background) or (
             SET_SEED in self.freedom.drawn and background in self._varying)
 

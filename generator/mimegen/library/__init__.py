@@ -1,1 +1,1 @@
-"""Names to things: what the library holds, takes, who performs them, what users bring."""
+"""Look things up by name: actions, takes, the characters who perform them, and users' own files."""

@@ -1,4 +1,4 @@
-"""Performances altered: faster or slower, and with left and right swapped."""
+"""Alter performances: swap left and right."""
 
 import numpy as np
 
@@ -10,14 +10,16 @@ from mimegen.motion.motion import Motion
 from mimegen.motion.rounding import rounded
 from mimegen.motion.skeleton import Skeleton
 
-# What the two sides of a skeleton may differ by, where it is to be mirrored.
+# Largest difference, in metres, between the two sides of a skeleton that can be mirrored.
 UNEVEN_M = 0.01
 
 
 def mirrored_scene(scene: tuple[Performance, ...]) -> tuple[Performance, ...]:
-    """Return all performers' mirror images, as a camera at MIME's angle 0 would see in a mirror.
+    """Return all performers' mirror images.
 
-    Raises RequestError for a character whose two sides are not alike.
+    The mirror is a vertical plane through the stage's centre and MIME's camera at angle 0, so that
+    this camera sees the scene as in a mirror. Raises RequestError for a character whose two sides
+    differ.
     """
     return tuple(Performance(performance.character, _mirrored(performance))
                  for performance in scene)

@@ -1,4 +1,4 @@
-"""Built characters: one under a key in a store, whichever machine made it."""
+"""Built characters, stored once per content key, whichever machine made them."""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -14,9 +14,9 @@ from mimegen.store.store import Store
 
 @lru_cache(maxsize=8)
 def body_of(member: CastMember, store: Store | None = None) -> Character:
-    """Return the body that motions are brought onto, as the store has it.
+    """Return the body of a cast member that motions are retargeted to, from the store.
 
-    Built where nobody has built it yet, and published. Raises RequestError where it cannot be.
+    A body that the store lacks is built and added to it. Raises RequestError if that fails.
     """
     if store is None:
         return built(member)
@@ -24,7 +24,7 @@ def body_of(member: CastMember, store: Store | None = None) -> Character:
 
 
 def _published(store: Store, path: Path, build: Callable[[], Character]) -> Character:
-    """Return the character of a file, building and publishing it where it is absent or damaged."""
+    """Return the character in a file; build and publish it if the file is missing or damaged."""
     for _ in range(2):
         wait = store.waiter()
         try:

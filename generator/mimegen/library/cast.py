@@ -1,4 +1,4 @@
-"""The cast: characters by where they come from."""
+"""The cast: characters from YAML files, random seeds and rigged files."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -19,42 +19,42 @@ from mimegen.library.catalogue import Catalogue
 from mimegen.library.keys import clothes_code, figure_code, lights_code
 from mimegen.pointlight import lights
 
-# Who plays the second person where nobody says, and with everybody else. Beside a spacesuit nobody
-# in plain sight may tell what is done.
+# The default second performer for a first performer, and for all others. Beside a spacesuit, a
+# person in plain sight would give the action away.
 PARTNERS = {"woman": "man", "spacesuit": "spacesuit"}
 PARTNER = "woman"
 RIGGED_SUFFIXES = {".fbx", ".glb", ".gltf", ".vrm"}
 
 
 class CastMember(Hashable, Protocol):
-    """Somebody who can play a part."""
+    """A character that can perform a part."""
 
     @property
     def name(self) -> str:
-        """What it is called in clips' names."""
+        """Its name in the names of clips."""
 
     @property
     def file(self) -> Path | None:
-        """The file that says who it is, if there is one."""
+        """The file that describes it, if there is one."""
 
     @property
     def key(self) -> str:
-        """What the body depends on: the body that motions are brought onto."""
+        """The content key of its body, to which motions are retargeted."""
 
     def build(self) -> Character:
-        """Return the body that motions are brought onto. Raises RequestError."""
+        """Return the body that motions are retargeted to. Raises RequestError if that fails."""
 
 
 @dataclass(frozen=True)
 class DescribedPerson:
-    """A person that a YAML file describes."""
+    """A person described by a YAML file."""
 
     name: str
     file: Path
 
     @cached_property
     def key(self) -> str:
-        """What the character depends on."""
+        """The content key of the character."""
         return content_key(file_hash(self.file), figure_code())
 
     def build(self) -> Character:
@@ -64,7 +64,7 @@ class DescribedPerson:
 
 @dataclass(frozen=True)
 class RandomPerson:
-    """A person drawn by a seed, in clothes of their own or in those of another seed."""
+    """A person drawn by a seed, in clothes drawn by the same seed or by another."""
 
     name: str
     seed: int
@@ -72,12 +72,12 @@ class RandomPerson:
 
     @property
     def file(self) -> None:
-        """There is none."""
+        """None: a random person has no file."""
         return None
 
     @cached_property
     def key(self) -> str:
-        """What the character depends on."""
+        """The content key of the character."""
         if self.clothes is None:
             return content_key(self.seed, figure_code())
         return content_key(self.seed, self.clothes, figure_code(), clothes_code())
@@ -90,14 +90,14 @@ class RandomPerson:
 
 @dataclass(frozen=True)
 class RiggedFigure:
-    """A rigged file that a user brings."""
+    """A user's own rigged file."""
 
     name: str
     file: Path
 
     @cached_property
     def key(self) -> str:
-        """What the character depends on; the file may draw on pictures beside it."""
+        """The content key of the character, which may depend on image files beside its own."""
         return content_key(built(self).fingerprint)
 
     def build(self) -> Character:
@@ -107,19 +107,19 @@ class RiggedFigure:
 
 @dataclass(frozen=True)
 class InLights:
-    """Another member of the cast, seen as glowing spheres at the joints."""
+    """Another cast member, shown as glowing spheres at the joints."""
 
     name: str
     body: CastMember
 
     @property
     def file(self) -> Path | None:
-        """The body's."""
+        """The file of the body."""
         return self.body.file
 
     @property
     def key(self) -> str:
-        """The body's: motions are brought onto it."""
+        """The key of the body, to which motions are retargeted."""
         return self.body.key
 
     def build(self) -> Character:
@@ -128,23 +128,23 @@ class InLights:
 
 
 def seen_key(member: CastMember) -> str:
-    """Return what the looks of a member depend on."""
+    """Return the content key of a member's appearance."""
     if not isinstance(member, InLights):
         return member.key
     return content_key("lights", member.key, lights_code())
 
 
 def seen(member: CastMember, body: Character) -> Character:
-    """Return what is seen of a member's body."""
+    """Return a member's body as it is shown."""
     return lights.of_lights(body) if isinstance(member, InLights) else body
 
 
 def cast_member(catalogue: Catalogue, name: str) -> CastMember:
-    """Return the character that a name, a file's path or ``random:SEED`` stands for.
+    """Return the character for a name, a file's path or ``random:SEED``.
 
-    ``random:SEED:CLOTHES`` is that person in clothes of another seed, and ``lights:NAME`` is that
-    character as glowing spheres. Raises RequestError where there is none, or its file is no
-    character.
+    ``random:SEED:CLOTHES`` is that person in clothes drawn by another seed, and ``lights:NAME`` is
+    that character as glowing spheres. Raises RequestError if there is no such character or its file
+    holds none.
     """
     if name.startswith("lights:"):
         body = cast_member(catalogue, name.removeprefix("lights:"))
@@ -172,10 +172,10 @@ def _random_person(name: str) -> RandomPerson:
 
 
 def partner_of(name: str) -> str:
-    """Return who plays the second person of a scene with ``name`` where nobody says.
+    """Return the name of the default second performer in a scene with ``name``.
 
-    It is somebody else, but in spacesuits: ``random:SEED`` meets the next random person of the
-    other sex.
+    It is another character, except for spacesuits; the partner of ``random:SEED`` is the next
+    random person of the other sex.
     """
     if name.startswith("lights:"):
         return f"lights:{partner_of(name.removeprefix('lights:'))}"

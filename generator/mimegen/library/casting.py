@@ -1,4 +1,4 @@
-"""A take and who performs it."""
+"""A take together with its performers."""
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
@@ -28,13 +28,13 @@ from mimegen.motion.quaternions import FloatArray
 from mimegen.retarget.performing import performed
 from mimegen.store.store import Store
 
-# How many people there are to turn into.
+# Number of random people that a performer can turn into (fault ``identity``).
 OTHERS = 100_000
 
 
 @dataclass(frozen=True)
 class Casting:
-    """A take by members of the cast, one for each of its performers, with faults or without."""
+    """A take performed by cast members, one for each of its parts, perhaps with faults."""
 
     take: LibraryTake
     members: tuple[CastMember, ...]
@@ -42,29 +42,29 @@ class Casting:
 
     @cached_property
     def name(self) -> str:
-        """The names of the members."""
+        """The names of the members, joined."""
         return "_and_".join(member.name for member in self.members)
 
     @cached_property
     def words(self) -> tuple[str, ...]:
-        """What the names of all its clips begin with."""
+        """The words that the names of all its clips begin with."""
         return (self.take.action, self.take.name, *self.take.version, self.name,
                 *(fault.word for fault in self.faults))
 
     @cached_property
     def moving_faults(self) -> tuple[Fault, ...]:
-        """The faults of motion, body and cast; those of finished frames are the clip's."""
+        """The faults of motion, body and cast; faults of finished frames belong to the clip."""
         return tuple(fault for fault in self.faults if fault.kind.acts_on != "frames")
 
     @property
     def goes_below(self) -> bool:
-        """Whether somebody goes below the ground, which must hide them."""
+        """Whether a performer goes below the ground, which must then hide them."""
         return any(fault.kind.below for fault in self.faults)
 
     def in_turn(self, frames: int) -> tuple[tuple["Casting", NDArray[np.bool_]], ...]:
-        """Return the castings that are seen one after the other, each with its frames (F,).
+        """Return the castings shown one after the other, each with a mask (F,) of its frames.
 
-        It is one alone, all the time, but where the first performer turns into another person.
+        There is only one, for all frames, unless the first performer turns into another person.
         """
         change = next((fault for fault in self.faults if fault.name == IDENTITY), None)
         if change is None:
@@ -75,7 +75,10 @@ class Casting:
                 (replace(self, members=(self._other(), *self.members[1:]), faults=faults), late))
 
     def _other(self) -> CastMember:
-        """Draw who the first performer turns into, whatever the amount; in lights as that one."""
+        """Draw the person that the first performer turns into, independently of the fault's amount.
+
+        If the first performer is shown as lights, so is the other person.
+        """
         random = generator(self.take.seed, *self.take.words, "fault", IDENTITY)
         number = int(random.integers(OTHERS))
         other = RandomPerson(f"random_{number}", number)
@@ -84,37 +87,38 @@ class Casting:
 
     @cached_property
     def key(self) -> str:
-        """What the performances depend on, apart from their frame rate."""
+        """The content key of the performances, without their frame rate."""
         faultless = content_key(self.take.key, [member.key for member in self.members],
                                 performance_code())
         return self._with_faults(self._with_face(faultless))
 
     @cached_property
     def looks(self) -> list[str]:
-        """What each performer's looks depend on."""
+        """The content keys of each performer's appearance."""
         return [self._with_faults(self._with_face(seen_key(member))) for member in self.members]
 
     def _with_face(self, key: str) -> str:
-        """Return a key of a body as that of one whose face moves."""
+        """Return a body's key extended by what moves its face."""
         overlay = self.take.overlay
         return content_key(key, face_code(), *([] if overlay is None else [overlay.facts]))
 
     @cached_property
     def bodies(self) -> list[str]:
-        """What each performer's body depends on, which those in lights have behind them."""
+        """The content keys of each performer's body, including those shown as lights."""
         return [self._with_faults(self._with_face(member.key)) for member in self.members]
 
     def _with_faults(self, key: str) -> str:
-        """Return a key of what is without faults as that of what has them; no fault keeps it."""
+        """Return a key extended by the faults of motion and body; unchanged if there are none."""
         if not self.moving_faults:
             return key
         faults = [[fault.name, fault.amount] for fault in self.moving_faults]
         return content_key(key, faults, self.take.seed, self.take.words, fault_code())
 
     def perform(self, fps: float, store: Store | None = None) -> tuple[Performance, ...]:
-        """Bring the motions onto the characters, at ``fps``, without the faults.
+        """Retarget the motions to the characters at ``fps``, without the faults.
 
-        A store keeps the built characters. Cameras are framed by this, whatever faults there are.
+        Built characters are kept in the store. Cameras are framed on this performance, whatever the
+        faults.
         """
         return _performed(_Playing(self.key, fps, self, store))
 
@@ -141,7 +145,7 @@ class Casting:
                          scene, faces, rngs, overlays, gazed, strict=True))
 
     def _gazed_at(self, scene: tuple[Performance, ...]) -> FloatArray | None:
-        """Return where (F, 3) the first performer is to look, before anything is mirrored."""
+        """Return the positions (F, 3) that the first performer looks at, before mirroring."""
         overlay = self.take.overlay
         if overlay is None or overlay.gaze is None:
             return None
@@ -151,9 +155,9 @@ class Casting:
         return gazed_at(overlay.gaze, scene, front)
 
     def standard_places(self, fps: float) -> tuple[FloatArray, ...]:
-        """Return where the joints (F, J, 3) of the standard person are in a score, by performer.
+        """Return the joint positions (F, J, 3) of the standard person in a score, by performer.
 
-        Nothing is returned for motion capture, which is of bodies of any size.
+        Empty for motion capture, whose bodies vary in size.
         """
         sources = _sources(_Playing(self.take.key, fps, self))
         places = [motion.global_pose.positions for motion, roles in sources if roles is None]
@@ -162,7 +166,7 @@ class Casting:
         return tuple(each[::-1] if self.take.reverse else each for each in places)
 
     def seen(self, scene: tuple[Performance, ...]) -> tuple[Performance, ...]:
-        """Return the performances as they are shown: with faults, and some by lights."""
+        """Return the performances as they are shown: with faults, and as lights where requested."""
         return self.with_faults(tuple(
             Performance(seen(member, performance.character), performance.motion)
             for member, performance in zip(self.members, scene, strict=True)))
@@ -172,14 +176,14 @@ class Casting:
         return self._faulty(scene).scene if self.moving_faults else scene
 
     def fault_records(self, scene: tuple[Performance, ...]) -> tuple[FaultRecord, ...]:
-        """Return what the faults of motion and body do to performances."""
+        """Return records of what the faults of motion and body change in performances."""
         return self._faulty(scene).records
 
     def _faulty(self, scene: tuple[Performance, ...]) -> FaultyScene:
         return with_faults(scene, self.moving_faults, self.take.seed, *self.take.words)
 
     def facts(self) -> dict[str, Any]:
-        """Return what a manifest says of it."""
+        """Return the manifest's fields for the casting."""
         return {
             **self.take.facts(), "avatar": self.members[0].name,
             "character_file": self.members[0].file.name if self.members[0].file else None,
@@ -199,14 +203,14 @@ class Casting:
 
 
 def _mirrored(places: FloatArray) -> FloatArray:
-    """Return places (..., 3) as ``mirrored_scene`` has them."""
+    """Return positions (..., 3) mirrored as by ``mirrored_scene``."""
     turn = quaternions.from_rotation_vectors([0.0, 0.0, np.radians(2 * MIME_AZIMUTH_DEG)])
     return quaternions.rotate(turn, places * np.array([-1.0, 1.0, 1.0]))
 
 
 @dataclass(frozen=True)
 class _Playing:
-    """What a scene depends on: another is the same where key and frame rate are."""
+    """The arguments of a cached scene; equal if key and frame rate are equal."""
 
     key: str
     fps: float
@@ -214,8 +218,8 @@ class _Playing:
     store: Store | None = field(default=None, compare=False)
 
 
-# A job asks for a casting's scene twice, for its cameras and for its figures, and for the take
-# of one body after another.
+# A job needs a casting's scene twice (for cameras and for figures), and its take for one body after
+# another.
 @lru_cache(maxsize=2)
 def _performed(playing: _Playing) -> tuple[Performance, ...]:
     return playing.casting._perform(playing.fps, playing.store)

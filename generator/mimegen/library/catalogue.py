@@ -1,4 +1,4 @@
-"""What rigs/, mocap/, cues/, directed/, scenes/ and so on offer, and users' own."""
+"""The catalogue of rigs/, mocap/, cues/, directed/, scenes/ and so on, and of users' libraries."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -29,15 +29,15 @@ from mimegen.library.takefile import mocap_takes
 
 @dataclass(frozen=True)
 class Catalogue:
-    """Everything that can be asked for by name. Later folders hide earlier ones' namesakes."""
+    """Everything that can be requested by name. Later folders override names of earlier ones."""
 
     folders: tuple[Path, ...]
 
     @classmethod
     def with_libraries(cls, libraries: tuple[Path, ...]) -> "Catalogue":
-        """Return the catalogue of what comes with mimegen and the user's own folders.
+        """Return the catalogue of mimegen's own library and the user's libraries.
 
-        Raises RequestError for a library that is not a folder.
+        Raises RequestError if a library is not a folder.
         """
         for library in libraries:
             if not library.is_dir():
@@ -48,7 +48,7 @@ class Catalogue:
 
     @property
     def libraries(self) -> tuple[Path, ...]:
-        """The user's own folders."""
+        """The user's own libraries."""
         return self.folders[1:]
 
     @cached_property
@@ -58,42 +58,43 @@ class Catalogue:
 
     @cached_property
     def recognisable(self) -> dict[str, Entry]:
-        """The actions that viewers name: all but those that are said to be ambiguous."""
+        """The actions that viewers can name: all except those marked as ambiguous."""
         return {name: entry for name, entry in self.actions.items() if not entry.action.ambiguous}
 
     @cached_property
     def cues(self) -> dict[str, Entry]:
-        """The library's nonverbal cues by id, sorted: actions that are asked for by themselves."""
+        """The nonverbal cues by id, sorted; like actions, but never included in "all"."""
         return self._entries("cues")
 
     @cached_property
     def directed(self) -> dict[str, Entry]:
-        """Gestures by id, sorted, each with a take for every direction: asked for by themselves."""
+        """Gestures by id, sorted, each with a take for every direction; not included in "all"."""
         return self._entries("directed")
 
     @cached_property
     def hands(self) -> dict[str, Entry]:
-        """Actions of hands alone, letters and hand shapes by id, sorted: asked for by themselves.
+        """Actions of the hands, letters and hand shapes by id, sorted; not included in "all".
 
-        Raises RequestError where their table is wrong.
+        Raises RequestError if their table is invalid.
         """
         return dict(hand_entries())
 
     @cached_property
     def emotions(self) -> dict[str, Entry]:
-        """Emotions of faces by id, sorted, and a neutral face: asked for by themselves."""
+        """Facial emotions by id, sorted, and a neutral face; not included in "all"."""
         return dict(sorted(face_entries().items()))
 
     @cached_property
     def all_entries(self) -> dict[str, Entry]:
-        """All that can be asked for as an action, by id, sorted; of namesakes the action."""
+        """Everything that can be requested as an action, by id, sorted; actions beat namesakes."""
         return dict(sorted((self.directed | self.emotions | self.hands | self.cues
                             | self.actions).items()))
 
     def _entries(self, kind: str) -> dict[str, Entry]:
         """Return actions by id, sorted.
 
-        A folder without an action.yaml adds takes to an action of an earlier folder.
+        A folder without an action.yaml adds its takes to the action of that name in an earlier
+        folder.
         """
         entries: dict[str, Entry] = {}
         for place in [place for folder in self.folders for place in sorted(folder.glob(f"{kind}/*"))
@@ -134,11 +135,11 @@ class Catalogue:
         return dict(sorted(found.items()))
 
     def action(self, name: str) -> Entry:
-        """Return the action or cue with this id, label or alias, however it is spaced or written.
+        """Return the action or cue with this id, label or alias, in any spacing and case.
 
-        A single take's alias asks for that take; what sets call it serves where nothing else has
-        that name. Raises RequestError, with near misses, where there is none, and where a name
-        fits several.
+        The alias of a single take selects that take; names from published sets are used if nothing
+        else has the name. Raises RequestError, with similar names, if there is no such action or
+        several.
         """
         word = plain(name)
         found = self._action_names.get(word) or self._names_in_sets.get(word)
@@ -148,7 +149,7 @@ class Catalogue:
         return replace(self.entry(action), asked=take)
 
     def entry(self, action: str) -> Entry:
-        """Return the action, cue or hand action of this very id."""
+        """Return the action, cue or hand action with exactly this id."""
         return self.all_entries[action]
 
     @cached_property
@@ -161,20 +162,18 @@ class Catalogue:
         return {group: tuple(found[group]) for group in sorted(found)}
 
     def near_action(self, name: str) -> str | None:
-        """Return the action or cue that a name is a slip of the pen away from, if any."""
+        """Return the action or cue whose name is a likely typo away from this one, if any."""
         close = [near for near in nearest(plain(name), self._action_names)
                  if is_slip(plain(name), near)]
         return self._action_names[close[0]][0].action if close else None
 
     def near_names(self, name: str) -> list[str]:
-        """Return the names of actions that are like a name, the most alike first; of a name that an
-        action has, none.
-        """
+        """Return names of actions similar to a name, best first; empty if an action has it."""
         word = plain(name)
         return [] if word in self._action_names else _nearest_names(word, self._action_names)
 
     def _like(self, name: str) -> str:
-        """Say which actions a name may mean: those near it, else those of its semantic group."""
+        """Return a hint at what a name may mean: similar actions, or those of its group."""
         wanted = _members_called(plain(name), self.sets)
         if wanted:
             return f": {wanted}, which no action of this library is yet"
@@ -203,13 +202,13 @@ class Catalogue:
 
     @cached_property
     def sets(self) -> Mapping[str, ActionSet]:
-        """The sets of actions that others publish, by name."""
+        """The published sets of actions, by name."""
         return read_sets(self.folders)
 
     def in_set(self, name: str) -> dict[str, Entry]:
-        """Return the actions, cues and hand actions of a set by id, sorted; perhaps none.
+        """Return the actions, cues and hand actions of a published set by id, sorted; may be empty.
 
-        Raises RequestError, with near misses, where there is no such set.
+        Raises RequestError, with similar names, if there is no such set.
         """
         if name not in self.sets:
             raise RequestError(f"no set of actions '{name}'{near_misses(name, self.sets)}")
@@ -219,14 +218,14 @@ class Catalogue:
         return {key: entry for key, entry in entries.items() if name in entry.action.sets}
 
     def missing_from(self, name: str) -> tuple[str, ...]:
-        """Return the codes of a set that no action stands for. Raises as ``in_set``."""
+        """Return the codes of a published set that no action has. Raises as ``in_set``."""
         has = {code for entry in self.in_set(name).values() for code in entry.action.sets[name]}
         return tuple(code for code in self.sets[name].members if code not in has)
 
     def file(self, kind: str, name: str) -> Path:
         """Return the file of a character, background, config or scene, by name or path.
 
-        Raises RequestError, with near misses, where there is none.
+        Raises RequestError, with similar names, if there is none.
         """
         files = {"character": self.characters, "background": self.backgrounds,
                  "config": self.configs, "scene": self.scenes}[kind]
@@ -241,9 +240,10 @@ class Catalogue:
 
 
 def _nearest_names(word: str, names: Mapping[str, Sequence[NamedAction]]) -> list[str]:
-    """Return of each action that has names near a word the nearest, the most alike first.
+    """Return, for each action with names similar to a word, the most similar one, best first.
 
-    Names with numbers, as Boxing03, are those of others' files: they are for words with numbers.
+    Names with digits, such as Boxing03, are other people's file names; only words with digits match
+    them.
     """
     found: dict[str, str] = {}
     for name in nearest(word, (name for name in names if _has_digit(word) or not _has_digit(name))):
@@ -252,7 +252,10 @@ def _nearest_names(word: str, names: Mapping[str, Sequence[NamedAction]]) -> lis
 
 
 def _members_called(word: str, sets: Mapping[str, ActionSet]) -> str:
-    """Say what a number is in the sets that have it, as "'wear a shoe' of ntu120"; or nothing."""
+    """Return what a code means in the sets that have it, as "'wear a shoe' of ntu120".
+
+    Empty if no set has it.
+    """
     return " and ".join(f"'{members_of}' of {name}" for name, members in sets.items()
                         for code, members_of in members.members.items()
                         if _has_digit(word) and word in map(plain, members.names_of(code)))

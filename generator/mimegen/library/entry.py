@@ -1,4 +1,4 @@
-"""An action of a library, and where its takes lie."""
+"""An action of a library and the files of its takes."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,9 +14,9 @@ GAIT_SUFFIX = ".gait.yaml"
 
 @dataclass(frozen=True)
 class Entry:
-    """An action of the library and the folders its takes lie in, the user's own first.
+    """An action and the folders that hold its takes, the user's own folders first.
 
-    ``asked`` is the take whose own alias the action was asked for by, if it was.
+    ``asked`` is the take by whose alias the action was requested, if it was.
     """
 
     action: Action
@@ -25,14 +25,14 @@ class Entry:
 
     @property
     def file(self) -> Path:
-        """What is said of it: its ``action.yaml``."""
+        """The file that describes the action: its ``action.yaml``."""
         return self.folders[-1] / "action.yaml"
 
     @cached_property
     def takes(self) -> dict[str, Path]:
-        """The files of its takes by name, a folder's in alphabetical order; the first is default.
+        """The files of its takes by name, alphabetical within a folder; the first is the default.
 
-        They are scores, gaits, take files of motion capture, and mocap files themselves.
+        They are scores, gaits, take files of motion capture, and motion capture files themselves.
         """
         found: dict[str, Path] = {}
         for folder in self.folders:
@@ -43,9 +43,9 @@ class Entry:
         return found
 
     def take(self, name: str | None) -> Path:
-        """Return the file of the named take, or of the one asked for, or of the default.
+        """Return the file of the named take, else of the one requested by alias, else the default.
 
-        Raises RequestError, with near misses, for a name that is not there.
+        Raises RequestError, with similar names, for an unknown name.
         """
         if not self.takes:
             raise RequestError(f"{self.folders[0]}: contains no take; add a *{SCORE_SUFFIX} or a"

@@ -1,4 +1,4 @@
-"""Emotions as entries of the catalogue, and a face that does nothing by itself: one table."""
+"""Catalogue entries of facial emotions and of a neutral face, from one table."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ MISALIGNED = "warehouse"
 
 @dataclass(frozen=True)
 class FaceEntry(Entry):
-    """An emotion that somebody shows who stands there; None for a face at rest."""
+    """An emotion shown by a standing person; None for a face at rest."""
 
     emotion: str | None = None
 
@@ -30,20 +30,20 @@ class FaceEntry(Entry):
 
     @cached_property
     def takes(self) -> dict[str, Path]:
-        """What the body does, under the action's own name."""
+        """The score of the body, under the action's own name."""
         return {self.action.id: data_file("rigs/faces/standing.score.yaml")}
 
 
 @cache
 def face_entries() -> Mapping[str, FaceEntry]:
-    """Return the emotions by id, and the neutral face."""
+    """Return the emotions and the neutral face by id."""
     shown = {name: FaceEntry(_action(name, emotion), (), None, name)
              for name, emotion in emotions().items()}
     return shown | {NEUTRAL: FaceEntry(_neutral(), ())}
 
 
 def _action(name: str, emotion: Emotion) -> Action:
-    """Return what is said of an emotion."""
+    """Return the action that describes an emotion."""
     return Action(
         id=name, name=name, labels=(name,), aliases=(f"{name} face", f"{name} expression"),
         aligned_background=ALIGNED, misaligned_background=MISALIGNED,

@@ -1,4 +1,4 @@
-"""Takes of emotions: somebody stands there, and the face shows one, or plays a captured face."""
+"""Takes of emotions: a standing person whose face shows one, or plays a captured face."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,26 +18,26 @@ FACE = "face"
 
 @dataclass(frozen=True, kw_only=True)
 class FaceTake(ScoreTake):
-    """An emotion, in ``overlay``; a captured face or a text there may make the take longer."""
+    """A take whose ``overlay`` is an emotion; a captured face or spoken text may lengthen it."""
 
     emotion: str | None = None
 
     @cached_property
     def key(self) -> str:
-        """What the motion depends on."""
+        """The content key of the motion."""
         return content_key(self.score.model_dump_json(), self.seed, self.style, score_code(),
                            *self.altered_key)
 
     @property
     def version(self) -> tuple[str, ...]:
-        """The seed, the style that was asked for, and what was altered or laid over the face."""
+        """The seed, the requested style, and the words for alterations and face overlay."""
         own = () if self.emotion is None else FaceOverlay(self.emotion).words
         words = (word for word in self.altered_words if word not in own)
         return (f"seed{self.seed}", *filter(None, [self.style]), *words)
 
     @cached_property
     def score(self) -> Score:
-        """What the body does, as long as the face takes."""
+        """The score of the body, as long as the face needs."""
         written = read_score_once(self.file)
         lasts = None if self.overlay is None else self.overlay.lasts
         if lasts is None:
@@ -49,12 +49,12 @@ class FaceTake(ScoreTake):
 
     @property
     def known(self) -> ScoreFacts:
-        """What is known of the score, which is longer than its file says where the face is."""
+        """Facts about the score, which is longer than its file if the face needs it."""
         return facts_from(self.score)
 
     @property
     def declared_happenings(self) -> Happenings:
-        """When the emotion is seen."""
+        """When the emotion is visible."""
         if self.emotion is None:
             return NOTHING
         return Happenings(steps=(TimelineStep.model_validate({
@@ -62,7 +62,7 @@ class FaceTake(ScoreTake):
             "hand": None}),))
 
     def facts(self) -> dict[str, Any]:
-        """Return what a manifest says of it."""
+        """Return the manifest's fields for the take."""
         return {**self.described(), "seed": self.seed, "style": self.style, "motion_kind": FACE}
 
 

@@ -1,4 +1,4 @@
-"""Performances in a store: what workers pose, made once and read by all of them."""
+"""Performances in a store: made once, then read by all workers."""
 
 from collections.abc import Callable, Sequence
 
@@ -13,17 +13,17 @@ _Scene = tuple[Performance, ...]
 
 
 def published_figures(casting: Casting, fps: float, store: Store) -> tuple[FigureFiles, ...]:
-    """Return the store's files of what is seen of a casting's performers, making absent ones.
+    """Return the store's files of a casting's performers as shown, making missing ones.
 
-    Raises RequestError where the casting cannot be performed.
+    Raises RequestError if the casting cannot be performed.
     """
     return _published(casting, casting.looks, casting.seen, fps, store)
 
 
 def published_bodies(casting: Casting, fps: float, store: Store) -> tuple[FigureFiles, ...]:
-    """Return the store's files of a casting's performers, in lights or not, making absent ones.
+    """Return the store's files of a casting's bodies, even of performers shown as lights.
 
-    Raises RequestError where the casting cannot be performed.
+    Missing files are made. Raises RequestError if the casting cannot be performed.
     """
     return _published(casting, casting.bodies, casting.with_faults, fps, store)
 

@@ -1,4 +1,4 @@
-"""Takes of gait: a manner, a direction and a walker; each seed draws another walker."""
+"""Gait takes: a manner, a path and a walker; each seed draws another walker."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
@@ -20,25 +20,26 @@ from mimegen.library.take import RELAXED, Described, Source
 from mimegen.manifest.timeline import Interval
 from mimegen.motion.editing import at_rate
 
-# A walker drawn by a seed: standard deviations of knobs, and of the speed as a share.
+# Of a walker drawn by a seed: standard deviations of the parameters, and of speed as a fraction.
 DRAWN = {"gender": 0.8, "weight": 0.5, "happy": 0.6, "nervous": 0.4, "age": 0.4, "fatigue": 0.3}
 SPEED_SD = 0.06
-# What a seed makes of a way that turns: a share of the turn, during a share of the way; and by how
-# much directions wander, in degrees.
+# A seed varies a path that turns: it scales the turn by a factor from TURNS, confines it to a
+# fraction of the path from DURING, and lets the direction wander by WANDERS_DEG degrees.
 TURNS = (0.6, 1.15)
 DURING = (0.4, 0.9)
 WANDERS_DEG = 2.0
-# How finely the length of a take is known to its timeline.
+# Frame rate at which a take's length is computed for its timeline.
 TIMELINE_FPS = 100.0
-# What is said of the way, not of the walker.
+# Options of the path, not of the walker.
 OF_THE_WAY = ("cycles", "direction", "treadmill")
 
 
 class GaitFile(Strict):
-    """One ``<take>.gait.yaml``: a manner, and the way that is gone, ``cycles`` of the gait long.
+    """One ``<take>.gait.yaml``: a manner, and a path as long as ``cycles`` of the gait.
 
-    ``turn_deg`` turns to the left along the way, or on the spot; who ``starts`` stands first, who
-    ``stops`` stands at last; on a ``treadmill`` nobody travels.
+    ``turn_deg`` turns to the left along the path, or on the spot if ``on_spot``. If ``starts``, the
+    walker stands at the beginning; if ``stops``, at the end. On a ``treadmill`` the walker stays in
+    place.
     """
 
     manner: str
@@ -54,10 +55,10 @@ class GaitFile(Strict):
 
 @dataclass(frozen=True, kw_only=True)
 class GaitTake(Described):
-    """A walk. ``asked`` are the options that the user gave, by name.
+    """A walk; ``asked`` are the options that the user gave, by name.
 
-    Above 0, ``loop`` makes whole cycles of a multiple of so many frames, of which the last leads
-    into the first.
+    If ``loop`` is above 0, the take consists of whole cycles and has a multiple of ``loop`` frames;
+    its last frame leads into the first.
     """
 
     seed: int
@@ -66,18 +67,18 @@ class GaitTake(Described):
 
     @property
     def style(self) -> str | None:
-        """The style of affect, where one was asked for."""
+        """The style of affect, if one was requested."""
         style = dict(self.asked).get("style")
         return None if style is None else str(style)
 
     @cached_property
     def gait_file(self) -> GaitFile:
-        """What the file says. Raises RequestError naming file, line and key."""
+        """The content of the file. Raises RequestError, naming file, line and key, if invalid."""
         return read_yaml_once(self.file, GaitFile)
 
     @cached_property
     def walker(self) -> Walker:
-        """Who walks: as the file and the user say, the rest drawn by the seed."""
+        """The walker, as given by the file and the user; the seed draws all else."""
         asked: dict[str, Any] = {name: value for name, value in self.asked
                                  if name not in OF_THE_WAY}
         base = Walker(manner=self.gait_file.manner, speed=self.gait_file.speed,
@@ -85,7 +86,7 @@ class GaitTake(Described):
         return replace(base, **(self._drawn() | asked))
 
     def _drawn(self) -> dict[str, Any]:
-        """Return the knobs that this seed draws; seed 0 is the walker in the middle."""
+        """Return the parameters that this seed draws; seed 0 is the average walker."""
         if self.seed == 0:
             return {}
         rng = generator(self.seed, self.action, self.name, "walker")
@@ -97,7 +98,7 @@ class GaitTake(Described):
 
     @cached_property
     def way(self) -> Way:
-        """The way that is gone."""
+        """The path of the walk."""
         gait_file = self.gait_file
         cycles = float(dict(self.asked).get("cycles", gait_file.cycles))
         way = Way(cycles, gait_file.turn_deg, gait_file.on_spot, gait_file.starts, gait_file.stops)
@@ -113,35 +114,35 @@ class GaitTake(Described):
 
     @property
     def treadmill(self) -> bool:
-        """Whether the walker stays where they are."""
+        """Whether the walker stays in place."""
         return bool(dict(self.asked).get("treadmill", self.gait_file.treadmill))
 
     @property
     def direction_deg(self) -> float:
-        """How far the walker is turned to the left."""
+        """How far the walker is turned to the left, in degrees."""
         return float(dict(self.asked).get("direction", 0.0))
 
     @cached_property
     def key(self) -> str:
-        """What the motion depends on."""
+        """The content key of the motion."""
         asked = [list(pair) for pair in self.asked]
         return content_key(file_hash(self.file), self.seed, asked, self.loop, gait_code(),
                            *self.altered_key)
 
     @property
     def hand_shape(self) -> str:
-        """Gait says what every finger does."""
+        """The default hand shape; a gait defines every finger itself."""
         return RELAXED
 
     @property
     def version(self) -> tuple[str, ...]:
-        """The seed and what was asked for."""
+        """The seed and the given options."""
         words = (f"{name}_{_in_name(value)}" for name, value in self.asked)
         return (f"seed{self.seed}", *words, *self.altered_words)
 
     @property
     def words(self) -> tuple[str, ...]:
-        """Action, take, seed and what was asked for."""
+        """Action, take, seed and the given options."""
         return self.action, self.name, *self.version
 
     @property
@@ -161,7 +162,7 @@ class GaitTake(Described):
 
     @cached_property
     def timeline(self) -> list[Interval]:
-        """The gait, from the first moment to the last: nothing else happens."""
+        """The gait from start to end: nothing else happens."""
         [(motion, _)] = self.sources(TIMELINE_FPS)
         return [Interval(kind="action", name=self.action, start_s=0.0,
                          end_s=round(motion.duration, 3))]
@@ -178,11 +179,11 @@ class GaitTake(Described):
         return ((at_rate(motion, fps), None),)
 
     def frames(self, fps: float) -> int:
-        """Return how many frames it has at a rate: walking is quickly done."""
+        """Return the number of frames at a rate; the walk is computed, which is quick."""
         return self.sources(fps)[0][0].frames
 
     def facts(self) -> dict[str, Any]:
-        """Return what a manifest says of it."""
+        """Return the manifest's fields for the take."""
         way = {one.name: getattr(self.way, one.name) for one in fields(self.way)}
         return {**self.described(), "seed": self.seed, "style": self.style, "motion_kind": "gait",
                 "gait": {**self.walker.facts(), **way, "treadmill": self.treadmill,
@@ -190,11 +191,11 @@ class GaitTake(Described):
 
 
 def gait_options(given: Mapping[str, Any]) -> tuple[tuple[str, float | str | bool], ...]:
-    """Return the options that were given, in order of their names."""
+    """Return the options that were given, sorted by name."""
     return tuple((name, float(value) if isinstance(value, int) and not isinstance(value, bool)
                   else value) for name, value in sorted(given.items()) if value is not None)
 
 
 def _in_name(value: float | str | bool) -> str:
-    """Return a value as names of files have it, where a dash parts words: no, minus90."""
+    """Return a value for a file name, without the dash, which separates words: no, minus90."""
     return spelled(value).replace("-", "minus")

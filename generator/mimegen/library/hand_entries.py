@@ -1,4 +1,4 @@
-"""Hand actions as entries of the catalogue: one table holds all of them."""
+"""Catalogue entries of hand actions, all from one table."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,30 +14,30 @@ LICENCE = "CC0-1.0"
 
 @dataclass(frozen=True)
 class HandEntry(Entry):
-    """A hand action: its takes by name, and what its class says."""
+    """A hand action: its takes by name, and its class."""
 
     gestures: Mapping[str, Gesture] | None = None
     hand_class: HandClass | None = None
 
     @property
     def file(self) -> Path:
-        """The table that it is in."""
+        """The table that holds the action."""
         return self.folders[-1] / table_file().name
 
     @cached_property
     def takes(self) -> dict[str, Path]:
-        """The table, by the names of the takes that it holds of the action."""
+        """The table's path, by the names of the action's takes in it."""
         return dict.fromkeys(self.gestures or (), self.file)
 
     def gesture(self, name: str | None) -> tuple[Gesture, HandClass]:
-        """Return the named take, or the usual one. Raises RequestError as ``take``."""
+        """Return the named take, or the default one. Raises RequestError as ``take``."""
         self.take(name)
         assert self.gestures is not None and self.hand_class is not None, "hand_entries gives both"
         return self.gestures[name or self.asked or next(iter(self.gestures))], self.hand_class
 
 
 def hand_entries() -> Mapping[str, HandEntry]:
-    """Return the hand actions by id. Raises RequestError where their table is wrong."""
+    """Return the hand actions by id. Raises RequestError if their table is invalid."""
     return _entries(table_file())
 
 
@@ -50,7 +50,7 @@ def _entries(file: Path) -> Mapping[str, HandEntry]:
 
 
 def _action(table: HandTable, takes: Mapping[str, Gesture]) -> Action:
-    """Return a hand action."""
+    """Return the action of a hand action's takes."""
     first = next(iter(takes.values()))
     hand_class = table.classes[first.kind]
     shapes = dict.fromkeys(shape for take in takes.values() for shape in (

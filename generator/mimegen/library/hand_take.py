@@ -1,4 +1,4 @@
-"""Takes of hand actions: a row of their table, drawn by a seed and performed as a score."""
+"""Takes of hand actions: a row of their table, varied by a seed and performed as a score."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -20,7 +20,7 @@ HANDS = "hands"
 
 @dataclass(frozen=True, kw_only=True)
 class HandTake(ScoreTake):
-    """A hand action. ``hand`` is the one that was asked for; None lets the seed draw it."""
+    """A hand action; ``hand`` is the requested one, None lets the seed draw it."""
 
     gesture: Gesture = field(compare=False, repr=False)
     hand_class: HandClass = field(compare=False, repr=False)
@@ -28,12 +28,15 @@ class HandTake(ScoreTake):
 
     @cached_property
     def draw(self) -> Drawn:
-        """What the seed draws. Raises RequestError for one hand where it takes both."""
+        """The values drawn by the seed.
+
+        Raises RequestError if one hand is requested of an action that takes both.
+        """
         return drawn(self.gesture, self.seed, self.hand)
 
     @cached_property
     def key(self) -> str:
-        """What the motion depends on: of the table, its own row alone."""
+        """The content key of the motion; of the table, it covers the action's row alone."""
         return content_key(self.score.model_dump_json(), self.seed, self.style, score_code(),
                            *self.altered_key)
 
@@ -44,27 +47,27 @@ class HandTake(ScoreTake):
 
     @property
     def known(self) -> ScoreFacts:
-        """What is known of the score, which is no file."""
+        """Facts about the score, which has no file."""
         return facts_from(self.score)
 
     @property
     def version(self) -> tuple[str, ...]:
-        """The seed, the style and the hand that was asked for, and what was altered."""
+        """The seed, the requested style and hand, and the words for alterations."""
         return (f"seed{self.seed}", *filter(None, [self.style, self.hand]), *self.altered_words)
 
     @property
     def declared_happenings(self) -> Happenings:
-        """When the hand does it."""
+        """When the hand performs the action."""
         return happenings_of(self.gesture, self.hand_class, self.draw, self.score)
 
     @cached_property
     def timeline(self) -> list[Interval]:
-        """What happens, from when to when. The place where hands meet is nothing that is held."""
+        """The timeline, without contacts, because no object is held where the hands meet."""
         found = happenings(self.score, self.declared_happenings, self.seed, self.style)
         return retold([one for one in found if one.kind != "contact"], self.mirror, self.tempo)
 
     def facts(self) -> dict[str, Any]:
-        """Return what a manifest says of it."""
+        """Return the manifest's fields for the take."""
         draw = self.draw
         return {**self.described(), "seed": self.seed, "style": self.style, "motion_kind": HANDS,
                 "hand_action": {"hand": draw.hand, "asked": self.hand, "size": draw.size,
@@ -76,7 +79,7 @@ def hand_take(entry: HandEntry, take: str | None, seed: int, style: str | None,
               hand: HandName | None) -> HandTake:
     """Return a take of a hand action.
 
-    Raises RequestError for a take that it has not, and for one hand where it takes both.
+    Raises RequestError for an unknown take, and if one hand is requested of a two-handed action.
     """
     gesture, hand_class = entry.gesture(take)
     action = entry.action

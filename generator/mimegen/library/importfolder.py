@@ -1,4 +1,4 @@
-"""Folders and archives of motion files to import: every file a take, one after another."""
+"""Import folders and archives of motion files; every file becomes a take."""
 
 import tarfile
 import zipfile
@@ -14,13 +14,13 @@ from mimegen.readers.files import LARGEST
 
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz")
 MOST_FILES = 1_000_000
-# What AMASS and others leave beside the motions, by the file's name.
+# Files that AMASS and others store beside the motions, by name.
 BESIDE = ("shape.npz", "neutral_stagei.npz", "male_stagei.npz", "female_stagei.npz", "license.txt")
 
 
 @dataclass(frozen=True)
 class FileDone:
-    """What became of a file: what was imported, or why nothing was."""
+    """The result for a file: what was imported, or why nothing was."""
 
     name: str
     imported: Imported | None
@@ -28,7 +28,7 @@ class FileDone:
 
 
 def is_collection(path: Path) -> bool:
-    """Say whether a path is a folder, or an archive of files that is no motion file itself."""
+    """Return whether a path is a folder or an archive of files, not a motion file itself."""
     if path.is_dir():
         return True
     name = path.name.lower()
@@ -36,11 +36,11 @@ def is_collection(path: Path) -> bool:
 
 
 def import_collection(path: Path, request: ImportRequest) -> Iterator[FileDone]:
-    """Import every motion file of a folder or an archive and yield what became of each.
+    """Import every motion file of a folder or an archive and yield each one's result.
 
-    Files are read one at a time, in the order of their names. Without an action of the request's,
-    a file shows what its model was told to show, else what its folder is called.
-    Raises RequestError where the archive is damaged or there is no motion file in it.
+    Files are read one at a time, in order of their names. If the request names no action, a file's
+    action is the prompt of the model that generated it, or else the name of its folder. Raises
+    RequestError if the archive is damaged or has no motion file.
     """
     found = False
     for name, file in _files(path):
@@ -74,9 +74,9 @@ def _is_motion(name: str) -> bool:
 
 
 def _files(path: Path) -> Iterator[tuple[str, Path | None]]:
-    """Yield the names of motion files in a folder or an archive, and where they lie meanwhile.
+    """Yield the names of motion files in a folder or an archive, and where they lie for now.
 
-    A file of an archive that is too large to unpack lies nowhere.
+    The path is None if a file of an archive is too large to unpack.
     """
     if path.is_dir():
         for file in sorted(path.rglob("*")):
@@ -100,7 +100,7 @@ def _files(path: Path) -> Iterator[tuple[str, Path | None]]:
 
 
 def _members(path: Path) -> Iterator[tuple[str, bytes | None]]:
-    """Yield the motion files of an archive; None for one that is larger than is read."""
+    """Yield the motion files of an archive with their content; None if a file is too large."""
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as archive:
             for entry in sorted(archive.infolist()[:MOST_FILES], key=lambda one: one.filename):

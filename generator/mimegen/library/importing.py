@@ -1,4 +1,4 @@
-"""Motion capture into a user's own library: the file as it is, and a take file beside it."""
+"""Import motion capture into a user's library: an unchanged copy of the file and a take file."""
 
 import re
 from collections.abc import Mapping
@@ -28,10 +28,10 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True)
 class ImportRequest:
-    """What a person says about a file that goes into their library.
+    """A file to import into a user's library, and the options that describe it.
 
-    ``group`` is the semantic group of the action, None where nobody said. With ``replaces``, takes
-    of the same name in the library give way to the new ones.
+    ``group`` is the semantic group of the action, None if not given. If ``replaces``, new takes
+    replace takes of the same name in the library.
     """
 
     file: Path
@@ -51,7 +51,7 @@ class ImportRequest:
 
 @dataclass(frozen=True)
 class Imported:
-    """What was added: the action's id, whether it is new, and the takes with their seconds."""
+    """What was added: the action's id, whether it is new, and each take's span in seconds."""
 
     action: str
     is_new: bool
@@ -60,11 +60,11 @@ class Imported:
 
 
 def import_take(request: ImportRequest) -> Imported:
-    """Add a file's motion to a library, as one take or, segmented, as one for each part.
+    """Add a file's motion to a library as one take or, if segmented, as one for each part.
 
-    Nothing is changed where that fails. Raises RequestError where the file holds no motion of one
-    person, the request contradicts the library, or a take of the name is there already and the
-    request does not replace it.
+    On failure nothing is changed. Raises RequestError if the file has no motion of a single person,
+    if the request contradicts the library, or if a take of that name exists and is not to be
+    replaced.
     """
     _check(request)
     recording = read_motion(request.file, replace(request.reading, trim=Trim()))
@@ -88,7 +88,7 @@ def import_take(request: ImportRequest) -> Imported:
 
 
 def _check(request: ImportRequest) -> None:
-    """Raise RequestError for what is wrong before anything is read."""
+    """Raise RequestError for errors that can be found before anything is read."""
     if request.library.exists() and not request.library.is_dir():
         raise RequestError(f"{request.library}: is a file; --library expects a folder")
     if not all(label.strip() for label in request.labels):
@@ -107,7 +107,7 @@ def _check(request: ImportRequest) -> None:
 
 
 def _takes(request: ImportRequest, recording: Recording, name: str) -> dict[str, Span]:
-    """Return the spans of the takes to add, by their names."""
+    """Return the spans of the takes to add, by name."""
     spans = _spans(request, recording)
     if not request.segment:
         return dict(zip([name], spans, strict=True))
@@ -116,7 +116,7 @@ def _takes(request: ImportRequest, recording: Recording, name: str) -> dict[str,
 
 def _refuse_taken(catalogue: Catalogue, known: Action | None, folder: TakeFolder,
                   takes: Mapping[str, Span], request: ImportRequest) -> None:
-    """Raise RequestError where a take is there already and may not be replaced."""
+    """Raise RequestError if a take exists already and must not be replaced."""
     theirs = catalogue.entry(known.id).takes if known else {}
     for take in takes:
         if folder.holds(take) and not request.replaces:
@@ -136,7 +136,7 @@ def _imported(action: Action, is_new: bool, takes: Mapping[str, Span], recording
 
 
 def _known_action(catalogue: Catalogue, name: str) -> Action | None:
-    """Return the library's action of this name, or of the id that a new one would have."""
+    """Return the library's action with this name, or with the id a new one would get."""
     for word in (name, _action_id(name)):
         try:
             return catalogue.action(word).action
@@ -150,7 +150,7 @@ def _action_id(name: str) -> str:
 
 
 def _new_action(request: ImportRequest) -> Action:
-    """Return an action as the request describes it. Raises RequestError for an unfit name."""
+    """Return an action as the request describes it. Raises RequestError for an invalid name."""
     name = _action_id(request.action)
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or path_name(name) != name:
         raise RequestError(f"--action {request.action}: expected a name of letters (a to z) and"
@@ -164,11 +164,11 @@ def _new_action(request: ImportRequest) -> Action:
 
 def _action(known: Action | None, folder: TakeFolder, takes: Mapping[str, Span],
             request: ImportRequest) -> Action:
-    """Return what the action's file is to say.
+    """Return the action to be written to the action's file.
 
-    An action of which every take is replaced says what the request says, and of the rest what it
-    said; any other keeps what it says, but for its group. Raises RequestError where the group
-    contradicts the library.
+    If all takes of the action are replaced, it gets the values given in the request and keeps the
+    rest. Otherwise only its group can change. Raises RequestError if the group contradicts the
+    library.
     """
     if known is None:
         return _new_action(request)
@@ -187,7 +187,7 @@ def _action(known: Action | None, folder: TakeFolder, takes: Mapping[str, Span],
 
 
 def _group(catalogue: Catalogue, group: str | None) -> tuple[str | None, tuple[str, ...]]:
-    """Return a group as the library writes it, and what to say of one that the library lacks."""
+    """Return a group in the library's spelling, and a note if the library does not have it."""
     if group is None:
         return None, ()
     known = {plain(name): name for name in catalogue.groups}
@@ -198,7 +198,7 @@ def _group(catalogue: Catalogue, group: str | None) -> tuple[str | None, tuple[s
 
 def _doubts_of(catalogue: Catalogue, known: Action | None, action: Action, folder: Path,
                request: ImportRequest) -> tuple[str, ...]:
-    """Return what to say of an action that may be misspelt, or whose group nobody gave."""
+    """Return notes on an action that may be misspelt or that has no semantic group."""
     notes: tuple[str, ...] = ()
     near = None if known else catalogue.near_action(request.action)
     if near:
@@ -227,7 +227,7 @@ def _spans(request: ImportRequest, recording: Recording) -> list[Span]:
 
 
 def _copies(request: ImportRequest, name: str) -> dict[str, Path]:
-    """Return what is copied, by the name it gets."""
+    """Return the files to copy, by their names in the library."""
     file, reading = request.file, request.reading
     copies = {f"{name}{file.suffix.lower()}": file}
     if file.suffix.lower() == ".amc":
@@ -240,7 +240,7 @@ def _copies(request: ImportRequest, name: str) -> dict[str, Path]:
 def _texts(action: Action, known: Action | None, takes: Mapping[str, Span],
            copies: Mapping[str, Path], request: ImportRequest, recording: Recording
            ) -> dict[str, str]:
-    """Return the text files to write by name: the action's where it changes, then the takes'."""
+    """Return the text files to write, by name: the action's if it changes, then the takes'."""
     texts = {} if action == known else {
         "action.yaml": _yaml(action.model_dump(mode="json", exclude_defaults=True))}
     return texts | {f"{take}{TAKE_SUFFIX}": _take_text(request, action, copies, span,
@@ -269,7 +269,7 @@ def _take_text(request: ImportRequest, action: Action, copies: Mapping[str, Path
 
 
 def _own(given: Value | None, of_action: Value | None) -> Value | None:
-    """Return what a take says of itself; None where it only repeats its action."""
+    """Return a take's own value; None if it only repeats that of its action."""
     return None if given == of_action else given
 
 

@@ -1,4 +1,4 @@
-"""Tables of many files to import: CSV, a row a file."""
+"""Import tables of motion files: CSV, one file per row."""
 
 import csv
 import io
@@ -14,7 +14,7 @@ from mimegen.library.naming import plain
 from mimegen.readers import ReadOptions
 from mimegen.readers.options import FPS_OF_FILE, parse_trim, take_number
 
-# What a column may be called, and what it says.
+# Possible column names, and the field that each stands for.
 COLUMNS = {
     "file": "file", "action": "action", "take": "take", "name": "take", "label": "labels",
     "labels": "labels", "group": "group", "semantic_group": "group", "aligned": "aligned",
@@ -27,15 +27,15 @@ COLUMNS = {
 _DELIMITERS = (",", ";", "\t")
 _YES = ("yes", "true", "1", "x")
 _NO = ("no", "false", "0")
-# Labels of one cell are parted by this.
+# Separates the labels in a cell.
 _BETWEEN_LABELS = "|"
 
 
 @dataclass(frozen=True)
 class TableRow:
-    """A row of a table: its number as a spreadsheet counts, heads first, and its filled cells.
+    """A row of a table: its number as in a spreadsheet (the header is 1), and its filled cells.
 
-    ``problem`` says what is wrong with the row itself.
+    ``problem`` is an error in the row itself.
     """
 
     number: int
@@ -45,7 +45,7 @@ class TableRow:
 
 @dataclass(frozen=True)
 class RowDone:
-    """What became of a row: what was imported, or why nothing was."""
+    """The result for a row: what was imported, or why nothing was."""
 
     number: int
     imported: Imported | None
@@ -53,9 +53,9 @@ class RowDone:
 
 
 def read_table(path: Path) -> list[TableRow]:
-    """Read a table. Empty rows are left out; commas, semicolons or tabs part the cells.
+    """Read a table, without its empty rows; cells are separated by commas, semicolons or tabs.
 
-    Raises RequestError for a file that is no such table, for an unknown column, and where there is
+    Raises RequestError for a file that is not such a table, for an unknown column, and if there is
     no column ``file`` or no row.
     """
     lines = _lines(path)
@@ -71,10 +71,10 @@ def read_table(path: Path) -> list[TableRow]:
 
 
 def import_table(path: Path, defaults: ImportRequest) -> Iterator[RowDone]:
-    """Import every row of a table and yield what became of it, in the table's order.
+    """Import every row of a table and yield each row's result, in the table's order.
 
-    What a row leaves empty is what ``defaults`` says; its file and take are not used. Paths are
-    relative to the table's folder. Raises RequestError as ``read_table`` before anything is
+    Empty cells take their value from ``defaults``, except for the file and the take. Paths are
+    relative to the table's folder. Raises RequestError as ``read_table``, before anything is
     imported.
     """
     rows = read_table(path)
@@ -96,9 +96,9 @@ def _all_done(path: Path, rows: list[TableRow], defaults: ImportRequest) -> Iter
 
 
 def _refuse_contradiction(request: ImportRequest, done: Mapping[int, ImportRequest]) -> None:
-    """Raise RequestError where an earlier row has the same take, or the action in another group.
+    """Raise RequestError if an earlier row has the same take or another group for the action.
 
-    With ``replaces``, the later row would silently win.
+    With ``replaces``, the later row would otherwise silently win.
     """
     for number, one in done.items():
         if plain(one.action) != plain(request.action):
@@ -116,7 +116,7 @@ def _take(request: ImportRequest) -> str:
 
 
 def _request(folder: Path, row: TableRow, defaults: ImportRequest) -> ImportRequest:
-    """Return what a row asks for. Raises RequestError for a cell that says nothing that can be."""
+    """Return the request of a row. Raises RequestError for an invalid cell."""
     if row.problem:
         raise RequestError(row.problem)
     cells = row.cells
@@ -140,7 +140,7 @@ def _request(folder: Path, row: TableRow, defaults: ImportRequest) -> ImportRequ
 
 
 def _reading(folder: Path, cells: Mapping[str, str], defaults: ReadOptions) -> ReadOptions:
-    """Return how a row's file is read."""
+    """Return the options for reading a row's file."""
     return replace(
         defaults, stack=cells.get("stack", defaults.stack),
         subject=cells.get("subject", defaults.subject),
@@ -152,7 +152,7 @@ def _reading(folder: Path, cells: Mapping[str, str], defaults: ReadOptions) -> R
 
 
 def _fps(cell: str) -> float:
-    """Return a cell as a frame rate. Raises RequestError where it cannot be one."""
+    """Return a cell as a frame rate. Raises RequestError if it is not a valid one."""
     least, most = FPS_OF_FILE
     try:
         rate = float(cell)
@@ -164,7 +164,7 @@ def _fps(cell: str) -> float:
 
 
 def _lines(path: Path) -> list[list[str]]:
-    """Return the cells of every line of a CSV file. Raises RequestError where it is none."""
+    """Return the cells of every line of a CSV file. Raises RequestError if it is not CSV."""
     text = text_of(path).removeprefix("\ufeff")
     head = text.partition("\n")[0]
     delimiter = max(_DELIMITERS, key=head.count)
@@ -175,7 +175,7 @@ def _lines(path: Path) -> list[list[str]]:
 
 
 def _heads(path: Path, cells: list[str]) -> list[str]:
-    """Return what each column says. Raises RequestError for heads that do not tell."""
+    """Return the field of each column. Raises RequestError for unknown or missing columns."""
     names = [plain(cell) for cell in cells]
     for name, cell in zip(names, cells, strict=True):
         if name not in COLUMNS:

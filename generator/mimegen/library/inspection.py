@@ -1,4 +1,4 @@
-"""What a motion capture file holds, and how it is understood."""
+"""Report what a motion capture file holds and how it is interpreted."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -25,10 +25,10 @@ OUTLINED = (".c3d", ".bvh", *WITH_STACKS)
 
 @dataclass(frozen=True, eq=False)
 class Inspection:
-    """What is to be said of a file, and its recording, whole, where it can be used.
+    """The report on a file and, if it can be used, its untrimmed recording.
 
-    Where it cannot, ``held`` is the skeleton's motion, upright but in no known unit and facing, if
-    there is one. ``doubts`` say by bone what it may be.
+    If it cannot, ``held`` is the skeleton's motion, if any: upright, but of unknown unit and
+    facing. ``doubts`` say, by bone, what role it may have.
     """
 
     facts: dict[str, Any]
@@ -38,7 +38,7 @@ class Inspection:
 
 
 def inspect_file(path: Path, options: ReadOptions) -> Inspection:
-    """Return what a file holds; raises RequestError where it cannot be read at all."""
+    """Return a report on a file. Raises RequestError if it cannot be read at all."""
     try:
         recording = read_motion(path, replace(options, trim=Trim()))
     except RequestError as problem:
@@ -78,7 +78,7 @@ def _of_motion(motion: Motion) -> Outline:
 
 
 def _stood_up(motion: Motion) -> Motion:
-    """Return a motion of unknown roles turned so that it is tallest along Z."""
+    """Return a motion of unknown roles, rotated so that its longest extent is along Z."""
     sizes = np.median(np.ptp(motion.global_pose.positions, axis=1), axis=0)
     degrees = {0: [0.0, -90.0, 0.0], 1: [90.0, 0.0, 0.0], 2: [0.0, 0.0, 0.0]}
     turn = quaternions.from_rotation_vectors(np.radians(degrees[int(np.argmax(sizes))]))
@@ -95,7 +95,7 @@ def _frames(path: Path, kind: str, system: str, held: Outline) -> dict[str, Any]
 
 
 def _performance(motion: Motion, roles: Mapping[str, str]) -> dict[str, Any]:
-    """Return where the performance is: what --trim auto keeps, and the parts between rests."""
+    """Return where the performance lies: the span --trim auto keeps, and parts between rests."""
     whole, parts = bounds_and_segments(motion, roles)
     return {
         "trim": {"first_frame": whole.first, "last_frame": whole.last,
@@ -106,9 +106,9 @@ def _performance(motion: Motion, roles: Mapping[str, str]) -> dict[str, Any]:
 
 def _outline(path: Path, options: ReadOptions,
              problem: RequestError) -> tuple[dict[str, Any], Motion | None]:
-    """Return what can be said of a file whose motion cannot be used, and its skeleton's motion.
+    """Return a report on a file whose motion cannot be used, and its skeleton's motion.
 
-    Raises ``problem`` where that is nothing, and where what was said of the file may be wrong.
+    Raises ``problem`` if nothing can be reported, or if the user's options may be the cause.
     """
     kind = path.suffix.lower()
     wrong_stack = options.stack is not None and kind not in WITH_STACKS

@@ -1,4 +1,4 @@
-"""Backgrounds that mislead about an action, by rule in place of by hand."""
+"""Find misleading backgrounds for an action by rule instead of by hand."""
 
 from collections.abc import Iterator
 from functools import lru_cache
@@ -12,12 +12,11 @@ from mimegen.library.naming import plain
 
 
 def misleading(catalogue: Catalogue, action: str, take: str) -> tuple[str, ...]:
-    """Return the sets that mislead about a take of an action, sorted; none where nothing fits it.
+    """Return the sets that mislead about a take of an action, sorted; empty if there are none.
 
-    Each is where an action of another semantic group belongs, none where one of the same group or
-    with one of the same labels does, and each is indoors or outdoors as the take's own place is,
-    so that this alone does not tell that something is wrong. An action whose group nobody gave
-    misleads about none, and none about it.
+    Each fits an action of another semantic group, and no action of the same group or with a common
+    label. Each is indoors or outdoors like the take's own background, so that this difference alone
+    does not give it away. Actions without a group have no misleading sets and provide none.
     """
     if action not in catalogue.actions:
         return ()
@@ -37,7 +36,7 @@ def misleading(catalogue: Catalogue, action: str, take: str) -> tuple[str, ...]:
 
 
 def _shown(catalogue: Catalogue) -> Iterator[Action]:
-    """Yield every take's facts whose place is known."""
+    """Yield the facts of every take with a known background."""
     for entry in catalogue.actions.values():
         for facts in (entry.action, *(entry.action.of_take(name) for name in entry.takes)):
             if facts.aligned_background is not None:
@@ -45,7 +44,10 @@ def _shown(catalogue: Catalogue) -> Iterator[Action]:
 
 
 def is_indoors(catalogue: Catalogue, name: str) -> bool | None:
-    """Whether a set has a ceiling; None for colors and pictures. Raises as ``read_background``."""
+    """Return whether a set has a ceiling; None for colors and pictures.
+
+    Raises as ``read_background``.
+    """
     file = catalogue.file("background", name)
     return _has_ceiling(file, stamp(file))
 

@@ -1,4 +1,4 @@
-"""By which names actions answer: ids, labels, aliases, and the names that sets have for them."""
+"""The names by which actions can be requested: ids, labels, aliases and names in published sets."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -10,7 +10,7 @@ from mimegen.library.sets import FOLDER, ActionSet
 
 
 class NamedAction(NamedTuple):
-    """The action that a name stands for, and the take, where it is that take's own alias."""
+    """The action that a name stands for, and the take if the name is that take's own alias."""
 
     action: str
     take: str | None = None
@@ -20,7 +20,7 @@ Claims = Iterator[tuple[str, str | None]]
 
 
 def plain(name: str) -> str:
-    """Return a name in lower case, its words parted by single underscores."""
+    """Return a name in lower case, with single underscores between its words."""
     return "_".join(name.lower().replace("-", " ").replace("_", " ").split())
 
 
@@ -44,15 +44,15 @@ def _further_labels(action: Action) -> Claims:
     yield from ((label, None) for label in action.labels[1:])
 
 
-# What an action may be asked for by; where several claim a name, an earlier claim wins.
+# Sources of an action's names; if several actions claim a name, the earlier source wins.
 _CLAIMS: tuple[Callable[[Action], Claims], ...] = (
     _id, _first_label, _aliases, _aliases_of_takes, _further_labels)
 
 
 def names_of_actions(*kinds: Sequence[Action]) -> dict[str, tuple[NamedAction, ...]]:
-    """Return what every name stands for, an earlier kind of action before a later one.
+    """Return the actions that each name stands for; earlier kinds win over later ones.
 
-    Several actions stand under a name that they claim alike.
+    A name has several actions if they claim it with equal rank.
     """
     best: dict[str, tuple[tuple[int, int], dict[str, NamedAction]]] = {}
     for rank, claims in enumerate(_CLAIMS):
@@ -67,10 +67,9 @@ def names_of_actions(*kinds: Sequence[Action]) -> dict[str, tuple[NamedAction, .
 
 def names_in_sets(actions: Iterable[tuple[Path, Action]], sets: Mapping[str, ActionSet]
                   ) -> dict[str, tuple[NamedAction, ...]]:
-    """Return what the names that sets have for actions stand for.
+    """Return the actions that each name in a published set stands for.
 
-    ``actions`` stand beside their files. Raises RequestError for a set, or a name in one, that
-    there is not.
+    ``actions`` are pairs of a file and its action. Raises RequestError for an unknown set or code.
     """
     found: dict[str, dict[str, NamedAction]] = {}
     for file, action in actions:
@@ -83,7 +82,7 @@ def names_in_sets(actions: Iterable[tuple[Path, Action]], sets: Mapping[str, Act
 
 
 def check_codes(file: Path, name: str, codes: Sequence[str], sets: Mapping[str, ActionSet]) -> None:
-    """Refuse what an action says of a set, if there is no such set or no such name in it."""
+    """Raise RequestError if an action names an unknown set or an unknown code in it."""
     if name not in sets:
         raise RequestError(f"{file}: sets: unknown set {name!r}{near_misses(name, sets)}; a set is"
                            f" a file in {FOLDER}/")
@@ -94,7 +93,7 @@ def check_codes(file: Path, name: str, codes: Sequence[str], sets: Mapping[str, 
 
 
 def the_one(name: str, asked: Sequence[NamedAction]) -> NamedAction:
-    """Return the only action of those that a name fits. Raises RequestError, naming all of them."""
+    """Return the only action that a name fits. Raises RequestError, naming all, if several do."""
     if len(asked) > 1:
         ids = ", ".join(one.action for one in asked)
         raise RequestError(f"'{name}' fits several actions: {ids}; expected the id of one, or"

@@ -1,4 +1,4 @@
-"""A first folder of a new action: that of the action nearest to it, under the new one's name."""
+"""Create the folder of a new action by copying that of the most similar action."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -23,8 +23,9 @@ def write_action(catalogue: Catalogue, library: Path, name: str, like: Sequence[
                  ) -> list[Path]:
     """Write ``mocap/<action>/`` into a library and return its files, the score first.
 
-    The score and what lies beside it are those of the first action of ``like``; without any, the
-    score is a first one of few lines. Raises RequestError for a name that is none, or is taken.
+    The score and its accompanying files are copied from the first action of ``like``; if that is
+    empty, the score is a template of a few lines. Raises RequestError if the name is invalid or
+    taken.
     """
     ident = _id_of(name)
     if {ident} & {*catalogue.actions, *catalogue.cues, *catalogue.directed}:
@@ -49,7 +50,7 @@ def _id_of(name: str) -> str:
 
 def _files(catalogue: Catalogue, ident: str, name: str, like: Sequence[Entry]
            ) -> Iterator[tuple[str, str]]:
-    """Yield every file's name and text."""
+    """Yield the name and text of every file."""
     yield from _copies(ident, name, like) if like else [_first_score(ident, name)]
     yield "action.yaml", yaml.safe_dump(_facts(catalogue, ident, name, like[0] if like else None),
                                         sort_keys=False, allow_unicode=True,
@@ -57,14 +58,14 @@ def _files(catalogue: Catalogue, ident: str, name: str, like: Sequence[Entry]
 
 
 def _first_score(ident: str, name: str) -> tuple[str, str]:
-    """Return a score of few lines, to be changed."""
+    """Return a template score of a few lines."""
     lines = text_of(data_file("mocap/first_score.yaml"))
     return (f"{ident}{SCORE_SUFFIX}",
             f"# A first score, to be changed into {name}.\naction: {ident}\n{lines}")
 
 
 def _copies(ident: str, name: str, like: Sequence[Entry]) -> Iterator[tuple[str, str]]:
-    """Yield the first example's score and what lies beside it."""
+    """Yield the first example's score and the files beside it."""
     score = next(iter(like[0].takes.values()))
     take = score.name.removesuffix(SCORE_SUFFIX)
     nearest = ", ".join(entry.action.id for entry in like)
@@ -79,7 +80,7 @@ def _copies(ident: str, name: str, like: Sequence[Entry]) -> Iterator[tuple[str,
 
 def _facts(catalogue: Catalogue, ident: str, name: str, like: Entry | None
            ) -> dict[str, Any]:
-    """Return what ``action.yaml`` says until somebody says more."""
+    """Return the initial content of ``action.yaml``."""
     of_example = {} if like is None else {
         "aligned_background": like.action.aligned_background,
         "misaligned_background": like.action.misaligned_background,
@@ -92,7 +93,7 @@ def _facts(catalogue: Catalogue, ident: str, name: str, like: Entry | None
 
 
 def _sets(catalogue: Catalogue, name: str) -> dict[str, list[str]]:
-    """Return under which names published sets have an action of this name."""
+    """Return, by published set, the codes of actions with this name."""
     found = {title: [code for code in one.members
                      if plain(name) in map(plain, one.names_of(code))]
              for title, one in catalogue.sets.items()}

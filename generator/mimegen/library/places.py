@@ -1,4 +1,4 @@
-"""Backgrounds as they are asked for: a name, or a name and the seed of another such place."""
+"""Backgrounds by name, or by name and a seed that varies the set."""
 
 from functools import lru_cache
 from pathlib import Path
@@ -17,9 +17,9 @@ from mimegen.scenery.variation import varied
 
 
 def place(path: Path, seed: int | None) -> Background:
-    """Return a background, with a ``seed`` another place of its kind.
+    """Return a background, varied by a ``seed`` if given.
 
-    Raises RequestError as ``read_background``, and for a seed where nothing varies.
+    Raises RequestError as ``read_background``, and for a seed if nothing can vary.
     """
     if seed is None:
         return background_as_of(path, _written(path))
@@ -27,7 +27,7 @@ def place(path: Path, seed: int | None) -> Background:
 
 
 def place_key(path: Path, seed: int | None) -> str:
-    """Return the content key of what is seen of a place. Raises RequestError as ``place``."""
+    """Return the content key of what a background shows. Raises RequestError as ``place``."""
     if seed is None:
         return background_key(path)
     return _drawn_key(path, seed, _written(path))
@@ -53,7 +53,7 @@ def _drawn(path: Path, seed: int, written: tuple[Stamp | None, ...]) -> Backgrou
 
 @lru_cache(maxsize=32)
 def _as_written(path: Path, written: tuple[Stamp | None, ...]) -> Written | None:
-    """Return what is so in a set as it was written, for all its seeds; None where none vary."""
+    """Return the properties of a set as written, common to all seeds; None if it cannot vary."""
     scenery = background_as_of(path, written).set
     return Written.of(scenery, scenery.vary) if scenery and scenery.vary else None
 

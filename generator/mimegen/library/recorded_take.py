@@ -1,4 +1,4 @@
-"""Takes of motion capture: one file, or two of one scene."""
+"""Takes of motion capture: one file, or two files of one scene."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -25,10 +25,10 @@ from mimegen.readers.partners import (
 
 @dataclass(frozen=True, kw_only=True)
 class RecordedTake(Described):
-    """A mocap file, and perhaps that of a partner who shares its clock and world.
+    """A motion capture file, and perhaps that of a partner with the same clock and world.
 
-    ``options`` say how the files are read, ``source`` and ``original_name`` where an imported one
-    came from; ``hand_shape`` is that of fingers of which the file says nothing.
+    ``options`` are those for reading the files; ``source`` and ``original_name`` are the origin of
+    an imported file; ``hand_shape`` is that of fingers without motion in the file.
     """
 
     partner: Path | None = None
@@ -39,18 +39,18 @@ class RecordedTake(Described):
 
     @property
     def seed(self) -> int:
-        """Motion capture has no seed."""
+        """Always 0: motion capture has no seed."""
         return 0
 
     @cached_property
     def key(self) -> str:
-        """What the motions depend on."""
+        """The content key of the motions."""
         return content_key(self._content, recording_code({kind_of(file) for file in self.files}),
                            *self.altered_key)
 
     @cached_property
     def _content(self) -> str:
-        """What the files hold and how much of them is used, apart from code."""
+        """The content key of the files and of the part used, without code."""
         skeletons = [skeleton_file(file, self.options.skeleton if file == self.file else None)
                      for file in self.files if file.suffix.lower() == ".amc"]
         buffers = [buffer for file in self.files for buffer in buffers_beside(file)]
@@ -63,23 +63,22 @@ class RecordedTake(Described):
 
     @property
     def _own_rate(self) -> tuple[float, ...]:
-        """The rate that the user gave; nothing where the file's own counts, as keys always had."""
+        """The frame rate given by the user; empty for the file's own, so old keys stay valid."""
         return () if self.options.fps_of_file is None else (self.options.fps_of_file,)
 
     @property
     def _own_take(self) -> tuple[str, ...]:
-        """The file's take that the user chose; nothing where it is the first, as keys always had.
-        """
+        """The take of the file chosen by the user; empty for the first, so old keys stay valid."""
         return () if self.options.take is None else (f"take {self.options.take}",)
 
     @property
     def timeline(self) -> None:
-        """Nobody has said what happens in motion capture."""
+        """None: what happens in motion capture is unknown."""
         return None
 
     @property
     def version(self) -> tuple[str, ...]:
-        """What files and how much of them is used, in short, and what was altered."""
+        """A short hash of the files and the part used, and the words for alterations."""
         return (self._content[:6], *self.altered_words)
 
     @property
@@ -89,7 +88,7 @@ class RecordedTake(Described):
 
     @property
     def front_deg(self) -> float:
-        """Readers turn hips and shoulders to face -Y at the start."""
+        """The azimuth faced at the start: readers turn hips and shoulders to -Y."""
         return self.seen_front(0.0)
 
     @property
@@ -110,7 +109,7 @@ class RecordedTake(Described):
                      for motion, recording in zip(motions, recordings, strict=True))
 
     def frames(self, fps: float) -> int:
-        """Return how many frames it has at a rate, as ``motion.editing.resampled`` counts them."""
+        """Return the number of frames at a rate, counted as in ``motion.editing.resampled``."""
         motion = self.sources(fps)[0][0]
         if motion.fps == fps:
             return motion.frames
@@ -118,7 +117,7 @@ class RecordedTake(Described):
 
     @property
     def recordings(self) -> tuple[Recording, ...]:
-        """What the files hold; partners are trimmed alike, by what either of them needs."""
+        """The recordings in the files; partners are trimmed to the same span, fitting both."""
         if self.partner is None:
             return (recorded(self.file, self.options),)
         whole = replace(self.options, trim=Trim())
@@ -128,8 +127,7 @@ class RecordedTake(Described):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Every assumption and doubt about the files; those about a partner's begin with its name.
-        """
+        """All assumptions and doubts about the files; those on a partner's begin with its name."""
         recordings = self.recordings
         first, *others = recordings
         return (*first.notes, *doubts_on_placement(recordings),
@@ -138,9 +136,9 @@ class RecordedTake(Described):
 
     @property
     def doubts(self) -> tuple[str, ...]:
-        """A line for each file of which anything is assumed or doubted, with all of that.
+        """A line of assumptions and doubts for each file that has any.
 
-        What is the same of both is one line.
+        Files with identical notes share a line.
         """
         recordings, lines = self.recordings, dict[str, list[str]]()
         for file, recording in zip(self.files, recordings, strict=True):
@@ -151,12 +149,12 @@ class RecordedTake(Described):
                      for notes, files in lines.items() if notes)
 
     def facts(self) -> dict[str, Any]:
-        """Return what a manifest says of it."""
+        """Return the manifest's fields for the take."""
         return {**self.described(), "seed": self.seed, "style": None,
                 "motion_kind": self.file.suffix.lstrip("."), **self.reading()}
 
     def reading(self) -> dict[str, Any]:
-        """Return how the file was understood, for the manifest."""
+        """Return the manifest's fields on how the file was interpreted."""
         recording = self.recordings[0]
         first, last = recording.span or (0, recording.motion.frames - 1)
         return {
@@ -179,5 +177,5 @@ class RecordedTake(Described):
 
 @lru_cache(maxsize=4)
 def recorded(file: Path, options: ReadOptions) -> Recording:
-    """Return what a file holds, read once for all that asks."""
+    """Return what a file holds; cached, so that a file is read once."""
     return read_motion(file, options)

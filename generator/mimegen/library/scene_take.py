@@ -1,4 +1,4 @@
-"""Takes that are scenes: several actions of one or two performers in one score."""
+"""Takes of scenes: several actions of one or two performers in one score."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -27,20 +27,20 @@ STANDING = "standing"
 
 @dataclass(frozen=True, kw_only=True)
 class SceneTake(ScoreTake):
-    """A scene, performed by a seed and in a style; ``used`` are keys of its actions' scores."""
+    """A scene with a seed and a style; ``used`` are the keys of its actions' scores."""
 
     compiled: Compiled = field(compare=False, repr=False)
     used: tuple[str, ...]
 
     @cached_property
     def key(self) -> str:
-        """What the motions depend on."""
+        """The content key of the motions."""
         return content_key(file_hash(self.file), self.used, self.seed, self.style, scene_code(),
                            *self.altered_key)
 
     @property
     def known(self) -> ScoreFacts:
-        """What plans need to know of the whole scene."""
+        """Facts about the whole scene."""
         return facts_from(self.score)
 
     @property
@@ -50,17 +50,17 @@ class SceneTake(ScoreTake):
 
     @cached_property
     def timeline(self) -> list[Interval]:
-        """What happens, from when to when."""
+        """The timeline of the scene."""
         return self.with_speech(retold(self.compiled.timeline(self.seed, self.style),
                                        self.mirror, self.tempo))
 
     def facts(self) -> dict[str, Any]:
-        """Return what a manifest says of it."""
+        """Return the manifest's fields for the take."""
         return {**self.described(), "seed": self.seed, "style": self.style, "motion_kind": SCENE}
 
 
 def scene_take(catalogue: Catalogue, name: str, seed: int, style: str | None = None) -> SceneTake:
-    """Return the scene of a name or a file. Raises RequestError as ``compiled``."""
+    """Return the scene with a name or in a file. Raises RequestError as ``compiled``."""
     file = catalogue.file(SCENE, name)
     scene = read_scene(file)
     for background in (scene.place, scene.misplaced):
@@ -80,10 +80,10 @@ def scene_take(catalogue: Catalogue, name: str, seed: int, style: str | None = N
 
 
 def _known(catalogue: Catalogue, step: Step) -> Known:
-    """Return the gesture, action or cue that a step does, in its manner.
+    """Return the gesture, action or cue that a step performs, in its manner.
 
-    With a take it is no gesture, which has none: so an action of a gesture's name is asked for.
-    Raises RequestError where there is none, or it cannot be performed so.
+    Gestures have no takes: a step that names a take means the action of that name. Raises
+    RequestError if there is no such action, or it cannot be performed in that manner.
     """
     word = str(step.do)
     gestures = {file.name.removesuffix(SCORE_SUFFIX): file
@@ -107,6 +107,6 @@ def _known(catalogue: Catalogue, step: Step) -> Known:
 
 
 def _stance(file: Path, step: Step) -> str | None:
-    """Return the stance of a cue: standing where nobody says, and it can be."""
+    """Return the stance of a cue: by default standing, if it has that stance."""
     stances = read_score_once(file).stances
     return STANDING if step.stance is None and STANDING in stances else step.stance

@@ -1,7 +1,8 @@
-"""What plans need to know of a score, without reading it: mimegen's own lie in one file.
+"""Facts about scores that plans need, available without reading the scores.
 
-`mocap/score_facts.json` has them by the hash of a score's file, so that a score that was edited,
-and any of a user's, is read. ``tools/bake_plans.py`` writes it; no key depends on it.
+`mocap/score_facts.json` has those of mimegen's own scores, by the hash of the score's file; edited
+scores and users' own are read instead. ``tools/bake_plans.py`` writes it; no content key depends on
+it.
 """
 
 import json
@@ -20,7 +21,7 @@ SCORES = ("mocap/*/*.score.yaml", "cues/*/*.score.yaml", "directed/*/*.score.yam
 
 
 class ScoreFacts(NamedTuple):
-    """How many people a score has, in which stances it is told, and its seconds as written."""
+    """A score's number of performers, its stances, and its duration as written, in seconds."""
 
     performers: int
     stances: tuple[str, ...]
@@ -28,19 +29,19 @@ class ScoreFacts(NamedTuple):
 
 
 def score_facts(file: Path) -> ScoreFacts:
-    """Return what is known of a score. Raises RequestError as ``read_score``."""
+    """Return the facts about a score. Raises RequestError as ``read_score``."""
     content = file_hash(file)
     known = _baked().get(content)
     return _facts_of(file, content) if known is None else known
 
 
 def read_facts(file: Path) -> ScoreFacts:
-    """Return what a score says itself. Raises RequestError as ``read_score``."""
+    """Return the facts about a score by reading it. Raises RequestError as ``read_score``."""
     return facts_from(read_score(file))
 
 
 def facts_from(score: Score) -> ScoreFacts:
-    """Return what a score says."""
+    """Return the facts about a score that has been read."""
     return ScoreFacts(len(score.parts()), tuple(score.stances), float(seconds_of(score)))
 
 
@@ -51,7 +52,7 @@ def _facts_of(file: Path, content: str) -> ScoreFacts:
 
 @cache
 def _baked() -> dict[str, ScoreFacts]:
-    """Return what the file has; nothing where it is missing or is not as it was written."""
+    """Return the facts in the file; empty if it is missing or damaged."""
     try:
         found = json.loads((data_folder() / FILE).read_text(encoding="utf-8"))
         return {key: ScoreFacts(*_checked(*facts[1:])) for key, facts in found.items()}
@@ -65,7 +66,7 @@ def _checked(performers: int, stances: list[str], seconds: float
 
 
 def baked_text() -> str:
-    """Return the file's text as the library's scores are now: a line for each, by path."""
+    """Return the file's new text for the library's current scores: one line each, by path."""
     folder = data_folder()
     lines: list[str] = []
     for file in sorted(file for pattern in SCORES for file in folder.glob(pattern)):

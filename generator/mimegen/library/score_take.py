@@ -1,4 +1,4 @@
-"""Takes that are choreographed: a score and a seed."""
+"""Choreographed takes: a score and a seed."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -35,7 +35,7 @@ from mimegen.motion.quaternions import FloatArray
 
 @dataclass(frozen=True, kw_only=True)
 class ScoreTake(Described):
-    """A score, performed by a seed and in a style (None: the seed's own); a cue's in a manner."""
+    """A score with a seed, a style (None for the seed's own) and, for a cue, a manner."""
 
     seed: int
     style: str | None = None
@@ -44,13 +44,13 @@ class ScoreTake(Described):
 
     @cached_property
     def key(self) -> str:
-        """What the motions depend on."""
+        """The content key of the motions."""
         return content_key(file_hash(self.file), self.seed, self.style, score_code(),
                            *self._limits_key, *self._cue_key, *self.altered_key)
 
     @property
     def _limits_key(self) -> tuple[str, ...]:
-        """What keys say of what must be seen: it limits how far seeds and styles vary."""
+        """The part of the key for the checks file, which limits variation by seed and style."""
         if is_written(self.seed, self.style):
             return ()
         checks = checks_file(self.score)
@@ -58,22 +58,22 @@ class ScoreTake(Described):
 
     @property
     def known(self) -> ScoreFacts:
-        """What is known of the score before it is read."""
+        """Facts about the score, available without reading it."""
         return score_facts(self.file)
 
     @property
     def _cue_key(self) -> tuple[str, ...]:
-        """What keys say of a cue: its score as its stance and manner make it."""
+        """The part of the key for a cue: its score in its stance and manner."""
         return (self.score.model_dump_json(),) if self.known.stances else ()
 
     @property
     def hand_shape(self) -> str:
-        """Scores say what every finger does."""
+        """The default hand shape; a score defines every finger itself."""
         return RELAXED
 
     @property
     def version(self) -> tuple[str, ...]:
-        """The seed and, where they were asked for, style, manner and what was altered."""
+        """The seed and, if requested, style, manner and the words for alterations."""
         return (f"seed{self.seed}", *filter(None, [self.style]), *self.manner.words,
                 *self.altered_words)
 
@@ -84,22 +84,22 @@ class ScoreTake(Described):
 
     @property
     def front_deg(self) -> float:
-        """The azimuth of the score's forward, which seed and mirroring turn."""
+        """The azimuth of the score's forward direction, which seed and mirroring change."""
         return self.seen_front(front_deg(self.score, self.seed, self.style))
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """The score alone: it holds all performers."""
+        """The score alone: it has all performers."""
         return (self.file,)
 
     @property
     def performers(self) -> int:
-        """How many people the score has."""
+        """The number of people in the score."""
         return self.known.performers
 
     @property
     def score(self) -> Score:
-        """The score as it is to be performed. Raises RequestError as ``read_score``."""
+        """The score in the requested manner. Raises RequestError as ``read_score``."""
         return in_manner(read_score_once(self.file, self.manner.stance), self.manner)
 
     def sources(self, fps: float) -> tuple[Source, ...]:
@@ -108,36 +108,35 @@ class ScoreTake(Described):
         return tuple((at_rate(motion, fps), None) for motion in scene)
 
     def frames(self, fps: float) -> int:
-        """Return how many frames it has at a rate, as its score's own times tell."""
+        """Return the number of frames at a rate, from the times in the score."""
         facts = self.known
-        # How long a cue is told depends on its stance too, which is another file.
+        # The duration of a cue also depends on its stance, which is in another file.
         if is_written(self.seed, self.style) and not facts.stances:
             return len(frame_moments(facts.seconds, fps / self.tempo))
         return frames_of(self.score, self.seed, self.style, fps / self.tempo)
 
     def faces(self, fps: float) -> tuple[Mapping[str, FloatArray], ...]:
-        """Return what each performer's face does, where the score has a face track."""
+        """Return the motion of each performer's face, if the score has a face track."""
         if not moves_face(self.score):
             return ()
         return faces(self.score, self.seed, fps / self.tempo, self.style)
 
     @property
     def declared_happenings(self) -> Happenings:
-        """What lies beside the score about things and steps. Raises RequestError where it is wrong.
-        """
+        """The objects and steps declared beside the score. Raises RequestError if invalid."""
         path = self.file.with_name(self.name + TIMELINE_SUFFIX)
         return read_happenings(path, self.score) if path.is_file() else NOTHING
 
     @cached_property
     def timeline(self) -> list[Interval]:
-        """What happens, from when to when. Raises RequestError as ``said``."""
+        """The timeline of the take. Raises RequestError as ``declared_happenings``."""
         cue = (self.labels[0], self.cue) if self.cue else None
         return self.with_speech(retold(happenings(
             self.score, self.declared_happenings, self.seed, self.style, cue),
             self.mirror, self.tempo))
 
     def with_speech(self, found: list[Interval]) -> list[Interval]:
-        """Return what happens, with what is said by an overlay on the face."""
+        """Return a timeline with the speech of a face overlay added."""
         overlay = self.overlay
         span = None if overlay is None else overlay.spoken_span(
             generator(self.seed, *self.words, "face", 0))
@@ -149,7 +148,7 @@ class ScoreTake(Described):
         return sorted([*found, own], key=lambda one: one.start_s)
 
     def facts(self) -> dict[str, Any]:
-        """Return what a manifest says of it."""
+        """Return the manifest's fields for the take."""
         stances = self.score.stances
         how = {"stance": self.manner.stance or stances[0], "intensity": self.manner.intensity,
                "frequency": self.manner.frequency} if stances else {}
@@ -158,12 +157,12 @@ class ScoreTake(Described):
 
 
 def read_score_once(file: Path, stance: str | None = None) -> Score:
-    """Return a score, read anew only where its file has been touched."""
+    """Return a score; it is read again only if its file has changed."""
     stat = file.stat()
     return _read(file, stance, stat.st_size, stat.st_mtime_ns)
 
 
-# More than a library of actions has: a plan asks for every score several times.
+# More than a library has actions: a plan needs every score several times.
 @lru_cache(maxsize=4096)
 def _read(file: Path, stance: str | None, size: int, modified: int) -> Score:
     return read_score(file, stance)

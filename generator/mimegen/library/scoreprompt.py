@@ -1,4 +1,4 @@
-"""All that a person, or a language model, needs to write an action: language, words, examples."""
+"""The prompt for writing an action, for a person or language model: language, words, examples."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -20,11 +20,11 @@ from mimegen.library.naming import plain
 from mimegen.library.score_take import read_score_once
 from mimegen.motion.hand_shapes import hand_shapes
 
-# Of the reference, what is about writing scores; the rest is about using them.
+# Sections of the reference on writing scores; the others are on using them.
 LANGUAGE = ("Phases", "Places and directions", "Hands", "Imagined things", "Feet, steps, walking",
             "What the engine adds", "Two performers", "Faces", "What happens when",
             "What must be seen", "Tips for readable actions", "action.yaml")
-# An action's own words count for more than the rest that is said of it.
+# Weights of an action's label and of its description when comparing meanings.
 _WORDS = 0.7
 _REST = 0.3
 _TASK = """\
@@ -49,9 +49,9 @@ again until it finds nothing; look at the sheet that `mimegen score preview` wri
 
 def nearest_actions(catalogue: Catalogue, name: str, count: int, performers: int = 1
                     ) -> list[Entry]:
-    """Return the actions whose words mean what is nearest to a name, the nearest first.
+    """Return the actions closest in meaning to a name, the closest first.
 
-    Only actions with a score for as many performers are returned.
+    Only actions whose score has this number of performers are returned.
     """
     entries = list(catalogue.actions.values())
     wanted = [plain(name).replace("_", " ")]
@@ -64,14 +64,14 @@ def nearest_actions(catalogue: Catalogue, name: str, count: int, performers: int
 
 
 def _performers(entry: Entry) -> int:
-    """Return how many people perform an action's first take; none where it is no score."""
+    """Return the number of performers in an action's first take; 0 if it is not a score."""
     file = next(iter(entry.takes.values()), Path())
     return len(read_score_once(file).parts()) if file.name.endswith(SCORE_SUFFIX) else 0
 
 
 def score_prompt(catalogue: Catalogue, name: str, examples: Sequence[Entry], performers: int
                  ) -> str:
-    """Return all that is needed to write an action: task, language, words, examples and checks."""
+    """Return the complete prompt for an action: task, language, words, examples and checks."""
     who = "two people" if performers > 1 else "one person"
     task = _TASK.format(name=name, id=plain(name), who=who)
     parts = [task, *_language(), _words(catalogue, performers), *map(_example, examples), _checks()]
@@ -79,7 +79,7 @@ def score_prompt(catalogue: Catalogue, name: str, examples: Sequence[Entry], per
 
 
 def _language() -> Iterator[str]:
-    """Yield the sections of the reference that say how scores are written."""
+    """Yield the reference's sections on how scores are written."""
     text = text_of(data_file("docs/reference/scores.md"))
     sections = dict(re.findall(r"^## (.+?)\n(.*?)(?=^## |\Z)", text, re.M | re.S))
     for title in LANGUAGE:
@@ -89,7 +89,7 @@ def _language() -> Iterator[str]:
 
 
 def _words(catalogue: Catalogue, performers: int) -> str:
-    """Return all the words that scores and ``action.yaml`` may use, kind by kind."""
+    """Return all words allowed in scores and ``action.yaml``, by kind."""
     kinds = {
         "landmarks": landmark_names(),
         "landmarks on the partner": partner_landmarks() if performers > 1 else (),
@@ -105,7 +105,7 @@ def _words(catalogue: Catalogue, performers: int) -> str:
 
 
 def _example(entry: Entry) -> str:
-    """Return every file of an action's first take, and what is said of the action."""
+    """Return the files of an action's first take and its description."""
     score = next(iter(entry.takes.values()))
     take = score.name.removesuffix(SCORE_SUFFIX)
     files = [entry.file, score, *(score.with_name(f"{take}.{kind}.yaml")
@@ -116,6 +116,6 @@ def _example(entry: Entry) -> str:
 
 
 def _checks() -> str:
-    """Return what lint finds, and what helps against it."""
+    """Return the findings of lint and their remedies."""
     lines = [f"- `{kind}`: {remedy}" for kind, remedy in HELP.items()]
     return "\n".join(["## What lint finds, and what helps", "", *lines])

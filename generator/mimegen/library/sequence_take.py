@@ -1,4 +1,4 @@
-"""Takes of two actions that one person performs, one right after the other."""
+"""Takes in which one person performs two actions, one right after the other."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,14 +13,14 @@ from mimegen.scenes.compiling import compiled
 from mimegen.scenes.parts import Known
 from mimegen.scenes.scene import Mark, Role, Scene, Step
 
-# What lasts longer (s) makes a clip that nobody wants to watch twice.
+# Longest part in seconds; longer ones make clips too tedious to watch twice.
 LONGEST_PART_S = 7.0
 WORD = "then"
 _HERE, _WHO = "here", "person"
 
 
 def may_follow(take: ScoreTake) -> bool:
-    """Return whether a take can come before or after another: short, on the spot, standing free."""
+    """Return whether a take can be combined with another: short, standing free, without walking."""
     score = take.score
     walks = any(track == "walk" for phase in score.phases for track, _ in phase.moves())
     return (take.performers == 1 and score.duration <= LONGEST_PART_S and score.balanced
@@ -29,9 +29,9 @@ def may_follow(take: ScoreTake) -> bool:
 
 def sequence_take(catalogue: Catalogue, parts: Sequence[tuple[str, str]], seed: int,
                   style: str | None = None) -> SceneTake:
-    """Return one take of several actions, given as action and take, in this order.
+    """Return one take of several actions, given as (action, take) pairs in this order.
 
-    Raises RequestError for what the library does not have, or what cannot follow another.
+    Raises RequestError if the library lacks one of them, or one cannot follow another.
     """
     entries = [(catalogue.action(action), take) for action, take in parts]
     known = [_known(entry, take) for entry, take in entries]
@@ -47,7 +47,7 @@ def sequence_take(catalogue: Catalogue, parts: Sequence[tuple[str, str]], seed: 
         marks={_HERE: Mark(left=0.0, forward=0.0)},
         performers={_WHO: Role(about="Performs them.", starts=_HERE, steps=tuple(
             Step(do=str(number)) for number in range(len(known))))})
-    # Beside the first score, for messages; there is no such file.
+    # A path beside the first score, used in messages only; there is no such file.
     scene._source = str(known[0].file.with_name(f"{name}.yaml"))
     return SceneTake(
         action=name, name=name, labels=scene.labels, aligned=first.aligned_background,

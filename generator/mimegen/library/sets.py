@@ -1,4 +1,4 @@
-"""Sets of actions that others publish, as NTU RGB+D 120's classes: ``mocap/sets/*.yaml``."""
+"""Published sets of actions, such as the classes of NTU RGB+D 120: ``mocap/sets/*.yaml``."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field
 from mimegen.base.yaml_file import Strict, read_yaml_once
 
 FOLDER = "mocap/sets"
-# A number with a letter before it, as A16.
+# A letter followed by a number, such as A16.
 _NUMBERED = re.compile(r"[A-Za-z](\d+)")
 
 
@@ -19,10 +19,10 @@ def _by_code(members: object) -> object:
 
 
 class ActionSet(Strict):
-    """One file of ``mocap/sets/``: what the set is, whose it is and what it holds.
+    """One file of ``mocap/sets/``: a set's description, source and members.
 
-    ``called`` are the words that people write before a name or number of it, as ``NTU 16``.
-    ``members`` are its names by its codes, or names alone; a name with commas is several.
+    ``called`` are words that people write before a name or number of the set, as in ``NTU 16``.
+    ``members`` are names by code, or names alone; commas separate several names.
     """
 
     about: str
@@ -31,8 +31,7 @@ class ActionSet(Strict):
     members: Annotated[dict[str, str], BeforeValidator(_by_code)] = Field(min_length=1)
 
     def names_of(self, code: str) -> Iterator[str]:
-        """Yield every name that asks for a member: its code, its names, and both after the set's.
-        """
+        """Yield every name for a member: its code and names, alone and after the set's words."""
         own = {code: None, **dict.fromkeys(self.members[code].split(", "))}
         yield from own
         number = _NUMBERED.fullmatch(code)
@@ -41,7 +40,7 @@ class ActionSet(Strict):
 
 
 def read_sets(folders: tuple[Path, ...]) -> Mapping[str, ActionSet]:
-    """Return the sets in library folders by name, a later folder's before its namesakes."""
+    """Return the sets in library folders by name; later folders override earlier ones."""
     files = {file.stem: file for folder in folders
              for file in sorted((folder / FOLDER).glob("*.yaml"))}
     return {name: read_yaml_once(files[name], ActionSet) for name in sorted(files)}

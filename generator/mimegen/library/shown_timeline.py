@@ -1,17 +1,17 @@
-"""What happens in a take as it is shown at a frame rate: forwards or backwards."""
+"""The timeline of a take as shown at a frame rate: forwards or backwards."""
 
 from collections.abc import Iterable
 
 from mimegen.library.take import LibraryTake
 from mimegen.manifest.timeline import RELATION, Interval
 
-# What is as true backwards: where things and people are, what is held and looked at. What is done
-# becomes something else (who sits down stands up), and what is said becomes nothing.
+# Kinds of intervals that stay true backwards: positions, things held, gaze. Steps become other
+# steps (sitting down becomes standing up), and speech becomes meaningless.
 TRUE_BACKWARDS = frozenset({"action", "held", "contact", "gaze", RELATION})
 
 
 def timeline_of(take: LibraryTake, fps: float) -> list[Interval] | None:
-    """Return what happens in a take, from when to when; None where nobody knows."""
+    """Return the timeline of a take; None if it is unknown."""
     forwards = take.timeline
     if forwards is None or not take.reverse:
         return forwards
@@ -19,7 +19,7 @@ def timeline_of(take: LibraryTake, fps: float) -> list[Interval] | None:
 
 
 def backwards(intervals: Iterable[Interval], last_s: float) -> list[Interval]:
-    """Return what is true of intervals once the frame at ``last_s`` is the first, in its order."""
+    """Return the intervals that stay true if the frame at ``last_s`` becomes the first, sorted."""
     return sorted((_backwards(one, last_s) for one in intervals if one.kind in TRUE_BACKWARDS),
                   key=lambda one: one.start_s)
 

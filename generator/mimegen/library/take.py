@@ -1,4 +1,4 @@
-"""What every take tells, wherever its motion comes from."""
+"""The common description of every take, wherever its motion comes from."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,18 +14,18 @@ from mimegen.motion.motion import Motion
 from mimegen.motion.quaternions import FloatArray
 
 RELAXED = "relaxed"
-# A motion and, where they are known, its joints by role.
+# A motion and, if known, its joints by role.
 Source = tuple[Motion, Mapping[str, str] | None]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Described:
-    """What is said of a performance of an action.
+    """The description of a performance of an action.
 
-    ``aligned`` and ``misaligned`` name backgrounds; None where nobody said, as of the semantic
-    group. ``file`` holds the motion, or how to make it. ``tempo`` is how many times as fast it is
-    performed, ``mirror`` whether left and right are swapped, ``reverse`` whether it is played
-    backwards, ``overlay`` what the first performer's face does beside all that.
+    ``aligned`` and ``misaligned`` name backgrounds; they and the semantic group are None if not
+    given. ``file`` holds the motion, or how to make it. ``tempo`` is the speed as a factor,
+    ``mirror`` swaps left and right, ``reverse`` plays the take backwards, and ``overlay`` is an
+    additional motion of the first performer's face.
     """
 
     action: str
@@ -44,12 +44,12 @@ class Described:
     overlay: FaceOverlay | None = None
 
     def faces(self, fps: float) -> tuple[Mapping[str, FloatArray], ...]:
-        """Return nothing: it says nothing of faces."""
+        """Return an empty tuple: the take has no motion of faces."""
         return ()
 
     @property
     def altered_words(self) -> tuple[str, ...]:
-        """What was altered, in a clip's name; nothing, and no part of a key, where nothing was."""
+        """The words for the alterations in a clip's name; empty, and not in keys, without any."""
         tempo = () if self.tempo == 1 else (f"tempo{self.tempo:g}",)
         face = () if self.overlay is None else self.overlay.words
         return (*tempo, *(("mirrored",) if self.mirror else ()),
@@ -61,16 +61,16 @@ class Described:
 
     @property
     def altered_key(self) -> tuple[str, ...]:
-        """What keys say of it."""
+        """The part of the content key for the alterations."""
         moved = (*self.altered_words, altering_code()) if self._moves_otherwise else ()
         return (*moved, "reversed", reversing_code()) if self.reverse else moved
 
     def seen_front(self, front_deg: float) -> float:
-        """Return an azimuth as it is once left and right are swapped, where they are."""
+        """Return an azimuth after mirroring, if the take is mirrored."""
         return 2 * MIME_AZIMUTH_DEG - front_deg if self.mirror else front_deg
 
     def described(self) -> dict[str, Any]:
-        """Return it for a manifest."""
+        """Return the description's fields for a manifest."""
         return {
             "action": self.action, "take": self.name, "actor": self.actor,
             "labels": list(self.labels), "semantic_group": self.semantic_group,
@@ -83,10 +83,10 @@ class Described:
 
 
 class LibraryTake(Protocol):
-    """One performance of an action: described, and able to give its motions."""
+    """One performance of an action: its description and its motions."""
 
     def __hash__(self) -> int:
-        """Return the same number of takes that are equal."""
+        """Return a hash, equal for equal takes."""
 
     @property
     def action(self) -> str:
@@ -94,23 +94,23 @@ class LibraryTake(Protocol):
 
     @property
     def name(self) -> str:
-        """The take's name among those of the action."""
+        """The take's name, unique within the action."""
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The right answers to what is shown."""
+        """The correct answers to what is shown."""
 
     @property
     def semantic_group(self) -> str | None:
-        """What kind of action it is, in a word; None where nobody said."""
+        """The kind of action, as one word; None if not given."""
 
     @property
     def aligned(self) -> str | None:
-        """The background that fits; None where nobody said."""
+        """The background that fits the action; None if not given."""
 
     @property
     def misaligned(self) -> str | None:
-        """The background that misleads; None where nobody said."""
+        """The background that misleads; None if not given."""
 
     @property
     def file(self) -> Path:
@@ -118,71 +118,72 @@ class LibraryTake(Protocol):
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """The file of every performer that has one of its own."""
+        """The files of the performers, without duplicates of a shared one."""
 
     @property
     def seed(self) -> int:
-        """Another seed is another take of a score; motion capture has 0."""
+        """The seed; each seed makes another take of a score. 0 for motion capture."""
 
     @property
     def tempo(self) -> float:
-        """How many times as fast as it was performed or written."""
+        """The speed, as a multiple of that performed or written."""
 
     @property
     def mirror(self) -> bool:
-        """Whether left and right are swapped once it is on its performers."""
+        """Whether left and right are swapped, after retargeting."""
 
     @property
     def reverse(self) -> bool:
-        """Whether it is played backwards once it is on its performers."""
+        """Whether it is played backwards, after retargeting."""
 
     @property
     def overlay(self) -> FaceOverlay | None:
-        """What the first performer's face does beside what the take says of it."""
+        """An additional motion of the first performer's face."""
 
     @property
     def front_deg(self) -> float:
         """The azimuth that the first performer faces at the start: 0 is -Y, 90 is +X.
 
-        Played backwards, it is that at the end: of the performance, and not of the clip.
+        For a take played backwards, this is the start of the performance, and so the end of the
+        clip.
         """
 
     @property
     def hand_shape(self) -> str:
-        """The shape of fingers of which the motion says nothing."""
+        """The shape of fingers without motion of their own."""
 
     @property
     def version(self) -> tuple[str, ...]:
-        """What tells takes of one name apart in a clip's name."""
+        """Words that distinguish takes of one name in a clip's name."""
 
     @property
     def words(self) -> tuple[str, ...]:
-        """What it is called, in words that stay: they seed what is random in its displays."""
+        """Stable words that name the take; they seed the randomness of its displays."""
 
     @property
     def performers(self) -> int:
-        """How many people the take shows."""
+        """The number of people in the take."""
 
     @property
     def key(self) -> str:
-        """What the motions depend on: files, seed, and the code and data that make them."""
+        """The content key of the motions: files, seed, and the code and data that make them."""
 
     @property
     def timeline(self) -> list[Interval] | None:
-        """What happens forwards, from when to when; None where nobody knows."""
+        """The timeline of the take played forwards; None if it is unknown."""
 
     def sources(self, fps: float) -> tuple[Source, ...]:
         """Return every performer's motion in one world frame.
 
-        A score is performed at ``fps``; mocap keeps its own frame rate and has its joints by role.
+        A score is performed at ``fps``; motion capture keeps its own frame rate and has its joints
+        by role.
         """
 
     def frames(self, fps: float) -> int:
-        """Return how many frames it has at a rate, on whomever; a score is not performed for it."""
+        """Return the number of frames at a rate, for any body; no score is performed for this."""
 
     def faces(self, fps: float) -> tuple[Mapping[str, FloatArray], ...]:
-        """Return what it says of each performer's face, values (F,) by channel; or nothing.
-        """
+        """Return the motion of each performer's face, values (F,) by channel; may be empty."""
 
     def facts(self) -> dict[str, Any]:
-        """Return what a manifest says of it."""
+        """Return the manifest's fields for the take."""

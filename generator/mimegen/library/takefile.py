@@ -1,4 +1,4 @@
-"""Takes of motion capture in a library: ``mocap/<action>/<take>.take.yaml`` beside the files."""
+"""Take files of motion capture in a library: ``mocap/<action>/<take>.take.yaml``."""
 
 from pathlib import Path
 from typing import Annotated
@@ -13,20 +13,20 @@ from mimegen.readers import ALSO_OTHERS, READERS, ReadOptions
 from mimegen.readers.options import FPS_OF_FILE, parse_trim
 
 TAKE_SUFFIX = ".take.yaml"
-# Files that are takes by themselves where no take file names them; a skeleton alone is not.
+# Motion capture files that are takes even without a take file; a skeleton alone is not.
 MOCAP_SUFFIXES = tuple(suffix for suffix in READERS if suffix not in ALSO_OTHERS)
 
 
-# A library may come from somebody else; what it names lies in it.
+# Paths in a library, which may come from others, must stay inside its folder.
 Beside = Annotated[str, AfterValidator(inner_path)]
 
 
 class TakeFile(Strict):
-    """Where a take's motion comes from and how its file is read; files lie in the same folder.
+    """The origin of a take's motion and how its file is read; its files lie in the same folder.
 
-    What is left out of ``labels`` and backgrounds is the action's. ``trim`` reads like --trim.
-    ``sample`` is the number of the file's take that is used, of files that hold several.
-    ``notes`` are the assumptions and doubts of the reader that imported it.
+    ``labels`` and backgrounds that are not given are the action's. ``trim`` is written like --trim.
+    ``sample`` is the number of the take in files that hold several. ``notes`` are the assumptions
+    and doubts of the reader during import.
     """
 
     file: Beside
@@ -51,10 +51,10 @@ class TakeFile(Strict):
 
 
 def read_take_file(path: Path) -> TakeFile:
-    """Read a take file, or take a mocap file without one as it is: licence and source unknown.
+    """Read a take file, or describe a motion capture file that has none.
 
-    Raises RequestError, naming file, line and key, for what is wrong, and where the motion is
-    not the one that was imported.
+    Without a take file, licence and source are "not stated". Raises RequestError, naming file, line
+    and key, for errors, and if the motion's file differs from the imported one.
     """
     if not path.name.endswith(TAKE_SUFFIX):
         return TakeFile(file=path.name, sha256=file_hash(path), original_name=path.name,
@@ -70,7 +70,7 @@ def read_take_file(path: Path) -> TakeFile:
 
 
 def options_of(path: Path, facts: TakeFile) -> ReadOptions:
-    """Return how a take file's motion is read."""
+    """Return the options for reading a take file's motion."""
     beside = path.parent
     return ReadOptions(facts.stack, beside / facts.mapping if facts.mapping else None,
                        beside / facts.skeleton if facts.skeleton else None,
@@ -78,14 +78,14 @@ def options_of(path: Path, facts: TakeFile) -> ReadOptions:
 
 
 def notes_of(path: Path) -> tuple[str, ...]:
-    """Return the doubts in a take file; none for a score, and for mocap without a take file."""
+    """Return the notes in a take file; empty for a score, and for motion capture without one."""
     return read_yaml(path, TakeFile).notes if path.name.endswith(TAKE_SUFFIX) else ()
 
 
 def mocap_takes(folder: Path) -> dict[str, Path]:
-    """Return a folder's takes of motion capture by name: take files, and mocap files without.
+    """Return a folder's motion capture takes by name, with or without take files.
 
-    Raises RequestError for a take file that is none.
+    Raises RequestError for an invalid take file.
     """
     files = {file.name.removesuffix(TAKE_SUFFIX): file for file in folder.glob(f"*{TAKE_SUFFIX}")}
     described = {read_yaml(file, TakeFile).file for file in files.values()}

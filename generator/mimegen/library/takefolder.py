@@ -1,4 +1,4 @@
-"""The folder of an action in a user's library: what an import adds to it, and what it replaces."""
+"""The folder of an action in a user's library: what an import adds and replaces."""
 
 import shutil
 from collections.abc import Collection, Mapping
@@ -11,43 +11,43 @@ from mimegen.base.files import file_hash, publishing, sweep
 from mimegen.base.yaml_file import read_yaml
 from mimegen.library.takefile import TAKE_SUFFIX, TakeFile, mocap_takes
 
-# Characters of the SHA-256 in the file name that distinguish a replaced file from its successor.
+# Characters of a file's SHA-256 that distinguish a replaced file's name from its successor's.
 _HASH_CHARACTERS = 12
 
 
 @dataclass(frozen=True)
 class TakeFolder:
-    """``mocap/<action>`` of a library, and the name of the import that is to be written there."""
+    """``mocap/<action>`` of a library; ``name`` is that of the import to be written."""
 
     folder: Path
     name: str
 
     @cached_property
     def _takes(self) -> dict[str, Path]:
-        """The takes of motion capture that lie here, by name."""
+        """The motion capture takes in the folder, by name."""
         return mocap_takes(self.folder) if self.folder.is_dir() else {}
 
     @property
     def has_action(self) -> bool:
-        """Whether the action is described here, and not in another library."""
+        """Whether the action is described in this folder, not in another library."""
         return (self.folder / "action.yaml").exists()
 
     def holds(self, take: str) -> bool:
-        """Whether a take of motion capture lies here."""
+        """Return whether the folder has a motion capture take of this name."""
         return take in self._takes
 
     def holds_only(self, takes: Collection[str]) -> bool:
-        """Whether no takes lie here but these, and those that an import of this name wrote."""
+        """Return whether all takes in the folder are these or of an earlier import of ``name``."""
         scores = any(file for ending in ("score", "gait")
                      for file in self.folder.glob(f"*.{ending}.yaml"))
         return not scores and self._takes.keys() <= {*takes, *self._replaced(takes)}
 
     def places(self, copies: Mapping[str, Path]) -> dict[str, Path]:
-        """Return under which name in this folder each file is to lie.
+        """Return the name in this folder under which each file is to be stored.
 
-        A file never takes the place of another: until the take file names the new one, the old one
-        is what it was. So where a name is taken, the file lies in a folder of the take's, under its
-        hash.
+        A file never overwrites another, because until the new take file is written, the old one
+        must find its files unchanged. If a name is taken, the file goes into a subfolder of the
+        take, under its hash.
         """
         return {self._place(name, file): file for name, file in copies.items()}
 
@@ -60,10 +60,10 @@ class TakeFolder:
         return aside if (self.folder / name).exists() else name
 
     def write(self, copies: Mapping[str, Path], texts: Mapping[str, str], replaces: bool) -> None:
-        """Write all files or none; the take files, without which mocap is no take, come last.
+        """Write all files or none; the take files, which turn the others into takes, come last.
 
-        What the new takes replace is then removed. Raises RequestError or OSError where a file
-        cannot be written.
+        Files of replaced takes are then removed. Raises RequestError or OSError if a file cannot be
+        written.
         """
         sweep(self.folder.parent)
         if not self.folder.exists():
@@ -88,10 +88,10 @@ class TakeFolder:
         return [*stale, *(self.folder / name for name in sorted(parts))]
 
     def _replaced(self, takes: Collection[str]) -> set[str]:
-        """Return the takes here that an import of this name and these takes replaces.
+        """Return the takes here that an import of this name with these takes replaces.
 
-        Those are its namesakes, and all that an earlier import of this name wrote: it may have been
-        parted into more.
+        They are takes of the same names, and all takes of an earlier import of this name, which may
+        have been segmented into more.
         """
         return {take for take, path in self._takes.items()
                 if take in takes or any(self._is_own(file) for file in _files_of(path))}
@@ -102,7 +102,7 @@ class TakeFolder:
 
 
 def _files_of(take: Path) -> list[str]:
-    """Return the files that a take needs besides its take file, by their names in its folder."""
+    """Return the files that a take needs besides its take file, relative to its folder."""
     if not take.name.endswith(TAKE_SUFFIX):
         return [take.name]
     facts = read_yaml(take, TakeFile)
@@ -110,7 +110,7 @@ def _files_of(take: Path) -> list[str]:
 
 
 def _add(folder: Path, copies: Mapping[str, Path], texts: Mapping[str, str]) -> None:
-    """Write files into a folder; where one cannot be written, leave the folder as it was."""
+    """Write files into a folder; if one cannot be written, leave the folder as it was."""
     added: list[Path] = []
     try:
         for name, file in copies.items():
@@ -127,9 +127,9 @@ def _add(folder: Path, copies: Mapping[str, Path], texts: Mapping[str, str]) -> 
 
 
 def _publish_all(folder: Path, texts: Mapping[str, str]) -> None:
-    """Write all text files before the first of them takes its name, in the order of ``texts``."""
+    """Write all text files before renaming the first of them, in the order of ``texts``."""
     with ExitStack() as parts:
-        # They take their names as the stack unwinds, so from the last to the first.
+        # The stack unwinds from last to first, and each file is renamed as its context ends.
         for name in reversed(list(texts)):
             part = parts.enter_context(publishing(folder / name, synced=True))
             part.write_text(texts[name], encoding="utf-8")

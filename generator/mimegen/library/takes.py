@@ -1,4 +1,4 @@
-"""Names and files to takes."""
+"""Make takes from names and files."""
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
@@ -35,18 +35,19 @@ from mimegen.readers.options import AS_FOUND
 from mimegen.readers.partners import both_people
 
 NO_GAIT: Mapping[str, Any] = MappingProxyType({})
-# Takes of which another seed is another performance.
+# Takes for which each seed gives another performance.
 SEEDED = (ScoreTake, GaitTake)
 
 
 def library_take(entry: Entry, take: str | None, seed: int, style: str | None = None,
                  manner: CueManner = AS_WRITTEN, gait: Mapping[str, Any] = NO_GAIT,
                  hand: HandName | None = None) -> LibraryTake:
-    """Return a take of the library. Motion capture has no seed and no style, actions no manner.
+    """Return a take of the library.
 
-    ``gait`` are a walker's options by name, for takes of gait alone; ``hand`` is for hand actions.
-    Raises RequestError, naming file and line, where its score or take file is none, and for an
-    unknown style or a manner in which it cannot be performed.
+    Motion capture has no seed and no style, and only cues have a manner. ``gait`` are a walker's
+    options by name, for gaits only; ``hand`` is for hand actions only. Raises RequestError, naming
+    file and line, if the score or take file is invalid, and for an unknown style or a manner that
+    the take does not have.
     """
     if seed < 0:
         raise RequestError(f"seed {seed}: expected 0 or more")
@@ -76,7 +77,7 @@ def library_take(entry: Entry, take: str | None, seed: int, style: str | None = 
 
 
 def _check_kind(entry: Entry, file: Path, gait: Mapping[str, Any], hand: HandName | None) -> None:
-    """Refuse the options of a walker, or of a hand, of an action of another kind."""
+    """Raise RequestError for options of a walker or a hand with an action of another kind."""
     if gait and not file.name.endswith(GAIT_SUFFIX):
         option = min(gait).replace("_", "-")
         raise RequestError(f"--{option}: {entry.action.id} is not a gait; it applies to walk, run"
@@ -98,7 +99,7 @@ def _of_hands(entry: HandEntry, take: str | None, seed: int, style: str | None, 
 
 def _of_face(entry: FaceEntry, take: str | None, seed: int, style: str | None,
              manner: CueManner) -> LibraryTake:
-    """Return a take of an emotion. Raises RequestError for what only cues have."""
+    """Return a take of an emotion. Raises RequestError for options that only cues have."""
     entry.take(take)
     if manner.stance is not None or manner.frequency is not None:
         raise RequestError(f"{entry.action.id}: is not a cue, so --stance and --frequency do not"
@@ -110,7 +111,7 @@ def _of_face(entry: FaceEntry, take: str | None, seed: int, style: str | None,
 
 def _gait(action: Action, file: Path, seed: int, style: str | None,
           gait: Mapping[str, Any]) -> GaitTake:
-    """Return a take of gait. Raises RequestError for what its walker cannot do."""
+    """Return a take of a gait. Raises RequestError for values its walker cannot have."""
     take = GaitTake(
         action=action.id, name=file.name.removesuffix(GAIT_SUFFIX), labels=tuple(action.labels),
         aligned=action.aligned_background, misaligned=action.misaligned_background,
@@ -122,7 +123,10 @@ def _gait(action: Action, file: Path, seed: int, style: str | None,
 
 
 def usual_left_out(file: Path, manner: CueManner) -> CueManner:
-    """Return a manner in which a score can be performed, without what the score has of itself."""
+    """Return a manner without the values that are the score's own.
+
+    Raises RequestError if the score cannot be performed in that manner.
+    """
     if manner == AS_WRITTEN and not score_facts(file).stances:
         return manner
     score = read_score_once(file)
@@ -135,9 +139,9 @@ def usual_left_out(file: Path, manner: CueManner) -> CueManner:
 
 
 def can_mirror(take: LibraryTake) -> bool:
-    """Whether left and right may be swapped: a score says so, motion capture always may.
+    """Return whether left and right may be swapped: motion capture always, a score if it says so.
 
-    Hand actions have ``--hand`` for it.
+    Hand actions have ``--hand`` for this.
     """
     if isinstance(take, HandTake):
         return False
@@ -148,7 +152,7 @@ def altered(take: LibraryTake, tempo: float, mirror: bool, overlay: FaceOverlay 
             reverse: bool = False) -> LibraryTake:
     """Return a take at another tempo, mirrored, backwards, or with an overlay on the first face.
 
-    Raises RequestError for what may not be mirrored.
+    Raises RequestError if the take must not be mirrored, or if it has no partner to gaze at.
     """
     if mirror and isinstance(take, HandTake):
         raise RequestError(f"--mirror: {take.action} is a hand action; use --hand left or right")
@@ -163,7 +167,7 @@ def altered(take: LibraryTake, tempo: float, mirror: bool, overlay: FaceOverlay 
 
 
 def _over(own: FaceOverlay | None, asked: FaceOverlay | None) -> FaceOverlay | None:
-    """Return the overlay that was asked for, with the take's own emotion where it has none."""
+    """Return the requested overlay, with the take's own emotion if it has none."""
     if own is None or asked is None or asked.emotion is not None:
         return asked or own
     return replace(asked, emotion=own.emotion, intensity=own.intensity)
@@ -171,7 +175,7 @@ def _over(own: FaceOverlay | None, asked: FaceOverlay | None) -> FaceOverlay | N
 
 @dataclass(frozen=True)
 class SeededTakes(Sequence[LibraryTake]):
-    """Takes at every one of some seeds, made as they are asked for; motion capture once each."""
+    """Each take with each of the seeds, made on demand; motion capture only once."""
 
     takes: tuple[LibraryTake, ...]
     seeds: range
@@ -200,7 +204,7 @@ class SeededTakes(Sequence[LibraryTake]):
 
 
 def _captured(action: Action, file: Path) -> LibraryTake:
-    """Return a library's take of motion capture; what its file leaves out is the action's."""
+    """Return a library's motion capture take; values that its file omits are the action's."""
     facts = read_take_file(file)
     take = RecordedTake(
         action=action.id, name=file.name.removesuffix(TAKE_SUFFIX)
@@ -219,11 +223,12 @@ def _captured(action: Action, file: Path) -> LibraryTake:
 def user_take(catalogue: Catalogue, file: Path, labels: tuple[str, ...], aligned: str | None,
               misaligned: str | None, licence: str, partner: Path | None = None,
               options: ReadOptions = AS_FOUND) -> RecordedTake:
-    """Return a user's own mocap file, or two of one scene, as a take; one file may hold both.
+    """Return a user's own motion capture as a take: one file, or two files of one scene.
 
-    A label that the library knows lends its backgrounds, and its hand shape where it has but one.
-    Without a label, what a text-to-motion model was told to show is the label.
-    Raises RequestError where a file holds no motion of one person, and for an empty licence.
+    A single file may hold both people. If the library has an action of one of the labels, the take
+    gets its backgrounds and, if it has only one, its hand shape. Without a label, the prompt of a
+    text-to-motion model becomes the label. Raises RequestError if a file has no motion of a single
+    person, and for an empty licence.
     """
     if not licence.strip():
         raise RequestError("--licence is empty; give a value or leave it out")
@@ -248,13 +253,13 @@ def user_take(catalogue: Catalogue, file: Path, labels: tuple[str, ...], aligned
 
 
 def _prompt_of(file: Path, options: ReadOptions) -> tuple[str, ...]:
-    """Return what a text-to-motion model was told to show, as the only label, or none."""
+    """Return the prompt of a text-to-motion model as the only label; empty without one."""
     prompt = recorded(file, options).prompt if kind_of(file) in WITH_TAKES else None
     return () if prompt is None else (prompt,)
 
 
 def _known_action(catalogue: Catalogue, labels: tuple[str, ...]) -> Action | None:
-    """Return the action of the first label that the library knows."""
+    """Return the library's action for the first label that it has."""
     for label in labels:
         try:
             return catalogue.action(label).action

@@ -131,7 +131,7 @@ class PlannedClip:
 
     @property
     def filmed_look(self) -> FilmedLook | None:
-        """The camera's look, random alike in all clips of a shot; None without one."""
+        """The camera look with its random seed, the same in all clips of a shot; None if none."""
         if self.camera_look is None:
             return None
         take = self.shot.casting.take

@@ -92,8 +92,7 @@ class Reporter:
         self._show()
 
     def begin(self, title: str, is_long: bool) -> None:
-        """Note what is being made; if ``is_long`` and counted in no frames, a log names it at once.
-        """
+        """Note what is being made; a log announces at once what ``is_long``, having no frames."""
         self._at = title
         if is_long and self._bar is None and self._cell is None:
             self.say(f"making {title}")

@@ -1,1 +1,1 @@
-"""Photographs that become backgrounds: opened, their cameras and light found, written as files."""
+"""Turn photographs into backgrounds: open them, find camera and light, and write the files."""

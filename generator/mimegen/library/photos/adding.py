@@ -1,4 +1,4 @@
-"""Photographs into a user's own library: the picture, and the background's file beside it."""
+"""Add photographs to a user's library: the picture and its background file."""
 
 import io
 from dataclasses import dataclass
@@ -15,13 +15,13 @@ from mimegen.compositing.background import Background, Panorama, Picture
 from mimegen.library.naming import plain
 
 JPEG_QUALITY = 95
-# What variants and permutations call the backgrounds of an action, whatever those are.
+# Words for an action's own backgrounds in variants and permutations; not allowed as names.
 ROLES = ("aligned", "misaligned", "misleading")
 
 
 @dataclass(frozen=True)
 class Credits:
-    """What a background is called, and what is said of where it comes from."""
+    """A background's name, and its origin: licence, author and source."""
 
     name: str
     licence: str
@@ -30,7 +30,7 @@ class Credits:
     description: str | None = None
 
     def check(self) -> None:
-        """Raise RequestError for a licence or an author that says nothing."""
+        """Raise RequestError if licence or author is blank."""
         for option, text in (("licence", self.licence), ("author", self.author)):
             if not text.strip():
                 raise RequestError(f"--{option}: is empty; give a value, it is written to every"
@@ -38,16 +38,15 @@ class Credits:
 
 
 def check_library(library: Path) -> None:
-    """Raise RequestError where a library is to be made and a file is in its place."""
+    """Raise RequestError if the library's path is a file."""
     if library.exists() and not library.is_dir():
         raise RequestError(f"{library}: is a file; --library expects a folder")
 
 
 def place_for(library: Path, name: str) -> Path:
-    """Return where a background's file is to lie.
+    """Return the path of a new background's file.
 
-    Raises RequestError for a name that files cannot have or that is taken, and where ``library`` is
-    no folder.
+    Raises RequestError for a name that is invalid or taken, and if ``library`` is not a folder.
     """
     check_library(library)
     if path_name(name) != name or plain(name) != name:
@@ -64,9 +63,9 @@ def place_for(library: Path, name: str) -> Path:
 
 def add_background(file: Path, image: Image.Image, shown: Picture | Panorama, credits: Credits
                    ) -> None:
-    """Write a photograph beside ``file`` and then that, whole or not at all.
+    """Write a photograph, and then its background ``file``, each completely or not at all.
 
-    Raises RequestError where they cannot be written.
+    Raises RequestError if they cannot be written.
     """
     kind = "picture" if isinstance(shown, Picture) else "panorama"
     fields: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""The camera that took a photograph, as far as it, its EXIF and its owner tell."""
+"""Estimate the camera of a photograph from its content, its EXIF and its owner's hints."""
 
 from dataclasses import dataclass
 from math import atan2, degrees, radians, tan
@@ -21,24 +21,25 @@ from mimegen.motion import quaternions
 from mimegen.motion.quaternions import FloatArray
 from mimegen.shots.camera import SENSOR_WIDTH_MM, Camera
 
-# Where nobody says how high a camera was: where people hold theirs.
+# Assumed camera height in metres if unknown: that of a hand-held camera.
 USUAL_HEIGHT_M = 1.6
-# What a frame can be framed with: from a mouse's view to a drone's.
+# Accepted camera heights in metres: from a mouse's view to a drone's.
 LOWEST_M = 0.05
 HIGHEST_M = 500.0
-# The ground is taken to begin so far below the horizon, as a share of the picture's height.
+# The ground is assumed to begin this far below the horizon, as a fraction of picture height.
 GROUND_FROM = 0.04
-# Less ground than this share of the picture is none.
+# Smallest area of ground, as a fraction of the picture.
 LEAST_GROUND = 0.001
-# Of a picture whose horizon is higher, much below it is often no ground: walls, tables, water.
+# If the horizon's row is less than this (from the top, as a fraction), much of what lies below it
+# is often no ground: walls, tables, water.
 HIGH_HORIZON = 0.4
-# A photograph that leans more is to be turned upright first.
+# Largest roll, in degrees; a photograph tilted further must be rotated upright first.
 MOST_ROLL_DEG = 1.5
 
 
 @dataclass(frozen=True)
 class KnownHeight:
-    """An upright thing of known height: the rows of its top and foot in pixels, and metres."""
+    """An upright object of known height: pixel rows of its top and foot, height in metres."""
 
     top: float
     foot: float
@@ -46,7 +47,7 @@ class KnownHeight:
 
     @classmethod
     def of(cls, text: str) -> "KnownHeight":
-        """Return what ``TOP:FOOT=METRES`` says. Raises RequestError for anything else."""
+        """Return the object in a text ``TOP:FOOT=METRES``. Raises RequestError for other text."""
         rows, _, metres = text.partition("=")
         top, _, foot = rows.partition(":")
         try:
@@ -61,7 +62,7 @@ class KnownHeight:
 
 @dataclass(frozen=True)
 class CameraHints:
-    """What a person says of a photograph in place of a guess, and whether to measure its light."""
+    """The user's values that replace estimates, and whether to measure the light."""
 
     horizon: float | None = None
     camera_height_m: float | None = None
@@ -73,7 +74,7 @@ class CameraHints:
 
 @dataclass(frozen=True, eq=False)
 class Guess:
-    """A photograph's camera, and in ``reasons``, a line each, where that comes from."""
+    """A photograph's camera; ``reasons`` explain, in a line each, where it comes from."""
 
     photo: OpenedPhoto
     view: PhotoView
@@ -84,17 +85,17 @@ class Guess:
 
     @property
     def horizon(self) -> float:
-        """The row of the horizon as a share of the picture's height."""
+        """The row of the horizon as a fraction of the picture's height."""
         return self.view.horizon(*self.photo.image.size)
 
     @property
     def field_of_view_deg(self) -> float:
-        """How much is seen across the picture's width."""
+        """The horizontal field of view in degrees."""
         width, height = self.photo.image.size
         return 2 * degrees(atan2(width / 2, self.view.focal * max(width, height)))
 
     def picture(self) -> Picture:
-        """Return what a background's file says of the photograph."""
+        """Return the photograph's entry for a background's file."""
         return Picture.model_validate({
             "file": self.photo.path.name, "horizon": round(self.horizon, 4),
             "camera_height_m": round(self.camera_height_m, 2),
@@ -102,7 +103,7 @@ class Guess:
             "light": self.light})
 
     def camera(self, width: int) -> Camera:
-        """Return the camera over the world's origin, looking along +Y, its picture so wide."""
+        """Return the camera above the world's origin, looking along +Y, ``width`` pixels wide."""
         across, down = self.photo.image.size
         height = round(width * down / across / 2) * 2
         turn = quaternions.from_euler("xyz", np.array([90.0 - self.view.pitch_deg, 0.0, 0.0]))
@@ -112,7 +113,7 @@ class Guess:
 
 
 def corners(text: str) -> tuple[tuple[float, float], ...]:
-    """Return the corners that ``X,Y X,Y X,Y`` says. Raises RequestError for anything else."""
+    """Return the corners in a text ``X,Y X,Y X,Y``. Raises RequestError for other text."""
     try:
         found = tuple((float(x), float(y)) for x, y in (pair.split(",") for pair in text.split()))
     except ValueError:
@@ -125,13 +126,13 @@ def corners(text: str) -> tuple[tuple[float, float], ...]:
 
 
 def _area(outline: tuple[tuple[float, float], ...]) -> float:
-    """Return what an outline encloses, as a share of the picture."""
+    """Return the area inside an outline, as a fraction of the picture."""
     pairs = zip(outline, (*outline[1:], outline[0]), strict=True)
     return abs(sum(x * next_y - next_x * y for (x, y), (next_x, next_y) in pairs)) / 2
 
 
 def sun_of(text: str) -> tuple[float, float]:
-    """Return what ``AZIMUTH,ELEVATION`` says. Raises RequestError for anything else."""
+    """Return the angles in a text ``AZIMUTH,ELEVATION``. Raises RequestError for other text."""
     try:
         azimuth, elevation = (float(part) for part in text.split(","))
     except ValueError:
@@ -143,10 +144,10 @@ def sun_of(text: str) -> tuple[float, float]:
 
 
 def guess_camera(photo: OpenedPhoto, hints: CameraHints) -> Guess:
-    """Return the camera of a photograph: what is said, and for the rest what it shows.
+    """Return the camera of a photograph: the given hints, and estimates for the rest.
 
-    Raises RequestError where it leans, where OpenCV is needed and absent, for things of known
-    height that stand on no ground, and for ground above the horizon.
+    Raises RequestError if the photograph is tilted, if OpenCV is needed but not installed, if the
+    object of known height does not stand on the ground, and if the ground lies above the horizon.
     """
     view, reasons = _view(photo, hints.horizon)
     size = photo.image.size
@@ -169,9 +170,9 @@ def guess_camera(photo: OpenedPhoto, hints: CameraHints) -> Guess:
 
 
 def floating_risk(picture: Picture) -> str | None:
-    """Return in a line why people may float in a picture; None where nothing speaks for it.
+    """Return a warning that people may float in a picture; None if nothing suggests it.
 
-    That is where all below a high horizon, from side to side, counts as ground.
+    It applies if everything below a high horizon, across the whole width, counts as ground.
     """
     across = [column for column, _ in picture.ground]
     down = [row for _, row in picture.ground]
@@ -207,7 +208,7 @@ def _view(photo: OpenedPhoto, horizon: float | None) -> tuple[PhotoView, tuple[s
 
 def _level_view(photo: OpenedPhoto, lines: FloatArray,
                 lens: str) -> tuple[PhotoView, tuple[str, ...]]:
-    """Return the camera that a level edge tells, where there is one, or else a level camera."""
+    """Return the camera given by a level edge or, without one, a level camera."""
     row = level_row(lines, photo.image.width / max(photo.image.size))
     if row is None:
         return _looking(photo, 0.0), (
@@ -218,7 +219,7 @@ def _level_view(photo: OpenedPhoto, lines: FloatArray,
 
 
 def _looking(photo: OpenedPhoto, rise: float) -> PhotoView:
-    """Return a camera whose horizon is so far above the middle, as a share of the longer side."""
+    """Return a camera with the horizon ``rise`` above the middle, in units of the longer side."""
     focal = photo.focal or USUAL_FOCAL
     return PhotoView(focal, degrees(atan2(rise, focal)))
 
@@ -237,11 +238,11 @@ def _camera_height(photo: OpenedPhoto, view: PhotoView, hints: CameraHints) -> t
 
 
 def height_by(photo: OpenedPhoto, view: PhotoView, known: KnownHeight) -> float:
-    """Return how high in metres a camera was that sees a thing of known height so.
+    """Return the height, in metres, of a camera that sees an object of known height like this.
 
-    A thing that stands at distance d has its foot at h / d below the horizon and its top at
-    (h - H) / d, as tangents. Raises RequestError for a foot above the horizon or off the picture,
-    and where no camera hangs so high or low.
+    Seen from height h, an object of height H at distance d has its foot h / d below the horizon and
+    its top (h - H) / d below it, as tangents. Raises RequestError if the foot is above the horizon
+    or outside the picture, and if the height is implausible.
     """
     width, height = photo.image.size
     below, above = (tan(radians(view.pitch_deg) + atan2(row - height / 2, view.focal
@@ -260,9 +261,9 @@ def height_by(photo: OpenedPhoto, view: PhotoView, known: KnownHeight) -> float:
 
 
 def guess_panorama(photo: OpenedPhoto, camera_height_m: float | None) -> Panorama:
-    """Return what a file says of an equirectangular panorama, whose file is named later.
+    """Return the file entry of an equirectangular panorama; its file is named later.
 
-    Raises RequestError where it does not go all around.
+    Raises RequestError if the picture is not twice as wide as high.
     """
     width, height = photo.image.size
     if abs(width - 2 * height) > 2 + width // 100:

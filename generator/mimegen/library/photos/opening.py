@@ -1,4 +1,4 @@
-"""Photographs as they come from cameras and the web: upright, in sRGB, or refused in one line."""
+"""Open photographs from cameras and the web: upright and in sRGB, or refused in one line."""
 
 import io
 import warnings
@@ -15,11 +15,11 @@ from mimegen.base.errors import RequestError
 from mimegen.base.foreign import refuse_foreign
 from mimegen.compositing.pictures import MOST_MIB, MOST_PIXELS, in_8_bits, too_many_pixels
 
-# What a film frame of 36 x 24 mm measures from corner to corner, to which "35 mm" lengths refer
-# (CIPA DCG-001, Guideline for Noting Digital Camera Specifications in Catalogs).
+# Diagonal of a 36 x 24 mm film frame, to which "35 mm" focal lengths refer (CIPA DCG-001, Guideline
+# for Noting Digital Camera Specifications in Catalogs).
 FILM_DIAGONAL_MM = 43.267
 LEAST_WIDTH = 320
-# Larger ones are made smaller: no frame shows more, and every worker gets a copy.
+# Larger ones are shrunk: no frame shows more detail, and every worker gets a copy.
 LARGEST = 6000
 LARGEST_PANORAMA = 8192
 _MM_OF_UNIT = {2: 25.4, 3: 10.0}
@@ -27,9 +27,9 @@ _MM_OF_UNIT = {2: 25.4, 3: 10.0}
 
 @dataclass(frozen=True, eq=False)
 class OpenedPhoto:
-    """An upright photograph: RGB in sRGB.
+    """An upright photograph in sRGB.
 
-    ``focal`` is its focal length as a share of its longer side, where its EXIF tells it.
+    ``focal`` is its focal length in units of its longer side, None if its EXIF does not give it.
     """
 
     path: Path
@@ -38,9 +38,9 @@ class OpenedPhoto:
 
 
 def open_photo(path: Path, largest: int = LARGEST) -> OpenedPhoto:
-    """Open a photograph, turned as its EXIF says, its longer side at most ``largest`` pixels.
+    """Open a photograph, rotated by its EXIF, its longer side at most ``largest`` pixels.
 
-    Raises RequestError, in one line, for what is no single opaque picture of a usable size.
+    Raises RequestError, in one line, unless it is a single opaque picture of a usable size.
     """
     with _naming_file(path):
         refuse_foreign(path)
@@ -49,7 +49,7 @@ def open_photo(path: Path, largest: int = LARGEST) -> OpenedPhoto:
         with Image.open(path) as stored:
             _check(path, stored)
             focal = exif_focal(stored)
-            # JPEG files much larger than that are read at a half, a quarter or an eighth.
+            # Much larger JPEG files are decoded at a half, a quarter or an eighth of their size.
             stored.draft(stored.mode, (largest, largest))
             image = ImageOps.exif_transpose(_in_srgb(path, stored))
         image.thumbnail((largest, largest), Image.Resampling.LANCZOS)
@@ -58,7 +58,7 @@ def open_photo(path: Path, largest: int = LARGEST) -> OpenedPhoto:
 
 @contextmanager
 def _naming_file(path: Path) -> Iterator[None]:
-    """Say of ``path`` what the many readers of Pillow raise for damaged and foreign files."""
+    """Turn errors that Pillow's readers raise for damaged or foreign files into RequestError."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -77,7 +77,7 @@ def _naming_file(path: Path) -> Iterator[None]:
 def _check(path: Path, stored: Image.Image) -> None:
     width, height = stored.size
     pictures = getattr(stored, "n_frames", 1)
-    # Telephones keep a second view in the same file, which is no animation.
+    # Phones store a second view in the same file, which is not an animation.
     if pictures > 1 and stored.format != "MPO":
         raise RequestError(f"{path}: is animated or has pages; save one of its {pictures} pictures"
                            " as a file of its own")
@@ -89,11 +89,11 @@ def _check(path: Path, stored: Image.Image) -> None:
 
 
 def _in_srgb(path: Path, stored: Image.Image) -> Image.Image:
-    """Return the picture as RGB in sRGB, its EXIF kept; refuse what shows through."""
+    """Return the picture as RGB in sRGB with its EXIF; raise RequestError if it is transparent."""
     exif = stored.getexif()
     image = _opaque(path, in_8_bits(stored))
     profile = stored.info.get("icc_profile")
-    # Profiles that are damaged or of another kind of device say nothing.
+    # Ignore profiles that are damaged or of another kind of device.
     with suppress(ImageCms.PyCMSError, OSError):
         if profile and image.mode in ("RGB", "CMYK"):
             own = ImageCms.ImageCmsProfile(io.BytesIO(profile))
@@ -106,7 +106,7 @@ def _in_srgb(path: Path, stored: Image.Image) -> Image.Image:
 
 
 def _opaque(path: Path, stored: Image.Image) -> Image.Image:
-    """Return the picture without its alpha channel, which must be opaque."""
+    """Return the picture without its alpha channel; raise RequestError if it is transparent."""
     if not stored.has_transparency_data:
         return stored
     whole = stored.convert("RGBA")
@@ -117,9 +117,10 @@ def _opaque(path: Path, stored: Image.Image) -> Image.Image:
 
 
 def exif_focal(stored: Image.Image) -> float | None:
-    """Return the focal length as a share of the picture's longer side, as EXIF tells it.
+    """Return the focal length from EXIF in units of the picture's longer side, if known.
 
-    From the length "in 35 mm film", or from that in millimetres and the sensor's resolution.
+    It is computed from the "35 mm film" length, or from the length in mm and the sensor's
+    resolution.
     """
     facts = stored.getexif().get_ifd(ExifTags.IFD.Exif)
     number = {name: _positive(facts.get(tag)) for name, tag in (
@@ -138,7 +139,7 @@ def exif_focal(stored: Image.Image) -> float | None:
 
 
 def _positive(value: object) -> float | None:
-    """Return what EXIF has as a number above 0; files have zeros, texts and 1/0 there."""
+    """Return an EXIF value as a positive number, else None; files contain zeros, texts and 1/0."""
     try:
         number = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, ZeroDivisionError):

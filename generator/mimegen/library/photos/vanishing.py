@@ -1,9 +1,9 @@
-"""The camera of a photograph, told by the straight edges of what people build.
+"""Estimate the camera of a photograph from straight edges of buildings and furniture.
 
-Edges of buildings and furniture run upright or along two level directions at a right angle. Each
-such direction has a vanishing point; the focal length, pitch and roll under which most edges point
-to theirs are the camera's (Coughlan and Yuille, Manhattan World, 1999; by edges in place of pixels,
-as Denis, Elder and Estrada compare them, 2008).
+Such edges are vertical or run along two horizontal directions at right angles. Each direction has a
+vanishing point; the estimate is the focal length, pitch and roll for which most edges point to one
+of the three (Coughlan and Yuille, Manhattan World, 1999; with edges instead of pixels, as Denis,
+Elder and Estrada compare them, 2008).
 """
 
 from dataclasses import dataclass
@@ -16,39 +16,44 @@ from mimegen.base.decisions import first_most
 from mimegen.base.errors import RequestError
 from mimegen.motion.quaternions import FloatArray
 
-# Lines are looked for in a picture of this size, and so many of the longest are used.
+# Longer side in pixels of the picture searched for lines, the number of longest lines used, and the
+# shortest length used in units of the longer side.
 LARGEST = 1400
 MOST_LINES = 400
 LEAST_LENGTH = 0.02
-# Edges point to their vanishing point up to this many degrees: where one seeks, and at last.
+# Tolerance in degrees of an edge's direction to its vanishing point: for the coarse search, and for
+# the final fit.
 SOUGHT_DEG = 2.5
 FOUND_DEG = 0.7
 PITCHES_DEG = np.arange(-20.0, 41.0, 2.0)
 YAWS_DEG = np.arange(0.0, 90.0, 2.5)
-# Focal lengths as shares of the picture's longer side: 96 to 19 degrees across.
+# Focal lengths in units of the picture's longer side: fields of view from 96 to 19 degrees.
 FOCALS = np.geomspace(0.45, 3.0, 10)
-# Where edges tell nothing of it: a telephone's 26 mm, and how much of all edges it weighs against.
+# Prior for the focal length: that of a phone (26 mm equivalent), the spread of its logarithm, and
+# its weight compared with all edges.
 USUAL_FOCAL = 0.75
 USUAL_SPREAD = 0.5
 USUAL_WEIGHT = 0.01
-# Cameras are held level: a degree of roll counts as little, ten as much.
+# Penalty per squared degree of roll: one degree counts little, ten count much.
 ROLL_WEIGHT = 0.0005
-# Edges within this of one row, and as level as this, make one line if they cover so much.
+# Edges at most LEVEL_DEG degrees off level, within SAME_ROW (of the longer side) of one row, form a
+# horizon line if they cover the fraction ACROSS of the width.
 LEVEL_DEG = 1.0
 SAME_ROW = 0.004
 ACROSS = 0.4
-# So much of all edges' length must point to one of the three, in so many edges.
+# Fraction of all edges' length, and number of edges, that must point to one of the three vanishing
+# points.
 LEAST_SHARE = 0.55
 LEAST_LINES = 25
 
 
 @dataclass(frozen=True)
 class PhotoView:
-    """How a camera looks: ``focal`` as a share of the picture's longer side, degrees of turn.
+    """A camera's view: ``focal`` in units of the picture's longer side, and angles in degrees.
 
-    ``pitch_deg`` is above 0 where it looks down, ``roll_deg`` where it leans clockwise, so that
-    the picture's content leans counterclockwise; ``lines`` is how many edges say so, 0 where it
-    is only a guess.
+    ``pitch_deg`` is positive if the camera looks down; ``roll_deg`` is positive if it is tilted
+    clockwise, so that the picture's content is tilted counterclockwise. ``lines`` is the number of
+    edges that support it, 0 for a guess.
     """
 
     focal: float
@@ -57,16 +62,16 @@ class PhotoView:
     lines: int = 0
 
     def horizon(self, width: int, height: int) -> float:
-        """Return the row of the horizon in the picture's middle, as a share of its height."""
+        """Return the row of the horizon at the picture's middle, as a fraction of its height."""
         rise = self.focal * max(width, height) * np.tan(np.radians(self.pitch_deg))
         return float(0.5 - rise / height)
 
 
 def straight_lines(image: Image.Image) -> FloatArray:
-    """Return the ends x y x y (N, 4) of straight edges, the longest first.
+    """Return the end points x y x y (N, 4) of straight edges, the longest first.
 
-    They count from the picture's middle, right and down, as shares of its longer side.
-    Raises RequestError where OpenCV is not installed.
+    Coordinates are relative to the picture's middle, rightwards and downwards, in units of its
+    longer side. Raises RequestError if OpenCV is not installed.
     """
     try:
         import cv2
@@ -90,9 +95,10 @@ def _lengths(lines: FloatArray) -> FloatArray:
 
 
 def view_of_lines(lines: FloatArray, focal: float | None) -> PhotoView | None:
-    """Return the camera that edges (N, 4) as from ``straight_lines`` tell; None if they do not.
+    """Return the camera that best explains edges (N, 4); None if they do not suffice.
 
-    With a ``focal`` length, as a share of the longer side, only the camera's turn is looked for.
+    Edges are as returned by ``straight_lines``. If ``focal``, in units of the longer side, is
+    given, only the angles are estimated.
     """
     if len(lines) < LEAST_LINES:
         return None
@@ -107,15 +113,15 @@ def view_of_lines(lines: FloatArray, focal: float | None) -> PhotoView | None:
 
 
 def level_row(lines: FloatArray, width: float) -> float | None:
-    """Return the row at which level edges cross most of the picture: where sea or field end.
+    """Return the row at which level edges cross most of the picture, such as the end of the sea.
 
-    ``lines`` and the row count as in ``straight_lines``, and so does the picture's ``width``. None
-    where no row has edges over ``ACROSS`` of it.
+    ``lines``, the picture's ``width`` and the row have the units of ``straight_lines``. None if no
+    row has edges over the fraction ``ACROSS`` of the width.
     """
     rise, run = lines[:, 3] - lines[:, 1], np.abs(lines[:, 2] - lines[:, 0])
     level = np.abs(rise) < np.tan(np.radians(LEVEL_DEG)) * run
     rows, runs = (lines[level, 1] + lines[level, 3]) / 2, run[level]
-    # The same edge is found from both of its sides, and in pieces.
+    # The same edge is detected on both of its sides, and in pieces.
     near = np.abs(rows[:, None] - rows) < SAME_ROW
     across = near @ runs
     if not len(rows) or across.max() < ACROSS * width:
@@ -126,7 +132,7 @@ def level_row(lines: FloatArray, width: float) -> float | None:
 
 @dataclass(frozen=True, eq=False)
 class _Edges:
-    """Middles (N, 2), directions (N, 2) and shares (N,) of all edges' length."""
+    """Midpoints (N, 2), directions (N, 2), and fractions (N,) of the total length of edges."""
 
     middles: FloatArray
     ways: FloatArray
@@ -139,9 +145,9 @@ class _Edges:
                    (lines[:, 2:] - lines[:, :2]) / lengths[:, None], lengths / lengths.sum())
 
     def agreement(self, points: FloatArray, spread_deg: float) -> FloatArray:
-        """Return how well edges point to vanishing points (..., 3), homogeneous: (..., N), 0 to 1.
+        """Return how well edges point to vanishing points (..., 3): (..., N), from 0 to 1.
 
-        ``points`` are the directions' x, y and depth, x and y already in focal lengths.
+        ``points`` are homogeneous: x and y, already multiplied by the focal length, and depth.
         """
         towards = points[..., None, :2] - points[..., None, 2:] * self.middles
         cross = towards[..., 0] * self.ways[:, 1] - towards[..., 1] * self.ways[:, 0]
@@ -150,9 +156,9 @@ class _Edges:
 
 
 def _axes(view: FloatArray) -> FloatArray:
-    """Return the vanishing points (3, ..., 3) of what is upright and of two level directions.
+    """Return the vanishing points (3, ..., 3) of the vertical and of two horizontal directions.
 
-    ``view`` (..., 4) is the focal length's logarithm, pitch, roll and yaw in degrees.
+    ``view`` (..., 4) is the logarithm of the focal length, and pitch, roll and yaw in degrees.
     """
     focal = np.exp(view[..., 0])
     pitch, roll, yaw = np.moveaxis(np.radians(view[..., 1:]), -1, 0)
@@ -167,7 +173,7 @@ def _axes(view: FloatArray) -> FloatArray:
 
 
 def _sought(edges: _Edges, focals: FloatArray) -> FloatArray:
-    """Return the best view (4,) of a coarse grid, whose roll is 0; see ``_axes``."""
+    """Return the best view (4,) of a coarse grid with roll 0; see ``_axes``."""
     best: list[tuple[float, FloatArray]] = []
     for focal in np.log(focals):
         views = np.stack(np.meshgrid(focal, PITCHES_DEG, 0.0, YAWS_DEG), axis=-1).reshape(-1, 4)
@@ -178,7 +184,7 @@ def _sought(edges: _Edges, focals: FloatArray) -> FloatArray:
 
 
 def _scores(edges: _Edges, views: FloatArray, spread_deg: float) -> FloatArray:
-    """Return how well edges agree with views (M, 4), less for unusual ones: (M,)."""
+    """Return how well edges agree with views (M, 4), minus a penalty for unusual ones: (M,)."""
     agreement = edges.agreement(_axes(views), spread_deg).max(axis=0) @ edges.weights
     unusual = ((views[:, 0] - np.log(USUAL_FOCAL)) / USUAL_SPREAD) ** 2
     return np.asarray(agreement - USUAL_WEIGHT * unusual - ROLL_WEIGHT * views[:, 2] ** 2)
@@ -186,7 +192,7 @@ def _scores(edges: _Edges, views: FloatArray, spread_deg: float) -> FloatArray:
 
 def _refined(edges: _Edges, start: FloatArray, focal: float | None, spread_deg: float
              ) -> FloatArray:
-    """Return the best view (4,) near ``start``; a given focal length stays."""
+    """Return the best view (4,) near ``start``; a given focal length is kept."""
     steps = np.diag([0.1, 1.0, 1.0, 1.0])[0 if focal is None else 1:]
 
     def loss(moved: FloatArray) -> float:

@@ -13,6 +13,7 @@ import imageio_ffmpeg
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy.stats import norm
 
 from mimegen.base.errors import RequestError
 from mimegen.base.files import file_hash
@@ -321,6 +322,37 @@ def test_people_s_answers_are_pooled_and_their_contrasts_go_by_actions():
     assert contrast["test"] == "t over actions"
     assert contrast["difference"] == pytest.approx(0)
     assert contrast["p"] > 0.9
+
+
+def pair_of(action: str, number: int, first: bool, second: bool) -> list[ScoredAnswer]:
+    """Both variants of one performance, and whether the answers about them are right."""
+    return [ScoredAnswer(Question.model_validate({
+        "question_id": f"{action}{number}{variant}", "sample_id": f"{action}{number}{variant}",
+        "action": action, "take": str(number), "variant": variant, "format": "mc", "prompt": "?",
+        "options": ["a", "b"], "answer": "a", "labels": ["a"]}), "m", "a" if right else "b", right)
+        for variant, right in (("base+blank@0", first), ("base+aligned@0", second))]
+
+
+def test_performances_of_one_action_are_not_independent():
+    """Two of eight actions fall in all their twenty seeds, all else is as it was."""
+    scored = [one for action in "abcdefgh" for number in range(20)
+              for one in pair_of(action, number, True, action > "b")]
+    [contrast] = contrasts(scored)
+    assert contrast["test"] == "t over actions"
+    low, high = contrast["interval"]
+    assert low < 0 < high and contrast["p"] > 0.05
+
+
+def test_actions_that_all_say_the_same_are_no_certainty():
+    """Every action gains a half: p is that of 16 answers to either, and none of five actions."""
+    pooled = np.sqrt(2 * 0.75 * 0.25 / 16)
+    for actions, p in (("abcdefgh", 2 * norm.sf(0.5 / pooled)), ("abcde", 1)):
+        scored = [one for action in actions for number in range(2)
+                  for one in pair_of(action, number, bool(number), True)]
+        [contrast] = contrasts(scored)
+        assert contrast["difference"] == 0.5
+        assert (contrast["interval"] is None) == (p == 1)
+        assert contrast["p"] == pytest.approx(p)
 
 
 def test_intervals_are_wider_where_answers_of_an_action_go_together():

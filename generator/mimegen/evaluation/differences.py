@@ -7,7 +7,7 @@ import numpy as np
 
 from mimegen.base.arrays import FloatArray
 from mimegen.evaluation.contamination.fall import ExposureArms, Fall
-from mimegen.evaluation.statistics import ALIKE, Interval, weighted_mean
+from mimegen.evaluation.statistics import ALIKE, Estimate, Interval, weighted_mean
 
 # An action, and two shares of right answers.
 SharePair = tuple[str, float, float]
@@ -38,13 +38,19 @@ def difference_interval(pairs: Sequence[SharePair]) -> Interval | None:
     the same, which tells no spread, it is that of independent answers, as the verdict on
     contamination has it.
     """
-    if not has_interval(pairs):
-        return None
+    return _estimated(pairs).interval() if has_interval(pairs) else None
+
+
+def difference_p(pairs: Sequence[SharePair]) -> float:
+    """Return the two-sided p of the test that ``difference_interval`` inverts; 1 with too few."""
+    return _estimated(pairs).p() if has_interval(pairs) else 1.0
+
+
+def _estimated(pairs: Sequence[SharePair]) -> Estimate | Fall:
     estimate = weighted_mean(*by_action(pairs))
     # Rounding leaves errors of 1e-17 where all actions say the same.
     if estimate.se > ALIKE:
-        return estimate.interval()
+        return estimate
     first = float(np.mean([share for _, share, _ in pairs]))
     second = float(np.mean([share for *_, share in pairs]))
-    return Fall(ExposureArms((first, second), (len(pairs), len(pairs))), 1.0, 0.0,
-                np.inf).interval()
+    return Fall(ExposureArms((first, second), (len(pairs), len(pairs))), 1.0, 0.0, np.inf)

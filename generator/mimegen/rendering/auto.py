@@ -1,4 +1,4 @@
-"""Choosing device and render config by the hardware found, without loading Blender here."""
+"""Choose the device and render config by the hardware, without loading Blender here."""
 
 import sys
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from mimegen.rendering.worker import StageWorker
 from mimegen.shots.devices import Device
 from mimegen.shots.jobs import JobFailed
 
-# Blender itself is up in a few seconds.
+# In seconds. Blender itself starts in a few; longer means that a driver compiles kernels.
 LONG_S = 20.0
 COMPILING = (
     f"Blender has been starting for {LONG_S:.0f} s: a GPU's driver compiles Cycles' kernels the"
@@ -21,10 +21,11 @@ COMPILING = (
 def choose_device(wanted: str, say: Callable[[str], object]) -> Device:
     """Return the kind of device (optix, cuda, hip, oneapi, metal or cpu) to render on.
 
-    A short-lived Blender process looks up what there is, unless ``auto`` is wanted on a Linux
-    without any GPU's device file; a CPU is always there. What takes long is told to ``say``.
+    A short-lived Blender process looks for the device. It is not started for ``cpu``, nor for
+    ``auto`` on a Linux without any GPU device file: then the device is the CPU. If Blender takes
+    longer than LONG_S seconds, ``say`` is called with the reason.
 
-    Raises RequestError where Blender does not start or the wanted kind is not on this machine.
+    Raises RequestError if Blender does not start or the machine lacks the wanted kind.
     """
     if wanted.lower() == "cpu" or (wanted.lower() == "auto" and not _may_have_gpu()):
         return Device("cpu", 1)
@@ -43,7 +44,7 @@ def choose_device(wanted: str, say: Callable[[str], object]) -> Device:
 
 
 def _may_have_gpu() -> bool:
-    """Whether it is worth the seconds that asking Blender costs."""
+    """Whether this machine may have a GPU, so that asking Blender is worth the seconds it takes."""
     if sys.platform != "linux":
         return True
     devices = Path("/dev")

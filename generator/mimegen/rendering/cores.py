@@ -1,22 +1,23 @@
-"""How many cores a library believes there are, while it is loaded."""
+"""Limit the number of cores that a library sees while it is loaded."""
 
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-# A thread of this process lies here for each that Linux schedules.
+# Linux lists the threads of this process here, one folder each.
 THREADS = Path("/proc/self/task")
 
 
 @contextmanager
 def seeing_cores(count: int) -> Iterator[None]:
-    """Have what is loaded within see ``count`` cores, 0 for all, and run on all of them after.
+    """Restrict this process to ``count`` cores (0 for all) within the block, and lift it after.
 
-    Blender's task scheduler (TBB) starts a thread for each core it sees when it is loaded. While a
-    single thread renders, the others find nothing to do and ask for their turn again and again,
-    which costs a tenth to a fifth of the processor's time. Only Linux tells how many there are
-    by a process's own choice. Workers that load at once do so on different cores.
+    Blender's task scheduler (TBB) starts one thread for each core it sees when it is loaded. While
+    a single thread renders, the idle ones keep polling for work, which costs a tenth to a fifth of
+    the processor's time. Works on Linux only, by setting the CPU affinity; elsewhere it does
+    nothing. The first core depends on the process's id, so workers that load at the same time
+    usually do so on different cores.
     """
     if not count or not hasattr(os, "sched_setaffinity") or not THREADS.is_dir():
         yield

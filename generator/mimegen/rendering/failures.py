@@ -1,4 +1,4 @@
-"""What a worker answers where a job goes wrong, whichever engine it holds."""
+"""The answer of a worker to a job that failed, whichever engine it uses."""
 
 from mimegen.base.errors import RequestError, means_full_disk
 from mimegen.scenery.job import SetJob
@@ -7,7 +7,11 @@ from mimegen.shots.publishing import ShotError
 
 
 def failure(job: ShotJob | SetJob | PlainJob, problem: Exception) -> JobFailed:
-    """Return the answer to a job that ended in an error; ours say themselves where."""
+    """Return the answer to a job that ended in an error.
+
+    Messages of ShotError and RequestError name the place themselves; to others the job's folder or
+    target is added.
+    """
     why = str(problem)
     if not isinstance(problem, ShotError | RequestError):
         what = job.folders[0] if isinstance(job, ShotJob) else job.target

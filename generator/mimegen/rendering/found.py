@@ -1,4 +1,4 @@
-"""Which devices Blender finds here, and what a first start on each will cost."""
+"""List the devices that Blender finds here, and how long the first start on each takes."""
 
 import json
 import shutil
@@ -12,10 +12,13 @@ from mimegen.base.blender import DOES_NOT_START, refuse_unloadable, require_blen
 from mimegen.base.errors import RequestError
 from mimegen.rendering.kernels import CyclesFolder, Prepared
 
-# Cycles' modules/found.py prints it before its line.
+# rendering/cycles/found.py prints this before its line of JSON.
 _MARK = "mimegen found: "
 _NVIDIA = ("cuda", "optix")
+# How long to wait for Blender's answer, in seconds.
 ANSWER_S = 300.0
+# Where a device's kernel comes from: shipped with Blender, prepared by mimegen, compiled by the
+# driver, from nowhere (the GPU is not supported), or unknown.
 COMES = "with Blender"
 PREPARED = "prepared"
 DRIVER = "driver"
@@ -26,7 +29,7 @@ SECONDS = "seconds"
 
 @dataclass(frozen=True)
 class Found:
-    """What Blender finds on this machine: Cycles' folder and (kind, name) of every device."""
+    """What Blender found on this machine: Cycles' folder, and the kind and name of each device."""
 
     cycles: CyclesFolder
     devices: tuple[tuple[str, str], ...]
@@ -34,8 +37,11 @@ class Found:
 
 @dataclass(frozen=True)
 class Start:
-    """A device: its name, how many there are, the kinds that Cycles reaches it by, its compute
-    capability as ``sm_90``, where its kernel comes from, and what a first start costs.
+    """A device model and what the first start on it costs.
+
+    ``count`` is the number of such devices, ``kinds`` are the Cycles device kinds that can use it,
+    ``arch`` is its compute capability as in ``sm_90`` (None if not NVIDIA or unknown), ``kernel``
+    says where its kernel comes from, and ``first_start`` how long the first start takes.
     """
 
     name: str
@@ -47,9 +53,9 @@ class Start:
 
 
 def find_devices() -> Found:
-    """Ask Blender, in a process of its own, which takes seconds.
+    """Ask Blender, in a separate process, for its devices; this takes seconds.
 
-    Raises RequestError where there is no Blender, or it does not start or answer.
+    Raises RequestError if there is no Blender, or it does not start or answer.
     """
     blender = require_blender("listing devices")
     try:
@@ -69,9 +75,9 @@ def find_devices() -> Found:
 
 
 def capabilities() -> dict[str, int]:
-    """Return the compute capabilities, times ten, of NVIDIA's GPUs by name, as the driver tells.
+    """Return the compute capability, times ten, of each NVIDIA GPU by name, from ``nvidia-smi``.
 
-    It is empty where ``nvidia-smi`` is missing or does not answer.
+    The result is empty if ``nvidia-smi`` is missing or fails.
     """
     program = shutil.which("nvidia-smi")
     if program is None:
@@ -88,7 +94,10 @@ def capabilities() -> dict[str, int]:
 
 
 def starts(found: Found, prepared: Sequence[Prepared], arches: dict[str, int]) -> list[Start]:
-    """Return what a first start costs on each device, in Blender's order."""
+    """Return a Start for each device model, in Blender's order.
+
+    ``arches`` maps a device's name to its compute capability times ten.
+    """
     names = dict.fromkeys(name for _, name in found.devices)
     return [_start(name, [kind for kind, other in found.devices if other == name], found.cycles,
                    prepared, arches.get(name)) for name in names]

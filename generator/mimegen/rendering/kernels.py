@@ -1,10 +1,11 @@
-"""Cycles' kernels for NVIDIA's GPUs: those that come with a Blender, and those prepared for it.
+"""Cycles' kernels for NVIDIA GPUs: those shipped with Blender, and those prepared by mimegen.
 
-Cycles loads ``kernel_sm_90.cubin`` for a GPU of compute capability 9.0. Where it finds none, the
-driver compiles ``kernel_compute_75.ptx``, the nearest older one, at the first start. Both lie in
-``lib`` of Blender's Cycles folder, from 4.2 on as ``.zst``. A prepared kernel lies in a folder of
-its own, under the version of Blender and the hash of the PTX that it was compiled from, and is
-never used with another. Workers show Cycles a folder of links, so that Blender's stays as it is.
+For a GPU of compute capability 9.0 Cycles loads ``kernel_sm_90.cubin``. If there is no such file,
+the driver compiles the PTX of the nearest older capability, such as ``kernel_compute_75.ptx``, at
+the first start. Both are in ``lib`` of Blender's Cycles folder, compressed (``.zst``) since
+Blender 4.2. The folder of a prepared kernel is named by the version of Blender and the hash of the
+PTX it was compiled from; it is used with no other Blender or PTX. Workers point Cycles to a
+folder of links, so Blender's own folder is never changed.
 """
 
 import json
@@ -27,12 +28,13 @@ else:
 
 RECORD = "kernel.json"
 ZST = ".zst"
-# Of a PTX file: its header is read, not its 12 MB.
+# How much of a PTX file is read: enough for its header. The whole file has 12 MB.
 _HEADER_BYTES = 4096
-# As ELF's header holds it.
+# EM_CUDA, the machine number in the ELF header of CUDA code.
 _CUDA_MACHINE = 190
+# The last ABI version whose ELF flags hold the compute capability in their lowest byte.
 _OLD_ABI = 7
-# Every kernel of Cycles has it.
+# A function that every compiled kernel of Cycles contains.
 _FIRST_FUNCTION = b"kernel_gpu_integrator_reset"
 _ARCH = re.compile(r"(?:sm_)?(\d{2,3})")
 _CUBIN = re.compile(r"kernel_sm_(\d{2,3})\.cubin(?:\.zst)?")
@@ -41,7 +43,7 @@ _PTX = re.compile(r"kernel_compute_(\d{2,3})\.ptx(?:\.zst)?")
 
 @dataclass(frozen=True)
 class Ptx:
-    """A PTX file: the version of the language, as in 7.4, and the compute capability times ten."""
+    """A PTX file, its PTX language version (such as 7.4) and its compute capability times ten."""
 
     path: Path
     version: str
@@ -50,7 +52,11 @@ class Ptx:
 
 @dataclass(frozen=True)
 class KernelRecord:
-    """What lies beside a prepared kernel: for which Blender and GPU it is, and made from what."""
+    """The record stored beside a prepared kernel.
+
+    It names the version of Blender, the compute capability times ten, the hashes of the PTX and of
+    the kernel, and the version of ptxas.
+    """
 
     blender: str
     arch: int
@@ -69,18 +75,18 @@ class Prepared:
 
 @dataclass(frozen=True)
 class CyclesFolder:
-    """Blender's own folder of Cycles; ``version`` is Blender's."""
+    """The Cycles folder of a Blender installation; ``version`` is Blender's version."""
 
     path: Path
     version: str
 
     @cached_property
     def compiled(self) -> tuple[int, ...]:
-        """The compute capabilities, times ten, that kernels come along for, in order."""
+        """The compute capabilities, times ten, of the kernels shipped with Blender, ascending."""
         return tuple(sorted(self._found(_CUBIN)))
 
     def ptx_for(self, arch: int) -> Ptx | None:
-        """Return the PTX that a GPU's kernel is compiled from; None where all are for newer ones.
+        """Return the newest PTX usable on a GPU; None if all PTX files are for newer GPUs.
 
         Raises RequestError for a PTX file that is damaged.
         """
@@ -98,7 +104,7 @@ def _files(folder: Path) -> list[Path]:
 
 
 def arch_of(text: str) -> int:
-    """Return 90 for ``sm_90`` or ``90``. Raises RequestError for what is neither."""
+    """Return 90 for ``sm_90`` or ``90``. Raises RequestError for any other form."""
     match = _ARCH.fullmatch(text.strip().lower())
     if match is None:
         raise RequestError(f"--arch {text}: expected a GPU's architecture, such as sm_90 (H100,"
@@ -107,9 +113,9 @@ def arch_of(text: str) -> int:
 
 
 def read_ptx(path: Path) -> Ptx:
-    """Read what the header of a PTX file, packed or not, says of it.
+    """Read the header of a PTX file, compressed or not.
 
-    Raises RequestError where it has no such header.
+    Raises RequestError if the file lacks a PTX header or is damaged.
     """
     header = _beginning(path).decode("ascii", errors="replace")
     version = re.search(r"^\.version (\d+\.\d+)\s*$", header, re.MULTILINE)
@@ -132,9 +138,9 @@ def _beginning(path: Path) -> bytes:
 
 
 def unpacked(path: Path) -> bytes:
-    """Return a file's content, unpacked where its name ends with ``.zst``.
+    """Return a file's content, decompressed if its name ends with ``.zst``.
 
-    Raises RequestError where it is damaged.
+    Raises RequestError if the compressed data is damaged.
     """
     try:
         return zstd.decompress(path.read_bytes()) if path.suffix == ZST else path.read_bytes()
@@ -143,15 +149,15 @@ def unpacked(path: Path) -> bytes:
 
 
 def packed(content: bytes) -> bytes:
-    """Return content as Cycles reads it from ``.zst`` files."""
+    """Return content compressed with Zstandard, as Cycles reads it from ``.zst`` files."""
     return zstd.compress(content, 12)
 
 
 def arch_of_cubin(content: bytes) -> int | None:
-    """Return for which compute capability, times ten, a compiled kernel of Cycles is.
+    """Return the compute capability, times ten, of a compiled kernel of Cycles.
 
-    None is said of anything else. ELF's flags hold it in their lowest byte up to NVIDIA's seventh
-    binary interface, and in the byte above from the eighth on.
+    Returns None if the content is no such kernel. The capability is in the flags of the ELF
+    header: in the lowest byte up to ABI version 7 of CUDA code, in the second byte from version 8.
     """
     if len(content) < 64 or content[:5] != b"\x7fELF\x02" or _FIRST_FUNCTION not in content:
         return None
@@ -163,23 +169,24 @@ def arch_of_cubin(content: bytes) -> int | None:
 
 
 def place_of(cache: Path, folder: CyclesFolder, ptx: Ptx, arch: int) -> Path:
-    """Return where the kernel that is prepared for a Blender and a GPU lies."""
+    """Return the path in the cache of the kernel prepared for a Blender and a GPU."""
     kind = f"blender-{folder.version}-sm_{arch}-{file_hash(ptx.path)[:12]}"
     return cache / kind / f"kernel_sm_{arch}.cubin{ZST if ptx.path.suffix == ZST else ''}"
 
 
 def prepared_in(cache: Path, folder: CyclesFolder) -> list[Prepared]:
-    """Return the kernels of a cache folder that are for this Blender; others are left alone.
+    """Return the kernels in a cache folder that were prepared for this Blender.
 
-    Raises RequestError for one that is damaged, or whose record and place do not agree.
+    Kernels for another Blender, or whose record does not match their path, are left out. Raises
+    RequestError for a damaged kernel.
     """
     return [one for one in all_prepared(cache) if _fits(one, folder)]
 
 
 def all_prepared(cache: Path) -> Iterator[Prepared]:
-    """Yield the kernels of a cache folder, whatever Blender they are for, in order.
+    """Yield all kernels in a cache folder, whatever Blender they are for, sorted by path.
 
-    Raises RequestError for one that is damaged.
+    Raises RequestError for a damaged kernel.
     """
     for record in sorted(cache.glob("blender-*/" + RECORD)):
         with suppress(FileNotFoundError):
@@ -205,7 +212,7 @@ def _damaged(folder: Path) -> RequestError:
 
 
 def _fits(one: Prepared, folder: CyclesFolder) -> bool:
-    """Whether a kernel was compiled from this very Blender's PTX, and lies where that one's do."""
+    """Whether a kernel was compiled from this Blender's PTX and has the path that belongs to it."""
     if one.record.blender != folder.version:
         return False
     ptx = folder.ptx_for(one.record.arch)
@@ -214,14 +221,14 @@ def _fits(one: Prepared, folder: CyclesFolder) -> bool:
 
 
 def record_text(record: KernelRecord) -> str:
-    """Return a record as its file holds it."""
+    """Return the JSON text of a record."""
     return json.dumps(asdict(record), indent=1) + "\n"
 
 
 def linked(folder: CyclesFolder, prepared: Sequence[Prepared], place: Path) -> Path:
-    """Make in ``place`` a folder of links to Cycles' own files and the prepared kernels.
+    """Make the folder ``place`` with links to Cycles' own files and to the prepared kernels.
 
-    A kernel that comes with Blender stays before a prepared one.
+    If Blender ships a kernel of the same name, that one is linked. Returns ``place``.
     """
     (place / "lib").mkdir(parents=True)
     for entry in _files(folder.path):

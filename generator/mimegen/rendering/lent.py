@@ -1,10 +1,10 @@
-"""Blender's modules in a process that has none, lent by a Blender that runs beside it.
+"""Use Blender's modules from a process without them, through a Blender in a second process.
 
-``lend_blender`` makes ``import bpy`` give a stand-in. All that is done with it, and with whatever
-comes of it, is done by the other process, ``rendering/cycles/guest.py``, one message for each
-attribute, item or call, which takes some 50 microseconds. So any Blender will do, of any Python,
-and it needs nothing of mimegen's. Plain values, containers and arrays go by value; anything else
-stays there, and a number stands for it here.
+After ``lend_blender``, ``import bpy`` gives a proxy. Every attribute access, item access or call
+on the proxy, and on any object it returns, is sent as one message (about 50 microseconds) to the
+second process, which runs ``rendering/cycles/guest.py``. So any Blender works, whatever its Python
+version, and it needs no part of mimegen installed. Plain values, containers and arrays are copied;
+any other object stays in the second process and is referred to by a number.
 """
 
 import builtins
@@ -31,9 +31,9 @@ _MOST_TEXT = 200
 
 
 def lend_blender() -> None:
-    """Have ``import bpy`` give this Python's own, or a stand-in where another one is to be used.
+    """Make ``import bpy`` work: with this Python's own bpy, or with a proxy for a separate Blender.
 
-    Raises RequestError where the other one does not start.
+    Raises RequestError if the separate Blender does not start.
     """
     found = require_blender("rendering with Cycles")
     if found.is_own or isinstance(sys.modules.get("bpy"), Lent):
@@ -41,13 +41,13 @@ def lend_blender() -> None:
     lender = _Lender(found)
     for name in MODULES:
         sys.modules[name] = lender.ask("import", name)
-    # Some builds lack it.
+    # Some builds of Blender lack this module.
     with suppress(ImportError):
         sys.modules["_cycles"] = lender.ask("import", "_cycles")
 
 
 class Lent:
-    """Something that another process has: what is done with it is done there."""
+    """A proxy for an object in the Blender process: every operation on it is carried out there."""
 
     def __init__(self, lender: "_Lender", number: int, hashed: int | None) -> None:
         vars(self).update(_lender=lender, _number=number, _hashed=hashed)
@@ -64,7 +64,7 @@ class Lent:
         self._lender.ask("put", self, name, value)
 
     def __call__(self, *given: Any, **named: Any) -> Any:
-        """Call it there."""
+        """Call the object in the Blender process and return the result."""
         return self._lender.ask("call", self, *given, **named)
 
     def __getitem__(self, key: Any) -> Any:
@@ -97,7 +97,7 @@ class Lent:
         return self._lender.ask("matmul", self, other)
 
     def __or__(self, other: Any) -> Any:
-        # Annotations such as ``bpy.types.Mesh | None`` mean nothing when they run.
+        # The value of annotations such as ``bpy.types.Mesh | None`` is never used at run time.
         return Any
 
     def __instancecheck__(self, value: object) -> bool:
@@ -108,14 +108,14 @@ class Lent:
 
 
 class _Lender:
-    """A Blender beside this process, which ends when this one does."""
+    """A Blender in a second process, which ends when this process ends."""
 
     def __init__(self, blender: Blender) -> None:
         self.dropped: list[int] = []
         ours, theirs = socket.socketpair()
         self._connection = Connection(ours.detach())
         with theirs, tempfile.TemporaryFile() as errors:
-            # The open standard input tells it that this process is alive.
+            # Blender's process ends when this pipe to its standard input closes.
             self._process = subprocess.Popen(
                 blender.command("mimegen.rendering.cycles.guest", str(theirs.fileno())),
                 stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=errors,
@@ -135,14 +135,14 @@ class _Lender:
                                f" starts Blender {'.'.join(map(str, started))}")
 
     def ask(self, operation: str, *given: Any, **named: Any) -> Any:
-        """Have something done, and return what comes of it or raise what it raises."""
+        """Carry out an operation in the Blender process; return its result or raise its error."""
         dropped, self.dropped = self.dropped, []
         message = operation, _encoded(list(given)), _encoded(named), dropped
         try:
             self._connection.send_bytes(pickle.dumps(message, 4))
             outcome, answer, filled, _ = pickle.loads(self._connection.recv_bytes())
         except (EOFError, ConnectionError):
-            # Whoever handles exceptions would go on without Blender.
+            # SystemExit, because an ``except Exception`` would carry on without Blender.
             raise SystemExit(1) from None
         if outcome == "raised":
             raise _exception(answer, filled)
@@ -189,7 +189,7 @@ def _exception(name: str, text: str) -> Exception:
 
 
 def _why(blender: Blender, output: str) -> str:
-    """Return one line that says why a Blender did not start, as its errors tell."""
+    """Return one line that says why Blender did not start, found in its error output."""
     missing = missing_library(output)
     if missing:
         return f"{blender.path}: {missing}"

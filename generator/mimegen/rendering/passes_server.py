@@ -1,4 +1,4 @@
-"""What a worker does with jobs of ground truth, whichever engine it holds itself."""
+"""Ground-truth jobs in a worker, whichever engine the worker itself renders with."""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -21,18 +21,21 @@ if TYPE_CHECKING:
 
 
 class PassServer:
-    """Does jobs of ground truth; engines start when a job needs them, scenes are kept for more."""
+    """Does ground-truth jobs; starts an engine when a job needs it and keeps the latest scene."""
 
     def __init__(self, threads: int, context: "moderngl.Context | None" = None) -> None:
-        """Take the worker's OpenGL, if it has one; ``threads`` draw where it must be started."""
+        """Use the worker's OpenGL ``context``, or open one with ``threads`` when first needed.
+
+        A worker without a context is taken to be one that already runs Cycles.
+        """
         self._threads, self._context = threads, context
         self._has_cycles = context is None
         self._maker = lru_cache(maxsize=1)(self._make)
 
     def do(self, job: PassJob | GeometryJob, send: Callable[[FrameDone], None]) -> None:
-        """Publish a job's frames, or what is seen of a set.
+        """Publish a job's frames, or the depth and normals of a set.
 
-        Raises ShotError, or RequestError where there is no OpenGL.
+        Raises ShotError if a frame fails, and RequestError if OpenGL is needed but not available.
         """
         if isinstance(job, GeometryJob):
             self._geometry(job)
@@ -44,7 +47,7 @@ class PassServer:
             self._start_cycles()
             from mimegen.rendering.cycles.geometry import render_geometry
 
-            # What is seen of figures is gone from Blender then.
+            # Rendering a set empties Blender's scene, figures included.
             self._maker.cache_clear()
             render_geometry(job)
             return
@@ -69,7 +72,7 @@ class PassServer:
         return RasterEye(self._opengl(), scene)
 
     def _start_cycles(self) -> None:
-        """Make Cycles ready in a worker that holds OpenGL."""
+        """Start Cycles on the CPU in an OpenGL worker; does nothing if Cycles runs already."""
         if not self._has_cycles:
             lend_blender()
             with seeing_cores(self._threads):
@@ -79,7 +82,7 @@ class PassServer:
             self._has_cycles = True
 
     def draws(self) -> bool:
-        """Return whether OpenGL, if it was opened, still draws."""
+        """Return whether OpenGL still draws; True if it was never opened."""
         if self._context is None:
             return True
         from mimegen.rendering.opengl.context import is_sound

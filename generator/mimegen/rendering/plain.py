@@ -1,6 +1,6 @@
-"""Work that needs no engine: whichever worker is free does it, beside the frames it was made from.
+"""Jobs that need no rendering engine, such as composing clips; any free worker can do them.
 
-Workers on ``none`` do nothing else, so that processors have work while GPUs render.
+Workers on the device ``none`` do only these jobs and keep the CPU busy while GPUs render.
 """
 
 from multiprocessing.connection import Connection
@@ -11,7 +11,7 @@ from mimegen.shots.devices import kind_of_cpu
 from mimegen.shots.jobs import JobDone, JobFailed, PlainJob, Ready
 
 NONE = "none"
-"""What workers render on that do plain jobs alone."""
+"""The device name of workers that do plain jobs only."""
 
 
 def serve(connection: Connection) -> None:

@@ -1,4 +1,4 @@
-"""Compiling Cycles' kernel for a GPU with NVIDIA's ``ptxas``, which needs no GPU and no driver."""
+"""Compile Cycles' kernel for a GPU with NVIDIA's ``ptxas``; needs neither GPU nor driver."""
 
 import re
 import shutil
@@ -24,7 +24,7 @@ from mimegen.rendering.kernels import (
     unpacked,
 )
 
-# In the packages nvidia-cuda-nvcc-cu12 and nvidia-cuda-nvcc.
+# Where the packages nvidia-cuda-nvcc-cu12 and nvidia-cuda-nvcc install ptxas.
 _IN_PACKAGES = ("cuda_nvcc/bin/ptxas", "cu13/bin/ptxas")
 INSTALL_PTXAS = ("NVIDIA's ptxas is not installed here; pip install 'mimegen[cuda]' adds it, or"
                  " put the one of a CUDA toolkit from 11.8 on the PATH")
@@ -32,9 +32,9 @@ _WORDS = 300
 
 
 def find_ptxas() -> Path:
-    """Return NVIDIA's assembler: the installed package's, or the one on the PATH.
+    """Return the path of ptxas: from the installed package, else from the PATH.
 
-    Raises RequestError where there is none.
+    Raises RequestError if there is none.
     """
     spec = find_spec("nvidia")
     folders = list(spec.submodule_search_locations or ()) if spec else []
@@ -46,13 +46,14 @@ def find_ptxas() -> Path:
 
 
 def prepare(folder: CyclesFolder, arch: int, cache: Path, say: Callable[[str], object]) -> Path:
-    """Compile the kernel of a Blender for a GPU into a cache folder, unless it is there.
+    """Compile a Blender's kernel for a GPU into a cache folder, unless it is there already.
 
-    Returns the kernel's file. ``say`` gets a line before what takes minutes. Processes that prepare
-    the same kernel wait for one another; nothing is seen under the final name until it is whole.
+    Returns the kernel's file. ``say`` is called with a line of text before a step that takes
+    minutes. A lock makes processes that prepare the same kernel wait for one another; the file
+    appears under its final name only when complete.
 
-    Raises RequestError where Blender brings the kernel or has no PTX for it, ptxas is missing or
-    does not compile it, or the cache folder cannot be written.
+    Raises RequestError if Blender ships this kernel or has no PTX for it, if ptxas is missing or
+    fails, or if the cache folder cannot be written.
     """
     if arch in folder.compiled:
         raise RequestError(f"--arch sm_{arch}: Blender {folder.version} already has this kernel")
@@ -83,7 +84,11 @@ def _compile(folder: CyclesFolder, ptx: Ptx, arch: int, place: Path,
 
 
 def _assembled(ptxas: Path, ptx: Ptx, arch: int, scratch: Path, packs: bool) -> bytes:
-    """Return the kernel's file; ``scratch`` keeps nothing of what passes through it."""
+    """Return the content of the compiled kernel's file.
+
+    Temporary files go to ``scratch``; they are deleted afterwards. Raises RequestError if ptxas
+    fails.
+    """
     source, target = scratch / "kernel.ptx", scratch / "kernel.cubin"
     source.write_bytes(unpacked(ptx.path))
     done = subprocess.run([str(ptxas), f"-arch=sm_{arch}", "-O3", str(source), "-o", str(target)],

@@ -23,10 +23,10 @@ from mimegen.shots.jobs import JobFailed
 
 @dataclass(frozen=True)
 class WorkerArguments:
-    """What a worker process is told on its command line.
+    """The arguments on a worker process's command line.
 
-    ``descriptor`` is its end of the connection, an inherited file descriptor. ``path`` is where
-    the parent finds modules, so that jobs' classes are found here too.
+    ``descriptor`` is the worker's end of the connection, an inherited file descriptor. ``path`` is
+    the parent's ``sys.path``; the worker needs it to unpickle the jobs.
     """
 
     descriptor: int
@@ -36,12 +36,12 @@ class WorkerArguments:
     path: tuple[str, ...]
 
     def to_json(self) -> str:
-        """Return the arguments as one word of a command line."""
+        """Return the arguments as JSON, for a single command-line argument."""
         return json.dumps(asdict(self))
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """Return what ``to_json`` wrote."""
+        """Return the arguments read from the JSON that ``to_json`` wrote."""
         return cls(**json.loads(text))
 
 
@@ -50,7 +50,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     arguments = WorkerArguments.from_json(sys.argv[1])
     sys.path += [folder for folder in arguments.path if folder not in sys.path]
-    # Blender makes a folder of its own there, which stays when it is killed.
+    # Blender makes its temporary folder in TMPDIR and leaves it behind when it is killed.
     os.environ["TMPDIR"] = arguments.scratch
     sweep = partial(shutil.rmtree, Path(arguments.scratch), ignore_errors=True)
     end_with_input(sweep)
@@ -62,12 +62,15 @@ def main() -> None:
     except (EOFError, ConnectionError):
         pass
     finally:
-        # A dead parent may be noticed here before the thread that watches it gets its turn.
+        # The watching thread also sweeps, but the parent's death may be noticed here first.
         sweep()
 
 
 def _serve_jobs(connection: Connection, device: str, threads: int) -> None:
-    """Do jobs on a device until the main process is gone; raises RequestError at the start."""
+    """Do jobs on a device until the main process closes the connection (EOFError).
+
+    Raises RequestError if the engine does not start.
+    """
     if device == plain.NONE:
         plain.serve(connection)
         return

@@ -1,4 +1,4 @@
-"""Pictures of all that is around a figure, read by Blender for the light in them."""
+"""Environment maps: equirectangular pictures that light a figure, read by Blender."""
 
 import subprocess
 from dataclasses import dataclass
@@ -12,21 +12,26 @@ from mimegen.base.files import scratch_folder
 from mimegen.motion.quaternions import FloatArray
 
 SUFFIXES = (".exr", ".hdr")
+# The largest accepted file, in MiB.
 MOST_MIB = 512
 
 
 @dataclass(frozen=True, eq=False)
 class Surroundings:
-    """An equirectangular picture: its file, and its linear light (H, W, 3), first row lowest."""
+    """An environment map: its file, and its linear light (H, W, 3), bottom row first.
+
+    ``light`` is reduced to a coarse grid of mean values; ``file`` has the full resolution.
+    """
 
     file: Path
     light: FloatArray
 
 
 def read_surroundings(what: str) -> Surroundings:
-    """Return one of Blender's studio lights by name, or a file's picture.
+    """Return the environment map of a file, or of one of Blender's studio lights given by name.
 
-    Raises RequestError, in one line, where there is no Blender, no such file, or it cannot be read.
+    Raises RequestError, with one line, if there is no Blender, the file is missing or too big, or
+    Blender cannot read it.
     """
     title = f"--light {what}"
     file = Path(what)

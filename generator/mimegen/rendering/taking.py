@@ -1,6 +1,7 @@
-"""How a worker takes jobs: it says so at once, so that a death before that is no job's doing.
+"""How a worker receives jobs: it confirms each at once with JobTaken.
 
-Apart from the jobs themselves, for this is no part of what frames depend on.
+A worker that dies before the confirmation cannot have died of the job. This module is separate
+from the jobs' own because frames do not depend on it.
 """
 
 from collections.abc import Iterator
@@ -11,13 +12,13 @@ from typing import Any
 
 @dataclass(frozen=True)
 class JobTaken:
-    """The worker has the job: what becomes of it from now on is the job's own doing."""
+    """The worker has received the job; if the worker dies from now on, the job may be the cause."""
 
 
 def jobs_from(connection: Connection) -> Iterator[Any]:
-    """Yield the jobs that a main process sends, each once it was told that it is taken.
+    """Yield the jobs that the main process sends, after confirming each with JobTaken.
 
-    Raises EOFError or ConnectionError when the main process has closed the connection.
+    Raises EOFError or ConnectionError once the main process has closed the connection.
     """
     while True:
         job = connection.recv()

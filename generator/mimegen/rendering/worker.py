@@ -1,4 +1,4 @@
-"""A warm process of Blender or OpenGL, seen from the main process: jobs in, messages out."""
+"""The main process's handle on a worker process: submit jobs, receive messages."""
 
 import os
 import socket
@@ -16,26 +16,28 @@ from mimegen.rendering.serving import WorkerArguments
 from mimegen.scenery.job import SetJob
 from mimegen.shots.jobs import PlainJob, ShotJob
 
-# Blender's memory stayed flat over 1200 frames and 40 scenes; this guards against drivers.
+# After this many frames a worker is replaced, in case a GPU driver leaks memory. Blender itself
+# does not: its memory stayed flat over 1200 frames and 40 scenes.
 FRAMES_UNTIL_WORN = 5000
 
 
 class StageWorker:
-    """A process of its own that renders, which does one job at a time.
+    """A rendering process that does one job at a time.
 
-    Messages (Ready first, then those of each job, which begin with JobTaken) are received from
-    ``connection``; EOFError or ConnectionError there means that it is gone. A ``submit`` before
-    Ready waits until Blender is up.
+    Receive its messages from ``connection``: first Ready, then for every job JobTaken followed by
+    the job's own messages. EOFError or ConnectionError there means that the process has died. A
+    job submitted before Ready starts once Blender is up.
     """
 
     def __init__(self, device: str = "auto", threads: int = 0, scratch: Path | None = None
                  ) -> None:
-        """Start Blender on a kind of device, or the best with ``auto``; OpenGL on ``opengl``,
-        and neither on ``none``.
+        """Start the process with the engine that ``device`` needs.
 
-        ``threads`` is the number of CPU threads that render, 0 for all. In ``scratch``, by default
-        the system's place for such things, Blender keeps its temporary files; what is left there
-        when all processes are killed goes when the next worker starts.
+        ``device`` is a kind of Cycles device or ``auto`` for the best one (starts Blender),
+        ``opengl`` (starts OpenGL) or ``none`` (starts neither). ``threads`` is the number of CPU
+        threads to render with, 0 for all. Blender's temporary files go to ``scratch``, by default
+        the system's temporary folder; files left by killed processes are removed when the next
+        worker starts.
         """
         self._scratch = ExitStack()
         folder = self._scratch.enter_context(scratch_folder(scratch))
@@ -47,7 +49,10 @@ class StageWorker:
         self._frames = 0
 
     def submit(self, job: ShotJob | SetJob | PlainJob) -> None:
-        """Hand over a job; the one before must have ended. A dead process says EOFError."""
+        """Send a job; the previous one must have ended.
+
+        If the process is dead, nothing is raised here: ``connection`` raises EOFError instead.
+        """
         if isinstance(job, ShotJob):
             self._frames += int(job.missing.sum())
         try:
@@ -57,17 +62,17 @@ class StageWorker:
 
     @property
     def is_fit(self) -> bool:
-        """Whether it lives, and has not rendered so much that a fresh process spares memory."""
+        """Whether the process is alive and has been given fewer than FRAMES_UNTIL_WORN frames."""
         return self._process.poll() is None and self._frames < FRAMES_UNTIL_WORN
 
     def close(self) -> None:
-        """End it once its job is done."""
+        """End the process once its current job is done."""
         self.connection.close()
         self._process.wait()
         self._tidy_up()
 
     def kill(self) -> None:
-        """End it at once; no half-written file is ever under a final name."""
+        """End the process at once; files get their final names only when whole."""
         self._process.kill()
         self._process.wait()
         self.connection.close()
@@ -80,9 +85,9 @@ class StageWorker:
 
 
 def _started(arguments: WorkerArguments) -> subprocess.Popen[bytes]:
-    """Start a worker process, which does not run the user's own script again.
+    """Start a worker process, by a command line, so the user's main script is not run again.
 
-    It ends when its standard input closes, that is with this process.
+    The worker ends when its standard input closes, so at the latest when this process ends.
     """
     found = [str(PACKAGE.parent), os.environ.get("PYTHONPATH", "")]
     return subprocess.Popen(

@@ -1,1 +1,1 @@
-"""Everything that imports bpy for the stage; it runs in worker processes only."""
+"""Rendering with Blender's Cycles. These modules import bpy and run in worker processes only."""

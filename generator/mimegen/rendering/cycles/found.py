@@ -1,6 +1,7 @@
-"""What Blender finds: its version, Cycles' folder and the devices, printed as one line of JSON.
+"""Print Blender's version, Cycles' folder and the devices as one line of JSON.
 
-Run as a file by Blender's program or a Python that has bpy, so it imports nothing of mimegen's.
+This file is run as a script by Blender's program or a Python that has bpy, so it imports nothing
+of mimegen.
 """
 
 import json
@@ -12,7 +13,7 @@ MARK = "mimegen found: "
 
 
 def main() -> None:
-    """Print it after a mark, for Blender prints lines of its own."""
+    """Print the line after MARK, which tells it from the lines that Blender prints."""
     preferences = bpy.context.preferences.addons["cycles"].preferences
     preferences.refresh_devices()
     cycles = Path(bpy.utils.system_resource("SCRIPTS")) / "addons_core" / "cycles"

@@ -1,4 +1,4 @@
-"""Depth and normals of a set without anybody in it, as Cycles sees them."""
+"""Depth and normals of an empty set, without figures, rendered by Cycles."""
 
 import bpy
 import numpy as np
@@ -14,7 +14,10 @@ from mimegen.store.passes import pack_arrays
 
 
 def render_geometry(job: GeometryJob) -> None:
-    """Publish ``depth`` (H, W) and ``normals`` (H, W, 3) of a set as the camera sees them."""
+    """Publish ``depth`` (H, W) and ``normals`` (H, W, 3) of a set, seen from the job's camera.
+
+    Normals are in camera coordinates, stored as float16, and 0 where no surface is seen.
+    """
     material = begin_passes(())
     place_camera(job.camera)
     # The horizon lies beyond the usual clipping distance.
@@ -31,9 +34,10 @@ def render_geometry(job: GeometryJob) -> None:
 
 
 def _see_normals(job: GeometryJob, passes: bpy.types.Material) -> None:
-    """Have a ray see every surface's own normal, without bumps, and through what is hardly there.
+    """Make rays record each surface's geometric normal, without bumps.
 
-    What the materials of the set are made of is left as it is: a net has holes.
+    Materials less opaque than LEAST_OPACITY are made fully transparent. The rest of each material
+    stays, so that a net keeps its holes. ``passes``, the material of figures, is removed.
     """
     for name, look in job.scenery.materials.items():
         material = bpy.data.materials[name]

@@ -1,8 +1,8 @@
-"""Blender for another process: does what that process asks of Blender's modules, over a pipe.
+"""The Blender side of ``rendering/lent.py``: carries out another process's operations on bpy.
 
-Run as a file by Blender's program or by a Python that has bpy, whatever its version; so nothing but
-the standard library and NumPy is imported, and messages hold nothing but plain values. The other
-side is ``rendering/lent.py``, which explains the messages.
+This file is run as a script by Blender's program or by a Python that has bpy, of any version. So
+it imports only the standard library and NumPy, and messages hold only plain values. See
+``rendering/lent.py`` for the messages.
 """
 
 import importlib
@@ -28,7 +28,7 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
 
 
 class Guest:
-    """Objects that the other process refers to by numbers."""
+    """Carries out operations on objects that the other process refers to by numbers."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -36,7 +36,7 @@ class Guest:
         self._next = 0
 
     def serve(self) -> None:
-        """Do what is asked until the other process closes the connection (EOFError)."""
+        """Carry out operations until the other process closes the connection (EOFError)."""
         while True:
             operation, given, named, dropped = pickle.loads(self._connection.recv_bytes())
             for number in dropped:
@@ -51,12 +51,12 @@ class Guest:
         if operation != "call":
             return "done", self._encoded(OPERATIONS[operation](*given)), None, None
         done = self._encoded(given[0](*given[1:], **named))
-        # Blender writes into arrays that it is given here.
+        # foreach_get writes its result into the array it is given, so send that array back.
         fills = getattr(given[0], "__name__", "") == "foreach_get"
         return "done", done, self._encoded(given[-1]) if fills else None, None
 
     def _encoded(self, value: Any) -> Any:
-        """Return plain values, arrays by value, and anything else as a number to refer to it."""
+        """Return plain values, containers and arrays by value, and other objects as numbers."""
         if type(value) in PLAIN:
             return value
         if type(value) in GATHERED:
@@ -106,5 +106,5 @@ def main(arguments: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    # Blender's program has its own arguments before "--".
+    # Arguments before "--" belong to Blender's program.
     main(sys.argv[sys.argv.index("--") + 1:] if "--" in sys.argv else sys.argv[1:])

@@ -12,19 +12,20 @@ from mimegen.characters.hair_growing import Hairs
 from mimegen.rendering.cycles.materials import Parameters, Shader, shaded
 from mimegen.shots.hair_skin import hair_skin
 
-# The attribute by whose vectors, in metres a second, Cycles blurs what moves.
+# The attribute with the velocity of each point, in metres per second, for Cycles' motion blur.
 VELOCITY = "velocity"
-# How thick a hair's tip is, as a share of its root.
+# Thickness of a hair's tip, as a fraction of its root's.
 TIP = 0.35
-# How much lighter and darker than the person's color hairs are, at a shade of 1.
+# How much lighter (shade 1) or darker (shade -1) than the person's color a hair is, as a fraction.
 SHADES = 0.35
-# Hair that is brighter than this in every channel is gray, and has dark hairs among white ones.
+# Hair whose color exceeds this value in every linear channel is gray; its single hairs range from
+# dark to white, so their shades vary by GRAY_SHADES instead of SHADES.
 GRAY = 0.15
 GRAY_SHADES = 0.6
 
 
 class StagedHair:
-    """A character's hairs on the stage, one object for those of each mesh."""
+    """A character's hairs in Blender's scene, one curves object for the hairs of each mesh."""
 
     def __init__(self, character: Character, hair: GrownHair) -> None:
         scene = bpy.context.scene
@@ -36,8 +37,12 @@ class StagedHair:
 
     def pose(self, columns: Sequence[NDArray[np.float32]], bodies: Sequence[NDArray[np.float32]],
              hertz: float) -> list[NDArray[np.float32]]:
-        """Pose hairs by joint columns (4 J, 3) on a body's vertices (V, 3): at a frame's moment,
-        and where it moves at two more. Return the places (N, 3) of their points at each.
+        """Pose the hairs on the posed body; return the positions (N, 3) of their points.
+
+        ``columns`` are joint columns (4 J, 3) and ``bodies`` the body's vertices (V, 3), each at
+        the time of the frame and, for motion blur, also as the shutter opens and as it closes.
+        Positions are returned for each of these times. ``hertz`` times the displacement while the
+        shutter is open is the velocity.
         """
         posed, *apart = map(self._skin.posed, columns, bodies)
         first = 0
@@ -67,14 +72,14 @@ def _make_curves(hairs: Hairs, material: Material) -> bpy.types.Curves:
 
 def _fill(curves: bpy.types.Curves, name: str, kind: str, domain: str,
           values: NDArray[np.float32] | NDArray[np.float64]) -> None:
-    """Give curves an attribute's values, made where it is not there yet."""
+    """Set the values of an attribute of curves, which is added if missing."""
     attribute = curves.attributes.get(name) or curves.attributes.new(name, kind, domain)
     field = "vector" if kind == "FLOAT_VECTOR" else "value"
     attribute.data.foreach_set(field, np.asarray(values, np.float32).ravel())
 
 
 def _hair_material(material: Material) -> bpy.types.Material:
-    """Return a material of hairs of the color of a material of kind ``hair``, or like it."""
+    """Return a hair-fibre material in the color of a character's material, varied by ``shade``."""
     made = bpy.data.materials.new(f"{material.name}_hairs")
     made.use_nodes = True
     shader = Shader(made.node_tree)

@@ -1,4 +1,4 @@
-"""Has Cycles look for its kernels in a folder of links, with the prepared ones among them."""
+"""Make Cycles load its kernels from a folder of links that includes the prepared kernels."""
 
 import os
 import tempfile
@@ -11,9 +11,9 @@ from mimegen.rendering.kernels import CyclesFolder, linked, prepared_in
 
 
 def folder_of_kernels() -> Path | None:
-    """Return a folder of links to Cycles' files and the kernels prepared for this Blender.
+    """Return a new folder of links to Cycles' files and to the kernels prepared for this Blender.
 
-    It is None without any. Raises RequestError for prepared kernels that are damaged.
+    Returns None if no kernel is prepared. Raises RequestError for a damaged one.
     """
     cache = kernel_folder()
     if not any(cache.glob("blender-*")):
@@ -25,14 +25,14 @@ def folder_of_kernels() -> Path | None:
 
 
 def use_folder(place: Path | None) -> None:
-    """Have Cycles look for its kernels in a folder; None changes nothing.
+    """Make Cycles look for its kernels in a folder; with None, change nothing.
 
-    Blender's factory settings set its own folder again, so this comes after them.
+    Call this after loading Blender's factory settings, which reset the folder to Blender's own.
     """
     if place is None:
         return
     import _cycles
 
     config = Path(os.path.abspath(bpy.utils.user_resource("CONFIG", path="")))  # noqa: PTH100
-    # As Blender's own add-on does.
+    # The same call as in Blender's Cycles add-on.
     _cycles.init(str(place), str(config.parent), True)

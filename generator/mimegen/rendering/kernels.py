@@ -86,7 +86,7 @@ class CyclesFolder:
         return tuple(sorted(self._found(_CUBIN)))
 
     def ptx_for(self, arch: int) -> Ptx | None:
-        """Return the newest PTX usable on a GPU; None if all PTX files are for newer GPUs.
+        """Return the PTX of the highest capability up to ``arch``; None if all are for newer GPUs.
 
         Raises RequestError for a PTX file that is damaged.
         """

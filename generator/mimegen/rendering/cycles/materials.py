@@ -10,14 +10,14 @@ from mimegen.shots.config import Photo
 
 Parameters = Mapping[str, Any]
 
-# How high creases of photographed cloth are, in metres.
+# Height of the creases in cloth under a ``photo`` config, in metres.
 CREASE_M = 0.0016
 
 
 def make_material(material: Material, photo: Photo | None = None) -> bpy.types.Material:
-    """Return the Blender material of a character's material, as a ``photo`` shows it.
+    """Return the Blender material for a character's material, with photographic detail if given.
 
-    Raises KeyError for a kind or a parameter that is not there.
+    Raises KeyError for an unknown kind or a missing parameter.
     """
     made = bpy.data.materials.new(material.name)
     made.use_nodes = True
@@ -92,7 +92,7 @@ class Shader:
 
     def noise(self, place: Any, scale: float, detail: float = 1.0,
               distortion: float = 0.0) -> bpy.types.NodeSocket:
-        """Return smooth noise, 0 to 1, ``scale`` waves a unit of ``place``."""
+        """Return smooth noise, 0 to 1, with ``scale`` waves per unit of ``place``."""
         node = self.tree.nodes.new("ShaderNodeTexNoise")
         self.feed(node.inputs["Vector"], place)
         node.inputs["Scale"].default_value = scale
@@ -122,9 +122,9 @@ class Shader:
         self.set(base_color=node.outputs["Vector"])
 
     def bump(self, height: Any, distance: float) -> None:
-        """Shade as if the surface stood ``distance`` metres higher where ``height`` is 1.
+        """Shade as if the surface were ``distance`` metres higher where ``height`` is 1.
 
-        It comes on top of what there is.
+        The bump is added to the surface's bumps so far.
         """
         node = self.tree.nodes.new("ShaderNodeBump")
         there = self.surface.inputs["Normal"].links
@@ -162,7 +162,10 @@ def picture(shader: Shader, material: Material) -> None:
 
 
 def skin(shader: Shader, material: Material) -> None:
-    """Shade skin. Parameters: color, redness, hair_color; attributes as person.py says."""
+    """Shade skin. Parameters: color, redness, hair_color.
+
+    Attributes: ``rest`` (metres), and the masks (0 to 1) ``red``, ``lips``, ``hairy``, ``nails``.
+    """
     p: Parameters = material.parameters
     base, redness = p["color"], p["redness"]
     rest = shader.attribute("rest", "Vector")
@@ -183,8 +186,8 @@ def skin(shader: Shader, material: Material) -> None:
 def cloth(shader: Shader, material: Material) -> None:
     """Shade cloth with folds. Parameters: color, roughness, fold_height (metres), fold_stretch.
 
-    Attributes: ``rest`` (metres) and ``edge``, metres to the hem, for the seam beside it. A
-    picture takes the place of the color.
+    Attributes: ``rest`` (metres) and ``edge``, the distance to the hem in metres, which places the
+    seam. If the material has a picture, it replaces the color.
     """
     p: Parameters = material.parameters
     rest = shader.attribute("rest", "Vector")
@@ -204,7 +207,7 @@ def cloth(shader: Shader, material: Material) -> None:
 
 
 def hair(shader: Shader, material: Material) -> None:
-    """Shade hair. Parameter: color; ``strand`` is an attribute that hardly changes along it."""
+    """Shade hair. Parameter: color. Attribute: ``strand``, nearly constant along each strand."""
     p: Parameters = material.parameters
     strand = shader.attribute("strand", "Vector")
     coarse, fine = shader.noise(strand, 5.0, 2.0), shader.noise(strand, 30.0, 2.0)
@@ -230,7 +233,7 @@ def eye(shader: Shader, material: Material) -> None:
 
 
 def painted(shader: Shader, material: Material) -> None:
-    """Shade in the mesh's own colors, a little worn and creased.
+    """Shade in the mesh's own colors, with dust and creases.
 
     Parameters: roughness, metallic, wear (0 to 1), fold_height (metres). Attributes: ``rest``
     (metres) and ``paint`` (linear RGB).
@@ -252,7 +255,7 @@ KINDS: Mapping[str, Callable[[Shader, Material], None]] = {
 
 
 def photo_skin(shader: Shader, photo: Photo) -> None:
-    """Let light travel in skin, red farthest; give it spots, pores and an uneven film of oil."""
+    """Give skin subsurface scattering (red light farthest), spots, pores and an uneven oil film."""
     rest = shader.attribute("rest", "Vector")
     _spotted(shader, rest)
     shader.set(subsurface_weight=0.6, subsurface_radius=(1.0, 0.36, 0.2),
@@ -267,7 +270,7 @@ def photo_skin(shader: Shader, photo: Photo) -> None:
 
 
 def _spotted(shader: Shader, rest: bpy.types.NodeSocket) -> None:
-    """Mottle skin in blotches of 4 mm, and give it some brown spots of 2 mm."""
+    """Tint skin with blotches of about 4 mm and a few brown spots of about 2 mm."""
     blotch = shader.span(shader.noise(rest, 240.0, 2.0), 0.3, 0.7)
     spot = shader.span(shader.noise(rest, 330.0, 0.0), 0.76, 0.82)
     tint = shader.mix(blotch, (1.05, 1.03, 1.03), (0.94, 0.88, 0.86))
@@ -275,9 +278,9 @@ def _spotted(shader: Shader, rest: bpy.types.NodeSocket) -> None:
 
 
 def photo_eye(shader: Shader, photo: Photo) -> None:
-    """Lay a wet cornea over the eye, in place of the light of its own that it has elsewhere.
+    """Give the eye a wet cornea as a glossy coat, and no emission.
 
-    The limbus is soft, and the white is no white: farther from the iris it is redder and darker.
+    The edge of the iris is soft; the white of the eye gets redder and darker away from the iris.
     """
     angle = shader.attribute("angle")
     iris = shader.span(angle, 25.0, 30.0)
@@ -289,7 +292,7 @@ def photo_eye(shader: Shader, photo: Photo) -> None:
 
 
 def photo_cloth(shader: Shader, photo: Photo) -> None:
-    """Give cloth fuzz that catches light from the side, threads, and creases of centimetres."""
+    """Give cloth a sheen at grazing angles, threads, and creases a few centimetres wide."""
     rest = shader.attribute("rest", "Vector")
     down = shader.noise(shader.scaled(rest, (1.0, 1.0, 0.16)), 1100.0, 0.0)
     across = shader.noise(shader.scaled(rest, (0.16, 0.16, 1.0)), 1100.0, 0.0)
@@ -301,7 +304,7 @@ def photo_cloth(shader: Shader, photo: Photo) -> None:
 
 
 def photo_hair(shader: Shader, photo: Photo) -> None:
-    """Give hair a band of gloss that follows its strands."""
+    """Give hair a band of gloss across its strands, by anisotropic reflection."""
     shader.set(roughness=0.38, specular_ior_level=0.5, anisotropic=0.6)
 
 

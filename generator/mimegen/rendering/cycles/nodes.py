@@ -1,4 +1,4 @@
-"""Cycles' shader nodes, wired in few words. Runs in worker processes only."""
+"""Helpers for wiring Cycles' shader nodes. Runs in worker processes only."""
 
 from typing import TypeAlias
 
@@ -12,16 +12,17 @@ Socket: TypeAlias = bpy.types.NodeSocket
 
 
 def linear(color: str, share: float = 1.0) -> Rgba:
-    """Return #rrggbb, sRGB (IEC 61966-2-1), as linear light times ``share``."""
+    """Return an sRGB color #rrggbb (IEC 61966-2-1) as linear RGB times ``share``, alpha 1."""
     coded = np.array([int(color[at:at + 2], 16) for at in (1, 3, 5)]) / 255
     light = decoded(coded) * share
     return (float(light[0]), float(light[1]), float(light[2]), 1.0)
 
 
 class Nodes:
-    """A material's node tree while it is being wired.
+    """Adds and links nodes in the node tree of a material or world.
 
-    The scene that it is for will be turned by minus ``turned`` radians about the world's Z.
+    The scene it is for will be rotated by minus ``turned`` radians about the world's Z axis;
+    patterns in world coordinates are rotated to match.
     """
 
     def __init__(self, tree: bpy.types.NodeTree, turned: float = 0.0) -> None:
@@ -29,14 +30,14 @@ class Nodes:
         self._turned = turned
 
     def add(self, kind: str, **values: object) -> bpy.types.Node:
-        """Add a node; ``values`` are its sockets' (sockets linked, the rest set) by name."""
+        """Add a node; ``values`` set its inputs by name, or link them if they are sockets."""
         node = self.tree.nodes.new(f"ShaderNode{kind}")
         for name, value in values.items():
             self.put(node.inputs[name.replace("_", " ")], value)
         return node
 
     def put(self, socket: Socket, value: object) -> None:
-        """Link a socket into another, or set its value."""
+        """Set an input socket: link it if ``value`` is a socket, else set it to the constant."""
         if isinstance(value, bpy.types.NodeSocket):
             self.tree.links.new(value, socket)
         else:
@@ -44,7 +45,7 @@ class Nodes:
 
     def blend(self, share: object, one: object, other: object,
               how: str = "MIX") -> Socket:
-        """Return the color between ``one`` and ``other``."""
+        """Return a mix of two colors, ``share`` 0 for ``one`` to 1 for ``other``."""
         mix = self.add("Mix")
         mix.data_type, mix.blend_type = "RGBA", how
         # A Mix node has one set of sockets for each type; these are the colors'.
@@ -63,7 +64,7 @@ class Nodes:
         return node.outputs[0]
 
     def ramp(self, value: object, low: float, high: float) -> Socket:
-        """Return 0 below ``low``, 1 above ``high``, smooth between."""
+        """Return 0 at ``low`` and beyond, 1 at ``high`` and beyond, smoothstep between."""
         node = self.add("MapRange", Value=value)
         node.interpolation_type = "SMOOTHSTEP"
         node.inputs["From Min"].default_value = low
@@ -71,15 +72,15 @@ class Nodes:
         return node.outputs[0]
 
     def surface(self) -> Socket:
-        """Return the place on the surface, U and V in metres."""
+        """Return the texture coordinates on the surface, U and V in metres."""
         return self.tree.nodes.new("ShaderNodeTexCoord").outputs["UV"]
 
     def place(self) -> Socket:
-        """Return the place in the object's own frame in metres."""
+        """Return the position in the object's local coordinates, in metres."""
         return self.tree.nodes.new("ShaderNodeTexCoord").outputs["Object"]
 
     def scattered(self) -> Socket:
-        """Return the place in the object's own frame, moved so that copies differ."""
+        """Return the position in local coordinates, shifted by object so that copies differ."""
         where = self.tree.nodes.new("ShaderNodeObjectInfo").outputs["Location"]
         moved = self.add("VectorMath")
         moved.operation = "ADD"
@@ -88,12 +89,15 @@ class Nodes:
         return moved.outputs[0]
 
     def stretched(self, vector: object, x: float, y: float, z: float) -> Socket:
-        """Return a vector multiplied by axes."""
+        """Return a vector with its components multiplied by ``x``, ``y`` and ``z``."""
         return self.add("Mapping", Vector=vector, Scale=(x, y, z)).outputs[0]
 
     def in_world(self, vector: object, scale: tuple[float, float, float]
                  ) -> Socket:
-        """Return a vector of the turned scene in the world, times ``scale``, X like Y."""
+        """Rotate a vector by ``turned`` about Z, into the scene's original world; scale it.
+
+        The X and Y components of ``scale`` must be equal.
+        """
         return self.add("Mapping", Vector=vector, Rotation=(0.0, 0.0, self._turned),
                         Scale=scale).outputs[0]
 

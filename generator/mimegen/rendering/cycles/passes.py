@@ -11,13 +11,13 @@ from mimegen.rendering.cycles.scene import place_camera, reset_scene
 from mimegen.shots.camera import Camera
 from mimegen.shots.crop import Region, is_empty, seen_region
 
-# Not "normal", by which Cycles has its own.
+# The attribute and pass of normals. Not "normal": Cycles uses that name for its own.
 NORMAL = "turned"
 VALUES = ("following", "preceding", "labels")
 
 
 class CyclesEye:
-    """A scene's surface in Blender; made once, then asked for many frames and cameras."""
+    """Renders ground truth of a scene's figures; made once for many frames and cameras."""
 
     def __init__(self, scene: PosedScene) -> None:
         begin_passes(VALUES)
@@ -40,7 +40,7 @@ class CyclesEye:
         self._mesh.update()
         place_camera(camera)
         layers = self._reader.render(region)
-        # A ray goes on through holes, but has noted what it went through.
+        # A ray that passes a hole and hits nothing has still recorded the surface with the hole.
         there = np.isfinite(layers["Depth"])[..., None]
         return SeenSurface(region, layers["Depth"], np.where(there, unit_normals(layers),
                                                              np.float32(0)),
@@ -49,23 +49,27 @@ class CyclesEye:
 
 
 def unit_normals(layers: dict[str, Floats]) -> Floats:
-    """Return normals (h, w, 3) at unit length, as between vertices they are not; 0 for none."""
+    """Return the pass of normals (h, w, 3) scaled to unit length; 0 if there is no surface.
+
+    Interpolation between vertices makes the rendered normals shorter than 1.
+    """
     normals = layers[NORMAL]
     lengths = np.linalg.norm(normals, axis=-1, keepdims=True)
     return np.asarray(normals / np.maximum(lengths, 1e-6), np.float32)
 
 
 def begin_passes(values: tuple[str, ...]) -> bpy.types.Material:
-    """Begin a scene in which a ray sees depth, normals and named values of surfaces.
+    """Begin a scene that renders depth, normals and named vector attributes, one ray per pixel.
 
-    Returns the material whose attributes those are: vectors of points or faces.
+    Returns the material that outputs the attributes NORMAL and ``values`` of a mesh's vertices or
+    faces as passes of the same names.
     """
     reset_scene()
     scene = bpy.context.scene
     cycles, layer = scene.cycles, bpy.context.view_layer
     cycles.samples, cycles.max_bounces = 1, 0
     cycles.use_adaptive_sampling = cycles.use_denoising = False
-    # One ray, through the middle.
+    # One ray through the centre of the pixel.
     cycles.pixel_filter_type, cycles.filter_width = "BOX", 0.01
     layer.use_pass_z = True
     material = bpy.data.materials.new("passes")
@@ -83,7 +87,7 @@ def begin_passes(values: tuple[str, ...]) -> bpy.types.Material:
 
 
 def _towards_ray(material: bpy.types.Material, source: bpy.types.Node) -> bpy.types.NodeSocket:
-    """Return a vector turned round on the backs of faces."""
+    """Return the source's vector, negated where a face is seen from behind."""
     nodes, links = material.node_tree.nodes, material.node_tree.links
     side, turn = nodes.new("ShaderNodeMapRange"), nodes.new("ShaderNodeVectorMath")
     side.inputs["To Min"].default_value, side.inputs["To Max"].default_value = 1.0, -1.0
@@ -122,7 +126,7 @@ def _make_mesh(scene: PosedScene) -> bpy.types.Mesh:
 
 
 def _with_holes(material: bpy.types.Material, encoded: bytes) -> bpy.types.Material:
-    """Make a material clear where its picture is."""
+    """Make a material transparent where its picture's alpha is at most 0.5."""
     nodes, links = material.node_tree.nodes, material.node_tree.links
     image = bpy.data.images.new("holes", 1, 1)
     image.pack(data=encoded, data_len=len(encoded))
@@ -143,13 +147,13 @@ def _with_holes(material: bpy.types.Material, encoded: bytes) -> bpy.types.Mater
 
 
 class LayerReader:
-    """Renders and reads all passes of a picture, over a file in memory."""
+    """Renders all passes of a picture and reads them back through a file, in memory if possible."""
 
     def __init__(self) -> None:
         self._file = passing_file()
 
     def render(self, region: Region) -> dict[str, Floats]:
-        """Return the passes of a region by name, first row on top; depth infinite for nothing."""
+        """Return the passes of a region by name, top row first; depth is infinite at no surface."""
         scene = bpy.context.scene
         crop(scene.render, region)
         settings = scene.render.image_settings
@@ -158,7 +162,7 @@ class LayerReader:
         else:
             settings.file_format = "OPEN_EXR_MULTILAYER"
         settings.color_depth, settings.exr_codec = "32", "NONE"
-        # Only what is written by the render itself has all passes.
+        # Only a file written by the render operator itself has all passes.
         scene.render.filepath, scene.render.use_file_extension = str(self._file), False
         bpy.ops.render.render(write_still=True)
         parts = OpenEXR.File(str(self._file), separate_channels=True).parts

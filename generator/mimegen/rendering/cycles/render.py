@@ -16,13 +16,13 @@ from mimegen.shots.devices import DEVICE_KINDS, Device, best_device
 
 
 def use_device(wanted: str, threads: int = 0) -> Device:
-    """Empty Blender and make Cycles render on what is wanted; return its kind and how many.
+    """Empty Blender and choose the devices Cycles renders on; return their kind and number.
 
     ``wanted`` is as in ``best_device``; ``threads`` is the number of CPU threads, 0 for all.
 
-    Raises RequestError where the device is not on this machine.
+    Raises RequestError if the machine lacks the device.
     """
-    # Without the person's own start-up file, which could change pixels.
+    # Factory settings, because the user's start-up file could change pixels.
     bpy.ops.wm.read_factory_settings(use_empty=True)
     preferences = bpy.context.preferences.addons["cycles"].preferences
     kind, numbers = best_device(found_devices(), wanted)
@@ -68,7 +68,10 @@ def apply_sampling(sampling: Sampling) -> None:
 
 
 def apply_shutter(shutter: Shutter | None) -> None:
-    """Blur what moves as a shutter does, about the scene's moment, or do not."""
+    """Turn on motion blur, with the shutter interval centred on the frame's time; None: turn off.
+
+    With a rolling shutter, rows are read out from top to bottom.
+    """
     scene = bpy.context.scene
     scene.render.use_motion_blur = shutter is not None
     if shutter is None:
@@ -85,7 +88,7 @@ def _apply_denoiser(sampling: Sampling) -> None:
     try:
         cycles.denoiser = "OPENIMAGEDENOISE"
     except TypeError:
-        # Debian's Blender, for one.
+        # Debian's Blender, for example, is built without it.
         raise RuntimeError("this Blender was built without OpenImageDenoise; use another, or a"
                            " render config with 'denoise: false'") from None
     cycles.denoising_input_passes = "RGB_ALBEDO_NORMAL"
@@ -95,17 +98,17 @@ def _apply_denoiser(sampling: Sampling) -> None:
 
 
 class PictureReader:
-    """Renders and reads pictures as floats.
+    """Renders pictures and reads their pixels.
 
-    Blender gives its result's pixels to nobody without a window, so they take the way over a file,
-    which costs some 10 ms.
+    Without a window, Blender gives no access to the pixels of a render result. So they are saved to
+    a file and read back, which costs about 10 ms.
     """
 
     def __init__(self) -> None:
         self._file = passing_file()
 
     def displayed(self) -> NDArray[np.uint8]:
-        """Return what was rendered last as Blender would show it: sRGB (H, W, 3)."""
+        """Return the last render as Blender displays it: 8-bit sRGB (H, W, 3), top row first."""
         scene = bpy.context.scene
         settings = scene.render.image_settings
         settings.file_format, settings.color_mode, settings.color_depth = "PNG", "RGB", "8"
@@ -114,7 +117,7 @@ class PictureReader:
             return np.asarray(picture)
 
     def render(self, region: Region) -> NDArray[np.float32]:
-        """Render a region of the picture: premultiplied linear RGBA (h, w, 4), first row on top."""
+        """Render a region as premultiplied linear RGBA floats (h, w, 4), top row first."""
         scene = bpy.context.scene
         crop(scene.render, region)
         bpy.ops.render.render()
@@ -135,9 +138,11 @@ class PictureReader:
 
 
 def passing_file() -> Path:
-    """Return a file for passing pictures: in memory, which leaves nothing behind, where that is.
+    """Return the path of a file for passing pictures from Blender to Python.
 
-    A Blender that another process lends cannot see this one's memory.
+    The file is in memory, so nothing is left behind, if the system allows it and bpy runs in this
+    process. Otherwise, it is in the temporary folder: a Blender in a second process
+    (``rendering/lent.py``) cannot open this process's memory file.
     """
     if hasattr(os, "memfd_create") and isinstance(bpy, ModuleType):
         return Path(f"/proc/self/fd/{os.memfd_create('picture')}")
@@ -145,11 +150,11 @@ def passing_file() -> Path:
 
 
 def crop(render: bpy.types.RenderSettings, region: Region) -> None:
-    """Have a region of the picture rendered, and nothing else of it."""
+    """Restrict rendering to a region of the picture."""
     left, top, right, bottom = region
     width, height = render.resolution_x, render.resolution_y
     render.use_border = render.use_crop_to_border = True
-    # Blender rounds the border down to whole pixels; a hundredth keeps floats on the right side.
+    # Blender rounds the border down to whole pixels; adding 0.01 guards against float errors.
     render.border_min_x, render.border_max_x = (left + 0.01) / width, (right + 0.01) / width
     render.border_min_y = (height - bottom + 0.01) / height
     render.border_max_y = (height - top + 0.01) / height

@@ -1,4 +1,4 @@
-"""Blender's scene: emptied, lit, with a camera and a figure."""
+"""Empty Blender's scene, light it and place its camera."""
 
 import math
 from pathlib import Path
@@ -9,12 +9,12 @@ import numpy as np
 from mimegen.shots.camera import Camera
 from mimegen.shots.config import Light, Photo, WideSun
 
-# How much of the color of a world's light a camera's white balance takes out.
+# White balance: the exponent with which the environment's mean color is divided out; 1 is all.
 BALANCED = 0.85
 
 
 def reset_scene() -> None:
-    """Begin a new scene in an empty Blender; only what ``use_device`` set stays."""
+    """Delete everything and begin a new scene; only the settings of ``use_device`` are kept."""
     old = bpy.context.scene
     scene = bpy.data.scenes.new("stage")
     scene.cycles.device = old.cycles.device
@@ -30,7 +30,10 @@ def reset_scene() -> None:
 
 
 def place_camera(camera: Camera) -> None:
-    """Look through ``camera``, and render pictures of its size; made once, then moved."""
+    """Make the scene's camera match ``camera``, and set the picture's size.
+
+    Blender's camera object is made on the first call and moved on later ones.
+    """
     scene = bpy.context.scene
     seen_by = scene.camera
     if seen_by is None:
@@ -49,7 +52,7 @@ def place_camera(camera: Camera) -> None:
 
 
 def set_light(light: Light) -> None:
-    """Light the scene by sun, rim and sky, all fixed in the world while cameras turn."""
+    """Light the scene by a sun, a rim light or lamps, and a sky, all fixed in world coordinates."""
     azimuth = light.sun_from_deg[0]
     _add_sun("sun", WideSun(strength=light.sun_strength, from_deg=light.sun_from_deg,
                             size_deg=light.sun_size_deg, color=light.sun_color))
@@ -67,19 +70,23 @@ def _add_sun(name: str, shown: WideSun) -> None:
     lamp.color = shown.color
     sun = bpy.data.objects.new(name, lamp)
     azimuth_deg, elevation_deg = shown.from_deg
-    # A sun shines along its -Z; unturned it stands in the zenith.
+    # A sun shines along its local -Z axis, so without rotation it is at the zenith.
     sun.rotation_euler = (math.radians(90.0 - elevation_deg), 0.0, math.radians(azimuth_deg))
     bpy.context.scene.collection.objects.link(sun)
 
 
 def _set_sky(light: Light) -> None:
-    """Give the upper half of the world the sky's color and the lower half the ground's."""
+    """Give the world's upper half the sky's color and the lower half the ground's.
+
+    The two blend linearly where the direction's Z is between -0.3 and 0.3.
+    """
     world = bpy.data.worlds.new("sky")
     bpy.context.scene.world = world
-    # Before Blender 5 worlds and materials have nodes only where that is said.
+    # Before Blender 5, worlds and materials have nodes only if use_nodes is set.
     world.use_nodes = True
-    # Two plain halves are found by chance as well, and every aimed ray is left to the suns, which
-    # are brighter: a quarter of the noise's power under the paper's light.
+    # Do not importance-sample the sky: scattered rays find its two plain halves anyway, and all
+    # light samples go to the brighter suns. Under the paper's light this leaves a quarter of the
+    # noise's variance.
     world.cycles.sampling_method = "NONE"
     nodes, links = world.node_tree.nodes, world.node_tree.links
     background = nodes["Background"]
@@ -100,14 +107,13 @@ def _set_sky(light: Light) -> None:
 
 
 def set_photo_sky(photo: Photo, light: Light) -> None:
-    """Light the scene by a picture of a place, of the mean color and brightness of the sky.
+    """Replace the sky by one of Blender's studio lights, balanced to the sky's mean light.
 
-    It takes the sky's place and is one of Blender's own, which lie beside it. Raises
-    FileNotFoundError where it lacks them.
+    Raises FileNotFoundError if this Blender lacks its studio lights.
     """
     file = studio_light(photo.world)
     mean = _mean_light(bpy.data.images.load(str(file)))
-    # As cameras do: most of the light's own color is taken out.
+    # Like a camera's white balance: most of the environment's own color is divided out.
     balance = (1 / channel**BALANCED / (sum(mean) / 3)**(1 - BALANCED) for channel in mean)
     halves = zip(light.sky_color, light.ground_color or light.sky_color, strict=True)
     set_world(file, -photo.world_turn_deg, tuple(
@@ -116,7 +122,10 @@ def set_photo_sky(photo: Photo, light: Light) -> None:
 
 
 def studio_light(name: str) -> Path:
-    """Return the file of one of Blender's studio lights. Raises FileNotFoundError without any."""
+    """Return the file of one of Blender's studio lights.
+
+    Raises FileNotFoundError if there is no such file.
+    """
     file = Path(bpy.utils.system_resource("DATAFILES")) / "studiolights" / "world" / f"{name}.exr"
     if not file.is_file():
         raise FileNotFoundError(f"{file}: this Blender lacks its studio lights")
@@ -124,9 +133,10 @@ def studio_light(name: str) -> Path:
 
 
 def set_world(file: Path, turn_deg: float, balance: tuple[float, ...]) -> None:
-    """Have the scene's sky show an equirectangular picture, its light times ``balance``.
+    """Light the scene by an equirectangular picture, its RGB multiplied by ``balance``.
 
-    Its middle is at +X, from where it is turned, counterclockwise from above.
+    The picture's middle column is at +X, then rotated by ``turn_deg`` counterclockwise as seen
+    from above.
     """
     world = bpy.data.worlds.new("world")
     bpy.context.scene.world = world
@@ -148,9 +158,9 @@ def set_world(file: Path, turn_deg: float, balance: tuple[float, ...]) -> None:
 
 
 def _mean_light(image: bpy.types.Image) -> tuple[float, ...]:
-    """Return the mean light of an equirectangular picture over the sphere, linear red, green, blue.
+    """Return the mean linear RGB of an equirectangular picture over the sphere.
 
-    It is rounded to four digits.
+    Rows are weighted by the sine of their polar angle. The result is rounded to four digits.
     """
     width, height = image.size
     pixels = np.empty(width * height * 4, np.float32)

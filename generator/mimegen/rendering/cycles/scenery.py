@@ -1,4 +1,4 @@
-"""A set without anybody in it, built and rendered with a shot's own camera."""
+"""Build an empty set, without figures, and render it with a shot's camera."""
 
 import io
 import math
@@ -38,18 +38,18 @@ from mimegen.scenery.scenery import Plane, Scenery
 from mimegen.scenery.shapes import mesh_of
 from mimegen.shots.config import RenderConfig
 
-# Edges sharper than this stay sharp.
+# Edges between faces at a larger angle than this are shaded sharp, and beveled if a shape says so.
 SHARP_RAD = math.radians(35.0)
-# What has no more faces is joined with others where the camera does not see it.
+# Shapes out of view with at most this many faces are joined into one mesh per material.
 PLAIN_FACES = 100
 
 
 def render_set(job: SetJob, reader: PictureReader) -> None:
-    """Render a set as the shot's camera sees it and publish the PNG, sRGB, at ``job.target``.
+    """Render a set as the shot's camera sees it and publish the sRGB PNG at ``job.target``.
 
-    Whatever stands between the camera and the performer is left out, as in a dollhouse. All of it,
-    camera and light included, is turned so that the set's own axes are the world's: rays pass
-    long things that stand aslant several times slower, since the boxes around them overlap.
+    Walls and objects between the camera and the performer are left out. For speed, the whole scene
+    with camera and light is rotated so that the set's axes are the world's: long objects at an
+    angle to the axes have overlapping bounding boxes, which slows ray tracing several times.
     """
     turned = math.radians(job.scenery.turn_deg)
     stage_set(job, turned)
@@ -61,9 +61,10 @@ def render_set(job: SetJob, reader: PictureReader) -> None:
 
 
 def stage_set(job: SetJob, turned: float = 0.0) -> None:
-    """Build and light a set on an empty stage, before the shot's camera.
+    """Build and light a set in an empty scene, and place the shot's camera.
 
-    Patterns that differ from place to place are those of ``turned`` radians about Z.
+    If the scene is going to be rotated by minus ``turned`` radians about Z, patterns in world
+    coordinates are made to match.
     """
     reset_scene()
     place_camera(job.camera)
@@ -79,14 +80,14 @@ def stage_set(job: SetJob, turned: float = 0.0) -> None:
 
 
 def _turn_everything(turn: float) -> None:
-    """Turn every object, light and camera of the scene by radians about the world's Z."""
+    """Rotate all objects, lights and cameras by ``turn`` radians about the world's Z axis."""
     matrix = mathutils.Matrix.Rotation(turn, 4, "Z")
     for one in bpy.context.scene.objects:
         one.matrix_basis = matrix @ one.matrix_basis
 
 
 def build_set(job: SetJob, turned: float = 0.0) -> None:
-    """Build floors, walls, ceilings and objects, without what is in the camera's way."""
+    """Build floors, walls, ceilings and objects, leaving out those that block the camera's view."""
     scenery = job.scenery
     materials = {name: make_material(name, look, turned)
                  for name, look in scenery.materials.items()}
@@ -104,9 +105,9 @@ def build_set(job: SetJob, turned: float = 0.0) -> None:
 
 def _add_pieces(pieces: list[PlacedShape], materials: Mapping[str, bpy.types.Material],
                 job: SetJob) -> None:
-    """Add pieces, copies sharing a mesh; small ones that the camera does not see are joined.
+    """Add pieces; copies share a mesh, and simple pieces out of the camera's view are joined.
 
-    Light that is thrown back passes a thousand seats behind the camera sooner so.
+    Joining speeds up the tracing of indirect light past, say, a thousand seats behind the camera.
     """
     outlines: dict[int, ShapeMesh] = {}
     meshes: dict[tuple[int, str], bpy.types.Mesh] = {}
@@ -116,7 +117,7 @@ def _add_pieces(pieces: list[PlacedShape], materials: Mapping[str, bpy.types.Mat
         if key[0] not in outlines:
             outlines[key[0]] = mesh_of(piece.shape)
         outline = outlines[key[0]]
-        # A net's cords, which throw shadows, lie along the mesh's own axes.
+        # Nets are not joined: their cords, which cast shadows, follow the mesh's local axes.
         if not is_shown and len(outline.faces) <= PLAIN_FACES and made_of.pattern != "net":
             unseen.setdefault(piece.material, []).append((outline, piece.matrix))
             continue
@@ -146,7 +147,7 @@ def _blender_mesh(mesh: ShapeMesh, material: bpy.types.Material) -> bpy.types.Me
     made.vertices.add(len(mesh.vertices))
     made.loops.add(sum(sizes))
     made.polygons.add(len(sizes))
-    # As from_pydata does, but for arrays, which takes a third of the time.
+    # The same as from_pydata but with arrays, which takes a third of the time.
     made.vertices.foreach_set("co", mesh.vertices.astype(np.float32).ravel())
     made.polygons.foreach_set("loop_start", np.cumsum([0, *sizes[:-1]], dtype=np.int32))
     made.loops.foreach_set("vertex_index", np.concatenate(mesh.faces).astype(np.int32))
@@ -186,7 +187,7 @@ def _add_plane(plane: Plane, material: bpy.types.Material, matrix: FloatArray,
     lift = np.eye(4)
     lift[2, 3] = plane.height
     added = _add_object(_blender_mesh(ShapeMesh(corners, (face,)), material), matrix @ lift)
-    # Sun and sky come into a room through its ceiling, as on a film set.
+    # Ceilings cast no shadow, so sun and sky light a room through its ceiling, as on a film set.
     added.visible_shadow = not down
 
 
@@ -197,7 +198,7 @@ def _add_wall(panel: WallPanel, material: bpy.types.Material) -> None:
 
 
 def light_set(scenery: Scenery, config: RenderConfig, turned: float) -> None:
-    """Light the set by its sky, its lamps, and its sun from where the config's sun stands."""
+    """Light the set by its own sky, lamps and sun; the sun's direction comes from the config."""
     set_light(config.light.model_copy(update={
         "sun_strength": scenery.sun.strength, "sun_size_deg": scenery.sun.size_deg,
         "rim_strength": 0.0}))
@@ -225,7 +226,7 @@ def _set_sky(sky: Sky, turned: float) -> None:
     world = bpy.data.worlds.new("set sky")
     bpy.context.scene.world = world
     world.use_nodes = True
-    # A sky without a sun disc needs no fine map to be sampled by, which takes seconds to make.
+    # This sky has no sun disc, so a coarse map is enough to sample it; a fine one takes seconds.
     world.cycles.sampling_method, world.cycles.sample_map_resolution = "MANUAL", 64
     nodes = Nodes(world.node_tree, turned)
     way = nodes.tree.nodes.new("ShaderNodeTexCoord").outputs["Generated"]

@@ -1,4 +1,4 @@
-"""A set's materials as Cycles has them: pattern, gloss, glow and what can be seen through."""
+"""Cycles materials for sets: pattern, gloss, glow and transparency."""
 
 import bpy
 
@@ -8,9 +8,9 @@ from mimegen.scenery.materials import SetMaterial
 
 
 def make_material(name: str, material: SetMaterial, turned: float = 0.0) -> bpy.types.Material:
-    """Return a Blender material with the look of ``material``, for a scene turned as Nodes say."""
+    """Return the Blender material for ``material``; ``turned`` is as in ``Nodes``."""
     made = bpy.data.materials.new(name)
-    # Glowing things are seen and reflected; lamps do the lighting, with less noise.
+    # Do not sample glowing surfaces as lights: lamps light the set instead, with less noise.
     made.cycles.emission_sampling = "NONE"
     made.use_nodes = True
     nodes = Nodes(made.node_tree, turned)

@@ -8,7 +8,7 @@ import bpy
 from mimegen.rendering.cycles.nodes import Nodes, Rgba, Socket, linear
 from mimegen.scenery.materials import SetMaterial
 
-# What a pattern gives: the color's socket and, where it has one, the height's for the bump.
+# A pattern's result: the socket of its color, and the socket of its height for the bump, or None.
 Pattern = tuple[Socket, Socket | None]
 
 
@@ -90,7 +90,7 @@ def _stripes(nodes: Nodes, material: SetMaterial) -> Pattern:
 
 
 def _painting(nodes: Nodes, material: SetMaterial) -> Pattern:
-    """Three ridges, one behind the other, below a low sun; copies show other places."""
+    """Return a painting of three ridges, one behind the other, below a low sun; copies differ."""
     sky, land = linear(material.color), _second(material)
     along, _, level = _view(nodes, material)
     glow = nodes.math("MULTIPLY", nodes.ramp(level, 1.0, 0.3), 0.45)
@@ -112,7 +112,7 @@ def _painting(nodes: Nodes, material: SetMaterial) -> Pattern:
 
 def _from_the_sun(nodes: Nodes, material: SetMaterial, level: Socket
                   ) -> Socket:
-    """Return how far a picture's points are from its sun, in widths of the picture."""
+    """Return the distance of a painting's points from its sun, in widths of the painting."""
     width, height = material.size
     here = nodes.add("SeparateXYZ", Vector=nodes.place()).outputs["X"]
     moved = nodes.add("SeparateXYZ", Vector=nodes.stretched(
@@ -125,7 +125,7 @@ def _from_the_sun(nodes: Nodes, material: SetMaterial, level: Socket
 
 
 def _mown(nodes: Nodes, material: SetMaterial) -> Pattern:
-    """A lawn mown in two directions: soft, ragged edges, paler where it is dry."""
+    """Return a lawn mown in stripes of two directions, with soft ragged edges and dry patches."""
     place = nodes.place()
     blades, patches = nodes.noise(place, 70.0, 2.0), nodes.noise(place, 0.5, 4.0)
     along = nodes.add("SeparateXYZ", Vector=nodes.surface()).outputs["X"]
@@ -144,7 +144,7 @@ def _mown(nodes: Nodes, material: SetMaterial) -> Pattern:
 
 
 def _outdoors(nodes: Nodes, material: SetMaterial) -> Pattern:
-    """A lawn, trees (``second``) upon it, a hill and a sky (``color``), as through a window."""
+    """Return a view from a window: a lawn with trees (``second``), a hill, a sky (``color``)."""
     sky, leaf = linear(material.color), material.second or material.color
     along, up, level = _view(nodes, material)
     place = nodes.add("CombineXYZ", X=along, Z=up).outputs[0]
@@ -170,7 +170,11 @@ def _outdoors(nodes: Nodes, material: SetMaterial) -> Pattern:
 
 
 def _view(nodes: Nodes, material: SetMaterial) -> tuple[Socket, ...]:
-    """Return where a window looks: along and up in widths of a tree, up as share of the view."""
+    """Return coordinates in the view from a window or in a painting.
+
+    These are the horizontal and vertical position in widths of a tree (``size[0]``), and the
+    vertical position as a fraction of the view's height (``size[1]``).
+    """
     moved = nodes.add("SeparateXYZ", Vector=nodes.scattered())
     height = nodes.add("SeparateXYZ", Vector=nodes.place()).outputs["Z"]
     width, view = material.size
@@ -180,9 +184,9 @@ def _view(nodes: Nodes, material: SetMaterial) -> tuple[Socket, ...]:
 
 
 def _shore(nodes: Nodes, material: SetMaterial) -> Pattern:
-    """Sand (``color``), surf, and the sea (``second``) by the distance to the waterline.
+    """Return sand (``color``), surf and sea (``second``), by the distance from the waterline.
 
-    All distances are metres off shore, all widths of waves metres.
+    Distances and widths of waves are in metres; distances are positive out at sea.
     """
     sand, ripples = _sand(nodes, material.model_copy(update={"second": None}))
     place = nodes.place()
@@ -200,8 +204,7 @@ def _shore(nodes: Nodes, material: SetMaterial) -> Pattern:
 
 def _water(nodes: Nodes, material: SetMaterial, place: Socket, away: Socket
            ) -> tuple[Socket, Socket]:
-    """Return the sea's color, light over shallows and dark far out, and the ridges that shade it.
-    """
+    """Return the sea's color, light in shallows and dark far out, and the waves that shade it."""
     blue = material.second or "#3aa6b0"
     depth = nodes.blend(nodes.ramp(away, 0.0, 3.5), linear(blue, 2.6), linear(blue))
     depth = nodes.blend(nodes.ramp(away, 4.0, 60.0), depth, linear(blue, 0.35))
@@ -211,7 +214,7 @@ def _water(nodes: Nodes, material: SetMaterial, place: Socket, away: Socket
 
 
 def _white(nodes: Nodes, place: Socket, away: Socket, ridges: Socket) -> Socket:
-    """Return how white the water is: foam at the edge, a crest behind it, caps on far ridges."""
+    """Return how white the water is: foam at the edge, a crest behind it, whitecaps far out."""
     lace = nodes.noise(place, 2.2, 3.0)
     foam = nodes.math("MULTIPLY", nodes.ramp(away, -0.2, 0.12), nodes.ramp(away, 1.5, 0.35))
     crest = nodes.math("MULTIPLY", nodes.ramp(away, 2.2, 2.5), nodes.ramp(away, 3.3, 2.6))
@@ -222,16 +225,16 @@ def _white(nodes: Nodes, place: Socket, away: Socket, ridges: Socket) -> Socket:
 
 
 def _swell(nodes: Nodes, place: Socket) -> Socket:
-    """Return the height of waves."""
+    """Return the height of waves for the bump, lower with the distance from the camera."""
     waves = nodes.noise(nodes.stretched(place, 0.35, 1.1, 1.0), 1.0, 4.0)
-    # Far away waves are finer than pixels.
+    # Far from the camera, waves are finer than pixels and would only add noise.
     far = nodes.tree.nodes.new("ShaderNodeCameraData").outputs["View Distance"]
     near = nodes.math("DIVIDE", 40.0, nodes.math("MULTIPLY_ADD", far, 1 / 12, 1.0))
     return nodes.math("MULTIPLY", waves, near)
 
 
 def _offshore(nodes: Nodes) -> Socket:
-    """Return the distance to the waterline, its edge ragged by noise."""
+    """Return the distance from the waterline in metres, made ragged by noise."""
     stored = nodes.tree.nodes.new("ShaderNodeAttribute")
     stored.attribute_name = "offshore"
     ragged = nodes.math("SUBTRACT", nodes.noise(nodes.place(), 0.45, 3.0), 0.5)
@@ -245,7 +248,7 @@ def make_wet(nodes: Nodes, shader: bpy.types.Node) -> None:
 
 
 def cords(nodes: Nodes, material: SetMaterial) -> Socket:
-    """Return 1 on a net's cords and 0 between them; ``gap`` is the cords' share of a mesh."""
+    """Return 1 on a net's cords and 0 between them; ``gap`` is a cord's fraction of a mesh."""
     split = nodes.add("SeparateXYZ", Vector=nodes.surface())
     cords = [
         nodes.math("LESS_THAN", nodes.math("FRACT", nodes.math(

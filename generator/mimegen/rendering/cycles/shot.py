@@ -1,4 +1,4 @@
-"""Figures in Blender: their meshes posed and rendered frame by frame."""
+"""Pose and render figures in Blender, frame by frame."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -38,9 +38,9 @@ from mimegen.shots.shadow import (
 from mimegen.shots.skinning import body_skin, posed_points
 from mimegen.store.frames import Frame
 
-# How far beyond the sun's shadow a catcher still darkens under the sky.
+# How far beyond the sun's shadow a shadow catcher is still darkened by the blocked sky, in metres.
 CATCHER_PADDING_M = 0.5
-# Blender's attribute types and their values' names by the number of channels.
+# By number of channels: Blender's attribute type, and the name of the field of its values.
 ATTRIBUTE_KINDS = {
     1: ("FLOAT", "value"), 2: ("FLOAT2", "vector"), 3: ("FLOAT_VECTOR", "vector"),
     4: ("FLOAT_COLOR", "color"),
@@ -48,7 +48,7 @@ ATTRIBUTE_KINDS = {
 
 
 class _StagedBody:
-    """One character's meshes on the stage."""
+    """One character's meshes in Blender's scene."""
 
     def __init__(self, character: Character, config: RenderConfig) -> None:
         materials = {name: make_material(made, config.photo)
@@ -60,7 +60,8 @@ class _StagedBody:
             character, self._meshes, config.photo) if shows_faces(config) else None
         self._lengths = [len(mesh.vertices) for mesh in hair.meshes]
         self._hair = StagedHair(character, hair) if hair.hairs else None
-        # By what vertices' ways while the shutter is open become velocities, as Blender counts.
+        # Turns displacements while the shutter is open into velocities: Blender's frame rate over
+        # the shutter's length in frames.
         self._hertz = bpy.context.scene.render.fps / (
             config.shutter.frames if config.shutter is not None else 1.0)
         self._skin = body_skin(character, hair.meshes)
@@ -68,8 +69,10 @@ class _StagedBody:
 
     def pose(self, columns: NDArray[np.float32], *ends: NDArray[np.float32]
              ) -> NDArray[np.float32]:
-        """Pose the meshes, which may move from one of two ``ends`` to the other; return all places
-        (N, 3) where vertices are.
+        """Pose the meshes by joint columns (4 J, 3); return the positions (N, 3) of all vertices.
+
+        For motion blur, ``ends`` are the joint columns as the shutter opens and as it closes; the
+        result then holds the vertices at these times too.
         """
         posed, *apart = (self._skin.posed(each) for each in (columns, *ends))
         first = 0
@@ -91,7 +94,7 @@ class _StagedBody:
 
 
 class FigureStage:
-    """Characters on the stage of a render config; made once, posed and rendered many times."""
+    """Characters in a scene lit by a render config; made once, posed and rendered many times."""
 
     def __init__(self, characters: Sequence[Character], config: RenderConfig,
                  world: Path | None = None) -> None:
@@ -114,13 +117,15 @@ class FigureStage:
         self._shadows: tuple[GroundShadow, ...] = ()
 
     def suits(self, characters: Sequence[Character], config: RenderConfig) -> bool:
-        """Whether it holds these characters under this config."""
+        """Whether this stage was made for these characters and this config."""
         wanted = [character.fingerprint for character in characters]
         return self.fingerprints == wanted and self.config == config
 
     def pose(self, *moments: Sequence[NDArray[np.float32]]) -> None:
-        """Pose the figures; each has columns (4 J, 3) as from ``joint_columns``, at one moment, or
-        at a frame's own, as the shutter opens, and as it closes.
+        """Pose the figures by their joint columns (4 J, 3), as ``joint_columns`` returns them.
+
+        ``moments`` holds the columns of every figure for each time: the time of the frame alone,
+        or, for motion blur, the time of the frame, of the shutter opening and of it closing.
         """
         by_body = zip(self._bodies, *moments, strict=True)
         self._outline = np.concatenate([body.pose(*columns) for body, *columns in by_body])
@@ -146,7 +151,7 @@ class FigureStage:
         return Frame(size, figure, region[:2], shadow, shadow_at)
 
     def _region(self, camera: Camera) -> Region:
-        """Return the part of the picture that can be other than transparent."""
+        """Return the region of the picture outside which every pixel is transparent."""
         if not self.config.crop:
             return 0, 0, camera.width, camera.height
         points = self._outline.astype(float)
@@ -156,7 +161,10 @@ class FigureStage:
 
 
 def _light(config: RenderConfig, world: Path | None) -> None:
-    """Light figures by a world's picture alone, or by suns and a sky, which may be a photo's."""
+    """Light figures by the environment map alone, or else by the config's suns and sky.
+
+    With a ``photo`` config, a studio light replaces the plain sky.
+    """
     if config.world is not None and world is not None:
         set_world(world, config.world.turn_deg, config.world.balance)
         return
@@ -166,7 +174,10 @@ def _light(config: RenderConfig, world: Path | None) -> None:
 
 
 def _landings(points: FloatArray, light: Light) -> Iterator[FloatArray]:
-    """Yield where the sun throws points (N, 3) onto the ground, with padding around."""
+    """Yield the shadows of points (N, 3) on the ground along sun directions, padded on each side.
+
+    A fourth of the sampled directions on the sun's disc are used.
+    """
     around = np.array([[1, 1, 0], [1, -1, 0], [-1, 1, 0], [-1, -1, 0]]) * CATCHER_PADDING_M
     for direction in sun_directions(light)[::4]:
         landed = points - np.maximum(points[:, 2:], 0.0) * (direction / direction[2])
@@ -176,7 +187,7 @@ def _landings(points: FloatArray, light: Light) -> Iterator[FloatArray]:
 
 
 def _make_mesh(mesh: Mesh, material: bpy.types.Material) -> bpy.types.Mesh:
-    """Put a mesh in its rest pose on the stage."""
+    """Add a mesh in its rest pose to the scene."""
     made = bpy.data.meshes.new(mesh.name)
     corners = np.where(mesh.faces[:, 3] >= 0, 4, 3)
     used = np.arange(4) < corners[:, None]
@@ -210,7 +221,7 @@ def _make_mesh(mesh: Mesh, material: bpy.types.Material) -> bpy.types.Mesh:
 
 
 def _add_ground(size_m: float) -> bpy.types.Object:
-    """Lay a plane on Z = 0; without a material it is matt and light gray."""
+    """Add a square plane at Z = 0; Blender's default material makes it matt and light gray."""
     half = size_m / 2
     plane = bpy.data.meshes.new("ground")
     plane.from_pydata(
@@ -222,14 +233,14 @@ def _add_ground(size_m: float) -> bpy.types.Object:
 
 
 def _hide_below(ground: bpy.types.Object) -> None:
-    """Let the ground hide what is below it from the camera, and take no light from anybody."""
+    """Make the ground hide everything below it from the camera, and affect no light."""
     ground.is_holdout = True
     for kind in ("diffuse", "glossy", "transmission", "volume_scatter", "shadow"):
         setattr(ground, f"visible_{kind}", False)
 
 
 def _matt(albedo: float) -> bpy.types.Material:
-    """Return a material that reflects ``albedo`` of the light evenly (Lambert)."""
+    """Return a diffuse (Lambertian) material that reflects the fraction ``albedo`` of the light."""
     made = bpy.data.materials.new("matt")
     made.use_nodes = True
     nodes = made.node_tree.nodes

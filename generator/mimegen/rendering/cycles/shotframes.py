@@ -14,11 +14,11 @@ from mimegen.shots.publishing import ShotError, publish_frames
 
 def stage_for(figures: Sequence[Figure], config: RenderConfig,
               stage: FigureStage | None, world: Path | None = None) -> FigureStage:
-    """Return a stage that holds the figures: the one there is, if it does.
+    """Return a stage for the figures: the given one if it suits them, else a new one.
 
-    ``world`` is the file of the config's world.
+    ``world`` is the file of the config's environment map.
 
-    Raises ShotError naming the characters.
+    Raises ShotError, naming the characters, if a new stage cannot be made.
     """
     characters = [figure.character for figure in figures]
     if stage is not None and stage.suits(characters, config):
@@ -32,7 +32,7 @@ def stage_for(figures: Sequence[Figure], config: RenderConfig,
 
 def render_shot(job: ShotJob, figures: Sequence[Figure], stage: FigureStage,
                  reader: PictureReader, send: Callable[[FrameDone], None]) -> None:
-    """Publish every missing frame, frames outer and cameras inner.
+    """Publish every missing frame, looping over frames and, within each, over cameras.
 
     Raises ShotError, naming frame, camera and folder.
     """
@@ -41,7 +41,7 @@ def render_shot(job: ShotJob, figures: Sequence[Figure], stage: FigureStage,
 
 
 def _pose(stage: FigureStage, figures: Sequence[Figure], frame: int) -> None:
-    """Pose figures as they are in a frame, and as the shutter opens and closes about it."""
+    """Pose figures at a frame's time and, for motion blur, as the shutter opens and closes."""
     shutter = stage.config.shutter
     apart = () if shutter is None else (-shutter.frames / 2, shutter.frames / 2)
     moments = (frame, *(frame + some for some in apart))

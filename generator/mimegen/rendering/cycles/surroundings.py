@@ -1,8 +1,8 @@
-"""Read an equirectangular picture for its light: ``surroundings.py NAME|FILE TARGET.npz``.
+"""Read the light of an equirectangular picture: ``surroundings.py NAME|FILE TARGET.npz``.
 
-Run as a file by Blender's program or a Python that has bpy, so it imports nothing of mimegen's.
-NAME is one of Blender's studio lights. The archive holds ``light`` (H, W, 3), linear red, green,
-blue, first row lowest, and ``place``, the path of the file.
+This file is run as a script by Blender's program or a Python that has bpy, so it imports nothing
+of mimegen. NAME is one of Blender's studio lights. The archive holds ``light`` (64, 128, 3), the
+mean linear RGB of cells, bottom row first, and ``place``, the path of the file.
 """
 
 import sys
@@ -13,7 +13,7 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-# Rows of the archive; direct light needs no more.
+# Rows of ``light``; enough resolution for direct light.
 ROWS = 64
 
 
@@ -34,7 +34,7 @@ def studio_light(name: str) -> Path:
 
 
 def pixels_of(file: Path) -> NDArray[np.float32]:
-    """Return a picture's linear light (H, W, 3), first row lowest."""
+    """Return a picture's linear RGB (H, W, 3), bottom row first; end the program if it is unfit."""
     try:
         image = bpy.data.images.load(str(file.resolve()))
         width, height = image.size
@@ -52,7 +52,7 @@ def pixels_of(file: Path) -> NDArray[np.float32]:
 
 
 def mean_of_cells(pixels: NDArray[np.float32]) -> NDArray[Any]:
-    """Return the mean light of ROWS x 2 ROWS cells; what is no number or below 0 counts as 0."""
+    """Return the mean light of ROWS x 2 ROWS cells; negative and non-finite values count as 0."""
     whole = np.maximum(np.nan_to_num(pixels, nan=0.0, posinf=0.0, neginf=0.0), 0.0)
     starts = [np.arange(count) * size // count
               for count, size in zip((ROWS, 2 * ROWS), whole.shape, strict=False)]
@@ -64,6 +64,6 @@ def mean_of_cells(pixels: NDArray[np.float32]) -> NDArray[Any]:
 
 
 if __name__ == "__main__":
-    # Blender's program has its own arguments before "--".
+    # Arguments before "--" belong to Blender's program.
     given = sys.argv[sys.argv.index("--") + 1:] if "--" in sys.argv else sys.argv[1:]
     main(given[0], Path(given[1]))

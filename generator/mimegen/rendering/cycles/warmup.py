@@ -1,4 +1,4 @@
-"""GPUs' kernels: compiled and loaded before anything is timed, once for all of a machine."""
+"""Compile and load a GPU's kernels before anything is timed, one process of a machine at a time."""
 
 import socket
 from collections.abc import Iterator
@@ -17,11 +17,11 @@ SIZE = 16
 
 
 def warm_device(wanted: str, threads: int = 0) -> Device:
-    """Do as ``use_device``, and see that a GPU renders.
+    """Do as ``use_device`` does, and check that a GPU renders by rendering a tiny picture.
 
-    Drivers keep what they compile, so that one process of a machine compiles while the others
-    wait, and these find it done; prepared kernels spare that. Raises RequestError with the driver's
-    words where it does not render.
+    The first rendering compiles the kernels, unless prepared ones are used. Drivers cache what they
+    compile, so one process of a machine compiles while the others wait and then use the cache.
+    Raises RequestError, with the driver's message, if the GPU does not render.
     """
     device = use_device(wanted, threads)
     if device.by_core:
@@ -40,7 +40,7 @@ def warm_device(wanted: str, threads: int = 0) -> Device:
 
 
 def render_a_little() -> None:
-    """Render a cube in a light, in a few pixels of one sample."""
+    """Render a lit cube at SIZE x SIZE pixels with one sample."""
     scene = bpy.context.scene
     bpy.ops.mesh.primitive_cube_add()
     bpy.ops.object.light_add(type="SUN")
@@ -55,7 +55,7 @@ def render_a_little() -> None:
 
 @contextmanager
 def _one_at_a_time() -> Iterator[None]:
-    """Wait until no other process of this machine does it; where no lock can be had, do not."""
+    """Hold a lock shared by this machine's processes; go on without it if it cannot be taken."""
     with ExitStack() as held:
         with suppress(RequestError):
             held.enter_context(locked(cache_folder() / f"kernels-{socket.gethostname()}"))

@@ -1,4 +1,4 @@
-"""What a worker process does: jobs in, published frames and messages out."""
+"""The main loop of a Cycles worker: receive jobs, publish frames, send messages."""
 
 from collections.abc import Callable
 from multiprocessing.connection import Connection
@@ -25,8 +25,9 @@ Message = Ready | FrameDone | JobDone | JobFailed
 def serve(connection: Connection, device: str, threads: int) -> None:
     """Do jobs until the main process closes the connection (EOFError), or OpenGL is lost.
 
-    Then the process ends after its answer, and the main process starts another. Raises
-    RequestError where the device is not on this machine or does not render.
+    If a job fails and OpenGL no longer draws, return after sending the answer; the process then
+    ends and the main process starts another. Raises RequestError if the machine lacks the device or
+    it does not render.
     """
     chosen = warm_device(device, threads)
     program = f"Blender {bpy.app.version_string}"
@@ -43,7 +44,7 @@ def serve(connection: Connection, device: str, threads: int) -> None:
 def _attempt(job: ShotJob | SetJob | PlainJob, stage: FigureStage | None, reader: PictureReader,
              passes: PassServer, send: Callable[[Message], None]
              ) -> tuple[FigureStage | None, JobDone | JobFailed]:
-    """Do a job; return the stage it leaves behind, for more of the same, and how it ended."""
+    """Do a job; return the stage to reuse for the next job, if any, and the answer."""
     try:
         if isinstance(job, PassJob | GeometryJob):
             passes.do(job, send)

@@ -1,4 +1,4 @@
-"""Wrinkles of faces in Cycles: a second material of the skin, worn while it has any."""
+"""Face wrinkles in Cycles: a second skin material, used in the frames that have wrinkles."""
 
 import bpy
 import numpy as np
@@ -20,9 +20,9 @@ from mimegen.shots.config import Photo
 
 
 class WrinkledSkin:
-    """A skin on the stage, whose material is another in frames with wrinkles.
+    """A skin mesh that switches to a wrinkled material in frames with wrinkles.
 
-    Without any it is as it would be without this class.
+    In other frames it keeps its usual material and renders the same as without this class.
     """
 
     def __init__(self, mesh: bpy.types.Mesh, wrinkling: Wrinkling,
@@ -31,7 +31,7 @@ class WrinkledSkin:
         self._materials = (mesh.materials[0], material)
 
     def pose(self, columns: NDArray[np.float32]) -> None:
-        """Wrinkle as in a frame's joint columns (4 J, 3)."""
+        """Set the wrinkles' depths for a frame's joint columns (4 J, 3)."""
         depths = self._wrinkling.depths(columns)
         self._mesh.materials[0] = self._materials[depths is not None]
         if depths is not None:
@@ -40,7 +40,10 @@ class WrinkledSkin:
 
 def wrinkled_skin(character: Character, meshes: list[bpy.types.Mesh], photo: Photo | None
                   ) -> WrinkledSkin | None:
-    """Return a character's skin that wrinkles, of its meshes on the stage; None without a face."""
+    """Return a character's wrinkling skin; None if the character has no wrinkles.
+
+    ``meshes`` are Blender's meshes in the order of the character's.
+    """
     wrinkling = wrinkling_of(character)
     if wrinkling is None:
         return None
@@ -57,7 +60,7 @@ def _add_chart(made: bpy.types.Mesh, skin: Mesh) -> None:
 
 
 def _wrinkled(material: Material, photo: Photo | None) -> bpy.types.Material:
-    """Return a skin's material with grooves as deep as the mesh's attribute says."""
+    """Return a skin material with grooves scaled by the mesh's attribute of depths."""
     made = make_material(material, photo)
     shader = Shader(made.node_tree)
     grooves = shader.tree.nodes.new("ShaderNodeTexImage")
@@ -70,7 +73,7 @@ def _wrinkled(material: Material, photo: Photo | None) -> bpy.types.Material:
 
 
 def _map_image() -> bpy.types.Image:
-    """Return the map of grooves, in metres."""
+    """Return the height map of grooves, in metres, as a Blender image."""
     heights = groove_map()
     rows, columns = heights.shape
     image = bpy.data.images.new("wrinkles", columns, rows, alpha=False, float_buffer=True)
@@ -89,7 +92,7 @@ def _darken(shader: Shader, height: bpy.types.NodeSocket) -> None:
 
 
 def _bump(shader: Shader, height: bpy.types.NodeSocket) -> None:
-    """Shade as if the grooves were there, below what else the skin has of bumps."""
+    """Shade as if the grooves were there; the skin's finer bumps are applied on top."""
     node = shader.tree.nodes.new("ShaderNodeBump")
     node.inputs["Distance"].default_value = 1.0
     shader.feed(node.inputs["Height"], height)

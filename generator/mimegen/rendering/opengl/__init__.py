@@ -1,1 +1,1 @@
-"""The raster engine: figures and sets drawn with OpenGL, in a process of its own without bpy."""
+"""The raster engine: draws figures and sets with OpenGL, in a separate process without bpy."""

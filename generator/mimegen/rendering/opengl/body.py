@@ -1,4 +1,4 @@
-"""A character's meshes as OpenGL draws them, posed frame by frame."""
+"""A character's meshes in OpenGL buffers, posed frame by frame."""
 
 import io
 from collections.abc import Sequence
@@ -20,13 +20,14 @@ from mimegen.shots.shadow import surface_matrix
 from mimegen.shots.skinning import BodySkin, SkinMatrix, skin_matrix
 
 NUMBERS = "f4"
-# Materials of meshes whose insides nobody sees: one sees into sleeves, and bodies that users bring
-# may be open anywhere. Eyeballs' faces look inwards: culled, they would show their sockets.
+# Kinds of material whose back faces can be culled, because their meshes are closed. Others cannot:
+# the insides of sleeves are visible, users' own bodies may be open anywhere, and eyeballs' faces
+# point inwards, so that culling would show the sockets.
 CLOSED_KINDS = {"skin", "painted", "light"}
 
 
 class RasterBody:
-    """One character: vertices and normals are posed by one matrix, what they look like stays."""
+    """One character: its vertices and normals are posed by one matrix; their looks never change."""
 
     def __init__(self, context: moderngl.Context, character: Character, cell_m: float,
                  wrinkles: bool = False) -> None:
@@ -45,11 +46,11 @@ class RasterBody:
 
     @cached_property
     def surface(self) -> SkinMatrix:
-        """The points that cast the shadow, as ``surface_matrix`` returns them."""
+        """The matrix of the points that cast the shadow, as ``surface_matrix`` returns it."""
         return surface_matrix(self._character, self._cell_m)
 
     def pose(self, columns: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Pose it for joint columns (4 J, 3) of one frame; return its vertices (V, 3)."""
+        """Pose the body by the joint columns (4 J, 3) of a frame; return its vertices (V, 3)."""
         posed = self._skin.posed(columns)
         self.places.write(posed[:self.size])
         self.normals.write(posed[self.size:])
@@ -59,9 +60,9 @@ class RasterBody:
 
 
 class DrawnPart:
-    """Triangles that are drawn in one go, with the picture that they wear, if any.
+    """Triangles drawn by one call, with their texture if they have one.
 
-    Those ``two_sided`` are seen from behind as well.
+    If ``two_sided``, they are also visible from behind.
     """
 
     def __init__(self, context: moderngl.Context, triangles: NDArray[np.int32], two_sided: bool,
@@ -73,14 +74,14 @@ class DrawnPart:
 
 
 def triangles_of(faces: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Return the triangles (T, 3) of quads and triangles (F, 4)."""
-    # Side by side, so that corners are shaded once for both.
+    """Split quads and triangles (F, 4), with -1 as the fourth corner of triangles, into (T, 3)."""
+    # The halves of a quad follow each other, so that the GPU shades shared corners only once.
     both = faces[:, [0, 1, 2, 0, 2, 3]].reshape(-1, 3)
     return both[both[:, 2] >= 0]
 
 
 def _skin(meshes: Sequence[Mesh], looks: Sequence[MeshLook], joints: int) -> SkinMatrix:
-    """Return the matrix (2 V, 4 J) that poses all vertices, then their normals."""
+    """Return the matrix (2 V, 4 J) that poses all vertices, followed by all normals."""
     turned = np.tile(np.array([1, 1, 1, 0], np.float32), joints)
     places = [skin_matrix(mesh, joints) for mesh in meshes]
     normals = [skin_matrix(replace(mesh, vertices=look.normals), joints) @ sparse.diags(turned)
@@ -91,7 +92,7 @@ def _skin(meshes: Sequence[Mesh], looks: Sequence[MeshLook], joints: int) -> Ski
 
 
 def _split_at_seams(mesh: Mesh) -> Mesh:
-    """Return a mesh whose every vertex has one place in its picture, ``uv`` (V, 2)."""
+    """Duplicate vertices at texture seams, so that each has one coordinate, ``uv`` (V, 2)."""
     if mesh.uvs is None:
         return mesh
     used = mesh.faces >= 0
@@ -108,7 +109,7 @@ def _split_at_seams(mesh: Mesh) -> Mesh:
 
 def _parts(context: moderngl.Context, character: Character, meshes: Sequence[Mesh]
           ) -> list[DrawnPart]:
-    """Return what is drawn: all that wears no picture at once, each other mesh by itself."""
+    """Return the parts to draw: untextured meshes joined by sidedness, each textured one alone."""
     plain: dict[bool, list[NDArray[np.int32]]] = {}
     worn = []
     first, total = 0, sum(len(mesh.vertices) for mesh in meshes)
@@ -129,7 +130,7 @@ def _parts(context: moderngl.Context, character: Character, meshes: Sequence[Mes
 def texture(context: moderngl.Context, image: bytes) -> moderngl.Texture:
     """Return an encoded picture as a texture."""
     with Image.open(io.BytesIO(image)) as picture:
-        # Blender's V goes up, as OpenGL's does.
+        # In texture coordinates V points up, but pictures have their top row first.
         rgba = picture.convert("RGBA").transpose(Image.Transpose.FLIP_TOP_BOTTOM)
     texture = context.texture(rgba.size, 4, rgba.tobytes())
     texture.build_mipmaps()

@@ -1,8 +1,9 @@
-"""Light that reaches a set's surfaces from lamps, the sky and one another, worked out once.
+"""Precompute a set's light from lamps, the sky and other surfaces on a grid of light probes.
 
-Rays from a grid of places find what matter or sky they see; what lies there shines by what reaches
-it in turn, twice over. Each place keeps its light as spherical harmonics (Ramamoorthi and Hanrahan,
-An efficient representation for irradiance environment maps, 2001), between which shaders blend.
+Rays from each grid point find the cells of matter, or the sky, that it sees. Those cells scatter
+the light that reaches them in turn, for two bounces. Each point stores its light as spherical
+harmonics (Ramamoorthi and Hanrahan, An efficient representation for irradiance environment maps,
+2001), between which shaders interpolate.
 """
 
 from collections.abc import Callable
@@ -16,33 +17,36 @@ from mimegen.motion.quaternions import FloatArray
 from mimegen.rendering.opengl.glowing import passing
 from mimegen.rendering.opengl.voxels import SIDES, SPREAD, Grid, Voxels
 
-# Lamps, those of most power, that shaders sum one by one; also the size of their arrays.
+# The most powerful lamps, at most this many, are added by shaders one by one; also the size of the
+# shaders' arrays. Called the first lamps below.
 SINGLE = 8
 # Factors from radiance harmonics of order 0, 1 and 2 to irradiance over pi: the clamped cosine's
 # own harmonics (Ramamoorthi and Hanrahan 2001).
 COSINE = np.array([1.0, *3 * [2 / 3], *5 * [1 / 4]])
-# A lamp's own fixture, within this many cells of it, stops none of its light.
+# Matter within this many cells of a lamp is taken for its fixture and blocks none of its light.
 FIXTURE = 2.5
 
 
 @dataclass(frozen=True)
 class BounceParameters:
-    """How light is followed through cells. Lengths in cells are sides of a cell of matter."""
+    """Parameters of the light's precomputation."""
 
-    # Rays from each place. In a closed room with a lamp the result is within 1 % of the closed form
-    # (tests/rendering/opengl/test_set_light.py).
+    # Rays from each grid point. In a closed room with a lamp the result is within 1 % of the closed
+    # form (tests/rendering/opengl/test_set_light.py).
     rays: int = 128
-    # As many as the preview config has, which drafts imitate.
+    # The same as in the preview config, which drafts imitate.
     bounces: int = 2
-    # A small lamp's light is spread over this share of the distance between places: a place that
-    # happens to lie beside a lamp must not stand for its whole cell.
+    # A small lamp's light is smoothed over this fraction of the distance between grid points, as
+    # a point right beside a lamp would be too bright for its whole cell.
     spread: float = 0.5
-    # Distance (cells) before a surface at which the light that reaches it is read: nearer, cells of
-    # the surface itself darken it, farther, light leaks in around corners.
+    # Distance in front of a surface, in cells of the grid of light, at which the light that reaches
+    # the surface is read. Nearer, the surface's own cells darken it; farther, light leaks around
+    # corners.
     before_surface: float = 0.35
-    # Height (cells) above a glowing part that is free: what it hangs on stops nothing.
+    # Height above a glowing part, in cells of matter, up to which matter does not block its light:
+    # there is the object that the part belongs to.
     before_glow: float = 0.9
-    # Glowing parts that each place samples.
+    # Glowing parts that each grid point samples.
     glow_samples: int = 32
 
 
@@ -51,13 +55,15 @@ BOUNCE = BounceParameters()
 
 @dataclass(frozen=True, eq=False)
 class SetLight:
-    """What shines on a set: lamps' parts, ``sky`` radiance by direction, and the sun.
+    """The light sources of a set, and what hides the sky outside of it.
 
-    Parts (L, 10) have a place, a direction, power and area; ``lamp_of`` (L,) numbers their lamps.
-    ``glowing`` (G, 10) are such parts of what glows, ``screens`` (T, 3, 3) what of it stands before
-    the sky, outside of the set. ``far`` is other matter there, which scatters ``far_light`` (3,).
-    ``above`` tells of places (P, 3) how many of the rays that Cycles sends to lights go to the
-    sky's upper half. ``sun`` (3,) is its irradiance across, ``sun_from`` (3,) where it stands.
+    ``parts`` (L, 10) of lamps have a position (3), direction (3), power (3, RGB) and area;
+    ``lamp_of`` (L,) is the number of each part's lamp. ``sky`` returns the sky's radiance by
+    direction. ``glowing`` (G, 10) are such parts of glowing surfaces. ``screens`` (T, 3, 3) are
+    glowing triangles outside of the set that hide the sky. ``far`` is other matter outside, which
+    scatters its color times ``far_light`` (3,). ``above`` returns, for positions (P, 3), the
+    fraction of Cycles' rays to lights that go to the sky's upper half. ``sun`` (3,) is the sun's
+    irradiance on a surface facing it, ``sun_from`` (3,) the direction to the sun.
     """
 
     parts: FloatArray
@@ -74,12 +80,13 @@ class SetLight:
 
 @dataclass(frozen=True, eq=False)
 class Volume:
-    """Light at the middles of a grid's cells, as harmonics of radiance.
+    """Light at the centres of a grid's cells, as spherical harmonics of radiance.
 
-    ``harmonics`` (X Y Z, 9, 3) is what reaches it from everywhere; ``mirrored`` (X Y Z, 4, 3), of
-    orders 0 and 1, is that without lamps. ``visible`` (X Y Z, SINGLE) is how much is seen of each
-    of the first lamps; what these send is in neither once the volume is finished. ``sent``
-    (C, 6, 3) is what the sides of ``cells`` (C,) of matter, which its places see, scatter.
+    ``harmonics`` (X Y Z, 9, 3) is the light from all directions; ``mirrored`` (X Y Z, 4, 3), of
+    orders 0 and 1, is the part for mirroring surfaces, without any lamps. ``visible``
+    (X Y Z, SINGLE) is the visible fraction of each of the first lamps; ``Spread.seen_by`` removes
+    the light of these from ``harmonics``. ``cells`` (C,) are the cells of matter seen from the grid
+    and ``sent`` (C, 6, 3) is the radiance that their sides scatter.
     """
 
     grid: Grid
@@ -90,7 +97,7 @@ class Volume:
     sent: NDArray[np.float32]
 
     def over_pi(self, places: FloatArray, normals: FloatArray) -> FloatArray:
-        """Return irradiance over pi (N, 3) of places (N, 3) that face normals (N, 3)."""
+        """Return irradiance over pi (N, 3) at positions (N, 3) on surfaces with normals (N, 3)."""
         weights = (_basis(normals) * COSINE).astype(np.float32)
         total = np.zeros((len(places), 3), np.float32)
         for cells, share in self._around(places):
@@ -98,7 +105,7 @@ class Volume:
         return np.maximum(total, 0.0)
 
     def _around(self, places: FloatArray) -> list[tuple[NDArray[np.int64], FloatArray]]:
-        """Return the eight cells around places and their shares (N,)."""
+        """Return the eight cells (N,) around positions with their trilinear weights (N,)."""
         grid = self.grid
         last = np.array(grid.shape) - 1
         at = np.clip((places - grid.corner) / grid.cell_m - 0.5, 0, last)
@@ -114,7 +121,10 @@ class Volume:
 
 @dataclass(frozen=True, eq=False)
 class Spread:
-    """A set's light when it has bounced last, with the first lamps' own, ``single`` (P, 9, 3)."""
+    """A set's light after the last bounce.
+
+    ``single`` (P, 9, 3) is the part of it that comes directly from the first lamps.
+    """
 
     whole: Voxels
     fill: "_Filling"
@@ -122,10 +132,10 @@ class Spread:
     single: NDArray[np.float32]
 
     def seen_by(self, eye: FloatArray | None) -> Volume:
-        """Return the light without the first lamps' own.
+        """Return the light without the first lamps' direct light.
 
-        Places that an ``eye`` (3,) does not see have the light of their neighbours: what it sees
-        is lit on this side.
+        Grid points hidden from an ``eye`` (3,) get their neighbours' light, so that light from the
+        far side of a wall does not leak onto the side that the eye sees.
         """
         volume = self.volume
         shown = self.fill if eye is None else self.fill.seen(self.whole, eye)
@@ -136,11 +146,11 @@ class Spread:
 
 def spread_light(whole: Voxels, casting: Voxels, light: SetLight, grid: Grid,
                  within: NDArray[np.bool_] | None = None) -> Spread:
-    """Return the light in a set, all but the sun's own, at the middles of a grid's cells.
+    """Return the light in a set, without direct sunlight, at the centres of a grid's cells.
 
-    Those that are not ``within`` (X Y Z,) the set have the light of their neighbours.
-    ``whole`` is all that rays meet; ``casting`` is that without walls and ceilings, through which
-    lamps and sun shine, and some of the sky.
+    Grid points not ``within`` (X Y Z,) the set get the light of their neighbours. ``whole`` is all
+    matter; ``casting`` is the matter without walls and ceilings, which cast no shadows: lamps, the
+    sun and a part of the sky shine through them.
     """
     places = grid.middles(np.arange(int(np.prod(grid.shape))))
     ways = even_ways(BOUNCE.rays)
@@ -161,7 +171,7 @@ def spread_light(whole: Voxels, casting: Voxels, light: SetLight, grid: Grid,
     thrown = np.zeros((len(along), 3), np.float32)
 
     def lit_by(sent: NDArray[np.float32]) -> Volume:
-        """Return the light of sky and lamps and of what rays meet, whose sides send (C, 6, 3)."""
+        """Return the light of sky, lamps and cells seen, whose sides send ``sent`` (C, 6, 3)."""
         thrown[seen >= 0] = sum(shares[:, [axis]] * sent[which, sides[:, axis]]
                                 for axis in range(3))
         scattered, mirrored = (_gathered(light_in, ways) + from_glow
@@ -169,7 +179,7 @@ def spread_light(whole: Voxels, casting: Voxels, light: SetLight, grid: Grid,
         return Volume(grid, fill(from_sky + single + scattered), fill(mirrored[:, :4]), visible,
                       found, sent)
 
-    # Where light bounces last things that glow are seen as well, as lamps are.
+    # Before the first bounce, no matter scatters: there is only light from lamps, sky and glow.
     volume = lit_by(np.zeros((len(found), 6, 3), np.float32))
     for _ in range(BOUNCE.bounces):
         volume = lit_by(_scattered(whole, volume, found, sunny))
@@ -177,12 +187,12 @@ def spread_light(whole: Voxels, casting: Voxels, light: SetLight, grid: Grid,
 
 
 def through_shell(above: FloatArray) -> FloatArray:
-    """Return what shares (P,) of the sky's light walls and ceilings let through.
+    """Return the fraction (P,) of the sky's light that walls and ceilings let through in Cycles.
 
-    They cast no shadow in Cycles: its rays to lights pass them, its rays by the cosine do not. The
-    power heuristic (Veach and Guibas 1995) weighs the first by a^2 / (a^2 + cos^2), where of all
-    rays to lights ``above`` (P,) are spread over the sky's upper half, and a is half of that. The
-    mean weight is a^2 ln(1 + 1 / a^2).
+    They cast no shadow there: rays sampled towards lights pass them, rays sampled by the cosine do
+    not. The power heuristic (Veach and Guibas 1995) weights the former by a^2 / (a^2 + cos^2),
+    where a is half of ``above`` (P,), the fraction of rays to lights that are spread over the sky's
+    upper half. The mean weight is a^2 ln(1 + 1 / a^2).
     """
     squared = np.maximum((above / 2) ** 2, 1e-9)
     return np.asarray(squared * np.log(1 + 1 / squared))
@@ -190,9 +200,9 @@ def through_shell(above: FloatArray) -> FloatArray:
 
 def _from_beyond(light: SetLight, seen: NDArray[np.int64], starts: FloatArray, along: FloatArray,
                  sky: FloatArray) -> FloatArray:
-    """Return what comes along rays (N, 3) that meet no cells: ``sky`` (N, 3) or what hides it.
+    """Return the light along rays (N, 3) that hit no cell: ``sky`` (N, 3) or what hides it.
 
-    Nothing of what glows, whose light is reckoned with by itself.
+    Rays that hit glowing screens get 0, because glow is added separately.
     """
     left = np.flatnonzero(seen < 0)
     result = np.zeros(sky.shape)
@@ -208,7 +218,7 @@ def _from_beyond(light: SetLight, seen: NDArray[np.int64], starts: FloatArray, a
 
 def _through_shell(casting: Voxels, light: SetLight, seen: NDArray[np.int64], starts: FloatArray,
                    above: FloatArray) -> FloatArray:
-    """Return what of the sky's light ``above`` (N, 3) comes through the walls that rays meet."""
+    """Return the sky's light ``above`` (N, 3) that passes the walls and ceilings that rays hit."""
     shell = (seen >= 0) & (casting.free.ravel()[seen] > 0) & above.any(axis=1)
     result = np.zeros(above.shape)
     result[shell] = through_shell(light.above(starts[shell]))[:, None] * above[shell]
@@ -233,7 +243,7 @@ def _basis(ways: FloatArray) -> FloatArray:
 
 
 def _gathered(light: FloatArray | NDArray[np.float32], ways: FloatArray) -> NDArray[np.float32]:
-    """Return the harmonics (P, 9, 3) of light (P RAYS, 3) that comes along ways (RAYS, 3)."""
+    """Return the harmonics (P, 9, 3) of light (P RAYS, 3) from directions (RAYS, 3)."""
     by_place = light.astype(np.float32).reshape(-1, BOUNCE.rays, 3)
     weights = (4 * np.pi / BOUNCE.rays * _basis(ways)).astype(np.float32)
     return np.asarray(np.einsum("rk,prc->pkc", weights, by_place, optimize=True))
@@ -241,9 +251,10 @@ def _gathered(light: FloatArray | NDArray[np.float32], ways: FloatArray) -> NDAr
 
 def _from_lamps(casting: Voxels, light: SetLight, places: FloatArray, grid: Grid
                 ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
-    """Return harmonics (P, 9, 3) of the first lamps, then of others, and how visible the first are.
+    """Return the harmonics (P, 9, 3) of the first lamps, those of the others, and visibility.
 
-    That is the share (P, SINGLE) of a lamp's light that comes through, 1 where it sends none.
+    Visibility (P, SINGLE) is the fraction of a first lamp's light that arrives unblocked; it is 1
+    where the lamp sends no light.
     """
     single, others = np.zeros((2, len(places), 9, 3), np.float32)
     sent, come = np.full((2, len(places), SINGLE), 1e-9, np.float32)
@@ -267,10 +278,10 @@ def _from_lamps(casting: Voxels, light: SetLight, places: FloatArray, grid: Grid
 
 
 def _from_glow(dark: Voxels, light: SetLight, places: FloatArray) -> NDArray[np.float32]:
-    """Return harmonics (P, 9, 3) of what glows, whose parts are looked at as often as they shine.
+    """Return the harmonics (P, 9, 3) of glowing surfaces, sampling their parts by strength.
 
-    Cells of ``dark`` are free where things glow: in cells' own thickness thin lamps would hide one
-    another at flat angles.
+    ``dark`` is matter without the cells that glow: as a cell is thicker than a thin lamp, lamps
+    would otherwise block each other's light at flat angles.
     """
     total = np.zeros((len(places), 9, 3), np.float32)
     if len(light.glowing) == 0:
@@ -292,9 +303,9 @@ def _from_glow(dark: Voxels, light: SetLight, places: FloatArray) -> NDArray[np.
 
 
 def _glow_strengths(parts: FloatArray, places: FloatArray) -> NDArray[np.float32]:
-    """Return what of parts' (G, 10) light, of all colors, would come to places (P, 3), if seen.
+    """Return the unblocked light (P, G), summed over RGB, of parts (G, 10) at positions (P, 3).
 
-    A part is a disk: what is near to it does not see more than it sends.
+    Parts are taken as disks, so that the light stays finite close to them.
     """
     strengths = np.zeros((len(places), len(parts)), np.float32)
     for number, part in enumerate(parts):
@@ -307,7 +318,10 @@ def _glow_strengths(parts: FloatArray, places: FloatArray) -> NDArray[np.float32
 
 
 def _drawn(strengths: NDArray[np.float32]) -> NDArray[np.int64]:
-    """Return for places (P,) LOOKS of the parts, as often as they are strong (P, G), in steps."""
+    """Draw ``BOUNCE.glow_samples`` parts for each position, in proportion to ``strengths`` (P, G).
+
+    Sampling is stratified, with a shift that differs from position to position.
+    """
     share = np.cumsum(strengths, axis=1, dtype=float)
     share /= share[:, -1:]
     row = np.arange(len(share))[:, None]
@@ -320,7 +334,10 @@ def _drawn(strengths: NDArray[np.float32]) -> NDArray[np.int64]:
 
 def _sunlight(casting: Voxels, light: SetLight, cells: NDArray[np.int64],
               facing: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return the sun's irradiance over pi (C, 6, 3) on the sides of cells that face (C, 6, 3)."""
+    """Return the sun's irradiance over pi (C, 6, 3) on the sides of cells.
+
+    ``facing`` (C, 6, 3) are the normals of the sides' surfaces.
+    """
     result = np.zeros((len(cells), 6, 3), np.float32)
     grid = casting.grid
     heights = facing @ light.sun_from
@@ -334,7 +351,7 @@ def _sunlight(casting: Voxels, light: SetLight, cells: NDArray[np.int64],
 
 def _scattered(whole: Voxels, volume: Volume, cells: NDArray[np.int64], sunny: NDArray[np.float32]
              ) -> NDArray[np.float32]:
-    """Return the radiance (C, 6, 3) that the sides of cells scatter."""
+    """Return the radiance (C, 6, 3) that the sides of cells scatter, including sunlight."""
     middles = whole.grid.middles(cells)
     sent = np.empty((len(cells), 6, 3), np.float32)
     away = 0.5 * whole.cell_m + BOUNCE.before_surface * volume.grid.cell_m
@@ -346,7 +363,7 @@ def _scattered(whole: Voxels, volume: Volume, cells: NDArray[np.int64], sunny: N
 
 
 def open_sides(whole: Voxels, cells: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return which of the sides of cells (C, 6) have no matter before them."""
+    """Return which sides of cells (C, 6) have a free cell in front of them."""
     solid = np.pad(whole.free == 0.0, 1)
     at = np.stack(np.unravel_index(cells, whole.grid.shape), axis=-1) + 1
     before = at[:, None] + SIDES.astype(int)
@@ -356,9 +373,10 @@ def open_sides(whole: Voxels, cells: NDArray[np.int64]) -> NDArray[np.bool_]:
 
 def _seen_sides(ways: FloatArray, is_open: NDArray[np.bool_]
                 ) -> tuple[FloatArray, NDArray[np.int64]]:
-    """Return for rays (N, 3) the shares (N, 3) and numbers (N, 3) of the sides that they see.
+    """Return the weights (N, 3) and numbers (N, 3) of the sides of a cell that each ray sees.
 
-    Of the cells that they hit only sides that are open (N, 6) count, if there are any.
+    ``is_open`` (N, 6) are the open sides of the cells hit; closed sides count only if no side that
+    faces the ray is open.
     """
     sides = np.where(ways < 0, 0, 3) + np.arange(3)
     shares = ways**2 * (np.take_along_axis(is_open, sides, axis=1) + 1e-6)
@@ -366,7 +384,7 @@ def _seen_sides(ways: FloatArray, is_open: NDArray[np.bool_]
 
 
 class _Filling:
-    """Gives places in matter the light of their neighbours."""
+    """Replaces the light of grid points inside matter by the mean of their neighbours'."""
 
     def __init__(self, whole: Voxels, grid: Grid, places: FloatArray,
                  within: NDArray[np.bool_] | None) -> None:
@@ -381,7 +399,7 @@ class _Filling:
         self._near = _neighbours(self._open.reshape(*self._shape, 1).astype(np.float32))
 
     def seen(self, whole: Voxels, eye: FloatArray) -> "_Filling":
-        """Return one that also replaces what an eye (3,) does not see, behind walls' panels."""
+        """Return a filling that also replaces the points that are hidden from an eye (3,)."""
         away = eye - self._places
         far = np.linalg.norm(away, axis=1)
         hit, _ = whole.trace(self._places, away / np.maximum(far, 1e-6)[:, None], far)
@@ -391,7 +409,10 @@ class _Filling:
         return chosen
 
     def __call__(self, harmonics: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return harmonics (P, K, 3), those of places in matter replaced."""
+        """Return harmonics (P, K, 3) with those of grid points inside matter replaced.
+
+        Points without any usable neighbour keep their own.
+        """
         values = (harmonics * self._open[:, None, None]).reshape(*self._shape, -1)
         known = (_neighbours(values) / np.maximum(self._near, 1.0)).reshape(harmonics.shape)
         alone = self._near.reshape(-1) == 0.0
@@ -399,7 +420,7 @@ class _Filling:
 
 
 def _neighbours(values: FloatArray) -> FloatArray:
-    """Return the sums (X, Y, Z, K) of the 27 cells about each."""
+    """Return, for each cell, the sum (X, Y, Z, K) over the 27 cells around and including it."""
     for axis in range(3):
         edges = [(0, 0)] * 4
         edges[axis] = (1, 1)

@@ -1,5 +1,7 @@
-"""The sky's clouds: Blender's own noise (Perlin 2002, hashed as Jenkins' lookup3), so that what
-they light has them where the picture shows them."""
+"""The sky's clouds, by the same noise as in Blender (Perlin 2002, hashed by Jenkins' lookup3).
+
+So the clouds that light a set are in the same places as those in the picture.
+"""
 
 import itertools
 
@@ -9,19 +11,21 @@ from numpy.typing import NDArray
 from mimegen.base.easing import minimum_jerk, ramp
 from mimegen.motion.quaternions import FloatArray
 
+# Linear RGB.
 COLOR = (0.95, 0.96, 1.0)
-# Clouds by direction: their scale, how often finer waves are laid over, between what they begin.
+# The noise's scale by axis of the direction, its number of octaves, and the values of the noise at
+# which clouds begin and are full.
 SCALE = (3.2, 3.2, 14.4)
 OCTAVES = 7
 BEGIN = 0.5
 WHOLE = 0.72
 START = 0xDEADBEEF + 25
-# Each step of the hash takes one of three numbers, another, and turns that by so many bits.
+# Steps of the hash: which of three numbers changes, by which other one, rotated by how many bits.
 HASH_STEPS = ((2, 1, 14), (0, 2, 11), (1, 0, 25), (2, 1, 16), (0, 2, 4), (1, 0, 14), (2, 1, 24))
 
 
 def cloud_shares(ways: FloatArray) -> FloatArray:
-    """Return how much of a fully clouded sky's clouds cover directions (N, 3) in the world."""
+    """Return the cover (N,), 0 to 1, of a fully clouded sky in directions (N, 3) of the world."""
     sizes = 0.5 ** np.arange(OCTAVES)
     waves = [size * _wave(ways * SCALE / size) for size in sizes]
     return ramp(0.5 * np.sum(waves, axis=0) / sizes.sum() + 0.5, BEGIN, WHOLE)
@@ -49,7 +53,7 @@ def _hash(cells: NDArray[np.int64]) -> NDArray[np.uint32]:
 
 
 def _height(hashed: NDArray[np.uint32], away: FloatArray) -> FloatArray:
-    """Return how high a corner's slope is at places (N, 3) away from it."""
+    """Return the height (N,) of a lattice corner's gradient at displacements (N, 3) from it."""
     x, y, z = away.T
     which = hashed & 15
     one = np.where(which < 8, x, y)

@@ -1,4 +1,4 @@
-"""OpenGL without a window."""
+"""OpenGL contexts without a window, and their errors."""
 
 import os
 from collections.abc import Iterator
@@ -10,31 +10,31 @@ import moderngl
 
 from mimegen.base.errors import RequestError
 
-# The environment's name for the number of the GPU to draw on, as EGL counts them.
+# The environment variable with the number of the GPU to draw on, in EGL's order.
 DEVICE = "MIMEGEN_OPENGL_DEVICE"
 
 
 class OpenGLError(RequestError):
-    """OpenGL refused to draw; the message is one line that says which and what to do."""
+    """OpenGL failed to draw; the one-line message names the renderer and says what to do."""
 
 
 def context_of_process(threads: int = 0) -> moderngl.Context:
-    """Return this process's OpenGL 3.3 without a window, on a GPU or in software (Mesa's llvmpipe).
+    """Return this process's only OpenGL 3.3 context, on a GPU or in software (Mesa's llvmpipe).
 
-    A process has one: OpenGL works on whichever context was opened last, so what belongs to
-    another would be drawn, and deleted, in the wrong one. ``threads`` is how many threads draw in
-    software, 0 for all cores, as the first to ask says.
+    There is one per process, because OpenGL uses the context opened last: objects of another
+    context would be drawn, and deleted, in the wrong one. ``threads`` is the number of threads for
+    drawing in software, 0 for all cores; only the first call's value counts.
 
-    Raises RequestError where there is no OpenGL.
+    Raises RequestError if OpenGL does not start.
     """
     if threads:
-        # A single one beside this thread would be waited for each time.
+        # For one thread, tell Mesa 0: this thread would only wait for a single other one.
         os.environ.setdefault("LP_NUM_THREADS", str(threads if threads > 1 else 0))
     return _only()
 
 
 def open_context() -> moderngl.Context:
-    """Open OpenGL once more; raises RequestError where there is none."""
+    """Open a new OpenGL context; raises RequestError if OpenGL does not start."""
     backend = _backend()
     try:
         context = moderngl.create_context(require=330, standalone=True, **backend)
@@ -46,7 +46,7 @@ def open_context() -> moderngl.Context:
             f"OpenGL does not start ({reason}); a config with 'engine: raster' needs it (Debian:"
             " apt-get install libegl1 libgl1-mesa-dri); --config preview does not"
         ) from problem
-    # What Python no longer holds goes from the GPU as well.
+    # Free the GPU's memory of objects when Python frees them.
     context.gc_mode = "auto"
     return context
 
@@ -55,14 +55,14 @@ _only = cache(open_context)
 
 
 def checked(context: moderngl.Context) -> None:
-    """Raise OpenGLError where it has met an error: what was drawn is not to be trusted."""
+    """Raise OpenGLError if the context has an error: what was drawn may be wrong."""
     if (error := context.error) != "GL_NO_ERROR":
         raise _refusal(context, error)
 
 
 @contextmanager
 def telling(context: moderngl.Context) -> Iterator[None]:
-    """Turn what OpenGL refuses inside into an OpenGLError."""
+    """Turn moderngl's errors within the block into OpenGLError."""
     try:
         yield
     except moderngl.Error as problem:
@@ -75,7 +75,7 @@ def _refusal(context: moderngl.Context, why: str) -> OpenGLError:
 
 
 def is_sound(context: moderngl.Context) -> bool:
-    """Return whether a context still draws: one pixel is drawn and read."""
+    """Return whether a context still draws, by drawing and reading one pixel."""
     try:
         target = context.framebuffer(context.renderbuffer((1, 1), 4))
         target.clear(1.0, 0.0, 1.0, 1.0)
@@ -85,9 +85,9 @@ def is_sound(context: moderngl.Context) -> bool:
 
 
 def _backend() -> dict[str, Any]:
-    """Return what makes moderngl take EGL, which needs no display, where there is EGL.
+    """Return the arguments that make moderngl use EGL, which needs no display; Linux only.
 
-    Of several GPUs it takes the one whose number the environment names.
+    Of several GPUs, the one given in the environment variable DEVICE is used, by default the first.
     """
     if os.name != "posix" or os.uname().sysname != "Linux":
         return {}

@@ -1,7 +1,7 @@
-"""What hides sun and sky from what stands far away: maps of depth from the sun and five ways up.
+"""Shadows of sun and sky on distant objects, by depth maps from the sun and five sky directions.
 
-Beyond the region in which light is followed there are no places of light and no fine map of the
-sun. Without both, crowns and stands there would have neither shadow nor depth.
+Outside the region of the precomputed light there is no grid of light and no fine shadow map of the
+sun. Without these maps, tree crowns and stands there would have no shadows and look flat.
 """
 
 from typing import Any
@@ -17,14 +17,15 @@ from mimegen.rendering.opengl.shaders import SHADOW_FRAGMENT, SHADOW_VERTEX
 from mimegen.rendering.opengl.view import to_sun
 from mimegen.scenery.layout import box_corners
 
-# Each of the maps, which lie side by side in one texture, has so many cells, across and down.
+# The six maps are tiles of one texture, 3 x 2 of them, each CELLS x CELLS.
 CELLS = 1024
 TILES = (3, 2)
-# What is farther away than this has no shadow.
+# Objects farther from the origin than this have no shadow, in metres.
 REACH_M = 80.0
-# What stands so far within the region still hides what is beyond.
+# Objects up to this far inside the region also cast shadows on those outside, in metres.
 WITHIN_M = 4.0
-# The sky is looked at straight up and to four sides, as high as most of its light comes from.
+# The sampled sky directions (azimuth, elevation): straight up, and four sides at the elevation that
+# most of the sky's light comes from.
 SKY_DEG = ((0.0, 90.0), (110.0, 30.0), (200.0, 30.0), (290.0, 30.0), (20.0, 30.0))
 
 FAR = """
@@ -61,10 +62,10 @@ vec2 far_seen(vec3 place, vec3 normal) {
 def far_values(context: moderngl.Context, casting: NDArray[np.float32], region: FloatArray,
                from_world: FloatArray, sun_from: FloatArray
                ) -> tuple[moderngl.Texture, dict[str, Any]]:
-    """Return the maps and the shaders' uniform values; none of these where nothing is far.
+    """Return the texture of the maps and the shaders' uniform values; no values if nothing is far.
 
-    ``casting`` (N, 3) are the triangles' corners; ``region`` (2, 3) is where light is followed, in
-    the frame that ``from_world`` (4, 4) leads to.
+    ``casting`` (N, 3) are the corners of triangles in world coordinates. ``region`` (2, 3) is the
+    box of the precomputed light, in the coordinates into which ``from_world`` (4, 4) transforms.
     """
     far = _far(casting, region, from_world)
     drawn = depth_map(context, (CELLS * TILES[0], CELLS * TILES[1]) if len(far) else (1, 1))
@@ -78,7 +79,7 @@ def far_values(context: moderngl.Context, casting: NDArray[np.float32], region: 
 
 def _draw(context: moderngl.Context, drawn: moderngl.Texture, far: NDArray[np.float32],
           matrices: list[FloatArray]) -> None:
-    """Draw the depths of far things, one tile for each matrix."""
+    """Draw the depths of distant triangles, one tile for each matrix."""
     target = context.framebuffer(depth_attachment=drawn)
     target.use()
     target.clear()
@@ -93,8 +94,9 @@ def _draw(context: moderngl.Context, drawn: moderngl.Texture, far: NDArray[np.fl
 
 def _far(casting: NDArray[np.float32], region: FloatArray, from_world: FloatArray
          ) -> NDArray[np.float32]:
-    """Return those corners (N, 3) of triangles that are beyond the region or nearly so; none where
-    nothing is beyond it.
+    """Return the corners (N, 3) of triangles outside the region, or inside near its border.
+
+    The result is empty if no triangle is more than 1 m outside.
     """
     first = casting[::3] @ from_world[:2, :3].T.astype(np.float32) + from_world[:2, 3]
     beyond = np.maximum(region[0, :2] - first, first - region[1, :2]).max(axis=1)
@@ -106,8 +108,9 @@ def _far(casting: NDArray[np.float32], region: FloatArray, from_world: FloatArra
 
 
 def _box(corners: NDArray[np.float32]) -> FloatArray:
-    """Return the eight corners (8, 3) of the box around places (N, 3), no farther away than maps
-    reach: seas end at the horizon.
+    """Return the eight corners (8, 3) of the bounding box of positions (N, 3), clipped to REACH_M.
+
+    Clipping is needed for seas, which reach to the horizon.
     """
     most = np.full(3, REACH_M)
     low, high = np.maximum(corners.min(axis=0), -most), np.minimum(corners.max(axis=0), most)
@@ -115,5 +118,5 @@ def _box(corners: NDArray[np.float32]) -> FloatArray:
 
 
 def _sky_ways() -> FloatArray:
-    """Return the unit vectors (5, 3) along which the sky is looked at."""
+    """Return the unit vectors (5, 3) towards the sampled directions of the sky."""
     return np.stack([direction_from(turn, rise) for turn, rise in SKY_DEG])

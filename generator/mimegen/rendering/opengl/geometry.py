@@ -1,4 +1,4 @@
-"""Depth and normals of a set without anybody in it, drawn by OpenGL."""
+"""Depth and normals of an empty set, without figures, drawn by OpenGL."""
 
 import moderngl
 import numpy as np
@@ -49,7 +49,10 @@ void main() {
 
 
 def draw_geometry(context: moderngl.Context, job: GeometryJob) -> None:
-    """Publish ``depth`` (H, W) and ``normals`` (H, W, 3) of a set as the camera sees them."""
+    """Publish ``depth`` (H, W) and ``normals`` (H, W, 3) of a set, seen from the job's camera.
+
+    Normals are in camera coordinates; depth is infinite where no surface is seen.
+    """
     surface = _surface(context, job)
     nothing = ~surface[..., :3].any(axis=-1)
     depth = np.where(nothing, np.float32(np.inf), surface[..., 3])
@@ -59,7 +62,10 @@ def draw_geometry(context: moderngl.Context, job: GeometryJob) -> None:
 
 
 def _surface(context: moderngl.Context, job: GeometryJob) -> Floats:
-    """Return world normals and depth (H, W, 4); 0 where nothing is."""
+    """Return normals in world coordinates and depth (H, W, 4), all 0 where no surface is seen.
+
+    Materials less opaque than LEAST_OPACITY are left out.
+    """
     camera = job.camera
     size = (camera.width, camera.height)
     target = context.framebuffer(context.renderbuffer(size, 4, dtype="f4"),
@@ -85,6 +91,6 @@ def _surface(context: moderngl.Context, job: GeometryJob) -> Floats:
 
 
 def _used(program: moderngl.Program) -> str:
-    """Return the corners' layout, with what the program does not take passed over."""
+    """Return the buffer layout of corners, skipping attributes that the program does not use."""
     parts = zip(FORMAT.split(), ATTRIBUTES, strict=True)
     return " ".join(part if name in program else f"{4 * int(part[0])}x" for part, name in parts)

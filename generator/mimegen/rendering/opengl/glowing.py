@@ -1,4 +1,4 @@
-"""What glows in a set, taken apart so that its light can be summed as that of lamps is."""
+"""Divide a set's glowing surfaces into parts, so that their light can be summed like lamps'."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,13 +13,15 @@ from mimegen.rendering.opengl.voxels import SIDES, ColoredTriangles, Grid, point
 
 @dataclass(frozen=True)
 class GlowParameters:
-    """How what glows is divided."""
+    """How glowing surfaces are divided."""
 
-    # The least side (m) of a part; sides grow by a factor until there are no more than so many.
+    # The smallest side of a part in metres; it grows by ``growth`` until there are at most
+    # ``most_parts`` parts.
     least_part_m: float = 0.5
     most_parts: int = 512
     growth: float = 1.3
-    # Smaller glowing triangles (square metres) outside of a set hide too little sky to count.
+    # Glowing triangles outside of a set below this area (square metres) hide too little sky to
+    # count.
     least_screen_m2: float = 4.0
 
 
@@ -27,7 +29,7 @@ GLOW = GlowParameters()
 
 
 def glowing_parts(surfaces: Sequence[ColoredTriangles]) -> FloatArray:
-    """Return what glows as parts (G, 10): a place, a direction, its power and its area."""
+    """Return glowing surfaces as parts (G, 10): position, direction, power (RGB) and area."""
     glowing = [surface for surface in surfaces if surface.glows and surface.color.any()]
     if not glowing:
         return np.zeros((0, 10))
@@ -40,7 +42,10 @@ def glowing_parts(surfaces: Sequence[ColoredTriangles]) -> FloatArray:
 
 
 def screens(surfaces: Sequence[ColoredTriangles], low: FloatArray, high: FloatArray) -> FloatArray:
-    """Return the large triangles (T, 3, 3) of what glows that lie outside of two corners (3,)."""
+    """Return the large glowing triangles (T, 3, 3) that lie outside a box and face its centre.
+
+    ``low`` and ``high`` (3,) are the box's corners.
+    """
     glowing = [surface.triangles for surface in surfaces if surface.glows]
     triangles = np.concatenate([np.zeros((0, 3, 3), np.float32), *glowing]).astype(float)
     outside = ((triangles.max(axis=1) < low) | (triangles.min(axis=1) > high)).any(axis=1)
@@ -51,7 +56,7 @@ def screens(surfaces: Sequence[ColoredTriangles], low: FloatArray, high: FloatAr
 
 
 def passing(triangles: FloatArray, starts: FloatArray, ways: FloatArray) -> NDArray[np.bool_]:
-    """Return which rays from starts (N, 3) along ways (N, 3) meet none of triangles (T, 3, 3).
+    """Return which rays from starts (N, 3) in directions (N, 3) hit no triangle (T, 3, 3).
 
     Moeller and Trumbore, Fast, minimum storage ray/triangle intersection, 1997.
     """
@@ -74,7 +79,7 @@ def _bins(low: FloatArray, high: FloatArray, size: float) -> Grid:
 
 
 def _parts(glowing: Sequence[ColoredTriangles], bins: Grid) -> FloatArray:
-    """Return the parts (G, 10) that each side of the bins shows."""
+    """Return the parts (G, 10): one for each bin and each of six directions that surfaces face."""
     found = []
     for surface in glowing:
         points, normals, areas = points_on(surface.triangles, bins, 0.0)
@@ -83,7 +88,7 @@ def _parts(glowing: Sequence[ColoredTriangles], bins: Grid) -> FloatArray:
         found.append(np.column_stack([points, normals, power, areas])[inside])
     each = np.concatenate(found)
     _, number = np.unique(_numbers(each, bins), return_inverse=True)
-    # Places and directions are means by area.
+    # Positions and directions are means weighted by area; powers and areas are sums.
     weighed = np.column_stack([each[:, :6] * each[:, 9:], each[:, 6:]])
     summed = np.stack([np.bincount(number, column) for column in weighed.T], axis=-1)
     area = np.maximum(summed[:, 9:], 1e-12)
@@ -91,6 +96,6 @@ def _parts(glowing: Sequence[ColoredTriangles], bins: Grid) -> FloatArray:
 
 
 def _numbers(parts: FloatArray, bins: Grid) -> NDArray[np.int64]:
-    """Return one number (N,) for all points that lie in a bin and face one way."""
+    """Return a number (N,) that is equal for points in the same bin that face the same side."""
     side = np.argmax(parts[:, 3:6] @ SIDES.T, axis=1)
     return np.asarray(bins.cells(parts[:, :3])[0] * len(SIDES) + side)

@@ -1,4 +1,4 @@
-"""The ground's shadow as cameras see it, drawn by OpenGL."""
+"""Draw the shadow on the ground, as cameras see it, with OpenGL."""
 
 import moderngl
 import numpy as np
@@ -10,7 +10,7 @@ from mimegen.rendering.opengl.shaders import WHOLE_VERTEX
 from mimegen.shots.camera import Camera
 from mimegen.shots.shadow import GroundShadow, pixel_filter, seen_bounds, to_cells
 
-# Fewer places of the ground for a pixel than the final pictures have.
+# Ground samples per pixel, as ``pixel_filter`` takes them; fewer than in final pictures.
 SAMPLES = (1, 2)
 FRAGMENT = """\
 #version 330
@@ -34,7 +34,7 @@ void main() {
 
 
 class GroundPicture:
-    """Draws a pose's shadow as ``seen_shadow`` reckons it, within 1 of 255."""
+    """Draws a pose's shadow, equal to ``seen_shadow`` within 1 of 255."""
 
     def __init__(self, context: moderngl.Context) -> None:
         self._context = context
@@ -46,7 +46,7 @@ class GroundPicture:
         self._size = (0, 0)
 
     def lay(self, shadow: GroundShadow) -> None:
-        """Take the shadow of another pose."""
+        """Upload the shadow of another pose."""
         self._shadow = shadow
         rows, columns = shadow.missing.shape
         self._missing = self._context.texture(
@@ -54,7 +54,7 @@ class GroundPicture:
         self._missing.repeat_x = self._missing.repeat_y = False
 
     def seen(self, camera: Camera, strength: float) -> tuple[NDArray[np.uint8], tuple[int, int]]:
-        """Return it cropped, (h, w) of 0 to 255, and its left upper pixel."""
+        """Return the shadow a camera sees, cropped (h, w), 0 to 255, and its upper left pixel."""
         left, top, right, bottom = seen_bounds(self._shadow, camera, strength)
         size = (right - left, bottom - top)
         if size[0] <= 0 or size[1] <= 0:

@@ -1,7 +1,8 @@
-"""How much each pixel sees of a set's lamps: rays from its place through the set's matter.
+"""Visibility of a set's lamps for each pixel, by rays from the seen surface through the matter.
 
-Places of light lie too far apart to tell what a car or a seat hides of a lamp. Pixels of four by
-four look at parts of each lamp and share what they find where they are as far away.
+The grid of precomputed light is too coarse for the shadow that a car or a seat casts in a lamp's
+light. The pixels of each 4 x 4 block sample different parts of each lamp, and share their results
+with pixels of similar depth.
 """
 
 from typing import Any
@@ -15,7 +16,8 @@ from mimegen.rendering.opengl.bounce import FIXTURE
 from mimegen.rendering.opengl.pixel_rays import PLACES, PixelRays, in_grid
 from mimegen.rendering.opengl.voxels import Grid
 
-# Rays start so far before a surface, in cells: matter fills whole cells, also beside slopes.
+# Distance in front of a surface at which rays start, in cells. Matter fills whole cells, even
+# beside a slope, so nearer rays would start inside it.
 BEFORE = 1.2
 
 LOOK_FRAGMENT = PLACES + """\
@@ -96,10 +98,10 @@ void main() {
 
 def lamps_seen(rays: PixelRays, grid: Grid, free: NDArray[np.float32], to_grid: FloatArray,
                lamps: dict[str, Any]) -> tuple[moderngl.Texture, moderngl.Texture]:
-    """Return how much of ``lamps`` (``lamp_values``) is seen, 0 to 1, four in a picture.
+    """Return the visible fraction, 0 to 1, of each lamp in two RGBA pictures, four lamps in each.
 
-    ``free`` (X, Y, Z) are the grid's free cells, as ``Voxels`` has them; ``to_grid`` (4, 4) leads
-    from the world's frame to that of the grid.
+    ``lamps`` are the uniform values of ``lamp_values``. ``free`` (X, Y, Z) is as in ``Voxels``;
+    ``to_grid`` (4, 4) transforms world coordinates into the grid's coordinates.
     """
     cells = np.ascontiguousarray(free.T, np.float16)
     matter = rays.context.texture3d(grid.shape, 1, cells.tobytes(), dtype="f2")

@@ -1,4 +1,4 @@
-"""A render config's light as what the shaders take."""
+"""A render config's light as uniform values of shaders, and helpers for setting uniforms."""
 
 from typing import Any, cast
 
@@ -13,7 +13,7 @@ RIM_ELEVATION_DEG = 35.0
 
 
 def light_values(light: Light) -> dict[str, Any]:
-    """Return the shaders' uniform values for suns and sky; strengths as Blender has them."""
+    """Return the shaders' uniform values for suns and sky, with strengths in Blender's units."""
     rim_from, rim = _rim(light)
     sky = light.sky_strength * np.array(light.sky_color)
     return {
@@ -24,7 +24,7 @@ def light_values(light: Light) -> dict[str, Any]:
 
 
 def _rim(light: Light) -> tuple[FloatArray, FloatArray]:
-    """Return where the second sun stands, and its strength (3,)."""
+    """Return the direction to the second sun, the rim light or the lamps, and its strength (3,)."""
     if light.lamps is not None:
         return (direction_from(*light.lamps.from_deg),
                 light.lamps.strength * np.array(light.lamps.color))
@@ -33,7 +33,7 @@ def _rim(light: Light) -> tuple[FloatArray, FloatArray]:
 
 
 def _ground(light: Light, sky: FloatArray) -> FloatArray:
-    """Return the light from below: the sky's lower half, or what a real ground reflects."""
+    """Return the light from below: the sky's lower half, or the light that a ground reflects."""
     if light.ground_albedo == 0:
         below = sky if light.ground_color is None else light.sky_strength * np.array(
             light.ground_color)
@@ -43,7 +43,7 @@ def _ground(light: Light, sky: FloatArray) -> FloatArray:
 
 
 def depth_map(context: moderngl.Context, size: tuple[int, int]) -> moderngl.Texture:
-    """Return a texture of depths, of a width and a height, that shaders compare with."""
+    """Return a depth texture of a width and height, set up for shaders' depth comparison."""
     drawn = context.depth_texture(size)
     drawn.compare_func = "<="
     drawn.repeat_x = drawn.repeat_y = False
@@ -51,7 +51,7 @@ def depth_map(context: moderngl.Context, size: tuple[int, int]) -> moderngl.Text
 
 
 def give(program: moderngl.Program, values: dict[str, Any]) -> None:
-    """Set those of the uniform values that a program uses; matrices are (rows, columns)."""
+    """Set a program's uniforms, ignoring values it does not use; matrices are (rows, columns)."""
     for name, value in values.items():
         if name in program:
             array = np.asarray(value, "i4" if isinstance(value, int) else "f4")
@@ -60,5 +60,5 @@ def give(program: moderngl.Program, values: dict[str, Any]) -> None:
 
 
 def uniform(program: moderngl.Program, name: str) -> moderngl.Uniform:
-    """Return a program's uniform value; raises KeyError for what is none."""
+    """Return a program's uniform of this name; raises KeyError if there is none."""
     return cast(moderngl.Uniform, program[name])

@@ -1,8 +1,8 @@
-"""How many of the rays that Cycles sends to lights it sends to the sky.
+"""Predict the fraction of Cycles' rays to lights that go to the sky.
 
-Its light tree (Conty Estevez and Kulla, Importance sampling of many lights with adaptive tree
-splitting, 2018) first draws between what shines from far away and what shines nearby, by their
-power and how near a place is; then between sky and sun.
+Cycles' light tree (Conty Estevez and Kulla, Importance sampling of many lights with adaptive tree
+splitting, 2018) first chooses between distant and nearby lights, by their power and distance, and
+among distant ones between sky and sun.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,13 +16,16 @@ from mimegen.motion.quaternions import FloatArray
 
 @dataclass(frozen=True, eq=False)
 class Nearby:
-    """All lamps and glowing things: radiance times area, and the box (2, 3) that they are in."""
+    """All lamps and glowing surfaces: radiance times area, and their bounding box (2, 3)."""
 
     power: float
     box: FloatArray
 
     def importance(self, places: FloatArray) -> FloatArray:
-        """Return how much they count at places (P, 3), nearer than half the box as at that."""
+        """Return their importance (P,) at positions (P, 3): power over squared distance.
+
+        The distance is to the box's centre, and at least a quarter of the box's diagonal.
+        """
         middle = self.box.mean(axis=0)
         least = np.linalg.norm(self.box[1] - middle) / 2
         far = np.maximum(np.linalg.norm(places - middle, axis=1), np.maximum(least, 1e-3))
@@ -30,7 +33,11 @@ class Nearby:
 
 
 def nearby(lamps: FloatArray, glowing: Sequence[tuple[float, NDArray[np.float32]]]) -> Nearby:
-    """Return lamps (L, 10), ``lamp_parts``, and triangles (T, 3, 3) with their radiance as one."""
+    """Return all nearby lights as one.
+
+    ``lamps`` (L, 10) are as from ``lamp_parts``; ``glowing`` holds radiances and the triangles
+    (T, 3, 3) that have them.
+    """
     powers = [float(lamps[:, 6:9].mean(axis=1).sum() / np.pi)]
     corners = [lamps[:, :3]]
     for radiance, triangles in glowing:
@@ -44,12 +51,12 @@ def nearby(lamps: FloatArray, glowing: Sequence[tuple[float, NDArray[np.float32]
 
 
 def rays_to_sky(sky: float, sun: float, near: Nearby) -> Callable[[FloatArray], FloatArray]:
-    """Return what tells of places (P, 3) the share (P,) of rays to lights that go to the sky.
+    """Return a function from positions (P, 3) to the fraction (P,) of light rays to the sky.
 
-    ``sky`` is its mean radiance times pi, ``sun`` the sun's irradiance on the ground.
+    ``sky`` is the sky's mean radiance times pi, ``sun`` the sun's irradiance on the ground.
     """
-    # Each choice is the mean of two: by the most that a light may send, and by the least, which is
-    # nothing for the sky and, from among them, for things nearby.
+    # The probability of each choice is the mean of two estimates: by the maximum that a light may
+    # send, and by the minimum, which is 0 for the sky and for nearby lights.
     of_far = (sky / max(sky + sun, 1e-9) + (0.0 if sun > 0 else 1.0)) / 2
 
     def share(places: FloatArray) -> FloatArray:

@@ -1,4 +1,4 @@
-"""What shaders do with light that is worked out once, and with lamps, GLSL 3.30."""
+"""Shader functions for the precomputed light and for lamps, GLSL 3.30."""
 
 FRESNEL = """
 // How much more a surface mirrors at an angle than straight on, as a share of what is left: that of
@@ -10,7 +10,7 @@ float grazing(float cosine) {
 }
 """
 
-# The light that is worked out once: twelve volumes upon one another (light_texture).
+# The precomputed light: twelve volumes stacked along Z in one texture (see ``light_texture``).
 VOLUME = """
 uniform sampler3D volume;
 uniform vec3 volume_corner, volume_size, volume_cell, volume_places;

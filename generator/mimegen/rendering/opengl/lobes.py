@@ -1,7 +1,7 @@
-"""What surfaces mirror: the lobes of GGX (Walter et al. 2007) by roughness and angle, as a texture.
+"""A lookup texture of GGX reflection lobes (Walter et al. 2007), by roughness and view angle.
 
-A lobe's light is that of its mean direction, blurred: as spherical harmonics see it, order 1 counts
-by how far the mean of its unit vectors reaches.
+The light that a lobe reflects is approximated by the light from its mean direction, blurred: order
+1 of the spherical harmonics is weighted by the length of the mean of the lobe's unit vectors.
 """
 
 from functools import cache
@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 
 from mimegen.motion.quaternions import FloatArray
 
+# Width and height of the texture.
 CELLS = 16
+# Facets are sampled on a grid of DIRECTIONS x DIRECTIONS.
 DIRECTIONS = 32
 LEAST_ROUGHNESS = 0.05
-# How much light glass and varnish mirror straight on.
+# Reflectance of glass and varnish at normal incidence.
 STRAIGHT = 0.04
-# How much slower light is in it.
+# Refractive index of glass.
 GLASS = 1.5
 
 
@@ -24,9 +26,10 @@ GLASS = 1.5
 def lobe_texture() -> bytes:
     """Return the content (RGBA, half floats) of a texture of CELLS by CELLS.
 
-    Across lies the cosine of the view to the normal, upwards the roughness, both at the middles of
-    cells. R and G: the share of light that is mirrored is ``straight * R + G``; B is the height of
-    the mean direction over the surface, as a sine; A how far the mean of unit vectors reaches.
+    Columns are the cosine between view and normal, rows the roughness, both at cell centres. The
+    reflected fraction of light is ``straight * R + G``, with the reflectance ``straight`` at normal
+    incidence. B is the sine of the mean direction's elevation above the surface; A is the length of
+    the mean of the lobe's unit vectors.
     """
     at = (np.arange(CELLS) + 0.5) / CELLS
     rows = [[_lobe(max(roughness, LEAST_ROUGHNESS), cosine) for cosine in at] for roughness in at]
@@ -34,7 +37,7 @@ def lobe_texture() -> bytes:
 
 
 def _lobe(roughness: float, cosine: float) -> FloatArray:
-    """Return R, G, B and A (4,) of a lobe, summed over normals of facets drawn by their density."""
+    """Return R, G, B and A (4,) of a lobe, as means over sampled facets."""
     view = np.array([np.sqrt(1 - cosine**2), 0.0, cosine])
     facets = _facets(roughness)
     towards = np.maximum(facets @ view, 0.0)
@@ -49,7 +52,9 @@ def _lobe(roughness: float, cosine: float) -> FloatArray:
 
 
 def _grazing(cosine: FloatArray) -> FloatArray:
-    """Return how much more glass mirrors at an angle than straight on (Fresnel 1823), as a share.
+    """Return glass's Fresnel reflectance (Fresnel 1823) at an angle, rescaled.
+
+    It is 0 at normal incidence and 1 at grazing incidence.
     """
     light = np.sqrt(GLASS**2 - 1 + cosine**2)
     across = (light - cosine) / (light + cosine)
@@ -58,7 +63,7 @@ def _grazing(cosine: FloatArray) -> FloatArray:
 
 
 def _facets(roughness: float) -> FloatArray:
-    """Return normals (N, 3) of facets, as many to a direction as GGX has."""
+    """Return normals (N, 3) of facets, distributed as in GGX."""
     share, turn = ((np.indices((DIRECTIONS, DIRECTIONS)).reshape(2, -1) + 0.5) / DIRECTIONS)
     up = np.sqrt((1 - share) / (1 + (roughness**4 - 1) * share))
     flat = np.sqrt(1 - up**2)
@@ -66,7 +71,7 @@ def _facets(roughness: float) -> FloatArray:
 
 
 def _unhidden(roughness: float, cosine: float, cosines: NDArray[np.float64]) -> FloatArray:
-    """Return how much of facets is both seen and lit (Heitz 2014, heights correlated)."""
+    """Return the fraction of facets both seen and lit: height-correlated Smith (Heitz 2014)."""
     wide = roughness**4
     seen, lit = (np.sqrt(wide + (1 - wide) * to**2) for to in (cosine, cosines))
     return np.asarray(2 * cosine * cosines / (cosine * lit + cosines * seen))

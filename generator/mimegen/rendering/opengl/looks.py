@@ -1,7 +1,8 @@
-"""What a character's materials look like from afar: a color and a shine for every vertex.
+"""Simplified character materials for drafts: a color and a shine for every vertex.
 
-The kinds are those of ``rendering/cycles/materials.py``, whose patterns are finer than a draft's
-pixels; what is coarser, folds and fading, is worked out at the vertices in the rest pose.
+The kinds are those of ``rendering/cycles/materials.py``. Their fine patterns, smaller than a
+draft's pixels, are left out; the coarse ones, folds and fading, are evaluated at the vertices in
+the rest pose.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,9 +17,9 @@ from mimegen.characters.surface import vertex_normals
 from mimegen.motion.quaternions import FloatArray
 from mimegen.rendering.opengl.noise import fractal, slope
 
-# What most things reflect straight on; Blender's specular level of 0.5.
+# Reflectance of most materials at normal incidence; Blender's specular level of 0.5.
 DIELECTRIC = 0.04
-# Lids and lashes keep some of the light from eyes.
+# Fraction of light that reaches the eyes; lids and lashes block the rest.
 EYE_LIGHT = 0.5
 
 
@@ -26,8 +27,9 @@ EYE_LIGHT = 0.5
 class MeshLook:
     """How a mesh reflects and glows at its vertices.
 
-    ``color`` (V, 3) linear RGB; ``glow`` (V, 3) radiance; ``shine`` (V, 3) roughness, reflection
-    straight on, and metallic; ``normals`` (V, 3) in the rest pose, creased where there are folds.
+    ``color`` (V, 3) is linear RGB; ``glow`` (V, 3) is radiance; ``shine`` (V, 3) is roughness,
+    reflectance at normal incidence, and metallic; ``normals`` (V, 3) are in the rest pose, tilted
+    by folds.
     """
 
     color: FloatArray
@@ -37,7 +39,7 @@ class MeshLook:
 
 
 def look_of(mesh: Mesh, material: Material) -> MeshLook:
-    """Return what a mesh looks like; raises KeyError for an unknown kind or parameter."""
+    """Return the look of a mesh; raises KeyError for an unknown kind or a missing parameter."""
     normals = vertex_normals(mesh.vertices, mesh.faces)
     return KINDS[material.kind](mesh, material.parameters, normals)
 
@@ -100,7 +102,7 @@ def _eye(mesh: Mesh, p: Mapping[str, Any], normals: FloatArray) -> MeshLook:
     color = _mix(_span(angle, iris - 0.5, iris + 1.0), color, np.array([0.80, 0.77, 0.74]))
     color = _mix(_span(angle, 12.0, 11.0), color, np.full(3, 0.004))
     color = EYE_LIGHT * color
-    # Eyeballs' faces look inwards.
+    # Eyeballs' faces point inwards.
     return _look(mesh, color, -normals, 0.12, 1.2 * DIELECTRIC, glow=0.2 * color)
 
 
@@ -122,7 +124,7 @@ def _span(value: FloatArray, start: float, end: float) -> FloatArray:
 
 
 def _across(gradient: FloatArray, normals: FloatArray) -> FloatArray:
-    """Return the part of a gradient (V, 3) that lies in the surface."""
+    """Return the component of a gradient (V, 3) that is tangential to the surface."""
     along = (gradient * normals).sum(axis=1, keepdims=True)
     return np.asarray(gradient - along * normals)
 

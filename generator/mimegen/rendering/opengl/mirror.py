@@ -1,7 +1,7 @@
-"""What a set's level floor mirrors: the set drawn once more, upside down, as if under the floor.
+"""Reflections in a set's level floor: a second drawing of the set, mirrored below the floor.
 
-Shaders look into that picture along the directions of a lobe (GGX, its visible facets sampled as
-in Heitz, Sampling the GGX distribution of visible normals, 2018).
+Shaders sample that picture in the directions of a GGX lobe, whose visible facets are sampled as in
+Heitz, Sampling the GGX distribution of visible normals, 2018.
 """
 
 from collections.abc import Collection, Mapping
@@ -18,7 +18,7 @@ from mimegen.scenery.materials import SetMaterial
 from mimegen.shots.camera import Camera
 from mimegen.shots.crop import Region
 
-# Nothing lower than this (m) counts as standing on the floor; what is level there belongs to it.
+# Level surfaces lower than this, in metres, belong to the floor.
 FLOOR_M = 0.05
 
 
@@ -26,23 +26,23 @@ FLOOR_M = 0.05
 class MirrorParameters:
     """Which floors mirror, and how large the mirrored picture is."""
 
-    # Cosine to the vertical from which a triangle counts as level.
+    # Least cosine between the normal and the vertical at which a triangle counts as level.
     level_cosine: float = 0.99
-    # Rougher floors show no picture: they are lit from all around.
+    # Rougher floors show no mirror image; they are lit by the grid of light only.
     roughest: float = 0.6
-    # How far the mirrored picture reaches beyond the camera's, in its widths and heights: facets of
-    # a rough floor mirror what stands there.
+    # How far the mirrored picture extends beyond the camera's, at each side as a fraction of the
+    # width and below as a fraction of the height: facets of a rough floor reflect what is there.
     aside: float = 0.2
     below: float = 0.7
-    # Its pixels for one of the camera's; blurred anyway, so fewer do.
+    # Resolution relative to the camera's picture; less is enough, as reflections are blurred.
     resolution: float = 0.75
-    # Smaller shining floors (square metres) are not worth a second drawing of the set.
+    # Shining floors below this area (square metres) are not worth a second drawing of the set.
     least_area_m2: float = 1.0
 
 
 MIRROR = MirrorParameters()
 
-# A facet of a rough surface, GLSL 3.30.
+# Sample a facet of a rough surface, GLSL 3.30.
 FACET = """
 // One of the facets that are seen, around a normal upwards, by two shares.
 vec3 facet(vec3 view, float wide, vec2 share) {
@@ -56,7 +56,7 @@ vec3 facet(vec3 view, float wide, vec2 share) {
 }
 """
 
-# The set as the floor mirrors it: a picture, and how far away is what it shows, GLSL 3.30.
+# Look up the set's reflection in the floor, by the mirrored picture and its depths, GLSL 3.30.
 FLOOR = FACET + """
 const int FACETS = 8;
 uniform sampler2D floor_light, floor_depth;
@@ -114,7 +114,7 @@ vec4 floor_mirrored(vec3 place, vec3 view, float roughness, vec2 slopes) {
 
 
 class FloorMirror:
-    """The textures of what is mirrored, and how shaders find a place in them."""
+    """The textures of the mirrored picture, and the uniform values for looking into them."""
 
     def __init__(self, context: moderngl.Context, camera: Camera, farthest_m: float,
                  nearest_m: float) -> None:
@@ -135,12 +135,12 @@ class FloorMirror:
         self._texels = MIRROR.resolution * camera.focal_pixels
 
     def start(self) -> None:
-        """Draw into it from now on."""
+        """Clear the mirrored picture and make it the target of the following drawing."""
         self._drawn.use()
         self._drawn.clear()
 
     def found_by(self, light_unit: int, depth_unit: int) -> dict[str, Any]:
-        """Make what is drawn known to shaders; return their uniform values."""
+        """Bind the textures to these texture units; return the shaders' uniform values."""
         self._light.build_mipmaps()
         self._light.filter = moderngl.LINEAR_MIPMAP_LINEAR, moderngl.LINEAR
         self._light.use(light_unit)
@@ -150,14 +150,17 @@ class FloorMirror:
 
 
 def mirrored_at(level: float) -> FloatArray:
-    """Return the matrix (4, 4) that mirrors what stands on a level."""
+    """Return the matrix (4, 4) that reflects points in the horizontal plane at height ``level``."""
     matrix = np.diag([1.0, 1.0, -1.0, 1.0])
     matrix[2, 3] = 2 * level
     return matrix
 
 
 def mirror_level(parts: Mapping[str, NDArray[np.float32]], shining: Collection[str]) -> float:
-    """Return the level of most of the floors that shine, by the corners (N, 15) of what is drawn.
+    """Return the height, in metres, at which shining floors have the largest area.
+
+    ``parts`` holds the corners (N, 15) of the triangles by material; ``shining`` are the names of
+    the shining materials.
     """
     areas: dict[float, float] = {}
     for name in shining:
@@ -170,9 +173,10 @@ def mirror_level(parts: Mapping[str, NDArray[np.float32]], shining: Collection[s
 
 def mirroring(parts: Mapping[str, NDArray[np.float32]], materials: Mapping[str, SetMaterial]
               ) -> set[str]:
-    """Return the materials of which a floor shines, by the corners (N, 15) of what is drawn.
+    """Return the names of the materials whose floors mirror the set.
 
-    Where one does, so does what is wet of a shore.
+    ``parts`` holds the corners (N, 15) of the triangles by material. If any floor does, wet shores
+    do too.
     """
     found = {name for name, corners in parts.items()
              if (materials[name].coat > 0 or materials[name].roughness < MIRROR.roughest)
@@ -181,12 +185,12 @@ def mirroring(parts: Mapping[str, NDArray[np.float32]], materials: Mapping[str, 
 
 
 def _floor_area(corners: NDArray[np.float32]) -> float:
-    """Return the area in square metres of the triangles that are level and lie on the floor."""
+    """Return the total area, in square metres, of level triangles on the floor."""
     return float(_areas(corners[_level(corners)][:, :3].reshape(-1, 3, 3)).sum())
 
 
 def _level(corners: NDArray[np.float32]) -> NDArray[np.bool_]:
-    """Return which corners (N,) are of triangles that are level and lie on the floor."""
+    """Return which corners (N,) belong to level triangles on the floor."""
     level = (corners[:, 2] < FLOOR_M) & (corners[:, 5] > MIRROR.level_cosine)
     return np.repeat(level.reshape(-1, 3).all(axis=1), 3)
 

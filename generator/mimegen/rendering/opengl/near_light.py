@@ -1,8 +1,8 @@
-"""What near things keep of the light that is worked out once, for each pixel.
+"""Fine shading by nearby objects: how they change the precomputed light at each pixel.
 
-Places of light lie half a metre to three metres apart. Each pixel sends rays as far as that through
-finer cells: where one meets a thing it finds what that scatters, where it comes through it finds
-what the places there have from its direction.
+Points of the grid of light are half a metre to three metres apart. Each pixel sends rays of about
+that length through finer cells of matter. A ray that hits an object takes the light that its cell
+scatters; a ray that hits nothing takes the grid's light from its direction at the ray's end.
 """
 
 from typing import Any
@@ -16,15 +16,16 @@ from mimegen.rendering.opengl.pixel_rays import PLACES, PixelRays, in_grid
 from mimegen.rendering.opengl.set_light import Cells
 from mimegen.rendering.opengl.voxels import Grid
 
-# Rays start so far before a surface, in cells, and end so many distances between places away.
+# Rays start BEFORE cells in front of a surface and are REACH distances between grid points long.
 BEFORE = 0.6
 REACH = 1.5
-# Cells larger than this in metres would shade what merely stands beside things.
+# With cells larger than this, in metres, objects would darken surfaces merely beside them.
 LARGEST_CELL_M = 0.4
-# In the cells' texture walls, and what glows, are a bit free: places know of these.
+# The value in the ``matter`` texture of cells of walls and glow. Rays stop there but then use the
+# grid's light, which already includes these.
 A_BIT = 0.25
 
-# What rays meet in a set's cells, GLSL 3.30.
+# Trace a ray through a set's cells, GLSL 3.30.
 MEETING = """
 // How free cells are; what each sends to the six sides, upon one another.
 uniform sampler3D matter, sent;
@@ -95,13 +96,14 @@ void main() {
 
 
 def resolves_near_things(cells: Cells) -> bool:
-    """Return whether a set's cells are fine enough to tell what is near."""
+    """Return whether a set's cells are fine enough for shading by nearby objects."""
     return cells.whole.cell_m < LARGEST_CELL_M
 
 
 def cell_maps(context: moderngl.Context, cells: Cells, volume: Volume
               ) -> dict[str, moderngl.Texture3D]:
-    """Return the textures in which rays meet cells, ``matter`` and what is ``sent`` by it."""
+    """Return the textures that rays are traced in: ``matter``, and the light ``sent`` by its sides.
+    """
     grid = cells.whole.grid
     matter = context.texture3d(grid.shape, 1, _matter(cells, volume), dtype="f2")
     x, y, z = grid.shape
@@ -113,10 +115,10 @@ def cell_maps(context: moderngl.Context, cells: Cells, volume: Volume
 
 def near_light(rays: PixelRays, maps: dict[str, moderngl.Texture3D], grid: Grid,
                values: dict[str, Any]) -> moderngl.Texture:
-    """Return what share of the light of a set's volume near things leave at pixels.
+    """Return, for each pixel, the light with nearby objects as a fraction of the grid's light.
 
-    ``maps`` are those of cells (``cell_maps``), of which ``grid`` is, and the ``volume``'s;
-    ``values`` (``volume_values``) say where this lies.
+    ``maps`` are the textures of ``cell_maps`` and the ``volume`` texture; ``grid`` is the cells'
+    grid. ``values`` are the uniform values of ``volume_values``.
     """
     reach = REACH * float(values["volume_cell"].max() / grid.cell_m[0])
     return rays.found(NEAR_FRAGMENT, maps, {
@@ -124,7 +126,10 @@ def near_light(rays: PixelRays, maps: dict[str, moderngl.Texture3D], grid: Grid,
 
 
 def _matter(cells: Cells, volume: Volume) -> bytes:
-    """Return what is free around cells, as half floats: nothing in things that places see."""
+    """Return the free distances of cells as half floats.
+
+    Cells of objects seen from the grid of light are 0; walls, glow and unseen matter are A_BIT.
+    """
     free = cells.whole.free.copy().ravel()
     known = np.zeros(len(free), np.bool_)
     known[volume.cells] = True
@@ -134,7 +139,7 @@ def _matter(cells: Cells, volume: Volume) -> bytes:
 
 
 def _sent(cells: Cells, volume: Volume) -> bytes:
-    """Return what the sides of cells send, RGB in half floats, six volumes upon one another."""
+    """Return the light that cells' sides send, as RGBA half floats, six volumes stacked along Z."""
     shape = cells.whole.grid.shape
     sent = np.zeros((int(np.prod(shape)), 6, 4), np.float16)
     sent[volume.cells, :, :3] = volume.sent

@@ -9,12 +9,12 @@ from mimegen.base.seeds import generator
 from mimegen.motion.quaternions import FloatArray
 
 CORNERS = tuple(itertools.product((0, 1), repeat=3))
-# The lattice repeats after this many cells.
+# The noise repeats after this many cells.
 PERIOD = 64
 
 
 def noise(places: FloatArray) -> FloatArray:
-    """Return noise (N,) at places (N, 3), one wave a unit."""
+    """Return noise (N,) at positions (N, 3), with one wave per unit of length."""
     within, gradients = _cells(places)
     weight = within**3 * (within * (within * 6 - 15) + 10)
     total = np.zeros(len(places))
@@ -34,13 +34,16 @@ def fractal(places: FloatArray, detail: float) -> FloatArray:
 
 
 def slope(places: FloatArray, detail: float = 0.0, distortion: float = 0.0) -> FloatArray:
-    """Return the gradient (N, 3) of ``fractal`` at places (N, 3) that ``distortion`` moves."""
+    """Return the gradient (N, 3) of ``fractal`` at positions (N, 3).
+
+    With ``distortion``, positions are first displaced by noise of that strength.
+    """
     if not distortion:
         return _fractal_slope(places, detail).T
     starts = [places + 13.5 * axis for axis in np.eye(3)]
     moved = [noise(start) - 0.5 for start in starts]
     steep = _fractal_slope(places + 2 * distortion * np.transpose(moved), detail)
-    # By the chain rule: what moves places is noise itself.
+    # The chain rule: the displacement is itself noise and has a gradient.
     return np.asarray(steep + 2 * distortion * sum(
         _noise_slope(start) * along for start, along in zip(starts, steep, strict=True))).T
 
@@ -73,7 +76,7 @@ def _noise_slope(places: FloatArray) -> FloatArray:
 
 
 def _cells(places: FloatArray) -> tuple[FloatArray, list[FloatArray]]:
-    """Return where places (N, 3) lie in their cells (3, N), and the corners' gradients (3, N)."""
+    """Return positions within their lattice cells (3, N), and each corner's gradients (3, N)."""
     along = np.ascontiguousarray(places.T)
     cell = np.floor(along)
     low = cell.astype(np.int64) % PERIOD
@@ -86,7 +89,7 @@ def _cells(places: FloatArray) -> tuple[FloatArray, list[FloatArray]]:
 
 @cache
 def _gradients() -> FloatArray:
-    """Return the lattice's unit vectors (3, PERIOD^3)."""
+    """Return the lattice's random gradients, unit vectors (3, PERIOD^3)."""
     drawn = generator("noise").normal(size=(PERIOD, PERIOD, PERIOD, 3))
     unit = drawn / np.linalg.norm(drawn, axis=-1, keepdims=True)
     return np.ascontiguousarray(unit.reshape(-1, 3).T)

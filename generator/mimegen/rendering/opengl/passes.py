@@ -1,4 +1,4 @@
-"""Ground truth drawn by OpenGL: depth, normals, labels and movement at the middles of pixels."""
+"""Ground truth drawn by OpenGL: depth, normals, labels and movement at pixel centres."""
 
 import moderngl
 import numpy as np
@@ -58,7 +58,7 @@ void main() {
 
 
 class RasterEye:
-    """Draws a scene's surface; made once, then asked for many frames and cameras."""
+    """Draws ground truth of a scene's figures; made once for many frames and cameras."""
 
     def __init__(self, context: moderngl.Context, scene: PosedScene) -> None:
         self._context, self._scene = context, scene
@@ -89,7 +89,7 @@ class RasterEye:
         return self._draw(camera, region)
 
     def _render(self) -> None:
-        """Draw all triangles, those with holes one mesh after another."""
+        """Draw all triangles; those with holes are drawn mesh by mesh, each with its picture."""
         first, count = 0, len(self._scene.surface.triangles)
         holes = uniform(self._program, "has_holes")
         for cutout, image in zip(self._scene.surface.cutouts, self._images, strict=True):
@@ -105,7 +105,7 @@ class RasterEye:
     def _draw(self, camera: Camera, region: Region) -> SeenSurface:
         self._targets.begin((region[2] - region[0], region[3] - region[1]))
         give(self._program, view_values(camera, region, FARTHEST_M))
-        # The picture's rows run downwards, which mirrors every face.
+        # The picture's rows run downwards, which reverses the orientation of every face.
         self._context.front_face = "cw"
         self._context.enable_only(moderngl.DEPTH_TEST)
         self._render()
@@ -118,21 +118,21 @@ class RasterEye:
 
 
 def view_values(camera: Camera, region: Region, farthest_m: float) -> dict[str, object]:
-    """Return the shaders' uniform values of a camera."""
+    """Return the shaders' uniform values for a region of a camera's picture."""
     ahead = camera.rays(np.array([camera.width, camera.height]) / 2)
     return {"to_picture": to_picture(camera, region, farthest_m),
             "eye": np.array(camera.position), "ahead": ahead}
 
 
 class _PassTargets:
-    """What is drawn into: four pictures of floats without samples, renewed where sizes differ."""
+    """The render targets: four float pictures without multisampling, remade if the size changes."""
 
     def __init__(self, context: moderngl.Context) -> None:
         self._context = context
         self._size = (0, 0)
 
     def begin(self, size: tuple[int, int]) -> None:
-        """Make room for pictures of ``size`` (width, height), empty."""
+        """Prepare and clear targets of ``size`` (width, height)."""
         if size != self._size:
             self._size = size
             layers = [self._context.renderbuffer(size, 4, dtype="f4") for _ in range(4)]

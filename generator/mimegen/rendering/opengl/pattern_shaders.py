@@ -1,4 +1,4 @@
-"""Patterns of materials as in ``blender/scenery_materials.py``, and the sky, GLSL 3.30."""
+"""Shader functions for patterns as in ``rendering/cycles/set_patterns.py``, and for the sky."""
 
 from mimegen.rendering.opengl.clouds import BEGIN, COLOR, OCTAVES, WHOLE
 

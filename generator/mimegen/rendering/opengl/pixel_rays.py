@@ -1,6 +1,7 @@
-"""What each pixel of a camera's picture finds by rays of its own through a set's cells.
+"""Trace rays through a set's cells from the surface that each pixel of a picture sees.
 
-Pixels of four by four send different rays and share what they find where they are as far away.
+The 16 pixels of each 4 x 4 block trace different rays; results are then averaged over neighbouring
+pixels that lie on the same surface, as judged by depth.
 """
 
 from collections.abc import Mapping
@@ -30,7 +31,7 @@ float depth_at(ivec2 pixel) {
 }
 """
 
-# Where pixels' places are, and where in a grid of cells, whose axes are turned and shifted.
+# Functions for the position and normal that a pixel sees, and for positions in the grid of cells.
 PLACES = DEPTHS + """\
 uniform vec3 corner, eye;
 uniform mat3 to_world, to_grid;
@@ -100,13 +101,16 @@ void main() {
 
 
 def in_grid(grid: Grid, to_grid: FloatArray) -> dict[str, Any]:
-    """Return where a grid of cubes lies, whose frame a matrix (4, 4) leads to, for shaders."""
+    """Return the shaders' uniform values for a grid of cubes.
+
+    ``to_grid`` (4, 4) transforms world coordinates into the grid's coordinates.
+    """
     return {"to_grid": to_grid[:3, :3].T, "corner": grid.corner - to_grid[:3, 3],
             "cell_m": float(grid.cell_m[0])}
 
 
 class PixelRays:
-    """A camera's pixels, which look out from the places whose depths are drawn into it."""
+    """A camera's pixels, from whose surfaces rays are traced; draw the depths into it first."""
 
     def __init__(self, context: moderngl.Context, camera: Camera, near_far: tuple[float, float]
                  ) -> None:
@@ -121,13 +125,17 @@ class PixelRays:
             "focal": camera.focal_pixels, "eye": np.array(camera.position)}
 
     def start(self) -> None:
-        """Draw depths into it from now on."""
+        """Clear the depth picture and make it the target of the following drawing."""
         self._drawn.use()
         self._drawn.clear()
 
     def found(self, fragment: str, reads: dict[str, moderngl.Texture3D], values: dict[str, Any]
               ) -> tuple[moderngl.Texture, moderngl.Texture]:
-        """Return the means, ``first`` and ``rest``, of what a program finds for each pixel."""
+        """Run a fragment shader for each pixel; return its outputs averaged over neighbours.
+
+        ``fragment`` is the shader, with outputs ``first`` and ``rest``; ``reads`` are its textures
+        and ``values`` its uniform values.
+        """
         self.context.enable_only(moderngl.NOTHING)
         return self._meant(self._pass(WHOLE_VERTEX, fragment, {"depths": self._depth, **reads},
                                       values))

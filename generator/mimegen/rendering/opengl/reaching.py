@@ -1,4 +1,4 @@
-"""The light that reaches a performer in a set, from its lamps, its sun, its sky and its things."""
+"""The light that reaches a performer in a set: from lamps, and from its sky and surfaces."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,19 +19,21 @@ from mimegen.scenery.scenery import Scenery
 from mimegen.shots.camera import Camera
 from mimegen.shots.config import RenderConfig
 
-# Up, down and to four sides.
+# The six directions for which light is computed: up, down and four sides.
 FACING = np.array([[0, 0, 1], [0, 0, -1], [1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0]], float)
-# Where light is told, in metres: at knees and at the chest, at the world's origin.
+# Heights above the world's origin at which light is computed, in metres: knees and chest.
 HEIGHTS = (0.5, 1.3)
-# At so many places light is followed.
+# Number of points of the grid of light, roughly.
 PLACES = 400
 
 
 @dataclass(frozen=True, eq=False)
 class Reaching:
-    """What comes from lamps along ``ways`` (N, 3), as irradiance ``flows`` (N, 3) across them.
+    """The light that reaches a performer.
 
-    ``rest`` (6, 3) is the irradiance over pi on what faces ``FACING`` of all but lamps and sun.
+    ``flows`` (N, 3) is the irradiance from lamps in directions ``ways`` (N, 3), on surfaces facing
+    them. ``rest`` (6, 3) is the irradiance over pi on surfaces facing ``FACING``, of all light that
+    does not come directly from lamps or the sun.
     """
 
     ways: FloatArray
@@ -40,7 +42,8 @@ class Reaching:
 
 
 def reaching_light(scenery: Scenery, config: RenderConfig) -> Reaching:
-    """Return the light that reaches who stands in the middle of a set with all of its walls."""
+    """Return the light that reaches a performer at the world's origin, inside all of a set's walls.
+    """
     inside = Camera((0.0, -0.5, HEIGHTS[1]), (1.0, 0.0, 0.0, 0.0), 50.0, 16, 16)
     job = SetJob(scenery, inside, config, Path())
     built = build_set(job)
@@ -53,7 +56,7 @@ def reaching_light(scenery: Scenery, config: RenderConfig) -> Reaching:
 
 
 def _beams(scenery: Scenery) -> tuple[FloatArray, FloatArray]:
-    """Return the directions (N, 3) to lamps' parts and their irradiance across (N, 3)."""
+    """Return the directions (N, 3) to lamps' parts, and the irradiance (N, 3) facing them."""
     parts, _ = lamp_parts(scenery)
     away = parts[:, :3] - [0.0, 0.0, np.mean(HEIGHTS)]
     far = np.linalg.norm(away, axis=1, keepdims=True)
@@ -63,5 +66,5 @@ def _beams(scenery: Scenery) -> tuple[FloatArray, FloatArray]:
 
 
 def on_sides(ways: FloatArray, flows: FloatArray) -> FloatArray:
-    """Return the irradiance over pi (6, 3) on ``FACING`` of flows (N, 3) along ways (N, 3)."""
+    """Return the irradiance over pi (6, 3) on ``FACING`` of ``flows`` (N, 3) from ``ways``."""
     return product(np.maximum(product(FACING, ways.T), 0.0), flows) / np.pi

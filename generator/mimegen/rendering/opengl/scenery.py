@@ -1,4 +1,4 @@
-"""A set without anybody in it, drawn with a shot's own camera."""
+"""Draw an empty set, without figures, with a shot's camera."""
 
 import io
 from collections.abc import Collection, Sequence
@@ -57,12 +57,13 @@ from mimegen.scenery.materials import SetMaterial
 from mimegen.shots.crop import Region
 from mimegen.shots.pixels import to_straight_srgb
 
-# What shaders read, in the order of its units.
+# The shaders' textures, in the order of their texture units.
 SAMPLERS = ("shadow_map", "volume", "lobes", "near_shares", "lamps_first", "lamps_rest",
             "far_map", "net_map")
 UNITS = {name: unit for unit, name in enumerate((*SAMPLERS, "floor_light", "floor_depth"))}
 FARTHEST_M = 20000.0
-# Nothing of a set is nearer (m); so depth tells what lies on a floor from the floor.
+# Nothing of a set is nearer to the camera, in metres. A near plane this far gives the depth buffer
+# enough precision to separate the floor from things that lie on it.
 NEAREST_M = 0.5
 
 
@@ -70,28 +71,30 @@ NEAREST_M = 0.5
 class DrawingParameters:
     """How finely a set is drawn, and its sun's shadow."""
 
-    # Each pixel is the mean of so many, across and down, whose edges have so many samples: 16 a
-    # pixel, so that lines far away do not break.
+    # Each pixel is the mean of finer x finer pixels, each with this many samples at edges: 16 per
+    # pixel, so that distant lines do not break up.
     finer: int = 2
     samples: int = 4
-    # Cells of the sun's map, across and down, and how far (m) around the performer it reaches.
+    # Width and height of the sun's shadow map, and its reach around the performer in metres.
     shadow_cells: int = 2048
     shadow_reach_m: float = 24.0
-    # How far (m) before a surface its shadow is looked up, so that it does not shade itself.
+    # Distance in front of a surface, in metres, at which shadow is looked up, so that the surface
+    # does not shade itself.
     shadow_lift_m: float = 0.02
-    # A shadow is as soft as that of an edge at this height (m): legs of chairs and tables.
+    # All shadows are as soft as that of an edge at this height, in metres: that of chairs and
+    # tables.
     shadow_height_m: float = 0.6
 
 
 DRAWING = DrawingParameters()
-# OpenGL's number of the first plane that shaders may cut by.
+# GL_CLIP_DISTANCE0, OpenGL's number of the first clipping plane.
 CLIP_DISTANCE = 0x3000
 
 
 def draw_set(context: moderngl.Context, job: SetJob) -> None:
-    """Draw a set as the shot's camera sees it and publish the PNG, sRGB, at ``job.target``.
+    """Draw a set as the shot's camera sees it and publish the sRGB PNG at ``job.target``.
 
-    Whatever stands between the camera and the performer is left out, as in a dollhouse.
+    Walls and objects between the camera and the performer are left out.
     """
     packed = io.BytesIO()
     Image.fromarray(set_picture(context, job)).save(packed, "PNG")
@@ -104,7 +107,7 @@ def set_picture(context: moderngl.Context, job: SetJob) -> NDArray[np.uint8]:
     parts = _parts(context, job, built)
     lit = _light(job)
     sun_map, net_map = _draw_sun_maps(context, built, lit)
-    # What Python no longer holds goes from the GPU, so what shaders read is held until the end.
+    # Keep references until the end: textures are freed on the GPU when Python frees them.
     read = {"shadow_map": sun_map, "net_map": net_map,
             **_read_of_light(context, job, built, parts, lit)}
     read["far_map"] = _far_map(context, job, built.casting, lit)
@@ -124,7 +127,7 @@ def set_picture(context: moderngl.Context, job: SetJob) -> NDArray[np.uint8]:
 def _read_of_light(context: moderngl.Context, job: SetJob, built: BuiltSet,
                    parts: Sequence["_Part"], lit: dict[str, Any]
                    ) -> dict[str, moderngl.Texture | moderngl.Texture3D]:
-    """Return what shaders read of a set's light by their names; adds what else they take of it."""
+    """Return the textures of a set's light by name; adds the light's uniform values to ``lit``."""
     cells, volume = set_volume(job, triangles(built.shell), triangles(built.inner))
     lit |= volume_values(volume, job.scenery) | lamp_values(job.scenery) | open_sky(job)
     lit["looked_near"] = float(resolves_near_things(cells))
@@ -142,7 +145,7 @@ def _read_of_light(context: moderngl.Context, job: SetJob, built: BuiltSet,
 
 def _far_map(context: moderngl.Context, job: SetJob, casting: NDArray[np.float32],
              lit: dict[str, Any]) -> moderngl.Texture:
-    """Return what hides sun and sky far away; adds what shaders take of it."""
+    """Return the shadow maps for distant objects; adds their uniform values to ``lit``."""
     region = np.stack([lit["volume_corner"], lit["volume_corner"] + lit["volume_size"]])
     drawn, values = far_values(context, casting, region, lit["to_set"], lit["sun_from"])
     lit |= values
@@ -151,7 +154,7 @@ def _far_map(context: moderngl.Context, job: SetJob, casting: NDArray[np.float32
 
 def _light_maps(context: moderngl.Context, volume: Volume
                 ) -> tuple[moderngl.Texture3D, moderngl.Texture]:
-    """Return what shaders know of light by places, and of lobes."""
+    """Return the textures of the precomputed light and of the reflection lobes."""
     size, content = light_texture(volume)
     light_map = context.texture3d(size, 4, content, dtype="f2")
     light_map.repeat_x = light_map.repeat_y = light_map.repeat_z = False
@@ -161,7 +164,7 @@ def _light_maps(context: moderngl.Context, volume: Volume
 
 
 def _mean(content: bytes, job: SetJob) -> NDArray[np.uint8]:
-    """Return the picture (H, W, 3), sRGB bytes, of finer pixels' half floats."""
+    """Average the finer pixels, RGBA half floats, into a picture (H, W, 3) of sRGB bytes."""
     height, width = job.camera.height, job.camera.width
     light = np.frombuffer(content, np.float16).astype(np.float32)
     finer = light.reshape(height, DRAWING.finer, width, DRAWING.finer, 4)
@@ -171,7 +174,7 @@ def _mean(content: bytes, job: SetJob) -> NDArray[np.uint8]:
 
 
 def _light(job: SetJob) -> dict[str, Any]:
-    """Return the set's sun and sky as what the shaders take."""
+    """Return the shaders' uniform values for the set's sun and sky, and for the camera."""
     scenery = job.scenery
     sky = scenery.sky
     return {
@@ -188,9 +191,9 @@ def _light(job: SetJob) -> dict[str, Any]:
 
 def _draw_sun_maps(context: moderngl.Context, built: BuiltSet, lit: dict[str, Any]
                    ) -> list[moderngl.Texture]:
-    """Draw how far the sun's light reaches, to what is solid and to nets.
+    """Draw the sun's shadow maps: one of solid objects, one of nets.
 
-    Adds to what the shaders take where that is, and how much nets cover.
+    Adds the maps' matrix and softness, and the fraction that nets cover, to ``lit``.
     """
     reach = DRAWING.shadow_reach_m * np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1)
                                        for z in (0, 0.5)])
@@ -216,7 +219,7 @@ def _sun_map(context: moderngl.Context, lit: dict[str, Any], casting: NDArray[np
 
 
 class _Target:
-    """What is drawn into: edges have samples of their own, so that thin lines do not break."""
+    """The multisampled render target, so that thin lines do not break up."""
 
     def __init__(self, context: moderngl.Context, job: SetJob) -> None:
         size = (DRAWING.finer * job.camera.width, DRAWING.finer * job.camera.height)
@@ -230,17 +233,17 @@ class _Target:
         self._drawn.clear()
 
     def read(self) -> bytes:
-        """Return the pixels, RGBA in half floats."""
+        """Return the pixels, as RGBA half floats, with samples averaged."""
         self._context.copy_framebuffer(self._mean, self._drawn)
         return bytes(self._mean.read(components=4, dtype="f2"))
 
 
 @dataclass(frozen=True, eq=False)
 class _View:
-    """What is drawn: a region of the picture, upright or as the floor mirrors it.
+    """How the set is drawn: into a region of the picture, upright or mirrored in the floor.
 
-    Materials that are ``shining`` look for what the floor mirrors. Nothing is drawn that is lower
-    than ``lowest``.
+    The materials named in ``shining`` show the floor's mirror image. Nothing below the height
+    ``lowest`` is drawn.
     """
 
     region: Region
@@ -260,7 +263,7 @@ class _View:
 
 def _mirrored(context: moderngl.Context, job: SetJob, parts: Sequence["_Part"],
               lit: dict[str, Any]) -> FloorMirror:
-    """Draw what the floor mirrors."""
+    """Draw the set mirrored in the floor, without anything below FLOOR_M above the floor."""
     mirror = FloorMirror(context, job.camera, FARTHEST_M, NEAREST_M)
     mirror.start()
     matrix = mirrored_at(lit["floor_level"])
@@ -272,7 +275,7 @@ def _mirrored(context: moderngl.Context, job: SetJob, parts: Sequence["_Part"],
 
 
 def _pixel_rays(context: moderngl.Context, job: SetJob, parts: Sequence["_Part"]) -> PixelRays:
-    """Return the camera's pixels with the depths of what is solid."""
+    """Return pixel rays for the camera, with the depths of solid parts drawn."""
     rays = PixelRays(context, job.camera, (NEAREST_M, FARTHEST_M))
     rays.start()
     context.front_face = "cw"
@@ -284,7 +287,7 @@ def _pixel_rays(context: moderngl.Context, job: SetJob, parts: Sequence["_Part"]
 
 def _lamps_seen(rays: PixelRays, job: SetJob, things: Sequence[ColoredTriangles]
                 ) -> tuple[moderngl.Texture, moderngl.Texture]:
-    """Return pictures of how much of the lamps is seen from what the camera sees."""
+    """Return pictures of the visible fraction of each lamp, for the surface at each pixel."""
     grid, free = fine_matter(job.scenery, things)
     return lamps_seen(rays, grid, free, set_from_world(job.scenery), lamp_values(job.scenery))
 
@@ -309,7 +312,7 @@ def _draw_sky(context: moderngl.Context, job: SetJob, view: _View) -> None:
 
 
 class _Part(NamedTuple):
-    """All corners of one material, known to OpenGL."""
+    """All triangle corners of one material, in an OpenGL buffer."""
 
     name: str
     material: SetMaterial
@@ -317,12 +320,12 @@ class _Part(NamedTuple):
 
     @property
     def solid(self) -> bool:
-        """Whether nothing is seen through it."""
+        """Whether the material is opaque and has no holes."""
         return self.material.opacity == 1.0 and self.material.pattern != "net"
 
 
 def _parts(context: moderngl.Context, job: SetJob, built: BuiltSet) -> list[_Part]:
-    """Return what is drawn: what is opaque, then what is not."""
+    """Return the parts in drawing order: by decreasing opacity, nets after solid ones."""
     parts = [_Part(name, job.scenery.materials[name], context.buffer(corners.tobytes()))
              for name, corners in built.parts()]
     return sorted(parts, key=lambda part: (-part.material.opacity, not part.solid))
@@ -343,7 +346,7 @@ def _draw_materials(context: moderngl.Context, by_lamps: bool, parts: Sequence[_
     context.fbo.color_mask = True, True, True, True
     for part in parts:
         name, material, corners = part
-        # Between a net's cords others are seen, whichever is drawn first.
+        # Nets write no depth, so that what is behind them shows through, whichever is drawn first.
         context.fbo.depth_mask = material.pattern != "net"
         program = _program(context, ProgramKind(material.pattern, material.glow > 0, by_lamps,
                                                 name in view.shining, "far_ways" in lit,
@@ -358,7 +361,7 @@ def _draw_materials(context: moderngl.Context, by_lamps: bool, parts: Sequence[_
 
 
 def _draw_depths(context: moderngl.Context, seen: dict[str, Any], parts: Sequence[_Part]) -> None:
-    """Draw how far away what is solid lies, and nothing of its color."""
+    """Draw only the depths of solid parts."""
     program = context.program(DEPTH_VERTEX, SHADOW_FRAGMENT)
     give(program, seen)
     for part in parts:
@@ -367,7 +370,7 @@ def _draw_depths(context: moderngl.Context, seen: dict[str, Any], parts: Sequenc
 
 
 def _layout(program: moderngl.Program, buffer: moderngl.Buffer) -> tuple[Any, ...]:
-    """Return what of the corners a program takes: the rest it has no use for is passed over."""
+    """Return a vertex layout for the corners, skipping attributes that a program does not use."""
     used = [name in program for name in ATTRIBUTES]
     sizes = [part if use else f"{4 * int(part[0])}x"
              for part, use in zip(FORMAT.split(), used, strict=True)]
@@ -377,7 +380,7 @@ def _layout(program: moderngl.Program, buffer: moderngl.Buffer) -> tuple[Any, ..
 
 @lru_cache(maxsize=64)
 def _program(context: moderngl.Context, kind: ProgramKind) -> moderngl.Program:
-    """Return the program that draws a kind of surface."""
+    """Return the program for a kind of surface, compiled once per context."""
     program = context.program(SET_VERTEX, set_fragment(kind))
     for name, unit in UNITS.items():
         if name in program:

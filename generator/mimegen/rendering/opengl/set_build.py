@@ -1,4 +1,7 @@
-"""A set's floors, walls, ceilings and objects as triangles, without what is in a camera's way."""
+"""Build a set's floors, walls, ceilings and objects as triangles, for a camera.
+
+Walls and objects that block the camera's view are left out.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -24,22 +27,23 @@ from mimegen.scenery.objects import Box, Solid
 from mimegen.scenery.scenery import Plane
 from mimegen.scenery.shapes import mesh_of
 
-# What the corners of triangles hold, as the shaders take it.
+# The vertex attributes of triangle corners, and their layout.
 ATTRIBUTES = ("place", "normal", "own", "scattered", "uv", "offshore")
 FORMAT = "3f 3f 3f 3f 2f 1f"
-# A shadow whose edge is softer than this is no more than haze.
+# Objects whose shadow has a penumbra wider than this, in metres, cast none.
 HAZE_M = 0.5
-# Floors and walls are drawn in tiles as large as this, if there are not too many.
+# Size in metres of the tiles that floors and walls are divided into, and the most tiles per side.
 TILE_M = 2.0
 MOST_TILES = 40
 
 
 @dataclass(frozen=True, eq=False)
 class BuiltSet:
-    """Triangle corners (N, 15) by material, as the shaders take them.
+    """A set as triangle corners (N, 15) by material, with the attributes in ATTRIBUTES.
 
-    ``shell`` are walls and ceilings, ``inner`` everything else; ``casting`` (N, 3) are the places
-    of what casts sharp shadows, ``nets`` (N, 3) those of nets, whose cords cover ``net_cover``.
+    ``shell`` are walls and ceilings, ``inner`` is everything else. ``casting`` (N, 3) are the
+    corners' positions of objects that cast shadows, ``nets`` (N, 3) those of nets; ``net_cover`` is
+    the fraction of their area that nets' cords cover, as a mean.
     """
 
     shell: dict[str, NDArray[np.float32]]
@@ -49,12 +53,12 @@ class BuiltSet:
     net_cover: float
 
     def parts(self) -> list[tuple[str, NDArray[np.float32]]]:
-        """Return all that is drawn: materials' names and their corners."""
+        """Return the name and the corners of every material, of shell and inner parts."""
         return [*self.shell.items(), *self.inner.items()]
 
 
 def build_set(job: SetJob) -> BuiltSet:
-    """Build floors, walls, ceilings and objects, without what is in the camera's way."""
+    """Build floors, walls, ceilings and objects, leaving out those that block the camera's view."""
     scenery, matrix = job.scenery, world_from_set(job.scenery)
     shell: dict[str, list[NDArray[np.float32]]] = {}
     inner: dict[str, list[NDArray[np.float32]]] = {}
@@ -77,13 +81,13 @@ def _joined(parts: dict[str, list[NDArray[np.float32]]]) -> dict[str, NDArray[np
 
 
 def triangles(parts: dict[str, NDArray[np.float32]]) -> dict[str, NDArray[np.float32]]:
-    """Return the triangles (T, 3, 3) in the world of corners (N, 15), by material."""
+    """Return corners (N, 15) as triangles (T, 3, 3) in world coordinates, by material."""
     return {name: corners[:, :3].reshape(-1, 3, 3) for name, corners in parts.items()}
 
 
 def _add_pieces(job: SetJob, parts: dict[str, list[NDArray[np.float32]]]
                 ) -> tuple[NDArray[np.float32], NDArray[np.float32], float]:
-    """Add the set's objects to the parts; return what cast shadows, as ``BuiltSet`` has it."""
+    """Add the set's objects to ``parts``; return ``casting``, ``nets`` and ``net_cover``."""
     casting, nets = ([np.zeros((0, 3), np.float32)] for _ in range(2))
     covered: list[float] = []
     softness = np.radians(job.scenery.sun.size_deg)
@@ -103,7 +107,7 @@ def _add_pieces(job: SetJob, parts: dict[str, list[NDArray[np.float32]]]
 
 
 def _placed(pieces: Sequence[PlacedShape]) -> list[NDArray[np.float32]]:
-    """Return the corners (N, 15) of pieces in the world, all copies of a shape at once."""
+    """Return each piece's corners (N, 15); copies of a shape are transformed together."""
     copies: dict[int, list[int]] = {}
     for number, piece in enumerate(pieces):
         copies.setdefault(id(piece.shape), []).append(number)
@@ -132,7 +136,7 @@ def _level(plane: Plane, matrix: FloatArray, down: bool) -> NDArray[np.float32]:
 
 
 def _tiled(corners: FloatArray) -> ShapeMesh:
-    """Return a rectangle (4, 3) as tiles: the depth of large triangles is not told exactly."""
+    """Divide a rectangle (4, 3) into tiles, because depths within large triangles are inexact."""
     along, across = corners[1] - corners[0], corners[3] - corners[0]
     counts = [int(np.clip(np.ceil(np.linalg.norm(side) / TILE_M), 1, MOST_TILES))
               for side in (along, across)]

@@ -1,6 +1,7 @@
-"""A set's own light: what its sun, sky and lamps are, and where their light comes.
+"""A set's own light: its sun, sky and lamps, and the precomputed light they give.
 
-Light is followed in the set's own frame, along whose axes most walls and things stand.
+Light is computed in the set's own coordinates, because most walls and objects are parallel to
+their axes.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -38,62 +39,65 @@ from mimegen.scenery.scenery import Scenery
 
 @dataclass(frozen=True)
 class LightResolution:
-    """How finely a set's light is followed.
+    """How finely a set's light is computed. Lengths are in metres.
 
-    Chosen so that a set costs one to five seconds of a core; ``benchmarks/draft.py sets`` gives the
-    areas that then agree with Cycles (``docs/research/draft.md``). Lengths are in metres.
+    Chosen so that a set costs one to five seconds of a core; ``benchmarks/draft.py sets`` measures
+    the areas that then agree with Cycles (``docs/research/draft.md``).
     """
 
-    # Larger lamps are divided, into no more parts than shaders have room for. What hides lamps is
-    # found with finer parts.
+    # Larger lamps are divided into parts of this size, but into no more than ``most_lamp_parts``.
+    # ``hidden_part_m`` is the finer size for computing what blocks lamps.
     lamp_part_m: float = 1.5
     hidden_part_m: float = 0.7
     most_lamp_parts: int = 64
-    # Outdoors light is followed this far around the performer and this high; indoors to the walls.
+    # Outdoors, light is computed this far around the performer and this high; indoors, up to the
+    # walls.
     outdoors_m: float = 24.0
     outdoors_height_m: float = 10.0
-    # Cells of matter that stop light: their number, and the least side of a cell.
+    # Cells of matter that block light: their approximate number, and the smallest side of a cell.
     cells: int = 250_000
     least_cell_m: float = 0.12
-    # Cells through which each pixel looks at lamps.
+    # The same for the finer cells through which each pixel traces rays to lamps.
     fine_cells: int = 900_000
     least_fine_cell_m: float = 0.08
-    # Places at which light is kept.
+    # Points of the grid of light: approximate number, and least distance.
     places: int = 4000
     least_place_m: float = 0.5
-    # Directions in which the open sky is summed.
+    # Number of directions for integrals over the open sky.
     sky_directions: int = 512
-    # What stands beyond the region hides sky up to this distance, as so many cells.
+    # Objects outside the region hide the sky up to this distance, in this many coarse cells.
     far_m: float = 80.0
     far_cells: int = 100_000
 
 
 RESOLUTION = LightResolution()
-# A triangle that faces down below this height (m) lies on the ground: it is a mat or a line.
+# Triangles facing down below this height, in metres, belong to things lying on the ground, such as
+# mats and lines.
 ON_GROUND_M = 0.05
 # The sine of the elevation at which the horizon's color has faded into the zenith's; as in the
 # node tree of Cycles' sky (rendering/cycles/scenery.py).
 FADED = 0.45
-# How much of the second color patterns show, on average.
+# Mean fraction of the second color by pattern; 0.45 for those not listed.
 SECOND_SHARE = {"plain": 0.0, "shore": 0.0, "net": 0.0, "outdoors": 0.5, "cloth": 0.6}
 
 
 def linear(color: str) -> FloatArray:
-    """Return #rrggbb as linear light (3,)."""
+    """Return #rrggbb as linear RGB (3,)."""
     return np.array(to_linear(color))
 
 
 def sky_colors(scenery: Scenery) -> list[FloatArray]:
-    """Return the sky's radiance (3,) in the zenith, at the horizon and below."""
+    """Return the sky's radiance (3,) at the zenith, at the horizon and below the horizon."""
     sky = scenery.sky
     return [sky.strength * linear(color) for color in (sky.zenith, sky.horizon, sky.ground)]
 
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """A set's matter, in its own frame: ``whole``, and without walls and ceilings, ``casting``.
+    """A set's matter in its own coordinates.
 
-    ``things`` are the surfaces of what casts shadows.
+    ``whole`` is all matter; ``casting`` is that which casts shadows, without walls and ceilings.
+    ``things`` are the surfaces of the latter.
     """
 
     whole: Voxels
@@ -103,7 +107,7 @@ class Cells:
 
 def set_cells(scenery: Scenery, shell: Sequence[ColoredTriangles], inner: Sequence[ColoredTriangles]
              ) -> Cells:
-    """Return the matter of surfaces in the set's own frame.
+    """Return the matter of surfaces, which are in the set's own coordinates.
 
     ``shell`` are walls and ceilings, which cast no shadows, ``inner`` is everything else.
     """
@@ -118,9 +122,10 @@ def set_cells(scenery: Scenery, shell: Sequence[ColoredTriangles], inner: Sequen
 def set_volume(job: SetJob, shell: Mapping[str, NDArray[np.float32]],
                inner: Mapping[str, NDArray[np.float32]], most: int = RESOLUTION.places
                ) -> tuple[Cells, Volume]:
-    """Return a set's matter, of triangles (T, 3, 3) by material, and the light in it.
+    """Return a set's matter and the light in it, for the job's camera.
 
-    Both in the set's own frame; light is followed at some ``most`` places.
+    ``shell`` and ``inner`` are triangles (T, 3, 3) by material, in world coordinates; the results
+    are in the set's own. The grid of light has about ``most`` points.
     """
     digest = _digest(job, shell, inner)
     cells, spread = _spread(_Lit(f"{digest} {most}", job, shell, inner, most))
@@ -129,7 +134,7 @@ def set_volume(job: SetJob, shell: Mapping[str, NDArray[np.float32]],
 
 @dataclass(frozen=True)
 class _Lit:
-    """What light is followed in; alike where ``digest`` is."""
+    """The input of the light's computation; equal if the digests are equal."""
 
     digest: str
     job: SetJob = field(compare=False)
@@ -140,7 +145,8 @@ class _Lit:
 
 @lru_cache(maxsize=1)
 def _spread(lit: _Lit) -> tuple[Cells, Spread]:
-    """Follow light once for all cameras that leave the same walls and things away."""
+    """Compute the light; the result is kept for cameras that leave out the same walls and objects.
+    """
     scenery, own = lit.job.scenery, set_from_world(lit.job.scenery)
     inner = _moved(lit.inner, own)
     surfaces = surfaces_of(scenery, inner)
@@ -153,7 +159,7 @@ def _spread(lit: _Lit) -> tuple[Cells, Spread]:
 
 def _digest(job: SetJob, shell: Mapping[str, NDArray[np.float32]],
             inner: Mapping[str, NDArray[np.float32]]) -> str:
-    """Return what tells sets, lights and triangles by material apart."""
+    """Return a digest of the set, the config's light and the triangles by material."""
     digest = sha256(job.scenery.model_dump_json().encode())
     digest.update(job.config.light.model_dump_json().encode())
     for part in (shell, inner):
@@ -164,12 +170,12 @@ def _digest(job: SetJob, shell: Mapping[str, NDArray[np.float32]],
 
 
 def set_from_world(scenery: Scenery) -> FloatArray:
-    """Return the matrix (4, 4) from the world's frame to the set's."""
+    """Return the matrix (4, 4) from world coordinates to the set's."""
     return np.asarray(np.linalg.inv(world_from_set(scenery)))
 
 
 def moved(places: FloatArray, matrix: FloatArray) -> FloatArray:
-    """Return places (..., 3) in another frame."""
+    """Return positions (..., 3) transformed by a matrix (4, 4)."""
     return np.asarray(places @ matrix[:3, :3].T + matrix[:3, 3])
 
 
@@ -181,9 +187,9 @@ def _moved(triangles: Mapping[str, NDArray[np.float32]], matrix: FloatArray
 
 def fine_matter(scenery: Scenery, things: Sequence[ColoredTriangles]
                ) -> tuple[Grid, NDArray[np.float32]]:
-    """Return fine cells of what hides lamps: grid and free cells.
+    """Return the finer cells of objects that block lamps: their grid, and ``Voxels.free`` of it.
 
-    Both in the set's own frame.
+    Both are in the set's own coordinates.
     """
     low, high = _region(scenery)
     grid = _grid(low - 1e-3, high + 1e-3, RESOLUTION.fine_cells, RESOLUTION.least_fine_cell_m,
@@ -192,7 +198,7 @@ def fine_matter(scenery: Scenery, things: Sequence[ColoredTriangles]
 
 
 def _within(scenery: Scenery, grid: Grid) -> NDArray[np.bool_]:
-    """Return which places of a grid (P,) lie under a ceiling; all where there is none."""
+    """Return which points of a grid (P,) lie under a ceiling; all of them if there is none."""
     places = grid.middles(np.arange(int(np.prod(grid.shape))))
     if not scenery.ceilings:
         return np.ones(len(places), np.bool_)
@@ -203,16 +209,17 @@ def _within(scenery: Scenery, grid: Grid) -> NDArray[np.bool_]:
 
 def surfaces_of(scenery: Scenery, triangles: Mapping[str, NDArray[np.float32]]
                ) -> list[ColoredTriangles]:
-    """Return what stops light of triangles (T, 3, 3) by material."""
+    """Return the surfaces that block light: triangles (T, 3, 3) of opaque materials except nets."""
     materials = {name: scenery.materials[name] for name in triangles}
     return [ColoredTriangles(_lying(triangles[name]), mean_color(look), look.glow > 0)
             for name, look in materials.items() if look.opacity == 1.0 and look.pattern != "net"]
 
 
 def _lying(triangles: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return triangles (T, 3, 3), those that lie on the ground and face it turned to face up.
+    """Return triangles (T, 3, 3); those on the ground that face down are flipped to face up.
 
-    What is inwards of these is the ground, not what stands on mats and lines.
+    Cells of matter are filled on the inner side of a surface. For mats and lines on the ground,
+    that is the ground below and not the space above.
     """
     one, two = triangles[:, 1, :2] - triangles[:, 0, :2], triangles[:, 2, :2] - triangles[:, 0, :2]
     down = one[:, 0] * two[:, 1] < one[:, 1] * two[:, 0]
@@ -221,10 +228,10 @@ def _lying(triangles: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def mean_color(material: SetMaterial) -> FloatArray:
-    """Return what a material scatters, or sends out where it glows.
+    """Return the mean color that a material scatters, or emits if it glows.
 
-    Without caustics Cycles' rays that were scattered once find no mirrors: what a surface mirrors
-    it does not throw on, and metals throw on nothing.
+    Only diffuse reflection counts, so metals scatter nothing: without caustics, Cycles' rays do not
+    follow mirror reflections after they were scattered once.
     """
     color = linear(material.color)
     second = linear(material.second) if material.second else 0.6 * color
@@ -233,7 +240,11 @@ def mean_color(material: SetMaterial) -> FloatArray:
 
 
 def _region(scenery: Scenery) -> tuple[FloatArray, FloatArray]:
-    """Return the lower and upper corner (3,) of where light is followed, in the set's frame."""
+    """Return the lower and upper corner (3,) of the region of the precomputed light.
+
+    They are in the set's coordinates. The region is the box of the walls or, outdoors, one around
+    the performer.
+    """
     panels = wall_panels(scenery)
     if not panels:
         middle, reach = np.array(scenery.performer_at), RESOLUTION.outdoors_m
@@ -245,14 +256,14 @@ def _region(scenery: Scenery) -> tuple[FloatArray, FloatArray]:
 
 
 def _grid(low: FloatArray, high: FloatArray, most: int, least_m: float, spare: int) -> Grid:
-    """Return cubes from ``low`` to ``high`` and ``spare`` more on every side."""
+    """Return a grid of about ``most`` cubes from ``low`` to ``high``, padded by ``spare`` cubes."""
     cell = max(least_m, float((high - low).prod() / most) ** (1 / 3))
     shape = np.ceil((high - low) / cell).astype(int) + 2 * spare
     return Grid(low - spare * cell, np.full(3, cell), (int(shape[0]), int(shape[1]), int(shape[2])))
 
 
 def _even(low: FloatArray, high: FloatArray, most: int) -> Grid:
-    """Return cells for places of light that fill the region without a rest."""
+    """Return a grid of about ``most`` nearly cubic cells that fill the region exactly."""
     cell = max(RESOLUTION.least_place_m, float((high - low).prod() / most) ** (1 / 3))
     shape = np.maximum(np.round((high - low) / cell), 2).astype(int)
     return Grid(low, (high - low) / shape, (int(shape[0]), int(shape[1]), int(shape[2])))
@@ -273,18 +284,19 @@ def _light(job: SetJob, triangles: Mapping[str, NDArray[np.float32]],
                          nearby(parts, glowing))
 
     def above(places: FloatArray) -> FloatArray:
-        """Rays are sent where the sky is bright."""
+        """Return the fraction of light rays to the sky's upper half, by its share of the light."""
         return to_sky(places) * upper / max(upper + lower, 1e-9)
 
     sky = _sky(job)
-    # What hides the sky far away is lit as a ball in the open is.
+    # Distant objects that hide the sky are lit like a sphere in the open: a quarter of the sun's
+    # irradiance over pi, and the mean of the sky's radiance.
     far_light = sun / (4 * np.pi) + sky(even_ways(RESOLUTION.sky_directions)).mean(axis=0)
     return SetLight(parts, lamp_of, sky, above, sun, sun_from, glowing_parts(surfaces),
                  screens(surfaces, *_region(scenery)), _far(scenery, surfaces), far_light)
 
 
 def _far(scenery: Scenery, surfaces: Sequence[ColoredTriangles]) -> Voxels | None:
-    """Return coarse cells of what stands beyond the region in which light is followed, if any."""
+    """Return coarse cells of objects outside the region of light; None indoors or without any."""
     low, high = _region(scenery)
     beyond = [replace(surface, triangles=_outside(surface.triangles, low, high))
               for surface in surfaces if not surface.glows]
@@ -301,14 +313,19 @@ def _far(scenery: Scenery, surfaces: Sequence[ColoredTriangles]) -> Voxels | Non
 
 def _outside(triangles: NDArray[np.float32], low: FloatArray, high: FloatArray
              ) -> NDArray[np.float32]:
-    """Return those of triangles (T, 3, 3) that lie outside of two corners (3,) and off the ground.
+    """Return the triangles (T, 3, 3) that lie outside of a box and reach above the ground.
+
+    ``low`` and ``high`` (3,) are the box's corners.
     """
     outside = ((triangles.max(axis=1) < low) | (triangles.min(axis=1) > high)).any(axis=1)
     return np.asarray(triangles[outside & (triangles[..., 2].max(axis=1) > ON_GROUND_M)])
 
 
 def _sky(job: SetJob) -> Callable[[FloatArray], FloatArray]:
-    """Return what tells the sky's radiance (N, 3) by direction (N, 3); below is the ground's."""
+    """Return a function from directions (N, 3), in the set's coordinates, to radiance (N, 3).
+
+    It is the sky's radiance and, below the horizon, the ground's.
+    """
     scenery = job.scenery
     below = sky_colors(scenery)[2]
     if scenery.floors:
@@ -332,7 +349,7 @@ def _above(scenery: Scenery, ways: FloatArray) -> FloatArray:
 
 
 def _open_up(scenery: Scenery) -> FloatArray:
-    """Return the light over pi (3,) of the open sky on what faces up."""
+    """Return the irradiance over pi (3,) of the open sky on a surface facing up."""
     ways = even_ways(RESOLUTION.sky_directions)
     up = np.maximum(ways[:, 2], 0.0)
     return np.asarray(up @ _above(scenery, ways) / up.sum())
@@ -346,26 +363,29 @@ def _lit_ground(job: SetJob, ground: SetMaterial) -> FloatArray:
 
 
 def _sky_halves(scenery: Scenery) -> tuple[float, float]:
-    """Return the mean radiance of the sky's upper and lower half, without a set."""
+    """Return the mean radiance of the sky's upper and lower half, without clouds or set."""
     zenith, horizon, below = (float(color.mean()) for color in sky_colors(scenery))
     return (1 - FADED / 2) * zenith + FADED / 2 * horizon, below
 
 
 def open_sky(job: SetJob) -> dict[str, Any]:
-    """Return light over pi on what faces up and down outside of walls, as uniform values."""
+    """Return the irradiance over pi on surfaces facing up and down, outside of walls.
+
+    The result is the shaders' uniform values.
+    """
     under = _sky(job)(np.array([[0.0, 0.0, -1.0]]))[0]
     if not job.scenery.floors:
-        # About what stands far away at a shore lie as much land as sea.
+        # Distant objects at a shore are taken to have as much land as sea around them.
         for shore in (look for look in job.scenery.materials.values() if look.pattern == "shore"):
             under = (under + _lit_ground(job, shore)) / 2
     return {"open_up": _open_up(job.scenery), "open_down": under}
 
 
 def lamp_values(scenery: Scenery) -> dict[str, Any]:
-    """Return the first lamps as the shaders' uniform values, in the world.
+    """Return the first lamps as the shaders' uniform values, in world coordinates.
 
-    Each has its middle, its direction, two vectors from the middle to its sides, its radiance; and
-    how many of its sixteen parts lie along its sides, so that they are as square as can be.
+    These are each lamp's centre, direction, two vectors from the centre to its sides, its radiance,
+    and the numbers of parts along its sides: 16 in all, as nearly square as possible.
     """
     matrix = world_from_set(scenery)
     lamps = _by_power(scenery)[:SINGLE]
@@ -387,9 +407,10 @@ def _by_power(scenery: Scenery) -> list[Lamp]:
 
 def lamp_parts(scenery: Scenery, size: float = RESOLUTION.lamp_part_m
                ) -> tuple[FloatArray, NDArray[np.int64]]:
-    """Return every lamp as ones of a ``size`` (L, 10) or more, and the lamps' numbers (L,).
+    """Divide lamps into parts (L, 10); return these and the numbers (L,) of their lamps.
 
-    Those of most power come first. A part has a place, a direction, its power and its area.
+    Sides of parts are at most ``size`` metres, or longer if there would be too many parts. Lamps
+    are numbered by decreasing power. A part has a position, direction, power (RGB) and area.
     """
     matrix, size = world_from_set(scenery), _part_size(scenery, size)
     lamps = [_parts(lamp, matrix, size) for lamp in _by_power(scenery)]
@@ -398,8 +419,7 @@ def lamp_parts(scenery: Scenery, size: float = RESOLUTION.lamp_part_m
 
 
 def _part_size(scenery: Scenery, size: float = RESOLUTION.lamp_part_m) -> float:
-    """Return the size, as given or more, by which the first lamps have no more than enough parts.
-    """
+    """Return ``size``, enlarged until the first lamps have at most ``most_lamp_parts`` parts."""
     lamps = _by_power(scenery)[:SINGLE]
     while sum(int(np.prod(_counts(lamp, size))) for lamp in lamps) > RESOLUTION.most_lamp_parts:
         size *= 1.2
@@ -407,12 +427,12 @@ def _part_size(scenery: Scenery, size: float = RESOLUTION.lamp_part_m) -> float:
 
 
 def _counts(lamp: Lamp, part_m: float) -> list[int]:
-    """Return how many parts a lamp has along its sides."""
+    """Return the number of parts along each of a lamp's two sides."""
     return [int(np.ceil(size / part_m)) for size in lamp.size]
 
 
 def _frame(lamp: Lamp, matrix: FloatArray) -> tuple[FloatArray, ...]:
-    """Return a lamp's middle, its direction and the two directions (3,) of its sides."""
+    """Return a lamp's centre, its direction and the directions of its two sides, each (3,)."""
     start, end = ((matrix @ [*point, 1.0])[:3] for point in (lamp.at, lamp.to))
     way = unit(end - start)
     side = np.array([1.0, 0.0, 0.0]) if abs(way[2]) > 0.999 else unit(np.cross(way, [0, 0, 1]))
@@ -433,11 +453,11 @@ def _parts(lamp: Lamp, matrix: FloatArray, part_m: float) -> list[FloatArray]:
 
 
 def light_texture(volume: Volume) -> tuple[tuple[int, int, int], bytes]:
-    """Return size and content (RGBA, half floats) of what shaders read: 12 volumes upwards.
+    """Return size and content (RGBA half floats) of the light's texture: 12 volumes along Z.
 
-    Two for each of red, green and blue hold harmonics 0 to 3 and 4 to 7 of what is scattered; one
-    holds harmonic 8; then one for each color holds those of what is mirrored, and two how visible
-    the first lamps are.
+    For each of red, green and blue, two volumes hold harmonics 0 to 3 and 4 to 7 of
+    ``volume.harmonics``. One holds harmonic 8 of all three. Three, one for each color, hold
+    ``volume.mirrored``, and two hold ``volume.visible``.
     """
     x, y, z = volume.grid.shape
     scattered = volume.harmonics.reshape(x, y, z, 9, 3)
@@ -450,7 +470,7 @@ def light_texture(volume: Volume) -> tuple[tuple[int, int, int], bytes]:
 
 
 def volume_values(volume: Volume, scenery: Scenery) -> dict[str, Any]:
-    """Return where a set's volume lies, as the shaders' uniform values."""
+    """Return the position and size of a set's volume of light, as the shaders' uniform values."""
     grid = volume.grid
     return {"to_set": set_from_world(scenery),
             "volume_corner": grid.corner, "volume_size": grid.cell_m * grid.shape,

@@ -1,4 +1,4 @@
-"""The programs that draw sets and their sky, GLSL 3.30, put together of what they need."""
+"""The shader programs that draw sets and their sky, GLSL 3.30, assembled from parts."""
 
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ from mimegen.rendering.opengl.mirror import FLOOR
 from mimegen.rendering.opengl.pattern_shaders import NOISE, PATTERNS, SKY
 from mimegen.rendering.opengl.shaders import LIGHT
 
-# Blender's names of patterns, as the shaders number them.
+# The names of patterns; a pattern's index is its number (PATTERN) in the shaders.
 PATTERN_NAMES = ("plain", "wood", "planks", "tiles", "bricks", "cloth", "speckle", "sand",
                  "stripes", "painting", "outdoors", "shore", "net", "mown")
 
@@ -50,8 +50,8 @@ void main() {
 }
 """
 
-# Mesa's software runs both sides of an ``if``, but leaves a loop that no pixel is in: what only
-# some surfaces need is in loops that run once or not at all.
+# Code that only some surfaces need is in loops that run once or not at all. Mesa's software
+# rendering executes both sides of an ``if``, but skips a loop that no pixel enters.
 SURFACE = """
 // From where to where in roughness mirrors change from sharp pictures to what is around.
 const vec2 ROUGH = vec2(0.3, 0.6);
@@ -177,7 +177,7 @@ void main() {
 """
 
 
-# What is nearest is found first, so that nothing is colored that other things hide.
+# Depths are drawn in a first pass, so that hidden surfaces are never shaded.
 DEPTH_VERTEX = """\
 #version 330
 invariant gl_Position;
@@ -192,7 +192,7 @@ void main() {
 
 
 class ProgramKind(NamedTuple):
-    """What a program is made for: less of it compiles sooner."""
+    """The features a program needs; a program with fewer compiles faster."""
 
     pattern: str
     glows: bool
@@ -203,10 +203,10 @@ class ProgramKind(NamedTuple):
 
 
 def set_fragment(kind: ProgramKind) -> str:
-    """Return the program that colors a surface; its patterns have Blender's names."""
+    """Return the fragment shader for a kind of surface."""
     flags = {"GLOWS": kind.glows, "BY_LAMPS": kind.by_lamps, "MIRRORS_FLOOR": kind.mirrors_floor,
              "KNOWS_FAR": kind.knows_far, "CLOUDED": kind.clouded}
-    # The sea's waves lean; floors are as level as facets know.
+    # Floors mirror only where level. The sea's waves are tilted, and their slopes tilt the facets.
     waves = kind.pattern == "shore"
     defined = [f"LEAST_LEVEL {0.7 if waves else 0.99}", f"SLOPES {float(waves)}",
                f"PATTERN {PATTERN_NAMES.index(kind.pattern)}",

@@ -1,4 +1,4 @@
-"""A set's shapes as triangles in the world, gathered by material."""
+"""Turn the shapes of a set into triangles with normals and texture coordinates."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,19 +13,20 @@ from mimegen.motion.quaternions import FloatArray
 from mimegen.scenery.meshes import Face, ShapeMesh
 from mimegen.scenery.objects import Box
 
-# Edges sharper than this stay sharp.
+# Edges between faces at more than 35 degrees stay sharp.
 SHARP_COSINE = np.cos(np.radians(35.0))
-# What Blender's scattered patterns are moved by, for every metre that a copy stands elsewhere.
+# Patterns are shifted by this factor times a copy's position, as in ``Nodes.scattered`` of Cycles.
 SCATTER = 3.7
-# Where a rounded edge has lines: tangents of 0, 22.5 and 45 degrees.
+# Positions of the lines that divide a rounded edge: tangents of 0, 22.5 and 45 degrees.
 ROUND = np.tan(np.radians([0.0, 22.5, 45.0]))
 
 
 @dataclass(frozen=True, eq=False)
 class Corners:
-    """The corners of triangles, three after three (3 T): their values in the shape's own frame.
+    """The corners of T triangles, three for each, in the shape's local coordinates.
 
-    ``places`` and ``normals`` (3 T, 3), ``uvs`` (3 T, 2) in metres, ``offshore`` (3 T,).
+    ``places`` and ``normals`` (3 T, 3), ``uvs`` (3 T, 2) in metres, ``offshore`` (3 T,) the
+    distance from the waterline in metres.
     """
 
     places: FloatArray
@@ -34,9 +35,10 @@ class Corners:
     offshore: FloatArray
 
     def in_world(self, *matrices: FloatArray) -> NDArray[np.float32]:
-        """Return what the shaders take (N, 3 T, 15) of copies that stand where N matrices say.
+        """Return the vertex attributes (N, 3 T, 15) of copies placed by N matrices (4, 4).
 
-        World place, world normal, own place, scattered place, uv, offshore.
+        These are position and normal in world coordinates, position in local coordinates, that
+        position shifted so that copies' patterns differ, texture coordinates, and ``offshore``.
         """
         frames = np.stack(matrices)
         turned = self.normals @ np.linalg.inv(frames[:, :3, :3])
@@ -49,7 +51,7 @@ class Corners:
 
 
 def corners_of(mesh: ShapeMesh) -> Corners:
-    """Return a shape's triangles, smooth but for sharp edges."""
+    """Return a shape's triangles, with smooth normals except at sharp edges."""
     triangles, faces = _triangles(mesh)
     starts = np.cumsum([0, *(len(face) for face in mesh.faces)])
     coordinates = mesh.texture_coordinates()
@@ -63,7 +65,7 @@ def corners_of(mesh: ShapeMesh) -> Corners:
 
 
 def rounded_box(box: Box) -> ShapeMesh:
-    """Return a box whose edges are rounded by its bevel, as far as the box is thick."""
+    """Return a box with edges rounded by its bevel, limited to half the box's smallest side."""
     half = np.array(box.size) / 2
     bevel = min(box.bevel, float(half.min()))
     inner = half - bevel
@@ -95,7 +97,8 @@ def _side(axis: int, sign: int, half: FloatArray, lines: FloatArray) -> FloatArr
 
 
 def _triangles(mesh: ShapeMesh) -> tuple[list[NDArray[np.intp]], list[int]]:
-    """Return corners (3,) within their face of every triangle, and the face's number."""
+    """Return, for every triangle, its corners' indices (3,) within its face, and the face's number.
+    """
     triangles, faces = [], []
     for number, face in enumerate(mesh.faces):
         for inner in _cut(mesh.vertices, face):
@@ -108,7 +111,7 @@ FANS = {3: np.array([[0, 1, 2]]), 4: np.array([[0, 1, 2], [0, 2, 3]])}
 
 
 def _cut(vertices: FloatArray, face: Face) -> Iterable[NDArray[np.intp]]:
-    """Return the triangles (T, 3) of a face, which may have bays."""
+    """Return the triangles (T, 3) of a face, which may be concave."""
     if len(face) in FANS:
         return FANS[len(face)]
     points = vertices[list(face)]
@@ -122,14 +125,17 @@ def _cut(vertices: FloatArray, face: Face) -> Iterable[NDArray[np.intp]]:
 
 def _turned(triangle: NDArray[np.intp], points: FloatArray, normal: FloatArray
             ) -> NDArray[np.intp]:
-    """Return a triangle's corners in the order that its face has."""
+    """Return a triangle's corners in the same orientation as its face."""
     first, second, third = points[triangle]
     same = np.cross(second - first, third - first) @ normal > 0
     return triangle if same else triangle[::-1]
 
 
 def _smooth_normals(places: FloatArray, numbers: NDArray[np.intp]) -> FloatArray:
-    """Return normals (3 T, 3): the mean of the faces about a vertex that are nearly level."""
+    """Return normals (3 T, 3): means over the triangles at a vertex, weighted by area.
+
+    Triangles at more than the angle of SHARP_COSINE to the corner's own are left out.
+    """
     triangles = places.reshape(-1, 3, 3)
     areas = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
     areas = np.repeat(areas, 3, axis=0)

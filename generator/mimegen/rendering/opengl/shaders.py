@@ -1,8 +1,8 @@
-"""The programs that run on the GPU, GLSL 3.30.
+"""The shader programs for figures, their shadows and the final picture, GLSL 3.30.
 
-Light is linear RGB radiance as in ``blender/scene.py``: two suns and a sky in two halves, on
-surfaces that scatter evenly and reflect (GGX; the sky's reflection by Karis, Physically based
-shading on mobile, 2014).
+Light is linear RGB radiance as in ``rendering/cycles/scene.py``: two suns and a sky of two halves.
+Surfaces have diffuse and GGX reflection (of the sky by Karis, Physically based shading on mobile,
+2014).
 """
 
 LIGHT = """\
@@ -72,7 +72,7 @@ void lit(vec3 place, vec3 normal, vec3 color, vec3 shine, float open_sky,
 }
 """
 
-# A figure's triangles are about as small as pixels: it is lit at its vertices.
+# Figures are lit at their vertices, because their triangles are about as small as pixels.
 FIGURE_VERTEX = LIGHT + """
 uniform mat4 to_picture;
 in vec3 place, normal, color, glow, shine;
@@ -124,15 +124,15 @@ out vec4 nothing;
 void main() { nothing = vec4(0.0); }
 """
 
-# One triangle that covers all there is.
+# One triangle that covers the whole target.
 WHOLE_VERTEX = """\
 #version 330
 void main() { gl_Position = vec4(4 * (gl_VertexID & 1) - 1, 2 * (gl_VertexID & 2) - 1, 0.0, 1.0); }
 """
 
-# Cycles' pixel filter, a Blackman-Harris window 3 pixels wide (Harris 1978), of a picture twice as
-# fine; what it has of places further away is under 1 %. In 128ths, whose sum is 1 to the last bit:
-# what is opaque stays so.
+# Reduces a picture of twice the resolution by Cycles' pixel filter, a Blackman-Harris window 3
+# pixels wide (Harris 1978). Samples beyond the nearest four per axis would add under 1 % and are
+# left out. Weights are multiples of 1/128 with a sum of exactly 1, so opaque pixels stay opaque.
 MEAN_FRAGMENT = """\
 #version 330
 uniform sampler2D fine;

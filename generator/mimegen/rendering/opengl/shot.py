@@ -1,4 +1,4 @@
-"""Figures drawn by OpenGL: posed once a frame, seen by many cameras."""
+"""Draw figures with OpenGL: posed once per frame, then drawn for each camera."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -33,15 +33,18 @@ from mimegen.shots.shadow import ground_shadow
 from mimegen.shots.skinning import posed_points
 from mimegen.store.frames import Frame
 
-# A picture is drawn so many times as fine, across and down: triangles smaller than pixels
-# take Mesa's software half the time so, beside samples of its own. MEAN_FRAGMENT is made for 2.
+# Pictures are drawn at this multiple of their width and height, then reduced by MEAN_FRAGMENT,
+# which requires 2. For triangles smaller than pixels, Mesa's software rendering takes half as long
+# this way as with multisampling.
 FINER = 2
+# Width and height of the sun's shadow map.
 SHADOW_CELLS = 512
-# How far a figure's shadow on itself is lifted off its surface, and how soft it is.
+# For a figure's shadow on itself: the distance from the surface at which it is looked up, and the
+# radius of its penumbra, in metres.
 LIFT_M = 0.012
 PENUMBRA_M = 0.012
 FARTHEST_M = 200.0
-# What hides whoever goes below the ground: two triangles of it.
+# Two triangles at Z = 0, which hide the parts of figures below the ground.
 GROUND = 100.0 * np.array([[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, -1, 0], [1, 1, 0], [-1, 1, 0]],
                           np.float32)
 LOOK_FORMAT = "3f 3f 3f"
@@ -49,7 +52,11 @@ LOOK_FORMAT = "3f 3f 3f"
 
 @dataclass(frozen=True, eq=False)
 class _Drawn:
-    """A part of a body, ready to be drawn into pictures and into the sun's map."""
+    """A part of a body with its vertex arrays.
+
+    ``seen`` draws it into pictures and ``lit`` into the sun's shadow map; ``wrinkled`` is used
+    instead of ``seen`` in frames with wrinkles.
+    """
 
     seen: moderngl.VertexArray
     lit: moderngl.VertexArray
@@ -59,13 +66,13 @@ class _Drawn:
 
     @property
     def now(self) -> moderngl.VertexArray:
-        """What is seen in the frame that was posed."""
+        """The vertex array to draw into pictures in the frame last posed."""
         wrinkles = self.body.wrinkles
         return self.wrinkled if self.wrinkled and wrinkles and wrinkles.shown else self.seen
 
 
 class RasterStage:
-    """Characters on the stage of a render config; made once, posed and drawn many times."""
+    """Characters lit by a render config; made once, posed and drawn many times."""
 
     def __init__(self, context: moderngl.Context, characters: Sequence[Character],
                  config: RenderConfig) -> None:
@@ -91,12 +98,12 @@ class RasterStage:
         self._shadow = GroundPicture(context)
 
     def suits(self, characters: Sequence[Character], config: RenderConfig) -> bool:
-        """Whether it holds these characters under this config."""
+        """Whether this stage was made for these characters and this config."""
         wanted = [character.fingerprint for character in characters]
         return self._fingerprints == wanted and self.config == config
 
     def pose(self, columns: Sequence[NDArray[np.float32]]) -> None:
-        """Pose the figures; each has ``columns`` (4 J, 3) as from ``joint_columns``."""
+        """Pose each figure by its ``columns`` (4 J, 3), as ``joint_columns`` returns them."""
         posed = list(zip(self._bodies, columns, strict=True))
         # Axis by axis: numpy is slow over the short side of (N, 3).
         self._outline = np.concatenate([body.pose(own).T for body, own in posed], axis=1)
@@ -127,7 +134,10 @@ class RasterStage:
 
     def _wrinkled(self, body: RasterBody, part: DrawnPart, content: list[Any]
                   ) -> moderngl.VertexArray | None:
-        """Return a part as it is drawn while the skin, which it holds, has wrinkles."""
+        """Return the vertex array of the part with the skin, for frames with wrinkles.
+
+        Returns None if the body has no wrinkles or the part does not contain the skin.
+        """
         if body.wrinkles is None or part.two_sided or part.uvs is not None:
             return None
         content = [*content, (body.wrinkles.places, "2f", "chart"),
@@ -135,7 +145,7 @@ class RasterStage:
         return self._context.vertex_array(self._programs["WRINKLED"], content, part.index)
 
     def _draw_sun_map(self) -> None:
-        """Draw how far the sun's light reaches, for the figures' shadows on themselves."""
+        """Draw the sun's shadow map, for the figures' shadows on themselves and each other."""
         matrix, half = to_sun(self._outline.T.astype(float), self._light["sun_from"], 2 * LIFT_M)
         spread = np.full(2, PENUMBRA_M / half / 2)
         for program in self._programs.values():
@@ -150,13 +160,13 @@ class RasterStage:
             drawn.lit.render()
 
     def _draw(self, camera: Camera, region: Region) -> NDArray[np.float16]:
-        """Draw a region of the picture: premultiplied linear RGBA (h, w, 4), first row on top."""
+        """Draw a region of the picture: premultiplied linear RGBA (h, w, 4), top row first."""
         size = (region[2] - region[0], region[3] - region[1])
         self._targets.begin(size)
         matrix = to_picture(camera, region, FARTHEST_M)
         for program in self._programs.values():
             give(program, {"to_picture": matrix, "eye": np.array(camera.position)})
-        # The picture's rows run downwards, which mirrors every face.
+        # The picture's rows run downwards, which reverses the orientation of every face.
         self._context.front_face = "cw"
         self._map.use(0)
         if self._wrinkles is not None:
@@ -171,7 +181,7 @@ class RasterStage:
         return self._targets.read(size)
 
     def _hide_below(self, to_picture: FloatArray) -> None:
-        """Lay the ground before what is below it, transparent."""
+        """Draw the ground as transparent, so that its depth hides everything below it."""
         give(self._shadow_program, {"to_shadow": to_picture})
         self._context.enable_only(moderngl.DEPTH_TEST)
         self._ground.render()
@@ -182,7 +192,7 @@ def _tests(part: DrawnPart) -> int:
 
 
 class _ShotTargets:
-    """What is drawn into, grown as needed: finer than the picture, and the mean of that."""
+    """The render targets, grown as needed: the finer picture, and the reduced one."""
 
     def __init__(self, context: moderngl.Context) -> None:
         self._context = context
@@ -192,7 +202,7 @@ class _ShotTargets:
         self._size = (0, 0)
 
     def begin(self, size: tuple[int, int]) -> None:
-        """Make room for a picture of ``size``, transparent."""
+        """Prepare a transparent picture of ``size`` (width, height)."""
         if size[0] > self._size[0] or size[1] > self._size[1]:
             self._grow((max(size[0], self._size[0]), max(size[1], self._size[1])))
         self._drawn.use()
@@ -200,7 +210,7 @@ class _ShotTargets:
         self._drawn.clear()
 
     def read(self, size: tuple[int, int]) -> NDArray[np.float16]:
-        """Return the mean of what was drawn: premultiplied linear RGBA (h, w, 4)."""
+        """Reduce the finer picture and return it: premultiplied linear RGBA (h, w, 4)."""
         self._mean.use()
         self._mean.viewport = self._mean.scissor = (0, 0, *size)
         uniform(self._program, "size").value = size

@@ -1,4 +1,4 @@
-"""Matrices from the world to OpenGL's clip space."""
+"""Matrices from world coordinates to OpenGL's clip space."""
 
 import numpy as np
 
@@ -12,9 +12,9 @@ NEAREST_M = 0.05
 
 def to_picture(camera: Camera, region: Region, farthest_m: float = 1000.0,
                nearest_m: float = NEAREST_M) -> FloatArray:
-    """Return the matrix (4, 4) that fills clip space with a region of a camera's picture.
+    """Return the matrix (4, 4) that maps a region of a camera's picture to all of clip space.
 
-    The picture's first row comes first in memory, which OpenGL takes to be the lowest.
+    The picture is upside down for OpenGL, which takes the first row in memory to be the lowest.
     """
     left, top, right, bottom = region
     focal = camera.focal_pixels
@@ -37,9 +37,10 @@ def _to_camera(camera: Camera) -> FloatArray:
 
 
 def to_sun(points: FloatArray, direction: FloatArray, room_m: float) -> tuple[FloatArray, float]:
-    """Return the matrix (4, 4) that fills clip space with points (N, 3) as the sun sees them.
+    """Return the orthographic matrix (4, 4) of the sun's view that fits points (N, 3).
 
-    Also half the width in metres of what it covers; ``room_m`` is left free around.
+    Also returns half the covered width in metres. ``direction`` is that to the sun; ``room_m`` is
+    the margin around the points in metres.
     """
     side = np.cross([0.0, 1.0, 0.0] if abs(direction[2]) > 0.9 else [0.0, 0.0, 1.0], direction)
     side /= np.linalg.norm(side)

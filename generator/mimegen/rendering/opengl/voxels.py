@@ -1,4 +1,4 @@
-"""A set as little boxes, coarse enough that light can be followed through it at once."""
+"""A set as voxels, coarse enough to trace many rays of light through it quickly."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -14,22 +14,22 @@ from mimegen.motion.quaternions import FloatArray
 
 @dataclass(frozen=True)
 class CellParameters:
-    """When cells stop light, and how rays step through them. Lengths are sides of a cell."""
+    """When cells block light, and how rays step through them. Lengths are in sides of a cell."""
 
-    # A cell stops light if what lies in it covers this share of it as seen along an axis. A plane
-    # across the grid lies in at most three cells of a column, so covers a third of one: walls have
-    # no holes, and thinner rods do not shade whole cells.
+    # A cell blocks light if the surfaces in it cover at least this fraction of it, seen along an
+    # axis. A tilted plane lies in at most three cells of a column, so it covers a third of one of
+    # them: walls have no holes, while thin rods do not block whole cells.
     least_cover: float = 1 / 3
-    # Surfaces are put this far inside of what they bound, so that walls stand behind theirs.
+    # Surfaces are shifted inwards by this, so that the cells of matter lie behind the surface.
     inwards: float = 0.25
     most_steps: int = 64
-    # Taken off the distance to the middle of the nearest full cell: a ray's step is what is left,
-    # and half a cell at least.
+    # A ray's step is the distance to the centre of the nearest full cell minus this, and at least
+    # half a cell.
     step_margin: float = 1.2
 
 
 MATTER = CellParameters()
-# Where the sides of a cell face.
+# The normals of a cell's six sides.
 SIDES = np.concatenate([np.eye(3), -np.eye(3)])
 # Steps of the two-dimensional low-discrepancy sequence (Roberts 2018).
 SPREAD = np.array([0.7548776662466927, 0.5698402909980532])
@@ -37,7 +37,7 @@ SPREAD = np.array([0.7548776662466927, 0.5698402909980532])
 
 @dataclass(frozen=True, eq=False)
 class ColoredTriangles:
-    """Triangles (T, 3, 3) in the world of one ``color`` (3,), which glow where ``glows``."""
+    """Triangles (T, 3, 3) of one ``color`` (3,): what they reflect, or emit if ``glows``."""
 
     triangles: NDArray[np.float32]
     color: FloatArray
@@ -46,14 +46,20 @@ class ColoredTriangles:
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """Cells of ``cell_m`` (3,) from ``corner`` (3,) on, ``shape`` along the axes."""
+    """A grid of cells of size ``cell_m`` (3,), ``shape`` of them, with lowest ``corner`` (3,).
+
+    Lengths are in metres.
+    """
 
     corner: FloatArray
     cell_m: FloatArray
     shape: tuple[int, int, int]
 
     def cells(self, places: FloatArray) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """Return the flat numbers (N,) of the cells of places (N, 3), and which lie within."""
+        """Return the flat indices (N,) of the cells of positions (N, 3), and which are inside.
+
+        The index of a position outside of the grid is 0.
+        """
         number, within = np.zeros(len(places), np.int64), np.ones(len(places), np.bool_)
         # Axis by axis: numpy is slow over the short side of (N, 3).
         for place, corner, cell, count in zip(places.T, self.corner, self.cell_m, self.shape,
@@ -64,18 +70,19 @@ class Grid:
         return np.where(within, number, 0), within
 
     def middles(self, cells: NDArray[np.int64]) -> FloatArray:
-        """Return the middles (N, 3) of cells by their flat numbers."""
+        """Return the centres (N, 3) of cells, given by flat index."""
         at = np.stack(np.unravel_index(cells, self.shape), axis=-1)
         return np.asarray(self.corner + (at + 0.5) * self.cell_m)
 
 
 @dataclass(frozen=True, eq=False)
 class Voxels:
-    """Matter in a grid of cubes: ``free`` (X, Y, Z) cells to the nearest, and what it is like.
+    """Matter in a grid of cubes.
 
-    ``color`` (X Y Z, 3) is what cells reflect, ``glow`` (X Y Z, 3) what things in them send out.
-    ``facing`` (X Y Z, 6, 3) is where what a side shows of the surface faces, as unit vectors: a
-    wall across the grid is no stairs.
+    ``free`` (X, Y, Z) is the distance, in cells, to the nearest full cell; 0 for full ones.
+    ``color`` (X Y Z, 3) is the color that cells reflect and ``glow`` (X Y Z, 3) the radiance that
+    objects in them emit. ``facing`` (X Y Z, 6, 3) are unit normals of the surface seen from each of
+    a cell's sides, so that a wall at an angle to the grid is not shaded like stairs.
     """
 
     grid: Grid
@@ -86,28 +93,29 @@ class Voxels:
 
     @property
     def cell_m(self) -> float:
-        """The side of its cells."""
+        """The side of the cells in metres."""
         return float(self.grid.cell_m[0])
 
     @cached_property
     def glows(self) -> NDArray[np.bool_]:
-        """In which cells (X Y Z,) a thing glows."""
+        """Which cells (X Y Z,) contain a glowing object."""
         return np.asarray(self.glow.any(axis=1))
 
     def without_glow(self) -> "Voxels":
-        """Return them with what glows left out of what stops rays."""
+        """Return these voxels with glowing cells no longer blocking rays."""
         return replace(self, free=_free((self.free == 0.0) & ~self.glows.reshape(self.free.shape)))
 
     @cached_property
     def _edged(self) -> NDArray[np.float32]:
-        """``free`` with cells around that stop rays as well: less than nothing is free there."""
+        """``free`` (flat) with a border of cells of value -1, where rays leave the grid."""
         return np.pad(self.free, 1, constant_values=-1.0).ravel()
 
     def trace(self, starts: FloatArray, ways: FloatArray, far_m: FloatArray | float = np.inf
               ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """Return the cells (N,) that rays from starts (N, 3) along unit ways (N, 3) hit first.
+        """Return the first full cell (N,) that each ray hits, and the length (N,) of its path.
 
-        -1 where a ray leaves the grid, or has come ``far_m`` metres; and how far each came (N,).
+        Rays go from starts (N, 3) in unit directions ``ways`` (N, 3). The cell is a flat index, or
+        -1 if the ray leaves the grid or has gone ``far_m`` metres. Lengths are in metres.
         """
         grid, free = self.grid, self._edged
         counts = [count + 2 for count in grid.shape]
@@ -136,7 +144,7 @@ class Voxels:
         return self._unpadded(last), gone * np.float32(self.cell_m)
 
     def _unpadded(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the flat numbers (N,) of cells from those in a grid with one more on each side."""
+        """Convert flat indices (N,) in the grid with its border to those in the grid; keep -1."""
         x, y, z = np.unravel_index(np.maximum(numbers, 0), tuple(np.add(self.grid.shape, 2)))
         own = ((x - 1) * self.grid.shape[1] + y - 1) * self.grid.shape[2] + z - 1
         return np.asarray(np.where(numbers < 0, -1, own))
@@ -144,10 +152,10 @@ class Voxels:
 
 @dataclass(frozen=True, eq=False)
 class Matter:
-    """Points of surfaces: their ``cells`` (N,) in a grid, their ``areas`` (N,), what each reflects.
+    """Points on surfaces in a grid: their ``cells`` (N,), ``areas`` (N,), colors and normals.
 
-    ``colors`` (N, 3) and ``normals`` (N, 3) count by area; ``glow`` (X Y Z, 3) is what things in
-    cells send out.
+    ``colors`` (N, 3), those reflected, and ``normals`` (N, 3) are multiplied by the points' areas.
+    ``glow`` (X Y Z, 3) is the radiance that objects in each cell emit.
     """
 
     grid: Grid
@@ -158,7 +166,7 @@ class Matter:
     glow: NDArray[np.float32]
 
     def with_more(self, other: "Matter") -> "Matter":
-        """Return this matter and another's in the same grid."""
+        """Return the union of this matter and another in the same grid."""
         return Matter(self.grid, np.concatenate([self.cells, other.cells]),
                       np.concatenate([self.areas, other.areas]),
                       np.concatenate([self.colors, other.colors]),
@@ -166,24 +174,27 @@ class Matter:
                       np.maximum(self.glow, other.glow))
 
     def free(self) -> NDArray[np.float32]:
-        """Return how many cells are free (X, Y, Z) around each, as ``Voxels`` has it."""
+        """Return the distance (X, Y, Z) to the nearest full cell, as ``Voxels.free``."""
         covered = np.max([self._shown(side) for side in SIDES], axis=0)
         solid = covered > MATTER.least_cover * self.grid.cell_m[0] ** 2 - 1e-9
         return _free(solid.reshape(self.grid.shape))
 
     def voxels(self) -> Voxels:
-        """Return the cells that it fills; their colors are means by area."""
+        """Return the voxels of this matter; colors are means weighted by area."""
         area = np.maximum(self._area(), 1e-9)
         means = [np.bincount(self.cells, part, len(area)) / area for part in self.colors.T]
         return Voxels(self.grid, self.free(), np.stack(means, axis=-1).astype(np.float32),
                       self.glow, self._facing())
 
     def _facing(self) -> NDArray[np.float32]:
-        """Return where the surfaces that each side shows face, each as much as the side shows."""
+        """Return the mean normals (X Y Z, 6, 3) of the surfaces seen from each side of cells.
+
+        Points are weighted by their area as seen from the side.
+        """
         facing = np.empty((len(self.glow), len(SIDES), 3), np.float32)
         for number, side in enumerate(SIDES):
             shown = np.maximum(self.normals @ side, 0.0)[:, None] * self.normals
-            # Where a side shows nothing it faces as it lies.
+            # A side from which no surface is seen keeps its own normal.
             summed = [np.bincount(self.cells, part, len(facing)) for part in shown.T]
             facing[:, number] = unit(np.stack(summed, axis=-1) + 1e-9 * side)
         return facing
@@ -192,17 +203,17 @@ class Matter:
         return np.asarray(np.bincount(self.cells, self.areas, len(self.glow)), float)
 
     def _shown(self, side: FloatArray) -> FloatArray:
-        """Return how much area of cells (X Y Z,) is seen from a side."""
+        """Return the projected area (X Y Z,) of surfaces in each cell, seen from a side."""
         return np.asarray(np.bincount(self.cells, np.maximum(self.normals @ side, 0.0),
                                       len(self.glow)), float)
 
 
 def matter_of(surfaces: Iterable[ColoredTriangles], grid: Grid) -> Matter:
-    """Return what of surfaces lies in a grid."""
+    """Return the matter of surfaces inside a grid."""
     glow = np.zeros((int(np.prod(grid.shape)), 3), np.float32)
     found = [(np.zeros(0, np.int64), np.zeros(0), np.zeros((0, 3)), np.zeros((0, 3)))]
     for surface in surfaces:
-        # Shifted inwards, the two faces of a thin lamp would change places.
+        # Glowing surfaces are not shifted: the two faces of a thin lamp would swap positions.
         shift = 0.0 if surface.glows else MATTER.inwards
         points, normals, areas = points_on(surface.triangles, grid, shift)
         cells, within = grid.cells(points)
@@ -223,9 +234,10 @@ def _free(solid: NDArray[np.bool_]) -> NDArray[np.float32]:
 
 def points_on(triangles: NDArray[np.float32], grid: Grid, inwards: float
             ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return points (N, 3) spread over triangles that reach into a grid, normals and areas (N,).
+    """Return points (N, 3) spread evenly over triangles, their normals (N, 3) and areas (N,).
 
-    They lie ``inwards`` of them, in cells.
+    Only triangles whose bounding box overlaps the grid are used. Points are shifted ``inwards``,
+    against the normal, by that many cells.
     """
     end = grid.corner + np.array(grid.shape) * grid.cell_m
     reaches = ((triangles.max(axis=1) > grid.corner) & (triangles.min(axis=1) < end)).all(axis=1)

@@ -1,4 +1,4 @@
-"""What a worker process without bpy does: jobs in, published frames and messages out."""
+"""The main loop of an OpenGL worker, without bpy: receive jobs, publish frames, send messages."""
 
 from collections.abc import Callable
 from functools import cache
@@ -28,8 +28,8 @@ Message = Ready | FrameDone | JobDone | JobFailed
 def serve(connection: Connection, threads: int) -> None:
     """Do jobs until the main process closes the connection (EOFError), or OpenGL is lost.
 
-    Then the process ends after its answer, and the main process starts another. Raises
-    RequestError where there is no OpenGL.
+    If a job fails and OpenGL no longer draws, return after sending the answer; the process then
+    ends and the main process starts another. Raises RequestError if OpenGL does not start.
     """
     context = context_of_process(threads)
     program = f"OpenGL {context.info['GL_RENDERER']}"
@@ -44,7 +44,7 @@ def serve(connection: Connection, threads: int) -> None:
 
 
 def _pass_server(threads: int, context: moderngl.Context) -> "PassServer":
-    # Ground truth knows bodies and readers, which frames and stills do without.
+    # Imported here because ground truth needs many modules that frames and stills do not.
     from mimegen.rendering.passes_server import PassServer
 
     return PassServer(threads, context)
@@ -53,7 +53,7 @@ def _pass_server(threads: int, context: moderngl.Context) -> "PassServer":
 def _attempt(context: moderngl.Context, job: ShotJob | SetJob | PlainJob, stage: RasterStage | None,
              passes: "Callable[[], PassServer]", send: Callable[[Message], None]
              ) -> tuple[RasterStage | None, JobDone | JobFailed]:
-    """Do a job; return the stage it leaves behind, for more of the same, and how it ended."""
+    """Do a job; return the stage to reuse for the next job, if any, and the answer."""
     try:
         if isinstance(job, PassJob | GeometryJob):
             passes().do(job, send)
@@ -72,7 +72,7 @@ def _attempt(context: moderngl.Context, job: ShotJob | SetJob | PlainJob, stage:
 
 def _shoot(context: moderngl.Context, job: ShotJob, stage: RasterStage | None,
            send: Callable[[Message], None]) -> RasterStage:
-    """Draw a job's frames; return the stage, the one there was if it holds the figures."""
+    """Draw a job's frames; return the stage used, the given one if it suits the figures."""
     figures = [read_figure(files) for files in job.figures]
     characters = [figure.character for figure in figures]
     if stage is None or not stage.suits(characters, job.config):

@@ -1,4 +1,4 @@
-"""Wrinkles of faces, drawn on the skin while it has any."""
+"""Face wrinkles in OpenGL, drawn on the skin in frames that have any."""
 
 from collections.abc import Sequence
 
@@ -19,7 +19,7 @@ from mimegen.rendering.opengl.light import give, uniform
 from mimegen.rendering.opengl.shaders import FIGURE_FRAGMENT, FIGURE_VERTEX
 
 NUMBERS = "f4"
-# The map's texture unit, beside the sun's map and pictures that are worn.
+# The texture unit of the wrinkle map; others hold the sun's shadow map and meshes' textures.
 UNIT = 3
 
 _GIVEN = """\
@@ -35,8 +35,8 @@ void main() {
     facing = normal;
 """
 
-# Bumps after Mikkelsen (Bump mapping unparametrized surfaces on the GPU, 2010) change the light
-# that the skin scatters, and grooves are darker.
+# Bump mapping after Mikkelsen (Bump mapping unparametrized surfaces on the GPU, 2010) scales the
+# light that the skin scatters; grooves are darkened too.
 _WRINKLED = """\
 in vec2 on_map;
 in float deep;
@@ -65,9 +65,10 @@ void main() {
 
 
 class BodyWrinkles:
-    """Where a body's vertices are on the map of wrinkles, and in a frame how deep these are.
+    """The texture coordinates of a body's vertices in the wrinkle map, and a frame's depths.
 
-    ``shown`` says whether the frame has any.
+    ``shown`` is whether the frame last posed has wrinkles. The object is false if the body can have
+    none; then it has no buffers.
     """
 
     def __init__(self, context: moderngl.Context, character: Character,
@@ -85,11 +86,11 @@ class BodyWrinkles:
         self.depths = context.buffer(np.zeros(ends[-1], NUMBERS).tobytes(), dynamic=True)
 
     def __bool__(self) -> bool:
-        """Whether the body's skin can wrinkle at all."""
+        """Return whether the body's skin can wrinkle at all."""
         return self._wrinkling is not None
 
     def pose(self, columns: NDArray[np.float32]) -> None:
-        """Take the depths of a frame's joint columns (4 J, 3)."""
+        """Set the wrinkles' depths for a frame's joint columns (4 J, 3)."""
         depths = None if self._wrinkling is None else self._wrinkling.depths(columns)
         self.shown = depths is not None
         if depths is not None:
@@ -97,7 +98,7 @@ class BodyWrinkles:
 
 
 class WrinkleProgram:
-    """The program that draws skin with wrinkles, and the map that it takes."""
+    """The shader program for skin with wrinkles, and the texture of its wrinkle map."""
 
     def __init__(self, context: moderngl.Context) -> None:
         self.program = context.program(
@@ -113,5 +114,5 @@ class WrinkleProgram:
         self._map.repeat_x = self._map.repeat_y = False
 
     def use(self) -> None:
-        """Have the map ready to be drawn with."""
+        """Bind the wrinkle map to its texture unit."""
         self._map.use(UNIT)

@@ -1,1 +1,1 @@
-"""From rigs/*.yaml to bodies: mesh, skin weights, skeleton and outfit."""
+"""Characters: rigs/*.yaml built into skinned meshes with a skeleton and an outfit."""

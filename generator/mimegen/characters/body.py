@@ -18,12 +18,13 @@ from mimegen.motion.quaternions import FloatArray
 
 @dataclass(frozen=True, eq=False)
 class Body:
-    """A person in the T pose, the bare soles on Z = 0, exactly mirror symmetric.
+    """A naked person in the T pose with bare soles on Z = 0, exactly mirror-symmetric.
 
-    ``vertices`` (V, 3) are those of all surfaces named in ``faces`` (quads): body, tights (close
-    around the body, without fingers and toes), eyes, upper_lashes, lower_lashes. ``joints`` and
-    ``weights`` (V, 4) say whose flesh they are, ``flesh`` how they follow the joints and helpers
-    of ``helped``; ``masks`` (V,) say, 0 to 1, where lips, face, eyelids and so on are.
+    ``vertices`` (V, 3), in metres, are shared by the surfaces in ``faces`` (quads): body, tights (a
+    close-fitting surface without fingers and toes), eyes, upper_lashes and lower_lashes. ``joints``
+    and ``weights`` (V, 4) are skin weights on the skeleton's joints; ``flesh`` has those on the
+    joints and helper joints of ``helped``. ``masks`` (V,), 0 to 1, mark lips, face, eyelids and so
+    on. ``mirror`` (V,) is the index of each vertex's counterpart.
     """
 
     phenotype: Phenotype
@@ -42,7 +43,7 @@ class Body:
         return with_helpers(self.skeleton)
 
     def joint(self, name: str) -> FloatArray:
-        """Return the place (3,) of a joint."""
+        """Return the position (3,) of a joint, in metres."""
         return np.asarray(self.skeleton.heads[self.skeleton.index[name]])
 
 
@@ -67,9 +68,9 @@ def make_body(phenotype: Phenotype) -> Body:
 
 
 def shaped_points(bake: Bake, phenotype: Phenotype) -> FloatArray:
-    """Return the points of the phenotype at its height.
+    """Return the points of a phenotype, scaled to its height.
 
-    Stature targets reach the height as far as they go, uniform scaling does the rest.
+    The stature targets are used as far as they reach; uniform scaling does the rest.
     """
     body = np.unique(bake.faces["body"])
     statures = np.array([0.0, 0.5, 1.0])
@@ -85,7 +86,7 @@ def shaped_points(bake: Bake, phenotype: Phenotype) -> FloatArray:
 
 
 def rest_skeleton(skeleton: Skeleton) -> Skeleton:
-    """Return the skeleton of the data's A pose in the T pose of the standard skeleton."""
+    """Return the skeleton, given in the data's A pose, in the T pose of the standard skeleton."""
     turns = turns_to_rest(skeleton)
     heads = skeleton.heads.copy()
     for joint in range(1, len(heads)):
@@ -96,9 +97,9 @@ def rest_skeleton(skeleton: Skeleton) -> Skeleton:
 
 
 def at_rest(vertices: FloatArray, flesh: Flesh, skeleton: Skeleton, rest: Skeleton) -> FloatArray:
-    """Return the places (V, 3) in the T pose from which skinning leads to those of the A pose.
+    """Return the positions (V, 3) in the T pose that skinning maps to the sculpted A pose.
 
-    So that bodies are, with arms half-way down, as they were sculpted.
+    So a body whose arms are half-way down has exactly the shape that was sculpted.
     """
     back = quaternions.conjugate(turns_to_rest(skeleton))
     posed = Motion.from_global_rotations(rest, 1.0, skeleton.heads[:1], back[None])
@@ -109,14 +110,20 @@ def at_rest(vertices: FloatArray, flesh: Flesh, skeleton: Skeleton, rest: Skelet
 
 
 def moves(motion: Motion) -> tuple[FloatArray, FloatArray]:
-    """Return what the joints do to a body in the first frame: matrices (J, 3, 3), shifts (J, 3)."""
+    """Return the transforms of the joints in a motion's first frame.
+
+    They are matrices (J, 3, 3) and shifts (J, 3) as in ``character.joint_transforms``.
+    """
     pose = motion.global_pose
     matrices = quaternions.to_matrices(pose.rotations[0])
     return matrices, pose.positions[0] - np.einsum("jab,jb->ja", matrices, motion.skeleton.heads)
 
 
 def inverse(matrices: FloatArray) -> FloatArray:
-    """Return the inverses of matrices (N, 3, 3), without LAPACK: the same on every machine."""
+    """Return the inverses of matrices (N, 3, 3).
+
+    Computed without LAPACK, so that the result is the same on every machine.
+    """
     first, second, third = np.moveaxis(matrices, 1, 0)
     across = np.stack([quaternions.cross(second, third), quaternions.cross(third, first),
                        quaternions.cross(first, second)], axis=2)
@@ -124,9 +131,9 @@ def inverse(matrices: FloatArray) -> FloatArray:
 
 
 def turns_to_rest(skeleton: Skeleton) -> FloatArray:
-    """Return the global rotations (J, 4) that bring every bone along the standard one's way.
+    """Return the global rotations (J, 4) that align every bone with the standard skeleton's.
 
-    The trunk keeps its shape, the feet stay flat on the ground, the palms come to face down.
+    The trunk keeps its shape, the feet stay flat on the ground, and the palms turn to face down.
     """
     standard = standard_skeleton()
     turns = np.tile(quaternions.IDENTITY, (len(skeleton.names), 1))
@@ -154,14 +161,20 @@ def direction(skeleton: Skeleton, joint: int) -> FloatArray:
 
 
 def hand_turn(skeleton: Skeleton, standard: Skeleton, side: str) -> FloatArray:
-    """Return the rotation that aligns wrist-to-knuckles and index-to-little-finger."""
+    """Return the rotation (4,) that aligns a hand with the standard one.
+
+    It aligns the directions from wrist to knuckles and from index to little finger.
+    """
     return quaternions.from_matrices(
         hand_frame(standard, side) @ hand_frame(skeleton, side).T
     )
 
 
 def hand_frame(skeleton: Skeleton, side: str) -> FloatArray:
-    """Return an orthonormal matrix: along the hand, across its back, and out of its back."""
+    """Return a hand's orthonormal axes as columns (3, 3).
+
+    They point along the hand, across its back, and out of its back.
+    """
     wrist, knuckle, index, little = (
         skeleton.heads[skeleton.index[f"{side}Hand{part}"]]
         for part in ("", "Middle1", "Index1", "Pinky1")
@@ -176,7 +189,10 @@ def hand_frame(skeleton: Skeleton, side: str) -> FloatArray:
 def forearm_turn(
     skeleton: Skeleton, standard: Skeleton, side: str, turns: FloatArray
 ) -> FloatArray:
-    """Return the forearm's rotation: along the standard one, its roll half-way to the hand's."""
+    """Return the rotation (4,) that aligns a forearm with the standard one.
+
+    Its roll is half-way between those of upper arm and hand.
+    """
     joint = skeleton.index[side + "ForeArm"]
     halfway = quaternions.slerp(turns[skeleton.index[side + "Arm"]],
                                 turns[skeleton.index[side + "Hand"]], np.array(0.5))
@@ -187,7 +203,10 @@ def forearm_turn(
 
 
 def turn_finger(skeleton: Skeleton, standard: Skeleton, finger: str, turns: FloatArray) -> None:
-    """Straighten one finger, bone after bone, along the standard one."""
+    """Align one finger, bone after bone, with the standard one.
+
+    Its rotations are written into ``turns`` (J, 4).
+    """
     for number in "123":
         joint = skeleton.index[finger + number]
         before = turns[skeleton.parents[joint]]

@@ -1,4 +1,4 @@
-"""From a character's description to its meshes."""
+"""Build a character from its description."""
 
 
 import numpy as np
@@ -21,9 +21,10 @@ SOURCE = "MakeHuman/MPFB base mesh hm08 and shape targets (Data Collection AB an
 
 
 def build_character(spec: CharacterSpec) -> Character:
-    """Return the character that a description stands for, standing on Z = 0.
+    """Return the character that a description specifies, standing on Z = 0.
 
-    Pieces lie from the skin outwards; whatever an outer one hides of the inner ones is left out.
+    Pieces are added from the skin outwards. Parts of inner pieces that an outer one hides are
+    removed.
     """
     body = make_body(spec.phenotype)
     pieces: list[CharacterPiece] = [make_person(spec, body)]
@@ -49,7 +50,7 @@ def build_character(spec: CharacterSpec) -> Character:
 
 
 def with_layer(pieces: list[CharacterPiece], worn: CharacterPiece) -> list[CharacterPiece]:
-    """Return the pieces, the person first, with a garment over them."""
+    """Return the pieces, the person first, with one more garment worn over them."""
     person, *inner = (without_hidden(piece, worn.hides) for piece in pieces)
     for mesh in worn.meshes:
         inner = [under(piece, mesh, LAYER_GAP_M) for piece in inner]

@@ -1,4 +1,4 @@
-"""A character: meshes that follow a skeleton by skin weights, and what they are made of."""
+"""Characters: skinned meshes, their materials, and the skeleton that moves them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,10 +16,10 @@ Places: TypeAlias = NDArray[np.float32] | FloatArray
 
 @dataclass(frozen=True, eq=False)
 class Material:
-    """What a mesh is made of; the stage turns ``kind`` and ``parameters`` into a shader.
+    """The material of a mesh; the renderer builds a shader from ``kind`` and ``parameters``.
 
-    Colors are linear RGB, 0 to 1. ``image`` holds an encoded picture (PNG or JPEG) mapped by
-    the mesh's uvs, for bodies that users bring.
+    Colors are linear RGB, 0 to 1. ``image`` holds an encoded picture (PNG or JPEG) that is mapped
+    by the mesh's texture coordinates; only bodies that users import have one.
     """
 
     name: str
@@ -32,10 +32,11 @@ class Material:
 class Mesh:
     """A skinned surface in the rest pose.
 
-    ``vertices`` (V, 3) metres; ``faces`` (F, 4) vertex numbers, the last -1 for triangles;
-    ``joints`` and ``weights`` (V, K), weights summing to 1 (linear blend skinning);
-    ``uvs`` (F, 4, 2) or None; ``attributes`` are further values per vertex, (V,) or (V, C),
-    which the material's shader may use by name. ``subdivide`` smooths it when rendered.
+    ``vertices`` (V, 3) are in metres. ``faces`` (F, 4) are vertex indices, the last one -1 for a
+    triangle. ``joints`` and ``weights`` (V, K) are for linear blend skinning; a vertex's weights
+    sum to 1. ``uvs`` (F, 4, 2) are texture coordinates per corner, or None. ``attributes`` are
+    further values per vertex, (V,) or (V, C), which the material's shader may use by name.
+    ``subdivide`` is the number of subdivisions that smooth the mesh when it is rendered.
     """
 
     name: str
@@ -51,10 +52,11 @@ class Mesh:
 
 @dataclass(frozen=True, eq=False)
 class Character:
-    """A body with its outfit. ``fingerprint`` changes whenever anything visible does.
+    """A body with its outfit.
 
-    ``swelling`` (W,) is by how much of their thickness arms grow as they point each of some ways;
-    empty where they do not. ``age`` is in years, None where nobody knows it.
+    ``fingerprint`` is a digest that changes whenever anything visible changes. ``swelling`` (W,) is
+    how much the upper arms thicken when they point in each of W directions, as fractions of their
+    thickness (``swells.py``); empty for bodies without it. ``age`` is in years, None if unknown.
     """
 
     name: str
@@ -69,7 +71,7 @@ class Character:
 
     @property
     def soft(self) -> tuple[Mesh, ...]:
-        """The meshes that give way where they are pressed."""
+        """The meshes that deform when they are pressed: those of skin and cloth."""
         giving = {name for name, material in self.materials.items()
                   if material.kind in ("skin", "cloth")}
         return tuple(mesh for mesh in self.meshes if mesh.material in giving)
@@ -82,14 +84,14 @@ class Character:
 
 @dataclass(frozen=True, eq=False)
 class Performance:
-    """A motion on a character; the motion's skeleton is the character's."""
+    """A motion performed by a character; the motion's skeleton is the character's."""
 
     character: Character
     motion: Motion
 
 
 def joined_weights(meshes: Sequence[Mesh]) -> tuple[NDArray[np.int32], FloatArray]:
-    """Return the joints and weights (V, K) of meshes one after another."""
+    """Return the joints and weights (V, K) of several meshes, concatenated and zero-padded to K."""
     wide = max(mesh.joints.shape[1] for mesh in meshes)
     joints, weights = (np.concatenate([np.pad(each, ((0, 0), (0, wide - each.shape[1])))
                                        for each in parts]) for parts in (
@@ -99,9 +101,10 @@ def joined_weights(meshes: Sequence[Mesh]) -> tuple[NDArray[np.int32], FloatArra
 
 def joint_transforms(skeleton: Skeleton, positions: FloatArray,
                      rotations: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return matrices (..., J, 3, 3) and shifts (..., J, 3) that take places at rest to a pose.
+    """Return matrices (..., J, 3, 3) and shifts (..., J, 3) that map rest positions to a pose.
 
-    ``positions`` (..., J, 3) and ``rotations`` (..., J, 4) are the global pose.
+    A point p of joint j moves to ``matrices[j] @ p + shifts[j]``. ``positions`` (..., J, 3) and
+    ``rotations`` (..., J, 4) are the global pose.
     """
     matrices = quaternions.to_matrices(rotations)
     return matrices, positions - np.einsum("...jab,jb->...ja", matrices, skeleton.heads)
@@ -109,7 +112,7 @@ def joint_transforms(skeleton: Skeleton, positions: FloatArray,
 
 def posed_vertices(mesh: Mesh, skeleton: Skeleton, positions: FloatArray,
                    rotations: FloatArray) -> FloatArray:
-    """Return the places (V, 3) of a mesh's vertices in one frame, by linear blend skinning.
+    """Return the positions (V, 3) of a mesh's vertices in one frame, by linear blend skinning.
 
     ``positions`` (J, 3) and ``rotations`` (J, 4) are the frame's global pose.
     """

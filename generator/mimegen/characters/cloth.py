@@ -1,4 +1,4 @@
-"""What all sewn garments share: cutting them from the close-fitting surface, and finishing."""
+"""Steps shared by all sewn garments: cutting them from the close-fitting surface, and finishing."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -26,8 +26,8 @@ from mimegen.motion.quaternions import FloatArray
 
 HEM_THICKNESS_M = 0.003
 HEM_DEPTH_M = 0.02
-# Sleeves, and what is beside the trunk below them, are so far (m) off the skin as they hang, from
-# there on less, and never farther than the second.
+# Distance of sleeves from the skin, in metres: kept up to the first value, compressed beyond it so
+# that it stays below the second. It also holds for cloth beside the trunk below the sleeves.
 SLEEVE_OFF_M = (0.016, 0.024)
 
 Field = Callable[[FloatArray], FloatArray]
@@ -35,7 +35,7 @@ Field = Callable[[FloatArray], FloatArray]
 
 
 def cut_from_tights(body: Body, fields: Sequence[Field]) -> SkinnedSurface:
-    """Return the close-fitting surface where all fields are positive, in fine faces."""
+    """Return the part of the close-fitting surface where all fields are positive, in fine faces."""
     surface = part_of(body.vertices, body.faces["tights"], body.flesh.dense)
     for field in fields:
         near = field(surface.vertices) > -0.03
@@ -48,7 +48,7 @@ def cut_from_tights(body: Body, fields: Sequence[Field]) -> SkinnedSurface:
 
 
 def lifted_off(surface: SkinnedSurface, body: Body, gap: float, rounds: int = 8) -> SkinnedSurface:
-    """Return the surface ``gap`` metres off the skin, rounded so that it clings less."""
+    """Return the surface ``gap`` metres off the skin, smoothed so that it clings less."""
     average = neighbour_average(surface.faces, len(surface.vertices))
     vertices = smoothed(surface.vertices, average, rounds)
     vertices = vertices + gap * vertex_normals(vertices, surface.faces)
@@ -56,7 +56,7 @@ def lifted_off(surface: SkinnedSurface, body: Body, gap: float, rounds: int = 8)
 
 
 def cleared(surface: SkinnedSurface, body: Body, gap: float) -> SkinnedSurface:
-    """Return the surface pushed out wherever it comes nearer to the skin than ``gap`` metres."""
+    """Return the surface pushed out to at least ``gap`` metres from the skin."""
     used = np.unique(body.faces["body"])
     normals = vertex_normals(body.vertices, body.faces["body"])[used]
     average = neighbour_average(surface.faces, len(surface.vertices))
@@ -68,14 +68,17 @@ def cleared(surface: SkinnedSurface, body: Body, gap: float) -> SkinnedSurface:
 
 
 def evened_out(surface: SkinnedSurface, body: Body, gap: float) -> SkinnedSurface:
-    """Return the surface evened out after draping, at least ``gap`` metres off the skin."""
+    """Return the surface smoothed after draping, at least ``gap`` metres off the skin."""
     average = neighbour_average(surface.faces, len(surface.vertices))
     vertices = smoothed(surface.vertices, average, 2)
     return cleared(replace(surface, vertices=vertices), body, gap)
 
 
 def sleeves_near(surface: SkinnedSurface, body: Body) -> SkinnedSurface:
-    """Return the surface with nothing beside the shoulder joints that is far off the skin."""
+    """Return the surface with cloth beyond the shoulder joints pulled towards the skin.
+
+    ``SLEEVE_OFF_M`` limits how far it may stand off.
+    """
     skin = body.vertices[np.unique(body.faces["body"])]
     away = surface.vertices - skin[nearest(skin, surface.vertices)]
     far = np.maximum(np.linalg.norm(away, axis=1), EQUAL)
@@ -90,10 +93,10 @@ def sleeves_near(surface: SkinnedSurface, body: Body) -> SkinnedSurface:
 
 
 def sewn(name: str, surface: SkinnedSurface, cut: SkinnedSurface, fields: Sequence[Field]) -> Mesh:
-    """Return a finished garment: hemmed, its weights evened out, with what its shader needs.
+    """Return a finished garment: hemmed, with smoothed weights and the attributes its shader needs.
 
-    ``cut`` is the same surface as it was cut, where the fields hold. Attributes: ``rest`` (V, 3),
-    the rest-pose place in metres, and ``edge`` (V,), the distance to the nearest hem in metres.
+    ``cut`` is the surface before draping, on which the fields hold. Attributes: ``rest`` (V, 3),
+    positions in the rest pose, and ``edge`` (V,), the distance to the nearest hem, both in metres.
     """
     average = neighbour_average(surface.faces, len(surface.vertices))
     surface = replace(surface, weights=smoothed(surface.weights, average, 8))
@@ -106,14 +109,14 @@ def sewn(name: str, surface: SkinnedSurface, cut: SkinnedSurface, fields: Sequen
 
 
 def cloth_mesh(name: str, surface: SkinnedSurface, material: str) -> Mesh:
-    """Return what is sewn onto a garment as a mesh of its cloth, with what its shader needs.
+    """Return a trimming as a mesh with the attributes that the cloth's shader needs.
 
-    Its ``edge`` is 0: it has no seams, and what lies further inside is not pushed in by it.
+    Its ``edge`` is 0: it has no seams, and it does not push inner pieces inwards.
     """
     return to_mesh(name, surface, material, {
         "rest": surface.vertices, "edge": np.zeros(len(surface.vertices))})
 
 
 def inside_all(points: FloatArray, fields: Sequence[Field], margin: float) -> BoolArray:
-    """Return which points (N,) lie at least ``margin`` metres inside all edges."""
+    """Return a mask (N,) of the points that lie at least ``margin`` metres inside all edges."""
     return np.asarray(np.min([field(points) for field in fields], axis=0) > margin)

@@ -14,16 +14,19 @@ STEPS = 64
 
 @dataclass(frozen=True, eq=False)
 class Stretch:
-    """A stretch of the body around a straight axis.
+    """A straight axis inside a limb or the trunk, around which cloth hangs.
 
-    ``start`` (3,) and ``end`` (3,) in metres; cloth hangs from the start towards the end.
+    ``start`` (3,) and ``end`` (3,) are in metres; cloth hangs from the start towards the end.
     """
 
     start: FloatArray
     end: FloatArray
 
     def coordinates(self, points: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return angle (N,), distance along the axis (N,) and from it (N,)."""
+        """Return points (N, 3) in cylindrical coordinates.
+
+        They are the angle (N,) in radians, the distance along the axis (N,) and that from it (N,).
+        """
         first, second, along = self.axes
         away = points - self.start
         x, y = away @ first, away @ second
@@ -31,7 +34,7 @@ class Stretch:
 
     @property
     def axes(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Two unit vectors across the axis and the one along it."""
+        """Two unit vectors across the axis, and the one along it."""
         along = (self.end - self.start) / self.length
         least = np.eye(3)[first_least(np.abs(along))]
         first = np.cross(along, least)
@@ -48,8 +51,9 @@ def draped(points: FloatArray, tube: Stretch, gap: float, taper: float,
            obstacle: FloatArray) -> FloatArray:
     """Return points (N, 3) moved out from the axis to where cloth around the obstacle hangs.
 
-    ``obstacle`` (M, 3) are the body's points in the tube. The cloth's cross-sections are convex,
-    ``gap`` metres away; along the tube it narrows by at most ``taper`` metres a metre.
+    ``obstacle`` (M, 3) are the points of the body inside the tube. The cloth's cross-sections are
+    convex and ``gap`` metres off it; along the tube the cloth narrows by at most ``taper`` metres
+    per metre.
     """
     radii = radius_profile(tube, obstacle)
     radii = convex_sections(radii) + gap
@@ -71,7 +75,7 @@ def draped(points: FloatArray, tube: Stretch, gap: float, taper: float,
 
 
 def radius_profile(tube: Stretch, obstacle: FloatArray) -> FloatArray:
-    """Return the distance of the obstacle's surface from the axis (STEPS, ANGLES)."""
+    """Return the obstacle's distance from the axis (STEPS, ANGLES), in metres."""
     angle, along, radius = tube.coordinates(obstacle)
     inside = (along > -0.03) & (along < tube.length + 0.03)
     angle, along, radius = angle[inside], along[inside], radius[inside]
@@ -89,9 +93,9 @@ def radius_profile(tube: Stretch, obstacle: FloatArray) -> FloatArray:
 
 
 def convex_sections(radii: FloatArray) -> FloatArray:
-    """Return the radii (S, A) of the convex hulls of star-shaped sections.
+    """Return the radii (S, A) of the convex hulls of star-shaped cross-sections.
 
-    A hull's radius in a direction is the least distance to its supporting lines.
+    The hull's radius in a direction is the smallest distance to its supporting lines.
     """
     angles = np.linspace(-np.pi, np.pi, radii.shape[1], endpoint=False)
     cosines = np.cos(angles[:, None] - angles)

@@ -1,9 +1,9 @@
-"""Folds: where two parts of a body meet at a bent joint, neither lies inside the other.
+"""Folds: keep the two parts of a body that meet at a bent joint from entering each other.
 
-Skin follows joints by linear blending, which lets what lies before and behind a crease pass through
-one another. Here what has passed the plane between both bones comes back to its own side: the plane
-goes through the crease itself, so both sides give way alike. What was deepest ends up farthest from
-the plane, so the crease closes at its mouth. It depends on nothing but the pose of the frame.
+Linear blend skinning lets the skin before and behind a crease intersect. Here, vertices that have
+passed the plane half-way between the two bones are moved back to their own side. The plane goes
+through the crease itself, so both sides give way equally. The deepest vertices end up farthest from
+the plane, so the crease closes at its mouth. The result depends only on the frame's pose.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,10 +22,11 @@ from mimegen.motion.quaternions import FloatArray
 
 
 class CreaseKind(NamedTuple):
-    """The crease at ``joint``, whose bone folds against the flesh of ``upper``.
+    """The crease at ``joint``, whose bone folds against the flesh of the joints ``upper``.
 
-    At rest the upper flesh's bone comes down ``down`` (3,), the crease faces ``inner`` (3,) and
-    lies ``along`` the joint's bone, as a share of it.
+    ``down`` (3,) is the direction of the upper part's bone at rest, and ``inner`` (3,) the
+    direction in which the crease faces. ``along`` is the crease's position along the joint's bone,
+    as a fraction of its length.
     """
 
     joint: str
@@ -43,47 +44,57 @@ KINDS = tuple(kind for side, out in (("Left", 1.0), ("Right", -1.0)) for kind in
     CreaseKind(f"{side}ForeArm", (f"{side}Arm",), (out, 0.0, 0.0), AHEAD, 0.05),
     CreaseKind(f"{side}Leg", (f"{side}UpLeg",), BELOW, BEHIND, -0.01),
     CreaseKind(f"{side}UpLeg", TRUNK, BELOW, AHEAD, 0.02)))
-# Of both parts' flesh is what follows them by NEAR at least; the lower one's by LOWER of that. It
-# reaches so far from the joint, in lengths of its bone.
+# Vertices can fold if their weights on both parts sum to more than NEAR. They belong to the lower
+# part if it has more than the fraction LOWER of that sum. They must be nearer to the joint than
+# REACH lengths of its bone.
 NEAR = 0.3
 LOWER = 0.45
 REACH = 1.3
-# Where short thick legs have no vertex in the crease that does, those that follow it by LEAST tell.
+# On short thick legs no vertex in the crease may reach LOWER; then this smaller fraction is used to
+# find the crease.
 LEAST = 0.1
-# The crease itself: so near (m) to where it lies along the bone, to the middle and to the front.
+# Vertices that define the crease are weighted by their distance, in metres, from its line along the
+# bone (none from CREASE_M on) and to either side (none from BESIDE_M on), and by how far in front
+# of the joint they are (in full from BEFORE_M on). Their weights on both parts sum to more than
+# CREASED.
 CREASE_M = 0.02
 BESIDE_M = 0.05
 BEFORE_M = 0.02
 CREASED = 0.6
-# Bends begin to fold at the first cosine between the bones, and fold in full at the second.
+# Cosine of the angle between the bones below which folding begins, and below which it acts in full.
 STARTS = 0.8
 FULL = 0.5
-# How far (m) sides may pass the plane, so that no light falls through between them, how softly they
-# are held there, and how far away from it what was deep ends up: by a share, and at most.
+# Vertices may pass the plane by PASS_M (metres), so that no light falls through between the sides;
+# the limit is soft within SOFT_M (metres). Vertices that were deep are moved beyond it by the
+# fraction BACK of their depth, at most BACK_M (metres).
 PASS_M = 0.0006
 SOFT_M = 0.003
 BACK = 0.3
 BACK_M = 0.006
-# Sides meet on a surface that bows by so much (m) from its middle to so far beside it: through a
-# flat one light would fall.
+# The sides meet on a curved surface, BOW_M (metres) past the plane in its middle and as far before
+# it at WIDE_M (metres) to either side: light would fall through a flat one.
 BOW_M = 0.004
 WIDE_M = 0.05
-# Only on the inner side of the joint: from here on (m), in full so much farther in.
+# Folding acts on the inner side of the joint only: it begins this far (metres) outside the joint's
+# axis and is complete this far inside.
 INNER_M = 0.005
-# The lower part presses what is over it: in full as far as the first share of the way to its bone's
-# end, from the second on not.
+# The lower part presses the upper one in full up to the first fraction of its bone's reach, and no
+# longer from the second on.
 END = (0.9, 1.095)
-# A thigh's inner edge is where the middle of the body is at rest. What of the trunk is on its own
-# side of that it presses in full, from the second (m), beyond the edge, on not: hems rise evenly
-# beside it. What is farther (m) on the other side of the body at rest it never meets.
+# A thigh's inner edge is the body's middle at rest. The thigh presses the trunk in full on its own
+# side of the edge, fading to nothing at the second value (metres), beyond the edge, so that hems
+# rise evenly beside it. It never presses vertices that lie more than FARTHEST_M (metres) on the
+# body's other side at rest.
 EDGE_M = (0.0, -0.05)
 FARTHEST_M = 0.1
 
 
 class CreasePlane(NamedTuple):
-    """A crease in a frame: a place (3,) on the joint's axis, unit vectors (3,), and its share.
+    """The plane of a crease in one frame.
 
-    The lower part's bone ends so far (m) along the ``inner`` way.
+    ``place`` (3,) is a point on the joint's axis; ``normal`` and ``inner`` are unit vectors (3,);
+    ``share`` is how strongly folding acts, 0 to 1; ``end`` is how far the lower part's bone reaches
+    along ``inner``, in metres.
     """
 
     place: FloatArray
@@ -95,12 +106,12 @@ class CreasePlane(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Crease:
-    """Where a fold is: its joints' numbers and what they are like at rest.
+    """A crease of one character: the indices of its joints, and its geometry at rest.
 
-    That is the lower one's ``head`` (3,) and ``bone`` (3,), and the unit vector ``down`` (3,).
-
-    ``middle`` maps joint columns to the middle of the crease: joints (N,) and rows (N, 4). A
-    thigh's inner ``edge`` is so far (m) to the right of its joint; for other parts it is 0.
+    ``joint`` is the lower joint, with its ``head`` (3,) and ``bone`` (3,); ``above`` is the upper
+    one, whose bone has the unit direction ``down`` (3,). ``middle`` maps joint columns to the
+    middle of the crease: joints (N,) and rows (N, 4). ``edge`` is a thigh's distance from its inner
+    edge, as the X of its joint in metres; 0 for other joints.
     """
 
     joint: int
@@ -132,9 +143,9 @@ class Crease:
 
 @dataclass(frozen=True, eq=False)
 class Fold:
-    """A crease, and which vertices (N,) of a body fold there.
+    """A crease, and the vertices (N,) of a body that fold there.
 
-    ``upper`` (N,) is 1 for those of the upper part and -1 for those of the lower.
+    ``upper`` (N,) is 1 for vertices of the upper part and -1 for those of the lower one.
     """
 
     crease: Crease
@@ -142,7 +153,7 @@ class Fold:
     upper: NDArray[np.float32]
 
     def press(self, places: Places, columns: Places) -> None:
-        """Bring back to their side what of vertices (V, 3) has passed the crease's plane."""
+        """Move vertices (V, 3) that have passed the crease's plane back to their side, in place."""
         plane = self.crease.plane(columns)
         if plane is None:
             return
@@ -162,9 +173,10 @@ class Fold:
             back[:, None] * plane.normal.astype(places.dtype)).astype(places.dtype)
 
     def _over(self, beside: FloatArray, along: FloatArray) -> FloatArray:
-        """Return how surely (N,), 0 to 1, the lower part lies below what is over it.
+        """Return how strongly (N,), 0 to 1, the lower part presses vertices of the upper part.
 
-        That is so far (m) to the right of its joint, and a share ``along`` its bone.
+        ``beside`` (N,) is their distance to the right of the joint in metres, ``along`` (N,) their
+        position along the lower bone as a fraction of its reach.
         """
         full, none = END
         over = np.clip((none - along) / (none - full), 0.0, 1.0)
@@ -180,14 +192,17 @@ def _along(x: FloatArray, y: FloatArray, z: FloatArray, way: FloatArray) -> Floa
 
 
 def softly(values: FloatArray) -> FloatArray:
-    """Return values (N,) above zero, those below as zero, with a soft bend between."""
+    """Return max(values, 0) for values (N,), with a smooth bend within SOFT_M around zero."""
     soft = (np.clip(values, -SOFT_M, SOFT_M) + SOFT_M) ** 2 / (4 * SOFT_M)
     return np.asarray(np.maximum(soft, values))
 
 
 @lru_cache(maxsize=12)
 def creases_of(character: Character) -> Mapping[CreaseKind, Crease]:
-    """Return where a character folds: not without helper joints, nor where a suit is hard."""
+    """Return the creases of a character.
+
+    Empty for characters without helper joints; joints covered by a hard suit have none.
+    """
     skeleton = character.skeleton
     if not has_helpers(skeleton):
         return {}
@@ -214,9 +229,10 @@ def _crease(character: Character, kind: CreaseKind) -> Crease:
 
 def _add_crease(middle: FloatArray, mesh: Mesh, skeleton: Skeleton, kind: CreaseKind,
                 least: float) -> None:
-    """Add to ``middle`` (J, 4) what a mesh's vertices in the crease follow.
+    """Add the weights of a mesh's vertices in the crease to ``middle`` (J, 4).
 
-    Those count that follow the lower part by so much, ``least``, of what they follow both.
+    Only vertices count whose weight on the lower part is more than the fraction ``least`` of their
+    weight on both.
     """
     upper, lower = _shares(mesh, skeleton, kind)
     from_joint, line = _places(mesh, skeleton, kind)
@@ -233,13 +249,16 @@ def _add_crease(middle: FloatArray, mesh: Mesh, skeleton: Skeleton, kind: Crease
 
 
 def _shares(mesh: Mesh, skeleton: Skeleton, kind: CreaseKind) -> tuple[FloatArray, FloatArray]:
-    """Return by how much vertices (V,) follow the upper part, and by how much the lower."""
+    """Return the weights of vertices (V,) on the upper part and on the lower part."""
     return (share_of_joints(mesh, skeleton, kind.upper),
             share_of_joints(mesh, skeleton, (kind.joint,)))
 
 
 def _places(mesh: Mesh, skeleton: Skeleton, kind: CreaseKind) -> tuple[FloatArray, FloatArray]:
-    """Return vertices (V, 3) from the joint, and how far (V,) they are beyond the crease's line."""
+    """Return vertices (V, 3) relative to the joint, and how far (V,) they are beyond the crease.
+
+    The second is measured along the joint's bone. Both are in metres.
+    """
     joint = skeleton.index[kind.joint]
     bone = skeleton.tails[joint] - skeleton.heads[joint]
     from_joint = mesh.vertices - skeleton.heads[joint]
@@ -247,7 +266,7 @@ def _places(mesh: Mesh, skeleton: Skeleton, kind: CreaseKind) -> tuple[FloatArra
 
 
 def folds_of(character: Character, meshes: Sequence[Mesh]) -> tuple[Fold, ...]:
-    """Return the folds of a character, as part of meshes one after another."""
+    """Return the folds of a character; vertex indices count through all meshes, concatenated."""
     found = []
     for kind, crease in creases_of(character).items():
         sides = np.concatenate([_sides(mesh, character.skeleton, kind) for mesh in meshes])
@@ -257,7 +276,7 @@ def folds_of(character: Character, meshes: Sequence[Mesh]) -> tuple[Fold, ...]:
 
 
 def _sides(mesh: Mesh, skeleton: Skeleton, kind: CreaseKind) -> FloatArray:
-    """Return 1 for vertices (V,) of the upper part, -1 for the lower's, 0 for what never folds."""
+    """Return 1 for vertices (V,) of the upper part, -1 for the lower part, 0 for all others."""
     upper, lower = _shares(mesh, skeleton, kind)
     from_joint, line = _places(mesh, skeleton, kind)
     joint = skeleton.index[kind.joint]

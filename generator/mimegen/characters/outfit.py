@@ -1,4 +1,4 @@
-"""What people wear: one function per kind of garment."""
+"""Garments: the function that makes each kind."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -13,7 +13,7 @@ from mimegen.characters.spec import Garment
 from mimegen.characters.top import make_top
 from mimegen.characters.trousers import make_trousers
 
-# A garment's function takes its own description (a class of the union ``Garment``) and the body.
+# Each function takes the garment's description (a class of the union ``Garment``) and the body.
 MAKERS: Mapping[str, Callable[[Any, Body], CharacterPiece]] = {
     "top": make_top,
     "jacket": make_top,

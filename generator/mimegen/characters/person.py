@@ -14,15 +14,15 @@ from mimegen.characters.piece import CharacterPiece, compacted
 from mimegen.characters.spec import CharacterSpec
 from mimegen.motion.quaternions import FloatArray
 
-# How much hair shows on the skin under beards and on the scalp, by the kind of hair.
+# Darkness of the hair drawn on the skin, 0 to 1: under a beard, and on the scalp by kind of hair.
 BEARD_SHADE = 0.9
 SCALP_SHADE = {"strands": 0.6, "curls": 0.8, "tail": 0.6, "bun": 0.6, "crop": 1.0, "bald": 0.3}
-# How much of that shows on top of a bald head.
+# The fraction of the scalp's value that is left on top of a bald head.
 BALD_TOP = 0.25
 
 
 def make_person(spec: CharacterSpec, body: Body) -> CharacterPiece:
-    """Return skin, eyes, brows, lashes and hair."""
+    """Return the meshes and materials of skin, eyes, brows, lashes and hair."""
     meshes, materials = make_face(spec, body)
     hair = make_hair(spec, body)
     return CharacterPiece(
@@ -32,10 +32,11 @@ def make_person(spec: CharacterSpec, body: Body) -> CharacterPiece:
 
 
 def skin(body: Body, spec: CharacterSpec) -> Mesh:
-    """Return the skin.
+    """Return the mesh of the skin.
 
-    Attributes (V,), 0 to 1: ``red`` where blood shows, ``lips``, ``hairy`` where hair grows,
-    ``nails``; ``rest`` (V, 3) is the rest-pose place. ``face_points`` are numbers of body vertices.
+    Its attributes (V,) run from 0 to 1: ``red`` is redness from blood, ``lips``, ``hairy`` the
+    visible hair on the skin, ``nails``. ``rest`` (V, 3) holds positions in the rest pose, in
+    metres, and ``face_points`` (V,) the index of each vertex in the body's array of vertices.
     """
     vertices = body.vertices
     return compacted(Mesh(
@@ -49,7 +50,7 @@ def skin(body: Body, spec: CharacterSpec) -> Mesh:
 
 
 def redness(body: Body) -> FloatArray:
-    """Return where cheeks, nose, ears and knuckles are redder (V,)."""
+    """Return how red the skin is at each vertex (V,), 0 to 1: cheeks, nose, ears and knuckles."""
     head = head_shape(body)
     x, y, z = (body.vertices - head.eyes.mean(axis=0)).T / head.unit
     cheek = np.exp(-(((np.abs(x) - 0.38) / 0.16) ** 2 + ((z + 0.38) / 0.16) ** 2))
@@ -64,7 +65,7 @@ def redness(body: Body) -> FloatArray:
 
 
 def hairy(body: Body, spec: CharacterSpec) -> FloatArray:
-    """Return how much hair is seen on the skin (V,): stubble, under beards, and on the scalp."""
+    """Return how much hair is visible on the skin (V,), 0 to 1: stubble, beards and scalp."""
     head, hair = head_shape(body), spec.hair
     stubble = spec.skin.beard * beard_field(head, "full")
     under = BEARD_SHADE * beard_field(head, hair.beard) * (hair.beard != "none")

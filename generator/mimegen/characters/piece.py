@@ -1,4 +1,4 @@
-"""A piece of a character: skin, hair or a garment, and what it hides."""
+"""Pieces of a character (skin, hair or a garment) and what they hide."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -23,7 +23,7 @@ Hides = Callable[[FloatArray], BoolArray]
 
 
 def nothing(points: FloatArray) -> BoolArray:
-    """Hide none of the points (N, 3)."""
+    """Return a mask (N,) that hides none of the points (N, 3)."""
     return np.zeros(len(points), dtype=bool)
 
 
@@ -31,8 +31,8 @@ def nothing(points: FloatArray) -> BoolArray:
 class CharacterPiece:
     """Meshes in the rest pose with the bare soles on Z = 0, and their materials.
 
-    ``hides`` tells which rest-pose points (N, 3) of pieces further inside are never seen under
-    it; ``lift`` is how far its soles raise the person, in metres.
+    ``hides`` maps rest-pose points (N, 3) of inner pieces to a mask (N,) of those that are never
+    visible under this piece. ``lift`` is how far its soles raise the person, in metres.
     """
 
     meshes: tuple[Mesh, ...]
@@ -42,13 +42,13 @@ class CharacterPiece:
 
 
 def without_hidden(piece: CharacterPiece, hides: Hides) -> CharacterPiece:
-    """Return the piece without the faces all of whose corners are hidden."""
+    """Return the piece without the faces whose corners are all hidden."""
     meshes = (without_faces(mesh, hides(mesh.vertices)) for mesh in piece.meshes)
     return replace(piece, meshes=tuple(mesh for mesh in meshes if len(mesh.faces)))
 
 
 def without_faces(mesh: Mesh, hidden: BoolArray) -> Mesh:
-    """Return the mesh without faces whose corners are all hidden, and without loose vertices."""
+    """Return the mesh without faces whose corners are all hidden, and without unused vertices."""
     corners = np.where(mesh.faces < 0, mesh.faces[:, :1], mesh.faces)
     seen = ~hidden[corners].all(axis=1)
     return compacted(replace(
@@ -69,9 +69,9 @@ def compacted(mesh: Mesh) -> Mesh:
 
 
 def under(piece: CharacterPiece, outer: Mesh, gap: float) -> CharacterPiece:
-    """Return the piece pushed in wherever it comes nearer to a mesh above it than ``gap`` m.
+    """Return the piece pushed inwards to lie at least ``gap`` metres below an outer mesh.
 
-    Folded hems, where the outer mesh's ``edge`` is 0, do not count: they face inwards.
+    Folded hems, where the outer mesh's ``edge`` is 0, are ignored because they face inwards.
     """
     edge = outer.attributes.get("edge", np.ones(len(outer.vertices)))
     counting = edge > EQUAL
@@ -94,5 +94,5 @@ def under(piece: CharacterPiece, outer: Mesh, gap: float) -> CharacterPiece:
 
 
 def lifted(mesh: Mesh, height: float) -> Mesh:
-    """Return the mesh moved up."""
+    """Return the mesh moved up by ``height`` metres."""
     return replace(mesh, vertices=mesh.vertices + np.array([0.0, 0.0, height]))

@@ -17,18 +17,19 @@ from mimegen.motion.quaternions import FloatArray
 
 COLUMNS = 72
 ROWS = 30
-# How far it stands off, at the waist, where a top may hang over it, and below.
+# Distance from the body in metres: at the waist, where a top may hang over it, and further down.
 CLOSE_M = 0.003
 GAP_M = 0.010
-# How far above its hem a skirt hides the legs: what swings free may show that much of them.
+# A skirt hides the legs only down to this height above its hem, in metres: as it swings, it may
+# show this much of them.
 SEEN_LEG_M = 0.30
-# Folds: how many around the hem, and how deep at the hem of the widest skirt, in metres.
+# Folds: their number around the hem, and their depth in metres at the hem of the widest skirt.
 FOLDS = 9
 FOLD_M = 0.016
 
 
 def make_skirt(garment: Skirt | Dress, body: Body) -> CharacterPiece:
-    """Return a skirt on a body, hanging from the waist; ``followers`` say how it moves."""
+    """Return a skirt that hangs from the waist; ``followers.py`` makes it move."""
     waist, hem = skirt_ends(garment.leg, body)
     tube = Stretch(np.array([0.0, waist[1], waist[2]]), np.array([0.0, waist[1], hem]))
     cut = SkinnedSurface(hanging(garment, body, tube), grid_faces(ROWS, COLUMNS, closed=True)[:,
@@ -62,14 +63,17 @@ def make_dress(garment: Dress, body: Body) -> CharacterPiece:
 
 
 def skirt_ends(leg: float, body: Body) -> tuple[FloatArray, float]:
-    """Return the middle of the waist (3,), and the height of the hem at a share of the leg."""
+    """Return the centre of the waist (3,), and the hem's height in metres.
+
+    ``leg`` is the fraction of the leg from hip to ankle that the skirt covers.
+    """
     hip, ankle = body.joint("LeftUpLeg"), body.joint("LeftFoot")
     rise = 0.115 * body.phenotype.height / 1.7
     return (np.array([0.0, hip[1], hip[2] + rise]), float(hip[2] + leg * (ankle[2] - hip[2])))
 
 
 def hanging(garment: Skirt | Dress, body: Body, tube: Stretch) -> FloatArray:
-    """Return the skirt's places (ROWS * COLUMNS, 3): about hips and legs, then wider, in folds."""
+    """Return vertex positions (ROWS * COLUMNS, 3): close at the waist, then wider and in folds."""
     turns = np.linspace(-np.pi, np.pi, COLUMNS, endpoint=False)
     along = np.linspace(0.0, 1.0, ROWS)[:, None]
     thin = np.stack(np.broadcast_arrays(
@@ -89,7 +93,7 @@ def hanging(garment: Skirt | Dress, body: Body, tube: Stretch) -> FloatArray:
 
 
 def rigid_to_hips(body: Body) -> FloatArray:
-    """Return weights (ROWS * COLUMNS, J) of the hips alone."""
+    """Return weights (ROWS * COLUMNS, J) that follow the hips alone."""
     weights = np.zeros((ROWS * COLUMNS, len(body.skeleton.names)))
     weights[:, body.skeleton.index["Hips"]] = 1.0
     return weights

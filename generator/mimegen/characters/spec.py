@@ -1,4 +1,4 @@
-"""Character files, rigs/*.yaml, as typed values."""
+"""The schema of character files, rigs/*.yaml, as typed values."""
 
 from pathlib import Path
 from typing import Annotated, Literal
@@ -12,7 +12,10 @@ from mimegen.characters.spacesuit.spec import Spacesuit
 
 
 class Skin(Strict):
-    """The skin's color in the light, how much lips and cheeks stand out, and stubble."""
+    """The skin: its color, how much lips and cheeks stand out, and how much stubble there is.
+
+    ``color`` is linear RGB; ``redness`` and ``beard`` (stubble) run from 0 to 1.
+    """
 
     color: Color
     redness: Fraction = 0.5
@@ -20,7 +23,7 @@ class Skin(Strict):
 
 
 class Eyes(Strict):
-    """The iris' color."""
+    """The color of the iris."""
 
     color: Color
 
@@ -28,10 +31,10 @@ class Eyes(Strict):
 class Hair(Strict):
     """Hair, brows and beard.
 
-    ``length`` is 0 for hair that ends at the hairline, 0.45 at the chin and 1 below the
-    shoulders; ``tail`` and ``bun`` are combed back and curls stand off whatever it says.
-    ``volume`` is how far it stands off; ``receding`` how far the hairline has gone back;
-    ``brow_height`` is in metres.
+    ``length`` is 0 for hair that ends at the hairline, 0.45 for hair to the chin and 1 for hair
+    below the shoulders. It has no effect on ``tail`` and ``bun``, which are combed back, or on
+    ``curls``, which stand off the head. ``volume`` is how far the hair stands off the head,
+    ``receding`` how far the hairline has gone back, both 0 to 1. ``brow_height`` is in metres.
     """
 
     color: Color
@@ -44,10 +47,11 @@ class Hair(Strict):
 
 
 class Pattern(Strict):
-    """What a cloth shows in a second color; ``size`` in metres from one to the next.
+    """A pattern in a second color on a cloth.
 
-    Stripes run around trunk and sleeves, ``upright`` ones along them; ``block`` colors the upper
-    half, ``print``, ``star`` and ``band`` are on the chest.
+    ``size`` is the distance from one repetition to the next, in metres. ``stripes`` run around
+    trunk and sleeves, ``upright`` stripes along them; ``block`` colors the upper half; ``print``,
+    ``star`` and ``band`` are on the chest.
     """
 
     kind: Literal["stripes", "upright", "zigzag", "checks", "plaid", "dots", "flowers", "block",
@@ -57,7 +61,7 @@ class Pattern(Strict):
 
 
 class Cloth(Strict):
-    """What is made of cloth."""
+    """Settings of every garment made of cloth; ``looseness`` runs from 0, tight, to 1, loose."""
 
     color: Color
     pattern: Pattern | None = None
@@ -67,9 +71,9 @@ class Cloth(Strict):
 class Top(Cloth):
     """A t-shirt, blouse, shirt, sweater or hoodie.
 
-    ``sleeve`` is the share of the arm it covers, ``length`` runs from 0, the waist, to 1, below
-    the hips, ``neckline`` is how deep it is cut out in front, in metres. ``buttons`` are on a
-    placket; ``pocket`` is a hoodie's. ``ribbed`` ones are drawn in at wrists and hem.
+    ``sleeve`` is the fraction of the arm that is covered. ``length`` runs from 0, at the waist, to
+    1, below the hips. ``neckline`` is how deep the front is cut out, in metres. ``buttons`` sit on
+    a placket; ``pocket`` is a hoodie's pocket. A ``ribbed`` top is drawn in at wrists and hem.
     """
 
     kind: Literal["top"]
@@ -83,7 +87,10 @@ class Top(Cloth):
 
 
 class Jacket(Cloth):
-    """A jacket that is open in front, worn over a top; numbers as a top's."""
+    """A jacket, open in front and worn over a top.
+
+    The fields that it shares with ``Top`` mean the same.
+    """
 
     kind: Literal["jacket"]
     sleeve: float = Field(default=0.93, ge=0.15, le=0.97)
@@ -96,7 +103,10 @@ class Jacket(Cloth):
 
 
 class Skirt(Cloth):
-    """A skirt; ``leg`` is the share of the leg it covers, ``flare`` how far it widens."""
+    """A skirt.
+
+    ``leg`` is the fraction of the leg it covers, ``flare`` (0 to 1) how far it widens.
+    """
 
     kind: Literal["skirt"]
     leg: float = Field(default=0.5, ge=0.25, le=0.75)
@@ -104,7 +114,7 @@ class Skirt(Cloth):
 
 
 class Dress(Cloth):
-    """A dress: a top and a skirt of one cloth."""
+    """A dress: a top and a skirt of the same cloth, with the same fields."""
 
     kind: Literal["dress"]
     sleeve: float = Field(default=0.3, ge=0.15, le=0.97)
@@ -115,16 +125,18 @@ class Dress(Cloth):
 
 
 class Trousers(Cloth):
-    """Trousers; ``leg`` is the share of the leg they cover."""
+    """Trousers; ``leg`` is the fraction of the leg they cover."""
 
     kind: Literal["trousers"]
     leg: float = Field(default=1.0, ge=0.4, le=1)
 
 
 class Shoes(Strict):
-    """A pair of shoes; ``sole_height`` in metres is how far they raise the person.
+    """A pair of shoes.
 
-    Trainers have laces of the soles' color; ``socks`` are seen where legs are bare.
+    ``sole_height`` is how far the soles raise the person, in metres. Trainers have laces in the
+    color of the soles. ``socks`` is the color of the socks, which are visible where legs are bare;
+    None for no socks.
     """
 
     kind: Literal["shoes"]
@@ -136,7 +148,7 @@ class Shoes(Strict):
 
 
 class Glasses(Strict):
-    """Glasses; ``width`` of the glasses in shares of what is usual."""
+    """Glasses; ``width`` scales the usual width."""
 
     kind: Literal["glasses"]
     color: Color
@@ -152,7 +164,7 @@ class Cap(Strict):
 
 
 class Headscarf(Cloth):
-    """A headscarf about head and neck."""
+    """A headscarf that covers head and neck."""
 
     kind: Literal["headscarf"]
 
@@ -163,7 +175,10 @@ Garment = Annotated[
 
 
 class CharacterSpec(Strict):
-    """One file of rigs/: a person and what they wear, from the skin outwards."""
+    """The contents of one file of rigs/: a person and their outfit.
+
+    ``outfit`` is ordered from the skin outwards.
+    """
 
     name: str
     description: str = ""
@@ -179,6 +194,6 @@ class CharacterSpec(Strict):
 def read_character(path: Path) -> CharacterSpec:
     """Read a character file.
 
-    Raises RequestError, naming file, line and key, for anything that does not fit.
+    Raises RequestError with the file, line and key of the first invalid value.
     """
     return read_yaml(path, CharacterSpec)

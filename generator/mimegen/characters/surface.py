@@ -1,4 +1,4 @@
-"""Surfaces as cloth is cut from them: subdivide, clip, smooth, offset."""
+"""Operations on surfaces from which clothes are made: subdivide, clip, smooth, offset, hem."""
 
 from dataclasses import dataclass, replace
 
@@ -16,7 +16,11 @@ INFLUENCES = 6
 
 @dataclass(frozen=True, eq=False)
 class SkinnedSurface:
-    """Vertices (V, 3), faces (F, 4; -1 ends a triangle) and a weight per joint (V, J)."""
+    """A surface with dense skin weights.
+
+    ``vertices`` (V, 3) in metres; ``faces`` (F, 4) vertex indices, the last -1 for a triangle;
+    ``weights`` (V, J) a weight for every joint.
+    """
 
     vertices: FloatArray
     faces: IntArray
@@ -24,14 +28,14 @@ class SkinnedSurface:
 
 
 def dense_weights(joints: IntArray, weights: FloatArray, joint_count: int) -> FloatArray:
-    """Return weights (V, J) of the strongest few (V, K)."""
+    """Return weights (V, J) for all joints, given the strongest few (V, K)."""
     dense = np.zeros((len(joints), joint_count))
     np.put_along_axis(dense, joints.astype(np.intp), weights, axis=1)
     return dense
 
 
 def part_of(vertices: FloatArray, faces: IntArray, weights: FloatArray) -> SkinnedSurface:
-    """Return the surface of some faces, without the vertices that they do not use."""
+    """Return the surface of the given faces, without vertices that they do not use."""
     used = np.unique(faces[faces >= 0])
     number = np.full(len(vertices) + 1, -1, dtype=np.int32)
     number[used] = np.arange(len(used))
@@ -50,14 +54,14 @@ def to_mesh(
 
 
 def corner_pairs(faces: IntArray) -> NDArray[np.int64]:
-    """Return every face's directed edges (E, 2), inner edges twice."""
+    """Return the directed edges (E, 2) of all faces; an edge between two faces occurs twice."""
     ring = np.where(faces < 0, faces[:, :1], faces).astype(np.int64)
     pairs = np.stack([ring, np.roll(ring, -1, axis=1)], axis=-1).reshape(-1, 2)
     return np.asarray(pairs[pairs[:, 0] != pairs[:, 1]])
 
 
 def boundary_edges(faces: IntArray) -> NDArray[np.int64]:
-    """Return the directed edges (E, 2) that only one face has."""
+    """Return the directed edges (E, 2) that belong to only one face."""
     pairs = corner_pairs(faces)
     codes = pairs.min(axis=1) * (faces.max() + 1) + pairs.max(axis=1)
     _, first, counts = np.unique(codes, return_index=True, return_counts=True)
@@ -65,7 +69,10 @@ def boundary_edges(faces: IntArray) -> NDArray[np.int64]:
 
 
 def neighbour_average(faces: IntArray, count: int) -> "scipy.sparse.csr_matrix":
-    """Return the matrix (V, V) that averages neighbours; a boundary follows only itself."""
+    """Return the sparse matrix (V, V) that averages each vertex's neighbours.
+
+    Boundary vertices average their neighbours along the boundary only, so smoothing keeps its line.
+    """
     pairs = corner_pairs(faces)
     edge = boundary_edges(faces)
     on_edge = np.zeros(count, dtype=bool)
@@ -81,14 +88,14 @@ def neighbour_average(faces: IntArray, count: int) -> "scipy.sparse.csr_matrix":
 
 
 def smoothed(values: FloatArray, average: "scipy.sparse.csr_matrix", rounds: int) -> FloatArray:
-    """Return values (V, ...) moved half-way to their neighbours' average, some rounds."""
+    """Return values (V, ...) moved half-way to their neighbours' average, ``rounds`` times."""
     for _ in range(rounds):
         values = 0.5 * (values + average @ values)
     return values
 
 
 def vertex_normals(vertices: FloatArray, faces: IntArray) -> FloatArray:
-    """Return unit normals (V, 3), weighted by the faces' areas."""
+    """Return unit vertex normals (V, 3), weighted by the areas of the faces."""
     fourth = np.where(faces[:, 3] < 0, faces[:, 0], faces[:, 3])
     across = vertices[faces[:, 2]] - vertices[faces[:, 0]]
     areas = np.cross(across, vertices[fourth] - vertices[faces[:, 1]])
@@ -105,7 +112,7 @@ def vertex_normals(vertices: FloatArray, faces: IntArray) -> FloatArray:
 
 
 def subdivided(surface: SkinnedSurface) -> SkinnedSurface:
-    """Split every quad into four and round the result; the surface has quads only."""
+    """Split every quad into four and smooth the result once; all faces must be quads."""
     faces, count = surface.faces.astype(np.int64), len(surface.vertices)
     pairs = np.stack([faces, np.roll(faces, -1, axis=1)], axis=-1)
     low, high = pairs.reshape(-1, 2).min(axis=1), pairs.reshape(-1, 2).max(axis=1)
@@ -157,7 +164,8 @@ def cut_face(
 ) -> IntArray:
     """Return the kept part of one face as triangles and quads (N, 4).
 
-    ``cuts`` numbers the new vertices, from ``count`` on, by the edge (kept end, other end).
+    ``cuts`` maps each cut edge (kept end, other end) to the index of its new vertex; new indices
+    start at ``count``. It is filled in place.
     """
     ring: list[int] = []
     for here, after in zip(face, face[1:] + face[:1], strict=True):
@@ -177,9 +185,10 @@ def clear_of(
     vertices: FloatArray, obstacle: FloatArray, normals: FloatArray, gap: float,
     reach: float = np.inf,
 ) -> FloatArray:
-    """Return how far vertices (V, 3) must move to lie ``gap`` in front of a surface's points.
+    """Return the displacements (V, 3) that bring vertices to ``gap`` metres in front of a surface.
 
-    Only vertices opposite a point move: at most ``reach`` metres from it along the surface.
+    The surface is given by points and unit ``normals``. Each vertex is compared with its nearest
+    point and moves only if it is at most ``reach`` metres from it, measured along the surface.
     """
     opposite = nearest(obstacle, vertices)
     away = vertices - obstacle[opposite]
@@ -190,7 +199,10 @@ def clear_of(
 
 
 def hemmed(surface: SkinnedSurface, thickness: float, depth: float) -> SkinnedSurface:
-    """Fold every open edge inwards: ``thickness`` towards the body, then ``depth`` back under."""
+    """Fold every open edge inwards: by ``thickness`` towards the body, then ``depth`` back under.
+
+    Both are in metres.
+    """
     edges = boundary_edges(surface.faces)
     ring = np.unique(edges)
     normals = vertex_normals(surface.vertices, surface.faces)[ring]
@@ -217,7 +229,7 @@ def hemmed(surface: SkinnedSurface, thickness: float, depth: float) -> SkinnedSu
 def inward_directions(
     surface: SkinnedSurface, edges: NDArray[np.int64], ring: NDArray[np.int64], normals: FloatArray
 ) -> FloatArray:
-    """Return unit vectors (R, 3) along the surface, away from its open edges."""
+    """Return unit vectors (R, 3) along the surface that point away from its open edges."""
     along = np.zeros_like(surface.vertices)
     steps = surface.vertices[edges[:, 1]] - surface.vertices[edges[:, 0]]
     np.add.at(along, edges[:, 0], steps)

@@ -1,7 +1,7 @@
-"""How far a body's arms swell as they turn, measured on its own skin.
+"""Measure on a body's own skin how much its arms must swell as they turn.
 
-Slight bodies lose several times as much as heavy ones when blended with arms overhead; heavy ones
-gain with arms to the sides.
+Slight bodies lose several times as much volume as heavy ones with arms overhead; heavy bodies gain
+volume with arms to the sides.
 """
 
 from collections.abc import Sequence
@@ -15,9 +15,10 @@ from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
 
 Turns = tuple[tuple[int, int, int], ...]
-# How the left arm's joints are turned (degrees about x, y, z) half-way down, as bodies are
-# sculpted, and where it swells: forward, overhead, behind the head, to the side, back and down
-# before the body. None is near a later one's way.
+# Rotations of the left arm's joints, in degrees about X, Y and Z: half-way down, as bodies are
+# sculpted, and at each direction of swelling (forward, overhead, behind the head, to the side,
+# back, down in front of the body). No pose is near the direction of a later one, so sizes can be
+# solved for one after another.
 JOINTS = ("Shoulder", "Arm", "ForeArm", "Hand")
 SCULPTED: Turns = ((0, 0, 0), (-6, 47, -6), (1, 0, -32), (1, 2, -11))
 TURNED: tuple[Turns, ...] = (
@@ -27,22 +28,23 @@ TURNED: tuple[Turns, ...] = (
     ((0, -3, 3), (30, -6, -3), (-19, 5, -17), (-13, -1, 15)),
     ((0, 3, 10), (105, 86, -50), (-39, 8, -13), (-26, -3, -2)),
     ((-1, -6, -15), (-26, 86, -47), (-37, 9, -16), (-27, -15, 4)))
-# By how much of its thickness it swells forward where nothing is gained there: arms that cross, as
-# those of the man, the woman and random:3, lose it.
+# Forward swelling, as a fraction of the thickness, on bodies that gain no volume there: crossed
+# arms, as those of the man, the woman and random:3, lose some.
 FORWARD = 0.05
-# This share of what a body has lost or gained there is given back, by so much of an arm's thickness
-# at most.
+# The fraction of a lost or gained volume that is compensated, and the limits of the swelling, as
+# fractions of an arm's thickness.
 SHARE = 0.8
 THINNER = -0.1
 THICKER = 0.2
-# A swelling by so much tells how much any gives.
+# The swelling that is tried to measure how much volume swelling adds.
 TRIED = 0.05
 
 
 def swelling_of(skin: Mesh, skeleton: Skeleton) -> tuple[float, ...]:
-    """Return by how much of their thickness arms swell each way (W,), less than 0 if thinner.
+    """Return the swelling of the arms for each direction (W,), as a fraction of their thickness.
 
-    ``skin`` is a whole one, on joints and helpers of the skeleton.
+    Negative values make arms thinner. ``skin`` is the whole skin, weighted to the joints and helper
+    joints of ``skeleton``.
     """
     arms = [swell_of(skeleton, [skin], arm) for arm in ARMS]
     whole, _ = _volumes(skin, skeleton, arms, SCULPTED)
@@ -59,8 +61,7 @@ def swelling_of(skin: Mesh, skeleton: Skeleton) -> tuple[float, ...]:
 
 def _volumes(skin: Mesh, skeleton: Skeleton, arms: Sequence[Swell],
              turns: Turns) -> tuple[float, float]:
-    """Return the volume (m3) within the skin in a pose, and how much more it is with swollen arms.
-    """
+    """Return the volume within the skin in a pose, and how much swollen arms add (both m3)."""
     motion = _posed(skeleton, turns)
     places = posed_vertices(skin, skeleton, motion.global_pose.positions[0],
                             motion.global_pose.rotations[0])
@@ -71,14 +72,14 @@ def _volumes(skin: Mesh, skeleton: Skeleton, arms: Sequence[Swell],
 
 
 def _volume(places: FloatArray, skin: Mesh) -> float:
-    """Return the volume (m3) between the origin and a skin at places (V, 3)."""
+    """Return the volume (m3) enclosed by a skin with vertices at ``places`` (V, 3)."""
     corners = places[np.where(skin.faces < 0, skin.faces[:, :1], skin.faces)]
     first, second, third, last = np.moveaxis(corners, 1, 0)
     return float(np.sum(first * quaternions.cross(second - last, third))) / 6
 
 
 def _posed(skeleton: Skeleton, turns: Turns) -> Motion:
-    """Return a frame with both arms' joints turned, the right one's as in a mirror."""
+    """Return one frame with both arms' joints rotated, the right arm mirroring the left."""
     rotations = np.tile(quaternions.IDENTITY, (1, len(skeleton.names), 1))
     for side, mirrored in (("Left", [1, 1, 1]), ("Right", [1, -1, -1])):
         joints = [skeleton.index[side + joint] for joint in JOINTS]

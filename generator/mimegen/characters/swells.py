@@ -1,8 +1,9 @@
-"""Swells: upper arms that turn far from half-way down grow as thick as blending makes them thin.
+"""Swells: thicken the upper arms in poses in which linear blend skinning makes the shoulders thin.
 
-What a shoulder loses in volume as its arm is raised, reaches forward or back is given to the
-upper arm, away from its bone, by as much as the bone points one way, on each body by as much as it
-lost (`swelling.py`); where shoulders gain, arms grow thinner. A sleeve goes with its arm.
+A shoulder loses volume as its arm is raised or reaches forward or back. The upper arm's vertices
+are moved away from its bone to make up for that. How much depends on where the bone points and on
+how much volume the body loses there (``swelling.py``); where shoulders gain volume, arms get
+thinner. Sleeves follow their arm.
 """
 
 from collections.abc import Sequence
@@ -21,18 +22,20 @@ from mimegen.motion.quaternions import FloatArray
 
 ARMS = ("LeftArm", "RightArm")
 TRUNK = "Spine2"
-# Ways of the left arm's bone in the trunk's frame, and the cosine from which on it swells: forward,
-# up, behind the head, to the side, back, and down before the body.
+# Directions of the left arm's bone in the trunk's frame, each with the cosine above which the arm
+# swells: forward, up, behind the head, to the side, back, and down in front of the body.
 WAYS = (((0.0, -1.0, 0.0), 0.5), ((0.0, 0.0, 1.0), 0.1), ((0.43, 0.26, 0.86), 0.92),
         ((1.0, 0.0, 0.0), 0.82), ((0.0, 0.65, -0.75), 0.65), ((-0.1, -0.6, -0.79), 0.8))
 
 
 @dataclass(frozen=True, eq=False)
 class Swell:
-    """An arm that swells: the numbers of its joint and of the trunk's, its bone at rest (3,).
+    """An arm that swells.
 
-    ``vertices`` (N,) of a body go out by ``ways``, a sparse matrix (N, 4 J) that maps joint columns
-    to how they would if it swelled by its whole thickness, and do by ``sizes`` (W,) of it.
+    ``joint`` and ``trunk`` are joint indices, ``bone`` (3,) is the arm's direction at rest.
+    ``ways`` is a sparse matrix (N, 4 J) that maps joint columns to the displacements of
+    ``vertices`` (N,) for swelling by the whole thickness. ``sizes`` (W,) are the fractions of that
+    for each direction.
     """
 
     joint: int
@@ -43,7 +46,10 @@ class Swell:
     sizes: tuple[float, ...]
 
     def nearness(self, columns: Places) -> FloatArray:
-        """Return how nearly (W,), 0 to 1, the bone points each way for joint columns (4 J, 3)."""
+        """Return how near (W,), 0 to 1, the bone is to each direction.
+
+        ``columns`` (4 J, 3) are the joint columns of the pose.
+        """
         blocks = columns.reshape(-1, 4, 3)
         trunk = np.asarray(blocks[self.trunk, :3], float)
         way = product(trunk, product(self.bone, np.asarray(blocks[self.joint, :3], float)))
@@ -52,7 +58,7 @@ class Swell:
                          for each, start in WAYS])
 
     def amount(self, columns: Places) -> float:
-        """Return the share of its thickness by which it swells for joint columns (4 J, 3)."""
+        """Return the swelling for joint columns (4 J, 3), as a fraction of the arm's thickness."""
         return float(np.sum(self.nearness(columns) * self.sizes))
 
     def apply(self, places: Places, columns: Places) -> None:
@@ -62,12 +68,15 @@ class Swell:
             self.swell(places, columns, amount)
 
     def swell(self, places: Places, columns: Places, amount: float) -> None:
-        """Move vertices (V, 3) out by an ``amount`` of the arm's thickness, in place."""
+        """Move vertices (V, 3) outwards by a fraction of the arm's thickness, in place."""
         places[self.vertices] += (amount * (self.ways @ columns)).astype(places.dtype)
 
 
 def swells_of(character: Character, meshes: Sequence[Mesh]) -> tuple[Swell, ...]:
-    """Return the arms of a character that swell, as part of meshes one after another."""
+    """Return the swelling arms of a character.
+
+    Vertex indices count through all ``meshes``, concatenated.
+    """
     skeleton = character.skeleton
     if not (character.swelling and has_helpers(skeleton)):
         return ()
@@ -77,7 +86,7 @@ def swells_of(character: Character, meshes: Sequence[Mesh]) -> tuple[Swell, ...]
 
 def swell_of(skeleton: Skeleton, meshes: Sequence[Mesh], arm: str,
              sizes: tuple[float, ...] = (0.0,) * len(WAYS)) -> Swell:
-    """Return how an arm, by its joint's name, swells by ``sizes`` (W,)."""
+    """Return how one arm, named by its joint, swells by ``sizes`` (W,)."""
     joint = skeleton.index[arm]
     bone = unit(skeleton.tails[joint] - skeleton.heads[joint])
     joints, weights = joined_weights(meshes)

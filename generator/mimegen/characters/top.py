@@ -28,23 +28,26 @@ from mimegen.characters.trimmings import band, hood, lapels, like_nearest, patch
 from mimegen.characters.wrinkles import with_top_wrinkles
 from mimegen.motion.quaternions import FloatArray
 
-# How far inside its edges a top, and a jacket, hides what is under it: one sees under a jacket's.
+# How far inside its edges, in metres, a top and a jacket hide what is under them; a jacket hides
+# less, because the view reaches under it.
 COVER_M = 0.015
 UNDER_JACKET_M = 0.04
-# What is farther from an arm's axis, as a share of the height, is the trunk: broad hips.
+# Points farther from an arm's axis than this fraction of the body's height belong to the trunk, as
+# with broad hips.
 ARM_SHARE = 0.11
-# How much further a jacket stands off than what is worn under it.
+# How much farther a jacket stands off the skin than a top, in metres.
 OVER_M = 0.017
-# How deep the open front of a shirt's neck is, and how steep its sides.
+# The open front of a shirt's neck: its depth in metres and the slope of its sides.
 VEE_M = 0.07
 VEE_SLOPE = 1.5
-# How steep a tight top follows the waist, and from which looseness on tops fall straight.
+# How much a tight top narrows towards the waist, in metres per metre, and the looseness from which
+# on tops hang straight.
 TIGHT_TAPER = 0.5
 STRAIGHT = 0.9
-# How much of a ribbed hem's slack is taken up.
+# The fraction of the slack that a ribbed hem takes up.
 DRAWN_IN = 0.85
-# How long cuffs, and ribs at a hem, are and how far they stand off, in metres; how much darker ribs
-# are; from which share of the arm on a sleeve has cuffs.
+# Cuffs and hem ribs: their length and distance from the cloth, in metres; the factor by which ribs
+# are darker; the fraction of the arm from which on a sleeve has cuffs.
 CUFF_M = 0.06
 HEM_RIB_M = 0.05
 CUFF_LIFT_M = 0.004
@@ -87,14 +90,14 @@ def make_top(garment: Top | Jacket, body: Body) -> CharacterPiece:
 
 
 def top_material(garment: Top | Jacket) -> Material:
-    """Return the cloth of a top or a jacket."""
+    """Return the cloth material of a top or a jacket."""
     return cloth_material(
         garment.kind, garment, fold_height=0.010 + 0.010 * garment.looseness,
         fold_stretch=(1.0, 1.0, 0.55), roughness=0.85)
 
 
 def rib_material(garment: Top | Jacket) -> tuple[Material, ...]:
-    """Return what ribs are of: the cloth's color in the shade between them."""
+    """Return the material of ribs, if any: the cloth's color, darkened as between ribs."""
     if not garment.ribbed:
         return ()
     color = tuple(RIB_SHADE * channel for channel in garment.color)
@@ -104,7 +107,7 @@ def rib_material(garment: Top | Jacket) -> tuple[Material, ...]:
 
 def ribbing(garment: Top | Jacket, surface: SkinnedSurface, fields: Sequence[Field]
            ) -> Iterator[SkinnedSurface]:
-    """Yield the ribs at hem and wrists of what is ribbed."""
+    """Yield the ribs at hem and wrists of a ribbed garment."""
     if garment.ribbed:
         yield band(surface, lambda points: HEM_RIB_M - fields[0](points), RIB_LIFT_M)
         yield band(surface, lambda points: CUFF_M - fields[1](points), RIB_LIFT_M)
@@ -130,7 +133,7 @@ def trimmings(garment: Top | Jacket, surface: SkinnedSurface, cut: SkinnedSurfac
 
 
 def pocket_field(surface: SkinnedSurface, body: Body) -> Field:
-    """Return how far points lie inside a hoodie's pocket."""
+    """Return a field of how far points lie inside a hoodie's pocket, in metres."""
     low = surface.vertices[:, 2].min() + 0.05
     scale = body.phenotype.height / 1.7
 
@@ -163,7 +166,7 @@ def button_piece(garment: Top | Jacket, surface: SkinnedSurface, body: Body) -> 
 
 
 def buttons_at(centres: FloatArray) -> FloatArray:
-    """Return rings (2, N, 8, 3) of flat cones about centres (N, 3): tips, then rims."""
+    """Return the vertices (2, N, 8, 3) of flat cones at centres (N, 3): the tips, then the rims."""
     turn = np.linspace(0, 2 * np.pi, 8)
     rim = BUTTON_M * np.stack([np.cos(turn), 0.25 + 0 * turn, np.sin(turn)], axis=1)
     tips = np.tile(centres[:, None] - [0, 0.002, 0], (1, 8, 1))
@@ -225,13 +228,13 @@ def hanging_trunk(surface: SkinnedSurface, garment: Top | Jacket, body: Body, ga
 
 
 def trunk_taper(garment: Top | Jacket) -> float:
-    """Return by how much a trunk narrows downwards at most, metres a metre: most not at all."""
+    """Return how much the trunk may narrow downwards, in metres per metre; most tops hardly do."""
     return max(TIGHT_TAPER * (1 - garment.looseness / STRAIGHT), 0.02)
 
 
 def hanging_sleeves(surface: SkinnedSurface, garment: Top | Jacket, body: Body, gap: float
                    ) -> SkinnedSurface:
-    """Let the sleeves hang around the arms."""
+    """Let the sleeves hang loosely around the arms."""
     vertices = surface.vertices.copy()
     for side in ("Left", "Right"):
         start, end = body.joint(side + "Arm"), body.joint(side + "Hand")

@@ -1,4 +1,4 @@
-"""Collars, hoods, plackets and pockets: what is sewn onto a garment."""
+"""Parts that are sewn onto a garment: collars, hoods, lapels, plackets and pockets."""
 
 from dataclasses import replace
 
@@ -20,30 +20,33 @@ from mimegen.characters.surface import (
 from mimegen.motion.quaternions import FloatArray
 
 COLUMNS = 48
-# A shirt's collar: how high its stand is behind and in front, how far its leaf falls behind and at
-# its points, metres, and how steeply; what the leaf lies above the cloth.
+# A shirt's collar: the height of its stand behind and in front, the length of its leaf behind and
+# at its points (both in metres), the leaf's angle from vertical, and its distance from the cloth
+# below (metres).
 STAND_M = (0.026, 0.010)
 LEAF_M = (0.046, 0.072)
 LEAF_DEG = 52.0
 LEAF_GAP_M = 0.005
 LEAF_ROWS = 6
-# Lapels: how wide, so far below the neck's joint, and how far they stand off, in metres.
+# Lapels: their widths at these distances below the neck's joint, and how far they stand off the
+# cloth, all in metres.
 LAPEL_BELOW_M = (-0.05, 0.03, 0.09, 0.10, 0.30)
 LAPEL_WIDE_M = (0.03, 0.035, 0.062, 0.062, -0.01)
 LAPEL_LIFT_M = 0.011
-# A hood on the back: how thick its roll is in front and behind, and how far its bag hangs, metres.
+# A hood on the back: the thickness of its roll in front and behind, and how far its bag hangs down,
+# in metres.
 ROLL_M = 0.012
 BEHIND_M = 0.036
 BAG_M = 0.17
 SECTION = 12
-# Over how many metres what is sewn on slopes down to the cloth.
+# The width in metres over which a trimming slopes down to the cloth at its edge.
 EDGE_M = 0.006
 
 
 def neck_ring(surface: SkinnedSurface, neckline: FloatArray, turns: FloatArray) -> FloatArray:
-    """Return the neckline's places (N, 3) at azimuths (N,), radians from straight ahead.
+    """Return positions (N, 3) on the neckline at azimuths (N,), in radians from straight ahead.
 
-    ``neckline`` (V,) is how far the surface's vertices lie inside it.
+    ``neckline`` (V,) is how far the surface's vertices lie inside the neckline, in metres.
     """
     ring = surface.vertices[np.abs(neckline) < 1e-6]
     middle = ring.mean(axis=0)
@@ -55,7 +58,10 @@ def neck_ring(surface: SkinnedSurface, neckline: FloatArray, turns: FloatArray) 
 
 
 def like_nearest(host: SkinnedSurface, grid: FloatArray, closed: bool) -> SkinnedSurface:
-    """Return a grid of places (R, C, 3) as a surface that moves as the ``host`` does there."""
+    """Return a grid of positions (R, C, 3) as a surface that moves like the ``host`` below it.
+
+    ``closed`` joins the last column to the first.
+    """
     places = grid.reshape(-1, 3)
     average = neighbour_average(host.faces, len(host.vertices))
     weights = smoothed(host.weights, average, 8)
@@ -64,16 +70,16 @@ def like_nearest(host: SkinnedSurface, grid: FloatArray, closed: bool) -> Skinne
 
 
 def outwards(ring: FloatArray) -> FloatArray:
-    """Return level unit vectors (N, 3) away from a ring's middle."""
+    """Return horizontal unit vectors (N, 3) that point away from a ring's centre."""
     away = (ring - ring.mean(axis=0)) * np.array([1.0, 1.0, 0.0])
     return np.asarray(away / np.linalg.norm(away, axis=1, keepdims=True))
 
 
 def shirt_collar(host: SkinnedSurface, neckline: FloatArray, body: Body, gap_deg: float
                 ) -> SkinnedSurface:
-    """Return a folded collar, open over ``gap_deg`` degrees to each side in front.
+    """Return a folded collar, open by ``gap_deg`` degrees to each side in front.
 
-    A stand along the neckline, from which a leaf falls onto the cloth, furthest at its points.
+    A stand follows the neckline; from it a leaf falls onto the cloth, farthest at its points.
     """
     start = np.radians(gap_deg)
     turns = np.linspace(start, 2 * np.pi - start, COLUMNS)
@@ -92,7 +98,10 @@ def shirt_collar(host: SkinnedSurface, neckline: FloatArray, body: Body, gap_deg
 
 
 def laid_on(host: SkinnedSurface, made: SkinnedSurface, share: FloatArray) -> FloatArray:
-    """Return the places (V, 3) of what is sewn on, fallen by a ``share`` (V, 1) onto the cloth."""
+    """Return positions (V, 3) of a trimming that is lowered onto the cloth.
+
+    ``share`` (V, 1) is how far each vertex is lowered, 0 to 1.
+    """
     normals = vertex_normals(host.vertices, host.faces)
     down = clear_of(made.vertices, host.vertices, -normals, -LEAF_GAP_M)
     average = neighbour_average(made.faces, len(made.vertices))
@@ -102,7 +111,7 @@ def laid_on(host: SkinnedSurface, made: SkinnedSurface, share: FloatArray) -> Fl
 
 
 def hood(host: SkinnedSurface, neckline: FloatArray, body: Body) -> SkinnedSurface:
-    """Return a hood that lies on the back: a roll around the neck with a bag behind."""
+    """Return a hood that lies on the back: a roll around the neck with a bag behind it."""
     turns = np.linspace(0.25, 2 * np.pi - 0.25, COLUMNS)
     ring = neck_ring(host, neckline, turns)
     behind = ramp(-np.cos(turns), -0.5, 0.9)
@@ -119,7 +128,7 @@ def hood(host: SkinnedSurface, neckline: FloatArray, body: Body) -> SkinnedSurfa
 
 
 def lapels(host: SkinnedSurface, body: Body, opening: Field) -> SkinnedSurface:
-    """Return a jacket's lapels: folded back along its opening from the neck to the chest."""
+    """Return a jacket's lapels, folded back along its opening from the neck to the chest."""
     neck, scale = body.joint("Neck")[2], body.phenotype.height / 1.7
 
     def inside(points: FloatArray) -> FloatArray:
@@ -131,7 +140,7 @@ def lapels(host: SkinnedSurface, body: Body, opening: Field) -> SkinnedSurface:
 
 
 def patch(host: SkinnedSurface, body: Body, field: Field, lift: float) -> SkinnedSurface:
-    """Return the part of a surface's front where a field is positive, ``lift`` metres above it."""
+    """Return the front part of a surface where a field is positive, ``lift`` metres above it."""
     front = body.joint("Spine1")[1] - 0.01
     return band(host, lambda points: np.minimum(field(points), front - points[:, 1]), lift)
 
@@ -139,7 +148,8 @@ def patch(host: SkinnedSurface, body: Body, field: Field, lift: float) -> Skinne
 def band(host: SkinnedSurface, field: Field, lift: float) -> SkinnedSurface:
     """Return the part of a surface where a field is positive, ``lift`` metres above it.
 
-    It slopes down to the surface at its edge: a wall so low would be seen as a row of dots.
+    It slopes down to the surface at its edge: a low vertical wall would be rendered as a row of
+    dots.
     """
     part = clipped(host, field(host.vertices))
     above = 0.0004 + lift * ramp(field(part.vertices), 0.0, EDGE_M)

@@ -47,7 +47,7 @@ def make_trousers(garment: Trousers, body: Body) -> CharacterPiece:
 
 
 def trouser_fields(garment: Trousers, body: Body) -> Sequence[Field]:
-    """Return how far points lie inside the waistband and the legs' ends."""
+    """Return two fields: how far points lie below the waistband, and above the legs' ends."""
     scale = body.phenotype.height / 1.7
     hip, ankle = body.joint("LeftUpLeg"), body.joint("LeftFoot")
     waist = hip[2] + 0.105 * scale
@@ -65,7 +65,7 @@ def trouser_fields(garment: Trousers, body: Body) -> Sequence[Field]:
 
 def hanging_legs(surface: SkinnedSurface, garment: Trousers, body: Body, gap: float
                 ) -> SkinnedSurface:
-    """Let each trouser leg hang straight from the thigh, and bridge the seat."""
+    """Let each trouser leg hang straight from the thigh, and bridge the hollow of the seat."""
     scale = body.phenotype.height / 1.7
     tights = body.vertices[np.unique(body.faces["tights"])]
     vertices = surface.vertices.copy()

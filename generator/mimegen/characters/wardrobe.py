@@ -1,4 +1,4 @@
-"""What random people may have for hair and wear, as rigs/people/random.yaml says; drawing it."""
+"""Draw hair and clothes of random people from the templates in rigs/people/random.yaml."""
 
 import colorsys
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ Template = dict[str, Any]
 
 
 class ShadeRange(Strict):
-    """From where to where a color's hue, saturation and value are drawn."""
+    """The ranges from which a color's hue, saturation and value are drawn, each 0 to 1."""
 
     hue: tuple[float, float] = (0.0, 1.0)
     saturation: tuple[float, float]
@@ -29,9 +29,10 @@ class Build(Strict):
 
 
 class FaceDraw(Strict):
-    """How far a face goes in a shape: evenly this ``spread`` about its middle.
+    """The distribution of one shape's strength in random faces.
 
-    Men's is ``men`` further than ``middle``, women's less; at 80 it is ``old`` further.
+    It is uniform within ``spread`` of a mean. The mean is ``middle``, plus ``men`` for men or minus
+    it for women, plus ``old`` at 80 years, fading in from 35.
     """
 
     spread: float
@@ -41,14 +42,14 @@ class FaceDraw(Strict):
 
 
 class Outlines(Strict):
-    """The outlines of faces, each as often, and how strong they are."""
+    """The outlines of faces, all equally likely, and the range of their strength."""
 
     kinds: tuple[str, ...]
     strength: tuple[float, float]
 
 
 class Dyes(Strict):
-    """Which share of a drawn saturation and value cloth has, by hue, 0 to 1."""
+    """Factors by hue (0 to 1) for a cloth's drawn saturation and value."""
 
     hue: tuple[float, ...]
     saturation: tuple[float, ...]
@@ -76,19 +77,22 @@ class RandomPeople(Strict):
 
 
 def random_people() -> RandomPeople:
-    """Return rigs/people/random.yaml."""
+    """Return the contents of rigs/people/random.yaml."""
     return read_yaml_once(data_file("rigs/people/random.yaml"), RandomPeople)
 
 
 def chosen(templates: Mapping[str, Template], male: bool, place: float) -> Template:
-    """Return the template that a ``place``, 0 to 1, among all by how often they come, falls on."""
+    """Return the template at a ``place``, 0 to 1, in the cumulative distribution of all of them.
+
+    The templates' frequencies are their ``often`` values, (women, men).
+    """
     often = np.cumsum([template["often"][male] for template in templates.values()])
     number = int(np.searchsorted(often, place * often[-1], side="right"))
     return [*templates.values()][min(number, len(often) - 1)]
 
 
 def drawn(template: Template, draws: np.random.Generator, hue: float) -> dict[str, Any]:
-    """Return a garment or hair as a template draws it; shades are drawn about a ``hue``, 0 to 1."""
+    """Return a garment or hair drawn from a template; colors are drawn around ``hue``, 0 to 1."""
     found = {name: _value(name, value, draws, hue)
              for name, value in template.items() if name not in ("often", "pattern")}
     if "pattern" in template:
@@ -108,7 +112,10 @@ def _value(name: str, value: Any, draws: np.random.Generator, hue: float) -> Any
 
 
 def shade(name: str, draws: np.random.Generator, hue: float) -> str:
-    """Return a color ``"#rrggbb"`` of a shade; its hue is ``hue`` if the shade has all of them."""
+    """Draw a color ``"#rrggbb"`` from a named shade.
+
+    ``hue`` is used if the shade covers all hues; otherwise the hue is drawn from the shade's range.
+    """
     spread = random_people().shades[name]
     width = spread.hue[1] - spread.hue[0]
     own = (hue + draws.normal(0, 0.02)) % 1 if width == 1.0 else draws.uniform(*spread.hue)
@@ -120,7 +127,7 @@ def shade(name: str, draws: np.random.Generator, hue: float) -> str:
 
 
 def apart_from(color: str, draws: np.random.Generator) -> str:
-    """Return a color for a pattern on ``color``: much lighter or darker."""
+    """Return a color for a pattern on ``color``: much lighter or darker than it."""
     light = float(rgb(color) @ np.array([0.3, 0.6, 0.1]))
     hue = draws.random()
     value = draws.uniform(0.85, 0.95) if light < 0.6 else draws.uniform(0.12, 0.5)
@@ -128,10 +135,10 @@ def apart_from(color: str, draws: np.random.Generator) -> str:
 
 
 def rgb(color: str) -> FloatArray:
-    """Return sRGB channels (3,), 0 to 1, of ``"#rrggbb"``."""
+    """Return the sRGB channels (3,), 0 to 1, of ``"#rrggbb"``."""
     return np.array([int(color[i : i + 2], 16) for i in (1, 3, 5)]) / 255
 
 
 def hex_color(channels: FloatArray) -> str:
-    """Return ``"#rrggbb"`` of sRGB channels (3,), 0 to 1."""
+    """Return sRGB channels (3,), 0 to 1, as ``"#rrggbb"``."""
     return "#" + "".join(f"{round(255 * float(c)):02x}" for c in np.clip(channels, 0, 1))

@@ -1,4 +1,4 @@
-"""The joints of faces that users bring, by which ARKit's shape keys and eyes are moved."""
+"""Joints for faces that users import, which drive ARKit's shape keys and the eyes."""
 
 import re
 from collections.abc import Sequence
@@ -18,12 +18,12 @@ from mimegen.readers.roles import find_roles
 
 HEAD = "Head"
 EYE = re.compile(r"eye(?!.*(lid|brow|lash|look))", re.IGNORECASE)
-# An eye is at least so far from the middle of the head.
+# The least distance of an eye from the middle of the head, in metres.
 ASIDE_M = 0.01
 
 
 def head_of(skeleton: Skeleton) -> int:
-    """Return which joint is the head."""
+    """Return the index of the head's joint."""
     if carriers()[0] in skeleton.index:
         return int(skeleton.parents[skeleton.index[carriers()[0]]])
     name = HEAD if HEAD in skeleton.index else find_roles(skeleton).joints["head"]
@@ -31,9 +31,9 @@ def head_of(skeleton: Skeleton) -> int:
 
 
 def with_shape_joints(character: Character) -> Character:
-    """Return a character with joints at the head that carry what its face does.
+    """Return a character with joints at the head that carry the values of its face.
 
-    Eyes of its own are turned where no shape moves them.
+    The character's own eye joints are turned if no shape key moves the eyes.
     """
     old, head = character.skeleton, head_of(character.skeleton)
     wanted = (*(side + part for side in SIDES for part in PARTS), *carriers())
@@ -48,7 +48,7 @@ def with_shape_joints(character: Character) -> Character:
 
 
 def _renamed(character: Character, head: int, wanted: Sequence[str]) -> list[str]:
-    """Return the joints' names; own eyes that are to be turned are called as mimegen's are."""
+    """Return the joints' names, with own eyes that are to be turned renamed as mimegen's."""
     skeleton = character.skeleton
     names = [f"{name} (own)" if name in wanted else name for name in skeleton.names]
     if any(name.startswith("eyeLook") for mesh in character.meshes for name in shapes_of(mesh)):

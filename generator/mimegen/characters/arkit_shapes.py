@@ -1,7 +1,7 @@
-"""Faces of bodies that users bring: shape keys that are called as ARKit's 52 weights.
+"""Faces of imported bodies: shape keys that are named like ARKit's 52 weights.
 
-They are attributes of meshes, and moved by the same joints as the faces of mimegen's own people:
-so whatever tells these what to do tells those.
+They are stored as attributes of meshes and are driven by the same joints as the faces of mimegen's
+own people, so the same values drive both kinds of faces.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,30 +19,30 @@ from mimegen.characters.surface import vertex_normals
 from mimegen.faces.words import SIDES, arkit, units_file
 from mimegen.motion.quaternions import FloatArray
 
-# Attributes (V, 3) of this name before a weight's are how far it moves vertices, in metres.
+# The prefix of attributes (V, 3) that hold a weight's displacements, in metres.
 PREFIX = "arkit_"
-# Weights below this do nothing.
+# Smaller weights are ignored.
 LEAST = 0.002
-# Vertices this near have one normal.
+# Vertices nearer than this, in metres, share a normal.
 SAME_M = 1e-5
 
 
 def has_shapes(character: Character) -> bool:
-    """Say whether a character has shape keys of ARKit's."""
+    """Return whether a character has any of ARKit's shape keys."""
     return any(shapes_of(mesh) for mesh in character.meshes)
 
 
 def shapes_of(mesh: Mesh) -> tuple[str, ...]:
-    """Return which of ARKit's weights a mesh has shapes for."""
+    """Return the names of ARKit's weights for which a mesh has shapes."""
     return tuple(name.removeprefix(PREFIX) for name in mesh.attributes if name.startswith(PREFIX))
 
 
 @dataclass(frozen=True, eq=False)
 class ShapeMove:
-    """What shape keys do to a body's vertices or normals.
+    """The effect of shape keys on a body's vertices or normals.
 
-    ``carriers`` (C,), ``telling`` (4,) and ``head`` are joints' numbers; ``rows`` (N,) are moved
-    by ``ways`` (K, N, 3), one for each of ``names``, in the frame of the head.
+    ``carriers`` (C,), ``telling`` (4,) and ``head`` are joint indices. ``ways`` (K, N, 3) are the
+    displacements of ``rows`` (N,) by each of ``names``, in the frame of the head.
     """
 
     names: tuple[str, ...]
@@ -67,7 +67,11 @@ class ShapeMove:
 
 
 def weights(units: FloatArray, turns: FloatArray) -> Mapping[str, float]:
-    """Return ARKit's weights, 0 to 1, of units (2, U) and degrees of those that tell (4, 3)."""
+    """Return ARKit's weights, 0 to 1, by name.
+
+    ``units`` (2, U) are the shape units' values; ``turns`` (4, 3) are the rotation vectors of the
+    joints ``TELLING``, in degrees.
+    """
     known, names = arkit(), units_file().units
     both = {name: units[:, number] for number, name in enumerate(names)}
     found = {name: float(both[name].mean()) for name in known.middle}
@@ -85,7 +89,7 @@ def weights(units: FloatArray, turns: FloatArray) -> Mapping[str, float]:
 
 def shape_moves(character: Character, meshes: Sequence[Mesh],
                 normals: bool = False) -> tuple[ShapeMove, ...]:
-    """Return what shape keys do to meshes one after another, as ``face_moves`` does for units."""
+    """Return the effect of shape keys on meshes, concatenated; see ``face_moves``."""
     index = character.skeleton.index
     names = tuple(dict.fromkeys(name for mesh in meshes for name in shapes_of(mesh)))
     if not names or carriers()[0] not in index:
@@ -106,14 +110,14 @@ def shape_moves(character: Character, meshes: Sequence[Mesh],
 
 
 def _ways(mesh: Mesh, names: Sequence[str]) -> NDArray[np.float32]:
-    """Return how shapes move the vertices of a mesh, (K, V, 3)."""
+    """Return the shapes' displacements (K, V, 3) of a mesh's vertices."""
     none = np.zeros_like(mesh.vertices)
     return np.stack([mesh.attributes.get(PREFIX + name, none) for name in names]
                     ).astype(np.float32)
 
 
 def _turns(mesh: Mesh, names: Sequence[str]) -> NDArray[np.float32]:
-    """Return how shapes turn the normals of a mesh, (K, V, 3); seams of uvs stay closed."""
+    """Return the shapes' changes (K, V, 3) of a mesh's normals; texture seams stay closed."""
     welded, faces = _welded(mesh)
     rest = vertex_normals(mesh.vertices[welded], faces)
     number = np.searchsorted(welded, _first(mesh))
@@ -127,14 +131,17 @@ def _turns(mesh: Mesh, names: Sequence[str]) -> NDArray[np.float32]:
 
 @lru_cache(maxsize=8)
 def _first(mesh: Mesh) -> NDArray[np.intp]:
-    """Return for every vertex (V,) the first one at the same place."""
+    """Return for each vertex (V,) the first vertex at the same position."""
     places = np.round(mesh.vertices / SAME_M).astype(np.int64)
     _, first, number = np.unique(places, axis=0, return_index=True, return_inverse=True)
     return np.asarray(first[number.ravel()], np.intp)
 
 
 def _welded(mesh: Mesh) -> tuple[NDArray[np.intp], NDArray[np.int32]]:
-    """Return the vertices (W,) that stand for all at their places, and faces of their numbers."""
+    """Return the vertices (W,) that are left when coincident ones are merged, and the faces.
+
+    The faces' indices refer to the merged vertices.
+    """
     first = _first(mesh)
     kept = np.unique(first)
     faces = np.where(mesh.faces >= 0, np.searchsorted(kept, first[mesh.faces]), -1)

@@ -1,4 +1,4 @@
-"""The baked body data, rigs/body.npz, as tools/bake_body.py wrote it."""
+"""The baked body data, rigs/body.npz, written by tools/bake_body.py."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,9 +17,10 @@ from mimegen.motion.quaternions import FloatArray
 class Bake:
     """A mirror-symmetric body and its shape targets, in metres, Z up, facing -Y, in an A pose.
 
-    Points are V vertices followed by J joint heads and J joint tails. Only ``half`` of them is
-    stored; ``mirror`` names every point's counterpart. ``basis`` (R, H, 3) mixed by ``mix`` (T, R)
-    gives the targets' offsets. ``faces`` are quads (F, 4) by surface, ``masks`` (V,) 0 to 1.
+    Points are V vertices, then J joint heads, then J joint tails. Only the H points of ``half`` are
+    stored; ``mirror`` is the index of each point's counterpart. The targets' offsets are ``basis``
+    (R, H, 3) combined by ``mix`` (T, R). ``faces`` are quads (F, 4) by surface, ``masks`` are (V,),
+    0 to 1.
     """
 
     half: NDArray[np.intp]
@@ -36,7 +37,11 @@ class Bake:
     masks: Mapping[str, FloatArray]
 
     def points(self, strengths: FloatArray, face: FloatArray | float = 0.0) -> FloatArray:
-        """Return all points (V + 2J, 3) for target strengths (T,) and a face's offsets (H, 3)."""
+        """Return all points (V + 2 J, 3), in metres.
+
+        ``strengths`` (T,) are those of the targets; ``face`` (H, 3) are further offsets of the
+        half.
+        """
         half = self.base + np.tensordot(strengths @ self.mix, self.basis, axes=1) + face
         points = np.empty((len(self.mirror), 3))
         points[self.mirror[self.half]] = half * np.array([-1.0, 1.0, 1.0])
@@ -45,7 +50,7 @@ class Bake:
 
 
 def read_bake() -> Bake:
-    """Return the bake that comes with mimegen."""
+    """Return the body data that comes with mimegen."""
     return _read(data_file("rigs/body.npz"))
 
 

@@ -1,4 +1,4 @@
-"""Beards: the skin where they grow, raised, with short hairs along it."""
+"""Beards: the skin on which they grow, raised, with short hairs along it."""
 
 from collections.abc import Iterator
 
@@ -13,24 +13,24 @@ from mimegen.characters.strands import strips
 from mimegen.characters.surface import SkinnedSurface, part_of, subdivided, vertex_normals
 from mimegen.motion.quaternions import FloatArray
 
-# How thick beards are at most, and how deep their edges lie in the skin, in metres.
+# The thickness of the thickest beards, and how deep their edges lie in the skin, in metres.
 THICKEST_BEARD_M = 0.009
 BEARD_ROOT_M = 0.0012
 BEARD_POINTS = 3
-# How much the jaw rises towards the ears, a unit back.
+# How much the jaw rises towards the ears, per unit backwards.
 JAW_SLOPE = 0.45
 BEARD_COUNTS = {"full": 520, "goatee": 240, "moustache": 160}
 
 
 def beard_meshes(head: HeadShape, hair: Hair, draws: np.random.Generator) -> Iterator[Mesh]:
-    """Yield a beard: the skin where it grows, raised and rounded, and hairs that lie along it."""
+    """Yield a beard: the skin on which it grows, raised and smoothed, and hairs along it."""
     if hair.beard == "none":
         return
     thick = THICKEST_BEARD_M * (0.35 + 0.65 * hair.volume)
     body = head.body
     grown = beard_field(head, hair.beard)
     faces = body.faces["body"]
-    # The field takes the place of the weights, which subdividing carries along.
+    # The field is passed in place of weights, because subdividing interpolates them.
     under = subdivided(part_of(body.vertices, faces[(grown[faces] > 0.02).any(axis=1)],
                                grown[:, None]))
     out = vertex_normals(under.vertices, under.faces)
@@ -65,7 +65,7 @@ def beard_hairs(head: HeadShape, hair: Hair, under: SkinnedSurface, out: FloatAr
 
 
 def beard_field(head: HeadShape, kind: str) -> FloatArray:
-    """Return where a beard of a kind grows (V,), 0 to 1; a full one also is where stubble is."""
+    """Return where a beard of a kind grows (V,), 0 to 1; stubble grows where a full beard does."""
     body = head.body
     x, y, z = (body.vertices - head.eyes.mean(axis=0)).T / head.unit
     lips = body.masks["lips"] > 0.5

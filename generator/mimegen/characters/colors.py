@@ -1,4 +1,4 @@
-"""Colors and shares as character files write them."""
+"""Types of colors and fractions in character files, and color conversions."""
 
 from typing import Annotated
 
@@ -9,14 +9,17 @@ from pydantic import BeforeValidator, Field
 from mimegen.base.vectors import product
 from mimegen.motion.quaternions import FloatArray
 
-# From XYZ to linear sRGB, and the white of D65 (IEC 61966-2-1).
+# The matrix from XYZ to linear sRGB, and the white point D65 (IEC 61966-2-1).
 FROM_XYZ = np.array([[3.2406, -1.5372, -0.4986], [-0.9689, 1.8758, 0.0415],
                      [0.0557, -0.2040, 1.0570]])
 WHITE = np.array([0.9505, 1.0, 1.089])
 
 
 def to_linear(color: object) -> object:
-    """Turn ``"#rrggbb"`` (sRGB, IEC 61966-2-1) into linear RGB, 0 to 1; pass others on."""
+    """Turn ``"#rrggbb"`` (sRGB, IEC 61966-2-1) into linear RGB, 0 to 1.
+
+    Values that are not strings are returned unchanged. Raises ValueError for other strings.
+    """
     if not isinstance(color, str):
         return color
     digits = color.removeprefix("#")
@@ -31,7 +34,10 @@ Color = Annotated[tuple[Fraction, Fraction, Fraction], BeforeValidator(to_linear
 
 
 def from_lab(lab: ArrayLike) -> FloatArray:
-    """Return linear sRGB (3,), 0 to 1, of CIELAB (CIE 1976, D65)."""
+    """Return the linear sRGB channels (3,), clipped to 0 to 1, of a CIELAB color (D65).
+
+    CIELAB is that of CIE 1976.
+    """
     light, red, yellow = np.asarray(lab, float)
     y = (light + 16) / 116
     f = np.array([y + red / 500, y, y - yellow / 200])

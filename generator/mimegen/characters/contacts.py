@@ -1,4 +1,4 @@
-"""Which points of a body's surface may press each other in a pose."""
+"""Find the points of a body's surface that may press each other in a pose."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,38 +13,46 @@ from mimegen.motion.quaternions import FloatArray
 
 Numbers = NDArray[np.intp]
 
-# Surfaces that are nearer than REACH_M, in full FULL_M before, may press; so much (m) they were
-# farther apart at rest, from the first on and in full from the second, else they are one fold.
+# Surfaces may press if they are nearer than REACH_M, in full FULL_M before that. They must have
+# been farther apart at rest by APART_M, which fades in from the first value to the second;
+# otherwise they belong to one fold. All in metres.
 REACH_M = 0.07
 FULL_M = 0.015
 APART_M = (0.02, 0.04)
-# They face each other in full from this cosine on.
+# Cosine between normals at which surfaces face each other in full; from 0 on they do not.
 FACING = -0.5
-# So far (m) from being behind one another points begin to touch, and do in full.
-# Pairs that may press by so much do so in full.
+# Distance in front of each other, in metres, at which points begin to touch and at which they touch
+# in full. Pairs whose amount is at least SURELY touch in full.
 TOUCH_M = (0.012, 0.0045)
 SURELY = 0.3
 
 
 class Pairs(NamedTuple):
-    """Points that face each other: numbers (N,) of both, and how much they do (N,), 0 to 1."""
+    """Pairs of points that face each other.
+
+    ``own`` and ``other`` (N,) are the points' indices; ``amount`` (N,) is how strongly they may
+    press each other, 0 to 1.
+    """
 
     own: Numbers
     other: Numbers
     amount: FloatArray
 
     def chosen(self, which: NDArray[np.bool_]) -> "Pairs":
-        """Return some of them (N,)."""
+        """Return the pairs selected by a mask (N,)."""
         numbers = np.flatnonzero(which)
         return Pairs(self.own[numbers], self.other[numbers], self.amount[numbers])
 
     def facing(self, normals: FloatArray) -> "Pairs":
-        """Return them with the amount by which ``normals`` (P, 3) face each other."""
+        """Return the pairs, weighted by how much their ``normals`` (P, 3) face each other."""
         cosines = dots(normals[self.own], normals[self.other])
         return self._replace(amount=self.amount * rising(cosines / FACING))
 
     def touching(self, places: FloatArray, normals: FloatArray) -> FloatArray:
-        """Return how much points (P,) touch another, 0 to 1: each is nearly behind the other."""
+        """Return how much each point (P,) touches another, 0 to 1.
+
+        Points of a pair touch if each of them is nearly behind the other's surface.
+        """
         ways = places[self.own] - places[self.other]
         ahead = np.maximum(dots(ways, normals[self.other]), -dots(ways, normals[self.own]))
         touch = (rising((TOUCH_M[0] - ahead) / (TOUCH_M[0] - TOUCH_M[1]))
@@ -56,13 +64,13 @@ class Pairs(NamedTuple):
 
 
 def joined(pairs: Sequence[Pairs]) -> Pairs:
-    """Return all of them."""
+    """Return several sets of pairs as one."""
     own, other, amount = (np.concatenate(each) for each in zip(*pairs, strict=True))
     return Pairs(own, other, amount)
 
 
 def either(pairs: Pairs, count: int) -> Numbers:
-    """Return the numbers of points, of ``count``, that are in pairs."""
+    """Return the indices, below ``count``, of all points that are in some pair."""
     there = np.zeros(count, bool)
     there[pairs.own] = True
     there[pairs.other] = True
@@ -71,10 +79,10 @@ def either(pairs: Pairs, count: int) -> Numbers:
 
 @dataclass(frozen=True, eq=False)
 class PressContact:
-    """Points (A,) and others (B,) that may press each other.
+    """Two sets of points, (A,) and (B,), that may press each other.
 
-    ``apart`` (A, B) is how far (m) they are from each other at rest, less than zero where never.
-    ``reach`` (A, B) is how near (m, squared) they must be to press.
+    ``apart`` (A, B) is their distance at rest in metres, negative for pairs that never press.
+    ``reach`` (A, B) is the squared distance below which they press, in m2.
     """
 
     own: Numbers
@@ -84,12 +92,15 @@ class PressContact:
 
     @staticmethod
     def of(own: Numbers, other: Numbers, apart: NDArray[np.float32]) -> "PressContact":
-        """Return who may press whom, who were ``apart`` (A, B) metres at rest."""
+        """Return the contact of two sets of points that are ``apart`` (A, B) metres at rest."""
         reach = np.minimum(np.maximum(apart - APART_M[0], 0.0), REACH_M)
         return PressContact(own, other, apart, np.square(reach))
 
     def pairs(self, places: FloatArray, near: NDArray[np.bool_]) -> Pairs:
-        """Return which points at places (P, 3) that are ``near`` (P,) something may press."""
+        """Return the pairs that may press, for points at ``places`` (P, 3).
+
+        ``near`` (P,) marks the points that can be near something.
+        """
         own, other = np.flatnonzero(near[self.own]), np.flatnonzero(near[self.other])
         own = own[_within(places[self.own[own]], places[self.other[other]])]
         other = other[_within(places[self.other[other]], places[self.own[own]])]
@@ -105,7 +116,7 @@ class PressContact:
 
 
 def _within(places: FloatArray, others: FloatArray) -> Numbers:
-    """Return which places (A, 3) are near the box about others (B, 3)."""
+    """Return the indices of points (A, 3) near the bounding box of others (B, 3)."""
     if not len(others):
         return np.zeros(0, np.intp)
     low, high = others.min(axis=0) - REACH_M, others.max(axis=0) + REACH_M
@@ -114,9 +125,9 @@ def _within(places: FloatArray, others: FloatArray) -> Numbers:
 
 def _close(first: Places, second: Places, squared: NDArray[np.float32] | np.float32
            ) -> tuple[Numbers, Numbers, NDArray[np.float32]]:
-    """Return which of both (A, 3) and (B, 3) are nearer each other (N,) than (A, B) m, squared.
+    """Return the pairs between (A, 3) and (B, 3) whose squared distance is below (A, B) m2.
 
-    The last are the squares of how far (N,) they are apart.
+    They are the indices of both (N,) and the squared distances (N,).
     """
     one, other = first.astype(np.float32), second.astype(np.float32)
     squares = np.square(one[:, 0, None] - other[:, 0])
@@ -129,10 +140,11 @@ def _close(first: Places, second: Places, squared: NDArray[np.float32] | np.floa
 
 @dataclass(frozen=True, eq=False)
 class Patches:
-    """Points (P,) by patches (K,) of a part: cheap to tell which cannot touch anything in a pose.
+    """Points (P,) grouped into patches (K,): a cheap test of which cannot touch anything in a pose.
 
-    ``of`` (P,) is each point's patch, ``skin`` (K, 4 J) maps joint columns to patches' middles.
-    Those of limbs ``own`` (L,) may press if middles are nearer than ``reach`` (L, K) m, squared.
+    ``of`` (P,) is each point's patch; ``skin`` (K, 4 J) maps joint columns to the patches' centres.
+    Limb patches ``own`` (L,) may press another patch if the squared distance of their centres is
+    below ``reach`` (L, K), in m2.
     """
 
     of: Numbers
@@ -141,7 +153,7 @@ class Patches:
     reach: NDArray[np.float32]
 
     def near(self, columns: Places) -> NDArray[np.bool_]:
-        """Return which points (P,) may be near something that they can press."""
+        """Return a mask (P,) of the points that may be near something they can press."""
         middles = self.skin @ columns
         rows, others, _ = _close(middles[self.own], middles, self.reach)
         found = np.zeros(len(middles), bool)
@@ -151,10 +163,10 @@ class Patches:
 
 
 def dots(first: FloatArray, second: FloatArray) -> FloatArray:
-    """Return the scalar products (N,) of vectors (N, 3)."""
+    """Return the dot products (N,) of vectors (N, 3)."""
     return np.asarray(np.einsum("nx,nx->n", first, second))
 
 
 def rising(values: FloatArray) -> FloatArray:
-    """Return values (N,) cut to 0 to 1."""
+    """Return values (N,) clipped to 0 to 1."""
     return np.asarray(np.clip(values, 0.0, 1.0))

@@ -1,4 +1,4 @@
-"""Curls: an even volume about the skull, lumps of its surface, and ringlets that arch out of it."""
+"""Curls: an even volume around the skull, lumps on its surface, and ringlets arching out of it."""
 
 from collections.abc import Iterator
 
@@ -14,24 +14,24 @@ from mimegen.motion.quaternions import FloatArray
 
 ROWS = 50
 COLUMNS = 128
-# How far curls stand off the skull, by volume 0 and 1, and how wide a lump of them is, in metres.
+# How far curls stand off the skull and how wide a lump is, at volume 0 and 1, in metres.
 OFF_M = (0.009, 0.050)
 LUMP_M = (0.010, 0.015)
-# How much higher a lump's middle is than its rim, as a share of its width.
+# Height of a lump's middle above its rim, as a fraction of its width.
 LUMP_RISE = 0.55
-# Within so much of the edge, in metres, hair is thinner: a quarter of a circle.
+# Width in metres of the edge, where hair thins out along a quarter of a circle.
 EDGE_M = 0.014
-# How many ringlets there are, and how many more along the edge; points and turn of each.
+# The number of ringlets, of those along the edge, of points in each, and its turn in radians.
 RINGLETS = 330
 EDGE_RINGLETS = 110
 POINTS = 5
 TURN = 3.8
-# How far over the skull from the crown hair reaches, in radians, for an even spread.
+# How far down from the crown hair reaches, in radians; used to spread ringlets evenly.
 REACH = 1.9
 
 
 def curl_thickness(hair: Hair, on_skull: FloatArray) -> FloatArray:
-    """Return how far curls stand off places on the skull (R, C, 3), without lumps, in metres."""
+    """Return how far curls stand off points of the skull (R, C, 3), without lumps, in metres."""
     off = OFF_M[0] + hair.volume * (OFF_M[1] - OFF_M[0])
     steps = np.linalg.norm(np.diff(on_skull, axis=0), axis=-1)
     to_edge = np.cumsum(steps[::-1], axis=0)[::-1]
@@ -42,14 +42,14 @@ def curl_thickness(hair: Hair, on_skull: FloatArray) -> FloatArray:
 
 def curls(head: HeadShape, hair: Hair, flow: FloatArray,
           draws: np.random.Generator) -> Iterator[Mesh]:
-    """Yield the surface of curly hair over a flow (R, C, 3), lumpy, and ringlets on it."""
+    """Yield the lumpy surface of curly hair over a flow (R, C, 3), and the ringlets on it."""
     size = LUMP_M[0] + hair.volume * (LUMP_M[1] - LUMP_M[0])
     middles = lump_middles(head, flow, size, draws)
     column = flow.shape[1] * np.arange(COLUMNS) / COLUMNS
     along = np.broadcast_to(np.linspace(0, 1, ROWS)[:, None], (ROWS, COLUMNS))
     places = lumpy(head, sampled(flow, along, column), middles, size).reshape(-1, 3)
     faces = grid_faces(ROWS, COLUMNS, closed=True)[:, ::-1]
-    # Shades are spots, as wide as lumps.
+    # Shades are spots as wide as lumps.
     yield head.rigid("hair", places, faces, "hair", {"strand": 0.2 * places / size})
     column = flow.shape[1] * draws.random((1, RINGLETS + EDGE_RINGLETS))
     along = np.arccos(1 - draws.random(RINGLETS) * (1 - np.cos(REACH))) / REACH
@@ -60,9 +60,10 @@ def curls(head: HeadShape, hair: Hair, flow: FloatArray,
 
 def lump_middles(head: HeadShape, flow: FloatArray, size: float,
                  draws: np.random.Generator) -> FloatArray:
-    """Return middles (N, 3) of lumps: a lattice all about the head, each moved at random.
+    """Return the centres (N, 3) of lumps: a lattice around the head, randomly displaced.
 
-    They lie as far from the head's centre as the hair nearest to them.
+    They are as far from the head's centre as the hair nearest to them. ``size`` is a lump's width
+    in metres.
     """
     away = flow.reshape(-1, 3) - head.centre
     radius = np.linalg.norm(away, axis=1)
@@ -74,7 +75,7 @@ def lump_middles(head: HeadShape, flow: FloatArray, size: float,
 
 
 def lumpy(head: HeadShape, places: FloatArray, middles: FloatArray, size: float) -> FloatArray:
-    """Return places (..., 3) moved outwards by lumps: domes about the nearest middle."""
+    """Return positions (..., 3) moved outwards by lumps, domes around the nearest centre."""
     gaps = scipy.spatial.cKDTree(middles).query(places.reshape(-1, 3))[0]
     away = gaps.reshape(places.shape[:-1]) / size
     rise = LUMP_RISE * size * np.sqrt(np.maximum(1 - 1.3 * away * away, 0.0))
@@ -83,7 +84,7 @@ def lumpy(head: HeadShape, places: FloatArray, middles: FloatArray, size: float)
 
 def ringlets(head: HeadShape, roots: FloatArray, radius: float,
              draws: np.random.Generator) -> Mesh:
-    """Return coils of ``radius`` metres about roots (N, 3), in all directions of the surface."""
+    """Return coils of ``radius`` metres around roots (N, 3), in random directions."""
     count = len(roots)
     out = unit(roots - head.centre)
     axis = unit(np.cross(out, draws.normal(size=(count, 3))))

@@ -1,7 +1,7 @@
-"""Faces that move: joints of lids and eyes, and those that carry shape units (`face_units.py`).
+"""Faces in motion: joints of lids and eyes, and those that carry shape units (`face_units.py`).
 
-They are added to a finished character, of those that mimegen builds, when it performs. What a face
-can be told is in `faces/words.py`.
+They are added to a finished character that mimegen built when it performs. `faces/words.py` defines
+the words that control a face.
 """
 
 from collections.abc import Mapping
@@ -37,34 +37,35 @@ from mimegen.motion.quaternions import FloatArray
 from mimegen.motion.rounding import rounded
 
 INFLUENCES = 6
-# Where eyes look at rest.
+# The direction of the eyes at rest.
 AHEAD = np.array([0.0, -1.0, 0.0])
-# Meshes that grow on the face and go where its skin goes. Steps between places of the skin are
-# smoothed along hairs and along what is raised, so never from one lip to the other.
+# Meshes that grow on the face and follow its skin. Differences between neighbouring positions of
+# the skin are smoothed along hairs and along raised skin, so never from one lip to the other.
 GROWN = ("beard", "beard_strands")
 SMOOTHED = 8
-# Meshes that units move as they do the skin's nearest so many points.
+# Meshes that shape units move like the NEAREST points of the skin.
 ON_SKIN = ("brows", "lashes", *GROWN)
 NEAREST = 3
-# How much farther one corner of a beard's face may fall than another when the jaw opens.
+# The largest difference in metres by which corners of one face of a beard may drop as the jaw
+# opens.
 TORN_M = 0.006
-# Of these, hairs go as a whole.
+# Meshes whose hairs move as a whole.
 HAIRS = ("beard_strands",)
 SOFTEST_M = 0.001
 
 
 class _Measures(NamedTuple):
-    """The left eyeball's middle (3,) and radius."""
+    """The centre (3,) and the radius of the left eyeball, in metres."""
 
     eye: FloatArray
     radius: float
 
 
 def expressed(performance: Performance, values: Mapping[str, FloatArray]) -> Performance:
-    """Return a performance whose face moves: ``values`` (F,) by word, as `faces/words.py` has them.
+    """Return a performance whose face moves.
 
-    Characters that mimegen did not build have such a face where they have ARKit's shape keys;
-    others stay as they are.
+    ``values`` (F,) are those of words in `faces/words.py`. Imported characters have such a face if
+    they have ARKit's shape keys; other characters are returned unchanged.
     """
     character = with_face(performance.character)
     if character is performance.character:
@@ -85,22 +86,23 @@ def expressed(performance: Performance, values: Mapping[str, FloatArray]) -> Per
 
 def _turn(side: str, part: str, units: Mapping[tuple[str, str], FloatArray],
           values: Mapping[str, FloatArray]) -> FloatArray:
-    """Return the rotation vectors (F, 3) in degrees of an eye or lid."""
+    """Return the rotation vectors (F, 3) of an eye or a lid, in degrees."""
     closed = units[CLOSED, side]
     left, up = (values.get(name, np.zeros_like(closed)) for name in LOOKS)
     if part == "Eye":
         return np.stack([-up, np.zeros_like(up), left], axis=1)
     mirror = np.array([1, 1, 1] if side == SIDES[0] else [1, -1, -1])
     total = closed[:, None] * np.array(face_file().closed[part]) * mirror
-    # Shut lids meet wherever the eyes look.
+    # Closed lids meet in the same place wherever the eyes look.
     total[:, 0] -= face_file().lids_follow * up * (1 - np.clip(closed, 0.0, 1.0))
     return np.asarray(total)
 
 
 def face_of(skeleton: Skeleton, rotations: FloatArray) -> FloatArray:
-    """Return the units' values (2, U + 1) of the left and right side, and last of the lids.
+    """Return the values (2, U + 1) of the units and, last, the lids, on the left and right side.
 
-    ``rotations`` (J, 4) are a frame's global ones. All are NaN on a skeleton without a face.
+    ``rotations`` (J, 4) are a frame's global ones. All values are NaN for a skeleton without a
+    face.
     """
     names = [*carriers(), *TELLING]
     if not all(name in skeleton.index for name in names):
@@ -113,9 +115,9 @@ def face_of(skeleton: Skeleton, rotations: FloatArray) -> FloatArray:
 
 
 def gaze_of(skeleton: Skeleton, rotations: FloatArray) -> FloatArray:
-    """Return where the left and the right eye look (2, 3), as unit vectors in the world.
+    """Return the directions (2, 3) of the left and the right eye, as unit vectors in the world.
 
-    ``rotations`` (J, 4) are a frame's global ones. All are NaN on a skeleton without eyes.
+    ``rotations`` (J, 4) are a frame's global ones. All values are NaN for a skeleton without eyes.
     """
     names = [f"{side}{PARTS[0]}" for side in SIDES]
     if not all(name in skeleton.index for name in names):
@@ -125,21 +127,21 @@ def gaze_of(skeleton: Skeleton, rotations: FloatArray) -> FloatArray:
 
 
 def has_face(character: Character) -> bool:
-    """Say whether a character has a face that moves: mimegen's own, or ARKit's shape keys."""
+    """Return whether a character has a face that moves: mimegen's own, or ARKit's shape keys."""
     return _is_own(character) or has_shapes(character)
 
 
 def _is_own(character: Character) -> bool:
-    """Say whether a character has eyes and lips that mimegen knows."""
+    """Return whether a character has the eyes and lips of bodies that mimegen builds."""
     meshes = {mesh.name: mesh for mesh in character.meshes}
     return "eyes" in meshes and "lips" in getattr(meshes.get("skin"), "attributes", {})
 
 
 @lru_cache(maxsize=8)
 def with_face(character: Character) -> Character:
-    """Return a character with joints of the face, at the end of the skeleton.
+    """Return a character with joints of the face at the end of its skeleton.
 
-    Without a face that mimegen knows it is returned as it is.
+    A character without a face that mimegen knows is returned unchanged.
     """
     if not _is_own(character):
         return with_shape_joints(character) if has_shapes(character) else character
@@ -160,10 +162,10 @@ def with_face(character: Character) -> Character:
 
 
 def _on_skin(mesh: Mesh, skin: Mesh) -> Mesh:
-    """Return a mesh that units move as they do the skin about each of its vertices.
+    """Return a mesh that units move like the skin around each of its vertices.
 
-    A hair goes where the skin goes that is nearest to any of it: one that hangs over the mouth
-    stays with the upper lip.
+    A hair moves as a whole, like the skin that is nearest to any of its vertices, so that a hair
+    that hangs over the mouth stays with the upper lip.
     """
     away, near = scipy.spatial.cKDTree(skin.vertices).query(mesh.vertices, k=NEAREST)
     roots = _roots(mesh, away[:, 0])
@@ -188,7 +190,10 @@ def _parted(mesh: Mesh, points: NDArray[np.intp], shares: FloatArray) -> Mesh:
 
 
 def _roots(mesh: Mesh, away: FloatArray) -> NDArray[np.intp]:
-    """Return for every vertex (V,) of hairs that of its hair that is the least ``away`` (V,)."""
+    """Return for each vertex (V,) the vertex of its hair with the least distance ``away`` (V,).
+
+    In meshes that are no hairs, each vertex stands for itself.
+    """
     if mesh.name not in HAIRS:
         return np.arange(len(away))
     corners = np.where(mesh.faces < 0, mesh.faces[:, :1], mesh.faces)
@@ -209,7 +214,7 @@ def _measured(eyes: Mesh) -> _Measures:
 
 
 def _with_joints(skeleton: Skeleton, measures: _Measures) -> Skeleton:
-    """Return a skeleton with eyes and lids about the eyes, and what carries units at the head."""
+    """Return a skeleton with joints for eyes and lids, and with carriers of units at the head."""
     head = skeleton.index["Head"]
     mirrors = (np.ones(3), np.array([-1.0, 1.0, 1.0]))
     eyes = [measures.eye * mirror for mirror in mirrors for _ in PARTS]
@@ -230,7 +235,7 @@ def _eye_fields(eyes: Mesh) -> Fields:
 
 
 def _lid_fields(mesh: Mesh, measures: _Measures, lash: bool = False) -> Fields:
-    """Return how far lids (V,) follow theirs: the margin wholly, corners and folds not at all."""
+    """Return how far vertices (V,) follow each lid: margins fully, corners and folds not at all."""
     fields: Fields = {}
     for side, prefix in ((1.0, "Left"), (-1.0, "Right")):
         x, y, z = ((mesh.vertices * np.array([side, 1.0, 1.0]) - measures.eye) / measures.radius).T
@@ -245,7 +250,7 @@ def _lid_fields(mesh: Mesh, measures: _Measures, lash: bool = False) -> Fields:
 
 
 def _grown(mesh: Mesh, skin: Mesh, skeleton: Skeleton) -> Mesh:
-    """Return a mesh that follows the head as one that follows the face like the skin below it."""
+    """Return a mesh that followed the head alone, following the face like the skin below it."""
     weights = dense_weights(skin.joints, skin.weights, len(skeleton.names))
     below = weights[nearest(skin.vertices, mesh.vertices)]
     below = smoothed(below, neighbour_average(mesh.faces, len(mesh.vertices)), SMOOTHED)
@@ -254,7 +259,7 @@ def _grown(mesh: Mesh, skin: Mesh, skeleton: Skeleton) -> Mesh:
 
 
 def _moved(mesh: Mesh, fields: Fields, skeleton: Skeleton) -> Mesh:
-    """Return a mesh whose weight on the head is shared with the joints of the face."""
+    """Return a mesh whose weight on the head is shared with the face's joints, by ``fields``."""
     weights = dense_weights(mesh.joints, mesh.weights, len(skeleton.names))
     head = skeleton.index["Head"]
     whole = np.sum([*fields.values()], axis=0)

@@ -13,12 +13,13 @@ from mimegen.characters.strands import strips
 IRIS_DEG = 30.0
 EYE_RINGS_DEG = (0, 5, 9, 11, 12, 16, 21, 26, 29, 31, 34, 40, 48, 58, 70, 85, 105)
 EYE_COLUMNS = 24
-# Hairs of a brow, points along each, and their length as a share of the height from eyes to crown.
+# The number of hairs of a brow, of points along each, and a hair's length as a fraction of the
+# height from eyes to crown.
 BROW_HAIRS = 90
 BROW_POINTS = 3
 BROW_HAIR = 0.062
 
-# Linear colors in the mouth's shade.
+# Linear RGB, darkened as in the shade of the mouth.
 TEETH = (0.44, 0.36, 0.25)
 TONGUE = (0.26, 0.085, 0.08)
 
@@ -40,14 +41,17 @@ def make_face(spec: CharacterSpec, body: Body) -> tuple[tuple[Mesh, ...], tuple[
 
 
 def lash_color(spec: CharacterSpec) -> tuple[float, ...]:
-    """Return the lashes' color: darker than the hair, and paler on men, whose look sparser."""
+    """Return the lashes' color: darker than the hair, paler on men, whose lashes look sparser."""
     sparse = 0.4 * spec.phenotype.sex
     return tuple(0.25 * (1 - sparse) * hair + 0.5 * sparse * skin
                  for hair, skin in zip(spec.hair.color, spec.skin.color, strict=True))
 
 
 def eyeballs(head: HeadShape) -> Mesh:
-    """Return both eyeballs looking straight ahead; ``angle`` (V,) is degrees from the gaze."""
+    """Return both eyeballs looking straight ahead.
+
+    Their attribute ``angle`` (V,) is the angle from the gaze in degrees.
+    """
     polar = np.radians(np.array(EYE_RINGS_DEG, dtype=float))
     around = np.linspace(0, 2 * np.pi, EYE_COLUMNS, endpoint=False)
     polar, around = (grid.ravel() for grid in np.meshgrid(polar, around, indexing="ij"))
@@ -62,10 +66,10 @@ def eyeballs(head: HeadShape) -> Mesh:
 
 
 def eyebrows(head: HeadShape, height: float, draws: np.random.Generator) -> Mesh:
-    """Return both brows: hairs that lie along the skin, ``height`` metres high at the most.
+    """Return both brows: hairs that lie along the skin in a band at most ``height`` metres high.
 
-    They grow up and out at the nose, outwards from there on, and down at the end; ``strand`` (V, 3)
-    is one color for each.
+    They grow up and outwards near the nose, then outwards, and down at the end. ``strand`` (V, 3)
+    holds one color per hair.
     """
     place, beside = draws.random(BROW_HAIRS), draws.uniform(-0.5, 0.5, BROW_HAIRS)
     eye = head.eyes[0]
@@ -102,7 +106,7 @@ def lashes(head: HeadShape) -> Mesh:
 
 
 def inner_mouth(head: HeadShape) -> tuple[Mesh, Mesh]:
-    """Return teeth and tongue, which go with the head until the jaw opens."""
+    """Return teeth and tongue, which follow the head joint alone until the jaw opens."""
     bake, body = units_bake(), head.body
     places = with_inner_mouth(body.vertices, body.masks["lips"])
 

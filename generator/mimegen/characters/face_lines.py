@@ -1,8 +1,8 @@
-"""Wrinkles of faces: where grooves lie on the skin, and how deep they are with what units.
+"""Wrinkles of faces: where their grooves lie on the skin, and how deep units make them.
 
-They are shading that close-ups add, no part of a mesh: a map of grooves, drawn once for all faces,
-and in each frame how deep they are at every vertex of the skin. A vertex's place on the map is that
-of its point on the sculpted body, so that grooves lie at the same features of every face.
+Wrinkles are shading in close-ups, not part of a mesh. One map of grooves is drawn for all faces;
+each frame has a depth for every vertex of the skin. A vertex's position on the map is that of the
+same vertex on the sculpted body, so grooves lie at the same features of every face.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,29 +23,36 @@ from mimegen.characters.face_units import POINTS, carriers, read_carriers, units
 from mimegen.faces.words import SIDES, units_file
 from mimegen.motion.quaternions import FloatArray
 
-# The map shows a face from so far to the right of the middle to the left side, and from so far
-# below the eyes' corners upwards, in mm; the other side is its mirror image.
+# The lower and upper bounds of the map in mm: to the left of the middle, and above the eyes'
+# corners. The right side of the face is its mirror image. CELL_MM is the size of a pixel.
 LOW_MM = (-10.0, -95.0)
 HIGH_MM = (75.0, 80.0)
 CELL_MM = 0.3
-# The sculpted body's eyes' corners are so high, and what lies behind this is no face, in metres.
+# Height of the eyes' corners on the sculpted body, and the depth behind which vertices do not
+# belong to the face, in metres.
 EYES_M = 0.728
 FRONT_M = -0.07
-# A line fades out over this share of its length, at either end.
+# The fraction of its length over which a line fades out at either end.
 ENDS = 0.3
-# The ridge beside a groove: its height as a share of the depth, and how many times as wide it is.
+# The ridge beside a groove: its height as a fraction of the groove's depth, and its width as a
+# multiple of the groove's.
 BESIDE = 0.4
 BESIDE_WIDE = 2.2
-# What the deepest grooves are darkened to: the light that reaches them is red.
+# The factor (RGB) that darkens the deepest grooves: the light that reaches them is red.
 DARKENED = (0.7, 0.55, 0.51)
-# The attributes of a mesh that shaders take: places on the map (V, 2), 0 to 1, and depths (V,).
+# The attributes of a mesh that shaders read: positions on the map (V, 2), 0 to 1, and depths (V,).
 CHART = "face_chart"
 DEPTH = "face_depth"
 Line = tuple[tuple[float, float], ...]
 
 
 class WrinkleGroup(Strict):
-    """Grooves that come together."""
+    """Grooves that appear together.
+
+    ``by`` are shape units with their weights; the grooves appear from the first sum of ``shows``
+    and are fully deep from the second. ``wide`` and ``deep`` are in mm; ``lines`` are points in mm
+    on the map.
+    """
 
     by: dict[str, float]
     shows: tuple[float, float]
@@ -55,7 +62,7 @@ class WrinkleGroup(Strict):
 
 
 class WrinklesFile(Strict):
-    """The file rigs/faces/wrinkles.yaml, which explains its parts."""
+    """The contents of rigs/faces/wrinkles.yaml, which explains its parts."""
 
     groups: dict[str, WrinkleGroup]
     ages: dict[int, float]
@@ -63,19 +70,22 @@ class WrinklesFile(Strict):
 
 
 def wrinkles_file() -> WrinklesFile:
-    """Return rigs/faces/wrinkles.yaml."""
+    """Return the contents of rigs/faces/wrinkles.yaml."""
     return read_yaml_once(data_file("rigs/faces/wrinkles.yaml"), WrinklesFile)
 
 
 class _Nearest(NamedTuple):
-    """How far (N,) places are from the nearest point of a line, and where along it that is."""
+    """Distances (N,) of positions from a line, and where along it (N,) their nearest points are."""
 
     away: FloatArray
     along: FloatArray
 
 
 def _nearest(places: FloatArray, line: Line) -> _Nearest:
-    """Return it for places (N, 2) in mm; ``along`` runs from 0 to 1."""
+    """Return the points of a line that are nearest to ``places`` (N, 2), in mm.
+
+    ``along`` runs from 0 to 1.
+    """
     points = np.array(line)
     sizes = np.linalg.norm(np.diff(points, axis=0), axis=1)
     before = np.concatenate([[0.0], np.cumsum(sizes)])
@@ -92,9 +102,9 @@ def _nearest(places: FloatArray, line: Line) -> _Nearest:
 
 @cache
 def groove_map() -> NDArray[np.float32]:
-    """Return how high (H, W) the skin stands in wrinkles at their deepest, in metres.
+    """Return the height (H, W) of the skin at the deepest wrinkles, in metres.
 
-    The first row is the lowest.
+    Grooves are negative. The first row is the lowest.
     """
     axes = [np.arange(low, high, CELL_MM) + CELL_MM / 2
             for low, high in zip(LOW_MM, HIGH_MM, strict=True)]
@@ -110,18 +120,18 @@ def groove_map() -> NDArray[np.float32]:
 
 
 def darkest() -> float:
-    """Return from which depth on, in metres, grooves are as dark as they get."""
+    """Return the depth of the deepest grooves, at which they are darkest, in metres."""
     return max(group.deep for group in wrinkles_file().groups.values()) / 1000
 
 
 def _about(places: FloatArray, line: Line, reach: float) -> NDArray[np.intp]:
-    """Return which places (N, 2) lie in the box about a line."""
+    """Return the indices of positions (N, 2) within ``reach`` of a line's bounding box."""
     low, high = np.min(line, axis=0) - reach, np.max(line, axis=0) + reach
     return np.flatnonzero(((places > low) & (places < high)).all(axis=1))
 
 
 def _groove(near: _Nearest, wide: float) -> FloatArray:
-    """Return how high the skin stands at a groove of depth 1."""
+    """Return the height of the skin at a groove of depth 1; ``wide`` is in mm."""
     across = near.away / wide
     profile = BESIDE * np.exp(-(across / BESIDE_WIDE) ** 2) - (1 + BESIDE) * np.exp(-across**2)
     ends = ramp(near.along, 0.0, ENDS) * ramp(near.along, 1.0, 1 - ENDS)
@@ -129,15 +139,19 @@ def _groove(near: _Nearest, wide: float) -> FloatArray:
 
 
 def chart(skin: Mesh) -> FloatArray:
-    """Return the places (V, 2) of a skin's vertices on the map, 0 to 1; outside of it others."""
+    """Return the positions (V, 2) of a skin's vertices on the map.
+
+    They are 0 to 1 on the map and outside of that range elsewhere.
+    """
     across, up, _ = _on_face(skin).T
     low, high = np.array(LOW_MM), np.array(HIGH_MM)
     return np.asarray((np.stack([np.abs(across), up], axis=1) - low) / (high - low))
 
 
 def _on_face(skin: Mesh) -> FloatArray:
-    """Return where vertices are on the sculpted body (V, 3): mm to the left, mm above the eyes'
-    corners, and metres to the back.
+    """Return where vertices lie on the sculpted body (V, 3).
+
+    The columns are mm to the left, mm above the eyes' corners, and metres to the back.
     """
     x, y, z = units_bake().places[skin.attributes[POINTS].astype(int)].T
     return np.stack([1000 * x, 1000 * (z - EYES_M), y], axis=1)
@@ -145,10 +159,10 @@ def _on_face(skin: Mesh) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Wrinkling:
-    """How deep wrinkles of a skin are.
+    """The wrinkles of one skin.
 
-    ``carriers`` (C,) and ``head`` are joints' numbers; ``shares`` (2 G, V) say, for the groups of
-    the left and then of the right side, how far vertices follow them, with what age does.
+    ``carriers`` (C,) and ``head`` are joint indices. ``shares`` (2 G, V) are the depths at vertices
+    for each group of the left side, then of the right side, scaled for the person's age.
     """
 
     carriers: NDArray[np.intp]
@@ -156,7 +170,7 @@ class Wrinkling:
     shares: NDArray[np.float32]
 
     def depths(self, columns: Places) -> NDArray[np.float32] | None:
-        """Return depths (V,) for joint columns (4 J, 3) of a frame; None where all are 0."""
+        """Return depths (V,) for joint columns (4 J, 3) of a frame; None if all are 0."""
         blocks = columns.reshape(-1, 4, 3)
         head = np.asarray(blocks[self.head, :3], float)
         own = np.asarray(blocks[self.carriers, :3], float)
@@ -168,7 +182,7 @@ class Wrinkling:
 
 
 def group_depths(units: FloatArray) -> FloatArray:
-    """Return how deep groups of wrinkles are (2, G), 0 to 1, for units' values (2, U)."""
+    """Return the depths of groups of wrinkles (2, G), 0 to 1, for units' values (2, U)."""
     names = units_file().units
     depths = [ramp(sum(share * units[:, names.index(unit)] for unit, share in group.by.items()),
                    *group.shows) for group in wrinkles_file().groups.values()]
@@ -176,7 +190,7 @@ def group_depths(units: FloatArray) -> FloatArray:
 
 
 def wrinkling_of(character: Character) -> Wrinkling | None:
-    """Return how a character's skin wrinkles; None where it has no face of mimegen's that moves."""
+    """Return the wrinkles of a character; None without an age or a moving face built by mimegen."""
     index, skin = character.skeleton.index, skin_of(character.meshes)
     if carriers()[0] not in index or skin is None or character.age is None:
         return None
@@ -185,19 +199,19 @@ def wrinkling_of(character: Character) -> Wrinkling | None:
 
 
 def skin_of(meshes: Sequence[Mesh]) -> Mesh | None:
-    """Return the mesh that wrinkles; None where there is none."""
+    """Return the mesh that wrinkles, or None."""
     return next((mesh for mesh in meshes
                  if mesh.name == "skin" and POINTS in mesh.attributes), None)
 
 
 def age_share(age: float) -> float:
-    """Return by how much an age, in years, deepens wrinkles."""
+    """Return the factor by which an age, in years, deepens wrinkles."""
     ages: Mapping[int, float] = wrinkles_file().ages
     return float(np.interp(age, [*ages], [*ages.values()]))
 
 
 def _shares(skin: Mesh, deepened: float) -> NDArray[np.float32]:
-    """Return how far vertices follow groups (2 G, V)."""
+    """Return the depths (2 G, V) at a skin's vertices for each group, times ``deepened``."""
     across, up, behind = _on_face(skin).T
     full, none = wrinkles_file().reach
     found = []

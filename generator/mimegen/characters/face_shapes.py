@@ -1,4 +1,4 @@
-"""How faces differ: rigs/faces/shapes.yaml, and shapes.npz as tools/bake_faces.py wrote it."""
+"""Shapes by which faces differ: rigs/faces/shapes.yaml, and shapes.npz from tools/bake_faces.py."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -15,19 +15,19 @@ from mimegen.motion.quaternions import FloatArray
 
 
 class FaceShape(Strict):
-    """What -1 and 1 add, in shares of shape targets."""
+    """The shape targets, with weights, that the strengths -1 (``less``) and 1 (``more``) add."""
 
     less: dict[str, float] = Field(default_factory=dict)
     more: dict[str, float] = Field(default_factory=dict)
 
 
 def face_shapes() -> Mapping[str, FaceShape]:
-    """Return rigs/faces/shapes.yaml."""
+    """Return the contents of rigs/faces/shapes.yaml."""
     return read_yaml_once(data_file("rigs/faces/shapes.yaml"), RootModel[dict[str, FaceShape]]).root
 
 
 def known_shapes(face: dict[str, float]) -> dict[str, float]:
-    """Return a face; raises ValueError where it names a shape that nobody knows."""
+    """Return a face unchanged; raises ValueError for the name of an unknown shape."""
     unknown = [name for name in face if name not in face_shapes()]
     if unknown:
         raise ValueError(f"no face shape {unknown[0]!r}; there are {', '.join(face_shapes())}")
@@ -39,7 +39,7 @@ Face = Annotated[dict[str, Annotated[float, Field(ge=-1, le=1)]], AfterValidator
 
 
 def face_offsets(face: Mapping[str, float], count: int) -> FloatArray:
-    """Return how far a face moves the ``count`` points of the stored half of a body, metres."""
+    """Return the offsets (count, 3) that a face adds to the body's stored half, in metres."""
     total = np.zeros((count, 3))
     targets = _targets(data_file("rigs/faces/shapes.npz"))
     for name, size in face.items():

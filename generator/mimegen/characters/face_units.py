@@ -1,7 +1,8 @@
-"""What moves in a face: shape units on the skin, carried by joints of the head, of either side.
+"""Shape units: the movements of a face, stored as rotations of extra joints on the head.
 
-A unit's value is what a carrier joint is turned by, three units to a joint, so that whatever keeps,
-mirrors or blends a motion does so with the face. ``FaceMove`` reads them where surfaces are posed.
+A carrier joint's rotation vector holds the values of three units of one side. So every operation
+that keeps, mirrors or blends a motion treats the face alike. ``FaceMove`` reads the values back
+when surfaces are posed.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,35 +25,38 @@ from mimegen.motion import quaternions
 from mimegen.motion.quaternions import FloatArray
 
 CARRIER = "Face"
-# What a carrier is turned by for a unit at 1, in radians: three at once stay below half a turn.
+# Rotation of a carrier, in radians, for a unit at 1; three units together stay below half a turn.
 RAD = 0.7
-# Units that do less than this are not there.
+# Units with smaller values are ignored.
 LEAST = 0.002
-# A turn's angle from which on its axis is told from its size.
+# Below this angle, in radians, an approximation for small rotations is used.
 SMALL_RAD = 1e-4
-# Units that press lids into the eyes, from which value on lids are held out, and from which
-# wholly.
+# Units that press the lids into the eyes, and the values at which lids begin to be held out and are
+# held out fully.
 PRESS = ("cheekSquint", "eyeSquint", "mouthSmile", "browInnerUp")
 PRESSING = (0.25, 0.5)
-# Lids are held so far (m) from an eyeball: those before it, and so near it, in its radii.
+# Lids are held ROOM_M (metres) off an eyeball. Only vertices in front of it and near it count,
+# within these multiples of its radius.
 ROOM_M = 0.0005
 BEFORE = 0.1
 AROUND = 2.0
-# A smile draws the skin below the lower lip back: from the first of these values on the teeth give
-# way, and wholly, by so much (m), from the second.
+# A smile draws the skin below the lower lip back. Between these two values of the smile the teeth
+# move back as well, by up to TEETH_BACK_M (metres).
 SMILES = (0.25, 0.8)
 TEETH_BACK_M = 0.0015
-# The vertices whose numbers these attributes of a mesh hold move it, by these shares.
+# Attributes of a mesh that moves with the skin: the indices of body vertices that each of its
+# vertices follows, and their weights.
 POINTS = "face_points"
 SHARES = "face_shares"
 
 
 class UnitsBake(NamedTuple):
-    """The file rigs/faces/units.npz: points (N,) and offsets (N, 3) in metres by unit.
+    """The contents of rigs/faces/units.npz.
 
-    Points are those of the body, ``body`` of them, then those of teeth and tongue, whose quads are
-    ``faces``. ``places`` (P, 3) are all of them on the sculpted body, ``mirror`` (P,) the
-    counterparts on the other side.
+    ``units`` holds for each unit the points (N,) that it moves and their offsets (N, 3) in metres.
+    Points are the body's vertices, ``body`` of them, followed by those of teeth and tongue, whose
+    quads are in ``faces``. ``places`` (P, 3) are the positions of all points on the sculpted body,
+    ``mirror`` (P,) the indices of their counterparts on the other side.
     """
 
     units: Mapping[str, tuple[NDArray[np.intp], FloatArray]]
@@ -62,7 +66,7 @@ class UnitsBake(NamedTuple):
     faces: Mapping[str, NDArray[np.int32]]
 
     def moved(self, unit: str, side: str) -> FloatArray:
-        """Return how far (P, 3) a unit of a side moves all points, in metres."""
+        """Return the displacements (P, 3) of all points by a unit of one side, in metres."""
         points, offsets = self.units[unit]
         whole = np.zeros((len(self.places), 3))
         whole[points] = offsets
@@ -70,7 +74,7 @@ class UnitsBake(NamedTuple):
 
 
 def units_bake() -> UnitsBake:
-    """Return the units that come with mimegen."""
+    """Return the shape units that come with mimegen."""
     return _read(data_file("rigs/faces/units.npz"))
 
 
@@ -92,13 +96,13 @@ def _read(path: Path) -> UnitsBake:
 
 
 def carriers() -> tuple[str, ...]:
-    """Return the names of the joints that carry units: the left side's, then the right one's."""
+    """Return the names of the joints that carry units: those of the left side, then the right."""
     count = -(-len(units_file().units) // 3)
     return tuple(f"{side}{CARRIER}{number}" for side in SIDES for number in range(1, count + 1))
 
 
 def carried(values: Mapping[tuple[str, str], FloatArray], frames: int) -> FloatArray:
-    """Return the carriers' rotation vectors (F, C, 3) for units by name and side, each (F,)."""
+    """Return the carriers' rotation vectors (F, C, 3) for values (F,) of units by name and side."""
     none = np.zeros(frames)
     turns = []
     for side, mirror in zip(SIDES, ((1, 1, 1), (1, -1, -1)), strict=True):
@@ -109,9 +113,9 @@ def carried(values: Mapping[tuple[str, str], FloatArray], frames: int) -> FloatA
 
 
 def read_carriers(turned: FloatArray) -> FloatArray:
-    """Return the units' values (..., 2, U), left and right, of carriers' matrices (..., C, 3, 3).
+    """Return the units' values (..., 2, U), left and right, from carriers' matrices (..., C, 3, 3).
 
-    The matrices are those that turn them against the head.
+    The matrices are the carriers' rotations relative to the head.
     """
     values = (turn_vectors(turned) / RAD).reshape(*turned.shape[:-3], 2, -1, 3)
     values = values * np.array([[[1, 1, 1]], [[1, -1, -1]]])
@@ -119,7 +123,7 @@ def read_carriers(turned: FloatArray) -> FloatArray:
 
 
 def turn_vectors(turned: FloatArray) -> FloatArray:
-    """Return the rotation vectors (..., 3) of matrices (..., 3, 3), below half a turn."""
+    """Return the rotation vectors (..., 3) of matrices (..., 3, 3) below half a turn."""
     trace = np.trace(turned, axis1=-2, axis2=-1)
     angle = np.arccos(np.clip((trace - 1) / 2, -1.0, 1.0))
     sine = np.sin(angle)
@@ -131,10 +135,11 @@ def turn_vectors(turned: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class EyeRoom:
-    """Lids that units press into an eyeball come out of it.
+    """Keeps lids out of an eyeball when units press them into it.
 
-    ``rows`` (N,) are vertices before the eye about ``middle`` (3,) that are ``away`` (N,) from it
-    at the least; ``units`` (K,) are those that press, and ``joint`` is the eye's.
+    ``rows`` (N,) are vertices in front of the eye, which is centred at ``middle`` (3,); ``away``
+    (N,) is their least distance from it, in metres. ``units`` (K,) are the indices of the pressing
+    units, ``joint`` is the eye's joint.
     """
 
     joint: int
@@ -144,7 +149,10 @@ class EyeRoom:
     units: NDArray[np.intp]
 
     def clear(self, places: Places, blocks: Places, values: FloatArray) -> None:
-        """Move vertices (V, 3) out, for joint blocks (J, 4, 3) and units' values (2 U,)."""
+        """Move vertices (V, 3) out of the eye, in place.
+
+        ``blocks`` (J, 4, 3) are the joint columns, ``values`` (2 U,) the units' values.
+        """
         share = float(ramp(values[self.units].max(), *PRESSING))
         if share == 0.0:
             return
@@ -157,13 +165,13 @@ class EyeRoom:
 
 @dataclass(frozen=True, eq=False)
 class TeethRoom:
-    """Teeth, the vertices ``rows`` (N,), go back as smiling lips do."""
+    """Moves the teeth, the vertices ``rows`` (N,), back when the lips smile."""
 
     head: int
     rows: NDArray[np.intp]
 
     def clear(self, places: Places, blocks: Places, values: FloatArray) -> None:
-        """Move vertices (V, 3) back, for joint blocks (J, 4, 3) and units' values (2 U,)."""
+        """Move vertices (V, 3) back, in place; the arguments are those of ``EyeRoom.clear``."""
         smile = values.reshape(2, -1)[:, units_file().units.index("mouthSmile")].max()
         share = float(ramp(smile, *SMILES))
         if share > 0.0:
@@ -172,11 +180,11 @@ class TeethRoom:
 
 @dataclass(frozen=True, eq=False)
 class FaceMove:
-    """What units do to a body's vertices or normals.
+    """The effect of shape units on a body's vertices or normals.
 
-    ``carriers`` (C,) and ``head`` are joints' numbers; ``rows`` (N,) are moved by ``ways``
-    (2 U, N, 3) in the frame of the head. Then lids come out of the eyes' ``rooms``, and teeth go
-    behind smiling lips.
+    ``carriers`` (C,) and ``head`` are joint indices. ``ways`` (2 U, N, 3) are the units'
+    displacements of ``rows`` (N,) in the frame of the head. Then ``rooms`` keep lids out of the
+    eyes, and teeth behind smiling lips.
     """
 
     carriers: NDArray[np.intp]
@@ -203,9 +211,9 @@ class FaceMove:
 
 def face_moves(character: Character, meshes: Sequence[Mesh],
                normals: bool = False) -> tuple[FaceMove, ...]:
-    """Return what units do to meshes one after another; none where a character has no such face.
+    """Return the effect of units on meshes, concatenated; empty for a character without carriers.
 
-    With ``normals`` the rows after all vertices are the meshes' normals, and are moved too.
+    With ``normals``, the meshes' normals follow after all vertices and are moved, too.
     """
     index = character.skeleton.index
     if carriers()[0] not in index or not any(POINTS in mesh.attributes for mesh in meshes):
@@ -226,7 +234,7 @@ def face_moves(character: Character, meshes: Sequence[Mesh],
 
 
 def _rooms(character: Character, meshes: Sequence[Mesh]) -> tuple[EyeRoom | TeethRoom, ...]:
-    """Return the rooms of eyes and teeth; rows are those of meshes one after another."""
+    """Return the corrections for eyes and teeth; rows count through all meshes, concatenated."""
     starts = np.cumsum([0, *(len(mesh.vertices) for mesh in meshes)])
     eyes = next(mesh for mesh in character.meshes if mesh.name == "eyes")
     found: list[EyeRoom | TeethRoom] = [
@@ -250,13 +258,13 @@ def _rooms(character: Character, meshes: Sequence[Mesh]) -> tuple[EyeRoom | Teet
 
 
 def _is_skin(mesh: Mesh) -> bool:
-    """Say whether a mesh's vertices are points of the units themselves."""
+    """Return whether a mesh's vertices are themselves points of the units."""
     return POINTS in mesh.attributes and mesh.attributes[POINTS].ndim == 1
 
 
 @lru_cache(maxsize=8)
 def _ways(character: Character) -> FloatArray:
-    """Return how units move all points on a character, (2 U, P, 3): as large as its face is."""
+    """Return the units' displacements of all points (2 U, P, 3), scaled to the size of the face."""
     bake = units_bake()
     skin = next(mesh for mesh in character.meshes if mesh.name == "skin")
     points = skin.attributes[POINTS].astype(np.intp)
@@ -269,9 +277,9 @@ def _ways(character: Character) -> FloatArray:
 
 
 def with_inner_mouth(vertices: FloatArray, lips: FloatArray) -> FloatArray:
-    """Return where teeth and tongue (I, 3) are behind a person's lips.
+    """Return the positions (I, 3) of teeth and tongue behind a person's lips.
 
-    ``vertices`` (V, 3) are the body's, ``lips`` (V,) says, 0 to 1, where its lips are.
+    ``vertices`` (V, 3) are the body's; ``lips`` (V,), 0 to 1, marks its lips.
     """
     bake = units_bake()
     own, sculpted = vertices[lips > 0.5], bake.places[:bake.body][lips > 0.5]
@@ -280,7 +288,7 @@ def with_inner_mouth(vertices: FloatArray, lips: FloatArray) -> FloatArray:
 
 
 def _mesh_ways(mesh: Mesh, ways: FloatArray) -> NDArray[np.float32]:
-    """Return how units move the vertices of a mesh that has points, (2 U, V, 3)."""
+    """Return the units' displacements (2 U, V, 3) of a mesh's vertices."""
     points = mesh.attributes[POINTS].astype(np.intp)
     if points.ndim == 1:
         return ways[:, points].astype(np.float32)
@@ -290,7 +298,7 @@ def _mesh_ways(mesh: Mesh, ways: FloatArray) -> NDArray[np.float32]:
 
 
 def _normal_ways(mesh: Mesh, ways: FloatArray) -> NDArray[np.float32]:
-    """Return how units turn the normals of a skin, (2 U, V, 3)."""
+    """Return the units' changes (2 U, V, 3) of a skin's normals."""
     moved = _mesh_ways(mesh, ways)
     turned = np.zeros_like(moved)
     inner = _corners(mesh, np.abs(moved).max(axis=(0, 2)) > 0)
@@ -305,9 +313,9 @@ def _normal_ways(mesh: Mesh, ways: FloatArray) -> NDArray[np.float32]:
 
 
 class _Normals(NamedTuple):
-    """What sums the faces' areas at their corners, for many places of the same vertices.
+    """Sums the faces' areas at their corners, for many sets of positions of the same vertices.
 
-    ``corners`` (F, 4) are vertex numbers, ``summing`` is a sparse matrix (V, F).
+    ``corners`` (F, 4) are vertex indices, ``summing`` is a sparse matrix (V, F).
     """
 
     corners: NDArray[np.intp]
@@ -315,7 +323,7 @@ class _Normals(NamedTuple):
 
     @staticmethod
     def of(faces: NDArray[np.intp], count: int) -> "_Normals":
-        """Return it for quads (F, 4) on ``count`` vertices."""
+        """Return the sums for quads (F, 4) on ``count`` vertices."""
         rows = np.arange(len(faces)).repeat(4)
         return _Normals(faces, scipy.sparse.csr_matrix(
             (np.ones(faces.size), (faces.ravel(), rows)), shape=(count, len(faces))))
@@ -328,7 +336,7 @@ class _Normals(NamedTuple):
 
 
 def _corners(mesh: Mesh, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return which vertices (V,) are corners of faces that have a chosen one."""
+    """Return a mask (V,) of the corners of all faces that have a chosen corner."""
     corners = np.zeros(len(mesh.vertices), bool)
     corners[mesh.faces[chosen[mesh.faces].any(axis=1)]] = True
     return corners

@@ -1,4 +1,4 @@
-"""Brows, lashes and beards as hairs, grown from their meshes."""
+"""Single hairs of brows, lashes and beards, grown from their meshes."""
 
 import numpy as np
 from scipy.spatial import cKDTree
@@ -14,20 +14,21 @@ POINTS = 4
 BROW_RADIUS_M = 0.00005
 LASH_RADIUS_M = 0.00006
 BEARD_RADIUS_M = 0.00008
-# How many hairs grow for each of a brow's ribbons, and how far from it, in metres.
+# The number of hairs per ribbon of a brow, and the standard deviation of their distance from it in
+# X, Y and Z, in metres.
 PER_BROW = 4
 BROW_SPREAD_M = (0.0012, 0.0002, 0.0008)
 LASHES = 85
-# By x, a lid has so many places where lashes are looked at.
+# The number of positions along a lid at which the mesh of lashes is sampled.
 LID_STEPS = 9
 LASH_LENGTH = 1.15
-# How deep under a beard's surface its hairs begin, and how far they stand out at their tips.
+# How deep under a beard's surface its hairs begin, and how far their tips stand out, in metres.
 BEARD_ROOT_M = 0.004
 BEARD_OUT_M = 0.0025
 
 
 def brow_hairs(mesh: Mesh, draws: np.random.Generator) -> Hairs:
-    """Return some hairs about each ribbon of a mesh."""
+    """Return several hairs around each ribbon of a mesh of brows."""
     lines = ribbon_lines(mesh)
     count = len(lines) * PER_BROW
     line = np.repeat(lines, PER_BROW, axis=0)
@@ -42,13 +43,13 @@ def brow_hairs(mesh: Mesh, draws: np.random.Generator) -> Hairs:
 
 
 def ribbon_lines(mesh: Mesh) -> FloatArray:
-    """Return the middle lines (N, 3, 3) of ribbons of three pairs of vertices each."""
+    """Return the centre lines (N, 3, 3) of ribbons that consist of three pairs of vertices each."""
     pairs = mesh.vertices.reshape(-1, 3, 2, 3)
     return np.asarray(pairs.mean(axis=2))
 
 
 def lash_hairs(mesh: Mesh, eyes: FloatArray, draws: np.random.Generator) -> Hairs:
-    """Return the lashes of both upper lids: hairs from inside the lid out to the mesh's edge."""
+    """Return the lashes of both upper lids: hairs from inside the lid to the edge of the mesh."""
     points = np.concatenate([one_lid(mesh.vertices, eyes, side, draws) for side in (1.0, -1.0)])
     return Hairs(mesh.name, points, np.full(len(points), LASH_RADIUS_M),
                  draws.normal(0, 0.2, len(points)))
@@ -56,7 +57,7 @@ def lash_hairs(mesh: Mesh, eyes: FloatArray, draws: np.random.Generator) -> Hair
 
 def one_lid(lashes: FloatArray, eyes: FloatArray, side: float, draws: np.random.Generator
             ) -> FloatArray:
-    """Return the hairs (N, P, 3) of one lid."""
+    """Return the lashes (N, P, 3) of one lid; ``side`` is 1 for the left, -1 for the right."""
     own, eye = (each[each[:, 0] * side > 0] for each in (lashes, eyes))
     away = np.linalg.norm(own - (eye.max(axis=0) + eye.min(axis=0)) / 2, axis=1)
     order = np.argsort(own[:, 0])
@@ -75,7 +76,7 @@ def one_lid(lashes: FloatArray, eyes: FloatArray, side: float, draws: np.random.
 
 
 def beard_hairs(beard: Mesh, ribbons: Mesh, count: int, draws: np.random.Generator) -> Hairs:
-    """Return hairs out of a beard's surface, as its ribbons lie."""
+    """Return ``count`` hairs that grow out of a beard's surface, directed like its ribbons."""
     lines = ribbon_lines(ribbons)
     normals = vertex_normals(beard.vertices, beard.faces)
     corners = beard.faces[draws.integers(len(beard.faces), size=count)]

@@ -1,4 +1,4 @@
-"""What names everything visible of a character."""
+"""The digest that identifies everything visible of a character."""
 
 import hashlib
 from collections.abc import Iterable, Mapping
@@ -10,7 +10,10 @@ from mimegen.characters.character import Material, Mesh
 
 def fingerprint(meshes: Iterable[Mesh], materials: Iterable[Material],
                 swelling: tuple[float, ...] = ()) -> str:
-    """Return the SHA-256 of everything visible, rounded to a micrometre, and of how arms swell."""
+    """Return the SHA-256 digest of everything visible of a character, and of how arms swell.
+
+    Numbers are rounded to a micrometre.
+    """
     digest = hashlib.sha256(repr(swelling).encode() if swelling else b"")
     for mesh in meshes:
         digest.update(repr((mesh.name, mesh.material, mesh.subdivide)).encode())

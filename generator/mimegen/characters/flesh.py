@@ -1,4 +1,4 @@
-"""How skin follows joints and helpers: rigs/flesh.npz, as tools/bake_flesh.py wrote it."""
+"""The skin's weights on joints and helper joints: rigs/flesh.npz, from tools/bake_flesh.py."""
 
 from functools import cache
 from pathlib import Path
@@ -13,9 +13,10 @@ from mimegen.motion.quaternions import FloatArray
 
 
 class Flesh(NamedTuple):
-    """What vertices follow: numbers of ``names``, joints and helpers, and weights (V, K).
+    """The weights of a body's vertices on joints, helper joints and movers.
 
-    ``moves`` (M, 3) are rotation vectors of movers where they press most.
+    ``joints`` (V, K) are indices into ``names``, with ``weights`` (V, K). ``moves`` (M, 3) are the
+    movers' rotation vectors at full pressure, in radians.
     """
 
     names: tuple[str, ...]
@@ -25,7 +26,7 @@ class Flesh(NamedTuple):
 
     @property
     def dense(self) -> FloatArray:
-        """A weight (V, J) for each of the names."""
+        """The weights (V, J) on all of the names."""
         return dense_weights(self.joints, self.weights, len(self.names))
 
 

@@ -123,7 +123,7 @@ class Crease:
     edge: float
 
     def plane(self, columns: Places) -> CreasePlane | None:
-        """Return the plane for joint columns (4 J, 3); None where nothing is folded."""
+        """Return the plane for joint columns (4 J, 3); None if the joint is hardly bent."""
         blocks = columns.reshape(-1, 4, 3)
         own = np.asarray(blocks[self.joint], float)
         first = product(self.down, np.asarray(blocks[self.above, :3], float))

@@ -1,9 +1,9 @@
-"""Joints of what hangs: skirts follow both legs, long hair lags behind the head.
+"""Joints of clothes and hair that hang: skirts follow both legs, long hair lags behind the head.
 
-A skirt's front goes with the leg that is further forward, its back with the one that is further
-back, so that no leg comes through and cloth spans from one to the other. Below the knees it hangs,
-unless a shin is in the way. They are ordinary joints at the end of the skeleton of who needs them,
-filled in when the motion is finished.
+A skirt's front follows the leg that is further forward, its back the one that is further back, so
+that no leg comes through and the cloth spans from one to the other. Below the knees the skirt hangs
+down unless a shin is in the way. These are ordinary joints at the end of the skeleton, present only
+on characters that need them; their rotations are computed when the motion is finished.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,10 @@ from mimegen.motion.quaternions import FloatArray
 
 
 class Follower(NamedTuple):
-    """A joint of what hangs: what it hangs on, and at which joint's place in the rest pose."""
+    """A joint of something that hangs.
+
+    ``parent`` is its parent; ``at`` is the joint at whose position in the rest pose it lies.
+    """
 
     parent: str
     at: str
@@ -38,15 +41,16 @@ SKIRT: Mapping[str, Follower] = {
 }
 HAIR: Mapping[str, Follower] = {"HairSway": Follower("Head", "Head")}
 FOLLOWERS: Mapping[str, Follower] = {**SKIRT, **HAIR}
-# Meshes that hang over skirts: these follow them in full where they are as near (m) as the second,
-# not from the first on.
+# Meshes that hang over skirts. A skirt begins to follow them at the first distance and follows them
+# fully at the second, in metres.
 TOPS = ("top", "jacket")
 HELD_M = (0.07, 0.02)
-# A joint's tail is so far (m) below it.
+# How far a joint's tail is below its head, in metres.
 TAIL_M = 0.3
-# The front of a skirt comes down on raised legs to so far (m) off them, one that goes over knees,
-# which stand out when they are bent, to the second. It is measured just above (m) its hem, about
-# the middle (m), and comes down by this slope at most.
+# On raised legs the front of a skirt comes down to a distance from them: ON_THIGHS_M, or
+# OVER_KNEES_M for a skirt that covers the knees, which stick out when bent. The distance at rest is
+# measured within ABOVE_M above the hem and MIDDLE_M beside the middle (all in metres). The front
+# comes down by the slope STEEPEST at most.
 ON_THIGHS_M = 0.012
 OVER_KNEES_M = 0.06
 ABOVE_M = 0.06
@@ -57,14 +61,14 @@ MIDDLE = ("SkirtFront", "SkirtBack", "SkirtFrontLow", "SkirtBackLow", "HairSway"
 
 
 def follows(name: str) -> str:
-    """Return the body's joint that a follower hangs on; other names as they are."""
+    """Return the body's joint that a follower hangs on; other names are returned unchanged."""
     while name in FOLLOWERS:
         name = FOLLOWERS[name].parent
     return name
 
 
 def with_followers(skeleton: Skeleton, meshes: Sequence[Mesh]) -> Skeleton:
-    """Return the skeleton with the joints that the meshes need, at its end."""
+    """Return the skeleton with the joints that the meshes need appended."""
     wanted = [name for name in FOLLOWERS if any(name in _fields(mesh, skeleton) for mesh in meshes)]
     if not wanted:
         return skeleton
@@ -82,7 +86,7 @@ def with_followers(skeleton: Skeleton, meshes: Sequence[Mesh]) -> Skeleton:
 
 
 def _off_legs(meshes: Sequence[Mesh], skeleton: Skeleton) -> float:
-    """Return how far a skirt's front hangs off the legs, a metre below the hips."""
+    """Return the slope of a skirt's front off the legs, in metres per metre below the hips."""
     hip, knee = (skeleton.heads[skeleton.index[name]] for name in ("LeftUpLeg", "LeftLeg"))
     skirt = next(mesh.vertices for mesh in meshes if mesh.name == "skirt")
     end = float(skirt[:, 2].min())
@@ -95,14 +99,17 @@ def _off_legs(meshes: Sequence[Mesh], skeleton: Skeleton) -> float:
 
 
 def _foremost(vertices: FloatArray, hem: float, beside: float) -> float:
-    """Return how far forward (m) what is just above a hem, near the middle of the body, reaches."""
+    """Return how far forward vertices reach, in metres, just above a hem near the body's middle.
+
+    It is minus infinity if there are none.
+    """
     x, y, z = vertices.T
     near = (z > hem) & (z < hem + ABOVE_M) & (np.abs(x) < beside)
     return float((-y[near]).max(initial=-np.inf))
 
 
 def following(mesh: Mesh, skeleton: Skeleton) -> Mesh:
-    """Return a mesh that is rigid so far as it follows the skeleton's followers."""
+    """Return a mesh, given with rigid weights, with its weights on the skeleton's followers."""
     fields = _fields(mesh, skeleton)
     if not fields:
         return mesh
@@ -117,15 +124,14 @@ def following(mesh: Mesh, skeleton: Skeleton) -> Mesh:
 
 
 def under_tops(meshes: Sequence[Mesh], skeleton: Skeleton) -> list[Mesh]:
-    """Return the meshes, skirts following what hangs over them near it, so that none comes through.
-    """
+    """Return the meshes, with skirts that follow a top over them, so that they stay under it."""
     tops = [mesh for mesh in meshes if mesh.name in TOPS]
     return [_held(mesh, tops, skeleton) if tops and mesh.name == "skirt" else mesh
             for mesh in meshes]
 
 
 def _held(skirt: Mesh, tops: Sequence[Mesh], skeleton: Skeleton) -> Mesh:
-    """Return a skirt that follows tops where it is near them."""
+    """Return a skirt that follows the tops where it is near them."""
     above = np.concatenate([top.vertices for top in tops])
     near = nearest(above, skirt.vertices)
     share = ramp(lengths(skirt.vertices - above[near]), *HELD_M)[:, None]
@@ -144,7 +150,7 @@ def _fields(mesh: Mesh, skeleton: Skeleton) -> dict[str, FloatArray]:
 
 
 def _skirt_fields(vertices: FloatArray, skeleton: Skeleton) -> dict[str, FloatArray]:
-    """Return how far a skirt (V,) follows each of its joints: by side, and from the hips down."""
+    """Return the weights of a skirt's vertices (V,) on each of its joints."""
     hip, knee = (skeleton.heads[skeleton.index[name]] for name in ("LeftUpLeg", "LeftLeg"))
     x, y, z = vertices.T
     away = np.stack([x, hip[1] - y], axis=1)
@@ -160,7 +166,7 @@ def _skirt_fields(vertices: FloatArray, skeleton: Skeleton) -> dict[str, FloatAr
 
 
 def with_followers_turned(motion: Motion) -> Motion:
-    """Return the motion with its followers, if it has any, turned."""
+    """Return the motion with its followers, if any, turned."""
     skeleton, rotations = motion.skeleton, motion.rotations.copy()
     turned: dict[str, FloatArray] = {}
     if "SkirtFront" in skeleton.index:
@@ -193,14 +199,14 @@ def _skirt_turned(motion: Motion) -> dict[str, FloatArray]:
 
 
 def _slope(skeleton: Skeleton) -> float:
-    """Return the angle (radians) between a skirt's front and the legs."""
+    """Return the angle between a skirt's front and the legs, in radians."""
     front = skeleton.index["SkirtFront"]
     _, back, up = skeleton.tails[front] - skeleton.heads[front]
     return float(np.arctan2(back, -up))
 
 
 def _way(motion: Motion, *joints: str) -> FloatArray:
-    """Return where a bone that hung down points (F, 3), seen from the hips."""
+    """Return the direction (F, 3), relative to the hips, of a bone that hangs down at rest."""
     way = np.array([0.0, 0.0, -1.0])
     for name in reversed(joints):
         way = quaternions.rotate(motion.rotations[:, motion.skeleton.index[name]], way)
@@ -208,7 +214,7 @@ def _way(motion: Motion, *joints: str) -> FloatArray:
 
 
 def _lift(ways: FloatArray) -> FloatArray:
-    """Return how far forward (..., ) ways (..., 3) are lifted, in radians."""
+    """Return how far forward (...,) directions (..., 3) are lifted, in radians."""
     return np.arctan2(-ways[..., 1], -ways[..., 2])
 
 
@@ -220,8 +226,8 @@ def _turn(lift: FloatArray, aside: FloatArray) -> FloatArray:
     return quaternions.multiply(sideways, forward)
 
 
-# How long hair swings: times a second, its damping, how far at most (radians), and what share of
-# the head's turning it leaves to the chest that it lies on.
+# Swinging of long hair: its frequency, its damping ratio, the largest angle (radians), and the
+# fraction of the head's rotation that hair lying on the chest does not follow.
 SWING_HZ = 1.6
 DAMPING = 0.35
 FARTHEST = 0.35
@@ -244,9 +250,9 @@ def _hair_turned(motion: Motion) -> FloatArray:
 
 
 def lagging(values: FloatArray, fps: float) -> FloatArray:
-    """Return how far a damped spring stays behind what pulls it (F, C), from rest.
+    """Return how far a damped spring lags behind the values that pull it (F, C), starting at rest.
 
-    The transfer function s^2 / (s^2 + 2 d w s + w^2) by the bilinear transform.
+    The transfer function is s^2 / (s^2 + 2 d w s + w^2), discretised by the bilinear transform.
     """
     rate, w = 2.0 * fps, 2 * np.pi * SWING_HZ
     above = rate * rate * np.array([1.0, -2.0, 1.0])

@@ -1,4 +1,4 @@
-"""Somebody who looks at something throughout: the head goes most of the way, the eyes the rest."""
+"""Gaze held on a target throughout: the head turns most of the way, the eyes the rest."""
 
 from collections.abc import Sequence
 
@@ -14,26 +14,28 @@ from mimegen.motion import quaternions
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.roles import find_roles
 
-# The camera is so far away that all look the same way at it.
+# Distance of the camera in metres: so far that everyone looks at it in the same direction.
 FAR_M = 50.0
-# The head begins so late, and is there so much later; it follows smoothly.
+# When the head begins to turn, how long it takes to arrive, and the time over which it is smoothed,
+# in seconds.
 BEGINS_S = 0.15
 THERE_S = 0.5
 SMOOTH_S = 0.1
-# Of the way to the side and up: the head's share, and how far head and eyes go at most, in degrees
-# (Freedman 2008: eyes stay within some 20 degrees, heads go nearly all of a long way).
+# The head's fraction of the angle, to the side and up, and the largest angles of head and eyes, in
+# degrees (Freedman 2008: eyes stay within some 20 degrees, heads go nearly all of a long way).
 HEAD_SHARE = np.array([0.75, 0.6])
 HEAD_MOST = np.array([55.0, 28.0])
 EYES_MOST = np.array([28.0, 22.0])
-# Where eyes are from the joint of the head, of a person of so many metres, where nobody knows.
+# Position of the eyes relative to the head's joint on a person of STANDARD_M, in metres; used for
+# characters without eyes.
 EYES_M = np.array([0.0, -0.08, 0.1])
 STANDARD_M = 1.73
 
 
 def gazed_at(gaze: str, scene: Sequence[Performance], front_deg: float) -> FloatArray:
-    """Return where (F, 3) the first performer of a scene looks.
+    """Return the position (F, 3) at which the first performer of a scene looks.
 
-    ``front_deg`` is the azimuth that they face at the start; points are seen from there.
+    ``front_deg`` is the azimuth that they face at the start; points are given relative to it.
     """
     first = scene[0]
     if gaze.startswith(CAMERA):
@@ -54,13 +56,13 @@ def gazed_at(gaze: str, scene: Sequence[Performance], front_deg: float) -> Float
 
 
 def _level(azimuth_deg: float) -> FloatArray:
-    """Return the level direction (3,) of an azimuth: 0 is -Y, 90 is +X."""
+    """Return the horizontal unit vector (3,) of an azimuth: 0 is -Y, 90 is +X."""
     angle = np.radians(azimuth_deg)
     return np.array([np.sin(angle), -np.cos(angle), 0.0])
 
 
 def eyes_at(performance: Performance) -> FloatArray:
-    """Return the place (F, 3) between the eyes."""
+    """Return the position (F, 3) between the eyes."""
     skeleton, pose = performance.motion.skeleton, performance.motion.global_pose
     head = head_of(skeleton)
     aside = _eyes(performance.character) - skeleton.heads[head]
@@ -69,7 +71,7 @@ def eyes_at(performance: Performance) -> FloatArray:
 
 
 def _eyes(character: Character) -> FloatArray:
-    """Return the place (3,) between a character's eyes at rest."""
+    """Return the position (3,) between a character's eyes at rest."""
     skeleton = with_face(character).skeleton
     head = skeleton.heads[head_of(skeleton)]
     numbers = [skeleton.index[name] for name in ("LeftEye", "RightEye") if name in skeleton.index]
@@ -79,7 +81,9 @@ def _eyes(character: Character) -> FloatArray:
 
 
 def head_towards(performance: Performance, places: FloatArray) -> FloatArray:
-    """Return how far the head turns (F, 3) in degrees left, up and tilted to look at places (F, 3).
+    """Return how far the head turns to look at ``places`` (F, 3).
+
+    The angles (F, 3) are in degrees left, up and tilted.
     """
     fps = performance.motion.fps
     moments = np.arange(performance.motion.frames) / fps
@@ -90,9 +94,9 @@ def head_towards(performance: Performance, places: FloatArray) -> FloatArray:
 
 
 def eyes_towards(performance: Performance, places: FloatArray) -> FloatArray:
-    """Return how far the eyes look (F, 2) in degrees left and up to meet places (F, 3).
+    """Return how far the eyes look left and up (F, 2), in degrees, to meet ``places`` (F, 3).
 
-    They are there before the head is.
+    They arrive before the head.
     """
     moments = np.arange(performance.motion.frames) / performance.motion.fps
     there = ramp(moments, 0.0, BEGINS_S + THERE_S / 4)
@@ -100,7 +104,7 @@ def eyes_towards(performance: Performance, places: FloatArray) -> FloatArray:
 
 
 def _way(performance: Performance, places: FloatArray) -> FloatArray:
-    """Return how far (F, 2) to the left and up of where the head points places (F, 3) are."""
+    """Return the angles (F, 2), left and up in degrees, from the head's direction to ``places``."""
     head = performance.motion.global_pose.rotations[:, head_of(performance.motion.skeleton)]
     ways = places - eyes_at(performance)
     x, y, z = quaternions.rotate(quaternions.conjugate(head), ways).T
@@ -109,7 +113,7 @@ def _way(performance: Performance, places: FloatArray) -> FloatArray:
 
 
 def _limited(angles: FloatArray, most: FloatArray) -> FloatArray:
-    """Return angles (F, 2) that go to their limits softly, small ones as they are."""
+    """Return angles (F, 2) with a smooth limit ``most``; small angles are unchanged."""
     knee = 0.8 * most
     over = np.maximum(np.abs(angles) - knee, 0.0)
     room = most - knee

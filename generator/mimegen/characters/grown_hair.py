@@ -1,4 +1,7 @@
-"""All hairs of a finished character, grown from the meshes that are its hair elsewhere."""
+"""Grow the single hairs of a finished character from the meshes of its hair.
+
+Configs without single hairs render these meshes instead.
+"""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -16,22 +19,23 @@ from mimegen.characters.hair_styles import HairStyle
 from mimegen.characters.strands import CROPPED
 from mimegen.characters.surface import vertex_normals
 
-# Meshes that hairs take the place of; what is under them stays as a coat nearer to the skin.
+# Meshes that hairs replace; the surfaces below them are kept as a coat nearer to the skin.
 RIBBONS = ("strands", "edge_strands", "framing_left", "framing_right", "tuft_strands",
            "beard_strands", "brows", "lashes", "hair_lining")
-# By which share of its thickness hair's surface lies deeper under hairs.
+# How much deeper the coat lies than the hair's surface, as a fraction of its distance from the
+# skin; for beards, in metres.
 COAT_DEEPER = 0.55
 BEARD_COAT_M = 0.003
-# What hangs has no coat from so far below the eyes on, in units.
+# Hanging hair has no coat below this height above the eyes, in units (eyes to crown).
 COAT_ENDS = -0.1
-# Which share of a head's hairs a beard has.
+# The number of hairs in a beard, as a fraction of those on the head.
 BEARD_SHARE = 0.25
-# With fewer hairs each is wider; ``count`` at which none is.
+# The number of hairs from which on they have their own radius; fewer hairs are wider.
 FULL_COUNT = 12000
 
 
 class GrownHair(NamedTuple):
-    """A character's hairs, and its meshes as they are under them, ``hidden`` ones by name."""
+    """A character's hairs, its meshes as they are under them, and names of ``hidden`` meshes."""
 
     hairs: tuple[Hairs, ...]
     meshes: tuple[Mesh, ...]
@@ -39,10 +43,10 @@ class GrownHair(NamedTuple):
 
 
 def grown_hair(character: Character, count: int) -> GrownHair:
-    """Return a character's hair as some ``count`` hairs; with 0 its meshes stay as they are, and
-    so do those of bodies of other makes.
+    """Return a character's hair as about ``count`` single hairs.
 
-    The same meshes have the same hairs, whatever else the character wears.
+    With a count of 0, and on bodies that mimegen did not build, the meshes are returned unchanged.
+    The same meshes get the same hairs, whatever else the character wears.
     """
     skull = skull_of(character)
     own = {mesh.name: mesh for mesh in character.meshes
@@ -58,7 +62,7 @@ def grown_hair(character: Character, count: int) -> GrownHair:
 
 def _grown(character: Character, own: Mapping[str, Mesh], skull: Skull, count: int
            ) -> Iterator[Hairs]:
-    """Yield the hairs of each mesh that has some."""
+    """Yield the hairs of each mesh that has hairs."""
     eyes = next(mesh.vertices for mesh in character.meshes if mesh.name == "eyes")
     yield brow_hairs(own["brows"], generator("hairs", "brows"))
     yield lash_hairs(own["lashes"], eyes, generator("hairs", "lashes"))
@@ -71,7 +75,7 @@ def _grown(character: Character, own: Mapping[str, Mesh], skull: Skull, count: i
 
 
 def _styles(own: Mapping[str, Mesh]) -> dict[str, HairStyle]:
-    """Return how hairs grow on each surface of hair among meshes by name."""
+    """Return the style of hairs for each surface of hair, by the mesh's name."""
     if "hair" not in own:
         return {}
     if "tuft" in own:
@@ -86,7 +90,7 @@ def _styles(own: Mapping[str, Mesh]) -> dict[str, HairStyle]:
 
 
 def _coat(mesh: Mesh, skull: Skull) -> Mesh:
-    """Return a surface of hair nearer to the skin, without what hangs."""
+    """Return a surface of hair nearer to the skin, without its hanging parts."""
     if mesh.name == "beard":
         inward = vertex_normals(mesh.vertices, mesh.faces)
         return replace(mesh, vertices=mesh.vertices - BEARD_COAT_M * inward)

@@ -1,4 +1,4 @@
-"""Hair: a sheet along the skull and down, and strands over it that soften its edges."""
+"""Hair: a sheet along the skull and downwards, with strands over it that soften its edges."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -26,45 +26,51 @@ COLUMNS = 160
 ROWS = 40
 CROWN_TILT = np.radians(24)
 KNOT_TILT = np.radians(80)
-# How far aside a parting is, and how far short hair turns about the crown, in radians.
+# Ranges of how far a parting is to one side, and how far short hair turns around the crown, in
+# radians.
 PARTING_ASIDE = (0.0, 0.3)
 WHORL_TURN = (0.2, 0.7)
 # How far behind the hairline a parting begins, in radians.
 PARTING_BEHIND = 0.04
-# Strands that end farther aside than this, degrees from straight ahead, hang.
+# Strands that end farther from straight ahead than this, in degrees, hang down.
 HANGS_FROM_DEG = 41.0
-# Above the eyes, in units: where hair leaves the skull and hangs.
+# Where hair leaves the skull and hangs: height above the eyes in units (eyes to crown).
 HANGS_FROM_UP = 0.2
-# How much denser lines from a parting lie sideways.
+# How much denser the lines that leave a parting are towards the sides.
 SIDEWAYS = 0.35
-# Every so many rows and columns of the flow are enough for the sheet.
+# The sheet uses every SHEET_STEP-th row and column of the flow.
 SHEET_STEP = 2
-# From which row on hair that hangs is lined, and how far inside.
+# The inside of hanging hair: its first row, the step between its columns, and its distance from the
+# outside in metres.
 LINED_ROWS = 16
 LINED_STEP = 4
 LINING_M = 0.005
-# How far before the face strands hang.
+# Distance between hanging strands and the face, in metres.
 OFF_FACE_M = 0.004
-# How many columns beside the face have strands of their own.
+# The number of columns on either side of the face that get extra strands.
 FRAMING = 5
 TIED = ("tail", "bun")
-# Where hair begins on the skin: degrees from straight ahead, height above the eyes as a share of
-# the height from eyes to crown.
+# The hairline: degrees from straight ahead, and height above the eyes as a fraction of the height
+# from eyes to crown.
 HAIRLINE_DEG = (0, 25, 45, 58, 68, 76, 84, 104, 114, 130, 180)
 HAIRLINE_UP = (0.66, 0.67, 0.60, 0.38, 0.02, -0.20, 0.20, 0.20, -0.25, -0.62, -0.80)
-# How far it goes back, likewise, on who loses hair.
+# How far the hairline moves up where hair recedes fully, in the same units.
 HAIRLINE_BACK = (0.20, 0.25, 0.32, 0.30, 0.15, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 class Flow(NamedTuple):
-    """The ways of strands: ``places`` (ROWS, C, 3), one a column, and which ``hangs`` (C,)."""
+    """The paths of strands.
+
+    ``places`` (ROWS, C, 3) has one strand per column, from root to end; ``hangs`` (C,) marks those
+    that hang down.
+    """
 
     places: FloatArray
     hangs: BoolArray
 
 
 def make_hair(spec: CharacterSpec, body: Body) -> CharacterPiece:
-    """Return a person's hair and beard: a sheet along the skull, with strands over it."""
+    """Return a person's hair and beard."""
     head, hair = head_shape(body), worn_hair(spec)
     draws = generator(spec.seed, 0x4A12)
     meshes = list(beard_meshes(head, hair, draws))
@@ -81,28 +87,28 @@ def make_hair(spec: CharacterSpec, body: Body) -> CharacterPiece:
 
 
 def worn_hair(spec: CharacterSpec) -> Hair:
-    """Return the hair that is seen: flat under a cap, none under a scarf."""
+    """Return the visible hair: flat under a cap, none under a headscarf."""
     worn, hair = {garment.kind for garment in spec.outfit}, spec.hair
     if "headscarf" in worn:
         return hair.model_copy(update={"kind": "bald"})
     if "cap" in worn:
         kind = {"curls": "strands", "bun": "tail"}.get(hair.kind, hair.kind)
         return hair.model_copy(update={"kind": kind, "volume": 0.0})
-    # Who wears hair long has it before temples that are bare.
+    # Long hair hangs in front of receding temples.
     return hair.model_copy(update={"receding": 0.3 * hair.receding}) if is_long(hair) else hair
 
 
 def flowing(head: HeadShape, hair: Hair, draws: np.random.Generator) -> Flow:
-    """Return how hair flows: each column is a strand from its root.
+    """Return the flow of hair, in which each column is a strand from its root.
 
-    Short hair lies on the skull from the crown, turning aside, as far as the hairline; long hair
-    goes from a parting above the forehead to the sides and back, and hangs from where the skull
-    turns inwards. Hair that is tied has its crown at the knot.
+    Short hair lies on the skull from the crown to the hairline, turning to one side. Long hair goes
+    from a parting above the forehead to the sides and back, and hangs down from where the skull
+    turns inwards. Tied hair has its crown at the knot.
     """
     clump = clumps(draws)
     around = np.linspace(-np.pi, np.pi, COLUMNS, endpoint=False)
     if is_long(hair):
-        # Most of what is seen hangs from lines that leave the parting sideways.
+        # Most visible hair hangs from lines that leave the parting sideways.
         around = around + SIDEWAYS * np.sin(2 * around)
     scalp, azimuth = scalp_lines(head, around, np.radians(np.linspace(0.2, 150, 120)),
                                  *whorl(head, hair, draws))
@@ -124,9 +130,10 @@ def flowing(head: HeadShape, hair: Hair, draws: np.random.Generator) -> Flow:
 
 
 def parted(places: FloatArray, hangs: BoolArray) -> Flow:
-    """Return a flow without a surface between strands that hang and those that do not.
+    """Return a flow that leaves no surface between hanging strands and those that lie on the skull.
 
-    Between both goes one more strand: the one that hangs, as far as its neighbour is long.
+    Between two such neighbours it inserts a strand: the hanging one, cut to the length of the
+    other.
     """
     for column in np.flatnonzero(hangs != np.roll(hangs, -1))[::-1]:
         beside = (column + 1) % len(hangs)
@@ -138,27 +145,28 @@ def parted(places: FloatArray, hangs: BoolArray) -> Flow:
 
 
 def lengths(line: FloatArray) -> FloatArray:
-    """Return how far along a line (R, 3) each of its places lies."""
+    """Return the distances (R,) of a line's points (R, 3) along it, in metres."""
     steps = np.linalg.norm(np.diff(line, axis=0), axis=1)
     return np.concatenate([[0.0], np.cumsum(steps)])
 
 
 def evenly(line: FloatArray, length: float) -> FloatArray:
-    """Return places (ROWS, 3) at even steps along the first ``length`` metres of a line (R, 3)."""
+    """Return points (ROWS, 3) at even steps along the first ``length`` metres of a line (R, 3)."""
     even, along = np.linspace(0.0, length, ROWS), lengths(line)
     return np.stack([np.interp(even, along, line[:, axis]) for axis in range(3)], axis=1)
 
 
 def is_long(hair: Hair) -> bool:
-    """Say whether hair hangs."""
+    """Return whether the hair hangs down."""
     return hair.length > 0 and hair.kind == "strands"
 
 
 def whorl(head: HeadShape, hair: Hair,
           draws: np.random.Generator) -> tuple[float, float, float]:
-    """Return how far the root of all strands lies behind the top, to the left, and their turn.
+    """Return where all strands begin, and how they turn around it, all in radians.
 
-    In radians; strands have turned by the last when they are a right angle from the root.
+    These are the angles by which it lies behind the top and to the left, and the angle by which a
+    strand has turned at a right angle from it.
     """
     side = draws.choice([-1.0, 1.0])
     aside, turn = draws.uniform(*PARTING_ASIDE), draws.uniform(*WHORL_TURN)
@@ -170,7 +178,7 @@ def whorl(head: HeadShape, hair: Hair,
 
 
 def forehead_tilt(head: HeadShape, hair: Hair) -> float:
-    """Return how far before the top a parting begins, just above the hairline, in radians."""
+    """Return how far in front of the top a parting begins, just above the hairline, in radians."""
     radius = float(head.skull_radius(np.array([[0.0, -np.sqrt(0.75), 0.5]]))[0])
     up = HAIRLINE_UP[0] + hair.receding * HAIRLINE_BACK[0]
     rise = head.eyes[0, 2] + up * head.unit - head.centre[2]
@@ -178,10 +186,10 @@ def forehead_tilt(head: HeadShape, hair: Hair) -> float:
 
 
 def sheet(head: HeadShape, hair: Hair, flow: Flow, draws: np.random.Generator) -> Mesh:
-    """Return the sheet under the strands; ``strand`` (V, 3) hardly changes along a strand.
+    """Return the sheet under the strands, with a ragged edge.
 
-    Every other row and column of the flow is enough, but for the last row and where hair
-    begins to hang, and its edge is ragged.
+    Its attribute ``strand`` (V, 3) hardly changes along a strand. It skips every other row and
+    column of the flow, except for the last row and the columns where hair begins to hang.
     """
     count = len(flow.hangs)
     parts = flow.hangs != np.roll(flow.hangs, 1)
@@ -198,7 +206,10 @@ def sheet(head: HeadShape, hair: Hair, flow: Flow, draws: np.random.Generator) -
 
 
 def strand_colors(share: FloatArray, column: FloatArray) -> FloatArray:
-    """Return ``strand`` (R * C, 3) of places at shares of the way (R,), columns 0 to 1 (C,)."""
+    """Return the attribute ``strand`` (R * C, 3) of a grid.
+
+    ``share`` (R,) is the position along strands and ``column`` (C,) that around the head, 0 to 1.
+    """
     around = 2 * np.pi * column - np.pi
     spread = 3 * ramp(share, -0.02, 0.25)[:, None]
     return np.asarray(np.stack(np.broadcast_arrays(
@@ -207,7 +218,7 @@ def strand_colors(share: FloatArray, column: FloatArray) -> FloatArray:
 
 
 def lining(head: HeadShape, hair: Hair, flow: Flow) -> Iterator[Mesh]:
-    """Yield the inside of hair that hangs: a coarser sheet that faces the neck."""
+    """Yield the inside of hanging hair: a coarser sheet that faces the neck."""
     if not flow.hangs.any():
         return
     columns, rows = hanging_columns(flow)[::LINED_STEP], np.arange(LINED_ROWS, ROWS - 2, 3)
@@ -220,13 +231,13 @@ def lining(head: HeadShape, hair: Hair, flow: Flow) -> Iterator[Mesh]:
 
 
 def hanging_columns(flow: Flow) -> IntArray:
-    """Return the columns that hang, from the left of the face about the back to the right."""
+    """Return the columns that hang, from the left of the face around the back to the right."""
     first = int(np.flatnonzero(flow.hangs & ~np.roll(flow.hangs, 1))[0])
     return (first + np.arange(int(flow.hangs.sum()))) % len(flow.hangs)
 
 
 def framing(head: HeadShape, hair: Hair, flow: Flow, draws: np.random.Generator) -> Iterator[Mesh]:
-    """Yield strands that soften hanging hair's edges beside the face."""
+    """Yield strands that soften the edges of hanging hair beside the face."""
     if flow.hangs.any():
         columns = hanging_columns(flow)
         for name, beside in (("left", columns[:FRAMING]), ("right", columns[:-FRAMING - 1:-1])):
@@ -235,12 +246,12 @@ def framing(head: HeadShape, hair: Hair, flow: Flow, draws: np.random.Generator)
 
 
 def ragged(hair: Hair) -> float:
-    """Return by what share of their length strands of the sheet are shorter than others."""
+    """Return how much shorter some strands of the sheet are, as a fraction of their length."""
     return 0.06 if is_long(hair) else 0.02
 
 
 def swaying(head: HeadShape, hair: Hair, mesh: Mesh) -> Mesh:
-    """Return a mesh with ``sway`` (V,), how far long hair moves by itself, 0 to 1."""
+    """Return a mesh with ``sway`` (V,), 0 to 1: how far long hair moves apart from the head."""
     if not (hair.kind == "tail" or (hair.kind == "strands" and hair.length > 0.3)):
         return mesh
     _, y, z = mesh.vertices.T
@@ -250,7 +261,7 @@ def swaying(head: HeadShape, hair: Hair, mesh: Mesh) -> Mesh:
 
 
 def clumps(draws: np.random.Generator) -> FloatArray:
-    """Return smooth noise (ROWS, COLUMNS), about -1 to 1, drawn out along the strands."""
+    """Return smooth noise (ROWS, COLUMNS) from -1 to 1, elongated along the strands."""
     noise = draws.normal(size=(ROWS, COLUMNS))
     fine = scipy.ndimage.gaussian_filter(noise, (12, 1.0), mode=("nearest", "wrap"))
     broad = scipy.ndimage.gaussian_filter(draws.normal(size=(ROWS, COLUMNS)), (9, 3.5),
@@ -260,10 +271,11 @@ def clumps(draws: np.random.Generator) -> FloatArray:
 
 def scalp_lines(head: HeadShape, around: FloatArray, polar: FloatArray, behind: float = 0.0,
                 aside: float = 0.0, turn: float = 0.0) -> tuple[FloatArray, FloatArray]:
-    """Return the skull's points (P, C, 3), ``polar`` (P,) from where all lines begin.
+    """Return points (P, C, 3) on the skull along lines from a common beginning, and their azimuths.
 
-    That lies ``behind`` the top and ``aside`` to the left; lines leave it in directions ``around``
-    (C,) and ``turn`` (radians, all). Azimuths (P, C) are radians from straight ahead.
+    The beginning lies ``behind`` the top and ``aside`` to the left. Lines leave it in directions
+    ``around`` (C,) and turn by ``turn``; points lie at angles ``polar`` (P,) from it, in radians.
+    Azimuths (P, C) are radians from straight ahead.
     """
     begun, slope = np.meshgrid(around, polar)
     quarter = slope / (0.5 * np.pi)
@@ -283,7 +295,7 @@ def scalp_lines(head: HeadShape, around: FloatArray, polar: FloatArray, behind: 
 
 def hairline_rows(head: HeadShape, hair: Hair, scalp: FloatArray,
                   azimuth: FloatArray) -> FloatArray:
-    """Return, as a fractional row (COLUMNS,), where every line crosses the hairline."""
+    """Return the fractional row (COLUMNS,) at which each line crosses the hairline."""
     above = above_hairline(head, hair, scalp, azimuth)
     below = (above < 0) & (np.arange(len(scalp))[:, None] > 0)
     first = np.where(below.any(axis=0), below.argmax(axis=0), len(scalp) - 1)
@@ -303,7 +315,7 @@ def above_hairline(head: HeadShape, hair: Hair, points: FloatArray,
 
 
 def sample_rows(lines: FloatArray, rows: FloatArray) -> FloatArray:
-    """Return values (R, COLUMNS, C) of lines (P, COLUMNS, C) at fractional rows (R, COLUMNS)."""
+    """Return values (R, C, K) of lines (P, C, K), interpolated at fractional rows (R, C)."""
     before = np.clip(np.floor(rows).astype(int), 0, len(lines) - 2)
     share = (rows - before)[..., None]
     columns = np.arange(lines.shape[1])
@@ -346,7 +358,7 @@ def hanging(head: HeadShape, hair: Hair, sheet: FloatArray, clump: FloatArray) -
 
 
 def hanging_line(head: HeadShape, line: FloatArray, bottom: float) -> FloatArray:
-    """Return a strand (ROWS, 3) that follows a line (R, 3) down to the brows, then falls."""
+    """Return a strand (ROWS, 3) that follows a line (R, 3) down to the brows, then hangs down."""
     below = line[:, 2] < head.eyes[0, 2] + HANGS_FROM_UP * head.unit
     last = int(np.argmax(below)) if below.any() else len(line) - 1
     end = line[last] * [1.0, 1.0, 0.0] + [0.0, 0.0, min(bottom, float(line[-1, 2]))]
@@ -355,7 +367,7 @@ def hanging_line(head: HeadShape, line: FloatArray, bottom: float) -> FloatArray
 
 
 def beside_ears(head: HeadShape, points: FloatArray) -> FloatArray:
-    """Return how far hair (R, C, 3) must move along X so that it falls over the ears."""
+    """Return how far hair (R, C, 3) must move along X to fall over the ears, in metres."""
     body = head.body
     ears = body.vertices[(body.masks["ears"] > 0.5) & (body.vertices[:, 0] > 0)]
     low, high = ears.min(axis=0), ears.max(axis=0)

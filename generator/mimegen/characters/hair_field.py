@@ -1,4 +1,4 @@
-"""Where a finished character's hair lies and which way it flows, read from its meshes."""
+"""The position and direction of a finished character's hair, read from its meshes."""
 
 from typing import NamedTuple, Self
 
@@ -12,22 +12,26 @@ from mimegen.characters.character import Character, Mesh
 from mimegen.characters.strands import sampled
 from mimegen.motion.quaternions import FloatArray
 
-# Hair stands off the skin by so much at most, in metres; what hangs is farther from it.
+# The largest distance between hair and skin, in metres; hanging hair is farther from it.
 OFF_M = 0.02
-# Sheets whose colors say their rows have so many at most.
+# The largest number of rows of a sheet whose colors encode the rows.
 MOST_ROWS = 40
-# Directions about the head that differ by less are one column's.
+# Azimuths that differ by less than this, in radians, belong to one column.
 NEAR_RAD = 0.005
-# Columns beside each other of which one is so many times as long are no surface; nor are those so
-# far apart somewhere, in metres, from which a cap took what is between.
+# No surface lies between neighbouring columns whose lengths differ by this factor, nor, where a cap
+# has cut some away, between columns that are this far apart, in metres.
 PARTED = 1.5
 GAP_M = 0.035
-# Ways that end higher than this above the eyes, in units, end on the skin.
+# Strands that end higher above the eyes than this, in units (eyes to crown), end on the skin.
 ENDS_UP = 0.3
 
 
 class Skull(NamedTuple):
-    """What hair is measured against: the ``skin`` (V, 3), the eyes' height, the skull's middle."""
+    """Measures of a head that hair is related to.
+
+    ``skin`` (V, 3) are the skin's vertices, ``eyes_z`` the height of the eyes, ``unit`` the height
+    from the eyes to the crown, and ``centre`` (3,) the middle of the skull, in metres.
+    """
 
     skin: FloatArray
     eyes_z: float
@@ -36,7 +40,7 @@ class Skull(NamedTuple):
 
 
 def skull_of(character: Character) -> Skull | None:
-    """Return the measures of a character's skull; None for one without skin and eyes."""
+    """Return the measures of a character's skull; None for a character without skin and eyes."""
     meshes = {mesh.name: mesh.vertices for mesh in character.meshes}
     if not {"skin", "eyes"} <= set(meshes):
         return None
@@ -48,7 +52,10 @@ def skull_of(character: Character) -> Skull | None:
 
 
 class Way(NamedTuple):
-    """Points along hairs (P, N, 3) on a field, with what is there."""
+    """Points along hairs on a field: positions, outward and sideways directions, (P, N, 3) each.
+
+    ``off`` (P, N) is their distance from the skin, in metres.
+    """
 
     places: FloatArray
     out: FloatArray
@@ -57,10 +64,11 @@ class Way(NamedTuple):
 
 
 class HairField(NamedTuple):
-    """A closed grid of places (R, C, 3), each column the way of hair from its root to its end.
+    """A closed grid of positions (R, C, 3); each column is the path of hair from root to end.
 
-    ``out`` (R, C, 3) are directions away from the head, ``off`` (R, C) how far places are from the
-    skin, and ``long`` (C,) how long each column is, in metres. Those ``capped`` may lack some.
+    ``out`` (R, C, 3) are directions away from the head, ``off`` (R, C) is the distance from the
+    skin and ``long`` (C,) each column's length, in metres. ``capped`` is true if some of the hair
+    has been cut away under a cap.
     """
 
     places: FloatArray
@@ -71,8 +79,7 @@ class HairField(NamedTuple):
 
     @classmethod
     def of(cls, mesh: Mesh, skull: Skull) -> Self:
-        """Return the field of a mesh that is a closed grid, row after row, but for what is hidden.
-        """
+        """Return the field of a mesh that is a closed grid, row by row, apart from hidden parts."""
         places = whole_grid(mesh)
         along = np.gradient(places, axis=0)
         around = np.roll(places, -1, axis=1) - np.roll(places, 1, axis=1)
@@ -80,7 +87,7 @@ class HairField(NamedTuple):
         middle = skull.centre if mesh.name == "hair" else places.mean(axis=1, keepdims=True)
         inward = np.sum(out * (places - middle), axis=-1, keepdims=True) < 0
         out = np.where(inward, -out, out)
-        # The first places of most fields are one.
+        # The first row of most fields is a single point.
         out[0] = unit(out[1] + out[1].mean(axis=0))
         off = cKDTree(skull.skin).query(places.reshape(-1, 3))[0].reshape(places.shape[:2])
         capped = int((grid_numbers(mesh)[0] == 0).sum()) < places.shape[1]
@@ -88,7 +95,7 @@ class HairField(NamedTuple):
         return field._ending_on_skin(skull) if field.parted.any() else field
 
     def _ending_on_skin(self, skull: Skull) -> Self:
-        """Return a field whose short ways, those of hair before a parting, end on the skin."""
+        """Return the field with its short strands, those before a parting, ending on the skin."""
         high = self.places[-1, :, 2] > skull.eyes_z + ENDS_UP * skull.unit
         down = ramp(np.linspace(0, 1, len(self.places)), 0.2, 1.0)
         pressed = self.off * high * down[:, None]
@@ -97,7 +104,7 @@ class HairField(NamedTuple):
 
     @property
     def parted(self) -> BoolArray:
-        """Say behind which columns (C,) no surface leads to the next."""
+        """A mask (C,) of the columns after which no surface leads to the next one."""
         after = np.roll(self.long, -1)
         longer = np.maximum(after, self.long) / np.maximum(np.minimum(after, self.long), 1e-6)
         apart = np.linalg.norm(np.roll(self.places, -1, axis=1) - self.places, axis=-1)
@@ -105,9 +112,9 @@ class HairField(NamedTuple):
 
     def roots(self, count: int, grows: FloatArray, draws: np.random.Generator
               ) -> tuple[FloatArray, FloatArray]:
-        """Return ``count`` roots spread over the surface where it ``grows`` (R, C), 0 to 1.
+        """Return ``count`` roots spread over the surface where ``grows`` (R, C) is more than 0.
 
-        Each is a share of the way (N,) and a column (N,).
+        A root is its position along the strand (N,), 0 to 1, and its fractional column (N,).
         """
         rows, columns = self.off.shape
         area = self._areas() * grows[:-1] * ~self.parted
@@ -122,11 +129,14 @@ class HairField(NamedTuple):
         return np.asarray(np.linalg.norm(np.cross(down, around), axis=-1))
 
     def length(self, column: FloatArray) -> FloatArray:
-        """Return how long the way of columns (N,) is, in metres."""
+        """Return the lengths of the strands at columns (N,), in metres."""
         return np.maximum(np.interp(column, np.arange(len(self.long)), self.long), 0.01)
 
     def way(self, along: FloatArray, column: FloatArray) -> Way:
-        """Return what is at shares of the way (P, N) along columns (N,); it goes on at the end."""
+        """Return the points at ``along`` (P, N), 0 to 1, of the strands at columns (N,).
+
+        Beyond 1 the last segment is extended.
+        """
         inside = np.clip(along, 0.0, 1.0)
         facts = np.concatenate([self.out, self.off[..., None]], axis=-1)
         found = sampled(facts, inside, column)
@@ -137,10 +147,10 @@ class HairField(NamedTuple):
 
 
 def whole_grid(mesh: Mesh) -> FloatArray:
-    """Return the places (R, C, 3) of a mesh that is a closed grid, with what was cut off it.
+    """Return the positions (R, C, 3) of a mesh that is a closed grid, with cut-off parts filled in.
 
-    What a garment hides was cut off: from below, where columns go straight on, or from above,
-    where they have no length.
+    Parts that a garment hides were cut off: at the bottom, where columns are extended straight, or
+    at the top, where they are collapsed to their first position.
     """
     row, column = grid_numbers(mesh)
     places = np.full((row.max() + 1, column.max() + 1, 3), np.nan)
@@ -158,7 +168,7 @@ def whole_grid(mesh: Mesh) -> FloatArray:
 def grid_numbers(mesh: Mesh) -> tuple[IndexArray, IndexArray]:
     """Return the row and the column of each vertex (V,) of a grid of hair.
 
-    The sheet of most kinds says them by its colors, as ``strand_colors`` does.
+    For most kinds of hair they are decoded from the sheet's colors (see ``strand_colors``).
     """
     strand = mesh.attributes["strand"]
     shares, row = np.unique(np.round(strand[:, 2], 4), return_inverse=True)
@@ -169,7 +179,7 @@ def grid_numbers(mesh: Mesh) -> tuple[IndexArray, IndexArray]:
 
 
 def _numbered(values: FloatArray) -> IndexArray:
-    """Return the number (N,) of each value among all that differ, from the least on."""
+    """Return the rank (N,) of each value among the distinct ones, from the smallest on."""
     order = np.argsort(values)
     numbers = np.zeros(len(values), np.intp)
     numbers[order[1:]] = np.cumsum(np.diff(values[order]) > NEAR_RAD)
@@ -177,9 +187,9 @@ def _numbered(values: FloatArray) -> IndexArray:
 
 
 def _walked_numbers(mesh: Mesh) -> tuple[IndexArray, IndexArray]:
-    """Return what ``grid_numbers`` does for a grid whose first two rows are whole.
+    """Return rows and columns, as ``grid_numbers``, of a grid whose first two rows are complete.
 
-    Faces lead from a row to the next: their last two corners are above the first two.
+    It follows the faces: the last two corners of a face lie in the row above its first two.
     """
     columns = int(mesh.faces[0].max()) - 1
     row, column = (np.zeros(len(mesh.vertices), np.intp) for _ in range(2))
@@ -190,5 +200,5 @@ def _walked_numbers(mesh: Mesh) -> tuple[IndexArray, IndexArray]:
 
 
 def _long(places: FloatArray) -> FloatArray:
-    """Return how long each column of places (R, C, 3) is."""
+    """Return the length of each column (C,) of positions (R, C, 3), in metres."""
     return np.asarray(np.linalg.norm(np.diff(places, axis=0), axis=-1).sum(axis=0))

@@ -1,4 +1,4 @@
-"""Hairs that grow along a field: guides, locks that they draw together, and noise."""
+"""Grow hairs along a field: guides, locks that gather around them, and noise."""
 
 from typing import NamedTuple
 
@@ -11,20 +11,21 @@ from mimegen.characters.hair_field import HairField, Skull, Way
 from mimegen.characters.hair_styles import HairStyle
 from mimegen.motion.quaternions import FloatArray
 
-# A hair rises from the skin to its layer within this length.
+# The length within which a hair rises from the skin to its layer, in metres.
 RISING_M = 0.012
-# Hairs that are shorter than this wave less.
+# Hairs shorter than this, in metres, wave less.
 SMALL_M = 0.05
-# Above the eyes, in units: where hair that hangs has its lowest roots.
+# Height of the lowest roots of hanging hair above the eyes, in units (eyes to crown).
 ROOTS_UP = 0.05
-# The ends of whole hairs lie apart by at most this share of their length.
+# How much shorter full-length hairs may be, as a fraction of their length.
 LAYERED = 0.14
 
 
 class Hairs(NamedTuple):
     """Hairs at rest: points (N, P, 3) from root to tip, radius (N,) at the root, shade (N,).
 
-    ``source`` is the mesh that they move with; shades lie about 0, most within 1.
+    ``source`` is the name of the mesh that they move with. Lengths are in metres; most shades lie
+    between -1 and 1.
     """
 
     source: str
@@ -35,7 +36,7 @@ class Hairs(NamedTuple):
 
 def grown(name: str, field: HairField, skull: Skull, style: HairStyle, count: int,
           draws: np.random.Generator) -> Hairs:
-    """Return ``count`` hairs of a style on a field, which is a mesh of this name."""
+    """Return ``count`` hairs of a style on a field; ``name`` is that of the field's mesh."""
     begin, column = field.roots(count, growing(field, skull, style), draws)
     way, share = walked(field, style, begin, column, draws)
     small = np.minimum(way_lengths(way)[-1] / SMALL_M, 1.0)
@@ -59,7 +60,7 @@ def growing(field: HairField, skull: Skull, style: HairStyle) -> FloatArray:
 
 def walked(field: HairField, style: HairStyle, begin: FloatArray, column: FloatArray,
            draws: np.random.Generator) -> tuple[Way, FloatArray]:
-    """Return the ways of hairs from their roots, and the shares of each hair (P, 1) along it."""
+    """Return the paths of hairs from their roots, and positions along each hair (P, 1), 0 to 1."""
     share = np.linspace(0, 1, style.points)[:, None]
     length, count = field.length(column), len(begin)
     last = 1.0 + np.minimum(style.beyond / length, 0.1) * draws.random(count)
@@ -74,7 +75,7 @@ def walked(field: HairField, style: HairStyle, begin: FloatArray, column: FloatA
 
 
 def depth(way: Way, share: FloatArray, style: HairStyle, draws: np.random.Generator) -> FloatArray:
-    """Return how far hairs lie outside of the field (P, N): from the skin up to their layer."""
+    """Return how far hairs lie outside the field (P, N), in metres: they rise to their layer."""
     count = way.off.shape[1]
     up = ramp(way_lengths(way), -0.002, RISING_M)
     layer = draws.uniform(*style.layers, count)
@@ -83,13 +84,16 @@ def depth(way: Way, share: FloatArray, style: HairStyle, draws: np.random.Genera
 
 
 def way_lengths(way: Way) -> FloatArray:
-    """Return how long ways are up to each point (P, N), in metres."""
+    """Return the lengths of paths up to each point (P, N), in metres."""
     steps = np.linalg.norm(np.diff(way.places, axis=0), axis=-1)
     return np.concatenate([np.zeros((1, steps.shape[1])), np.cumsum(steps, axis=0)])
 
 
 def locks(points: FloatArray, style: HairStyle) -> FloatArray:
-    """Return the lock (N,) of each hair (P, N, 3): the guide whose root and way are nearest."""
+    """Return the lock (N,) of each hair (P, N, 3), as the index of the most similar guide hair.
+
+    Roots, middles and tips are compared.
+    """
     guides = np.arange(0, points.shape[1], style.per)
     ways = np.concatenate([points[0], 0.6 * points[len(points) // 2], 0.4 * points[-1]], axis=1)
     nearest = cKDTree(ways[guides]).query(ways)[1]
@@ -98,7 +102,7 @@ def locks(points: FloatArray, style: HairStyle) -> FloatArray:
 
 def wound(points: FloatArray, way: Way, share: FloatArray, lock: FloatArray, style: HairStyle,
           draws: np.random.Generator) -> FloatArray:
-    """Return hairs (P, N, 3) that sway and wave as their locks do, or coil."""
+    """Return hairs (P, N, 3) that sway and wave like their locks, or coil."""
     count = points.shape[1]
     phase, swings = draws.uniform(0, 6.28, count)[lock], draws.uniform(0.6, 1.4, count)[lock]
     sway = style.sway * draws.normal(0, 1, count).clip(-2, 2)[lock] * share * share
@@ -120,14 +124,14 @@ def wound(points: FloatArray, way: Way, share: FloatArray, lock: FloatArray, sty
 
 def drawn_together(points: FloatArray, share: FloatArray, lock: FloatArray, style: HairStyle,
                    draws: np.random.Generator) -> FloatArray:
-    """Return hairs (P, N, 3) whose ends come nearer to the guide of their lock."""
+    """Return hairs (P, N, 3) with their ends pulled towards the guide of their lock."""
     pull = style.clump * draws.uniform(0.5, 1.0, points.shape[1]) * ramp(share, 0.0, 0.8)
     return np.asarray(points + pull[..., None] * (points[:, lock] - points))
 
 
 def frizzed(way: Way, share: FloatArray, style: HairStyle, draws: np.random.Generator
             ) -> FloatArray:
-    """Return what each hair (P, N, 3) does by itself: a few waves, more towards its end."""
+    """Return each hair's own displacement (P, N, 3): a few waves that grow towards its end."""
     count = way.off.shape[1]
     loose = style.frizz * np.where(draws.random(count) < 0.05, 2.5, 1.0) * ramp(share, 0.0, 1.0)
     shifts = [loose * draws.normal(0, 1, count) * np.sin(

@@ -1,16 +1,19 @@
-"""How hairs of each kind of hair grow."""
+"""Styles of grown hairs, by kind of hair."""
 
 from typing import NamedTuple
 
 
 class HairStyle(NamedTuple):
-    """How hairs of a kind are; lengths in metres.
+    """How hairs of one kind grow; lengths are in metres.
 
-    ``share`` of all hairs, with so many ``points`` each; ``long`` from and to, or the whole way
-    where it is None. They lie in ``layers``, shares of how far hair stands off the skin, outwards
-    of its surface, end up to ``beyond`` its edge, and tips stand up by ``lift``. ``per`` hairs make
-    a lock, which draws them together by ``clump``, sways by ``sway`` and waves by ``wave``;
-    ``frizz`` is each one's own. With ``coil`` locks are wound with such a radius.
+    ``share`` is their number as a fraction of the requested one; each has ``points`` points.
+    ``long`` is the range of their length; None for the whole length of the flow. They lie in
+    ``layers``, outside of the hair's surface by fractions of its distance from the skin, end up to
+    ``beyond`` its edge, and their tips stand up by ``lift``. ``per`` hairs form a lock, which pulls
+    them together by the fraction ``clump``, sways by ``sway`` and waves by ``wave``. ``frizz`` is
+    the irregularity of single hairs, ``radius`` that of a hair. ``coil`` is the range of radii that
+    locks are wound with; None for straight ones. ``twist`` shifts each hair around the field at
+    random, by up to this fraction of a turn; hairs with a twist have roots on the whole field.
     """
 
     share: float

@@ -1,4 +1,4 @@
-"""Where things are on a head: eyes, skull, and the skin at a place of the face."""
+"""Measures of a head: eyes, skull, and the skin at given positions of the face."""
 
 from dataclasses import dataclass
 
@@ -10,16 +10,18 @@ from mimegen.characters.character import Mesh
 from mimegen.characters.surface import IntArray, clear_of, vertex_normals
 from mimegen.motion.quaternions import FloatArray
 
-# Places that are farther aside from the skin's points than this lie in front of none of them.
+# A position farther to the side of the nearest skin point than this, in metres, is not in front of
+# the face.
 FACE_REACH_M = 0.03
 
 
 @dataclass(frozen=True, eq=False)
 class HeadShape:
-    """A head in the rest pose.
+    """The measures of a head in the rest pose.
 
-    ``centre`` (3,) lies amid the skull at the height of the brows; ``unit`` is the height from the
-    eyes to the crown; ``eyes`` (2, 3) are the eyeballs' centres, left first, of ``eye_radius``.
+    ``centre`` (3,) lies in the middle of the skull at the height of the brows. ``unit`` is the
+    height from the eyes to the crown, in metres. ``eyes`` (2, 3) are the eyeballs' centres, left
+    first, with the radius ``eye_radius``.
     """
 
     body: Body
@@ -44,7 +46,10 @@ class HeadShape:
         return np.asarray((shares * distance[near][found]).sum(1) / shares.sum(1))
 
     def on_face(self, across: FloatArray, up: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return skin points (N, 3) and normals at X (N,) and Z (N,) of the face's front."""
+        """Return points (N, 3) and normals (N, 3) of the skin on the front of the face.
+
+        ``across`` (N,) and ``up`` (N,) are their X and Z, in metres.
+        """
         skin = np.unique(self.body.faces["body"])
         skin = skin[self.body.vertices[skin, 1] < self.centre[1] - 0.3 * self.unit]
         places = self.body.vertices[skin]
@@ -61,9 +66,9 @@ class HeadShape:
         return np.stack([across, depth, up], axis=1), facing
 
     def off_face(self, places: FloatArray, gap: float, down: float = 0.0) -> FloatArray:
-        """Return places (..., 3) that are in the skin moved to ``gap`` m before it.
+        """Return positions (..., 3), those inside the skin moved to ``gap`` metres in front of it.
 
-        Skin counts from ``down`` units below the eyes.
+        Only skin above ``down`` units below the eyes counts.
         """
         skin = np.unique(self.body.faces["body"])
         skin = skin[self.body.vertices[skin, 2] > self.eyes[0, 2] - down * self.unit]
@@ -74,7 +79,7 @@ class HeadShape:
 
     def rigid(self, name: str, vertices: FloatArray, faces: IntArray,
               material: str, attributes: dict[str, FloatArray]) -> Mesh:
-        """Return a mesh that follows the head alone."""
+        """Return a mesh that follows the head joint alone."""
         joints = np.full((len(vertices), 1), self.body.skeleton.index["Head"], dtype=np.int32)
         return Mesh(name, vertices, faces, joints, np.ones((len(vertices), 1)), material,
                     attributes=attributes)
@@ -97,7 +102,7 @@ def head_shape(body: Body) -> HeadShape:
 
 
 def grid_faces(rows: int, columns: int, closed: bool) -> IntArray:
-    """Return quads of a grid of vertices, row after row; ``closed`` joins last column to first."""
+    """Return the quads of a grid of vertices, row by row; ``closed`` joins last column to first."""
     across = columns if closed else columns - 1
     row, column = np.meshgrid(np.arange(rows - 1), np.arange(across), indexing="ij")
     after = (column + 1) % columns

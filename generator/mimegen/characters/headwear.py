@@ -1,4 +1,4 @@
-"""What is worn on the head: glasses, caps, headscarves."""
+"""Glasses, caps and headscarves."""
 
 from typing import Any
 
@@ -24,15 +24,17 @@ LENS = 24
 COLUMNS = 64
 CAP_ROWS = 14
 SCARF_ROWS = 26
-# A cap's edge above the eyes, in front and behind, as a share of the height from eyes to crown.
+# Height of a cap's edge above the eyes, in front and behind, as a fraction of the height from eyes
+# to crown.
 CAP_UP = (0.52, 0.10)
 CAP_GAP_M = 0.013
 SCARF_GAP_M = 0.016
 PEAK_M = 0.075
-# How far below the neck's base a headscarf reaches, and how far it stands off there.
+# How far below the neck's base a headscarf reaches, and its distance from the body there, in
+# metres.
 COWL_M = 0.09
 COWL_GAP_M = 0.036
-# How wide a headscarf leaves the face open: degrees from straight ahead, around from the chin up.
+# The opening for the face: angles around it from the chin up, and its half-width there, in degrees.
 FACE_DEG = ((0, 45, 90, 135, 180), (69, 62, 53, 40, 33))
 
 
@@ -50,7 +52,7 @@ def make_glasses(garment: Glasses, body: Body) -> CharacterPiece:
 
 def half_of_glasses(head: HeadShape, garment: Glasses,
                     side: float) -> list[tuple[FloatArray, bool]]:
-    """Return a rim's line (N, 3), closed, and a temple's."""
+    """Return the lines (N, 3) of a rim and a temple, each with a flag whether it is closed."""
     eye, size = head.eyes[0], head.unit
     turn = np.linspace(0, 2 * np.pi, LENS, endpoint=False)
     wide, high = 0.232 * size * garment.width, 0.185 * size * garment.width
@@ -68,7 +70,7 @@ def half_of_glasses(head: HeadShape, garment: Glasses,
 
 
 def tube(head: HeadShape, name: str, line: FloatArray, closed: bool) -> Mesh:
-    """Return a wire along a line (N, 3) as a square tube."""
+    """Return a wire along a line (N, 3), as a tube with a square cross-section."""
     along = np.roll(line, -1, 0) - np.roll(line, 1, 0) if closed else np.gradient(line, axis=0)
     up = np.array([0.0, -0.6, 0.8])
     first = unit(np.cross(along, up))
@@ -100,7 +102,7 @@ def make_cap(garment: Cap, body: Body) -> CharacterPiece:
 
 
 def above_edge(head: HeadShape, points: FloatArray, edge_up: tuple[float, float]) -> FloatArray:
-    """Return how far points (N, 3) lie above a cap's edge, in metres; below where no head is."""
+    """Return how far points (N, 3) lie above a cap's edge, in metres; -1 for points off a head."""
     x, y, _ = (points - head.centre).T
     front = 0.5 - 0.5 * y / np.maximum(np.hypot(x, y), 1e-6)
     level = head.eyes[0, 2] + head.unit * (edge_up[1] + front * (edge_up[0] - edge_up[1]))
@@ -123,7 +125,7 @@ def dome(head: HeadShape, rows: int, edge_up: tuple[float, float],
 
 
 def peak(head: HeadShape, edge: FloatArray) -> Mesh:
-    """Return a cap's peak: from its edge in front forwards and a little down."""
+    """Return a cap's peak, which extends from the front of its edge forwards and slightly down."""
     azimuth = np.arctan2(edge[:, 0] - head.centre[0], head.centre[1] - edge[:, 1])
     root = edge[np.abs(azimuth) < np.radians(58)]
     share = np.linspace(0, 1, 6)[:, None]
@@ -139,7 +141,7 @@ def peak(head: HeadShape, edge: FloatArray) -> Mesh:
 
 
 def make_headscarf(garment: Headscarf, body: Body) -> CharacterPiece:
-    """Return a headscarf: over the head about the face, and around the neck onto the shoulders."""
+    """Return a headscarf: over the head around the face, and around the neck onto the shoulders."""
     head = head_shape(body)
     hood, cowl = scarf_hood(head), scarf_cowl(head)
     meshes = []
@@ -154,7 +156,7 @@ def make_headscarf(garment: Headscarf, body: Body) -> CharacterPiece:
 
 
 def scarf_hood(head: HeadShape) -> FloatArray:
-    """Return the scarf over the head (SCARF_ROWS, COLUMNS, 3), from about the face backwards."""
+    """Return the scarf over the head (SCARF_ROWS, COLUMNS, 3), from the face backwards."""
     around = np.linspace(-np.pi, np.pi, COLUMNS, endpoint=False)
     lines, _ = scalp_lines(head, around, np.radians(np.linspace(20, 179.6, 160)), -np.pi / 2)
     begin = np.interp(np.degrees(np.abs(around)), *FACE_DEG) - 20
@@ -188,7 +190,7 @@ def scarf_cowl(head: HeadShape) -> FloatArray:
 
 
 def scarf_weights(head: HeadShape, points: FloatArray) -> FloatArray:
-    """Return weights (N, J): the head's above the chin, the chest's on the shoulders."""
+    """Return weights (N, J): on the head above the chin, on the chest at the shoulders."""
     skeleton = head.body.skeleton
     weights = np.zeros((len(points), len(skeleton.names)))
     up = ramp(points[:, 2], head.body.joint("Neck")[2] - 0.02, head.eyes[0, 2] - 0.9 * head.unit)

@@ -1,10 +1,10 @@
 """Helper joints at shoulders, elbows, wrists, hips and knees, so that flesh keeps its volume.
 
-Linear blend skinning draws flesh in towards a joint that bends or twists far: the mean of two
-places on a circle lies inside it. Helpers that have turned part of the way make what is blended
-lie near each other (Mohr and Gleicher, "Building Efficient, Accurate Character Skins from
-Examples", 2003). How skin follows them is baked (``tools/bake_flesh.py``); what is no skin, as a
-spacesuit, follows them by how it follows the joints beside them.
+Linear blend skinning draws flesh in towards a joint that bends or twists far, because the mean of
+two points on a circle lies inside it. Helpers that turn part of the way keep the blended points
+close to each other (Mohr and Gleicher, "Building Efficient, Accurate Character Skins from
+Examples", 2003). The skin's weights on helpers are baked (``tools/bake_flesh.py``); the weights of
+other meshes, such as a spacesuit, are derived from their weights on the neighbouring joints.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -25,10 +25,11 @@ from mimegen.motion.quaternions import FloatArray
 
 
 class Helper(NamedTuple):
-    """A joint at another's place, with a share of its bend and of its twist about its bone.
+    """A joint that takes a fraction of another joint's rotation.
 
-    Or away from that place, towards the trunk's middle and below, in lengths of the bone: what
-    follows it is drawn aside.
+    ``bend`` and ``twist`` are the fractions of the rotation across and about the bone. The helper
+    lies at the position of ``joint``, or displaced from it by ``inward`` (towards the trunk's
+    middle) and ``below``, in lengths of the bone: then it also draws aside what follows it.
     """
 
     joint: str
@@ -38,24 +39,28 @@ class Helper(NamedTuple):
     below: float = 0.0
 
     def parent(self, skeleton: Skeleton) -> int:
-        """The number of the joint that it hangs on: its own, or that above if it is nearer that."""
+        """The index of its parent: its own joint, or the joint's parent if it bends less than half.
+
+        A helper with ``below`` hangs on the joint's parent, too.
+        """
         joint = skeleton.index[self.joint]
         return joint if self.bend >= 1 / 2 and not self.below else int(skeleton.parents[joint])
 
     def away(self, skeleton: Skeleton) -> FloatArray:
-        """How far (3,) it is from its joint, in metres."""
+        """The helper's displacement (3,) from its joint, in metres."""
         joint = skeleton.index[self.joint]
         bone = skeleton.tails[joint] - skeleton.heads[joint]
         inward = -np.sign(bone[0]) * self.inward
         return np.asarray(np.linalg.norm(bone) * np.array([inward, 0.0, -self.below]))
 
 
-# Where a rising shoulder turns its outside about, in lengths of the collar bone: what fitted best.
+# The point about which a rising shoulder turns its outside, in lengths of the collar bone; fitted.
 INWARD = 0.9
 BELOW = 2.7
-# Down arm and leg. At the shoulder flesh bends but does not twist; the upper arm's twist comes
-# along it. As a shoulder rises, its outside is drawn up and inwards, as by a turn about a place low
-# in the trunk. The forearm's twist comes in thirds at the elbow, and the hand's at the wrist.
+# From the shoulder down arm and leg: each helper's joint, ``bend``, ``twist`` and displacement. At
+# the shoulder flesh bends but does not twist; the upper arm's twist increases along the arm. As a
+# shoulder rises, its outside is drawn up and inwards, as if it turned about a point low in the
+# trunk. The forearm's twist is spread in thirds at the elbow, the hand's at the wrist.
 KINDS: Mapping[str, tuple[str, *tuple[float, ...]]] = {
     "ShoulderAside": ("Shoulder", 1, 1, INWARD, BELOW),
     "ArmBend1": ("Arm", 1 / 4, 0), "ArmBend2": ("Arm", 1 / 2, 0), "ArmBend3": ("Arm", 3 / 4, 0),
@@ -70,23 +75,23 @@ HELPERS: Mapping[str, Helper] = {
     side + name: Helper(side + joint, *shares)
     for name, (joint, *shares) in KINDS.items() for side in ("Left", "Right")}
 ADDED = (*HELPERS, *MOVERS)
-# Arms bend out of the middle of their range, half-way down from the T pose: shares of a bend and
-# of a twist are counted from there, in radians about Y. From the T pose itself an arm that swings
-# forward and one that is lowered first would seem twisted against one another.
+# Bend and twist of arms are measured from the middle of their range, half-way down from the T pose,
+# in radians about Y. Measured from the T pose, an arm that swings forward directly and one that is
+# lowered first would seem twisted against each other.
 MIDDLE = {"LeftArm": np.radians(48.0), "RightArm": -np.radians(48.0)}
-# Half a turn one way is half a turn the other way: near it helpers go back, by this many radians
-# for each, so that they never flip.
+# A twist by half a turn is the same in both directions. To avoid a jump there, helpers turn back
+# near it, by this many radians per radian.
 BACK = 3.0
 
 
 def helped_joint(name: str) -> str:
-    """Return the joint that a helper helps, or whose flesh it moves; other names as they are."""
+    """Return the joint that a helper or mover belongs to; other names are returned unchanged."""
     name = MOVERS[name].parent if name in MOVERS else name
     return HELPERS[name].joint if name in HELPERS else name
 
 
 def share_of_joints(mesh: Mesh, skeleton: Skeleton, joints: Collection[str]) -> FloatArray:
-    """Return by how much vertices (V,) follow joints and the helpers of these."""
+    """Return the weights of vertices (V,) on the given joints, with their helpers and movers."""
     own = np.array([helped_joint(name) in joints for name in skeleton.names])
     return np.asarray(np.where(own[mesh.joints], mesh.weights, 0.0).sum(axis=1))
 
@@ -97,7 +102,7 @@ def has_helpers(skeleton: Skeleton) -> bool:
 
 
 def with_helpers(skeleton: Skeleton) -> Skeleton:
-    """Return the skeleton with helper joints at the end."""
+    """Return the skeleton with helper joints and movers appended."""
     helpers: tuple[Helper | Mover, ...] = (*HELPERS.values(), *MOVERS.values())
     names = skeleton.names + ADDED
     joints = [skeleton.index[helper.joint] for helper in helpers]
@@ -113,10 +118,11 @@ def with_helpers(skeleton: Skeleton) -> Skeleton:
 
 
 def following_helpers(mesh: Mesh, skeleton: Skeleton) -> Mesh:
-    """Return a mesh as it follows the ``skeleton`` with helpers; one that does stays as it is.
+    """Return a mesh whose weights use the helper joints of ``skeleton``.
 
-    What blends two neighbours follows the helpers between them instead, the nearer ones; forearms
-    follow the twist of the elbow's end, the middle, and the wrist's end.
+    A vertex between two joints follows the nearest helpers between them instead; a forearm's twist
+    is spread from the elbow over its middle to the wrist. A mesh that already uses helpers is
+    returned unchanged.
     """
     if mesh.joints.max() >= skeleton.index[next(iter(HELPERS))]:
         return mesh
@@ -130,17 +136,21 @@ def following_helpers(mesh: Mesh, skeleton: Skeleton) -> Mesh:
 
 
 def strongest(weights: FloatArray, count: int) -> tuple[NDArray[np.int32], FloatArray]:
-    """Return the ``count`` strongest joints (V, K) of weights (V, J), and their weights, sum 1."""
+    """Return the ``count`` strongest joints (V, K) of weights (V, J), and their weights.
+
+    The weights of a vertex are normalised to a sum of 1.
+    """
     joints = largest(weights, count)
     values = np.take_along_axis(weights, joints, axis=1)
     return joints.astype(np.int32), values / values.sum(axis=1, keepdims=True)
 
 
 def by_steps(weights: FloatArray, skeleton: Skeleton, name: str) -> FloatArray:
-    """Return weights (V, J) in which what blends a joint and those above follows its helpers.
+    """Return weights (V, J) in which blends across one joint are moved to its helpers.
 
-    A vertex that followed the joint by a share follows the two nearest in the line from the joints
-    above over the helpers, by how far they bend, to the joint itself.
+    A vertex's weight on the joint, as a fraction of its weight on both sides, is a position on the
+    line from the joints above (0) over the helpers, by their ``bend``, to the joint itself (1). The
+    vertex then follows the two nearest points of that line.
     """
     joint = skeleton.index[name]
     own, above = joints_below(skeleton, joint), _above(skeleton, joint)
@@ -159,13 +169,13 @@ def by_steps(weights: FloatArray, skeleton: Skeleton, name: str) -> FloatArray:
 
 
 def between_places(values: FloatArray, places: FloatArray) -> FloatArray:
-    """Return the shares (V, P) of values (V,) in the two rising places (P,) next to them."""
+    """Return linear interpolation weights (V, P) of values (V,) between rising positions (P,)."""
     return np.stack([np.interp(values, places, row) for row in np.eye(len(places))], axis=1)
 
 
 def twisting(weights: FloatArray, vertices: FloatArray, skeleton: Skeleton,
              side: str) -> FloatArray:
-    """Return weights (V, J) in which a forearm follows the twist of its place along itself."""
+    """Return weights (V, J) in which a forearm's vertices twist by their position along it."""
     line = [skeleton.index[side + name] for name in
             ("ForeArmTwist1", "ForeArmTwist2", "ForeArm", "HandTwist1")]
     forearm, wrist = line[-2:]
@@ -176,7 +186,7 @@ def twisting(weights: FloatArray, vertices: FloatArray, skeleton: Skeleton,
 
 
 def along(points: FloatArray, start: FloatArray, end: FloatArray) -> FloatArray:
-    """Return how far (N,) points (N, 3) lie from a start (3,), 0, to an end (3,), 1."""
+    """Return the positions (N,) of points (N, 3) on the line from ``start`` (0) to ``end`` (1)."""
     way = end - start
     return np.asarray(product(points - start, way) / np.sum(way * way))
 
@@ -190,7 +200,7 @@ def _above(skeleton: Skeleton, joint: int) -> list[int]:
 
 
 def joints_below(skeleton: Skeleton, joint: int) -> list[int]:
-    """Return the numbers of a joint and of all below it, but for helpers."""
+    """Return the indices of a joint and all its descendants, without helpers."""
     found = {joint}
     for child, parent in enumerate(skeleton.parents):
         if int(parent) in found and skeleton.names[child] not in ADDED:
@@ -199,9 +209,9 @@ def joints_below(skeleton: Skeleton, joint: int) -> list[int]:
 
 
 def with_helpers_on(motion: Motion, moves: FloatArray) -> Motion:
-    """Return a motion of a skeleton without helpers as that of one with them.
+    """Return a motion of a skeleton without helpers as a motion of the one with helpers.
 
-    ``moves`` (M, 3) are rotation vectors of movers that press most.
+    ``moves`` (M, 3) are the movers' rotation vectors at full pressure, in radians.
     """
     added = np.tile(quaternions.IDENTITY, (motion.frames, len(ADDED), 1))
     return with_helpers_turned(Motion(
@@ -210,9 +220,10 @@ def with_helpers_on(motion: Motion, moves: FloatArray) -> Motion:
 
 
 def with_helpers_turned(motion: Motion, moves: FloatArray | None = None) -> Motion:
-    """Return the motion with its helper joints, if it has any, turned as the others are.
+    """Return the motion with its helper joints, if any, turned as the other joints require.
 
-    ``moves`` (M, 3) are rotation vectors of movers that press most; those baked if not given.
+    ``moves`` (M, 3) are the movers' rotation vectors at full pressure, in radians; the baked ones
+    by default.
     """
     skeleton = motion.skeleton
     known = {name: helper for name, helper in HELPERS.items() if name in skeleton.index}
@@ -233,7 +244,10 @@ def with_helpers_turned(motion: Motion, moves: FloatArray | None = None) -> Moti
 
 
 def partly(turned: FloatArray, bones: FloatArray, helpers: Sequence[Helper]) -> FloatArray:
-    """Return helpers' shares of local rotations (F, H, 4) of ``bones``, unit vectors (H, 3)."""
+    """Return helpers' fractions (F, H, 4) of local rotations (F, H, 4) of bones.
+
+    ``bones`` (H, 3) are their unit vectors at rest.
+    """
     middles = quaternions.from_rotation_vectors(
         [[0.0, MIDDLE.get(helper.joint, 0.0), 0.0] for helper in helpers])
     backs, bones = quaternions.conjugate(middles), quaternions.rotate(middles, bones)
@@ -244,7 +258,7 @@ def partly(turned: FloatArray, bones: FloatArray, helpers: Sequence[Helper]) -> 
 
 
 def _shares(turned: FloatArray, bones: FloatArray, helpers: Sequence[Helper]) -> FloatArray:
-    """Return helpers' shares of bend and twist of rotations (..., H, 4) out of bones' ways."""
+    """Return helpers' fractions of the bend and twist of rotations (..., H, 4) of bones (H, 3)."""
     twists = quaternions.twist_about(turned, bones)
     bends = quaternions.multiply(turned, quaternions.conjugate(twists))
     angles = np.sum(quaternions.to_rotation_vectors(twists) * bones, axis=-1)

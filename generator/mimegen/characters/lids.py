@@ -1,4 +1,4 @@
-"""Lids and eyes as joints: how far they turn, and what that says of a face."""
+"""Lids and eyes as joints: how far they turn, and what their rotations mean."""
 
 import numpy as np
 
@@ -9,26 +9,26 @@ from mimegen.motion.quaternions import FloatArray
 
 PARTS = ("Eye", "Lid", "LowerLid")
 LIDS = ("Lid", "LowerLid")
-# The joints that tell lids and looks: both sides' lids, then both eyes.
+# The joints from which lids and gaze are read: both sides' upper lids, then both eyes.
 TELLING = tuple(side + part for part in ("Lid", "Eye") for side in SIDES)
 
 
 class FaceFile(Strict):
-    """The file rigs/faces/face.yaml, which explains its parts."""
+    """The contents of rigs/faces/face.yaml, which explains its parts."""
 
     closed: dict[str, Vector]
     lids_follow: float
 
 
 def face_file() -> FaceFile:
-    """Return rigs/faces/face.yaml."""
+    """Return the contents of rigs/faces/face.yaml."""
     return read_yaml_once(data_file("rigs/faces/face.yaml"), FaceFile)
 
 
 def read_closed(turns: FloatArray) -> FloatArray:
-    """Return how far both lids (2,) are shut, below 0 wide open.
+    """Return how far both lids (2,) are closed: 1 is shut, negative is wide open.
 
-    ``turns`` (4, 3) are by how much those that are ``TELLING`` are turned, in degrees.
+    ``turns`` (4, 3) are the rotation vectors of the joints ``TELLING``, in degrees.
     """
     along = face_file().lids_follow * turns[2:, 0]
     over, whole = turns[:2, 0] - along, face_file().closed["Lid"][0]
@@ -38,5 +38,8 @@ def read_closed(turns: FloatArray) -> FloatArray:
 
 
 def read_looks(turns: FloatArray) -> FloatArray:
-    """Return how far both eyes (2, 2) look to the left and up, in degrees, of such turns."""
+    """Return how far both eyes (2, 2) look to the left and up, in degrees.
+
+    ``turns`` (4, 3) are as for ``read_closed``.
+    """
     return np.stack([turns[2:, 2], -turns[2:, 0]], axis=1)

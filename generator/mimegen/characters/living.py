@@ -1,7 +1,7 @@
-"""What a face does by itself on every take: blinks, eyes that lead the head, effort and ease.
+"""What a face does by itself on every take: blinks, eye movements, effort and ease.
 
-All of it comes from the finished motion and a generator that its caller seeds, in closed form over
-all frames. The numbers are those of rigs/faces/life.yaml.
+Everything is computed in closed form over all frames, from the finished motion and a random
+generator seeded by the caller. The settings are in rigs/faces/life.yaml.
 """
 
 from collections.abc import Mapping
@@ -27,13 +27,18 @@ from mimegen.readers.roles import find_roles
 Two = tuple[float, float]
 Values = Mapping[str, FloatArray]
 AHEAD = np.array([0.0, -1.0, 0.0])
-# The joints whose speeds tell effort, by their names on mimegen's own people, and their roles.
+# The joints whose speeds determine effort: their names on mimegen's own people, and their roles.
 MOVING = {"LeftHand": "left_hand", "RightHand": "right_hand", "LeftFoot": "left_foot",
           "RightFoot": "right_foot", "Hips": "hips"}
 
 
 class Blink(Strict):
-    """When lids fall, and how fast."""
+    """When lids close, and how fast.
+
+    ``first_s`` is the range of the first blink's time. ``every_s`` is the mean time between blinks,
+    whose logarithm has the standard deviation ``spread``. A lid closes in ``shuts_s``, stays closed
+    for ``shut_s`` and opens in ``opens_s``. All in seconds.
+    """
 
     first_s: Two
     every_s: float
@@ -44,7 +49,13 @@ class Blink(Strict):
 
 
 class Gaze(Strict):
-    """How eyes go before the head, and from one thing to the next."""
+    """How the eyes lead the head, and how they move from one fixation to the next.
+
+    The eyes turn to where the head will be after ``lead_s``, in a motion smoothed over ``smooth_s``
+    (seconds), at most ``farthest`` degrees. Fixations last ``rests_s`` seconds and have the
+    standard deviations ``strays`` to the side and up, in degrees. A cued look of ``cued_deg``
+    degrees or more suppresses all of it.
+    """
 
     lead_s: float
     smooth_s: float
@@ -55,7 +66,14 @@ class Gaze(Strict):
 
 
 class Effort(Strict):
-    """What hard work does to a face."""
+    """How hard work shows in a face.
+
+    ``speeds`` are the speeds in m/s at which effort begins and is complete. ``loads`` is the
+    effort, 0 to 1, of semantic groups that work hard even when slow; it begins and is complete at
+    the speeds ``moving``. Effort is smoothed over ``smooth_s``; over ``lasting_s`` it makes people
+    breathe through the mouth, ``breaths_hz`` times a second. ``shown``, ``breath`` and ``ease`` are
+    the channels of the face that show it, and their sizes.
+    """
 
     speeds: Two
     moving: Two
@@ -69,7 +87,7 @@ class Effort(Strict):
 
 
 class FaceLife(Strict):
-    """The file rigs/faces/life.yaml, which explains its parts."""
+    """The contents of rigs/faces/life.yaml, which explains its parts."""
 
     blink: Blink
     gaze: Gaze
@@ -77,17 +95,18 @@ class FaceLife(Strict):
 
 
 def face_life() -> FaceLife:
-    """Return rigs/faces/life.yaml."""
+    """Return the contents of rigs/faces/life.yaml."""
     return read_yaml_once(data_file("rigs/faces/life.yaml"), FaceLife)
 
 
 def enlivened(performance: Performance, cued: Values, group: str | None,
               rng: np.random.Generator, overlay: FaceOverlay | None = None,
               gazed: FloatArray | None = None) -> Performance:
-    """Return a performance whose face does what is ``cued`` and lives; who has none stays.
+    """Return a performance whose face shows what is ``cued`` and moves by itself.
 
-    ``group`` is the action's semantic group. An ``overlay`` is added to what is cued; a captured
-    face does not blink and look about by itself. ``gazed`` are places (F, 3) that are looked at.
+    ``group`` is the action's semantic group. An ``overlay`` is added to the cued values; with a
+    captured face there are no further blinks and eye movements. ``gazed`` are positions (F, 3) that
+    the person looks at. A character without a face is returned unchanged.
     """
     if not has_face(performance.character):
         return performance
@@ -107,7 +126,7 @@ def enlivened(performance: Performance, cued: Values, group: str | None,
 
 
 def with_head(performance: Performance, head: FloatArray) -> Performance:
-    """Return a performance with the head turned further: (F, 3) degrees left, up and tilted."""
+    """Return a performance with the head turned further by (F, 3) degrees left, up and tilted."""
     if not head.any():
         return performance
     motion = performance.motion
@@ -121,9 +140,9 @@ def with_head(performance: Performance, head: FloatArray) -> Performance:
 
 
 def living(motion: Motion, cued: Values, group: str | None, rng: np.random.Generator) -> Values:
-    """Return what a face does, values (F,) by channel: what is ``cued``, and what it does itself.
+    """Return the values (F,) of a face's channels: the ``cued`` ones and its own movements.
 
-    ``cued`` may be empty. Whose face a score moves shows no ease or effort beside it.
+    ``cued`` may be empty. If it is not, the face shows no effort or ease.
     """
     moments = np.arange(motion.frames) / motion.fps
     blinks, looks = blinking(rng, moments), looking(motion, rng, moments)
@@ -138,7 +157,7 @@ def living(motion: Motion, cued: Values, group: str | None, rng: np.random.Gener
 
 
 def blinking(rng: np.random.Generator, moments: FloatArray) -> FloatArray:
-    """Return how far (F,) lids are shut by blinks, 0 to 1, at moments (F,) in seconds."""
+    """Return how far (F,) blinks close the lids, 0 to 1, at times ``moments`` (F,) in seconds."""
     known = face_life().blink
     shut = np.zeros(len(moments))
     begins = float(rng.uniform(*known.first_s))
@@ -153,7 +172,7 @@ def blinking(rng: np.random.Generator, moments: FloatArray) -> FloatArray:
 
 
 def looking(motion: Motion, rng: np.random.Generator, moments: FloatArray) -> Values:
-    """Return how far (F,) the eyes look to the left and up, in degrees from straight ahead."""
+    """Return how far (F,) the eyes look left and up, in degrees from straight ahead."""
     known = face_life().gaze
     head = motion.global_pose.rotations[:, head_of(motion.skeleton)]
     facing = quaternions.rotate(head, AHEAD)
@@ -168,7 +187,7 @@ def looking(motion: Motion, rng: np.random.Generator, moments: FloatArray) -> Va
 
 
 def _strays(rng: np.random.Generator, moments: FloatArray) -> FloatArray:
-    """Return where the eyes rest (F, 2), in degrees: one place after another, at a jump."""
+    """Return the fixations of the eyes (F, 2), in degrees, with jumps from one to the next."""
     known = face_life().gaze
     rests = int(moments[-1] / known.rests_s[0]) + 2
     ends = np.cumsum(rng.uniform(*known.rests_s, rests))
@@ -177,7 +196,7 @@ def _strays(rng: np.random.Generator, moments: FloatArray) -> FloatArray:
 
 def _mood(motion: Motion, group: str | None, rng: np.random.Generator,
           moments: FloatArray) -> Values:
-    """Return effort and its breath, or ease, by channel (F,)."""
+    """Return channels (F,) of effort and heavy breathing, and of ease."""
     known = face_life().effort
     now, lasting = (effort(motion, group, seconds) for seconds in (
         known.smooth_s, known.lasting_s))
@@ -189,14 +208,14 @@ def _mood(motion: Motion, group: str | None, rng: np.random.Generator,
 
 
 def _moving(skeleton: Skeleton) -> list[int]:
-    """Return the joints whose speeds tell effort."""
+    """Return the indices of the joints whose speeds determine effort."""
     names = MOVING if MOVING.keys() <= skeleton.index.keys() else [
         find_roles(skeleton).joints[role] for role in MOVING.values()]
     return [skeleton.index[name] for name in names]
 
 
 def effort(motion: Motion, group: str | None, smooth_s: float) -> FloatArray:
-    """Return how hard (F,) somebody works, 0 to 1, by what moves and what it is done for."""
+    """Return how hard (F,) the person works, 0 to 1, from speeds and the action's load."""
     known = face_life().effort
     places = motion.global_pose.positions[:, _moving(motion.skeleton)]
     steps = motion.fps * np.diff(places, axis=0, prepend=places[:1])

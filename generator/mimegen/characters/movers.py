@@ -1,9 +1,10 @@
-"""Helper joints that draw flesh aside where parts of a body are pressed together.
+"""Movers: helper joints that draw flesh aside where parts of a body are pressed together.
 
-Where an arm crosses the chest, or a knee is bent far, flesh gives way. A mover goes with the joint
-whose flesh it moves and turns about a place of its own, the more the farther a bone points one
-way past an angle; before that it does nothing, so limbs that press nothing stay as they are.
-How far each turns is fitted with the weights (``tools/bake_flesh.py``, ``rigs/flesh.npz``).
+Flesh gives way where an arm crosses the chest or a knee is bent far. A mover is attached to the
+joint whose flesh it moves and turns about a point of its own. It begins when a bone comes nearer to
+a direction than an angle, and turns more the nearer it comes; limbs that press nothing are
+unaffected. How far each mover turns is fitted together with the weights (``tools/bake_flesh.py``,
+``rigs/flesh.npz``).
 """
 
 from collections.abc import Mapping
@@ -17,11 +18,11 @@ from mimegen.motion.quaternions import FloatArray
 
 
 class Mover(NamedTuple):
-    """A joint that goes with ``parent`` and turns as the bone of ``joint`` presses.
+    """A joint attached to ``parent`` that turns as the bone of ``joint`` presses.
 
-    It presses most where the bone points ``way`` in the frame of the joint above it, and begins
-    where the cosine of the angle between them is ``start``. ``place`` is what the mover turns
-    about, from the joint, in lengths of its bone. Both are those in the T pose.
+    It turns fully when the bone points along ``way``, in the frame of the joint's parent, and
+    begins when the cosine of the angle between them is ``start``. ``place`` is the point about
+    which it turns, relative to ``joint``, in lengths of its bone. Both vectors are for the T pose.
     """
 
     parent: str
@@ -31,13 +32,13 @@ class Mover(NamedTuple):
     place: tuple[float, float, float]
 
     def away(self, skeleton: Skeleton) -> FloatArray:
-        """How far (3,) it is from its joint, in metres."""
+        """The mover's displacement (3,) from ``joint``, in metres."""
         joint = skeleton.index[self.joint]
         length = np.linalg.norm(skeleton.tails[joint] - skeleton.heads[joint])
         return np.asarray(length * np.array(self.place))
 
     def mirrored(self) -> "Mover":
-        """The same on the right side."""
+        """The same mover on the right side."""
         parent, joint = (name.replace("Left", "Right") for name in (self.parent, self.joint))
         way, place = ((-x, y, z) for x, y, z in (self.way, self.place))
         return Mover(parent, joint, way, self.start, place)
@@ -66,7 +67,7 @@ MOVERS: Mapping[str, Mover] = {
 
 
 def pressing(skeleton: Skeleton, rotations: FloatArray) -> FloatArray:
-    """Return how much each mover presses, 0 to 1, (F, M), by local rotations (F, J, 4)."""
+    """Return how strongly each mover presses (F, M), 0 to 1, for local rotations (F, J, 4)."""
     joints = [skeleton.index[mover.joint] for mover in MOVERS.values()]
     bones = unit(skeleton.tails[joints] - skeleton.heads[joints])
     ways = unit(np.array([mover.way for mover in MOVERS.values()]))

@@ -1,4 +1,7 @@
-"""Built characters and their performances as bytes: exact, the same bytes for the same values."""
+"""Built characters and their performances as bytes.
+
+Nothing is lost, and equal values give equal bytes.
+"""
 
 import io
 import json
@@ -57,9 +60,9 @@ def pack_performance(performance: Performance) -> bytes:
 
 
 def unpack_performance(packed: bytes, character: Character) -> Performance:
-    """Return the performance that ``pack_performance`` packed, of the same character.
+    """Return the performance that ``pack_performance`` packed.
 
-    Raises ValueError where another character performed it.
+    Raises ValueError if it was performed by another character.
     """
     header, arrays = _unpacked(packed)
     if header["character"] != character.fingerprint:
@@ -100,7 +103,7 @@ def _material(name: str, kind: str, parameters: dict[str, Any],
 
 
 def _packed(header: Mapping[str, Any], arrays: Arrays) -> bytes:
-    """Pack in C order and without compression: equal values give equal bytes."""
+    """Pack in C order and without compression, so that equal values give equal bytes."""
     text = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
     file = io.BytesIO()
     ordered: dict[str, Any] = {name: np.ascontiguousarray(array)

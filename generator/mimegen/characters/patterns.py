@@ -1,7 +1,7 @@
-"""What cloth shows in a second color: a picture of it, laid on the cloth in metres.
+"""Patterns of cloth in a second color: pictures that are mapped onto the cloth in metres.
 
-A tile that repeats, or for what stands once on the chest a picture with empty edges; both engines
-draw it as they draw the pictures of bodies that users bring.
+A pattern is a tile that repeats or, for motifs that appear once on the chest, a picture with empty
+edges. Both render engines draw it like the textures of bodies that users import.
 """
 
 import io
@@ -23,14 +23,18 @@ from mimegen.motion.quaternions import FloatArray
 
 PIXELS = 96
 FINER = 4
-# How wide the pictures on chests are, with their empty edges, metres.
+# Width of the pictures on the chest, including their empty edges, and the radii that sleeves and
+# legs are unrolled with, in metres.
 CHEST_M = 0.26
 SLEEVE_M = 0.06
 LEG_M = 0.08
 
 
 class _Laid(NamedTuple):
-    """Metres up (N,), around (N,) and how far it is around all of it (N,)."""
+    """Coordinates of cloth unrolled from trunk, legs or sleeves, in metres.
+
+    ``up`` (N,) and ``around`` (N,) are the position, ``whole`` (N,) is the circumference there.
+    """
 
     up: FloatArray
     around: FloatArray
@@ -38,18 +42,18 @@ class _Laid(NamedTuple):
 
 
 def cloth_material(name: str, garment: Cloth, **parameters: Any) -> Material:
-    """Return a garment's cloth, with the picture of its pattern, if it has one.
+    """Return a garment's cloth material, with the picture of its pattern, if any.
 
-    Further ``parameters`` are those of the material's shader.
+    ``parameters`` are further parameters of the material's shader.
     """
     image = None if garment.pattern is None else picture(garment.pattern, garment.color)
     return Material(name, "cloth", {"color": garment.color, **parameters}, image)
 
 
 def picture(pattern: Pattern, color: tuple[float, ...]) -> bytes:
-    """Return a pattern before a color (linear RGB) as PNG.
+    """Return a pattern on a ground color (linear RGB) as PNG.
 
-    It is not compressed: how well that goes may differ from machine to machine.
+    It is not compressed, because compressed bytes may differ from machine to machine.
     """
     fine = (np.arange(PIXELS * FINER) + 0.5) / (PIXELS * FINER)
     shown = TILES[pattern.kind](*np.meshgrid(fine, fine[::-1])).astype(float)
@@ -62,8 +66,7 @@ def picture(pattern: Pattern, color: tuple[float, ...]) -> bytes:
 
 
 def printed(mesh: Mesh, pattern: Pattern | None, body: Body) -> Mesh:
-    """Return a mesh with the places of its pattern's picture at the faces' corners, if it has one.
-    """
+    """Return a mesh with texture coordinates for its pattern, if it has one."""
     if pattern is None:
         return mesh
     corners = np.where(mesh.faces < 0, mesh.faces[:, :1], mesh.faces)
@@ -74,7 +77,7 @@ def printed(mesh: Mesh, pattern: Pattern | None, body: Body) -> Mesh:
 
 
 def _on_chest(points: FloatArray, pattern: Pattern, body: Body) -> FloatArray:
-    """Return where faces' corners (F, 4, 3) lie in a picture on the chest (F, 4, 2)."""
+    """Return texture coordinates (F, 4, 2) in a chest picture for faces' corners (F, 4, 3)."""
     centre = body.joint("Spine2") + np.array([0.0, 0.0, 0.02])
     x, y, z = np.moveaxis(points - centre, -1, 0)
     if pattern.kind == "block":
@@ -85,10 +88,10 @@ def _on_chest(points: FloatArray, pattern: Pattern, body: Body) -> FloatArray:
 
 
 def _laid(points: FloatArray, body: Body, hanging: bool) -> FloatArray:
-    """Return metres around and up of faces' corners (F, 4, 3) on trunk, legs and sleeves (F, 4, 2).
+    """Return unrolled coordinates (F, 4, 2), around and up in metres, of faces' corners (F, 4, 3).
 
-    Seams are along arm holes, and at the back, where the way around begins anew. What is
-    ``hanging``, a skirt, is one tube about both legs.
+    Seams lie along the arm holes, and at the back, where the coordinate around starts again. A
+    ``hanging`` garment, a skirt, is one tube around both legs.
     """
     flat = points.reshape(-1, 3)
     shoulder = body.joint("LeftArm")
@@ -131,12 +134,12 @@ def _upright(u: Grid, v: Grid) -> Grid:
 
 
 def _checks(u: Grid, v: Grid) -> Grid:
-    """Gingham: where threads of both colors cross it is between them."""
+    """Gingham: half of the second color where threads of both colors cross."""
     return np.asarray(0.5 * (u < 0.5) + 0.5 * (v < 0.5))
 
 
 def _plaid(u: Grid, v: Grid) -> Grid:
-    """Broad and narrow bands along and across, each half seen through the other."""
+    """Broad and narrow bands in both directions, each half transparent."""
     band, along = (1.0 * (np.abs(at - 0.3) < 0.16) + (np.abs(at - 0.78) < 0.025) for at in (u, v))
     return np.asarray(0.5 * band + 0.5 * along)
 
@@ -146,7 +149,7 @@ def _dots(u: Grid, v: Grid) -> Grid:
 
 
 def _away(u: Grid, v: Grid, across: float, up: float, radius: float = 0.17) -> Grid:
-    """Return -1 in a disc, 0 elsewhere."""
+    """Return -1 inside a disc and 0 elsewhere."""
     return np.where(np.hypot(u - across, v - up) < radius, -1, 0)
 
 
@@ -154,7 +157,7 @@ def _zigzag(u: Grid, v: Grid) -> Grid:
     return np.asarray((v + 0.5 * np.abs(u - 0.5)) % 0.5 < 0.22)
 
 
-# Places, radii and turns of the flowers of a tile.
+# Positions across and up, radii and angles (radians) of the flowers of a tile.
 FLOWERS = ((0.26, 0.28, 0.22, 0.2), (0.74, 0.66, 0.17, 0.9), (0.22, 0.8, 0.11, 0.5),
            (0.72, 0.16, 0.10, 0.0))
 
@@ -181,7 +184,7 @@ def _print(u: Grid, v: Grid) -> Grid:
 
 
 def _star(u: Grid, v: Grid) -> Grid:
-    """Five points: the angle's fold into a tenth of a turn meets one straight edge."""
+    """A five-pointed star: angles are folded into a tenth of a turn with one straight edge."""
     x, y = u - 0.5, v - 0.48
     fold = np.abs((np.arctan2(x, y) + np.pi / 5) % (2 * np.pi / 5) - np.pi / 5)
     # A point of radius 1, an inner corner of 0.42 at a tenth of a turn.
@@ -201,5 +204,5 @@ TILES: Mapping[str, Callable[[Grid, Grid], Grid]] = {
     "zigzag": _zigzag, "flowers": _flowers, "block": _block, "print": _print, "star": _star,
     "band": _band,
 }
-# What is not repeated.
+# Patterns that appear once instead of repeating.
 ONCE = ("block", "print", "star", "band")

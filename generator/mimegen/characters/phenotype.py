@@ -1,4 +1,4 @@
-"""From what a person is like to the strengths of the body's shape targets."""
+"""Strengths of the body's shape targets, from a description of the person."""
 
 from collections.abc import Sequence
 
@@ -21,7 +21,7 @@ ANCHORS = {
 
 
 class Origin(Strict):
-    """Shares of the three origins the data knows; they are normalised."""
+    """Fractions of the three origins in the body data; they are normalised."""
 
     african: float = Field(default=0.0, ge=0, le=1)
     asian: float = Field(default=0.0, ge=0, le=1)
@@ -29,9 +29,10 @@ class Origin(Strict):
 
 
 class Phenotype(Strict):
-    """What a body is like. 0.5 is average for the sex; ``height`` in metres, ``age`` in years.
+    """The description of a body. 0.5 is average for the sex.
 
-    ``sex`` runs from 0, female, to 1, male; ``face`` is what of rigs/faces/shapes.yaml theirs has.
+    ``height`` is in metres, ``age`` in years. ``sex`` runs from 0, female, to 1, male. ``face``
+    holds the strengths of shapes in rigs/faces/shapes.yaml, -1 to 1.
     """
 
     sex: float = Field(ge=0, le=1)
@@ -50,8 +51,8 @@ def target_strengths(
 ) -> FloatArray:
     """Return how strongly each target (T,) acts; ``stature`` runs from 0, short, to 1, tall.
 
-    MakeHuman's macro rule: a parameter blends linearly between its neighbouring anchors, and a
-    target's strength is the product of the blends of all words in its name (MakeHuman's
+    This is MakeHuman's macro rule: a parameter blends linearly between its neighbouring anchors,
+    and a target's strength is the product of the blends of all words in its name (MakeHuman's
     ``macro.json`` and ``humanmodifier.py``; the same rule is ``phenotype_blendshape_weights`` in
     the package ``anny``, Bregier et al. 2025).
     """
@@ -68,7 +69,7 @@ def target_strengths(
 
 
 def origin_shares(origin: Origin) -> dict[str, float]:
-    """Return the three origins' shares of the whole; equal where none is given."""
+    """Return the three origins' normalised fractions; equal ones if none is given."""
     shares = origin.model_dump()
     total = sum(shares.values())
     return {name: share / total if total else 1 / 3 for name, share in shares.items()}

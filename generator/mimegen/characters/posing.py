@@ -1,7 +1,7 @@
-"""Where a body's surface is in a pose: blended linearly, its face moved, then swollen, folded and
-pressed.
+"""The surface of a body in a pose: linear blend skinning, and the corrections on top of it.
 
-All that draws or measures a surface has its places from here, so that all have the same.
+The corrections move the face, swell the arms, fold creases and press soft parts, in this order. All
+code that draws or measures a posed surface takes its vertices from here.
 """
 
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ from mimegen.motion.quaternions import FloatArray
 
 
 class Corrections(NamedTuple):
-    """What is done to blended vertices (V, 3), those of meshes one after another."""
+    """Corrections of blended vertices (V, 3), which are those of several meshes, concatenated."""
 
     swells: tuple[Swell, ...] = ()
     folds: tuple[Fold, ...] = ()
@@ -48,9 +48,10 @@ class Corrections(NamedTuple):
 
 def corrections_of(character: Character, meshes: Sequence[Mesh] | None = None,
                    normals: bool = False) -> Corrections:
-    """Return the corrections of a character's meshes, or of others in their place.
+    """Return the corrections of a character's meshes, or of ``meshes`` in their place.
 
-    With ``normals`` those that the meshes' normals follow after all vertices are the face's too.
+    With ``normals``, the array to correct has the meshes' normals after all vertices; the face's
+    corrections then apply to them, too.
     """
     posed = character.meshes if meshes is None else meshes
     return Corrections(swells_of(character, posed), folds_of(character, posed),
@@ -65,7 +66,7 @@ def _own_corrections(character: Character) -> Corrections:
 
 def posed_meshes(character: Character, positions: FloatArray,
                  rotations: FloatArray) -> list[FloatArray]:
-    """Return the places (V, 3) of each mesh's vertices in one frame.
+    """Return the positions (V, 3) of each mesh's vertices in one frame, with all corrections.
 
     ``positions`` (J, 3) and ``rotations`` (J, 4) are the frame's global pose.
     """

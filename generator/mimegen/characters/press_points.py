@@ -1,4 +1,4 @@
-"""The points that tell a body's soft surface to presses, and what is drawn that follows them."""
+"""Choose the points that represent a body's soft surface, and the vertices that follow them."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -30,26 +30,29 @@ from mimegen.motion.quaternions import FloatArray
 TRUNK_JOINTS = (*TRUNK, "LeftShoulder", "RightShoulder")
 SIDES = ("Left", "Right")
 ARMS = tuple((f"{side}Arm", f"{side}ForeArm") for side in SIDES)
-# Points are so far apart (m), from a corner that no body's middle lies on, and so near a shoulder
-# (m) nearer; a part's flesh is what follows it by OWN at least.
+# Size of the grid cells from which points are chosen, the grid's offset, with which no cell border
+# lies on the body's middle, and a finer size near the shoulders (SHOULDER_M), all in metres. A
+# vertex belongs to a part of the body if its weight on it is more than OWN.
 CELL_M = 0.024
 CORNER_M = 0.0037
 OWN = 0.5
 SHOULDER_M = 0.1
 FINE_M = 0.013
-# Two sides of one limb are nearer than this (m) at rest.
+# Points on two sides of one limb are nearer to each other than this at rest, in metres.
 LIMB_M = 0.13
-# Shifts are spread over what is so near (m) at rest; what is drawn follows so many points
-# that are nearer than NEAR_M. What is so near a shoulder (m) comes out for what is pressed in.
+# Displacements are smoothed over SPREAD_M at rest. A vertex follows the FOLLOWED nearest points, if
+# they are nearer than NEAR_M. Points nearer to a shoulder than BESIDE_M bulge for the volume that
+# is pressed in. All in metres.
 SPREAD_M = 0.035
 FOLLOWED = 4
 NEAR_M = 0.05
 BESIDE_M = 0.3
-# How far (m) about a point its surface tells how it has turned, and from which cosine of their
-# normals on what is there counts.
+# The radius in metres around a point within which its tangents are estimated, and the cosine
+# between normals above which a vertex there counts.
 SLOPE_M = 0.04
 ALIKE = 0.3
-# Points are looked at by patches of this size (m), which grow by so much in a pose.
+# Size in metres of the patches by which points are tested for contact, and how much their radius
+# may grow in a pose: a factor and an addition in metres.
 PATCH_M = 0.06
 GROWN = 1.15
 GROWN_M = 0.005
@@ -57,7 +60,7 @@ GROWN_M = 0.005
 
 @lru_cache(maxsize=12)
 def points_of(character: Character) -> PressPoints | None:
-    """Return the points of a character; None without helper joints, or where arms are hard."""
+    """Return the points of a character; None without helper joints or if its arms are hard."""
     skeleton = character.skeleton
     if not has_helpers(skeleton) or not character.soft:
         return None
@@ -79,14 +82,14 @@ def points_of(character: Character) -> PressPoints | None:
 
 
 def _contacts(mesh: Mesh, part: Numbers) -> tuple[PressContact, ...]:
-    """Return who may press whom: either arm and the trunk."""
+    """Return the pairs of parts that may press each other: either arm and the trunk."""
     trunk, *arms = (np.flatnonzero(part == number) for number in range(3))
     return tuple(PressContact.of(arm, trunk, _apart(mesh, arm, trunk)) for arm in arms)
 
 
 def _patches(rest: FloatArray, part: Numbers, skin: Any, contacts: Sequence[PressContact]
             ) -> Patches:
-    """Return points (P,) by cells of their part, and which of these may come to press."""
+    """Return the points (P,) grouped into patches, and which patches may press each other."""
     cells = np.concatenate([np.floor((rest + CORNER_M) / PATCH_M), part[:, None]], axis=1)
     _, of = np.unique(cells, axis=0, return_inverse=True)
     of = np.asarray(of, np.intp).ravel()
@@ -107,7 +110,7 @@ def _patches(rest: FloatArray, part: Numbers, skin: Any, contacts: Sequence[Pres
 
 
 def _joined(meshes: Sequence[Mesh]) -> Mesh:
-    """Return meshes as one, without faces, its normals (V, 3) an attribute."""
+    """Return meshes as one, without faces, with its normals (V, 3) as an attribute."""
     joints, weights = joined_weights(meshes)
     normals = np.concatenate([vertex_normals(mesh.vertices, mesh.faces) for mesh in meshes])
     return Mesh("joined", np.concatenate([mesh.vertices for mesh in meshes]),
@@ -121,7 +124,7 @@ def _chosen(mesh: Mesh, numbers: Numbers) -> Mesh:
 
 
 def _skin(mesh: Mesh, points: Numbers, joints: int) -> tuple[Any, ...]:
-    """Return matrices (P, 4 J) from joint columns to points' places and to two tangents."""
+    """Return matrices (P, 4 J) from joint columns to points' positions and to two tangents."""
     count, wide = mesh.joints.shape
     columns = (4 * mesh.joints[:, :, None] + np.arange(4)).ravel()
     rows = np.repeat(np.arange(count), 4 * wide)
@@ -133,9 +136,9 @@ def _skin(mesh: Mesh, points: Numbers, joints: int) -> tuple[Any, ...]:
 
 
 def _slopes(mesh: Mesh, points: Numbers) -> list[Any]:
-    """Return two matrices (P, V): how values of vertices (V,) rise along tangents at points.
+    """Return two matrices (P, V) for the derivatives of values (V,) along two tangents at points.
 
-    By least squares over what is near and faces the same way.
+    They are least-squares fits over nearby vertices that face the same way.
     """
     normals, own = mesh.attributes["normals"], mesh.vertices[points]
     tree = scipy.spatial.cKDTree
@@ -159,21 +162,24 @@ def _slopes(mesh: Mesh, points: Numbers) -> list[Any]:
 
 
 def _tangents(normals: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return two unit vectors (N, 3) across normals (N, 3), which are their cross product."""
+    """Return two unit vectors (N, 3) across normals (N, 3); their cross product is the normal."""
     across = np.where(np.abs(normals[:, :1]) < 0.6, np.eye(3)[0], np.eye(3)[1])
     first = unit(np.cross(normals, across))
     return first, np.cross(normals, first)
 
 
 def _part(mesh: Mesh, skeleton: Skeleton) -> Numbers:
-    """Return 0 (V,) for the trunk's, 1 and 2 for those of either arm, -1 for the rest."""
+    """Return the part of each vertex (V,): 0 trunk, 1 left arm, 2 right arm, -1 none of them."""
     shares = np.stack([share_of_joints(mesh, skeleton, joints)
                        for joints in (TRUNK_JOINTS, *ARMS)])
     return np.asarray(np.where(shares.max(axis=0) > OWN, shares.argmax(axis=0), -1), np.intp)
 
 
 def thinned(vertices: FloatArray, sizes: FloatArray) -> Numbers:
-    """Return the numbers of vertices (V, 3), one of each cell; cells are ``sizes`` (V,) wide."""
+    """Return the indices of vertices, one per grid cell.
+
+    ``vertices`` (V, 3) and the cells' ``sizes`` (V,) are in metres.
+    """
     cells = np.concatenate([np.floor((vertices + CORNER_M) / sizes[:, None]), sizes[:, None]],
                            axis=1)
     _, first = np.unique(cells, axis=0, return_index=True)
@@ -181,7 +187,7 @@ def thinned(vertices: FloatArray, sizes: FloatArray) -> Numbers:
 
 
 def _apart(mesh: Mesh, own: Numbers, other: Numbers) -> NDArray[np.float32]:
-    """Return how far (A, B) points are from each other at rest, -1 for two sides of one limb."""
+    """Return distances (A, B) between points at rest; -1 for two sides of one limb."""
     ways = mesh.vertices[own][:, None] - mesh.vertices[other][None]
     first, second = (mesh.attributes["normals"][numbers] for numbers in (own, other))
     behind = ((np.einsum("abx,bx->ab", ways, second) < 0)
@@ -192,8 +198,7 @@ def _apart(mesh: Mesh, own: Numbers, other: Numbers) -> NDArray[np.float32]:
 
 
 def _nearby(vertices: FloatArray) -> tuple[Any, FloatArray]:
-    """Return a symmetric matrix (V, V) of what is near at rest, and one over its rows' sums (V,).
-    """
+    """Return a symmetric smoothing matrix (V, V) by distance at rest, and 1 / its row sums (V,)."""
     links = scipy.spatial.cKDTree(vertices).sparse_distance_matrix(
         scipy.spatial.cKDTree(vertices), 1.5 * SPREAD_M, output_type="coo_matrix").tocsr()
     weights = scipy.sparse.csr_matrix((np.exp(-(links.data / SPREAD_M) ** 2), links.indices,
@@ -202,7 +207,7 @@ def _nearby(vertices: FloatArray) -> tuple[Any, FloatArray]:
 
 
 def presses_of(character: Character, meshes: Sequence[Mesh]) -> Presses | None:
-    """Return what of meshes, one after another, presses with a character's points."""
+    """Return the vertices of meshes, concatenated, that press, and how they follow the points."""
     points = points_of(character)
     if points is None:
         return None

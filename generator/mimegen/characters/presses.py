@@ -1,10 +1,10 @@
-"""Presses: where an arm lies against the trunk both give way alike.
+"""Presses: where an arm lies against the trunk, both give way equally.
 
-A body's soft surface is told by points. Two of them face each other if their normals do, if they
-are near, and if they were not two sides of one limb at rest. What is behind the surface that faces
-it comes out of it, and so does that surface; the shifts are smoothed over the skin, and what they
-press in comes out about the shoulder. All that is drawn goes along with the points next to it.
-It depends on nothing but the pose of the frame.
+A body's soft surface is represented by points. Two points face each other if their normals do, if
+they are near, and if they were not two sides of one limb at rest. A point behind the surface that
+faces it moves out of it, and so does that surface. The displacements are smoothed over the skin;
+skin around the shoulder bulges to keep the volume. Rendered vertices follow the points next to
+them. The result depends only on the frame's pose.
 """
 
 from dataclasses import dataclass
@@ -19,30 +19,34 @@ from mimegen.characters.folds import softly
 from mimegen.motion import quaternions
 from mimegen.motion.quaternions import FloatArray
 
-# How wide and how far (m) a point looks at what faces it, and how far from it (m) it comes to lie.
+# Widths of the Gaussians by which a point weights what faces it, across and by distance, and the
+# gap at which it comes to lie in front of it, all in metres.
 WIDE_M = 0.02
 LONG_M = 0.05
 GAP_M = 0.0025
-# From so much that faces it on a point is moved in full, at most so far (m); so often it looks what
-# faces it, and so often it is moved each time, by so much of how far it is behind.
+# A point moves in full from this sum of weights on, and at most FARTHEST_M (metres). The facing
+# surface is determined LOOKS times; each time the points are moved MOVES times, by the fraction
+# PUSH of how far they are behind it.
 SURE = 0.4
 FARTHEST_M = 0.04
 PUSH = 0.6
 LOOKS = 2
 MOVES = 5
-# What is moved less (m) than this comes out for what is pressed in, by so much more than is told
-# by the points, which are sparser than the skin where it is creased.
+# Points that move less than STILL_M (metres) bulge to replace the volume that is pressed in. The
+# points are sparser than the skin where it is creased, so their estimate of it is multiplied by
+# MORE.
 STILL_M = 0.005
 MORE = 1.3
 
 
 @dataclass(frozen=True, eq=False)
 class PressPoints:
-    """Points (P,) of a body's soft surface, and all that does not change with the pose.
+    """Points (P,) of a body's soft surface, with everything that does not change with the pose.
 
-    ``skin`` (3 P, 4 J) maps joint columns to places, then to two tangents.
-    ``nearby`` (P, P) and ``share`` (P,) smooth shifts. ``areas`` (P,) are m2, ``beside`` (P, 2) is
-    how far each comes out for either arm, 0 to 1.
+    ``rest`` (P, 3) are their positions at rest. ``skin`` (3 P, 4 J) maps joint columns to
+    positions, then to two tangents. ``nearby`` (P, P) and ``share`` (P,) smooth displacements.
+    ``areas`` (P,) are in m2; ``beside`` (P, 2) is how much each point bulges for either arm, 0 to
+    1.
     """
 
     rest: FloatArray
@@ -55,11 +59,11 @@ class PressPoints:
     patches: Patches
 
     def shifts(self, columns: Places) -> FloatArray | None:
-        """Return how far (P, 3) points go for joint columns (4 J, 3); None where nothing is."""
+        """Return the displacements (P, 3) for joint columns (4 J, 3); None if nothing touches."""
         near = self.patches.near(columns)
         if not near.any():
             return None
-        # All of them: a product costs less than choosing rows of its matrix.
+        # Compute all of them: the product is cheaper than selecting rows of its matrix.
         places, *slopes = np.asarray(self.skin @ columns, float).reshape(3, -1, 3)
         pairs = joined([contact.pairs(places, near) for contact in self.contacts])
         if not len(pairs.own):
@@ -77,7 +81,7 @@ class PressPoints:
 
     def _out(self, places: FloatArray, normals: FloatArray, pairs: Pairs,
              touch: FloatArray) -> FloatArray:
-        """Return the shifts (P, 3) that take points out of what faces them."""
+        """Return the displacements (P, 3) that take points out of the surfaces that face them."""
         active = either(pairs, len(places))
         number = np.zeros(len(places), np.intp)
         number[active] = np.arange(len(active))
@@ -93,7 +97,7 @@ class PressPoints:
         return shifts
 
     def _coming_out(self, shifts: FloatArray, normals: FloatArray) -> FloatArray:
-        """Return how far (P, 3) the skin about shoulders comes out for what shifts press in."""
+        """Return how far (P, 3) the skin around the shoulders bulges for the volume pressed in."""
         lost = -(self.areas * dots(shifts, normals))
         comes = self.beside * np.maximum(1 - lengths(shifts) / STILL_M, 0.0)[:, None]
         sums = [np.array([float((side * of).sum()) for side in each.T]) for each, of in (
@@ -103,17 +107,18 @@ class PressPoints:
 
 
 def _held(shifts: FloatArray) -> FloatArray:
-    """Return shifts (P, 3) no longer than flesh gives way."""
+    """Return displacements (P, 3), shortened to at most ``FARTHEST_M``."""
     return np.asarray(shifts * (FARTHEST_M / np.maximum(lengths(shifts), FARTHEST_M))[:, None])
 
 
 @dataclass(frozen=True, eq=False)
 class Front:
-    """What faces points (A,): others by pairs both ways (N,), and where their surface is.
+    """The surface that faces each of the points (A,).
 
-    Point ``rows`` sees ``columns`` by ``shares`` (N,) whose sum is 1. Its surface's ``normals``
-    (A, 3) are those of the others; ``mean`` (A, 3) is theirs, ``direction`` (A, 3) that as a unit
-    vector, ``sure`` (A,) how surely there is something.
+    Point ``rows`` (N,) sees point ``columns`` (N,) with weight ``shares`` (N,); a point's weights
+    sum to 1. ``normals`` (A, 3) are the points' normals, ``mean`` (A, 3) the weighted means of the
+    normals they see, ``direction`` (A, 3) the same as unit vectors. ``sure`` (A,) is how certain it
+    is, 0 to 1, that something faces a point.
     """
 
     rows: Numbers
@@ -126,7 +131,7 @@ class Front:
 
     @staticmethod
     def of(places: FloatArray, normals: FloatArray, pairs: Pairs) -> "Front":
-        """Return what faces points at places (A, 3)."""
+        """Return what faces points at positions ``places`` (A, 3)."""
         ways = places[pairs.own] - places[pairs.other]
         away, across = dots(ways, ways), unit(normals[pairs.other] - normals[pairs.own])
         aside = away - dots(ways, across) ** 2
@@ -142,7 +147,7 @@ class Front:
                      np.minimum(weight / SURE, 1.0))
 
     def push(self, places: FloatArray) -> FloatArray:
-        """Return the shifts (A, 3) that take points at places (A, 3) out of what faces them."""
+        """Return the displacements (A, 3) that take points at (A, 3) out of what faces them."""
         along = dots(places, self.normals)
         there = np.bincount(self.rows, self.shares * along[self.columns], len(places))
         ahead = dots(places, self.mean) - there
@@ -151,7 +156,7 @@ class Front:
 
 @dataclass(frozen=True, eq=False)
 class Presses:
-    """What of a body's vertices (N,) follows its points: a matrix (N, P)."""
+    """Vertices (N,) that follow the points of a body, by the sparse matrix ``follow`` (N, P)."""
 
     points: PressPoints
     vertices: Numbers

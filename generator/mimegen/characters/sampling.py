@@ -1,4 +1,4 @@
-"""People drawn at random: diverse, plausible, the same for the same seed."""
+"""Draw people at random: diverse, plausible, and the same for the same seed."""
 
 from typing import Any
 
@@ -12,33 +12,36 @@ from mimegen.characters.wardrobe import chosen, drawn, hex_color, random_people,
 
 ORIGINS = ("african", "asian", "caucasian")
 AGES = (18.0, 80.0)
-# Mean stature of adult women and men and its spread, in metres (NCD-RisC 2016, rounded).
+# Mean stature of adult women and men and its standard deviation, in metres (NCD-RisC 2016,
+# rounded).
 STATURE_M = ((1.63, 0.065), (1.76, 0.07))
-# Skin by its individual typology angle (Chardon et al. 1991), on which it is classed from very
-# light, above 55 degrees, to dark, below -30: angle, and CIELAB's a* and b*.
+# Skin by its individual typology angle (Chardon et al. 1991), from very light, above 55 degrees, to
+# dark, below -30: the angle in degrees, and CIELAB's a* and b*.
 SKIN = np.array([[62, 8, 13], [41, 10, 16], [28, 12, 18], [10, 13, 19], [-30, 11, 14], [-62, 8, 9]])
 GRAY = "#a7a29b"
-# How often women in long sleeves wear headscarves, anybody caps, and the young and the old glasses.
+# Probabilities of headscarves (for women whose arms and legs are covered), caps, glasses (for the
+# young and for the old), dresses (for women), and jackets.
 HEADSCARVES = 0.3
 CAPS = 0.12
 GLASSES = (0.15, 0.4)
 DRESSES = 0.16
 JACKETS = 0.3
-# What is put on last, in this order: a scarf over a jacket would come through it as both move.
+# Garments that are put on last, in this order: a scarf over a jacket would intersect it in motion.
 LAST = ("headscarf", "jacket", "cap", "glasses")
-# What spreads evenly over any run of seeds, and its step from one seed to the next, of 2^32: powers
-# of the root of x^8 = x + 1 (Roberts, "The unreasonable effectiveness of quasirandom sequences").
+# Quantities that are spread evenly over any run of seeds, with their step from one seed to the
+# next, in units of 2^-32. The steps are powers of the root of x^8 = x + 1 (Roberts, "The
+# unreasonable effectiveness of quasirandom sequences").
 STEPS = {"sex": 3915259345, "age": 3569120481, "skin": 3253582939, "build": 2965941329,
         "hair": 2703729436, "clothes": 2464699080, "hue": 2246800835}
 
 
 def even(seed: int, name: str) -> float:
-    """Return a number from 0 to 1 that seeds one after another spread evenly, for each ``name``."""
+    """Return a number from 0 to 1; successive seeds spread it evenly, for each ``name``."""
     return ((seed * STEPS[name] + 2**31) % 2**32) / 2**32
 
 
 def sample_character(seed: int) -> CharacterSpec:
-    """Return the person of a seed."""
+    """Return the random person of a seed."""
     draws = generator(seed, 0xC4A2)
     male = even(seed, "sex") < 0.5
     age = float(np.round(AGES[0] + (AGES[1] - AGES[0]) * even(seed, "age")))
@@ -58,7 +61,7 @@ def sample_character(seed: int) -> CharacterSpec:
 
 def sampled_body(seed: int, male: bool, age: float,
                  draws: np.random.Generator) -> dict[str, Any]:
-    """Return the body's phenotype: one of the builds, more or less."""
+    """Return a random phenotype: one of the builds, with some variation."""
     builds = [*random_people().builds.values()]
     build = builds[int(even(seed, "build") * len(builds))]
     mean, spread = STATURE_M[male]
@@ -77,7 +80,10 @@ def sampled_body(seed: int, male: bool, age: float,
 
 
 def sampled_face(male: bool, age: float, draws: np.random.Generator) -> dict[str, float]:
-    """Return a face: one outline, and how far it goes in everything else; no color counts here."""
+    """Return a random face: the strength of one outline and of every other shape.
+
+    It does not depend on the color of the skin.
+    """
     people = random_people()
     outline = str(draws.choice(people.outlines.kinds))
     old = float(ramp(age, 35.0, 80.0))
@@ -89,7 +95,7 @@ def sampled_face(male: bool, age: float, draws: np.random.Generator) -> dict[str
 
 
 def sampled_skin(tone: float, male: bool, draws: np.random.Generator) -> dict[str, Any]:
-    """Return skin of a ``tone`` from 0, very light, to 1, dark, and stubble on some men."""
+    """Return skin of a ``tone`` from 0, very light, to 1, dark; some men have stubble."""
     angle = SKIN[0, 0] + tone * (SKIN[-1, 0] - SKIN[0, 0])
     a, b = (np.interp(-angle, -SKIN[:, 0], SKIN[:, column]) for column in (1, 2))
     light = 50 + np.tan(np.radians(angle)) * b
@@ -100,14 +106,17 @@ def sampled_skin(tone: float, male: bool, draws: np.random.Generator) -> dict[st
 
 
 def sampled_eyes(tone: float, draws: np.random.Generator) -> str:
-    """Return an iris color; light ones only with light skin."""
+    """Return a random iris color; light ones only with light skin."""
     colors = random_people().eye_colors
     return colors[int(draws.integers(len(colors) if tone < 0.35 else 2))]
 
 
 def sampled_hair(seed: int, male: bool, age: float, tone: float,
                  draws: np.random.Generator) -> dict[str, Any]:
-    """Return hair: light colors with light skin alone, graying with age, and men's beards."""
+    """Return random hair and, for men, a beard.
+
+    Light colors occur only with light skin; hair grays with age.
+    """
     people = random_people()
     hair = drawn(chosen(people.hair, male, even(seed, "hair")), draws, 0.0)
     known = len(people.hair_colors) if tone < 0.4 else 3
@@ -124,13 +133,13 @@ def sampled_hair(seed: int, male: bool, age: float, tone: float,
 
 
 def receding(hair: dict[str, Any], age: float, draws: np.random.Generator) -> float:
-    """Return how far a man's hairline has gone back; who wears hair long has most of it left."""
+    """Return how far a man's hairline has gone back, 0 to 1; less for men with long hair."""
     drawn_back = float(np.clip(draws.normal((age - 35) / 60, 0.25), 0, 1))
     return drawn_back * (0.3 if hair.get("length", 0.0) > 0.3 else 1.0)
 
 
 def sampled_outfit(seed: int, male: bool, draws: np.random.Generator) -> list[dict[str, Any]]:
-    """Return shoes and clothes, from the skin outwards; their colors stand apart."""
+    """Return random shoes and clothes, from the skin outwards, in colors that differ clearly."""
     people, hue, place = random_people(), even(seed, "hue"), even(seed, "clothes")
     walks = generator(seed, "shoes")
     shoes = drawn(chosen(people.shoes, male, walks.random()), walks, walks.random())
@@ -144,14 +153,14 @@ def sampled_outfit(seed: int, male: bool, draws: np.random.Generator) -> list[di
 
 
 def tucked(outfit: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return an outfit with its headscarf under its jacket."""
+    """Return an outfit in the order in which it is worn, with the headscarf under the jacket."""
     last = [garment for kind in LAST for garment in outfit if garment["kind"] == kind]
     return [*(garment for garment in outfit if garment["kind"] not in LAST), *last]
 
 
 def sampled_extras(outfit: list[dict[str, Any]], male: bool, age: float,
                    draws: np.random.Generator) -> list[dict[str, Any]]:
-    """Return glasses and what is worn on the head; headscarves go with long sleeves and legs."""
+    """Return random glasses and headwear; headscarves go with long sleeves and covered legs."""
     people, head = random_people(), draws.random()
     covered = all(garment.get("leg", 1.0) > 0.55 for garment in outfit) \
         and outfit[-1].get("sleeve", 0.93) > 0.85

@@ -52,7 +52,7 @@ def make_shoes(garment: Shoes, body: Body) -> CharacterPiece:
 
 
 def opening(garment: Shoes, body: Body) -> Field:
-    """Return how far points lie below a shoe's opening."""
+    """Return a field of how far points lie below a shoe's opening, in metres."""
     ankle, size = body.joint("LeftFoot"), body.phenotype.height
     rise, slope = {"trainers": (0.006, 0.35), "leather": (0.002, 0.3), "flats": (-0.018, 0.0),
                    "boots": (0.085, 0.0)}[garment.style]
@@ -66,7 +66,7 @@ def opening(garment: Shoes, body: Body) -> Field:
 
 
 def fitted(cut: SkinnedSurface, gap: float, lowest: float) -> FloatArray:
-    """Return the places (V, 3) of what lies ``gap`` metres off the foot."""
+    """Return vertices (V, 3) ``gap`` metres off the foot, none below ``lowest`` metres."""
     average = neighbour_average(cut.faces, len(cut.vertices))
     vertices = smoothed(cut.vertices, average, 4)
     vertices = vertices + gap * vertex_normals(vertices, cut.faces)
@@ -76,7 +76,7 @@ def fitted(cut: SkinnedSurface, gap: float, lowest: float) -> FloatArray:
 
 def with_socks(shoes: CharacterPiece, color: tuple[float, float, float], body: Body
               ) -> CharacterPiece:
-    """Return shoes with socks in them, up to a hand above the ankle."""
+    """Return shoes with socks in them, up to a hand's width above the ankle."""
     ankle, size = body.joint("LeftFoot"), body.phenotype.height
     ends: list[Field] = [lambda points: ankle[2] + 0.055 * size - points[:, 2],
                          lambda points: points[:, 2] - 0.5 * ankle[2]]
@@ -106,7 +106,7 @@ def laces(upper: SkinnedSurface, body: Body) -> SkinnedSurface:
 
 
 def height_of(upper: SkinnedSurface, points: FloatArray) -> FloatArray:
-    """Return how high (N,) the top of the left shoe is at points (N, 3)."""
+    """Return the height (N,) of the left shoe's top at points (N, 3), in metres."""
     normals = vertex_normals(upper.vertices, upper.faces)
     top = upper.vertices[(normals[:, 2] > 0.15) & (upper.vertices[:, 0] > 0)]
     away = points[:, None, :2] - top[None, :, :2]
@@ -115,7 +115,7 @@ def height_of(upper: SkinnedSurface, points: FloatArray) -> FloatArray:
 
 
 def make_sole(upper: SkinnedSurface, height: float) -> SkinnedSurface:
-    """Return the left sole: the outline of the shoe seen from above, drawn out downwards."""
+    """Return the left sole: the outline of the shoe from above, extruded downwards."""
     own = np.flatnonzero((upper.vertices[:, 0] > 0) & (upper.vertices[:, 2] < 0.035))
     outline = rounded_outline(upper.vertices[own, :2])
     centre = outline.mean(axis=0)
@@ -155,7 +155,7 @@ def rounded_outline(points: FloatArray) -> FloatArray:
 
 
 def mirrored(surface: SkinnedSurface, body: Body) -> SkinnedSurface:
-    """Return the surface's counterpart on the other side."""
+    """Return the surface mirrored to the other side."""
     return SkinnedSurface(
         surface.vertices * np.array([-1.0, 1.0, 1.0]), surface.faces[:, ::-1],
         surface.weights[:, counterparts(body.flesh.names)],

@@ -1,4 +1,4 @@
-"""The vault of the skull, kept from narrowing to an egg by shapes that narrow the whole head."""
+"""Widen the vault of the skull, which shapes that narrow the whole head would make egg-shaped."""
 
 from collections.abc import Mapping
 
@@ -7,15 +7,16 @@ from numpy.typing import NDArray
 
 from mimegen.motion.quaternions import FloatArray
 
-# Where the vault begins, and levels of it: shares of the height from the eyes to the crown.
+# Where the vault begins, as a fraction of the height from eyes to crown, and the number of levels.
 VAULT_FROM = 0.34
 LEVELS = 14
-# Half-widths of the vault at least, as shares of that where it begins: an ellipse's to this power.
+# The minimum half-widths of the vault follow an ellipse, raised to this power and scaled to the
+# width where the vault begins.
 SQUARENESS = 0.4
 
 
 def with_round_vault(vertices: FloatArray, faces: Mapping[str, NDArray[np.int32]]) -> FloatArray:
-    """Return a body's vertices (V, 3), its skull widened where it is narrower than skulls are."""
+    """Return a body's vertices (V, 3) with the skull widened where it is unusually narrow."""
     eye = vertices[np.unique(faces["eyes"]), 2].mean()
     skin = vertices[np.unique(faces["body"])]
     up = (skin[:, 2] - eye) / (skin[:, 2].max() - eye)

@@ -1,6 +1,6 @@
 """Strands: tapered ribbons that follow hair's flow and end beyond it, so that its edges are soft.
 
-A flow (R, C, 3) is a grid of places; each column is the way of a strand from its root to its end.
+A flow (R, C, 3) is a grid of positions; each column is a strand's path from its root to its end.
 """
 
 from collections.abc import Iterator
@@ -19,11 +19,12 @@ from mimegen.motion.quaternions import FloatArray
 
 
 class StrandStyle(NamedTuple):
-    """How ribbons of a kind of hair are.
+    """How the ribbons of one kind of hair look.
 
-    ``many`` of them; each from a share of the flow's way in ``begin`` over a share in ``reach``;
-    ``width`` and ``lift`` off the flow at the tip in metres; ``wave`` to the side in metres;
-    ``shades`` as strips have them.
+    ``many`` is their number. Each begins at a position along the flow in the range ``begin`` and
+    covers a length in the range ``reach``, both as fractions. ``width`` and the tip's distance
+    ``lift`` off the flow are in metres, as is the sideways ``wave``. ``points`` is the number of
+    points along each; ``shades`` is the variation of colors (see ``strips``).
     """
 
     many: int
@@ -41,9 +42,9 @@ HANGING = StrandStyle(420, (0.0, 0.80), (0.2, 0.45), 0.0050, 0.003, 0.002)
 FRAME = StrandStyle(60, (0.25, 0.85), (0.3, 0.6), 0.0045, 0.006, 0.003)
 COMBED = StrandStyle(200, (0.05, 0.70), (0.22, 0.30), 0.008, 0.0015)
 CROPPED = StrandStyle(260, (0.03, 0.90), (0.04, 0.07), 0.0035, 0.0015, 0.001, 3)
-# Fine hair along the edge.
+# Fine hair along the hairline.
 EDGE = StrandStyle(340, (0.84, 0.93), (0.06, 0.16), 0.0026, 0.001, 0.0008, 3)
-# By which share of its way a ribbon goes beyond the flow's end at most.
+# How far a ribbon extends beyond the flow's end at most, as a fraction of the flow.
 BEYOND = 0.02
 # Ribbons shorter than this are narrower and sink in.
 SMALL_M = 0.03
@@ -64,9 +65,9 @@ def strands(head: HeadShape, hair: Hair, flow: FloatArray,
 
 def ribbons(head: HeadShape, name: str, flow: FloatArray, style: StrandStyle,
             draws: np.random.Generator, columns: IntArray | None = None) -> Mesh:
-    """Return ribbons along a closed flow; ``strand`` (V, 3) is one color for each.
+    """Return ribbons along a closed flow; ``strand`` (V, 3) holds one color per ribbon.
 
-    They are spread over all of it, or evenly over ``columns`` (N,).
+    They are spread over the whole flow, or over the given ``columns`` (N,).
     """
     begin = draws.uniform(*style.begin, style.many)
     end = np.minimum(begin + draws.uniform(*style.reach, style.many),
@@ -81,7 +82,7 @@ def ribbons(head: HeadShape, name: str, flow: FloatArray, style: StrandStyle,
     aside = unit(sampled(flow, along, column + 1) - sampled(flow, along, column - 1))
     out = unit(np.cross(aside, np.gradient(middle, axis=0)))
     out = out * np.sign(np.sum(out * (middle - head.centre), axis=-1, keepdims=True))
-    # Where strands are short, near a parting, ribbons are small.
+    # Near a parting, where strands are short, ribbons are small.
     small = np.minimum(np.linalg.norm(middle[-1] - middle[0], axis=-1) / SMALL_M, 1.0)
     wave = style.wave * small * np.sin(share * draws.uniform(3, 7, style.many)
                                + draws.uniform(0, 6.28, style.many))
@@ -95,9 +96,9 @@ def ribbons(head: HeadShape, name: str, flow: FloatArray, style: StrandStyle,
 
 def strips(head: HeadShape, name: str, middle: FloatArray, half: FloatArray,
            draws: np.random.Generator, shades: float = 3.0) -> Mesh:
-    """Return ribbons along lines (P, N, 3), ``half`` (P, N, 3) to both sides, as a mesh.
+    """Return ribbons along lines (P, N, 3), ``half`` (P, N, 3) wide to both sides, as a mesh.
 
-    Its faces look away from the head; colors differ the more, the more ``shades`` there are.
+    Its faces point away from the head. ``shades`` is the range of its random colors.
     """
     points, count = middle.shape[:2]
     places = np.stack([middle - half, middle + half], axis=2).transpose(1, 0, 2, 3)
@@ -110,7 +111,7 @@ def strips(head: HeadShape, name: str, middle: FloatArray, half: FloatArray,
 
 
 def outward(places: FloatArray, faces: IntArray, head: HeadShape) -> IntArray:
-    """Return ribbons' quads (N, P, 4) as one list, each ribbon's turned away from the head."""
+    """Return ribbons' quads (N, P, 4) as one array (N * P, 4), each facing away from the head."""
     corners = places[faces]
     normal = np.cross(corners[..., 2, :] - corners[..., 0, :],
                       corners[..., 3, :] - corners[..., 1, :])
@@ -120,9 +121,9 @@ def outward(places: FloatArray, faces: IntArray, head: HeadShape) -> IntArray:
 
 
 def sampled(flow: FloatArray, along: FloatArray, column: FloatArray) -> FloatArray:
-    """Return places (P, N, 3) of a closed flow at shares of the way (P, N) and columns (N,).
+    """Return positions (P, N, 3) of a closed flow at ``along`` (P, N), 0 to 1, and columns (N,).
 
-    Beyond the end it goes straight on.
+    Beyond the end of the flow its last segment is extended.
     """
     rows, columns = flow.shape[:2]
     row = along * (rows - 1)
@@ -138,7 +139,7 @@ def sampled(flow: FloatArray, along: FloatArray, column: FloatArray) -> FloatArr
 
 def knotted(head: HeadShape, hair: Hair, flow: FloatArray,
             draws: np.random.Generator) -> Iterator[Mesh]:
-    """Yield what hair is tied to: a tail that hangs from the knot, or a bun on it."""
+    """Yield the hair beyond the knot of tied hair: a hanging tail, or a bun."""
     knot, size = flow[0].mean(axis=0), head.unit
     turns = np.linspace(-np.pi, np.pi, 32, endpoint=False)
     if hair.kind == "bun":
@@ -171,7 +172,7 @@ def tufts(head: HeadShape, hair: Hair, flow: FloatArray,
 
 
 def ball(centre: FloatArray, radius: float, turns: FloatArray) -> FloatArray:
-    """Return a ball (12, C, 3) of wound hair."""
+    """Return the grid (12, C, 3) of a bun."""
     polar = np.linspace(0.05, np.pi - 0.05, 12)[:, None]
     return np.asarray(centre + radius * np.stack(np.broadcast_arrays(
         np.sin(polar) * np.sin(turns), -np.sin(polar) * np.cos(turns), 0.9 * np.cos(polar)),
@@ -179,7 +180,10 @@ def ball(centre: FloatArray, radius: float, turns: FloatArray) -> FloatArray:
 
 
 def hanging_tail(knot: FloatArray, length: float, size: float, turns: FloatArray) -> FloatArray:
-    """Return a tail (16, C, 3): out of the knot, over in a bow, and down, thinner at its end."""
+    """Return the grid (16, C, 3) of a tail.
+
+    It arches out of the knot and hangs down, thinner at its end.
+    """
     share = np.linspace(0, 1, 16)
     back = 0.34 * size * np.sin(np.minimum(share * 5, 1.57)) - 0.10 * size * share
     down = length * (share - 0.16 * np.sin(np.minimum(share * 7, np.pi)))

@@ -174,7 +174,10 @@ def buttons_at(centres: FloatArray) -> FloatArray:
 
 
 def top_fields(garment: Top | Jacket, body: Body) -> tuple[Field, ...]:
-    """Return how far points lie inside the hem, the sleeves' ends, the neckline, the opening."""
+    """Return fields of how far points lie inside hem, sleeve ends and neckline, in metres.
+
+    A jacket has a fourth one for its opening.
+    """
     scale, over = body.phenotype.height / 1.7, garment.kind == "jacket"
     tight = garment.kind == "top" and garment.collar == "shirt"
     hip, neck = body.joint("LeftUpLeg"), body.joint("Neck")

@@ -1,6 +1,6 @@
-"""Wrinkles of clothes: low ridges in the rest pose, where cloth hangs, bends and is pressed.
+"""Wrinkles of clothes: low ridges in the rest pose where cloth hangs, bends or is compressed.
 
-Depths are outwards only, so that no skin comes through. A fold is a ridge between broad valleys.
+Ridges only go outwards, so that no skin comes through. A fold is a ridge between broad valleys.
 """
 
 from dataclasses import replace
@@ -13,8 +13,9 @@ from mimegen.characters.spec import Jacket, Top, Trousers
 from mimegen.characters.surface import SkinnedSurface, vertex_normals
 from mimegen.motion.quaternions import FloatArray
 
-# How deep folds are in loose cloth, in metres: hanging ones, those that spread from armpits, at the
-# waist, about elbows and cuffs, from the crotch, at knees, and where trousers break on shoes.
+# Depth of folds in loose cloth, in metres: hanging folds, those that spread from the armpits, at
+# the waist, around elbows and cuffs, from the crotch, at the knees, and where trousers rest on
+# shoes.
 HANGING_M = 0.0115
 ARMPIT_M = 0.009
 WAIST_M = 0.006
@@ -22,9 +23,9 @@ SLEEVE_M = 0.0055
 CROTCH_M = 0.007
 KNEE_M = 0.009
 BREAK_M = 0.012
-# From one fold to the next, in metres, where cloth is pressed together.
+# Distance from one fold to the next where cloth is compressed, in metres.
 PRESSED_M = 0.052
-# From which looseness on folds are whole, and what tight clothes have of them.
+# The looseness from which on folds have their full depth, and the fraction of it in tight clothes.
 LOOSE = 0.5
 TIGHT_SHARE = 0.3
 
@@ -50,23 +51,26 @@ def raised(surface: SkinnedSurface, depth: FloatArray) -> SkinnedSurface:
 
 
 def slack(looseness: float) -> float:
-    """Return which share of their depth folds have in a garment."""
+    """Return the fraction of their full depth that folds have in a garment."""
     return TIGHT_SHARE + (1 - TIGHT_SHARE) * min(1.0, looseness / LOOSE)
 
 
 def ridges(phase: FloatArray) -> FloatArray:
-    """Return 0 to 1, once a turn: a ridge between broad valleys."""
+    """Return a profile from 0 to 1 with one ridge per turn of the phase, between broad valleys."""
     wave = 0.5 + 0.5 * np.cos(phase)
     return np.asarray(wave * wave)
 
 
 def window(values: FloatArray, middle: float, reach: float) -> FloatArray:
-    """Return 1 at the middle, 0 from ``reach`` on."""
+    """Return weights that fall from 1 at ``middle`` to 0 at the distance ``reach``."""
     return ramp(np.abs(values - middle), reach, 0.0)
 
 
 def trunk_wrinkles(points: FloatArray, garment: Top | Jacket, body: Body) -> FloatArray:
-    """Return depths (N,) on a trunk: hanging ones, from the armpits, above the belt."""
+    """Return depths (N,) of folds on a trunk, in metres.
+
+    They hang down, spread from the armpits, and are compressed above the belt.
+    """
     shoulder, scale = body.joint("LeftArm"), body.phenotype.height / 1.7
     x, y, z = points.T
     around = np.arctan2(x, body.joint("Spine1")[1] - y)
@@ -89,7 +93,7 @@ def trunk_wrinkles(points: FloatArray, garment: Top | Jacket, body: Body) -> Flo
 
 
 def sleeve_wrinkles(points: FloatArray, body: Body) -> FloatArray:
-    """Return depths (N,) on sleeves: inside the elbow, above the wrist, across the arm."""
+    """Return depths (N,) of folds on sleeves, in metres: at elbow, wrist and upper arm."""
     shoulder, elbow = body.joint("LeftArm"), body.joint("LeftForeArm")
     scale = body.phenotype.height / 1.7
     x, y, z = np.abs(points[:, 0]), points[:, 1] - shoulder[1], points[:, 2] - shoulder[2]
@@ -104,7 +108,7 @@ def sleeve_wrinkles(points: FloatArray, body: Body) -> FloatArray:
 
 
 def leg_wrinkles(points: FloatArray, body: Body) -> FloatArray:
-    """Return depths (N,) on legs: from the crotch, at the knees, and on the shoes."""
+    """Return depths (N,) of folds on legs, in metres: from the crotch, at knees and shoes."""
     hip, knee, ankle = (body.joint(f"Left{name}") for name in ("UpLeg", "Leg", "Foot"))
     scale = body.phenotype.height / 1.7
     x, y, z = points.T

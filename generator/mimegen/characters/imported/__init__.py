@@ -1,1 +1,1 @@
-"""Rigged FBX and glTF files as characters."""
+"""Import rigged FBX and glTF files as characters."""

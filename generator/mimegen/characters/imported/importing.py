@@ -1,4 +1,4 @@
-"""Characters that users bring: rigged FBX, GLB and glTF files."""
+"""Import characters from rigged FBX, GLB, glTF and VRM files."""
 
 import hashlib
 import logging
@@ -27,12 +27,12 @@ logger = logging.getLogger(__name__)
 
 
 def import_character(path: Path, cache: Path | None = None) -> Character:
-    """Read a rigged figure and bring it to the house's convention.
+    """Read a rigged figure and convert it to mimegen's convention.
 
-    Metres, Z up, facing -Y, hips over the origin, the lowest vertex on Z = 0; the hips are the
-    root. With a folder ``cache`` a second call does not start Blender. What was changed or left
-    out is logged. Raises RequestError, one line, for a file that is missing, damaged, or holds no
-    skinned figure of one whole person.
+    That is metres, Z up, facing -Y, the hips above the origin and the root of the skeleton, the
+    lowest vertex on Z = 0. With a folder ``cache``, a second call does not start Blender. Changes
+    and omissions are logged. Raises RequestError, in one line, for a file that is missing, damaged,
+    or contains no skinned figure of one whole person.
     """
     rigged = read_rigged(path, cache)
     joints, meshes = _checked(path, rigged)
@@ -56,9 +56,9 @@ def import_character(path: Path, cache: Path | None = None) -> Character:
 
 
 def read_rigged(path: Path, cache: Path | None = None) -> ReaderReply:
-    """Return what a file holds (``blender/importing.py`` says how), from the cache or afresh.
+    """Return the contents of a file (see ``blender/importing.py``), from the cache if possible.
 
-    Raises RequestError as ``import_character``.
+    Raises RequestError like ``import_character``.
     """
     if path.suffix.lower() not in SUFFIXES:
         raise RequestError(f"{path}: a rigged character is a file that ends in"
@@ -85,7 +85,7 @@ def read_rigged(path: Path, cache: Path | None = None) -> ReaderReply:
 
 
 def _complete(rigged: ReaderReply) -> bool:
-    """Whether every file that it refers to was found and is still the same."""
+    """Return whether all files that the figure refers to were found and are unchanged."""
     return not rigged.header["missing_pictures"] and all(
         _sha256(Path(name)) == digest for name, digest in rigged.header["used_files"].items()
     )
@@ -111,7 +111,7 @@ def _sha256(path: Path) -> str | None:
 
 
 def _checked(path: Path, rigged: ReaderReply) -> tuple[FileJoints, list[RawMesh]]:
-    """Return the joints and the skinned meshes, or say what the file lacks."""
+    """Return the joints and the skinned meshes; raises RequestError for whatever the file lacks."""
     header, arrays = rigged.header, rigged.arrays
     if not header["joints"]:
         raise RequestError(f"{path}: contains no skeleton; expected a figure bound to an armature,"
@@ -138,9 +138,10 @@ def _checked(path: Path, rigged: ReaderReply) -> tuple[FileJoints, list[RawMesh]
 
 
 def _own_names(names: list[str]) -> tuple[str, ...]:
-    """Return joints' names, those of mimegen's helpers changed where what they help has another.
+    """Return the joints' names, with those that equal mimegen's helper joints changed.
 
-    So it is where a tool has renamed the bones of a figure of mimegen's, as VRM's do.
+    They are kept if the helped joints also have mimegen's names. Otherwise a tool has renamed the
+    bones of a figure that mimegen wrote, as VRM exporters do.
     """
     helped = {helper.joint for helper in HELPERS.values()}
     if {*ADDED, *helped} <= {*names}:

@@ -1,4 +1,4 @@
-"""From a file's skinned meshes to the house's: welded, creased, one material each."""
+"""Convert a file's skinned meshes to mimegen's: welded, creased, one material each."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -18,11 +18,12 @@ from mimegen.motion.quaternions import FloatArray
 IntArray = NDArray[np.int64]
 
 INFLUENCES = 4
-# Not exactly half of what regular bodies have between their faces, nor where their normals point.
+# The angle between normals from which an edge is sharp. It and OFF_REGULAR avoid values that are
+# common in regular bodies, where rounding errors would decide.
 CREASE_DEG = 15.01
 OFF_REGULAR = 1e-4
 WELD_METRES = 1e-5
-# Shapes that move vertices so much further apart keep them from being welded.
+# Vertices whose shapes move them more differently than this are not welded.
 APART_METRES = 1e-4
 
 
@@ -30,10 +31,10 @@ APART_METRES = 1e-4
 class RawMesh:
     """A skinned mesh in the rest pose, in the file's units and axes.
 
-    ``vertices`` (V, 3); ``corners`` (F, 4) numbers of corners, the last -1 for triangles;
-    ``corner_vertices`` (C,), ``normals`` (C, 3) and ``uvs`` (C, 2) or None per corner;
-    ``materials`` (F,) numbers; ``weights`` (N, 3) rows of vertex, joint, weight. ``shapes`` are how
-    far (V, 3) ARKit's weights move vertices.
+    ``vertices`` (V, 3). ``corners`` (F, 4) are indices of corners, the last -1 for triangles;
+    ``corner_vertices`` (C,), ``normals`` (C, 3) and ``uvs`` (C, 2) or None are per corner.
+    ``materials`` (F,) are indices. ``weights`` (N, 3) are rows of vertex, joint and weight.
+    ``shapes`` are the displacements (V, 3) by ARKit's weights.
     """
 
     name: str
@@ -53,7 +54,7 @@ class RawMesh:
         return cls(name, **cast(dict[str, Any], found), shapes=_shapes(arrays, number))
 
     def owners(self) -> IntArray:
-        """Return for every vertex the joint it follows most, -1 for none."""
+        """Return for each vertex (V,) the joint with the largest weight, -1 if it has none."""
         owner = np.full(len(self.vertices), -1)
         rows = self.weights[np.argsort(self.weights[:, 2], kind="stable")]
         owner[rows[:, 0].astype(int)] = rows[:, 1].astype(int)
@@ -61,7 +62,7 @@ class RawMesh:
 
 
 def _shapes(arrays: Mapping[str, NDArray[Any]], number: int) -> dict[str, FloatArray]:
-    """Return a mesh's shape keys by ARKit's weights; others are left out."""
+    """Return a mesh's shape keys by the names of ARKit's weights, without all others."""
     names = arrays.get(f"{number}_shape_names", np.array([], str))
     known = {place: arkit_name(str(name)) for place, name in enumerate(names)}
     return {name: arrays[f"{number}_shapes"][place].astype(float)
@@ -69,7 +70,7 @@ def _shapes(arrays: Mapping[str, NDArray[Any]], number: int) -> dict[str, FloatA
 
 
 def weight_by_joint(meshes: Sequence[RawMesh], joints: int) -> FloatArray:
-    """Return the sum of weights (J,) that each of the file's joints has."""
+    """Return the sum of all weights (J,) on each of the file's joints."""
     rows = np.concatenate([mesh.weights for mesh in meshes])
     return np.asarray(np.bincount(rows[:, 1].astype(int), rows[:, 2], joints), float)
 
@@ -88,7 +89,7 @@ def with_joints(meshes: Sequence[RawMesh], number: IntArray) -> list[RawMesh]:
 
 def make_meshes(meshes: Sequence[RawMesh], placement: Similarity,
                 materials: Sequence[str]) -> tuple[Mesh, ...]:
-    """Return the meshes in the house's convention, split by material."""
+    """Return the meshes in mimegen's convention, split by material."""
     made: list[Mesh] = []
     for raw in meshes:
         joints, weights = strongest(raw.weights, raw.vertices)
@@ -120,7 +121,8 @@ def make_meshes(meshes: Sequence[RawMesh], placement: Similarity,
 def strongest(rows: FloatArray, vertices: FloatArray) -> tuple[IntArray, FloatArray]:
     """Return each vertex's strongest joints (V, 4) and their weights (V, 4), summing to 1.
 
-    ``rows`` (N, 3) are vertex, joint, weight. Vertices without any follow their nearest neighbour.
+    ``rows`` (N, 3) are vertex, joint, weight. Vertices without weights follow their nearest
+    neighbour.
     """
     count = len(vertices)
     pairs, place = np.unique(rows[:, :2].astype(np.int64), axis=0, return_inverse=True)
@@ -144,10 +146,10 @@ def strongest(rows: FloatArray, vertices: FloatArray) -> tuple[IntArray, FloatAr
 
 def _creased_vertices(raw: RawMesh, places: FloatArray, joints: IntArray, weights: FloatArray,
                       shapes: Mapping[str, FloatArray]) -> tuple[IntArray, IntArray]:
-    """Return each corner's vertex, and for each of those vertices one of the file's.
+    """Return each corner's new vertex, and for each new vertex one of the file's vertices.
 
-    Vertices that coincide and move alike are welded, since files repeat them along seams of uvs;
-    where the file's normals differ around a vertex it is doubled, so that the edge stays sharp.
+    Vertices that coincide and move alike are welded, because files repeat them along texture seams.
+    A vertex around which the file's normals differ is duplicated, so that the edge stays sharp.
     """
     corner = _welded(places, joints, weights, shapes)[raw.corner_vertices]
     normals = raw.normals / np.maximum(
@@ -165,7 +167,7 @@ def _creased_vertices(raw: RawMesh, places: FloatArray, joints: IntArray, weight
 
 def _welded(places: FloatArray, joints: IntArray, weights: FloatArray,
             shapes: Mapping[str, FloatArray]) -> IntArray:
-    """Return a number (V,) that vertices share which lie together and move alike."""
+    """Return a number (V,) that is equal for vertices that coincide and move alike."""
     following = np.column_stack([
         np.where(weights > 1e-3, joints, -1), np.round(weights * 1000),
         *(np.round(offsets / APART_METRES) for offsets in shapes.values())])

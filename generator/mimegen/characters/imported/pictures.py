@@ -10,12 +10,12 @@ from PIL import Image
 from mimegen.base.errors import RequestError
 from mimegen.readers.separate import ReaderReply
 
-# A picture that is hidden all over uses its alpha for something else.
+# If less than this fraction of a picture is visible, its alpha is assumed to mean something else.
 LEAST_VISIBLE = 0.02
 
 
 def with_pictures(path: Path, read: ReaderReply) -> ReaderReply:
-    """Return what Blender read of a file, with its pictures as they are seen, encoded (N,).
+    """Return what Blender read of a file, with its pictures encoded as they are rendered.
 
     Raises RequestError for a picture that is damaged.
     """
@@ -32,16 +32,16 @@ def with_pictures(path: Path, read: ReaderReply) -> ReaderReply:
 
 
 def _encoded(picture: NDArray[np.uint8]) -> bytes:
-    """Return an encoded picture (N,) as it is, and pixels (H, W, C) as PNG."""
+    """Return an encoded picture (N,) unchanged, or pixels (H, W, C) as PNG."""
     if picture.ndim == 1:
         return picture.tobytes()
     return _png(picture[..., 0] if picture.shape[-1] == 1 else picture)
 
 
 def _as_seen(data: bytes, table: NDArray[np.uint8] | None, cut_out: bool) -> bytes:
-    """Return a picture with a tint in it, and with alpha only where it is used.
+    """Return an encoded picture with its tint applied, and with alpha only if ``cut_out`` uses it.
 
-    ``table`` (256, 3) is what the tint makes of the levels of each channel.
+    ``table`` (256, 3) maps the levels of each channel to tinted ones.
     """
     picture = Image.open(io.BytesIO(data))
     alpha = np.asarray(picture.convert("RGBA"))[..., 3] if "A" in picture.getbands() else None

@@ -1,4 +1,4 @@
-"""Where an imported body stands, and how large it is."""
+"""Position, orientation and scale of an imported body."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from mimegen.motion.quaternions import FloatArray
 
 @dataclass(frozen=True, eq=False)
 class Similarity:
-    """From the file's places p to the house's: ``scale * turn @ p + shift``."""
+    """The transform of points p from the file to mimegen's world: ``scale * turn @ p + shift``."""
 
     turn: FloatArray
     scale: float
@@ -18,14 +18,14 @@ class Similarity:
     notes: tuple[str, ...]
 
     def places(self, points: FloatArray) -> FloatArray:
-        """Return points (N, 3) in the house's convention."""
+        """Return points (N, 3) in mimegen's convention."""
         return np.asarray(np.einsum("ab,nb->na", self.scale * self.turn, points) + self.shift)
 
     def ways(self, offsets: FloatArray) -> FloatArray:
-        """Return offsets (N, 3) in the house's convention."""
+        """Return displacements (N, 3) in mimegen's convention."""
         return np.asarray(np.einsum("ab,nb->na", self.scale * self.turn, offsets))
 
     def skeleton(self, skeleton: Skeleton) -> Skeleton:
-        """Return the skeleton in the house's convention."""
+        """Return the skeleton in mimegen's convention."""
         return Skeleton(skeleton.names, skeleton.parents, self.places(skeleton.heads),
                         self.places(skeleton.tails))

@@ -1,4 +1,4 @@
-"""From a file's armatures to one skeleton in the house's convention."""
+"""Convert a file's armatures to one skeleton in mimegen's convention."""
 
 import re
 from collections.abc import Sequence
@@ -17,7 +17,8 @@ from mimegen.readers.roles import find_roles
 IntArray = NDArray[np.int64]
 
 LEAST_WEIGHT = 0.01
-# Skin whose middle is nearer to its joint than this share of its size points nowhere.
+# The end of a bone is not derived from its skin if the skin's middle is nearer to the joint than
+# this fraction of the skin's size.
 LEAST_LEAN = 0.01
 USUAL_SCALES = (0.01, 0.1, 0.0254, 0.001, 0.3048, 100.0, 10.0, 39.37, 1000.0)
 USUAL_HEIGHT = (1.3, 2.1)
@@ -39,8 +40,9 @@ class FileJoints:
 class Tree:
     """One skeleton, still in the file's units and axes.
 
-    ``number`` (J of the file) is the joint that each of the file's joints became, -1 for none;
-    ``ends`` are places that joints point at by bones that were dropped; ``roles`` are the readers'.
+    ``number`` maps the file's joints to those of the skeleton, -1 for dropped ones. ``ends`` are
+    the positions at which joints point through bones that were dropped. ``roles`` are those of the
+    readers.
     """
 
     skeleton: Skeleton
@@ -53,9 +55,9 @@ class Tree:
 def one_tree(joints: FileJoints, weight: FloatArray, file: str) -> Tree:
     """Join a file's armatures to one skeleton whose root is the hips.
 
-    ``weight`` (J,) is how much of the skin follows each joint. Joints that move nothing are
-    dropped, but for those between others. Raises RequestError, naming the file, where the rest is
-    not the skeleton of one whole person.
+    ``weight`` (J,) is the sum of the skin's weights on each joint. Joints that move nothing are
+    dropped unless they lie between others. Raises RequestError, naming the file, if the rest is not
+    the skeleton of one whole person.
     """
     names = [bare_name(name) for name in joints.names]
     alias, notes = _same_joints(joints, names, weight)
@@ -86,9 +88,10 @@ def bare_name(name: str) -> str:
 
 def _same_joints(joints: FileJoints, names: Sequence[str],
                  weight: FloatArray) -> tuple[IntArray, tuple[str, ...]]:
-    """Return which joint each one is the same as, -1 for those of further figures.
+    """Return for each joint (J,) the one it duplicates, and notes.
 
-    Clothes often bring an armature with the body's bones again.
+    Clothes often come with an armature that repeats the body's bones. Joints of further figures are
+    -1; all others are their own duplicates.
     """
     alias = np.arange(len(names))
     main = int(np.argmax(np.bincount(joints.armature, weight)))
@@ -137,7 +140,7 @@ def _joined_roots(parents: IntArray, kept: NDArray[np.bool_], heads: FloatArray,
 
 
 def _parents_first(parents: IntArray, kept: NDArray[np.bool_]) -> IntArray:
-    """Return the kept joints' numbers, depth first."""
+    """Return the indices of the kept joints, depth first."""
     children: dict[int, list[int]] = {}
     for joint in np.flatnonzero(kept)[::-1]:
         children.setdefault(int(parents[joint]), []).append(int(joint))
@@ -151,7 +154,7 @@ def _parents_first(parents: IntArray, kept: NDArray[np.bool_]) -> IntArray:
 
 
 def _different(names: Sequence[str]) -> tuple[str, ...]:
-    """Number names that occur again."""
+    """Return the names, with numbers appended to repeated ones."""
     made: list[str] = []
     for name in names:
         fresh, number = name, 2
@@ -167,7 +170,7 @@ def _only_child(parents: IntArray, joint: int) -> list[int]:
 
 
 def _rooted_at(hips: int, tree: Tree) -> Tree:
-    """Make the hips the root; joints above them become the hips, their other children hang on."""
+    """Return the tree with the hips as root; joints above the hips are merged into them."""
     old = tree.skeleton
     above = []
     joint = int(old.parents[hips])
@@ -195,7 +198,10 @@ def _rooted_at(hips: int, tree: Tree) -> Tree:
 
 
 def with_tails(tree: Tree, meshes: Sequence[RawMesh]) -> Tree:
-    """Let every joint point at its children of its own side, or else through its skin."""
+    """Return the tree with each joint pointing at its children on its own side.
+
+    Joints without such children point at the end of a dropped bone or through their skin.
+    """
     skeleton = tree.skeleton
     left = skeleton.heads[tree.roles["left_thigh"]] - skeleton.heads[tree.roles["right_thigh"]]
     across = (skeleton.heads - skeleton.heads[0]) @ (left / np.linalg.norm(left))
@@ -218,7 +224,10 @@ def with_tails(tree: Tree, meshes: Sequence[RawMesh]) -> Tree:
 
 
 def _through(head: FloatArray, points: FloatArray, otherwise: FloatArray) -> FloatArray:
-    """Return the far end of a bone from ``head`` through the middle of its skin."""
+    """Return the far end of a bone from ``head`` through the middle of its skin.
+
+    It is ``otherwise`` if there is no such skin, or none that shows a direction.
+    """
     if not len(points):
         return otherwise
     direction = points.mean(axis=0) - head
@@ -231,10 +240,11 @@ def _through(head: FloatArray, points: FloatArray, otherwise: FloatArray) -> Flo
 
 def find_placement(tree: Tree, meshes: Sequence[RawMesh],
                    plausible: tuple[float, float], file: str) -> Similarity:
-    """Find how the figure stands in the house: its head above its feet, its toes to the front.
+    """Return the transform that stands the figure upright, facing the front.
 
-    Heights outside ``plausible`` (metres) are taken for another unit, or else made 1.75 m.
-    Raises RequestError, naming the file, where the body has no height.
+    Its up axis goes from feet to head, its front is where the toes point. A height outside
+    ``plausible`` (metres) is taken for a common other unit, or else scaled to 1.75 m. Raises
+    RequestError, naming the file, if the body has no height.
     """
     heads, roles = tree.skeleton.heads, tree.roles
     feet = [roles["left_foot"], roles["right_foot"]]
@@ -266,7 +276,7 @@ def find_placement(tree: Tree, meshes: Sequence[RawMesh],
 
 
 def usual_scale(height: float, plausible: tuple[float, float]) -> float:
-    """Return the factor to metres for a figure of this height."""
+    """Return the factor to metres for a figure of this height in the file's units."""
     if plausible[0] <= height <= plausible[1]:
         return 1.0
     fitting = (s for s in USUAL_SCALES if USUAL_HEIGHT[0] <= height * s <= USUAL_HEIGHT[1])

@@ -49,7 +49,7 @@ def glove(fitting: Fitting) -> list[SuitPart]:
 
 
 def hand_surface(fitting: Fitting) -> SkinnedSurface:
-    """Return the skin of the left hand from the wrist on."""
+    """Return the skin of the left hand beyond the wrist."""
     body = fitting.body
     names = body.skeleton.names
     weights = np.zeros((len(body.vertices), len(names)))
@@ -67,13 +67,13 @@ def hand_surface(fitting: Fitting) -> SkinnedSurface:
 
 
 def finger_share(fitting: Fitting, hand: SkinnedSurface) -> FloatArray:
-    """Return how much each vertex (V,) follows a finger and not the palm, 0 to 1."""
+    """Return how far each vertex (V,) follows fingers rather than the palm, 0 to 1."""
     palm = fitting.body.skeleton.index["LeftHand"]
     return np.asarray(1 - hand.weights[:, palm])
 
 
 def tip_share(fitting: Fitting, hand: SkinnedSurface) -> FloatArray:
-    """Return 1 on fingertips, 0 elsewhere (V,)."""
+    """Return a mask (V,) that is 1 on fingertips and 0 elsewhere."""
     share = np.zeros(len(hand.vertices))
     for finger in FINGERS:
         joint = fitting.body.skeleton.index[f"LeftHand{finger}3"]
@@ -85,7 +85,7 @@ def tip_share(fitting: Fitting, hand: SkinnedSurface) -> FloatArray:
 
 
 def palm_share(vertices: FloatArray, hand: SkinnedSurface, finger: FloatArray) -> FloatArray:
-    """Return how much each vertex (V,) lies on the gripping side, 0 to 1."""
+    """Return how far each vertex (V,) lies on the gripping side, 0 to 0.75."""
     normals = vertex_normals(vertices, hand.faces)
     return 0.75 * ramp(-normals[:, 2], 0.25, 0.6)
 
@@ -118,7 +118,7 @@ def cuff(fitting: Fitting) -> list[SuitPart]:
 
 
 def boot(fitting: Fitting, sole: float) -> list[SuitPart]:
-    """Return the left boot; its sole reaches ``sole`` metres below the foot's."""
+    """Return the left boot; its sole reaches ``sole`` metres below the foot."""
     suit, scale = fitting.suit, fitting.scale
     ankle = fitting.joint("LeftFoot")
     foot, high = foot_outline(fitting), 0.1 * scale
@@ -153,7 +153,7 @@ def boot(fitting: Fitting, sole: float) -> list[SuitPart]:
 
 
 def foot_outline(fitting: Fitting) -> FloatArray:
-    """Return the sole's outline (A, 2) around the foot, counterclockwise from above."""
+    """Return the outline (A, 2) of the sole around the foot, counterclockwise seen from above."""
     scale = fitting.scale
     foot = fitting.points_of("LeftFoot", "LeftToeBase")
     low, high = foot.min(axis=0)[:2], foot.max(axis=0)[:2]
@@ -193,7 +193,7 @@ def strap(fitting: Fitting, path: FloatArray) -> SuitPart:
 
 
 def boot_weights(fitting: Fitting, points: FloatArray) -> FloatArray:
-    """Return weights (N, J) of toes, foot and shin."""
+    """Return weights (N, J) on toes, foot and shin."""
     scale = fitting.scale
     ankle, ball_of_foot = fitting.joint("LeftFoot"), fitting.joint("LeftToeBase")
     shin = ramp(points[:, 2], ankle[2] - 0.005 * scale, ankle[2] + 0.085 * scale)[:, None]

@@ -1,4 +1,4 @@
-"""A spacesuit's measures: taken from the body inside it, the padding and rings added."""
+"""Measures of a spacesuit, taken from the body inside it, and its weights."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,22 +15,22 @@ from mimegen.motion.quaternions import FloatArray
 
 @dataclass(frozen=True, eq=False)
 class Fitting:
-    """A suit and the body that it is cut for. All lengths are for a person of 1.8 m."""
+    """A suit and the body for which it is cut. All constants are lengths for a person of 1.8 m."""
 
     suit: Spacesuit
     body: Body
 
     @property
     def scale(self) -> float:
-        """How much taller this person is than 1.8 m."""
+        """The person's height as a multiple of 1.8 m."""
         return self.body.phenotype.height / 1.8
 
     def joint(self, name: str) -> FloatArray:
-        """Return the place (3,) of a joint."""
+        """Return the position (3,) of a joint, in metres."""
         return self.body.joint(name)
 
     def rigid(self, **shares: float) -> FloatArray:
-        """Return weights (J,) of joints named by keywords."""
+        """Return weights (J,) from weights of joints that are named by keywords."""
         weights = np.zeros(len(self.body.skeleton.names))
         for name, share in shares.items():
             weights[self.body.skeleton.index[name]] = share
@@ -38,23 +38,24 @@ class Fitting:
 
     @cached_property
     def skin(self) -> tuple[FloatArray, FloatArray]:
-        """The body's own points (N, 3) and their weights per joint (N, J)."""
+        """The body's own vertices (N, 3) and their weights on each joint (N, J)."""
         used = np.unique(self.body.faces["body"])
         weights = dense_weights(self.body.joints[used], self.body.weights[used],
                                 len(self.body.skeleton.names))
         return self.body.vertices[used], weights
 
     def points_of(self, *names: str) -> FloatArray:
-        """Return the skin's points (N, 3) that mostly follow some joints."""
+        """Return the skin's vertices (N, 3) whose weights are mostly on the given joints."""
         points, weights = self.skin
         numbers = [self.body.skeleton.index[name] for name in names]
         return np.asarray(points[weights[:, numbers].sum(axis=1) > 0.5])
 
     def limb_sections(self, names: tuple[str, ...], start: FloatArray, end: FloatArray,
                       shares: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return where the limb's middle is off a line (N, 3) and its radius (N,) there.
+        """Return a limb's centre relative to a line (N, 3), and its radius there (N,), in metres.
 
-        Measured on the skin around the line between two places, near shares (N,) of it.
+        They are measured on the skin around the line from ``start`` to ``end``, near the fractions
+        ``shares`` (N,) of it.
         """
         away = self.points_of(*names) - start
         axes = frame(end - start)

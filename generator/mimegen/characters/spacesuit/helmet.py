@@ -20,12 +20,12 @@ from mimegen.characters.spacesuit.trunk import neck_centre
 from mimegen.motion.quaternions import FloatArray
 
 AROUND = 72
-# How far the shell stands out from the visor.
+# How far the shell stands out from the visor, in metres.
 LIP_M = 0.009
 
 
 def helmet(fitting: Fitting) -> list[SuitPart]:
-    """Return everything that turns with the head."""
+    """Return all parts that turn with the head."""
     suit, scale = fitting.suit, fitting.scale
     head = fitting.rigid(Head=1.0)
     middle, radii = bubble(fitting)
@@ -59,7 +59,7 @@ def bubble(fitting: Fitting) -> tuple[FloatArray, FloatArray]:
 
 
 def visor_edge() -> FloatArray:
-    """Return the angle (A,) between the face's direction and the opening's edge."""
+    """Return the angle (A,) between the face's direction and the opening's edge, in radians."""
     cosines, sines = circle(AROUND)
     wide, up, down = np.radians([74.0, 43.0, 47.0])
     tall = np.where(sines > 0, up, down)
@@ -69,7 +69,10 @@ def visor_edge() -> FloatArray:
 
 
 def directions(angles: FloatArray) -> FloatArray:
-    """Return unit vectors (S, A, 3) at angles (S, A) from straight ahead, by turn around it."""
+    """Return unit vectors (S, A, 3) at angles (S, A) from straight ahead, in radians.
+
+    The second axis goes around that direction.
+    """
     cosines, sines = circle(AROUND)
     return np.stack([np.sin(angles) * cosines, -np.cos(angles), np.sin(angles) * sines], axis=-1)
 

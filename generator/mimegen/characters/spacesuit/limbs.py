@@ -28,7 +28,11 @@ SEAM_SHADE = 0.72
 
 @dataclass(frozen=True, eq=False)
 class SuitLimb:
-    """An arm's or leg's three joints, the middle and radius along it, and the bend's place."""
+    """An arm or a leg of the suit; lengths in metres.
+
+    It has three joints, interpolators of its centre and radius along it, the position of its bend,
+    and its length.
+    """
 
     joints: tuple[FloatArray, FloatArray, FloatArray]
     middle: "scipy.interpolate.PchipInterpolator"
@@ -37,14 +41,17 @@ class SuitLimb:
     length: float
 
     def at(self, share: float) -> tuple[FloatArray, float]:
-        """Return the middle (3,) and radius at a share of the upper bone."""
+        """Return the centre (3,) and the radius at a fraction of the upper bone."""
         place = share * self.bend
         return self.middle(place), float(self.radius(place))
 
 
 def limb(fitting: Fitting, names: tuple[str, str, str], shares: tuple[list[float], list[float]],
          padding: list[float], top: float, end: float) -> SuitLimb:
-    """Measure a limb at shares of its two bones and pad it; ``top`` and ``end`` are radii."""
+    """Measure a limb at fractions of its two bones and add ``padding``, in multiples of the bulk.
+
+    ``top`` and ``end`` are the radii at its ends, in metres.
+    """
     joints = tuple(map(fitting.joint, names))
     first, middle, last = joints
     bend, lower = float(np.linalg.norm(middle - first)), float(np.linalg.norm(last - middle))
@@ -88,7 +95,7 @@ def arm(fitting: Fitting) -> list[SuitPart]:
 
 
 def leg(fitting: Fitting) -> list[SuitPart]:
-    """Return the left leg from the hip to inside the boot."""
+    """Return the left leg from the hip down into the boot."""
     scale = fitting.scale
     top = fitting.joint("LeftUpLeg")[0] - 0.006 * scale
     whole = limb(fitting, ("LeftUpLeg", "LeftLeg", "LeftFoot"),
@@ -108,7 +115,7 @@ def leg(fitting: Fitting) -> list[SuitPart]:
 
 
 def fillings(fitting: Fitting, whole: SuitLimb, upper: str, lower: str) -> list[SuitPart]:
-    """Return balls in both joints: they keep the limb full however it bends."""
+    """Return balls at both joints, which keep the limb full however it bends."""
     first, middle, _ = whole.joints
     axis = middle - first
     cap = ball(first, whole.at(0.0)[1] * 0.99, axis, around=AROUND)
@@ -121,7 +128,7 @@ def fillings(fitting: Fitting, whole: SuitLimb, upper: str, lower: str) -> list[
 
 
 def bearing(fitting: Fitting, whole: SuitLimb, share: float, bone: str) -> SuitPart:
-    """Return the metal ring around a limb at a share of its upper bone."""
+    """Return the metal ring around a limb at a fraction of its upper bone."""
     first, middle, _ = whole.joints
     centre, radius = whole.at(share)
     shape = ring(centre, middle - first, radius + 0.001, 0.011 * fitting.scale,
@@ -130,7 +137,7 @@ def bearing(fitting: Fitting, whole: SuitLimb, share: float, bone: str) -> SuitP
 
 
 def stations(start: float, end: float, step: float, stripe: tuple[float, float]) -> FloatArray:
-    """Return places along a limb, every ``step`` and doubled at the stripe's sharp edges."""
+    """Return positions along a limb, every ``step`` metres, doubled at the stripe's sharp edges."""
     even = np.linspace(start, end, round((end - start) / step) + 1)
     hair = 0.0004
     edges = np.array([place + sign * hair for place in stripe for sign in (-1, 1)])
@@ -142,9 +149,9 @@ def sleeve(
     fitting: Fitting, whole: SuitLimb, places: FloatArray,
     pleats: list[tuple[float, float, float, float]], seed: int,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the rings (S, A, 3) of a limb's tube and how light its folds are (S, A).
+    """Return the rings (S, A, 3) of a limb's tube and the lightness of its folds (S, A), 0.5 to 1.
 
-    ``pleats`` are rows of start, end, period and height in metres.
+    ``pleats`` are rows of start, end, period and height, in metres.
     """
     angles = np.arange(AROUND) * 2 * np.pi / AROUND
     folds = 0.0032 * fitting.scale * creases(places / fitting.scale, angles, seed)
@@ -163,7 +170,7 @@ def sleeve(
 
 
 def cloth_shade(puff: FloatArray) -> FloatArray:
-    """Return how light pleats are from seam, 0, to crest, 1."""
+    """Return the lightness of pleats; ``puff`` is 0 at the seam and 1 at the crest."""
     return np.asarray(1 - (1 - SEAM_SHADE) * (1 - puff) ** 2)
 
 
@@ -181,6 +188,6 @@ def cloth_part(
 
 
 def with_lids(values: FloatArray) -> FloatArray:
-    """Return values (S, A, C) of rings as those (V, C) of their loft's vertices."""
+    """Return values (S, A, C) per ring as values (V, C) of the loft's vertices, with its lids."""
     flat = values.reshape(-1, values.shape[-1])
     return np.concatenate([flat, values[[0, -1], 0]])

@@ -1,4 +1,4 @@
-"""What a spacesuit carries: life support on the back, controls on the chest, hoses, patches."""
+"""Equipment on a spacesuit: life support on the back, controls on the chest, hoses, patches."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -106,7 +106,7 @@ def hoses(fitting: Fitting, box_middle: FloatArray) -> list[SuitPart]:
 
 
 def connectors(fitting: Fitting) -> list[SuitPart]:
-    """Return two hose connectors on the right of the chest, one of each color."""
+    """Return two hose connectors on the right of the chest, in two colors."""
     suit, scale = fitting.suit, fitting.scale
     height = fitting.joint("LeftArm")[2] - np.array([0.045, 0.0]) * scale
     places = np.array([-0.135, -0.1]) * scale
@@ -124,7 +124,7 @@ def connectors(fitting: Fitting) -> list[SuitPart]:
 
 
 def patch(fitting: Fitting) -> list[SuitPart]:
-    """Return the round mission patch on the left of the chest: a moon and a far sun."""
+    """Return the round mission patch on the left of the chest: a moon and a distant sun."""
     suit, scale = fitting.suit, fitting.scale
     middle = np.array([0.125 * scale, fitting.joint("LeftArm")[2] - 0.02 * scale])
     discs = (
@@ -150,14 +150,14 @@ def sewn_disc(fitting: Fitting, centre: FloatArray, radius: float, height: float
 
 
 def front_of(fitting: Fitting, x: FloatArray, z: FloatArray) -> FloatArray:
-    """Return the trunk's frontmost y at places x and z (...)."""
+    """Return the frontmost Y of the trunk at positions X and Z (...)."""
     width, front, back, square = np.moveaxis(outlines(fitting)(z), -1, 0)
     share = np.clip(1 - np.abs(x / width) ** square, 0, 1) ** (1 / square)
     return np.asarray((front + back) / 2 - (back - front) / 2 * share)
 
 
 def fan(rings: FloatArray) -> Shape:
-    """Return a disc of rings (S, A, 3) around their first ring's middle."""
+    """Return a disc of rings (S, A, 3), filled to the middle of the first ring."""
     steps, around = rings.shape[:2]
     here = np.arange(steps * around).reshape(steps, around)
     after = np.roll(here, -1, axis=1)

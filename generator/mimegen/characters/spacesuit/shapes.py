@@ -1,4 +1,4 @@
-"""The shapes a spacesuit is put together from: lofts, beads, hoses and rounded boxes."""
+"""Shapes of which a spacesuit consists: lofts, beads, hoses and rounded boxes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +17,10 @@ IntArray = NDArray[np.int32]
 
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """Vertices (V, 3) in metres and faces (F, 4), seen from outside; -1 ends a triangle."""
+    """A surface with outward faces.
+
+    ``vertices`` (V, 3) are in metres; ``faces`` (F, 4) end with -1 for triangles.
+    """
 
     vertices: FloatArray
     faces: IntArray
@@ -25,7 +28,7 @@ class Shape:
 
 @dataclass(frozen=True, eq=False)
 class SuitPart:
-    """A shape bound to the skeleton: a weight per joint (V, J), a linear color (V, 3)."""
+    """A shape bound to the skeleton by ``weights`` (V, J), with linear ``colors`` (V, 3)."""
 
     shape: Shape
     weights: FloatArray
@@ -34,7 +37,7 @@ class SuitPart:
 
 
 def part(shape: Shape, weights: FloatArray, color: ArrayLike, material: str) -> SuitPart:
-    """Return a shape as a part; weights (J,) or (V, J) and a color (3,) or (V, 3)."""
+    """Return a shape as a part, with weights (J,) or (V, J) and a color (3,) or (V, 3)."""
     count = len(shape.vertices)
     return SuitPart(
         shape, np.broadcast_to(weights, (count, np.shape(weights)[-1])),
@@ -43,7 +46,7 @@ def part(shape: Shape, weights: FloatArray, color: ArrayLike, material: str) -> 
 
 
 def joined(parts: Sequence[SuitPart]) -> SuitPart:
-    """Return parts of one material as one."""
+    """Return several parts of one material as one."""
     starts = np.cumsum([0] + [len(each.shape.vertices) for each in parts])
     faces = [np.where(each.shape.faces < 0, -1, each.shape.faces + start)
              for each, start in zip(parts, starts, strict=False)]
@@ -54,7 +57,7 @@ def joined(parts: Sequence[SuitPart]) -> SuitPart:
 
 
 def mirrored(original: SuitPart, skeleton: Skeleton) -> SuitPart:
-    """Return a part of the left side as it is on the right."""
+    """Return a part of the left side mirrored to the right."""
     swap = [skeleton.index[other_side(name)] for name in skeleton.names]
     faces = original.shape.faces
     turned = np.where(faces[:, 3:] < 0, faces[:, [2, 1, 0, 3]], faces[:, ::-1])
@@ -63,16 +66,16 @@ def mirrored(original: SuitPart, skeleton: Skeleton) -> SuitPart:
 
 
 def other_side(name: str) -> str:
-    """Return the name of a joint's counterpart."""
+    """Return the name of a joint's counterpart; other names are returned unchanged."""
     if name.startswith("Left"):
         return "Right" + name.removeprefix("Left")
     return "Left" + name.removeprefix("Right") if name.startswith("Right") else name
 
 
 def loft(rings: FloatArray, closed: bool = False) -> Shape:
-    """Return the skin over rings (S, A, 3), which turn counterclockwise about their own order.
+    """Return the surface through rings (S, A, 3), each counterclockwise seen from the next one.
 
-    Open lofts get flat lids; ``closed`` joins the last ring to the first instead.
+    An open loft gets flat lids; ``closed`` joins the last ring to the first instead.
     """
     steps, around = rings.shape[:2]
     here = np.arange(steps * around).reshape(steps, around)
@@ -110,8 +113,8 @@ def circle(around: int) -> tuple[FloatArray, FloatArray]:
 def tube(path: FloatArray, radii: FloatArray, axes: FloatArray) -> FloatArray:
     """Return rings (S, A, 3) around a path (S, 3).
 
-    ``radii`` (S, A) in metres; ``axes`` (3, 3) or (S, 3, 3): the two directions across and the
-    one along, in columns.
+    ``radii`` (S, A) are in metres. The columns of ``axes`` (3, 3) or (S, 3, 3) are two directions
+    across the path and the one along it.
     """
     cosines, sines = circle(radii.shape[1])
     across = np.broadcast_to(axes, (len(path), 3, 3))
@@ -123,7 +126,7 @@ def bead(path: FloatArray, outward: FloatArray, height: float, width: float,
          around: int = 8) -> Shape:
     """Return a closed band along a closed path (S, 3), rounded like a machined ring.
 
-    ``outward`` (S, 3) are unit vectors; the band rises ``height`` and is ``width`` wide.
+    ``outward`` (S, 3) are unit vectors. ``height`` and ``width`` of the band are in metres.
     """
     along = np.roll(path, -1, 0) - np.roll(path, 1, 0)
     along = along / np.linalg.norm(along, axis=1, keepdims=True)
@@ -145,7 +148,7 @@ def ring(centre: ArrayLike, axis: ArrayLike, radius: float, height: float, width
 
 def drum(centre: ArrayLike, axis: ArrayLike, radius: float, length: float,
          around: int = 20) -> Shape:
-    """Return a short cylinder with rounded rims, its middle at ``centre``."""
+    """Return a short cylinder with rounded rims, centred at ``centre``."""
     rim = min(radius, length) * 0.2
     profile = np.array([[-0.5, 1.5], [-0.5, 1.0], [-0.5, 0.3], [-0.5, 0.0]])
     reach = radius - rim * profile[:, 1]
@@ -157,7 +160,7 @@ def drum(centre: ArrayLike, axis: ArrayLike, radius: float, length: float,
 
 def ball(centre: ArrayLike, radii: ArrayLike, axis: ArrayLike = (0, 0, 1), steps: int = 11,
          around: int = 20) -> Shape:
-    """Return an ellipsoid; ``radii`` (3,) or one, along the axis' frame."""
+    """Return an ellipsoid; ``radii`` is (3,), in the frame of ``axis``, or one radius."""
     slopes = np.linspace(-0.97, 0.97, steps) * np.pi / 2
     cosines, sines = circle(around)
     rings = np.stack(np.broadcast_arrays(
@@ -168,7 +171,7 @@ def ball(centre: ArrayLike, radii: ArrayLike, axis: ArrayLike = (0, 0, 1), steps
 
 
 def box(centre: ArrayLike, size: ArrayLike, rounding: float, fineness: int = 4) -> Shape:
-    """Return a box (3,) with rounded edges, ``fineness`` faces around each edge."""
+    """Return a box of ``size`` (3,) with rounded edges, ``fineness`` faces around each edge."""
     half = np.asarray(size, float) / 2
     bend = np.tan(np.linspace(0, np.pi / 4, fineness // 2 + 1))
     faces, corners, start = [], [], 0
@@ -194,7 +197,7 @@ def box(centre: ArrayLike, size: ArrayLike, rounding: float, fineness: int = 4) 
 
 def face_grid(half: FloatArray, axis: int, sign: float, rounding: float,
               bend: FloatArray) -> FloatArray:
-    """Return the points (M, N, 3) of one side of a box, close together along its edges."""
+    """Return the points (M, N, 3) of one side of a box, dense along its edges."""
     second, third = (axis + 1) % 3, (axis + 2) % 3
     sides = []
     for other in (second, third):
@@ -208,9 +211,9 @@ def face_grid(half: FloatArray, axis: int, sign: float, rounding: float,
 
 def hose(points: ArrayLike, radius: float, reference: ArrayLike, steps: int = 70,
          around: int = 10, rib: float = 0.0) -> Shape:
-    """Return a hose through points (N, 3), with ribs ``rib`` metres high every second step.
+    """Return a hose through points (N, 3), with ribs ``rib`` metres high at every second step.
 
-    ``reference`` (3,) is never parallel to the hose.
+    ``reference`` (3,) must not be parallel to the hose anywhere.
     """
     through = np.asarray(points, float)
     places = np.concatenate([[0], np.cumsum(np.linalg.norm(np.diff(through, axis=0), axis=1))])
@@ -231,9 +234,10 @@ def puffs(places: FloatArray, period: float) -> FloatArray:
 
 
 def creases(places: FloatArray, angles: FloatArray, seed: int, waves: int = 9) -> FloatArray:
-    """Return gentle irregular folds (S, A), about -1 to 1, mostly across the axis.
+    """Return gentle irregular folds (S, A), from -1 to 1, mostly across the axis.
 
-    ``places`` (S,) in metres along the axis, ``angles`` (A,) in radians around it.
+    ``places`` (S,) are positions along the axis in metres, ``angles`` (A,) are around it in
+    radians.
     """
     random = generator(seed, 7)
     total = np.zeros((len(places), len(angles)))

@@ -1,4 +1,4 @@
-"""What a file of rigs/ may say about a spacesuit."""
+"""The schema of spacesuits in character files."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""A spacesuit on a body: nothing of who wears it is seen."""
+"""The spacesuit, which hides the person who wears it completely."""
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from mimegen.motion.quaternions import FloatArray
 
 SOLE_M = 0.034
 
-# Every vertex brings its own color; folds are in metres.
+# Every vertex has its own color; the height of folds is in metres.
 MATERIALS = tuple(
     Material(name, "painted", {"roughness": roughness, "metallic": metallic, "wear": wear,
                                "fold_height": fold_height})
@@ -49,12 +49,15 @@ def make_spacesuit(suit: Spacesuit, body: Body) -> CharacterPiece:
 
 
 def everything(points: FloatArray) -> BoolArray:
-    """Hide all points (N, 3)."""
+    """Return a mask (N,) that hides all points (N, 3)."""
     return np.ones(len(points), dtype=bool)
 
 
 def mesh_of(parts: list[SuitPart]) -> Mesh:
-    """Return parts of one material as one mesh; ``paint`` and the rest pose are attributes."""
+    """Return parts of one material as one mesh with the attributes ``paint`` and ``rest``.
+
+    ``paint`` (V, 3) are colors, ``rest`` (V, 3) positions in the rest pose.
+    """
     whole = joined(parts)
     surface = SkinnedSurface(whole.shape.vertices, whole.shape.faces, whole.weights)
     return to_mesh(whole.material, surface, whole.material,

@@ -1,4 +1,4 @@
-"""A spacesuit's trunk: hard upper part, soft waist and seat, and their rings."""
+"""A spacesuit's trunk: a hard upper part, a soft waist and seat, and their rings."""
 
 import numpy as np
 import scipy
@@ -61,13 +61,16 @@ def trunk_rings(fitting: Fitting, outline: "scipy.interpolate.PchipInterpolator"
 
 
 def neck_centre(fitting: Fitting) -> FloatArray:
-    """Return the middle of the neck ring."""
+    """Return the centre (3,) of the neck ring."""
     neck = fitting.joint("Neck")
     return np.array([0.0, neck[1] - 0.028 * fitting.scale, neck[2] + 0.002 * fitting.scale])
 
 
 def outlines(fitting: Fitting) -> "scipy.interpolate.PchipInterpolator":
-    """Return half-width, front, back and squareness of the trunk by height, in metres."""
+    """Return an interpolator over height for the trunk's half-width, front, back and squareness.
+
+    All but the squareness, which is a superellipse's exponent, are in metres.
+    """
     scale, bulk = fitting.scale, fitting.suit.bulk * fitting.scale
     points = fitting.points_of("Hips", "Spine", "Spine1", "Spine2", "LeftShoulder",
                                "RightShoulder", "LeftUpLeg", "RightUpLeg")
@@ -101,7 +104,7 @@ def outlines(fitting: Fitting) -> "scipy.interpolate.PchipInterpolator":
 
 
 def extent(points: FloatArray, height: float, reach: float) -> NDArray[np.float64]:
-    """Return half-width, front and back (3,) of points near a height."""
+    """Return half-width, front and back (3,) of points within ``reach`` of a height, in metres."""
     near = points[np.abs(points[:, 2] - height) < reach]
     return np.array([np.abs(near[:, 0]).max(), near[:, 1].min(), near[:, 1].max()])
 

@@ -1,1 +1,1 @@
-"""Reads rigged files with bpy, in a process of its own."""
+"""Read rigged files with bpy, in a process of its own."""

@@ -1,8 +1,8 @@
 """Read a rigged FBX or glTF file, as a program: ``python -m MODULE IN OUT``.
 
-Runs in a process of its own, because Blender holds one global scene and damaged files can crash
-it. OUT becomes a NumPy archive: ``header`` is JSON text, the other arrays are as found in the
-file, in metres as the file claims them, Z up, before any tidying.
+It runs in a separate process, because Blender has one global scene and damaged files can crash it.
+OUT becomes a NumPy archive: ``header`` is JSON text; the other arrays are the file's contents, in
+what the file declares as metres, Z up, without any corrections.
 """
 
 import hashlib
@@ -27,13 +27,13 @@ SHADERS = ("BSDF_PRINCIPLED", "BSDF_DIFFUSE", "EMISSION", "BACKGROUND")
 
 
 def read_rigged_file(path: Path) -> tuple[Header, Arrays]:
-    """Import a file into an empty scene and return what it holds in the rest pose.
+    """Import a file into an empty scene and return its contents in the rest pose.
 
     The header lists ``joints`` (names), ``meshes`` (names; mesh ``i`` has the arrays ``i_...``),
     ``materials``, ``used_files`` (other files that were read, with their SHA-256), ``notes`` and
-    ``missing_pictures``, and for each picture whether its alpha is used (``cut_out``); the arrays
-    ``picture_...`` are encoded or pixels, ``tint_...`` what becomes of a channel's levels. Raises
-    RuntimeError where Blender cannot read the file.
+    ``missing_pictures``, and for each picture whether its alpha is used (``cut_out``). The arrays
+    ``picture_...`` are encoded pictures or pixels; ``tint_...`` map the levels of each channel to
+    tinted ones. Raises RuntimeError if Blender cannot read the file.
     """
     bpy.ops.wm.read_factory_settings(use_empty=True)
     if path.suffix.lower() == ".fbx":
@@ -68,7 +68,7 @@ def read_rigged_file(path: Path) -> tuple[Header, Arrays]:
 def _read_joints(
     armatures: list[Any], header: Header, arrays: Arrays
 ) -> dict[tuple[str, str], int]:
-    """Add all armatures' joints; return their numbers by armature and bone name."""
+    """Add the joints of all armatures; return their indices by armature and bone name."""
     bones = [(armature, bone) for armature in armatures for bone in armature.data.bones]
     numbers = {(a.name, bone.name): i for i, (a, bone) in enumerate(bones)}
     header["joints"] = [bone.name for _, bone in bones]
@@ -130,7 +130,7 @@ def _read_mesh(mesh_object: Any, followed: Any, materials: dict[str, int]) -> Ar
 
 
 def _read_shapes(mesh: Any, world: NDArray[Any]) -> Arrays:
-    """Return how far shape keys (K,) move vertices (K, V, 3) in world space, and their names."""
+    """Return the names (K,) of shape keys and their displacements (K, V, 3) in world space."""
     if mesh.shape_keys is None:
         return {}
     basis = _values(mesh.shape_keys.reference_key.data, "co", 3)
@@ -150,9 +150,9 @@ def _values(collection: Any, attribute: str, width: int, kind: type = np.float32
 
 
 def _faces(mesh: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the corners (F, 4) of triangles (last -1) and quads, and whose polygon each is.
+    """Return the corners (F, 4) of triangles (last -1) and quads, and the polygon (F,) of each.
 
-    Polygons with more than four corners are given as Blender's triangles.
+    Polygons with more than four corners are split into Blender's triangles.
     """
     starts = _values(mesh.polygons, "loop_start", 1, np.int32)[:, 0]
     sizes = _values(mesh.polygons, "loop_total", 1, np.int32)[:, 0]
@@ -167,7 +167,7 @@ def _faces(mesh: Any) -> tuple[NDArray[Any], NDArray[Any]]:
 
 
 def _weights(mesh: Any, followed: Any) -> NDArray[np.float64]:
-    """Return rows of vertex, joint, weight."""
+    """Return the weights (N, 3) as rows of vertex, joint and weight."""
     if isinstance(followed, int):
         return np.array([(i, followed, 1.0) for i in range(len(mesh.vertices))]).reshape(-1, 3)
     rows = [
@@ -210,7 +210,7 @@ def _read_material(
 
 
 def _uses_alpha(shader: Any, image: Any, nodes: Any) -> bool:
-    """Whether an image's alpha is used: by the shader, or beside one that is unlit, as of VRM."""
+    """Return whether an image's alpha is used, by the shader or next to an unlit one, as in VRM."""
     alpha = shader.inputs.get("Alpha")
     if alpha is not None:
         return bool(alpha.is_linked)
@@ -236,7 +236,7 @@ def _color_and_image(socket: Any) -> tuple[list[float], Any]:
 def _picture_number(
     image: Any, look: Look, folder: Path, header: Header, arrays: Arrays, pictures: dict[Look, int]
 ) -> int | None:
-    """Add an image once; return its number, or None where it is missing."""
+    """Add an image, unless it is known; return its index, or None if its file is missing."""
     if look not in pictures:
         data = _picture(image, folder, header)
         if data is None:
@@ -251,14 +251,17 @@ def _picture_number(
 
 
 def _table(tint: tuple[float, ...]) -> NDArray[np.uint8]:
-    """Return what a linear tint makes of the levels of each channel, sRGB (256, 3)."""
+    """Return the table (256, 3) from sRGB levels of each channel to those with a linear tint."""
     levels = [Color([v / 255] * 3).from_srgb_to_scene_linear() for v in range(256)]
     dyed = [Color(np.multiply(v, tint)).from_scene_linear_to_srgb() for v in levels]
     return np.asarray(np.round(np.clip(np.array(dyed), 0, 1) * 255), np.uint8)
 
 
 def _picture(image: Any, folder: Path, header: Header) -> NDArray[np.uint8] | None:
-    """Return the bytes (N,) of a PNG or JPEG, pixels (H, W, C) of others, or None for no file."""
+    """Return the bytes (N,) of a PNG or JPEG, the pixels (H, W, C) of other images, or None.
+
+    It is None if there is no file or no picture in it.
+    """
     if image.packed_file:
         data = bytes(image.packed_file.data)
     else:
@@ -281,7 +284,11 @@ def _picture(image: Any, folder: Path, header: Header) -> NDArray[np.uint8] | No
 
 
 def _loose_file(image: Any, folder: Path) -> Path | None:
-    """Find a picture by the file's own path, or by its name beside the file or one folder down."""
+    """Return the file of a picture, or None.
+
+    It is searched at the path that the file states, then by its name beside the file or one folder
+    down.
+    """
     stated = Path(bpy.path.abspath(image.filepath_raw or image.name).replace("\\", "/"))
     if stated.is_file():
         return stated.resolve()
@@ -294,7 +301,7 @@ def _escaped(name: str) -> str:
 
 
 def _parts_of_gltf(path: Path) -> dict[str, str]:
-    """Return the files that a .gltf text refers to, with their SHA-256."""
+    """Return the files that a .gltf file refers to, with their SHA-256."""
     if path.suffix.lower() != ".gltf":
         return {}
     content = json.loads(path.read_text(encoding="utf-8"))

@@ -235,7 +235,7 @@ RESTING = 0.35
 
 
 def _hair_turned(motion: Motion) -> FloatArray:
-    """Return the local rotations (F, 4) of hair that lies on the shoulders and lags behind."""
+    """Return the local rotations (F, 4) of long hair, which rests on shoulders and lags behind."""
     skeleton = motion.skeleton
     neck, head = (motion.rotations[:, skeleton.index[name]] for name in ("Neck", "Head"))
     resting = quaternions.scale(quaternions.conjugate(quaternions.multiply(neck, head)),

@@ -1,1 +1,1 @@
-"""What faces can be told: words, emotions in time, captured faces and speech."""
+"""Inputs that control a face: words, emotions over time, captured faces, speech and gaze."""

@@ -1,8 +1,8 @@
-"""Captured faces: ARKit's 52 weights, as Live Link Face (CSV) and BEAT (JSON) keep them.
+"""Captured faces: ARKit's 52 weights in files of Live Link Face (CSV) and BEAT (JSON).
 
 Live Link Face writes ``Timecode,BlendshapeCount,EyeBlinkLeft,...,TongueOut`` and, after the
-weights, head and eyes in radians; a timecode is ``HH:MM:SS:FF.fff``. BEAT (Liu et al. 2022,
-arXiv 2203.05297) writes ``{"names": [...], "frames": [{"weights": [...], "time": s}, ...]}``.
+weights, head and eyes in radians; a timecode is ``HH:MM:SS:FF.fff``. BEAT (Liu et al. 2022, arXiv
+2203.05297) writes ``{"names": [...], "frames": [{"weights": [...], "time": s}, ...]}``.
 """
 
 import csv
@@ -22,26 +22,29 @@ from mimegen.base.errors import RequestError
 from mimegen.faces.words import arkit, arkit_name
 from mimegen.motion.quaternions import FloatArray
 
-# Larger files are no captured faces: an hour at 60 Hz has some 130 MB.
+# Larger files are refused: an hour at 60 Hz has about 130 MB.
 MOST_BYTES = 400_000_000
 MOST_FRAMES = 1_000_000
 RATES = (24.0, 25.0, 30.0, 48.0, 50.0, 60.0, 90.0, 100.0, 120.0)
 TIMECODE = re.compile(r"(\d{1,3}):(\d{1,2}):(\d{1,2})[:;](\d{1,3}(?:\.\d+)?)")
-# So many of the 52 make a captured face; the rest is at rest.
+# A file needs at least this many of the 52 weights; missing weights are 0.
 LEAST_WEIGHTS = 20
 FARTHEST = 4.0
 
 
 @dataclass(frozen=True, eq=False)
 class Captured:
-    """A captured face: ``moments`` (F,) in seconds from 0, weights (F,) by ARKit's names."""
+    """A captured face.
+
+    ``moments`` (F,) are times in seconds from 0; ``weights`` (F,) are by ARKit's names.
+    """
 
     moments: FloatArray
     weights: Mapping[str, FloatArray]
 
     @property
     def duration(self) -> float:
-        """How long it is, in seconds."""
+        """Its length in seconds."""
         return float(self.moments[-1])
 
     @property
@@ -50,7 +53,10 @@ class Captured:
         return (len(self.moments) - 1) / self.duration
 
     def at(self, moments: FloatArray, leaves_s: float) -> dict[str, FloatArray]:
-        """Return values (F,) by word at moments (F,) in seconds; after its end it fades."""
+        """Return values (F,) by word at times ``moments`` (F,), in seconds.
+
+        After its end they fade to 0 within ``leaves_s`` seconds.
+        """
         stays = ramp(moments, self.duration + leaves_s, self.duration)
         values = {name: stays * np.interp(moments, self.moments, one)
                   for name, one in self.weights.items()}
@@ -58,7 +64,10 @@ class Captured:
 
 
 def _with_looks(values: Mapping[str, FloatArray], frames: int) -> dict[str, FloatArray]:
-    """Return values with the eyes' weights as degrees to the left and up, means of both eyes."""
+    """Return values with the eyes' weights replaced by angles left and up, in degrees.
+
+    They are means of both eyes.
+    """
     none, sizes = np.zeros(frames), arkit().looks
 
     def size(name: str) -> FloatArray:
@@ -74,7 +83,7 @@ def _with_looks(values: Mapping[str, FloatArray], frames: int) -> dict[str, Floa
 
 
 def read_captured(path: Path) -> Captured:
-    """Return a captured face. Raises RequestError, naming the file, for what is none."""
+    """Read a captured face; raises RequestError, naming the file, if it is not one."""
     try:
         stat = path.stat()
     except OSError as problem:
@@ -119,7 +128,7 @@ def _csv(path: Path, text: str) -> tuple[list[str], FloatArray, FloatArray]:
 
 
 def _timecodes(path: Path, codes: Sequence[str]) -> FloatArray:
-    """Return timecodes in seconds: their rate is the least that has all frames."""
+    """Return timecodes in seconds; the rate is the lowest usual one that has all frame numbers."""
     found = [TIMECODE.fullmatch(code.strip()) for code in codes]
     for line, one in enumerate(found, 2):
         if one is None:

@@ -1,11 +1,11 @@
-"""What a face can be told to look at throughout, in words."""
+"""Targets at which a performer can look throughout, as text."""
 
 from typing import NamedTuple
 
 from mimegen.base.errors import near_misses
 from mimegen.base.vectors import MIME_AZIMUTH_DEG
 
-# A camera may have its direction beside it, in degrees: camera:AZIMUTH:ELEVATION.
+# A camera may be followed by its direction in degrees: camera:AZIMUTH:ELEVATION.
 CAMERA = "camera"
 PARTNER = "partner"
 HANDS = ("left_hand", "right_hand")
@@ -16,7 +16,10 @@ USUAL_ELEVATION_DEG = 5.0
 
 
 class Point(NamedTuple):
-    """A place in metres from where somebody starts: to their left, forward, and above the floor."""
+    """A position in metres relative to the start: left, forward, and above the floor.
+
+    Left and forward are the performer's.
+    """
 
     left: float
     forward: float
@@ -24,7 +27,7 @@ class Point(NamedTuple):
 
 
 def known_gaze(text: str) -> str:
-    """Return a target, or a point as its numbers. Raises ValueError for what is none."""
+    """Return a target in its canonical form; raises ValueError for an unknown one."""
     if text in TARGETS:
         return text
     if text.startswith(f"{CAMERA}:"):
@@ -36,7 +39,7 @@ def known_gaze(text: str) -> str:
 
 
 def mirrored_gaze(gaze: str) -> str:
-    """Return what is looked at before left and right are swapped, so that it is this afterwards."""
+    """Return the target that becomes ``gaze`` when left and right are swapped."""
     if gaze.startswith(CAMERA):
         azimuth, elevation = direction_of(gaze)
         return camera_at(2 * MIME_AZIMUTH_DEG - azimuth, elevation)
@@ -49,12 +52,12 @@ def mirrored_gaze(gaze: str) -> str:
 
 
 def camera_at(azimuth_deg: float, elevation_deg: float) -> str:
-    """Return the target that is a camera in some direction."""
+    """Return the target that is a camera in a direction, in degrees."""
     return f"{CAMERA}:{azimuth_deg:g}:{elevation_deg:g}"
 
 
 def direction_of(text: str) -> tuple[float, float]:
-    """Return the azimuth and elevation of a camera, in degrees. Raises ValueError for none."""
+    """Return the azimuth and elevation of a camera, in degrees; raises ValueError if invalid."""
     if text == CAMERA:
         return MIME_AZIMUTH_DEG, USUAL_ELEVATION_DEG
     try:
@@ -69,7 +72,7 @@ def direction_of(text: str) -> tuple[float, float]:
 
 
 def point_of(text: str) -> Point:
-    """Return the point of a text. Raises ValueError for one that is none."""
+    """Return the point that a text describes; raises ValueError if it is invalid."""
     try:
         left, forward, up = (float(number) for number in text.split(","))
     except ValueError:

@@ -1,7 +1,7 @@
-"""Action units of finished faces, as OpenFace 2.0's CSV has them (Baltrusaitis et al. 2018).
+"""Write action units of finished faces as OpenFace 2.0's CSV (Baltrusaitis et al. 2018).
 
-A unit's intensity, 0 to 5, is told from the shape unit that it mostly is (`read` of
-rigs/faces/arkit.yaml), so it is there for recipes, for blinks and for captured faces alike.
+A unit's intensity, 0 to 5, is read from the shape units that it mainly consists of (`read` in
+rigs/faces/arkit.yaml). So it is available for recipes, blinks and captured faces alike.
 """
 
 import csv
@@ -13,21 +13,21 @@ import numpy as np
 from mimegen.faces.words import CLOSED, SIDES, action_units, arkit, units_file
 from mimegen.motion.quaternions import FloatArray
 
-# OpenFace's units with intensities; of 28 it says only whether it is there.
+# OpenFace's units with intensities; for unit 28 it only reports the presence.
 INTENSITIES = (1, 2, 4, 5, 6, 7, 9, 10, 12, 14, 15, 17, 20, 23, 25, 26, 45)
 PRESENCES = (*INTENSITIES[:-1], 28, 45)
 MOST = 5.0
-# From which intensity on a unit counts as there: FACS' A.
+# The intensity from which on a unit is present: FACS' A.
 THERE = 0.75
 POINTS = 68
-# The lids as ARKit's weights have them.
+# The lids' value for ARKit's weights at 1.
 LIDS = {"eyeBlink": 1.0, "eyeWide": -0.35}
 
 
 def intensities(units: FloatArray) -> dict[tuple[int, str], FloatArray]:
     """Return the intensity (F,), 0 to 5, of each action unit and side.
 
-    ``units`` (F, 2, U + 1) are the shape units' values of both sides, and last the lids'.
+    ``units`` (F, 2, U + 1) are the values of the shape units and, last, the lids, on both sides.
     """
     names = (*units_file().units, CLOSED)
     found: dict[tuple[int, str], FloatArray] = {}
@@ -41,7 +41,7 @@ def intensities(units: FloatArray) -> dict[tuple[int, str], FloatArray]:
 
 def _share(name: str, units: FloatArray, names: Sequence[str], does: dict[str, float]
            ) -> FloatArray:
-    """Return how much (F,) of an action unit a weight shows: 1 where it is as the unit has it."""
+    """Return how far (F,) a weight shows an action unit; 1 is its value in the unit itself."""
     if name in LIDS:
         value = units[:, names.index(CLOSED)] / (does.get(CLOSED) or LIDS[name])
         return np.asarray(value)
@@ -49,10 +49,9 @@ def _share(name: str, units: FloatArray, names: Sequence[str], does: dict[str, f
 
 
 def unit_columns(units: FloatArray) -> dict[str, FloatArray]:
-    """Return OpenFace's columns (F,) of action units, and after them each side alone, as AU12_L.
+    """Return OpenFace's columns (F,) of action units, followed by those of single sides, as AU12_L.
 
-    ``units`` are as ``intensities`` wants them. Both sides of a unit are one column, of the
-    stronger.
+    ``units`` are as in ``intensities``. A column for both sides holds the stronger one.
     """
     sizes = intensities(units)
     whole = {number: np.maximum(*(sizes[number, side] for side in SIDES))
@@ -65,11 +64,11 @@ def unit_columns(units: FloatArray) -> dict[str, FloatArray]:
 
 
 def gaze_columns(gaze: FloatArray) -> dict[str, FloatArray]:
-    """Return OpenFace's columns (F,) of where eyes look.
+    """Return OpenFace's columns (F,) of the gaze.
 
-    ``gaze`` (F, 2, 3) are directions of the left and the right eye in the camera's axes: right,
-    down, and away from it. Eye 0 is the person's right one; the angles, in radians, are of both
-    eyes' mean, to the right and down in the picture.
+    ``gaze`` (F, 2, 3) are the directions of the left and the right eye in the camera's axes: right,
+    down, and away from it. Eye 0 is the person's right one. The angles, in radians, are those of
+    both eyes' mean, to the right and down in the picture.
     """
     columns = {f"gaze_{number}_{axis}": gaze[:, 1 - number, place] for number in range(2)
                for place, axis in enumerate("xyz")}
@@ -79,11 +78,11 @@ def gaze_columns(gaze: FloatArray) -> dict[str, FloatArray]:
 
 def openface_csv(units: FloatArray, pixels: FloatArray, seen: FloatArray, gaze: FloatArray,
                  fps: float) -> str:
-    """Return a table of one person's frames.
+    """Return a CSV table of one person's frames.
 
-    ``units`` are as ``intensities`` wants them, ``pixels`` (F, 68, 2) the face's points and
-    ``seen`` (F,) the share of them that is visible. Where the face has no such points (NaN), the
-    table has none. ``gaze`` (F, 2, 3) is as ``gaze_columns`` wants it.
+    ``units`` are as in ``intensities``, ``gaze`` (F, 2, 3) as in ``gaze_columns``. ``pixels`` (F,
+    68, 2) are the landmarks of the face and ``seen`` (F,) is the fraction of them that is visible.
+    For a face without landmarks (NaN) the table has no columns for them.
     """
     columns: dict[str, Sequence[object]] = {
         "frame": range(1, len(units) + 1), "face_id": [0] * len(units),

@@ -1,4 +1,4 @@
-"""What a face does over whatever a body does: an emotion, a captured face, or speech."""
+"""Overlays on a performer's face: an emotion, a captured face, speech, or a gaze."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,24 +26,25 @@ from mimegen.faces.words import (
 )
 from mimegen.motion.quaternions import FloatArray
 
-# An emotion begins so late, and stays to the end of clips shorter than it takes with so much rest.
+# When an emotion begins, and the least time for which it stays before it leaves, in seconds; in
+# shorter clips it stays to the end.
 BEGINS_S = 0.25
 RESTS_S = 0.6
-# A seed's strength of an emotion (standard deviation), and how it comes and goes at its height:
-# by so much, so often.
+# An emotion's strength varies between seeds by a standard deviation, and fluctuates in time by a
+# fraction, at a frequency.
 STRENGTH_SD = 0.06
 FLICKER = 0.05
 FLICKER_HZ = 0.45
-# Of a head's turn to the left, up and tilted: up.
+# The upward part of a head's turn (left, up, tilt).
 UP = np.array([0.0, 1.0, 0.0])
 NOTHING: Values = MappingProxyType({})
-# A captured face that ends before the clip leaves in so long.
+# A captured face that ends before the clip fades within this time, in seconds.
 LEAVES_S = 0.4
 
 
 @dataclass(frozen=True)
 class FaceOverlay:
-    """An emotion, a captured face, a text or what is looked at, of the first performer."""
+    """An emotion, captured face, text or gaze of the first performer."""
 
     emotion: str | None = None
     intensity: float = 1.0
@@ -52,7 +53,7 @@ class FaceOverlay:
     gaze: str | None = None
 
     def __post_init__(self) -> None:
-        """Refuse an unknown emotion or gaze, and an unspeakable text, with RequestError."""
+        """Raise RequestError for an unknown emotion or gaze, or a text that cannot be spoken."""
         assert self.gaze is None or self._known_gaze
         assert self.say is None or self.speech
         if self.emotion is not None and self.emotion not in emotions():
@@ -61,12 +62,12 @@ class FaceOverlay:
 
     @cached_property
     def captured(self) -> Captured | None:
-        """The captured face. Raises RequestError naming the file where it is none."""
+        """The captured face; raises RequestError, naming the file, if it is not one."""
         return None if self.file is None else read_captured(self.file)
 
     @cached_property
     def speech(self) -> Speech | None:
-        """What is said. Raises RequestError for a text that cannot be spoken."""
+        """The speech, if any; raises RequestError for a text that cannot be spoken."""
         try:
             return None if self.say is None else speech_of(self.say)
         except ValueError as problem:
@@ -81,14 +82,14 @@ class FaceOverlay:
 
     @property
     def lasts(self) -> float | None:
-        """How long it takes by itself, in seconds; None where it is as long as what it is over."""
+        """Its own duration in seconds; None if it is as long as the performance under it."""
         if self.captured is not None:
             return self.captured.duration
         return None if self.speech is None else BEGINS_S + slowest(self.speech) + RESTS_S
 
     @property
     def words(self) -> tuple[str, ...]:
-        """What tells clips with it from others, in their names."""
+        """The words that identify this overlay in the names of clips."""
         strength = "" if self.intensity == 1 else f"{self.intensity:g}"
         face = () if self.file is None else (f"face{file_hash(self.file)[:6]}",)
         speech = () if self.say is None else (f"say{content_key(self.say)[:6]}",)
@@ -98,7 +99,7 @@ class FaceOverlay:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What a manifest says of it."""
+        """What the manifest records of it."""
         source = {} if self.emotion is None else {
             "emotion": self.emotion, "intensity": self.intensity,
             "source": emotions()[self.emotion].source}
@@ -112,21 +113,23 @@ class FaceOverlay:
             "fps": round(captured.fps, 3), "duration_s": round(captured.duration, 3)}
 
     def pace(self, rng: np.random.Generator) -> float:
-        """Return how many times as fast as usual is spoken: the first draw, where anything is."""
+        """Return the tempo of speech as a factor; it is the first draw from ``rng``, if any."""
         return 1.0 if self.speech is None else pace_of(rng)
 
     def spoken_span(self, rng: np.random.Generator) -> tuple[float, float] | None:
-        """Return from when to when the text is spoken, in seconds, by the draws of ``rng``."""
+        """Return the beginning and end of the speech in seconds, with the tempo from ``rng``.
+
+        None if nothing is said.
+        """
         if self.speech is None:
             return None
         return BEGINS_S, BEGINS_S + self.speech.duration / self.pace(rng)
 
     def faces(self, moments: FloatArray, rng: np.random.Generator, cued: Values = NOTHING
               ) -> tuple[dict[str, FloatArray], FloatArray]:
-        """Return values (F,) by word and the head's turn (F, 3) in degrees left, up and tilted.
+        """Return values (F,) by word, and the head's turn (F, 3) in degrees left, up and tilted.
 
-        ``moments`` (F,) are in seconds; the draws are those of ``rng``. What is ``cued`` is in the
-        values too.
+        ``moments`` (F,) are in seconds. ``cued`` values are included in the result.
         """
         values: dict[str, FloatArray] = {}
         head = np.zeros((len(moments), 3))
@@ -149,12 +152,12 @@ class FaceOverlay:
 
 
 def _as_word(gaze: str) -> str:
-    """Return what is looked at, as a part of a clip's name."""
+    """Return a target of gaze as part of a clip's name."""
     return CAMERA if gaze.startswith(CAMERA) else gaze.replace(",", "_")
 
 
 def course_of(recipe: Emotion, moments: FloatArray, rng: np.random.Generator) -> FloatArray:
-    """Return how much (F,) of an emotion shows, 0 to about 1: onset, apex and offset."""
+    """Return the strength (F,) of an emotion over time, 0 to about 1: onset, apex and offset."""
     strength = 1 + STRENGTH_SD * float(rng.standard_normal())
     phase = float(rng.uniform())
     apex = BEGINS_S + recipe.onset_s
@@ -167,7 +170,7 @@ def course_of(recipe: Emotion, moments: FloatArray, rng: np.random.Generator) ->
 
 
 def uneven(values: Values, asymmetry: float, rng: np.random.Generator) -> dict[str, FloatArray]:
-    """Return action units with one side a little stronger than the other, where people can."""
+    """Return action units with one side slightly stronger, where people can move one side alone."""
     more = asymmetry * float(rng.standard_normal())
     made: dict[str, FloatArray] = {}
     for word, value in values.items():

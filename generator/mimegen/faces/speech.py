@@ -1,6 +1,6 @@
-"""A text as what a face does that speaks it: sounds in time, and brows, lids and nods with them.
+"""Turn a text into the face that speaks it: visemes over time, with brows, blinks and nods.
 
-The rules, and where they come from, stand in rigs/faces/speech.yaml.
+The rules and their sources are in rigs/faces/speech.yaml.
 """
 
 import re
@@ -20,19 +20,24 @@ from mimegen.faces.words import ACTION_UNIT, VISEME, Values, in_units, summed
 from mimegen.motion.quaternions import FloatArray
 
 MOST_LETTERS = 2000
-# Marks of other writing, as plain ones.
+# Typographic characters and their plain replacements.
 PLAIN = str.maketrans({"\u2019": "'", "\u2018": "'", "\u2013": " - ", "\u2014": " - ",
                        "\u2026": ".", "\u00bf": None, "\u00a1": None})
 TOKEN = re.compile(r"\{([^{}]*)\}|([a-z']+)|(\d)|([,;:.!?]+)|(?<=\s)(-)(?=\s)")
-# A sound is there in full for this share of its length, but for its ends.
+# A sound is complete from this fraction of its length on, and begins to fade as long before its
+# end.
 INNER = 0.3
-# People who talk for so long (seconds) raise their brows once more.
+# The length of a phrase, in seconds, for each further raise of the brows.
 BEAT_EVERY_S = 1.6
 QUESTION, EXCLAMATION = "?", "!"
 
 
 class Beat(Strict):
-    """What brows do, by action unit, and a nod in degrees, with how they come and go."""
+    """A movement of brows and head with a stressed word.
+
+    ``brows`` are action units, ``sizes`` the range of their strength; it rises, stays and falls in
+    the given times, in seconds. ``nod`` is the head's nod in degrees.
+    """
 
     brows: dict[str, float]
     sizes: tuple[float, float] = (1.0, 1.0)
@@ -42,13 +47,19 @@ class Beat(Strict):
     nod: float
 
     def course(self, moments: FloatArray, top: float) -> FloatArray:
-        """Return how much (F,) of it there is, about the moment at which it is first whole."""
+        """Return its strength (F,), 0 to 1, at times ``moments`` (F,), in seconds.
+
+        ``top`` is the time at which it is first complete.
+        """
         begins, leaves = top - self.rises_s, top + self.stays_s
         return ramp(moments, begins, top) * ramp(moments, leaves + self.falls_s, leaves)
 
 
 class Overlap(Strict):
-    """How long before and after a sound the lips are on their way, in seconds."""
+    """How long before and after a sound the lips move, in seconds.
+
+    ``rounded`` replaces ``before`` for rounded lips.
+    """
 
     before: float
     after: float
@@ -56,7 +67,10 @@ class Overlap(Strict):
 
 
 class Blinks(Strict):
-    """Which share of pauses has a blink, and how fast it is."""
+    """Blinks in pauses: the fraction of pauses that have one, and its times.
+
+    The lids close in ``shuts_s``, stay closed for ``shut_s`` and open in ``opens_s`` seconds.
+    """
 
     share: float
     shuts_s: float
@@ -65,7 +79,7 @@ class Blinks(Strict):
 
 
 class SpeechFile(Strict):
-    """The file rigs/faces/speech.yaml, which explains its parts."""
+    """The contents of rigs/faces/speech.yaml, which explains its parts."""
 
     phones: dict[str, tuple[tuple[str, float] | tuple[str, float, float], ...]]
     vowels: tuple[str, ...]
@@ -90,12 +104,12 @@ class SpeechFile(Strict):
 
 
 def speech_file() -> SpeechFile:
-    """Return rigs/faces/speech.yaml."""
+    """Return the contents of rigs/faces/speech.yaml."""
     return read_yaml_once(data_file("rigs/faces/speech.yaml"), SpeechFile)
 
 
 class Sound(NamedTuple):
-    """A viseme: from when on, how long (seconds), and how far it goes."""
+    """A viseme: its beginning and length in seconds, and its strength."""
 
     viseme: str
     begins: float
@@ -104,7 +118,11 @@ class Sound(NamedTuple):
 
 
 class Phrase(NamedTuple):
-    """What is said between two pauses, the mark after it, and when strong vowels begin."""
+    """The words between two pauses.
+
+    It has a beginning and an end, the punctuation mark after it, and the beginnings of its stressed
+    vowels; times are in seconds.
+    """
 
     begins: float
     ends: float
@@ -113,7 +131,7 @@ class Phrase(NamedTuple):
 
 
 class _Word(NamedTuple):
-    """A word's phones, and whether it carries weight."""
+    """A word's phones, and whether it can be stressed."""
 
     phones: tuple[str, ...]
     heavy: bool
@@ -128,12 +146,16 @@ class Speech:
 
     @property
     def duration(self) -> float:
-        """How long it is, in seconds, at its usual tempo."""
+        """Its length in seconds at the usual tempo."""
         return self.phrases[-1].ends
 
 
 class Spoken(NamedTuple):
-    """What a face does: values (F,) by word, how much it speaks (F,), and nods (F,) in degrees."""
+    """The face of someone who speaks.
+
+    It has values (F,) by word, how far the mouth is used by speech (F,), 0 to 1, and nods (F,) in
+    degrees.
+    """
 
     values: dict[str, FloatArray]
     speaking: FloatArray
@@ -142,7 +164,10 @@ class Spoken(NamedTuple):
 
 @lru_cache(maxsize=256)
 def speech_of(text: str) -> Speech:
-    """Return how a text is spoken. Raises ValueError for what is no plain English, nor phones."""
+    """Return how a text is spoken.
+
+    Raises ValueError for text that is neither plain English nor phones.
+    """
     sounds: list[Sound] = []
     phrases: list[Phrase] = []
     moment = 0.0
@@ -159,7 +184,10 @@ def speech_of(text: str) -> Speech:
 
 
 def _sounds(word: _Word, moment: float, last: bool) -> Iterator[tuple[Sound, bool]]:
-    """Yield a word's sounds from a moment on, and which of them begins a strong vowel."""
+    """Yield a word's sounds from ``moment`` (seconds) on, and whether each starts a stressed vowel.
+
+    ``last`` is true for the last word before a pause.
+    """
     known, met = speech_file(), False
     for phone in word.phones:
         vowel = phone in known.vowels
@@ -173,7 +201,7 @@ def _sounds(word: _Word, moment: float, last: bool) -> Iterator[tuple[Sound, boo
 
 
 def _phrases(text: str) -> Iterator[tuple[list[_Word], str]]:
-    """Yield the words up to each pause, and the mark that makes it; none at the end of the text."""
+    """Yield the words up to each pause, and the mark that makes it; empty at the text's end."""
     words: list[_Word] = []
     for found in TOKEN.finditer(_plain(text)):
         phones, letters, digit, marks, dash = found.groups()
@@ -190,7 +218,7 @@ def _phrases(text: str) -> Iterator[tuple[list[_Word], str]]:
 
 
 def _plain(text: str) -> str:
-    """Return a text in small Latin letters. Raises ValueError for one that nobody can speak."""
+    """Return a text in lower-case Latin letters; raises ValueError if it cannot be spoken."""
     if len(text) > MOST_LETTERS:
         raise ValueError(f"the text has {len(text)} letters; at most {MOST_LETTERS} are spoken")
     bare = "".join(one for one in normalize("NFKD", text.translate(PLAIN)) if not combining(one))
@@ -205,7 +233,10 @@ def _plain(text: str) -> str:
 
 
 def _given(text: str) -> tuple[str, ...]:
-    """Return phones that a text gives itself, without their stress."""
+    """Return the phones that a text spells out itself, without stress marks.
+
+    Raises ValueError for an unknown phone.
+    """
     found = tuple(phone.rstrip("012").upper() for phone in text.split())
     for phone in found:
         if phone not in speech_file().phones:
@@ -220,7 +251,7 @@ def _strongest(marks: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _read(word: str) -> tuple[str, ...]:
-    """Return a word's phones, by the table of words or else by the rules of letters."""
+    """Return a word's phones, from the table of words or else by the letter-to-sound rules."""
     bare = word.strip("'")
     known = speech_file().words.get(bare)
     if known is not None:
@@ -242,18 +273,18 @@ def _rules() -> tuple[tuple[re.Pattern[str], tuple[str, ...]], ...]:
 
 
 def pace_of(rng: np.random.Generator) -> float:
-    """Return how many times as fast as usual a seed speaks."""
+    """Draw the tempo of a seed, as a factor of the usual one."""
     tempo = speech_file().tempo
     return float(rng.uniform(1 - tempo, 1 + tempo))
 
 
 def slowest(speech: Speech) -> float:
-    """Return how long a speech takes at the most, in seconds, by any seed."""
+    """Return the longest duration of a speech by any seed, in seconds."""
     return speech.duration / (1 - speech_file().tempo)
 
 
 def spoken(speech: Speech, moments: FloatArray, rng: np.random.Generator) -> Spoken:
-    """Return what a face does that speaks; ``moments`` (F,) are in seconds of the speech."""
+    """Return the face that speaks; ``moments`` (F,) are in seconds from the speech's beginning."""
     clear = max(0.5, 1 + speech_file().clearness * float(rng.standard_normal()))
     values = in_units({VISEME + name: clear * value
                        for name, value in _mouth(speech.sounds, moments).items()})
@@ -263,7 +294,7 @@ def spoken(speech: Speech, moments: FloatArray, rng: np.random.Generator) -> Spo
 
 
 def _mouth(sounds: Sequence[Sound], moments: FloatArray) -> dict[str, FloatArray]:
-    """Return how much (F,) of each viseme there is, where neighbours overlap."""
+    """Return the strength (F,) of each viseme; neighbouring sounds overlap."""
     known = speech_file()
     bumps = np.stack([_bump(one, moments) for one in sounds])
     shares = bumps * np.array([known.power[one.viseme] for one in sounds])[:, None]
@@ -274,7 +305,7 @@ def _mouth(sounds: Sequence[Sound], moments: FloatArray) -> dict[str, FloatArray
 
 
 def _bump(one: Sound, moments: FloatArray) -> FloatArray:
-    """Return how much (F,) a sound shapes the lips, 0 to 1."""
+    """Return how far (F,) a sound shapes the lips, 0 to 1."""
     known = speech_file()
     inner = max(0.0, min(INNER * one.lasts, (one.lasts - known.shut_s) / 2))
     before = known.overlap.rounded if one.viseme in known.rounding else known.overlap.before
@@ -285,7 +316,7 @@ def _bump(one: Sound, moments: FloatArray) -> FloatArray:
 
 def _beats(phrases: Sequence[Phrase], moments: FloatArray, rng: np.random.Generator
            ) -> tuple[dict[str, FloatArray], FloatArray]:
-    """Return brows' values by word and the head's nods (F,), in degrees up."""
+    """Return the brows' values (F,) by word, and the head's nods (F,) in degrees upwards."""
     known = speech_file()
     brows: dict[str, FloatArray] = {}
     nod = np.zeros(len(moments))
@@ -306,7 +337,7 @@ def _beats(phrases: Sequence[Phrase], moments: FloatArray, rng: np.random.Genera
 
 def _blinks(phrases: Sequence[Phrase], moments: FloatArray, rng: np.random.Generator
             ) -> FloatArray:
-    """Return how far (F,) lids are shut by blinks in the pauses."""
+    """Return how far (F,) blinks in the pauses close the lids, 0 to 1."""
     known = speech_file().blinks
     shut = np.zeros(len(moments))
     for phrase in phrases[:-1]:
@@ -319,7 +350,7 @@ def _blinks(phrases: Sequence[Phrase], moments: FloatArray, rng: np.random.Gener
 
 
 def _speaking(phrases: Sequence[Phrase], moments: FloatArray) -> FloatArray:
-    """Return how much (F,) the mouth belongs to the words, 0 to 1."""
+    """Return how far (F,) the mouth is used by speech, 0 to 1."""
     around = speech_file().overlap.rounded
     talks = [ramp(moments, one.begins - 2 * around, one.begins - around)
              * ramp(moments, one.ends + 3 * around, one.ends) for one in phrases]
@@ -327,7 +358,7 @@ def _speaking(phrases: Sequence[Phrase], moments: FloatArray) -> FloatArray:
 
 
 def giving_way(values: Values, speaking: FloatArray) -> dict[str, FloatArray]:
-    """Return values (F,) by word, of which little remains of the mouth's while it speaks (F,)."""
+    """Return values (F,) by word, with those of the mouth reduced while it speaks (F,)."""
     remains = speech_file().remains
     return {word: value * (1 - (1 - remains.get(_unsided(word), 1.0)) * speaking)
             for word, value in values.items()}

@@ -1,7 +1,8 @@
-"""What a face can be told: channels, action units, emotions, ARKit's weights and visemes.
+"""Words that control a face: channels, action units, emotions, ARKit's weights and visemes.
 
-Each word is a sum of shape units on either side (`characters/face_units.py`) and of the lids. The
-tables are those of rigs/faces/. How sums that no face can do are resolved stands in units.yaml.
+Each word is a weighted sum of shape units on either side (`characters/face_units.py`) and of the
+lids. The tables are in rigs/faces/; units.yaml and pairs.yaml define how sums that are impossible
+for a face are corrected.
 """
 
 import re
@@ -25,22 +26,25 @@ CLOSED = "closed"
 LOOKS = ("look_left", "look_up")
 VISEME = "viseme_"
 OTHER = {"L": "R", "R": "L", "": ""}
-# What only some people showed.
+# Action units in brackets, which only some people showed.
 BRACKETS = re.compile(r"\[[^]]*\]")
-# Of FACS' numbers, those from this one on are the head's and the eyes'.
+# FACS' numbers from this one on are movements of the head and the eyes.
 FIRST_OF_HEAD = 51
 ACTION_UNIT = re.compile(r"AU(\d+)([LR]?)")
 
 
 class Parted(Strict):
-    """What an open jaw parts, from which opening on, and by which."""
+    """Units that an open jaw suppresses.
+
+    ``jaw`` holds the values of jawOpen at which this begins and at which they are gone.
+    """
 
     units: tuple[str, ...]
     jaw: tuple[float, float]
 
 
 class UnitsFile(Strict):
-    """The file rigs/faces/units.yaml, which explains its parts."""
+    """The contents of rigs/faces/units.yaml, which explains its parts."""
 
     units: tuple[str, ...]
     channels: dict[str, dict[str, float]]
@@ -50,19 +54,19 @@ class UnitsFile(Strict):
 
 
 def units_file() -> UnitsFile:
-    """Return rigs/faces/units.yaml."""
+    """Return the contents of rigs/faces/units.yaml."""
     return read_yaml_once(data_file("rigs/faces/units.yaml"), UnitsFile)
 
 
 class UnitPair(Strict):
-    """Two units, or one and the lids, and what is added of units where they meet on a side."""
+    """Two units (or a unit and the lids), and the units to add where both act on the same side."""
 
     units: tuple[str, str]
     adds: dict[str, float]
 
 
 class PairsFile(Strict):
-    """The file rigs/faces/pairs.yaml, which explains its parts."""
+    """The contents of rigs/faces/pairs.yaml, which explains its parts."""
 
     begins: float = Field(ge=0, lt=1)
     pairs: tuple[UnitPair, ...]
@@ -70,7 +74,11 @@ class PairsFile(Strict):
 
 
 class ActionUnit(Strict):
-    """An action unit: its name, its units on a side, and whether people can do one side alone."""
+    """An action unit of FACS.
+
+    It has a name, the shape units it consists of on one side (``does``), and a flag whether people
+    can move one side alone.
+    """
 
     name: str
     does: dict[str, float]
@@ -78,14 +86,14 @@ class ActionUnit(Strict):
 
 
 class ActionUnits(Strict):
-    """The file rigs/faces/action_units.yaml, which explains its parts."""
+    """The contents of rigs/faces/action_units.yaml, which explains its parts."""
 
     intensities: dict[str, float]
     units: dict[int, ActionUnit]
 
 
 class Arkit(Strict):
-    """The file rigs/faces/arkit.yaml, which explains its parts."""
+    """The contents of rigs/faces/arkit.yaml, which explains its parts."""
 
     sided: tuple[str, ...]
     middle: tuple[str, ...]
@@ -95,7 +103,7 @@ class Arkit(Strict):
 
 
 class HeadTurn(Strict):
-    """How a head is turned, in degrees: to the left, up, and down on the left side."""
+    """A turn of the head in degrees: to the left, up, and tilted down on the left side."""
 
     left: float = 0.0
     up: float = 0.0
@@ -103,9 +111,12 @@ class HeadTurn(Strict):
 
 
 class Emotion(Strict):
-    """A recipe: action units at 1, head and gaze in degrees, times in seconds.
+    """A recipe for an emotion at intensity 1.
 
-    ``after`` are combinations of units by the works that it follows; none for mimegen's own.
+    ``units`` are action units; head and gaze (left, up) are in degrees, times in seconds.
+    ``asymmetry`` is the standard deviation of the difference between the sides. ``after`` holds the
+    combinations of units in published works that the recipe follows; it is empty for mimegen's own
+    recipes.
     """
 
     units: dict[str, float]
@@ -121,7 +132,7 @@ class Emotion(Strict):
 
     @property
     def source(self) -> str:
-        """What it was made after, what was added and left out, in a line."""
+        """The works that it follows, with added and omitted units, in one line."""
         if not self.after:
             return f"mimegen's own: {self.note}"
         works = "; ".join(f"{face_works()[work].name} ({units})" for work, units in
@@ -135,7 +146,7 @@ class Emotion(Strict):
 
 
 def _numbers(units: str) -> set[int]:
-    """Return FACS' numbers of a combination, as 1+2+5B or 4+15 [1+6]."""
+    """Return FACS' numbers in a combination of units such as 1+2+5B or 4+15 [1+6]."""
     return set(map(int, re.findall(r"\d+", units)))
 
 
@@ -144,7 +155,7 @@ def _listed(word: str, numbers: Collection[int]) -> str:
 
 
 class FaceWork(Strict):
-    """A work that recipes follow: its short name, its reference, and what was compared."""
+    """A published work that recipes follow: its short name, reference, and what was compared."""
 
     name: str
     cites: str
@@ -153,45 +164,45 @@ class FaceWork(Strict):
 
 
 def face_works() -> Mapping[str, FaceWork]:
-    """Return rigs/faces/sources.yaml."""
+    """Return the contents of rigs/faces/sources.yaml."""
     return read_yaml_once(data_file("rigs/faces/sources.yaml"), RootModel[dict[str, FaceWork]]).root
 
 
 def pairs_file() -> PairsFile:
-    """Return rigs/faces/pairs.yaml."""
+    """Return the contents of rigs/faces/pairs.yaml."""
     return read_yaml_once(data_file("rigs/faces/pairs.yaml"), PairsFile)
 
 
 def action_units() -> ActionUnits:
-    """Return rigs/faces/action_units.yaml."""
+    """Return the contents of rigs/faces/action_units.yaml."""
     return read_yaml_once(data_file("rigs/faces/action_units.yaml"), ActionUnits)
 
 
 def arkit() -> Arkit:
-    """Return rigs/faces/arkit.yaml."""
+    """Return the contents of rigs/faces/arkit.yaml."""
     return read_yaml_once(data_file("rigs/faces/arkit.yaml"), Arkit)
 
 
 def emotions() -> Mapping[str, Emotion]:
-    """Return rigs/faces/emotions.yaml."""
+    """Return the contents of rigs/faces/emotions.yaml."""
     return read_yaml_once(data_file("rigs/faces/emotions.yaml"), RootModel[dict[str, Emotion]]).root
 
 
 def visemes() -> Mapping[str, dict[str, float]]:
-    """Return rigs/faces/visemes.yaml."""
+    """Return the contents of rigs/faces/visemes.yaml."""
     return read_yaml_once(data_file("rigs/faces/visemes.yaml"),
                           RootModel[dict[str, dict[str, float]]]).root
 
 
 def arkit_names() -> tuple[str, ...]:
-    """Return the names of ARKit's 52 weights, as they begin in captured faces: browDownLeft, ..."""
+    """Return the names of ARKit's 52 weights, such as browDownLeft."""
     known = arkit()
     sided = (*known.sided, *known.lids, *known.looks)
     return (*(name + side for name in sided for side in SIDES), *known.middle)
 
 
 def arkit_name(text: str) -> str | None:
-    """Return the weight that is meant by a name, as BrowDownLeft or browDown_L; None for none."""
+    """Return ARKit's weight for a spelling such as BrowDownLeft or browDown_L; None if unknown."""
     plain = re.sub(r"[^a-z]", "", re.split(r"[.:|]", text)[-1].lower())
     sides = {"l": f"{plain}eft", "r": f"{plain}ight"}
     known = _plain_arkit_names()
@@ -205,7 +216,7 @@ def _plain_arkit_names() -> Mapping[str, str]:
 
 @lru_cache(maxsize=1)
 def words() -> Mapping[str, Mapping[Sided, float]]:
-    """Return what each word adds, at 1, of units by name and side; the looks are none of them."""
+    """Return the units that each word adds at 1, by name and side; the looks are not included."""
     plain = {name: _on(SIDES, does) for name, does in units_file().channels.items()}
     units = _unit_words()
     recipes = {name: emotion.units for name, emotion in emotions().items()}
@@ -215,7 +226,7 @@ def words() -> Mapping[str, Mapping[Sided, float]]:
 
 
 def known_word(name: str) -> str:
-    """Return a word; raises ValueError with the likeliest where a face knows none such."""
+    """Return a word unchanged; raises ValueError, with similar words, for an unknown one."""
     if name in words() or name in LOOKS:
         return name
     one = ACTION_UNIT.fullmatch(name)
@@ -225,7 +236,9 @@ def known_word(name: str) -> str:
 
 
 def known_unit(name: str) -> str:
-    """Return an action unit, emotion or viseme; raises ValueError, with the likeliest, for others.
+    """Return the name of an action unit, emotion or viseme unchanged.
+
+    Raises ValueError, with similar names, for others.
     """
     if ACTION_UNIT.fullmatch(name) or name in emotions() or name.startswith(VISEME):
         return known_word(name)
@@ -234,7 +247,7 @@ def known_unit(name: str) -> str:
 
 
 def in_units(values: Values) -> dict[str, FloatArray]:
-    """Return values (F,) by word with emotions and visemes written as their action units."""
+    """Return values (F,) by word, with emotions and visemes replaced by their action units."""
     written: dict[str, FloatArray] = {}
     for word, value in values.items():
         for unit, share in _recipe(word).items():
@@ -251,7 +264,7 @@ def _recipe(word: str) -> Mapping[str, float]:
 
 
 def mirrored_word(word: str) -> str:
-    """Return the word of the other side; words of both sides are as they are."""
+    """Return the word for the other side; words for both sides are returned unchanged."""
     one = ACTION_UNIT.fullmatch(word)
     if one:
         return f"AU{one[1]}{OTHER[one[2]]}"
@@ -262,7 +275,10 @@ def mirrored_word(word: str) -> str:
 
 
 def intensity(value: object) -> float:
-    """Return how far an action unit goes: a number, or FACS' letters A to E."""
+    """Return the strength of an action unit, given as a number or as one of FACS' letters A to E.
+
+    Raises ValueError for anything else.
+    """
     letters = action_units().intensities
     if isinstance(value, str) and value.upper() in letters:
         return letters[value.upper()]
@@ -303,12 +319,15 @@ def _sum(units: Mapping[str, Mapping[Sided, float]],
 
 
 def summed(first: Values, second: Values) -> dict[str, FloatArray]:
-    """Return the sums of values by word."""
+    """Return the sums of two sets of values, by word."""
     return {**first, **{word: first.get(word, 0.0) + value for word, value in second.items()}}
 
 
 def shaped(values: Values, frames: int) -> dict[Sided, FloatArray]:
-    """Return units (F,) by name and side, and lids, of words' values (F,); no sum is impossible."""
+    """Return the values (F,) of units and lids, by name and side, for words' values (F,).
+
+    Sums that are impossible for a face are limited and corrected.
+    """
     total = {(unit, side): np.zeros(frames) for unit in (*units_file().units, CLOSED)
              for side in SIDES}
     for word, value in values.items():
@@ -330,7 +349,7 @@ def _possible(total: Mapping[Sided, FloatArray]) -> dict[Sided, FloatArray]:
 
 
 def _limited(total: Mapping[Sided, FloatArray]) -> dict[Sided, FloatArray]:
-    """Return units that go no further than they can, each by itself."""
+    """Return units limited to their own ranges."""
     known, limits = units_file(), pairs_file().limits
     return {(unit, side): np.clip(value, known.widest, 1.0) if unit == CLOSED else
             np.clip(value, 0.0, limits.get(unit, known.most))
@@ -338,7 +357,7 @@ def _limited(total: Mapping[Sided, FloatArray]) -> dict[Sided, FloatArray]:
 
 
 def _corrected(values: Mapping[Sided, FloatArray]) -> dict[Sided, FloatArray]:
-    """Return units with what pairs of them add where they meet."""
+    """Return units with the corrections for pairs of units that act together, limited again."""
     known, added = pairs_file(), dict(values)
     for pair in known.pairs:
         for side in SIDES:

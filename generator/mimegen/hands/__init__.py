@@ -1,1 +1,1 @@
-"""Actions of hands by a small grammar: shapes, turns, places and ways, as scores."""
+"""Hand actions, generated as scores from a small grammar of shapes, turns, places and paths."""

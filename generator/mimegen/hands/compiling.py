@@ -1,4 +1,4 @@
-"""A hand action, as a seed draws it, to a score."""
+"""Compile a hand action, with the variation that a seed draws, to a score."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -25,27 +25,29 @@ from mimegen.hands.table import PALM_TO_CAMERA_DEG, Gesture, Hand, HandClass, St
 
 HandName = Literal["left", "right", "both"]
 SIDES = {"left": LEFT, "right": RIGHT}
-# What seeds draw: sizes and tempi as factors, places in cm outward, forward and up.
+# Ranges that seeds draw from: size and tempo as factors; posture as displacements outward, forward
+# and up, in cm.
 SIZES = (0.85, 1.2)
 TEMPI = (0.8, 1.25)
 POSTURES = (-3.0, 4.0), (-5.0, 2.0), (-9.0, 5.0)
 RIGHT_HANDED = 0.65
-# Seconds for which a hand is held before it starts, and at the end.
+# How long a hand is held before it starts and at the end, in seconds.
 BEFORE_S = 0.35
 AFTER_S = 0.5
-# How far hands have come down at the end.
+# How far hands sink at the end, in cm.
 SINKING_CM = 2.5
-# Places on the trunk, which a posture may move; at a face a hand stays where it is.
+# Anchors on the trunk, where the posture may displace hands; at the face they stay where they are.
 MOVABLE = ("shoulder", "chest")
 FORWARD = Direction(0, 1, 0)
-# What hands that meet are placed on, before the chest: it goes with a seed's variation as a whole.
+# Hands that meet are placed relative to a prop in front of the chest, so that a seed's variation
+# moves them together.
 MEETING = "meeting"
 CHEST = "chest"
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """What a seed draws of a hand action: the hand or hands, size, tempo, and posture in cm."""
+    """The variation of a hand action: hand or hands, size and tempo (factors), posture (cm)."""
 
     hand: HandName
     size: float = 1.0
@@ -54,9 +56,10 @@ class Drawn:
 
 
 def drawn(gesture: Gesture, seed: int, hand: HandName | None) -> Drawn:
-    """Return what a seed draws; seed 0 is the right hand and the action as it is in the table.
+    """Return the variation that a seed draws.
 
-    ``hand`` is the one asked for, or None. Raises RequestError for one hand where it takes two.
+    Seed 0 is the right hand and the action as it is in the table. ``hand`` is the requested one, or
+    None. Raises RequestError if one hand is requested for an action of both.
     """
     if gesture.both and hand in ("left", "right"):
         raise RequestError(f"--hand {hand}: {gesture.id} takes both hands")
@@ -75,7 +78,7 @@ def drawn(gesture: Gesture, seed: int, hand: HandName | None) -> Drawn:
 
 
 def score_of(gesture: Gesture, hand_class: HandClass, draw: Drawn, source: Path) -> Score:
-    """Return the score of a gesture as it was drawn; ``source`` is the table's file."""
+    """Return the score of a gesture with its variation; ``source`` is the table's file."""
     phases = tuple(_phases(gesture, draw))
     score = Score(
         action=gesture.id, about=hand_class.does, duration=round(phases[-1].at, 3),
@@ -87,25 +90,25 @@ def score_of(gesture: Gesture, hand_class: HandClass, draw: Drawn, source: Path)
 
 
 def _meets(gesture: Gesture) -> bool:
-    """Whether two hands do something together before the chest."""
+    """Return whether the gesture is one of two hands that meet in front of the chest."""
     return gesture.two_handed and gesture.hand.anchor == CHEST
 
 
 def _meeting(gesture: Gesture, draw: Drawn) -> PropKey:
-    """Return the place where the hands meet, in the middle before the chest."""
+    """Return the position at which the hands meet, in the middle in front of the chest."""
     _, forward, up = np.add(gesture.hand.at, draw.posture)
     return PropKey(to=Place(CHEST, (0.0, round(float(forward), 4), round(float(up), 4))))
 
 
 def _facing(gesture: Gesture, draw: Drawn) -> float:
-    """Return how far the performer is turned: the other way round where the left hand does it."""
+    """Return the performer's facing in degrees, mirrored about the camera for the left hand."""
     if gesture.two_handed or draw.hand == "both":
         return MIME_AZIMUTH_DEG if gesture.facing == PALM_TO_CAMERA_DEG else gesture.facing
     return gesture.facing if draw.hand == "right" else 2 * MIME_AZIMUTH_DEG - gesture.facing
 
 
 def happenings_of(gesture: Gesture, hand_class: HandClass, draw: Drawn, score: Score) -> Happenings:
-    """Return what happens: the gesture, from when the hand sets off until it rests."""
+    """Return the timeline: one step from when the hand starts moving until it rests."""
     start, end = BEFORE_S / draw.tempo, score.phases[-2].at
     hand = None if draw.hand == "both" else draw.hand
     return Happenings(steps=(TimelineStep.model_validate(
@@ -113,7 +116,7 @@ def happenings_of(gesture: Gesture, hand_class: HandClass, draw: Drawn, score: S
 
 
 def _phases(gesture: Gesture, draw: Drawn) -> Iterator[Phase]:
-    """Yield the stops in time, each with what both hands do there."""
+    """Yield the phases of the score, with the keys of both hands in each."""
     cycle = [*gesture.way] * gesture.times
     at = 0.0
     yield _phase(0.0, gesture, cycle[0], draw, gaze=True)
@@ -126,7 +129,7 @@ def _phases(gesture: Gesture, draw: Drawn) -> Iterator[Phase]:
 
 
 def _sinking(stop: Stop) -> Stop:
-    """Return the last stop as hands come down from it: no take ends as a still picture."""
+    """Return the final stop, in which hands sink, so that no take ends as a still picture."""
     return stop.model_copy(update={"up": stop.up - SINKING_CM, "how": "pass"})
 
 
@@ -155,12 +158,12 @@ def _key(gesture: Gesture, hand: Hand, stop: Stop, side: float, draw: Drawn) -> 
 
 
 def _thumb_to(way: str, side: float) -> Direction:
-    """Return where the palm of an upright hand faces, so that its thumb points that way."""
+    """Return the direction of an upright hand's palm for which its thumb points to ``way``."""
     return FORWARD if SIDES[way] != side else Direction(0, -1, 0)
 
 
 def _to(gesture: Gesture, hand: Hand, stop: Stop, side: float, draw: Drawn) -> Place:
-    """Return where a hand is; hands that meet are placed on where they do."""
+    """Return the position of a hand, relative to the meeting point if both hands meet."""
     if not _meets(gesture):
         return Place(hand.anchor, _place(hand, stop, side, draw))
     _, forward, up = gesture.hand.at
@@ -183,7 +186,7 @@ def _place(hand: Hand, stop: Stop, side: float, draw: Drawn) -> tuple[float, flo
 
 
 def _turned(direction: Direction | None, degrees: float, side: float) -> Direction | None:
-    """Return a direction turned about the person's forward axis, clockwise as they see it."""
+    """Return a direction rotated about the person's forward axis, clockwise as they see it."""
     if direction is None or not degrees:
         return direction
     rightward = -(side * direction.out + direction.left)

@@ -1,4 +1,4 @@
-"""The table of hand actions (``mocap/hands/actions.yaml``), its grids written out."""
+"""Read the table of hand actions (``mocap/hands/actions.yaml``) and expand its grids."""
 
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -17,10 +17,10 @@ from mimegen.motion.hand_shapes import hand_shapes
 GAIA = "gaia-hands"
 FINGERSPELLING = "fingerspelling"
 HAND_SHAPES = "hand-shapes"
-# The first take of every action.
+# The name of the first take of every action.
 USUAL = "hands"
-# Turned so far to the left, a performer shows the palm of the raised right hand to MIME's camera:
-# no forearm turns all the way to the front.
+# A performer turned this far to the left shows the palm of the raised right hand to MIME's camera:
+# forearms cannot turn the palm all the way to the front.
 PALM_TO_CAMERA_DEG = 30.0
 
 Cm = Annotated[float, Field(ge=-100, le=100, allow_inf_nan=False)]
@@ -29,11 +29,12 @@ Touch = Literal["palm", "skin", "fingertips", "pinch", "knuckles", "wrist"]
 
 
 class Stop(Strict):
-    """Where a hand's way leads next, and what differs there from the hand as it is declared.
+    """The next position on a hand's path, and how the hand differs there from its declaration.
 
-    Lengths are cm: to the person's ``left`` (or ``right``), ``out`` to the hand's own side (or
-    ``in``), ``forward``, ``up``. ``turn`` turns the hand, and ``spin`` place and hand about the
-    anchor's middle, clockwise as the person sees it. ``s`` is how long it takes to get there.
+    Lengths are in cm: to the person's ``left`` (or ``right``), ``out`` to the hand's own side (or
+    ``in``), ``forward``, ``up``. ``turn`` rotates the hand; ``spin`` rotates position and hand
+    about the anchor's middle. Both are in degrees, clockwise as the person sees it. ``s`` is the
+    time to get there, in seconds.
     """
 
     left: Cm = 0.0
@@ -52,10 +53,10 @@ class Stop(Strict):
 
 
 class Hand(Strict):
-    """How a hand is held: its shape, its place on an anchor, and how it is turned.
+    """How a hand is held: its shape, its position relative to an anchor, and its orientation.
 
-    ``at`` is in cm: outward, forward, up. With ``thumb`` the hand is held upright so that the
-    thumb points to the person's left or right.
+    ``at`` is in cm: outward, forward, up. With ``thumb`` the hand is upright, with the thumb
+    pointing to the person's left or right.
     """
 
     shape: str
@@ -70,7 +71,7 @@ class Hand(Strict):
 
 
 class HandClass(Strict):
-    """What the actions of one class share in what is said of them."""
+    """Descriptions that all actions of one class share."""
 
     semantic_group: str
     aligned: str
@@ -83,9 +84,9 @@ class HandClass(Strict):
 class Gesture(Strict):
     """One take of a hand action: what the ``hand`` does, and what the ``other`` one does.
 
-    ``both`` says that each hand does the same; the stops of ``way`` are then each hand's own.
-    ``facing`` is how far the performer is turned to the left where the right hand does it.
-    ``sets`` are the names that sets have for the action.
+    With ``both``, each hand does the same, and the stops of ``way`` apply to each hand's own side.
+    ``facing`` is how far the performer is turned to the left when the right hand acts, in degrees.
+    ``sets`` are the action's names in published sets.
     """
 
     id: str
@@ -103,33 +104,33 @@ class Gesture(Strict):
 
     @property
     def two_handed(self) -> bool:
-        """Whether it takes both hands."""
+        """Whether the gesture takes both hands."""
         return self.both or self.other is not None
 
 
 class HandTable(Strict):
-    """All takes of all hand actions by action and take, and what their classes say."""
+    """All takes of all hand actions, by action and take, and the classes of actions."""
 
     classes: dict[str, HandClass]
     gestures: dict[str, dict[str, Gesture]]
 
 
 def table_file() -> Path:
-    """Return the file of the table: a library's own, or the one that comes with mimegen."""
+    """Return the path of the table: the library's own, or the one that comes with mimegen."""
     return data_file("mocap/hands/actions.yaml")
 
 
 def hand_table() -> HandTable:
-    """Return the table that comes with mimegen, or a library's own.
+    """Return the library's own table, or the one that comes with mimegen.
 
-    Raises RequestError with the file and line of the first thing that is wrong.
+    Raises RequestError with the file and line of the first error.
     """
     return read_table(table_file())
 
 
 @cache
 def read_table(path: Path) -> HandTable:
-    """Read a table of hand actions. Raises as ``hand_table``."""
+    """Read a table of hand actions; raises RequestError like ``hand_table``."""
     document = YamlFile(path)
     rows: list[dict[str, Any]] = []
     for where, row in _rows(document.content):
@@ -159,7 +160,7 @@ Row = dict[str, Any]
 
 
 def _rows(content: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Row]]:
-    """Yield every row that the file has or makes, and where it stands."""
+    """Yield all rows of the file, including those of grids, with their position in the file."""
     for grid in content.get("grids", ()):
         for row in _cells(grid, content):
             yield ("grids",), row
@@ -179,7 +180,7 @@ def _rows(content: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Row]]:
 
 
 def _cells(grid: Mapping[str, Any], content: Mapping[str, Any]) -> Iterator[Row]:
-    """Yield a movement of every thing, in every manner and direction."""
+    """Yield the rows of a grid: every verb with every thing in every direction."""
     for verb, manner in grid["verbs"].items():
         for thing, own in grid["things"].items():
             for way, words in grid["directions"].items():
@@ -196,14 +197,14 @@ def _cells(grid: Mapping[str, Any], content: Mapping[str, Any]) -> Iterator[Row]
 
 
 def _flicked(way: list[Row], turns: list[Row]) -> Row:
-    """Return a way as a wave of the hand: shorter, quicker, again and again."""
+    """Return a path as a wave of the hand: shorter, faster and repeated."""
     first, last = ({**{name: 0.6 * value for name, value in stop.items() if name != "s"}, **turn}
                    for stop, turn in zip(way, turns, strict=False))
     return {"way": [{**first, "s": 0.55}, {**last, "s": 0.28}, {**last, "s": 0.2}], "times": 3}
 
 
 def _takes(row: Row, content: Mapping[str, Any]) -> Iterator[Row]:
-    """Yield a row's takes: the usual one, and those in which something differs."""
+    """Yield a row's takes: the usual one, and those that differ from it."""
     yield _gesture(_without(row, "takes"), USUAL, content)
     for name, differs in row.get("takes", {}).items():
         own = {key: value for key, value in row.items() if key not in ("takes", "other")}
@@ -222,7 +223,7 @@ def _gesture(row: Row, take: str, content: Mapping[str, Any]) -> Row:
 
 
 def _hand(row: Row, content: Mapping[str, Any]) -> Row:
-    """Return a hand with its pose written out; what the row says itself wins."""
+    """Return a hand with its pose expanded; the row's own values take precedence."""
     pose = content["poses"][row["pose"]] if "pose" in row else {}
     return {**pose, **_without(row, "pose")}
 

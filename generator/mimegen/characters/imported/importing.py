@@ -99,7 +99,7 @@ def _fingerprint(skeleton: Skeleton, meshes: tuple[Mesh, ...], materials: list[M
 
 
 def _key(path: Path) -> str:
-    """Return what a cached reading depends on, but for the files that the file refers to."""
+    """Return the digest of what a cached result depends on, except files that it refers to."""
     here = Path(__file__).parent
     code = [_sha256(here / "blender" / "importing.py"), _sha256(here / "pictures.py")]
     parts = (str(path.resolve()), _sha256(path), code, blender_version())

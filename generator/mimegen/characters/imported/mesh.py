@@ -76,7 +76,10 @@ def weight_by_joint(meshes: Sequence[RawMesh], joints: int) -> FloatArray:
 
 
 def with_joints(meshes: Sequence[RawMesh], number: IntArray) -> list[RawMesh]:
-    """Return the meshes with weights on the joints' new numbers; those of no joint are dropped."""
+    """Return the meshes with joints renumbered by ``number``; weights on joints of -1 are removed.
+
+    Meshes without any weight left are removed, too.
+    """
     renumbered = []
     for mesh in meshes:
         rows = mesh.weights.copy()
@@ -179,7 +182,10 @@ def _welded(places: FloatArray, joints: IntArray, weights: FloatArray,
 
 
 def _solid(corners: IntArray, vertex: IntArray) -> tuple[IntArray, NDArray[np.bool_]]:
-    """Return the corners (F, 4) without repeated vertices, and which faces (F,) keep three."""
+    """Return the corners (F, 4) without repeated vertices, and a mask (F,) of the valid faces.
+
+    A face is valid if it has at least three different vertices left.
+    """
     corners = corners.copy()
     for place in range(4):
         faces = np.where(corners >= 0, vertex[corners], -1)

@@ -1,4 +1,4 @@
-"""Pictures of imported figures: as PNG or JPEG, with tints in them and alpha where it is used."""
+"""Pictures of imported figures as PNG or JPEG, tinted, with alpha only where it is used."""
 
 import io
 from pathlib import Path

@@ -27,7 +27,10 @@ STANDARD_HEIGHT = 1.75
 
 @dataclass(frozen=True, eq=False)
 class FileJoints:
-    """Joints as the file has them: ``parents`` (J,) -1 for roots, ``armature`` (J,) whose it is."""
+    """The joints of a file, in its units and axes.
+
+    ``parents`` (J,) are -1 for roots; ``armature`` (J,) is the index of each joint's armature.
+    """
 
     names: tuple[str, ...]
     parents: IntArray
@@ -122,7 +125,7 @@ def _with_ancestors(chosen: NDArray[np.bool_], parents: IntArray) -> NDArray[np.
 
 def _joined_roots(parents: IntArray, kept: NDArray[np.bool_], heads: FloatArray,
                   weight: FloatArray) -> IntArray:
-    """Hang all trees but the heaviest on its nearest joint."""
+    """Return parents (J,) with all trees attached to the nearest joint of the heaviest tree."""
     top = np.arange(len(parents))
     for _ in range(len(parents)):
         above = np.where(parents[top] >= 0, parents[top], top)
@@ -284,7 +287,7 @@ def usual_scale(height: float, plausible: tuple[float, float]) -> float:
 
 
 def near_axis(vector: FloatArray, limit: float) -> FloatArray:
-    """Return the signed coordinate axis within ``limit`` degrees, or the vector at length 1."""
+    """Return the signed coordinate axis within ``limit`` degrees, or else the unit vector."""
     unit = vector / max(float(np.linalg.norm(vector)), 1e-12)
     largest = int(np.argmax(np.abs(unit)))
     axis = np.eye(3)[largest] * np.sign(unit[largest])

@@ -68,12 +68,12 @@ class Fitting:
         return offsets, np.asarray(np.ptp(ends, axis=1).max(axis=1) / 2)
 
     def between(self, first: str, second: str, share: FloatArray) -> FloatArray:
-        """Return weights (N, J) that go from one joint to another as a share (N,) goes to 1."""
+        """Return weights (N, J) that blend from one joint (0) to another (1) by ``share`` (N,)."""
         start, end = self.rigid(**{first: 1.0}), self.rigid(**{second: 1.0})
         return np.asarray(np.outer(1 - share, start) + np.outer(share, end))
 
     def trunk_weights(self, points: FloatArray) -> FloatArray:
-        """Return weights (N, J) for points in or on the trunk: from joint to joint going up."""
+        """Return weights (N, J) for points in or on the trunk, blended from joint to joint."""
         names = ("Hips", "Spine", "Spine1", "Spine2")
         soft = 0.05 * self.scale
         height = points[:, 2]

@@ -49,7 +49,7 @@ def helmet(fitting: Fitting) -> list[SuitPart]:
 
 
 def bubble(fitting: Fitting) -> tuple[FloatArray, FloatArray]:
-    """Return the middle (3,) of the visor's ellipsoid and its radii (3,), around the head."""
+    """Return the centre (3,) and radii (3,) of the visor's ellipsoid, in metres."""
     points = fitting.points_of("Head")
     low, high = points.min(axis=0), points.max(axis=0)
     scale = fitting.scale

@@ -141,7 +141,7 @@ def patch(fitting: Fitting) -> list[SuitPart]:
 
 
 def sewn_disc(fitting: Fitting, centre: FloatArray, radius: float, height: float) -> Shape:
-    """Return a disc around a place x z (2,) on the chest, ``height`` metres above the suit."""
+    """Return a disc on the chest around ``centre`` (2,), X and Z, raised by ``height`` metres."""
     radii = np.linspace(0, radius, 5)[1:]
     angles = np.arange(32) * 2 * np.pi / 32
     x = centre[0] + radii[:, None] * np.sin(angles)

@@ -229,7 +229,7 @@ def hose(points: ArrayLike, radius: float, reference: ArrayLike, steps: int = 70
 
 
 def puffs(places: FloatArray, period: float) -> FloatArray:
-    """Return 0 at the seams, every ``period`` metres, and 1 at the crests of sewn pleats."""
+    """Return the profile of sewn pleats: 0 at seams, every ``period`` metres, 1 at crests."""
     return np.asarray(np.abs(np.sin(np.pi * places / period)) ** 0.7)
 
 

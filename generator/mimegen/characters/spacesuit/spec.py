@@ -9,10 +9,10 @@ from mimegen.characters.colors import Color
 
 
 class Spacesuit(Strict):
-    """A suit for walks in space: helmet, life support, gloves and boots; nobody is seen inside.
+    """A suit for spacewalks: helmet, life support, gloves and boots; it hides its wearer.
 
-    ``bulk`` is how thick the limbs' padding is, in metres, on a person of 1.8 m; ``creases`` how
-    deep its folds are, 1 as designed.
+    ``bulk`` is the thickness of the limbs' padding, in metres, on a person of 1.8 m. ``creases``
+    scales the depth of its folds; 1 is the design's.
     """
 
     kind: Literal["spacesuit"]

@@ -84,7 +84,7 @@ def _read_joints(
 
 
 def _followed_joints(mesh_object: Any, numbers: dict[tuple[str, str], int]) -> Any:
-    """Return vertex group -> joint for skinned meshes, a joint for rigid parts, else None."""
+    """Return what a mesh follows: joints by vertex group, one joint for a rigid mesh, or None."""
     for modifier in mesh_object.modifiers:
         if modifier.type == "ARMATURE" and modifier.object:
             groups = {
@@ -186,7 +186,7 @@ def _material_number(material: Any, materials: dict[str, int]) -> int:
 def _read_material(
     material: Any, folder: Path, header: Header, arrays: Arrays, pictures: dict[Look, int]
 ) -> dict[str, Any]:
-    """Return a material's name, base color (linear), roughness, metallic and picture's number."""
+    """Return a material's name, base color (linear), roughness, metallic and picture index."""
     result: dict[str, Any] = {
         "name": "unnamed", "color": [0.6, 0.6, 0.6], "roughness": 0.7, "metallic": 0.0
     }

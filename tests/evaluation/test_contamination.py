@@ -88,6 +88,18 @@ def run(tmp_path: Path) -> Run:
     return command
 
 
+def test_controls_are_left_out_and_people_are_several(run: Run) -> None:
+    seen = an_arm("seen", 1.0, spread=0)
+    seen += [row | {"question_id": f"{row['sample_id']}-text", "control": "no video", "correct": 0}
+             for row in seen]
+    unseen = [row | {"rater": rater} for row in an_arm("unseen", 1.0, spread=0) for rater in "ab"]
+    found = run("--json", seen=seen, unseen=unseen)
+    assert found.exit_code == 0, found.output
+    [model] = json.loads(found.output)["models"]
+    assert {name: (arm["n"], arm["value"]) for name, arm in model["accuracy"].items()} == {
+        "seen": (48, 1), "unseen": (96, 1)}
+
+
 @pytest.mark.parametrize(("points", "discordance", "pairs"), [
     (5, 0.2, 626), (5, 0.3, 940), (5, 0.4, 1253), (10, 0.2, 155), (10, 0.3, 233), (10, 0.4, 312),
     (15, 0.2, 67), (15, 0.3, 102), (15, 0.4, 137)])

@@ -309,6 +309,15 @@ def test_an_answer_given_twice_is_refused(tmp_path):
         read_answers([file], questions)
 
 
+def test_a_clip_that_could_not_be_played_was_not_answered(tmp_path):
+    [one, *_] = questions = asked("mc", ("base+blank@0",))
+    file = tmp_path / "answers.jsonl"
+    file.write_text("".join(json.dumps({
+        "question_id": one.question_id, "model": rater, "rater": rater, "output": None,
+        "task": "choice", "broken": broken}) + "\n" for rater, broken in (("a", 1), ("b", 0))))
+    assert [answer.rater for answer in read_answers([file], questions)] == ["b"]
+
+
 # Tables, contrasts and the report's page
 
 

@@ -120,7 +120,8 @@ def _line(one: ScoredAnswer) -> str:
         "prompting": question.prompting, "model": one.model, "correct": one.right,
         "said": one.chosen, "answer": question.answer, "similarity": one.similarity,
         "rule": one.rule, "category": question.category, "aspect": question.aspect,
-        "rater": one.rater, "clip": question.file_name}, ensure_ascii=False) + "\n"
+        "rater": one.rater, "control": question.control, "clip": question.file_name},
+        ensure_ascii=False) + "\n"
 
 
 def _show(content: dict[str, Any]) -> None:

@@ -26,8 +26,9 @@ class Answer:
 def read_answers(paths: Sequence[Path], questions: Sequence[Question]) -> list[Answer]:
     """Read JSON lines ``{"question_id", "model", "output"}`` or harnesses' logs.
 
-    An output may be null. People's ratings and attention checks are no answers. Raises
-    RequestError naming the line that lacks a key, answers no question, or answers again.
+    An output may be null. People's ratings and attention checks are no answers, nor is what they
+    said of a clip that could not be played. Raises RequestError naming the line that lacks a key,
+    answers no question, or answers again.
     """
     known = {question.question_id: question for question in questions}
     return _answers(lines_in(paths, known), known)
@@ -48,7 +49,8 @@ def _answers(placed: Iterable[tuple[str, dict[str, Any]]], known: dict[str, Ques
              ) -> list[Answer]:
     answers: dict[tuple[str, str], Answer] = {}
     for where, content in placed:
-        if content.get("task") == "ratings" or content.get("ratings") or content.get("golden"):
+        if content.get("task") == "ratings" or any(
+                content.get(key) for key in ("ratings", "golden", "broken")):
             continue
         name, rater = content["question_id"], content.get("rater")
         who = content["model"] if rater is None else f"rater {rater}"

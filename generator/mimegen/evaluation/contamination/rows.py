@@ -26,6 +26,8 @@ class ScoredRow(BaseModel):
     action: str | None = None
     variant: str | None = None
     question_id: str | None = None
+    rater: Any = None
+    control: Any = None
 
 
 @dataclass(frozen=True)
@@ -63,15 +65,19 @@ def read_clips(places: Iterable[Path]) -> dict[str, Row]:
 def read_arm(name: str, path: Path, clips: Clips) -> StudyArm:
     """Return the answers in a file of JSON lines, each with its action and variant.
 
-    With ``clips`` every row must be of one of them. Raises RequestError naming the file and line of
+    Answers to controls, which show less than the clip, are left out. With ``clips`` every row must
+    be of one of them. Raises RequestError naming the file and line of
     what is no such row, is there twice, has no clip, or an action or variant that is not its clip's
     or that nobody tells.
     """
     rows: list[ScoredRow] = []
-    first: dict[tuple[str, str], int] = {}
+    first: dict[tuple[str, str, str], int] = {}
     for number, content in json_lines(path):
         row = _joined(_scored(content, path, number), clips, f"{path}: line {number}")
-        who = (row.model, row.question_id or row.sample_id)
+        if row.control:
+            continue
+        # People are one model, of whom several answer a question.
+        who = (row.model, row.question_id or row.sample_id, str(row.rater))
         if who in first:
             raise RequestError(f"{path}: line {number}: duplicate answer of {row.model} to"
                                f" {who[1]}, first in line {first[who]}; keep one of them")

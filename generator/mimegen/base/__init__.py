@@ -1,1 +1,1 @@
-"""What every room uses and nobody else owns: errors, paths, files, YAML."""
+"""Shared basics of all packages: errors, paths, files, YAML."""

@@ -9,5 +9,5 @@ Degrees = TypeVar("Degrees", float, NDArray[np.float64])
 
 
 def half_turn(degrees: Degrees) -> Degrees:
-    """Return the same directions as angles from -180 up to 180 degrees, numbers or arrays."""
+    """Return angles in degrees, numbers or arrays, wrapped to the range [-180, 180)."""
     return (degrees + 180.0) % 360.0 - 180.0

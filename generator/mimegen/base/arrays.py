@@ -1,4 +1,4 @@
-"""Types of arrays, as annotations name them."""
+"""Array types for annotations."""
 
 import numpy as np
 from numpy.typing import NDArray

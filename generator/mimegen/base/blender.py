@@ -1,7 +1,7 @@
-"""Which Blender there is, how to run it, and one line for users where it is not or does not start.
+"""Find the Blender to use and run it, with one-line errors if it is missing or does not start.
 
-It is this Python's package bpy, which ``pip install 'mimegen[render]'`` adds, another Python's, or
-Blender's own program. It is never imported here: it runs in processes of its own.
+It is the package bpy of this Python, which ``pip install 'mimegen[render]'`` adds, that of another
+Python, or Blender's own program. It is never imported here: it runs in separate processes.
 """
 
 import os
@@ -22,14 +22,14 @@ from mimegen.base.errors import RequestError
 from mimegen.base.kernel_folder import kernel_environment
 from mimegen.base.paths import PACKAGE, source_file, with_libraries
 
-# The environment's name for another Blender than this Python's.
+# Environment variable with the path of another Blender than this Python's.
 BLENDER = "MIMEGEN_BLENDER"
-# From it on Cycles has all settings of a render config.
+# The first version in which Cycles has all settings of a render config.
 OLDEST = (4, 2)
 INSTALL = ("Blender is not installed here; pip install 'mimegen[render]' adds it and needs Python"
            " 3.11 or 3.13, and --blender PATH uses one that is installed elsewhere. Without it,"
            " --config draft renders, and BVH, C3D and ASF are read")
-# What tools/system_libraries.sh installs, on Debian and Ubuntu.
+# The packages that tools/system_libraries.sh installs on Debian and Ubuntu.
 SYSTEM_LIBRARIES = (
     "libgl1 libsm6 libice6 libxi6 libxkbcommon0 libxrender1 libxfixes3 libxt6 libxext6 libx11-6"
     " libgomp1 libegl1 libgl1-mesa-dri")
@@ -38,9 +38,9 @@ INSTALL_LIBRARIES = ("install the system libraries it needs, on Debian or Ubuntu
 DOES_NOT_START = f"Blender does not start; {INSTALL_LIBRARIES}"
 EXPECTED = ("expected Blender's program, a Python that has bpy, or the folder of its virtual"
             " environment")
-# Starting over a network's file system takes long.
+# Timeout in seconds; starting from a network file system is slow.
 ANSWER_S = 120.0
-# Without importing it, which takes seconds; a bpy that was built from source is no package.
+# Avoids importing bpy, which takes seconds; a bpy built from source has no package metadata.
 _VERSION_OF_BPY = """
 from importlib.metadata import PackageNotFoundError, version
 try:
@@ -49,15 +49,15 @@ except PackageNotFoundError:
     import bpy
     print("bpy", bpy.app.version_string)
 """
-# The Blender of the request in hand, which threads and other requests do not see.
+# The Blender of the current request, not visible to threads and other requests.
 _chosen: ContextVar[Path | None] = ContextVar("blender", default=None)
 
 
 @dataclass(frozen=True)
 class Blender:
-    """A Blender to run: ``version`` as in 5.0.1, ``path`` its program or a Python that has bpy.
+    """A Blender to run: ``path`` is its program or a Python with bpy, ``version`` as in 5.0.1.
 
-    ``is_own`` says that it is this Python's.
+    ``is_program`` is True for Blender's own program, ``is_own`` for the bpy of this Python.
     """
 
     path: Path
@@ -68,7 +68,7 @@ class Blender:
     def command(self, module: str, *arguments: str) -> list[str]:
         """Return the command that runs a module of mimegen, as a file, in this Blender.
 
-        The module finds its ``arguments`` by ``arguments_given``, and may import nothing but the
+        The module reads its ``arguments`` with ``arguments_given``, and may import only the
         standard library, NumPy and Blender's own modules.
         """
         file = str(source_file(module))
@@ -79,7 +79,7 @@ class Blender:
         return [str(self.path), "-P", *bytecode, file, *arguments]
 
     def environment(self) -> dict[str, str]:
-        """Return the environment to run it in, without the packages of this Python for another."""
+        """Return the environment to run it in; packages of this Python are hidden from another."""
         given = environment()
         if not self.is_own:
             folders = given.get("PYTHONPATH", "").split(os.pathsep)
@@ -89,13 +89,13 @@ class Blender:
 
     @property
     def number(self) -> tuple[int, ...]:
-        """The version as numbers that compare."""
+        """The version as a tuple of numbers, for comparison."""
         return _number(self.version)
 
 
 @contextmanager
 def using_blender(path: Path | str | None) -> Iterator[None]:
-    """Have all in this context use the Blender at ``path``; None changes nothing."""
+    """Use the Blender at ``path`` within this context; None changes nothing."""
     if path is None:
         yield
         return
@@ -108,19 +108,18 @@ def using_blender(path: Path | str | None) -> Iterator[None]:
 
 
 def environment() -> dict[str, str]:
-    """Return this process's environment for a program that is to see the same data, Blender and
-    kernels.
-    """
+    """Return an environment that passes libraries, Blender and kernels on to a subprocess."""
     chosen = _chosen.get()
     named = {} if chosen is None else {BLENDER: str(chosen)}
     return with_libraries() | named | kernel_environment()
 
 
 def find_blender() -> Blender | None:
-    """Return the Blender to use, None where there is none that can be used.
+    """Return the Blender to use; None if there is none.
 
-    That is the one of ``using_blender``, of the environment, this Python's bpy, or the first
-    ``blender`` on the PATH. Raises RequestError where one that was named cannot be used.
+    In order of preference: that of ``using_blender``, of the environment variable, this Python's
+    bpy, the first ``blender`` on the PATH. Raises RequestError if an explicitly named one cannot be
+    used.
     """
     chosen, named = _chosen.get(), os.environ.get(BLENDER)
     if chosen is not None:
@@ -133,12 +132,12 @@ def find_blender() -> Blender | None:
 
 
 def blender_is_installed() -> bool:
-    """Return whether there is a Blender. Raises RequestError as ``find_blender``."""
+    """Return whether there is a Blender to use. Raises RequestError as ``find_blender``."""
     return find_blender() is not None
 
 
 def require_blender(purpose: str) -> Blender:
-    """Return the Blender to use. Raises RequestError, which names ``purpose``, for none."""
+    """Return the Blender to use. Raises RequestError, naming ``purpose``, if there is none."""
     found = find_blender()
     if found is None:
         raise RequestError(f"{purpose}: {INSTALL}{_on_path()[1]}")
@@ -146,7 +145,7 @@ def require_blender(purpose: str) -> Blender:
 
 
 def require_release(purpose: str, oldest: tuple[int, int]) -> Blender:
-    """Return the Blender to use. Raises RequestError for none, or one older than ``oldest``."""
+    """Return the Blender to use. Raises RequestError if there is none from ``oldest`` on."""
     found = require_blender(purpose)
     if found.number < oldest:
         raise RequestError(f"{purpose}: needs Blender {oldest[0]}.{oldest[1]} or later, and"
@@ -155,7 +154,7 @@ def require_release(purpose: str, oldest: tuple[int, int]) -> Blender:
 
 
 def blender_version() -> str:
-    """Return the version of Blender, without importing it. Raises RequestError for none."""
+    """Return Blender's version without importing it. Raises RequestError if there is none."""
     return require_blender("rendering with Cycles").version
 
 
@@ -167,7 +166,7 @@ def _own() -> Blender | None:
 
 
 def _on_path() -> tuple[Blender | None, str]:
-    """Return the blender on the PATH, or None and why it cannot be used."""
+    """Return the blender on the PATH, or None and the reason why it cannot be used."""
     found = shutil.which("blender")
     if found is None:
         return None, ""
@@ -178,7 +177,7 @@ def _on_path() -> tuple[Blender | None, str]:
 
 
 def _blender_at(path: Path, named_by: str) -> Blender:
-    """Return the Blender at a path. Raises RequestError, naming it, where it cannot be used."""
+    """Return the Blender at a path. Raises RequestError, naming it, if it cannot be used."""
     try:
         file = _program_in(path)
         status = file.stat()
@@ -191,7 +190,7 @@ def _blender_at(path: Path, named_by: str) -> Blender:
 
 
 def _program_in(path: Path) -> Path:
-    """Return the program in a virtual environment's or Blender's own folder, or the path."""
+    """Return the program in a folder of a virtual environment or of Blender, else the path."""
     inside = [path / name for name in ("bin/python", "Scripts/python.exe", "blender",
                                        "blender.exe", "Contents/MacOS/Blender")]
     return next((file for file in inside if file.is_file()), path)
@@ -199,7 +198,7 @@ def _program_in(path: Path) -> Path:
 
 @lru_cache(maxsize=16)
 def _asked(file: Path, _changed: int) -> Blender:
-    """Ask a program what it is. Raises RequestError where it is no Blender that can be used."""
+    """Run a program to identify it. Raises RequestError if it is not a usable Blender."""
     said = _answer(file, "--version")
     program = re.search(r"^Blender (\d+(?:\.\d+)+)", said, re.MULTILINE)
     if program is None and not re.search(r"^Python \d", said, re.MULTILINE):
@@ -218,7 +217,7 @@ def _asked(file: Path, _changed: int) -> Blender:
 
 
 def _answer(file: Path, *arguments: str) -> str:
-    """Return what a program prints. Raises RequestError where it does not start."""
+    """Return the output of a program. Raises RequestError if it does not start."""
     try:
         done = subprocess.run([str(file), *arguments], capture_output=True, text=True,
                               errors="replace", timeout=ANSWER_S, check=False,
@@ -238,7 +237,7 @@ def _number(text: str) -> tuple[int, ...]:
 
 
 def missing_library(stderr: str) -> str | None:
-    """Return one line that says which system library a program lacks, as its errors tell."""
+    """Return one line that names the system library missing according to error output."""
     found = re.search(r"(?:ImportError|error while loading shared libraries): (\S+): cannot open"
                       r" shared object file", stderr)
     return None if found is None else (
@@ -246,9 +245,9 @@ def missing_library(stderr: str) -> str | None:
 
 
 def refuse_unloadable(purpose: str, stderr: bytes) -> None:
-    """Raise RequestError where a process of Blender ended for want of a system library.
+    """Raise RequestError if a Blender process ended because a system library is missing.
 
-    ``stderr`` is what it wrote.
+    ``stderr`` is the process's error output.
     """
     missing = missing_library(stderr.decode(errors="replace"))
     if missing:
@@ -256,7 +255,7 @@ def refuse_unloadable(purpose: str, stderr: bytes) -> None:
 
 
 def import_failure(problem: ImportError) -> str:
-    """Return one line that says why bpy cannot be imported, and what to do."""
+    """Return one line on why bpy cannot be imported and what to do."""
     if find_spec("bpy") is None:
         return INSTALL
     return f"Blender does not load ({problem}); {INSTALL_LIBRARIES}"

@@ -1,7 +1,7 @@
-"""Keys of code: what some modules do, with all that they import and the data that they read.
+"""Keys of code: modules with everything they import and the data they read.
 
-Everything is read from the source and nothing is imported. Docstrings, comments and the layout of
-the text are not part of a key.
+Everything is read from the source text; nothing is imported. Docstrings, comments and formatting do
+not change a key.
 """
 
 import ast
@@ -21,13 +21,13 @@ from mimegen.base.paths import PACKAGE, data_files, data_folders, source_file
 
 
 def code_key(*modules: str, without: Iterable[str] = ()) -> str:
-    """Return one key of what these modules do: their code, that of all modules of this package
-    that they import or name, wherever in their text, and the data files that those read.
+    """Return one key for the code of these modules and all that it depends on.
 
-    What is imported from a package leads to the module that defines it. A string that is a module's
-    name counts as an import, because processes are started by such names; what is imported
-    for type checkers alone does not count. Nor do the modules ``without``, which are imported and
-    never called, and what only they import.
+    It covers the modules, all modules of this package that they import or name, anywhere in their
+    text, and the data files that all these read. An import from a package leads to the module that
+    defines the name. A string that is a module's name counts as an import, because processes are
+    started by such names. Imports for type checkers alone do not count; neither do the modules
+    ``without``, which are imported but never called, and what only they import.
     """
     return _code_key(modules, frozenset(without), data_folders())
 
@@ -43,11 +43,11 @@ def _code_key(modules: tuple[str, ...], without: frozenset[str],
 
 @dataclass
 class ModuleFacts:
-    """What a key needs to know of a module.
+    """The facts about a module that keys need.
 
-    ``digest`` is that of its code. ``imports`` are a name in this module, the module it is
-    imported from, and its name there, None for the module itself; ``data`` are paths of data files
-    or patterns of them.
+    ``digest`` is the hash of its code. ``imports`` are triples: the name in this module, the module
+    it comes from, and its name there (None for the module itself). ``data`` are paths or patterns
+    of data files.
     """
 
     digest: str = ""
@@ -56,7 +56,7 @@ class ModuleFacts:
 
 
 def closure(*modules: str, without: Collection[str] = ()) -> dict[str, ModuleFacts]:
-    """Return these modules and all that they need, by name, sorted; see ``code_key``."""
+    """Return these modules and all that they depend on, by name, sorted; see ``code_key``."""
     found: dict[str, ModuleFacts] = {}
     waiting = [*modules]
     while waiting:
@@ -69,7 +69,7 @@ def closure(*modules: str, without: Collection[str] = ()) -> dict[str, ModuleFac
 
 
 def _definer(module: str, name: str | None) -> str:
-    """Return the module that defines what is imported from ``module`` by ``name``."""
+    """Return the module that defines ``name``, imported from ``module``."""
     if name is None or source_file(module).name != "__init__.py":
         return module
     for bound, place, original in _source(module).imports:
@@ -87,7 +87,7 @@ _TELLING = (ast.Import, ast.ImportFrom, ast.Constant, ast.Call)
 
 
 class _ImportReader:
-    """Reads a module's text; what it finds of imports and data gathers in ``source``."""
+    """Parses a module's text; ``source`` holds the imports and data found."""
 
     def __init__(self, text: bytes) -> None:
         self.source = ModuleFacts()
@@ -96,7 +96,7 @@ class _ImportReader:
         self.source.digest = sha256("\n".join(self._parts).encode()).hexdigest()
 
     def _read(self, node: ast.AST) -> None:
-        """Add a part of the code, without docstrings and positions, to the parts."""
+        """Add a node of the code, without docstrings and positions, to the digest's parts."""
         if isinstance(node, _TELLING):
             self._note(node)
         self._parts.append(type(node).__name__)
@@ -121,7 +121,7 @@ class _ImportReader:
         self._parts.append("]")
 
     def _note(self, node: ast.AST) -> None:
-        """Gather what a part of the code imports, names or reads."""
+        """Record what a node imports, names or reads."""
         match node:
             case ast.ImportFrom(module=str(module)) if _is_ours(module):
                 self.source.imports += [(alias.asname or alias.name, module, alias.name)
@@ -149,8 +149,8 @@ def _is_ours(module: str) -> bool:
     return module.split(".")[0] == PACKAGE.name
 
 
-# Reading all sources takes most of a second, so what was found is kept where Python keeps bytecode,
-# by module, with a stamp of its text and of the text of this module.
+# Parsing all sources takes most of a second, so the facts are cached beside Python's bytecode, by
+# module, with a hash of its text and of this module's text.
 _fresh: dict[str, tuple[str, ModuleFacts]] = {}
 
 

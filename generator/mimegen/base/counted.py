@@ -1,6 +1,6 @@
-"""How many there are, in words that fit one as well as many."""
+"""Counts with a noun in the singular or plural."""
 
 
 def counted(number: int, one: str, many: str = "") -> str:
-    """Return a number and its noun, as in "1 clip" and "2 clips"; many adds an s by default."""
+    """Return a number and its noun, such as "1 clip" or "2 clips"; the default plural adds an s."""
     return f"{number} {one if number == 1 else many or one + 's'}"

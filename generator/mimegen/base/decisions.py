@@ -1,7 +1,7 @@
-"""Choices between numbers that the last bit of a number cannot turn.
+"""Choices between numbers that do not depend on rounding errors.
 
-Symmetric bodies are full of equal distances and equal weights, whose last bits differ from one kind
-of CPU to another. What is nearly equal counts as equal here, and the first of equals is chosen.
+Symmetric bodies have many equal distances and weights, whose last bits differ between kinds of CPU.
+Here, nearly equal numbers count as equal, and the first of them is chosen.
 """
 
 from typing import Any
@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 
 from mimegen.base.arrays import FloatArray, IndexArray
 
-# Far above what rounding errors add up to, far below what anybody sees: metres, or weights.
+# Far above accumulated rounding errors, far below anything visible; in metres, or as a weight.
 EQUAL = 1e-7
 
 
 def nearest(points: FloatArray, places: FloatArray, equal: float = EQUAL) -> IndexArray:
-    """Return for every place (N, D) the number (N,) of the nearest point (M, D).
+    """Return, for every position (N, D), the index (N,) of the nearest point (M, D).
 
-    Of points whose distances differ by at most ``equal`` it is the first.
+    If the distances of several points differ by at most ``equal``, the first of them counts.
     """
     tree = scipy.spatial.cKDTree(points)
     distances, found = tree.query(places, k=2)
@@ -31,21 +31,23 @@ def nearest(points: FloatArray, places: FloatArray, equal: float = EQUAL) -> Ind
 
 
 def first_least(values: NDArray[Any], equal: float = EQUAL) -> IndexArray:
-    """Return where (...,) along the last axis (..., N) the least value is, or the first that
-    equals it.
+    """Return the index (...,) of the least value along the last axis (..., N).
+
+    If several values are equal to within ``equal``, the first of them counts.
     """
     return np.asarray((values <= values.min(axis=-1, keepdims=True) + equal).argmax(axis=-1))
 
 
 def first_most(values: NDArray[Any], equal: float = EQUAL) -> IndexArray:
-    """Return where (...,) along the last axis (..., N) the largest value is, or the first that
-    equals it.
+    """Return the index (...,) of the largest value along the last axis (..., N).
+
+    If several values are equal to within ``equal``, the first of them counts.
     """
     return first_least(-values, equal)
 
 
 def largest(values: FloatArray, count: int, equal: float = EQUAL) -> IndexArray:
-    """Return the numbers (N, ``count``) of each row's largest values (N, K), the largest first."""
+    """Return the indices (N, ``count``) of each row's largest values (N, K), largest first."""
     left = values.copy()
     rows, chosen = np.arange(len(values)), np.empty((len(values), count), dtype=np.intp)
     for place in range(count):

@@ -1,6 +1,6 @@
-"""How values get smoothly from one to another, and how they are softly limited.
+"""Smooth transitions between values, and soft limits.
 
-Nothing here calls ``pow``, whose last bit is not the same on every processor.
+Nothing here calls ``pow``, whose last bit differs between processors.
 """
 
 from typing import cast
@@ -12,20 +12,20 @@ from mimegen.base.arrays import FloatArray
 
 
 def smoothstep(share: FloatArray) -> FloatArray:
-    """Return 0 to 1 at shares of 0 to 1, of any shape, with no slope at the ends."""
+    """Return values eased from 0 to 1, with zero slope at both ends, for fractions of any shape."""
     return cast(FloatArray, share * share * (3 - 2 * share))
 
 
 def ramp(values: ArrayLike, start: float, end: float) -> FloatArray:
-    """Return 0 for values, of any shape, up to ``start``, 1 from ``end`` on, smooth between.
+    """Return 0 for values up to ``start``, 1 from ``end`` on, and a smooth transition between.
 
-    ``end`` may be less than ``start``.
+    Values can have any shape. ``end`` may be less than ``start``.
     """
     return smoothstep(np.clip((np.asarray(values, float) - start) / (end - start), 0.0, 1.0))
 
 
 def minimum_jerk(share: FloatArray) -> FloatArray:
-    """Return how far a movement from 0 to 1 has got at shares of its time, from rest to rest.
+    """Return the progress, 0 to 1, of a movement from rest to rest at fractions of its time.
 
     Flash and Hogan, "The coordination of arm movements", J. Neurosci. 5 (1985).
     """
@@ -33,14 +33,15 @@ def minimum_jerk(share: FloatArray) -> FloatArray:
 
 
 def soft_excess(over: FloatArray, room: ArrayLike) -> FloatArray:
-    """Return how much of what is ``over`` a limit (0 or more) is let through: less than ``room``.
+    """Return a compressed excess: 0 for 0, rising with ``over``, always less than ``room``.
 
-    It begins with a slope of one, so that limited values have no corner.
+    ``over`` is how far values exceed a limit (0 or more). The slope at 0 is one, so that limited
+    values have no corner.
     """
     return cast(FloatArray, room * (1.0 - np.exp(-over / np.asarray(room))))
 
 
 def softly_limited(vectors: FloatArray, most: float) -> FloatArray:
-    """Return vectors (..., 3), short ones as they are, long ones never as long as ``most``."""
+    """Return vectors (..., 3) of limited length: short ones unchanged, all below ``most``."""
     size = np.linalg.norm(vectors, axis=-1, keepdims=True)
     return cast(FloatArray, vectors * most * np.tanh(size / most) / np.maximum(size, 1e-9))

@@ -1,4 +1,4 @@
-"""Errors that are meant for the person at the keyboard."""
+"""Errors whose messages are meant for the user."""
 
 import errno
 import re
@@ -15,11 +15,11 @@ class RequestError(Exception):
 
 
 class DiskFullError(RequestError):
-    """No space, or none of the person's quota, is left; whatever else is tried would fail too."""
+    """No disk space, or none of the user's quota, is left; further attempts would fail too."""
 
 
 def disk_full(doing: str) -> DiskFullError:
-    """Return the error for a disk that was full while ``doing``, as ``"writing clips/a.mp4"``."""
+    """Return the error for a disk that was full while ``doing``, as in "writing clips/a.mp4"."""
     return DiskFullError(f"no space left on the disk while {doing}; free some or name another"
                          " place with --out or --store, and run again")
 
@@ -28,7 +28,7 @@ NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 
 
 def means_full_disk(problem: BaseException | None) -> bool:
-    """Whether a full disk caused an error, or any error that led to it."""
+    """Return whether a full disk caused an error, or any error that led to it."""
     while problem is not None:
         if isinstance(problem, DiskFullError):
             return True
@@ -38,17 +38,17 @@ def means_full_disk(problem: BaseException | None) -> bool:
     return False
 
 
-# Of what an error repeats of an input, in characters.
+# Characters of an input value that an error message repeats.
 LONGEST_VALUE = 80
-# A list that is longer than a screen's few lines says nothing.
+# Names that an error message lists; longer lists do not help.
 MOST_NAMES = 40
 MOST_SUGGESTED = 3
 
 
 def with_given(message: str, given: object) -> str:
-    """Return what is wrong with a value, and the value, unless the message already has it.
+    """Return a message about a value, followed by the value unless the message contains it.
 
-    Messages give a value as ``got 3``, a text also as it is.
+    Messages contain a value as ``got 3``, or a text literally.
     """
     match = re.search(r"\bgot\b", message) or (
         isinstance(given, str) and re.search(rf"(?<!\w){re.escape(given)}(?!\w)", message))
@@ -56,17 +56,17 @@ def with_given(message: str, given: object) -> str:
 
 
 def shortened(text: str, longest: int = LONGEST_VALUE) -> str:
-    """Return a text that fits in a line that a person reads, its middle left out if need be."""
+    """Return a text that fits in a line, its middle left out if it is too long."""
     if len(text) <= longest:
         return text
     return f"{text[:longest * 2 // 3]} ... {text[-longest // 4:]}"
 
 
 def near_misses(word: str, known: Iterable[object]) -> str:
-    """Return ``" (did you mean a or b?)"``, or what there is, the first of it, if nothing is close.
+    """Return ``" (did you mean a or b?)"``, or the available names if none is similar.
 
-    What is known may be the keys of a person's file, which need not be texts. A word that is known
-    itself stands at the wrong place: nothing is suggested.
+    ``known`` may be the keys of a user's file, which need not be text. If the word itself is known,
+    it is only in the wrong place, and nothing is suggested.
     """
     names = sorted({str(name) for name in known})
     if word in names:
@@ -79,5 +79,5 @@ def near_misses(word: str, known: Iterable[object]) -> str:
 
 
 def did_you_mean(names: Iterable[str]) -> str:
-    """Return ``" (did you mean a or b?)"`` of names, the nearest first."""
+    """Return ``" (did you mean a or b?)"`` for names, the most similar first."""
     return f" (did you mean {' or '.join([*names][:MOST_SUGGESTED])}?)"

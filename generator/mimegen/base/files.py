@@ -1,4 +1,4 @@
-"""Files that are only ever seen whole, and what names their content."""
+"""Write files so that they are never seen incomplete, and compute hashes of content."""
 
 import hashlib
 import json
@@ -13,22 +13,22 @@ from pathlib import Path
 from mimegen.base.errors import NO_SPACE, RequestError, disk_full
 from mimegen.base.owners import owner_lives, unfinished_name, unfinished_of
 
-# A writer that has not touched its file for so long is dead.
+# Seconds after which the writer of an unchanged unfinished file counts as dead.
 FORSAKEN_S = 24 * 3600.0
-# What scratch folders are for, as their names say.
+# The name of scratch folders, which identifies them as mimegen's.
 _SCRATCH = "mimegen"
-# When a file was written, in nanoseconds, and how long it is.
+# A file's modification time in nanoseconds, and its size in bytes.
 Stamp = tuple[int, int]
 
 
 def content_key(*parts: object) -> str:
-    """Return the SHA-256 of values that JSON can hold; equal values give equal keys."""
+    """Return the SHA-256 of values that JSON can represent; equal values give equal keys."""
     text = json.dumps(parts, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def file_hash(path: Path) -> str:
-    """Return the SHA-256 of a file's bytes, which are read again only where it was touched."""
+    """Return the SHA-256 of a file's bytes, which are read again only if the file has changed."""
     status = path.stat()
     return _hash_of(path, status.st_ino, (status.st_mtime_ns, status.st_size))
 
@@ -40,7 +40,7 @@ def _hash_of(path: Path, inode: int, stamp: Stamp) -> str:
 
 
 def stamp(path: Path) -> Stamp | None:
-    """Return what changes when a file is written again; None without a file."""
+    """Return a value that changes when a file is written again; None if there is no file."""
     try:
         status = path.stat()
     except OSError:
@@ -50,26 +50,23 @@ def stamp(path: Path) -> Stamp | None:
 
 def publish(path: Path, content: str | bytes, synced: bool = False, makes_folder: bool = True
             ) -> None:
-    """Write a file so that it is only ever seen whole; see ``publishing``."""
+    """Write a file so that it is never seen incomplete; see ``publishing``."""
     with publishing(path, synced, makes_folder) as part, _naming_path(path):
         part.write_bytes(content if isinstance(content, bytes) else content.encode())
 
 
 @contextmanager
 def publishing(path: Path, synced: bool = False, makes_folder: bool = True) -> Iterator[Path]:
-    """Lend a place beside ``path`` for a file or folder, which takes its final name when whole.
+    """Yield a temporary path beside ``path``; what is written there is renamed at the end.
 
-    On any error it is gone; what a killed process leaves, ``sweep`` removes. Any number of
-    processes on any number of machines may publish the same file: one of them wins.
-
-    ``synced`` waits for the disk, so that not even a loss of power leaves an empty file under the
-    final name. That is for what nothing could make again: frames, clips and rows in the store have
-    checksums or are read again before they are believed, and waiting costs up to tens of
-    milliseconds a file.
-
-    Unless it ``makes_folder``, that must be there: one that went with its disk is then not made
-    again in its place. Raises DiskFullError, or RequestError where ``path`` cannot be written, or
-    is a device: a file under its name would take the device's place.
+    On any error it is removed; leftovers of killed processes are removed by ``sweep``. Any number
+    of processes on any number of machines may publish the same file: one of them wins. ``synced``
+    waits until the data is on disk, so that even a power failure leaves no empty file under the
+    final name. Use it for files that cannot be made again: frames, clips and rows in the store have
+    checksums or are checked before use, and waiting takes up to tens of milliseconds per file.
+    Unless ``makes_folder``, the folder must exist, so that a folder on a disk that has become
+    unavailable is not created in its place. Raises DiskFullError, or RequestError if ``path``
+    cannot be written, or is a device, which a file of that name would replace.
     """
     if path.exists() and not (path.is_file() or path.is_dir()):
         raise RequestError(f"{path}: is a device, not a file; choose another path")
@@ -91,25 +88,25 @@ def publishing(path: Path, synced: bool = False, makes_folder: bool = True) -> I
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder and those that it lies in; raises RequestError where that cannot be."""
+    """Make a folder and its parents. Raises RequestError if that is impossible."""
     with _naming_path(folder):
         folder.mkdir(parents=True, exist_ok=True)
 
 
 def publish_first(path: Path, content: bytes) -> None:
-    """Publish a file as ``publish_once`` does, and remove what dead processes left beside it.
+    """Publish a file as ``publish_once`` does, and remove leftovers of dead processes there.
 
-    For folders of few files: all of their names are read.
+    For folders with few files, because all their names are read.
     """
     sweep(path.parent)
     publish_once(path, content)
 
 
 def publish_once(path: Path, content: bytes) -> None:
-    """Publish a file unless there is one: of many who make the same, the first one's stays.
+    """Publish a file unless it exists: if several processes make it, the first one's stays.
 
-    Where the file system has no hard links, two that do it at the same moment may replace each
-    other's.
+    On file systems without hard links, two processes that do so at the same moment may replace each
+    other's file.
     """
     if path.exists():
         return
@@ -135,10 +132,10 @@ def _name_once(part: Path, path: Path) -> None:
 
 @contextmanager
 def scratch_folder(root: Path | None = None) -> Iterator[Path]:
-    """Lend an empty folder in ``root``, by default the system's own, that is gone at the end.
+    """Yield an empty folder in ``root``, by default the system's own; remove it at the end.
 
-    Scratch folders of killed processes in ``root`` are removed, and nothing else. Raises
-    DiskFullError, or RequestError where ``root`` cannot be written.
+    Scratch folders of killed processes in ``root`` are removed too, and nothing else. Raises
+    DiskFullError, or RequestError if ``root`` cannot be written.
     """
     root = root or Path(tempfile.gettempdir())
     folder = root / unfinished_name(_SCRATCH)
@@ -152,13 +149,13 @@ def scratch_folder(root: Path | None = None) -> Iterator[Path]:
 
 
 def sweep(folder: Path, only: str | None = None) -> None:
-    """Remove what dead processes of mimegen left unfinished in a folder, and nothing else.
+    """Remove unfinished files of dead mimegen processes from a folder, and nothing else.
 
-    Names tell what is mimegen's (``owners``); ``only`` what was to get this name is looked at.
-    Links stay: mimegen makes none.
-
-    On this machine the process number decides. What was begun on another is removed after a day
-    without a change, by the clock that stamps files there: a file server's may differ from ours.
+    They are recognised by their names (``owners``); ``only`` restricts them to those with this
+    final name. Links are left alone, since mimegen makes none. For processes of this machine, the
+    process id decides. Files of other machines are removed after a day without a change, measured
+    by the clock that sets the folder's timestamps, because a file server's clock may differ from
+    ours.
     """
     with suppress(FileNotFoundError, NotADirectoryError):
         unfinished = [path for path in folder.iterdir() if _is_ours(path, only)]
@@ -180,13 +177,13 @@ def _is_ours(path: Path, only: str | None) -> bool:
 
 
 def clear(path: Path) -> None:
-    """Remove a file, and what dead processes left unfinished beside it."""
+    """Remove a file and the unfinished files of dead processes beside it."""
     sweep(path.parent)
     path.unlink(missing_ok=True)
 
 
 def clock_of(folder: Path) -> float:
-    """Return the time by the clock that stamps a folder's files; -inf where none can be written."""
+    """Return the time by the clock that sets a folder's timestamps; -inf if it is not writable."""
     probe = folder / unfinished_name("clock")
     try:
         probe.touch()
@@ -198,7 +195,7 @@ def clock_of(folder: Path) -> float:
 
 
 def _last_change(path: Path) -> float:
-    """Return when a file, or anything in a folder, was last written; now, where it just went."""
+    """Return the time a file, or anything in a folder, was last written; inf if it is gone."""
     try:
         return max(place.lstat().st_mtime for place in (path, *path.rglob("*")))
     except FileNotFoundError:
@@ -206,8 +203,8 @@ def _last_change(path: Path) -> float:
 
 
 def _remove(path: Path) -> None:
-    """Remove a file or folder if it is there and may be removed."""
-    # A disk that is read-only refuses to remove even what is not there.
+    """Remove a file or folder if it exists and may be removed."""
+    # A read-only disk reports an error even for files that do not exist.
     with suppress(OSError):
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path, ignore_errors=True)
@@ -225,7 +222,7 @@ def _sync(path: Path) -> None:
 
 @contextmanager
 def _naming_path(path: Path, only: Collection[int] = ()) -> Iterator[None]:
-    """Say of ``path`` that it cannot be written; of others' errors ``only`` some are about it."""
+    """Turn OSError into an error that names ``path``; with ``only``, those errno values alone."""
     try:
         yield
     except OSError as problem:
@@ -237,8 +234,7 @@ def _naming_path(path: Path, only: Collection[int] = ()) -> Iterator[None]:
 
 
 def reason(path: Path, problem: OSError) -> str:
-    """Say what stands in the way of a path: the file that lies where a folder should, if one does.
-    """
+    """Return why a path cannot be written: for example the file that is in a folder's place."""
     if isinstance(problem, FileExistsError | NotADirectoryError):
         for folder in (*reversed(path.parents), path):
             if folder.exists() and not folder.is_dir():

@@ -1,4 +1,4 @@
-"""Files that are not what their names say: what they are, and how to get what was meant."""
+"""Recognise files that are not what their names promise, and say how to get the right ones."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ from mimegen.base.errors import RequestError
 
 # https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md
 LFS_POINTER = b"version https://git-lfs"
-# Brands of ISO base media files that hold HEVC pictures (ISO/IEC 23008-12, annex B).
+# Brands of ISO base media files with HEVC pictures (ISO/IEC 23008-12, annex B).
 HEIC_BRANDS = (b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1")
 AVIF_BRANDS = (b"avif", b"avis")
 PAGES = (b"<!doctype html", b"<html")
@@ -16,7 +16,7 @@ HEAD = 512
 def refuse_foreign(path: Path) -> None:
     """Raise RequestError, in one line, for a Git LFS pointer, a web page, or an HEIC picture.
 
-    A file that cannot be read is left to whoever opens it.
+    Unreadable files raise nothing here; opening them will.
     """
     try:
         with path.open("rb") as opened:

@@ -1,7 +1,7 @@
-"""Numbers on a grid: what is handed on is rounded, so that it is the same on every machine.
+"""Round numbers to a grid, so that results are the same on every machine.
 
-The last bits of sines and sums differ between kinds of CPU. A grid hides them unless a number lies
-within that last bit of where rounding up begins, so the grid is as coarse as it can be unseen.
+The last bits of sines and sums differ between kinds of CPU. Rounding hides this unless a number
+lies within its last bit of a rounding threshold, so the grid is as coarse as is invisible.
 """
 
 from typing import Any
@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-# About a micrometre; a power of two, so that sums and differences of such numbers are exact.
+# About a micrometre, in metres; a power of two, so that sums and differences of such numbers are
+# exact.
 PLACE = 2.0**-20
-# From this share of a step on numbers are rounded away from zero. Half a step is where numbers
-# of single precision, which files hold, lie exactly.
+# Numbers are rounded away from zero from this fraction of a step on. The usual half step would be a
+# bad threshold: single-precision numbers in files often lie exactly there.
 UP_FROM = 1 / 3
 
 

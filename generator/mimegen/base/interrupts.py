@@ -1,7 +1,7 @@
-"""Ctrl-C: one line and exit status 130, whenever it comes, and nothing of it for processes.
+"""Handle Ctrl-C: one line and exit status 130 whenever it comes, and no output of subprocesses.
 
-A terminal sends it to every process of a command. Only the first one is to heed it: the others end
-with it.
+A terminal sends Ctrl-C to every process of a command. Only the main process reacts to it; the
+others end with it.
 """
 
 import os
@@ -16,13 +16,15 @@ from mimegen.base.early import INTERRUPTED, end_at_once
 
 
 def end_silently(_signal: int, _frame: FrameType | None) -> NoReturn:
-    """End at once, where what happened has been said."""
+    """End the process at once; the interruption has been reported before."""
     os._exit(INTERRUPTED)
 
 
 @contextmanager
 def as_exception() -> Iterator[None]:
-    """Have Ctrl-C raise KeyboardInterrupt where it ended the process, and afterwards end it again.
+    """Make Ctrl-C raise KeyboardInterrupt in this context, where it ended the process before.
+
+    Afterwards it ends the process again.
     """
     if signal.getsignal(signal.SIGINT) is not end_at_once:
         yield
@@ -35,24 +37,24 @@ def as_exception() -> Iterator[None]:
 
 
 def forget_interrupt() -> None:
-    """Let this process end with a status of its own after KeyboardInterrupt.
+    """Let this process end with its own exit status after a KeyboardInterrupt.
 
-    Python ends by the signal itself where the exception passed through code from a string, as that
-    of a dataclass is, unless other such code has run since.
+    If the exception passed through code compiled from a string, such as a dataclass's, Python would
+    end by the signal instead, unless other such code has run since.
     """
     eval("None")
 
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Hold Ctrl-C back while processes start; those never see it.
+    """Delay Ctrl-C while processes start; the new processes never receive it.
 
-    A process that is interrupted while it loads its packages tells of it in many lines, and one
-    whose start is interrupted here would be known to nobody.
+    A process interrupted while it loads packages prints many lines, and one whose start is
+    interrupted here would be left without an owner.
     """
     from multiprocessing import resource_tracker
 
-    # Starts with the first process, and would let signals through again.
+    # It starts with the first process otherwise, and would unblock signals.
     resource_tracker.ensure_running()
     with _held_back():
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
@@ -64,7 +66,7 @@ def uninterrupted() -> Iterator[None]:
 
 @contextmanager
 def _held_back() -> Iterator[None]:
-    """Have Ctrl-C, which another thread may receive, wait for the end."""
+    """Delay Ctrl-C, which another thread may receive, until the end of this context."""
     handler = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or not callable(handler):
         yield

@@ -1,7 +1,7 @@
-"""What took time to find out, kept in the user's cache folder for other processes.
+"""A cache, in the user's cache folder, of results that take time to compute.
 
-Each thing is a file of its own, named by all that it follows from, and is only ever seen whole. It
-begins with the hash of what it holds: a file that was damaged counts for none.
+Each result is a file, named by a key of all that it depends on, and never seen incomplete. The file
+begins with the hash of its content: a damaged file is ignored.
 """
 
 import hashlib
@@ -15,18 +15,18 @@ from typing import Any
 from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
 
-# What nobody has found out again for so long is removed as its neighbours are written.
+# Seconds after which an entry is removed when others in its folder are written.
 FORGOTTEN_S = 60 * 24 * 3600.0
-_HASH = 64  # letters of a SHA-256
+_HASH = 64  # hex digits of a SHA-256
 
 
 def cache_folder() -> Path:
-    """Return the folder in which mimegen keeps what it can find out again."""
+    """Return mimegen's cache folder; everything in it can be computed again."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "mimegen"
 
 
 def kept(kind: str, key: str) -> Any:
-    """Return the JSON content that was kept under a key; None without any that is whole."""
+    """Return the JSON content stored under a key; None if there is none or it is damaged."""
     try:
         data = _file(kind, key).read_bytes()
         content = data[_HASH:]
@@ -38,7 +38,7 @@ def kept(kind: str, key: str) -> Any:
 
 
 def keep(kind: str, key: str, content: Any) -> None:
-    """Keep JSON content under a key, where the cache folder can be written."""
+    """Store JSON content under a key if the cache folder is writable."""
     data = json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
     with suppress(OSError, RequestError, RuntimeError):
         file = _file(kind, key)

@@ -1,4 +1,4 @@
-"""What YAML texts hold, kept by the texts themselves: parsing takes a hundred times as long."""
+"""A cache of parsed YAML texts, by text: parsing takes a hundred times as long as reading it."""
 
 import hashlib
 import json
@@ -10,14 +10,14 @@ import yaml
 from mimegen.base.kept import keep, kept
 
 KIND = "yaml"
-# To be raised with every change in what is kept of a text.
+# Increase this whenever the cached form changes.
 FORMAT = 1
-# The lines of the items of lists, by the keys that lead there, parted by strokes.
+# The line numbers of list items, by the keys that lead to the list, joined by slashes.
 ItemLines = dict[str, Sequence[int]]
 
 
 def kept_yaml(text: str) -> tuple[Any, ItemLines] | None:
-    """Return what a text holds and the lines of its lists' items, if it was parsed before."""
+    """Return a text's content and the line numbers of its list items, if they are cached."""
     found = kept(KIND, _key(text))
     if not isinstance(found, list) or len(found) != 2 or not isinstance(found[1], dict):
         return None
@@ -25,7 +25,7 @@ def kept_yaml(text: str) -> tuple[Any, ItemLines] | None:
 
 
 def keep_yaml(text: str, content: Any, lines: ItemLines) -> None:
-    """Keep what a text holds, where JSON can hold it."""
+    """Cache a text's content if JSON can represent it."""
     try:
         as_json = json.dumps(content)
     except (TypeError, ValueError):
@@ -35,7 +35,7 @@ def keep_yaml(text: str, content: Any, lines: ItemLines) -> None:
 
 
 def item_lines(root: yaml.Node | None) -> ItemLines:
-    """Return the lines of the items of lists at the top of a file, and one key below it."""
+    """Return the line numbers of items of lists at the top of a file and one key below."""
     lines: ItemLines = {}
     for name, value in _pairs(root):
         inner = [(name, value), *((f"{name}/{key}", part) for key, part in _pairs(value))]
@@ -56,7 +56,7 @@ def _key(text: str) -> str:
 
 
 def _same(first: Any, second: Any) -> bool:
-    """Whether values are equal and of the same types all through; JSON turns 1: into "1":."""
+    """Return whether values are equal, including types at all levels; JSON turns 1: into "1":."""
     if type(first) is not type(second):
         return False
     if isinstance(first, dict):

@@ -1,4 +1,4 @@
-"""The folder of GPU kernels that ``mimegen devices prepare`` compiled, which workers use."""
+"""The folder of GPU kernels compiled by ``mimegen devices prepare``, for use by workers."""
 
 import os
 from collections.abc import Iterator
@@ -8,21 +8,21 @@ from pathlib import Path
 
 from mimegen.base.kept import cache_folder
 
-# The environment's name for another folder than the one in the user's cache.
+# Environment variable with the path of another folder than that in the user's cache.
 KERNELS = "MIMEGEN_KERNELS"
-# The folder of the request in hand, which threads and other requests do not see.
+# The folder of the current request, not visible to threads and other requests.
 _chosen: ContextVar[Path | None] = ContextVar("kernels", default=None)
 
 
 def kernel_folder() -> Path:
-    """Return the folder of prepared kernels: the chosen, the environment's or the cache's."""
+    """Return the folder of prepared kernels: the chosen one, the environment's or the cache's."""
     named = os.environ.get(KERNELS)
     return _chosen.get() or (Path(named).absolute() if named else cache_folder() / "kernels")
 
 
 @contextmanager
 def using_kernels(path: Path | None) -> Iterator[None]:
-    """Have all in this context use the prepared kernels in ``path``; None changes nothing."""
+    """Use the prepared kernels in ``path`` within this context; None changes nothing."""
     if path is None:
         yield
         return
@@ -35,6 +35,6 @@ def using_kernels(path: Path | None) -> Iterator[None]:
 
 
 def kernel_environment() -> dict[str, str]:
-    """Return what an environment needs so that processes see the chosen folder."""
+    """Return environment variables that pass the chosen folder on to subprocesses."""
     chosen = _chosen.get()
     return {} if chosen is None else {KERNELS: str(chosen)}

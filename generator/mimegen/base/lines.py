@@ -1,7 +1,7 @@
-"""Files of lines that only ever grow: a write that was cut off spoils no other line.
+"""Append-only files of lines, in which an incomplete write damages no other line.
 
-A full disk or a kill can leave half a line at the end of a file, and a loss of power zeros. Writers
-therefore begin on a new line, and readers pass over what is no JSON object.
+A full disk or a kill can leave half a line at the end of a file, and a power failure zeros. Writers
+therefore begin on a new line, and readers skip lines that are not JSON objects.
 """
 
 import json
@@ -12,10 +12,11 @@ from typing import Any
 
 
 def append_line(path: Path, line: str) -> None:
-    """Add a line to a file in one write, on a new line where the last one was cut off.
+    """Append a line to a file in one write; start a new line if the last one is incomplete.
 
-    The file is opened for each line: a file server shows what was written once the file is closed.
-    What no encoding holds becomes ``?``. Raises OSError where the line is not written whole.
+    The file is opened for each line, because a file server shows the data only after it is closed.
+    Characters that UTF-8 cannot encode become ``?``. Raises OSError if the line is not written
+    whole.
     """
     text = line.encode("utf-8", "replace") + b"\n"
     opened = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
@@ -26,19 +27,19 @@ def append_line(path: Path, line: str) -> None:
 
 
 def _ends_whole(opened: int) -> bool:
-    """Whether a file is empty or ends with the end of a line."""
+    """Return whether a file is empty or ends with a newline."""
     size = os.fstat(opened).st_size
     return size == 0 or os.pread(opened, 1, size - 1) == b"\n"
 
 
 def _write(opened: int, text: bytes) -> None:
-    # A disk that fills up takes a part first and refuses the rest.
+    # A disk that is almost full accepts a part first and refuses the rest.
     while text:
         text = text[os.write(opened, text):]
 
 
 def json_lines(content: bytes) -> Iterator[dict[str, Any]]:
-    """Yield the JSON objects of lines, and nothing of what is none."""
+    """Yield the JSON objects in lines; skip lines that are not JSON objects."""
     for line in content.split(b"\n"):
         try:
             found = json.loads(line)

@@ -1,4 +1,4 @@
-"""Files that one process at a time may change, among all that share them."""
+"""Locks on files that only one process at a time may change."""
 
 import fcntl
 from collections.abc import Callable, Iterator
@@ -11,16 +11,13 @@ from mimegen.base.errors import RequestError
 
 @contextmanager
 def locked(path: Path, on_wait: Callable[[], object] | None = None) -> Iterator[None]:
-    """Be the only one to change ``path``, among threads, processes and machines; wait if need be.
+    """Hold the lock on ``path``, among threads, processes and machines; wait if it is held.
 
-    ``on_wait`` is called before waiting for another.
-
-    The lock is the system's own, on an empty file ``.NAME.lock`` beside it, so that it ends with
-    its holder, however that ends. On NFS it holds among machines where the server's locks are on,
-    as they are unless the mount says otherwise. The empty file stays: whoever removed it could
-    let two in, one on the old and one on the new file.
-
-    Raises RequestError where the place cannot be written or does not lock files.
+    ``on_wait`` is called before waiting. It is a lock of the operating system on an empty file
+    ``.NAME.lock`` beside ``path``, so it ends with its holder, however that ends. On NFS it works
+    between machines if the server's locks are on, which is the default of mounts. The lock file is
+    never removed: two processes could otherwise hold the lock, one on the old and one on the new
+    file. Raises RequestError if the folder cannot be written or does not support locks.
     """
     lock = path.with_name(f".{path.name}.lock")
     try:

@@ -1,23 +1,24 @@
-"""Files that other files name: kept within their folder, and read as videos alone."""
+"""Check files named by other files: keep them inside their folder, and read only real videos."""
 
 from pathlib import Path
 
 from mimegen.base.errors import RequestError
 
-# ffmpeg's demuxer by ending. Playlists (.m3u8, .ffconcat) name other files, so they are not here.
+# ffmpeg's demuxer by suffix. Playlists (.m3u8, .ffconcat) are excluded, because they name other
+# files.
 DEMUXERS = {".mp4": "mov", ".m4v": "mov", ".mov": "mov", ".webm": "matroska", ".mkv": "matroska",
             ".avi": "avi", ".gif": "gif"}
 
 
 def is_video(path: Path) -> bool:
-    """Return whether a file's ending is that of a video that mimegen reads."""
+    """Return whether a file's suffix is that of a video format that mimegen reads."""
     return path.suffix.lower() in DEMUXERS
 
 
 def ffmpeg_input(path: Path) -> list[str]:
-    """Return ffmpeg's arguments that read one video file, and no file or address that it names.
+    """Return ffmpeg's arguments to read one video file, and no file or URL that it refers to.
 
-    Raises RequestError for a file whose ending is not a video's.
+    Raises RequestError if the file's suffix is not that of a video format.
     """
     demuxer = DEMUXERS.get(path.suffix.lower())
     if demuxer is None:
@@ -26,9 +27,9 @@ def ffmpeg_input(path: Path) -> list[str]:
 
 
 def kept_within(folder: Path, name: str) -> Path:
-    """Return the path of a file or folder that lies in ``folder``.
+    """Return the path of a file or folder inside ``folder``.
 
-    Raises RequestError where ``..`` or a symbolic link leads it out of there.
+    Raises RequestError if ``..`` or a symbolic link leads outside it.
     """
     path = folder / name
     if not path.resolve().is_relative_to(folder.resolve()):

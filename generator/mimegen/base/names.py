@@ -1,4 +1,4 @@
-"""Names: of files, from texts from outside, safe and never one for two texts; and as words."""
+"""Turn outside text into safe, unambiguous file names, and check names read from files."""
 
 import re
 import unicodedata
@@ -6,11 +6,11 @@ from functools import lru_cache
 
 from mimegen.base.files import content_key
 
-# In bytes. File systems allow 255; endings and the names of part files need some of them.
+# In bytes. File systems allow 255; suffixes and the names of unfinished files need some of them.
 LONGEST = 140
 _HASH_DIGITS = 12
 _HASHED = re.compile(rf"(.*-)?[0-9a-f]{{{_HASH_DIGITS}}}")
-# What Windows keeps for devices, whatever the ending.
+# Device names reserved by Windows, with any suffix.
 _DEVICES = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
 _PLAIN = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]*")
 _KEY = re.compile(r"[0-9a-f]{64}")
@@ -20,10 +20,10 @@ _DRIVE = re.compile(r"[A-Za-z]:")
 def path_name(*texts: str) -> str:
     """Return one path component that stands for these texts, joined by dashes.
 
-    It has letters of any script, digits, and ``_ . -``, at most ``LONGEST`` bytes, and neither
-    starts nor ends with ``.`` or ``-``. Texts that are like that stay as they are. Where anything
-    had to be changed, or the parts could be told apart in two ways, a hash of the texts follows,
-    so that different texts have different names (capitals differ from small letters).
+    It consists of letters of any script, digits, and ``_ . -``, has at most ``LONGEST`` bytes, and
+    neither starts nor ends with ``.`` or ``-``. Texts that meet this are unchanged. If anything had
+    to be changed, or if the parts could be separated in two ways, a hash of the texts is appended,
+    so that different texts have different names (upper and lower case differ).
     """
     name = "-".join(filter(None, map(_clean, texts)))
     unambiguous = len(texts) == 1 or not any("-" in text for text in texts)
@@ -37,7 +37,7 @@ def path_name(*texts: str) -> str:
 
 @lru_cache(maxsize=1 << 16)
 def _clean(text: str) -> str:
-    """Return a text with all that a name may not have replaced or removed."""
+    """Return a text with all characters that names may not have replaced or removed."""
     normal = unicodedata.normalize("NFC", text)
     spelled = "".join(letter if _fits(letter) else "_" for letter in normal)
     clean = spelled.strip("-.")
@@ -51,9 +51,9 @@ def _fits(letter: str) -> bool:
 
 
 def inner_path(text: str) -> str:
-    """Return a relative path with ``/`` that cannot lead out of its folder, as it is.
+    """Return a relative path with ``/`` unchanged, if it cannot lead out of its folder.
 
-    Raises ValueError for any other.
+    Raises ValueError otherwise.
     """
     parts = text.split("/")
     if (_DRIVE.match(text) or "\\" in text or "\0" in text
@@ -63,14 +63,14 @@ def inner_path(text: str) -> str:
 
 
 def is_content_key(text: str) -> bool:
-    """Whether a text is a content key or a SHA-256 as mimegen writes them."""
+    """Return whether a text is a content key or a SHA-256 as mimegen writes them."""
     return _KEY.fullmatch(text) is not None
 
 
 def content_key_text(text: str) -> str:
-    """Return a content key that was read from outside, as it is.
+    """Return a content key from outside unchanged, after checking it.
 
-    Keys become parts of paths in the store. Raises ValueError for any text but 64 digits 0-9a-f.
+    Keys become parts of paths in the store. Raises ValueError unless the text is 64 digits 0-9a-f.
     """
     if not is_content_key(text):
         raise ValueError("must be a content key: 64 digits 0-9a-f")
@@ -78,10 +78,10 @@ def content_key_text(text: str) -> str:
 
 
 def plain_name(text: str) -> str:
-    """Return a text that is a harmless path component, as it is.
+    """Return a text unchanged, if it is a harmless path component.
 
-    Such a name has ASCII letters, digits and ``_ . -``, at most ``LONGEST`` of them, and does not
-    begin with a dot. Raises ValueError for any other.
+    It must consist of ASCII letters, digits and ``_ . -``, at most ``LONGEST`` of them, and not
+    begin with a dot. Raises ValueError otherwise.
     """
     if len(text) > LONGEST or not _PLAIN.fullmatch(text):
         raise ValueError("must be a plain name: letters, digits and _ . -, at most"
@@ -90,5 +90,5 @@ def plain_name(text: str) -> str:
 
 
 def words(name: str) -> str:
-    """Return a name with its underscores as spaces, as people write it."""
+    """Return a name with spaces instead of underscores."""
     return name.replace("_", " ")

@@ -1,46 +1,47 @@
-"""Which names a person may have meant who wrote another word."""
+"""Find the names that a misspelt or unknown word may stand for."""
 
 import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-# Words that tell nothing of what is meant.
+# Words without meaning of their own.
 _EMPTY = frozenset({
     "a", "an", "the", "and", "or", "of", "on", "in", "to", "at", "with", "from", "for", "by", "as",
     "like", "one", "s", "oneself", "play", "playing", "do", "doing", "make", "making", "have",
     "having", "use", "using", "actpld"})
-# A word in a name, parted from the next by anything but letters, or by a capital: LeftHand.
+# The words of a name: separated by anything but letters, or by a capital as in LeftHand.
 _WORD = re.compile(r"\d+|[^\W\d_]+")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
-# Endings of one word's forms; the longest first.
+# Endings of English word forms, the longest first.
 _ENDINGS = ("ings", "ing", "ed", "es", "er", "s", "e")
 _SHORTEST_STEM = 3
-# How alike two words are that are one; that are forms of one; of which one is a slip of the pen;
-# of which one begins with the other.
+# Similarity of two words that are equal; that are forms of one word; of which one is a typo of the
+# other; of which one begins with the other.
 _SAME = 1.0
 _FORM = 0.95
 _SLIP = 0.85
 _BEGINS = 0.7
 _SHORTEST_BEGINNING = 4
-# Letters that a word needs for one of them to be wrong, and to be another one: where the whole name
-# is meant, and where a word of it is. And those of which two may be wrong.
+# Shortest words, in letters, in which one letter may be missing or added, and in which one may be
+# replaced: if the whole name is compared, and if only a word of it is. Then the shortest word in
+# which two letters may be wrong.
 _WHOLE = (3, 6)
 _PART = (5, 7)
 _SHORTEST_OF_TWO = 7
-# Spellings of one sound, the longest first: boksing is boxing.
+# Spellings of the same sound, the longest first: boksing is boxing.
 _SPELLINGS = (("cks", "x"), ("ks", "x"), ("ph", "f"), ("ck", "k"))
 _VOWELS = str.maketrans("", "", "aeiou")
-# What a name is worth at most that shares only some of its words.
+# Upper limit for the similarity of names that share only some words.
 _PARTLY = 0.75
-# Names that are so much less like the word than the nearest are not worth naming.
+# Names below this fraction of the best similarity are not suggested.
 _SHARE_OF_BEST = 0.4
 
 
 def nearest(word: str, names: Iterable[str]) -> list[str]:
-    """Return the names that are like a word, the most alike first; perhaps none.
+    """Return the names similar to a word, the most similar first; may be empty.
 
-    Names are alike that are slips of the pen, or share words that bear a meaning, in any form. A
-    word that begins with another letter is another word: walking is not talking.
+    Names are similar if one is a typo of the other, or if they share meaningful words in any form.
+    Words with different first letters are different words: walking is not talking.
     """
     scored = sorted((-likeness(word, name), len(name), name) for name in {*names})
     best = -scored[0][0] if scored else 0.0
@@ -49,12 +50,12 @@ def nearest(word: str, names: Iterable[str]) -> list[str]:
 
 
 def is_slip(word: str, name: str) -> bool:
-    """Whether a word is a name but for a letter or two, or for the forms of its words."""
+    """Return whether a word is a name, except for a letter or two or the forms of its words."""
     return likeness(word, name) > _PARTLY
 
 
 def likeness(word: str, name: str) -> float:
-    """Return how alike a word and a name are: 1 is the same, 0 has nothing to do with it."""
+    """Return the similarity of a word and a name: 1 if they are equal, 0 if unrelated."""
     first, second = _words(word), _words(name)
     if not first or not second:
         return 0.0
@@ -66,7 +67,7 @@ def likeness(word: str, name: str) -> float:
 
 
 def stem(word: str) -> str:
-    """Return what the forms of an English word share, roughly: walk of walks, walking, walker."""
+    """Return the common part of an English word's forms, roughly: walk for walks or walker."""
     for ending in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_STEM:
             word = word.removesuffix(ending)
@@ -77,7 +78,7 @@ def stem(word: str) -> str:
 
 
 def stems(text: str) -> set[str]:
-    """Return the stems of a text's words that bear a meaning."""
+    """Return the stems of a text's meaningful words."""
     return {stem(word) for word in _meaning(_words(text))}
 
 
@@ -87,12 +88,12 @@ def _words(text: str) -> tuple[str, ...]:
 
 
 def _meaning(words: Sequence[str]) -> Sequence[str]:
-    """Return the words that bear a meaning; all of them, where none does."""
+    """Return the meaningful words; all words if none is."""
     return [word for word in words if word not in _EMPTY] or words
 
 
 def _joined(first: Sequence[str], second: Sequence[str]) -> float:
-    """Return how alike names are that are parted into words in other ways: basket ball."""
+    """Return the similarity of names that differ in where words are separated: basket ball."""
     if len(first) == len(second):
         return 0.0
     alike = _alike("".join(first), "".join(second), _WHOLE)
@@ -100,7 +101,7 @@ def _joined(first: Sequence[str], second: Sequence[str]) -> float:
 
 
 def _shared(first: Sequence[str], second: Sequence[str]) -> float:
-    """Return which share of the words that bear a meaning names have in common."""
+    """Return the fraction of meaningful words that two names share."""
     first, second = _meaning(first), _meaning(second)
     alike = sum(max(_alike(one, other, _PART) for other in second)
                 for one in first)
@@ -123,11 +124,11 @@ def _alike(first: str, second: str, least: tuple[int, int]) -> float:
 
 
 def _is_slip(first: str, second: str, least: tuple[int, int]) -> bool:
-    """Whether words differ by a slip of the pen: a letter or two, and not the first.
+    """Return whether one word is a typo of the other: a letter or two, but not the first.
 
-    ``least`` is how many letters they need, their common ending left out, for that, and for another
-    letter to make no other word: clapping is not clasping. A vowel may be another in a word of
-    four letters, and all may be left out.
+    ``least`` are the letters needed, without a common ending, for a missing or added letter, and
+    for a replaced one, which could make another word: clapping is not clasping. A vowel may be
+    replaced in a word of four letters, and all vowels may be missing.
     """
     if first[0] != second[0] and first[:2] != second[1::-1]:
         return False
@@ -147,16 +148,17 @@ def _is_slip(first: str, second: str, least: tuple[int, int]) -> bool:
 
 
 def _sound(word: str) -> str:
-    """Return a word with one spelling for sounds that English spells in several ways."""
+    """Return a word with a single spelling for sounds that English spells in several ways."""
     for spelling, sound in _SPELLINGS:
         word = word.replace(spelling, sound)
     return word
 
 
 def _distance(first: str, second: str) -> int:
-    """Return by how many letters words differ: added, left out, exchanged or swapped.
+    """Return the number of letters added, left out, replaced or swapped between two words.
 
-    The optimal string alignment distance (Damerau 1964); 9 where the lengths alone tell.
+    This is the optimal string alignment distance (Damerau 1964); 9 if the lengths differ by more
+    than 2.
     """
     if abs(len(first) - len(second)) > 2:
         return 9

@@ -1,7 +1,8 @@
-"""Names of unfinished files and folders say who makes them, so that others can tell what is dead.
+"""Names of unfinished files and folders, which identify their owner process.
 
-An unfinished file is called ``.NAME.HOST.PID.RANDOM.part`` and lies beside its final place. RANDOM
-ends with a checksum of what stands before it, so that nobody else's file is ever taken for one.
+An unfinished file is named ``.NAME.HOST.PID.RANDOM.part`` and lies beside its final path. From the
+name, other processes can tell whether the owner is dead. RANDOM ends with a checksum of the text
+before it, so that no other program's file is mistaken for one.
 """
 
 import hashlib
@@ -20,50 +21,49 @@ _SEALED = re.compile(rf"(?P<name>.*)(?P<seal>[0-9a-f]{{{_DIGITS}}})\.part", re.D
 
 
 def unfinished_name(name: str) -> str:
-    """Return what to call a file while this process makes it; no two calls give the same."""
+    """Return a unique temporary name for a file that this process is making."""
     kept = os.fsencode(name)[:LONGEST_NAME].decode(errors="ignore")
     owner = f".{kept}.{this_host()}.{os.getpid()}.{secrets.token_hex(_DIGITS // 2)}"
     return f"{owner}{_seal(owner)}.part"
 
 
 def is_unfinished(name: str) -> bool:
-    """Whether ``unfinished_name`` gave a file its name, in whatever process."""
+    """Return whether a name was made by ``unfinished_name``, in any process."""
     sealed = _SEALED.fullmatch(name)
     return (sealed is not None and _OWNED.fullmatch(name) is not None
             and sealed["seal"] == _seal(sealed["name"]))
 
 
 def _seal(text: str) -> str:
-    """Return the checksum of a name, which ends it."""
+    """Return the checksum that ends a name."""
     return hashlib.sha256(os.fsencode(text)).hexdigest()[:_DIGITS]
 
 
 def unfinished_of(name: str) -> str | None:
-    """Return what an unfinished file was to be called, at most its beginning; None of others."""
+    """Return the final name of an unfinished file, perhaps cut off; None for other names."""
     owned = _OWNED.fullmatch(name) if is_unfinished(name) else None
     return None if owned is None else owned["name"]
 
 
 def owner_lives(name: str) -> bool | None:
-    """Whether the owner of an unfinished file still runs; None where it is on another machine.
+    """Return whether the owner of an unfinished file still runs.
 
-    None is also said of files whose names tell no owner.
+    None if it is on another machine, or if the name contains no owner.
     """
     owned = _OWNED.fullmatch(name)
     return None if owned is None else process_lives(owned["host"], int(owned["pid"]))
 
 
 def process_lives(host: str, pid: int) -> bool | None:
-    """Whether a process of this machine still runs; None where ``host`` is another."""
+    """Return whether a process of this machine still runs; None for another ``host``."""
     return _runs(pid) if host == this_host() else None
 
 
 def this_host() -> str:
-    """Return a name for the machine, since its start, and for its space of process numbers.
+    """Return a name for this machine since its last boot, and for its process id namespace.
 
-    Containers may share a host name, or a machine on which their process numbers mean different
-    processes.
-    Tests put another function here to be on another machine.
+    Containers may share a host name, or share a machine while their process ids differ in meaning.
+    Tests replace this function to simulate another machine.
     """
     return _host_name()
 

@@ -1,4 +1,4 @@
-"""Processes that end with the one that started them."""
+"""Processes that end when their parent ends."""
 
 import os
 import sys
@@ -8,14 +8,14 @@ from multiprocessing import parent_process
 
 
 def end_with_parent(last: Callable[[], object] = lambda: None) -> None:
-    """Have this process end when its parent does, however that ended, and do ``last`` before."""
+    """End this process when its parent ends, for whatever reason, after calling ``last``."""
     threading.Thread(target=_wait, args=(last,), daemon=True).start()
 
 
 def end_with_input(last: Callable[[], object]) -> None:
-    """Have this process end when its standard input closes, and do ``last`` before.
+    """End this process when its standard input closes, after calling ``last``.
 
-    The parent holds the other end of it, which closes however the parent ends.
+    The parent holds the other end, which closes however the parent ends.
     """
     threading.Thread(target=_wait_for_input, args=(last,), daemon=True).start()
 

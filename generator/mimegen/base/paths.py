@@ -1,4 +1,4 @@
-"""Where things lie: mimegen's own modules and data, and what users keep in their libraries."""
+"""Paths of mimegen's own modules and data, and of users' libraries."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -7,18 +7,18 @@ from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
 
-# The environment's name for library folders, separated as in PATH.
+# Environment variable with library folders, separated as in PATH.
 LIBRARIES = "MIMEGEN_LIBRARY"
-# The library folders of the request in hand, which threads and other requests do not see.
+# The library folders of the current request, not visible to threads and other requests.
 _chosen: ContextVar[tuple[Path, ...] | None] = ContextVar("libraries", default=None)
 PACKAGE = Path(__file__).resolve().parents[1]
 
 
 @cache
 def data_folder() -> Path:
-    """Return the folder that holds mimegen's rigs/, mocap/, scenes/ and the like.
+    """Return the folder with mimegen's rigs/, mocap/, scenes/ and so on.
 
-    In a checkout that is the repository; in an installed package its own ``data`` folder.
+    In a checkout it is the repository; in an installed package, its ``data`` folder.
     """
     checkout = PACKAGE.parent.parent
     return checkout if (checkout / "render_configs").is_dir() else PACKAGE / "data"
@@ -35,8 +35,7 @@ def user_libraries() -> tuple[Path, ...]:
 
 @contextmanager
 def using_libraries(libraries: Sequence[Path]) -> Iterator[None]:
-    """Have all that reads data in this context see these library folders; none changes nothing.
-    """
+    """Use these library folders within this context; an empty sequence changes nothing."""
     if not libraries:
         yield
         return
@@ -49,24 +48,24 @@ def using_libraries(libraries: Sequence[Path]) -> Iterator[None]:
 
 
 def use_libraries(libraries: Sequence[Path]) -> None:
-    """Have all that reads data from now on see these library folders, as in a new process."""
+    """Use these library folders from now on, as in a new process."""
     _chosen.set(tuple(library.resolve() for library in libraries))
 
 
 def with_libraries() -> dict[str, str]:
-    """Return this process's environment for a program that is to see the same libraries."""
+    """Return this process's environment, extended so that a subprocess uses the same libraries."""
     return os.environ | {LIBRARIES: os.pathsep.join(map(str, user_libraries()))}
 
 
 def data_folders() -> tuple[Path, ...]:
-    """Return mimegen's own data folder and the user's libraries; later ones hide namesakes."""
+    """Return mimegen's data folder and the user's libraries; later ones override earlier ones."""
     return (data_folder(), *user_libraries())
 
 
 def data_file(name: str) -> Path:
-    """Return the data file with this path in its folder, as ``mocap/life.yaml``.
+    """Return the data file with this relative path, such as ``mocap/life.yaml``.
 
-    To be called with the text itself: ``code_key`` finds it there and covers the file.
+    Call it with a string literal: ``code_key`` finds the literal and covers the file.
     """
     own, *libraries = data_folders()
     found = (folder / name for folder in reversed(libraries) if (folder / name).is_file())
@@ -74,9 +73,9 @@ def data_file(name: str) -> Path:
 
 
 def data_files(pattern: str) -> tuple[Path, ...]:
-    """Return the data files whose paths fit a pattern, as ``rigs/dot_sets/*.yaml``, by path.
+    """Return the data files that match a pattern, such as ``rigs/dot_sets/*.yaml``, sorted.
 
-    To be called with the text itself, as ``data_file``.
+    Call it with a string literal, as ``data_file``.
     """
     found = {file.relative_to(folder).as_posix(): file
              for folder in data_folders() for file in folder.glob(pattern)}
@@ -84,6 +83,6 @@ def data_files(pattern: str) -> tuple[Path, ...]:
 
 
 def source_file(module: str) -> Path:
-    """Return the file that holds a module of this package, as ``mimegen.base.paths``."""
+    """Return the file of a module of this package, such as ``mimegen.base.paths``."""
     place = PACKAGE.joinpath(*module.split(".")[1:])
     return place / "__init__.py" if place.is_dir() else place.with_suffix(".py")

@@ -1,13 +1,13 @@
-"""Which frames ffmpeg picks."""
+"""Select frames with ffmpeg."""
 
 from collections.abc import Sequence
 
 
 def picking(numbers: Sequence[int]) -> str:
-    """Return an expression for ffmpeg's filter ``select`` that is true of these frames, from 0.
+    """Return an expression for ffmpeg's filter ``select`` that is true for these frames, from 0.
 
-    ``numbers`` ascend. Frames in a row are one term, and terms are added in pairs, pairs in pairs:
-    ffmpeg follows a sum of more than a hundred in no other way.
+    ``numbers`` must ascend. Consecutive frames become one term. Terms are added pairwise, as a
+    balanced tree: ffmpeg cannot parse a flat sum of more than a hundred terms.
     """
     known = {*numbers}
     firsts = [number for number in numbers if number - 1 not in known]

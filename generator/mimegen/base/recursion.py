@@ -1,4 +1,4 @@
-"""Systems of second order as digital filters: importing ``scipy.signal`` takes half a second."""
+"""Second-order systems as digital filters, since importing ``scipy.signal`` takes half a second."""
 
 from typing import NamedTuple
 
@@ -8,22 +8,22 @@ from mimegen.base.arrays import FloatArray
 
 
 class SecondOrder(NamedTuple):
-    """A transfer function in 1/z: ``up`` (3,) over ``down`` (3,), of which the first is 1."""
+    """A transfer function in 1/z: ``up`` (3,) over ``down`` (3,), whose first value is 1."""
 
     up: FloatArray
     down: FloatArray
 
     @property
     def still(self) -> FloatArray:
-        """The state (2,) at rest for input 1."""
+        """The steady state (2,) for constant input 1."""
         to_itself = np.array([[1.0 + self.down[1], -1.0], [self.down[2], 1.0]])
         return np.linalg.solve(to_itself, self.up[1:] - self.down[1:] * self.up[0])
 
     def filtered(self, values: FloatArray, state: FloatArray) -> FloatArray:
-        """Return what comes out for ``values`` (F, C) from a ``state`` (2, C) on.
+        """Return the filtered ``values`` (F, C), starting from a ``state`` (2, C).
 
-        Transposed direct form II (Oppenheim and Schafer), operation by operation as
-        ``scipy.signal.lfilter`` has it, to the same last bit.
+        Transposed direct form II (Oppenheim and Schafer), in the order of operations of
+        ``scipy.signal.lfilter``, so that results are equal to the last bit.
         """
         came_out = np.empty_like(values)
         now, later = state

@@ -1,4 +1,4 @@
-"""Random numbers that depend on a seed and stable names alone."""
+"""Random numbers that depend only on seeds and stable names."""
 
 import zlib
 
@@ -6,9 +6,9 @@ import numpy as np
 
 
 def generator(*parts: int | str) -> np.random.Generator:
-    """Return the generator that belongs to seeds and stable names, in their order.
+    """Return the random generator for a sequence of seeds and stable names.
 
-    Names count by their CRC-32, so that the same names give the same numbers on every machine.
+    Names enter by their CRC-32, so that the same names give the same numbers on every machine.
     """
     return np.random.default_rng(
         [zlib.crc32(part.encode()) if isinstance(part, str) else part for part in parts])

@@ -1,6 +1,6 @@
-"""The sRGB curve (IEC 61966-2-1), between coded values and amounts of light, both 0 to 1.
+"""The sRGB curve (IEC 61966-2-1), between encoded values and linear light, both from 0 to 1.
 
-Arrays of any shape keep their precision. Mixing is only right in linear light.
+Arrays of any shape keep their precision. Colors must be mixed in linear light.
 """
 
 from typing import Any
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.floating[Any]]
-# Below these the curve is a straight line: coded values, and amounts of light.
+# Below these limits the curve is a straight line: for encoded values, and for linear light.
 _CODED_LINE = 0.04045
 _LIGHT_LINE = 0.0031308
 

@@ -1,4 +1,4 @@
-"""Vectors in space, in arrays of any leading shape."""
+"""Operations on vectors in 3D, in arrays of any leading shape."""
 
 from typing import cast
 
@@ -7,12 +7,12 @@ from numpy.typing import ArrayLike
 
 from mimegen.base.arrays import FloatArray
 
-# The azimuth, in degrees, from which MIME's camera looks at its angle 0.
+# The azimuth of MIME's camera at angle 0, in degrees.
 MIME_AZIMUTH_DEG = 48.5
 
 
 def lengths(vectors: ArrayLike) -> FloatArray:
-    """Return how long vectors (..., 3) are; the same on every machine, and fast on few."""
+    """Return the lengths of vectors (..., 3), the same on every machine; fast for few vectors."""
     v = np.asarray(vectors, float)
     x, y, z = v[..., 0], v[..., 1], v[..., 2]
     return cast(FloatArray, np.sqrt(x * x + y * y + z * z))
@@ -21,7 +21,7 @@ def lengths(vectors: ArrayLike) -> FloatArray:
 def product(first: ArrayLike, second: ArrayLike) -> FloatArray:
     """Return matrix products (..., I, K) of (..., I, J) and (..., J, K), or with a vector (J,).
 
-    The same to the last bit on every kind of CPU, as ``@``, which is BLAS, is not.
+    The result is equal to the last bit on every kind of CPU, unlike that of ``@``, which uses BLAS.
     """
     a, b = np.asarray(first, float), np.asarray(second, float)
     rule = "j,...jk->...k" if a.ndim == 1 else "...j,j->..." if b.ndim == 1 else (
@@ -30,19 +30,19 @@ def product(first: ArrayLike, second: ArrayLike) -> FloatArray:
 
 
 def unit(vectors: ArrayLike) -> FloatArray:
-    """Return vectors (..., 3) at unit length; zero vectors stay zero."""
+    """Return vectors (..., 3) scaled to unit length; zero vectors stay zero."""
     v = np.asarray(vectors, float)
     return cast(FloatArray, v / np.maximum(lengths(v)[..., None], 1e-12))
 
 
 def unit_or_nan(vectors: FloatArray) -> FloatArray:
-    """Return vectors (..., 3) at unit length, NaN where they have none."""
+    """Return vectors (..., 3) scaled to unit length; zero vectors become NaN."""
     size = lengths(vectors)[..., None]
     return cast(FloatArray, vectors / np.where(size > 1e-9, size, np.nan))
 
 
 def spread_directions(count: int) -> FloatArray:
-    """Return unit vectors (N, 3) spread evenly over all directions, along a golden spiral."""
+    """Return unit vectors (N, 3) spread evenly over all directions on a golden spiral."""
     level = 1 - (2 * np.arange(count) + 1) / count
     turn = np.pi * (3 - np.sqrt(5)) * np.arange(count)
     flat = np.sqrt(1 - level * level)
@@ -50,9 +50,9 @@ def spread_directions(count: int) -> FloatArray:
 
 
 def direction_from(azimuth_deg: float, elevation_deg: float) -> FloatArray:
-    """Return the unit vector (3,) from a person towards the viewer.
+    """Return the unit vector (3,) from a person towards the viewer, in world coordinates.
 
-    Azimuth 0 is in front of the person (-Y), 90 at their left hand (+X); elevation is above level.
+    Azimuth 0 is in front of the person (-Y), 90 at their left hand (+X); elevation 0 is horizontal.
     """
     azimuth, elevation = np.radians(azimuth_deg), np.radians(elevation_deg)
     return np.array([np.sin(azimuth) * np.cos(elevation), -np.cos(azimuth) * np.cos(elevation),

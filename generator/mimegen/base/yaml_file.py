@@ -1,4 +1,4 @@
-"""YAML files as typed values, with errors that name the file, the line and the key."""
+"""Read YAML files as typed values, with errors that name the file, the line and the key."""
 
 import math
 import re
@@ -14,17 +14,18 @@ from mimegen.base.errors import RequestError, near_misses, shortened, with_given
 from mimegen.base.foreign import refuse_foreign
 from mimegen.base.kept_yaml import ItemLines, item_lines, keep_yaml, kept_yaml
 
-# Larger than any that a person writes; what is refused costs neither time nor memory.
+# Limits beyond any file that a person writes; larger files are refused before they cost time or
+# memory.
 LARGEST = 2 * 2**20  # bytes
-MOST_NODES = 200_000  # keys, values and lists, every alias written out
-DEEPEST = 100  # lists and mappings within one another
-# Of what an error says of a file, in characters.
+MOST_NODES = 200_000  # keys, values and lists, with every alias expanded
+DEEPEST = 100  # nested lists and mappings
+# Characters of an error message about a file.
 LONGEST_MESSAGE = 600
 _ESCAPED_SURROGATE = re.compile(r"\\[uU](0000)?[dD][89a-fA-F]")
-# In C where PyYAML was built with it: eight times faster.
+# PyYAML's C loader if it was built with it: eight times faster.
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-# Of brackets and twice the columns that lines are indented by, far below what the parser's stack
-# holds: no text with fewer is nested more deeply.
+# Upper limit for the number of brackets plus twice the indentation in columns, far below what the
+# parser's stack holds: a text below it cannot be nested too deeply.
 SURELY_SHALLOW = 1000 if _LOADER is not yaml.SafeLoader else DEEPEST
 _INDENTED = re.compile(r"^[ \t\-?:]+", re.M)
 _TEXT = yaml.ScalarNode, "tag:yaml.org,2002:str"
@@ -38,17 +39,17 @@ Location = Sequence[int | str]
 
 
 class Strict(BaseModel):
-    """A part of a file in which a misspelt key is an error, and so is a number without end."""
+    """A part of a file in which unknown keys, NaN and infinity are errors."""
 
-    # Half of the models of a command are never asked: none is made ready before it is.
+    # Half of a command's models are never used, so each is built on first use.
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, defer_build=True)
 
 
 class YamlFile:
-    """A YAML file's content, and where in the file each part of it stands."""
+    """A YAML file's content, and the line of each part of it."""
 
     def __init__(self, path: Path) -> None:
-        """Read ``path``; raises RequestError where it is missing, not YAML or far too large."""
+        """Read ``path``. Raises RequestError if it is missing, invalid YAML or far too large."""
         self.path = path
         refuse_foreign(path)
         self._text = text_of(path)
@@ -66,7 +67,7 @@ class YamlFile:
             raise RequestError(f"{path}: expected a mapping of keys at the top")
 
     def _parsed(self) -> tuple[Any, ItemLines]:
-        """Parse the text, and keep what it holds for other processes."""
+        """Parse the text, and cache its content for other processes."""
         root = self._root
         found = _content(self._text, root), item_lines(root)
         keep_yaml(self._text, *found)
@@ -74,11 +75,11 @@ class YamlFile:
 
     @cached_property
     def _root(self) -> yaml.Node | None:
-        """The file's nodes, which are looked at where its content is not known yet."""
+        """The file's YAML nodes, parsed only if the content is not cached."""
         return _sane(self.path, self._text)
 
     def line(self, location: Location) -> int:
-        """Return the line of the deepest part of ``location`` that stands in the file."""
+        """Return the line of the deepest part of ``location`` that exists in the file."""
         lines = self._lines.get("/".join(map(str, location[:-1])), ()) if location else ()
         if location and location[-1] in range(len(lines)):
             return lines[int(location[-1])]
@@ -104,8 +105,9 @@ class YamlFile:
     def parsed(self, model: type[Model], content: Any = None, known: Iterable[str] = ()) -> Model:
         """Return the file, or ``content`` made from it, as a ``model``.
 
-        ``known`` are the words to suggest for an unknown key; without them, those of its place.
-        Raises RequestError for one thing that is wrong; an unknown key explains a missing one.
+        ``known`` are the words to suggest for an unknown key; by default, the keys allowed there.
+        Raises RequestError for one error; an unknown key is reported before a missing one, which it
+        may explain.
         """
         try:
             return model.model_validate(self.content if content is None else content)
@@ -124,13 +126,13 @@ class YamlFile:
 def read_yaml(path: Path, model: type[Model]) -> Model:
     """Read a YAML file as a ``model``.
 
-    Raises RequestError, ``path: line: key: message``, for the first thing that is wrong.
+    Raises RequestError, ``path: line: key: message``, for the first error.
     """
     return YamlFile(path).parsed(model)
 
 
 def read_yaml_once(path: Path, model: type[Model]) -> Model:
-    """Read a YAML file that stays as it is while mimegen runs; a later call returns the same."""
+    """Read a YAML file that does not change while mimegen runs; the result is cached."""
     return cast(Model, _read_once(path, model))
 
 
@@ -140,7 +142,7 @@ def _read_once(path: Path, model: type[BaseModel]) -> BaseModel:
 
 
 def _keys_at(model: type[BaseModel], location: Location) -> Iterable[str]:
-    """Return the keys that the model allows beside the last one of ``location``."""
+    """Return the keys that the model allows at the place of the last one of ``location``."""
     schema = model.model_json_schema()
     node = schema
     for step in location[:-1]:
@@ -149,7 +151,7 @@ def _keys_at(model: type[BaseModel], location: Location) -> Iterable[str]:
 
 
 def _options(schema: dict[str, Any], node: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return what a part of a JSON schema may be, references followed."""
+    """Return the alternatives of a part of a JSON schema, with references resolved."""
     while "$ref" in node:
         node = schema["$defs"][node["$ref"].rsplit("/", 1)[1]]
     inner = [_options(schema, option) for option in node.get("anyOf", ())]
@@ -172,9 +174,9 @@ def _step(schema: dict[str, Any], node: dict[str, Any], step: int | str) -> dict
 
 
 def text_of(path: Path) -> str:
-    """Return a file's text, of which no more is read than a YAML file may have.
+    """Return a file's text, reading at most the size allowed for a YAML file.
 
-    Raises RequestError where it cannot be read, is larger, or is no UTF-8.
+    Raises RequestError if it cannot be read, is too large, or is not UTF-8.
     """
     try:
         with path.open("rb") as file:
@@ -190,10 +192,10 @@ def text_of(path: Path) -> str:
 
 
 class _Loader(_LOADER):  # type: ignore[misc, valid-type]
-    """PyYAML's safe loader, which asks but once what kind of value a plain text is."""
+    """PyYAML's safe loader with a cache of the types of plain texts."""
 
     def resolve(self, kind: type[yaml.Node], value: str | None, implicit: Any) -> str:
-        """Return the tag of a node that has none of its own."""
+        """Return the tag of a node without an explicit one."""
         if kind is yaml.ScalarNode and implicit[0] and value is not None:
             return _tag_of(value)
         return str(super().resolve(kind, value, implicit))
@@ -206,7 +208,7 @@ def _tag_of(value: str) -> str:
 
 
 def _sane(path: Path, text: str) -> yaml.Node | None:
-    """Return a YAML text's nodes, of which content can be made without harm."""
+    """Return a YAML text's nodes after checking that they are harmless to construct."""
     _refuse_depth(path, text)
     root: yaml.Node | None = _Loader(text).get_single_node()
     count = _refuse_doubles(path, root)
@@ -218,21 +220,21 @@ def _sane(path: Path, text: str) -> yaml.Node | None:
 
 
 def _content(text: str, root: yaml.Node | None) -> Any:
-    """Return what sane nodes hold."""
+    """Return the content of checked nodes."""
     if root is None:
         return None
     loader = _Loader("")
-    # What anchors name, and what is merged, is PyYAML's own matter.
+    # Anchors and merge keys are left to PyYAML.
     if "&" in text or "<<" in text:
         return loader.construct_document(root)
     try:
         return _built(loader, root)
-    except TypeError:  # a key that is a list or a mapping, of which PyYAML says more
+    except TypeError:  # a key that is a list or a mapping; PyYAML raises a better error
         return loader.construct_document(root)
 
 
 def _built(loader: _Loader, node: yaml.Node) -> Any:
-    """Return what a node holds, which has no anchors in it, as PyYAML does and faster."""
+    """Return the content of a node without anchors, as PyYAML does but faster."""
     kind = type(node), node.tag
     if kind == _TEXT:
         return node.value
@@ -244,7 +246,7 @@ def _built(loader: _Loader, node: yaml.Node) -> Any:
 
 
 def _refuse_depth(path: Path, text: str) -> None:
-    """Refuse what is nested so deeply that the parser's own stack would not hold it."""
+    """Raise RequestError for a text nested too deeply for the parser's stack."""
     indented = max((len(found[0]) for found in _INDENTED.finditer(text)), default=0)
     if text.count("[") + text.count("{") + 2 * indented < SURELY_SHALLOW:
         return
@@ -263,7 +265,7 @@ def _too_deep(path: Path) -> RequestError:
 
 
 def _refuse_doubles(path: Path, root: yaml.Node | None) -> int:
-    """Refuse keys that are given twice; return how many nodes there are."""
+    """Raise RequestError for duplicate keys; return the number of nodes."""
     count = 0
     for node in _nodes(path, root):
         count += 1
@@ -279,12 +281,12 @@ def _refuse_doubles(path: Path, root: yaml.Node | None) -> int:
 
 
 def holds_surrogates(text: str) -> bool:
-    """Whether a text holds half characters, which no UTF-8 file can hold."""
+    """Return whether a text has unpaired surrogates, which UTF-8 cannot encode."""
     return any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
 def _refuse_surrogates(path: Path, root: yaml.Node | None) -> None:
-    """Refuse half characters, as libyaml does; PyYAML's own parser takes them."""
+    """Raise RequestError for surrogates, as libyaml does; PyYAML's own parser accepts them."""
     for node in _nodes(path, root):
         if isinstance(node, yaml.ScalarNode) and holds_surrogates(node.value):
             raise RequestError(f"{path}: line {node.start_mark.line + 1}: contains half a character"
@@ -292,9 +294,9 @@ def _refuse_surrogates(path: Path, root: yaml.Node | None) -> None:
 
 
 def _nodes(path: Path, root: yaml.Node | None) -> Iterator[yaml.Node]:
-    """Yield every node once, in the order of the file, however often aliases stand for it.
+    """Yield every node once, in the order of the file, however many aliases refer to it.
 
-    Raises RequestError for one that is nested too deeply.
+    Raises RequestError for nodes nested too deeply.
     """
     waiting, seen = [(root, 0)] if root else [], set()
     while waiting:
@@ -314,12 +316,13 @@ def _inner(node: yaml.Node) -> list[yaml.Node]:
 
 
 def _refuse_explosion(path: Path, root: yaml.Node | None) -> None:
-    """Refuse aliases that stand for very much, or for what they are a part of."""
+    """Raise RequestError for aliases that expand to too many nodes, or contain themselves."""
     sizes: dict[int, float] = {}
 
     def size(node: yaml.Node) -> float:
         if id(node) not in sizes:
-            sizes[id(node)] = math.inf  # until it is known; what holds itself has no end
+            # until it is known; a node that contains itself has no finite size
+            sizes[id(node)] = math.inf
             sizes[id(node)] = 1 + sum(size(part) for part in _inner(node))
         return sizes[id(node)]
 
@@ -329,7 +332,7 @@ def _refuse_explosion(path: Path, root: yaml.Node | None) -> None:
 
 
 def read_description(path: Path) -> str:
-    """Return what a file's key ``description`` says, nothing without one.
+    """Return the value of a file's key ``description``; empty if there is none.
 
     Raises RequestError as ``YamlFile``; the rest of the file is not checked.
     """

@@ -1,1 +1,1 @@
-"""Carries out a plan."""
+"""Run tasks on workers: processes of this machine, a Ray cluster or Slurm jobs."""

@@ -1,4 +1,4 @@
-"""The declaration of each kind of job as JSON, with paths relative to the store's folder."""
+"""Declarations of all kinds of jobs as JSON, with paths relative to the store's folder."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,12 +31,12 @@ Job = ShotJob | SetJob | ClipJob | PassFilesJob | DisplayJob
 
 @dataclass(frozen=True)
 class Relative:
-    """Says where files lie in the store at ``root``; raises ValueError for one that does not."""
+    """Converts paths to paths relative to the store at ``root``; raises ValueError for others."""
 
     root: Path
 
     def __call__(self, path: Path) -> str:
-        """Return where a file lies."""
+        """Return the path of a file relative to the store."""
         return path.relative_to(self.root).as_posix()
 
 
@@ -49,7 +49,7 @@ def _inside(place: str) -> str:
 
 Place = Annotated[str, AfterValidator(_inside)]
 FigurePlaces = tuple[tuple[Place, Place], ...]
-"""Characters and performances."""
+"""A character's file and a performance's file, for each figure."""
 FrameNumber = Annotated[int, Field(ge=0)]
 
 
@@ -67,7 +67,7 @@ class _Titled(Strict):
 
 
 class SetDeclaration(_Titled):
-    """A still of a set, or its geometry."""
+    """A job that renders a still of a set, or its geometry."""
 
     kind: Literal["set"] = "set"
     scenery: Scenery
@@ -90,9 +90,9 @@ class SetDeclaration(_Titled):
 
 
 class ShotDeclaration(_Titled):
-    """Frames; ``missing`` is those of each camera.
+    """A job that renders frames; ``missing`` are the frame numbers for each camera.
 
-    With ``passes`` these are frames of ground truth, one of them a column.
+    If ``passes`` is given, the frames are ground truth, with one pass for each camera.
     """
 
     kind: Literal["shot"] = "shot"
@@ -143,7 +143,7 @@ class ShotDeclaration(_Titled):
 
 
 class ClipDeclaration(_Titled):
-    """A clip; the ``background``'s picture, if it has one, lies in the store."""
+    """A job that makes a clip; the ``background``'s picture, if any, is in the store."""
 
     kind: Literal["clip"] = "clip"
     folder: Place
@@ -189,7 +189,7 @@ class ClipDeclaration(_Titled):
 
 
 class PassFilesDeclaration(_Titled):
-    """A clip's files of a pass."""
+    """A job that writes a clip's files of a pass."""
 
     kind: Literal["pass files"] = "pass files"
     of_pass: Kind
@@ -225,7 +225,7 @@ class PassFilesDeclaration(_Titled):
 
 
 class DisplayDeclaration(_Titled):
-    """A point-light display of performances."""
+    """A job that makes a point-light display of performances."""
 
     kind: Literal["display"] = "display"
     figures: FigurePlaces
@@ -250,7 +250,7 @@ class DisplayDeclaration(_Titled):
 
 
 def _look_of(look: FilmedLook | None) -> dict[str, Any]:
-    """Return a clip's look as the fields of its declaration."""
+    """Return a clip's camera look as fields of its declaration."""
     return {} if look is None else {"look": look.look, "look_seed": look.seed}
 
 
@@ -261,7 +261,7 @@ _DECLARATIONS: TypeAdapter[Declaration] = TypeAdapter(
 
 
 def declaration_of(job: Job, title: str, place: Relative) -> Declaration:
-    """Return a job as its declaration, with paths relative to the store."""
+    """Return a job's declaration, with paths relative to the store."""
     match job:
         case SetJob():
             return SetDeclaration.of(job, title, place)
@@ -276,5 +276,5 @@ def declaration_of(job: Job, title: str, place: Relative) -> Declaration:
 
 
 def parsed_declaration(content: Any) -> Declaration:
-    """Return the declaration in JSON content. Raises ValidationError where that is no job."""
+    """Return the declaration in JSON content. Raises ValidationError if it is not a job."""
     return _DECLARATIONS.validate_python(content)

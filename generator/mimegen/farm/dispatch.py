@@ -1,4 +1,4 @@
-"""Tasks handed to an executor: what fails or hangs is tried again, on what is left of it."""
+"""Hand tasks to an executor; retry the unfinished part of tasks that fail or hang."""
 
 import time
 from collections import deque
@@ -18,14 +18,15 @@ from mimegen.shots.jobs import FrameDone, JobDone, JobFailed, Ready, ShotJob
 from mimegen.store.disk import Disk
 
 ATTEMPTS = 2
-# Machines that go are no fault of a task, unless they always go while they are at it.
+# Losing a machine is not the task's fault, unless it happens this often in a row while the task
+# makes no progress.
 LOSSES = 5
 POLL_S = 0.1
 
 
 @dataclass(frozen=True)
 class TaskBegun:
-    """A task that a worker has begun."""
+    """Event: a worker has begun a task."""
 
     task: Task
     worker: str = ""
@@ -33,7 +34,7 @@ class TaskBegun:
 
 @dataclass(frozen=True)
 class TaskDone:
-    """A task whose files are all published, after ``seconds`` of work where it was timed."""
+    """Event: all files of a task are published, after ``seconds`` of work if it was timed."""
 
     task: Task
     seconds: float | None = None
@@ -41,7 +42,7 @@ class TaskDone:
 
 @dataclass(frozen=True)
 class TaskFailed:
-    """A task that failed on two workers, the last of them ``worker``."""
+    """Event: a task failed on two workers, the last of them ``worker``."""
 
     task: Task
     why: str
@@ -49,13 +50,13 @@ class TaskFailed:
 
 
 Event = Ready | FrameDone | TaskBegun | TaskDone | TaskFailed | Unfit
-# What stands between the tasks and is handed on as it comes.
+# Items between the tasks, which are passed on as they come.
 Notice = TypeVar("Notice")
 
 
 @dataclass(eq=False)
 class _Try:
-    """A task at a worker: which attempt it is, and its last sign of life."""
+    """An attempt at a task: its number, its worker and the time of the last message."""
 
     task: Task
     attempt: int = 1
@@ -71,15 +72,15 @@ def run_tasks(tasks: Iterable[Task | Notice | None], start: Callable[[], Executo
               timeouts: Timeouts | None = None, hear: Callable[[Heard], None] | None = None,
               further: deque[Task] | None = None, disk: Disk | None = None,
               ) -> Generator[Event | Notice | None, None, None]:
-    """Do the tasks on the executor that ``start`` gives; yield what happens, None when idle.
+    """Run the tasks on the executor that ``start`` returns; yield events, and None when idle.
 
-    A task that fails, takes its worker down or sends no message for too long (``timeouts``) is
-    retried once on what is left of it. None among the tasks means that nothing is to be done yet.
-    Tasks that whoever hears the events puts into ``further`` go first. While the ``disk`` is away
-    all waits for it, and what fails then has not failed. The executor is started with the first
-    task or notice, and not without any; it is closed when the iterator ends or is closed. ``hear``
-    is called with all that workers say. Raises RequestError where no worker can start,
-    DiskFullError where no space is left.
+    A task that fails, crashes its worker or sends no message for too long (``timeouts``) is retried
+    once with the part that is left of it. None among the tasks means that there is nothing to do at
+    the moment. Tasks that the caller adds to ``further`` while it handles events run first. While
+    the ``disk`` is unavailable, everything waits, and failures caused by it do not count. The
+    executor starts with the first task or notice, and not at all without one; it is closed when the
+    iterator ends or is closed. ``hear`` is called with every message of a worker. Raises
+    RequestError if no worker can start, DiskFullError if no disk space is left.
     """
     pending = iter(tasks)
     for first in pending:
@@ -91,7 +92,7 @@ def run_tasks(tasks: Iterable[Task | Notice | None], start: Callable[[], Executo
 
 
 class _Dispatch(Generic[Notice]):
-    """Tasks on their way: not drawn yet, to be tried first or in turn, at a worker."""
+    """Tasks in all stages: not yet drawn, urgent, waiting, or at a worker."""
 
     def __init__(self, pending: Iterator[Task | Notice | None], executor: Executor,
                  timeouts: Timeouts, hear: Callable[[Heard], None], further: deque[Task],
@@ -105,7 +106,7 @@ class _Dispatch(Generic[Notice]):
         self._out = {task: _Try(task) for task in executor.adopted}
 
     def run(self) -> Iterator[Event | Notice | None]:
-        """Yield what happens until all tasks are done or have failed."""
+        """Yield events until all tasks are done or have failed."""
         while True:
             yield from self._hand_out()
             if self._exhausted and not any(
@@ -114,9 +115,9 @@ class _Dispatch(Generic[Notice]):
             yield from self._listen()
 
     def _hand_out(self) -> Iterator[Event | Notice]:
-        """Give workers what waits, and draw until one more does.
+        """Give waiting tasks to workers, and draw further ones until one has to wait.
 
-        Drawing may take seconds, for a take may have to be performed: workers go on meanwhile.
+        Drawing may take seconds, if a take must be performed; the workers have tasks meanwhile.
         """
         more = True
         while more:
@@ -131,7 +132,7 @@ class _Dispatch(Generic[Notice]):
                     more = yield from self._draw()
 
     def _next(self) -> _Try | None:
-        """Return, no longer waiting, the first for which there is a slot."""
+        """Take the first waiting attempt for which there is a slot; None if there is none."""
         while self._further:
             self._urgent.append(_Try(self._further.popleft()))
         slots = {True: self._executor.plain_slots, False: self._executor.slots}
@@ -148,7 +149,7 @@ class _Dispatch(Generic[Notice]):
         self._executor.submit(attempt.task)
 
     def _draw(self) -> Generator[Event | Notice, None, bool]:
-        """Draw once; return whether there may be more at the moment."""
+        """Draw once; return whether more may be drawn at the moment."""
         try:
             drawn = next(self._pending)
         except StopIteration:
@@ -174,7 +175,7 @@ class _Dispatch(Generic[Notice]):
         self._give_up_waiting()
 
     def _understand(self, heard: Heard) -> Iterator[Event]:
-        """Yield what a message means."""
+        """Yield the events that a message stands for."""
         if isinstance(heard.message, Ready | Unfit):
             yield heard.message
         if heard.task is not None and heard.task in self._out:
@@ -183,7 +184,7 @@ class _Dispatch(Generic[Notice]):
             attempt.heard_at = time.monotonic()
 
     def _of_task(self, attempt: _Try, heard: Heard) -> Iterator[Event]:
-        """Yield what is said of a task; one that ended badly waits to be tried again."""
+        """Yield the events of a message about a task; queue a failed task to be retried."""
         match heard.message:
             case Begun():
                 attempt.begun, attempt.worker = True, heard.worker
@@ -218,7 +219,7 @@ class _Dispatch(Generic[Notice]):
             yield from self._again(attempt, failure.message)
 
     def _lost(self, attempt: _Try, loss: Lost) -> Iterator[Event]:
-        """Try again; a task that is not to blame for it, or that came on, has not failed."""
+        """Retry a lost task; a blameless loss counts as no attempt, up to ``LOSSES`` in a row."""
         if not loss.blameless:
             yield from self._again(attempt, loss.why, _where)
             return
@@ -239,7 +240,7 @@ class _Dispatch(Generic[Notice]):
             yield TaskFailed(rest, f"{attempt.task.title}: {why}{where(rest)}", attempt.worker)
 
     def _give_up_waiting(self) -> None:
-        """Take back the tasks of workers that have said nothing for too long."""
+        """Take back the tasks of workers that have been silent for too long."""
         if self._disk.was_away:
             return
         now = time.monotonic()
@@ -252,7 +253,7 @@ class _Dispatch(Generic[Notice]):
 
 
 def _where(task: Task) -> str:
-    """Say which frame a lost worker was at; messages of failures say it themselves."""
+    """Return the frame that a lost worker was at; messages of failures contain it already."""
     if not isinstance(task.job, ShotJob):
         return ""
     frame, camera = np.argwhere(task.job.missing)[0]

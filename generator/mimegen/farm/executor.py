@@ -1,4 +1,4 @@
-"""What carries tasks out: workers of this machine, of a Ray cluster, or jobs of Slurm."""
+"""The interface of executors: workers of this machine, of a Ray cluster, or jobs of Slurm."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -11,15 +11,15 @@ from mimegen.shots.jobs import FrameDone, JobDone, JobFailed, Ready
 
 @dataclass(frozen=True)
 class Begun:
-    """A worker has begun with its task."""
+    """Message: a worker has begun its task."""
 
 
 @dataclass(frozen=True)
 class Lost:
-    """The worker of a task is gone before its end.
+    """Message: the worker of a task is gone before the task ended.
 
-    ``blameless`` says that the task has nothing to do with it: its machine was lost or taken
-    back, or its time was over.
+    ``blameless`` means that the task did not cause it: the machine was lost or reclaimed, or the
+    worker's time was up.
     """
 
     why: str
@@ -28,7 +28,7 @@ class Lost:
 
 @dataclass(frozen=True)
 class Unfit:
-    """A device or machine cannot render; it is not used any more, others go on without it."""
+    """Message: a device or machine cannot render; it is not used again, the others continue."""
 
     why: str
 
@@ -38,9 +38,9 @@ Message = Begun | Ready | FrameDone | JobDone | JobFailed | Lost | Unfit
 
 @dataclass(frozen=True)
 class Heard:
-    """What a worker said, and of which task it spoke.
+    """A worker's message and the task that it is about, if any.
 
-    Of each task that was submitted exactly one of JobDone, JobFailed, Lost and Unfit is heard.
+    For each submitted task, exactly one of JobDone, JobFailed, Lost and Unfit is received.
     """
 
     worker: str
@@ -49,44 +49,45 @@ class Heard:
 
 
 class Executor(Protocol):
-    """Does tasks; knows nothing of retries and limits. Whatever it started ends with it."""
+    """Runs tasks, without retries and timeouts. Everything it started ends with it."""
 
     @property
     def slots(self) -> int:
-        """How many more tasks that need an engine it takes now."""
+        """How many more tasks that need a render engine can be submitted now."""
 
     @property
     def plain_slots(self) -> int:
-        """How many more plain tasks it takes now; where any worker does them, as many."""
+        """How many more plain tasks can be submitted now; equals ``slots`` if workers do both."""
 
     @property
     def adopted(self) -> Sequence[Task]:
-        """Tasks that an earlier executor left running, whose events this one tells."""
+        """Tasks that an earlier executor left running; this one reports their events."""
 
     def submit(self, task: Task) -> None:
-        """Take a task; there must be a slot for its kind."""
+        """Submit a task; there must be a slot for its kind."""
 
     def events(self, timeout: float) -> Iterator[Heard]:
-        """Yield what is heard, nothing if that takes longer than ``timeout`` seconds.
+        """Yield the messages received, none if nothing comes within ``timeout`` seconds.
 
-        Raises RequestError where no worker is left that can render.
+        Raises RequestError if no worker is left that can render.
         """
 
     def abandon(self, task: Task, why: str) -> None:
-        """End the work at a task at once; ``Lost`` will be heard of it."""
+        """Stop a task at once; a ``Lost`` message will follow."""
 
     def close(self) -> None:
-        """End all work at once."""
+        """Stop all work at once."""
 
 
 @dataclass(frozen=True)
 class Farm:
-    """Where to do tasks: how a person calls it, what starts it.
+    """A place to run tasks: its name for users, and the function that starts it.
 
-    ``silence_s`` is how long its workers may say nothing of work that was not timed yet,
-    ``task_s`` how long a task shall last, ``workers`` how many there are from the start. Workers
-    of a farm ``elsewhere`` say their machines' names themselves. ``start_cold`` starts it without
-    engines, which come with the first task that needs one; without it, ``start`` is the same.
+    ``silence_s`` is the timeout, in seconds, for kinds of work that have not been timed; ``task_s``
+    the desired length of a task in seconds; ``workers`` the number of workers at the start. If
+    ``elsewhere``, workers' names already contain their machines' names. ``start_cold`` starts the
+    farm without render engines, which then start with the first task that needs one; if None,
+    ``start`` does the same.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""This machine's workers: a process on each device, kept warm, replaced when it ends."""
+"""Workers of this machine: one warm process per device, replaced when it ends."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,17 +15,17 @@ from mimegen.rendering.worker import StageWorker
 from mimegen.shots.devices import Device
 from mimegen.shots.jobs import JobDone, JobFailed, Ready
 
-# Each takes about half a gigabyte.
+# Each needs about half a gigabyte of memory.
 MOST_CPU_WORKERS = 8
-# They compose clips while GPUs render; each keeps about two cores busy.
+# Workers that compose clips while GPUs render; each keeps about two cores busy.
 MOST_BESIDE = 4
 
 
 def seats_on(device: Device, cores: int, workers: int | None = None
              ) -> tuple[tuple[str, ...], int]:
-    """Return what each worker of a machine renders on, and its threads; 0 for all there are.
+    """Return the device of each worker of a machine, and its number of threads (0 for all).
 
-    GPUs have a worker each, or as many as are wanted, and some beside them that compose.
+    GPUs get one worker each, or ``workers`` in all; some more without a GPU compose clips.
     """
     if device.by_core:
         count = workers or min(cores, MOST_CPU_WORKERS)
@@ -36,8 +36,10 @@ def seats_on(device: Device, cores: int, workers: int | None = None
 
 @dataclass(eq=False)
 class _WorkerSeat:
-    """A device, its worker if one runs, what that holds of an engine, whether it has started, the
-    task it was given, whether it took that.
+    """A device and the state of its worker.
+
+    ``holds`` is the device whose engine the worker has started with, ``ready`` whether the engine
+    has started, ``task`` the task given to the worker, ``taken`` whether it has accepted the task.
     """
 
     name: str
@@ -49,23 +51,23 @@ class _WorkerSeat:
     taken: bool = False
 
     def suits(self, task: Task) -> bool:
-        """Whether its worker can do a task."""
+        """Return whether the running worker can do a task."""
         return self.worker is not None and (task.plain or self.holds == self.device)
 
 
 class LocalExecutor:
     """Worker processes of this machine, one on each of ``devices``; see ``Executor``.
 
-    Where some are on ``none``, plain tasks are left to them, so that GPUs do what needs GPUs.
-    ``threads`` and ``scratch`` are each worker's. Unless it is to be ``warm``, engines start with
-    the first tasks that need them, and plain tasks are done without.
+    If some devices are ``none``, only they get plain tasks, so that GPUs are free for rendering.
+    ``threads`` and ``scratch`` apply to each worker. Unless ``warm``, engines start with the first
+    tasks that need them, and plain tasks run without an engine.
     """
 
     adopted: Sequence[Task] = ()
 
     def __init__(self, devices: Sequence[str], threads: int, scratch: Path | None = None,
                  warm: bool = True) -> None:
-        """Start what takes a while to start; tasks may be submitted at once."""
+        """Start the engines, if warm; tasks may be submitted at once."""
         self._threads, self._scratch = threads, scratch
         self._seats = [_WorkerSeat(f"{device} worker {number}", device)
                        for number, device in enumerate(devices, 1)]
@@ -80,16 +82,16 @@ class LocalExecutor:
 
     @property
     def slots(self) -> int:
-        """How many workers with an engine have nothing to do."""
+        """The number of idle workers for tasks that need an engine."""
         return len(self._free(plain=False))
 
     @property
     def plain_slots(self) -> int:
-        """How many workers for plain tasks have nothing to do."""
+        """The number of idle workers for plain tasks."""
         return len(self._free(plain=True))
 
     def submit(self, task: Task) -> None:
-        """Hand a task to a worker that has none, preferably a warm one."""
+        """Give a task to an idle worker, preferably a warm one."""
         seat = min(self._free(task.plain), key=lambda seat: not seat.suits(task))
         if seat.worker is not None and not (seat.suits(task) and seat.worker.is_fit):
             seat.worker.close()
@@ -100,9 +102,9 @@ class LocalExecutor:
         self._pending.append(Heard(seat.name, Begun(), task))
 
     def events(self, timeout: float) -> Iterator[Heard]:
-        """Yield what the workers say within ``timeout`` seconds.
+        """Yield the messages that arrive within ``timeout`` seconds.
 
-        Raises RequestError where Blender cannot start at all.
+        Raises RequestError if Blender cannot start at all.
         """
         pending, self._pending = self._pending, []
         yield from pending
@@ -114,7 +116,7 @@ class LocalExecutor:
                 yield from self._hear(seat, seat.worker)
 
     def abandon(self, task: Task, why: str) -> None:
-        """Kill the worker that is at a task."""
+        """Kill the worker that has a task."""
         for seat in self._seats:
             if seat.task is task:
                 self._vacate(seat)
@@ -159,7 +161,8 @@ class LocalExecutor:
 
     def _ended(self, seat: _WorkerSeat) -> Iterator[Heard]:
         task, ready = seat.task, seat.ready
-        # It may have been dying already, as all do at once where somebody kills them.
+        # If it had not accepted the task, it may already have been dying, as when someone kills all
+        # workers at once.
         lost = Lost("its process died", blameless=not seat.taken)
         self._vacate(seat)
         if task is not None:
@@ -168,7 +171,7 @@ class LocalExecutor:
             raise RequestError(DOES_NOT_START)
 
     def _unfit(self, seat: _WorkerSeat, failure: JobFailed) -> Heard:
-        """Leave out a device that does not start; without any left there is nothing to hope for."""
+        """Exclude a device that does not start; raise RequestError if no other device is left."""
         task = seat.task
         self._vacate(seat)
         self._seats.remove(seat)

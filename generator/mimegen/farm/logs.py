@@ -1,4 +1,4 @@
-"""What each worker did, in a file of its own, and which tasks took longest."""
+"""Log files of what each worker did, and the tasks that took longest."""
 
 import re
 import time
@@ -15,16 +15,16 @@ SLOWEST = 3
 
 @dataclass
 class Logs:
-    """One file for each worker in ``folder``, appended to run after run."""
+    """One log file for each worker in ``folder``; later runs append to it."""
 
     folder: Path
     begun: dict[Task, float] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
 
     def hear(self, heard: Heard) -> None:
-        """Write down what a worker said.
+        """Log a worker's message.
 
-        Raises OSError where the folder cannot be written.
+        Raises OSError if the folder cannot be written.
         """
         if heard.task is not None:
             self._time(heard, heard.task)
@@ -33,12 +33,12 @@ class Logs:
         append_line(self.file(heard.worker), f"{when} {self._line(heard)}")
 
     def slowest(self) -> list[str]:
-        """Return a line for each of the tasks that took longest, the slowest first."""
+        """Return a line for each of the slowest tasks, the slowest first."""
         slow = sorted(self.seconds.items(), key=lambda task: -task[1])[:SLOWEST]
         return [f"{title}: {seconds:.1f} s" for title, seconds in slow]
 
     def file(self, worker: str) -> Path:
-        """Return where what a worker said is written."""
+        """Return the path of a worker's log."""
         return self.folder / f"{re.sub('[^A-Za-z0-9.-]+', '-', worker)}.log"
 
     def _time(self, heard: Heard, task: Task) -> None:

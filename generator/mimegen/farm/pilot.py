@@ -1,4 +1,4 @@
-"""What a cluster's job does: tasks of a spool, one after the other, on all that it was given."""
+"""The program of a cluster job: it runs tasks from a spool on all devices it was given."""
 
 import json
 import os
@@ -24,14 +24,16 @@ from mimegen.shots.jobs import JobDone, JobFailed
 from mimegen.store.disk import Disk
 
 POLL_S = 0.5
-# How long to wait for more before the place is left to others.
+# Seconds without a task after which the job ends, leaving its resources to others.
 IDLE_S = 20.0
 
 
 @dataclass(frozen=True)
 class Orders:
-    """Where a job finds its tasks, their store and prepared kernels, what it was given, and by
-    which version.
+    """A cluster job's instructions: its folders, resources, and the required version.
+
+    ``spool`` is the folder of tasks, ``store`` that of their files, ``kernels`` that of prepared
+    GPU kernels.
     """
 
     spool: str
@@ -44,23 +46,23 @@ class Orders:
 
     @classmethod
     def read(cls, text: str) -> Self:
-        """Return what ``text`` says of them."""
+        """Return the orders in a text written by ``text``."""
         return cls(**json.loads(text))
 
     def text(self) -> str:
-        """Return them as one word of a command."""
+        """Return the orders as one word of a command line."""
         return json.dumps(asdict(self), separators=(",", ":"))
 
     def seats(self) -> tuple[tuple[str, ...], int]:
-        """Return what each worker of a job renders on, and its threads; 0 for all there are."""
+        """Return the device of each worker of a job, and its number of threads (0 for all)."""
         return seats_on(Device(self.device, max(1, self.gpus)), self.cpus)
 
 
 def pilot(orders: Orders, job: str) -> int:
-    """Do tasks of a spool until there is none left; return an exit status."""
+    """Run tasks of a spool until none is left; return an exit status."""
     spool, host = Spool(Path(orders.spool)), socket.gethostname()
     pilot = _Pilot(spool, orders, job, f"{host} job {job}")
-    # A job that was begun again goes on with what it was at, or others do.
+    # If Slurm requeued this job, return its earlier tasks, to this job or to others.
     spool.give_back(job)
     try:
         if orders.version != version():
@@ -79,7 +81,7 @@ def pilot(orders: Orders, job: str) -> int:
 
 @dataclass
 class _Pilot:
-    """A job that takes tasks, ``taken`` with their names, and says what becomes of them."""
+    """A job that takes tasks and reports on them; ``taken`` are its tasks and their names."""
 
     spool: Spool
     orders: Orders
@@ -88,11 +90,11 @@ class _Pilot:
     taken: dict[Task, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Watch the folder's disk, which may be away for a while."""
+        """Watch the disk of the folder, which may be unavailable for a while."""
         self.disk = Disk(lambda: self.spool.is_there)
 
     def work(self) -> None:
-        """Do tasks; raises RequestError where nothing here can render."""
+        """Run tasks. Raises RequestError if no device of this job can render."""
         first = self._next(plain=True) or self._next(plain=False)
         if first is None:
             return
@@ -117,18 +119,18 @@ class _Pilot:
                 heard_at = time.monotonic()
 
     def _fill(self, executor: LocalExecutor) -> None:
-        """Give each worker something to do; clips come first, for somebody waits for them."""
+        """Give each worker a task; plain tasks come first, because users wait for their clips."""
         while executor.plain_slots and (task := self._next(plain=True)) is not None:
             executor.submit(task)
         while executor.slots and (task := self._next(plain=False)) is not None:
             executor.submit(task)
 
     def _next(self, plain: bool) -> Task | None:
-        """Take the next task of which something is left."""
+        """Take the next task that has an unfinished part."""
         while (name := self.spool.take(self.job, plain)) is not None:
             content = self.spool.content(name)
             if content is None:
-                # The driver notices that nobody has it, and lays it out anew.
+                # The driver notices that no job has the task and submits it again.
                 self.spool.done(name, self.job)
                 continue
             task = task_from_json(content, Path(self.orders.store)).remaining()
@@ -140,12 +142,12 @@ class _Pilot:
         return None
 
     def tell(self, line: JobMessage) -> None:
-        """Say something, once the folder is there."""
+        """Send a message once the folder is available."""
         self.disk.wait()
         self.spool.tell(line)
 
     def _lines(self, heard: Heard) -> Iterator[JobMessage]:
-        """Yield what is to be said; nothing of a task that was taken from this job."""
+        """Yield the messages to send; none about a task that was taken back from this job."""
         worker, message = f"{self.name} {heard.worker}", heard.message
         if heard.task is None:
             yield JobMessage(self.job, worker, None, message)

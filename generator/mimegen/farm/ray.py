@@ -1,4 +1,4 @@
-"""A Ray cluster's workers: an actor with a warm Blender wherever there is place for one."""
+"""Workers of a Ray cluster: an actor with a warm Blender wherever there is room for one."""
 
 import os
 import secrets
@@ -23,19 +23,22 @@ from mimegen.rendering.plain import NONE
 from mimegen.shots.jobs import JobDone, JobFailed, Ready, ShotJob
 from mimegen.store.makers import note_maker
 
-# How often to look for machines that have joined.
+# Seconds between two searches for machines that have joined.
 LOOK_EVERY_S = 2.0
 ANSWER_S = 20.0
-# A lost machine's workers are gone before Ray says that the machine is.
+# Seconds until Ray notices a lost machine; it reports the machine's workers as lost before.
 NOTICED_S = 3.0
-# The end of what Ray says of an actor that does not start is what happened.
+# Characters kept of Ray's message about an actor that does not start; its end tells the cause.
 WORDS = 300
 
 
 @dataclass(eq=False)
 class _ActorSeat:
-    """An actor: its machine as Ray calls it, what was asked of it last, where it is, whether
-    Blender is up, its task.
+    """An actor and its state.
+
+    ``node`` is Ray's id of its machine, ``asked`` the pending call, ``place`` the machine as
+    reported by the actor, ``ready`` whether Blender has started, ``plain`` whether it only does
+    plain tasks.
     """
 
     name: str
@@ -50,17 +53,17 @@ class _ActorSeat:
 
     @property
     def free(self) -> bool:
-        """Whether it is warm and has nothing to do."""
+        """Whether the actor is warm and idle."""
         return self.ready and self.task is None
 
 
 class RayExecutor:
     """Worker processes on the machines of a Ray cluster; see ``Executor``.
 
-    Machines that join are used, what was at lost ones is told as lost. Frames go into the store
-    at ``root`` from where it is seen; from elsewhere they come back through Ray. Plain tasks are
-    done where the store is seen: by the same workers, on GPUs' machines by some beside them, and
-    by this machine's cores where no other sees it.
+    Machines that join are used; tasks on lost machines are reported as lost. Workers that see the
+    store at ``root`` write frames into it; others send them back through Ray. Plain tasks need the
+    store: they are done by the same workers, on machines with GPUs by extra workers, and by this
+    machine's cores if no other machine sees the store.
     """
 
     adopted: Sequence[Task] = ()
@@ -68,11 +71,10 @@ class RayExecutor:
 
     def __init__(self, root: Path, settings: FarmSettings, device: str,
                  say: Callable[[str], None] = lambda text: None) -> None:
-        """Connect; ``device`` is the kind that all workers render on.
+        """Connect to the cluster; ``device`` is the kind that all workers render on.
 
-        ``say`` gets a line for people where the cluster has no place.
-
-        Raises RequestError where Ray is not installed or its cluster is not reached.
+        ``say`` gets a line for users if the cluster has no room. Raises RequestError if Ray is not
+        installed or its cluster cannot be reached.
         """
         self._ray = _ray()
         self._root, self._settings, self._device = root.resolve(), settings, device
@@ -92,18 +94,18 @@ class RayExecutor:
 
     @property
     def slots(self) -> int:
-        """How many warm workers with an engine have nothing to do."""
+        """The number of idle warm workers with an engine."""
         return sum(seat.free and not seat.plain for seat in self._seats)
 
     @property
     def plain_slots(self) -> int:
-        """How many workers that do plain tasks have nothing to do."""
+        """The number of idle workers for plain tasks."""
         if self._plain_here:
             return self._here.plain_slots
         return sum(seat.free for seat in self._seats if self._does_plain(seat))
 
     def submit(self, task: Task) -> None:
-        """Hand a task to a warm worker that has none."""
+        """Give a task to an idle warm worker."""
         if task.plain and self._plain_here:
             self._here.submit(task)
             return
@@ -118,9 +120,9 @@ class RayExecutor:
         self._pending.append(Heard(seat.name, Begun(), task))
 
     def events(self, timeout: float) -> Iterator[Heard]:
-        """Yield what the workers say within ``timeout`` seconds.
+        """Yield the messages that arrive within ``timeout`` seconds.
 
-        Raises RequestError where none of the cluster's machines can render.
+        Raises RequestError if none of the cluster's machines can render.
         """
         self._look_for_places()
         self._report_missing_resources()
@@ -137,14 +139,14 @@ class RayExecutor:
             yield from self._hear(asked[answer], answer)
 
     def abandon(self, task: Task, why: str) -> None:
-        """Kill the actor that is at a task."""
+        """Kill the actor that has a task."""
         self._here.abandon(task, why)
         for seat in [seat for seat in self._seats if seat.task is task]:
             self._remove(seat)
             self._pending.append(Heard(seat.name, Lost(why), task))
 
     def close(self) -> None:
-        """Kill all actors, and leave the cluster."""
+        """Kill all actors and disconnect from the cluster."""
         self._here.close()
         for seat in list(self._seats):
             self._remove(seat)
@@ -154,12 +156,12 @@ class RayExecutor:
 
     @property
     def _plain_here(self) -> bool:
-        """Whether no worker that does plain tasks sees the store, as this machine does."""
+        """Whether plain tasks run on this machine, because no worker for them sees the store."""
         return any(seat.ready for seat in self._seats) and not any(
             self._does_plain(seat) for seat in self._seats)
 
     def _does_plain(self, seat: _ActorSeat) -> bool:
-        """Whether a worker does plain tasks; where there are GPUs, some do nothing else."""
+        """Return whether a worker does plain tasks; with GPUs, dedicated workers do them."""
         return seat.plain == (self._gpus > 0) and seat.place is not None and seat.place.sees_store
 
     def _hear(self, seat: _ActorSeat, answer: Any) -> Iterator[Heard]:
@@ -178,7 +180,7 @@ class RayExecutor:
             seat.asked = seat.actor.listen.remote()
 
     def _arrived(self, seat: _ActorSeat, place: WorkerHost) -> Iterator[Heard]:
-        """Take in where an actor is; one with other code would make other frames."""
+        """Record where an actor runs; exclude it if its code would make different frames."""
         seat.place, seat.name = place, f"{place.host} worker {self._seats.index(seat) + 1}"
         if place.version != version():
             yield from self._leave_out(seat, f"has mimegen {place.version}, here is {version()}")
@@ -202,9 +204,9 @@ class RayExecutor:
                 self._remove(seat)
 
     def _taken_in(self, seat: _ActorSeat, event: WorkerMessage) -> Message:
-        """Publish the file that came back with a message, as a worker does that sees the store.
+        """Publish the file that came back with a message, as a worker that sees the store does.
 
-        Returns the message, or that the worker is lost where the store's folder went meanwhile.
+        Returns the message, or ``Lost`` if the store's folder has become unavailable.
         """
         assert event.file is not None, "it was looked up"
         place, data = event.file
@@ -227,12 +229,12 @@ class RayExecutor:
         yield Heard(seat.name, Unfit(f"{self._host(seat)} is left out: {why}"))
 
     def _host(self, seat: _ActorSeat) -> str:
-        """Return what people call an actor's machine, which it may not have said itself."""
+        """Return the host name of an actor's machine, even if the actor has not reported it."""
         hosts = {node["NodeID"]: node["NodeManagerHostname"] for node in self._ray.nodes()}
         return seat.place.host if seat.place else hosts[seat.node]
 
     def _lost(self, seat: _ActorSeat, problem: Exception) -> Iterator[Heard]:
-        """Say which task was lost; a machine that is there and starts no actor is left out."""
+        """Report a lost task; exclude a machine that is still there but starts no actor."""
         self._checked_at = float("-inf")
         if seat.place is None and self._stays(seat.node):
             words = " ".join(str(problem).split())
@@ -248,7 +250,7 @@ class RayExecutor:
                         task)
 
     def _stays(self, node: str) -> bool:
-        """Whether a machine is still there once Ray has had time to notice that it is not."""
+        """Return whether a machine is still there after Ray has had time to notice its loss."""
         until = time.monotonic() + NOTICED_S
         while node in self._nodes():
             if time.monotonic() > until:
@@ -261,7 +263,7 @@ class RayExecutor:
         self._ray.kill(seat.actor)
 
     def _look_for_places(self) -> None:
-        """Start an actor wherever a machine has place for one more."""
+        """Start an actor wherever a machine has room for one more."""
         if time.monotonic() - self._checked_at < LOOK_EVERY_S:
             return
         self._checked_at = time.monotonic()
@@ -282,7 +284,7 @@ class RayExecutor:
                 for node in self._ray.nodes() if node["Alive"]})
 
     def _places(self) -> list[tuple[str, bool]]:
-        """Return machines that have place, and for plain tasks or others, once for each actor."""
+        """Return (machine, for plain tasks) once for each actor that there is still room for."""
         places: list[tuple[str, bool]] = []
         for node, resources in self._nodes().items():
             if node not in self._unfit:
@@ -307,7 +309,7 @@ class RayExecutor:
         self._seats.append(_ActorSeat(node, node, actor, actor.place.remote(), plain=plain))
 
     def _read_by(self, task: Task) -> dict[str, bytes]:
-        """Return the files that a task reads, by their places in the store."""
+        """Return the content of the files that a task reads, by path in the store."""
         if not isinstance(task.job, ShotJob):
             return {}
         paths = {path for files in task.job.figures
@@ -343,7 +345,7 @@ def _connect(ray: Any, address: str) -> None:
 
 
 def _see_that_it_answers(address: str) -> None:
-    """Raise OSError where nothing does: Ray itself tries for minutes before it says so."""
+    """Raise OSError if nothing answers; Ray itself would try for minutes."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     socket.create_connection((host, int(port)), timeout=ANSWER_S).close()
 
@@ -362,6 +364,6 @@ def _leave_probe(root: Path, there: Path | None) -> FolderProbe:
 
 
 def _fitting(resources: dict[str, float], cpus: float, gpus: float) -> int:
-    """Return how many workers a machine holds."""
+    """Return how many workers fit on a machine."""
     by_cpu = resources.get("CPU", 0.0) / cpus
     return int(min(by_cpu, resources.get("GPU", 0.0) / gpus) if gpus else by_cpu)

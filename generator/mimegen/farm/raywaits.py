@@ -1,19 +1,19 @@
-"""What a driver says of a Ray cluster that has no place for any worker."""
+"""Messages to the user while a Ray cluster has no room for any worker."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-# After how long one is told that a cluster has no free place, and how often again.
+# Seconds until the user is told that a cluster has no room, and between repetitions.
 FIRST_S = 20.0
 AGAIN_S = 300.0
 
 
 @dataclass
 class Wait:
-    """Says what is waited for: ``cpus`` and ``gpus`` of each worker, and what there is.
+    """Reports what is waited for: ``cpus`` and ``gpus`` per worker, and what the cluster has.
 
-    It is said at once where no machine is large enough, after a while where others have the place,
-    and then now and then.
+    It reports at once if no machine is large enough, after a while if others occupy the machines,
+    and repeats the message from time to time.
     """
 
     say: Callable[[str], None]
@@ -23,11 +23,11 @@ class Wait:
     _next_at: float = float("-inf")
 
     def is_over(self) -> None:
-        """Note that a worker has its place."""
+        """Note that a worker has found room."""
         self._since, self._next_at = None, float("-inf")
 
     def for_machines(self, now: float, machines: Mapping[str, Mapping[str, float]]) -> None:
-        """Say that none of the ``machines``, resources by name, holds a worker."""
+        """Report that none of the ``machines`` (resources by name) is large enough for a worker."""
         there = "; ".join(f"{name} has {amounts(found)}" for name, found in machines.items())
         self._tell(now, 0.0, f"no machine of the cluster has that ({there or 'it has none'}); ask"
                              " for less with --cpus-per-task and --gpus-per-task, or wait for"
@@ -35,7 +35,7 @@ class Wait:
 
     def for_others(self, now: float, free: Mapping[str, float], in_all: Mapping[str, float]
                    ) -> None:
-        """Say that machines are large enough, and that others have what is asked for."""
+        """Report that machines are large enough, but that others occupy them."""
         self._tell(now, FIRST_S, f"the cluster has {amounts(in_all)}, of which {amounts(free)} are"
                                  " free: other jobs have the rest")
 
@@ -49,5 +49,5 @@ class Wait:
 
 
 def amounts(resources: Mapping[str, float]) -> str:
-    """Return CPUs and GPUs in words, as ``4 CPU and 0.5 GPU``."""
+    """Return CPUs and GPUs as text, such as ``4 CPU and 0.5 GPU``."""
     return " and ".join(f"{resources.get(kind, 0.0):g} {kind}" for kind in ("CPU", "GPU"))

@@ -1,4 +1,4 @@
-"""A warm Blender process on a machine of a cluster, as the machine that hands out tasks sees it."""
+"""A warm Blender process on a machine of a cluster, as controlled by the driver."""
 
 import os
 import socket
@@ -19,20 +19,20 @@ from mimegen.rendering.worker import StageWorker
 from mimegen.scenery.job import SetJob
 from mimegen.shots.jobs import FrameDone, JobDone, JobFailed, ShotJob
 
-# A call lasts no longer, so that a machine that is gone is noticed.
+# Longest duration of a call in seconds, so that the loss of a machine is noticed.
 LISTEN_S = 2.0
 
 
 @dataclass(frozen=True)
 class FolderProbe:
-    """A file of the store's folder that tells whether a machine sees the same folder."""
+    """A file in the store's folder that shows whether a machine sees the same folder."""
 
     root: Path
     name: str
     token: str
 
     def seen(self) -> bool:
-        """Whether this machine sees it."""
+        """Return whether this machine sees it."""
         try:
             return (self.root / self.name).read_text() == self.token
         except OSError:
@@ -51,9 +51,9 @@ class WorkerHost:
 
 @dataclass(frozen=True)
 class WorkerMessage:
-    """A message, and the file that it tells of where the store is not seen: its place, its bytes.
+    """A message and, if the worker does not see the store, the file made: its path and bytes.
 
-    The place is relative to the store.
+    The path is relative to the store.
     """
 
     message: Message
@@ -61,15 +61,15 @@ class WorkerMessage:
 
 
 def version() -> str:
-    """Return what has to be equal on all machines for equal frames, apart from Blender."""
+    """Return the version that must be equal on all machines for equal frames, besides Blender's."""
     return f"{__version__} {code_key('mimegen.rendering.cycles.worker')[:12]}"
 
 
 class RemoteWorker:
-    """A Blender process that takes tasks and is asked for its messages.
+    """A Blender process that takes tasks and is polled for messages.
 
-    Where ``probe`` is not seen, files of tasks come with them, and frames go back with messages.
-    ``kernels`` is the folder of prepared GPU kernels, on all machines alike.
+    If it does not see ``probe``, tasks bring the files they read, and frames go back with messages.
+    ``kernels`` is the folder of prepared GPU kernels, with the same path on all machines.
     """
 
     def __init__(self, probe: FolderProbe, shared: bool | None, device: str, threads: int,
@@ -85,11 +85,11 @@ class RemoteWorker:
         self._worker = self._fresh()
 
     def place(self) -> WorkerHost:
-        """Return where this is."""
+        """Return the worker's machine."""
         return WorkerHost(socket.gethostname(), self._node, self._sees_store, version())
 
     def submit(self, content: dict[str, Any], files: dict[str, bytes]) -> None:
-        """Begin with a task, as JSON holds it; ``files`` are what it reads, by their places."""
+        """Begin a task, given as JSON; ``files`` are those it reads, by path in the store."""
         try:
             for place, data in files.items():
                 publish_once(self._root / place, data)
@@ -107,7 +107,7 @@ class RemoteWorker:
         self._worker.submit(self._task.job)
 
     def listen(self) -> list[WorkerMessage]:
-        """Return what was said within two seconds."""
+        """Return the messages that arrive within two seconds."""
         messages, self._refused = self._refused, []
         timeout = 0.0 if messages else LISTEN_S
         try:
@@ -124,7 +124,7 @@ class RemoteWorker:
         return messages
 
     def pid(self) -> int:
-        """Return the process that a test may kill."""
+        """Return the process id, for tests that kill the process."""
         return os.getpid()
 
     def _fresh(self) -> StageWorker:
@@ -144,12 +144,12 @@ class RemoteWorker:
 
 
 def _folders(task: Task) -> tuple[Path, ...]:
-    """Return the folders that a task publishes in, which a driver makes where the store is."""
+    """Return the folders that a task writes to; where the store is seen, the driver makes them."""
     return task.job.folders if isinstance(task.job, ShotJob) else (task.job.target.parent,)
 
 
 def _made(task: Task, message: Message) -> Path | None:
-    """Return the file that a message tells of."""
+    """Return the file that a message reports as made; None if there is none."""
     if isinstance(message, FrameDone) and isinstance(task.job, ShotJob):
         return task.job.frame_file(message.frame, message.camera)
     if isinstance(message, JobDone) and isinstance(task.job, SetJob):

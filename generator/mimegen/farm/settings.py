@@ -1,4 +1,4 @@
-"""Where and how a farm does tasks: a settings file for each cluster, such as farm.yaml."""
+"""Settings of a farm: one file for each cluster, such as farm.yaml."""
 
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -27,14 +27,15 @@ Time = Annotated[str, BeforeValidator(_not_counted)]
 
 
 class FarmSettings(Strict):
-    """One settings file; what the command line says goes before it.
+    """One settings file; options of the command line override it.
 
-    ``workers`` is how many Blender processes run at most; without it, as many as there is place
-    for. ``cpus_per_task`` and ``gpus_per_task`` are what each takes. ``shared_store`` says whether
-    all machines see the store's folder; without it a probe tells. ``store_there`` is where they
-    see it, if elsewhere than here. ``silence_s`` is how long a worker may say nothing of a kind of
-    work that was not timed yet. ``task_s`` is how long a task shall last. ``slurm_setup`` is what a
-    job's shell does first; ``slurm_options`` are further ones of sbatch.
+    ``workers`` is the largest number of Blender processes; None for as many as fit.
+    ``cpus_per_task`` and ``gpus_per_task`` are the resources of each. ``shared_store`` tells
+    whether all machines see the store's folder; None to find out by a probe. ``store_there`` is the
+    store's path on the other machines if it differs from this one's. ``silence_s`` is the timeout,
+    in seconds, for kinds of work that have not been timed; ``task_s`` is the desired length of a
+    task in seconds. ``slurm_setup`` are the first shell commands of a job; ``slurm_options`` are
+    additional options of sbatch.
     """
 
     farm: Kind = asked(
@@ -82,6 +83,6 @@ class FarmSettings(Strict):
 def read_settings(path: Path) -> FarmSettings:
     """Read a settings file.
 
-    Raises RequestError naming file, line and key and what was expected there.
+    Raises RequestError, naming file, line, key and what was expected.
     """
     return read_yaml(path, FarmSettings)

@@ -1,4 +1,4 @@
-"""A Slurm cluster's jobs: arrays of them take tasks from a folder that all machines see."""
+"""Workers in Slurm jobs: job arrays take tasks from a folder that all machines see."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -17,18 +17,19 @@ from mimegen.farm.spool import JobMessage, Spool
 from mimegen.farm.task import Task, task_from_json, task_to_json
 from mimegen.shots.jobs import JobDone, JobFailed
 
-# Every look asks Slurm's controller, which others need too.
+# Seconds between two queries of Slurm's controller, which serves other users too.
 LOOK_EVERY_S = 5.0
 HEAR_EVERY_S = 1.0
-# So that what jobs say is heard between the castings that are drawn.
+# Tasks submitted at once, so that messages of jobs are read between the castings drawn.
 AT_ONCE = 16
-# So many machines whose jobs end before they took a task, and none that works, are no accident.
+# If jobs on this many machines end before they took a task, and no job works, the cause is not
+# chance.
 MOST_BARREN = 3
 
 
 @dataclass
 class _Barren:
-    """Our jobs that failed before they took a task, and their machines with the reason."""
+    """This driver's jobs that failed before they took a task, and why their machines are unfit."""
 
     arrays: set[str] = field(default_factory=set)
     judged: set[str] = field(default_factory=set)
@@ -36,7 +37,7 @@ class _Barren:
     machines: dict[str, str] = field(default_factory=dict)
 
     def new(self, jobs: dict[str, Job]) -> list[str]:
-        """Return the jobs of our arrays that failed since this was asked last."""
+        """Return the jobs of our arrays that have failed since the last call."""
         failed = {number for number, job in jobs.items()
                   if job.failed and number.partition("_")[0] in self.arrays}
         new = failed - self.judged
@@ -50,23 +51,23 @@ class _Barren:
             self.machines[job.node] = why
 
     def error(self) -> RequestError:
-        """Return what to say where there is no other machine."""
+        """Return the error to raise if no machine is left."""
         last = list(self.machines.values())[-1]
         return RequestError(f"no Slurm job starts work: {last}")
 
 
 class SlurmExecutor:
-    """Jobs of Slurm that take tasks; see ``Executor``.
+    """Slurm jobs that take tasks; see ``Executor``.
 
-    A killed driver leaves its jobs running; the next one with the same folders finds them. One
-    driver at a time leads them, others wait.
+    A killed driver leaves its jobs running, and the next driver with the same folders adopts them.
+    Only one driver at a time controls them; others wait.
     """
 
     def __init__(self, out: Path, root: Path, settings: FarmSettings, device: str,
                  say: Callable[[str], None]) -> None:
-        """Lead the jobs of ``out``, whose tasks belong to the store at ``root``.
+        """Control the jobs of ``out``, whose tasks belong to the store at ``root``.
 
-        Raises RequestError where Slurm does not answer.
+        Raises RequestError if Slurm does not answer.
         """
         self._root, self._array = root.resolve(), SlurmArray.of(out, root, settings, device)
         self._logs, self._queue = self._array.logs, self._array.queue
@@ -84,29 +85,29 @@ class SlurmExecutor:
 
     @property
     def adopted(self) -> Sequence[Task]:
-        """Tasks that wait or are at work since before."""
+        """Tasks of an earlier driver that are waiting or running."""
         return self._adopted
 
     @property
     def slots(self) -> int:
-        """How many more tasks it takes, so that jobs have the next ones at hand."""
+        """How many more tasks can be submitted: jobs should always have next tasks waiting."""
         most = 2 * self._array.most_jobs * self._array.seats
         return max(0, min(self._room, most - len(self._out)))
 
     @property
     def plain_slots(self) -> int:
-        """As many: jobs do both."""
+        """The same as ``slots``: jobs do both kinds of tasks."""
         return self.slots
 
     def submit(self, task: Task) -> None:
-        """Lay out a task for the jobs."""
+        """Put a task into the spool for the jobs."""
         self._room -= 1
         self._out[self._spool.put(task_to_json(task, self._root), task.plain)] = task
 
     def events(self, timeout: float) -> Iterator[Heard]:
-        """Yield what was said since, and what became of jobs that say nothing any more.
+        """Yield new messages, and losses of tasks whose jobs are gone.
 
-        Raises RequestError where Slurm refuses jobs, or none of them comes to work.
+        Raises RequestError if Slurm refuses jobs or none of them ever starts work.
         """
         self._room = AT_ONCE
         now, pending = time.monotonic(), self._pending
@@ -122,7 +123,7 @@ class SlurmExecutor:
             time.sleep(timeout)
 
     def abandon(self, task: Task, why: str) -> None:
-        """Take a task back, and cancel the job that is at it."""
+        """Take a task back and cancel the job that has it."""
         name = next(name for name, known in self._out.items() if known is task)
         holder = self._spool.taken().get(name)
         if not self._spool.withdraw(name) and holder is not None:
@@ -132,9 +133,9 @@ class SlurmExecutor:
         self._pending.append(Heard(f"job {holder}", Lost(why), task))
 
     def leave(self, command: Sequence[str]) -> str:
-        """Leave all tasks to jobs, and ``command`` to one that begins when they have ended.
+        """Leave all tasks to the jobs; run ``command`` in another job after they have ended.
 
-        Returns its number. Raises RequestError where Slurm refuses them.
+        Returns that job's number. Raises RequestError if Slurm refuses the jobs.
         """
         self._spool.complete = True
         self._start_jobs(self._queue.jobs() or {})
@@ -148,7 +149,7 @@ class SlurmExecutor:
         return number
 
     def close(self) -> None:
-        """Cancel all jobs, if they were not left to themselves."""
+        """Cancel all jobs, unless ``leave`` was called."""
         if not self._left:
             self._queue.cancel(self._live())
             rmtree(self._spool.folder, ignore_errors=True)
@@ -158,7 +159,7 @@ class SlurmExecutor:
         return [number for number, job in (self._queue.jobs() or {}).items() if job.lives]
 
     def _adopt(self) -> None:
-        """Take over the tasks that an earlier driver left waiting or at jobs."""
+        """Adopt the tasks that an earlier driver left waiting or running."""
         self._logs.mkdir(parents=True, exist_ok=True)
         self._spool.make()
         self._spool.complete = False
@@ -189,7 +190,7 @@ class SlurmExecutor:
         return Heard(line.worker, line.message, task)
 
     def _look(self) -> Iterator[Heard]:
-        """Find tasks whose jobs are gone, and start jobs for tasks that have none."""
+        """Report tasks whose jobs are gone, and start jobs for tasks without one."""
         waiting, taken = self._spool.waiting(), self._spool.taken()
         jobs = self._queue.jobs()
         if jobs is None or not self._spool.is_there:
@@ -215,7 +216,7 @@ class SlurmExecutor:
         return self._logs / f"slurm-{job}.txt"
 
     def _judge(self, jobs: dict[str, Job]) -> None:
-        """Raise RequestError where no job will ever come to work."""
+        """Raise RequestError if no job will ever start work."""
         for number in self._barren.new(jobs):
             heard = self._spool.has_messages(number)
             self._barren.add(number, jobs[number], None if heard else self._mute(number, jobs))
@@ -232,7 +233,7 @@ class SlurmExecutor:
                 f" machine see {self._logs.parent}? Its log is {self._log(number)}")
 
     def _start_jobs(self, jobs: dict[str, Job]) -> None:
-        """Start as many as there are tasks for, at most as many as are wanted."""
+        """Start as many jobs as there are tasks for, within the limit."""
         live = sum(job.lives and not job.held_back for job in jobs.values())
         needed = min(-(-len(self._out) // self._array.seats), self._array.most_jobs) - live
         for first in range(0, needed, LARGEST_ARRAY):

@@ -1,4 +1,4 @@
-"""What each job of a Slurm array asks for and runs, as it is submitted or shown beforehand."""
+"""Resources and command of the jobs in a Slurm array, for submission or for display."""
 
 import sys
 from collections.abc import Iterable, Sequence
@@ -15,16 +15,16 @@ from mimegen.farm.slurmqueue import SlurmQueue
 from mimegen.rendering.plain import NONE
 from mimegen.shots.devices import Device
 
-# Without --workers; each stays as long as there are tasks.
+# Without --workers; each job stays as long as there are tasks.
 MOST_JOBS = 100
 LARGEST_ARRAY = 1000
 
 
 @dataclass(frozen=True)
 class SlurmArray:
-    """The jobs that make a request of ``out``, whose frames lie in the store at ``store``.
+    """The jobs that make a request of ``out``, with frames in the store at ``store``.
 
-    ``folder`` holds the tasks that the jobs take, ``logs`` what they print.
+    ``folder`` is the spool of the jobs' tasks, ``logs`` the folder of their output.
     """
 
     folder: Path
@@ -34,7 +34,10 @@ class SlurmArray:
 
     @classmethod
     def of(cls, out: Path, store: Path, settings: FarmSettings, device: str) -> Self:
-        """Return the array for a kind of device. Raises RequestError for half GPUs."""
+        """Return the array for a kind of device.
+
+        Raises RequestError for a fractional number of GPUs.
+        """
         store, out = store.resolve(), out.resolve()
         folder = out / "slurm" / content_key(str(store), device, version())[:12]
         orders = Orders(str(folder), str(store), device, _gpus(settings, device),
@@ -43,17 +46,17 @@ class SlurmArray:
 
     @property
     def queue(self) -> SlurmQueue:
-        """Slurm's queue, asked for the jobs of this array alone."""
+        """Slurm's queue, restricted to the jobs of this array."""
         return SlurmQueue(f"mimegen-{content_key(str(self.folder))[:12]}", self.settings)
 
     @property
     def seats(self) -> int:
-        """How many tasks a job does at a time."""
+        """How many tasks a job does at the same time."""
         return sum(seat != NONE for seat in self.orders.seats()[0])
 
     @property
     def most_jobs(self) -> int:
-        """The largest number of jobs at a time."""
+        """The largest number of jobs at the same time."""
         return self.settings.workers or MOST_JOBS
 
     @property
@@ -62,7 +65,7 @@ class SlurmArray:
         return sys.executable, "-m", "mimegen.farm.pilot", self.orders.text()
 
     def options(self, size: int, exclude: Iterable[str] = ()) -> list[str]:
-        """Return the options of sbatch for ``size`` jobs on any machine but the excluded ones."""
+        """Return the options of sbatch for ``size`` jobs on any machine except ``exclude``."""
         options = [f"--array=0-{size - 1}", f"--cpus-per-task={self.orders.cpus}",
                    f"--output={self.logs}/slurm-%A_%a.txt", "--open-mode=append", "--requeue"]
         if self.orders.gpus:
@@ -72,7 +75,7 @@ class SlurmArray:
         return options
 
     def batch_script(self, tasks: int | None) -> str:
-        """Return the batch script for so many tasks; None for as many jobs as are allowed."""
+        """Return the batch script for ``tasks`` tasks; None for as many jobs as allowed."""
         size = self.most_jobs if tasks is None else min(-(-tasks // self.seats), self.most_jobs)
         options = self.queue.options(self.options(max(1, min(size, LARGEST_ARRAY))))
         first, *rest = self.queue.script(self.command).splitlines()
@@ -80,7 +83,7 @@ class SlurmArray:
 
 
 def _gpus(settings: FarmSettings, device: str) -> int:
-    """Return how many GPUs a job takes. Raises RequestError for half ones."""
+    """Return the GPUs of a job. Raises RequestError for a fractional number."""
     asked = settings.gpus_per_task
     if asked is None:
         return int(not Device(device, 1).by_core)

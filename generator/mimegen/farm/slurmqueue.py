@@ -1,4 +1,4 @@
-"""Slurm's commands: jobs submitted, looked at, cancelled."""
+"""Slurm's commands to submit, list and cancel jobs."""
 
 import shlex
 import subprocess
@@ -12,9 +12,9 @@ from mimegen.farm.settings import FarmSettings
 ANSWER_S = 60.0
 _QUEUED = {"PENDING", "CONFIGURING", "REQUEUED"}
 _WORKING = {"RUNNING", "COMPLETING", "SUSPENDED", "STOPPED", "SIGNALING", "STAGE_OUT", "RESIZING"}
-# What else ends a job is not its task's doing.
+# States of jobs that failed by themselves; all other endings are not their task's fault.
 _FAILED = {"FAILED", "OUT_OF_MEMORY"}
-# For what jobs would wait for ever.
+# Reasons for waiting that will never go away.
 _HOPELESS = {"PartitionTimeLimit", "PartitionNodeLimit", "BadConstraints", "InvalidAccount",
              "InvalidQOS", "AccountNotAllowed", "QOSNotAllowed", "JobHeldAdmin"}
 _PASSING = ("Unable to contact slurm controller", "timed out", "try again", "temporarily")
@@ -22,7 +22,7 @@ _PASSING = ("Unable to contact slurm controller", "timed out", "try again", "tem
 
 @dataclass(frozen=True)
 class Job:
-    """What Slurm says of a job of an array: its state, where it runs, for what it waits."""
+    """Slurm's view of a job in an array: its state, its machine and the reason why it waits."""
 
     state: str
     node: str
@@ -30,32 +30,32 @@ class Job:
 
     @property
     def works(self) -> bool:
-        """Whether it may be at a task."""
+        """Whether it may be working on a task."""
         return self.state in _WORKING
 
     @property
     def lives(self) -> bool:
-        """Whether it works or will."""
+        """Whether it is working or will."""
         return self.works or self.state in _QUEUED
 
     @property
     def held_back(self) -> bool:
-        """Whether it waits for minutes, as Slurm makes those wait that it requeues."""
+        """Whether it has to wait for minutes, as Slurm imposes on jobs that it requeues."""
         return self.state in _QUEUED and self.reason == "BeginTime"
 
     @property
     def failed(self) -> bool:
-        """Whether it ended by what it did, and not by what was done to it."""
+        """Whether it ended by itself, instead of being ended."""
         return self.state in _FAILED
 
     @property
     def hopeless(self) -> bool:
-        """Whether it waits for something that will not come."""
+        """Whether it waits for something that will never happen."""
         return self.reason in _HOPELESS
 
     @property
     def fate(self) -> str:
-        """Return what happened to a job that was believed to be at work."""
+        """What happened to a job that was believed to be working."""
         return "requeued" if self.state in _QUEUED else self.state
 
 
@@ -64,13 +64,13 @@ GONE = Job("gone", "a machine", "")
 
 @dataclass(frozen=True)
 class SlurmQueue:
-    """The jobs of one name; Slurm's own queue is asked, for not every cluster keeps accounts."""
+    """The jobs with one name, read from Slurm's queue; not every cluster keeps accounts."""
 
     name: str
     settings: FarmSettings
 
     def jobs(self) -> dict[str, Job] | None:
-        """Return the jobs of arrays, lately ended ones too; None where Slurm does not answer."""
+        """Return the jobs of arrays, also recently ended ones; None if Slurm does not answer."""
         output = asked("squeue", "--noheader", "--array", "--states=all", f"--name={self.name}",
                      "--format=%i|%T|%N|%r")
         if output.returncode:
@@ -80,15 +80,15 @@ class SlurmQueue:
                 for number, state, node, reason in rows}
 
     def see_that_it_answers(self) -> None:
-        """Raise RequestError where Slurm is not here or does not answer."""
+        """Raise RequestError if Slurm is not installed or does not answer."""
         output = asked("sinfo", "--noheader", "--format=%P")
         if output.returncode:
             raise RequestError(f"Slurm does not answer: {' '.join(output.stderr.split())[:300]}")
 
     def submit(self, command: Sequence[str], options: Sequence[str]) -> str | None:
-        """Return the number of a new job, or array; None where Slurm does not answer just now.
+        """Return the number of a new job or array; None if Slurm is temporarily unavailable.
 
-        Raises RequestError with Slurm's words where it refuses.
+        Raises RequestError with Slurm's message if it refuses.
         """
         output = asked("sbatch", "--parsable", *self.options(options), script=self.script(command))
         if output.returncode == 0:
@@ -98,7 +98,7 @@ class SlurmQueue:
         raise RequestError(f"Slurm refuses the jobs: {' '.join(output.stderr.split())[:300]}")
 
     def options(self, more: Sequence[str]) -> list[str]:
-        """Return all options of sbatch for a job, ``more`` before the user's own."""
+        """Return all options of sbatch for a job; ``more`` come before the user's own."""
         return [f"--job-name={self.name}", "--nodes=1", "--ntasks=1", *self._place(), *more,
                 *self.settings.slurm_options]
 
@@ -108,7 +108,7 @@ class SlurmQueue:
                           f"exec {shlex.join(command)}", ""])
 
     def cancel(self, numbers: Sequence[str]) -> None:
-        """End jobs at once."""
+        """Cancel jobs at once."""
         if numbers:
             asked("scancel", *numbers)
 
@@ -119,7 +119,7 @@ class SlurmQueue:
 
 
 def asked(*command: str, script: str | None = None) -> subprocess.CompletedProcess[str]:
-    """Run one of Slurm's commands. Raises RequestError where there is none."""
+    """Run one of Slurm's commands. Raises RequestError if it is not installed."""
     try:
         return subprocess.run(command, input=script, capture_output=True, text=True,
                               timeout=ANSWER_S, env=environment())

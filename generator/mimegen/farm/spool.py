@@ -1,11 +1,12 @@
-"""Tasks for jobs of a cluster and what they say of them, in a folder that all machines see.
+"""A spool: tasks for cluster jobs and the jobs' messages, in a folder that all machines see.
 
-    waiting/TASK.json      a task that nobody has
-    taken/TASK.JOB.json    a task that a job is at
-    said/JOB.jsonl         what a job says, a line each
-    complete               nothing more will come
+    waiting/TASK.json      a task that no job has
+    taken/TASK.JOB.json    a task that a job has
+    said/JOB.jsonl         the messages of a job, one per line
+    complete               no more tasks will come
 
-Taking a task and taking it back are renamings, of which one wins, on any machine.
+Tasks are taken and returned by renaming files, so that only one process can succeed, on any
+machine.
 """
 
 import json
@@ -30,7 +31,7 @@ _MESSAGES: dict[str, type[Message]] = {
 
 @dataclass(frozen=True)
 class JobMessage:
-    """What a job said: which of its workers, of which task."""
+    """A message of a job: from which of its workers, and about which task."""
 
     job: str
     worker: str
@@ -40,31 +41,31 @@ class JobMessage:
 
 @dataclass
 class Spool:
-    """The folder; names of tasks tell their order."""
+    """The folder; task names sort in order of submission."""
 
     folder: Path
     _put: int = 0
     _read: dict[Path, int] = field(default_factory=dict)
 
     def make(self) -> None:
-        """Make the folder; jobs never do: where it is gone, its disk is, and comes back."""
+        """Make the folder; jobs never do, because a missing folder means that its disk is away."""
         for part in ("waiting", "taken", "said"):
             (self.folder / part).mkdir(parents=True, exist_ok=True)
 
     @property
     def is_there(self) -> bool:
-        """Whether its disk is there."""
+        """Whether the folder's disk is available."""
         return (self.folder / "said").is_dir()
 
     def put(self, content: dict[str, Any], plain: bool = False) -> str:
-        """Add a task, as JSON holds it, a ``plain`` one that needs no engine; return its name."""
+        """Add a task as JSON content and return its name; ``plain`` means it needs no engine."""
         self._put += 1
         name = f"{time.time_ns():020d}-{self._put:06d}{PLAIN if plain else ''}"
         publish(self._waiting(name), json.dumps(content))
         return name
 
     def waiting(self) -> list[str]:
-        """Return the tasks that nobody has, first come first."""
+        """Return the tasks that no job has, in order of submission."""
         return sorted(path.stem for path in (self.folder / "waiting").glob("[0-9]*.json"))
 
     def taken(self) -> dict[str, str]:
@@ -72,14 +73,14 @@ class Spool:
         return dict(_task_and_job(path) for path in (self.folder / "taken").glob("[0-9]*.json"))
 
     def content(self, name: str) -> dict[str, Any] | None:
-        """Return a task, or None where it is done or its file is damaged."""
+        """Return a task's JSON content; None if it is done or its file is damaged."""
         for path in chain([self._waiting(name)], (self.folder / "taken").glob(f"{name}.*.json")):
             with suppress(FileNotFoundError):
                 return next(json_lines(path.read_bytes()), None)
         return None
 
     def take(self, job: str, plain: bool = False) -> str | None:
-        """Give a job the first task that nobody has, of those that are ``plain`` or of others."""
+        """Give a job the first waiting task that is plain, or not; None if there is none."""
         for name in self.waiting():
             suits = name.endswith(PLAIN) == plain
             if suits and _moved(self._waiting(name), self._taken(name, job)):
@@ -87,21 +88,21 @@ class Spool:
         return None
 
     def give_back(self, job: str, only: str | None = None) -> None:
-        """Let other jobs take what a job has, or ``only`` one of its tasks."""
+        """Return a job's tasks to the waiting ones, or ``only`` one of them."""
         for name, holder in self.taken().items():
             if holder == job and only in (None, name):
                 _moved(self._taken(name, job), self._waiting(name))
 
     def done(self, name: str, job: str) -> bool:
-        """Remove a task of a job; False where the job does not have it any more."""
+        """Remove a task of a job; False if the job does not have it any more."""
         return _removed(self._taken(name, job))
 
     def withdraw(self, name: str) -> bool:
-        """Remove a task that nobody has; False where that is not so."""
+        """Remove a waiting task; False if it is not waiting."""
         return _removed(self._waiting(name))
 
     def tell(self, line: JobMessage) -> None:
-        """Add a line to what a job says. Raises RequestError where it cannot be written."""
+        """Append a message to those of its job. Raises RequestError if it cannot be written."""
         content = {"worker": line.worker, "task": line.task,
                    "kind": type(line.message).__name__, **asdict(line.message)}
         path = self.folder / "said" / f"{line.job}.jsonl"
@@ -111,7 +112,7 @@ class Spool:
             raise RequestError(f"{path}: cannot be written ({problem.strerror})") from problem
 
     def hear(self) -> Iterator[JobMessage]:
-        """Yield what was said since this was asked last; what is no message is passed over."""
+        """Yield the messages since the last call; skip invalid lines."""
         for path in sorted((self.folder / "said").glob("*.jsonl")):
             with path.open("rb") as file:
                 file.seek(self._read.get(path, 0))
@@ -123,7 +124,7 @@ class Spool:
                     yield _line(path.stem, content)
 
     def has_messages(self, job: str) -> bool:
-        """Whether a job ever said anything."""
+        """Return whether a job has ever sent a message."""
         return (self.folder / "said" / f"{job}.jsonl").exists()
 
     @property

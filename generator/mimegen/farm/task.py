@@ -1,4 +1,4 @@
-"""What a worker does in one go; as JSON, any machine that sees the store can do it."""
+"""Tasks: the units of work of a worker, and their form as JSON for other machines."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -17,14 +17,14 @@ from mimegen.shots.jobs import ShotJob
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """A job that one worker does in one go, and what to call it in an error."""
+    """A job that one worker does in one go, and its name in messages."""
 
     job: Job
     title: str
 
     @property
     def plain(self) -> bool:
-        """Whether it needs no engine."""
+        """Whether it needs no render engine."""
         return not isinstance(self.job, ShotJob | SetJob)
 
     def remaining(self) -> "Task | None":
@@ -37,7 +37,7 @@ class Task:
         return Task(self.job.only(missing), self.title) if missing.any() else None
 
     def without(self, others: Iterable["Task"]) -> "Task | None":
-        """Return the part that none of the others makes; None if there is none."""
+        """Return the part that none of the other tasks makes; None if there is none."""
         job = self.job
         if not isinstance(job, ShotJob):
             targets = [other.job.target for other in others
@@ -57,14 +57,14 @@ def _take_away(missing: NDArray[np.bool_], folders: Sequence[Path], other: ShotJ
 
 
 def task_to_json(task: Task, root: Path) -> dict[str, Any]:
-    """Return a task as what JSON can hold, its paths relative to ``root``, the store's folder."""
+    """Return a task as JSON content, with paths relative to ``root``, the store's folder."""
     return declaration_of(task.job, task.title, Relative(root)).model_dump(mode="json")
 
 
 def task_from_json(content: Any, root: Path) -> Task:
-    """Return the task that ``task_to_json`` gave, for the store at ``root`` on this machine.
+    """Return the task in content from ``task_to_json``, for the store at ``root`` here.
 
-    Raises RequestError where it is no task, or one of another version.
+    Raises RequestError if it is not a task of this version.
     """
     try:
         declaration = parsed_declaration(content)

@@ -1,1 +1,1 @@
-"""Where finished pieces lie under their content keys."""
+"""The store: finished pieces under their content keys."""

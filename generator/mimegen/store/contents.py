@@ -1,4 +1,4 @@
-"""What a store holds, and what of it nobody needs any more."""
+"""List and remove the pieces of a store."""
 
 import json
 import os
@@ -18,26 +18,26 @@ _FACTS = {"shots": "shot.json", "passes": "pass.json"}
 
 @dataclass(frozen=True)
 class StoredPiece:
-    """A finished piece: a file, or a folder of them."""
+    """A finished piece: a file, or a folder of files."""
 
     kind: str
     path: Path
 
     @property
     def key(self) -> str:
-        """Its content key."""
+        """The content key."""
         return self.path.stem
 
     @cached_property
     def size(self) -> int:
-        """Its bytes."""
+        """The size in bytes."""
         if not self.path.is_dir():
             return _size(self.path)
         return sum(_size(Path(folder, name)) for folder, _, names in os.walk(self.path)
                    for name in names)
 
     def facts(self) -> dict[str, object]:
-        """Return what is recorded of a shot, a pass or a clip; nothing of other pieces."""
+        """Return the recorded facts of a shot, pass or clip; empty for other pieces."""
         path = self.path / _FACTS[self.kind] if self.kind in _FACTS else self.path
         try:
             facts = json.loads(path.read_text(encoding="utf-8"))
@@ -46,7 +46,7 @@ class StoredPiece:
         return facts if isinstance(facts, dict) else {}
 
     def remove(self) -> None:
-        """Remove it. What is read of a folder first goes first, so that no half counts as whole."""
+        """Remove the piece; the facts file first, so that a half-removed folder is not valid."""
         if self.path.is_dir():
             for facts in _FACTS.values():
                 (self.path / facts).unlink(missing_ok=True)
@@ -62,7 +62,7 @@ def _size(file: Path) -> int:
 
 
 def pieces(store: Store, kinds: Collection[str] = KINDS) -> Iterator[StoredPiece]:
-    """Yield the pieces of a store, by kind and key; what is not named by a key is none."""
+    """Yield the pieces of a store, by kind and key; other files are skipped."""
     for kind in kinds:
         folder = store.root / kind
         for entry in sorted(folder.iterdir()) if folder.is_dir() else ():

@@ -1,18 +1,18 @@
-"""The disk that the store is on, which may be away for a while: file servers are."""
+"""Wait for the store's disk, which may be unavailable for a while if it is on a file server."""
 
 import time
 from collections.abc import Callable
 
 from mimegen.base.errors import RequestError
 
-# What failed so shortly after the disk came back failed because it was away.
+# A failure within this many seconds of the disk's return is attributed to its absence.
 AFTERWARDS_S = 15.0
 LOOK_EVERY_S = 0.5
 LONGEST_S = 1800.0
 
 
 class Disk:
-    """Tells whether a disk is there, by ``there``; without it, it always is."""
+    """A disk that may be unavailable; ``there`` checks it, by default it is always available."""
 
     def __init__(self, there: Callable[[], bool] = lambda: True,
                  notify: Callable[[str], None] = lambda text: None, longest_s: float = LONGEST_S
@@ -22,11 +22,14 @@ class Disk:
 
     @property
     def was_away(self) -> bool:
-        """Whether it came back only just now."""
+        """Whether it has only just become available again."""
         return time.monotonic() - self._back_at < AFTERWARDS_S
 
     def wait(self) -> None:
-        """Return once it is there. Raises RequestError where that takes half an hour."""
+        """Return once the disk is available.
+
+        Raises RequestError if that takes longer than ``longest_s`` seconds.
+        """
         if self._there():
             return
         self._notify("the store is gone; waiting for it to come back")

@@ -1,4 +1,4 @@
-"""Rendered frames of a shot as they lie in the store: figure and shadow, cropped."""
+"""Rendered frames of a shot as stored: figure and shadow, cropped."""
 
 import io
 import zipfile
@@ -10,7 +10,7 @@ import numpy as np
 
 from mimegen.base.arrays import ByteArray
 
-# A tenth more bytes than by numpy's own level, in a third of the time.
+# A tenth larger than with NumPy's own level, in a third of the time.
 COMPRESSION = 1
 
 
@@ -18,10 +18,10 @@ COMPRESSION = 1
 class Frame:
     """One picture of a shot without its background.
 
-    ``figure`` (h, w, 4) is straight (not premultiplied) sRGB with alpha, 8 bits, and covers the
-    picture from column ``figure_at[0]`` and row ``figure_at[1]``; it may be empty.
-    ``shadow`` (h, w), placed likewise, says what share of the ground's light is missing, 255 all.
-    ``size`` is the whole picture's width and height.
+    ``figure`` (h, w, 4) is straight (not premultiplied) sRGB with alpha, 8 bits. Its left upper
+    corner is at column ``figure_at[0]`` and row ``figure_at[1]`` of the picture; it may be empty.
+    ``shadow`` (h, w), positioned likewise, is the fraction of the ground's light that is missing:
+    255 is all of it. ``size`` is the width and height of the whole picture.
     """
 
     size: tuple[int, int]
@@ -37,7 +37,7 @@ def frame_name(frame: int) -> str:
 
 
 def frame_to_bytes(frame: Frame) -> bytes:
-    """Pack a frame as an npz archive with its own CRC-32 behind it, which lets damage be seen."""
+    """Pack a frame as an npz archive followed by its CRC-32, by which damage is detected."""
     packed = io.BytesIO()
     places = np.array([*frame.size, *frame.figure_at, *frame.shadow_at])
     with zipfile.ZipFile(packed, "w") as archive:
@@ -50,7 +50,7 @@ def frame_to_bytes(frame: Frame) -> bytes:
 
 
 def checked_frame(path: Path) -> bytes:
-    """Return a frame's archive, whose checksum fits. Raises as ``read_frame``."""
+    """Return a frame's archive after checking its checksum. Raises as ``read_frame``."""
     data = path.read_bytes()
     if len(data) < 5 or zlib.crc32(data[:-4]) != int.from_bytes(data[-4:], "little"):
         raise ValueError(f"{path}: damaged frame (its checksum does not fit)")
@@ -60,7 +60,7 @@ def checked_frame(path: Path) -> bytes:
 def read_frame(path: Path) -> Frame:
     """Read a frame from the store.
 
-    Raises ValueError, naming the file, where it is damaged, and FileNotFoundError.
+    Raises ValueError, naming the file, if it is damaged, and FileNotFoundError if there is none.
     """
     with np.load(io.BytesIO(checked_frame(path)), allow_pickle=False) as packed:
         figure, shadow = packed["figure"], packed["shadow"]

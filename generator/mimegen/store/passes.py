@@ -1,4 +1,4 @@
-"""Frames of ground truth as they lie in the store: arrays, with a checksum behind them."""
+"""Frames of ground truth as stored: arrays followed by a checksum."""
 
 import io
 import zlib
@@ -12,23 +12,23 @@ from mimegen.store.frames import checked_frame
 
 
 def pack_arrays(arrays: Mapping[str, NDArray[np.generic]]) -> bytes:
-    """Pack arrays as an npz archive with its own CRC-32 behind it, as frames have it."""
+    """Pack arrays as an npz archive followed by its CRC-32, as for frames."""
     packed = io.BytesIO()
     np.savez_compressed(packed, **arrays)
     return packed.getvalue() + zlib.crc32(packed.getvalue()).to_bytes(4, "little")
 
 
 def read_arrays(path: Path) -> dict[str, NDArray[np.generic]]:
-    """Read what ``pack_arrays`` packed.
+    """Read arrays packed by ``pack_arrays``.
 
-    Raises ValueError, naming the file, where it is damaged, and FileNotFoundError.
+    Raises ValueError, naming the file, if it is damaged, and FileNotFoundError if there is none.
     """
     with np.load(io.BytesIO(checked_frame(path)), allow_pickle=False) as packed:
         return dict(packed)
 
 
 def is_whole(path: Path) -> bool:
-    """Whether the file is there and its checksum fits; a damaged one is removed."""
+    """Return whether the file exists and its checksum is right; remove a damaged file."""
     try:
         checked_frame(path)
     except FileNotFoundError:

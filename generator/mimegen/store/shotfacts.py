@@ -1,10 +1,10 @@
-"""What the store records of a shot, as JSON: typed, and as it is read back."""
+"""Types of the facts that the store records of a shot as JSON."""
 
 from typing import Any, Required, TypedDict
 
 
 class CameraRecord(TypedDict, total=False):
-    """A camera's fields; ``shots/camera.py`` says what they are."""
+    """The fields of a camera; ``shots/camera.py`` explains them."""
 
     position: Required[list[float]]
     rotation: Required[list[float]]
@@ -15,14 +15,14 @@ class CameraRecord(TypedDict, total=False):
 
 
 class PanRecord(TypedDict):
-    """The left upper corner of a panning camera's window, in pixels, frame by frame."""
+    """The left upper corner of a panning camera's window in each frame, in pixels."""
 
     left: list[int]
     top: list[int]
 
 
 class SweptRecord(TypedDict):
-    """What performers take of the floor (``scenery/swept.py``), and the code that told it."""
+    """The floor area that performers cover (``scenery/swept.py``), and the key of the code used."""
 
     code: str
     low: list[float]
@@ -31,11 +31,11 @@ class SweptRecord(TypedDict):
 
 
 class ShotFacts(TypedDict, total=False):
-    """A shot before it is rendered: what its clips need to know, and their rows say.
+    """The facts of a shot before rendering, for its clips and their rows.
 
-    ``pan`` is only there for a camera that follows, ``swept`` since versions that record it, and
-    ``partner_character_key`` for two performers. Further fields are those of rows. Only the number
-    of frames is sure to be there when it is read back; versions before recorded less.
+    ``pan`` exists only for a camera that follows the performer, ``swept`` only since versions that
+    record it, and ``partner_character_key`` only for two performers. Further fields are those of
+    rows. Facts read back may come from an older version: only the number of frames is guaranteed.
     """
 
     frames: Required[int]

@@ -1,8 +1,8 @@
-"""Who uses a store at the moment, and which pieces each of them is making.
+"""The jobs that are using a store, and the pieces that each of them is making.
 
-``running/`` has a file for each running job: its name says host and process, its time is the last
-sign of life. ``claims/<key>`` names the job that makes a piece; what a dead job had claimed is
-free again.
+``running/`` has a file for each running job: its name contains host and process, its modification
+time is the last heartbeat. ``claims/<key>`` names the job that makes a piece; claims of dead jobs
+count as free.
 """
 
 import json
@@ -20,17 +20,17 @@ from mimegen.store.store import RUNNING, Store
 
 CLAIMS = "claims"
 SIGN_OF_LIFE_S = 5.0
-# Signs of life that fail to come before a job is no longer taken to run.
+# Missed heartbeats after which a job counts as dead.
 MISSED = 12
 
 
 class Registration:
-    """A job's entry among those that use a store; ``sign`` has to be called every few seconds."""
+    """A job's registration with a store; ``sign`` must be called every few seconds."""
 
     def __init__(self, store: Store, out: Path) -> None:
-        """Enter, with the folder ``out`` that the job writes to; nobody prunes from now on.
+        """Register a job that writes to the folder ``out``; from now on the store is not pruned.
 
-        Raises RequestError where the store cannot be written.
+        Raises RequestError if the store cannot be written.
         """
         self._store = store
         self._running, self._claims = store.root / RUNNING, store.root / CLAIMS
@@ -42,16 +42,16 @@ class Registration:
                                               "pid": os.getpid(), "since": time.time()}))
 
     def sign(self) -> None:
-        """Give a sign of life."""
+        """Send a heartbeat."""
         with suppress(OSError):
             self._marker.touch()
 
     def store_is_there(self) -> bool:
-        """Whether the store is, and nothing empty in its place."""
+        """Return whether the store is available, not an empty folder in its place."""
         return self._store.is_in_use
 
     def claim(self, keys: Iterable[str]) -> set[str]:
-        """Claim pieces; return those that are this job's now, and not another's that lives."""
+        """Claim pieces; return those that this job holds, and not another live job."""
         wanted = list(keys)
         new = [key for key in wanted if key not in self._held and self._is_free(key)]
         if new:
@@ -62,7 +62,7 @@ class Registration:
         return self._held.intersection(wanted)
 
     def release(self, key: str) -> None:
-        """Give up a claim, if it is this job's."""
+        """Give up a claim if this job holds it."""
         if key in self._held:
             self._held.remove(key)
             with locked(self._claims):
@@ -70,7 +70,7 @@ class Registration:
                     (self._claims / key).unlink(missing_ok=True)
 
     def end(self) -> None:
-        """Give up all claims and leave; where the store is gone, others will see to it."""
+        """Give up all claims and unregister; if the store is gone, this is left to others."""
         if not self.store_is_there():
             return
         for key in sorted(self._held):
@@ -83,22 +83,22 @@ class Registration:
 
 
 def running_jobs(store: Store) -> list[dict[str, Any]]:
-    """Return the jobs that use a store, ``host``, ``pid``, ``out`` and ``since`` of each.
+    """Return the jobs that are using a store: ``host``, ``pid``, ``out`` and ``since`` of each.
 
-    Those of dead processes are forgotten: at once on this machine, elsewhere after a day.
+    Entries of dead processes are removed: at once on this machine, for other machines after a day.
     """
     folder = store.root / RUNNING
     if not folder.is_dir():
         return []
     sweep(folder)
     markers = [path for path in sorted(folder.glob(".job.*"))
-               # Earlier versions gave their markers other names, which nobody sweeps.
+               # Markers of earlier versions had other names, which ``sweep`` does not recognise.
                if is_unfinished(path.name) or _lives(path)]
     return [json.loads(path.read_text(encoding="utf-8")) for path in markers]
 
 
 def _lives(marker: Path) -> bool:
-    """Whether the job of a marker lives: by its process here, elsewhere by its last sign."""
+    """Return whether a marker's job is alive: by its process here, elsewhere by its heartbeat."""
     if owner_lives(marker.name) is False:
         return False
     try:

@@ -48,7 +48,11 @@ def with_shape_joints(character: Character) -> Character:
 
 
 def _renamed(character: Character, head: int, wanted: Sequence[str]) -> list[str]:
-    """Return the joints' names, with own eyes that are to be turned renamed as mimegen's."""
+    """Return the joints' names, with the character's own eyes named like mimegen's if they turn.
+
+    They turn if no shape key moves the eyes. Other joints with names of mimegen's face get a
+    suffix.
+    """
     skeleton = character.skeleton
     names = [f"{name} (own)" if name in wanted else name for name in skeleton.names]
     if any(name.startswith("eyeLook") for mesh in character.meshes for name in shapes_of(mesh)):

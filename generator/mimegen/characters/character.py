@@ -11,7 +11,10 @@ from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
 
 Places: TypeAlias = NDArray[np.float32] | FloatArray
-"""Posed vertices (V, 3), or joint columns (4 J, 3), of either precision."""
+"""Posed vertices (V, 3), or joint columns (4 J, 3), in single or double precision.
+Joint columns hold four rows per joint: its transposed matrix and its shift. The product of a rest
+position (x, y, z, 1) and these rows is its position in the pose (see ``joint_transforms``).
+"""
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,7 +31,9 @@ HEM_DEPTH_M = 0.02
 SLEEVE_OFF_M = (0.016, 0.024)
 
 Field = Callable[[FloatArray], FloatArray]
-"""Roughly how far rest-pose points (N, 3) lie inside a garment's edge, in metres."""
+"""A function from rest-pose points (N, 3) to how far (N,), roughly, they lie inside a garment's
+edge, in metres.
+"""
 
 
 def cut_from_tights(body: Body, fields: Sequence[Field]) -> SkinnedSurface:

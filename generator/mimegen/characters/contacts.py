@@ -13,9 +13,9 @@ from mimegen.motion.quaternions import FloatArray
 
 Numbers = NDArray[np.intp]
 
-# Surfaces may press if they are nearer than REACH_M, in full FULL_M before that. They must have
-# been farther apart at rest by APART_M, which fades in from the first value to the second;
-# otherwise they belong to one fold. All in metres.
+# Two points may press each other if they are nearer than REACH_M; this is complete FULL_M before
+# that distance. At rest they must have been farther apart by APART_M, which begins at the first
+# value and is complete at the second; otherwise they belong to one fold. All in metres.
 REACH_M = 0.07
 FULL_M = 0.015
 APART_M = (0.02, 0.04)

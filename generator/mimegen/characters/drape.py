@@ -8,6 +8,7 @@ import scipy
 from mimegen.base.decisions import first_least, nearest
 from mimegen.motion.quaternions import FloatArray
 
+# Resolution of the grid of radii: angles around the axis, and steps along it.
 ANGLES = 48
 STEPS = 64
 

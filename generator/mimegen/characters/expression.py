@@ -1,7 +1,7 @@
 """Faces in motion: joints of lids and eyes, and those that carry shape units (`face_units.py`).
 
-They are added to a finished character that mimegen built when it performs. `faces/words.py` defines
-the words that control a face.
+They are added when a character that mimegen built performs. `faces/words.py` defines the words that
+control a face.
 """
 
 from collections.abc import Mapping
@@ -206,6 +206,7 @@ def _roots(mesh: Mesh, away: FloatArray) -> NDArray[np.intp]:
 
 
 def _measured(eyes: Mesh) -> _Measures:
+    """Return the measures of the left eyeball, from the mesh of both."""
     left = eyes.vertices[eyes.vertices[:, 0] > 0]
     eye = (left.max(axis=0) + left.min(axis=0)) / 2
     radius = float(np.ptp(left[:, 2]) / 2)
@@ -230,6 +231,7 @@ Fields = dict[str, FloatArray]
 
 
 def _eye_fields(eyes: Mesh) -> Fields:
+    """Return which vertices (V,) follow the left and which the right eye, 0 or 1."""
     left = eyes.vertices[:, 0] > 0
     return {"LeftEye": left.astype(float), "RightEye": (~left).astype(float)}
 

@@ -11,6 +11,7 @@ from mimegen.characters.spec import CharacterSpec
 from mimegen.characters.strands import strips
 
 IRIS_DEG = 30.0
+# The rings of an eyeball's mesh, in degrees from the gaze.
 EYE_RINGS_DEG = (0, 5, 9, 11, 12, 16, 21, 26, 29, 31, 34, 40, 48, 58, 70, 85, 105)
 EYE_COLUMNS = 24
 # The number of hairs of a brow, of points along each, and a hair's length as a fraction of the

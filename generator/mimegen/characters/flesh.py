@@ -31,7 +31,7 @@ class Flesh(NamedTuple):
 
 
 def read_flesh() -> Flesh:
-    """Return the flesh that comes with mimegen."""
+    """Return the weights and movers that come with mimegen."""
     return _read(data_file("rigs/flesh.npz"))
 
 

@@ -188,6 +188,7 @@ class Fold:
 
 
 def _along(x: FloatArray, y: FloatArray, z: FloatArray, way: FloatArray) -> FloatArray:
+    """Return the components (N,) of vectors (x, y, z) along ``way`` (3,)."""
     return np.asarray(x * float(way[0]) + y * float(way[1]) + z * float(way[2]))
 
 
@@ -211,6 +212,7 @@ def creases_of(character: Character) -> Mapping[CreaseKind, Crease]:
 
 
 def _crease(character: Character, kind: CreaseKind) -> Crease:
+    """Return the crease of a kind on a character; its ``middle`` is empty if there is none."""
     skeleton = character.skeleton
     joint, above = skeleton.index[kind.joint], skeleton.index[kind.upper[0]]
     bone = skeleton.tails[joint] - skeleton.heads[joint]

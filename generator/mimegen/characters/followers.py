@@ -143,6 +143,7 @@ def _held(skirt: Mesh, tops: Sequence[Mesh], skeleton: Skeleton) -> Mesh:
 
 
 def _fields(mesh: Mesh, skeleton: Skeleton) -> dict[str, FloatArray]:
+    """Return the weights (V,) of a mesh's vertices on each follower; empty if it has none."""
     if mesh.name == "skirt":
         return _skirt_fields(mesh.vertices, skeleton)
     sways = mesh.attributes.get("sway")

@@ -1,4 +1,4 @@
-"""Gaze held on a target throughout: the head turns most of the way, the eyes the rest."""
+"""Hold a performer's gaze on a target: the head turns most of the way, the eyes the rest."""
 
 from collections.abc import Sequence
 

@@ -22,8 +22,10 @@ from mimegen.characters.strands import FRAME, knotted, ribbons, strands
 from mimegen.characters.surface import IntArray
 from mimegen.motion.quaternions import FloatArray
 
+# Resolution of the flow: strands around the head, and positions along each.
 COLUMNS = 160
 ROWS = 40
+# How far behind the top of the head the crown lies, and the knot of tied hair, in radians.
 CROWN_TILT = np.radians(24)
 KNOT_TILT = np.radians(80)
 # Ranges of how far a parting is to one side, and how far short hair turns around the crown, in
@@ -163,10 +165,10 @@ def is_long(hair: Hair) -> bool:
 
 def whorl(head: HeadShape, hair: Hair,
           draws: np.random.Generator) -> tuple[float, float, float]:
-    """Return where all strands begin, and how they turn around it, all in radians.
+    """Return where strands begin and how they swirl around that point, in radians.
 
-    These are the angles by which it lies behind the top and to the left, and the angle by which a
-    strand has turned at a right angle from it.
+    The angles are: how far the point lies behind the top of the head, how far to its left, and how
+    far a strand has turned where it is a right angle away from the point.
     """
     side = draws.choice([-1.0, 1.0])
     aside, turn = draws.uniform(*PARTING_ASIDE), draws.uniform(*WHORL_TURN)

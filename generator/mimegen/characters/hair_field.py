@@ -112,7 +112,7 @@ class HairField(NamedTuple):
 
     def roots(self, count: int, grows: FloatArray, draws: np.random.Generator
               ) -> tuple[FloatArray, FloatArray]:
-        """Return ``count`` roots spread over the surface where ``grows`` (R, C) is more than 0.
+        """Return ``count`` roots, spread over the surface in proportion to ``grows`` (R, C).
 
         A root is its position along the strand (N,), 0 to 1, and its fractional column (N,).
         """
@@ -124,6 +124,7 @@ class HairField(NamedTuple):
         return (row + draws.random(count)) / (rows - 1), column + draws.random(count)
 
     def _areas(self) -> FloatArray:
+        """Return the areas (R - 1, C) of the grid's cells, in m2."""
         down = np.diff(self.places, axis=0)
         around = (np.roll(self.places, -1, axis=1) - self.places)[:-1]
         return np.asarray(np.linalg.norm(np.cross(down, around), axis=-1))

@@ -66,7 +66,7 @@ class HeadShape:
         return np.stack([across, depth, up], axis=1), facing
 
     def off_face(self, places: FloatArray, gap: float, down: float = 0.0) -> FloatArray:
-        """Return positions (..., 3), those inside the skin moved to ``gap`` metres in front of it.
+        """Return positions (..., 3) moved to lie at least ``gap`` metres in front of the skin.
 
         Only skin above ``down`` units below the eyes counts.
         """

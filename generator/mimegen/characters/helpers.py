@@ -39,15 +39,15 @@ class Helper(NamedTuple):
     below: float = 0.0
 
     def parent(self, skeleton: Skeleton) -> int:
-        """The index of its parent: its own joint, or the joint's parent if it bends less than half.
+        """Return the index of its parent: its own joint, or that joint's parent.
 
-        A helper with ``below`` hangs on the joint's parent, too.
+        The latter holds if it bends less than half, or is displaced ``below``.
         """
         joint = skeleton.index[self.joint]
         return joint if self.bend >= 1 / 2 and not self.below else int(skeleton.parents[joint])
 
     def away(self, skeleton: Skeleton) -> FloatArray:
-        """The helper's displacement (3,) from its joint, in metres."""
+        """Return the helper's displacement (3,) from its joint, in metres."""
         joint = skeleton.index[self.joint]
         bone = skeleton.tails[joint] - skeleton.heads[joint]
         inward = -np.sign(bone[0]) * self.inward
@@ -192,6 +192,7 @@ def along(points: FloatArray, start: FloatArray, end: FloatArray) -> FloatArray:
 
 
 def _above(skeleton: Skeleton, joint: int) -> list[int]:
+    """Return the indices of all ancestors of a joint, from its parent to the root."""
     found = []
     while joint > 0:
         joint = int(skeleton.parents[joint])

@@ -32,13 +32,13 @@ class Mover(NamedTuple):
     place: tuple[float, float, float]
 
     def away(self, skeleton: Skeleton) -> FloatArray:
-        """The mover's displacement (3,) from ``joint``, in metres."""
+        """Return the mover's displacement (3,) from ``joint``, in metres."""
         joint = skeleton.index[self.joint]
         length = np.linalg.norm(skeleton.tails[joint] - skeleton.heads[joint])
         return np.asarray(length * np.array(self.place))
 
     def mirrored(self) -> "Mover":
-        """The same mover on the right side."""
+        """Return the same mover on the right side."""
         parent, joint = (name.replace("Left", "Right") for name in (self.parent, self.joint))
         way, place = ((-x, y, z) for x, y, z in (self.way, self.place))
         return Mover(parent, joint, way, self.start, place)

@@ -113,6 +113,7 @@ def _packed(header: Mapping[str, Any], arrays: Arrays) -> bytes:
 
 
 def _unpacked(packed: bytes) -> tuple[dict[str, Any], Arrays]:
+    """Return the header and the arrays of an archive."""
     with np.load(io.BytesIO(packed), allow_pickle=False) as file:
         arrays = {name: file[name] for name in file.files}
     return json.loads(arrays.pop("header").tobytes()), arrays

@@ -105,6 +105,7 @@ def _laid(points: FloatArray, body: Body, hanging: bool) -> FloatArray:
 
 
 def _about_trunk(points: FloatArray, body: Body, hanging: bool) -> _Laid:
+    """Return coordinates around the trunk and the legs."""
     hip = body.joint("LeftUpLeg")
     x, y, z = points.T
     leg = ramp(z, hip[2] - 0.08, hip[2] - 0.14) * (not hanging)
@@ -115,6 +116,7 @@ def _about_trunk(points: FloatArray, body: Body, hanging: bool) -> _Laid:
 
 
 def _about_sleeve(points: FloatArray, body: Body) -> _Laid:
+    """Return coordinates around the sleeves."""
     shoulder = body.joint("LeftArm")
     x, y, z = points.T
     around = SLEEVE_M * np.arctan2(z - shoulder[2], shoulder[1] - y)

@@ -16,6 +16,8 @@ from mimegen.characters.surface import (
 )
 from mimegen.motion.quaternions import FloatArray
 
+# A vertex lies under an outer one if it is at most OPPOSITE_M beside it. A vertex that would have
+# to move farther than THICKEST_LAYER_M stays where it is. Both in metres.
 OPPOSITE_M = 0.009
 THICKEST_LAYER_M = 0.03
 

@@ -118,6 +118,7 @@ def _joined(meshes: Sequence[Mesh]) -> Mesh:
 
 
 def _chosen(mesh: Mesh, numbers: Numbers) -> Mesh:
+    """Return the vertices of a mesh with the given indices, with their weights and normals."""
     return replace(mesh, vertices=mesh.vertices[numbers], joints=mesh.joints[numbers],
                    weights=mesh.weights[numbers],
                    attributes={"normals": mesh.attributes["normals"][numbers]})

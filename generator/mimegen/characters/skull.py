@@ -10,8 +10,8 @@ from mimegen.motion.quaternions import FloatArray
 # Where the vault begins, as a fraction of the height from eyes to crown, and the number of levels.
 VAULT_FROM = 0.34
 LEVELS = 14
-# The minimum half-widths of the vault follow an ellipse, raised to this power and scaled to the
-# width where the vault begins.
+# The minimum half-width of the vault, relative to that where it begins, is 1 - h^2 to this power,
+# for h from 0 to nearly 1 at the crown. A power of 0.5 would be an ellipse.
 SQUARENESS = 0.4
 
 

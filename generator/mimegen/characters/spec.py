@@ -32,9 +32,10 @@ class Hair(Strict):
     """Hair, brows and beard.
 
     ``length`` is 0 for hair that ends at the hairline, 0.45 for hair to the chin and 1 for hair
-    below the shoulders. It has no effect on ``tail`` and ``bun``, which are combed back, or on
-    ``curls``, which stand off the head. ``volume`` is how far the hair stands off the head,
-    ``receding`` how far the hairline has gone back, both 0 to 1. ``brow_height`` is in metres.
+    below the shoulders. Hair of the kinds ``tail`` and ``bun`` is combed back and ``curls`` stand
+    off the head at any length; for a ``tail`` it is the length of the tail. ``volume`` is how far
+    the hair stands off the head, ``receding`` how far the hairline has gone back, both 0 to 1.
+    ``brow_height`` is in metres.
     """
 
     color: Color
@@ -114,7 +115,7 @@ class Skirt(Cloth):
 
 
 class Dress(Cloth):
-    """A dress: a top and a skirt of the same cloth, with the same fields."""
+    """A dress: a top and a skirt of the same cloth; its fields mean the same as theirs."""
 
     kind: Literal["dress"]
     sleeve: float = Field(default=0.3, ge=0.15, le=0.97)

@@ -57,7 +57,7 @@ class Dyes(Strict):
 
 
 class RandomPeople(Strict):
-    """The file rigs/people/random.yaml, which explains its parts."""
+    """The contents of rigs/people/random.yaml, which explains its parts."""
 
     builds: dict[str, Build]
     outlines: Outlines
@@ -102,6 +102,7 @@ def drawn(template: Template, draws: np.random.Generator, hue: float) -> dict[st
 
 
 def _value(name: str, value: Any, draws: np.random.Generator, hue: float) -> Any:
+    """Return one value of a template: drawn from a range or a list, or the value itself."""
     if not isinstance(value, list):
         return value
     if not isinstance(value[0], bool) and isinstance(value[0], int | float):

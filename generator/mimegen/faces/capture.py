@@ -25,10 +25,12 @@ from mimegen.motion.quaternions import FloatArray
 # Larger files are refused: an hour at 60 Hz has about 130 MB.
 MOST_BYTES = 400_000_000
 MOST_FRAMES = 1_000_000
+# Usual frame rates, in frames per second.
 RATES = (24.0, 25.0, 30.0, 48.0, 50.0, 60.0, 90.0, 100.0, 120.0)
 TIMECODE = re.compile(r"(\d{1,3}):(\d{1,2}):(\d{1,2})[:;](\d{1,3}(?:\.\d+)?)")
 # A file needs at least this many of the 52 weights; missing weights are 0.
 LEAST_WEIGHTS = 20
+# Files with larger weights are refused; weights between 1 and this are clipped to 1.
 FARTHEST = 4.0
 
 
@@ -109,6 +111,7 @@ def _read(path: Path, size: int, _modified: int) -> Captured:
 
 
 def _csv(path: Path, text: str) -> tuple[list[str], FloatArray, FloatArray]:
+    """Return the names, times (F,) and weights (F, N) in a CSV file of Live Link Face."""
     try:
         rows = [row for row in csv.reader(io.StringIO(text)) if any(map(str.strip, row))]
     except csv.Error as problem:
@@ -142,6 +145,7 @@ def _timecodes(path: Path, codes: Sequence[str]) -> FloatArray:
 
 
 def _json(path: Path, text: str) -> tuple[list[str], FloatArray, FloatArray]:
+    """Return the names, times (F,) and weights (F, N) in a JSON file of BEAT."""
     try:
         content: Any = json.loads(text)
     except (json.JSONDecodeError, RecursionError) as problem:
@@ -161,6 +165,7 @@ def _json(path: Path, text: str) -> tuple[list[str], FloatArray, FloatArray]:
 
 
 def _numbers(path: Path, rows: Sequence[Sequence[Any]]) -> FloatArray:
+    """Return rows of numbers as an array; raises RequestError if they are not numbers."""
     try:
         numbers = np.array(rows, dtype=float)
     except (TypeError, ValueError) as problem:
@@ -170,6 +175,7 @@ def _numbers(path: Path, rows: Sequence[Sequence[Any]]) -> FloatArray:
 
 def _checked(path: Path, names: Sequence[str], moments: FloatArray, weights: FloatArray
              ) -> Captured:
+    """Return the captured face; raises RequestError for implausible times or weights."""
     known = [arkit_name(name) for name in names]
     if sum(name is not None for name in known) < LEAST_WEIGHTS:
         raise RequestError(f"{path}: has {sum(name is not None for name in known)} of ARKit's 52"

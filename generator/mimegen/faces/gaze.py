@@ -1,4 +1,4 @@
-"""Targets at which a performer can look throughout, as text."""
+"""Targets that a performer can look at during a whole take, written as text."""
 
 from typing import NamedTuple
 

@@ -246,6 +246,7 @@ def _given(text: str) -> tuple[str, ...]:
 
 
 def _strongest(marks: str) -> str:
+    """Return the mark among several that decides: a question or exclamation mark, or the first."""
     return next((mark for mark in (QUESTION, EXCLAMATION) if mark in marks), marks[0])
 
 
@@ -268,6 +269,7 @@ def _read(word: str) -> tuple[str, ...]:
 
 @cache
 def _rules() -> tuple[tuple[re.Pattern[str], tuple[str, ...]], ...]:
+    """Return the letter-to-sound rules, in their order, as patterns and phones."""
     return tuple((re.compile(letters), tuple(phones.split()))
                  for letters, phones in speech_file().letters)
 

@@ -256,6 +256,7 @@ def in_units(values: Values) -> dict[str, FloatArray]:
 
 
 def _recipe(word: str) -> Mapping[str, float]:
+    """Return the action units of an emotion or a viseme; another word stands for itself."""
     if word in emotions():
         return emotions()[word].units
     if word.startswith(VISEME):
@@ -337,6 +338,7 @@ def shaped(values: Values, frames: int) -> dict[Sided, FloatArray]:
 
 
 def _possible(total: Mapping[Sided, FloatArray]) -> dict[Sided, FloatArray]:
+    """Return units limited to what a face can do: by itself, in pairs, and with an open jaw."""
     known = units_file()
     most = _corrected(_limited(total))
     together = ramp((most["jawOpen", SIDES[0]] + most["jawOpen", SIDES[1]]) / 2,

@@ -134,6 +134,7 @@ def _sinking(stop: Stop) -> Stop:
 
 
 def _phase(at: float, gesture: Gesture, stop: Stop, draw: Drawn, gaze: bool = False) -> Phase:
+    """Return the phase at time ``at`` (seconds), with the keys of both hands."""
     keys = {}
     for name, side in SIDES.items():
         if draw.hand in (name, "both"):
@@ -147,6 +148,7 @@ def _phase(at: float, gesture: Gesture, stop: Stop, draw: Drawn, gaze: bool = Fa
 
 
 def _key(gesture: Gesture, hand: Hand, stop: Stop, side: float, draw: Drawn) -> HandKey:
+    """Return a hand's key at a stop; ``side`` is that of the hand."""
     turn = (hand.turn if stop.turn is None else stop.turn) + stop.spin
     palm, fingers = stop.palm or hand.palm, stop.fingers or hand.fingers
     if hand.thumb is not None:
@@ -173,6 +175,7 @@ def _to(gesture: Gesture, hand: Hand, stop: Stop, side: float, draw: Drawn) -> P
 
 
 def _place(hand: Hand, stop: Stop, side: float, draw: Drawn) -> tuple[float, float, float]:
+    """Return a hand's position relative to its anchor (outward, forward, up), in cm."""
     own = np.array([stop.out - stop.inward + side * (stop.left - stop.right), stop.forward,
                     stop.up])
     at = np.array(hand.at) + draw.size * own
@@ -195,5 +198,6 @@ def _turned(direction: Direction | None, degrees: float, side: float) -> Directi
 
 
 def _clockwise(right: float, up: float, degrees: float) -> tuple[float, float]:
+    """Return right and up after a clockwise rotation by ``degrees``."""
     cosine, sine = np.cos(np.deg2rad(degrees)), np.sin(np.deg2rad(degrees))
     return float(right * cosine + up * sine), float(up * cosine - right * sine)

@@ -148,6 +148,7 @@ def read_table(path: Path) -> HandTable:
 
 
 def _check_shapes(document: YamlFile, gesture: Gesture) -> None:
+    """Raise RequestError if a gesture uses an unknown hand shape."""
     known = hand_shapes()
     hands = (gesture.hand, *([gesture.other] if gesture.other else ()))
     for shape in (*(hand.shape for hand in hands), *(stop.shape for stop in gesture.way)):
@@ -212,6 +213,7 @@ def _takes(row: Row, content: Mapping[str, Any]) -> Iterator[Row]:
 
 
 def _gesture(row: Row, take: str, content: Mapping[str, Any]) -> Row:
+    """Return a row as the fields of a ``Gesture``, with its path and poses expanded."""
     way = row.get("way", "still")
     other = row.get("other")
     known = {"id", "labels", "aliases", "sets", "both", "times", "facing"}

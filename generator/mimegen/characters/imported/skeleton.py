@@ -16,10 +16,13 @@ from mimegen.readers.roles import find_roles
 
 IntArray = NDArray[np.int64]
 
+# A joint moves nothing if the sum of its weights is at most this.
 LEAST_WEIGHT = 0.01
 # The end of a bone is not derived from its skin if the skin's middle is nearer to the joint than
 # this fraction of the skin's size.
 LEAST_LEAN = 0.01
+# Factors to metres, in the order in which they are tried; the heights to which a factor must lead;
+# and the height to which a figure is scaled if none does. Heights in metres.
 USUAL_SCALES = (0.01, 0.1, 0.0254, 0.001, 0.3048, 100.0, 10.0, 39.37, 1000.0)
 USUAL_HEIGHT = (1.3, 2.1)
 STANDARD_HEIGHT = 1.75
@@ -114,6 +117,7 @@ def _same_joints(joints: FileJoints, names: Sequence[str],
 
 
 def _with_ancestors(chosen: NDArray[np.bool_], parents: IntArray) -> NDArray[np.bool_]:
+    """Return a mask (J,) of the chosen joints and all their ancestors."""
     kept = chosen.copy()
     for joint in np.flatnonzero(chosen):
         above = parents[joint]
@@ -168,6 +172,7 @@ def _different(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _only_child(parents: IntArray, joint: int) -> list[int]:
+    """Return the children of a joint if it has exactly one, else an empty list."""
     children = np.flatnonzero(parents == joint).tolist()
     return children if len(children) == 1 else []
 

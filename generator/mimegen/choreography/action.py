@@ -1,4 +1,4 @@
-"""Actions: what is mimed, and what is said of it (``mocap/<action>/action.yaml``)."""
+"""Actions: what is mimed, and its labels and other facts (``mocap/<action>/action.yaml``)."""
 
 from pathlib import Path
 from typing import Annotated
@@ -9,7 +9,7 @@ from mimegen.base.errors import near_misses
 from mimegen.base.yaml_file import Strict, YamlFile
 from mimegen.motion.hand_shapes import hand_shapes
 
-# What earlier versions wrote for an action whose group nobody gave.
+# Earlier versions wrote this for an action without a semantic group.
 NO_GROUP = "not stated"
 
 
@@ -18,9 +18,9 @@ def _stated(group: object) -> object:
 
 
 class TakeFacts(Strict):
-    """Where one take differs from its action: what is left out is the action's.
+    """Facts of one take that differ from its action's; a field left out has the action's value.
 
-    ``aliases`` are further names to ask for this very take by.
+    ``aliases`` are further names that select this take alone.
     """
 
     labels: tuple[str, ...] | None = Field(default=None, min_length=1)
@@ -32,12 +32,12 @@ class TakeFacts(Strict):
 
 
 class Cue(Strict):
-    """What a nonverbal cue may mean, where it is one that the action shows.
+    """What the nonverbal cue that an action shows may mean.
 
-    ``region`` is the part of the body; ``explanations`` are mental states, likeliest first, which
-    the works under ``sources`` (names in ``cues/sources.yaml``) connect with it;
-    ``means_in`` are situations in which it means the first of them, ``means_nothing_in`` others in
-    which it means nothing. Takes say in their ``.timeline.yaml`` when it is seen.
+    ``region`` is the part of the body. ``explanations`` are the mental states that the works in
+    ``sources`` (names in ``cues/sources.yaml``) connect with the cue, likeliest first. In the
+    situations ``means_in`` it means the first of them; in those of ``means_nothing_in`` it means
+    nothing. A take's ``.timeline.yaml`` says when the cue is seen.
     """
 
     region: str = Field(min_length=1)
@@ -48,15 +48,16 @@ class Cue(Strict):
 
 
 class Action(Strict):
-    """One file ``action.yaml``; its takes lie beside it.
+    """One file ``action.yaml``; the action's takes lie beside it.
 
-    ``labels`` are the right answers, MIME's where MIME has the action; ``aliases`` are further
-    names to ask for it by; ``intentions`` say what the person wants, best first; the misaligned
-    background belongs to another action (imported actions may name none); ``hand_shapes`` are the
-    ones that its takes are known by; ``takes`` says where single takes differ. Actions of one
-    ``semantic_group`` are like each other; None where nobody gave one. ``sets`` says under which
-    names or numbers sets that others publish have it. An ``ambiguous`` action is one that viewers
-    took for others, as ``viewers`` says; it is asked for by name alone.
+    ``labels`` are the correct answers, MIME's own if MIME has the action. ``aliases`` are further
+    names that select it. ``intentions`` are what the person wants, best description first. The
+    misaligned background belongs to another action (imported actions may name none).
+    ``hand_shapes`` are those by which its takes are recognised. ``takes`` has the facts in which
+    single takes differ. Actions of the same ``semantic_group`` resemble each other; None if not
+    given. ``sets`` maps published sets to their names or numbers for the action. An ``ambiguous``
+    action is one that viewers mistook for others, described in ``viewers``; it is selected only by
+    its name.
     """
 
     id: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
@@ -78,7 +79,7 @@ class Action(Strict):
     takes: dict[str, TakeFacts] = Field(default_factory=dict)
 
     def of_take(self, name: str) -> "Action":
-        """Return what is said of one of the action's takes."""
+        """Return the action with the facts of one of its takes in place of its own."""
         facts = self.takes.get(name, TakeFacts())
         return self.model_copy(update=facts.model_dump(exclude_none=True, exclude_defaults=True))
 
@@ -86,7 +87,7 @@ class Action(Strict):
 def read_action(path: Path) -> Action:
     """Read an ``action.yaml``.
 
-    Raises RequestError with the file, line and key of the first thing that is wrong.
+    Raises RequestError with the file, line and key of the first error.
     """
     document = YamlFile(path)
     action = document.parsed(Action)

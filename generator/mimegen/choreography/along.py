@@ -1,4 +1,4 @@
-"""The whole body takes part in what hands do: trunk and pelvis go along with them."""
+"""Trunk and pelvis follow the hands, as the whole body takes part in a reach."""
 
 from typing import NamedTuple
 
@@ -15,12 +15,12 @@ from mimegen.motion import quaternions
 from mimegen.motion.motion import GlobalPose
 from mimegen.motion.quaternions import FloatArray
 
-# Nobody goes along further than this, in metres of the hands' way.
+# Soft limit, in metres, of a hand's displacement from its mean position that the body follows.
 FARTHEST_M = 0.5
 
 
 class Along(NamedTuple):
-    """How chest and pelvis turn (degrees) and where the pelvis goes (F, 3), metres, with hands."""
+    """The body's response to the hands: turns in degrees, pelvis displacement (F, 3) in metres."""
 
     chest: Turns
     pelvis: Turns
@@ -28,10 +28,10 @@ class Along(NamedTuple):
 
 
 def going_along(score: Score, context: Context) -> Along:
-    """Return how the trunk goes along with the hands, as they would move about a still body.
+    """Return how chest and pelvis follow the hands, whose paths are computed about a still body.
 
-    The trunk takes part in reaches of any length (Kaminski, Bock and Gentile 1995); what it holds
-    all the time is the score's to say, so only what differs from the mean counts.
+    The trunk takes part in reaches of any length (Kaminski, Bock and Gentile 1995). Only a hand's
+    displacement from its mean position counts, because a constant posture is up to the score.
     """
     values, frames = liveliness().along, len(context.moments)
     skeleton = context.skeleton
@@ -51,6 +51,6 @@ def going_along(score: Score, context: Context) -> Along:
 
 
 def _way(points: FloatArray, ease: float) -> FloatArray:
-    """Return where a hand is against its mean place (F, 3), eased in space and in time."""
+    """Return a hand's displacement (F, 3) from its mean position, limited and smoothed."""
     way = softly_limited(points - points.mean(axis=0), FARTHEST_M)
     return np.asarray(scipy.ndimage.gaussian_filter1d(way, ease, axis=0, mode="nearest"))

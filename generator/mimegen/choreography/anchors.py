@@ -1,4 +1,4 @@
-"""What a performance is placed on: landmarks, props, hands, the partner, as moving frames."""
+"""Anchors: the moving frames of landmarks, props, hands and partner that keys refer to."""
 
 from typing import NamedTuple, cast
 
@@ -37,9 +37,10 @@ AHEAD = GazeKey(to=Place(HERE, (0.0, 600.0, 140.0)))
 
 
 class Context(NamedTuple):
-    """What the parts of a performance share: keys, moments (F,), and the small movements.
+    """Data shared by all parts of one performer's solution.
 
-    ``partner`` is the other performer's pose in this one's world, None for somebody alone.
+    ``line`` has the keys, ``moments`` (F,) the times of the frames in seconds, ``life`` the small
+    movements. ``partner`` is the other performer's pose in this one's world, None if there is none.
     """
 
     skeleton: Skeleton
@@ -50,12 +51,12 @@ class Context(NamedTuple):
     partner: GlobalPose | None
 
     def clock(self, track: str) -> Clock:
-        """Return a track's own time."""
+        """Return a track's clock: the frames' times, and how late the track is at each."""
         return Clock(self.moments, self.life.lateness(track, self.moments))
 
     @property
     def walked(self) -> FloatArray:
-        """The score's moments (F,) that steps have got to."""
+        """The times in the score (F,), in seconds, that the performer's steps have reached."""
         return self.line.written(self.clock("walk").now)
 
     @property
@@ -65,7 +66,7 @@ class Context(NamedTuple):
 
 
 def own_floor(context: Context) -> MovingFrame:
-    """Return the floor under the performer, wherever they have walked and turned."""
+    """Return the frame of the floor under the performer, which moves and turns as they walk."""
     phases = context.line.written_phases
     ground = body_ground(walks(phases), walk_start(phases), context.walked)
     places = in_body_axes(np.column_stack([ground.place, np.zeros(len(ground.place))]))
@@ -73,7 +74,7 @@ def own_floor(context: Context) -> MovingFrame:
 
 
 def about_z(degrees: FloatArray) -> FloatArray:
-    """Return the rotations (F, 4) that turn to the left by ``degrees`` (F,)."""
+    """Return the rotations (F, 4) about Z that turn to the left by ``degrees`` (F,)."""
     vectors = np.zeros((len(degrees), 3))
     vectors[:, 2] = np.deg2rad(degrees)
     return quaternions.from_rotation_vectors(vectors)
@@ -83,15 +84,16 @@ class Anchors:
     """Landmarks, props, hands and the partner as moving frames."""
 
     def __init__(self, score: Score, context: Context, pose: GlobalPose) -> None:
-        """Take the frames from ``pose``, the global pose as far as it is known."""
+        """Take the frames from ``pose``, the global pose as far as it has been solved."""
         self.score, self.context, self.pose = score, context, pose
         self._known: dict[tuple[str, float], MovingFrame] = {}
         self._tracks: dict[str, hands.HandTrack] = {}
 
     def hand_track(self, side: str) -> hands.HandTrack:
-        """Return one hand's keys, and how it keeps to them.
+        """Return one hand's keys, with its clock and its deviations from them.
 
-        Hands that are near each other keep together; far from each other, each has its own time.
+        Hands near each other share lateness and drift; the farther apart they are, the more each
+        has its own.
         """
         if side not in self._tracks:
             self._tracks[side] = self._hand_track(side)
@@ -114,7 +116,8 @@ class Anchors:
                              stray=apart[:, None] * life.stray[own].at(moments))
 
     def resolve(self, name: str, side: float) -> MovingFrame:
-        """Return the frame of a landmark, prop or hand for a hand on ``side``."""
+        """Return the frame of a landmark, prop or hand; ``side`` is that of the hand that uses it.
+        """
         if (name, side) not in self._known:
             self._known[name, side] = self._found(name, side)
         return self._known[name, side]
@@ -164,7 +167,7 @@ class Anchors:
         return MovingFrame(frame.place(offset), frame.rotations)
 
     def gaze(self) -> FloatArray:
-        """Return what the person looks at (F, 3)."""
+        """Return the positions (F, 3) that the person looks at."""
         keys = track_keys(self.context.line.phases, "gaze", AHEAD)
         weights = eased_weights(keys, self.context.clock("gaze"), liveliness().follow["gaze"])
         places = np.stack([self._on(timed.key).positions for timed in keys])

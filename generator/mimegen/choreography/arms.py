@@ -18,44 +18,48 @@ from mimegen.motion.limbs import Limb, across, bend, eased_reach
 from mimegen.motion.motion import GlobalPose
 from mimegen.motion.quaternions import FloatArray
 
-# At rest the palm faces down: the thumb-up middle of the forearm's range is this far from it.
+# Forearm twist from rest, where the palm faces down: at the middle of the range (thumb up), and of
+# a relaxed hand. The twist limit counts from the middle.
 NEUTRAL_TWIST_DEG = 85.0
 RELAXED_TWIST_DEG = 65.0
 TWIST_LIMIT_DEG = 92.0
 WRIST_LIMIT_DEG = 66.0
 WRIST_SMOOTHING_S = 0.02
-# No arm is stretched further than this share of its length.
+# Farther from the shoulder than this fraction of the arm's length, a wrist counts as out of reach.
 EXTENDED = 0.985
-# Nor is it folded to less than this share: an elbow bent by about 155 degrees.
+# Nearer than this fraction it does not come: an elbow bent by about 155 degrees.
 FOLDED = 0.2
-# A wrist that passes close by the shoulder swings the arm round fast. From this speed (degrees a
-# second) it is calmed, fully at twice that: its direction is smoothed over so many seconds, in
-# rounds.
+# A wrist that passes close to the shoulder swings the arm round fast. From HURRIED_DEG_S on, and
+# fully at twice that, its direction is smoothed by a Gaussian of CALMED_S, in CALMED_ROUNDS passes.
 HURRIED_DEG_S = 900.0
 CALMED_S = 0.05
 CALMED_ROUNDS = 8
 FOREARM_SHARE_OF_TWIST = 0.6
+# Candidates for the elbow's swivel, in radians, and the rate at which one of them is chosen.
 SWIVELS = np.deg2rad(np.arange(-180.0, 180.0, 7.5))
 SOLVE_RATE_HZ = 20.0
-# An elbow whose hint turns faster than this (radians a second) is in haste, fully at twice that.
+# From this turning speed of its hint (radians per second) an elbow's path is smoothed less, least
+# at twice that.
 HASTE_FROM = 3.0
 TRUNK = ("pelvis", "waist", "ribs", "upper_chest")
+# How far wrist and forearm, knuckles and fingertips stay outside the body's capsules, in metres.
 LIMB_RADIUS_M = 0.035
 KNUCKLE_RADIUS_M = 0.012
 TIP_RADIUS_M = -0.004
-# An upper arm points back with this share of its length at most.
+# Largest backward part of the upper arm's direction, as a fraction of its length.
 BEHIND = 0.45
-# Hands at rest lie along this axis, on either side.
+# Axis along which hands at rest lie, on both sides.
 SIDEWAYS = np.array([1.0, 0.0, 0.0])
 
 
 class ArmGoal(NamedTuple):
-    """What an arm should do.
+    """The goal of one arm.
 
-    ``point`` (F, 3): where the touching point should be, which is ``touch`` (F, 3) from the wrist
-    in the hand at rest; ``tip`` (F, 3): where the middle finger's tip is in it; ``orient`` gives
-    the hand's rotations (F, 4) for a relaxed hand (F, 4); ``elbow`` (F, 3): where the elbow should
-    point, as firmly as it is long, chest axes; ``behind`` (F,): how far back it may be.
+    ``point`` (F, 3) is the target of the hand's touching point. ``touch`` (F, 3) is that point and
+    ``tip`` (F, 3) the middle finger's tip, both relative to the wrist, in the hand's frame, metres.
+    ``orient`` returns the hand's rotations (F, 4), given those of a relaxed hand (F, 4). ``elbow``
+    (F, 3) is the direction in which the elbow should point, in chest axes; its length is its
+    weight. ``behind`` (F,) is the largest backward part of the upper arm's direction.
     """
 
     point: FloatArray
@@ -67,9 +71,10 @@ class ArmGoal(NamedTuple):
 
 
 class Arm(NamedTuple):
-    """A solved arm: global rotations by joint name; how it is too short (F, 3), in metres.
+    """A solved arm: global rotations (F, 4) by joint name.
 
-    ``pushed`` (F, 3) is how far, in metres, the body keeps the hand from where it should be.
+    ``short`` (F, 3) is the vector in metres, away from the shoulder, by which the arm is too short.
+    ``pushed`` (F, 3) is the displacement in metres by which the body keeps the hand off its target.
     """
 
     rotations: dict[str, FloatArray]
@@ -78,12 +83,12 @@ class Arm(NamedTuple):
 
     @property
     def short_by(self) -> FloatArray:
-        """How much (F,) the arm is too short, in metres."""
+        """By how much the arm is too short (F,), in metres."""
         return np.asarray(np.linalg.norm(self.short, axis=-1))
 
 
 class _Shoulder(NamedTuple):
-    """An arm's root: its place (F, 3), the chest's rotation (F, 4), and the limb's side."""
+    """An arm's root: its position (F, 3), the chest's rotation (F, 4), the arm's side and bones."""
 
     place: FloatArray
     chest: FloatArray
@@ -105,9 +110,9 @@ def collar_rotation(
 ) -> FloatArray:
     """Return the collar bone's global rotation (F, 4).
 
-    It rises and comes forward with the arm (scapulohumeral rhythm, Inman 1944). ``toward``
-    (F, 3) leads from the shoulder to the hand in arm lengths; ``shrug`` (F, 2): degrees up and
-    forward on top.
+    It rises and comes forward with the arm (scapulohumeral rhythm, Inman 1944). ``toward`` (F, 3)
+    leads from the shoulder to the hand, in arm lengths. ``shrug`` (F, 2) is added: degrees up and
+    forward.
     """
     local = quaternions.rotate(quaternions.conjugate(chest), toward) * np.array([side, -1, 1])
     far = np.clip(np.linalg.norm(local, axis=-1), 0.0, 1.15)
@@ -115,7 +120,8 @@ def collar_rotation(
     # A raised arm lifts the collar bone far more than a hanging one lowers it.
     up = np.where(aim[:, 2] > 0, 23.0, 6.0) * aim[:, 2] * far + shrug[:, 0]
     forward = np.clip(16.0 * aim[:, 1] * far - 4.0 * aim[:, 0], -12, 16) + shrug[:, 1]
-    # Out of reach ahead, the collar bone comes along: people reach with their shoulders.
+    # If the target is ahead and out of reach, the collar bone comes forward: people reach with
+    # their shoulders.
     forward = forward + 45.0 * np.clip(far - 1.0, 0.0, 0.15) * np.clip(aim[:, 1], 0, 1)
     vectors = np.zeros((len(chest), 3))
     vectors[:, 1] = -side * np.deg2rad(up)
@@ -165,7 +171,10 @@ def solve_arm(
 def _settled(
     shoulder: _Shoulder, goal: ArmGoal, fps: float
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Let hand, wrist and elbow settle on each other; each depends on the other two."""
+    """Return hand rotations (F, 4), wrist positions (F, 3) and elbow swivels (F,) by iteration.
+
+    Each of the three depends on the other two.
+    """
     elbow_hint = quaternions.rotate(shoulder.chest, goal.elbow)
     straight = bend(shoulder.limb, shoulder.place, goal.point, elbow_hint)
     relaxed = relaxed_hand(quaternions.from_frames(straight.lower))
@@ -182,7 +191,7 @@ def _settled(
 
 
 def _calmed(shoulder: _Shoulder, wrist: FloatArray, fps: float) -> FloatArray:
-    """Lead wrists (F, 3) that would rush past the shoulder round it, at their own distances."""
+    """Smooth the directions of wrists (F, 3) that rush past the shoulder; distances stay."""
     line = quaternions.rotate(quaternions.conjugate(shoulder.chest), wrist - shoulder.place)
     aim = calm = unit(line)
     rate = np.rad2deg(lengths(np.diff(aim, axis=0, append=aim[-1:]))) * fps
@@ -201,7 +210,7 @@ def _within_reach(place: FloatArray, wrist: FloatArray, limb: Limb) -> FloatArra
     line = wrist - place
     distance = np.linalg.norm(line, axis=-1)
     eased = eased_reach(distance, limb.reach)
-    # Nor does an elbow bend further than people's: near hands are eased away in the same way.
+    # An elbow does not fold completely either: wrists that are too near are eased outwards.
     soft = limb.reach * FOLDED * 0.15
     nearest = limb.reach * FOLDED + soft
     under = np.maximum(nearest - distance, 0.0)
@@ -210,12 +219,15 @@ def _within_reach(place: FloatArray, wrist: FloatArray, limb: Limb) -> FloatArra
 
 
 def _wrists(shoulder: _Shoulder, hand: FloatArray, goal: ArmGoal, fps: float) -> FloatArray:
-    """Return the wrists (F, 3) at which the hand touches its point, outside the body and calm."""
+    """Return the wrist positions (F, 3) that bring the touching point to its target.
+
+    They are kept outside the body and smoothed where they rush past the shoulder.
+    """
     wrist = goal.point - quaternions.rotate(hand, goal.touch)
     knuckles = quaternions.rotate(hand, 0.09 * hand_axes(shoulder.side)[0])
     tip = quaternions.rotate(hand, goal.tip)
     known = capsules()
-    # One part after the other: where two push, the one nearer to the head has the last word.
+    # The parts push one after the other: if two conflict, the one nearer to the head wins.
     for name in (*TRUNK, "neck", "skull", "face"):
         for part, room in ((tip, TIP_RADIUS_M), (knuckles, KNUCKLE_RADIUS_M), (0.0, LIMB_RADIUS_M)):
             gap, away = away_from_capsule(known[name], shoulder.pose, wrist + part)
@@ -224,7 +236,7 @@ def _wrists(shoulder: _Shoulder, hand: FloatArray, goal: ArmGoal, fps: float) ->
 
 
 def _pole(shoulder: _Shoulder, wrist: FloatArray, swivel: FloatArray) -> FloatArray:
-    """Return where the elbow points (..., 3); swivel 0 is how a relaxed arm has it.
+    """Return the direction in which the elbow points (..., 3); swivel 0 is that of a relaxed arm.
 
     ``wrist`` is (F, 3) and ``swivel`` (F,), in radians.
     """
@@ -252,7 +264,7 @@ def _swivels(
     behind = np.broadcast_to(goal.behind, frames)
     cost = _swivel_costs(part, wrist[chosen], hand[chosen], goal.elbow[chosen], behind[chosen])
     path = np.unwrap(SWIVELS[_cheapest_path(cost, step / fps)])
-    # The wider low-pass rounds off the steps between candidates, but makes elbows in haste late.
+    # The wider low-pass removes the steps between candidates, but would delay fast elbows.
     calm, quick = (scipy.ndimage.gaussian_filter1d(path, samples, mode="nearest")
                    for samples in (1.6, 0.6))
     haste = _haste(goal.elbow[chosen], step / fps)
@@ -260,7 +272,7 @@ def _swivels(
 
 
 def _haste(hint: FloatArray, seconds: float) -> FloatArray:
-    """Return the share (F,) of haste with which an elbow is told to go elsewhere, as in a flap."""
+    """Return how fast (F,) the elbow's hint turns, as in flapping: 0 below HASTE_FROM, up to 1."""
     if len(hint) < 2:
         return np.zeros(len(hint))
     rate = lengths(np.gradient(unit(hint), seconds, axis=0))
@@ -270,9 +282,13 @@ def _haste(hint: FloatArray, seconds: float) -> FloatArray:
 
 
 def _cheapest_path(cost: FloatArray, seconds: float) -> NDArray[np.intp]:
-    """Dynamic programming over candidates (F, N): cost, plus squared turning speed."""
+    """Return each frame's candidate (F,) on the cheapest path, by dynamic programming.
+
+    A path costs its candidates' ``cost`` (F, N) plus the weighted square of its turning speed;
+    ``seconds`` is the time between frames.
+    """
     turn = (SWIVELS[:, None] - SWIVELS[None] + np.pi) % (2 * np.pi) - np.pi
-    # For each (radian a second) squared, in units of the candidates' costs.
+    # Cost of turning: 0.012 for each (radian per second) squared.
     moving = 0.012 * (turn / seconds) ** 2
     total, came = cost[0], np.zeros(cost.shape, dtype=np.intp)
     for frame in range(1, len(cost)):
@@ -289,8 +305,11 @@ def _cheapest_path(cost: FloatArray, seconds: float) -> NDArray[np.intp]:
 def _swivel_costs(
     shoulder: _Shoulder, wrist: FloatArray, hand: FloatArray, hint: FloatArray, most: FloatArray
 ) -> FloatArray:
-    """Return the costs (F, N) of the candidates: hint, twist, wrist, elbow's place, contact."""
-    # One bent arm for each frame; all the others are that one, turned about its axis.
+    """Return the costs (F, N) of the candidates.
+
+    They add up: deviation from the hint, forearm twist, wrist bend, elbow position, body contact.
+    """
+    # Bend one arm per frame; the other candidates are that arm turned about its axis.
     first = _pole(shoulder, wrist, np.zeros(len(wrist)))
     near = _within_reach(shoulder.place, wrist, shoulder.limb)
     bent = bend(shoulder.limb, shoulder.place, near, first)
@@ -301,14 +320,14 @@ def _swivel_costs(
     middle = place + quaternions.rotate(turns, bent.middle[:, None] - place)
     lower = quaternions.multiply(turns, quaternions.from_frames(bent.lower)[:, None])
     wanted = quaternions.rotate(shoulder.chest, hint)[:, None]
-    # Of the hint only what is across the arm can be followed; it costs nothing where the elbow
-    # points along it, and twice its length where it points the other way.
+    # Only the part of the hint across the arm can be followed. It costs nothing if the elbow points
+    # along it, and twice its length (times 1.5) if the elbow points the opposite way.
     aside = wanted - np.sum(wanted * axis, axis=-1, keepdims=True) * axis
     cost = 1.5 * (np.linalg.norm(aside, axis=-1) - np.sum(aside * pole, axis=-1))
     twist = np.abs(half_turn(forearm_twist(lower, hands) - NEUTRAL_TWIST_DEG))
     wrist_bend = wrist_angle(lower, hands, shoulder.side)
-    # Squares weigh comfortable angles against one another; the steep lines after them are limits
-    # that give way rather than leave no candidate.
+    # Squares weigh comfortable angles against one another; the steep linear terms are soft limits,
+    # so that a candidate always remains.
     cost += (twist / 80) ** 2 + 4 * np.maximum(twist / 80 - 1, 0)
     cost += (wrist_bend / 45) ** 2 + 4 * np.maximum(wrist_bend / 60 - 1, 0)
     local = quaternions.rotate(
@@ -318,7 +337,7 @@ def _swivel_costs(
     inward = np.maximum(-local[..., 0] * shoulder.side - 0.35, 0.0)
     cost += 20 * behind**2 + 20 * inward**2
     bodies = [capsules()[name] for name in TRUNK]
-    # At the elbow and half-way along the forearm: the wrist is kept out already.
+    # Test the elbow and the middle of the forearm; the wrist is already kept outside.
     for share in (0.0, 0.5):
         points = middle + share * (near - middle)
         for body in bodies:
@@ -328,7 +347,7 @@ def _swivel_costs(
 
 
 def wrist_angle(forearm: FloatArray, hand: FloatArray, side: float) -> FloatArray:
-    """Return how far the hand is bent from the forearm's line (...,), in degrees."""
+    """Return the angle (...,) between the hand and the line of the forearm, in degrees."""
     along = hand_axes(side)[0]
     cosine = np.sum(
         quaternions.rotate(forearm, along) * quaternions.rotate(hand, along), axis=-1
@@ -337,14 +356,15 @@ def wrist_angle(forearm: FloatArray, hand: FloatArray, side: float) -> FloatArra
 
 
 def supination(degrees: FloatArray, axis: FloatArray = SIDEWAYS) -> FloatArray:
-    """Return the rotations (..., 4) of hands at rest that turn their palms up from facing down."""
+    """Return the rotations (..., 4) that turn a hand at rest, palm down, by ``degrees`` to palm up.
+    """
     return quaternions.from_rotation_vectors(-np.deg2rad(degrees)[..., None] * axis)
 
 
 def forearm_twist(forearm: FloatArray, hand: FloatArray) -> FloatArray:
-    """Return how far hands (..., 4) are turned palm up against untwisted forearms, in degrees.
+    """Return the twist of hands (..., 4) against untwisted forearms, in degrees towards palm up.
 
-    Within 180 degrees of the thumb-up middle; never unwrapped further.
+    Values lie within 180 degrees of NEUTRAL_TWIST_DEG and are not unwrapped over time.
     """
     relative = quaternions.multiply(quaternions.conjugate(forearm), hand)
     along, scalar = relative[..., 1].copy(), relative[..., 0].copy()
@@ -353,19 +373,19 @@ def forearm_twist(forearm: FloatArray, hand: FloatArray) -> FloatArray:
 
 
 def relaxed_hand(forearm: FloatArray) -> FloatArray:
-    """Return the hand's rotations (..., 4) when nothing is asked of it."""
+    """Return the rotations (..., 4) of relaxed hands on forearms (..., 4)."""
     return quaternions.multiply(forearm, supination(np.array(RELAXED_TWIST_DEG)))
 
 
 def within_wrist(forearm: FloatArray, hand: FloatArray, fps: float) -> FloatArray:
-    """Return hand rotations (F, 4) limited to what forearm and wrist can do, without snaps."""
+    """Return hand rotations (F, 4) limited to the ranges of forearm and wrist, without jumps."""
     relative = quaternions.multiply(quaternions.conjugate(forearm), hand)
     around = quaternions.twist_about(relative, np.broadcast_to(SIDEWAYS, relative[..., 1:].shape))
     swing = quaternions.to_rotation_vectors(
         quaternions.multiply(relative, quaternions.conjugate(around))
     )
     angle = np.rad2deg(np.linalg.norm(swing, axis=-1, keepdims=True))
-    # The wrist bends and the forearm twists: each has its own limit, so the two are parted first.
+    # The wrist bends and the forearm twists. Each has its own limit, so they are separated first.
     swing = swing * np.minimum(1.0, WRIST_LIMIT_DEG / np.maximum(angle, 1e-9))
     twist = _steady_twist(forearm_twist(forearm, hand), fps)
     swing = scipy.ndimage.gaussian_filter1d(swing, WRIST_SMOOTHING_S * fps, axis=0, mode="nearest")
@@ -377,8 +397,8 @@ def within_wrist(forearm: FloatArray, hand: FloatArray, fps: float) -> FloatArra
 def _steady_twist(twist: FloatArray, fps: float) -> FloatArray:
     """Limit the forearm's twist (F,) in degrees.
 
-    Beyond the limit it is not clear which way the forearm should turn: there it goes from what
-    is asked before to what is asked after, and never snaps round.
+    More than 30 degrees beyond the limit it is ambiguous which way the forearm should turn: those
+    frames are interpolated between the clear ones before and after, so that it never snaps round.
     """
     off = twist - NEUTRAL_TWIST_DEG
     frames = np.arange(len(off))

@@ -1,4 +1,4 @@
-"""Balance: where the weight is, and whether standing feet are under it."""
+"""Balance: the centre of mass, and whether it is above the standing feet."""
 
 import numpy as np
 import scipy
@@ -9,17 +9,19 @@ from mimegen.choreography.anchors import SIDES
 from mimegen.motion import Motion, quaternions
 from mimegen.motion.quaternions import FloatArray
 
-# Shares of the body's mass (de Leva 1996), by the joint that the segment hangs on; sides alike.
+# Segments' fractions of the body's mass (de Leva 1996), by their joint; a limb's is that of each
+# side.
 MASSES = {"Head": 0.069, "Spine2": 0.16, "Spine1": 0.163, "Hips": 0.112, "Arm": 0.027,
           "ForeArm": 0.016, "Hand": 0.006, "UpLeg": 0.142, "Leg": 0.043, "Foot": 0.014}
+# Rate at which balance is measured.
 LOOKED_AT_HZ = 20.0
-# Feet higher than this carry nothing.
+# Feet raised by more than this carry no weight.
 LIFTED_M = 0.02
-# Directions on the floor in which the reach of the feet is measured.
+# Directions on the floor (unit vectors) in which the extent of the feet is measured.
 WAYS = np.stack([np.cos(np.linspace(0, 2 * np.pi, 72, endpoint=False)),
                  np.sin(np.linspace(0, 2 * np.pi, 72, endpoint=False))], axis=-1)
-# Somebody who is out of balance for so long shifts the weight back, within so long, and by no more
-# than this at a time.
+# Imbalance that lasts at least SPELL_S is corrected. The shift is smoothed by a Gaussian of EASE_S
+# and softly limited to RIGHTED_M for each correction.
 SPELL_S = 0.38
 EASE_S = 0.12
 RIGHTED_M = 0.05
@@ -38,10 +40,10 @@ def mass_centre(motion: Motion) -> FloatArray:
 
 
 def off_balance(motion: Motion) -> tuple[FloatArray, float]:
-    """Return how far (N, 2) the centre of mass is outside of what standing feet enclose.
+    """Return how far (N, 2) the centre of mass is outside the area that the standing feet enclose.
 
-    The vectors, in metres, lead out over the nearest edge; they are zero inside, and where no foot
-    stands. The second value is how many there are a second.
+    The vectors, in metres, point from the nearest edge to the centre of mass. They are zero if it
+    is inside, or if no foot stands. The second value is their rate in hertz.
     """
     step = max(1, round(motion.fps / LOOKED_AT_HZ))
     places, skeleton = motion.global_pose.positions[::step], motion.skeleton
@@ -64,9 +66,9 @@ def off_balance(motion: Motion) -> tuple[FloatArray, float]:
 
 
 def righted(motion: Motion, allowed_m: float) -> FloatArray:
-    """Return how the pelvis goes (F, 3) to bring the weight back to within ``allowed_m``.
+    """Return the pelvis displacement (F, 3), in metres, that corrects imbalance over ``allowed_m``.
 
-    Short spells, as in landing and in throwing, are left alone.
+    Imbalance shorter than SPELL_S, as in landing and in throwing, is left alone.
     """
     outside, rate = off_balance(motion)
     size = np.linalg.norm(outside, axis=-1)

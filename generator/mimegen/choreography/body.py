@@ -1,4 +1,4 @@
-"""The standard body as scores know it: landmarks, capsules, points of the hand, limb lengths."""
+"""The standard body of scores: landmarks, capsules, points of the hand, the unit of length."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -17,7 +17,7 @@ from mimegen.motion import Skeleton, quaternions, standard_skeleton
 from mimegen.motion.motion import GlobalPose
 from mimegen.motion.quaternions import FloatArray
 
-# From the shoulder to the wrist of the person that scores' centimetres are written for.
+# Arm length, shoulder to wrist in metres, of the person for whom scores' centimetres are written.
 STANDARD_ARM_M = 0.4856
 FLOOR = "floor"
 HERE = "here"
@@ -32,7 +32,8 @@ class MovingFrame(NamedTuple):
     rotations: FloatArray
 
     def place(self, offset: FloatArray) -> FloatArray:
-        """Return where an offset (3,) or (F, 3) in metres, in this frame, is in the world."""
+        """Return the world position (F, 3) of an offset in this frame, (3,) or (F, 3), in metres.
+        """
         return self.positions + quaternions.rotate(self.rotations, offset)
 
 
@@ -103,7 +104,7 @@ def _check_joint(document: YamlFile, where: tuple[str, ...], name: str, skeleton
 
 
 def landmark_names() -> tuple[str, ...]:
-    """Return all the words that a hand's place may start with."""
+    """Return the names of all anchors on which a hand may be placed, except props and partner."""
     landmarks = _data().landmarks
     sided = tuple(landmarks.sided)
     others = tuple(f"other_{name}" for name in sided)
@@ -111,7 +112,7 @@ def landmark_names() -> tuple[str, ...]:
 
 
 def partner_landmarks() -> tuple[str, ...]:
-    """Return the words for places on the other performer of a scene."""
+    """Return the names of the anchors on the other performer of a scene."""
     landmarks = _data().landmarks
     sided = (*landmarks.sided, *landmarks.partner)
     return (*(f"{PARTNER}{name}" for name in landmarks.middle),
@@ -119,19 +120,22 @@ def partner_landmarks() -> tuple[str, ...]:
 
 
 def sideless_anchors() -> tuple[str, ...]:
-    """Return landmarks in the middle of the body: all that gaze, props and feet are placed on."""
+    """Return the anchors without a side: the only ones, besides props, for gaze, props and feet."""
     return (FLOOR, HERE, *_data().landmarks.middle, "left_hand", "right_hand")
 
 
 def centimetre(skeleton: Skeleton) -> float:
-    """Return a score's centimetre on this skeleton, in metres: it grows with the arms."""
+    """Return the length of a score's centimetre on this skeleton, in metres.
+
+    It is proportional to the arm's length.
+    """
     joints = [skeleton.index[name] for name in ("LeftArm", "LeftForeArm", "LeftHand")]
     places = skeleton.heads[joints]
     return 0.01 * float(np.linalg.norm(np.diff(places, axis=0), axis=1).sum()) / STANDARD_ARM_M
 
 
 def landmark_frames(skeleton: Skeleton, pose: GlobalPose, name: str, side: float) -> MovingFrame:
-    """Return a landmark's moving frame; ``side`` is the side of the hand that asks for it."""
+    """Return a landmark's moving frame; ``side`` is the side of the hand that uses it."""
     landmarks = _data().landmarks
     if name in landmarks.middle:
         entry, prefix, side = landmarks.middle[name], "", LEFT
@@ -148,7 +152,7 @@ def landmark_frames(skeleton: Skeleton, pose: GlobalPose, name: str, side: float
 
 
 def partner_place(skeleton: Skeleton, pose: GlobalPose, name: str) -> FloatArray:
-    """Return where (F, 3) a landmark of the other performer is, whose pose is ``pose``."""
+    """Return the positions (F, 3) of a landmark on the other performer, whose pose is ``pose``."""
     name, side = name.removeprefix(PARTNER), LEFT
     for prefix, sign in (("left_", LEFT), ("right_", RIGHT)):
         if name.startswith(prefix):
@@ -204,12 +208,12 @@ def hand_axes(side: float) -> tuple[FloatArray, FloatArray, FloatArray]:
 
 
 def hand_point(name: str, side: float) -> FloatArray:
-    """Return a touching point of the hand (3,) from the wrist at rest, in metres."""
+    """Return a touching point of the hand at rest (3,), relative to the wrist, in metres."""
     steps = np.array(_data().hand.touch[name], float)
     return product(steps, np.stack(hand_axes(side))) * centimetre(standard_skeleton())
 
 
 def bar_axis(side: float) -> FloatArray:
-    """Return the direction, in the hand at rest, of a held bar towards the thumb."""
+    """Return the direction of a held bar, towards the thumb, in the axes of the hand at rest."""
     axis = np.array(_data().hand.bar, float) @ np.stack(hand_axes(side))
     return axis / float(np.linalg.norm(axis))

@@ -1,6 +1,7 @@
-"""What must stay of a take for it to be recognised, measured on whoever performs it.
+"""Checks: what viewers must see of a take to recognise it, measured on any performer's motion.
 
-``<take>.checks.yaml`` beside a score has a list of checks in the score's own seconds and hands.
+``<take>.checks.yaml`` beside a score lists them. Times and sides are those of the score, before a
+seed changes the timing or mirrors the take.
 """
 
 from collections.abc import Sequence
@@ -33,7 +34,7 @@ from mimegen.motion import Motion, quaternions
 from mimegen.motion.quaternions import FloatArray
 
 CHECKS_SUFFIX = ".checks.yaml"
-# Points on a side: joints; and points of the hand.
+# Points that each side has: joints, by their names in the skeleton, and points of the hand.
 JOINTS = {"shoulder": "Arm", "elbow": "ForeArm", "wrist": "Hand", "hip": "UpLeg", "knee": "Leg",
           "ankle": "Foot", "ball": "ToeBase"}
 HAND_POINTS = ("palm", "fingertips", "knuckles")
@@ -43,12 +44,13 @@ KINDS = ("distance", "height", "ahead", "bend", "travel", "turn")
 
 
 class Check(Strict):
-    """One thing to be seen, in centimetres on the person of 1.73 m or in degrees.
+    """One check, in centimetres on the person of 1.73 m or in degrees.
 
-    ``distance`` is that of two points, ``height`` and ``ahead`` how much higher, or farther ahead
-    as the pelvis faces, the first is than the second; ``bend`` is a joint's, ``travel`` how far
-    apart the places of a point are, against the pelvis, ``turn`` how far the person turns round.
-    ``when`` it is so for ``some`` moment between ``from`` and ``to``, or ``all``.
+    It measures one of: the ``distance`` between two points; the ``height`` of the first point above
+    the second; how far the first is ``ahead`` of the second, in the direction of the pelvis; a
+    joint's ``bend``; the ``travel`` of a point relative to the pelvis (the diagonal of the box
+    around its positions); the ``turn`` of the pelvis. The value is at ``least`` or at ``most`` a
+    limit, ``when`` "some" at some time between ``from`` and ``to``, "all" at all times.
     """
 
     about: str = Field(min_length=1)
@@ -75,19 +77,19 @@ class Check(Strict):
 
     @property
     def kind(self) -> str:
-        """What is measured."""
+        """The name of the quantity that is measured."""
         return next(kind for kind in KINDS if getattr(self, kind) is not None)
 
     @property
     def limit(self) -> float:
-        """What it is to be at least or at most, in centimetres or degrees."""
+        """The least or the greatest value allowed, in centimetres or degrees."""
         limit = self.most if self.least is None else self.least
         assert limit is not None
         return limit
 
     @property
     def points(self) -> tuple[str, ...]:
-        """The names of the points that it is measured at."""
+        """The names of the points or joints that are measured."""
         given = getattr(self, self.kind)
         return given if isinstance(given, tuple) else (given,)
 
@@ -99,14 +101,14 @@ class Checks(Strict):
 
 
 def checks_file(score: Score) -> Path:
-    """Return where the checks of a score lie, where it has any."""
+    """Return the path of a score's checks; the file need not exist."""
     return Path(score.source).with_name(score.take + CHECKS_SUFFIX)
 
 
 def read_checks(score: Score) -> tuple[Check, ...]:
-    """Return the checks that lie beside a score; none where there is no file.
+    """Return the checks in the file beside a score; none if there is no file.
 
-    Raises RequestError with the file, line and key of the first thing that is wrong.
+    Raises RequestError with the file, line and key of the first error.
     """
     path = checks_file(score)
     if not path.is_file():
@@ -127,7 +129,7 @@ def read_checks(score: Score) -> tuple[Check, ...]:
 
 
 def line_of_check(score: Score, about: str) -> int:
-    """Return the line of the check that says so of itself, in the file beside a score."""
+    """Return the line, in the file beside a score, of the check described as ``about``."""
     document = YamlFile(checks_file(score))
     checks = document.parsed(Checks).checks
     number = next(number for number, check in enumerate(checks) if check.about == about)
@@ -150,7 +152,7 @@ def _bends() -> tuple[str, ...]:
 
 
 class _Seen(NamedTuple):
-    """Whom a check is measured on, the other performer, and whether sides are swapped."""
+    """The motion that is measured, the other performer's, and whether sides are swapped."""
 
     motion: Motion
     other: Motion | None
@@ -158,10 +160,11 @@ class _Seen(NamedTuple):
 
 
 class CheckResult(NamedTuple):
-    """A check within a span of a performance.
+    """The result of a check within one span of a performance.
 
-    The value that comes nearest to missing it, or is farthest beyond, is at ``time_s``; it keeps
-    the check by ``spare``, below zero where it misses, in centimetres or degrees.
+    ``value`` is the decisive value, at ``time_s``: the best one if the check must hold at some
+    time, the worst if at all times. ``spare`` is its margin in centimetres or degrees, negative if
+    the check fails.
     """
 
     check: Check
@@ -171,7 +174,7 @@ class CheckResult(NamedTuple):
 
     @property
     def finding(self) -> Finding:
-        """What lint says of it."""
+        """The result as a finding of lint."""
         check = self.check
         return Finding("seen", check.about, self.time_s, self.value, check.limit,
                        "degrees" if check.kind in ("bend", "turn") else "cm")
@@ -179,19 +182,19 @@ class CheckResult(NamedTuple):
 
 def missed(motions: Sequence[Motion], score: Score, seed: int = 0, style: str | None = None
            ) -> list[Finding]:
-    """Return the checks of a score that performers' ``motions``, on any body, do not keep.
+    """Return the checks of a score that the performers' ``motions`` fail.
 
-    Motions are of skeletons with the standard skeleton's joints, made by the same seed and style.
-    Raises RequestError as ``read_checks``.
+    Motions may be on any body whose skeleton has the standard skeleton's joints; ``seed`` and
+    ``style`` are those they were made with. Raises RequestError as ``read_checks`` does.
     """
     return [one.finding for one in kept(motions, score, seed, style) if one.spare < 0]
 
 
 def kept(motions: Sequence[Motion], score: Score, seed: int = 0, style: str | None = None
          ) -> list[CheckResult]:
-    """Return by how much motions keep each check of a score, each time it is to be seen.
+    """Return the result of each check of a score, once for each time its span is performed.
 
-    Motions and errors are those of ``missed``.
+    Arguments and errors are those of ``missed``.
     """
     checks = read_checks(score)
     if not checks:
@@ -208,7 +211,7 @@ def kept(motions: Sequence[Motion], score: Score, seed: int = 0, style: str | No
 
 
 def _kept(check: Check, values: FloatArray, span: tuple[float, float], fps: float) -> CheckResult:
-    """Return by how much a check is kept within a span of the performance in seconds."""
+    """Return the result of a check within a span of the performance, in seconds."""
     first = min(int(span[0] * fps), len(values) - 1)
     inside = values[first : max(first + 1, round(span[1] * fps) + 1)]
     if check.kind == "travel":
@@ -221,12 +224,12 @@ def _kept(check: Check, values: FloatArray, span: tuple[float, float], fps: floa
 
 
 def _spread(places: FloatArray) -> float:
-    """Return the diagonal of the box that holds places (F, 3)."""
+    """Return the diagonal of the bounding box of positions (F, 3)."""
     return float(np.linalg.norm(np.ptp(places, axis=0)))
 
 
 def _values(check: Check, seen: _Seen) -> FloatArray:
-    """Return what a check measures (F,), or the places (F, 3) of what travels."""
+    """Return the values (F,) that a check measures; for ``travel`` the point's positions (F, 3)."""
     motion = seen.motion
     if check.turn:
         return np.asarray(np.rad2deg(np.unwrap(_heading(motion))))
@@ -253,21 +256,22 @@ def _against_pelvis(places: FloatArray, motion: Motion) -> FloatArray:
 
 
 def _heading(motion: Motion) -> FloatArray:
-    """Return where the pelvis faces (F,), in radians to the left of -Y."""
+    """Return the direction that the pelvis faces (F,), in radians to the left of -Y."""
     ahead = quaternions.rotate(motion.global_pose.rotations[:, 0], np.array([0.0, -1.0, 0.0]))
     return np.asarray(np.arctan2(ahead[:, 0], -ahead[:, 1]))
 
 
 def _side(name: str, mirror: bool) -> tuple[str, str]:
-    """Return the joints' prefix of a sided point as performed, and the rest of its name."""
+    """Return the side on which a point is performed, as joints' prefix, and its name without side.
+    """
     side, rest = name.split("_", 1)
     return ("Left" if (side == "left") != mirror else "Right"), rest
 
 
 def _place(name: str, seen: _Seen) -> FloatArray:
-    """Return where (F, 3), in metres, a point of the body is."""
+    """Return the positions (F, 3) of a named point of the body, in metres."""
     if name.startswith(PARTNER):
-        # Both performers of a scene are mirrored.
+        # In a mirrored scene both performers are mirrored.
         assert seen.other is not None
         return _place(name.removeprefix(PARTNER), seen._replace(motion=seen.other))
     motion = seen.motion

@@ -1,4 +1,4 @@
-"""The way through a score that a rendition takes: what of it is performed when, and how often."""
+"""How a rendition runs through its score: which span is performed when, and how often."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -11,12 +11,16 @@ from mimegen.motion.quaternions import FloatArray
 
 
 class ScoreCourse(NamedTuple):
-    """How a rendition goes through its score: pieces (score from, score to, performed from, to)."""
+    """The spans of a score in the order in which a rendition performs them.
+
+    Each piece is (start in the score, end in the score, start in the take, end in the take), in
+    seconds.
+    """
 
     pieces: tuple[tuple[float, float, float, float], ...]
 
     def times(self, start: float, end: float) -> Iterator[tuple[float, float]]:
-        """Yield when a span of the score is performed: not at all, once, or more often."""
+        """Yield each start and end, in the take, of a span of the score: none, one or several."""
         begins = [piece for piece in self.pieces if piece[0] <= start < piece[1]]
         ends = [piece for piece in self.pieces if piece[0] < end <= piece[1]]
         within = [piece for piece in begins if piece in ends]
@@ -27,7 +31,7 @@ class ScoreCourse(NamedTuple):
             yield _at(after[0], max(start, after[0][0])), _at(before[-1], min(end, before[-1][1]))
 
     def written(self, moment: float) -> float:
-        """Return the second of the score that is performed at a moment of the take."""
+        """Return the time in the score, in seconds, that is performed at a time of the take."""
         begun = [piece for piece in self.pieces if piece[2] <= moment] or [self.pieces[0]]
         first, last, begin, end = begun[-1]
         share = (moment - begin) / (end - begin) if end > begin else 1.0
@@ -40,7 +44,7 @@ def _at(piece: tuple[float, float, float, float], moment: float) -> float:
 
 
 def course_of(score: Score, rendition: Rendition) -> ScoreCourse:
-    """Return the way through the score, repeats written out, as the rendition keeps its time."""
+    """Return how a rendition runs through its score, with repeats written out."""
     performed, written = rendition.line.clock
     pieces, shift, begin = [], 0.0, 0.0
     for repeat in score.repeat:
@@ -56,7 +60,7 @@ def course_of(score: Score, rendition: Rendition) -> ScoreCourse:
 
 
 def _times(score: Score, repeat: Repeat, rendition: Rendition) -> int:
-    """Return how often the rendition performs what is repeated: its last line counts."""
+    """Return how often the rendition performs a repeat: its phases with the repeat's last line."""
     [last] = [phase.line for phase in score.phases if phase.at == repeat.until]
     return sum(phase.line == last for phase in rendition.line.phases)
 

@@ -1,4 +1,4 @@
-"""What a performer's face does: the ``face`` track of a score in time, by channel, and speech."""
+"""Faces: the ``face`` track of a score as values over time, by channel, and speech."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -25,20 +25,20 @@ from mimegen.motion.quaternions import FloatArray
 
 CHANNELS = tuple(name for name in FaceKey.model_fields if name not in ("how", "units", "say"))
 
-# A text has at least so much time.
+# Least time assumed for speaking a text.
 SHORTEST_S = 0.1
 
 
 def moves_face(score: Score) -> bool:
-    """Say whether anybody's face moves in a score."""
+    """Return whether a score moves any performer's face."""
     return any(phase.face is not None for part in score.parts() for phase in part.phases)
 
 
 def faces(score: Score, seed: int, fps: float, style: str | None = None
           ) -> tuple[Mapping[str, FloatArray], ...]:
-    """Return what each performer's face does: values (F,) by channel, at ``fps``.
+    """Return the values (F,) of each performer's face by channel, at ``fps``.
 
-    They are those of the take that ``perform_scene`` makes of the same score, seed and style.
+    They belong to the take that ``perform_scene`` makes of the same score, seed and style.
     """
     return tuple(_face(rendition, part, seed, fps) for part, rendition in
                  zip(score.parts(), vary(score, seed, style), strict=True))
@@ -60,7 +60,10 @@ def _face(rendition: Rendition, part: Score, seed: int, fps: float) -> Mapping[s
 
 
 def _units(keys: Sequence[TimedKey], weights: FloatArray) -> dict[str, FloatArray]:
-    """Return action units and emotions (F,) of keys' weights (F, K); each stays till the next."""
+    """Return the values (F,) of action units and emotions, blended by the keys' weights (F, K).
+
+    A word that a key does not mention keeps its last value.
+    """
     units: list[Mapping[str, float]] = [{}]
     for key in keys:
         assert isinstance(key.key, FaceKey)
@@ -70,7 +73,7 @@ def _units(keys: Sequence[TimedKey], weights: FloatArray) -> dict[str, FloatArra
 
 
 class Utterance(NamedTuple):
-    """A text, from when on it is said (seconds), how many times as fast as usual, and its draws."""
+    """A spoken text: its beginning in seconds, its pace (1 is usual), its random generator."""
 
     text: str
     begins: float
@@ -79,12 +82,15 @@ class Utterance(NamedTuple):
 
     @property
     def ends(self) -> float:
-        """When it is said, in seconds."""
+        """When the text ends, in seconds."""
         return self.begins + speech_of(self.text).duration / self.pace
 
 
 def utterances(line: Timeline, seed: int, name: str) -> Iterator[Utterance]:
-    """Yield what a performer says in a line, faster where there is not the time for it."""
+    """Yield the texts that a performer says, spoken faster if the time is short.
+
+    ``line`` is the performer's timeline; ``seed`` and ``name`` seed the random draws.
+    """
     texts = [(phase.face.say, phase.at) for phase in line.phases
              if phase.face is not None and phase.face.say is not None]
     ends = (*(begins for _, begins in texts[1:]), line.duration)
@@ -96,7 +102,7 @@ def utterances(line: Timeline, seed: int, name: str) -> Iterator[Utterance]:
 
 def _speaking(values: Values, says: Iterable[Utterance], moments: FloatArray
               ) -> dict[str, FloatArray]:
-    """Return values (F,) with what is said."""
+    """Return the values (F,) with the movements of speech added."""
     speaking = dict(values)
     for text, begins, pace, rng in says:
         shown = spoken(speech_of(text), (moments - begins) * pace, rng)

@@ -1,4 +1,4 @@
-"""Where the pelvis is and what the feet do: the score's keys, walking, weight on the feet."""
+"""The lower body: pelvis and feet, from the score's keys, walking and the weight on the feet."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -34,30 +34,32 @@ from mimegen.choreography.walking import (
 from mimegen.motion import quaternions
 from mimegen.motion.quaternions import FloatArray
 
-# In quiet standing the knees are not quite straight.
+# The pelvis is lowered by this much in quiet standing, where knees are not quite straight.
 STANDING_SINK_M = 0.004
 TOES_OUT_DEG = 8.0
-# How much of the way to the standing foot the pelvis goes when the other is lifted, and how
-# gradually: quick steps leave it nearly in the middle.
+# When one foot is lifted, the pelvis shifts by this fraction of the way to the other. The shift is
+# smoothed by a Gaussian of WEIGHT_EASE_S, so quick steps leave the pelvis nearly in the middle.
 WEIGHT_SHARE = 0.6
 WEIGHT_EASE_S = 0.13
 GENTLE_S = 0.08
 LIFTED_M = 0.02
-# Somebody who sits does not. Below the first share of its standing height a pelvis sits, above the
-# second it stands.
+# A sitting performer does not shift weight. Below the first fraction of its standing height the
+# pelvis sits, above the second it stands.
 SITS = 0.62
 STANDS = 0.78
-# How much of the sway on two feet there is on one.
+# Sway on one foot, as a fraction of the sway on two.
 ON_ONE_FOOT = 0.35
 LOWER_EASE_S = 0.025
 ASIDE_EASE_S = 0.15
 
 
 class Lower(NamedTuple):
-    """The lower body: the pelvis' places (F, 3), global rotations by joint, and what walking
-    adds above: the chest's turns (F,) in degrees and the hanging hands' swing by side (F, 3).
+    """The solved lower body, and the movements that walking adds to the upper body.
 
-    ``runs`` (F,) is how fully the performer runs."""
+    ``root`` (F, 3) has the pelvis' positions, ``rotations`` the global rotations (F, 4) by joint.
+    ``chest`` has the chest's added turns (F,) in degrees, ``swing`` the displacement (F, 3) of
+    hanging hands by side. ``runs`` (F,) is 0 for walking or standing, 1 for running.
+    """
 
     root: FloatArray
     rotations: dict[str, FloatArray]
@@ -67,9 +69,13 @@ class Lower(NamedTuple):
 
 
 class _Going(NamedTuple):
-    """What feet and walking ask of the pelvis: the body's ground, its heading (F, 4), the feet's
-    goals by side and whether they jump. In centimetres small steps take it along (F, 2), and
-    ``moves`` is what walking does to it."""
+    """The state of feet and walking from which the pelvis is computed.
+
+    ``ground`` is the body's own floor and ``heading`` (F, 4) its rotation; ``goals`` are the feet's
+    goals by side; ``jumps`` is whether both feet leave the floor at once. ``taken`` (F, 2) is the
+    pelvis' displacement by small steps, in centimetres left and forward; ``moves`` are the
+    movements that walking adds to the body.
+    """
 
     ground: MovingFloor
     heading: FloatArray
@@ -80,8 +86,11 @@ class _Going(NamedTuple):
 
 
 def lower_body(context: Context, help_m: FloatArray, along: trunk.Turns) -> Lower:
-    """Return pelvis and legs; ``help_m`` (F, 3) is where arms pull the pelvis, and ``along`` how
-    it turns with them."""
+    """Return the pose of pelvis and legs.
+
+    ``help_m`` (F, 3) is the displacement of the pelvis that helps the arms, in metres; ``along``
+    has the turns with which it follows the hands.
+    """
     going = _going(context)
     steps, turns = _pelvis(context, going.jumps)
     root = _root(context, going, steps, help_m)
@@ -115,7 +124,9 @@ def _going(context: Context) -> _Going:
 
 
 def _root(context: Context, going: _Going, steps: FloatArray, help_m: FloatArray) -> FloatArray:
-    """Return the pelvis' places (F, 3) before it stands; its keys take it ``steps`` (F, 3) along.
+    """Return the pelvis' positions (F, 3), in metres, before ``standing`` straightens the legs.
+
+    ``steps`` (F, 3) is the displacement by the score's keys, in centimetres.
     """
     steady = _steadiness(going.goals, context.fps)[:, None]
     steps = steps + context.life.drifted("sway", context.moments) * steady
@@ -127,7 +138,7 @@ def _root(context: Context, going: _Going, steps: FloatArray, help_m: FloatArray
     )
     root[:, 2] -= STANDING_SINK_M
     root += help_m
-    # Who walks shifts the weight as gait has it.
+    # In walking, the gait engine shifts the weight instead.
     root += (1.0 - np.minimum(going.moves.share, 1.0))[:, None] * _weight_shift(
         context, going.goals, root, going.heading)
     root += quaternions.rotate(going.heading, going.moves.root)
@@ -135,7 +146,7 @@ def _root(context: Context, going: _Going, steps: FloatArray, help_m: FloatArray
 
 
 def _swings(context: Context, going: _Going) -> dict[str, FloatArray]:
-    """Return how hanging hands swing (F, 3) by side."""
+    """Return the swing of hanging hands by side: displacements (F, 3) in metres."""
     return {
         side: quaternions.rotate(going.heading, going.moves.hands[side]
                                  * context.life.swung(side.lower(), context.moments)[:, None])
@@ -144,13 +155,14 @@ def _swings(context: Context, going: _Going) -> dict[str, FloatArray]:
 
 
 def _pelvis(context: Context, jumps: bool) -> tuple[FloatArray, FloatArray]:
-    """Return where (F, 3), in cm, the score has the pelvis, and how it is turned (F, 3)."""
+    """Return the pelvis' displacement (F, 3) in centimetres and its turns (F, 3) in degrees."""
     keys = track_keys(context.line.phases, "pelvis", PelvisKey())
     clock, follow = context.clock("pelvis"), liveliness().follow
     eased = eased_weights(keys, clock, follow["pelvis"])
     steps = product(eased, values_of(keys, ("left", "forward", "up")))
     if jumps:
-        # In height the pelvis keeps step with the feet; otherwise legs would be too short.
+        # In a jump the pelvis' height follows its keys exactly, as the feet's does: if it lagged,
+        # the legs would be too short.
         steps[:, 2] = track_values(keys, ("up",), context.moments, follow["pelvis"].lead)[:, 0]
     else:
         weights = eased_weights(keys, clock, follow["pelvis up"])
@@ -161,7 +173,7 @@ def _pelvis(context: Context, jumps: bool) -> tuple[FloatArray, FloatArray]:
 
 def _on_legs(context: Context, root: FloatArray, pelvis: FloatArray, goals: dict[str, legs.FootGoal]
              ) -> tuple[FloatArray, dict[str, FloatArray]]:
-    """Return the root (F, 3), no higher than the legs reach, and all rotations from there down."""
+    """Return the root (F, 3), lowered to where the legs reach, and rotations of pelvis and legs."""
     skeleton, rotations = context.skeleton, {"Hips": pelvis}
     hips = {side: quaternions.rotate(pelvis, skeleton.offsets[skeleton.index[f"{side}UpLeg"]])
             for side in SIDES}
@@ -176,14 +188,14 @@ def _on_legs(context: Context, root: FloatArray, pelvis: FloatArray, goals: dict
 
 
 def _jumps(feet: dict[str, list[TimedKey]]) -> bool:
-    """Say whether both feet leave the floor at once."""
+    """Return whether some keys raise both feet off the floor at the same time."""
     high = [{timed.time for timed in keys if isinstance(timed.key, FootKey) and timed.key.to
              and timed.key.to.offset[2] > 0.5} for keys in feet.values()]
     return bool(set.intersection(*high))
 
 
 def _flat(place: FloatArray) -> FloatArray:
-    """Return steps left and forward (F, 2) as places on the floor (F, 3)."""
+    """Return displacements left and forward (F, 2) as displacements along the floor (F, 3)."""
     return in_body_axes(np.column_stack([place, np.zeros(len(place))]))
 
 
@@ -218,14 +230,14 @@ def _foot_goal(context: Context, side: str, keys: Sequence[TimedKey], ground: Mo
 
 
 def _step_height(keys: Sequence[TimedKey], places: FloatArray, moments: FloatArray) -> FloatArray:
-    """Return how high (F,), in cm, the foot is lifted on its way between two places."""
+    """Return the height (F,) in centimetres by which a foot is lifted between two positions."""
     height = np.zeros(len(moments))
     for number in range(1, len(keys)):
         span = float(np.linalg.norm((places[number] - places[number - 1])[:2]))
         low, high = sorted(float(up) for up in places[number - 1 : number + 1, 2])
         if span < 1.0 or low > 0.5:
             continue
-        # Where the score lifts the foot itself, only so much that it does not drag at its ends.
+        # If the score lifts the foot itself, add only enough that it does not drag at the ends.
         rise = 3.0 + 0.12 * span if high <= 0.5 else min(0.05 * span, 2.0)
         begin, end = keys[number - 1].time, keys[number].time
         share = np.clip((moments - begin) / (end - begin), 0.0, 1.0)
@@ -235,7 +247,7 @@ def _step_height(keys: Sequence[TimedKey], places: FloatArray, moments: FloatArr
 
 def _weight_shift(context: Context, goals: dict[str, legs.FootGoal], root: FloatArray,
                   heading: FloatArray) -> FloatArray:
-    """Return how the pelvis goes (F, 3), sideways, towards the foot that carries the weight."""
+    """Return the pelvis' sideways displacement (F, 3) towards the foot that carries the weight."""
     leftward = quaternions.rotate(heading, np.array([1.0, 0.0, 0.0]))
     across = {side: np.sum(goal.ball * leftward, axis=-1) for side, goal in goals.items()}
     load = _loads(goals)
@@ -243,28 +255,28 @@ def _weight_shift(context: Context, goals: dict[str, legs.FootGoal], root: Float
     apart = across["Left"] - across["Right"]
     shift = scipy.ndimage.gaussian_filter1d((share - 0.5) * apart, WEIGHT_EASE_S * context.fps,
                                             mode="nearest")
-    # A pelvis that the score has already put over the foot stays there.
+    # Do not move a pelvis that the score has already placed over the foot.
     room = (across["Left"] + across["Right"]) / 2 + shift - np.sum(root * leftward, axis=-1)
     wanted = WEIGHT_SHARE * shift
     toward = np.where(shift > 0, np.clip(wanted, 0.0, np.maximum(room, 0.0)),
                       np.clip(wanted, np.minimum(room, 0.0), 0.0))
     height = root[:, 2] / context.skeleton.heads[0, 2]
     standing = np.clip((height - SITS) / (STANDS - SITS), 0.0, 1.0)
-    # What is left of the way may begin and end at any moment, which would jerk.
+    # The clipped shift may begin and end abruptly: smooth it.
     gentle = scipy.ndimage.gaussian_filter1d(standing * toward, GENTLE_S * context.fps,
                                              mode="nearest")
     return np.asarray(gentle[:, None] * leftward)
 
 
 def _loads(goals: dict[str, legs.FootGoal]) -> dict[str, FloatArray]:
-    """Return how far (F,) each foot is down, 1 on the floor, against the lower one."""
+    """Return each foot's load (F,) by side: 1 for the lower foot, 0 if LIFTED_M above it."""
     low = np.minimum(goals["Left"].ball[:, 2], goals["Right"].ball[:, 2])
     return {side: 1.0 - np.clip((goal.ball[:, 2] - low) / LIFTED_M, 0.0, 1.0)
             for side, goal in goals.items()}
 
 
 def _steadiness(goals: dict[str, legs.FootGoal], fps: float) -> FloatArray:
-    """Return how much (F,) the pelvis may sway: little over one foot."""
+    """Return the factor (F,) of the pelvis' sway: 1 on both feet, ON_ONE_FOOT on one."""
     load = _loads(goals)
     both = scipy.ndimage.gaussian_filter1d(
         np.minimum(load["Left"], load["Right"]), WEIGHT_EASE_S * fps, mode="nearest")

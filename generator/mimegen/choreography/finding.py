@@ -1,4 +1,4 @@
-"""What looks wrong in a motion."""
+"""Findings of lint: single faults of a motion."""
 
 from typing import Literal, NamedTuple
 
@@ -9,7 +9,7 @@ Kind = Literal[
 
 
 class Finding(NamedTuple):
-    """Something that will look wrong: what, of which part, when (s), how much and the limit."""
+    """A fault that viewers will notice: its kind, body part, time in seconds, value and limit."""
 
     kind: Kind
     part: str

@@ -1,4 +1,4 @@
-"""Flaws: everything that made a choreographed motion look wrong, measured."""
+"""Flaws: measures of everything that has made choreographed motions look wrong."""
 
 from collections.abc import Iterator, Sequence
 
@@ -26,10 +26,10 @@ from mimegen.motion.limbs import across
 from mimegen.motion.quaternions import FloatArray
 
 REACH_LIMIT_CM = 2.5
-# How far hands may be off the rod, ring or cup they are hung on, and how askew on a rod.
+# How far hands may be off the rod, ring or cup that they hold, and turned away from a rod's axis.
 FORM_LIMITS = {"cm": 2.5, "degrees": 35.0}
-# Pronation and supination from the thumb-up middle; 85 to 90 degrees each in healthy adults
-# (Boone and Azen 1979), and a few more from the shoulder that this skeleton has not got.
+# Pronation and supination from the thumb-up middle: 85 to 90 degrees each in healthy adults
+# (Boone and Azen 1979), plus a few from shoulder movements that this skeleton lacks.
 TWIST_LIMIT_DEG = 96.0
 WRIST_LIMIT_DEG = 68.0
 # A boxer's elbow extends at about 1000 degrees a second (Piorkowski, Lees and Barton 2011), a
@@ -38,16 +38,19 @@ SPEED_LIMIT_DEG_S = 2000.0
 HAND_INSIDE_LIMIT_CM = 1.0
 ARM_INSIDE_LIMIT_CM = 2.5
 HEAD_INSIDE_LIMIT_CM = -0.5
-# Half the thickness of hands and forearms; hands that clasp each other, or a thin rod, overlap.
+# Half the thickness of hands and forearms. The overlap limit is generous, because hands that clasp
+# each other, or a thin rod, overlap.
 THICK_M = {"Hand": 0.02, "ForeArm": 0.032}
 LIMBS_INSIDE_LIMIT_CM = 3.0
 PLANTED_HEIGHT_M = 0.002
 FOOT_SLIDE_LIMIT_MM = 3.0
 FLOOR_LIMIT_CM = 1.0
-# A long stride or lunge is a fall that the other foot catches within half a second.
+# Imbalance must last this long to count: a long stride or lunge is a fall that the other foot
+# catches within half a second.
 BALANCE_LIMIT_CM = 5.0
 BALANCE_TIME_S = 0.5
-# Who stands quietly sways by some 1 cm/s; where no joint goes faster a viewer sees a still picture.
+# If no joint is faster than this for this long, viewers see a still picture. Quiet standing sways
+# at about 1 cm/s.
 FROZEN_SPEED_CM_S = 4.0
 FROZEN_TIME_S = 0.3
 
@@ -55,7 +58,9 @@ FROZEN_TIME_S = 0.3
 def flaws(
     motions: Sequence[Motion], score: Score, seed: int, style: str | None, share: float = 1.0
 ) -> list[Finding]:
-    """Return what is wrong with motions that ``solved_scene`` made of the same; nothing if clean.
+    """Return the faults of motions that ``solved_scene`` made with the same arguments.
+
+    The list is empty if there are none.
     """
     findings: list[Finding] = []
     exact = is_written(seed, style) and not score.compiled
@@ -105,7 +110,7 @@ def _joints(motion: Motion) -> Iterator[Finding]:
 
 
 def too_fast(motion: Motion) -> Iterator[Finding]:
-    """Yield the joint that turns fastest, where it turns faster than people can."""
+    """Yield a finding for the fastest joint, if it turns faster than people can."""
     if motion.frames < 2:
         return
     fps = motion.fps
@@ -119,7 +124,7 @@ def too_fast(motion: Motion) -> Iterator[Finding]:
 
 
 def untwisted_forearm(motion: Motion, side: str) -> FloatArray:
-    """Return the forearm's global rotations (F, 4) without its share of the hand's twist."""
+    """Return the forearm's global rotations (F, 4) without its part of the hand's twist."""
     skeleton, pose = motion.skeleton, motion.global_pose
     shoulder, elbow, wrist = (
         pose.positions[:, skeleton.index[side + name]] for name in ("Arm", "ForeArm", "Hand")
@@ -190,7 +195,10 @@ def _along(motion: Motion, side: str, part: str) -> FloatArray:
 
 
 def foot_slide(motion: Motion, side: str) -> FloatArray:
-    """Return how far (F,), in metres, a standing foot's ball has moved since it was put down."""
+    """Return the distance (F,), in metres, that a standing foot's ball has slid since put down.
+
+    It is 0 while the foot is in the air.
+    """
     ball = motion.skeleton.index[f"{side}ToeBase"]
     places = motion.global_pose.positions[:, ball]
     standing = places[:, 2] < motion.skeleton.heads[ball, 2] + PLANTED_HEIGHT_M
@@ -224,7 +232,7 @@ def _ends(motion: Motion) -> Iterator[Finding]:
 
 
 def _balance(motion: Motion) -> Iterator[Finding]:
-    """Find spells in which the centre of mass is outside the standing feet for too long."""
+    """Find spans in which the centre of mass is outside the standing feet for too long."""
     outside, rate = off_balance(motion)
     spell = max(1, round(BALANCE_TIME_S * rate))
     if len(outside) >= spell:

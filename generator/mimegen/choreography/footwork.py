@@ -1,4 +1,4 @@
-"""Small steps of people who stand: a foot is put elsewhere by a few centimetres now and then."""
+"""Small steps of standing people, who now and then move a foot by a few centimetres."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -16,17 +16,21 @@ from mimegen.choreography.walking import Walk
 from mimegen.motion.quaternions import FloatArray
 
 Interval = tuple[float, float]
-# A foot may step so long (s) after and before it, or the other one, does something, and never while
-# a heel is raised further than this (degrees).
+# A small step keeps this many seconds from every other movement of either foot. None is made while
+# a heel is raised by more than HIGH_HEEL_DEG.
 CLEAR_S = 0.1
 HIGH_HEEL_DEG = 30.0
-# How high a small step goes, and by how much of its length more.
+# The height of a small step: LIFT_CM plus this fraction of its length.
 LIFT_CM = 1.2
 LIFT_SHARE = 0.08
 
 
 class SmallStep(NamedTuple):
-    """A foot goes to another place ``aside`` (2,) of its own, in centimetres outward, forward."""
+    """One small step of a foot, from ``begin`` to ``end`` in seconds.
+
+    ``aside`` (2,) is its displacement afterwards from where the score has it, in centimetres
+    outward and forward.
+    """
 
     foot: str
     begin: float
@@ -38,8 +42,8 @@ def small_steps(feet: Mapping[str, Sequence[TimedKey]], found: Sequence[Walk], l
                 duration: float) -> list[SmallStep]:
     """Return the small steps of a performer; ``feet`` are the score's keys by foot.
 
-    The first ones, before the beginning, put each foot where this performer likes to stand.
-    Vigorous performers step more often and further. Feet step in turns, while both stand.
+    The first step of each foot, before time 0, sets this performer's habitual stance. Vigorous
+    performers step more often and farther. The feet alternate, and step only while both stand.
     """
     values, rng = liveliness().small_steps, generator(life.steps)
     standing = _both(*(_standing(keys, duration) for keys in feet.values()))
@@ -65,7 +69,7 @@ def small_steps(feet: Mapping[str, Sequence[TimedKey]], found: Sequence[Walk], l
 
 
 def aside(steps: Sequence[SmallStep], foot: str, moments: FloatArray) -> FloatArray:
-    """Return how far (F, 3) small steps have put a foot outward, forward, up, in centimetres."""
+    """Return a foot's displacement (F, 3) by small steps, in cm outward, forward and up."""
     way, place = np.zeros((len(moments), 3)), np.zeros(2)
     for step in steps:
         if step.foot != foot:
@@ -79,7 +83,7 @@ def aside(steps: Sequence[SmallStep], foot: str, moments: FloatArray) -> FloatAr
 
 
 def _standing(keys: Sequence[TimedKey], duration: float) -> list[Interval]:
-    """Return when a foot stands flat on one place, a little short of what is before and after."""
+    """Return the spans, in seconds, in which a foot stands flat, shortened by CLEAR_S each end."""
     spans: list[Interval] = []
     after = replace(keys[-1], time=duration + CLEAR_S)
     for first, last in pairwise([*keys, after]):

@@ -1,7 +1,7 @@
-"""The layout of a score's file: lines that are too long are broken, all else stays as it is.
+"""The layout of a score's file: break lines that are too long and leave all others unchanged.
 
-What the file says does not change, to the letter of every value, and comments stay: one that
-stands inside what is broken moves to the line above it.
+The content does not change, to the letter of every value. Comments stay: one inside a broken part
+moves to the line above it.
 """
 
 from collections.abc import Iterator
@@ -14,10 +14,10 @@ WIDTH = 100
 
 
 def formatted(text: str, name: str) -> str:
-    """Return a score's text with its lines broken at ``WIDTH`` characters where that can be.
+    """Return a score's text with its lines broken at ``WIDTH`` characters where possible.
 
-    ``name`` is the file's, for messages. Raises RequestError for what is no YAML or has no keys at
-    the top, or cannot be laid out.
+    ``name`` is the file's name, for messages. Raises RequestError if the text is no YAML, has no
+    mapping at the top, or cannot be broken without changing its content.
     """
     root = _composed(text, name)
     if not isinstance(root, yaml.MappingNode):
@@ -44,7 +44,7 @@ def _composed(text: str, name: str) -> yaml.Node | None:
 
 
 def _values(node: yaml.Node | None) -> object:
-    """Return what a node says: tags and texts, without where and in which style."""
+    """Return a node's content, its tags and texts, without positions and styles."""
     if isinstance(node, yaml.MappingNode):
         return [(_values(key), _values(value)) for key, value in node.value]
     if isinstance(node, yaml.SequenceNode):
@@ -53,7 +53,8 @@ def _values(node: yaml.Node | None) -> object:
 
 
 def _units(node: yaml.Node) -> Iterator[tuple[yaml.Node, yaml.Node]]:
-    """Yield where every part of a file that fills its own lines starts, and its value."""
+    """Yield key and value of each smallest part that fills whole lines; for items, twice the item.
+    """
     if isinstance(node, yaml.CollectionNode) and not node.flow_style:
         pairs = node.value if isinstance(node, yaml.MappingNode) else [
             (item, item) for item in node.value]
@@ -64,7 +65,7 @@ def _units(node: yaml.Node) -> Iterator[tuple[yaml.Node, yaml.Node]]:
 
 
 def _broken(text: str, first: str, key: yaml.Node, value: yaml.Node) -> list[str]:
-    """Return the lines of a unit that is too long, its comments above it."""
+    """Return the lines of a part that is too long, with its comments above it."""
     start = key.start_mark.column
     lead = first[:start] + ("" if key is value else f"{_text(text, key)}: ")
     indent = " " * start
@@ -74,7 +75,7 @@ def _broken(text: str, first: str, key: yaml.Node, value: yaml.Node) -> list[str
 
 
 def _laid_out(text: str, lead: str, indent: str, node: yaml.Node) -> list[str]:
-    """Return the lines of a value after ``lead``; further ones are indented by ``indent``."""
+    """Return the lines of a value after ``lead``; later lines are indented by ``indent``."""
     whole = lead + _flow(text, node)
     if len(whole) <= WIDTH:
         return [whole]
@@ -93,7 +94,7 @@ def _laid_out(text: str, lead: str, indent: str, node: yaml.Node) -> list[str]:
 
 
 def _parts(text: str, node: yaml.CollectionNode) -> list[tuple[str, yaml.Node]]:
-    """Return what begins each line of a collection in block style, and the value after it."""
+    """Return, for each line of a collection in block style, its beginning and its value."""
     if isinstance(node, yaml.MappingNode):
         return [(f"{_text(text, key)}: ", value) for key, value in node.value]
     return [("- ", item) for item in node.value]
@@ -140,7 +141,7 @@ def _text(text: str, node: yaml.Node) -> str:
 
 
 def _comments(text: str, key: yaml.Node, value: yaml.Node) -> Iterator[str]:
-    """Yield the comments between a unit's start and the end of its last line."""
+    """Yield the comments between a part's start and the end of its last line."""
     end = text.find("\n", value.end_mark.index)
     hidden = {index for scalar in _scalars(value)
               for index in range(scalar.start_mark.index, scalar.end_mark.index)}

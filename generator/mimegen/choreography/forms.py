@@ -1,4 +1,4 @@
-"""Imagined things keep their form: hands hung on them stay on a rod, on a ring, on a cup."""
+"""Forms of imagined objects: whether hands stay on the rod, ring or cup that they hold."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -15,15 +15,15 @@ from mimegen.choreography.score import HandKey, Prop
 from mimegen.motion import quaternions
 from mimegen.motion.quaternions import FloatArray
 
-# A hand is on a rod while keys that are this near to the rod have more than this share of it.
+# A hand holds a rod while keys within ON_ROD_CM of the rod have more than this share of its weight.
 ON_ROD_CM = 7.0
 ON_SHARE = 0.98
-# A key whose bar is so nearly along a rod grips the rod.
+# A key grips a rod along its axis if the cosine between its bar and the axis is above this.
 ALONG_COSINE = 0.8
 
 
 class Off(NamedTuple):
-    """How far (F,) a hand, or a thing itself, is off the form: degrees, or centimetres."""
+    """The deviation (F,) of a hand, or of an object, from the form, in degrees or centimetres."""
 
     part: str
     values: FloatArray
@@ -31,7 +31,7 @@ class Off(NamedTuple):
 
 
 def off_form(anchors: Anchors) -> Iterator[Off]:
-    """Go over what each imagined thing's form asks for, and how far the motion is off it."""
+    """Yield the motion's deviations from the form of each imagined object."""
     for name, prop in anchors.score.props.items():
         on: dict[str, tuple[FloatArray, NDArray[np.bool_]]] = {}
         for side in SIDES:
@@ -53,7 +53,7 @@ def off_form(anchors: Anchors) -> Iterator[Off]:
 
 
 def _hung(key: HandKey, name: str, prop: Prop, side: float) -> bool:
-    """Say whether a key hangs its hand on the thing, and not only somewhere about it."""
+    """Return whether a key puts its hand on the object itself, not merely near it."""
     if key.to is None or key.to.anchor != name or (prop.form is None and prop.upright is None):
         return False
     place = in_body_axes(np.array(key.to.offset), side)
@@ -61,7 +61,7 @@ def _hung(key: HandKey, name: str, prop: Prop, side: float) -> bool:
 
 
 def _touching(anchors: Anchors, name: str, side: str, track: HandTrack) -> FloatArray:
-    """Return a hand's touching point in the thing's frame (F, 3), in centimetres."""
+    """Return a hand's touching point in the object's frame (F, 3), in centimetres."""
     pose, stage, frame = anchors.pose, anchors.context, anchors.resolve(name, LEFT)
     touches = np.stack([hand_point(key.touch or "palm", track.side) for key in track.hand_keys])
     touch = product(track.weights(), touches)
@@ -91,7 +91,7 @@ def _of_hand(anchors: Anchors, name: str, side: str, point: FloatArray,
 
 
 def _askew(anchors: Anchors, name: str, side: str) -> FloatArray:
-    """Return the angle (F,) in degrees between the rod in a hand and where the thing has it."""
+    """Return the angle (F,) in degrees between the bar axis of a hand and the rod's axis."""
     hand = anchors.pose.rotations[:, anchors.context.skeleton.index[f"{side}Hand"]]
     held = quaternions.rotate(hand, bar_axis(SIDES[side]))
     axis = _along(anchors.score.props[name])
@@ -109,5 +109,5 @@ def _along(prop: Prop) -> FloatArray:
 
 
 def _beside(points: FloatArray, axis: FloatArray) -> FloatArray:
-    """Return how far points (..., 3) are from the line through the origin along ``axis``."""
+    """Return the distances of points (..., 3) from the line through the origin along ``axis``."""
     return lengths(points - np.sum(points * axis, axis=-1, keepdims=True) * axis)

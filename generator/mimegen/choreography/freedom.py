@@ -1,4 +1,4 @@
-"""How exactly a score means a hand to be somewhere: what touches something has no play."""
+"""Play: how far a hand may deviate from where a score puts it; none if it touches something."""
 
 from collections.abc import Sequence
 from typing import cast
@@ -9,23 +9,25 @@ from mimegen.choreography.score import HandKey, PropKey
 from mimegen.choreography.tracks import TimedKey
 from mimegen.motion.quaternions import FloatArray
 
-# Places in free space may vary; elsewhere the hand touches something.
+# Anchors of positions in free space, which may vary; at other anchors the hand touches something.
 FREE = ("chest", "pelvis", "navel", "belly", "shoulder", "other_shoulder", "hip", "floor", "here",
         "head")
-# Further than this (cm) from a part of the body, a hand is not at it any more.
+# Within AT_CM of these parts of the body a hand is at them, without play; its play grows until
+# AWAY_CM.
 AT_CM = 8.0
 AWAY_CM = 20.0
 BODY = ("throat", "chin", "mouth", "nose", "eyes", "forehead", "crown", "ear", "jaw", "knee")
-# The play of a hand in free space by what of it is there; a wrist's is whole.
+# The play of a hand in free space, by its touching point; all others have 1.
 PLAY = {"palm": 0.7, "fingertips": 0.35, "pinch": 0.35, "skin": 0.1}
-# Hands nearer than this to each other hold something between them, or each other.
+# Hands nearer than TOGETHER_CM hold each other, or something between them; from APART_CM on they
+# move independently. SHOULDERS_CM is the distance between the anchors of the two sides.
 TOGETHER_CM = 16.0
 APART_CM = 42.0
 SHOULDERS_CM = 36.0
 
 
 def play(key: HandKey) -> float:
-    """Return how much play a hand has at a key: 1 in free space, 0 where it touches something."""
+    """Return a hand's play at a key: up to 1 in free space, 0 if it touches something."""
     if key.to is None:
         return 0.0
     free = 1.0 if key.to.anchor in FREE else 0.0
@@ -36,13 +38,13 @@ def play(key: HandKey) -> float:
 
 
 def prop_play(key: PropKey) -> float:
-    """Return how much play a thing has: little where it is carried, none where it stands."""
+    """Return a prop's play at a key: little if it is carried, none if it stands."""
     return 0.2 if key.to and key.to.anchor in FREE and key.to.anchor not in (
         "floor", "here") else 0.0
 
 
 def apartness(keys: Sequence[TimedKey], others: Sequence[TimedKey]) -> FloatArray:
-    """Return for each key (K,) how far the hand is from the other one, 0 to 1."""
+    """Return how far apart the hands are at each key (K,): 0 together, 1 far apart."""
     holding = [max((key for key in others if key.time <= timed.time), key=lambda key: key.time,
                    default=others[0]) for timed in keys]
     return np.array([apart(cast(HandKey, own.key), cast(HandKey, other.key))
@@ -50,7 +52,7 @@ def apartness(keys: Sequence[TimedKey], others: Sequence[TimedKey]) -> FloatArra
 
 
 def apart(own: HandKey, other: HandKey) -> float:
-    """Return how far two hands are from each other: 0 together, 1 far apart."""
+    """Return how far apart two hands are: 0 within TOGETHER_CM, 1 from APART_CM on."""
     if own.to is None or other.to is None or "hand" in own.to.anchor + other.to.anchor:
         return 0.0
     if own.to.anchor != other.to.anchor:

@@ -1,13 +1,13 @@
-"""Where the performer of a score faces."""
+"""The direction in which the performer of a score faces."""
 
 from mimegen.choreography.score import Score
 from mimegen.choreography.variation import vary
 
 
 def front_deg(score: Score, seed: int, style: str | None = None) -> float:
-    """Return the azimuth that the first performer of a take faces, in degrees.
+    """Return the azimuth, in degrees, of the first performer's forward direction.
 
-    It is the score's forward: 0 is -Y of the world, 90 is +X. ``facing`` in the score turns it,
-    and so does a seed other than 0. Raises RequestError for an unknown style.
+    0 is -Y of the world, 90 is +X. It depends on ``facing`` in the score and on a seed other than
+    0. Raises RequestError for an unknown style.
     """
     return vary(score, seed, style)[0].turn_deg if seed else score.facing

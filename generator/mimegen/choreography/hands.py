@@ -1,4 +1,4 @@
-"""What a hand's keys ask for: where its touching point is, how it is turned, its shape."""
+"""Hands: the position of the touching point, the rotation and the shape that keys ask for."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, cast
@@ -28,26 +28,28 @@ from mimegen.motion.hand_shapes import FINGERS, finger_bends, hand_shapes, side_
 from mimegen.motion.limbs import across
 from mimegen.motion.quaternions import FloatArray
 
-# The hand turns a little after the wrist has moved; of the fingers, thumb and index come first.
+# The hand turns this long after the wrist moves. Fingers follow one after the other, the thumb and
+# the index finger first.
 HAND_LAG_S = 0.035
 FINGER_LAGS_S = (0.0, 0.01, 0.03, 0.045, 0.065)
-# The share of its play that a hand keeps around a hit, and for how long (s) before and after it;
-# how gradually speed makes a hand stray, and up to which speed.
+# From IMPACT_S before a hit until as long after it, a hand has only this fraction of its play.
 IMPACT_PLAY = 0.3
 IMPACT_S = 0.12
+# A hand strays in proportion to its speed, smoothed over SPEED_EASE_S and limited to FASTEST_M_S.
 SPEED_EASE_S = 0.06
 FASTEST_M_S = 4.0
-# Nearer to the middle of the body than the first, hands do not stray towards it; beyond the second
-# they may.
+# Hands nearer to the body's vertical axis than the first distance do not deviate towards it; beyond
+# the second they may do so fully.
 NEAR_M = 0.25, 0.4
-# Even a free hand goes hardly farther from the shoulder than the score has it, or than so much of
-# the arm. Where the trunk has swayed too far away the hand gives up some of its way; the shoulder
-# helps it upwards.
+# Even a free hand goes hardly farther from the shoulder than in the score, or than EASY_REACH of
+# the arm's length (by OVERREACH_M at most). If the trunk has swayed so far away that the score's
+# position is beyond FULL_REACH of the arm (level or below; raised, where the shoulder helps), the
+# hand falls short of it by up to GIVEN_UP_M.
 EASY_REACH = 0.85
 FULL_REACH = (0.98, 1.1)
 OVERREACH_M = 0.004
 GIVEN_UP_M = 0.05
-# How far a free hand trails behind the wrist's movement.
+# How far a free hand bends back against the wrist's movement, and its soft limit.
 DRAG_RAD_PER_M_S = 0.16
 DRAG_LIMIT_RAD = 0.32
 
@@ -59,10 +61,10 @@ BACK = Direction(0.15, -0.6, -0.4)
 
 
 class HandTrack(NamedTuple):
-    """One hand's keys, the side it is on, its own time, and how it strays from its way.
+    """One hand's keys, its side, its clock, and its deviations from the keys.
 
-    ``drift`` (F, 3) in metres is of free hands; ``stray`` (F, 3) in seconds is multiplied by
-    their speed. ``ease`` (F, 5) is how far each finger is from its shape to a relaxed hand's.
+    Free hands deviate by ``drift`` (F, 3), in metres, and by ``stray`` (F, 3), in seconds, times
+    their speed. ``ease`` (F, 5) is the fraction by which each finger's shape is relaxed.
     """
 
     keys: Sequence[TimedKey]
@@ -74,7 +76,7 @@ class HandTrack(NamedTuple):
 
     @property
     def hand_keys(self) -> list[HandKey]:
-        """The keys themselves."""
+        """The keys without their times."""
         return [cast(HandKey, timed.key) for timed in self.keys]
 
     def weights(self, lag: float = 0.0) -> FloatArray:
@@ -82,7 +84,7 @@ class HandTrack(NamedTuple):
         return track_weights(self.keys, self.clock.now, -lag)
 
     def share(self, of: Callable[[HandKey], float]) -> FloatArray:
-        """Return the share (F,) of keys, each of which counts as ``of`` says, 0 to 1."""
+        """Return the mean (F,) of ``of(key)`` over the keys by their weights, within 0 to 1."""
         counts = np.array([of(key) for key in self.hand_keys])
         return np.asarray(np.clip(product(self.weights(), counts), 0.0, 1.0))
 
@@ -91,9 +93,10 @@ Resolve = Callable[[str, float], MovingFrame]
 
 
 def touching_points(track: HandTrack, resolve: Resolve, unit_m: float) -> FloatArray:
-    """Return where the touching point should be (F, 3); ``resolve`` gives landmarks' frames.
+    """Return the target positions (F, 3) of the touching point, in metres.
 
-    Free hands overshoot and settle, drift, and stray the more the faster they are.
+    ``resolve`` returns the frame of an anchor; ``unit_m`` is a score's centimetre in metres. Free
+    hands overshoot and settle, drift, and stray more the faster they move.
     """
     places = [key.to for key in track.hand_keys if key.to]
     known = {place: _point(place, track.side, resolve, unit_m) for place in dict.fromkeys(places)}
@@ -118,7 +121,7 @@ def touching_points(track: HandTrack, resolve: Resolve, unit_m: float) -> FloatA
 
 
 def beside_hits(track: HandTrack) -> FloatArray:
-    """Return the share (F,) of its play that a hand has beside what it hits."""
+    """Return the fraction (F,) of its play that a hand has: IMPACT_PLAY around hits, else 1."""
     moments = track.clock.moments
     hitting = track.share(lambda key: 1.0 if key.how == "impact" else 0.0)
     if len(moments) < 2 or not hitting.any():
@@ -128,7 +131,10 @@ def beside_hits(track: HandTrack) -> FloatArray:
 
 
 def _not_inward(aside: FloatArray, body: FloatArray) -> FloatArray:
-    """Return how far (F, 3) a hand is off its way, but not towards a near body (F, 3)."""
+    """Return a hand's deviations (F, 3) without their part towards the body, if it is near.
+
+    ``body`` (F, 3) leads from the hand to the chest.
+    """
     level = body * [1.0, 1.0, 0.0]
     inward = unit(level)
     near = np.clip((NEAR_M[1] - lengths(level)) / (NEAR_M[1] - NEAR_M[0]), 0.0, 1.0)
@@ -137,7 +143,7 @@ def _not_inward(aside: FloatArray, body: FloatArray) -> FloatArray:
 
 
 def _no_farther(vectors: FloatArray, limit: FloatArray) -> FloatArray:
-    """Ease vectors (F, 3) that are longer than ``limit`` (F,) back to that length."""
+    """Shorten vectors (F, 3) softly to ``limit`` (F,), which they exceed by OVERREACH_M at most."""
     size = lengths(vectors)
     over = np.maximum(size - limit, 0.0)
     eased = np.minimum(size, limit) + OVERREACH_M * np.tanh(over / OVERREACH_M)
@@ -145,7 +151,7 @@ def _no_farther(vectors: FloatArray, limit: FloatArray) -> FloatArray:
 
 
 def velocity(points: FloatArray, moments: FloatArray, ease_s: float) -> FloatArray:
-    """Return the velocity (F, 3) of points (F, 3), eased over time."""
+    """Return the velocities (F, 3) of points (F, 3), smoothed by a Gaussian of ``ease_s``."""
     if len(points) < 2:
         return np.zeros_like(points)
     step = float(moments[1] - moments[0])
@@ -159,18 +165,18 @@ def _point(place: Place, side: float, resolve: Resolve, unit_m: float) -> FloatA
 
 
 def hangs(key: HandKey) -> bool:
-    """Say whether a hand just hangs beside the hip."""
+    """Return whether a key only lets the hand hang beside the hip."""
     return key.loose and key.to is not None and key.to.anchor == "hip"
 
 
 def hanging(track: HandTrack) -> FloatArray:
-    """Return the share (F,) in which a hand just hangs beside the hip, and may swing."""
+    """Return how far (F,), from 0 to 1, a hand only hangs beside the hip, so that it may swing."""
     return track.share(lambda key: 1.0 if hangs(key) else 0.0)
 
 
 def arm_goal(track: HandTrack, resolve: Resolve, skeleton: Skeleton,
              fingers: FloatArray) -> ArmGoal:
-    """Return what the arm should do, whose ``fingers`` (F, 15, 4) are as in ``finger_pose``."""
+    """Return the goal of an arm; ``fingers`` (F, 15, 4) are those of ``finger_pose``."""
     weights = track.weights()
     touches = np.stack([hand_point(key.touch or "palm", track.side) for key in track.hand_keys])
     hints = [(key.elbow or (BACK if hangs(key) else NO_HINT)).in_axes(track.side)
@@ -186,7 +192,7 @@ def arm_goal(track: HandTrack, resolve: Resolve, skeleton: Skeleton,
 
 
 class _Ask(NamedTuple):
-    """How a key wants the hand turned: directions in the frame of a landmark."""
+    """The rotation of the hand that a key asks for: directions in the frame of an anchor."""
 
     anchor: str
     palm: Direction | None
@@ -214,14 +220,14 @@ def _orienting(
 
 
 def _freedom(key: HandKey) -> float:
-    """Return the share of a free hand's trailing that a hand has: none if it is held firm."""
+    """Return how much of a free hand's trailing a key allows: none if the hand is held straight."""
     if key.straight:
         return 0.0
     return 1.0 if key.palm is None and key.fingers is None and key.bar is None else 0.25
 
 
 def _asked(ask: _Ask, side: float, frame: FloatArray, relaxed: FloatArray) -> FloatArray:
-    """Return the rotations (F, 4) that are asked for, given those of a relaxed hand."""
+    """Return the rotations (F, 4) that a key asks for, given those of a relaxed hand."""
     along, out_of_palm, _ = hand_axes(side)
     if ask.palm is not None and (ask.straight or ask.fingers is not None):
         palm = quaternions.rotate(frame, unit(ask.palm.in_axes(side)))
@@ -245,7 +251,10 @@ def _asked(ask: _Ask, side: float, frame: FloatArray, relaxed: FloatArray) -> Fl
 
 
 def _mixed(rotations: FloatArray, weights: FloatArray) -> FloatArray:
-    """Return the weighted mean (F, 4) of the keys' rotations (F, K, 4), neighbours aligned."""
+    """Return the weighted mean (F, 4) of the keys' rotations (F, K, 4).
+
+    Signs are first aligned between neighbouring keys.
+    """
     signs = np.sign(np.sum(rotations[:, 1:] * rotations[:, :-1], axis=-1))
     signs = np.cumprod(np.where(signs == 0, 1.0, signs), axis=1)
     aligned = rotations.copy()
@@ -254,7 +263,7 @@ def _mixed(rotations: FloatArray, weights: FloatArray) -> FloatArray:
 
 
 def _trailing(hand: FloatArray, speed: FloatArray, side: float, freedom: FloatArray) -> FloatArray:
-    """Let a free hand (F, 4) trail behind the wrist's velocity (F, 3) in metres a second."""
+    """Bend free hands (F, 4) back against the wrist's velocity (F, 3), in metres per second."""
     along = quaternions.rotate(hand, hand_axes(side)[0])
     turn = quaternions.cross(along, -speed) * DRAG_RAD_PER_M_S * freedom[:, None]
     turn = softly_limited(turn, DRAG_LIMIT_RAD)
@@ -262,7 +271,7 @@ def _trailing(hand: FloatArray, speed: FloatArray, side: float, freedom: FloatAr
 
 
 def fingertips(skeleton: Skeleton, side: float, fingers: FloatArray) -> FloatArray:
-    """Return where the middle finger's last joint is from the wrist (F, 3), in the hand's frame."""
+    """Return the middle finger's last joint (F, 3), relative to the wrist, in the hand's frame."""
     name = "Left" if side == LEFT else "Right"
     first, second, last = (skeleton.offsets[skeleton.index[f"{name}HandMiddle{bone}"]]
                            for bone in (1, 2, 3))
@@ -272,9 +281,9 @@ def fingertips(skeleton: Skeleton, side: float, fingers: FloatArray) -> FloatArr
 
 
 def _slackness(track: HandTrack) -> FloatArray:
-    """Return how far (F, 5) each finger is from its shape to a relaxed hand's.
+    """Return the fraction (F, 5) by which each finger's shape is relaxed.
 
-    Where the thumb touches a fingertip, both stay there.
+    It is 0 for shapes in which the thumb touches a fingertip, so that they keep touching.
     """
     if not any(_touches(key) for key in track.hand_keys):
         return track.ease

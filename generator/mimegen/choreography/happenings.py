@@ -1,7 +1,8 @@
-"""What happens in a take, from when to when: what its score and its author know for certain.
+"""The events of a take and their times, as known for certain from its score and its author.
 
-``<take>.timeline.yaml`` beside a score names the imagined things and the steps that a viewer can
-tell, in the score's own seconds. Seeds perform them at other times, more or less often, mirrored.
+``<take>.timeline.yaml`` beside a score names the imagined objects and the steps that a viewer can
+distinguish, in the score's own seconds. Seeds perform them at other times, more or less often, or
+mirrored; this module converts them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -37,7 +38,7 @@ Span = tuple[Moment, Moment]
 
 
 def _without_sides(text: str) -> str:
-    """Refuse words that a mirrored take would make wrong."""
+    """Return the text. Raises ValueError if it has a side, which is wrong for mirrored takes."""
     if {"left", "right"} & {*text.lower().split()}:
         raise ValueError("is also said of mirrored takes: leave out left and right, and give"
                          f" hand: (got {text!r})")
@@ -48,7 +49,7 @@ Words = Annotated[str, Field(min_length=1), AfterValidator(_without_sides)]
 
 
 class HeldThing(Strict):
-    """An imagined thing: its longest side in metres, and when it is held in which hand."""
+    """An imagined object: its longest side in metres, and when each hand holds it."""
 
     size_m: float | None = Field(default=None, gt=0, le=50)
     left: Literal["all"] | tuple[Span, ...] = ()
@@ -56,7 +57,7 @@ class HeldThing(Strict):
 
 
 class TimelineStep(Strict):
-    """What somebody ``does``, in the third person, and with which hand and thing."""
+    """One step of a performer: what ``who`` ``does``, in the third person, hand and object."""
 
     start: Moment = Field(alias="from")
     end: Moment = Field(alias="to")
@@ -67,7 +68,7 @@ class TimelineStep(Strict):
 
 
 class CueTimes(Strict):
-    """When a cue begins, is at its fullest, and ends."""
+    """The times at which a cue begins, peaks and ends, in seconds."""
 
     start: Moment = Field(alias="from")
     peak: Moment
@@ -79,7 +80,7 @@ class CueTimes(Strict):
 class Happenings(Strict):
     """One file ``<take>.timeline.yaml``.
 
-    ``agent`` completes "Who ...?" about the performer of two who does what the partner does not.
+    ``agent`` completes the question "Who ...?", to which the answer is the first of two performers.
     """
 
     agent: Words | None = None
@@ -88,7 +89,7 @@ class Happenings(Strict):
     cue: CueTimes | None = None
 
     def thing(self, name: str | None) -> Thing | None:
-        """Return a thing as rows have it."""
+        """Return a named object in the form that manifest rows use; None for None."""
         return None if name is None else Thing(name=name, size_m=self.things[name].size_m)
 
 
@@ -96,14 +97,14 @@ NOTHING = Happenings()
 
 
 def happenings_file(score: Score) -> Path:
-    """Return where the timeline of a score lies, where it has any."""
+    """Return the path of a score's timeline; the file need not exist."""
     return Path(score.source).with_name(score.take + TIMELINE_SUFFIX)
 
 
 def read_happenings(path: Path, score: Score) -> Happenings:
     """Read a ``.timeline.yaml`` file that lies beside a score.
 
-    Raises RequestError with the file, line and key of the first thing that is wrong.
+    Raises RequestError with the file, line and key of the first error.
     """
     document = YamlFile(path)
     parsed = document.parsed(Happenings)
@@ -148,11 +149,12 @@ def _spans(spans: Literal["all"] | tuple[Span, ...], score: Score) -> tuple[Span
 
 def happenings(score: Score, given: Happenings = NOTHING, seed: int = 0, style: str | None = None,
                cue: tuple[str, CueFacts] | None = None) -> list[Interval]:
-    """Return what happens in the take that a seed and a style make of a score, in order of time.
+    """Return the events of the take that a seed and a style make of a score, in order of time.
 
-    ``cue`` is what the action's cue is called and what is known of it.
+    ``cue`` is the name of the action's cue and its facts.
 
-    Times are seconds of the finished motion; life delays single limbs by a tenth or so.
+    Times are seconds of the finished motion. Single limbs may be late by about 0.1 s, because of
+    the small movements that are added.
     """
     renditions = vary(score, seed, style)
     course = course_of(score, renditions[0])
@@ -167,7 +169,7 @@ def happenings(score: Score, given: Happenings = NOTHING, seed: int = 0, style: 
 
 
 def speeches(score: Score, renditions: Sequence[Rendition], seed: int) -> list[Interval]:
-    """Return what each performer says, as a seed performs it."""
+    """Return the texts that each performer says, with their times in a seed's take."""
     return [_interval(SPEECH, one.text, (one.begins, min(one.ends, rendition.line.duration)),
                       performer=who)
             for part, rendition, who in zip(score.parts(), renditions, (PERFORMER, PARTNER),
@@ -218,7 +220,7 @@ def _cue(given: Happenings, course: ScoreCourse, known: tuple[str, CueFacts] | N
 
 
 def _contacts(part: Score, rendition: Rendition, who: str) -> Iterator[Interval]:
-    """Yield when the score places a hand on one of its things, or on the partner."""
+    """Yield the spans in which the score places a hand on one of its props, or on the partner."""
     for side in SIDES:
         keys = track_keys(rendition.line.phases, f"{side}_hand", HANGING)
         for anchor, span in _stays(keys, rendition.line.duration):
@@ -231,7 +233,7 @@ def _contacts(part: Score, rendition: Rendition, who: str) -> Iterator[Interval]
 
 
 def _stays(keys: Sequence[TimedKey], duration: float) -> Iterator[tuple[str, Span]]:
-    """Yield each place that a hand does not merely hang about, from its first key to its last."""
+    """Yield each anchor on which keys place a hand that does not hang, from first to last key."""
     begun: tuple[str, float] | None = None
     last = 0.0
     for timed in keys:

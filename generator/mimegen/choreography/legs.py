@@ -1,4 +1,4 @@
-"""Feet on the floor, heels that lift by themselves, and the legs between."""
+"""Legs: feet on the floor, heels that lift when a leg is too short, and hips and knees."""
 
 from typing import NamedTuple
 
@@ -15,48 +15,55 @@ from mimegen.motion.quaternions import FloatArray
 
 # A foot whose ball is lower than this stands.
 PLANTED_HEIGHT_M = 0.006
+# Candidates for the lift of a heel, in degrees.
 HEEL_ANGLES = np.arange(0.0, 66.0, 1.0)
-# Feet are lifted at the heel before legs are as straight as this share of their length; less so
-# in standing.
+# The heel lifts before a leg is straighter than this fraction of its length; in standing the leg
+# may be as straight as STANDING.
 STRAIGHTEST = 0.997
 STANDING = 0.9995
 HEEL_SMOOTHING_S = 0.03
-# Nobody stands higher than on tiptoe; a foot is in the air where its ball is this high (m); and no
-# hip is lowered by more than the last (m).
+# A hip that is too high even for tiptoe, with the heel lifted by TIPTOE_DEG, is lowered, by
+# TOO_HIGH_M at most and not if the ball of the foot is TIPTOE_M or more off the floor.
 TIPTOE_DEG = 45.0
 TIPTOE_M = 0.03
 TOO_HIGH_M = 0.08
 HEEL_BEHIND_ANKLE_M = 0.045
-# A foot is fully in the air where its ball is so much higher than that of one that stands.
+# A foot is fully in the air if it is this much higher than PLANTED_HEIGHT_M.
 IN_AIR_M = 0.06
 # Under a steep heel, as in running, the toes leave the floor later than the foot: not at all below
 # the first angle, fully from the second, until the foot is this high (m).
 STEEP_DEG = (60.0, 90.0)
 TOES_LAG_M = 0.14
-# A foot that comes up over its toes does so within so long, and so far at most.
+# A foot that is left too far behind comes up over its toes: this long around that time, and this
+# far at most.
 TOE_OFF_S = 0.05
 TOE_OFF_M = 0.1
-# Whichever way the foot is turned, the knee points no further to the side from the pelvis.
+# Largest angle between the knee's and the pelvis' direction, whichever way the foot is turned.
 HIP_TURN_DEG = 75.0
-# Who faces the floor by so much (the part downwards of where the pelvis points) begins to lie.
+# A person begins to lie on the belly if the front of the pelvis points down by more than this
+# cosine.
 LYING = 0.8
 # A person lies on the back if the front of the pelvis points up and its top does not. Both are
 # cosines with the vertical: the change begins at the first value and is complete at the second.
 FRONT_UP = (0.15, 0.4)
 TOP_UP = (0.5, 0.2)
-# A foot lies behind where the line to it points back from where the pelvis faces (cosines).
+# A foot is behind if the line from the hip to it points backwards: the cosines at which this begins
+# and is complete.
 BEHIND = (0.5, 0.8)
-# An ankle turns no further: in a deeper squat the heel comes up, in a jump the toes point no more.
+# Limits of the ankle, toes up and toes down: in a deeper squat the heel lifts, in a jump the toes
+# point no farther. The heel is corrected in so many rounds.
 RAISED_DEG = 42.0
 POINTED_DEG = 58.0
 ANKLE_ROUNDS = 2
 
 
 class FootGoal(NamedTuple):
-    """The ball's places (F, 3) in metres above its height at rest, toes' turn to the left and
-    heel lift (F,) in degrees; below 0 the toes are lifted.
+    """The goal of one foot.
 
-    At ``straightest``, a share of the leg's length (or one for each frame), the heel comes up.
+    ``ball`` (F, 3) are the positions of its ball in the world, in metres. ``turn`` (F,) is the
+    toes' turn to the left and ``heel`` (F,) the heel's lift, in degrees; below 0 the toes are
+    lifted instead. The heel lifts further before the leg is straighter than ``straightest``, a
+    fraction of its length, one for all frames or (F,).
     """
 
     ball: FloatArray
@@ -74,7 +81,8 @@ def leg_limb(skeleton: Skeleton, side: str) -> Limb:
 
 
 def too_high(skeleton: Skeleton, side: str, hip: FloatArray, goal: FootGoal) -> FloatArray:
-    """Return how much (F,), in metres, a hip (F, 3) is too high for a foot on the floor, tiptoe."""
+    """Return how much (F,) a hip (F, 3) is too high for a foot on tiptoe on the floor, in metres.
+    """
     ankle = _ankle(skeleton, side, goal, np.full_like(goal.heel, TIPTOE_DEG))
     reach = goal.straightest * leg_limb(skeleton, side).reach
     flat = np.linalg.norm((hip - ankle)[:, :2], axis=-1)
@@ -87,7 +95,10 @@ def leg_rotations(
     skeleton: Skeleton, side: str, hip: FloatArray, pelvis: FloatArray, goal: FootGoal,
     fps: float,
 ) -> dict[str, FloatArray]:
-    """Return the global rotations of a leg's joints; ``hip`` (F, 3), ``pelvis`` (F, 4)."""
+    """Return the global rotations (F, 4) of a leg's joints by name.
+
+    ``hip`` (F, 3) are the hip's positions, ``pelvis`` (F, 4) the pelvis' rotations.
+    """
     least = _heel_lift(skeleton, side, hip, goal, leg_limb(skeleton, side).reach)
     heel = goal.heel + _unhurried(np.maximum(least - np.maximum(goal.heel, 0.0), 0.0), fps)
     goal = _toe_off(skeleton, side, hip, goal, heel, fps)
@@ -102,7 +113,7 @@ def leg_rotations(
                                                       mode="nearest")
     bent = _bent(skeleton, side, hip, pelvis, goal, heel, in_air)
     foot = _foot_rotation(goal.turn, heel)
-    # Toes of a foot that stands lie on the floor, or are up with those of one on its heel.
+    # The toes of a standing foot lie flat on the floor, or lift with the foot if it is on its heel.
     toe = quaternions.slerp(_foot_rotation(goal.turn, np.minimum(heel, 0.0)), foot,
                             _toes_up(skeleton, side, goal, heel, in_air))
     return {
@@ -114,7 +125,10 @@ def leg_rotations(
 
 
 def ankle_angle(skeleton: Skeleton, side: str, shin: FloatArray, foot: FloatArray) -> FloatArray:
-    """Return how far (F,), in degrees, feet (F, 4) are raised against shins (F, 4), from rest."""
+    """Return the ankle's angle (F,) in degrees from rest, above 0 with the toes towards the shin.
+
+    ``shin`` and ``foot`` (F, 4) are global rotations.
+    """
     knee, ankle = (skeleton.heads[skeleton.index[side + name]] for name in ("Leg", "Foot"))
     down, ahead = unit(ankle - knee), unit(_instep(skeleton, side))
     now = np.sum(quaternions.rotate(shin, down) * quaternions.rotate(foot, ahead), axis=-1)
@@ -124,10 +138,10 @@ def ankle_angle(skeleton: Skeleton, side: str, shin: FloatArray, foot: FloatArra
 
 def _bent(skeleton: Skeleton, side: str, hip: FloatArray, pelvis: FloatArray, goal: FootGoal,
           heel: FloatArray, in_air: FloatArray) -> BentLimb:
-    """Bend a leg so that its foot is where the goal has it, with the heel (F,) lifted so far."""
+    """Return the leg bent to put its foot at the goal, with the heel lifted by ``heel`` (F,)."""
     line = _ankle(skeleton, side, goal, heel) - hip
     distance = lengths(line)
-    # In the air a leg that is too short is eased to its length, or the knee would snap.
+    # In the air a leg that is too short is softly limited to its length, or the knee would snap.
     eased = eased_reach(distance, leg_limb(skeleton, side).reach)
     ankle = hip + line * (1.0 + in_air * (eased / distance - 1.0))[:, None]
     forward = np.array([0.0, -1.0, 0.0])
@@ -135,14 +149,14 @@ def _bent(skeleton: Skeleton, side: str, hip: FloatArray, pelvis: FloatArray, go
     facing = _facing(pelvis, ahead)
     apart = half_turn(goal.turn - facing)
     apart = np.clip(apart, -HIP_TURN_DEG, HIP_TURN_DEG)
-    # Who lies on the belly faces no way along the floor.
+    # On the belly, the pelvis has no direction along the floor: the knee then follows the foot.
     lying = np.clip((-ahead[:, 2] - LYING) / (1.0 - LYING), 0.0, 1.0)
     turn = facing + apart + lying * (goal.turn - facing - apart)
     toes = quaternions.rotate(_foot_rotation(turn, np.zeros_like(heel)), forward)
     outward = np.array([0.12 if side == "Left" else -0.12, 0.0, 0.0])
     pole = unit(0.6 * toes + 0.5 * quaternions.rotate(pelvis, forward + outward))
-    # Thighs that point forward would hide the pole, and so do feet that lie behind: knees then
-    # point up instead, or down, as of one who kneels.
+    # If the thigh points forward, or the foot is behind, the leg is nearly parallel to the pole,
+    # which then does not determine the knee: it points up instead, or down, as in kneeling.
     level = quaternions.rotate(_foot_rotation(facing, np.zeros_like(heel)), forward)
     behind = ramp(-np.sum(unit(line) * level, axis=-1), *BEHIND)
     pole[:, 2] += (1.0 - lying) * (0.35 - behind)
@@ -150,11 +164,11 @@ def _bent(skeleton: Skeleton, side: str, hip: FloatArray, pelvis: FloatArray, go
 
 
 def _facing(pelvis: FloatArray, ahead: FloatArray) -> FloatArray:
-    """Return which way (F,) a pelvis faces along the floor, in degrees to the left of -Y.
+    """Return the pelvis' heading (F,) along the floor, in degrees to the left of -Y.
 
-    ``ahead`` (F, 3) is where its front points. If a person lies on the back and the front passes
-    straight up, its horizontal part reverses, but the line across the hips does not; so the hips
-    give the direction there.
+    ``ahead`` (F, 3) is the direction of its front. If a person lies on the back and the front
+    passes straight up, its horizontal part reverses, but the line across the hips does not; so the
+    hips give the direction there.
     """
     facing = np.rad2deg(np.arctan2(ahead[:, 0], -ahead[:, 1]))
     left = quaternions.rotate(pelvis, np.array([1.0, 0.0, 0.0]))
@@ -166,7 +180,7 @@ def _facing(pelvis: FloatArray, ahead: FloatArray) -> FloatArray:
 
 def _toe_off(skeleton: Skeleton, side: str, hip: FloatArray, goal: FootGoal, heel: FloatArray,
              fps: float) -> FootGoal:
-    """Let a foot that is left too far behind come up over the tips of its toes."""
+    """Return the goal of a foot, lifted over its toes where it is left too far behind to reach."""
     line = hip - _ankle(skeleton, side, goal, heel)
     over = np.maximum(lengths(line) - goal.straightest * leg_limb(skeleton, side).reach, 0.0)
     wide = widened(over, TOE_OFF_S, 0.5 * TOE_OFF_S, fps)
@@ -174,38 +188,38 @@ def _toe_off(skeleton: Skeleton, side: str, hip: FloatArray, goal: FootGoal, hee
 
 
 def _in_air(skeleton: Skeleton, side: str, goal: FootGoal) -> FloatArray:
-    """Return the share (F,) in which a foot is off the floor."""
+    """Return how far (F,) a foot is off the floor: 0 standing, 1 fully in the air."""
     height = raised(skeleton, side, goal)
     return np.asarray(np.clip((height - PLANTED_HEIGHT_M) / IN_AIR_M, 0.0, 1.0))
 
 
 def _toes_up(skeleton: Skeleton, side: str, goal: FootGoal, heel: FloatArray, in_air: FloatArray
              ) -> FloatArray:
-    """Return the share (F,) in which toes have come up with their foot."""
+    """Return how far (F,) the toes have lifted with the foot: 0 flat on the floor, 1 fully."""
     way = np.clip(raised(skeleton, side, goal) / TOES_LAG_M, 0.0, 1.0)
     return np.asarray(in_air + ramp(heel, *STEEP_DEG) * (np.sin(np.pi / 2 * way) - in_air))
 
 
 def raised(skeleton: Skeleton, side: str, goal: FootGoal) -> FloatArray:
-    """Return how far (F,), in metres, a foot is over where it stands, on its ball or its heel."""
+    """Return the height (F,), in metres, of a foot above standing on its ball or its heel."""
     return np.asarray(goal.ball[:, 2] - _ball(skeleton, side)[2]
                       - rolled_up(skeleton, side, goal.heel))
 
 
 def leg_length(skeleton: Skeleton, side: str, knee_deg: float) -> float:
-    """Return how far hip and ankle are apart, in metres, with the knee bent so far."""
+    """Return the distance from hip to ankle, in metres, with the knee bent by ``knee_deg``."""
     limb = leg_limb(skeleton, side)
     thigh, shin = float(np.linalg.norm(limb.upper)), float(np.linalg.norm(limb.lower))
     return float(np.sqrt(thigh**2 + shin**2 + 2 * thigh * shin * np.cos(np.deg2rad(knee_deg))))
 
 
 def ankle_place(skeleton: Skeleton, side: str, goal: FootGoal) -> FloatArray:
-    """Return where the ankle is (F, 3) with the heel lifted as the goal has it."""
+    """Return the ankle's positions (F, 3) with the heel lifted as in the goal."""
     return _ankle(skeleton, side, goal, goal.heel)
 
 
 def on_heel(skeleton: Skeleton, side: str, goal: FootGoal) -> FootGoal:
-    """Raise the ball of a foot whose toes are lifted, as far as it turns about its heel."""
+    """Return the goal with the ball moved as the foot turns about its heel to lift the toes."""
     length, ball = _from_heel(skeleton, side)
     angle = np.deg2rad(np.minimum(goal.heel, 0.0))
     yaw = np.deg2rad(goal.turn)
@@ -216,14 +230,14 @@ def on_heel(skeleton: Skeleton, side: str, goal: FootGoal) -> FootGoal:
 
 
 def rolled_up(skeleton: Skeleton, side: str, heel: FloatArray) -> FloatArray:
-    """Return how much higher (F,), in metres, the ball is where a foot stands on its heel only."""
+    """Return how much higher (F,), in metres, the ball is if the foot stands only on its heel."""
     length, ball = _from_heel(skeleton, side)
     angle = np.deg2rad(np.minimum(heel, 0.0))
     return np.asarray(ball * (np.cos(angle) - 1.0) - length * np.sin(angle))
 
 
 def _from_heel(skeleton: Skeleton, side: str) -> tuple[float, float]:
-    """Return how far the ball is ahead of the heel that a foot turns about, and how high."""
+    """Return how far the ball is ahead of the heel, about which the foot turns, and its height."""
     ball, foot = _ball(skeleton, side), skeleton.heads[skeleton.index[f"{side}Foot"]]
     return float(np.linalg.norm((ball - foot)[:2])) + HEEL_BEHIND_ANKLE_M, float(ball[2])
 
@@ -237,7 +251,7 @@ def _instep(skeleton: Skeleton, side: str) -> FloatArray:
 
 
 def _ankle(skeleton: Skeleton, side: str, goal: FootGoal, heel: FloatArray) -> FloatArray:
-    """Return where the ankle is (F, 3), over the goal's ball with the heel (F,) lifted so far."""
+    """Return the ankle's positions (F, 3) above the goal's ball, for heels lifted by ``heel``."""
     foot = _foot_rotation(goal.turn, heel)
     return np.asarray(goal.ball - quaternions.rotate(foot, _instep(skeleton, side)))
 
@@ -250,8 +264,8 @@ def _foot_rotation(turn: FloatArray, heel: FloatArray) -> FloatArray:
 def _heel_lift(
     skeleton: Skeleton, side: str, hip: FloatArray, goal: FootGoal, reach: float
 ) -> FloatArray:
-    """Return the least heel lift (F,) in degrees at which the leg reaches."""
-    # Seen in the foot's own plane, candidates are the same for all frames.
+    """Return the least heel lift (F,), in degrees, at which the leg reaches the foot."""
+    # In the foot's own axes, the candidates are the same for all frames.
     lifts = np.zeros((len(HEEL_ANGLES), 3))
     lifts[:, 1] = HEEL_ANGLES
     ankles = quaternions.rotate(quaternions.from_euler("ZXY", lifts), _instep(skeleton, side))
@@ -270,5 +284,5 @@ def _heel_lift(
 
 
 def _unhurried(heel: FloatArray, fps: float) -> FloatArray:
-    """Begin to lift heels (F,) in time, so that they are high enough without a jerk."""
+    """Return heel lifts (F,) that begin early enough to be high enough without a jerk."""
     return widened(heel, 2 * HEEL_SMOOTHING_S, HEEL_SMOOTHING_S, fps)

@@ -1,4 +1,4 @@
-"""The small movements of somebody alive: breathing, drift, parts that come early or late."""
+"""Small movements of a living performer: breathing, drift, parts that are early or late."""
 
 from typing import NamedTuple
 
@@ -16,17 +16,18 @@ from mimegen.motion.quaternions import FloatArray
 Three = tuple[float, float, float]
 Band = tuple[float, float]
 WAVES = 6
+# The number of footfalls drawn for each side; longer walks repeat them.
 FOOTFALLS = 64
-# How much of the small movements of another seed a take borrows.
+# Factor on small movements that a take borrows from another seed.
 BORROWED = 0.5
-# How much the centimetres and the degrees of each kind of key tell of a performer's vigor.
+# Weights of the centimetres and the degrees of each kind of key in a performer's vigor.
 VIGOR: tuple[tuple[type[Key], float, float], ...] = (
     (HandKey, 0.2, 0.0), (PropKey, 0.2, 0.1), (FootKey, 0.5, 0.0), (WalkKey, 0.5, 0.5),
     (PelvisKey, 1.0, 0.5), (Turned, 0.0, 0.3))
 
 
 class Breath(Strict):
-    """Breathing: how often, and what moves, in degrees."""
+    """Breathing: its rate and the amplitudes in degrees; shoulders go up and forward."""
 
     rate_hz: float
     chest_deg: float
@@ -35,10 +36,10 @@ class Breath(Strict):
 
 
 class Drift(Strict):
-    """Root mean square speeds of the drift by track.
+    """Root mean square speeds of the drift by track and axis, per second.
 
-    ``ripple`` is the share of them that quick small movements have on top, and ``gusts`` by how
-    much (a share) all of it comes and goes.
+    ``ripple`` is the size of additional quick movements, ``gusts`` the size of the slow variation
+    of all drift, both as fractions. ``_hz`` are bands of frequencies.
     """
 
     rates_hz: Band
@@ -54,7 +55,7 @@ class Drift(Strict):
 
 
 class Bearing(Strict):
-    """Standard deviations of constant turns by track."""
+    """Standard deviations of constant turn, lean and tilt, in degrees, by track."""
 
     pelvis: Three
     chest: Three
@@ -62,7 +63,10 @@ class Bearing(Strict):
 
 
 class Late(Strict):
-    """How early or late parts come, standard deviations in seconds."""
+    """Standard deviations, in seconds, by which parts are early or late.
+
+    Lateness varies slowly and quickly, in the bands ``slow_hz`` and ``quick_hz``.
+    """
 
     slow_s: float
     quick_s: float
@@ -73,7 +77,10 @@ class Late(Strict):
 
 
 class Uneven(Strict):
-    """Standard deviations of what comes back: sizes and times as shares, centimetres, degrees."""
+    """Standard deviations between repetitions of a movement.
+
+    ``size`` and ``time`` are fractions; the others are in centimetres or degrees.
+    """
 
     size: float
     time: float
@@ -84,7 +91,10 @@ class Uneven(Strict):
 
 
 class SmallSteps(Strict):
-    """Small steps of a standing performer: how often, how far (cm) and how long they take."""
+    """Small steps of a standing performer: mean interval, reach and range of durations.
+
+    ``stance_cm`` and ``toes_deg`` are standard deviations of the performers' habitual stance.
+    """
 
     every_s: float
     reach_cm: float
@@ -94,7 +104,10 @@ class SmallSteps(Strict):
 
 
 class Gait(Strict):
-    """Standard deviations from step to step and between the sides of one walker."""
+    """Standard deviations between the steps, and between the sides, of one walker.
+
+    ``lift`` and ``swing`` are fractions.
+    """
 
     length_cm: float
     width_cm: float
@@ -106,7 +119,7 @@ class Gait(Strict):
 
 
 class Fingers(Strict):
-    """How much of a relaxed hand's shape fingers always have, and how that changes."""
+    """The fraction of a relaxed hand's shape that fingers always have, and its variation."""
 
     relaxed: float
     changing: float
@@ -114,7 +127,11 @@ class Fingers(Strict):
 
 
 class FollowRates(Strict):
-    """How trunk and pelvis go along with hands, in degrees and metres for each metre."""
+    """How far trunk and pelvis follow the hands, in degrees per metre; ``sway`` has no unit.
+
+    ``pelvis_share`` is the pelvis' fraction of the chest's turns. Hands' paths are smoothed over
+    ``ease_s``.
+    """
 
     lean: float
     bow: float
@@ -150,7 +167,7 @@ def liveliness() -> Liveliness:
 
 
 class Waves(NamedTuple):
-    """Smooth noise as a sum of sines: rates in Hz, phases, sizes, all (W, C)."""
+    """Smooth noise as a sum of W sines in C channels: rates in Hz, phases, amplitudes, (W, C)."""
 
     rates: FloatArray
     phases: FloatArray
@@ -163,34 +180,36 @@ class Waves(NamedTuple):
 
 
 def waves(rng: np.random.Generator, band: Band, sizes: FloatArray) -> Waves:
-    """Return noise within a band of frequencies, of root mean square ``sizes`` (C,)."""
-    # One rate at random in each of as many parts of the band, equal in octaves: any few sines
-    # drawn from all of it might lie close together and beat.
+    """Return noise within a band of frequencies, with root mean squares ``sizes`` (C,)."""
+    # Draw one rate from each of WAVES parts of the band, equal in octaves: rates drawn from the
+    # whole band could lie close together and beat.
     edges = np.geomspace(*band, WAVES + 1)[:, None]
     shape = (WAVES, len(sizes))
     rates = edges[:-1] * (edges[1:] / edges[:-1]) ** rng.uniform(size=shape)
     phases = rng.uniform(0, 2 * np.pi, shape)
-    # The root mean square of a sine is its size by the square root of 2.
+    # The root mean square of a sine is its amplitude divided by the square root of 2.
     return Waves(rates, phases, np.broadcast_to(sizes * np.sqrt(2 / WAVES), shape))
 
 
 def drifting(rng: np.random.Generator, drift: Drift, speeds: FloatArray) -> Waves:
-    """Return drift of root mean square ``speeds`` (C,); its places' power falls with 1/f^2."""
+    """Return drift with root mean square ``speeds`` (C,); its positions' power falls with 1/f^2."""
     slow, quick = waves(rng, drift.rates_hz, speeds), waves(
         rng, drift.ripple_hz, drift.ripple * speeds)
     noise = Waves(*(np.concatenate(both) for both in zip(slow, quick, strict=True)))
-    # Speeds become places: a sine's integral is smaller by its rate.
+    # Integrate speeds to positions: a sine's integral is divided by its angular frequency.
     return noise._replace(sizes=noise.sizes / (2 * np.pi * noise.rates))
 
 
 class Life(NamedTuple):
     """The small movements of one performer in one take.
 
-    ``drift`` by track (degrees; centimetres for ``sway`` and hands) comes in ``gusts``. ``late`` by
-    track (seconds, above 0 is late), ``stray`` and ``fingers`` by hand, ``bearing`` (3,) by track,
-    the breath's phase, the seed of small steps, and how far the toes point outward (degrees) by
-    side. For walks: ``footfalls`` (N, 4) by side as ``walking.foot_ground`` has them, and how much
-    further each hand swings.
+    ``drift`` is by track, in degrees, or centimetres for ``sway`` and hands; ``gusts`` modulate it.
+    ``late`` is by track, in seconds, above 0 for late. ``stray`` (seconds, times the hand's speed)
+    and ``fingers`` (change of their relaxation) are by hand. ``bearing`` (3,) is the constant turn,
+    lean and tilt by track. ``breath`` is the breath's phase from 0 to 1, ``steps`` the seed of
+    small steps, ``toes`` the toes' additional turn outward in degrees by side. For walks,
+    ``footfalls`` (N, 4) are the deviations of landings by side (see ``strides.foot_ground``), and
+    ``swing`` is how much farther each hand swings, as a constant fraction and its variation.
     """
 
     vigor: float
@@ -207,13 +226,13 @@ class Life(NamedTuple):
     swing: dict[str, tuple[float, Waves]]
 
     def drifted(self, track: str, moments: FloatArray) -> FloatArray:
-        """Return how far (F, 3) a track has drifted."""
-        # Never below zero: between gusts drift rests, and does not go the other way.
+        """Return the drift (F, 3) of a track, in its unit."""
+        # Never below zero: between gusts the drift rests instead of reversing.
         gusts = np.maximum(1 + self.gusts.at(moments), 0.0)
         return np.asarray(gusts * self.drift[track].at(moments))
 
     def turned(self, track: str, moments: FloatArray) -> FloatArray:
-        """Return the turn, lean and tilt (F, 3), in degrees, that a track has on top."""
+        """Return the turn, lean and tilt (F, 3), in degrees, that are added to a track."""
         found = self.drifted(track, moments) + self.bearing[track]
         breath, size = self._breath(moments), liveliness().breath
         lean = {"chest": -size.chest_deg, "head": size.head_deg}.get(track, 0.0)
@@ -221,27 +240,27 @@ class Life(NamedTuple):
         return found
 
     def shrug(self, moments: FloatArray) -> FloatArray:
-        """Return how the shoulders rise and come forward (F, 2), in degrees."""
+        """Return the shoulders' movement by breathing (F, 2), up and forward, in degrees."""
         return self._breath(moments)[:, None] * liveliness().breath.shoulders_deg
 
     def _breath(self, moments: FloatArray) -> FloatArray:
         return np.asarray(np.sin(2 * np.pi * (liveliness().breath.rate_hz * moments + self.breath)))
 
     def swung(self, side: str, moments: FloatArray) -> FloatArray:
-        """Return how far (F,) a hand swings in walking, as a share of what is usual."""
+        """Return a hand's swing (F,) in walking, as a fraction of the usual one."""
         usual, changes = self.swing[side]
         return np.asarray(1 + usual + changes.at(moments)[:, 0])
 
     def lateness(self, track: str, moments: FloatArray) -> FloatArray:
-        """Return how late (F,), in seconds, a track is at moments (F,)."""
+        """Return by how many seconds (F,) a track is late at moments (F,); below 0 it is early."""
         return np.asarray(sum(noise.at(moments)[:, 0] for noise in self.late[track]))
 
 
 def own_share(seed: int, share: float) -> tuple[int, float]:
-    """Return whose small movements a take has, and which share of them.
+    """Return the seed of a take's small movements, and the factor on their size.
 
-    Who has nothing left of their own moves as the score was tuned: as seed 0, wholly. A share
-    below zero is the number of another seed, whose small movements are borrowed, and calmed.
+    For a share of 0 they are all of seed 0's, with which the score was tuned. A share below zero is
+    minus the number of another seed, whose small movements are borrowed at BORROWED of their size.
     """
     if share < 0:
         return -int(share), BORROWED
@@ -249,7 +268,10 @@ def own_share(seed: int, share: float) -> tuple[int, float]:
 
 
 def life_of(name: str, seed: int, line: Timeline, share: float = 1.0) -> Life:
-    """Return the small movements of the performer whose part is ``name``: a ``share`` of them."""
+    """Return the small movements of the performer whose part is called ``name``.
+
+    ``share`` is explained in ``own_share``.
+    """
     seed, share = own_share(seed, share)
     rng = generator(seed, f"the life of {name}")
     known, vigor = liveliness(), _vigor(line)
@@ -259,7 +281,7 @@ def life_of(name: str, seed: int, line: Timeline, share: float = 1.0) -> Life:
         return (waves(rng, late.slow_hz, share * np.array([slow])),
                 waves(rng, late.quick_hz, share * np.array([quick])))
 
-    # All come from one generator, so their order is part of every take: what is new goes last.
+    # All are drawn from one generator, so their order is part of every take: add new draws last.
     return Life(
         vigor,
         drift={track: drifting(rng, drift, share * vigor * np.array(speeds)) for track, speeds in (
@@ -289,7 +311,8 @@ def life_of(name: str, seed: int, line: Timeline, share: float = 1.0) -> Life:
 
 
 def _vigor(line: Timeline) -> float:
-    """Return how vigorous a performance is, up to 1, by how far its keys go in a second."""
+    """Return how vigorous a performance is, from ``calm`` to 1, by how far its keys go per second.
+    """
     known = liveliness()
     way, before = 0.0, dict[str, FloatArray]()
     for phase in line.phases:
@@ -305,7 +328,10 @@ def _vigor(line: Timeline) -> float:
 
 
 def _whereabouts(key: Key, before: FloatArray) -> FloatArray:
-    """Return a key's place in centimetres and its turns in degrees (6,); the rest is as before."""
+    """Return a key's position in centimetres and turns in degrees (6,).
+
+    Values that the key leaves out are those of ``before``.
+    """
     place: Place | None = getattr(key, "to", None)
     steps = place.offset if place is not None else (
         getattr(key, name, None) for name in ("left", "forward", "up"))

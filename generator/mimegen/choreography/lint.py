@@ -1,4 +1,4 @@
-"""Lint: what is wrong with a performance."""
+"""Lint: find the faults of a performance."""
 
 from collections.abc import Sequence
 
@@ -12,5 +12,5 @@ from mimegen.motion import Motion
 def lint(
     motions: Sequence[Motion], score: Score, seed: int = 0, style: str | None = None
 ) -> list[Finding]:
-    """Return what is wrong with motions that ``perform_scene`` made; nothing if clean."""
+    """Return the faults of motions that ``perform_scene`` made; an empty list if there are none."""
     return flaws(motions, score, seed, style, share_of(score, seed, style))

@@ -1,4 +1,4 @@
-"""How a cue is performed: in which stance, how strongly, how often. An edit of its score."""
+"""Manners of a cue: its stance, intensity and frequency, applied by editing its score."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +11,7 @@ from mimegen.choreography.score import FaceKey, HandKey, Key, Phase, Score
 from mimegen.choreography.tracks import timeline
 from mimegen.choreography.uneven import middles
 
-# What is left of a cue's movements at intensity 0.
+# Size of a cue's movements at intensity 0, as a fraction of those written.
 LEAST = 0.35
 SIZED = ("turn", "lean", "tilt", "up", "forward", "left", "heel",
          *(name for name in FaceKey.model_fields if name not in ("how", "units", "say")))
@@ -19,10 +19,10 @@ SIZED = ("turn", "lean", "tilt", "up", "forward", "left", "heel",
 
 @dataclass(frozen=True)
 class CueManner:
-    """How a cue is performed; what is None is as its score has it.
+    """How a cue is performed; None leaves a value as in its score.
 
-    ``intensity`` is 0 to 1, of which 1 is as written; ``frequency`` is how many times its movement
-    is made.
+    ``intensity`` is from 0 to 1, where 1 is as written. ``frequency`` is the number of times that
+    its movement is made.
     """
 
     stance: str | None = None
@@ -31,7 +31,7 @@ class CueManner:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """What tells takes apart, in a clip's name."""
+        """The words for this manner in a clip's name."""
         numbers = (("intensity", self.intensity), ("frequency", self.frequency))
         return (*([self.stance] if self.stance else []),
                 *(f"{word}{value:g}" for word, value in numbers if value is not None))
@@ -41,9 +41,9 @@ AS_WRITTEN = CueManner()
 
 
 def in_manner(score: Score, manner: CueManner) -> Score:
-    """Return a score, of the stance already, that is done so strongly and so often.
+    """Return a score with a manner's intensity and frequency; its stance is already applied.
 
-    Raises RequestError for a frequency of what is not repeated.
+    Raises RequestError for a frequency if the score repeats nothing.
     """
     if manner.frequency is not None:
         score = _so_often(score, manner.frequency)
@@ -60,7 +60,7 @@ def _so_often(score: Score, times: int) -> Score:
 
 
 def _so_strongly(score: Score, intensity: float) -> Score:
-    """Size turns from how the score begins, and what hands do about the middle of it."""
+    """Scale turns relative to the first phase, and hands relative to their mean positions."""
     factor = LEAST + (1 - LEAST) * intensity
     about = middles(timeline(score))
     begins = dict(score.phases[0].moves())

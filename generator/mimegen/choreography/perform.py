@@ -1,12 +1,11 @@
-"""Perform a score: a seed's variation, as much of it as the body can do, as motions.
+"""Perform a score: turn as much of a seed's variation as the body can do into motions.
 
-A seed asks for another size, another place, another posture, and by chance for what an arm cannot
-reach, or for a knee that no longer shows a march. A person would do it smaller. So the take is
-performed and looked at, and where anything is wrong with it, all in which it differs in space is
-taken back towards the score, step by step, until nothing is. What must be seen is kept with
-something to spare: the take is for other bodies as well. Small movements fall at other moments in a
-take that is faster or slower than the score; where they spoil even what is left of it, others are
-tried.
+A seed changes sizes, positions and posture, and by chance it asks for what an arm cannot reach, or
+for a knee too low for a march. A person would do less. So the take is performed and examined; if
+anything is wrong, all its differences in space from the score are reduced, step by step, until
+nothing is. It passes the score's checks with a margin, because it is for other bodies as well.
+Small movements occur at other times in a take that is faster or slower than the score; if they
+cause faults even at the smallest variation, those of other seeds are tried.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,23 +22,24 @@ from mimegen.choreography.solved import solved_scene
 from mimegen.choreography.variation import is_written
 from mimegen.motion import Motion
 
-# What may be left of a seed's variation, and the rate at which a take is looked at: the same for
-# all rates, so that a take is the same take at any. At 0 it is the score as it was tuned, small
+# Shares of a seed's variation, tried in this order. At 0 it is the score as it was tuned, small
 # movements included, with the seed's own tempo, timing, repeats, side and facing.
 SHARES = (1.0, 0.75, 0.5, 0.25, 0.0)
-# Where something is still wrong, the small movements of these seeds (below zero) are tried.
+# If faults remain, the small movements of these seeds are tried (see ``life.own_share``).
 BORROWED_FROM = (-1.0, -2.0, -3.0, -4.0)
+# Takes are examined at this frame rate, whatever the rate asked for, so that they do not depend on
+# it. So many are cached.
 LOOKED_AT_FPS = 30.0
 CACHED = 8
-# By so much (cm or degrees) a varied take keeps what must be seen, or by this share of what the
-# score as it is written does: bodies lose and gain as much by their own proportions.
+# A varied take passes a check with this margin in centimetres or degrees, or with OF_WRITTEN of the
+# margin of the score as written, whichever is less: other bodies' proportions change as much.
 SPARE = 3.0
 OF_WRITTEN = 0.5
 
 
 @dataclass(frozen=True)
 class _Take:
-    """A take, told apart by the text of its score and of its checks."""
+    """A take as a key of the cache: ``text`` identifies its score and its checks."""
 
     text: str
     score: Score = field(compare=False)
@@ -48,8 +48,11 @@ class _Take:
 
 
 class Settled(NamedTuple):
-    """How much of the variation is left (``share_of``), the motions, what must be ``seen`` of them,
-    and all that is wrong with them."""
+    """A take with its variation chosen.
+
+    ``share`` of the variation is left (see ``share_of``); ``seen`` are the results of the score's
+    checks on the motions, ``wrong`` all faults.
+    """
 
     share: float
     motions: tuple[Motion, ...]
@@ -58,7 +61,7 @@ class Settled(NamedTuple):
 
 
 def perform(score: Score, seed: int = 0, fps: float = 60.0, style: str | None = None) -> Motion:
-    """Return the first performer's motion; all of it, where a score has one performer."""
+    """Return the motion of the first or only performer; see ``perform_scene``."""
     return perform_scene(score, seed, fps, style)[0]
 
 
@@ -68,7 +71,7 @@ def perform_scene(
     """Return the take that a seed makes of a score: one motion per performer, in one world.
 
     Seed 0 is the score as written; every other seed is another take of it. The same seed always
-    gives the same bytes. Raises RequestError where a hand cannot reach its target.
+    gives the same bytes. Raises RequestError if a hand cannot reach its target.
     """
     if is_written(seed, style):
         return solved_scene(score, seed, fps, style)
@@ -79,17 +82,17 @@ def perform_scene(
 
 
 def share_of(score: Score, seed: int, style: str | None) -> float:
-    """Return how much of a seed's variation is left so that nothing is wrong with the take.
+    """Return the share of a seed's variation at which nothing is wrong with the take.
 
-    Where something always is, it is the share with the fewest findings, the largest of these.
-    Below zero it says whose small movements are borrowed (``life.own_share``).
+    If every share has faults, it is the one with the fewest, the largest of these. A value below
+    zero names the seed whose small movements are borrowed (``life.own_share``).
     """
-    # With a score as it is written nothing is wrong.
+    # The score as written is always performed in full.
     return 1.0 if is_written(seed, style) else settled_take(score, seed, style).share
 
 
 def settled_take(score: Score, seed: int, style: str | None) -> Settled:
-    """Return a take at the rate at which it is looked at. Raises RequestError as perform_scene."""
+    """Return a take at LOOKED_AT_FPS. Raises RequestError as ``perform_scene`` does."""
     take = _take(score, seed, style)
     return _assessed(take, 1.0) if is_written(seed, style) else _best_share(take)
 
@@ -124,16 +127,16 @@ def _faults(found: Settled) -> int:
 
 
 def _scarce(found: Settled, score: Score) -> int:
-    """Return how many checks a take keeps, but by too little."""
+    """Return how many checks a take passes with too small a margin."""
     close = [one for one in found.seen if 0 <= one.spare < SPARE]
-    # What seed 0 keeps is a performance more: only where it is asked for.
+    # Seed 0's margins cost one more performance: compute them only if needed.
     spare = _spare_of(_take(score, 0, None)) if close else {}
     return sum(one.spare < spare[one.check.about] for one in close)
 
 
 @lru_cache
 def _spare_of(written: _Take) -> Mapping[str, float]:
-    """Return by how much (cm or degrees) takes of a score are to keep its checks."""
+    """Return the margins, in cm or degrees, with which takes of a score shall pass its checks."""
     spare: dict[str, float] = {}
     motions = solved_scene(written.score, written.seed, LOOKED_AT_FPS, written.style)
     for one in kept(motions, written.score):

@@ -25,49 +25,54 @@ from mimegen.motion.hand_shapes import finger_joints
 from mimegen.motion.motion import GlobalPose
 from mimegen.motion.quaternions import FloatArray
 
-# How far a target may be out of reach before it is an error; takes other than the score as it is
-# written come as near as the arm can.
+# In the score as written, a target farther out of reach than this is an error; in other takes the
+# arm comes as near as it can.
 REACH_TOLERANCE_M = 0.05
-# The trunk helps an arm that is this much too short, up to a limit: partly it leans from the hips
-# (whose height over the hip joint this is), partly the pelvis goes along.
-# What hardly helps (an arm that reaches for what the trunk carries) is left alone.
+# The trunk helps an arm that is too short by HELPED_FROM_M or more, up to HELP_LIMIT_M, in at most
+# HELP_ROUNDS rounds. PELVIS_SHARE of the help moves the pelvis, the rest leans the trunk from the
+# hips, SHOULDER_HEIGHT_M below the shoulders. A round that leaves more than WORTH_IT of the
+# shortfall is undone: then the arm reaches for something that the trunk carries.
 HELPED_FROM_M = 0.004
 HELP_LIMIT_M = 0.2
 HELP_ROUNDS = 5
 WORTH_IT = 0.9
-# A trunk that keeps a hand farther than this from what it holds makes room.
+# A trunk that pushes a hand farther than this from what it holds makes room.
 CROWDED_M = 0.015
-# A performer who would be out of balance by more than this shifts the weight back.
+# Imbalance of more than this is corrected by shifting the weight, in at most RIGHTED_ROUNDS rounds.
 OFF_BALANCE_M = 0.035
 RIGHTED_ROUNDS = 3
 HELP_EASE_S = 0.09
 SHOULDER_HEIGHT_M = 0.42
 PELVIS_SHARE = 0.45
-# Whose pelvis the score has less than the first down (cm) stands, from the second on legs act, and
-# so long (s) before and after. Who stands keeps the knees straight for a hand that is too low and
-# drops its shoulder instead: so far (m) from the other, by so much at most (radians).
+# A performer whose pelvis is keyed above STANDS_CM stands; from ACTS_CM down, and ACTING_S before
+# and after, the legs act. A standing performer keeps the knees straight if a hand's target is too
+# low and drops that shoulder instead, by tilting the trunk up to MOST_TILT radians; the shoulders
+# are SHOULDERS_APART_M apart.
 STANDS_CM = -3.5
 ACTS_CM = -6.5
 ACTING_S = 0.15
 SHOULDERS_APART_M = 0.34
 MOST_TILT = 0.2
-# Runners' elbows go so far back, as a share of the upper arm.
+# Largest backward part of a runner's upper arm, as a fraction of its length, while the hand swings.
 RUNNING_BEHIND = 0.85
 
 
 class Help(NamedTuple):
-    """How the trunk helps arms that are too short: it is drawn along (F, 3), in metres, and
-    tilted to the left (F,), in radians."""
+    """How the trunk helps arms that are too short.
+
+    ``along`` (F, 3) is the displacement of the shoulders in metres, ``tilt`` (F,) the tilt to the
+    left in radians.
+    """
 
     along: FloatArray
     tilt: FloatArray
 
     def more(self, other: "Help") -> "Help":
-        """Return this help and another together."""
+        """Return the sum of this help and another."""
         return Help(self.along + other.along, self.tilt + other.tilt)
 
     def limited(self) -> "Help":
-        """Return no more of it than a trunk does."""
+        """Return this help, softly limited to HELP_LIMIT_M and MOST_TILT."""
         return Help(softly_limited(self.along, HELP_LIMIT_M),
                     MOST_TILT * np.tanh(self.tilt / MOST_TILT))
 
@@ -75,8 +80,8 @@ class Help(NamedTuple):
 def performed(score: Score, context: Context, exact: bool) -> Motion:
     """Return one performer's motion.
 
-    Where an arm is too short, the trunk goes along. Raises RequestError for a target out of reach
-    if ``exact``.
+    Imbalance is corrected first; then the trunk helps arms that are too short. If ``exact``, raises
+    RequestError for a target out of reach.
     """
     help_now = none = Help(np.zeros((len(context.moments), 3)), np.zeros(len(context.moments)))
     stands = _stands(context)
@@ -106,14 +111,14 @@ def performed(score: Score, context: Context, exact: bool) -> Motion:
 
 
 def _crowding(pushed: FloatArray) -> FloatArray:
-    """Return how far (F, 3) the trunk is in the way of a hand that it has pushed so far (F, 3)."""
+    """Return the part of the trunk's push against a hand (F, 3) that exceeds CROWDED_M."""
     size = lengths(pushed)
     share = np.maximum(size - CROWDED_M, 0.0) / np.maximum(size, 1e-9)
     return np.asarray(share[:, None] * pushed)
 
 
 def _stands(context: Context) -> FloatArray:
-    """Return how far (F,) the score has the performer stand, its legs doing nothing else."""
+    """Return how far (F,), from 0 to 1, the score lets the performer stand with idle legs."""
     keys = track_keys(context.line.phases, "pelvis", PelvisKey())
     eased = eased_weights(keys, context.clock("pelvis"), liveliness().follow["pelvis up"])
     up = product(eased, values_of(keys, ("up",)))[:, 0]
@@ -121,7 +126,7 @@ def _stands(context: Context) -> FloatArray:
 
 
 def _help(arms: dict[str, Arm], motion: Motion, stands: FloatArray) -> Help:
-    """Return how the trunk helps arms that are too short, by how far (F,) the performer stands."""
+    """Return the trunk's help for arms that are too short; ``stands`` (F,) is as in ``_stands``."""
     pull = _pulled(arms, motion.fps)
     pull[:, 2] -= stands * np.minimum(pull[:, 2], 0.0)
     chest = motion.global_pose.rotations[:, motion.skeleton.index["Spine2"]]
@@ -133,7 +138,8 @@ def _help(arms: dict[str, Arm], motion: Motion, stands: FloatArray) -> Help:
 
 
 def _pulled(arms: dict[str, Arm], fps: float) -> FloatArray:
-    """Return where the arms that are too short pull the shoulders (F, 3), eased in time."""
+    """Return the displacement (F, 3) of the shoulders that the short arms need, smoothed in time.
+    """
     pulls = np.stack([arm.short for arm in arms.values()])
     sizes = np.linalg.norm(pulls, axis=-1, keepdims=True)
     pull = (pulls * sizes).sum(axis=0) / np.maximum(sizes.sum(axis=0), 1e-9)
@@ -145,7 +151,10 @@ def _pulled(arms: dict[str, Arm], fps: float) -> FloatArray:
 
 def _solved(score: Score, context: Context, helping: Help, shift_m: FloatArray, along: Along
             ) -> tuple[Motion, dict[str, Arm]]:
-    """Solve the whole body, with the trunk helping and the pelvis shifted (F, 3)."""
+    """Return the whole body solved, and its arms.
+
+    ``helping`` is the trunk's help, ``shift_m`` (F, 3) a displacement of the pelvis, in metres.
+    """
     skeleton = context.skeleton
     lower = lower_body(context, PELVIS_SHARE * helping.along + shift_m, along.pelvis)
     rotations = _trunk_and_head(score, context, lower, helping, along.chest)
@@ -175,7 +184,7 @@ def _solved(score: Score, context: Context, helping: Help, shift_m: FloatArray, 
 
 def _trunk_and_head(score: Score, context: Context, lower: Lower, helping: Help,
                     along: trunk.Turns) -> FloatArray:
-    """Return the global rotations (F, J, 4) with everything but the arms in place."""
+    """Return the global rotations (F, J, 4) of everything but the arms."""
     skeleton = context.skeleton
     rotations = np.tile(quaternions.IDENTITY, (len(context.moments), len(skeleton.names), 1))
     _put(rotations, skeleton, lower.rotations)
@@ -200,7 +209,7 @@ def _trunk_and_head(score: Score, context: Context, lower: Lower, helping: Help,
 
 
 def _put(rotations: FloatArray, skeleton: Skeleton, parts: dict[str, FloatArray]) -> None:
-    """Set joints' global rotations, and let everything that hangs on them follow."""
+    """Set joints' global rotations; joints below them that are not set take their parent's."""
     fixed = {skeleton.index[name]: turns for name, turns in parts.items()}
     moved = set(fixed)
     for joint, turns in fixed.items():

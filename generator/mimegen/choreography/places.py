@@ -1,4 +1,4 @@
-"""The words for places and directions in a score."""
+"""Places and directions as scores write them, parsed."""
 
 import re
 from functools import lru_cache
@@ -12,7 +12,7 @@ from mimegen.motion.quaternions import FloatArray
 
 Offset = tuple[float, float, float]
 
-# Steps outward (to the limb's own side), forward, up, to the person's left.
+# Each word as a step outward (to the limb's own side), forward, up, and to the person's left.
 DIRECTION_WORDS: dict[str, tuple[float, float, float, float]] = {
     "out": (1, 0, 0, 0), "in": (-1, 0, 0, 0), "left": (0, 0, 0, 1), "right": (0, 0, 0, -1),
     "forward": (0, 1, 0, 0), "back": (0, -1, 0, 0), "up": (0, 0, 1, 0), "down": (0, 0, -1, 0),
@@ -22,14 +22,14 @@ RIGHT = -1.0
 
 
 class Place(NamedTuple):
-    """A landmark, or a prop, and an offset from it in centimetres: outward, forward, up."""
+    """An anchor (a landmark or a prop) and an offset in centimetres: outward, forward, up."""
 
     anchor: str
     offset: Offset
 
 
 class Direction(NamedTuple):
-    """A direction, outward, forward, up, left; its length says how firmly it is meant."""
+    """A direction as outward, forward, up, left; its length is its weight where it is a hint."""
 
     out: float
     forward: float
@@ -37,7 +37,7 @@ class Direction(NamedTuple):
     left: float = 0.0
 
     def in_axes(self, side: float) -> FloatArray:
-        """Return it (3,) in the axes of a part at rest; ``side`` is where outward is."""
+        """Return the direction (3,) in the axes of a part at rest; ``side`` is where outward is."""
         return in_body_axes(np.array([self.out + side * self.left, self.forward, self.up]), side)
 
 
@@ -86,7 +86,7 @@ DirectionField = Annotated[Direction, BeforeValidator(parse_direction)]
 
 
 def in_body_axes(steps: FloatArray, side: float = LEFT) -> FloatArray:
-    """Turn steps outward, forward, up (..., 3) into the axes of a part at rest (X left, -Y front).
+    """Return steps outward, forward, up (..., 3) in the axes of a part at rest (X left, -Y front).
 
     ``side`` is LEFT or RIGHT: where outward is.
     """

@@ -1,4 +1,4 @@
-"""How far joints are turned, against how far people's go (mocap/joint_ranges.yaml)."""
+"""Joint angles of a motion, and the ranges of healthy adults (mocap/joint_ranges.yaml)."""
 
 from collections.abc import Mapping
 
@@ -13,14 +13,14 @@ from mimegen.motion.quaternions import FloatArray
 
 
 class JointRange(Strict):
-    """The least and the most that is usual, in degrees, and who measured it."""
+    """The least and the greatest usual angle, in degrees, and the source of the measurement."""
 
     range: tuple[float, float]
     source: str
 
 
 class JointRanges(Strict):
-    """All ranges by what is measured; ``slack`` is allowed on top."""
+    """All ranges by the name of the angle; ``slack`` degrees beyond them are allowed."""
 
     slack: float
     ranges: Mapping[str, JointRange]
@@ -32,7 +32,7 @@ def joint_ranges() -> JointRanges:
 
 
 def joint_angles(motion: Motion) -> dict[tuple[str, str], FloatArray]:
-    """Return angles (F,) in degrees by the range's name and the part's."""
+    """Return angles (F,) in degrees by the name of the range and of the body part."""
     found: dict[tuple[str, str], FloatArray] = {}
     for name, child, parent in (("chest", "Spine2", "Hips"), ("head", "Head", "Spine2")):
         turn, lean, tilt = _against(motion, child, parent)
@@ -74,7 +74,7 @@ def _between(first: FloatArray, second: FloatArray) -> FloatArray:
 
 
 def _against(motion: Motion, child: str, parent: str) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return turn, lean, tilt (F,) in degrees of a joint against another, from rest."""
+    """Return turn, lean, tilt (F,) of ``child`` relative to ``parent``, in degrees, 0 at rest."""
     relative = quaternions.multiply(
         quaternions.conjugate(_turns(motion, parent)), _turns(motion, child))
     ahead = quaternions.rotate(relative, np.array([0.0, -1.0, 0.0]))

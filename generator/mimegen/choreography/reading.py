@@ -1,4 +1,4 @@
-"""Scores from their files: what may be written shorter is written out, and faults are named."""
+"""Read score files: expand their shorthand and report errors with file, line and key."""
 
 from collections.abc import Collection
 from functools import lru_cache
@@ -35,19 +35,20 @@ from mimegen.faces.speech import speech_of
 from mimegen.gait.walker import FASTEST_M_S
 from mimegen.motion.hand_shapes import hand_shapes
 
-# The way to a part of the file, from its top.
+# The path of keys and indices from the top of the file to one of its parts.
 Where = tuple[str | int, ...]
 TRACKS = tuple(name for name in Phase.model_fields if name not in ("at", "props", "line"))
-# Nobody speaks more than so many times as fast as usual.
+# Largest speed of speech, as a multiple of the usual.
 FASTEST = 1.5
 HAND_TRACKS = ("left_hand", "right_hand", "hands")
 
 
 def read_score(path: Path, stance: str | None = None) -> Score:
-    """Read a ``.score.yaml`` file; that of a cue in a stance of its, by default its first.
+    """Read a ``.score.yaml`` file.
 
-    Raises RequestError with the file, line and key of the first thing that is wrong: unknown
-    tracks, landmarks and hand shapes (with near misses), time running backwards.
+    ``stance`` selects one of the stances of a cue's score, by default its first. Raises
+    RequestError with the file, line and key of the first error: unknown tracks, landmarks and hand
+    shapes (with near misses), time running backwards.
     """
     document = YamlFile(path)
     staging = "stances" in document.content
@@ -93,7 +94,7 @@ def _with_props(document: YamlFile, part: dict[str, Any], where: Where) -> dict[
 
 def _with_hand_states(document: YamlFile, phase: dict[str, Any], states: Any,
                       where: Where) -> dict[str, Any]:
-    """Write out the ``state`` that a hand's key names; what the key itself says wins."""
+    """Return the phase with each hand state written out; a key's own values take precedence."""
     if not isinstance(states, dict) or not all(isinstance(one, dict) for one in states.values()):
         raise document.error((*where[:-2], "hand_states"), "expected a mapping of names to keys")
     written = dict(phase)
@@ -109,7 +110,7 @@ def _with_hand_states(document: YamlFile, phase: dict[str, Any], states: Any,
 
 
 def _with_how(document: YamlFile, phase: dict[str, Any], where: Where) -> dict[str, Any]:
-    """Give a phase's ``how`` to all its tracks that do not say how themselves."""
+    """Return the phase with its ``how`` copied to all tracks that do not have their own."""
     if "how" not in phase:
         return phase
     how, known = phase["how"], get_args(Arrival)
@@ -148,7 +149,7 @@ def _check_times(document: YamlFile, score: Score, where: Where) -> None:
 
 
 def _check_walks(document: YamlFile, score: Score, where: Where) -> None:
-    """Refuse ways that nobody runs in the time."""
+    """Raise RequestError for a walk that would be faster than people run."""
     for walk in walks(score.phases):
         if walk.speed_m_s > FASTEST_M_S:
             [number] = [number for number, phase in enumerate(score.phases)
@@ -159,7 +160,7 @@ def _check_walks(document: YamlFile, score: Score, where: Where) -> None:
 
 
 def _check_speech(document: YamlFile, score: Score, where: Where) -> None:
-    """Refuse a text for which there is not the time."""
+    """Raise RequestError for a text that cannot be spoken in the time until the next."""
     texts = [(number, phase.at, speech_of(phase.face.say).duration)
              for number, phase in enumerate(score.phases) if phase.face and phase.face.say]
     ends = (*(at for _, at, _ in texts[1:]), score.duration)
@@ -187,7 +188,7 @@ def _check_repeats(document: YamlFile, score: Score) -> None:
 
 
 def _check_words(document: YamlFile, score: Score, where: Where, with_partner: bool) -> None:
-    """Refuse landmarks and hand shapes that nothing is called by."""
+    """Raise RequestError for unknown landmarks and hand shapes."""
     partner = partner_landmarks() if with_partner else ()
     landmarks = (*landmark_names(), *score.props, *partner)
     sideless = (*sideless_anchors(), *score.props, *partner)
@@ -204,7 +205,7 @@ def _check_words(document: YamlFile, score: Score, where: Where, with_partner: b
 
 
 def _written_as(track: str, phase: Phase) -> str:
-    """Return the name under which the file has a track: a hand's may be that of both."""
+    """Return a track's name in the file, which may be ``hands`` or ``feet`` for both sides."""
     if track in phase.model_fields_set or track in phase.props:
         return track
     return "hands" if track.endswith("hand") else "feet"
@@ -212,7 +213,7 @@ def _written_as(track: str, phase: Phase) -> str:
 
 def _check_place(document: YamlFile, anchor: str, key_at: Where, landmarks: Collection[str],
                  fitting: Collection[str]) -> None:
-    """Refuse an anchor that is no landmark, or none that is ``fitting`` for its track."""
+    """Raise RequestError for an anchor that is unknown, or not ``fitting`` for its track."""
     if anchor not in landmarks:
         raise document.error((*key_at, "to"), f"unknown landmark {anchor!r}"
                                               f"{near_misses(anchor, landmarks)}")
@@ -222,7 +223,7 @@ def _check_place(document: YamlFile, anchor: str, key_at: Where, landmarks: Coll
 
 
 def _check_hand(document: YamlFile, key: HandKey, key_at: Where, shapes: Collection[str]) -> None:
-    """Refuse a hand of no known shape, and one whose fingers point where its palm faces."""
+    """Raise RequestError for an unknown hand shape, or fingers parallel to the palm's direction."""
     if key.shape is not None and key.shape not in shapes:
         raise document.error((*key_at, "shape"), f"unknown hand shape {key.shape!r}"
                                                  f"{near_misses(key.shape, shapes)}")

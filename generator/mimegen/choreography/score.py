@@ -1,4 +1,4 @@
-"""Scores: a performance as key poses and trajectories, written in YAML."""
+"""Scores: performances as key poses and trajectories, written in YAML."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,21 +26,22 @@ Seconds = Annotated[float, Field(ge=0, le=600, allow_inf_nan=False)]
 
 
 class Key(Strict):
-    """Where one track is at a phase's time. What is left out stays as it was.
+    """The state of one track at a phase's time; a field left out keeps its last value.
 
-    What is ``once`` is done at that phase alone.
+    Fields in ``once`` apply to that phase alone. ``how`` is how the key is reached: at rest, in
+    passing, or with an impact.
     """
 
     once: ClassVar[tuple[str, ...]] = ()
     how: Arrival = "stop"
 
     def held(self) -> Self:
-        """Return the key of a track that stays as this one left it."""
+        """Return the key of a track that stays as this key left it, without its ``once`` fields."""
         return self.model_copy(update=dict.fromkeys(self.once)) if self.once else self
 
 
 class Turned(Key):
-    """Turned from upright: to the person's left, forward, tilted to their left, in degrees."""
+    """A rotation from upright in degrees: turn to the left, lean forward, tilt to the left."""
 
     turn: Degrees | None = None
     lean: Degrees | None = None
@@ -48,7 +49,7 @@ class Turned(Key):
 
 
 class PelvisKey(Turned):
-    """The pelvis: moved from its place in quiet standing, and turned."""
+    """The pelvis: its displacement from its place in quiet standing, and its rotation."""
 
     left: Centimetres | None = None
     forward: Centimetres | None = None
@@ -56,23 +57,23 @@ class PelvisKey(Turned):
 
 
 class GazeKey(Key):
-    """What the person looks at."""
+    """The point that the person looks at."""
 
     to: PlaceField
 
 
 class PropKey(Turned):
-    """An invisible thing: its place, and how it is turned in the frame of what it is placed on."""
+    """An imagined object: its position, and its rotation in the frame of its anchor."""
 
     to: PlaceField | None = None
 
 
 class Prop(Strict):
-    """An imagined thing: what it is and, where lint shall hold hands to it, its form.
+    """An imagined object: a description and, for lint to keep hands on it, a form.
 
-    A ``rod`` runs through its frame ``along`` a direction, ``length`` centimetres at most between
-    two hands; a ``ring`` of some ``radius`` lies about its frame, facing forward. What may spill
-    stays ``upright`` within so many degrees.
+    A ``rod`` runs ``along`` a direction through the origin of its frame; two hands on it are
+    ``length`` centimetres apart at most. A ``ring`` of a ``radius`` in centimetres lies around the
+    origin, facing forward. An object that may spill stays ``upright`` within so many degrees.
     """
 
     about: str
@@ -98,7 +99,7 @@ PropField = Annotated[Prop, BeforeValidator(_prop)]
 
 
 class FootKey(Key):
-    """The ball of a foot: its place on the floor; toes turned out; heel lifted, in degrees."""
+    """A foot: the position of its ball on the floor; toes' turn out and heel's lift in degrees."""
 
     to: PlaceField | None = None
     turn: Degrees | None = None
@@ -106,10 +107,10 @@ class FootKey(Key):
 
 
 class WalkKey(Key):
-    """Where the performer has walked to: from the start, turned from it, in how many steps.
+    """Where the performer has walked to: position and turn relative to the start, and steps.
 
-    ``lift`` raises the feet higher than walking does; ``first`` is the foot that sets off;
-    ``since`` is the moment of setting off, where that is not the line before.
+    ``lift`` raises the feet, in centimetres, higher than walking does. ``first`` is the foot that
+    sets off, ``since`` the time of setting off, by default that of the phase before.
     """
 
     left: Centimetres | None = None
@@ -129,23 +130,24 @@ class ShouldersKey(Key):
 
 
 def _speakable(text: str) -> str:
-    """Return a text. Raises ValueError for one that cannot be spoken."""
+    """Return the text. Raises ValueError if it cannot be spoken."""
     assert speech_of(text)
     return text
 
 
-# What a face's units are called where a score is written out to be hashed: keys stay so.
+# The name of a face's ``units`` in a score that is serialised to be hashed: it must not change, so
+# that content keys stay the same.
 WRITTEN_UNITS = "told"
 Speakable = Annotated[str, AfterValidator(_speakable)]
 
 
 class FaceKey(Key):
-    """The face, each channel from 0, at rest: see ``rigs/faces/units.yaml`` for what they are at 1.
+    """The face, by channels that are 0 at rest; ``rigs/faces/units.yaml`` defines their value 1.
 
     Lids ``closed`` (below 0: wide open), ``brows`` raised, ``frown``, ``smile``, corners of the
-    mouth that ``droop``, lips ``pressed``, ``jaw`` open; the eyes look left and up by degrees.
-    Beside them are ``units``: action units, as ``AU12: 0.6``, ``AU12L: B``, and emotions, as
-    ``anger: 0.7``; what is not mentioned stays as it was. A text to ``say`` begins at the phase.
+    mouth that ``droop``, lips ``pressed``, ``jaw`` open; the eyes look left and up, in degrees.
+    ``units`` are action units, such as ``AU12: 0.6`` or ``AU12L: B``, and emotions, such as
+    ``anger: 0.7``; those not mentioned keep their value. A text to ``say`` begins at the phase.
     """
 
     once: ClassVar[tuple[str, ...]] = ("say",)
@@ -165,7 +167,7 @@ class FaceKey(Key):
     @model_validator(mode="before")
     @classmethod
     def _gathered(cls, given: object) -> object:
-        """Gather action units and emotions. Raises ValueError for what a face does not know."""
+        """Gather action units and emotions in ``units``. Raises ValueError for unknown ones."""
         if not isinstance(given, dict) or "units" in given:
             return given
         units = {name: value for name, value in given.items() if name not in cls.model_fields}
@@ -182,12 +184,13 @@ class FaceKey(Key):
 
 
 class HandKey(Key):
-    """A hand: which point of it is where, how it is turned, its shape, where the elbow points.
+    """A hand: the position of one of its points, its rotation and shape, the elbow's direction.
 
-    ``palm`` and ``fingers`` are the directions that these face; with only one of them the hand
-    rolls about it as the forearm likes. ``bar`` is where the thumb's end of a held bar points.
-    ``loose`` lets the hand hang from the forearm; ``straight`` keeps it in line with the forearm,
-    rolled as ``palm`` says. Directions are in the frame of the place.
+    The point to ``touch`` is at ``to``. ``palm`` and ``fingers`` are the directions that these
+    face; if only one is given, the hand rolls about it as the forearm prefers. ``bar`` is the
+    direction of the thumb's end of a held bar. ``loose`` lets the hand hang from the forearm;
+    ``straight`` keeps it in line with the forearm, rolled to the direction of ``palm``. Directions
+    are in the frame of the anchor.
     """
 
     to: PlaceField | None = None
@@ -202,7 +205,7 @@ class HandKey(Key):
 
 
 class Phase(Strict):
-    """A moment, and what the tracks that move towards it have reached by then."""
+    """A time, and the keys that tracks have reached by then."""
 
     at: Seconds
     walk: WalkKey | None = None
@@ -222,7 +225,7 @@ class Phase(Strict):
     line: int = 0
 
     def moves(self) -> Iterator[tuple[str, Key]]:
-        """Go over the tracks that this phase mentions, ``hands`` and ``feet`` as both sides."""
+        """Yield the tracks that this phase mentions; ``hands`` and ``feet`` give both sides."""
         for track in ("walk", "pelvis", "chest", "head", "gaze", "shoulders", "face"):
             if (key := getattr(self, track)) is not None:
                 yield track, key
@@ -235,9 +238,10 @@ class Phase(Strict):
 
 
 class Repeat(Strict):
-    """The span after ``after`` up to ``until`` is performed ``times`` times.
+    """A span, after ``after`` up to and including ``until``, that is performed ``times`` times.
 
-    By other seeds it may be performed more or less often; ``least`` 0 lets it be left out.
+    Seeds other than 0 may perform it more or less often, at least ``least`` times; 0 lets them
+    leave it out.
     """
 
     after: Seconds
@@ -247,7 +251,7 @@ class Repeat(Strict):
 
 
 class Variety(Strict):
-    """How far other seeds than 0 may go from the score as it is written."""
+    """How far seeds other than 0 may deviate from the score as written."""
 
     tempo: float = Field(default=0.15, ge=0, le=0.5)
     amplitude: float = Field(default=0.14, ge=0, le=0.5)
@@ -257,7 +261,8 @@ class Variety(Strict):
 
 
 class Stands(Strict):
-    """Where the second performer starts, as the first one sees it, and how far they are turned."""
+    """Where the second performer starts, in centimetres from the first, and their turn in degrees.
+    """
 
     left: Centimetres = 0.0
     forward: Centimetres = 120.0
@@ -265,7 +270,7 @@ class Stands(Strict):
 
 
 class Partner(Strict):
-    """The second performer of a scene: the same clock and repeats, phases of their own."""
+    """The second performer of a score: their own phases, with the first's clock and repeats."""
 
     about: str
     stands: Stands = Stands()
@@ -278,9 +283,9 @@ class Score(Strict):
     """One take of an action. Lengths are centimetres on the standard person of 1.73 m.
 
     ``facing`` turns the whole take to the person's left on the stage, in degrees, so that MIME's
-    camera, 48.5 degrees to the left of the stage's front, sees its best side. ``balanced`` says
-    that the performer could stand like this without anything to sit or lean on. ``stances`` are
-    those in which a cue may be performed, the usual one first.
+    camera, 48.5 degrees to the left of the stage's front, sees its best side. ``balanced`` is true
+    if the performer could do this without anything to sit or lean on. ``stances`` are those in
+    which a cue may be performed, the usual one first.
     """
 
     action: str
@@ -305,25 +310,26 @@ class Score(Strict):
 
     @property
     def compiled(self) -> bool:
-        """Whether it is a scene's, put together of others, so that no hand must reach exactly."""
+        """Whether the score was compiled from a scene; then no hand must reach exactly."""
         return self._compiled
 
     @property
     def take(self) -> str:
-        """The take's name, from its file's."""
+        """The take's name, derived from the file's name."""
         return Path(self._source).name.removesuffix(".score.yaml")
 
     @property
     def name(self) -> str:
-        """What seeds know this performer's part by."""
+        """The name of this performer's part, from which random generators are seeded."""
         return f"{self.action} {self.take}{self._performer}"
 
     def came_from(self, source: str, compiled: bool = False) -> None:
-        """Note the file that it was read from, and whether it was put together of others."""
+        """Record the file that the score was read from, and whether it was compiled from a scene.
+        """
         self._source, self._compiled = source, compiled
 
     def parts(self) -> tuple["Score", ...]:
-        """Return each performer's part, as a score of its own."""
+        """Return each performer's part as a separate score."""
         if self.partner is None:
             return (self,)
         partner = self.partner

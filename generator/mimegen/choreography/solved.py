@@ -19,20 +19,20 @@ from mimegen.motion.editing import mirrored
 from mimegen.motion.quaternions import FloatArray
 from mimegen.motion.rounding import rounded
 
-# Two performers look and reach for each other: how often each sees where the other has got to.
+# Two performers look at and reach for each other, so they are solved in turn, so many times each.
 SCENE_ROUNDS = 2
-# By so much a hand in free space counts less than one that touches something.
+# The misses of a hand with full play count less by this fraction than those of one that touches.
 FREE_SHARE = 0.6
-# From this share of a key on a hand is where the key has it.
+# A hand has arrived at a key from this weight of the key on.
 THERE = 0.9
 
 
 def solved_scene(
     score: Score, seed: int, fps: float, style: str | None, share: float = 1.0
 ) -> tuple[Motion, ...]:
-    """Return one motion per performer, in one world, with so much of the seed's variation.
+    """Return one motion per performer, in one world, with a ``share`` of the seed's variation.
 
-    Raises RequestError where a hand cannot reach its target in the score as it is written.
+    Raises RequestError if a hand cannot reach its target in the score as written.
     """
     renditions = vary(score, seed, style, share)
     parts = score.parts()
@@ -62,10 +62,10 @@ def solved_scene(
 def finished_anchors(
     motions: Sequence[Motion], score: Score, seed: int, style: str | None, share: float
 ) -> tuple[Anchors, ...]:
-    """Return what each performer's motion is placed on, in that performer's own world.
+    """Return the anchors of each performer, in that performer's own world.
 
-    The landmarks are those of the finished motions, which ``solved_scene`` made of the same
-    score, seed, style and share.
+    They are computed from the finished motions, which ``solved_scene`` made with the same score,
+    seed, style and share.
     """
     renditions, parts = vary(score, seed, style, share), score.parts()
     moments = np.arange(motions[0].frames) / motions[0].fps
@@ -81,10 +81,10 @@ def finished_anchors(
 
 
 def touch_errors(anchors: Anchors, exact: bool, on_the_way: bool = True) -> dict[str, FloatArray]:
-    """Return by side how far (F,), in metres, hands are from what they touch.
+    """Return by side how far (F,), in metres, hands are from their targets.
 
-    Places in free space count only where ``exact``: for the score as it is written; what lies
-    between one key's place and the next's only ``on_the_way``.
+    Targets in free space count only if ``exact`` (for the score as written). Frames between two
+    keys count only if ``on_the_way``.
     """
     return {side: _misses(anchors, side, exact, on_the_way) for side in SIDES}
 
@@ -105,10 +105,10 @@ def _misses(anchors: Anchors, side: str, exact: bool, on_the_way: bool) -> Float
 
 
 def _at_one_thing(track: hands.HandTrack) -> FloatArray:
-    """Return the share (F,) in which a hand is at one thing, 0 to 1.
+    """Return how far (F,), from 0 to 1, a hand is at one single anchor.
 
-    From one key to the next of the same thing it stays there; from one thing to another it is at
-    neither, and where it swings out beyond both its weights are far from either.
+    Between two keys with the same anchor it stays 1; on the way from one anchor to another it
+    falls, because the hand is at neither.
     """
     things = [key.to.anchor if key.to else None for key in track.hand_keys]
     weights = np.abs(track.weights())
@@ -117,15 +117,15 @@ def _at_one_thing(track: hands.HandTrack) -> FloatArray:
 
 
 def _standing(skeleton: Skeleton, frames: int, fps: float) -> Motion:
-    """Return somebody who stands still: what the partner is before anything is known of them."""
+    """Return a motion in the rest pose: the partner's, before it has been solved."""
     rotations = np.tile(quaternions.IDENTITY, (frames, len(skeleton.names), 1))
     return Motion(skeleton, fps, np.tile(skeleton.heads[0], (frames, 1)), rotations)
 
 
 def _spot(score: Score, performer: int) -> tuple[FloatArray, float]:
-    """Return where a performer's own world lies in the scene's (3,) and how far it is turned.
+    """Return the position (3,) of a performer's own world in the scene, and its turn in degrees.
 
-    The scene's middle is between the two.
+    The scene's origin is midway between the two performers.
     """
     if score.partner is None:
         return np.zeros(3), 0.0

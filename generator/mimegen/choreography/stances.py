@@ -1,7 +1,7 @@
-"""Stances: what a cue's score stands on, so that one score serves who stands, sits and talks.
+"""Stances: the posture beneath a cue's score, so that one score serves for standing and sitting.
 
-They lie beside the folders of cues and are no part of what performs scores: takes of cues have what
-comes of them in their keys, and no other take renews where they change.
+Their file lies beside the folders of cues and is no part of the code that performs scores. Content
+keys of a cue's takes include the resulting score, so a changed stance renews only those takes.
 """
 
 from pathlib import Path
@@ -18,9 +18,9 @@ Content = dict[str, Any]
 
 
 class Stance(Strict):
-    """What a stance gives to a score: see the head of ``cues/stances.yaml``.
+    """The parts of a score that a stance supplies: see the head of ``cues/stances.yaml``.
 
-    Its parts are those of a score, and are checked as such once they are in one.
+    They are validated as part of the score that they are merged into.
     """
 
     about: str
@@ -34,7 +34,10 @@ class Stance(Strict):
 
 
 def stances_file(score: Path) -> Path:
-    """Return the stances of a cue's score: beside its cue's folder, or those of a library."""
+    """Return the file of stances for a cue's score: beside the cue's folder, or of a library.
+
+    Raises RequestError if there is none.
+    """
     folders = [score.parent.parent, *(folder / "cues" for folder in reversed(data_folders()))]
     found = [folder / STANCES for folder in folders if (folder / STANCES).is_file()]
     if not found:
@@ -43,9 +46,10 @@ def stances_file(score: Path) -> Path:
 
 
 def staged(document: YamlFile, wanted: str | None) -> Content:
-    """Return a cue's score with what its stance gives; its own words win.
+    """Return the content of a cue's score merged with a stance; the score's own values win.
 
-    ``wanted`` is one of the score's ``stances``, None its first. Raises RequestError for another.
+    ``wanted`` is one of the score's ``stances``, None for the first. Raises RequestError for any
+    other stance.
     """
     content, names = dict(document.content), document.content["stances"]
     if not isinstance(names, list) or not names or not all(isinstance(one, str) for one in names):
@@ -84,7 +88,7 @@ def _stance(document: YamlFile, names: list[str], wanted: str | None) -> Stance:
 
 
 def _over(begins: Content, phases: list[Content]) -> list[Content]:
-    """Lay a score's first line over what the stance begins with."""
+    """Return the phases with the stance's beginning under the first; its own tracks win."""
     first = phases[0] if phases else {"at": 0}
     own = {"left_hand": "hands", "right_hand": "hands", "left_foot": "feet", "right_foot": "feet"}
     below = {track: key for track, key in begins.items() if own.get(track) not in first}
@@ -92,7 +96,7 @@ def _over(begins: Content, phases: list[Content]) -> list[Content]:
 
 
 def _with_ends(phases: list[Content], ends: Content, duration: float) -> list[Content]:
-    """Give the last moment what the stance ends with, but for what the score says itself."""
+    """Return the phases with the stance's ending in the last; the score's own tracks win."""
     last = phases[-1]
     if last.get("at") == duration:
         return [*phases[:-1], ends | last]

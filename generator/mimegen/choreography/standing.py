@@ -1,4 +1,4 @@
-"""Standing: who does nothing with the legs has them straight, and the weight on either of them."""
+"""Standing: a performer whose legs are idle keeps the knees straight, with weight on both feet."""
 
 from typing import NamedTuple
 
@@ -11,29 +11,34 @@ from mimegen.choreography import legs
 from mimegen.choreography.anchors import SIDES
 from mimegen.motion import Skeleton, quaternions
 
-# A knee that stands is bent by so much (degrees); people's by 0 to 5 (Perry and Burnfield 2010).
+# Bend of a standing knee; people's is 0 to 5 degrees (Perry and Burnfield 2010).
 KNEE_DEG = 4.5
-# A foot that is up so far (m), as in a small step, leaves the other leg straight; higher, legs act.
+# A foot raised by STEP_M, as in a small step, leaves the legs idle; from ACTING_M on they act.
 STEP_M = 0.025
 ACTING_M = 0.05
-# A foot carries nothing from so high on (m); heels raised further than this (degrees) act.
+# A foot raised by this carries no weight.
 CARRIES_M = 0.012
+# Legs also act if a heel is lifted (or the toes are): the angles at which this begins and is full.
 HEEL_DEG = (4.0, 12.0)
-# Legs act from so long before to so long after, and pass softly from one to the other.
+# Legs act from AROUND_S before until as long after. EASE_S smooths the change between idle and
+# acting, LOAD_EASE_S the feet's loads.
 AROUND_S = 0.12
 EASE_S = 0.1
 LOAD_EASE_S = 0.06
-# A pelvis that is down by less than this (m) stands, with so soft a corner; that it would have been
-# higher is made good within so much more. One that is too high by less than this comes down.
+# A pelvis down to SUNK_M below the height at which legs are straight is raised to that height. A
+# lower one is raised less, and not at all from MADE_GOOD_M below SUNK_M. The corner between is
+# rounded by CORNER_M. A pelvis that is too high comes down by TIPTOE_M at most.
 SUNK_M = 0.04
 CORNER_M = 0.003
 MADE_GOOD_M = 0.12
 TIPTOE_M = 0.02
-# The pelvis lists by so much where the feet stand unlike, and up to so much more softly (degrees).
+# Tilt of the pelvis if the two legs need different heights: in full up to the first value, softly
+# limited to the second in addition.
 LIST_DEG = 6.0
 LIST_MORE_DEG = 3.0
-# What feet that stand unlike ask beyond a list of so many degrees the hips do by going between
-# them: so far at most (m), within so long; feet nearer than the last (leg lengths) stand together.
+# If the legs would need a tilt of more than EASY_DEG, the hips also move towards the middle between
+# the feet: by BETWEEN_M at most, smoothed by BETWEEN_S. TOGETHER, in leg lengths, keeps this small
+# for feet that stand together.
 EASY_DEG = 5.0
 BETWEEN_M = 0.09
 BETWEEN_S = 0.1
@@ -41,9 +46,12 @@ TOGETHER = 0.053
 
 
 class Stand(NamedTuple):
-    """How standing straightens the legs: the pelvis goes over the ground (F, 3) and up (F,) in
-    metres and is tilted to the left (F,) in degrees; ``share`` (F,) is how far the legs do nothing
-    else."""
+    """How the pelvis moves to straighten the legs in standing.
+
+    ``aside`` (F, 3) is its displacement along the floor and ``up`` (F,) upwards, in metres;
+    ``tilt`` (F,) is its tilt to the left in degrees. ``share`` (F,), from 0 to 1, is how far the
+    legs stand straight.
+    """
 
     aside: FloatArray
     up: FloatArray
@@ -53,8 +61,7 @@ class Stand(NamedTuple):
 
 def stand(skeleton: Skeleton, root: FloatArray, pelvis: FloatArray,
           goals: dict[str, legs.FootGoal], fps: float) -> Stand:
-    """Return what straightens the legs of a pelvis at ``root`` (F, 3), turned by ``pelvis`` (F, 4).
-    """
+    """Return how a pelvis at ``root`` (F, 3), turned by ``pelvis`` (F, 4), straightens the legs."""
     share, loads = _quiet(skeleton, goals, fps), _loads(skeleton, goals, fps)
     standing = {side: _leg(skeleton, side, root, pelvis, goal) for side, goal in goals.items()}
     first = _asked(skeleton, standing, loads, root)
@@ -68,16 +75,22 @@ def stand(skeleton: Skeleton, root: FloatArray, pelvis: FloatArray,
 
 
 class _Leg(NamedTuple):
-    """A leg that stands: how high (F,) the pelvis is over it, and where its hip joint is over the
-    ground against the ankle (F, 3), in legs."""
+    """A standing leg.
+
+    ``high`` (F,) is the height of the root, in metres, at which the leg is straight. ``slant``
+    (F, 3) leads horizontally from the ankle to the hip joint, in leg lengths.
+    """
 
     high: FloatArray
     slant: FloatArray
 
 
 class _LegDemands(NamedTuple):
-    """What legs that stand ask (F,), in metres: how much the pelvis is too low, how much higher
-    the left hip is to be by listing, and how much of what it is to be is beyond an easy list."""
+    """What standing legs require of the pelvis (F,), in metres.
+
+    ``down`` is by how much it is too low. ``within`` is how much higher the tilt shall bring the
+    left hip than the right; ``beyond`` is the part of the required difference above EASY_DEG.
+    """
 
     down: FloatArray
     within: FloatArray
@@ -86,7 +99,7 @@ class _LegDemands(NamedTuple):
 
 def _asked(skeleton: Skeleton, standing: dict[str, _Leg], loads: dict[str, FloatArray],
            root: FloatArray) -> _LegDemands:
-    """Return what both legs ask of a pelvis at ``root`` (F, 3), by how far each foot stands."""
+    """Return what both legs, weighted by their loads, require of a pelvis at ``root`` (F, 3)."""
     high = {side: leg.high for side, leg in standing.items()}
     apart = loads["Left"] * loads["Right"] * (high["Left"] - high["Right"])
     list_m, more_m = np.deg2rad((LIST_DEG, LIST_MORE_DEG)) * _hips_apart(skeleton)
@@ -101,7 +114,10 @@ def _asked(skeleton: Skeleton, standing: dict[str, _Leg], loads: dict[str, Float
 
 
 def _between(standing: dict[str, _Leg], away: FloatArray, fps: float) -> FloatArray:
-    """Return how the hips go over the ground (F, 3) for legs to be less unlike by ``away`` (F,)."""
+    """Return the hips' displacement along the floor (F, 3), in metres.
+
+    It reduces the difference of the heights that the legs need by ``away`` (F,), in metres.
+    """
     apart = standing["Left"].slant - standing["Right"].slant
     way = (away / (np.sum(apart**2, axis=-1) + TOGETHER**2))[:, None] * apart
     eased = scipy.ndimage.gaussian_filter1d(way, BETWEEN_S * fps, axis=0, mode="nearest")
@@ -109,7 +125,7 @@ def _between(standing: dict[str, _Leg], away: FloatArray, fps: float) -> FloatAr
 
 
 def _as_written(down: FloatArray) -> FloatArray:
-    """Return how far down (F,) a pelvis is that the score and life have ``down`` so far."""
+    """Return how far (F,) a pelvis stays below straight legs, given how far it was ``down``."""
     sunk, high = (CORNER_M * np.logaddexp(0.0, over / CORNER_M)
                   for over in (down - SUNK_M, -TIPTOE_M - down))
     return np.asarray(sunk + SUNK_M * smoothstep(np.clip(sunk / MADE_GOOD_M, 0.0, 1.0)) - high)
@@ -117,7 +133,7 @@ def _as_written(down: FloatArray) -> FloatArray:
 
 def _leg(skeleton: Skeleton, side: str, root: FloatArray, pelvis: FloatArray,
          goal: legs.FootGoal) -> _Leg:
-    """Return how a leg stands under a pelvis at ``root`` (F, 3), turned by ``pelvis`` (F, 4)."""
+    """Return the state of a leg under a pelvis at ``root`` (F, 3), turned by ``pelvis`` (F, 4)."""
     hip = quaternions.rotate(pelvis, skeleton.offsets[skeleton.index[f"{side}UpLeg"]])
     ankle = legs.ankle_place(skeleton, side, goal)
     slant = (root + hip - ankle) * [1.0, 1.0, 0.0]
@@ -132,7 +148,7 @@ def _hips_apart(skeleton: Skeleton) -> float:
 
 
 def _quiet(skeleton: Skeleton, goals: dict[str, legs.FootGoal], fps: float) -> FloatArray:
-    """Return the share (F,) in which legs do no more than stand and step a little."""
+    """Return how far (F,), from 0 to 1, the legs only stand or make small steps."""
     acting = np.max([np.maximum(ramp(legs.raised(skeleton, side, goal), STEP_M, ACTING_M),
                                 ramp(np.abs(goal.heel), *HEEL_DEG))
                      for side, goal in goals.items()], axis=0)
@@ -142,7 +158,7 @@ def _quiet(skeleton: Skeleton, goals: dict[str, legs.FootGoal], fps: float) -> F
 
 def _loads(skeleton: Skeleton, goals: dict[str, legs.FootGoal], fps: float
            ) -> dict[str, FloatArray]:
-    """Return how much (F,) each foot stands, 1 on the floor; at least a little."""
+    """Return each foot's load (F,) by side: 1 on the floor, 0.001 if raised by CARRIES_M."""
     return {side: np.maximum(1e-3, scipy.ndimage.gaussian_filter1d(
         ramp(legs.raised(skeleton, side, goal), CARRIES_M, 0.0), LOAD_EASE_S * fps,
         mode="nearest")) for side, goal in goals.items()}

@@ -36,9 +36,9 @@ TIPTOE_M = 0.02
 # limited to the second in addition.
 LIST_DEG = 6.0
 LIST_MORE_DEG = 3.0
-# If the legs would need a tilt of more than EASY_DEG, the hips also move towards the middle between
-# the feet: by BETWEEN_M at most, smoothed by BETWEEN_S. TOGETHER, in leg lengths, keeps this small
-# for feet that stand together.
+# If the legs would need a tilt of more than EASY_DEG, the hips also move along the line between the
+# feet: by BETWEEN_M at most, smoothed by BETWEEN_S. TOGETHER, in leg lengths, keeps this small for
+# feet that stand together.
 EASY_DEG = 5.0
 BETWEEN_M = 0.09
 BETWEEN_S = 0.1

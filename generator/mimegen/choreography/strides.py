@@ -1,7 +1,7 @@
-"""Walks as people walk: the gait engine between the footholds of a score, and in the body above.
+"""Walks: movements from the gait engine between the footholds of a score.
 
-Where and when feet land is the score's. How they get there, how long they stand, and what pelvis,
-trunk and hanging hands do meanwhile is what the gait engine has for steps of that length and time.
+The score determines where and when feet land. The gait engine determines how they get there, how
+long they stand, and how pelvis, trunk and hanging hands move, for steps of that length and time.
 """
 
 from collections.abc import Sequence
@@ -22,39 +22,43 @@ from mimegen.gait.template import Template, template_of
 from mimegen.gait.walker import FASTEST_M_S, Pace, Walker, pace_of
 from mimegen.motion import standard_skeleton
 
-# Shorter and longer steps (m), and quicker and slower ones (s), have the gait of these, but for
-# their size; nobody walks faster (m/s).
+# Lengths and durations of steps for which the gait engine is asked; shorter, longer, quicker and
+# slower steps have the nearest gait, and short ones a smaller size. WALKS_M_S limits its speed.
 STEP_M = (0.3, 0.95)
 STEP_S = (0.25, 1.45)
 WALKS_M_S = 2.0
-# Steps so alike (m, s) have one gait. How high runners fly hangs on the time.
+# Lengths and durations are rounded to these, so that similar steps share one gait. Runners' time is
+# rounded more finely, because the height of their flight depends on it.
 ALIKE_M, ALIKE_S, ALIKE_RUNNING_S = 0.025, 0.05, 0.01
-# Who steps on the spot lifts the foot as in so large a step, and rolls over it as in so large a
-# one. Steps aside and turns roll so much less.
+# Limits of a swing, as a fraction of a usual step: steps on the spot lift the foot as in a step of
+# size ON_THE_SPOT and roll over it as in one of LEAST_ROLL; none is larger than LARGEST. Steps
+# aside and turns roll by ROLLS_ASIDE of those ahead.
 ON_THE_SPOT = 0.35
 LEAST_ROLL = 0.2
 LARGEST = 1.2
 ROLLS_ASIDE = 0.35
-# A lifted foot hangs under a raised thigh: it is ahead by this share of its lift.
+# A foot that the score lifts hangs under a raised thigh: it is ahead by this fraction of its lift.
 KNEE_AHEAD = 1.1
-# The pelvis rises by this share of the lift that a score adds to its steps.
+# The pelvis rises by this fraction of the lift that a score adds to its steps.
 RISE_SHARE = 0.11
-# Runners' hands pass the hips so much further out (m) than in the engine, which has no hips' flesh.
+# Runners' hands pass the hips this much farther out than in the engine, whose hips have no flesh.
 RUNNING_OUT_M = 0.03
-# Balls of feet come so far (cm) off the floor before feet move, within this share of a swing.
+# The ball of a foot rises by CLEARS_CM within this fraction at the beginning of a swing, before the
+# foot moves, and comes down within the same at its end.
 CLEARS_CM = 0.6
 CLEARS_WITHIN = 0.1
-# Feet of steps that are unlike gait's, as they are small or aside, come at least so high (cm).
+# Least height of the foot in steps that are small or aside, unlike those of gait.
 UNLIKE_CM = 3.0
-# Long before and after a walk feet stand, in cycles.
+# Feet stand for so many cycles before and after a walk.
 ENDLESS = 1e4
 
 
 class Gait(NamedTuple):
-    """A walk as the gait engine has it.
+    """The gait that the engine has for a walk.
 
-    ``along`` is how far it goes ahead or back, not aside, and ``size`` how large its steps then
-    are, both as shares of the gait's.
+    ``along`` is the fraction of the way that goes ahead or back rather than aside. ``size`` is the
+    length of the steps ahead or back, as a fraction of the shortest that the engine is asked for;
+    1 at most.
     """
 
     pace: Pace
@@ -63,21 +67,21 @@ class Gait(NamedTuple):
 
     @property
     def template(self) -> Template:
-        """The legs' cycle."""
+        """The cycle of the legs."""
         return template_of(self.pace)
 
     @property
     def stride(self) -> Stride:
-        """The body's cycle."""
+        """The cycle of pelvis, chest and hands."""
         return stride_of(self.pace)
 
 
 class BodyMoves(NamedTuple):
-    """What walking adds to a body, in its own axes.
+    """The movements that walking adds to a body, in its own axes.
 
-    ``share`` (F,) is how fully it walks or runs, ``runs`` (F,) how fully it runs; the rest is as in
-    Stride: ``root`` (F, 3) in metres, ``pelvis`` and ``chest`` (F, 3) in degrees, ``hands`` (F, 3)
-    by side in metres.
+    ``share`` (F,) is how fully it walks or runs, ``runs`` (F,) how fully it runs, both from 0 to 1.
+    The others are as in ``Stride``: ``root`` (F, 3) in metres, ``pelvis`` and ``chest`` (F, 3) in
+    degrees, ``hands`` (F, 3) by side in metres.
     """
 
     share: FloatArray
@@ -89,7 +93,7 @@ class BodyMoves(NamedTuple):
 
 
 def gait_of(walk: Walk) -> Gait:
-    """Return the gait of a walk, by how far its steps go ahead, and by their time."""
+    """Return the gait of a walk, by the length of its steps ahead or back and by their duration."""
     along = min(abs(walk.along), 1.0)
     step_m = along * walk.step_cm * centimetre(standard_skeleton())
     runs = along * walk.speed_m_s > runs_from() and not walk.backwards
@@ -113,7 +117,7 @@ def _running(step_m: float, step_s: float) -> Pace:
 
 
 def body_moves(found: Sequence[Walk], moments: FloatArray) -> BodyMoves:
-    """Return what walks add to the body at the score's moments (F,)."""
+    """Return the movements that walks add to the body at times (F,) of the score."""
     none = np.zeros((len(moments), 3))
     share, runs = np.zeros(len(moments)), np.zeros(len(moments))
     root, pelvis, chest = none.copy(), none.copy(), none.copy()
@@ -137,15 +141,14 @@ def body_moves(found: Sequence[Walk], moments: FloatArray) -> BodyMoves:
 
 
 def _phases(walk: Walk, pace: Pace, moments: FloatArray) -> FloatArray:
-    """Return the gait's phases (F,): the left foot lands at 0; backwards it leaves the floor then.
-    """
+    """Return the gait's phases (F,); at 0 the left foot lands, or leaves the floor if backwards."""
     landing = walk.landing(1 if walk.first == "left" else 2)
     cycles = (moments - landing) / (2 * walk.step_s)
     return pace.stance - cycles if walk.backwards else cycles
 
 
 def _lifts(pace: Pace, phases: FloatArray) -> FloatArray:
-    """Return how far (F,) into its swing the foot in the air is, 1 in the middle."""
+    """Return the lift (F,) of the foot in the air: 1 in the middle of its swing, 0 at the ends."""
     feet = [np.clip(((phases + after) % 1.0 - pace.stance) / (1.0 - pace.stance), 0.0, 1.0)
             for after in (0.0, 0.5)]
     return np.asarray(sum(_bump(swing) for swing in feet))
@@ -157,10 +160,11 @@ def _bump(swing: FloatArray) -> FloatArray:
 
 def foot_ground(found: Sequence[Walk], start: FloatArray, moments: FloatArray,
                 side: str, stray: FloatArray) -> MovingFloor:
-    """Return one foot's own floor: still in stance, moved in every swing.
+    """Return one foot's own floor: at rest while the foot stands, moving in every swing.
 
-    ``stray`` (N, 4) is how far each of its landings, in turn, is off to the left and ahead (cm),
-    turned (degrees), and how much higher (a share) it is lifted on the way.
+    ``start`` (3,) is where the performer stands at first. ``stray`` (N, 4) are the deviations of
+    the foot's landings, in turn: to the left and ahead in centimetres, turned in degrees, and the
+    fraction by which the foot is lifted higher on the way.
     """
     stand = np.r_[start, 1.0]
     way = np.tile(stand, (len(moments), 1))
@@ -180,9 +184,12 @@ def foot_ground(found: Sequence[Walk], start: FloatArray, moments: FloatArray,
 
 
 class _Footfalls(NamedTuple):
-    """One foot in one walk: where it stands (K, 4), from the place before the walk on, as left,
-    forward, turn and narrowness; when (s) it lands there (K,), and how much higher (a share) it is
-    lifted to get there (K,)."""
+    """The footfalls of one foot in one walk.
+
+    ``places`` (K, 4) are left, forward, turn and narrowness of where it stands, the first before
+    the walk. ``lands`` (K,) are the times of landing there, in seconds; ``higher`` (K,) is the
+    fraction by which the foot is lifted higher to get there.
+    """
 
     places: FloatArray
     lands: FloatArray
@@ -190,7 +197,7 @@ class _Footfalls(NamedTuple):
 
 
 def _footfalls(walk: Walk, side: str, stand: FloatArray, stray: FloatArray) -> _Footfalls:
-    """Return where and when a foot lands that stands at ``stand`` (4,)."""
+    """Return the footfalls of a foot that stands at ``stand`` (4,) before the walk."""
     gait = gait_of(walk)
     numbers = walk.landings(side)
     lands = np.array([walk.landing(number) for number in numbers])
@@ -211,35 +218,39 @@ def _footfalls(walk: Walk, side: str, stand: FloatArray, stray: FloatArray) -> _
 
 
 def _ahead(turn: FloatArray) -> FloatArray:
-    """Return the unit vectors (..., 2), left and forward, of who is turned (...,) to the left."""
+    """Return the forward unit vectors (..., 2), as left and forward, of turns (...,) to the left.
+    """
     angle = np.deg2rad(turn)
     return np.stack([np.sin(angle), np.cos(angle)], axis=-1)
 
 
 def _behind_cm(gait: Gait) -> float:
-    """Return how much further ahead of the hips feet are in mid-stance than in standing, in cm."""
+    """Return how much farther ahead of the hips feet are in mid-stance than in standing, in cm."""
     template = gait.template
     ahead = -(template.over + gait.pace.stride * template.stance / 2) - template.legs.hip_behind
     return ahead / centimetre(standard_skeleton())
 
 
 def _narrowness(template: Template) -> float:
-    """Return how near the middle feet are in gait, as a share of standing."""
+    """Return the feet's distance from the midline in gait, as a fraction of that in standing."""
     toes_in = template.legs.foot.ankle[0] * np.sin(np.deg2rad(template.pace.toe_out))
     standing = STANDS_OUT * standard_skeleton().heads[standard_skeleton().index["LeftToeBase"], 0]
     return float((template.pace.width / 2 - toes_in) / standing)
 
 
 def _strayed(off: FloatArray, heading: FloatArray) -> FloatArray:
-    """Return how landings (K, 4) that are off to the left, ahead and turned change, (K, 3)."""
+    """Return the changes (K, 3) of landings by deviations ``off`` (K, 4), for their headings."""
     ahead = _ahead(heading)
     left = np.stack([ahead[:, 1], -ahead[:, 0]], axis=-1)
     return np.column_stack([off[:, :1] * left + off[:, 1:2] * ahead, off[:, 2]])
 
 
 class _Swing(NamedTuple):
-    """A foot's way to its next place: the share of it (F,) that it has gone, how far it goes (4,)
-    as left, forward, turn and narrowness, and how much higher (a share) it is lifted."""
+    """A foot's swing to its next foothold.
+
+    ``share`` (F,) is the fraction of its time that has passed, ``way`` (4,) the change in left,
+    forward, turn and narrowness, ``higher`` the fraction by which the foot is lifted higher.
+    """
 
     share: FloatArray
     way: FloatArray
@@ -247,7 +258,7 @@ class _Swing(NamedTuple):
 
     @property
     def bump(self) -> FloatArray:
-        """How far (F,) into the swing it is: 1 in the middle, 0 at both ends."""
+        """The shape of the lift (F,): 1 in the middle of the swing, 0 at both ends."""
         return _bump(self.share)
 
 
@@ -259,15 +270,21 @@ def _swings(walk: Walk, steps: _Footfalls, moments: FloatArray) -> list[_Swing]:
 
 
 def _leaves(walk: Walk, steps: _Footfalls) -> FloatArray:
-    """Return when (K - 1,), in seconds, a foot leaves its places; none before the walk begins."""
+    """Return the times (K - 1,), in seconds, at which a foot leaves each foothold but the last.
+
+    No foot leaves before the walk begins.
+    """
     leaves = steps.lands[1:] - 2 * (1 - gait_of(walk).pace.stance) * walk.step_s
     return leaves if walk.moving[0] else np.maximum(leaves, walk.times[0])
 
 
 def _swung(walk: Walk, steps: _Footfalls, moments: FloatArray
            ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return how a walk moves a foot's floor (F, 4) from where it first stands, how high it lifts
-    the foot (F,), in centimetres, and its heel (F,), in degrees."""
+    """Return the displacement of a foot's floor by a walk, the foot's lift, and its heel's lift.
+
+    The displacement (F, 4) is relative to the first foothold; the lifts (F,) are in centimetres and
+    in degrees.
+    """
     gait, unit = gait_of(walk), centimetre(standard_skeleton())
     path, on_spot = _paths(walk, steps, moments)
     under = _under(gait.template, on_spot) / unit
@@ -275,7 +292,7 @@ def _swung(walk: Walk, steps: _Footfalls, moments: FloatArray
     moved = np.zeros((len(moments), 4))
     for swing in swings:
         moved += minimum_jerk(swing.share)[:, None] * swing.way
-    # Aside, and in turning, feet go evenly.
+    # The part of the way that goes aside or turns follows minimum jerk instead of the gait.
     way = (path.ankle - on_spot.ankle)[:, :2] * [1.0, -1.0] / unit - steps.places[0, :2]
     moved[:, :2] += gait.along * (way - moved[:, :2])
     knees = sum((KNEE_AHEAD * walk.lift * swing.bump for swing in swings), np.zeros(len(moments)))
@@ -284,7 +301,7 @@ def _swung(walk: Walk, steps: _Footfalls, moments: FloatArray
 
 
 def _paths(walk: Walk, steps: _Footfalls, moments: FloatArray) -> tuple[FootPath, FootPath]:
-    """Return the gait engine's path of a foot that always heads to -Y, and the same on the spot."""
+    """Return the gait engine's path of a foot that always heads to -Y, and its path on the spot."""
     template, stances = gait_of(walk).template, _stances(walk, steps)
     cycles = (moments - walk.times[0]) / (2 * walk.step_s) * (-1.0 if walk.backwards else 1.0)
     on_spot = stances._replace(balls=0.0 * stances.balls)
@@ -292,7 +309,10 @@ def _paths(walk: Walk, steps: _Footfalls, moments: FloatArray) -> tuple[FootPath
 
 
 def _lifted(walk: Walk, swings: Sequence[_Swing], lift: FloatArray) -> FloatArray:
-    """Return how high (F,) a foot is in its swings, in centimetres, which gait lifts so far."""
+    """Return a foot's height (F,) in its swings, in centimetres.
+
+    ``lift`` (F,) is the height by the gait alone.
+    """
     lift, unlike = lift.copy(), UNLIKE_CM * (1.0 - gait_of(walk).size)
     for share, _, higher in swings:
         bump = _bump(share)
@@ -304,15 +324,18 @@ def _lifted(walk: Walk, swings: Sequence[_Swing], lift: FloatArray) -> FloatArra
 
 
 def _short_of(over: FloatArray, bump: FloatArray) -> FloatArray:
-    """Return the part of how much too low (F,) a foot is that is above 0, softly in mid-swing."""
+    """Return the positive part of ``over`` (F,), by how much a foot is too low, with a soft corner.
+
+    It is softest in mid-swing, and 0 outside of swings.
+    """
     return np.asarray((over + np.hypot(over, 0.5 * bump)) / 2 * (bump > 0))
 
 
 def _stances(walk: Walk, steps: _Footfalls) -> Steps:
-    """Return the stances of a foot for the gait engine; in cycles since the walk began.
+    """Return the stances of a foot for the gait engine, in cycles since the walk began.
 
-    Backwards, cycles fall. Feet stand endlessly before and after the walk; their turns are left
-    out, as feet turn about where the performer stands.
+    Backwards, cycles decrease. Feet stand for ENDLESS cycles before and after the walk. Headings
+    are 0, because feet turn about where the performer stands.
     """
     gait, unit = gait_of(walk), centimetre(standard_skeleton())
     cycle, stance = 2 * walk.step_s, gait.pace.stance
@@ -332,9 +355,9 @@ def _stances(walk: Walk, steps: _Footfalls) -> Steps:
 
 def _sizes(gait: Gait, places: FloatArray, moving: tuple[bool, bool]
            ) -> tuple[FloatArray, FloatArray]:
-    """Return how large swings are and how far feet roll for them (K + 1,), as shares.
+    """Return the sizes of swings and the rolls of feet for them (K + 1,), as fractions.
 
-    ``places`` (K, 4) are in metres and radians. The first and last do not happen.
+    ``places`` (K, 4) are in metres and radians. The first and the last swing are outside the walk.
     """
     ways = np.diff(places, axis=0)
     ahead, aside = _components(ways, (places[:-1, 2] + places[1:, 2]) / 2)
@@ -349,13 +372,18 @@ def _sizes(gait: Gait, places: FloatArray, moving: tuple[bool, bool]
 
 
 def _components(ways: FloatArray, heading: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return how far ways (K, ...), X and Y, go ahead and aside (K,) of headings (K,), radians."""
+    """Return the parts of displacements (K, ...), X and Y, ahead and aside (K,) of headings (K,).
+
+    Headings are in radians to the left of -Y.
+    """
     sine, cosine = np.sin(heading), np.cos(heading)
     return ways[:, 0] * sine - ways[:, 1] * cosine, ways[:, 0] * cosine + ways[:, 1] * sine
 
 
 def _under(template: Template, path: FootPath) -> FloatArray:
-    """Return where a foot would stand (F, 2), ahead and up in metres, that is pitched as on its
-    path, which heads to -Y."""
+    """Return the path's displacement (F, 2), ahead and up in metres, from a standing foot.
+
+    The standing foot has the same pitch; the path heads to -Y.
+    """
     ankle = path.ankle[:, 1:] * [-1.0, 1.0]
     return np.asarray(ankle - template.legs.foot.ankle_at(path.pitch))

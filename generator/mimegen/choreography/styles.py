@@ -1,4 +1,4 @@
-"""Styles: mocap/styles.yaml, ways in which any score can be performed."""
+"""Styles in which any score can be performed (mocap/styles.yaml)."""
 
 from collections.abc import Mapping
 
@@ -10,10 +10,11 @@ from mimegen.base.yaml_file import Strict, read_yaml_once
 
 
 class Style(Strict):
-    """One way to perform: factors that are 1, and things added that are 0, where nothing is said.
+    """One style: factors, 1 if not given, and added values, 0 if not given.
 
-    ``sink`` and ``drop`` in centimetres; ``lean``, ``head`` and ``shoulders`` in degrees. A style
-    of ``affect`` is performed where it is asked for, and drawn by no seed.
+    ``sink`` (of the pelvis) and ``drop`` (of hands in free space) are in centimetres; ``lean``,
+    ``head`` and ``shoulders`` are in degrees. ``narrow`` is the fraction by which the feet are
+    closer together. A style of ``affect`` is performed only on request; seeds do not draw it.
     """
 
     affect: bool = False
@@ -28,7 +29,7 @@ class Style(Strict):
     narrow: float = 0.0
 
     def mild(self, share: float) -> "Style":
-        """Return so much of the style: 0 is none, 1 all of it."""
+        """Return a ``share`` of the style: 0 is none, 1 all of it."""
         up, forward = self.shoulders
         return Style(
             time=self.time**share, size=self.size**share, angles=self.angles**share,
@@ -38,7 +39,10 @@ class Style(Strict):
         )
 
     def sized(self, share: float) -> "Style":
-        """Return the style with so much of its change of sizes, for scores that allow less."""
+        """Return the style with a ``share`` of its changes of size and angles.
+
+        It is for scores that allow less variation.
+        """
         return self.model_copy(update={"size": self.size**share, "angles": self.angles**share})
 
 
@@ -53,7 +57,7 @@ def drawn_styles() -> Mapping[str, Style]:
 
 
 def style_named(name: str) -> Style:
-    """Return a style; raises RequestError, with near misses, where there is none."""
+    """Return a style by its name. Raises RequestError, with near misses, if there is none."""
     if name not in styles():
         raise RequestError(f"no style '{name}'{near_misses(name, styles())}")
     return styles()[name]

@@ -1,4 +1,4 @@
-"""How much each key counts at each moment: minimum jerk through via points."""
+"""Weights of keys over time, as minimum-jerk splines through them, and how parts follow keys."""
 
 from collections.abc import Sequence
 from functools import cache, lru_cache
@@ -12,19 +12,21 @@ from mimegen.base.recursion import SecondOrder
 from mimegen.base.yaml_file import Strict
 from mimegen.motion.quaternions import FloatArray
 
-# At an impact the limb still has this multiple of the mean speed from the key before.
+# Speed at an impact, as a multiple of the mean speed since the key before.
 IMPACT_SPEED = 1.5
 NATURAL_END = [(3, 0.0), (4, 0.0)]
-# How many tracks' weights are kept, of the performance that is being solved.
+# Number of tracks whose weights are cached while a performance is solved.
 KEPT_WEIGHTS = 128
-# Where a key's neighbours are so unequally far in time, the smoothest way begins to swing far out.
+# Ratio of the time steps before and after a key at which the plainer spline begins to replace the
+# smoothest one, which then swings far out, and at which it replaces it fully.
 UNEQUAL = 3.0, 6.0
 
 
 class Follow(Strict):
-    """How a track follows its keys: ``lead`` seconds early, as a second-order system would.
+    """How a track follows its keys: as a second-order system, ``lead`` seconds early.
 
-    A share of its way is left to ``slow`` systems: movements begin before and end after their time.
+    The fraction ``slow`` of its movement follows the slower system SLOW, so that movements begin
+    before and end after their time.
     """
 
     lead: float
@@ -34,18 +36,18 @@ class Follow(Strict):
 
     @property
     def delay(self) -> float:
-        """How many seconds the system lags behind what it follows slowly."""
+        """The system's lag behind slow changes, in seconds."""
         return self.damping / (np.pi * self.hertz)
 
     def followed(self, values: FloatArray, rate: float) -> FloatArray:
-        """Return values (G, K), ``rate`` of them a second, as a part with inertia follows them."""
+        """Return values (G, K), sampled at ``rate`` hertz, as a part with inertia follows them."""
         return _followed(self.hertz, self.damping, rate, values.shape, values.tobytes())
 
 
 @lru_cache(maxsize=KEPT_WEIGHTS)
 def _followed(hertz: float, damping: float, rate: float, shape: tuple[int, int],
               raw: bytes) -> FloatArray:
-    """Return values of a shape as a system follows them, from rest; they are given as bytes."""
+    """Return values, given as bytes and their shape, as a system follows them from rest."""
     values, system = np.frombuffer(raw).reshape(shape), _system(hertz, damping, rate)
     followed = system.filtered(values, system.still[:, None] * values[:1])
     followed.flags.writeable = False
@@ -62,26 +64,27 @@ def _system(hertz: float, damping: float, rate: float) -> SecondOrder:
     return SecondOrder(np.array([stiff, 2 * stiff, stiff]) / down[0], down / down[0])
 
 
-# How what is slow in people's movements follows: the correction after a reach, the weight that
-# shifts before and after a step.
+# The slow part of people's movements: the correction after a reach, the weight that shifts before
+# and after a step.
 SLOW = Follow(lead=0.0, hertz=0.9, damping=0.75)
 
 
 def blend_weights(times: Sequence[float], how: Sequence[str], moments: FloatArray) -> FloatArray:
-    """Return the weights (F, K) of K keys at ``moments`` (F,), both in seconds; rows sum to 1.
+    """Return the weights (F, K) of K keys at ``moments`` (F,) in seconds; rows sum to 1.
 
     Between stops, the motion through pass-through keys is the quintic spline that minimises
     integrated squared jerk (Flash and Hogan 1985), with zero velocity and acceleration at stops.
-    An impact ends a stretch at speed. A pass at the first or last key leaves that end free. Where
-    keys lie very unequally in time, a plainer spline takes over, which hardly leaves their span.
+    An impact ends a stretch at speed. A pass at the first or last key leaves that end free. If the
+    keys' time steps are very unequal, a cubic spline replaces it, which hardly overshoots the keys.
     """
     return _blend_weights(tuple(times), tuple(how), np.asarray(moments, float).tobytes())
 
 
 @lru_cache(maxsize=KEPT_WEIGHTS)
 def _blend_weights(times: tuple[float, ...], how: tuple[str, ...], raw: bytes) -> FloatArray:
-    """Return the weights of moments (F,) that are given as their bytes: a body is solved again and
-    again with the same ones.
+    """Return the weights at moments (F,), given as bytes so that they can be cached.
+
+    A body is solved repeatedly with the same moments.
     """
     moments = np.frombuffer(raw)
     count = len(times)
@@ -102,21 +105,22 @@ def _blend_weights(times: tuple[float, ...], how: tuple[str, ...], raw: bytes) -
 
 
 def frame_moments(duration: float, fps: float) -> FloatArray:
-    """Return the moments (F,) of a take's frames, the last at its end; all in seconds.
+    """Return the times (F,) of a take's frames in seconds, the last at its end.
 
-    Half a frame more or less is no matter of last bits.
+    Durations that end half-way between two frames are rounded alike on all machines, whatever the
+    last bits of ``duration * fps``.
     """
     return np.arange(round(round(duration * fps, 6)) + 1) / fps
 
 
 def widened(values: FloatArray, hold_s: float, ease_s: float, fps: float) -> FloatArray:
-    """Return values (F,) that are as high already ``hold_s`` before and still after, and eased."""
+    """Return values (F,) whose maxima are extended by ``hold_s`` both ways and then smoothed."""
     high = scipy.ndimage.maximum_filter1d(values, 2 * round(hold_s * fps) + 1, mode="nearest")
     return np.asarray(scipy.ndimage.gaussian_filter1d(high, ease_s * fps, mode="nearest"))
 
 
 def _stretch(times: FloatArray, begin: str, end: str, moments: FloatArray) -> FloatArray:
-    """Return the weights of the keys of one stretch, whose inner keys are passed through."""
+    """Return the weights (F, K) of the keys of one stretch, whose inner keys are passed through."""
     if len(times) == 2 and (begin == end == "pass" or (begin != "pass" and end == "stop")):
         share = (moments - times[0]) / (times[1] - times[0])
         arrived = share if begin == "pass" else minimum_jerk(share)
@@ -137,7 +141,7 @@ def _stretch(times: FloatArray, begin: str, end: str, moments: FloatArray) -> Fl
 
 
 def _last_slope(times: FloatArray, end: str) -> FloatArray:
-    """Return how fast the weights (K,) change where a stretch stops or hits something."""
+    """Return the slopes of the weights (K,) at the end of a stretch: 0 unless it is an impact."""
     if end != "impact":
         return np.zeros(len(times))
     unit = np.eye(len(times))
@@ -146,7 +150,7 @@ def _last_slope(times: FloatArray, end: str) -> FloatArray:
 
 def _smoothest(times: FloatArray, begin: str, end: str, last_slope: FloatArray,
                moments: FloatArray) -> FloatArray:
-    """Return the quintic weights: at rest at both ends, or with the last slope, or passing."""
+    """Return the weights (F, K) by a quintic spline; each end is at rest, free or at a slope."""
     still = np.zeros(len(times))
     passing = [(order, still) for order, _ in NATURAL_END]
     start = passing if begin == "pass" else [(1, still), (2, still)]
@@ -157,7 +161,7 @@ def _smoothest(times: FloatArray, begin: str, end: str, last_slope: FloatArray,
 
 
 def _unequal(times: FloatArray) -> FloatArray:
-    """Return by inner key (K - 2,) the share in which the steps beside it are too unequal."""
+    """Return for each inner key (K - 2,) how unequal its two time steps are, from 0 to 1."""
     steps = np.diff(times)
     ratio = np.maximum(steps[1:] / steps[:-1], steps[:-1] / steps[1:])
     return np.asarray(np.clip((ratio - UNEQUAL[0]) / (UNEQUAL[1] - UNEQUAL[0]), 0.0, 1.0))

@@ -1,4 +1,4 @@
-"""From phases to tracks: each track's keys in time, repeats written out, holds filled in."""
+"""From phases to tracks: each track's keys over time, with repeats and holds written out."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +11,7 @@ from mimegen.choreography.score import Key, Phase, Score
 from mimegen.choreography.timing import SLOW, Follow, blend_weights
 from mimegen.motion.quaternions import FloatArray
 
-# Tracks follow their keys in steps of this rate, from before the beginning.
+# Tracks follow their keys at this rate, beginning BEFORE_S before time 0.
 RATE_HZ = 120.0
 BEFORE_S = 0.5
 
@@ -20,7 +20,7 @@ KeyKind = TypeVar("KeyKind", bound=Key)
 
 @dataclass(frozen=True)
 class TimedKey:
-    """A key at its moment in seconds, complete: what it leaves out is filled from earlier ones."""
+    """A key with its time in seconds; fields that it leaves out are filled from earlier keys."""
 
     time: float
     key: Key
@@ -28,16 +28,16 @@ class TimedKey:
 
     @property
     def how(self) -> str:
-        """How the key is arrived at."""
+        """How the key is reached: "stop", "pass" or "impact"."""
         return self.key.how
 
 
 @dataclass(frozen=True)
 class Timeline:
-    """The phases as performed, repeats written out, and the whole duration in seconds.
+    """The phases as performed, with repeats written out, and the whole duration in seconds.
 
-    ``clock`` pairs moments of the performance (K,) with those of the score (K,): steps keep
-    the score's time, and with it that of arms that swing with them.
+    ``clock`` pairs times of the performance (K,) with times of the score (K,). Walking uses the
+    score's times, so that steps and the arms that swing with them stay in time.
     """
 
     phases: tuple[Phase, ...]
@@ -45,12 +45,12 @@ class Timeline:
     clock: tuple[FloatArray, FloatArray]
 
     def written(self, moments: FloatArray) -> FloatArray:
-        """Return which moments of the score (F,) are performed at ``moments`` (F,)."""
+        """Return the times of the score (F,) that are performed at ``moments`` (F,)."""
         return np.interp(moments, *self.clock)
 
     @property
     def written_phases(self) -> tuple[Phase, ...]:
-        """The phases at the moments of the score."""
+        """The phases at their times in the score."""
         return tuple(
             phase.model_copy(update={"at": float(self.written(np.array(phase.at)))})
             for phase in self.phases
@@ -58,7 +58,7 @@ class Timeline:
 
 
 def timeline(score: Score) -> Timeline:
-    """Write out the repeats."""
+    """Return the timeline of a score as written, with its repeats written out."""
     phases: list[Phase] = []
     shift, begin = 0.0, -1.0
     for repeat in score.repeat:
@@ -83,9 +83,10 @@ def _moved(phase: Phase, shift: float) -> Phase:
 
 
 def track_keys(phases: Sequence[Phase], track: str, start: KeyKind) -> list[TimedKey]:
-    """Return a track's keys; where none is at 0, ``start`` is put there.
+    """Return a track's keys; ``start`` is the first if the first phase does not mention the track.
 
-    A track that a phase does not mention holds until that phase, unless it is passing through.
+    A track that phases do not mention holds its last key until the phase before its next one,
+    unless it passes through that key.
     """
     mentions = dict(_mentions(phases, track))
     keys: list[TimedKey] = []
@@ -125,31 +126,34 @@ def _completed(key: Key, before: Key) -> Key:
 
 
 def track_weights(keys: Sequence[TimedKey], moments: FloatArray, lead: float = 0.0) -> FloatArray:
-    """Return the weights (F, K) of the keys at ``moments``, this track ``lead`` seconds ahead."""
+    """Return the weights (F, K) of the keys at ``moments``, for a track ``lead`` seconds early."""
     times = [key.time for key in keys]
     return blend_weights(times, [key.how for key in keys], moments + lead)
 
 
 class Clock(NamedTuple):
-    """A track's own time: how late (F,), in seconds, it is at ``moments`` (F,)."""
+    """A track's clock: by how many seconds (F,) it is late at ``moments`` (F,)."""
 
     moments: FloatArray
     late: FloatArray
 
     def at(self, moments: FloatArray) -> FloatArray:
-        """Return the score's moments that the track has got to."""
+        """Return the times that the track has reached at ``moments``."""
         return np.asarray(moments - np.interp(moments, self.moments, self.late))
 
     @property
     def now(self) -> FloatArray:
-        """The score's moments (F,) that the track has got to."""
+        """The times (F,) that the track has reached."""
         return self.moments - self.late
 
 
 def eased_weights(
     keys: Sequence[TimedKey], clock: Clock, follow: Follow, moments: FloatArray | None = None
 ) -> FloatArray:
-    """Return the weights (F, K) of the keys as a part with inertia follows them."""
+    """Return the weights (F, K) of the keys as a part with inertia follows them.
+
+    ``moments`` (F,) are by default those of the clock.
+    """
     wanted = clock.moments if moments is None else moments
     steps = np.arange(-round(BEFORE_S * RATE_HZ), int(np.ceil(clock.moments[-1] * RATE_HZ)) + 2)
     grid = steps / RATE_HZ
@@ -164,12 +168,12 @@ def eased_weights(
 
 
 def values_of(keys: Sequence[TimedKey], names: Sequence[str]) -> FloatArray:
-    """Return plain numbers of keys (K, N) by their field names; what is never given is 0."""
+    """Return the keys' values (K, N) of the fields ``names``; 0 for a field without a value."""
     return np.array([[float(getattr(key.key, name) or 0.0) for name in names] for key in keys])
 
 
 def track_values(
     keys: Sequence[TimedKey], names: Sequence[str], moments: FloatArray, lead: float = 0.0
 ) -> FloatArray:
-    """Return plain numbers of a track (F, N) by their field names."""
+    """Return a track's values (F, N) of the fields ``names`` at ``moments`` (F,)."""
     return np.asarray(product(track_weights(keys, moments, lead), values_of(keys, names)))

@@ -8,8 +8,9 @@ import scipy
 from mimegen.motion import quaternions
 from mimegen.motion.quaternions import FloatArray
 
-# How much of the chest's turn against the pelvis each spine joint has made (thoracic and lumbar
-# shares differ by axis; even shares look right at this resolution), and of the head's the neck.
+# Cumulative fractions of the chest's rotation relative to the pelvis at each spine joint (thoracic
+# and lumbar fractions differ by axis; even ones look right at this resolution), and the neck's
+# fraction of the head's rotation relative to the chest.
 SPINE_SHARES = {"Spine": 0.3, "Spine1": 0.65, "Spine2": 1.0}
 NECK_SHARE = 0.45
 # The head's range against the chest in degrees: to a side, up, down, tilted.
@@ -17,25 +18,27 @@ TURN_LIMIT = 75.0
 UP_LIMIT = 50.0
 DOWN_LIMIT = 50.0
 TILT_LIMIT = 38.0
-# What is quicker than this shakes the head; how much of it the trunk takes up below the neck, and
-# how far it bends, so much later, for each metre that the pelvis sinks quickly.
+# Movements of the pelvis quicker than SHAKEN_S would shake the head. The trunk absorbs the fraction
+# STEADIED of the horizontal ones, NECK_HEIGHT_M below the neck. BENT_LATE_S after the pelvis sinks
+# quickly it bends by BENT_DEG_PER_M, softly limited to BENT_LIMIT_DEG.
 SHAKEN_S = 0.3
 STEADIED = 0.35
 NECK_HEIGHT_M = 0.5
 BENT_LATE_S = 0.07
 BENT_DEG_PER_M = 60.0
 BENT_LIMIT_DEG = 8.0
-# Eyes do the rest of the way, more of it up and down than to the sides.
+# The head's fractions of a gaze; the eyes do the rest, more of it up and down than to the sides.
 TURN_SHARE_OF_GAZE = 0.88
 LEAN_SHARE_OF_GAZE = 0.72
-# What is this nearly behind, or this steeply above (level by total distance), turns the head less,
-# so that it need not whirl round where the shorter way changes sides.
+# The head turns less towards a target within BEHIND_DEG of straight behind, or with a ratio of
+# horizontal to total distance below STEEP, so that it need not spin if the shorter way changes
+# sides.
 BEHIND_DEG = 45.0
 STEEP = 0.4
 
 
 class Turns(NamedTuple):
-    """Angles (F,) in degrees: to the person's left, forward, tilted to their left."""
+    """Angles (F,) in degrees: turn to the person's left, lean forward, tilt to their left."""
 
     turn: FloatArray
     lean: FloatArray
@@ -43,16 +46,19 @@ class Turns(NamedTuple):
 
 
 def turned(turns: Turns) -> FloatArray:
-    """Return the rotations (F, 4)."""
+    """Return the rotations (F, 4) of turns."""
     angles = np.stack([turns.turn, turns.lean, turns.tilt], axis=-1)
     return quaternions.from_euler("ZXY", angles)
 
 
 def looking(eyes: FloatArray, chest: FloatArray, target: FloatArray) -> Turns:
-    """Return the head's turns against the chest (F, 4) that look from ``eyes`` to ``target``."""
+    """Return the head's turns relative to the chest that look from ``eyes`` to ``target``.
+
+    ``chest`` (F, 4) are global rotations, ``eyes`` and ``target`` (F, 3) positions.
+    """
     sight = quaternions.rotate(quaternions.conjugate(chest), target - eyes)
-    # Contiguous, because numpy's trigonometry takes another path, with other last bits, for
-    # columns that happen to end beside where its result lies.
+    # Contiguous, because numpy's trigonometry takes another code path, with other last bits, for
+    # columns that end next to its result in memory.
     left, back, up = np.ascontiguousarray(sight.T)
     level = np.hypot(left, back)
     turn = np.rad2deg(np.arctan2(left, -back))
@@ -65,8 +71,8 @@ def looking(eyes: FloatArray, chest: FloatArray, target: FloatArray) -> Turns:
 def steadying(root: FloatArray, pelvis: FloatArray, fps: float) -> Turns:
     """Return the chest's turns with which a person steadies the head (Pozzo et al. 1990).
 
-    ``root`` (F, 3) and ``pelvis`` (F, 4) are the pelvis' places and rotations. The trunk gives way
-    to what shakes it to and fro, and bends a moment after the legs have.
+    ``root`` (F, 3) and ``pelvis`` (F, 4) are the pelvis' positions and rotations. The trunk leans
+    against quick horizontal movements of the pelvis, and bends shortly after the legs have bent.
     """
     quick = root - scipy.ndimage.gaussian_filter1d(root, SHAKEN_S * fps, axis=0, mode="nearest")
     left, back, _ = quaternions.rotate(quaternions.conjugate(pelvis), quick * [1.0, 1.0, 0.0]).T
@@ -80,7 +86,7 @@ def steadying(root: FloatArray, pelvis: FloatArray, fps: float) -> Turns:
 
 
 def within_neck(turns: Turns) -> Turns:
-    """Ease the head's turns against the chest into the neck's range."""
+    """Return the head's turns relative to the chest, softly limited to the neck's range."""
     lean = np.where(
         turns.lean > 0, _eased(turns.lean, DOWN_LIMIT), _eased(turns.lean, UP_LIMIT)
     )

@@ -1,4 +1,4 @@
-"""No movement is repeated exactly: keys that a score repeats differ in size and place."""
+"""Unevenness: keys that a score repeats differ in size and position, as people's movements do."""
 
 from dataclasses import replace
 from typing import Any, cast
@@ -14,24 +14,26 @@ from mimegen.choreography.score import FootKey, HandKey, Key, PelvisKey, PropKey
 from mimegen.choreography.tracks import Timeline, track_keys
 from mimegen.motion.quaternions import FloatArray
 
-# A foot that is put elsewhere goes at least so far (cm). Turns beyond this (degrees), deep bends
-# and jumps (cm) do not grow.
+# A foot has stepped if its keys are at least this far apart.
 STEP_CM = 4.0
+# Turns beyond this are not enlarged, and displacements of the pelvis beyond DEEP_CM (deep bends and
+# jumps) are not scaled.
 FAR_DEG = 35.0
 DEEP_CM = 12.0
-# Hands this far (cm) from a shoulder vary by this share of what others do.
+# Hands at least FAR_CM from their anchor, on a stretched arm, vary by this fraction of the others.
 FAR_CM = 44.0
 STRETCHED = 0.4
-# Where outward is: what both hands do alike, they do in one direction of the room.
+# The sign of outward: the variation that both hands share goes in one direction of the room.
 OUTWARD = {"left_hand": 1.0, "right_hand": -1.0}
 OTHER = {"left_hand": "right_hand", "right_hand": "left_hand"}
 
 
 def uneven(line: Timeline, name: str, seed: int, sized: float = 1.0) -> Timeline:
-    """Return a part's keys as the performer called ``name`` keeps to them, ``sized`` uneven.
+    """Return a part's timeline with its keys varied at random.
 
-    Size and place of people's repeated movements vary by some percent, the more the farther and
-    faster they go (Schmidt et al. 1979). Hands that are near each other vary together.
+    ``name`` and ``seed`` seed the generator; ``sized`` is the size of the variation, explained in
+    ``life.own_share``. Size and position of people's repeated movements vary by some percent, more
+    the farther and faster they go (Schmidt et al. 1979). Hands near each other vary together.
     """
     seed, sized = own_share(seed, sized)
     rng = generator(seed, f"unevenness of {name}")
@@ -65,7 +67,7 @@ def uneven(line: Timeline, name: str, seed: int, sized: float = 1.0) -> Timeline
 
 
 def middles(line: Timeline) -> dict[tuple[str, str], FloatArray]:
-    """Return the mean places (3,) of each hand and prop by track and landmark."""
+    """Return the mean offsets (3,) of each hand and prop, by track and anchor."""
     offsets: dict[tuple[str, str], list[Offset]] = {}
     for phase in line.phases:
         for track, key in phase.moves():
@@ -75,20 +77,20 @@ def middles(line: Timeline) -> dict[tuple[str, str], FloatArray]:
 
 
 def _at(keys: dict[float, HandKey], moment: float) -> HandKey:
-    """Return the key that holds at a moment."""
+    """Return the last key at or before a time."""
     return keys[max(time for time in keys if time <= moment)]
 
 
 def _freedom(key: HandKey) -> FloatArray:
-    """Return how much of the noise (4,) a hand has; on an even thing movements vary in size."""
+    """Return a hand's factors on the noise (4,): of its movement's size, and of its position."""
     free = key.to is not None and key.to.anchor in FREE
     return np.array([1.0 if free else play(key), *np.repeat(play(key), 3)])
 
 
 def _uneven_place(offset: Offset, noise: FloatArray, middle: FloatArray) -> Offset:
-    """Move a place by ``noise`` (4,): its distance from the middle, and itself."""
+    """Return an offset varied by ``noise`` (4,): its distance from the mean, and its position."""
     values = liveliness().uneven
-    # An arm that is stretched out stays stretched out.
+    # An arm that is stretched out varies less, so that it stays stretched out.
     noise = noise * (STRETCHED if np.linalg.norm(offset) > FAR_CM else 1.0)
     moved = middle + (np.array(offset) - middle) * (1 + values.size * noise[0])
     out, forward, up = (float(step) for step in moved + values.place_cm * noise[1:])
@@ -104,7 +106,7 @@ def _uneven_turn(key: Turned, own: FloatArray, turns: FloatArray) -> Turned:
     if isinstance(key, PelvisKey):
         for name, noise in zip(("left", "forward", "up"), own[1:], strict=True):
             if (centimetres := getattr(key, name)) is not None:
-                # Knees may be bent more, but hardly stretched further than they are written.
+                # Lower the pelvis only: knees may bend more, but hardly stretch beyond the score.
                 grown = values.size * centimetres * own[0] if abs(centimetres) < DEEP_CM else 0.0
                 update[name] = centimetres + (
                     grown - values.pelvis_cm * abs(noise) if name == "up"
@@ -114,7 +116,8 @@ def _uneven_turn(key: Turned, own: FloatArray, turns: FloatArray) -> Turned:
 
 def _uneven_foot(key: FootKey, own: FloatArray, feet: dict[str, tuple[FloatArray, FloatArray]],
                  track: str) -> FootKey:
-    """Put a foot a little elsewhere with every step; one that stays, stays to the millimetre."""
+    """Return a foot's key with its position varied at each step; a foot that stays does not move.
+    """
     values, update = liveliness().uneven, cast(dict[str, Any], {})
     if key.to is not None:
         written = np.array(key.to.offset)

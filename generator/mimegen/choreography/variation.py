@@ -1,4 +1,4 @@
-"""Seeds and styles: another take of the same score by the same rules."""
+"""Seeds and styles: variations of a score, each of which is another take of it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -29,23 +29,29 @@ from mimegen.choreography.tracks import Timeline, timeline
 from mimegen.choreography.uneven import middles, uneven
 from mimegen.motion.quaternions import FloatArray
 
+# A shorter span that ends in a stop or an impact is fast: it is never made faster, by seed 0 at
+# most to this fraction of its time.
 FAST_SPAN_S = 0.32
 HURRIED = 0.94
+# Band of frequencies in which the tempo drifts.
 TEMPO_HZ = (0.15, 0.7)
-# What is this far out as it is written is near the end of people's range.
+# Offsets and turns at least this large in the score are near the end of people's range.
 FAR_CM = 44.0
 FAR_DEG = 45.0
-# A pelvis so far down (cm) is lower by some seeds; deeper it is written for what is done there, and
-# higher the person stands.
+# A pelvis between these heights (cm) in the score is lowered by some seeds. A deeper one is written
+# for what is done there; above them the person stands.
 BENT = -12.0, -3.0
-# What a seed may have of a style, where nobody asks for one.
+# Range of the share of a style that a seed draws if no style is asked for.
 MILDEST = 0.25
 FULLEST = 0.8
 USUAL_AMPLITUDE = Variety().amplitude
 
 
 class Rendition(NamedTuple):
-    """One performer's part as one seed and style perform it; ``turn_deg`` turns the whole take."""
+    """One performer's part as a seed and a style perform it.
+
+    ``mirror`` is whether the take is mirrored; ``turn_deg`` turns the whole take to the left.
+    """
 
     line: Timeline
     mirror: bool
@@ -53,9 +59,9 @@ class Rendition(NamedTuple):
 
 
 class _Manner(NamedTuple):
-    """How one performer differs: sizes as factors, offsets in centimetres and degrees.
+    """How one performer deviates from the score: sizes as factors, offsets in cm and degrees.
 
-    ``middles`` are the mean places of each hand and prop by track and landmark.
+    ``middles`` are the mean offsets of each hand and prop by track and anchor.
     """
 
     style: Style
@@ -72,7 +78,7 @@ class _Manner(NamedTuple):
 
 
 def is_written(seed: int, style: str | None) -> bool:
-    """Say whether a take is the score as it is written: seed 0 without a style."""
+    """Return whether a take is the score as written: seed 0 without a style."""
     return seed == 0 and style is None
 
 
@@ -81,9 +87,9 @@ def vary(
 ) -> tuple[Rendition, ...]:
     """Return each performer's part as a seed performs it in a style.
 
-    ``is_written`` is the score itself; other seeds without a style have more or less of
-    a style of their own. Performers of one scene keep the same time. Of all that differs in space
-    only a ``share`` is left, nothing where it is below zero (``life.own_share``); time, sides and
+    If ``is_written``, it is the score itself. Other seeds without a style draw a style and a share
+    of it. Performers of one score keep the same time. Only a ``share`` of the differences in space
+    is applied, none if it is below zero (``life.own_share``); differences in time, sides and
     repeats stay.
 
     Raises RequestError for an unknown style.
@@ -114,7 +120,7 @@ def vary(
 
 def _drawn_sides(score: Score, rng: np.random.Generator
                  ) -> tuple[bool, float, tuple[Repeat, ...]]:
-    """Draw whether a take is mirrored, where it faces in degrees and how often parts come."""
+    """Draw whether a take is mirrored, its turn in degrees, and its numbers of repeats."""
     mirror = bool(rng.uniform() < 0.4) and score.vary.mirror
     # Mirrored takes are mirror images as seen from MIME's camera.
     turn = 2 * MIME_AZIMUTH_DEG - score.facing if mirror else score.facing
@@ -158,18 +164,19 @@ def _manner(score: Score, line: Timeline, style: Style, rng: np.random.Generator
 
 def _timed(lines: Sequence[Timeline], stretch: float, wobble: float, rng: np.random.Generator,
            keep: bool = False, grown: float = 1.0) -> list[Timeline]:
-    """Stretch the whole take, and every span of it a little on its own; all performers alike.
+    """Return timelines stretched as a whole and, at random, in each span; alike for all performers.
 
-    ``keep`` keeps the duration of the whole; ``grown`` is by how much movements go further.
+    ``stretch`` is the factor on the whole duration, ``wobble`` the size of the random part.
+    ``keep`` keeps the whole duration; ``grown`` is the factor by which movements are larger.
     """
     moments = np.unique([0.0, *(phase.at for line in lines for phase in line.phases),
                          lines[0].duration])
     written = np.diff(moments)
-    # Tempo drifts over whole cycles, and each span of them varies.
+    # The tempo drifts slowly, and each span varies in addition.
     tempo = waves(rng, TEMPO_HZ, np.array([wobble])).at((moments[1:] + moments[:-1]) / 2)[:, 0]
     spans = written * stretch * np.exp(tempo + rng.normal(0, 0.5 * wobble, len(written)))
-    # Fast spans that end in a stop or an impact are written at a person's full speed: no seed is
-    # faster, larger movements slower.
+    # Fast spans that end in a stop or an impact are written at a person's full speed: no seed makes
+    # them faster, and larger movements take longer.
     least = written * grown * (HURRIED if keep else 1.0)
     ends = {phase.at for line in lines for phase in line.phases
             if any(key.how != "pass" for _, key in phase.moves())}
@@ -219,7 +226,7 @@ def _varied(track: str, key: Key, manner: _Manner, rng: np.random.Generator) -> 
 
 
 def _sized_turn(degrees: float, factor: float) -> float:
-    """Make a turn larger or smaller; the farther it goes as written, the less it is enlarged."""
+    """Return a turn scaled by a factor; large turns are enlarged less, not at all from FAR_DEG."""
     room = max(0.0, 1 - abs(degrees) / FAR_DEG)
     return degrees * (1 + (factor - 1) * (room if factor > 1 else 1.0))
 
@@ -233,17 +240,17 @@ def _foot_place(track: str, place: Place, manner: _Manner) -> Place:
 
 def _free_place(track: str, key: Key, place: Place, manner: _Manner,
                 rng: np.random.Generator) -> Place:
-    """Move a place further from, or nearer to, the middle of what its track does there."""
+    """Return a place scaled about the mean offset of its track at that anchor, and varied."""
     offset, middle = np.array(place.offset), manner.middles[track, place.anchor]
     size = manner.amplitude * manner.style.size
     if isinstance(key, PropKey):
-        # What lies on the floor stays there, and rods stay within reach of both hands.
+        # Objects on the floor stay there, and rods stay within reach of both hands.
         size = 1.0 if place.anchor in ("floor", "here") else 1 + 0.4 * (size - 1)
         return Place(place.anchor, _three(middle + size * (offset - middle)))
     far = np.linalg.norm(offset) > FAR_CM and place.anchor in ("shoulder", "floor", "here")
     moved = middle + (min(size, 1.0) if far else size) * (offset - middle)
     if place.anchor not in ("floor", "here", "hip"):
-        # Near the end of the arm's reach only nearer, never farther.
+        # Near the end of the arm's reach, only move nearer, never farther.
         moved *= min(1 + 0.3 * (size - 1), 1.0 if far else 2.0)
     moved = moved + manner.hands[track] + rng.normal(0, 1, 3) * manner.noise
     return Place(place.anchor, _three(moved - [0, 0, manner.style.drop]))

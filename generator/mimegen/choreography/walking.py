@@ -1,4 +1,4 @@
-"""Walking: from where a performer should have got to, to the footfalls that bring them there."""
+"""Walking: from the positions that a score asks for to the steps that lead there."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -15,31 +15,32 @@ from mimegen.gait.walker import FASTEST_M_S, SLOWEST_M_S, Walker, pace_of
 from mimegen.motion import standard_skeleton
 from mimegen.motion.quaternions import FloatArray
 
-# A step of an adult, and how far one turns in a step on the spot.
+# Length of an adult's step, and turn by a step on the spot.
 STEP_CM = 62.0
 TURN_DEG = 50.0
-# Steps aside are half as long as steps ahead, as feet do not cross; none is shorter than this (cm).
+# Steps aside are shorter than steps ahead by this fraction, because feet do not cross.
 ASIDE_SHARE = 0.5
 SHORTEST_STEP_CM = 15.0
-# The gait engine takes so many steps to speed up, and to slow down. Turns on the spot take one, and
-# what goes less far than this (cm) with each step is partly a turn.
+# Steps in which the gait engine speeds up, and slows down. Turns on the spot need one; for a walk
+# of less than GOES_CM per step the number lies between.
 STARTING_STEPS = 2 * STARTING
 GOES_CM = 30.0
-# A foot lands so long before its step's time is over, as a share of it.
+# A foot lands this long before the end of its step, as a fraction of the step's time.
 LANDED = 0.1
-# The body starts after the first foot and arrives before the last one.
+# The body starts after the first foot and arrives before the last, by these fractions of a step.
 BODY_START = 0.1
 BODY_END = 0.5
-# Feet that stand are so much further out than at rest.
+# Distance of standing feet from the midline, as a multiple of that in the rest pose.
 STANDS_OUT = 1.25
 
 
 class MovingFloor(NamedTuple):
-    """Where a performer's, or one foot's, own floor lies in the world at every moment.
+    """The moving floor to which a performer's, or one foot's, keys are relative.
 
-    ``place`` (F, 2) in centimetres to the left and forward of the start, ``turn`` (F,) in degrees
-    to the left. For a foot: ``narrow`` (F,), the share of its usual distance from the middle,
-    ``lift`` (F,) in centimetres and ``heel`` (F,) in degrees, on top of what the score says.
+    ``place`` (F, 2) is its position in centimetres to the left and forward of the start, ``turn``
+    (F,) its turn to the left in degrees. For a foot: ``narrow`` (F,) is the fraction of its usual
+    distance from the midline; ``lift`` (F,) in centimetres and ``heel`` (F,) in degrees are added
+    to the score's.
     """
 
     place: FloatArray
@@ -50,9 +51,11 @@ class MovingFloor(NamedTuple):
 
 
 class Walk(NamedTuple):
-    """A way without a stop: moments (K,), left, forward, turn at each (K, 3), steps, feet's lift.
+    """A walk without a stop.
 
-    ``moving`` says whether it is under way already as it begins, and still as it ends.
+    ``points`` (K, 3) are left and forward in centimetres and turn in degrees at ``times`` (K,) in
+    seconds. ``lift`` raises the feet, in centimetres; ``first`` is the side of the first step.
+    ``moving`` is whether the performer is already walking at the beginning, and still at the end.
     """
 
     times: FloatArray
@@ -64,39 +67,39 @@ class Walk(NamedTuple):
 
     @property
     def step_s(self) -> float:
-        """Seconds a step."""
+        """The duration of a step in seconds."""
         return float(self.times[-1] - self.times[0]) / self.steps
 
     @property
     def full(self) -> float:
-        """How far a step goes, as a share of an adult's usual one."""
+        """The mean length of a step as a fraction of an adult's usual one; 1.2 at most."""
         return float(min(self.way_cm / max(self.steps - 1, 1) / STEP_CM, 1.2))
 
     @property
     def step_cm(self) -> float:
-        """How far a step goes where the walk is at its full speed, in centimetres."""
+        """The length of a step at the walk's full speed, in centimetres."""
         return self.way_cm / max(self._full_steps, 1.0)
 
     @property
     def speed_m_s(self) -> float:
-        """The full speed in metres a second."""
+        """The walk's full speed in metres per second."""
         return self.step_cm * centimetre(standard_skeleton()) / self.step_s
 
     @property
     def way_cm(self) -> float:
-        """How far the whole way is."""
+        """The length of the whole way in centimetres."""
         return float(np.linalg.norm(np.diff(self.points[:, :2], axis=0), axis=1).sum())
 
     @property
     def _span(self) -> tuple[float, float]:
-        """When the body begins to move, and when it has arrived."""
+        """The times at which the body begins to move and has arrived, in seconds."""
         begun, on = self.moving
         return (float(self.times[0]) + (0.0 if begun else BODY_START * self.step_s),
                 float(self.times[-1]) - (0.0 if on else BODY_END * self.step_s))
 
     @property
     def _ramps(self) -> tuple[float, float]:
-        """The shares of its time in which the body speeds up and slows down."""
+        """The fractions of its time in which the body speeds up and slows down."""
         begin, end = self._span
         ends = 2 - sum(self.moving)
         steps = 1.0 + (STARTING_STEPS - 1.0) * min(self.way_cm / self.steps / GOES_CM, 1.0)
@@ -105,18 +108,18 @@ class Walk(NamedTuple):
 
     @property
     def _full_steps(self) -> float:
-        """How many steps it would be at full speed."""
+        """The number of steps that the way would take at full speed."""
         begin, end = self._span
         return (end - begin) / self.step_s * (1.0 - sum(self._ramps) / 2)
 
     @property
     def done_a_second(self) -> float:
-        """The share of the way that a second goes at full speed."""
+        """The fraction of the way covered per second at full speed."""
         return 1.0 / (self._full_steps * self.step_s)
 
     @property
     def along(self) -> float:
-        """How far the way goes where the performer faces, as a share: -1 backwards, 0 aside."""
+        """The fraction of the way in the facing direction: 1 ahead, 0 aside, -1 backwards."""
         ways = np.diff(self.points, axis=0)[:, :2]
         heading = np.deg2rad((self.points[1:, 2] + self.points[:-1, 2]) / 2)
         ahead = ways[:, 0] * np.sin(heading) + ways[:, 1] * np.cos(heading)
@@ -128,26 +131,26 @@ class Walk(NamedTuple):
         return self.along < -0.5
 
     def landing(self, number: int) -> float:
-        """Return when a foot lands at the end of a step, by its number from 1 on."""
+        """Return the time in seconds at which a foot lands in a step; steps count from 1."""
         return float(self.times[0]) + (number - LANDED) * self.step_s
 
     def landings(self, side: str) -> list[int]:
-        """Return the numbers of the steps that one foot makes, those before and after included."""
+        """Return the numbers of one foot's steps, with those before and after if it is moving."""
         begun, on = self.moving
         return [number for number in range(-1 if begun else 1, self.steps + (3 if on else 1))
                 if (number % 2 == 1) == (self.first == side)]
 
     def is_last(self, number: int) -> bool:
-        """Say whether a foot stands where the walk ends after a step."""
+        """Return whether a step is its foot's last, so that the foot then stands at the end."""
         return number > self.steps - 2 and not self.moving[1]
 
     def done(self, moments: FloatArray) -> FloatArray:
-        """Return the share (F,) of the way that the body has gone at moments (F,)."""
+        """Return the fraction (F,) of the way that the body has covered at moments (F,)."""
         begin, end = self._span
         return _progress((moments - begin) / (end - begin), *self._ramps)
 
     def at(self, moments: FloatArray) -> FloatArray:
-        """Return left, forward, turn (F, 3) of the body at moments (F,)."""
+        """Return the body's left, forward and turn (F, 3) at moments (F,)."""
         share = self.done(moments)
         knots = (self.times - self.times[0]) / (self.times[-1] - self.times[0])
         inside = np.clip(share, 0.0, 1.0)
@@ -158,9 +161,10 @@ class Walk(NamedTuple):
 
 
 def _progress(share: FloatArray, ramp_in: float, ramp_out: float) -> FloatArray:
-    """Return the share of the way (F,) at shares of the time: speeding up, steady, slowing down.
+    """Return the fraction of the way (F,) at fractions of the time ``share`` (F,).
 
-    Without a ramp the way goes on beyond that end at the same speed.
+    The body speeds up, moves steadily and slows down; the ramps are fractions of the time. Without
+    a ramp the way goes on beyond that end at the same speed.
     """
     full = 1.0 - (ramp_in + ramp_out) / 2
     left = full - _from_rest(1.0 - share, ramp_out)
@@ -168,7 +172,7 @@ def _progress(share: FloatArray, ramp_in: float, ramp_out: float) -> FloatArray:
 
 
 def _from_rest(share: FloatArray, ramp: float) -> FloatArray:
-    """Return how far (F,) one gets in a share of the time, at a speed of 1 after the ramp."""
+    """Return the distance (F,) covered from rest in ``share`` of the time; the speed ends at 1."""
     if ramp == 0.0:
         return share
     part = np.clip(share / ramp, 0.0, 1.0)
@@ -177,14 +181,14 @@ def _from_rest(share: FloatArray, ramp: float) -> FloatArray:
 
 
 def walk_start(phases: Sequence[Phase]) -> FloatArray:
-    """Return where the performer stands at first: left, forward (cm), turn (degrees), (3,)."""
+    """Return where the performer stands at first (3,): left and forward in cm, turn in degrees."""
     key = phases[0].walk
     values = (0.0, 0.0, 0.0) if key is None else (key.left, key.forward, key.turn)
     return np.array([value or 0.0 for value in values])
 
 
 def walks(phases: Sequence[Phase]) -> list[Walk]:
-    """Return the ways that the phases' ``walk`` keys ask for, passing keys joined into one."""
+    """Return the walks that the phases' ``walk`` keys ask for; passing keys are joined into one."""
     found: list[Walk] = []
     here = np.zeros(3)
     times: list[float] = []
@@ -226,7 +230,7 @@ def _walk(times: list[float], points: list[FloatArray], keys: list[WalkKey],
 
 
 def _least_steps(points: list[FloatArray], keys: list[WalkKey], moving: tuple[bool, bool]) -> int:
-    """Return the number of steps that the score gives; where it gives none, that of the turns."""
+    """Return the number of steps that the score gives, or else that the turns need."""
     steps = sum(key.steps or max(1, round(abs(float((end - start)[2])) / TURN_DEG))
                 for key, start, end in zip(keys, points[:-1], points[1:], strict=True))
     # The last step only closes the feet.
@@ -234,14 +238,15 @@ def _least_steps(points: list[FloatArray], keys: list[WalkKey], moving: tuple[bo
 
 
 def _usual_steps(walk: Walk) -> Walk:
-    """Return a walk in as many steps, or more, as are most like the gait engine's."""
+    """Return a walk in its number of steps, or more, so that they are most like the gait engine's.
+    """
     most = walk.steps + 2 + int(walk.way_cm / SHORTEST_STEP_CM)
     ways = [walk._replace(steps=steps) for steps in range(walk.steps, most)]
     return min(ways, key=lambda one: abs(one.step_cm - _usual_step_cm(one)))
 
 
 def _usual_step_cm(walk: Walk) -> float:
-    """Return how far the gait engine goes with a step at a walk's speed and in its direction."""
+    """Return the gait engine's step length, in cm, at a walk's speed and in its direction."""
     speed = min(max(walk.speed_m_s, SLOWEST_M_S), FASTEST_M_S)
     shorter = 1.0 - ASIDE_SHARE * (1.0 - min(abs(walk.along), 1.0))
     return shorter * _step_m(round(speed, 2), walk.backwards) / centimetre(standard_skeleton())
@@ -253,7 +258,7 @@ def _step_m(speed: float, backwards: bool) -> float:
 
 
 def body_ground(found: Sequence[Walk], start: FloatArray, moments: FloatArray) -> MovingFloor:
-    """Return the performer's own floor; ``start`` (3,) is left, forward, turn at the beginning."""
+    """Return the performer's own floor at times (F,); ``start`` (3,) is as in ``walk_start``."""
     way = np.tile(start, (len(moments), 1))
     for walk in found:
         now = walk.at(moments)
@@ -262,7 +267,7 @@ def body_ground(found: Sequence[Walk], start: FloatArray, moments: FloatArray) -
         if len(moments) < 2:
             continue
         if len(walk.times) > 2:
-            # Corners of the way are rounded over half a step.
+            # Round the corners of the way over half a step.
             sigma = 0.5 * walk.step_s * (len(moments) - 1) / (moments[-1] - moments[0])
             way = scipy.ndimage.gaussian_filter1d(way, sigma, axis=0, mode="nearest")
     nothing = np.zeros(len(moments))
@@ -270,7 +275,7 @@ def body_ground(found: Sequence[Walk], start: FloatArray, moments: FloatArray) -
 
 
 def under_way(walk: Walk, moments: FloatArray) -> FloatArray:
-    """Return the share (F,) of its full speed that a walk has, eased."""
+    """Return the speed (F,) of a walk as an eased fraction of its full speed."""
     step = 1e-3 * walk.step_s
     gone = walk.done(moments + step) - walk.done(moments - step)
     steady = walk.done_a_second * 2 * step

@@ -1,4 +1,4 @@
-"""Where in a score's file a finding comes from, and what helps against it."""
+"""The position in a score's file that a finding comes from, and advice against it."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -9,7 +9,7 @@ from mimegen.choreography.perform import share_of
 from mimegen.choreography.score import Phase, Score
 from mimegen.choreography.variation import vary
 
-# Keys so near to a finding may be why it is there, in seconds of the score.
+# Keys within this many seconds of a finding, in the score, may be its cause.
 NEAR_S = 1.0
 HELP: dict[Kind, str] = {
     "reach": "bring the target nearer, or let pelvis or chest go with the hand",
@@ -28,7 +28,7 @@ HELP: dict[Kind, str] = {
 
 
 class ScorePosition(NamedTuple):
-    """The line and the key of a score's file, and the second of the score, not of the take."""
+    """A line and a key of a score's file, and the time in the score (not the take), in seconds."""
 
     line: int
     key: str
@@ -39,10 +39,10 @@ class ScorePosition(NamedTuple):
 
 
 def spot_of(finding: Finding, score: Score, seed: int, style: str | None) -> ScorePosition:
-    """Return where in its score a finding of a take comes from.
+    """Return the position in its score that a finding of a take comes from.
 
-    The key is the one that the part at fault is on its way to. The line is 0 for scenes, whose
-    scores no file holds.
+    The key is the one that the faulty part is moving towards. The line is 0 for scenes, whose
+    scores are in no file.
     """
     rendition = vary(score, seed, style, share_of(score, seed, style))[0]
     second = course_of(score, rendition).written(finding.time)
@@ -56,9 +56,10 @@ def spot_of(finding: Finding, score: Score, seed: int, style: str | None) -> Sco
 
 def moments_of(score: Score, seed: int, style: str | None, times: Sequence[float]
                ) -> list[tuple[float, list[str]]]:
-    """Return the second of the score at moments of a take, and what is on its way then.
+    """Return, for times of a take, the time in the score and the tracks that move then.
 
-    That are the first performer's tracks, after the line that asks for them where a file has it.
+    The tracks are the first performer's. Before them comes the line of their phase, if the score
+    is in a file.
     """
     rendition = vary(score, seed, style, share_of(score, seed, style))[0]
     course = course_of(score, rendition)
@@ -85,7 +86,7 @@ def _track(kind: Kind, part: str, sides: dict[str, str]) -> str:
 
 
 def _line_and_key(phases: tuple[Phase, ...], track: str, second: float) -> tuple[int, str]:
-    """Return the line of the phase that a track is on its way to, and the name it has there."""
+    """Return the line of the phase that a track is moving towards, and the track's name there."""
     moved = [phase for phase in phases if track in dict(phase.moves())] or list(phases)
     phase = next((phase for phase in moved if phase.at >= second - 1e-6), moved[-1])
     if track in phase.model_fields_set or track not in dict(phase.moves()):
@@ -94,7 +95,7 @@ def _line_and_key(phases: tuple[Phase, ...], track: str, second: float) -> tuple
 
 
 def changed_keys(old: Score, new: Score, second: float) -> list[str]:
-    """Return the keys within a second of a moment that differ in two versions of a score."""
+    """Return the keys within NEAR_S of a time that differ between two versions of a score."""
     return [f"{track} at {at:g} s" for at, track in sorted(
         {name for name, _ in {*_keys(old)} ^ {*_keys(new)}})
         if abs(at - second) <= NEAR_S]

@@ -1,5 +1,5 @@
 """Gait: walking, running and their kin as motions of the standard skeleton.
 
-A cycle is made of published joint angles (`norms`), so that feet stand exactly where they are put
-(`template`, `feet`), along a course (`course`), by a walker with a character (`walker`).
+A cycle is made of published joint angles (`norms`), adjusted so that feet stand exactly on their
+footholds (`template`, `feet`), along a course (`course`), for a walker with a character (`walker`).
 """

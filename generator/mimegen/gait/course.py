@@ -1,4 +1,4 @@
-"""Where a walker goes: on straight and curved ways, on stairs and slopes, from and to a stand."""
+"""A walker's course: straight and curved, on stairs and slopes, from and to standing."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,22 +14,22 @@ from mimegen.gait.walker import Pace
 # and how does steady state gait movement induced from upright posture begin?", J. Biomechanics 19,
 # 1986).
 STARTING = 0.75
-# Nobody walks along a ruler: the direction wanders by waves of so many cycles of the gait each, and
-# begins to after one.
+# No person walks perfectly straight: the direction wanders by a sum of WAVES waves, each SHORTEST
+# to LONGEST cycles of the gait long, and fully only after one cycle.
 WAVES = 3
 SHORTEST, LONGEST = 2.5, 7.0
-# A way is added up in so many pieces a cycle: to a micrometre.
+# A course is integrated in this many pieces per cycle: accurate to a micrometre.
 PIECES = 400
 
 
 @dataclass(frozen=True)
 class Way:
-    """A way over ``cycles`` of the gait.
+    """A walk to perform, over ``cycles`` of the gait.
 
-    ``turn_deg`` is how far the walker has turned to the left at the end, most in the middle of the
-    way, or of the shares of it that ``turns`` names; ``on_spot`` turns evenly, without going ahead.
-    ``starts`` and ``stops`` say whether the walker stands before and after. ``wander_deg`` is the
-    standard deviation by which the direction wanders, as ``wander_seed`` draws it.
+    ``turn_deg`` is the whole turn to the left, made between the two fractions of the way in
+    ``turns``, fastest in the middle; ``on_spot`` turns evenly without moving ahead. ``starts`` and
+    ``stops`` are whether the walker stands before and after. ``wander_deg`` is the standard
+    deviation of the wandering direction, drawn by ``wander_seed``.
     """
 
     cycles: float
@@ -44,10 +44,10 @@ class Way:
 
 @dataclass(frozen=True)
 class WalkerCourse:
-    """A walker's way on the floor by the phase of the gait.
+    """A walker's position and heading on the floor, by the phase of the gait.
 
     The body begins at the origin and faces -Y. ``first`` is the phase at which it begins to move;
-    before and after the way it goes on straight, or stands. Backwards, phases fall.
+    before and after the way it continues straight, or stands. Backwards, phases decrease.
     """
 
     pace: Pace
@@ -60,12 +60,12 @@ class WalkerCourse:
 
     @property
     def _whole(self) -> float:
-        """How far the whole way is, in cycles of steady gait."""
+        """The length of the whole way, in cycles of steady gait."""
         eased = STARTING / 2 * (self.way.starts + self.way.stops)
         return max(self.way.cycles - eased, 1e-6)
 
     def done(self, phases: FloatArray) -> FloatArray:
-        """Return how far (...,) the way has been gone, in cycles, at phases (...,)."""
+        """Return the distance (...,) covered at phases (...,), in cycles of steady gait."""
         gone = self._sign * (phases - self.first)
         if self.way.stops:
             left = _started(self.way.cycles - gone)
@@ -76,16 +76,16 @@ class WalkerCourse:
         return np.asarray(self._sign * gone)
 
     def liveliness(self, phases: FloatArray) -> FloatArray:
-        """Return the share (...,) of the steady speed that the walker has."""
+        """Return the walker's speed (...,) as a fraction of the steady speed."""
         step = 1e-3
         return np.asarray((self.done(phases + step) - self.done(phases - step)) / (2 * step))
 
     def heading(self, phases: FloatArray) -> FloatArray:
-        """Return how far (...,) the walker has turned to the left, in radians."""
+        """Return the walker's heading (...,), in radians to the left of -Y."""
         return self._turned(self._sign * self.done(phases))
 
     def place(self, phases: FloatArray) -> FloatArray:
-        """Return where the body is (..., 2), X and Y in metres, on its steady way."""
+        """Return the body's position (..., 2), X and Y in metres, without its waves in a cycle."""
         gone = self._sign * self.done(phases)
         if self.way.on_spot:
             return np.zeros((*np.shape(phases), 2))
@@ -96,17 +96,17 @@ class WalkerCourse:
         return np.asarray(self._sign * self.pace.stride * (at + beyond))
 
     def _turned(self, gone: FloatArray) -> FloatArray:
-        """Return the heading (...,) after so many cycles of steady gait."""
+        """Return the heading (...,), in radians, after ``gone`` cycles of steady gait."""
         share = np.clip(gone / self._whole, 0.0, 1.0)
         begins, ends = self.way.turns
         turned = np.clip((share - begins) / (ends - begins), 0.0, 1.0)
-        # A walk bends into a curve and out of it; a turn on the spot is even.
+        # A walk eases into a curve and out of it; a turn on the spot is even.
         eased = turned if self.way.on_spot else turned**2 * (3 - 2 * turned)
         return np.asarray(np.deg2rad(self.way.turn_deg * eased
                                      + self._wander(share * self._whole)))
 
     def _wander(self, gone: FloatArray) -> FloatArray:
-        """Return how far (...,) the direction has wandered, in degrees."""
+        """Return the deviation (...,) of the wandering direction, in degrees."""
         if not self.way.wander_deg:
             return np.zeros(np.shape(gone))
         cycles, begins = self._waves
@@ -116,20 +116,21 @@ class WalkerCourse:
 
     @cached_property
     def _waves(self) -> tuple[FloatArray, FloatArray]:
-        """How long the waves (W,) of the wandering are, in cycles, and where they begin."""
+        """The lengths (W,) of the wandering's waves, in cycles, and their phases in radians."""
         rng = generator(self.way.wander_seed, "way")
         return rng.uniform(SHORTEST, LONGEST, WAVES), rng.uniform(0, 2 * np.pi, WAVES)
 
     @cached_property
     def _line(self) -> tuple[FloatArray, FloatArray]:
-        """Where the way is (N, 2), in strides, after so many (N,) cycles of steady gait."""
+        """Distances (N,) along the way, in cycles of steady gait, and positions (N, 2) in strides.
+        """
         along = np.linspace(0.0, self._whole, max(2, round(PIECES * self._whole)))
         ahead = _ahead(self._turned(along))
         steps = (ahead[1:] + ahead[:-1]) / 2 * np.diff(along)[:, None]
         return along, np.concatenate([np.zeros((1, 2)), np.cumsum(steps, axis=0)])
 
     def level(self, phases: FloatArray) -> FloatArray:
-        """Return how high (...,) the floor is under the body, in metres, evenly along the way."""
+        """Return the floor's height (...,) under the body, in metres; even, on stairs as well."""
         rise = np.tan(np.deg2rad(self.pace.slope_deg)) * self.pace.stride
         if self.pace.manner.steps is not None:
             rise += self.pace.manner.steps.rise_cm / 50
@@ -150,6 +151,6 @@ def _started(gone: FloatArray) -> FloatArray:
 
 
 def eased_pace(course: WalkerCourse, phases: FloatArray) -> FloatArray:
-    """Return how lively (F,) legs and arms move: 0 in standing, 1 in steady gait."""
+    """Return the amplitude (F,) of legs and arms: 0 in standing, 1 in steady gait."""
     lively = np.clip(course.liveliness(phases), 0.0, 1.0)
     return np.asarray(minimum_jerk(lively) * 0.5 + lively * 0.5)

@@ -1,4 +1,4 @@
-"""Where feet stand, and how they get from one foothold to the next."""
+"""Feet: their footholds, and their paths from one foothold to the next."""
 
 from typing import NamedTuple
 
@@ -10,11 +10,11 @@ from mimegen.base.easing import minimum_jerk, ramp
 from mimegen.gait.course import WalkerCourse
 from mimegen.gait.template import Template, meeting, toes_pitch
 
-# Standing on both feet: the ball is so far ahead of the hips, the feet so far apart, in metres.
+# Distance between the ankles in standing, in metres.
 STANDING_WIDTH = 0.17
-# A foot whose footholds are nearer to one another than this share of a stride makes a small step.
+# A foot's turn in radians, times this, counts as a distance in the size of its step.
 TURNING_REACH_M = 0.22
-# No foot rolls further than this share of a usual step's roll.
+# Largest roll of a foot, as a fraction of a usual step's.
 MOST_ROLL = 1.05
 # From step to step, standard deviations in metres: width and length. Owings & Grabiner,
 # "Variability of step kinematics in young and older adults", Gait & Posture 20 (2004).
@@ -26,11 +26,12 @@ SIDES = ("Left", "Right")
 
 
 class Steps(NamedTuple):
-    """The stances of one foot: phases of landing and lifting (K,), footholds (K, 3), the ball's.
+    """The stances of one foot.
 
-    ``heading`` (K,) is where the foot points, radians to the left of -Y, ``size`` (K,) how large
-    the step to the next foothold is, as a share of a usual one, and ``roll`` (K,) how far the foot
-    rolls over it from heel to toes.
+    ``lands`` and ``lifts`` (K,) are phases of the gait, ``balls`` (K, 3) the ball's footholds in
+    metres. ``heading`` (K,) is the foot's direction in radians to the left of -Y. ``size`` (K,) is
+    the size of the step to the next foothold, and ``roll`` (K,) how far the foot rolls from heel to
+    toes for it, both as fractions of a usual step's.
     """
 
     lands: FloatArray
@@ -42,9 +43,9 @@ class Steps(NamedTuple):
 
 
 class FootPath(NamedTuple):
-    """A foot over time: the ankle's places (F, 3), heading in radians and pitch in degrees (F,).
+    """A foot over time: the ankle's positions (F, 3), heading in radians, pitch in degrees (F,).
 
-    ``toes`` (F,) is the pitch of the toes, ``planted`` (F,) whether the foot stands.
+    ``toes`` (F,) is the pitch of the toes in degrees, ``planted`` (F,) whether the foot stands.
     """
 
     ankle: FloatArray
@@ -56,7 +57,10 @@ class FootPath(NamedTuple):
 
 def steps_of(template: Template, course: WalkerCourse, side: int, phases: FloatArray,
              rng: np.random.Generator | None = None) -> Steps:
-    """Return the stances of the left (0) or right (1) foot around phases, uneven with ``rng``."""
+    """Return the stances of the left (0) or right (1) foot around ``phases``.
+
+    With ``rng`` the footholds vary at random.
+    """
     contacts = template.pace.contacts[side]
     first, last = int(np.floor(phases.min())) - 3, int(np.ceil(phases.max())) + 3
     cycles = np.arange(first, last)
@@ -71,7 +75,7 @@ def steps_of(template: Template, course: WalkerCourse, side: int, phases: FloatA
 
 def _footholds(template: Template, course: WalkerCourse, side: int, lands: FloatArray,
                lifts: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return footholds (K, 3) and headings (K,): where the body is in the middle of the stance."""
+    """Return footholds (K, 3) and headings (K,), from the body's position in each mid-stance."""
     pace, outward = template.pace, 1.0 if side == 0 else -1.0
     middle = (lands + lifts) / 2
     lively = np.clip(course.liveliness(middle), 0.0, 1.0)
@@ -82,7 +86,8 @@ def _footholds(template: Template, course: WalkerCourse, side: int, lands: Float
     heading = course.heading(middle)
     forward = np.stack([np.sin(heading), -np.cos(heading)], axis=-1)
     left = np.stack([np.cos(heading), np.sin(heading)], axis=-1)
-    # Widths are those of ankles, which toes that point outward leave further in than the ball.
+    # Widths are distances of ankles. Toes that point outward put the ball farther out than the
+    # ankle.
     aside = width / 2 - template.legs.foot.ankle[0] * np.sin(np.deg2rad(pace.toe_out))
     flat = course.place(middle) + ahead[:, None] * forward + (outward * aside)[:, None] * left
     places = np.concatenate([flat, course.level(middle)[:, None]], axis=1)
@@ -91,7 +96,7 @@ def _footholds(template: Template, course: WalkerCourse, side: int, lands: Float
 
 
 def _astray(template: Template, rng: np.random.Generator, heading: FloatArray) -> FloatArray:
-    """Return how far (K, 2) footholds are off, in metres."""
+    """Return random deviations (K, 2) of footholds, X and Y in metres."""
     size = template.pace.uneven * np.array([WIDTH_SD, LENGTH_SD])
     aside, along = (rng.normal(0.0, 1.0, (len(heading), 2)) * size).T
     return np.stack([aside * np.cos(heading) + along * np.sin(heading),
@@ -106,7 +111,7 @@ def _sizes(template: Template, balls: FloatArray, heading: FloatArray) -> FloatA
 
 
 def path_of(template: Template, steps: Steps, phases: FloatArray, tilt: float) -> FootPath:
-    """Return a foot's path at phases (F,); ``tilt`` is the floor's, uphill, in degrees."""
+    """Return a foot's path at phases (F,); ``tilt`` is the floor's slope, uphill, in degrees."""
     number = np.clip(np.searchsorted(steps.lands, phases, side="right") - 1, 0,
                      len(steps.lands) - 2)
     lands, lifts, after = steps.lands[number], steps.lifts[number], steps.lands[number + 1]
@@ -126,7 +131,11 @@ def path_of(template: Template, steps: Steps, phases: FloatArray, tilt: float) -
 
 def _pitches(template: Template, share: FloatArray, swing: FloatArray, standing: BoolArray,
              before: FloatArray, after: FloatArray) -> FloatArray:
-    """Return a foot's pitch: in stance as it rolls in the steps before and after, and in swing."""
+    """Return a foot's pitch (F,) in stance and in swing, scaled by its roll.
+
+    ``share`` and ``swing`` (F,) are the fractions of the stance and the swing that have passed.
+    ``before`` and ``after`` (F,) are the rolls of the steps to and from the foothold.
+    """
     stance = template.pitched(share * template.stance)
     rolls = np.where(stance > 0, before, after)
     if template.pace.manner.toes_first:
@@ -136,13 +145,14 @@ def _pitches(template: Template, share: FloatArray, swing: FloatArray, standing:
 
 def _standing_ankle(template: Template, steps: Steps, number: IntArray, pitch: FloatArray,
                     tilt: float) -> FloatArray:
-    """Return the ankle (F, 3) of a foot that stands on foothold ``number`` (F,)."""
+    """Return the ankle's positions (F, 3) of a foot that stands on foothold ``number`` (F,)."""
     return _over(template, steps.balls[number], steps.heading[number], pitch, tilt)
 
 
 def _over(template: Template, ball: FloatArray, heading: FloatArray, pitch: FloatArray,
           tilt: float) -> FloatArray:
-    """Return the ankle (..., 3) over a foothold, the floor tilted up ahead by ``tilt`` degrees."""
+    """Return the ankle's position (..., 3) over a foothold; ``tilt`` is the floor's slope uphill.
+    """
     forward, up = np.moveaxis(template.legs.foot.ankle_at(pitch), -1, 0)
     angle = np.deg2rad(tilt)
     forward, up = (forward * np.cos(angle) - up * np.sin(angle),
@@ -153,9 +163,10 @@ def _over(template: Template, ball: FloatArray, heading: FloatArray, pitch: Floa
 
 def _flying(template: Template, steps: Steps, number: IntArray, swing: FloatArray,
             times: tuple[FloatArray, FloatArray], tilt: float) -> FloatArray:
-    """Return the ankle (F, 3) of a foot on its way to its next foothold.
+    """Return the ankle's positions (F, 3) of a foot on its way to the next foothold.
 
-    It leaves and lands as fast as the standing foot turns, whatever the size of the step.
+    Its velocities at lift-off and landing equal those of the ankle as the standing foot rolls,
+    whatever the size of the step.
     """
     here, there, roll = number, number + 1, steps.roll[number]
     size = np.minimum(steps.size[number], MOST_ROLL)
@@ -183,12 +194,12 @@ def _flying(template: Template, steps: Steps, number: IntArray, swing: FloatArra
 
 
 def _lifted(size: FloatArray) -> FloatArray:
-    """Return how high (F,) steps go by their size: small ones higher than they are long."""
+    """Return the relative height (F,) of steps by their size; small steps are relatively high."""
     return np.asarray(np.minimum(size, 1.0) * (1.6 - 0.6 * np.minimum(size, 1.0)))
 
 
 def _climb(swing: FloatArray, rising: FloatArray, first: float) -> FloatArray:
-    """Return the share (F,) of the way up or down: up early, down late."""
+    """Return the fraction (F,) of the climb covered in swing: early on the way up, late down."""
     early = ramp(swing, 0.08, 0.72 - first)
     late = ramp(swing, 0.30, 1.0)
     return np.asarray(np.where(rising > 0, early, late))
@@ -197,7 +208,7 @@ def _climb(swing: FloatArray, rising: FloatArray, first: float) -> FloatArray:
 def _speeds(template: Template, steps: Steps, numbers: tuple[IntArray, IntArray],
             roll: FloatArray, times: tuple[FloatArray, FloatArray], tilt: float
             ) -> tuple[FloatArray, FloatArray]:
-    """Return how fast (F, 3) ankles go, in metres a cycle, as feet leave the floor and land."""
+    """Return the ankles' velocities (F, 3), in metres per cycle, at lift-off and at landing."""
     found = []
     for number, at, step in ((numbers[0], template.stance, -1e-4), (numbers[1], 0.0, 1e-4)):
         lasting = steps.lifts[number] - steps.lands[number]

@@ -1,4 +1,4 @@
-"""Where the pelvis goes so that legs whose feet stand still keep nearest to published angles."""
+"""Fit the pelvis' path so that legs with fixed feet come closest to published joint angles."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -7,32 +7,36 @@ import numpy as np
 
 from mimegen.base.arrays import FloatArray
 
-# Standard deviations of hip, knee and ankle (degrees), of the pelvis' waves up and ahead (m), of
-# how much of the published pitch a foot lands with and leaves with, and of how much further than
-# its length a leg is asked to reach (m).
+# Standard deviations that weight the errors: of hip, knee and ankle angles (degrees), of the
+# pelvis' range of height (m), of the fractions of the published pitch at landing and lift-off, and
+# of the distance by which a leg is too short (m).
 ANGLES_SD = np.array([6.5, 6.0, 3.6])
 RISE_SD = 0.006
 PITCH_SD = 0.08
 REACH_SD = 0.0004
-# Of waves of twice, four and six times the cycle: people's trunks do not shake.
+# Of the pelvis' waves ahead (m) at twice, four and six times the cycle's frequency. They are small,
+# because people's trunks do not shake.
 AHEAD_SD = np.tile([0.008, 0.006, 0.003], 2)
-# Of Levenberg and Marquardt's method: rounds, the step of its differences, and its damping.
+# The Levenberg-Marquardt method: number of rounds, step of the finite differences, damping.
 ROUNDS = 7
 STEP = 1e-4
 DAMPED = 1e-3
 WAVES = 3
-# Where ankles are over their footholds (F, 2), forward and up, at pitches (F,) in degrees.
+# Function from pitches (F,) in degrees to the ankle's positions (F, 2) over the foothold, forward
+# and up.
 AnkleAt = Callable[[FloatArray], FloatArray]
 
 
 class StanceLegs(NamedTuple):
-    """What is known of the legs in stance, by phases (F,) of the left foot's.
+    """The data of a fit: the left leg in its stance, at phases (F,) of the cycle.
 
-    ``thigh``, ``shin`` and ``ankle`` are published, in degrees, inclinations and a joint's angle;
-    ``landing`` and ``leaving`` the foot's pitch in both halves; ``aside`` (F, 2) is how far the hip
-    is ahead of and above the pelvis' middle; ``apart`` (m) how far to the side of the hip the foot
-    is. ``rise`` (F,) is what the pelvis' height is made of besides waves, ``travel`` (F,) how far
-    it has steadily gone.
+    ``thigh`` and ``shin`` (F,) are published inclinations, ``ankle`` (F,) the published angle, in
+    degrees; ``landing`` and ``leaving`` (F,) the foot's pitch in the two halves of the stance.
+    ``aside`` (F, 2) is how far the hip is ahead of and above the pelvis' middle, ``apart`` (F,) how
+    far the foot is to the side of the hip, in metres. ``rise`` (F,) is the part of the pelvis'
+    height that is not fitted, ``travel`` (F,) its steady travel. ``waves`` (F, 6) are the cosines
+    and sines that are fitted, ``most_rise`` the desired range of their sum in height. ``bones`` are
+    the lengths of thigh and shin, ``reach`` the longest distance from hip to ankle.
     """
 
     phases: FloatArray
@@ -52,8 +56,12 @@ class StanceLegs(NamedTuple):
 
 
 class Fit(NamedTuple):
-    """What was found: the pelvis' height and waves up (4,), its place and waves ahead (4,), and
-    which shares of the published pitch feet land and leave with."""
+    """The fitted values.
+
+    ``height`` and ``up`` (6,) are the pelvis' mean height and its waves, ``over`` and ``ahead``
+    (6,) its position ahead at phase 0 and its waves, in metres. ``landing`` and ``leaving`` are the
+    fractions of the published pitch with which the foot lands and lifts off.
+    """
 
     height: float
     up: FloatArray
@@ -64,7 +72,10 @@ class Fit(NamedTuple):
 
 
 def fitted(known: StanceLegs, ankle_at: AnkleAt, start: Fit, free_rise: bool) -> Fit:
-    """Return the fit by damped least squares from ``start``; waves up only where they are free."""
+    """Return the fit by damped least squares from ``start``.
+
+    The waves of the height are fitted only if ``free_rise``.
+    """
     values = np.r_[start.height, start.up, start.over, start.ahead, start.landing, start.leaving]
     free = np.ones(len(values), bool)
     free[1:1 + 2 * WAVES] = free_rise
@@ -86,7 +97,7 @@ def _fit(values: FloatArray) -> Fit:
 
 def _errors(values: FloatArray, known: StanceLegs, ankle_at: AnkleAt,
             free_rise: bool) -> FloatArray:
-    """Return by how much (N,) a fit errs, in standard deviations."""
+    """Return the errors (N,) of a fit, in standard deviations."""
     fit = _fit(values)
     pitch = fit.landing * known.landing + fit.leaving * known.leaving
     up = fit.height + known.rise + known.waves @ fit.up
@@ -98,7 +109,7 @@ def _errors(values: FloatArray, known: StanceLegs, ankle_at: AnkleAt,
                        pitch - shin - known.ankle], axis=-1) / ANGLES_SD
     scale = np.sqrt(len(known.phases) / 40.0)
     whole = np.ptp(known.waves @ fit.up) - known.most_rise if free_rise else 0.0
-    # Where the rise is a flight's, the pelvis goes more evenly ahead.
+    # If the height is given by a runner's flight, the pelvis moves more evenly ahead.
     ahead_sd = AHEAD_SD if free_rise else 0.5 * AHEAD_SD
     return np.concatenate([
         angles.ravel() / scale, over / REACH_SD / scale,
@@ -108,9 +119,10 @@ def _errors(values: FloatArray, known: StanceLegs, ankle_at: AnkleAt,
 
 def inclinations(line: FloatArray, apart: FloatArray, bones: tuple[float, float],
                  reach: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return thigh's and shin's inclinations (F,) in degrees, and how much too long the line is.
+    """Return the inclinations (F,) of thigh and shin, in degrees, and the excess of the line (F,).
 
-    ``line`` (F, 2) goes from hip to ankle, forward and up; the ankle is ``apart`` (F,) to the side.
+    ``line`` (F, 2) leads from hip to ankle, forward and up; the ankle is ``apart`` (F,) to the side
+    of the hip. The excess is by how much the distance exceeds ``reach``; all lengths in metres.
     """
     upper, lower = bones
     flat = np.hypot(line[:, 0], line[:, 1])
@@ -126,7 +138,10 @@ def inclinations(line: FloatArray, apart: FloatArray, bones: tuple[float, float]
 
 def leg_line(thigh: FloatArray, shin: FloatArray, apart: FloatArray,
              bones: tuple[float, float]) -> FloatArray:
-    """Return the line (F, 2) from hip to ankle, forward and up, of inclinations (F,) in degrees."""
+    """Return the line (F, 2) from hip to ankle, forward and up, for inclinations (F,) in degrees.
+
+    The ankle is ``apart`` (F,) to the side of the hip, in metres.
+    """
     line = sum(length * np.stack([np.sin(angle), -np.cos(angle)], axis=-1)
                for length, angle in zip(bones, (np.deg2rad(thigh), np.deg2rad(shin)), strict=True))
     whole = np.hypot(line[:, 0], line[:, 1])

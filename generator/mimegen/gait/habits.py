@@ -1,9 +1,9 @@
-"""What is a walker's own: arms that swing unalike, a head that hangs, and what no cycle repeats.
+"""A walker's habits: unequal arm swing, the head's posture, and slow changes from cycle to cycle.
 
-Left and right arms of healthy people swing unalike (Kuhtz-Buschbeck et al., "Asymmetry of arm swing
-in healthy individuals", Gait & Posture 27, 2008). How far habits go was chosen so that viewers tell
-these walks from captured ones as little as can be. Whoever walks along a curve leans into it, as
-far as the centripetal force asks for.
+Left and right arms of healthy people swing unequally (Kuhtz-Buschbeck et al., "Asymmetry of arm
+swing in healthy individuals", Gait & Posture 27, 2008). The sizes of habits were chosen to make
+these walks as hard as possible for viewers to tell from captured ones. A walker on a curve leans
+into it as far as the centripetal force requires.
 """
 
 from dataclasses import dataclass, replace
@@ -15,8 +15,8 @@ from mimegen.base.easing import minimum_jerk
 from mimegen.gait.walker import Pace
 
 GRAVITY_M_S2 = 9.81
-# Standard deviations over walkers: of an arm's swing (a share), of elbows, arms, head and trunk in
-# degrees. Each arm draws its own.
+# Standard deviations between walkers: of an arm's swing (of its logarithm), of elbow, arm outward,
+# head, trunk forward and aside, palm and finger joints, in degrees. The arms are drawn separately.
 SWING_SD = 0.38
 ELBOW_SD_DEG = 11.0
 OUT_SD_DEG = 2.5
@@ -25,34 +25,37 @@ LEAN_SD_DEG = 2.6
 ROLL_SD_DEG = 1.2
 PALM_SD_DEG = 12.0
 CURL_SD_DEG = 5.0
-# People look down at their way a little.
+# People look slightly down at their way.
 HEAD_MEAN_DEG = 7.0
-# From stride to stride: shares of the swing, and degrees of the head, elbow and trunk.
+# Standard deviations of slow changes: of the swing as a fraction; of head, elbow, trunk in degrees.
 SWING_WANDERS = 0.14
 HEAD_WANDERS_DEG = 3.0
 ELBOW_WANDERS_DEG = 4.0
 ROLL_WANDERS_DEG = 0.6
-# What wanders is the sum of so many waves, so slow, in cycles of them for each of the gait.
+# Slow changes are sums of WAVES waves, with SLOWEST to FASTEST periods per cycle of the gait.
 WAVES = 3
 SLOWEST, FASTEST = 0.18, 0.6
-# How unlike people's steps are: width in metres, toes outwards in degrees, knees bent by so many
-# metres, and the turns of pelvis and chest and the arms' middle, as shares and in degrees.
+# Standard deviations of a gait between walkers: width of steps (never below NARROWEST_M unless the
+# mean is), toes outward, lowering of the body by bent knees, logarithm of the turns of pelvis and
+# chest, and the middle of the arms' swing.
 WIDTH_SD_M, NARROWEST_M = 0.02, 0.03
 TOES_SD_DEG = 3.0
 CROUCH_SD_M = 0.008
 TURN_SD = 0.25
 ARMS_SD_DEG = 4.0
-# Steps come sooner or later than a metronome's, by a standard deviation in cycles.
+# Steps are earlier or later than at an even tempo: standard deviation in cycles.
 TEMPO_SD = 0.025
-# Nobody leans further into a curve.
+# Largest lean into a curve.
 MOST_LEAN_DEG = 12.0
 
 
 @dataclass(frozen=True, eq=False)
 class ArmHabit:
-    """One arm's own, in all frames: its swing as a share, further bent and further out, degrees.
+    """The habits of one arm.
 
-    ``palm`` is how far the hand is turned, ``curl`` how far each joint of a finger is closed.
+    ``swing`` (F,) is a factor on its swing. In degrees: ``elbow`` (F,) is added to the elbow's
+    bend, ``out`` to the arm's angle outward; ``palm`` is the hand's turn, ``curl`` what the joints
+    of the fingers are closed further.
     """
 
     swing: FloatArray
@@ -64,9 +67,10 @@ class ArmHabit:
 
 @dataclass(frozen=True, eq=False)
 class Habits:
-    """A walker's own (F,), degrees: the head down and turned, the trunk leaning ahead and aside.
+    """The habits of one walker, in degrees.
 
-    ``arms`` are the left and the right one's.
+    ``arms`` are the habits of the left and the right arm. ``head_down`` and ``head_left`` (F,) turn
+    the head; ``lean`` leans the trunk forward and ``roll`` (F,) aside.
     """
 
     arms: tuple[ArmHabit, ArmHabit]
@@ -77,7 +81,7 @@ class Habits:
 
 
 def habits_of(rng: np.random.Generator, phases: FloatArray) -> Habits:
-    """Return the habits that a generator draws, at phases (F,) of the gait."""
+    """Return habits drawn at random, at phases (F,) of the gait."""
     return Habits((_arm(rng, phases), _arm(rng, phases)),
                   HEAD_MEAN_DEG + HEAD_SD_DEG * rng.normal()
                   + HEAD_WANDERS_DEG * wandering(rng, phases),
@@ -86,7 +90,7 @@ def habits_of(rng: np.random.Generator, phases: FloatArray) -> Habits:
 
 
 def own_pace(pace: Pace, rng: np.random.Generator) -> Pace:
-    """Return the gait of one walker among those for whom its numbers are the mean."""
+    """Return the gait of a random walker, whose numbers vary about those of ``pace``."""
     width, toes, crouch, pelvis, thorax, arms = rng.normal(size=6)
     return replace(
         pace, width=max(pace.width + WIDTH_SD_M * width, min(NARROWEST_M, pace.width)),
@@ -97,16 +101,16 @@ def own_pace(pace: Pace, rng: np.random.Generator) -> Pace:
 
 
 def own_tempo(rng: np.random.Generator, gone: FloatArray, cycles: float) -> FloatArray:
-    """Return how far (F,) a walker has got who evenly would have gone so many cycles (F,).
+    """Return the cycles (F,) covered at a varying tempo instead of ``gone`` (F,) at an even one.
 
-    At both ends of ``cycles`` it is the same.
+    They are the same at the beginning and the end of ``cycles``.
     """
     inside = minimum_jerk(np.clip(gone, 0.0, 1.0)) * minimum_jerk(np.clip(cycles - gone, 0.0, 1.0))
     return gone + TEMPO_SD * inside * wandering(rng, gone)
 
 
 def no_habits(phases: FloatArray) -> Habits:
-    """Return what a walker has who is everybody's mean, as loops need it."""
+    """Return the habits of the mean walker, which do not change over time, as loops need."""
     none = np.zeros(len(phases))
     arm = ArmHabit(none + 1.0, none, 0.0)
     return Habits((arm, arm), none, none, 0.0, none)
@@ -121,7 +125,7 @@ def _arm(rng: np.random.Generator, phases: FloatArray) -> ArmHabit:
 
 
 def wandering(rng: np.random.Generator, phases: FloatArray) -> FloatArray:
-    """Return slow, smooth noise (F,) of variance 1 along the gait."""
+    """Return slow, smooth noise (F,) of variance 1 at phases (F,) of the gait."""
     rates = rng.uniform(SLOWEST, FASTEST, WAVES)
     begins = rng.uniform(0.0, 2 * np.pi, WAVES)
     waves = np.sin(2 * np.pi * phases[:, None] * rates + begins)
@@ -129,10 +133,10 @@ def wandering(rng: np.random.Generator, phases: FloatArray) -> FloatArray:
 
 
 def lean_into_curve(place: FloatArray, heading: FloatArray, fps: float) -> FloatArray:
-    """Return how far (F,) a walker leans to the left, degrees, who goes along places (F, 2) in m.
+    """Return the lean to the left (F,), in degrees, of a walker at positions (F, 2) in metres.
 
-    ``heading`` (F,) is in radians, to the left from -Y. The angle's tangent is the speed ahead
-    times the rate of turning, over gravity: who turns on the spot stays upright.
+    ``heading`` (F,) is in radians to the left of -Y. The tangent of the angle is the speed ahead
+    times the rate of turning, divided by gravity; a walker who turns on the spot stays upright.
     """
     if len(heading) < 2:
         return np.zeros(len(heading))

@@ -17,6 +17,7 @@ from mimegen.motion import Skeleton
 from mimegen.readers.roles import find_roles
 
 HEAD = "Head"
+# Names of eye joints, without lids, brows, lashes and targets of gaze.
 EYE = re.compile(r"eye(?!.*(lid|brow|lash|look))", re.IGNORECASE)
 # The least distance of an eye from the middle of the head, in metres.
 ASIDE_M = 0.01

@@ -16,6 +16,7 @@ from mimegen.characters.spec import CharacterSpec
 from mimegen.characters.swelling import swelling_of
 from mimegen.motion import Skeleton
 
+# Least distance of inner garments from the one over them, in metres.
 LAYER_GAP_M = 0.008
 SOURCE = "MakeHuman/MPFB base mesh hm08 and shape targets (Data Collection AB and others)"
 

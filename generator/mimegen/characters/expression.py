@@ -36,6 +36,7 @@ from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
 from mimegen.motion.rounding import rounded
 
+# The largest number of joints that a vertex follows.
 INFLUENCES = 6
 # The direction of the eyes at rest.
 AHEAD = np.array([0.0, -1.0, 0.0])
@@ -64,8 +65,8 @@ class _Measures(NamedTuple):
 def expressed(performance: Performance, values: Mapping[str, FloatArray]) -> Performance:
     """Return a performance whose face moves.
 
-    ``values`` (F,) are those of words in `faces/words.py`. Imported characters have such a face if
-    they have ARKit's shape keys; other characters are returned unchanged.
+    ``values`` (F,) are by word, as `faces/words.py` defines them. Imported characters have such a
+    face if they have ARKit's shape keys; other characters are returned unchanged.
     """
     character = with_face(performance.character)
     if character is performance.character:
@@ -101,8 +102,7 @@ def _turn(side: str, part: str, units: Mapping[tuple[str, str], FloatArray],
 def face_of(skeleton: Skeleton, rotations: FloatArray) -> FloatArray:
     """Return the values (2, U + 1) of the units and, last, the lids, on the left and right side.
 
-    ``rotations`` (J, 4) are a frame's global ones. All values are NaN for a skeleton without a
-    face.
+    ``rotations`` (J, 4) are global, of one frame. All values are NaN for a skeleton without a face.
     """
     names = [*carriers(), *TELLING]
     if not all(name in skeleton.index for name in names):
@@ -117,7 +117,7 @@ def face_of(skeleton: Skeleton, rotations: FloatArray) -> FloatArray:
 def gaze_of(skeleton: Skeleton, rotations: FloatArray) -> FloatArray:
     """Return the directions (2, 3) of the left and the right eye, as unit vectors in the world.
 
-    ``rotations`` (J, 4) are a frame's global ones. All values are NaN for a skeleton without eyes.
+    ``rotations`` (J, 4) are global, of one frame. All values are NaN for a skeleton without eyes.
     """
     names = [f"{side}{PARTS[0]}" for side in SIDES]
     if not all(name in skeleton.index for name in names):

@@ -10,6 +10,7 @@ from mimegen.characters.head import HeadShape, grid_faces, head_shape
 from mimegen.characters.spec import CharacterSpec
 from mimegen.characters.strands import strips
 
+# The radius of the iris, as an angle at the eyeball's centre.
 IRIS_DEG = 30.0
 # The rings of an eyeball's mesh, in degrees from the gaze.
 EYE_RINGS_DEG = (0, 5, 9, 11, 12, 16, 21, 26, 29, 31, 34, 40, 48, 58, 70, 85, 105)

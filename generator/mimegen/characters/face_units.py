@@ -24,6 +24,7 @@ from mimegen.faces.words import SIDES, units_file
 from mimegen.motion import quaternions
 from mimegen.motion.quaternions import FloatArray
 
+# Names of joints that carry units: side, this word, number.
 CARRIER = "Face"
 # Rotation of a carrier, in radians, for a unit at 1; three units together stay below half a turn.
 RAD = 0.7

@@ -40,6 +40,7 @@ TRUNK = ("Hips", "Spine", "Spine1", "Spine2")
 BELOW = (0.0, 0.0, -1.0)
 AHEAD = (0.0, -1.0, 0.0)
 BEHIND = (0.0, 1.0, 0.0)
+# Creases at the elbows, knees and hips of both sides.
 KINDS = tuple(kind for side, out in (("Left", 1.0), ("Right", -1.0)) for kind in (
     CreaseKind(f"{side}ForeArm", (f"{side}Arm",), (out, 0.0, 0.0), AHEAD, 0.05),
     CreaseKind(f"{side}Leg", (f"{side}UpLeg",), BELOW, BEHIND, -0.01),

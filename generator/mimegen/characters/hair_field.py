@@ -27,7 +27,7 @@ ENDS_UP = 0.3
 
 
 class Skull(NamedTuple):
-    """Measures of a head that hair is related to.
+    """Measures of a head, relative to which hair is described.
 
     ``skin`` (V, 3) are the skin's vertices, ``eyes_z`` the height of the eyes, ``unit`` the height
     from the eyes to the crown, and ``centre`` (3,) the middle of the skull, in metres.

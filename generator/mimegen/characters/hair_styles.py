@@ -32,6 +32,7 @@ class HairStyle(NamedTuple):
     twist: float = 0.0
 
 
+# Positional fields: share, points, long, layers, beyond, lift, per, clump, sway, wave, frizz.
 SHORT = HairStyle(1.0, 7, (0.028, 0.060), (-0.6, 0.12), 0.007, 0.004, 26, 0.55, 0.004, 0.0008,
                   0.0007)
 HANGING = HairStyle(1.0, 14, None, (-0.85, 0.12), 0.014, 0.002, 60, 0.62, 0.006, 0.003, 0.0014)

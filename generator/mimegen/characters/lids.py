@@ -7,6 +7,7 @@ from mimegen.base.yaml_file import Strict, Vector, read_yaml_once
 from mimegen.faces.words import SIDES, units_file
 from mimegen.motion.quaternions import FloatArray
 
+# Names of the joints on either side, after ``Left`` or ``Right``.
 PARTS = ("Eye", "Lid", "LowerLid")
 LIDS = ("Lid", "LowerLid")
 # The joints from which lids and gaze are read: both sides' upper lids, then both eyes.

@@ -26,6 +26,7 @@ from mimegen.readers.roles import find_roles
 
 Two = tuple[float, float]
 Values = Mapping[str, FloatArray]
+# The direction in which a head faces at rest.
 AHEAD = np.array([0.0, -1.0, 0.0])
 # The joints whose speeds determine effort: their names on mimegen's own people, and their roles.
 MOVING = {"LeftHand": "left_hand", "RightHand": "right_hand", "LeftFoot": "left_foot",

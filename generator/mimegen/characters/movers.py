@@ -1,10 +1,10 @@
 """Movers: helper joints that draw flesh aside where parts of a body are pressed together.
 
 Flesh gives way where an arm crosses the chest or a knee is bent far. A mover is attached to the
-joint whose flesh it moves and turns about a point of its own. It begins when a bone comes nearer to
-a direction than an angle, and turns more the nearer it comes; limbs that press nothing are
-unaffected. How far each mover turns is fitted together with the weights (``tools/bake_flesh.py``,
-``rigs/flesh.npz``).
+joint whose flesh it moves and turns about a point of its own. It starts to turn when the angle
+between a bone and a given direction falls below a threshold, and turns further as the angle
+shrinks; limbs that press nothing are unaffected. How far each mover turns is fitted together with
+the weights (``tools/bake_flesh.py``, ``rigs/flesh.npz``).
 """
 
 from collections.abc import Mapping
@@ -44,6 +44,8 @@ class Mover(NamedTuple):
         return Mover(parent, joint, way, self.start, place)
 
 
+# Directions of the left side's bones in which they press: the arm across the chest, down along the
+# trunk and behind it; the forearm back against the upper arm; the shin up against the thigh.
 ACROSS = (-0.65, -0.75, -0.1)
 DOWN = (-0.2, 0.0, -1.0)
 BEHIND = (0.0, 0.65, -0.75)

@@ -21,6 +21,7 @@ from mimegen.characters.character import Material, Mesh
 from mimegen.characters.spec import Cloth, Pattern
 from mimegen.motion.quaternions import FloatArray
 
+# The size of a picture in pixels, and the samples per pixel in both directions.
 PIXELS = 96
 FINER = 4
 # Width of the pictures on the chest, including their empty edges, and the radii that sleeves and
@@ -201,6 +202,8 @@ def _band(u: Grid, v: Grid) -> Grid:
     return np.asarray(shown)
 
 
+# Each function takes positions across and up a tile, 0 to 1, and returns the fraction of the second
+# color there, 0 to 1.
 TILES: Mapping[str, Callable[[Grid, Grid], Grid]] = {
     "stripes": _stripes, "upright": _upright, "checks": _checks, "plaid": _plaid, "dots": _dots,
     "zigzag": _zigzag, "flowers": _flowers, "block": _block, "print": _print, "star": _star,

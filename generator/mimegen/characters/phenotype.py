@@ -9,6 +9,8 @@ from mimegen.base.yaml_file import Strict
 from mimegen.characters.face_shapes import Face
 from mimegen.motion.quaternions import FloatArray
 
+# The words in the names of MakeHuman's targets for each parameter, and the values at which they act
+# in full.
 ANCHORS = {
     "sex": (("female", 0.0), ("male", 1.0)),
     "age": (("child", 10.0), ("young", 25.0), ("old", 90.0)),

@@ -25,6 +25,7 @@ from mimegen.characters.surface import (
 from mimegen.motion.editing import counterparts
 from mimegen.motion.quaternions import FloatArray
 
+# Distances of shoes and of socks from the foot, and the height of the sole's upper edge, in metres.
 GAP_M = 0.006
 SOCK_M = 0.0025
 SOLE_RISE_M = 0.008

@@ -37,6 +37,7 @@ class StrandStyle(NamedTuple):
     shades: float = 3.0
 
 
+# The positional fields are many, begin, reach, width, lift, wave, points, shades.
 SHORT = StrandStyle(300, (0.02, 0.78), (0.16, 0.30), 0.0055, 0.004, 0.001, 4)
 HANGING = StrandStyle(420, (0.0, 0.80), (0.2, 0.45), 0.0050, 0.003, 0.002)
 FRAME = StrandStyle(60, (0.25, 0.85), (0.3, 0.6), 0.0045, 0.006, 0.003)

@@ -11,6 +11,7 @@ from mimegen.characters.character import Mesh
 from mimegen.motion.quaternions import FloatArray
 
 IntArray = NDArray[np.int32]
+# The largest number of joints that a vertex follows.
 INFLUENCES = 6
 
 

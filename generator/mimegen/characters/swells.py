@@ -20,6 +20,7 @@ from mimegen.characters.helpers import has_helpers, share_of_joints
 from mimegen.motion import Skeleton
 from mimegen.motion.quaternions import FloatArray
 
+# The arms that swell, and the joint relative to which their direction is measured.
 ARMS = ("LeftArm", "RightArm")
 TRUNK = "Spine2"
 # Directions of the left arm's bone in the trunk's frame, each with the cosine above which the arm

@@ -25,6 +25,7 @@ from mimegen.characters.surface import SkinnedSurface
 from mimegen.characters.wrinkles import with_leg_wrinkles
 from mimegen.motion.quaternions import FloatArray
 
+# How far inside their edges trousers hide what is under them, in metres.
 COVER_M = 0.012
 
 

@@ -19,6 +19,7 @@ from mimegen.base.yaml_file import Strict, read_yaml_once
 from mimegen.faces.words import ACTION_UNIT, VISEME, Values, in_units, summed
 from mimegen.motion.quaternions import FloatArray
 
+# The longest text that is spoken, in characters.
 MOST_LETTERS = 2000
 # Typographic characters and their plain replacements.
 PLAIN = str.maketrans({"\u2019": "'", "\u2018": "'", "\u2013": " - ", "\u2014": " - ",

@@ -22,6 +22,7 @@ from mimegen.motion.quaternions import FloatArray
 SIDES = ("Left", "Right")
 Sided: TypeAlias = tuple[str, str]
 Values: TypeAlias = Mapping[str, FloatArray]
+# The word for the lids, those for the gaze (degrees left and up), and the prefix of visemes.
 CLOSED = "closed"
 LOOKS = ("look_left", "look_up")
 VISEME = "viseme_"

@@ -14,6 +14,7 @@ from mimegen.choreography.places import DirectionField
 from mimegen.choreography.score import Arrival
 from mimegen.motion.hand_shapes import hand_shapes
 
+# The sets whose names for actions the table holds.
 GAIA = "gaia-hands"
 FINGERSPELLING = "fingerspelling"
 HAND_SHAPES = "hand-shapes"

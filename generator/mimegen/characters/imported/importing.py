@@ -22,6 +22,7 @@ from mimegen.readers.gltf import GLTF_SUFFIXES, plain_gltf
 from mimegen.readers.separate import ReaderReply, load_answer, read_in_blender, save_answer
 
 SUFFIXES = (".fbx", ".glb", ".gltf", ".vrm")
+# Heights in metres that are taken as they are.
 PLAUSIBLE_HEIGHT = (0.5, 3.0)
 logger = logging.getLogger(__name__)
 

@@ -17,6 +17,7 @@ from mimegen.motion.quaternions import FloatArray
 
 IntArray = NDArray[np.int64]
 
+# The largest number of joints that a vertex follows.
 INFLUENCES = 4
 # The angle between normals from which an edge is sharp. It and OFF_REGULAR avoid values that are
 # common in regular bodies, where rounding errors would decide.

@@ -23,6 +23,7 @@ from mimegen.motion.quaternions import FloatArray
 
 AROUND = 28
 STEP_M = 0.008
+# The lightness of the seams between pleats; crests have 1.
 SEAM_SHADE = 0.72
 
 

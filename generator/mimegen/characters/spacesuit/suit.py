@@ -17,6 +17,7 @@ from mimegen.characters.spacesuit.trunk import trunk
 from mimegen.characters.surface import SkinnedSurface, to_mesh
 from mimegen.motion.quaternions import FloatArray
 
+# The thickness of the boots' soles, for a person of 1.8 m.
 SOLE_M = 0.034
 
 # Every vertex has its own color; the height of folds is in metres.

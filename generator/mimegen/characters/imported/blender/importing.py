@@ -21,8 +21,11 @@ Header = dict[str, Any]
 Look = tuple[str, tuple[float, ...], bool]
 """An image's name, its linear tint and whether its alpha is used."""
 
+# The first bytes of PNG and JPEG files.
 PICTURE_STARTS = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff")
+# Tints nearer to white than this, in each channel, are ignored.
 LEAST_TINT = 0.01
+# Shader nodes from which a material is read; the first kind that it has counts.
 SHADERS = ("BSDF_PRINCIPLED", "BSDF_DIFFUSE", "EMISSION", "BACKGROUND")
 
 

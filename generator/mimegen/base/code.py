@@ -83,6 +83,7 @@ def _is_module(name: str) -> bool:
         and source_file(name).is_file()
 
 
+# Kinds of nodes that can name modules or data files.
 _TELLING = (ast.Import, ast.ImportFrom, ast.Constant, ast.Call)
 
 
@@ -110,6 +111,7 @@ class _ImportReader:
                 self._parts.append(repr(value))
 
     def _read_all(self, nodes: list[Any]) -> None:
+        """Add nodes to the digest's parts, without docstrings and code for type checkers."""
         self._parts.append("[")
         for node in nodes:
             if not isinstance(node, ast.AST):
@@ -156,6 +158,7 @@ _fresh: dict[str, tuple[str, ModuleFacts]] = {}
 
 @cache
 def _source(module: str) -> ModuleFacts:
+    """Return the facts about a module, cached until its text or this module's text changes."""
     text = source_file(module).read_bytes()
     stamp = sha256(Path(__file__).read_bytes() + text).hexdigest()
     kept_stamp, *kept = _kept_sources().get(module, ("",))
@@ -180,6 +183,7 @@ def _kept_sources() -> dict[str, list[Any]]:
 
 
 def _keep_sources() -> None:
+    """Write newly found facts to the cache."""
     if not _fresh:
         return
     kept = _kept_sources()

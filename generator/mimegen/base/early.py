@@ -4,7 +4,7 @@
 import _signal  # type: ignore[import-not-found]
 import os
 
-INTERRUPTED = 130
+INTERRUPTED = 130  # exit status after Ctrl-C
 STOPPED = "mimegen: stopped"
 
 

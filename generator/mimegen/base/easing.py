@@ -42,6 +42,6 @@ def soft_excess(over: FloatArray, room: ArrayLike) -> FloatArray:
 
 
 def softly_limited(vectors: FloatArray, most: float) -> FloatArray:
-    """Return vectors (..., 3) of limited length: short ones unchanged, all below ``most``."""
+    """Return vectors (..., 3) limited softly: short ones hardly change, all stay below ``most``."""
     size = np.linalg.norm(vectors, axis=-1, keepdims=True)
     return cast(FloatArray, vectors * most * np.tanh(size / most) / np.maximum(size, 1e-9))

@@ -24,6 +24,7 @@ def disk_full(doing: str) -> DiskFullError:
                          " place with --out or --store, and run again")
 
 
+# Error numbers of a full disk and of a used-up quota.
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -42,7 +43,7 @@ def means_full_disk(problem: BaseException | None) -> bool:
 LONGEST_VALUE = 80
 # Names that an error message lists; longer lists do not help.
 MOST_NAMES = 40
-MOST_SUGGESTED = 3
+MOST_SUGGESTED = 3  # similar names that a message suggests at most
 
 
 def with_given(message: str, given: object) -> str:

@@ -121,6 +121,7 @@ def publish_once(path: Path, content: bytes) -> None:
 
 
 def _name_once(part: Path, path: Path) -> None:
+    """Rename a finished file to ``path`` unless that exists, if the file system has hard links."""
     try:
         path.hardlink_to(part)
     except FileExistsError:

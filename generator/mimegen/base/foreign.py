@@ -10,7 +10,7 @@ LFS_POINTER = b"version https://git-lfs"
 HEIC_BRANDS = (b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1")
 AVIF_BRANDS = (b"avif", b"avis")
 PAGES = (b"<!doctype html", b"<html")
-HEAD = 512
+HEAD = 512  # bytes that are read
 
 
 def refuse_foreign(path: Path) -> None:
@@ -29,6 +29,7 @@ def refuse_foreign(path: Path) -> None:
 
 
 def _advice(head: bytes, path: Path) -> str | None:
+    """Return what a file really is and what to do, judging by its first bytes; None if unknown."""
     if head.lstrip(b"\xef\xbb\xbf").startswith(LFS_POINTER):
         return "is a Git LFS pointer, not the file itself; run git lfs install and git lfs pull" \
                " in its repository, or download the file from its page"

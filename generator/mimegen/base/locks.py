@@ -37,6 +37,7 @@ def locked(path: Path, on_wait: Callable[[], object] | None = None) -> Iterator[
 
 
 def _lock(opened: BinaryIO, on_wait: Callable[[], object] | None) -> None:
+    """Take the lock, calling ``on_wait`` first if another process holds it."""
     if on_wait is not None:
         try:
             fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -8,7 +8,7 @@ from mimegen.base.files import content_key
 
 # In bytes. File systems allow 255; suffixes and the names of unfinished files need some of them.
 LONGEST = 140
-_HASH_DIGITS = 12
+_HASH_DIGITS = 12  # digits of the hash that is appended to changed names
 _HASHED = re.compile(rf"(.*-)?[0-9a-f]{{{_HASH_DIGITS}}}")
 # Device names reserved by Windows, with any suffix.
 _DEVICES = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)

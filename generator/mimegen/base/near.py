@@ -14,14 +14,14 @@ _WORD = re.compile(r"\d+|[^\W\d_]+")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 # Endings of English word forms, the longest first.
 _ENDINGS = ("ings", "ing", "ed", "es", "er", "s", "e")
-_SHORTEST_STEM = 3
+_SHORTEST_STEM = 3  # in letters
 # Similarity of two words that are equal; that are forms of one word; of which one is a typo of the
 # other; of which one begins with the other.
 _SAME = 1.0
 _FORM = 0.95
 _SLIP = 0.85
 _BEGINS = 0.7
-_SHORTEST_BEGINNING = 4
+_SHORTEST_BEGINNING = 4  # in letters
 # Shortest words, in letters, in which one letter may be missing or added, and in which one may be
 # replaced: if the whole name is compared, and if only a word of it is. Then the shortest word in
 # which two letters may be wrong.
@@ -110,6 +110,7 @@ def _shared(first: Sequence[str], second: Sequence[str]) -> float:
 
 @lru_cache(maxsize=1 << 16)
 def _alike(first: str, second: str, least: tuple[int, int]) -> float:
+    """Return the similarity of two words."""
     if first == second:
         return _SAME
     shorter, longer = sorted((first, second), key=len)

@@ -13,8 +13,8 @@ import socket
 from functools import cache
 from pathlib import Path
 
-LONGEST_NAME = 80
-_DIGITS = 8
+LONGEST_NAME = 80  # bytes of the final name that are kept
+_DIGITS = 8  # hex digits of the random part and of the checksum
 _OWNED = re.compile(r"\.(?P<name>.*)\.(?P<host>[A-Za-z0-9-]+)\.(?P<pid>[1-9][0-9]*)"
                     r"\.[0-9a-f]+\.part", re.DOTALL)
 _SEALED = re.compile(rf"(?P<name>.*)(?P<seal>[0-9a-f]{{{_DIGITS}}})\.part", re.DOTALL)
@@ -90,6 +90,7 @@ def _link(path: Path) -> str:
 
 
 def _runs(pid: int) -> bool:
+    """Return whether a process with this id runs; a process of another user counts."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

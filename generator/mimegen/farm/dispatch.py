@@ -17,11 +17,11 @@ from mimegen.farm.timeouts import Timeouts
 from mimegen.shots.jobs import FrameDone, JobDone, JobFailed, Ready, ShotJob
 from mimegen.store.disk import Disk
 
-ATTEMPTS = 2
+ATTEMPTS = 2  # how often a task is tried in all
 # Losing a machine is not the task's fault, unless it happens this often in a row while the task
 # makes no progress.
 LOSSES = 5
-POLL_S = 0.1
+POLL_S = 0.1  # seconds to wait for messages at a time
 
 
 @dataclass(frozen=True)
@@ -164,6 +164,7 @@ class _Dispatch(Generic[Notice]):
         return drawn is not None
 
     def _listen(self) -> Iterator[Event | None]:
+        """Yield the events of new messages, None if there are none; then check the timeouts."""
         idle = True
         for heard in self._executor.events(POLL_S):
             idle = False
@@ -231,6 +232,7 @@ class _Dispatch(Generic[Notice]):
 
     def _again(self, attempt: _Try, why: str,
                where: Callable[[Task], str] = lambda task: "") -> Iterator[Event]:
+        """Retry what is left of a task, or report it as done or as failed."""
         rest = attempt.task.remaining()
         if rest is None:
             yield TaskDone(attempt.task)

@@ -133,6 +133,7 @@ class LocalExecutor:
                 if seat.task is None and (seat.device == NONE) == apart]
 
     def _hear(self, seat: _WorkerSeat, worker: StageWorker) -> Iterator[Heard]:
+        """Yield a worker's message; detect a worker that ended or a device that does not start."""
         try:
             message = worker.connection.recv()
         except (EOFError, OSError):
@@ -160,6 +161,10 @@ class LocalExecutor:
         seat.worker = seat.task = None
 
     def _ended(self, seat: _WorkerSeat) -> Iterator[Heard]:
+        """Report the task of a worker whose process ended as lost.
+
+        Raises RequestError if the worker was idle, had never become ready, and is the only one.
+        """
         task, ready = seat.task, seat.ready
         # If it had not accepted the task, it may already have been dying, as when someone kills all
         # workers at once.

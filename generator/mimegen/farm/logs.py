@@ -10,7 +10,7 @@ from mimegen.farm.executor import Begun, Heard, Lost, Unfit
 from mimegen.farm.task import Task
 from mimegen.shots.jobs import FrameDone, JobDone, JobFailed, Ready
 
-SLOWEST = 3
+SLOWEST = 3  # number of slowest tasks that are reported
 
 
 @dataclass
@@ -49,6 +49,7 @@ class Logs:
             self.seconds[task.title] = now - self.begun.pop(task)
 
     def _line(self, heard: Heard) -> str:
+        """Return a message as a line of a log."""
         title = heard.task.title if heard.task is not None else ""
         match heard.message:
             case Begun():

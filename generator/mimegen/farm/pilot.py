@@ -23,7 +23,7 @@ from mimegen.shots.devices import Device
 from mimegen.shots.jobs import JobDone, JobFailed
 from mimegen.store.disk import Disk
 
-POLL_S = 0.5
+POLL_S = 0.5  # seconds to wait for messages at a time
 # Seconds without a task after which the job ends, leaving its resources to others.
 IDLE_S = 20.0
 
@@ -105,6 +105,7 @@ class _Pilot:
             self._carry_on(executor)
 
     def _carry_on(self, executor: LocalExecutor) -> None:
+        """Hand out tasks and report on them until the spool is complete or has been idle."""
         heard_at = time.monotonic()
         while True:
             self.disk.wait()

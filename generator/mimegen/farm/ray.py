@@ -25,7 +25,7 @@ from mimegen.store.makers import note_maker
 
 # Seconds between two searches for machines that have joined.
 LOOK_EVERY_S = 2.0
-ANSWER_S = 20.0
+ANSWER_S = 20.0  # timeout in seconds for connecting to a cluster
 # Seconds until Ray notices a lost machine; it reports the machine's workers as lost before.
 NOTICED_S = 3.0
 # Characters kept of Ray's message about an actor that does not start; its end tells the cause.
@@ -165,6 +165,7 @@ class RayExecutor:
         return seat.plain == (self._gpus > 0) and seat.place is not None and seat.place.sees_store
 
     def _hear(self, seat: _ActorSeat, answer: Any) -> Iterator[Heard]:
+        """Yield the messages in an actor's answer, and poll the actor again."""
         try:
             value = self._ray.get(answer)
         except self._ray.exceptions.RayError as problem:
@@ -188,6 +189,7 @@ class RayExecutor:
             seat.asked = seat.actor.listen.remote()
 
     def _understand(self, seat: _ActorSeat, event: WorkerMessage) -> Iterator[Heard]:
+        """Yield what a message means; an actor that fails before it is ready is excluded."""
         message: Message = event.message
         if isinstance(message, JobFailed | Lost) and not seat.ready:
             why = message.message if isinstance(message, JobFailed) else message.why
@@ -273,6 +275,7 @@ class RayExecutor:
                 self._start_on(node, plain)
 
     def _report_missing_resources(self) -> None:
+        """Tell the user, while no actor has started, what the cluster lacks."""
         if any(seat.place is not None for seat in self._seats):
             self._wait.is_over()
         elif self._seats:
@@ -300,6 +303,7 @@ class RayExecutor:
         return {node["NodeID"]: node["Resources"] for node in self._ray.nodes() if node["Alive"]}
 
     def _start_on(self, node: str, plain: bool) -> None:
+        """Start an actor on a machine."""
         strategy = self._ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(node, False)
         needs = {"num_cpus": 1} if plain else {"num_cpus": self._cpus, "num_gpus": self._gpus}
         kind = self._ray.remote(**needs)
@@ -320,6 +324,7 @@ class RayExecutor:
 
 
 def _ray() -> Any:
+    """Return the package Ray. Raises RequestError if it is not installed."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     try:
         import ray
@@ -330,6 +335,7 @@ def _ray() -> Any:
 
 
 def _connect(ray: Any, address: str) -> None:
+    """Connect to a cluster or start one. Raises RequestError if none can be reached."""
     quiet = {"logging_level": "ERROR", "log_to_driver": False}
     try:
         if address == "none":

@@ -132,6 +132,7 @@ class RemoteWorker:
             return StageWorker(self._device, self._threads, Path(self._scratch.name))
 
     def _with_file(self, message: Message) -> WorkerMessage:
+        """Return a message with the file it reports, if this machine does not see the store."""
         if isinstance(message, JobFailed):
             with_host = f"{socket.gethostname()}: {message.message}"
             return WorkerMessage(replace(message, message=with_host))

@@ -19,7 +19,7 @@ from mimegen.shots.jobs import JobDone, JobFailed
 
 # Seconds between two queries of Slurm's controller, which serves other users too.
 LOOK_EVERY_S = 5.0
-HEAR_EVERY_S = 1.0
+HEAR_EVERY_S = 1.0  # seconds between two readings of the jobs' messages
 # Tasks submitted at once, so that messages of jobs are read between the castings drawn.
 AT_ONCE = 16
 # If jobs on this many machines end before they took a task, and no job works, the cause is not
@@ -45,7 +45,7 @@ class _Barren:
         return sorted(new)
 
     def add(self, number: str, job: Job, why: str | None) -> None:
-        """Leave out the machine of a job that said that it cannot, or for another reason."""
+        """Exclude the machine of a job that reported itself unfit, or failed because of ``why``."""
         why = self.unfit.get(number, why)
         if why is not None:
             self.machines[job.node] = why
@@ -180,6 +180,7 @@ class SlurmExecutor:
                 yield self._heard(line)
 
     def _heard(self, line: JobMessage) -> Heard:
+        """Return a job's message, and note tasks that have ended and machines that are unfit."""
         if isinstance(line.message, Unfit):
             self._barren.unfit[line.job] = line.message.why
         if line.task is None:
@@ -243,6 +244,7 @@ class SlurmExecutor:
             self._barren.arrays.add(number)
 
     def _start_array(self, size: int) -> str | None:
+        """Submit an array of jobs; return its number, None if Slurm is unavailable."""
         try:
             return self._queue.submit(self._array.command,
                                       self._array.options(size, self._barren.machines))

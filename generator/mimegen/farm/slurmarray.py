@@ -17,7 +17,7 @@ from mimegen.shots.devices import Device
 
 # Without --workers; each job stays as long as there are tasks.
 MOST_JOBS = 100
-LARGEST_ARRAY = 1000
+LARGEST_ARRAY = 1000  # jobs in one array at most
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from mimegen.base.blender import environment
 from mimegen.base.errors import RequestError
 from mimegen.farm.settings import FarmSettings
 
-ANSWER_S = 60.0
+ANSWER_S = 60.0  # timeout of Slurm's commands in seconds
 _QUEUED = {"PENDING", "CONFIGURING", "REQUEUED"}
 _WORKING = {"RUNNING", "COMPLETING", "SUSPENDED", "STOPPED", "SIGNALING", "STAGE_OUT", "RESIZING"}
 # States of jobs that failed by themselves; all other endings are not their task's fault.

@@ -123,6 +123,7 @@ class Casting:
         return _performed(_Playing(self.key, fps, self, store))
 
     def _perform(self, fps: float, store: Store | None) -> tuple[Performance, ...]:
+        """Retarget the motions and add the motion of faces; then mirror and reverse on request."""
         characters = [body_of(member, store) for member in self.members]
         try:
             sources = _sources(_Playing(self.take.key, fps, self))
@@ -135,6 +136,7 @@ class Casting:
 
     def _with_living_faces(self, scene: tuple[Performance, ...],
                            fps: float) -> tuple[Performance, ...]:
+        """Return the performances with faces that blink, gaze and do what take and overlay say."""
         faces = self.take.faces(fps) or ({},) * len(scene)
         rngs = (generator(self.take.seed, *self.take.words, "face", number)
                 for number in range(len(scene)))
@@ -191,6 +193,7 @@ class Casting:
         }
 
     def _partner_facts(self) -> dict[str, Any]:
+        """Return the manifest's fields for the second performer; empty without one."""
         if len(self.members) == 1:
             return {}
         file, member = self.take.files[-1], self.members[1]

@@ -154,7 +154,7 @@ class Catalogue:
 
     @cached_property
     def groups(self) -> dict[str, tuple[str, ...]]:
-        """The ids of the actions in each semantic group, sorted; those without one are left out."""
+        """The ids of the actions in each semantic group, sorted; other actions are left out."""
         found: dict[str, list[str]] = {}
         for name, entry in self.actions.items():
             if entry.action.semantic_group is not None:

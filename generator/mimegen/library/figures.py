@@ -30,6 +30,7 @@ def published_bodies(casting: Casting, fps: float, store: Store) -> tuple[Figure
 
 def _published(casting: Casting, keys: Sequence[str], shown: Callable[[_Scene], _Scene],
                fps: float, store: Store) -> tuple[FigureFiles, ...]:
+    """Return the store's files of performers; perform the casting if any file is missing."""
     files = tuple(_files(casting, number, key, fps, store) for number, key in enumerate(keys))
     if not all(file.character.exists() and file.performance.exists() for file in files):
         wait = store.waiter()

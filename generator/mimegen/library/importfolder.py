@@ -13,7 +13,7 @@ from mimegen.readers import MANY_OTHERS, READERS, prompt_of
 from mimegen.readers.files import LARGEST
 
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz")
-MOST_FILES = 1_000_000
+MOST_FILES = 1_000_000  # entries of an archive that are read at most
 # Files that AMASS and others store beside the motions, by name.
 BESIDE = ("shape.npz", "neutral_stagei.npz", "male_stagei.npz", "female_stagei.npz", "license.txt")
 

@@ -250,6 +250,7 @@ def _texts(action: Action, known: Action | None, takes: Mapping[str, Span],
 
 def _take_text(request: ImportRequest, action: Action, copies: Mapping[str, Path], span: Span,
                recording: Recording) -> str:
+    """Return the text of a take file."""
     names = list(copies)
     trim = Trim() if (span.first, span.last) == (0, recording.motion.frames - 1) else Trim(
         "span", span.first, span.last, in_frames=True)

@@ -82,6 +82,7 @@ def import_table(path: Path, defaults: ImportRequest) -> Iterator[RowDone]:
 
 
 def _all_done(path: Path, rows: list[TableRow], defaults: ImportRequest) -> Iterator[RowDone]:
+    """Import the rows one after the other and yield each one's result."""
     done: dict[int, ImportRequest] = {}
     for row in rows:
         try:

@@ -51,6 +51,7 @@ def inspect_file(path: Path, options: ReadOptions) -> Inspection:
 
 
 def _facts(path: Path, recording: Recording) -> dict[str, Any]:
+    """Return the report on a file whose motion can be used."""
     facts = _frames(path, recording.format, recording.system, _of_motion(recording.motion)) | {
         "unit_m": recording.unit, "unit_found_by": recording.unit_source,
         "up_axis": recording.up_axis, "up_axis_found_by": recording.up_source,
@@ -131,6 +132,7 @@ def _outline(path: Path, options: ReadOptions,
 
 
 def _of_points(path: Path, points: Points) -> dict[str, Any]:
+    """Return the report on a C3D file of which only the markers can be used."""
     count = len(points.positions)
     return {"file": path.name, "format": "C3D", "system": "unknown", "kind": "markers",
             "frames": count, "fps": round(points.fps, 4),

@@ -39,6 +39,7 @@ def _written(path: Path) -> tuple[Stamp | None, ...]:
 
 @lru_cache(maxsize=256)
 def _drawn(path: Path, seed: int, written: tuple[Stamp | None, ...]) -> Background:
+    """Return a background with its set varied by a seed; cached by the files' stamps."""
     background = background_as_of(path, written)
     if background.set is None:
         raise RequestError(f"background {path.stem}:{seed}: only sets take a seed, and this is a"

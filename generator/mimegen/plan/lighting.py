@@ -140,6 +140,7 @@ def tint_of(color: FloatArray) -> Tint:
 
 
 def _of_picture(picture: Picture, config: RenderConfig, angle_deg: float) -> PlaceLight:
+    """Return the light measured in a picture; a sun found there turns with the camera."""
     measured = picture.light
     assert measured is not None, "pictures without a light are asked for none"
     light = config.light

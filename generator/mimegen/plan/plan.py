@@ -137,6 +137,7 @@ class _Matrix:
     places: dict[tuple[str, str, int | None], ChosenBackground] = field(default_factory=dict)
 
     def cells(self, kind: _Kind) -> _Cells:
+        """Return all variants of takes of a kind, except those whose background the takes lack."""
         cells = _Cells({}, {})
         seen: set[tuple[_Members, str, str, bool]] = set()
         for variant in self.variants:
@@ -155,6 +156,7 @@ class _Matrix:
         return cells
 
     def _background(self, variant: Variant, kind: _Kind) -> ChosenBackground:
+        """Return the background of a variant, shared by all kinds of takes."""
         name = kind.background_name(variant)
         assert name is not None, "cells without a background are passed over"
         kind_of_cell = variant.background if variant.background in BACKGROUNDS else NAMED
@@ -171,6 +173,7 @@ class _Matrix:
         return self.set_seed if background.set and background.set.vary else None
 
     def _members(self, variant: Variant, performers: int) -> _Members:
+        """Return the performers of a variant, one for each part."""
         name = CAST.get(variant.character, variant.character)
         if variant.character in ("base", NOBODY) and self.performer is not None:
             name = self.performer
@@ -285,6 +288,7 @@ def lit_by_places(part: CastingPlan, lights: PlaceLights) -> list[CastingPlan]:
 
 def _castings(take: LibraryTake, cells: _Cells, rendering: Rendering, faults: tuple[Fault, ...]
               ) -> Iterator[CastingPlan]:
+    """Yield a plan for each group of performers of a take."""
     for members in cells.members:
         casting = Casting(take, members, faults)
         rendered = cells.rendered.get(members, [])

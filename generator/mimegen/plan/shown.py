@@ -29,7 +29,7 @@ from mimegen.store.shotfacts import ShotFacts
 
 # Fraction of the picture's area. If less is visible, viewers cannot say which place it is.
 LEAST_SHOWN = 0.02
-DIGITS = 3
+DIGITS = 3  # decimal places of the fraction
 # The cache of results, shared by all processes: measuring a view takes a fifth of a second.
 SHOWN = "shown"
 # Written by tools/bake_plans.py; no content key depends on it.
@@ -134,6 +134,7 @@ def standing_camera(config: RenderConfig, angle_deg: float) -> Camera:
 
 @lru_cache(maxsize=1024)
 def _standing(framed: FramedCamera, width: int, height: int, angle_deg: float) -> Camera:
+    """Return the camera that frames a standing person, modelled as an upright cylinder."""
     near = FACE_ROOM_M if framed.head_only else framed.head_room_m or framed.hand_room_m
     low = 0.0 if near is None else HEAD_M - near
     middle = (low + STANDING_M) / 2

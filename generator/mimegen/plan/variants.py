@@ -102,6 +102,7 @@ def parse_variants(text: str, characters: set[str], backgrounds: set[str]) -> li
 
 
 def _parse(name: str, characters: set[str], backgrounds: set[str], from_group: bool) -> Variant:
+    """Return the variant of one name. Raises RequestError for what the grammar does not allow."""
     dots = _DISPLAY.fullmatch(name)
     if dots is not None:
         words = tuple(dots["words"].split(":")[1:])

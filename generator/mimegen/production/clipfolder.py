@@ -20,8 +20,8 @@ from mimegen.manifest.record import false_facts
 from mimegen.manifest.row import Row
 
 SALT = "names.salt"
-_SALT_BYTES = 16
-_NAME_DIGITS = 32
+_SALT_BYTES = 16  # length of the random key
+_NAME_DIGITS = 32  # hex digits of an opaque name
 
 
 @dataclass(frozen=True)
@@ -110,6 +110,7 @@ def _is_whole(path: Path, row: Row, recorded: int) -> bool:
 
 
 def _read_salt(path: Path) -> str | None:
+    """Return the salt in a file, None without a file. Raises RequestError if it is damaged."""
     try:
         salt = path.read_bytes()[:100].decode().strip()
     except FileNotFoundError:

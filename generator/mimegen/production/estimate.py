@@ -109,6 +109,7 @@ def at_least_s(plan: Plan, config: RenderConfig, device: str, store: Store, work
 
 
 def _add(part: CastingPlan, fps: float, store: Store, folder: ClipFolder, count: _Count) -> None:
+    """Add a casting's shots, clips and frames to the counts."""
     frames = _length(part, fps, store, count)
     shots, clips = part.shots, [clip for clip in part.clips if not _is_there(clip, store, folder)]
     count.clips_there += len(part.clips) - len(clips)

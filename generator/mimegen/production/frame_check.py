@@ -16,7 +16,7 @@ from mimegen.shots.devices import OPENGL
 
 # Low, because the comparison uses keyframes, not motion.
 DRAFT_FPS = 6.0
-MOST_REDRAWS = 10
+MOST_REDRAWS = 10  # how often a clip is redrawn at most
 # Carries out a plan in a folder; returns the error message of each clip that failed, by name.
 Carry = Callable[[Plan, Path], dict[str, str]]
 
@@ -64,6 +64,10 @@ class FrameCheck:
         self.pairs |= dict(zip(numbers, self.nearness.nearest(looks), strict=True))
 
     def _looks(self, permutations: Iterable[Permutation]) -> list[ClipLook]:
+        """Render drafts of permutations and return their looks, in the same order.
+
+        Raises RequestError if a draft fails.
+        """
         config = self.draft.model_copy(update={"fps": DRAFT_FPS})
         plan = permuted_plan(self.drawing.space.catalogue, list(permutations), OPENGL, config)
         failures = self.carry_out(plan, self.out)

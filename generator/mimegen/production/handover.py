@@ -51,6 +51,7 @@ def _learn(sizes: Sizes, part: CastingPlan) -> None:
 
 
 def _submit(tasks: Iterator[Work], executor: Executor, say: Callable[[str], None]) -> int:
+    """Submit tasks, except those the executor already has; return how many were submitted."""
     count = 0
     for work in tasks:
         if isinstance(work, CastingFailed):

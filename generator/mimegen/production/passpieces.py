@@ -26,7 +26,7 @@ from mimegen.store.shotfacts import CameraRecord
 from mimegen.store.store import Store
 
 PASSES = "passes"
-_FOLDER_DIGITS = 20
+_FOLDER_DIGITS = 20  # digits of the files' key in a folder's name
 _OURS = re.compile(rf"[0-9a-f]{{{_FOLDER_DIGITS}}}")
 
 
@@ -110,6 +110,7 @@ def _filmed(camera: CameraFacts, changes: SetChanges | None) -> Filmed:
 
 def _piece(clip: PlannedClip, column: Column, filmed: Filmed, wanted: WantedPasses, store: Store,
            out: Path) -> Piece:
+    """Return the folder of a clip's pass, with all it is made from."""
     kind = column.kind
     shows = clip.showing(column.frames)
     shown = tuple(shows.frames.tolist())

@@ -146,6 +146,7 @@ class Reporter:
         return max(self._known + self._more, self._frames_done)
 
     def _show(self) -> None:
+        """Update the bar, the notebook's cell or the log, the latter two not too often."""
         if self._bar:
             self._bar.update(self._task, description=self._state(),
                              total=max(self._likely + self._more, self._total) or None,

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-FIXATION_S = 0.5
+FIXATION_S = 0.5  # seconds that the cross is shown before each display
 # Columns of trials.csv that describe a display; all others are factors.
 DESCRIBES = ("file", "action", "take", "seed", "azimuth_deg", "dots_seed", "duration_s", "fps",
              "frames", "labels")

@@ -115,6 +115,7 @@ def grouped(rows: Iterable[Row]) -> dict[Declared, list[Row]]:
 
 
 def _declared(row: Row) -> Declared:
+    """Return what a row has in common with others of its group."""
     variant = row.config_name or ""
     base = variant.startswith(("base+", "pointlight"))
     return Declared(
@@ -261,6 +262,7 @@ def _candidates(catalogue: Catalogue, row: Row, configs: Configs
 
 
 def _take(sources: Sources, declared: Declared, rows: Sequence[Row]) -> LibraryTake:
+    """Return the take that rows show. Raises RequestError if it is unknown or has changed."""
     row = rows[0]
     if row.config_name is None or row.render_config_name is None:
         raise RequestError("was not made by render; run the command that made it again")

@@ -171,6 +171,7 @@ def _settle(run: Run, clip: PlannedClip | DisplayClip, seconds: float | None) ->
 
 
 def _failed(run: Run, event: TaskFailed) -> None:
+    """Mark the clips of a failed task as failed; first try to mend a clip's damaged frames."""
     job, why = event.task.job, _whole_reason(run, event)
     if not isinstance(job, ClipJob | DisplayJob):
         _fail(run, clips_of_task(run, event.task), why)
@@ -225,6 +226,7 @@ def _note_success(run: Run, clip: PlannedClip | DisplayClip, row: Row) -> None:
 
 
 def _no_longer_waiting(run: Run, clip: PlannedClip) -> None:
+    """Remove a clip from those that wait for frames or a still."""
     clips = run.waiting[clip.shot.key]
     clips.remove(clip)
     if not clips:

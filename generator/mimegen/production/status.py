@@ -107,6 +107,7 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def _take_in(job: JobState, line: dict[str, Any]) -> None:
+    """Apply one line of a journal to the job's state."""
     match line:
         case {"frames": int(count), "at": float(at)}:
             job.frames.append((at, count))
@@ -170,6 +171,7 @@ def _time_left(job: JobState, shots: dict[str, dict[str, Any]]) -> float | None:
 
 
 def _job_report(job: JobState) -> dict[str, Any]:
+    """Return a job's state as JSON content."""
     return {
         "host": job.host, "pid": job.pid, "since": job.since, "runs": job.runs,
         "ended": job.ended, "why": job.why, "last_sign_of_life": job.last_sign,

@@ -78,6 +78,7 @@ def casting_tasks(plan: CastingPlan, store: Store, stills: set[str],
 
 def _tasks(casting: Casting, shots: Sequence[Shot], clips: Sequence[PlannedClip], store: Store,
            stills: set[str], size: Size) -> Iterator[Work]:
+    """Yield the notice that a casting is ready, and then its tasks; see ``casting_tasks``."""
     facts = [whole_facts(store.shot_facts(shot.key), clips) for shot in shots]
     known = [fact for fact in facts if fact is not None]
     if len(known) == len(shots) and not _missing(shots, known, store).any():

@@ -102,6 +102,7 @@ def _clip_faults(out: Path, row: Row) -> list[BrokenFile]:
 
 
 def _what_is_wrong(path: Path, row: Row) -> Iterator[str]:
+    """Yield what is wrong with a clip's file: missing, changed, damaged, or unlike its row."""
     if not path.is_file():
         yield "is missing"
         return
@@ -155,6 +156,7 @@ def _belied(row: Row, store: Store) -> list[str]:
 
 
 def _without_record(out: Path, rows: Iterable[Row]) -> tuple[str, ...]:
+    """Return a note on clips without an embedded record; empty if there are none."""
     clips = [clip_path(out, row) for row in rows]
     count = sum(path.is_file() and not has_record(path) for path in clips)
     if not count:
@@ -165,6 +167,7 @@ def _without_record(out: Path, rows: Iterable[Row]) -> tuple[str, ...]:
 
 
 def _shot_faults(store: Store, rows: Sequence[Row]) -> list[BrokenFile]:
+    """Return the faults of a shot: its facts, and frames that are absent or damaged."""
     key = rows[0].shot_key or ""
     folder = store.shot_folder(key)
     faults, absent = [], []
@@ -202,6 +205,7 @@ def _passes(rows: Iterable[Row]) -> dict[str, list[tuple[Row, PassFacts]]]:
 
 
 def _pass_faults(out: Path, passes: Sequence[tuple[Row, PassFacts]]) -> list[BrokenFile]:
+    """Return the faults of a folder of ground truth: its path, its facts and its files."""
     facts, folder = passes[0][1], out / passes[0][1].folder
     rows = tuple(row for row, _ in passes)
     if not is_pass_folder(Path(facts.folder)):

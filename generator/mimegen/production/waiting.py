@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
-LOOK_EVERY_S = 1.0
+LOOK_EVERY_S = 1.0  # seconds between two calls
 
 _Work = TypeVar("_Work")
 

@@ -7,8 +7,8 @@ from mimegen.base.errors import RequestError
 
 # A failure within this many seconds of the disk's return is attributed to its absence.
 AFTERWARDS_S = 15.0
-LOOK_EVERY_S = 0.5
-LONGEST_S = 1800.0
+LOOK_EVERY_S = 0.5  # seconds between two checks
+LONGEST_S = 1800.0  # seconds to wait at most
 
 
 class Disk:

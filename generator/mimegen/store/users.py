@@ -19,7 +19,7 @@ from mimegen.base.owners import is_unfinished, owner_lives, this_host, unfinishe
 from mimegen.store.store import RUNNING, Store
 
 CLAIMS = "claims"
-SIGN_OF_LIFE_S = 5.0
+SIGN_OF_LIFE_S = 5.0  # seconds between two heartbeats
 # Missed heartbeats after which a job counts as dead.
 MISSED = 12
 

@@ -193,6 +193,7 @@ def _light(photo: OpenedPhoto, hints: CameraHints) -> PhotoLight | None:
 
 
 def _view(photo: OpenedPhoto, horizon: float | None) -> tuple[PhotoView, tuple[str, ...]]:
+    """Return the camera's view and two reasons: for the horizon and for the focal length."""
     width, height = photo.image.size
     lens = "focal length from EXIF" if photo.focal else "focal length as telephones have it"
     if horizon is not None:
@@ -225,6 +226,7 @@ def _looking(photo: OpenedPhoto, rise: float) -> PhotoView:
 
 
 def _camera_height(photo: OpenedPhoto, view: PhotoView, hints: CameraHints) -> tuple[float, str]:
+    """Return the camera's height in metres and the reason for it."""
     if hints.camera_height_m is not None and hints.known is not None:
         raise RequestError("--known-height and --camera-height are mutually exclusive: both set the"
                            " height of the camera")

@@ -10,8 +10,8 @@ from mimegen.compositing.color import LUMINANCE, Tint, bytes_to_linear
 # width follow van de Weijer, Gevers and Gijsenij, Edge-based color constancy (2007).
 POWER = 6
 WIDTH = 1.0
-LARGEST = 512
-BLOWN_OUT = 0.98
+LARGEST = 512  # longer side in pixels of the picture that is measured
+BLOWN_OUT = 0.98  # linear light above which a channel counts as overexposed
 # Mean light of mimegen's own sets, drawn as photographs: a figure needs no tint at this value.
 USUAL = 0.30
 # Limits of the exposure factor: a night and a snowfield.

@@ -18,7 +18,7 @@ from mimegen.compositing.pictures import MOST_MIB, MOST_PIXELS, in_8_bits, too_m
 # Diagonal of a 36 x 24 mm film frame, to which "35 mm" focal lengths refer (CIPA DCG-001, Guideline
 # for Noting Digital Camera Specifications in Catalogs).
 FILM_DIAGONAL_MM = 43.267
-LEAST_WIDTH = 320
+LEAST_WIDTH = 320  # in pixels
 # Larger ones are shrunk: no frame shows more detail, and every worker gets a copy.
 LARGEST = 6000
 LARGEST_PANORAMA = 8192
@@ -75,6 +75,7 @@ def _naming_file(path: Path) -> Iterator[None]:
 
 
 def _check(path: Path, stored: Image.Image) -> None:
+    """Raise RequestError for a photograph with several pictures or an unusable size."""
     width, height = stored.size
     pictures = getattr(stored, "n_frames", 1)
     # Phones store a second view in the same file, which is not an animation.

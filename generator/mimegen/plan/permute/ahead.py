@@ -21,7 +21,7 @@ from mimegen.plan.permute.good_takes import GoodTakes
 
 # Numbers per process: starting a process takes as long as checking two takes.
 LEAST_EACH = 4
-TOGETHER = 2
+TOGETHER = 2  # numbers that a process gets at a time
 _own: list[Drawing] = []
 
 

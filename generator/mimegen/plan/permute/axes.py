@@ -193,6 +193,7 @@ def _known(name: str) -> str:
 
 
 def _fixed(texts: Iterable[str]) -> dict[str, Value]:
+    """Return the values of axes in texts ``axis=value``. Raises RequestError for invalid ones."""
     fixed: dict[str, Value] = {}
     for text in texts:
         name, equals, value = text.partition("=")

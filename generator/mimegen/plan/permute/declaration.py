@@ -125,6 +125,7 @@ def read_spec(path: Path) -> Sequence[Permutation]:
 
 
 def _declaration(line: str, place: str) -> Declaration:
+    """Return the declaration in a line; raises RequestError naming ``place`` if it is invalid."""
     try:
         return Declaration.model_validate(json.loads(line))
     except ValidationError as problem:

@@ -138,6 +138,7 @@ def _pairwise(space: Space, seed: int) -> Design:
 
 
 def _covering(space: Space) -> list[Cell]:
+    """Return cells that cover every possible pair of levels."""
     names = list(space.parts[0].levels)
     levels = [list(dict.fromkeys(value for part in space.parts for value in part.levels[name]))
               for name in names]

@@ -93,6 +93,7 @@ class _Item:
     frame_redraws: int
 
     def declaration(self) -> Declaration:
+        """Return the declaration that is drawn."""
         space = self.drawing.space
         cell = self.drawing.design.cell(self.number, self.redraw)
         part = space.parts[cell.part]
@@ -162,6 +163,7 @@ class _Item:
                 ] if self._draws_people else []
 
     def _people(self, part: TakeSpace, attempt: int = 0) -> list[str]:
+        """Return the names of the performers: fixed ones, or random people drawn by ``attempt``."""
         if not self._draws_people:
             name = str(self.drawing.space.freedom.usual(CHARACTER))
             return [name, partner_of(name)][:part.take.performers]
@@ -225,6 +227,7 @@ class _Item:
 
     def _background(self, part: TakeSpace, values: dict[str, Any], attempt: int = 0
                    ) -> dict[str, Any]:
+        """Return the background's kind, name and set seed; dots are always shown on blank."""
         role = values["background"] if values["display"] == VIDEO else "blank"
         kind = role if role in OWN_ROLES else NAMED
         name = role if role != "aligned" else str(part.take.aligned)

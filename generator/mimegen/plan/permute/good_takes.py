@@ -87,6 +87,7 @@ class GoodTakes:
 
 
 def _found(take: ScoreTake) -> list[str]:
+    """Return what lint finds in a take; at a higher tempo also movements that are too fast."""
     try:
         seen = settled_take(take.score, take.seed, take.style)
     except RequestError as problem:

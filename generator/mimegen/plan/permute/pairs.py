@@ -48,12 +48,12 @@ FEW_TIMES = 2
 MANY_TIMES = 5
 # Clearly visible, while the movement remains recognisable.
 FAULT_AMOUNT = 0.8
-TURN_DEG = 90.0
+TURN_DEG = 90.0  # turn of the camera between the halves of a pair
 # Movements that retrace their own path look the same played backwards. Repetitive ones (skipping
 # rope, playing a guitar) are below this distance in metres; sitting down, throwing and walking are
 # above.
 LEAST_IRREVERSIBLE_M = 0.4
-IRREVERSIBLE_FPS = 15.0
+IRREVERSIBLE_FPS = 15.0  # frame rate at which positions are compared
 # The joints whose positions are compared; fingers and toes would only duplicate hands and feet.
 MOVING = ("hips", "head", *(f"{side}_{part}" for side in ("left", "right")
                             for part in ("forearm", "hand", "shin", "foot")))
@@ -119,6 +119,10 @@ class PairDrawing:
                            f" it ({self.factor.about}); choose other --actions")
 
     def _pair(self, number: int, item: int) -> tuple[Declaration, Declaration]:
+        """Return the halves of a pair, redrawing until both are without faults.
+
+        Raises RequestError if ``MOST_TRIED`` draws fail.
+        """
         for attempt in range(MOST_TRIED):
             base = self.drawing.draw(item, attempt)
             suits = self.factor.suits(take_of(self.catalogue, base))

@@ -66,6 +66,7 @@ def _shot_name(declared: Declaration, config: RenderConfig | None) -> str:
 
 
 def _check(catalogue: Catalogue, permutation: Permutation, config: RenderConfig | None) -> None:
+    """Raise RequestError, naming the item, for a declaration that cannot be carried out."""
     declared, item = permutation.declaration, f"item {permutation.number}"
     try:
         take = take_of(catalogue, declared)
@@ -98,6 +99,7 @@ def _casting_plan(catalogue: Catalogue, permutations: Sequence[Permutation], dev
 
 def _planned(catalogue: Catalogue, permutation: Permutation, device: str,
              config: RenderConfig | None) -> CastingPlan:
+    """Return the plan of one declared clip or display."""
     declared = permutation.declaration
     take = take_of(catalogue, declared)
     casting = Casting(take, members_of(catalogue, declared, take), faults_of(declared))

@@ -222,6 +222,7 @@ class _Rules:
     seen: SeenRows
 
     def part(self, take: LibraryTake) -> TakeSpace:
+        """Return the space of a take. Raises RequestError if a drawn axis has no value left."""
         others = self._new(take, (name for name in self._sets
                                   if name not in (take.aligned, take.misaligned)))
         misaligned = {source: self._new(take, names) or names
@@ -287,6 +288,7 @@ class _Rules:
 
     def _is_far(self, take: LibraryTake, names: Mapping[str, Sequence[str]], name: str, value: Value
                 ) -> bool:
+        """Return whether a value of an axis differs enough from what the rows show."""
         if name == "azimuth":
             return self.seen.takes_azimuth(take.action, float(value))
         if name == "background":

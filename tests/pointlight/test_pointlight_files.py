@@ -351,3 +351,25 @@ def test_files_of_one_name_keep_rows_of_their_own(tmp_path: Path) -> None:
     rows = {file.name: json.loads(file.read_text()) for file in tmp_path.glob("*.json")}
     assert {name: row["file_name"] for name, row in rows.items()} == {
         "x.json": "x.csv", "x.gif.json": "x.gif"}
+
+
+def test_a_gifs_row_counts_the_frames_that_the_gif_has(tmp_path: Path) -> None:
+    done = invoke("pointlight", "--walker", "--fps", 60, "--out", tmp_path / "x.gif",
+                  "-m", "limited_lifetime=4", "--dots", "troje", "--duration", 0.5)
+    assert done.exit_code == 0, done.output
+    row = json.loads((tmp_path / "x.json").read_text())
+    with Image.open(tmp_path / "x.gif") as gif:
+        assert (row["frames"], row["fps"]) == (gif.n_frames, 30) == (15, 30)
+    assert row["duration_s"] == pytest.approx(0.5) and row["lifetime_frames"] == 2
+    assert row["lifetime_ms"] == pytest.approx(4 / 60 * 1000, abs=0.01)
+    assert row["source_stride"] == pytest.approx(row["source_fps"] / 30)
+
+
+def test_what_differs_before_it_is_dots_has_a_name_of_its_own(tmp_path: Path) -> None:
+    small = ("--size", "32x32", "--fps", 10, "--out", tmp_path)
+    for options in (("--action", "bent_two_fingers", "--hand", "left"),
+                    ("--action", "bent_two_fingers", "--hand", "right")):
+        done = invoke("pointlight", *options, *small)
+        assert done.exit_code == 0, done.output
+    rows = [json.loads(line) for line in (tmp_path / "manifest.jsonl").read_text().splitlines()]
+    assert {row["hand_action"]["hand"] for row in rows} == {"left", "right"}

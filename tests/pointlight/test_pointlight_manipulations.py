@@ -1,5 +1,6 @@
 """What each manipulation of a point-light display does to its dots."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,9 @@ from mimegen.motion import Motion
 from mimegen.motion.quaternions import FloatArray
 from mimegen.pointlight.discs import to_linear
 from mimegen.pointlight.dots import MASK, DotTracks
+from mimegen.pointlight.manipulation import Manipulation, Setting
 from mimegen.pointlight.stimulus import Stimulus, make_stimulus
+from mimegen.pointlight.walker_manipulations import Crowd, OutOfPhase, Sines
 from test_pointlight import FPS, display, frames_of, scene, stimulus, walker
 
 
@@ -227,3 +230,49 @@ def test_light_contrast_polarity_and_colors() -> None:
     pair = make_stimulus(scene(shown, two), shown)
     assert pair.dots.count == 26 and not pair.gray
     assert len(np.unique(pair.colors, axis=0)) == 2
+
+
+def one_dot(places: FloatArray, visible: NDArray[np.bool_] | None = None) -> DotTracks:
+    """A left ankle at these places (F, 3), and a head that stays."""
+    both = np.stack([places, np.full_like(places, 5.0)], axis=1)
+    dots = DotTracks.of(("left_ankle", "head"), np.zeros(2, np.intp), both)
+    if visible is None:
+        return dots
+    return replace(dots, visible=np.stack([visible, np.ones_like(visible)], axis=1),
+                   sizes=np.stack([1.0 + visible, np.ones(len(visible))], axis=1))
+
+
+def setting_of(frames: int) -> Setting:
+    return Setting(np.random.default_rng(0), FPS, 100, 100, np.zeros((frames, 1, 3)), float)
+
+
+@pytest.mark.parametrize("step", [OutOfPhase(share=0.3), Crowd(count=4)])
+def test_what_hides_a_dot_moves_in_time_with_the_dot(step: Manipulation) -> None:
+    seen = np.arange(10) < 6
+    moved = step.apply(one_dot(np.outer(np.arange(10.0), [1, 2, 3]), seen), setting_of(10))
+    hidden = ~moved.visible
+    assert hidden.any(axis=1).sum() >= 4
+    for dot in np.flatnonzero(hidden.any(axis=0)):
+        # The dot was last seen at its sixth place, whenever that is now.
+        order = np.argsort(moved.places[:, dot, 1])
+        assert (moved.visible[order, dot] == seen).all()
+
+
+def test_depth_and_size_of_a_crowds_copies_are_those_of_their_moments() -> None:
+    seen = np.arange(10) < 6
+    crowd = Crowd(count=4, odd=False).apply(
+        one_dot(np.outer(np.arange(10.0), [1, 2, 3]), seen), setting_of(10))
+    for dot in range(0, crowd.count, 2):
+        x, _, depth = crowd.places[:, dot].T
+        assert (np.argsort(x) == np.argsort(depth)).all()
+        assert (crowd.sizes[np.argsort(x), dot] == 1.0 + seen).all()
+
+
+def test_waves_of_a_lost_marker_bridge_its_gap() -> None:
+    turn = np.linspace(0, 2 * np.pi, 40, endpoint=False)
+    places = np.stack([300 + 20 * np.cos(turn), 200 + 20 * np.sin(turn), 0 * turn], axis=1)
+    lost = places.copy()
+    lost[10:14] = np.nan
+    waved = Sines().apply(one_dot(lost), setting_of(40))
+    assert np.abs(waved.places[:, 0, :2] - places[:, :2]).max() < 3
+    assert not waved.visible[10:14, 0].any()

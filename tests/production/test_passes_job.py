@@ -299,3 +299,15 @@ def test_what_cannot_be_written_leaves_nothing(with_passes: Path, tmp_path: Path
     with pytest.raises(ValueError, match="damaged frame"):
         write_pass(source, tmp_path / "depth")
     assert [path.name for path in tmp_path.iterdir()] == ["frames"]
+
+
+def test_there_is_no_truth_about_people_in_a_clip_of_nobody(two_clips: Path, config: Path,
+                                                            tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    shutil.copytree(two_clips, out)
+    done = render(config, out, "--variants", "base+blank@0,nobody+blank@0", "--passes",
+                  "keypoints,mask")
+    assert done.returncode == 0, done.stderr
+    rows = {row["variant"]: row for row in rows_of(out)}
+    assert "passes" not in rows["nobody+blank@0"] or not rows["nobody+blank@0"]["passes"]
+    assert set(rows["base+blank@0"]["passes"]) == {"keypoints", "mask"}

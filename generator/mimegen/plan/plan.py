@@ -43,7 +43,21 @@ class CastingPlan:
     @property
     def shots(self) -> tuple[Shot, ...]:
         """The shots that the clips use, each once."""
-        return tuple({clip.shot.angle: clip.shot for clip in self.clips}.values())
+        return _shots_of(self.clips)
+
+    @property
+    def peopled(self) -> tuple[PlannedClip, ...]:
+        """The clips that show performers, of whom there is ground truth."""
+        return tuple(clip for clip in self.clips if not clip.is_empty)
+
+    @property
+    def peopled_shots(self) -> tuple[Shot, ...]:
+        """The shots of those clips, each once."""
+        return _shots_of(self.peopled)
+
+
+def _shots_of(clips: Sequence[PlannedClip]) -> tuple[Shot, ...]:
+    return tuple({clip.shot.angle: clip.shot for clip in clips}.values())
 
 
 @dataclass(frozen=True)

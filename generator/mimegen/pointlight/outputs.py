@@ -25,14 +25,19 @@ def write_gif(stimulus: Stimulus, target: Path) -> None:
 
     Viewers slow down what is faster, so of more than 50 frames a second only every nth is taken.
     """
-    stride = int(np.ceil(stimulus.display.fps / GIF_FPS))
-    images = [Image.fromarray(picture) for picture in kept_frames(stimulus)[::stride]]
-    step = 100 * stride / stimulus.display.fps
+    shown = as_gif(stimulus)
+    images = [Image.fromarray(picture) for picture in kept_frames(shown)]
+    step = 100 / shown.display.fps
     ends = np.round(np.arange(1, len(images) + 1) * step).astype(int) * 10
     packed = io.BytesIO()
     images[0].save(packed, "GIF", save_all=True, append_images=images[1:], loop=0,
                    duration=np.diff(ends, prepend=0).tolist(), optimize=False)
     publish(target, packed.getvalue())
+
+
+def as_gif(stimulus: Stimulus) -> Stimulus:
+    """Return what a GIF shows of a display: every nth of its frames."""
+    return stimulus.every(int(np.ceil(stimulus.display.fps / GIF_FPS)))
 
 
 def write_montage(stimulus: Stimulus, target: Path) -> None:

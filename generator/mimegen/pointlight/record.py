@@ -103,6 +103,8 @@ def _time_facts(stimulus: Stimulus) -> dict[str, Any]:
     step = float(np.median(np.diff(moments))) if len(moments) > 1 else 0.0
     life = next((manipulation.model_dump()["frames"] for manipulation in stimulus.manipulations
                  if manipulation.name == "limited_lifetime"), None)
+    # A GIF of every second frame shows lives of two frames for one.
+    life = life and max(1, round(life / stimulus.stride))
     return {
         "source_fps": source_fps,
         "source_frames": [round(float(moment * source_fps), 3) for moment in moments[[0, -1]]],

@@ -31,7 +31,8 @@ class DotScene:
 
     ``name`` is stable and seeds what is random; ``roots`` (F, P, 3) are the performers' hips,
     ``stature`` (metres) how tall the tallest stands. ``bodies`` are theirs where they have any;
-    ``facts`` go into the manifest.
+    ``facts`` go into the manifest. ``version`` is what else tells it apart from other scenes of
+    its name, as the part of a file that is used.
     """
 
     name: str
@@ -41,6 +42,7 @@ class DotScene:
     stature: float
     bodies: tuple[Performance, ...] = ()
     facts: dict[str, Any] = field(default_factory=dict)
+    version: tuple[str, ...] = ()
 
     @property
     def duration(self) -> float:
@@ -55,6 +57,7 @@ class Stimulus:
     ``dots`` are in the picture, ``colors`` (D, 3) and ``background`` (3,) linear RGB,
     ``diameters`` (F, D) pixels; ``moments`` (F,) are seconds of the source. ``room`` (2,) is as in
     ``Setting``, ``masks`` what a row says of masks.
+    ``stride`` says that it is every nth frame of the display.
     """
 
     scene: DotScene
@@ -69,6 +72,7 @@ class Stimulus:
     background: FloatArray
     room: FloatArray
     masks: tuple[dict[str, Any], ...] = ()
+    stride: int = 1
 
     @property
     def name(self) -> str:
@@ -78,7 +82,8 @@ class Stimulus:
         """
         words = [self.display.style, *self.display.manipulations]
         plain = "_".join(re.sub(r"[^\w.]+", "_", word) for word in words if word != "dots")
-        drawn = repr((self.display, self.seed, self.angle_deg, self.scene.facts.get("dots_from")))
+        drawn = repr((self.display, self.seed, self.angle_deg, self.scene.facts.get("dots_from"),
+                      *self.scene.version))
         digest = hashlib.sha256(drawn.encode()).hexdigest()[:6]
         words = [self.scene.name, self.display.name, plain, digest]
         return path_name("-".join(filter(None, words)))
@@ -87,6 +92,15 @@ class Stimulus:
     def dot_diameter(self) -> float:
         """The diameter of a dot of usual size, in pixels."""
         return self.display.pixels(self.display.dot_diameter)
+
+    def every(self, stride: int) -> "Stimulus":
+        """Return every nth frame, shown as much longer."""
+        parts = ("places", "visible", "sizes", "strengths")
+        kept = {part: getattr(self.dots, part)[::stride] for part in parts}
+        display = self.display.model_copy(update={"fps": self.display.fps / stride})
+        return replace(self, display=display, view=self.view.every(stride),
+                       dots=replace(self.dots, **kept), moments=self.moments[::stride],
+                       stride=stride)
 
     @cached_property
     def diameters(self) -> FloatArray:

@@ -49,6 +49,10 @@ class View:
         """Return the view of one frame."""
         return self if self.turns is None else replace(self, turns=self.turns[frame:frame + 1])
 
+    def every(self, stride: int) -> "View":
+        """Return the view of every nth frame."""
+        return self if self.turns is None else replace(self, turns=self.turns[::stride])
+
     def turned(self, turns: FloatArray) -> "View":
         """Return the view of a world that turns (F, 4) about its middle, after earlier turns."""
         if self.turns is not None:

@@ -1,5 +1,6 @@
 """Manipulations of single limbs, and of the motion of single dots."""
 
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -81,9 +82,10 @@ class OutOfPhase(Manipulation):
         """Return the dots, those of the part shifted in time."""
         chosen = of_part(dots, self.part)
         paths = setting.paths(dots)
-        about = dots.places - paths
-        about[:, chosen] = np.roll(about[:, chosen], round(self.share * dots.frames), axis=0)
-        return dots.moved(paths + about)
+        about, visible = dots.places - paths, dots.visible.copy()
+        for part in (about, visible):
+            part[:, chosen] = np.roll(part[:, chosen], round(self.share * dots.frames), axis=0)
+        return replace(dots, places=paths + about, visible=visible)
 
 
 class Sines(Manipulation):
@@ -107,12 +109,23 @@ class Sines(Manipulation):
         return dots.moved(places)
 
     def _waves(self, places: FloatArray) -> FloatArray:
-        waves = np.fft.rfft(np.nan_to_num(places), axis=0)
+        waves = np.fft.rfft(_bridged(places), axis=0)
         power = (np.abs(waves[1:]) ** 2).sum(axis=(1, 2))
         strongest = 1 + np.argsort(-power, kind="stable")[: self.keep]
         kept = np.zeros_like(waves)
         kept[np.r_[0, strongest]] = waves[np.r_[0, strongest]]
         return np.asarray(np.fft.irfft(kept, n=len(places), axis=0))
+
+
+def _bridged(places: FloatArray) -> FloatArray:
+    """Return places (F, D, 2) with straight ways over the gaps of lost markers."""
+    filled, frames = places.copy(), np.arange(len(places))
+    for dot in np.flatnonzero(~np.isfinite(places).all(axis=(0, 2))):
+        seen = np.isfinite(places[:, dot]).all(axis=1)
+        for axis in range(places.shape[2]):
+            filled[:, dot, axis] = np.interp(frames, frames[seen], places[seen, dot, axis]) \
+                if seen.any() else 0.0
+    return filled
 
 
 class Crowd(Manipulation):
@@ -141,9 +154,13 @@ class Crowd(Manipulation):
             middle = size * (np.array([number % columns, number // columns]) + 0.5)
             about = np.roll(own.places[..., :2] - (low + high) / 2, int(shifts[number]), axis=0)
             about = about * [-1.0 if number == odd else 1.0, 1.0] * scale
-            places = np.concatenate([about + middle, own.places[..., 2:]], axis=-1)
+            depth = np.roll(own.places[..., 2:], int(shifts[number]), axis=0)
+            places = np.concatenate([about + middle, depth], axis=-1)
+            # What is hidden, and how near it is, belongs to the moment; a fade to the clip.
+            visible, sizes = (np.roll(part, shifts[number], axis=0)
+                              for part in (own.visible, own.sizes))
             named = DotTracks(tuple(f"{number + 1}:{name}" for name in own.names), own.performers,
-                              own.limbs, own.trunk, places, own.visible, own.sizes, own.strengths)
+                              own.limbs, own.trunk, places, visible, sizes, own.strengths)
             whole = named if whole is None else whole.joined(named)
         assert whole is not None, "a crowd has members"
         return whole.joined(others)

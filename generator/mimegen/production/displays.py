@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -48,8 +49,14 @@ def take_scene(take: LibraryTake, display: Display) -> DotScene:
     for partner in take.files[1:]:
         facts |= {"partner_motion_file": partner.name,
                   "partner_motion_sha256": file_hash(partner)}
-    return scene_of_motions(path_name(*take.words), take.sources(source_fps(display)), display,
-                            facts)
+    scene = scene_of_motions(path_name(*take.words), take.sources(source_fps(display)), display,
+                             facts)
+    return replace(scene, version=_version(take))
+
+
+def _version(take: LibraryTake) -> tuple[str, ...]:
+    """Return what tells a take apart from others of its words: style, hand, part of the file."""
+    return tuple(word for word in take.version if word not in take.words)
 
 
 def cast_scene(casting: Casting, display: Display, fps: float) -> DotScene:
@@ -57,8 +64,9 @@ def cast_scene(casting: Casting, display: Display, fps: float) -> DotScene:
 
     Raises RequestError if the motion does not fit the character.
     """
-    return scene_of_performances(_scene_name(casting), casting.with_faults(casting.perform(fps)),
-                                 display, _casting_facts(casting, fps) | OF_CHARACTERS)
+    scene = scene_of_performances(_scene_name(casting), casting.with_faults(casting.perform(fps)),
+                                  display, _casting_facts(casting, fps) | OF_CHARACTERS)
+    return replace(scene, version=_version(casting.take))
 
 
 def _scene_name(casting: Casting) -> str:
@@ -97,7 +105,8 @@ def marker_scene(file: Path, display: Display, subject: str | None = None,
         "motion_up_axis": points.up_axis, "motion_up_axis_found_by": points.up_source,
         "motion_notes": list(points.notes),
     }
-    return scene_of_markers(path_name(file.stem), points, display, facts)
+    scene = scene_of_markers(path_name(file.stem), points, display, facts)
+    return replace(scene, version=(facts["motion_sha256"], str(subject), str(fps_of_file)))
 
 
 WRITERS: dict[str, Callable[[Stimulus, Path], None]] = {
@@ -116,8 +125,10 @@ def write_display(stimulus: Stimulus, target: Path) -> Row:
     check_target(target)
     if not target.suffix:
         return write_folder(stimulus, target)
-    WRITERS[target.suffix.lower()](stimulus, target)
-    row = sealed(target, _row(display_facts(stimulus), stimulus.moments, stimulus.name, target,
+    ending = target.suffix.lower()
+    WRITERS[ending](stimulus, target)
+    shown = outputs.as_gif(stimulus) if ending == ".gif" else stimulus
+    row = sealed(target, _row(display_facts(shown), shown.moments, stimulus.name, target,
                               target.name))
     publish(_beside(target), json_of(row, indent=1))
     return row

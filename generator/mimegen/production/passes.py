@@ -113,7 +113,7 @@ def _carry_out(plan: Plan, run: _Run) -> None:
 def _draw(run: _Run, part: CastingPlan) -> Iterator[Work]:
     """Yield the work for the clips of a casting drawn from the plan."""
     found: dict[Path, Piece] = {}
-    for clip in part.clips:
+    for clip in part.peopled:
         if clip.sample_id in run.rows:
             for piece in pieces_of(clip, run.rows[clip.sample_id], run.wanted, run.store, run.out):
                 found.setdefault(piece.target, piece).clips |= piece.clips

@@ -128,12 +128,12 @@ def geometry_tasks(clips: Sequence[tuple[PlannedClip, Filmed]], wanted: WantedPa
 def planned_pass_tasks(part: CastingPlan, store: Store, wanted: WantedPasses, seen: set[str]
                        ) -> Iterator[Task]:
     """Yield the tasks for all missing passes of a casting whose shots are recorded."""
-    facts = {shot.key: recorded for shot in part.shots
+    facts = {shot.key: recorded for shot in part.peopled_shots
              if (recorded := store.shot_facts(shot.key)) is not None}
-    clips = [(clip, clip.filmed(facts[clip.shot.key])) for clip in part.clips]
+    clips = [(clip, clip.filmed(facts[clip.shot.key])) for clip in part.peopled]
     yield from geometry_tasks(clips, wanted, store, seen)
     columns = [Column(shot, kind, camera_of(facts[shot.key]), facts[shot.key]["frames"])
-               for shot in part.shots for kind in wanted.kinds]
+               for shot in part.peopled_shots for kind in wanted.kinds]
     for job, title in pass_jobs(part.casting, columns, store, wanted):
         yield from in_parts(job, title, lambda name: SIZING.first_pictures)
 
@@ -148,10 +148,10 @@ def planned_passes(plan: Plan, wanted: WantedPasses, store: Store, usual: float
     counts: dict[str, dict[str, float]] = {
         kind: {"shots": 0, "there": 0, "storage_gb": 0.0} for kind in wanted.kinds}
     for part in plan.castings():
-        for shot in part.shots:
+        for shot in part.peopled_shots:
             facts = store.shot_facts(shot.key)
             frames = facts["frames"] if facts else usual
-            sets = [clip.background.set is not None for clip in part.clips if clip.shot == shot]
+            sets = [clip.background.set is not None for clip in part.peopled if clip.shot == shot]
             for kind in wanted.kinds:
                 folder = store.pass_folder(wanted.key(shot, kind))
                 there = sum(path.stem.isdecimal() for path in folder.glob("*.npz"))

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 from bvh_files import walk
+from bvh_text import person, row
 from examples import examples
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.takes import user_take
@@ -71,6 +72,18 @@ def test_pointlight_says_and_records_them(notes: list[str], tmp_path: Path) -> N
     done = invoke("pointlight", MIRRORED, "--out", tmp_path / "dots.csv")
     assert done.exit_code == 0 and notes[0] in done.stderr
     assert json.loads((tmp_path / "dots.json").read_text())["motion_notes"] == notes
+
+
+def test_frames_of_rows_count_from_the_files_own_first(tmp_path: Path) -> None:
+    file = tmp_path / "calibrated.bvh"
+    # The first frame is a calibration pose, which is dropped.
+    file.write_text(person([row(turn=180)] + [row(x=30 + 2 * i) for i in range(20)]))
+    done = invoke("pointlight", file, "--trim", "4f:9f", "--out", tmp_path / "dots.csv")
+    assert done.exit_code == 0, done.stderr
+    told = json.loads((tmp_path / "dots.json").read_text())
+    assert (told["motion_first_frame"], told["motion_last_frame"]) == (5, 10)
+    assert "frames 4 to 9 of 20 are used" in done.stderr
+    assert "0 is the file's frame 1" in done.stderr
 
 
 def test_import_prints_stores_and_lists_them(notes: list[str], tmp_path: Path) -> None:

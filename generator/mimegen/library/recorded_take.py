@@ -156,7 +156,8 @@ class RecordedTake(Described):
     def reading(self) -> dict[str, Any]:
         """Return the manifest's fields on how the file was interpreted."""
         recording = self.recordings[0]
-        first, last = recording.span or (0, recording.motion.frames - 1)
+        read = recording.span or (0, recording.motion.frames - 1)
+        first, last = (recording.skipped + frame for frame in read)
         return {
             "motion_source": self.source, "motion_original_name": self.original_name,
             "motion_stack": self.options.stack, "motion_subject": self.options.subject,

@@ -41,7 +41,8 @@ class MotionFacts(RowPart):
                                                       " file of several")
     motion_smpl_model_sha256: str | None = Field(None, description="of the user's own SMPL model")
     motion_trim: str | None = Field(None, description="value of --trim")
-    motion_first_frame: int | None = Field(None, description="first frame used of the file")
+    motion_first_frame: int | None = Field(None, description="first frame used of the file,"
+                                           " whose own first is 0")
     motion_last_frame: int | None = Field(None, description="last frame used of the file")
     motion_mapping_sha256: str | None = Field(None, description="of the user's own bone mapping")
     motion_system: str | None = Field(None, description="the naming system of bones or markers")

@@ -95,7 +95,7 @@ def in_house_convention(path: Path, motion: Motion, kind: str, notes: tuple[str,
     return Recording(motion, roles.joints, roles.confidence, kind, system, unit, unit_source,
                      up_name, up_source, heading, origin,
                      (*notes, *sides, *more, *dropped, *bridged, *fours, *lying, *twisted,
-                      *floating, *doubted), mirrored=mirrored)
+                      *floating, *doubted), mirrored=mirrored, skipped=first)
 
 
 def with_true_sides(path: Path, motion: Motion, options: ReadOptions,

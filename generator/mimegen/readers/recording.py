@@ -23,7 +23,8 @@ class Recording:
     per file unit. ``heading`` (degrees about Z) and ``origin`` (metres, X and Y) say how the
     performer stood in the file before the turn and shift: partners keep their placement by them.
     ``stacks`` are the names of an FBX file's animation stacks.
-    ``span`` are the first and last of the frames read that are used, None for all of them.
+    ``skipped`` is how many frames of the file lie before the first that is read, ``span`` are the
+    first and last of the frames read that are used, None for all of them.
     Of marker files, ``marker_rms_mm`` says by label how far the solved body is from the markers,
     ``bridged`` by joint in which spans of frames (first, last) it was out of sight, and
     ``inferred`` which joints no marker shows at all. ``mirrored`` says that the file held the
@@ -44,6 +45,7 @@ class Recording:
     origin: tuple[float, float]
     notes: tuple[str, ...]
     stacks: tuple[str, ...] = ()
+    skipped: int = 0
     span: tuple[int, int] | None = None
     marker_rms_mm: Mapping[str, float] = field(default_factory=dict)
     bridged: Mapping[str, tuple[tuple[int, int], ...]] = field(default_factory=dict)

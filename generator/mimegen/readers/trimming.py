@@ -51,6 +51,8 @@ def cut(recording: Recording, span: Span) -> Recording:
     back = quaternions.from_rotation_vectors([0.0, 0.0, -np.radians(turn)])
     origin = shift + quaternions.rotate(back, [*recording.origin, 0.0])
     why = f" ({', '.join(span.reasons)})" if span.reasons else ""
+    if recording.skipped:
+        why += f"; 0 is the file's frame {recording.skipped}"
     return replace(
         recording, motion=moved(motion, -shift, 0.0), heading=recording.heading + turn,
         origin=(float(origin[0]), float(origin[1])), span=(span.first, span.last),

@@ -80,7 +80,7 @@ class Spool:
         return None
 
     def take(self, job: str, plain: bool = False) -> str | None:
-        """Give a job the first waiting task that is plain, or not; None if there is none."""
+        """Give a job the first waiting task that is ``plain``, or not; None if there is none."""
         for name in self.waiting():
             suits = name.endswith(PLAIN) == plain
             if suits and _moved(self._waiting(name), self._taken(name, job)):

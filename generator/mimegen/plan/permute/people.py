@@ -90,10 +90,10 @@ def lab(color: Sequence[float] | None) -> FloatArray:
 def apart(one: FloatArray, others: FloatArray, far: Mapping[str, float]) -> FloatArray:
     """Return the distances (N,) of a person (26,) from others (N, 26); above 1 they differ enough.
 
-    A distance is the largest difference in any property, as a multiple of the difference ``far``
-    that counts as enough. For ``clothes``, the outermost garments above and below count, whichever
-    differs more. A garment that only one of the two wears makes the distance infinite.
-    ``far["kinds"]`` is the number of KINDS that must differ.
+    A distance is the largest difference in any property, divided by the difference in ``far`` that
+    still counts as similar. For ``clothes``, the outermost garments above and below count,
+    whichever differs more. A garment that only one of the two wears makes the distance infinite.
+    ``far["kinds"]`` is the number of KINDS that may differ at distance 1.
     """
     gaps = np.abs(others - one)
     plain, tints, kinds = np.split(gaps, [len(PLAIN), len(PLAIN) + 3 * len(COLORS)], axis=1)

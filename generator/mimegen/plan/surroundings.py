@@ -18,7 +18,7 @@ from mimegen.plan.lighting import LEAST_SKY, rounded, spread_deg, stands, tint_o
 from mimegen.rendering.surroundings import Surroundings
 from mimegen.shots.config import Light, RenderConfig, World
 
-# Fraction of the light's color that a camera's white balance removes, as in photo.
+# Fraction of the light's color that a camera's white balance removes, as in a photograph.
 BALANCED = 0.85
 # To find the main light, cones of this half-angle in all directions are compared. The main light is
 # the light within MAIN_DEG of the brightest cone's axis that exceeds the brightness of the ring

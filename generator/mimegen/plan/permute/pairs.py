@@ -43,7 +43,7 @@ SLOW = 0.5
 FAST = 1.75
 # Pairs of opposite styles.
 OPPOSITES = (("tired", "brisk"), ("exaggerated", "restrained"))
-# Repetitions of a cue's movement: for these, either number is plausible.
+# Repetitions of a cue's movement; a viewer can count either number.
 FEW_TIMES = 2
 MANY_TIMES = 5
 # Clearly visible, while the movement remains recognisable.

@@ -172,10 +172,11 @@ def _same(pairs: Sequence[Sequence[tuple[Row, PairFacts]]], seed: int,
         "question_id": content_key("pair", question.question_id)[:16]}) for question in asked]
 
 
-def both_right(scored: Sequence[ScoredAnswer]) -> list[tuple[str, bool, float]]:
+def both_right(scored: Sequence[ScoredAnswer]) -> list[tuple[str, bool, float, str | None]]:
     """Return the pairs both of whose halves a model, or one rater, answered.
 
-    Of each, the action it belongs to, whether both answers are right, and what guessing gets.
+    Of each, the action it belongs to, whether both answers are right, what guessing gets, and the
+    rater.
     """
     halves: dict[tuple[str, str], dict[str, ScoredAnswer]] = defaultdict(dict)
     for one in scored:
@@ -183,7 +184,7 @@ def both_right(scored: Sequence[ScoredAnswer]) -> list[tuple[str, bool, float]]:
             halves[one.question.pair, one.rater or ""].setdefault(one.question.question_id, one)
     whole = [[*halves[name].values()] for name in sorted(halves) if len(halves[name]) == 2]
     return [(min(half.question.action for half in pair), all(half.right for half in pair),
-             _guessed(pair)) for pair in whole]
+             _guessed(pair), pair[0].rater) for pair in whole]
 
 
 def _guessed(pair: Sequence[ScoredAnswer]) -> float:

@@ -1,6 +1,7 @@
 """Estimates with what is known of their error, where answers come in clusters."""
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -73,12 +74,50 @@ def clustered_share(right: FloatArray, asked: FloatArray, level: float = 0.95) -
     that differ much, that one misses less. As of independent answers where clusters tell no spread:
     all right, all wrong, or all clusters alike.
     """
-    share, n = right.sum() / asked.sum(), asked.sum()
-    found = weighted_mean(right / asked, asked) if len(asked) > 1 and 0 < share < 1 else None
-    if found is None or found.se <= ALIKE:
+    found = _clustered_mean(right, asked)
+    return _share_interval(float(right.sum()), float(asked.sum()), found, level)
+
+
+def crossed_share(right: FloatArray, first: Sequence[str], second: Sequence[str],
+                  level: float = 0.95) -> Interval:
+    """Return the interval of a share of answers (N,) in two crossed kinds of clusters.
+
+    As actions and people are. The variances of both add up, less that of independent answers, which
+    both contain (Cameron, Gelbach & Miller 2011).
+    """
+    found = [_clustered_mean(*_sums(right, names)) for names in (first, second)]
+    known = [one for one in found if one is not None]
+    both = known[0] if known else None
+    if len(known) == 2:
+        one, other = (estimate.se**2 for estimate in known)
+        independent = right.mean() * (1 - right.mean()) / len(right)
+        # Satterthwaite's degrees of freedom of a sum.
+        df = (one + other)**2 / (one**2 / known[0].df + other**2 / known[1].df)
+        both = Estimate(known[0].value, float(np.sqrt(max(one + other - independent, one, other))),
+                        float(df))
+    return _share_interval(float(right.sum()), len(right), both, level)
+
+
+def _sums(right: FloatArray, names: Sequence[str]) -> tuple[FloatArray, FloatArray]:
+    """Return clusters' sums and counts (K,)."""
+    _, number = np.unique(names, return_inverse=True)
+    return np.bincount(number, right).astype(float), np.bincount(number).astype(float)
+
+
+def _clustered_mean(right: FloatArray, asked: FloatArray) -> Estimate | None:
+    """Return the share with its clusters' error; None where they tell no spread."""
+    if len(asked) < 2 or not 0 < right.sum() < asked.sum():
+        return None
+    found = weighted_mean(right / asked, asked)
+    return found if found.se > ALIKE else None
+
+
+def _share_interval(right: float, n: float, found: Estimate | None, level: float) -> Interval:
+    share = right / n
+    if found is None:
         return wilson(share, n, float(stats.norm.ppf((1 + level) / 2)))
     # Few wrong answers fix a part of the clusters' spread, so it varies less than t assumes.
-    df = found.df * more_degrees(min(right.sum(), (asked - right).sum()))
+    df = found.df * more_degrees(min(right, n - right))
     reach = float(stats.t.ppf((1 + level) / 2, df))
     variance = share * (1 - share)
     # The design effect: n / design independent answers would tell as much.

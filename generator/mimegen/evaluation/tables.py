@@ -15,9 +15,16 @@ from mimegen.evaluation.question import Question
 from mimegen.evaluation.reading import RULES, STRICT
 from mimegen.evaluation.reliance import reliance
 from mimegen.evaluation.scoring import ScoredAnswer
-from mimegen.evaluation.statistics import cluster_bootstrap, clustered_share, wilson
+from mimegen.evaluation.statistics import (
+    cluster_bootstrap,
+    clustered_share,
+    crossed_share,
+    wilson,
+)
 
 Table = dict[str, Any]
+# An action, whether an answer about it is right, and of people whose it is.
+Verdict = tuple[str, bool, str | None]
 LEVEL = 0.95
 # ActPLD's rank correlation needs more models than two.
 LEAST_RANKED = 4
@@ -103,26 +110,35 @@ def parted(scored: Iterable[ScoredAnswer], by: Callable[[ScoredAnswer], str],
 def share(scored: Sequence[ScoredAnswer], *name: str) -> Table:
     """Return accuracy with three intervals: Wilson's, and two that allow for clusters by action.
 
-    ``by_action`` is Wilson's interval with clusters' error, ``bootstrap`` resamples actions (BCa;
-    None where they all say the same). ``name`` seeds the resampling.
+    ``by_action`` is Wilson's interval with clusters' error, which of people are actions and people;
+    ``bootstrap`` resamples actions (BCa; None where they all say the same, and of people). ``name``
+    seeds the resampling.
     """
-    return {**_clustered([(one.question.action, one.right) for one in scored], *name),
+    return {**_clustered([(one.question.action, one.right, one.rater) for one in scored], *name),
             "unparsed": sum(one.chosen is None for one in scored) / len(scored),
             "chance": _chance(scored)}
 
 
-def _clustered(verdicts: Sequence[tuple[str, bool]], *name: str) -> Table:
-    """Return the share of verdicts that are right, each with its action, and its intervals."""
-    right = sum(verdict for _, verdict in verdicts)
-    clusters: dict[str, list[bool]] = defaultdict(list)
-    for action, verdict in verdicts:
-        clusters[action].append(verdict)
-    sums = np.array([sum(clusters[action]) for action in sorted(clusters)], dtype=float)
-    counts = np.array([len(clusters[action]) for action in sorted(clusters)], dtype=float)
-    resampled = cluster_bootstrap(sums / counts, counts, LEVEL, *name) if len(sums) > 1 else None
+def _clustered(verdicts: Sequence[Verdict], *name: str) -> Table:
+    """Return the share of verdicts that are right, and its intervals."""
+    right = sum(verdict for _, verdict, _ in verdicts)
+    resampled = None
+    if all(rater is None for *_, rater in verdicts):
+        clusters: dict[str, list[bool]] = defaultdict(list)
+        for action, verdict, _ in verdicts:
+            clusters[action].append(verdict)
+        sums = np.array([sum(clusters[action]) for action in sorted(clusters)], dtype=float)
+        counts = np.array([len(clusters[action]) for action in sorted(clusters)], dtype=float)
+        interval = clustered_share(sums, counts)
+        if len(sums) > 1:
+            resampled = cluster_bootstrap(sums / counts, counts, LEVEL, *name)
+    else:
+        # Resampled actions would leave out how people differ.
+        actions, rights, raters = zip(*verdicts, strict=True)
+        interval = crossed_share(np.array(rights, dtype=float), actions, list(map(str, raters)))
     return {"answered": len(verdicts), "right": right, "accuracy": right / len(verdicts),
             "wilson": list(wilson(right / len(verdicts), len(verdicts))),
-            "by_action": list(clustered_share(sums, counts)),
+            "by_action": list(interval),
             "bootstrap": None if resampled is None else [*resampled]}
 
 
@@ -135,8 +151,9 @@ def paired(scored: Sequence[ScoredAnswer], *name: str) -> Table | None:
     pairs = both_right(scored)
     if not pairs:
         return None
-    return {**_clustered([(action, right) for action, right, _ in pairs], *name, "pairs"),
-            "chance": float(np.mean([chance for *_, chance in pairs]))}
+    return {**_clustered([(action, right, rater) for action, right, _, rater in pairs],
+                         *name, "pairs"),
+            "chance": float(np.mean([chance for _, _, chance, _ in pairs]))}
 
 
 def whole_groups(scored: Sequence[ScoredAnswer], *name: str) -> Table | None:
@@ -152,7 +169,7 @@ def whole_groups(scored: Sequence[ScoredAnswer], *name: str) -> Table | None:
                if len({one.question.sample_id for one in groups[performed]}) > 1]
     if not several:
         return None
-    return _clustered([(group[0].question.action, all(one.right for one in group))
+    return _clustered([(group[0].question.action, all(one.right for one in group), group[0].rater)
                        for group in several], *name, "groups")
 
 

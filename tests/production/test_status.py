@@ -63,6 +63,16 @@ def test_a_running_job_is_seen_and_so_is_that_it_was_killed(
     assert not running_jobs(Store(out / "store"))
 
 
+def test_a_journal_that_another_job_removes_stops_nobody(tmp_path: Path) -> None:
+    folder = tmp_path / "status"
+    folder.mkdir()
+    # As a journal is that goes between being listed and being looked at.
+    (folder / "0.jsonl").symlink_to(folder / "gone.jsonl")
+    with Journal(tmp_path, Store(tmp_path / "store"), {"clips": 1, "shots": 1, "devices": []}):
+        pass
+    assert len(list(folder.glob("*.jsonl"))) == 2
+
+
 @pytest.fixture
 def elsewhere(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """What makes this process one on another machine."""

@@ -122,3 +122,17 @@ def test_a_dead_job_here_loses_its_claims_however_fresh_its_last_sign(
                if f".{other.pid}." in path.name)
     os.utime(marker, (time.time() + 3600,) * 2)
     assert here.claim(["b"]) == {"b"}
+
+
+def test_a_job_that_ends_while_jobs_are_listed_is_left_out(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ending, staying = Registration(store, tmp_path), Registration(store, tmp_path / "other")
+
+    def and_one_ends(name: str) -> bool:
+        ending.end()
+        return True
+
+    monkeypatch.setattr(users, "is_unfinished", and_one_ends)
+    assert [job["out"] for job in running_jobs(store)] == [str(tmp_path / "other")]
+    staying.end()

@@ -100,6 +100,10 @@ class Journal:
 
 def _forget_old(folder: Path) -> None:
     """Remove the oldest journals, keeping at most ``MOST_KEPT``."""
-    journals = sorted(folder.glob("*.jsonl"), key=lambda path: path.stat().st_mtime)
-    for path in journals[:-MOST_KEPT]:
+    dated = []
+    for path in folder.glob("*.jsonl"):
+        # Another job may remove a journal at the same time.
+        with suppress(FileNotFoundError):
+            dated.append((path.stat().st_mtime, path))
+    for _, path in sorted(dated)[:-MOST_KEPT]:
         path.unlink(missing_ok=True)

@@ -94,7 +94,8 @@ def running_jobs(store: Store) -> list[dict[str, Any]]:
     markers = [path for path in sorted(folder.glob(".job.*"))
                # Markers of earlier versions had other names, which ``sweep`` does not recognise.
                if is_unfinished(path.name) or _lives(path)]
-    return [json.loads(path.read_text(encoding="utf-8")) for path in markers]
+    # A job that ends at this moment has removed its marker.
+    return [json.loads(text) for text in map(_text, markers) if text is not None]
 
 
 def _lives(marker: Path) -> bool:

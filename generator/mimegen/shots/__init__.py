@@ -1,1 +1,1 @@
-"""What is seen from one camera: config, camera, framing, posed skin, ground shadow and frames."""
+"""Shots: one scene seen from one camera. Config, camera, framing, skinning, shadow and frames."""

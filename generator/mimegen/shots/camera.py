@@ -1,4 +1,4 @@
-"""A pinhole camera, as pure numbers."""
+"""A pinhole camera: projection between world coordinates and pixels."""
 
 from dataclasses import dataclass
 
@@ -8,15 +8,15 @@ from mimegen.base.vectors import unit
 from mimegen.motion import quaternions
 from mimegen.motion.quaternions import FloatArray
 
-# What Blender's cameras have, and photographers call full frame.
+# The width of a full-frame sensor, and the default of Blender's cameras.
 SENSOR_WIDTH_MM = 36.0
 
 
 @dataclass(frozen=True)
 class Camera:
-    """A camera as Blender has it: it looks along its own -Z, +Y is up in the picture.
+    """A camera with Blender's axes: it looks along its local -Z, and +Y is up in the picture.
 
-    ``position`` in metres, ``rotation`` the quaternion w x y z from camera to world axes.
+    ``position`` is in metres; ``rotation`` is the quaternion w x y z from camera to world axes.
     The sensor's width covers the picture's width.
     """
 
@@ -33,15 +33,19 @@ class Camera:
         return self.lens_mm / self.sensor_width_mm * self.width
 
     def rays(self, pixels: FloatArray) -> FloatArray:
-        """Return world directions (..., 3), not normalised, through pixels (..., 2) x y."""
+        """Return world directions (..., 3) through pixels x y (..., 2).
+
+        Directions are not normalised: their length along the camera's axis is 1.
+        """
         x = (pixels[..., 0] - self.width / 2) / self.focal_pixels
         y = (self.height / 2 - pixels[..., 1]) / self.focal_pixels
         return quaternions.rotate(self.rotation, np.stack([x, y, -np.ones_like(x)], axis=-1))
 
     def project(self, points: FloatArray) -> FloatArray:
-        """Return pixels x right, y down, and depth in metres (..., 3) of world points (..., 3).
+        """Return pixels x y and depth in metres (..., 3) of world points (..., 3).
 
-        The picture's left upper corner is (0, 0), the centre of its first pixel (0.5, 0.5).
+        X points right and y down; the picture's upper left corner is (0, 0) and the centre of its
+        first pixel (0.5, 0.5). Depth is along the camera's axis.
         """
         local = quaternions.rotate(
             quaternions.conjugate(self.rotation), points - np.array(self.position)
@@ -52,7 +56,8 @@ class Camera:
         return np.stack([x, y, depth], axis=-1)
 
     def ground_points(self, pixels: FloatArray) -> FloatArray:
-        """Return the ground X Y (..., 2), Z = 0, under pixels (..., 2); NaN above the horizon."""
+        """Return X Y (..., 2) of the ground, Z = 0, seen at pixels (..., 2); NaN above the horizon.
+        """
         rays = self.rays(pixels)
         with np.errstate(divide="ignore", invalid="ignore"):
             reach = -self.position[2] / rays[..., 2:]
@@ -61,7 +66,7 @@ class Camera:
 
     @property
     def horizon_y(self) -> float:
-        """The picture row, in pixels from the top, of the horizon at the picture's middle."""
+        """The horizon's position in pixels from the top, at the middle of the picture's width."""
         forward = quaternions.rotate(self.rotation, np.array([0.0, 0.0, -1.0]))
         level = unit([forward[0], forward[1], 0.0])
         far = np.array(self.position) + level * 1e7

@@ -16,7 +16,7 @@ Vector = tuple[float, float, float]
 
 
 class Sampling(Strict):
-    """How Cycles samples and cleans one picture."""
+    """How Cycles samples and denoises a picture."""
 
     samples: int = Field(ge=1, le=65536)
     min_samples: int = Field(default=0, ge=0)
@@ -35,7 +35,10 @@ NO_SAMPLING = Sampling(samples=1, adaptive_threshold=0, max_bounces=0, denoise=F
 
 
 class FixedCamera(Strict):
-    """A camera at one place for every action, turned about Z for the other angles."""
+    """A camera at the same position for every action, rotated about Z for other angles.
+
+    ``position`` is in metres, ``euler_rad`` are XYZ Euler angles in radians.
+    """
 
     kind: Literal["fixed"]
     position: Vector
@@ -44,13 +47,13 @@ class FixedCamera(Strict):
 
 
 class FramedCamera(Strict):
-    """A camera that keeps the whole action in view, with ``margin`` as a share of the picture.
+    """A camera that keeps the whole action in view, with ``margin`` as a fraction of the picture.
 
-    ``azimuth_deg`` is where angle 0 stands: 0 in front of the person, 90 at their left hand.
-    With ``head_room_m`` it is a portrait: only what is so near to the first performer's head, in
-    metres, is kept in view, and with ``head_only`` their face alone; with ``hand_room_m`` only what
-    is so near to the raised hands of all performers, or to all hands where none is raised. One
-    that can ``follow`` is nearer and pans with the performers.
+    ``azimuth_deg`` is the azimuth of the camera at angle 0: 0 in front of the person, 90 at their
+    left hand. By default all performers are kept in view. With ``head_room_m``, only points within
+    this distance of the first performer's head are; with ``head_only``, only that performer's face;
+    with ``hand_room_m``, only points within this distance of raised hands, or of all hands if none
+    is raised. With ``follow``, the camera is nearer and pans with the performers.
     """
 
     kind: Literal["framed"]
@@ -72,12 +75,12 @@ class FramedCamera(Strict):
 
     @property
     def near(self) -> bool:
-        """Whether only a part of the performers is kept in view."""
+        """Whether only a head, a face or hands are kept in view."""
         return self.head_only or self.head_room_m is not None or self.hand_room_m is not None
 
 
 class WideSun(Strict):
-    """Lamps all over a ceiling, as a second sun that is as wide as they are apart."""
+    """The lamps of a ceiling approximated by a second sun, as wide as the lamps are spread."""
 
     strength: float = Field(ge=0)
     from_deg: tuple[float, float]
@@ -86,13 +89,12 @@ class WideSun(Strict):
 
 
 class Light(Strict):
-    """Sun and sky. ``sun_from_deg`` is azimuth (as the camera's) and elevation.
+    """Sun and sky. ``sun_from_deg`` is the sun's azimuth (as the camera's) and elevation.
 
-    ``rim_strength`` is a second sun opposite the first, which ``lamps`` stand in for;
-    ``ground_share`` is how much of the sky's light the ground reflects onto the figure from below,
-    or, with a ``ground_color``, of light of that color. With a ``ground_albedo`` there is a
-    real ground instead, which the camera does not see: it reflects sun and sky, less what the
-    figure blocks.
+    ``rim_strength`` is the strength of a second sun opposite the first; ``lamps`` replace it.
+    ``ground_share`` is the strength of the light from below as a fraction of the sky's; its color
+    is ``ground_color``, by default the sky's. With a ``ground_albedo``, there is a real ground
+    instead, invisible to the camera, that reflects sun and sky except where the figure blocks them.
     """
 
     sun_strength: float = Field(ge=0)
@@ -109,9 +111,10 @@ class Light(Strict):
 
 
 class Shadow(Strict):
-    """The figure's shadow on the ground: projected geometry, or Cycles' catcher plane.
+    """The figure's shadow on the ground: projected geometry, or Cycles' shadow catcher.
 
-    ``cell_m`` is how finely the projected one is worked out.
+    ``cell_m`` is the resolution of the projected shadow, ``plane_size_m`` the size of the catcher's
+    plane.
     """
 
     kind: Literal["projected", "catcher"]
@@ -120,19 +123,19 @@ class Shadow(Strict):
     cell_m: float = Field(default=0.02, ge=0.002, le=0.1)
 
 
-# Blender's own studio lights.
+# The names of Blender's studio lights.
 WorldName = Literal["city", "courtyard", "forest", "interior", "night", "studio", "sunrise",
                     "sunset"]
 WORLDS: tuple[str, ...] = get_args(WorldName)
 
 
 class Photo(Strict):
-    """What Cycles adds so that figures look photographed.
+    """Extra detail in Cycles that makes figures look photographed.
 
-    ``world`` is one of Blender's own studio lights; it takes the place of the sky's two colors, at
-    the sky's strength. ``hairs`` are how many grow on a head, about: 0 leaves hair as elsewhere.
-    The rest is skin: how far red light travels in it, in metres (3.7 mm: Jensen et al. 2001), and
-    its pores.
+    ``world`` is one of Blender's studio lights; it replaces the sky's two colors, at the sky's
+    strength, rotated by ``world_turn_deg``. ``hairs`` is the approximate number of hairs on a head;
+    0 keeps the usual hair meshes. ``skin_depth_m`` is how far red light travels in skin (3.7 mm:
+    Jensen et al. 2001), ``pores_m`` the depth of the skin's pores.
     """
 
     world: WorldName
@@ -143,11 +146,11 @@ class Photo(Strict):
 
 
 class World(Strict):
-    """A picture of all that is around figures, which lights them in place of suns and sky.
+    """An environment map that lights figures instead of suns and sky; made by ``--light FILE``.
 
-    ``--light FILE`` makes it. ``turn_deg`` is by how much the picture is turned, counterclockwise
-    from above, and ``balance`` what its light is multiplied by, linear red, green, blue: exposure
-    and white balance. Its ``file`` is no part of keys and rows: ``sha256`` is.
+    The picture is rotated by ``turn_deg``, counterclockwise seen from above, and its linear RGB is
+    multiplied by ``balance``, for exposure and white balance. Content keys and manifest rows
+    identify it by ``sha256``; ``file`` is not part of them.
     """
 
     picture: str
@@ -159,10 +162,11 @@ class World(Strict):
 
 
 class Shutter(Strict):
-    """For how long a picture is exposed, in degrees: 360 are the time from frame to frame.
+    """The exposure of a picture, in degrees: 360 is the time from one frame to the next.
 
-    ``open_deg`` is that of each row; rows begin one after another, the last ``readout_deg`` after
-    the first (rolling shutter). The middle row's middle is the frame's moment.
+    Each row is exposed for ``open_deg``. With a rolling shutter, rows start one after another, the
+    last one ``readout_deg`` after the first. The middle of the middle row's exposure is the time of
+    the frame.
     """
 
     open_deg: float = Field(gt=0, le=360)
@@ -170,20 +174,21 @@ class Shutter(Strict):
 
     @property
     def frames(self) -> float:
-        """How many frames pass from the first row's beginning to the last row's end."""
+        """The time from the start of the first row to the end of the last row, in frames."""
         return (self.open_deg + self.readout_deg) / 360.0
 
 
+# Fields left out of the serialised config when they are None.
 _OFTEN_ABSENT = frozenset({"photo", "world", "camera_look", "shutter"})
 
 
 class RenderConfig(Strict):
     """One file of render_configs/.
 
-    ``engine`` is what renders figures and sets: Cycles, or OpenGL, which draws them roughly and
-    at once and takes no sampling. ``ground_hides`` what is below it; usually nothing is. A
-    ``camera_look`` is that of clips for which none is asked. With a ``shutter``
-    Cycles blurs figures that move.
+    ``engine`` renders figures and sets: ``cycles``, or ``raster``, which is OpenGL: rough, fast and
+    without sampling settings. With ``ground_hides``, the ground hides parts of figures below it.
+    ``camera_look`` is the default camera look of clips. With a ``shutter``, Cycles renders figures
+    with motion blur.
     """
 
     name: str
@@ -207,7 +212,7 @@ class RenderConfig(Strict):
     @model_serializer(mode="wrap")
     def _without_what_is_not_there(self, handler: SerializerFunctionWrapHandler
                                    ) -> dict[str, Any]:
-        """Leave out what most configs lack, so that their keys and rows stay."""
+        """Leave out absent optional fields, so that content keys and rows of old configs stay."""
         content: dict[str, Any] = handler(self)
         return {name: value for name, value in content.items()
                 if value is not None or name not in _OFTEN_ABSENT}

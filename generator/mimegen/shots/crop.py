@@ -1,4 +1,4 @@
-"""Which part of a picture a figure can touch."""
+"""Find the part of a picture that a figure can cover."""
 
 from typing import Any
 
@@ -14,19 +14,25 @@ Region = tuple[int, int, int, int]
 
 Pixels = NDArray[np.floating[Any]]
 
-# The pixel filter and rounding reach beyond the projected vertices.
+# Padding in pixels: the pixel filter and rounding reach beyond the projected vertices.
 CROP_PADDING = 3
+# With a point nearer to the camera than this, in metres, the region is the whole picture.
 NEAREST_M = 0.1
 
 
 def seen_region(points: FloatArray, camera: Camera) -> Region:
-    """Return the part of the picture that holds points (N, 3); all where one is too near."""
+    """Return the part of the picture that contains points (N, 3), padded.
+
+    It is the whole picture if a point is nearer than NEAREST_M or behind the camera.
+    """
     x, y, depth = camera.project(points).T
     return _around(x, y, depth, camera)
 
 
 def roughly_seen_region(axes: NDArray[np.float32], camera: Camera) -> Region:
-    """Return the same of points (3, N), to a few thousandths of a pixel and in a fifth of the time.
+    """Return the same as ``seen_region`` for points (3, N), in a fifth of the time.
+
+    Single precision costs a few thousandths of a pixel.
     """
     to_camera = quaternions.to_matrices(np.array(camera.rotation)).T.astype(np.float32)
     x, y, z = (axis - np.float32(at) for axis, at in zip(axes, camera.position, strict=True))

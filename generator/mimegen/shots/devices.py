@@ -1,4 +1,4 @@
-"""Which device Cycles renders on: the choice itself, without Blender."""
+"""Choose the device that Cycles renders on, without Blender."""
 
 import platform
 import re
@@ -10,16 +10,16 @@ from mimegen.base.errors import RequestError
 
 CPU = "cpu"
 DEVICE_KINDS = ("optix", "cuda", "hip", "oneapi", "metal", CPU)
-"""Best first."""
+"""The kinds of device for Cycles, the preferred ones first."""
 OPENGL = "opengl"
-"""What raster configs are drawn on: a GPU or, in software, the CPU."""
+"""The device of raster configs: OpenGL on a GPU or, in software, on the CPU."""
 
 
 @dataclass(frozen=True)
 class Device:
-    """A kind of device to render on, and how many of it this machine has.
+    """A kind of device to render on, and the number of such devices in this machine.
 
-    That is 1 for the CPU and for OpenGL.
+    The number is 1 for the CPU and for OpenGL.
     """
 
     kind: str
@@ -27,23 +27,24 @@ class Device:
 
     @property
     def by_core(self) -> bool:
-        """Whether each core takes a worker of its own, instead of each GPU."""
+        """Whether there is one worker for each core, and not for each GPU."""
         return self.kind in ("cpu", OPENGL)
 
     def seats(self, workers: int) -> tuple[str, ...]:
-        """Return what each of so many workers renders on: GPUs are dealt out by their numbers."""
+        """Return the device of each of ``workers`` workers; GPUs are assigned in turn by number."""
         if self.by_core:
             return (self.kind,) * workers
         return tuple(f"{self.kind}:{number % self.count}" for number in range(workers))
 
 
 def best_device(found: Mapping[str, list[str]], wanted: str) -> tuple[str, list[int]]:
-    """Return the kind of device to render on and the numbers of those that are meant.
+    """Return the kind of device to render on and the numbers of the devices to use.
 
-    ``found`` holds the names of the devices of each kind on this machine; a CPU is always there.
-    ``wanted`` is ``auto``, a kind in any case (all of its devices), or one of them: ``cuda:1``.
+    ``found`` holds the names of this machine's devices by kind; a CPU is always available.
+    ``wanted`` is ``auto``, a kind (all of its devices; case does not matter), or a single device
+    such as ``cuda:1``.
 
-    Raises RequestError where what is wanted does not exist or is not on this machine.
+    Raises RequestError if the device does not exist or is not on this machine.
     """
     there = [kind for kind in DEVICE_KINDS if kind == "cpu" or found.get(kind)]
     kind, _, number = (there[0] if wanted.lower() == "auto" else wanted.lower()).partition(":")

@@ -1,4 +1,4 @@
-"""Figures as a worker poses them, read from where they are published."""
+"""Figures for workers to pose, read from the files they are published in."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -23,16 +23,20 @@ from mimegen.shots.skinning import joint_columns
 
 @dataclass(frozen=True, eq=False)
 class Figure:
-    """A character in every pose of a shot: ``positions`` (F, J, 3), ``rotations`` (F, J, 4)."""
+    """A character with its global pose in each of F frames and for each of J joints.
+
+    ``positions`` (F, J, 3) are in metres, ``rotations`` (F, J, 4) are quaternions w x y z.
+    """
 
     character: Character
     positions: FloatArray
     rotations: FloatArray
 
     def columns_at(self, moment: float) -> NDArray[np.float32]:
-        """Return the joint columns (4 J, 3) at a moment, in frames from the first.
+        """Return the joint columns (4 J, 3) at a time ``moment``, in frames from the first.
 
-        Between frames joints turn evenly, and bones keep their lengths; beyond the ends it stands.
+        Between frames, local rotations are interpolated (slerp), so bones keep their lengths.
+        Before the first and after the last frame, the pose is that frame's.
         """
         skeleton = self.character.skeleton
         before = int(np.clip(np.floor(moment), 0, len(self.positions) - 1))
@@ -49,20 +53,20 @@ class Figure:
 
     @staticmethod
     def of(performance: Performance) -> "Figure":
-        """Return the figure that a performance shows."""
+        """Return the figure of a performance."""
         pose = performance.motion.global_pose
         return Figure(performance.character, pose.positions, pose.rotations)
 
 
 def publish_figure(performance: Performance, files: FigureFiles) -> None:
-    """Publish what is seen of a performer where it is not there yet."""
+    """Publish a performance's character and motion, unless they are published already."""
     publish_first(files.character, pack_character(performance.character))
     publish_first(files.performance, pack_performance(performance))
 
 
 @lru_cache(maxsize=4)
 def read_figure(files: FigureFiles) -> Figure:
-    """Read a figure; raises OSError or ValueError for files that are absent or damaged."""
+    """Read a figure; raises OSError or ValueError if a file is absent or damaged."""
     character = _read_character(files.character)
     return Figure.of(unpack_performance(files.performance.read_bytes(), character))
 

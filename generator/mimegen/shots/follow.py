@@ -1,7 +1,7 @@
-"""A camera that follows: a window that moves over the wider picture of one that stands still.
+"""A camera that follows performers: a window moving over the wider picture of a fixed camera.
 
-It is a pan by shifting the lens, as view cameras have it: the principal point moves, perspective
-stays, and one still of a set does for all frames.
+This is a pan by lens shift, as with a view camera: the principal point moves and the perspective
+does not change, so a single still of the set serves all frames.
 """
 
 from collections.abc import Sequence
@@ -18,27 +18,28 @@ from mimegen.shots.camera import Camera
 from mimegen.shots.config import FramedCamera, RenderConfig
 from mimegen.shots.framing import outline_points
 
-# The widest picture, in windows, and by how much one less wide is tried.
+# The widest picture tried, as a multiple of the window's width, and the step to the next one.
 MOST = 3.0
 STEP = 0.05
-# How softly the window moves: it looks so far ahead and back.
+# The standard deviation, in seconds, of the Gaussian that smooths the window's path.
 SOFT_S = 0.5
 
 Offsets = NDArray[np.intp]
 
 
 def follows(config: RenderConfig) -> bool:
-    """Say whether a config's camera follows the performers."""
+    """Return whether a config's camera follows the performers."""
     return isinstance(config.camera, FramedCamera) and config.camera.follow
 
 
 def following(camera: Camera, scene: Sequence[Performance], config: RenderConfig
               ) -> tuple[Camera, Offsets]:
-    """Return a wider camera, and where the window's left top corner is (F, 2), whole pixels.
+    """Return a wider camera, and the window's upper left corner (F, 2) in whole pixels.
 
-    ``camera`` has everything in view all the time; the window is as large as its picture, and
-    holds all performers in every frame. The nearest view that allows a soft pan is taken; where
-    they are far apart it is the whole picture, and the window stays.
+    ``camera`` keeps everything in view all the time. The window has the size of its picture and
+    contains all performers in every frame. The widest picture, so the closest view, is taken in
+    which the smoothed window does so. If there is none, because performers are far apart, the
+    result is ``camera`` itself and a window that does not move.
     """
     size = np.array([camera.width, camera.height])
     boxes = _boxes(camera, scene)
@@ -55,7 +56,7 @@ def following(camera: Camera, scene: Sequence[Performance], config: RenderConfig
 
 
 def _boxes(camera: Camera, scene: Sequence[Performance]) -> FloatArray:
-    """Return the left top and right bottom corners (F, 2, 2) of all performers in the picture."""
+    """Return the bounding box of all performers: upper left and lower right pixels (F, 2, 2)."""
     ends = []
     for performance in scene:
         places = camera.project(outline_points(performance))[:, :2]
@@ -65,7 +66,7 @@ def _boxes(camera: Camera, scene: Sequence[Performance]) -> FloatArray:
 
 
 def _soft(boxes: FloatArray, size: NDArray[np.intp], wide: NDArray[np.intp], fps: float) -> Offsets:
-    """Return offsets (F, 2) of a window about the boxes' middles, smoothed, within the picture."""
+    """Return offsets (F, 2) of a window centred on the boxes, smoothed, within the picture."""
     meant = np.clip(boxes.mean(axis=1) - size / 2, 0, wide - size)
     softened = scipy.ndimage.gaussian_filter1d(meant, SOFT_S * fps, axis=0, mode="nearest")
     return on_grid(softened, 1.0).astype(np.intp)

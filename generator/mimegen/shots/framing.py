@@ -1,4 +1,4 @@
-"""Placing the camera so that the whole action stays in view."""
+"""Place the camera so that the whole action stays in view."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -19,34 +19,36 @@ from mimegen.shots.camera import SENSOR_WIDTH_MM, Camera
 from mimegen.shots.config import FixedCamera, FramedCamera, RenderConfig
 from mimegen.shots.skinning import joint_columns, skin_matrix, skinned
 
-# Similar people get the same camera, and so share background stills.
+# Distances are rounded up to multiples of this, so that similar people get the same camera and
+# share background stills. Cameras that frame hands or a face are near and use the finer step.
 DISTANCE_STEP_M = 0.25
-# Cameras that frame hands or a face stand near; rings about a face are wider than what is seen of
-# it at once.
 NEAR_STEP_M = 0.05
+# Distance factor for faces: the rings around a face are wider than the part visible at once.
 FACE_NEARER = 0.72
+# Targets are at multiples of this.
 PLACE_STEP_M = 0.05
-# What the vertex subset and the rounding of skinning may miss.
+# Tolerance for what the subset of vertices and rounding may miss.
 SKIN_SLACK_M = 0.02
-# Ground that is kept in view around the feet, for their shadow.
+# Ground kept in view around the feet, for their shadow; feet are points below FEET_BELOW_M.
 SHADOW_ROOM_M = 0.15
 FEET_BELOW_M = 0.4
-# So near to the plane between left and right a joint is of neither side.
+# A joint within this distance of the plane between left and right belongs to neither side.
 MIDDLE_M = 0.01
-# A hand that is higher than this over the hips is raised; the points of the ball about its middle.
+# A hand is raised if it is more than this above the hips.
 RAISED_M = 0.05
+# Number of points on the sphere around a hand that is kept in view.
 BALL_POINTS = 64
-# A joint with so many others on it is a hand with its fingers.
+# A joint with at least this many children is a hand with fingers.
 FINGERS = 4
-# Materials that faces are made of.
+# Kinds of material that faces are made of.
 FACES = {"skin", "painted"}
 
 
 def frame_camera(scene: Sequence[Performance], config: RenderConfig, angle_deg: float) -> Camera:
-    """Return the config's camera for one or more performers, turned about Z by ``angle_deg``.
+    """Return the config's camera for one or more performers, rotated about Z by ``angle_deg``.
 
-    Positive angles turn it counterclockwise seen from above. A framed camera has the same target,
-    distance and height for every angle, and keeps every frame within its margin from all of them.
+    Positive angles rotate it counterclockwise seen from above. A framed camera has the same target,
+    distance and height at every angle, and keeps every frame within its margin at all of them.
     """
     if isinstance(config.camera, FixedCamera):
         return _fixed_camera(config.camera, config, angle_deg)
@@ -92,8 +94,11 @@ def _camera(position: FloatArray, rotation: FloatArray, lens_mm: float,
 
 
 def _seen_points(scene: Sequence[Performance], framed: FramedCamera) -> FloatArray:
-    """Return the points (N, 3) to be kept in view: all, or those near the first one's head, or
-    near raised hands."""
+    """Return the points (N, 3) to be kept in view.
+
+    These are all points or, if the camera says so, those near the first performer's head, of that
+    performer's face, or near hands.
+    """
     if framed.hand_room_m is not None:
         return _near_hands(scene, framed.hand_room_m)
     if framed.head_only:
@@ -109,9 +114,10 @@ def _seen_points(scene: Sequence[Performance], framed: FramedCamera) -> FloatArr
 
 
 def _near_hands(scene: Sequence[Performance], room_m: float) -> FloatArray:
-    """Return the points (N, 3) about raised hands; about all hands where none is raised.
+    """Return points (N, 3) on spheres around raised hands, or around all hands if none is raised.
 
-    A hand is raised that is on average higher than the hips; hands that hang are not looked at.
+    A hand is raised if its mean height over all frames is above the hips'. Without any hands, all
+    points of the bodies are returned.
     """
     hands = [hand for one in scene for hand in _hand_centres(one)]
     if not hands:
@@ -123,7 +129,7 @@ def _near_hands(scene: Sequence[Performance], room_m: float) -> FloatArray:
 
 
 def _hand_centres(performance: Performance) -> Iterator[tuple[FloatArray, float]]:
-    """Yield the middle of each hand in all frames (F, 3), and its mean height over the hips."""
+    """Yield the centre (F, 3) of each hand in all frames, and its mean height above the hips."""
     places = performance.motion.global_pose.positions
     for joints in _hands(performance.character.skeleton):
         centres = places[:, joints].mean(axis=1)
@@ -131,7 +137,10 @@ def _hand_centres(performance: Performance) -> Iterator[tuple[FloatArray, float]
 
 
 def _hands(skeleton: Skeleton) -> Iterator[list[int]]:
-    """Yield the joints of each hand: on either side the outermost that carries fingers, and these.
+    """Yield the joints of each hand.
+
+    On either side, these are the outermost joint with at least FINGERS children and all joints
+    below it.
     """
     children = np.bincount(skeleton.parents[skeleton.parents >= 0],
                            minlength=len(skeleton.parents))
@@ -144,7 +153,7 @@ def _hands(skeleton: Skeleton) -> Iterator[list[int]]:
 
 
 def _below(skeleton: Skeleton, joint: int) -> Iterator[int]:
-    """Yield the joints that hang on a joint; parents come before their children."""
+    """Yield the descendants of a joint; parents come before their children."""
     hanging = {joint}
     for number, parent in enumerate(skeleton.parents):
         if int(parent) in hanging:
@@ -153,8 +162,7 @@ def _below(skeleton: Skeleton, joint: int) -> Iterator[int]:
 
 
 def _face_points(performance: Performance) -> FloatArray:
-    """Return the points (N, 3) of a body's face to be kept in view: those before the head's joint.
-    """
+    """Return the points (N, 3) of a body's face: those in front of the head's joint."""
     skeleton, character = performance.motion.skeleton, performance.character
     head = _head(skeleton)
     own = [head, *_below(skeleton, head)]
@@ -170,21 +178,21 @@ def _face_points(performance: Performance) -> FloatArray:
 
 
 def _part(mesh: Mesh, chosen: NDArray[Any]) -> Mesh:
-    """Return some vertices of a mesh."""
+    """Return a mesh with the chosen vertices only; its faces are not updated."""
     return replace(mesh, vertices=mesh.vertices[chosen], joints=mesh.joints[chosen],
                    weights=mesh.weights[chosen])
 
 
 def _head(skeleton: Skeleton) -> int:
-    """Return the highest joint in the middle of a body at rest."""
+    """Return the head's joint: the highest one in the rest pose that is neither left nor right."""
     middle = np.abs(skeleton.heads[:, 0]) < MIDDLE_M
     return int(np.argmax(np.where(middle, skeleton.heads[:, 2], -np.inf)))
 
 
 def outline_points(performance: Performance) -> FloatArray:
-    """Return points (N, 3) that bound the body over all frames, up to a centimetre or two.
+    """Return points (N, 3) that bound the body over all frames, within a centimetre or two.
 
-    Only the outermost vertices of each bone, in the rest pose, are posed.
+    For speed, only the vertices that are outermost in the rest pose are posed, for each bone.
     """
     skeleton = performance.character.skeleton
     pose = performance.motion.global_pose
@@ -199,7 +207,7 @@ def outline_points(performance: Performance) -> FloatArray:
 
 
 def _outermost(vertices: FloatArray, groups: NDArray[np.int32]) -> NDArray[np.intp]:
-    """Return the numbers of the vertices that are extreme within their group."""
+    """Return the indices of the vertices that are extreme within their group in some direction."""
     directions = sphere_directions(48)
     chosen: set[int] = set()
     for group in np.unique(groups):
@@ -209,7 +217,7 @@ def _outermost(vertices: FloatArray, groups: NDArray[np.int32]) -> NDArray[np.in
 
 
 def sphere_directions(count: int) -> FloatArray:
-    """Return evenly spread unit vectors (count, 3), a Fibonacci lattice."""
+    """Return evenly spread unit vectors (count, 3), by a Fibonacci lattice."""
     number = np.arange(count) + 0.5
     z = 1 - 2 * number / count
     turn = np.pi * (1 + 5**0.5) * number
@@ -218,10 +226,10 @@ def sphere_directions(count: int) -> FloatArray:
 
 
 def _rings(points: FloatArray, middle: FloatArray, ground: bool) -> FloatArray:
-    """Return radius about the vertical through ``middle`` and height (N, 2) of what is to be seen.
+    """Return rings around the vertical axis through ``middle``, as radius and height (N, 2).
 
-    A camera that may stand at any angle sees each point anywhere on its ring. The ``ground`` about
-    the feet has the shadow.
+    They bound the points to be kept in view for a camera at any angle, because a point may then be
+    seen anywhere on its ring. With ``ground``, a ring for the shadow around the feet is added.
     """
     # Column by column: numpy is slow over the short side of (N, 3).
     aside, ahead = (points[:, axis] - middle[axis] for axis in (0, 1))
@@ -242,7 +250,10 @@ def _rings(points: FloatArray, middle: FloatArray, ground: bool) -> FloatArray:
 
 def _height_and_distance(rings: FloatArray, framed: FramedCamera,
                          size: tuple[int, int]) -> tuple[float, float]:
-    """Return the target's height and the camera's distance from it: the nearest that will do."""
+    """Return the target's height and the camera's distance, the smallest that shows all rings.
+
+    Distances are rounded up to a multiple of the step.
+    """
     focal = framed.lens_mm / SENSOR_WIDTH_MM * size[0]
     share = 1.0 - 2.0 * framed.margin
     per_side, per_rise = (2.0 * focal / (share * side) for side in size)

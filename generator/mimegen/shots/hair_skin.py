@@ -1,4 +1,4 @@
-"""How hairs follow a body: as the skin of the mesh that they grow from."""
+"""Skinning of hairs: their points follow the mesh that they grow from."""
 
 from dataclasses import dataclass
 
@@ -13,16 +13,17 @@ from mimegen.characters.grown_hair import GrownHair
 from mimegen.characters.hair_growing import Hairs
 from mimegen.shots.skinning import SkinMatrix, posed_points, skin_matrix
 
-# Between so many vertices of its mesh a point of a hair is blended.
+# The number of nearest vertices whose skin weights a hair's point blends.
 NEAREST = 3
 
 
 @dataclass(frozen=True, eq=False)
 class HairSkin:
-    """All points of a body's hairs, hair after hair.
+    """The skinning of all points of a body's hairs, one hair after another.
 
-    Hairs on what moves by itself (a face, a beard) move by what corrections did to the vertices
-    ``under`` their roots (M,) of the body's; ``plain`` are these without it.
+    ``matrix`` skins all points. The points ``moving`` (M,), on a face for example, also follow the
+    corrections of the body's skin: ``under`` (M,) are the body's vertices at their roots, and
+    ``plain`` is the skin matrix of these vertices, without corrections.
     """
 
     matrix: SkinMatrix
@@ -39,7 +40,7 @@ class HairSkin:
 
 
 def hair_skin(character: Character, hair: GrownHair) -> HairSkin:
-    """Return the skin of a character's hairs, of which there is one at least."""
+    """Return the skinning of a character's hairs; there must be at least one."""
     joints = len(character.skeleton.names)
     meshes = {mesh.name: mesh for mesh in hair.meshes}
     firsts = dict(zip(meshes, np.cumsum([0, *(len(mesh.vertices) for mesh in hair.meshes)]),
@@ -58,7 +59,10 @@ def hair_skin(character: Character, hair: GrownHair) -> HairSkin:
 
 
 def _followed(hairs: Hairs, mesh: Mesh) -> Mesh:
-    """Return the points of hairs as vertices that follow those of a mesh near them."""
+    """Return the points of hairs as the vertices of a mesh, with blended weights of those nearby.
+
+    Weights are blended from the nearest vertices of ``mesh`` by inverse distance.
+    """
     points = hairs.points.reshape(-1, 3)
     away, near = cKDTree(mesh.vertices).query(points, NEAREST)
     share = 1 / np.maximum(away, 1e-4)
@@ -69,6 +73,6 @@ def _followed(hairs: Hairs, mesh: Mesh) -> Mesh:
 
 
 def _roots(hairs: Hairs, mesh: Mesh) -> NDArray[np.intp]:
-    """Return the vertex of a mesh nearest to each point's hair's root."""
+    """Return, for each point of a hair, the vertex of a mesh nearest to the hair's root."""
     nearest = cKDTree(mesh.vertices).query(hairs.points[:, 0])[1]
     return np.repeat(nearest, hairs.points.shape[1])

@@ -1,4 +1,4 @@
-"""What the main process asks of the stage, and what it hears: typed, picklable, no bpy."""
+"""The jobs that the main process sends to workers, and their answers: picklable, without bpy."""
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,7 +14,7 @@ from mimegen.store.frames import frame_name
 
 @dataclass(frozen=True)
 class FigureFiles:
-    """Where a figure is published: what is seen of it, and its performance."""
+    """The files that a figure is published in: its character and its performance."""
 
     character: Path
     performance: Path
@@ -22,12 +22,12 @@ class FigureFiles:
 
 @dataclass(frozen=True, eq=False)
 class ShotJob:
-    """Frames of a scene from one or more cameras, frames outer and cameras inner.
+    """A job to render frames of a scene from one or more cameras.
 
-    ``figures`` are the performers' files, performances as long as one another; ``missing`` (F, C)
-    says which frames are still to be made for which camera. Frame ``f`` of camera ``c`` is
-    published as ``folders[c] / frame_name(f)``. ``world`` is the file of the config's world, if it
-    has one.
+    ``figures`` are the performers' files; their performances must have the same length.
+    ``missing`` (F, C) says which frames are still to be rendered for which camera; for each frame
+    all cameras are done in turn. Frame ``f`` of camera ``c`` is published as
+    ``folders[c] / frame_name(f)``. ``world`` is the file of the config's environment map, if any.
     """
 
     figures: tuple[FigureFiles, ...]
@@ -38,30 +38,30 @@ class ShotJob:
     world: Path | None = field(default=None, kw_only=True)
 
     def only(self, missing: NDArray[np.bool_]) -> "ShotJob":
-        """Return the part of the job that ``missing`` (F, C) names."""
+        """Return this job with ``missing`` (F, C) replaced."""
         return replace(self, missing=missing)
 
     def frame_file(self, frame: int, camera: int) -> Path:
-        """Return where a frame is published."""
+        """Return the path under which a camera's frame is published."""
         return self.folders[camera] / frame_name(frame)
 
 
 class PlainJob(Protocol):
-    """A job that needs no engine and does itself, in any process; picklable, as the others."""
+    """A job that needs no rendering engine: it runs by itself in any process; picklable."""
 
     @property
     def target(self) -> Path:
-        """The file that it publishes."""
+        """The file or folder that the job publishes."""
 
     def run(self) -> None:
-        """Do it."""
+        """Do the job."""
 
 
 @dataclass(frozen=True)
 class Ready:
-    """``program`` has started; ``device`` is the kind that it renders on, ``count`` how many of it.
+    """A worker has started ``program`` and renders on ``count`` devices of the kind ``device``.
 
-    ``cpu`` is the machine's kind of processor, whose instructions Cycles' kernels depend on.
+    ``cpu`` is the machine's kind of processor, because Cycles' CPU kernels depend on it.
     """
 
     device: str
@@ -72,7 +72,7 @@ class Ready:
 
 @dataclass(frozen=True)
 class FrameDone:
-    """A frame of the job's shot for one of its cameras is published, after ``seconds`` of work."""
+    """A frame of the job has been published for one of its cameras, after ``seconds`` of work."""
 
     camera: int
     frame: int
@@ -81,14 +81,14 @@ class FrameDone:
 
 @dataclass(frozen=True)
 class JobDone:
-    """Everything the job asked for is published."""
+    """The job is done and everything it asked for is published."""
 
 
 @dataclass(frozen=True)
 class JobFailed:
-    """The job, or starting Blender, ended in an error; what was published stays whole.
+    """The job, or the start of the worker, failed; files published before stay valid.
 
-    ``disk_full`` says that the error came from a disk or quota without space.
+    ``disk_full`` says that the error was a full disk or quota.
     """
 
     message: str

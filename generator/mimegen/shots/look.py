@@ -1,8 +1,8 @@
-"""How a real camera shows what a pinhole sees: lens, sensor, hand; render_configs/looks/*.yaml.
+"""Camera looks (render_configs/looks/*.yaml): lens, sensor and shake of a real camera.
 
-Geometry is here: which place of the pinhole's picture each pixel shows, and back. Pictures and
-ground truth share it. Lengths are shares of half the picture's diagonal, so that looks suit all
-sizes.
+This module has the geometry, for pictures and ground truth alike: which position of the pinhole
+camera's picture each pixel shows, and the inverse. The lens's distortion uses radii as fractions of
+half the picture's diagonal, so that looks suit all picture sizes.
 """
 
 from collections.abc import Mapping
@@ -28,25 +28,27 @@ from mimegen.motion.quaternions import FloatArray
 from mimegen.shots.camera import Camera
 from mimegen.shots.config import Shutter
 
-# Hands shake at these frequencies, with a power that falls with the square of the frequency.
+# The frequency range of a hand's shake, whose power falls with the square of the frequency.
 SHAKE_HZ = (0.2, 8.0)
-# Steps of Newton's method; six leave less than a millionth of a pixel.
+# Steps of Newton's method; already six have an error of less than a millionth of a pixel.
 _STEPS = 8
-# Beyond it nothing is in the picture, and the lens's polynomial need not hold.
+# The largest radius considered, in half diagonals. Pictures end before it, so the distortion
+# polynomial need not be invertible beyond.
 _FARTHEST = 1.6
 
 
 class CameraLook(Strict):
     """One file of render_configs/looks/.
 
-    ``distortion`` are k1 and k2 of Brown's radial model (1966), from what is seen to the pinhole's
-    picture: r (1 + k1 r^2 + k2 r^4); above 0 is a barrel. ``vignette`` is the share of light that
-    is lost in the corners. ``grain`` and ``color_grain`` are standard deviations at middle gray, of
-    255, of blobs ``grain_px`` wide; ``softness_px`` and ``sharpen_px`` are deviations of Gaussians
-    in a picture of 1280 pixels' width. ``f_number`` is that of a full frame; without it all is
-    sharp. ``handheld_deg`` and ``handheld_roll_deg`` are how far the camera shakes, root mean
-    square. What moves is blurred by its ``shutter``, if Cycles renders it.
-    ``crf`` is x264's: higher is coarser.
+    ``distortion`` are k1 and k2 of Brown's radial model (1966), which maps the radius r of a pixel
+    to the radius r (1 + k1 r^2 + k2 r^4) in the pinhole's picture; positive values give barrel
+    distortion. ``vignette`` is the fraction of light lost in the corners. ``grain`` and
+    ``color_grain`` are standard deviations at middle gray, in units of 1/255, of grains
+    ``grain_px`` wide; ``softness_px`` and ``sharpen_px`` are standard deviations of Gaussians. All
+    lengths in pixels are for a picture 1280 pixels wide. ``f_number`` is the aperture on a full
+    frame sensor; without it everything is sharp. ``handheld_deg`` and ``handheld_roll_deg`` are
+    root mean squares of the camera's shake. ``shutter`` gives motion blur if Cycles renders the
+    shot. ``crf`` is x264's quality factor; higher is coarser.
     """
 
     name: str
@@ -70,7 +72,7 @@ class CameraLook(Strict):
     @model_serializer(mode="wrap")
     def _without_what_is_not_there(self, handler: SerializerFunctionWrapHandler
                                    ) -> dict[str, Any]:
-        """Leave out a shutter that is not there, so that keys and rows of such looks stay."""
+        """Leave out an absent shutter, so that content keys and rows of such looks stay."""
         content: dict[str, Any] = handler(self)
         return {name: value for name, value in content.items()
                 if name != "shutter" or value is not None}
@@ -86,12 +88,12 @@ class CameraLook(Strict):
 
     @property
     def shakes(self) -> bool:
-        """Whether the camera is held by hand."""
+        """Whether the camera shakes as if held by hand."""
         return self.handheld_deg > 0 or self.handheld_roll_deg > 0
 
 
 def looks() -> Mapping[str, Path]:
-    """Return the files of camera looks, mimegen's and libraries', by name."""
+    """Return the files of camera looks by name, mimegen's own and those of libraries."""
     return {file.stem: file for file in data_files("render_configs/looks/*.yaml")}
 
 
@@ -105,21 +107,21 @@ def read_look(path: Path) -> CameraLook:
 
 @dataclass(frozen=True)
 class FilmedLook:
-    """A look with the seed of what is random in it; one for all clips of a shot."""
+    """A look with the seed of its random parts; all clips of a shot share one."""
 
     look: CameraLook
     seed: tuple[int | str, ...]
 
     def random(self, *what: int | str) -> np.random.Generator:
-        """Return the generator of something random in it."""
+        """Return the random generator for one part of the look, named by ``what``."""
         return generator(*self.seed, "camera look", *what)
 
 
 @dataclass(frozen=True)
 class Lens:
-    """What each pixel shows of a pinhole's picture, frame by frame.
+    """The mapping from pixels to positions in a pinhole's picture, for each frame.
 
-    The picture is enlarged just so much that no pixel shows what lies outside the pinhole's.
+    The picture is enlarged just enough that no pixel shows anything outside of the pinhole's.
     """
 
     filmed: FilmedLook
@@ -129,23 +131,23 @@ class Lens:
 
     @cached_property
     def path(self) -> FloatArray:
-        """How far the hand moves the picture (F, 3): x and y in pixels, roll in radians."""
+        """The picture's displacement by the hand (F, 3): x and y in pixels, roll in radians."""
         look, focal = self.filmed.look, self.camera.focal_pixels
         size = np.array([focal * np.radians(look.handheld_deg)] * 2
                         + [np.radians(look.handheld_roll_deg)])
         random = self.filmed.random("hand")
         moved = np.stack([_shake(self.frames, self.fps, random) for _ in range(3)], axis=1) * size
-        # Transforms differ in their last bits between machines.
+        # Rounded, because sines differ in their last bits between machines.
         return np.column_stack([np.round(moved[:, :2], 3), np.round(moved[:, 2], 6)])
 
     @cached_property
     def changes(self) -> bool:
-        """Whether any pixel shows another place than its own."""
+        """Whether any pixel shows another position than its own in the pinhole's picture."""
         return any(self.filmed.look.distortion) or self.filmed.look.shakes
 
     @cached_property
     def scale(self) -> float:
-        """By how much what is seen is smaller than the pinhole's picture."""
+        """The size of the visible part as a fraction of the pinhole's picture, 0.2 to 1."""
         half = np.array([self.camera.width, self.camera.height]) / 2
         along = np.linspace(-1, 1, 101)
         border = np.concatenate([np.stack([along, side * np.ones(101)], axis=1)[:, order]
@@ -158,15 +160,16 @@ class Lens:
             if self.changes else 1.0
 
     def shown(self, frame: int, pixels: FloatArray) -> FloatArray:
-        """Return the places (..., 2) of the pinhole's picture that are shown at pixels (..., 2)."""
+        """Return the positions (..., 2) in the pinhole's picture shown at pixels (..., 2)."""
         away = pixels - self._middle
         bent = away * (self.scale * self._stretch(away))[..., None]
         return self._turned(bent, self.path[frame, 2]) + self._middle + self.path[frame, :2]
 
     def seen(self, frame: int | NDArray[np.intp], places: FloatArray) -> FloatArray:
-        """Return at which pixels (..., 2) places (..., 2) of the pinhole's picture are seen.
+        """Return the pixels (..., 2) that show positions (..., 2) in the pinhole's picture.
 
-        The inverse of ``shown``, by Newton's method. ``frame`` is one number, or one a place.
+        This is the inverse of ``shown``, by Newton's method. ``frame`` is a single number, or one
+        for each position.
         """
         moved = self.path[frame]
         away = self._turned(places - self._middle - moved[..., :2], -moved[..., 2]) / self.scale
@@ -183,13 +186,16 @@ class Lens:
         return seen
 
     def pixels(self) -> FloatArray:
-        """Return the middles (H, W, 2) of all pixels."""
+        """Return the centres (H, W, 2) of all pixels."""
         columns, rows = np.meshgrid(np.arange(self.camera.width) + 0.5,
                                     np.arange(self.camera.height) + 0.5)
         return np.stack([columns, rows], axis=-1)
 
     def content(self) -> dict[str, object]:
-        """Return what programs need to do the same: see ``docs/guide/rendering.md``."""
+        """Return the parameters with which other programs can repeat the mapping.
+
+        See ``docs/guide/rendering.md``.
+        """
         return {"look": self.filmed.look.name, "distortion": list(self.filmed.look.distortion),
                 "radius_px": self._half_diagonal, "scale": self.scale,
                 "path": self.path.tolist() if self.filmed.look.shakes else []}
@@ -215,9 +221,9 @@ class Lens:
 
 
 def margin_through(look: CameraLook, size: tuple[int, int], margin: float) -> float:
-    """Return the margin that a pinhole's picture needs, so that a lens leaves ``margin`` of it.
+    """Return the margin that a pinhole's picture needs to have ``margin`` left behind the lens.
 
-    A lens that bends lines enlarges the picture's middle; what the hand does is not reckoned with.
+    Correcting for distortion enlarges the picture's middle. Shake is not taken into account.
     """
     steady = look.model_copy(update={"handheld_deg": 0.0, "handheld_roll_deg": 0.0})
     camera = Camera((0.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0), 50.0, *size)
@@ -233,13 +239,14 @@ def margin_through(look: CameraLook, size: tuple[int, int], margin: float) -> fl
 
 
 def _shake(frames: int, fps: float, random: np.random.Generator) -> FloatArray:
-    """Return a hand's movement (F,) with a root mean square of 1 over a long time.
+    """Return a hand's displacement (F,) with a root mean square of 1 over a long time.
 
-    It is a sum of waves whose amplitude falls with their frequency, so that it does not depend on
-    how many frames there are.
+    It is a sum of sine waves whose amplitudes fall with the frequency. So its values do not depend
+    on the number of frames.
     """
     hertz = np.geomspace(*SHAKE_HZ, ceil(12 * np.log2(SHAKE_HZ[1] / SHAKE_HZ[0])))
-    # As many waves an octave everywhere: an amplitude of f^-1/2 gives a power of f^-2 a hertz.
+    # With the same number of waves in each octave, amplitudes of f^-1/2 give a power density of
+    # f^-2.
     sizes, phases = hertz**-0.5, random.uniform(0, 2 * np.pi, len(hertz))
     sizes *= random.rayleigh(1.0, len(hertz))
     waves = np.sin(2 * np.pi * np.outer(np.arange(frames) / fps, hertz) + phases)

@@ -1,4 +1,4 @@
-"""From rendered light to stored bytes."""
+"""Convert rendered linear light to stored sRGB bytes."""
 
 from functools import cache
 
@@ -13,10 +13,10 @@ OPAQUE = 0x3C00
 
 
 def to_straight_srgb(premultiplied_linear: NDArray[np.float32]) -> ByteArray:
-    """Turn premultiplied linear RGBA (h, w, 4) into straight sRGB with alpha, 8 bits.
+    """Convert premultiplied linear RGBA (h, w, 4) to straight sRGB with alpha, 8 bits each.
 
-    Color is divided by alpha before the transfer curve (IEC 61966-2-1), so edges keep their hue.
-    Where alpha rounds to 0 color is 0 too.
+    Colors are divided by alpha before the transfer curve (IEC 61966-2-1), so edges keep their hue.
+    Where alpha rounds to 0, color is set to 0.
     """
     alpha = np.clip(premultiplied_linear[..., 3:], 0.0, 1.0)
     color = premultiplied_linear[..., :3] / np.maximum(alpha, 1e-6)
@@ -27,13 +27,14 @@ def to_straight_srgb(premultiplied_linear: NDArray[np.float32]) -> ByteArray:
 
 
 def halves_to_straight_srgb(premultiplied_linear: NDArray[np.float16]) -> ByteArray:
-    """Do the same to half floats (h, w, 4), byte by byte: only edges are worked out.
+    """Do the same for half floats (h, w, 4), with equal results but faster.
 
-    What is opaque or empty, which is most of a picture, is looked up.
+    Opaque and empty pixels, most of a picture, are looked up in a table; only edges are computed.
     """
     bits = premultiplied_linear.view(np.uint16)
     result: ByteArray = np.take(_table(), bits)
-    # Their bits are in the order of numbers, which numpy would make of them one by one.
+    # Compare the bits as integers, which have the same order as the half floats: numpy would first
+    # convert half floats one by one.
     some = bits[..., 3].astype(np.int16) > 0
     result[~some] = 0
     edges = some & (bits[..., 3] < OPAQUE)
@@ -43,12 +44,12 @@ def halves_to_straight_srgb(premultiplied_linear: NDArray[np.float16]) -> ByteAr
 
 @cache
 def _table() -> ByteArray:
-    """Return the bytes (65536,) of opaque light by the bits of its half floats."""
+    """Return the sRGB bytes (65536,) of all half floats, indexed by their bits, at alpha 1."""
     light = np.arange(2**16, dtype=np.uint16).view(np.float16).astype(np.float32)
     opaque = np.stack([*3 * (np.nan_to_num(light),), np.ones_like(light)], axis=-1)
     return to_straight_srgb(opaque)[:, 0]
 
 
 def _transfer(linear: NDArray[np.float32]) -> Floats:
-    # In double precision, so that the last bit, which differs between CPUs, never changes a byte.
+    # In double precision, so that differences in the last bit between CPUs never change a byte.
     return encoded(linear.astype(float))

@@ -1,4 +1,4 @@
-"""The frames of a shot: figures posed, pictures taken, packed and published, by any engine."""
+"""Publish the frames of a shot: pose figures, render, pack and publish, with any engine."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -17,27 +17,28 @@ from mimegen.store.makers import note_maker
 
 
 class ShotError(Exception):
-    """Something went wrong with one frame; the text says with which."""
+    """A frame could not be made; the text names it."""
 
 
 class Poseable(Protocol):
-    """Figures on an engine's stage."""
+    """A stage of an engine whose figures can be posed."""
 
     def pose(self, columns: Sequence[NDArray[np.float32]]) -> None:
-        """Pose the figures; each has ``columns`` (4 J, 3) as from ``joint_columns``."""
+        """Pose each figure by its ``columns`` (4 J, 3), as ``joint_columns`` returns them."""
 
 
 def posing(figures: Sequence[Figure], stage: Poseable) -> Callable[[int], None]:
-    """Return what poses figures on a stage as they are in a frame."""
+    """Return a function that poses the stage's figures as in a frame, given by its number."""
     return lambda frame: stage.pose([figure.columns_at(frame) for figure in figures])
 
 
 def publish_frames(job: ShotJob, pose: Callable[[int], None],
                    picture: Callable[[Camera], Frame], send: Callable[[FrameDone], None]) -> None:
-    """Publish every missing frame, posed and then pictured, frames outer and cameras inner.
+    """Publish every missing frame: pose it once, then render it from each camera.
 
-    The folders' parents are there: a store that is away is never made again. Raises
-    FileNotFoundError where they are not, and ShotError, naming frame, camera and folder.
+    The folders' parents must exist, so that a store that is not mounted is never created anew.
+    Raises FileNotFoundError if they do not, and ShotError, naming frame, camera and folder, if a
+    frame fails.
     """
     cpu = kind_of_cpu()
     for folder in job.folders:

@@ -1,9 +1,9 @@
-"""The figure's soft shadow on the ground Z = 0, from posed geometry instead of traced light.
+"""The figure's soft shadow on the ground Z = 0, computed from posed geometry without ray tracing.
 
 Dense points on the figure's surface are projected onto the ground along many directions, over
-the sun's disc and over the sky. A cell of the ground misses the light of a direction when a point
-lands in it; the mean over all directions is the share of light that is missing. Penumbrae that
-grow with height and the darkening around feet follow from that by themselves.
+the sun's disc and over the sky. A cell of the ground misses the light of a direction if a point
+lands in it; the mean over all directions is the missing fraction of light. Penumbrae that grow
+with height and the darkening around feet follow from this.
 """
 
 from collections.abc import Iterable, Sequence
@@ -24,63 +24,68 @@ from mimegen.shots.camera import Camera
 from mimegen.shots.config import Light, WideSun
 from mimegen.shots.skinning import SkinMatrix, skin_matrix
 
-# Points closer together than this share of a cell count once.
+# Points within a voxel of this size, in cells, are merged before they are projected.
 VOXEL_CELLS = 0.625
-# ... but never points that are further above one another than this.
+# The greatest height of such a voxel, in metres.
 TALLEST_VOXEL_M = 0.2
-# Points closer together than this share of a cell at rest are one in all poses.
+# Points within a voxel of this size at rest, in cells, are merged for all poses.
 SAME_CELLS = 0.1
 SUN_DIRECTIONS = 32
 SKY_DIRECTIONS = 96
-# Of lamps; lower ones count as if they stood so high, and their light in so many steps.
+# Directions to lamps. The sine of their elevation is at least LOWEST_LAMP; their weights, 0 to 1,
+# are stored in steps of 1 / WEIGHTS.
 LAMP_DIRECTIONS = 64
 LOWEST_LAMP = 0.05
 WEIGHTS = 255
 # Light from lower in the sky is left out: its shadows are long and too faint to be seen.
 LOWEST_SKY_DEG = 12.0
+# Standard deviations of the blur of the sun's and of the sky's shadow.
 SUN_BLUR_CELLS = 0.5
 SKY_BLUR_M = 0.06
-# The sky's shadow is soft: it needs no finer cells, and always fewer than the sun's.
+# The sky's shadow is soft, so its cells need to be no finer than this, and they are always at least
+# FEWER times as wide as the sun's.
 SKY_CELL_M = 0.02
 FEWER = 2
-# Places of the ground that make one pixel, across and down: it is seen at a slant.
+# Samples of the ground per pixel, across and down; more down, as the ground is seen at an angle.
 SAMPLES = (4, 6)
-# Measured: Cycles' width of 1.5 is the radius.
+# Full width of the pixel filter. Measured: Cycles' filter width of 1.5 is its radius.
 FILTER_PIXELS = 3.0
-# Ground around the sun's shadow on which the sky's is still drawn, and how far both may reach.
+# How far beyond the sun's shadow the sky's is drawn, and how far from the figure's centre the
+# shadow may reach.
 SURROUNDINGS_M = 0.7
 FARTHEST_M = 8.0
+# The smallest visible step of a shadow.
 FAINTEST = 1.0 / 255.0
-# Directions of light that are reckoned with at once: more do not fit a processor's memory.
+# Directions processed at a time; more would not fit in the processor's cache.
 TOGETHER = 16
-# The grid of a filter's weights.
+# Filters' weights are rounded to multiples of this, to be equal on all machines.
 WEIGHT = 2.0**-30
 
 
 class Directions(NamedTuple):
-    """Directions ``towards`` (N, 3) light, and by how much each counts: ``weights`` (N,)."""
+    """Directions ``towards`` (N, 3) light, and their integer ``weights`` (N,)."""
 
     towards: FloatArray
     weights: NDArray[np.uint16]
 
 
 class ShadowSun(NamedTuple):
-    """What a sun, or lamps, has of the irradiance on open ground, 0 to 1, and its directions."""
+    """A sun, or lamps: their ``share`` of the irradiance on open ground, 0 to 1, and directions."""
 
     share: float
     directions: Directions
 
     @property
     def towards(self) -> FloatArray:
-        """Where its light comes from (N, 3)."""
+        """The directions (N, 3) that its light comes from."""
         return self.directions.towards
 
 
 @dataclass(frozen=True, eq=False)
 class GroundShadow:
-    """The share of the ground's light that is missing: ``missing`` (ny, nx), 0 to 1.
+    """The fraction of the ground's light that is missing: ``missing`` (ny, nx), 0 to 1.
 
-    The centre of cell (0, 0) lies at X Y ``corner`` metres; cells are ``cell_m`` wide.
+    The centre of cell (0, 0) is at X Y ``corner``, in metres; cells are ``cell_m`` wide.
     """
 
     missing: NDArray[np.float32]
@@ -89,9 +94,9 @@ class GroundShadow:
 
 
 def surface_matrix(character: Character, cell_m: float) -> SkinMatrix:
-    """Return the skin matrix (P, 4 J) of points that cover the figure densely enough for cells.
+    """Return the skin matrix (P, 4 J) of points that cover the figure's surface without gaps.
 
-    No two neighbouring points are farther apart than about three quarters of a cell at rest.
+    In the rest pose, neighbouring points are at most about three quarters of a cell apart.
     """
     joints = len(character.skeleton.names)
     parts = [_apart(_barycentric_points(mesh, cell_m), mesh, SAME_CELLS * cell_m)
@@ -100,7 +105,7 @@ def surface_matrix(character: Character, cell_m: float) -> SkinMatrix:
 
 
 def _apart(points: SkinMatrix, mesh: Mesh, voxel_m: float) -> SkinMatrix:
-    """Return those rows of a matrix (P, V) whose points do not share a voxel at rest."""
+    """Return one row of a matrix (P, V) for each voxel that its points lie in at rest."""
     voxels = np.floor(points @ mesh.vertices / voxel_m).astype(np.int64)
     voxels -= voxels.min(axis=0)
     wide, high = (voxels[:, 1:].max(axis=0) + 1).tolist()
@@ -110,7 +115,7 @@ def _apart(points: SkinMatrix, mesh: Mesh, voxel_m: float) -> SkinMatrix:
 
 
 def _barycentric_points(mesh: Mesh, cell_m: float) -> SkinMatrix:
-    """Return the matrix (P, V) of a mesh's vertices and of further points inside its triangles."""
+    """Return the matrix (P, V) from a mesh's vertices to these and to points on its triangles."""
     quads = mesh.faces[mesh.faces[:, 3] >= 0]
     triangles = np.concatenate([mesh.faces[:, :3], quads[:, [0, 2, 3]]])
     corners = mesh.vertices[triangles]
@@ -132,7 +137,10 @@ def _barycentric_points(mesh: Mesh, cell_m: float) -> SkinMatrix:
 
 
 def _lattice(parts: int) -> FloatArray:
-    """Return barycentric coordinates (N, 3) of a triangle's lattice without its corners."""
+    """Return barycentric coordinates (N, 3) of a lattice on a triangle, without its corners.
+
+    Each edge is divided into ``parts``.
+    """
     first, second = np.meshgrid(np.arange(parts + 1), np.arange(parts + 1))
     third = parts - first - second
     lattice = np.stack([first, second, third], axis=-1)[third >= 0]
@@ -158,10 +166,10 @@ def ground_shadow(points: NDArray[np.float32], light: Light, cell_m: float) -> G
 
 
 def _blurred(layer: NDArray[np.float32], sigma: float) -> NDArray[np.float32]:
-    """Return a layer blurred by a Gaussian, the same on every machine.
+    """Return a layer blurred by a Gaussian, with equal results on every machine.
 
-    As ``scipy.ndimage.gaussian_filter``, whose exponentials differ in their last bits between
-    CPUs.
+    The same as ``scipy.ndimage.gaussian_filter``, except that weights are rounded, because
+    exponentials differ in their last bits between CPUs.
     """
     reach = int(4 * sigma + 0.5)
     bell = np.exp(-0.5 * (np.arange(-reach, reach + 1) / sigma) ** 2)
@@ -183,7 +191,10 @@ def _faded_rim(shape: tuple[int, int], cell_m: float) -> NDArray[np.float32]:
 
 def _thinned(axes: Iterable[NDArray[np.float32]], voxel: tuple[float, ...]
              ) -> NDArray[np.float32]:
-    """Return the centres (3, N) of the voxels, aligned to the world, in which points (3, P) lie."""
+    """Return the centres (3, N) of the voxels that contain points (3, P).
+
+    ``voxel`` is a voxel's size along each axis; voxels are aligned to the origin.
+    """
     voxels = [np.floor(axis / np.float32(size)).astype(np.intp)
               for axis, size in zip(axes, voxel, strict=True)]
     first = [int(axis.min()) for axis in voxels]
@@ -200,7 +211,10 @@ def _thinned(axes: Iterable[NDArray[np.float32]], voxel: tuple[float, ...]
 
 
 def sun_share(light: Light) -> float:
-    """Return the suns' share of the irradiance on open ground; a sky of radiance L gives pi L."""
+    """Return the fraction of the irradiance on open ground that comes from suns.
+
+    A sky of radiance L gives an irradiance of pi L.
+    """
     return sum(sun.share for sun in suns_of(light))
 
 
@@ -218,7 +232,7 @@ def suns_of(light: Light) -> list[ShadowSun]:
 
 
 def cone(sun: WideSun) -> FloatArray:
-    """Return unit vectors (N, 3) to points spread evenly over a wide sun, as Cycles has them."""
+    """Return unit vectors (N, 3) spread evenly over the solid angle of a wide sun, as in Cycles."""
     number = np.arange(LAMP_DIRECTIONS) + 0.5
     along = 1 - number / LAMP_DIRECTIONS * (1 - np.cos(np.radians(sun.size_deg) / 2))
     turn = number * np.pi * (3.0 - 5**0.5)
@@ -229,7 +243,7 @@ def cone(sun: WideSun) -> FloatArray:
 
 
 def _axes(from_deg: tuple[float, float]) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the direction (3,) to a sun, and two across it."""
+    """Return the direction (3,) to a sun, and two perpendicular to it: sideways and up."""
     azimuth = np.radians(from_deg[0])
     towards = direction_from(*from_deg)
     side = np.array([np.cos(azimuth), np.sin(azimuth), 0.0])
@@ -241,7 +255,7 @@ def _alike(towards: FloatArray) -> Directions:
 
 
 def _falling(towards: FloatArray) -> Directions:
-    """Return directions that count by how much of their light the ground catches."""
+    """Return directions weighted by the cosine of their light's angle to the ground's normal."""
     caught = np.maximum(towards[:, 2], LOWEST_LAMP)
     raised = np.column_stack([towards[:, :2], caught])
     return Directions(on_grid(raised), np.round(WEIGHTS * caught).astype(np.uint16))
@@ -265,7 +279,10 @@ def disc(from_deg: tuple[float, float], size_deg: float) -> FloatArray:
 
 
 def sky_directions() -> FloatArray:
-    """Return directions (M, 3) spread over the upper hemisphere with density as their cosine."""
+    """Return directions (M, 3) over the upper hemisphere, with a density of the cosine to Z.
+
+    Directions lower than LOWEST_SKY_DEG are left out.
+    """
     number = np.arange(SKY_DIRECTIONS) + 0.5
     highest = np.cos(np.radians(LOWEST_SKY_DEG)) ** 2
     flat_squared = highest * number / SKY_DIRECTIONS
@@ -277,7 +294,7 @@ def sky_directions() -> FloatArray:
 
 def _grid(axes: NDArray[np.float32], sun: FloatArray,
           cell_m: float) -> tuple[tuple[float, float], tuple[int, int]]:
-    """Return corner and shape of the ground grid, aligned to whole cells so nothing flickers."""
+    """Return corner and shape of the ground's grid, aligned to whole cells to avoid flicker."""
     heights = np.maximum(axes[2], 0.0)
     bounds = []
     for axis, along in enumerate(axes[:2]):
@@ -295,11 +312,11 @@ def _grid(axes: NDArray[np.float32], sun: FloatArray,
 
 def _mean_cover(axes: NDArray[np.float32], directions: Directions, corner: tuple[float, float],
                 cell_m: float, shape: tuple[int, int], finer: int = 1) -> NDArray[np.float32]:
-    """Return for every corner between four cells the share of light whose directions cover it.
+    """Return the fraction of light blocked by points (3, P), at the corners between cells.
 
-    Points are (3, P); ``shape`` counts cells ``finer`` times as wide. A point covers its whole
-    cell, which widens shapes by half a cell; a corner counts as covered where all four cells about
-    it are, which takes that back.
+    ``shape`` counts cells that are ``finer`` times as wide. A point covers its whole cell, which
+    widens shapes by half a cell on each side. To undo this, a corner counts as covered only if all
+    four cells around it are.
     """
     rows, columns = shape[0] * finer, shape[1] * finer
     towards, weights = directions
@@ -323,12 +340,15 @@ def _mean_cover(axes: NDArray[np.float32], directions: Directions, corner: tuple
 
 def _covered(x: NDArray[np.float32], y: NDArray[np.float32], heights: NDArray[np.float32],
              shifts: NDArray[np.float32], shape: tuple[int, int]) -> NDArray[np.bool_]:
-    """Return the cells (S, rows * columns) on which points land along each of the shifts (S, 2)."""
+    """Return the cells (S, rows * columns) that points land in, for each of the shifts (S, 2).
+
+    Points are given in cells; a shift is the horizontal displacement per unit of height.
+    """
     rows, columns = shape
     column = (x - heights * shifts[:, :1]).astype(np.int32)
     row = (y - heights * shifts[:, 1:]).astype(np.int32)
     cell = row * columns + column + rows * columns * np.arange(len(shifts), dtype=np.int32)[:, None]
-    # What is negative is large without its sign.
+    # Negative indices become large as unsigned integers, so one comparison tests both ends.
     inside = (column.view(np.uint32) < columns) & (row.view(np.uint32) < rows)
     covered = np.zeros((len(shifts), rows * columns), np.bool_)
     covered.reshape(-1)[cell[inside]] = True
@@ -337,9 +357,10 @@ def _covered(x: NDArray[np.float32], y: NDArray[np.float32], heights: NDArray[np
 
 def _landed(axes: NDArray[np.float32], shift: NDArray[np.float32], spread: float,
             cell_m: float) -> NDArray[np.float32]:
-    """Return x and y (2 of 3 rows) where light along ``shift`` throws points (3, P), and heights.
+    """Return x and y of points (3, P) projected onto the ground along ``shift``, and their heights.
 
-    All in cells; points that no direction within ``spread`` of ``shift`` throws apart are one.
+    The result (3, N) is in cells. Points that land together for all shifts within ``spread`` of
+    ``shift`` are merged.
     """
     heights = np.maximum(axes[2], 0.0)
     landed = [*(along - heights * by for along, by in zip(axes, shift, strict=False)), heights]
@@ -349,7 +370,7 @@ def _landed(axes: NDArray[np.float32], shift: NDArray[np.float32], spread: float
 
 
 def _finer(layer: NDArray[np.float32], times: int) -> NDArray[np.float32]:
-    """Return a layer of corners' values between cells ``times`` as many along both sides."""
+    """Return a layer resampled to ``times`` as many cells along both sides, bilinearly."""
     along_y, along_x = ((np.arange(size * times) + 0.5) / times - 0.5 for size in layer.shape)
     places = np.meshgrid(along_y, along_x, indexing="ij")
     return np.asarray(scipy.ndimage.map_coordinates(layer, places, order=1, mode="nearest"))
@@ -357,10 +378,10 @@ def _finer(layer: NDArray[np.float32], times: int) -> NDArray[np.float32]:
 
 def seen_shadow(shadow: GroundShadow, camera: Camera, strength: float,
                 samples: tuple[int, int] = SAMPLES) -> tuple[ByteArray, tuple[int, int]]:
-    """Return the shadow as a camera sees it, cropped: (h, w) of 0 to 255, and its left upper pixel.
+    """Return the shadow a camera sees, cropped (h, w), 0 to 255, and its upper left pixel.
 
-    ``strength`` scales it: 0 none, 1 as dark as geometry and light make it. ``samples`` is how
-    many places make one pixel, across and down.
+    ``strength`` scales it: 0 is no shadow, 1 is as dark as computed. ``samples`` is the number of
+    samples of the ground per pixel, across and down.
     """
     left, top, right, bottom = seen_bounds(shadow, camera, strength)
     weights, offsets = pixel_filter(samples)
@@ -381,7 +402,11 @@ def seen_shadow(shadow: GroundShadow, camera: Camera, strength: float,
 
 def mean_shadow(seen: Sequence[tuple[ByteArray, tuple[int, int]]], size: tuple[int, int]
                 ) -> tuple[ByteArray, tuple[int, int]]:
-    """Return the mean of shadows as a camera of a ``size`` sees them, cropped; of one, itself."""
+    """Return the mean of shadows in a picture of ``size`` (width, height), cropped.
+
+    Each shadow, and the result, is an array and its upper left pixel. A single one is returned
+    unchanged.
+    """
     if len(seen) == 1:
         return seen[0]
     whole = np.zeros((size[1], size[0]), np.uint16)
@@ -397,9 +422,9 @@ def mean_shadow(seen: Sequence[tuple[ByteArray, tuple[int, int]]], size: tuple[i
 
 def pixel_filter(samples: tuple[int, int]
                  ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Return weights (N,) and offsets x y (N, 2) in pixels of the places that make one pixel.
+    """Return weights (N,) and offsets x y (N, 2), in pixels, of the samples for one pixel.
 
-    Cycles' own filter, a Blackman-Harris window (Harris 1978), which figures have too.
+    They follow Cycles' pixel filter, a Blackman-Harris window (Harris 1978), as figures do.
     """
     across, down = ((np.arange(count) + 0.5) / count - 0.5 for count in samples)
     x, y = (grid.ravel() for grid in np.meshgrid(across, down))
@@ -414,9 +439,9 @@ def _blackman_harris(place: FloatArray) -> FloatArray:
 
 
 def to_cells(shadow: GroundShadow, camera: Camera) -> NDArray[np.float32]:
-    """Return the homography (3, 3) from pixels x y 1 to ground cells, column row 1.
+    """Return the homography (3, 3) from pixels (x, y, 1) to cells of the ground (column, row, 1).
 
-    Its third output is negative for pixels above the horizon.
+    Its third component is negative for pixels above the horizon.
     """
     corners = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
     rays = camera.rays(corners)
@@ -431,12 +456,12 @@ def to_cells(shadow: GroundShadow, camera: Camera) -> NDArray[np.float32]:
 
 def seen_bounds(shadow: GroundShadow, camera: Camera,
                 strength: float) -> tuple[int, int, int, int]:
-    """Return left, top, right and bottom pixels (ends exclusive) of what can be seen of it."""
+    """Return left, top, right and bottom pixels (ends exclusive) of the visible shadow."""
     dark = shadow.missing * strength > FAINTEST / 2
     rows = np.flatnonzero(dark.any(axis=1))
     if len(rows) == 0:
         return 0, 0, 0, 0
-    # A row's ends are the furthest to both sides, unless some of it lies behind the camera.
+    # The ends of each row bound the shadow, unless some of it is behind the camera.
     ends = [dark[rows].argmax(axis=1), dark.shape[1] - 1 - dark[rows, ::-1].argmax(axis=1)]
     seen = _projected(shadow, camera, np.tile(rows, 2), np.concatenate(ends))
     if (seen[:, 2] <= 0.1).any():

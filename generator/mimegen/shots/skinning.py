@@ -1,4 +1,4 @@
-"""Linear blend skinning as one sparse matrix, for speed over many frames; corrections after it."""
+"""Linear blend skinning as one sparse matrix, fast over many frames, followed by corrections."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -35,9 +35,10 @@ def skin_matrix(mesh: Mesh, joints: int) -> SkinMatrix:
 
 def joint_columns(skeleton: Skeleton, positions: FloatArray,
                   rotations: FloatArray) -> NDArray[np.float32]:
-    """Return the right side (4 J, 3 F) of the skinning product, columns frame by frame.
+    """Return the joints' transforms (4 J, 3 F) that a skin matrix is multiplied with.
 
-    ``positions`` (F, J, 3) and ``rotations`` (F, J, 4) are the global pose.
+    Each joint has four rows, its transposed rotation and its translation, and each frame three
+    columns. ``positions`` (F, J, 3) and ``rotations`` (F, J, 4) are the global pose.
     """
     matrices, shifts = joint_transforms(skeleton, positions, rotations)
     stacked = np.concatenate([np.swapaxes(matrices, -1, -2), shifts[:, :, None, :]], axis=2)
@@ -55,7 +56,8 @@ def skinned(matrix: SkinMatrix, columns: NDArray[np.float32]) -> NDArray[np.floa
 def posed_points(matrix: SkinMatrix, columns: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return the points (V, 3) of a skin matrix for one frame's joint columns (4 J, 3).
 
-    They lie axis by axis in memory: the product of one column after another takes half the time.
+    The result is stored axis by axis in memory, because multiplying one column after another takes
+    half the time.
     """
     posed: NDArray[np.float32] = np.stack(
         [matrix @ np.ascontiguousarray(axis) for axis in columns.T])
@@ -64,7 +66,10 @@ def posed_points(matrix: SkinMatrix, columns: NDArray[np.float32]) -> NDArray[np
 
 @dataclass(frozen=True, eq=False)
 class BodySkin:
-    """All that is drawn of a body: its skin matrix, and what corrects the first of its rows."""
+    """The skinning of a body's meshes: a skin matrix, and the corrections applied afterwards.
+
+    Corrections change the first rows, those of the vertices.
+    """
 
     matrix: SkinMatrix
     corrections: Corrections
@@ -77,7 +82,7 @@ class BodySkin:
 
 
 def body_skin(character: Character, meshes: Sequence[Mesh] | None = None) -> BodySkin:
-    """Return the skin of a character's meshes, one after another, or of others in their place."""
+    """Return the skinning of a character's meshes, one after another, or of ``meshes`` instead."""
     drawn = character.meshes if meshes is None else meshes
     joints = len(character.skeleton.names)
     matrix = scipy.sparse.vstack([skin_matrix(mesh, joints) for mesh in drawn], format="csr")

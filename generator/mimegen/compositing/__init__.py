@@ -1,1 +1,1 @@
-"""Rendered frames and a background become a video."""
+"""Compose rendered frames over a background and encode them as a video."""

@@ -1,4 +1,4 @@
-"""What a shot's camera sees behind the figure, as linear light."""
+"""The background behind the figure, as a shot's camera sees it, in linear light."""
 
 import warnings
 from dataclasses import dataclass
@@ -17,9 +17,11 @@ from mimegen.compositing.pictures import in_8_bits, refuse_large
 from mimegen.motion.quaternions import FloatArray
 from mimegen.shots.camera import Camera
 
+# The height of a person for placing pictures, in metres.
 PERSON_M = 1.7
-# A picture that is enlarged more than this is mush beside a sharp figure.
+# A picture that is enlarged more than this looks too blurred beside a sharp figure.
 MOST_ENLARGED = 4.0
+# Positions on a picture's ground are sampled on a grid of _GRID x _GRID.
 _GRID = 512
 
 
@@ -27,7 +29,7 @@ _GRID = 512
 class Placement:
     """The part of a picture that fills the frame, in the picture's pixels.
 
-    Frame pixel (x, y) shows the picture at ``(left + x / scale, top + y / scale)``.
+    Frame pixel (x, y) shows the picture's pixel ``(left + x / scale, top + y / scale)``.
     """
 
     left: float
@@ -39,11 +41,10 @@ def backdrop(background: Background, camera: Camera, still: Path | None, angle_d
              ) -> LightArray:
     """Return the background (H, W, 3) behind a figure at the world's origin, linear light 0 to 1.
 
-    ``still`` is the rendered PNG of a background that is a set; ``angle_deg`` is by how much the
-    camera is turned about the figure from a variant's @0, which photographs follow as far as they
-    show what it would see. Raises RequestError where a
-    picture cannot be laid so that the figure stands on its ground, ValueError where the still is
-    missing, damaged or of another size than the camera's picture.
+    ``still`` is the rendered PNG if the background is a set. ``angle_deg`` is the camera's rotation
+    around the figure from a variant's @0; photographs are turned with it as far as they show what
+    the camera would see. Raises RequestError if a picture cannot be placed so that the figure
+    stands on its ground, ValueError if the still is missing, damaged or not of the camera's size.
     """
     if background.color is not None:
         color = srgb_to_linear(np.array(background.color))
@@ -86,10 +87,11 @@ def _opened(file: Path) -> Image.Image:
 
 def turned_view(picture: Picture, size: tuple[int, int], place: Placement, camera: Camera,
                 angle_deg: float) -> Mapping | None:
-    """Return where a picture placed for @0 has what the frame sees from ``angle_deg``.
+    """Return the mapping from frame pixels to those of a picture turned by ``angle_deg``.
 
-    None where nothing is to be turned or the picture does not tell: without a known focal length,
-    and where the frame would reach beyond the picture or the feet beyond its ground.
+    ``place`` is the placement for @0. Returns None if the angle is 0 or the picture cannot be
+    turned: without a known focal length, or if the frame would extend beyond the picture or the
+    feet leave its ground.
     """
     lens = picture.lens(*size)
     left = (np.radians(angle_deg) + np.pi) % (2 * np.pi) - np.pi
@@ -107,7 +109,7 @@ def turned_view(picture: Picture, size: tuple[int, int], place: Placement, camer
 
 
 def _on_ground(picture: Picture, place: FloatArray) -> bool:
-    """Whether a place, as shares of the picture, lies on its ground."""
+    """Whether a position, in fractions of the picture's width and height, is on its ground."""
     return bool(np.abs(_ground_places(picture) - place).max(axis=1).min() < 1 / _GRID)
 
 
@@ -129,16 +131,17 @@ def _panorama_backdrop(name: str, panorama: Panorama, camera: Camera, angle_deg:
 
 
 def level_pitch(name: str, height_m: float, camera: Camera) -> float:
-    """Return how far down a camera ``height_m`` above the ground looks, in radians.
+    """Return the pitch, downwards in radians, of a camera ``height_m`` above level ground.
 
-    It has the shot camera's lens, and sees a person as large and in the same place as that does.
+    It is the one at which this camera, with the shot camera's lens, sees a person with the same
+    size and position in the frame as the shot camera does. Raises RequestError if there is none.
     """
     feet, head = _standing(name, camera)
     middle, focal = camera.height / 2, camera.focal_pixels
     below = np.arctan((feet[1] - middle) / focal)
     tangent = np.tan(below - np.arctan((head[1] - middle) / focal))
-    # Feet and head, seen from a distance d, are apart by an angle whose tangent is
-    # 1.7 d / (d^2 + h (h - 1.7)).
+    # Seen from a distance d and height h, the angle between feet and head has the tangent
+    # 1.7 d / (d^2 + h (h - 1.7)). Solve for d.
     root = PERSON_M**2 - 4 * tangent**2 * height_m * (height_m - PERSON_M)
     if root < 0:
         raise RequestError(f"background {name}: seen from {height_m:g} m above the ground, no"
@@ -150,20 +153,20 @@ def level_pitch(name: str, height_m: float, camera: Camera) -> float:
 def place_picture(
     name: str, picture: Picture, size: tuple[int, int], camera: Camera
 ) -> Placement:
-    """Say which part of a picture of ``size`` (width, height) pixels lies behind the figure.
+    """Return the part of a picture of ``size`` (width, height) pixels to show behind the figure.
 
-    The figure's feet, at the world's origin, come onto the picture's ground, where a person in
-    the picture is as tall in pixels as one in the frame; the picture fills the frame. Of all such
-    places the nearest to the picture's camera is taken: it needs the least enlargement and shows
-    the most of the picture. With a known field of view it is the one where the picture's lens comes
-    nearest to the frame's, so that the ground runs away from the figure as it should.
+    The figure's feet, at the world's origin, are placed on the picture's ground. The picture is
+    scaled so that a person standing there has the figure's height, and must fill the frame. Of all
+    such positions the one with the least enlargement is taken; it is nearest to the picture's
+    camera and shows the most. With a known field of view, the one is taken at which the picture's
+    focal length is nearest to the frame's, so that the perspective of the ground is right.
 
-    Raises RequestError where there is no such place, or only one that blurs the picture.
+    Raises RequestError if there is no such position, or if the picture would be enlarged too much.
     """
     feet, head = _standing(name, camera)
     places = _ground_places(picture) * np.array(size)
     scales = (feet[1] - head[1]) / person_rows(picture, places[:, 1], size)
-    # What the frame needs on each side of the feet and the picture does not have.
+    # How far the frame would extend beyond the picture at each side, in frame pixels.
     lacking = np.stack([
         feet[0] - places[:, 0] * scales,
         feet[1] - places[:, 1] * scales,
@@ -189,7 +192,10 @@ def place_picture(
 
 def _unlike(picture: Picture, size: tuple[int, int], camera: Camera, scales: FloatArray
             ) -> FloatArray:
-    """Return how little enlargements (N,) are wanted: from 0 up, in whole thousandths."""
+    """Return a cost (N,) for each scale: the mismatch of focal lengths, or else the scale itself.
+
+    The mismatch is rounded to thousandths.
+    """
     lens = picture.lens(*size)
     if picture.field_of_view_deg is None or lens is None:
         return scales
@@ -197,7 +203,10 @@ def _unlike(picture: Picture, size: tuple[int, int], camera: Camera, scales: Flo
 
 
 def _standing(name: str, camera: Camera) -> tuple[FloatArray, FloatArray]:
-    """Return where a camera sees feet and head of a person at the origin, who must be upright."""
+    """Return the projections, pixels and depth, of feet and head of a person at the origin.
+
+    Raises RequestError if the camera does not see the person upright.
+    """
     feet, head = camera.project(np.array([[0.0, 0.0, 0.0], [0.0, 0.0, PERSON_M]]))
     if feet[2] <= 0 or head[1] >= feet[1]:
         raise RequestError(f"background {name}: this camera does not see a person at the origin "
@@ -206,12 +215,12 @@ def _standing(name: str, camera: Camera) -> tuple[FloatArray, FloatArray]:
 
 
 def person_rows(picture: Picture, rows: FloatArray, size: tuple[int, int]) -> FloatArray:
-    """Return how many of the picture's rows a person of 1.7 m covers who stands at ``rows`` (N,).
+    """Return the height (N,) in pixels of a person of 1.7 m whose feet are at ``rows`` (N,).
 
-    ``rows`` count from the top of a picture of ``size`` pixels and lie below its horizon. What
-    is at the horizon is as high as the camera, so that between the feet and the horizon there are
-    ``camera_height_m`` metres; a camera that looks up or down shows the far end of that measure
-    a little larger or smaller, which its pitch and horizon, together its focal length, tell.
+    ``rows`` count from the top of a picture of ``size`` pixels and must be below its horizon. A
+    point at the horizon is as high as the camera, so feet and horizon are ``camera_height_m`` apart
+    in height, which gives the scale. For a camera that looks up or down, the scale varies along
+    this height; it is then computed from the camera's pitch and focal length.
     """
     height = size[1]
     above = rows - picture.horizon * height
@@ -226,7 +235,7 @@ def person_rows(picture: Picture, rows: FloatArray, size: tuple[int, int]) -> Fl
 
 
 def _ground_places(picture: Picture) -> FloatArray:
-    """Return places (N, 2), column and row as shares of the picture, on its ground."""
+    """Return positions (N, 2) on the picture's ground: column and row, as fractions of its size."""
     mask = Image.new("1", (_GRID, _GRID))
     corners = [(x * (_GRID - 1), y * (_GRID - 1)) for x, y in picture.ground]
     ImageDraw.Draw(mask).polygon(corners, fill=1)
@@ -236,7 +245,7 @@ def _ground_places(picture: Picture) -> FloatArray:
 
 
 def _what_is_lacking(lacking: FloatArray, camera: Camera) -> str:
-    """Return one line on what the place that comes nearest to filling the frame lacks."""
+    """Return one line that says what the picture lacks at the position that fits best."""
     shares = lacking / np.array([camera.width, camera.height, camera.width, camera.height])
     nearest = shares[np.argmin(shares.max(axis=-1))]
     sides = [f"{share:.0%} of the frame's {'width' if side in ('left', 'right') else 'height'} at "
@@ -247,7 +256,7 @@ def _what_is_lacking(lacking: FloatArray, camera: Camera) -> str:
 
 
 def _resample(image: Image.Image, place: Placement, width: int, height: int) -> LightArray:
-    """Return the placed part of an RGB image (height, width, 3) as linear light, by Lanczos."""
+    """Return the placed part of an RGB image as linear light (height, width, 3), by Lanczos."""
     right, bottom = place.left + width / place.scale, place.top + height / place.scale
     left, top = max(int(place.left), 0), max(int(place.top), 0)
     crop = image.crop((left, top, min(int(right) + 1, image.width),

@@ -28,11 +28,11 @@ def _beside(file: Path) -> Path:
 
 
 class PhotoLight(Strict):
-    """How a photograph is lit, for figures that follow it.
+    """How a photograph is lit, so that figures can be lit to match.
 
-    ``tint`` is the linear light by which an equally lit figure is multiplied: color and exposure.
-    ``sun_from_deg`` is from where its sun comes, seen from its camera: azimuth (0 from behind the
-    camera, 90 from its right, -90 from its left) and elevation.
+    ``tint`` is the linear RGB that a figure's light is multiplied by, for color and exposure.
+    ``sun_from_deg`` is the direction that the sun shines from, relative to the photograph's camera:
+    azimuth (0 from behind the camera, 90 from its right, -90 from its left) and elevation.
     """
 
     tint: tuple[Lit, Lit, Lit]
@@ -42,13 +42,13 @@ class PhotoLight(Strict):
 class Picture(Strict):
     """A picture on whose ground the figure can stand.
 
-    Rows and columns are shares of the picture's height and width, (0, 0) the left upper corner.
-    ``file`` is relative to the background's own file, in its folder or below. ``horizon`` is the
-    row where level ground would end, ``camera_height_m`` how high above the ground the picture was
-    taken, in metres. For a picture that was not cropped, ``camera_pitch_deg`` says by how much that
-    camera looked down (negative: up), or better ``field_of_view_deg`` how much it saw from the left
-    edge to the right, from which the pitch follows and by which the picture can be turned.
-    ``ground`` is the outline of the ground where a person can stand, ``light`` how it is lit.
+    Rows and columns are fractions of the picture's height and width; (0, 0) is the upper left
+    corner. ``file`` is relative to the background's own file, in its folder or below. ``horizon``
+    is the row where level ground would end, ``camera_height_m`` the camera's height above the
+    ground. For a picture that was not cropped, ``camera_pitch_deg`` is how far the camera looked
+    down (negative: up). Better, give ``field_of_view_deg``, the angle from the left edge to the
+    right: the pitch follows from it, and the picture can be turned. ``ground`` is the outline of
+    the ground where a person can stand, ``light`` how the picture is lit.
     """
 
     file: Annotated[Path, AfterValidator(_beside)]
@@ -73,7 +73,8 @@ class Picture(Strict):
         return self
 
     def lens(self, width: int, height: int) -> tuple[float, float] | None:
-        """Return the pitch in radians, above 0 down, and the focal length in pixels, if known."""
+        """Return pitch in radians, positive downwards, and focal length in pixels; None if unknown.
+        """
         rise = (0.5 - self.horizon) * height
         if self.field_of_view_deg is not None:
             focal = width / 2 / tan(radians(self.field_of_view_deg / 2))
@@ -85,11 +86,11 @@ class Picture(Strict):
 
 
 class Panorama(Strict):
-    """An equirectangular picture: everything around a camera that stands upright, once.
+    """An equirectangular picture: the whole view around an upright camera.
 
-    ``file`` and ``camera_height_m`` are as a picture's, ``horizon`` is its row, ``front`` the
-    column that angle 0 looks at, as shares of height and width. The figure stands before the camera
-    wherever that looks, on level ground.
+    ``file`` and ``camera_height_m`` are as in ``Picture``. ``horizon`` is the horizon's row and
+    ``front`` the column that the camera looks at from angle 0, as fractions of height and width.
+    Whatever the angle, the figure stands in front of the camera on level ground.
     """
 
     file: Annotated[Path, AfterValidator(_beside)]
@@ -99,9 +100,9 @@ class Panorama(Strict):
 
 
 class Background(Strict):
-    """What is behind the figure: a ``color`` (sRGB 0 to 1), a picture, a panorama, or a set.
+    """A background: a ``color`` (sRGB, 0 to 1), a picture, a panorama, or a set.
 
-    ``tells`` names the set's groups and materials by which one knows what place it is.
+    ``tells`` names the groups and materials of a set by which the place can be recognised.
     """
 
     name: str = Field(min_length=1)
@@ -124,12 +125,12 @@ class Background(Strict):
 
     @property
     def file(self) -> Path | None:
-        """Return the file of its picture or panorama, if it is one."""
+        """The file of the picture or panorama; None for a color or set."""
         photograph = self.picture or self.panorama
         return None if photograph is None else photograph.file
 
     def with_file(self, file: Path) -> Self:
-        """Return the background with its picture or panorama, if it is one, at ``file``."""
+        """Return the background with the file of its picture or panorama, if any, replaced."""
         return self.model_copy(update={
             kind: photograph.model_copy(update={"file": file})
             for kind in ("picture", "panorama") if (photograph := getattr(self, kind)) is not None})
@@ -138,9 +139,9 @@ class Background(Strict):
 def read_background(path: Path) -> Background:
     """Read a background; its picture's ``file`` becomes relative to the working folder.
 
-    A set gets what it uses and does not define from the folders ``shared``. Raises RequestError,
-    naming file, line and key, for a file that is absent or no YAML, a key that is misspelt,
-    missing or out of range, and a picture that is absent or cannot be read.
+    Names that a set uses but does not define are taken from the folders ``shared``. Raises
+    RequestError, naming file, line and key, if the file is absent or not YAML, a key is misspelt,
+    missing or out of range, or the picture is absent or cannot be read.
     """
     file = YamlFile(path)
     background = file.parsed(Background, _declaration(file))
@@ -168,7 +169,7 @@ def read_background(path: Path) -> Background:
 
 
 def _check_tells(file: YamlFile, background: Background) -> None:
-    """Raise RequestError where what tells a place is no group or material of its set."""
+    """Raise RequestError if a name in ``tells`` is no group or material of the set."""
     if background.tells and background.set is None:
         raise file.error(("tells",), "applies to sets only; in a picture, everything above the"
                          " ground counts")
@@ -185,10 +186,10 @@ def _declaration(file: YamlFile) -> dict[str, Any]:
 
 
 def background_key(path: Path) -> str:
-    """Return the content key of a background: what is seen of it, and its picture's bytes.
+    """Return the content key of a background: of its visible content and its picture's bytes.
 
-    Names, descriptions, comments and what another seed would change are no part of it. Asked
-    again, it looks only at whether its files have changed. Raises RequestError as
+    Names, descriptions, comments, and settings for variation by seed do not change the key. On
+    later calls, files are read again only if they have changed. Raises RequestError as
     ``read_background`` does.
     """
     files = (path, *shared_files(path))
@@ -204,16 +205,16 @@ def _declared(path: Path, written: tuple[Stamp | None, ...]) -> tuple[str, Path 
 
 @lru_cache(maxsize=1024)
 def background_as_of(path: Path, written: tuple[Stamp | None, ...]) -> Background:
-    """Return a background that was ``written`` then, it and what it shares, reading it once."""
+    """Read a background, cached by path and by ``written``, the stamps of all its files."""
     return read_background(path)
 
 
 def seen_of(background: Background) -> dict[str, Any]:
-    """Return all that is seen of a background, but for its picture's bytes, as JSON holds it."""
+    """Return the visible content of a background, without its picture's bytes, as JSON values."""
     unseen = {"vary", "redrawn"} | ({"scatter"} if background.set and not background.set.scatter
                                     else set())
-    # A picture's light is seen on figures alone.
-    # What there was not from the beginning counts only where it is said: other keys stay.
+    # A picture's light is visible on figures only. Fields added later are included only if they are
+    # set, so that the keys of older backgrounds stay the same.
     kinds, later = {"color", "picture", "set"}, {"file", "light"}
     if background.panorama is not None:
         kinds.add("panorama")

@@ -1,4 +1,4 @@
-"""A clip as a job for whichever worker is free: composed and encoded beside its frames."""
+"""Composing and encoding a clip, as a job for any free worker."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -24,14 +24,14 @@ from mimegen.store.frames import frame_name
 
 @dataclass(frozen=True, eq=False)
 class ClipJob:
-    """Frames of a shot in ``folder``, in order, over a background, as ``target``.
+    """Make the clip ``target`` of a shot's frames in ``folder``, in order, over a background.
 
-    ``shadow`` is how much of it is left, 0 to 1; ``still`` is the rendered picture of a background
-    that is a set, ``angle_deg`` the variant's angle, ``tint`` what the figure's light is
-    multiplied by, ``shade`` what its shadow takes of the ground's. With a ``window`` (width,
-    height) that is all that is seen of the camera's picture, from ``pan``, its left top corner in
-    every frame, on. An ``empty`` clip shows the background alone, for as long. A ``look`` shows all
-    of it as a real camera does, and needs a camera that stands.
+    ``shadow`` is the fraction of the shadow to keep, 0 to 1. ``still`` is the rendered picture if
+    the background is a set, ``angle_deg`` the variant's angle. The figure's light is multiplied by
+    ``tint``; ``shade`` is the light that its shadow takes from the ground. With a ``window``
+    (width, height), only that part of the camera's picture is shown; ``pan`` is its upper left
+    corner in every frame. An ``empty`` clip shows the background only, for the same length. A
+    ``look`` is applied to the finished pictures; it requires a camera that does not pan.
     """
 
     folder: Path
@@ -51,7 +51,10 @@ class ClipJob:
     look: FilmedLook | None = None
 
     def run(self) -> None:
-        """Publish the clip; raises as ``backdrop`` and ``write_clip``."""
+        """Publish the clip; raises the same errors as ``backdrop`` and ``write_clip``.
+
+        Raises FileNotFoundError if the frames' folder is gone.
+        """
         if not self.folder.is_dir():
             raise FileNotFoundError(f"{self.folder} is gone")
         files = (self.folder / frame_name(number) for number in self.frames)

@@ -1,7 +1,7 @@
-"""sRGB and linear light, by table.
+"""Convert between sRGB and linear light, bytes by lookup tables.
 
-"sRGB" arrays are coded values, "linear" arrays
-are amounts of light; mixing is only right in linear light.
+Arrays named "sRGB" are coded values, arrays named "linear" are amounts of light. Colors can be
+mixed correctly only in linear light.
 """
 
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from mimegen.base.arrays import ByteArray
 from mimegen.base.srgb import decoded, encoded
 
-# Linear red, green and blue.
+# Factors for linear red, green and blue.
 Tint = tuple[float, float, float]
 LUMINANCE = np.array([0.2126, 0.7152, 0.0722])  # ITU-R BT.709
 LightArray = NDArray[np.float32]
@@ -21,10 +21,11 @@ _STEPS = 65535
 
 
 class Shade(NamedTuple):
-    """What shadows take of the ground's light where its color is known.
+    """The light that shadows take from the ground, if the colors of sun and sky are known.
 
-    ``sun`` is the suns' share of it, linear red, green, blue. A frame's shadow, 0 to 1, is ``part``
-    where all of that is missing, and ``whole`` where the sky's is missing as well.
+    ``sun`` is the suns' fraction of the ground's light, for linear red, green and blue. A frame's
+    shadow, 0 to 1, has the value ``part`` where all of the suns' light is missing, and ``whole``
+    where the sky's is missing as well.
     """
 
     sun: Tint
@@ -33,7 +34,9 @@ class Shade(NamedTuple):
 
     @property
     def tint(self) -> Tint:
-        """What a shadow takes until the suns' light is gone, of the usual; 0 where there is none.
+        """The light taken per unit of shadow while only suns' light is missing; 0 without a sun.
+
+        Without a Shade it would be 1 for all of red, green and blue.
         """
         red, green, blue = (round(share / self.part, 3) if self.part else 0.0
                             for share in self.sun)

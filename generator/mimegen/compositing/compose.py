@@ -7,16 +7,17 @@ from mimegen.base.arrays import ByteArray
 from mimegen.compositing.color import LightArray, Shade, Tint, bytes_to_linear, linear_to_bytes
 from mimegen.store.frames import Frame
 
-# How much of a sky's faint shadow the light that a body throws back fills; seen in joint renders.
+# The fraction of a faint sky shadow that is filled by light reflected from the body, as observed
+# when figure and set are rendered together.
 FILLED = 0.3
 
 
 class Compositor:
-    """One background, ready to take many frames.
+    """Composes many frames over one background.
 
-    ``backdrop_linear`` (H, W, 3) is linear light 0 to 1; the figure's light is multiplied by
-    ``tint``; ``shade`` tells what shadows take of the ground's. Only the pixels that
-    figure or shadow cover are computed; all others are the background's own bytes.
+    ``backdrop_linear`` (H, W, 3) is linear light, 0 to 1. The figure's light is multiplied by
+    ``tint``; ``shade`` is the light that shadows take from the ground. Only pixels that figure or
+    shadow cover are computed; all others are the background's own bytes.
     """
 
     def __init__(self, backdrop_linear: LightArray, tint: Tint | None = None,
@@ -35,10 +36,11 @@ class Compositor:
     def compose(self, frame: Frame) -> ByteArray:
         """Return the finished picture (H, W, 3), sRGB bytes.
 
-        The shadow multiplies the ground's light, so it keeps the ground's color. The figure lies
-        over it by Porter and Duff's "over" on premultiplied linear light (Compositing Digital
-        Images, 1984): ``alpha * figure + (1 - alpha) * ground``. Where it is opaque, its bytes
-        are taken over unchanged. Raises ValueError where frame and background differ in size.
+        The ground's light is multiplied by the light that the shadow leaves, so the ground keeps
+        its color. The figure is put over it by Porter and Duff's "over" on premultiplied linear
+        light (Compositing Digital Images, 1984): ``alpha * figure + (1 - alpha) * ground``. Where
+        the figure is opaque, its bytes are copied. Raises ValueError if frame and background differ
+        in size.
         """
         height, width = self._bytes.shape[:2]
         if frame.size != (width, height):
@@ -52,7 +54,7 @@ class Compositor:
         left, top = frame.shadow_at
         height, width = frame.shadow.shape
         region = np.s_[top : top + height, left : left + width]
-        # The whole box at once: its dark places one by one take three times as long.
+        # Compute the whole box: indexing only its dark pixels takes three times as long.
         light = self._light_left(frame.shadow)
         light[frame.shadow == 0] = 1
         picture[region] = linear_to_bytes(self._linear[region] * light)
@@ -72,7 +74,7 @@ class Compositor:
         )
 
     def _lit(self, colors: ByteArray) -> ByteArray:
-        """Return a figure's colors (h, w, 3) under the light that is asked for."""
+        """Return a figure's colors (h, w, 3) with their light multiplied by the tint."""
         if self._tinted is None:
             return colors
         return np.stack([self._tinted[colors[..., channel], channel] for channel in range(3)],
@@ -81,7 +83,7 @@ class Compositor:
     def _ground_light(
         self, frame: Frame, rows: NDArray[np.intp], columns: NDArray[np.intp]
     ) -> LightArray:
-        """Return the linear light (N, 3) of the ground with its shadow at picture places."""
+        """Return the linear light (N, 3) of the ground, with its shadow, at pixels."""
         height, width = frame.shadow.shape
         shadow_rows, shadow_columns = rows - frame.shadow_at[1], columns - frame.shadow_at[0]
         inside = (shadow_rows >= 0) & (shadow_rows < height)
@@ -91,15 +93,16 @@ class Compositor:
         return self._linear[rows, columns] * light
 
     def _light_left(self, shadow: ByteArray) -> LightArray:
-        """Return the share (N, 3) of the ground's light that shadows (N,) leave."""
+        """Return the fraction (..., 3) of the ground's light that shadows (...) leave."""
         return np.take(self._left, shadow, axis=0)
 
 
 def _left_table(shade: Shade | None) -> LightArray:
-    """Return the share (256, 3) of the ground's light that is left under each byte of shadow.
+    """Return the fraction (256, 3) of the ground's light that is left for each byte of shadow.
 
-    With a ``shade`` the suns' light goes first, and with it their color, then the sky's. What is
-    fainter than all of the sky's shadow is mostly that, and the body's own light fills part of it.
+    With a ``shade``, the suns' light, with its color, is taken first and the sky's after it.
+    Shadows fainter than the full shadow of the sky are mostly the sky's; FILLED of their first half
+    is filled by light reflected from the body.
     """
     missing = np.arange(256, dtype=np.float32)[:, None] / np.float32(255)
     if shade is None:
@@ -113,5 +116,5 @@ def _left_table(shade: Shade | None) -> LightArray:
 
 
 def compose(frame: Frame, backdrop_linear: LightArray) -> ByteArray:
-    """Return one finished picture (H, W, 3), sRGB bytes; see ``Compositor`` for many."""
+    """Return one finished picture (H, W, 3), sRGB bytes; for many, use ``Compositor``."""
     return Compositor(backdrop_linear).compose(frame)

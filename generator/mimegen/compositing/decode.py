@@ -1,4 +1,4 @@
-"""Pictures out of finished clips, through a pipe from ffmpeg."""
+"""Read pictures from finished clips, through a pipe from ffmpeg."""
 
 import re
 import subprocess
@@ -17,7 +17,7 @@ from mimegen.base.picking import picking
 
 @dataclass(frozen=True)
 class VideoFile:
-    """What a video file holds: frames, frames per second, width and height in pixels."""
+    """A video file: its number of frames, frames per second, width and height in pixels."""
 
     path: Path
     frames: int
@@ -47,7 +47,7 @@ def read_clip(path: Path) -> VideoFile:
 
 
 def _frames_in(path: Path) -> int:
-    """Return how many frames a video has, undecoded."""
+    """Return the number of frames of a video, without decoding them; 0 if it cannot be read."""
     done = subprocess.run(
         [imageio_ffmpeg.get_ffmpeg_exe(), "-v", "error", *ffmpeg_input(path), "-map", "0:v:0",
          "-c", "copy", "-f", "framecrc", "pipe:1"],
@@ -56,14 +56,14 @@ def _frames_in(path: Path) -> int:
 
 
 def _frame_lines(framecrc: str) -> int:
-    """Return of how many frames ffmpeg's framecrc tells."""
+    """Return the number of frames listed in the output of ffmpeg's framecrc."""
     return sum(not line.startswith("#") for line in framecrc.splitlines())
 
 
 def decoded_clip(path: Path) -> VideoFile:
-    """Decode every frame of a clip, on one core, and tell what it is made of.
+    """Decode every frame of a clip, on one core, and return its frame count, rate and size.
 
-    Raises RequestError with the decoder's first words where any frame does not decode.
+    Raises RequestError, with the decoder's first message, if any frame does not decode.
     """
     if not path.is_file():
         raise RequestError(f"{path}: no such clip")
@@ -73,7 +73,7 @@ def decoded_clip(path: Path) -> VideoFile:
         stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False)
     if done.returncode or done.stderr.strip():
         output = (done.stderr.strip().splitlines() or [f"status {done.returncode}"])[0]
-        # ffmpeg's lines begin with "[part @ address]".
+        # Remove the "[part @ address]" that ffmpeg's lines begin with.
         reason = re.sub(r"^\[.*?\] ", "", output)
         raise RequestError(f"{path}: does not decode ({reason})")
     found = re.search(r"#tb 0: (\d+)/(\d+).*#dimensions 0: (\d+)x(\d+)", done.stdout, re.DOTALL)
@@ -85,9 +85,9 @@ def decoded_clip(path: Path) -> VideoFile:
 
 
 def read_pictures(clip: VideoFile, numbers: Sequence[int], width: int) -> list[ByteArray]:
-    """Return these frames of a clip, each (h, width, 3) sRGB bytes, in the clip's proportions.
+    """Return the given frames of a clip, scaled to ``width``, each (h, width, 3) sRGB bytes.
 
-    ``numbers`` ascend, the first frame is 0. Raises RequestError for a clip that is cut off.
+    ``numbers`` must ascend; the first frame is 0. Raises RequestError if the clip is cut off.
     """
     height = round(width * clip.height / clip.width)
     decoded = subprocess.run(
@@ -104,9 +104,9 @@ def read_pictures(clip: VideoFile, numbers: Sequence[int], width: int) -> list[B
 
 
 def clip_pictures(clip: VideoFile) -> Iterator[ByteArray]:
-    """Yield every frame of a clip in its own size, each (H, W, 3) sRGB bytes.
+    """Yield every frame of a clip in its original size, each (H, W, 3) sRGB bytes.
 
-    Raises RequestError for a clip that is cut off.
+    Raises RequestError if the clip is cut off.
     """
     *params, _, address = ffmpeg_input(clip.path)
     pictures = imageio_ffmpeg.read_frames(address, pix_fmt="rgb24", input_params=params)

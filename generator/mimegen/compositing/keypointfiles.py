@@ -1,4 +1,4 @@
-"""Keypoints of a clip as files: one NPZ with everything, COCO's and OpenPose's JSON."""
+"""Write a clip's keypoints: an NPZ with everything, and the JSON formats of COCO and OpenPose."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -20,21 +20,22 @@ from mimegen.shots.look import Lens
 
 VISIBLE = 2
 NOSE = "nose"
-# COCO's marks: 0 not labeled, 1 labeled but hidden, 2 visible.
+# The points of COCO-WholeBody by part. COCO's visibility flags are 0 not labeled, 1 labeled but
+# hidden, 2 visible.
 WHOLEBODY = {"foot": slice(17, 23), "face": slice(23, 91), "lefthand": slice(91, 112),
              "righthand": slice(112, 133)}
-# What OpenPose calls them.
+# OpenPose's names of the parts.
 OPENPOSE = {"face": "face", "hand_left": "lefthand", "hand_right": "righthand"}
 _BOXED = ("face", "lefthand", "righthand")
-# What OpenPose would say of how sure it is.
+# The confidence written for OpenPose, of visible and of hidden points.
 SURE = 1.0
 HIDDEN = 0.5
 
 
 class PointSet(Strict):
-    """A file of rigs/keypoints/: which landmarks a format has, in its order, and its limbs.
+    """A file of rigs/keypoints/: the landmarks of a format, in its order, and its limbs.
 
-    Names that are no landmark are points that these bodies do not have.
+    Names that are not landmarks stand for points that mimegen's bodies do not have.
     """
 
     name: str
@@ -44,7 +45,7 @@ class PointSet(Strict):
     limbs: tuple[tuple[str, str], ...] = ()
 
     def limb_numbers(self) -> list[list[int]]:
-        """Return the limbs as pairs of point numbers, from 0 on."""
+        """Return the limbs as pairs of point indices, from 0."""
         return [[self.points.index(end) for end in limb] for limb in self.limbs]
 
 
@@ -59,9 +60,10 @@ def point_sets() -> Mapping[str, PointSet]:
 def write_keypoints(frames: Sequence[Mapping[str, NDArray[Any]]], camera: Camera, fps: float,
                     matrices: Mapping[str, Any], folder: Path, lens: Lens | None = None
                     ) -> dict[str, Any]:
-    """Write what the store has of each frame into a folder, and return what is to be told of it.
+    """Write the keypoints of all frames into a folder; return the facts for ``pass.json``.
 
-    Pixels and boxes are those of the pictures that a ``lens`` bends.
+    ``frames`` are the arrays in the store. With a ``lens``, pixels and boxes are those in the
+    distorted pictures.
     """
     points = _gathered(frames, camera, lens) | {name: np.array(matrices[name]) for name in matrices}
     points |= {"width": np.array(camera.width), "height": np.array(camera.height),
@@ -79,7 +81,10 @@ def write_keypoints(frames: Sequence[Mapping[str, NDArray[Any]]], camera: Camera
 
 
 def _write_faces(points: Mapping[str, NDArray[Any]], fps: float, folder: Path) -> list[str]:
-    """Write action units and the 68 points of each person with a face; return the files."""
+    """Write OpenFace's CSV, with action units and 68 points, for each person with a face.
+
+    Returns the names of the files.
+    """
     own = [number for number, name in enumerate(points["names"]) if name.startswith("face_")]
     files = []
     for person in range(points["face_units"].shape[1]):
@@ -94,8 +99,7 @@ def _write_faces(points: Mapping[str, NDArray[Any]], fps: float, folder: Path) -
 
 
 def _seen_share(points: Mapping[str, NDArray[Any]], person: int, own: Sequence[int]) -> FloatArray:
-    """Return which share (F,) of a face is seen: of its points, or of the nose where it has none.
-    """
+    """Return the visible fraction (F,) of a face's points, or of the nose if it has no points."""
     state = points["visibility"][:, person, own]
     if not state.any():
         state = points["visibility"][:, person, list(points["names"]).index(NOSE)][:, None]
@@ -104,7 +108,7 @@ def _seen_share(points: Mapping[str, NDArray[Any]], person: int, own: Sequence[i
 
 def _gathered(frames: Sequence[Mapping[str, NDArray[Any]]], camera: Camera, lens: Lens | None
               ) -> dict[str, NDArray[Any]]:
-    """Return all frames' arrays as the NPZ has them."""
+    """Return the arrays of all frames, as stored in the NPZ."""
     world = np.stack([arrays["world"] for arrays in frames]).astype(float)
     points: dict[str, NDArray[Any]] = {
         "names": frames[0]["names"], **_places("", world, camera, lens),
@@ -122,7 +126,7 @@ def _gathered(frames: Sequence[Mapping[str, NDArray[Any]]], camera: Camera, lens
 
 def _places(prefix: str, world: FloatArray, camera: Camera, lens: Lens | None
             ) -> dict[str, NDArray[Any]]:
-    """Return world places (..., 3), in the camera's axes too, and their pixels (..., 2)."""
+    """Return positions (..., 3) in world and camera coordinates, and their pixels (..., 2)."""
     seen = camera.project(world)
     across = (seen[..., :2] - [camera.width / 2, camera.height / 2]) / camera.focal_pixels
     pixels = seen[..., :2] if lens is None else np.stack(
@@ -133,7 +137,7 @@ def _places(prefix: str, world: FloatArray, camera: Camera, lens: Lens | None
 
 
 def _bent_boxes(boxes: FloatArray, frame: int, lens: Lens | None) -> FloatArray:
-    """Return boxes (N, 4), low and high corners, around what a lens makes of their outlines."""
+    """Return boxes (N, 4), low and high corners, around their outlines distorted by a lens."""
     if lens is None:
         return boxes
     share = np.linspace(0, 1, 9)[:, None]
@@ -146,7 +150,7 @@ def _bent_boxes(boxes: FloatArray, frame: int, lens: Lens | None) -> FloatArray:
 
 
 def _inside(boxes: FloatArray, camera: Camera) -> FloatArray:
-    """Return left, top, width and height (N, 4) of the part of boxes that is in the picture."""
+    """Return left, top, width and height (N, 4) of boxes clipped to the picture."""
     size = np.array([camera.width, camera.height])
     low, high = np.clip(boxes[:, :2], 0, size), np.clip(boxes[:, 2:], 0, size)
     return np.concatenate([low, high - low], axis=1)
@@ -194,7 +198,7 @@ def _wholebody(points: Mapping[str, NDArray[Any]], camera: Camera, chosen: Point
 
 
 def _action_units(points: Mapping[str, NDArray[Any]], person: int) -> list[dict[str, float]]:
-    """Return a person's action units by OpenFace's columns, frame by frame; none without a face."""
+    """Return a person's action units in each frame, by OpenFace's column; [] without a face."""
     units = points["face_units"][:, person].astype(float)
     if not np.isfinite(units).all():
         return []
@@ -213,7 +217,10 @@ def _box_of(marked: FloatArray) -> list[float]:
 
 def _marked(points: Mapping[str, NDArray[Any]], camera: Camera, chosen: PointSet, frame: int,
             person: int) -> FloatArray:
-    """Return pixels and COCO's mark (P, 3) of a set's points; what is not in the picture is 0."""
+    """Return pixels and COCO's visibility flag (P, 3) of a format's points.
+
+    Points outside of the picture, and points that the body does not have, are all 0.
+    """
     number = {str(name): at for at, name in enumerate(points["names"])}
     at = np.array([number.get(name, -1) for name in chosen.points])
     pixels = points["pixels"][frame, person][at].astype(float)
@@ -229,7 +236,7 @@ def _flat(marked: FloatArray) -> list[float]:
 
 
 def _openpose(points: Mapping[str, NDArray[Any]], camera: Camera, frame: int) -> dict[str, Any]:
-    """Return a frame as OpenPose writes it; it says 0.5 of points that are hidden."""
+    """Return a frame in OpenPose's format; hidden points have a confidence of 0.5."""
     sets, people = point_sets(), []
     whole = sets["wholebody133"]
     for person in range(points["visibility"].shape[1]):

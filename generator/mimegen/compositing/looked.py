@@ -1,4 +1,4 @@
-"""Finished pictures as a real camera shows them: see ``shots/look.py``."""
+"""Apply a camera look to finished pictures; see ``shots/look.py``."""
 
 from collections.abc import Iterable, Iterator
 
@@ -16,22 +16,23 @@ from mimegen.compositing.color import (
 from mimegen.shots.camera import Camera
 from mimegen.shots.look import CameraLook, Lens
 
-# For what width lengths in pixels of a look are meant.
+# The picture width that a look's lengths in pixels refer to.
 _WIDTH = 1280.0
-# A disc's second moment is that of a Gaussian of a quarter of its diameter.
+# A disc has the same second moment as a Gaussian with a standard deviation of a quarter of the
+# disc's diameter.
 _DISC = 0.25
-# Deviations of the blurred backgrounds between which each row is mixed.
+# Standard deviations, in pixels, of the blurred backgrounds that each row is interpolated from.
 _BLURS = (0.0, 0.7, 1.4, 2.8, 5.6, 11.2)
-# What the sky is taken to be away.
+# The distance assumed for everything above the horizon, in metres.
 _FAR_M = 1e6
 Plane = NDArray[np.float32]
 
 
 def looked(pictures: Iterable[ByteArray], lens: Lens) -> Iterator[ByteArray]:
-    """Yield sRGB pictures (H, W, 3) as the look of a lens shows them, one a frame.
+    """Yield sRGB pictures (H, W, 3) with a lens's look applied, one for each frame.
 
-    Optics work on light, the camera's processing on coded values: soft, bent, darker in its
-    corners, then contrast, color, sharpening and at last grain.
+    The optics are applied to linear light: softness, distortion, vignette. The camera's processing
+    is applied to coded values: contrast, saturation, sharpening, and grain last.
     """
     look, camera = lens.filmed.look, lens.camera
     unit = camera.width / _WIDTH
@@ -46,7 +47,10 @@ def looked(pictures: Iterable[ByteArray], lens: Lens) -> Iterator[ByteArray]:
 
 
 def bent(values: LightArray, places: NDArray[np.float64]) -> LightArray:
-    """Return values (H, W, C) at places (H, W, 2), x and y, bilinear; edges go on outside."""
+    """Return values (H, W, C) sampled bilinearly at pixels x y (H, W, 2).
+
+    Outside of the picture, the nearest edge is repeated.
+    """
     at = np.stack([places[..., 1], places[..., 0]]) - 0.5
     planes = [scipy.ndimage.map_coordinates(values[..., channel], at, np.float32, 1, "nearest",
                                       prefilter=False) for channel in range(values.shape[-1])]
@@ -54,10 +58,10 @@ def bent(values: LightArray, places: NDArray[np.float64]) -> LightArray:
 
 
 def defocused(backdrop: LightArray, camera: Camera, f_number: float) -> LightArray:
-    """Return a set (H, W, 3), linear light, as a lens focused on the world's origin shows it.
+    """Return a set's picture (H, W, 3), linear light, blurred by a lens focused on the origin.
 
-    How far away it is, is taken from the ground: each row is as far as the ground there, what is
-    above the horizon very far. So what stands near is blurred too much above its foot.
+    The distance is approximated: each row is as far away as the ground there, and everything above
+    the horizon is very far. So nearby objects are blurred too much above their foot.
     """
     rows = _blur_of_rows(camera, f_number)
     stack = [_blurred(backdrop, blur) for blur in _BLURS]
@@ -70,7 +74,7 @@ def defocused(backdrop: LightArray, camera: Camera, f_number: float) -> LightArr
 
 
 def _blur_of_rows(camera: Camera, f_number: float) -> NDArray[np.float64]:
-    """Return the deviation (H,) in pixels of each row's blur, by the thin lens's circle."""
+    """Return each row's blur (H,), a standard deviation in pixels, by the thin-lens formula."""
     middle = np.stack([np.full(camera.height, camera.width / 2),
                        np.arange(camera.height) + 0.5], axis=-1)
     ground = camera.ground_points(middle)
@@ -92,7 +96,7 @@ def _blurred(values: LightArray, deviation: float) -> LightArray:
 
 
 def _vignette(lens: Lens) -> Plane:
-    """Return the share of light (H, W, 1) that the lens lets through to each pixel."""
+    """Return the fraction of light (H, W, 1) that the lens transmits to each pixel."""
     camera = lens.camera
     away = lens.pixels() - np.array([camera.width, camera.height]) / 2
     squared = (away**2).sum(axis=-1, keepdims=True)
@@ -101,7 +105,7 @@ def _vignette(lens: Lens) -> Plane:
 
 
 def _processed(coded: Plane, look: CameraLook, unit: float) -> Plane:
-    """Return coded values 0 to 1 with the camera's contrast, color and sharpening."""
+    """Return coded values, 0 to 1, with the look's contrast, saturation and sharpening."""
     # A curve through 0, 1/2 and 1, steeper in the middle.
     toned = coded + look.contrast * 2 * (coded - 0.5) * coded * (1 - coded) * 2
     gray = _gray(toned)
@@ -114,13 +118,13 @@ def _processed(coded: Plane, look: CameraLook, unit: float) -> Plane:
 
 
 def _gray(values: Plane) -> Plane:
-    """Return the luma (H, W, 1), added up in one order on all machines."""
+    """Return the luma (H, W, 1), summed in a fixed order to be equal on all machines."""
     red, green, blue = (np.float32(weight) for weight in LUMINANCE)
     return np.asarray((values[..., :1] * red + values[..., 1:2] * green) + values[..., 2:] * blue)
 
 
 def _grained(values: Plane, lens: Lens, frame: int, unit: float) -> Plane:
-    """Return values with grain, which shadows and highlights have less of."""
+    """Return values with grain added, less of it in shadows and highlights."""
     look = lens.filmed.look
     if look.grain == 0 and look.color_grain == 0:
         return values
@@ -134,7 +138,10 @@ def _grained(values: Plane, lens: Lens, frame: int, unit: float) -> Plane:
 
 
 def _grain(random: np.random.Generator, size: tuple[int, ...], deviation: float) -> Plane:
-    """Return noise with a deviation of 1."""
+    """Return noise with a standard deviation of 1, smoothed by a Gaussian of ``deviation`` pixels.
+
+    With a ``deviation`` below 0.3 it is not smoothed.
+    """
     noise = random.standard_normal(size, np.float32)
     if deviation < 0.3:
         return noise

@@ -1,4 +1,4 @@
-"""Photographs that follow the camera about the figure: turned on the spot where they were taken."""
+"""Turn photographs and panoramas with the camera, about the point where they were taken."""
 
 from collections.abc import Callable
 
@@ -9,17 +9,18 @@ from numpy.typing import NDArray
 from mimegen.compositing.color import LightArray, bytes_to_linear
 from mimegen.motion.quaternions import FloatArray
 
-# What lies in one of the frame's pixels is the mean of no more than so many places, each way.
+# The most samples per frame pixel, in each direction.
 FINEST = 6
-# From frame pixels (..., 2) x y to the picture's.
+# A function from frame pixels x y (..., 2) to the picture's pixels.
 Mapping = Callable[[FloatArray], FloatArray]
 
 
 def turned_rays(rays: FloatArray, pitch: float, left: float, back: float = 0.0) -> FloatArray:
-    """Return what rays (..., 3) of a turned camera are for one that looks down by ``back``.
+    """Transform rays (..., 3) of a turned camera to the axes of a reference camera.
 
-    Rays are right, down, ahead of a camera that looks down by ``pitch`` and is turned to the left
-    by ``left`` about the vertical; all in radians.
+    The turned camera looks down by ``pitch`` and is rotated to the left by ``left`` about the
+    vertical; the reference camera looks down by ``back``. Rays are (right, down, ahead), angles are
+    in radians.
     """
     right, down, ahead = np.moveaxis(rays, -1, 0)
     deep = np.cos(pitch) * down + np.sin(pitch) * ahead
@@ -31,9 +32,10 @@ def turned_rays(rays: FloatArray, pitch: float, left: float, back: float = 0.0) 
 
 
 def turned_picture(focal: float, size: tuple[int, int], pitch: float, left: float) -> Mapping:
-    """Return from where a picture, turned on the spot, has its pixels: NaN for what is behind it.
+    """Return the mapping from pixels of a picture turned about its camera to the original's.
 
-    ``focal`` and ``size`` (width, height) are the picture's, in its pixels.
+    It gives NaN for rays behind the original camera. ``focal`` and ``size`` (width, height) are the
+    picture's, in its pixels; ``pitch`` and ``left`` are as in ``turned_rays``.
     """
     middle = np.array(size) / 2
 
@@ -48,10 +50,11 @@ def turned_picture(focal: float, size: tuple[int, int], pitch: float, left: floa
 
 def panorama_view(focal: float, size: tuple[int, int], pitch: float, left: float,
                   whole: tuple[int, int], front: float, horizon: float) -> Mapping:
-    """Return from where a camera's view of an equirectangular panorama has its pixels.
+    """Return the mapping from a camera's pixels to those of an equirectangular panorama.
 
-    ``focal`` and ``size`` are the camera's, ``whole`` the panorama's width and height in pixels,
-    ``front`` and ``horizon`` the column and row, as shares of them, straight ahead at first.
+    ``focal`` and ``size`` (width, height) are the camera's, in pixels; ``whole`` is the panorama's
+    width and height in pixels. ``front`` and ``horizon`` are the column and row, as fractions of
+    these, in the direction of a level camera with ``left`` 0.
     """
     middle = np.array(size) / 2
 
@@ -68,10 +71,10 @@ def panorama_view(focal: float, size: tuple[int, int], pitch: float, left: float
 
 def resampled(pixels: NDArray[np.uint8], mapping: Mapping, size: tuple[int, int], finer: int,
               around: bool = False) -> LightArray:
-    """Return a frame of ``size`` (width, height) as linear light (h, w, 3), bilinear.
+    """Return a frame of ``size`` (width, height) as linear light (h, w, 3), sampled bilinearly.
 
-    ``pixels`` (H, W, 3) are sRGB bytes; ``finer`` places are averaged each way in every pixel of
-    the frame. What goes ``around`` continues at its other side.
+    ``pixels`` (H, W, 3) are sRGB bytes. Each frame pixel is the mean of ``finer`` x ``finer``
+    samples, at most FINEST x FINEST. With ``around``, columns wrap around.
     """
     finer = min(finer, FINEST)
     light = bytes_to_linear(pixels)

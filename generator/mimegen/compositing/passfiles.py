@@ -1,6 +1,6 @@
-"""Ground truth of a clip as files that the field's tools read: EXR, PNG, NPZ, JSON, FLO.
+"""Write a clip's ground truth in common file formats: EXR, PNG, NPZ, JSON, FLO.
 
-docs/guide/passes.md, and the ``pass.json`` beside the files, say what lies in each folder.
+docs/guide/passes.md and the ``pass.json`` beside the files describe the content of each folder.
 """
 
 import json
@@ -27,20 +27,22 @@ from mimegen.store.frames import frame_name
 from mimegen.store.passes import read_arrays
 
 FACTS = "pass.json"
+# The label of the shadow in masks.
 SHADOW_LABEL = 255
-# A pixel of the ground counts as shadow where so much of its light is missing, of 255.
+# A pixel of the ground counts as shadow if at least this much of its light is missing, out of 255.
 LEAST_SHADOW = 13
+# The number that .flo files begin with.
 FLO_TAG = 202021.25
 
 
 @dataclass(frozen=True)
 class PassSource:
-    """What a clip's files of a pass are made of.
+    """The input for the files of one pass of a clip.
 
-    ``folder`` holds the shot's frames in the store, ``shown`` are the numbers of those that the
-    clip shows, ``shadow`` how much of the shadow. ``geometry`` is depth and normals of the set, if
-    there is one. ``flow_files`` are exr or flo. With a ``look`` files show
-    what its lens does.
+    ``folder`` holds the pass's frames in the store; ``shown`` are the numbers of the frames that
+    the clip shows. ``shadow`` is the fraction of the shadow that the clip keeps. ``geometry`` is
+    the file of the set's depth and normals, if there is a set. ``flow_files`` is exr or flo. With a
+    ``look``, its lens's distortion and shake are applied.
     """
 
     kind: Kind
@@ -56,13 +58,16 @@ class PassSource:
 
     @cached_property
     def lens(self) -> Lens | None:
-        """The lens that the clip's pictures are bent by; None where they are not."""
+        """The lens that distorts or moves the clip's pictures; None if none does."""
         lens = None if self.look is None else Lens(self.look, self.camera, len(self.shown),
                                                    self.fps)
         return lens if lens is not None and lens.changes else None
 
     def bent(self, frame: int, values: NDArray[Any]) -> NDArray[Any]:
-        """Return values (H, W, ...) of a pinhole's picture as the lens shows them, unmixed."""
+        """Return values (H, W, ...) of a pinhole's picture as the lens shows them.
+
+        Each pixel takes its nearest value; labels and depths must not be interpolated.
+        """
         if self.lens is None:
             return values
         places = np.floor(self.lens.shown(frame, self.lens.pixels())).astype(int)
@@ -71,11 +76,11 @@ class PassSource:
                                  places[..., 0].clip(0, width - 1)])
 
     def arrays(self) -> Iterator[dict[str, NDArray[Any]]]:
-        """Yield what the store has of each frame; raises ValueError for a damaged one."""
+        """Yield each frame's arrays from the store; raises ValueError for a damaged one."""
         return (read_arrays(self.folder / frame_name(frame)) for frame in self.shown)
 
     def canvas(self, values: NDArray[Any], at: NDArray[Any], empty: float = 0) -> NDArray[Any]:
-        """Return values (h, w, ...) of a part of the picture on the whole of it."""
+        """Return values (h, w, ...) at pixel ``at``, padded with ``empty`` to the whole picture."""
         whole = np.full((self.camera.height, self.camera.width, *values.shape[2:]), empty,
                         values.dtype)
         rows, columns = values.shape[:2]
@@ -84,7 +89,10 @@ class PassSource:
 
     def laid(self, name: str, figure: NDArray[Any], on: NDArray[Any], empty: float
              ) -> NDArray[Any]:
-        """Return the figures' values (H, W, ...) where ``on`` (H, W) says so, else the set's."""
+        """Return the figures' values (H, W, ...) where ``on`` (H, W) is true, else the set's.
+
+        Without a set, these are ``empty``.
+        """
         if self.geometry is None:
             behind: NDArray[Any] = np.full_like(figure, empty)
         else:
@@ -94,10 +102,10 @@ class PassSource:
 
 
 def write_pass(source: PassSource, target: Path) -> dict[str, Any]:
-    """Publish a clip's files of a pass as the folder ``target``; return what ``pass.json`` says.
+    """Publish a clip's files of a pass as the folder ``target``; return its ``pass.json``.
 
-    A folder that is there already stays. Raises RequestError where files cannot be written,
-    ValueError for damaged frames.
+    An existing folder is left as it is. Raises RequestError if files cannot be written, ValueError
+    for damaged frames.
     """
     if not (target / FACTS).is_file():
         try:
@@ -113,7 +121,7 @@ def write_pass(source: PassSource, target: Path) -> dict[str, Any]:
 
 
 def pass_facts(folder: Path) -> dict[str, Any]:
-    """Return what ``pass.json`` says; raises ValueError where it is absent or damaged."""
+    """Return the content of ``pass.json``; raises ValueError if it is absent or damaged."""
     try:
         facts: dict[str, Any] = json.loads((folder / FACTS).read_text(encoding="utf-8"))
     except FileNotFoundError as problem:
@@ -122,17 +130,17 @@ def pass_facts(folder: Path) -> dict[str, Any]:
 
 
 def folder_hash(folder: Path) -> str:
-    """Return one SHA-256 of all files of a pass but ``pass.json``: of their names and hashes."""
+    """Return one SHA-256 over the names and hashes of all files of a pass except ``pass.json``."""
     files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != FACTS)
     lines = [f"{file_hash(path)}  {path.relative_to(folder).as_posix()}\n" for path in files]
     return sha256("".join(lines).encode()).hexdigest()
 
 
 def camera_matrices(camera: Camera) -> dict[str, Any]:
-    """Return intrinsics (3, 3) and the rotation (3, 3) and translation (3,) from the world.
+    """Return intrinsics (3, 3), and rotation (3, 3) and translation (3,) from world to camera.
 
-    The camera's axes are OpenCV's: x right, y down, z ahead. Pixels count from the picture's left
-    upper corner; the first pixel's middle is (0.5, 0.5).
+    The camera's axes are OpenCV's: x right, y down, z ahead. Pixels count from the picture's upper
+    left corner; the centre of the first pixel is (0.5, 0.5).
     """
     rotation = camera_axes(camera)
     focal = camera.focal_pixels
@@ -218,7 +226,10 @@ def _flow(source: PassSource, folder: Path) -> dict[str, Any]:
 
 def _flow_of(source: PassSource, arrays: Mapping[str, NDArray[Any]], name: str, frame: int,
              step: int) -> tuple[NDArray[Any], NDArray[Any]] | None:
-    """Return a frame's flow and where it is occluded; None where the clip begins, ends or jumps."""
+    """Return a frame's flow and its occluded pixels; None at the clip's ends and at jumps.
+
+    ``step`` is 1 for forward and -1 for backward flow. A repeated frame has a flow of 0.
+    """
     if not 0 <= frame + step < len(source.shown):
         return None
     jump = source.shown[frame + step] - source.shown[frame]
@@ -234,7 +245,7 @@ def _flow_of(source: PassSource, arrays: Mapping[str, NDArray[Any]], name: str, 
 
 def _bent_flow(source: PassSource, frame: int, step: int, flow: NDArray[Any],
                occluded: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return flow between the lens's pictures, which a hand moves as well."""
+    """Return flow between pictures as the lens shows them, with distortion and shake."""
     lens = source.lens
     if lens is None:
         return flow, occluded
@@ -250,7 +261,7 @@ def _flow_exr(path: Path, flow: NDArray[Any], occluded: NDArray[Any]) -> None:
 
 
 def _flow_flo(path: Path, flow: NDArray[Any], occluded: NDArray[Any]) -> None:
-    """Write Middlebury's format (Baker et al. 2011), and the occlusions as a picture."""
+    """Write flow in Middlebury's format (Baker et al. 2011), and occlusions as a PNG."""
     height, width = flow.shape[:2]
     head = np.float32(FLO_TAG).tobytes() + np.array([width, height], "<i4").tobytes()
     path.with_suffix(".flo").write_bytes(head + flow.astype("<f4").tobytes())
@@ -258,9 +269,9 @@ def _flow_flo(path: Path, flow: NDArray[Any], occluded: NDArray[Any]) -> None:
 
 
 def write_exr(path: Path, channels: Mapping[str, NDArray[Any]]) -> None:
-    """Write planes (H, W) of floats or half floats as an EXR file.
+    """Write channels (H, W) of floats or half floats as an EXR file.
 
-    Raises RequestError where it cannot be written.
+    Raises RequestError if it cannot be written.
     """
     try:
         import OpenEXR

@@ -1,7 +1,8 @@
-"""Pictures as encoders take them: BT.709 luma and chroma, 4:2:0, limited range.
+"""Convert pictures for the encoder: BT.709 luma and chroma planes, 4:2:0, limited range.
 
-All in whole numbers, so that every machine gets the same bytes. Each chroma sample is the mean of
-its four pixels and lies in their middle (H.264's chroma location 1). Rec. ITU-R BT.709-6, 3 and 4.
+All arithmetic is in integers, so that every machine gets the same bytes. Each chroma sample is the
+mean of four pixels, sited at their centre (H.264's chroma location 1). See Rec. ITU-R BT.709-6,
+sections 3 and 4.
 """
 
 from typing import Any
@@ -15,8 +16,9 @@ from mimegen.store.frames import Frame
 PixelBox = tuple[int, int, int, int]
 """Left, top, right and bottom pixels, ends exclusive, all even."""
 
+# Fixed-point weights have this many fractional bits.
 _BITS = 16
-# What colors count for in luma (ITU-R BT.709).
+# The weights of colors in luma (ITU-R BT.709).
 _RED = 0.2126
 _GREEN = 0.7152
 _BLUE = 0.0722
@@ -34,7 +36,7 @@ _CHROMA = (
 
 
 def changed_box(frame: Frame) -> PixelBox:
-    """Return the part of the picture that figure or shadow may change."""
+    """Return the smallest box with even edges that contains figure and shadow."""
     boxes = []
     for (left, top), (height, width) in ((frame.figure_at, frame.figure.shape[:2]),
                                          (frame.shadow_at, frame.shadow.shape)):
@@ -48,7 +50,7 @@ def changed_box(frame: Frame) -> PixelBox:
 
 
 class Planes:
-    """A background in planes, on which only the part that changes is converted again."""
+    """The planes of a background; for each frame, only the changed part is converted again."""
 
     def __init__(self, background: ByteArray) -> None:
         """Convert a picture (H, W, 3) of even height and width, sRGB bytes."""
@@ -59,9 +61,9 @@ class Planes:
         self._box: PixelBox = (0, 0, 0, 0)
 
     def show(self, picture: ByteArray, box: PixelBox) -> ByteArray:
-        """Return the planes (H * W * 3 / 2) of a picture that is the background outside ``box``.
+        """Return the planes (H * W * 3 / 2) of a picture equal to the background outside ``box``.
 
-        They are good until the next call.
+        The array is overwritten by the next call.
         """
         left, top, right, bottom = self._box
         for number, (now, still) in enumerate(zip(self._views(self._now),
@@ -82,7 +84,7 @@ class Planes:
 
 def _convert(picture: ByteArray, planes: tuple[ByteArray, ByteArray, ByteArray],
              box: PixelBox) -> None:
-    """Write a box of a picture into its planes."""
+    """Convert a box of a picture and write it into the planes."""
     left, top, right, bottom = box
     colors = picture[top:bottom, left:right]
     planes[0][top:bottom, left:right] = _mixed(colors, _LUMA, 16, _BITS)

@@ -1,4 +1,4 @@
-"""How much of a photograph's place is seen behind a figure."""
+"""Measure how much of a photograph's scene is visible behind a figure."""
 
 from functools import lru_cache
 from pathlib import Path
@@ -14,16 +14,16 @@ from mimegen.motion.quaternions import FloatArray
 from mimegen.scenery.shown import pixel_centres
 from mimegen.shots.camera import Camera
 
-# Values of a picture's orientation (EXIF) from which on its width is stored as its height.
+# The EXIF tag of a picture's orientation; from the value 5, width and height are swapped.
 _ORIENTATION = 0x0112
 _ON_ITS_SIDE = 5
 
 
 def photograph_shown(background: Background, camera: Camera, angle_deg: float) -> float:
-    """Return the share of the frame's area that shows what is above a photograph's ground.
+    """Return the fraction of the frame that shows the part of a photograph above its ground.
 
-    Its ground ends at the highest corner of its outline, or at the horizon if that is lower; a
-    panorama's at its horizon. ``angle_deg`` is as for ``backdrop``, which raises the same errors.
+    A picture's ground ends at the highest corner of its outline, or at the horizon if that is
+    lower; a panorama's ends at its horizon. ``angle_deg`` and errors are as for ``backdrop``.
     """
     pixels = pixel_centres(camera)
     if background.picture is not None:
@@ -36,7 +36,7 @@ def photograph_shown(background: Background, camera: Camera, angle_deg: float) -
 
 def _picture_rows(name: str, picture: Picture, camera: Camera, angle_deg: float, pixels: FloatArray
                   ) -> tuple[FloatArray, float]:
-    """Return the picture's rows (N,) that pixels (N, 2) show, and where its ground ends."""
+    """Return the picture's rows (N,) that pixels (N, 2) show, and the row where its ground ends."""
     size = _size(picture.file, stamp(picture.file))
     place = place_picture(name, picture, size, camera)
     turned = turned_view(picture, size, place, camera, angle_deg)
@@ -47,7 +47,7 @@ def _picture_rows(name: str, picture: Picture, camera: Camera, angle_deg: float,
 
 def _panorama_rows(name: str, panorama: Panorama, camera: Camera, angle_deg: float,
                    pixels: FloatArray) -> tuple[FloatArray, float]:
-    """Return the panorama's rows (N,) that pixels (N, 2) show, and its horizon's."""
+    """Return the panorama's rows (N,) that pixels (N, 2) show, and the row of its horizon."""
     size = _size(panorama.file, stamp(panorama.file))
     shown = panorama_view(
         camera.focal_pixels, (camera.width, camera.height),
@@ -58,7 +58,7 @@ def _panorama_rows(name: str, panorama: Panorama, camera: Camera, angle_deg: flo
 
 @lru_cache(maxsize=64)
 def _size(file: Path, written: Stamp | None) -> tuple[int, int]:
-    """Return a picture's width and height, as it is looked at."""
+    """Return a picture's width and height, with its EXIF orientation applied."""
     with Image.open(file) as image:
         turned = image.getexif().get(_ORIENTATION, 1) >= _ON_ITS_SIDE
         return image.size[::-1] if turned else image.size

@@ -1,4 +1,4 @@
-"""Finished pictures become an H.264 clip, through a pipe to ffmpeg."""
+"""Encode finished pictures as an H.264 clip, through a pipe to ffmpeg."""
 
 import hashlib
 import re
@@ -23,8 +23,8 @@ from mimegen.compositing.compose import Compositor
 from mimegen.compositing.planes import Planes, changed_box
 from mimegen.store.frames import Frame, read_frame
 
-# x264's output depends on how many threads share the work, so the number is fixed, not the
-# machine's number of cores.
+# Fixed, and not the machine's number of cores, because x264's output depends on the number of
+# threads.
 ENCODER_THREADS = 2
 PRESET = "veryfast"
 CRF = 16
@@ -32,7 +32,7 @@ CRF = 16
 
 @dataclass(frozen=True)
 class ClipFacts:
-    """What a finished clip is: frames, size in pixels, and the SHA-256 of its file."""
+    """Facts about a finished clip: frames, size in pixels, and the SHA-256 of its file."""
 
     frames: int
     width: int
@@ -50,17 +50,18 @@ def write_clip(
     tint: Tint | None = None,
     shade: Shade | None = None,
 ) -> ClipFacts:
-    """Lay a shot's frames over a background (H, W, 3), linear light, and encode the clip.
+    """Compose a shot's frames over a background (H, W, 3), linear light, and encode the clip.
 
-    ``shadow`` is how much of the shadow is left, 0 to 1; the figure's light is multiplied by
-    ``tint``, and what the shadow takes of the ground's by ``shade``.
+    ``shadow`` is the fraction of the shadow to keep, 0 to 1. The figure's light is multiplied by
+    ``tint``; ``shade`` is the light that its shadow takes from the ground.
 
-    The clip is H.264, yuv420p, BT.709, with its index in front (faststart); the same frames give
-    the same bytes. It is only ever seen whole. ``threads`` is the encoder's, 0 for the usual
-    number; the bytes depend on it.
+    The clip is H.264, yuv420p, BT.709, with its index at the start (faststart). The same frames
+    give the same bytes. The file appears only when complete. ``threads`` is the number of encoder
+    threads, 0 for ENCODER_THREADS; the bytes depend on it.
 
     Raises ValueError, naming the file, for a damaged frame, FileNotFoundError for an absent one,
-    and RequestError (DiskFullError), with ffmpeg's last line, where the clip cannot be written.
+    and RequestError (DiskFullError if the disk is full), with ffmpeg's last line, if the clip
+    cannot be written.
     """
     compositor = Compositor(backdrop_linear, tint, shade)
     planes = Planes(compositor.empty)
@@ -73,9 +74,9 @@ def write_clip(
 def write_panned(frame_paths: Iterable[Path], backdrop_linear: LightArray, window: tuple[int, int],
                  corners: Iterable[tuple[int, int]], fps: float, target: Path, shadow: float,
                  tint: Tint | None, shade: Shade | None = None) -> ClipFacts:
-    """Do as ``write_clip``, but show a window (width, height) alone.
+    """Do the same as ``write_clip``, but show only a window (width, height).
 
-    ``corners`` are its left top corners (x, y) in the background, one a frame.
+    ``corners`` are its upper left corners (x, y) in the background, one for each frame.
     """
     width, height = window
     whole = composed(frame_paths, backdrop_linear, shadow, tint, shade)
@@ -87,10 +88,10 @@ def write_panned(frame_paths: Iterable[Path], backdrop_linear: LightArray, windo
 def write_empty(backdrop_linear: LightArray, frames: int, fps: float, target: Path,
                 window: tuple[int, int] | None = None,
                 corners: Sequence[tuple[int, int]] = ()) -> ClipFacts:
-    """Encode a background (H, W, 3), linear light, without anybody, for so many frames.
+    """Encode a background (H, W, 3), linear light, without figures, for ``frames`` frames.
 
-    ``window`` and ``corners`` are those of ``write_panned``; without them all of it is seen.
-    Raises as ``write_pictures``.
+    ``window`` and ``corners`` are as in ``write_panned``; without them, all of it is shown. Raises
+    the same errors as ``write_pictures``.
     """
     picture = Compositor(backdrop_linear).empty
     if window is None:
@@ -106,7 +107,7 @@ def composed(frame_paths: Iterable[Path], backdrop_linear: LightArray, shadow: f
              tint: Tint | None, shade: Shade | None) -> Iterator[ByteArray]:
     """Yield the pictures (H, W, 3), sRGB bytes, that ``write_clip`` encodes.
 
-    Raises as ``write_clip`` for frames.
+    Raises the same errors as ``write_clip`` for damaged and absent frames.
     """
     compositor = Compositor(backdrop_linear, tint, shade)
     for path in frame_paths:
@@ -114,7 +115,7 @@ def composed(frame_paths: Iterable[Path], backdrop_linear: LightArray, shadow: f
 
 
 def _with_shadow(frame: Frame, share: float) -> Frame:
-    """Return a frame with a share of its shadow."""
+    """Return a frame with its shadow multiplied by ``share``."""
     if share == 1.0:
         return frame
     return replace(frame, shadow=np.round(frame.shadow * share).astype(np.uint8))
@@ -124,9 +125,9 @@ def write_pictures(pictures: Iterable[ByteArray], size: tuple[int, int], fps: fl
                    threads: int = 0, gray: bool = False, crf: int = CRF) -> ClipFacts:
     """Encode finished sRGB pictures (H, W, 3), or (H, W) if ``gray``, as ``write_clip`` does.
 
-    ``size`` is width and height; a higher ``crf`` is a coarser clip. A picture need only be good
-    until the next is asked for. Raises ValueError where there is no picture, and RequestError as
-    ``write_clip``.
+    ``size`` is width and height; a higher ``crf`` gives lower quality. The iterator may reuse a
+    picture's array once the next one is requested. Raises ValueError if there is no picture, and
+    RequestError as ``write_clip`` does.
     """
     return _write(pictures, size, fps, target, threads, "gray" if gray else "rgb24", crf)
 
@@ -150,7 +151,10 @@ def _encoder(
     part: Path, width: int, height: int, fps: float, threads: int, target: Path,
     pixels: str, crf: int,
 ) -> Iterator[IO[bytes]]:
-    """Lend the pipe that takes pictures as raw bytes; the file is whole at the end."""
+    """Start ffmpeg and yield the pipe for raw pictures; the file is complete after the block.
+
+    Raises RequestError if ffmpeg fails.
+    """
     with tempfile.TemporaryFile() as log:
         process = subprocess.Popen(
             _command(part, width, height, fps, threads or ENCODER_THREADS, pixels, crf),
@@ -180,7 +184,7 @@ def _cause(status: int, log: IO[bytes]) -> str:
     ended = f"was killed by signal {-status}" if status < 0 else f"failed with status {status}"
     if not lines:
         return ended
-    # ffmpeg's lines begin with "[part @ address]".
+    # Remove the "[part @ address]" that ffmpeg's lines begin with.
     reason = re.sub(r"^\[.*?\] ", "", lines[-1].strip())
     return f"{ended}: {reason}"
 

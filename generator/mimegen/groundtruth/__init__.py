@@ -1,1 +1,1 @@
-"""Ground truth of shots: where every joint, person and surface is, and how it moves."""
+"""Ground truth of shots: positions and movement of joints, persons and surfaces."""

@@ -1,4 +1,4 @@
-"""What the main process asks of the stage for ground truth: typed, picklable, no bpy."""
+"""The jobs for ground truth that the main process sends to workers: picklable, without bpy."""
 
 from dataclasses import dataclass
 
@@ -9,10 +9,10 @@ from mimegen.shots.jobs import ShotJob
 
 @dataclass(frozen=True, eq=False)
 class PassJob(ShotJob):
-    """Frames of ground truth: column ``c`` of ``missing`` is the pass ``kinds[c]``.
+    """A job for frames of ground truth.
 
-    It is seen from ``cameras[c]`` and published in ``folders[c]``; columns may share a camera.
-    ``engine`` is what looks: raster or cycles.
+    Column ``c`` of ``missing`` is the pass ``kinds[c]``, seen from ``cameras[c]`` and published in
+    ``folders[c]``; columns may share a camera. ``engine`` is the engine that renders it.
     """
 
     kinds: tuple[Kind, ...] = ()
@@ -21,6 +21,6 @@ class PassJob(ShotJob):
 
 @dataclass(frozen=True, eq=False)
 class GeometryJob(SetJob):
-    """Depth and normals of a set from a camera, published at ``target`` as arrays."""
+    """A job for depth and normals of a set from a camera, published as arrays at ``target``."""
 
     engine: Engine = "raster"

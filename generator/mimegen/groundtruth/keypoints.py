@@ -1,4 +1,4 @@
-"""Keypoints of a frame: where joints and landmarks are, and which of them a camera sees."""
+"""Keypoints of a frame: positions of joints and landmarks, and their visibility to a camera."""
 
 from dataclasses import dataclass
 
@@ -28,20 +28,21 @@ class KeypointMaker:
 
     @staticmethod
     def of(scene: PosedScene) -> "KeypointMaker":
-        """Return one for a scene."""
+        """Return the keypoint maker of a scene."""
         return KeypointMaker(scene, tuple(landmarks_of(each) for each in scene.characters))
 
     def frame(self, frame: int, camera: Camera) -> dict[str, NDArray[np.generic]]:
         """Return a frame's arrays for N performers with K landmarks.
 
-        ``world`` (N, K, 3) metres; ``visibility`` (N, K): 0 not defined, 1 hidden by the own body,
-        2 visible, 3 hidden by another person; ``boxes`` (N, 4): left, top, right and bottom pixels
-        of the whole surface, beyond the picture too; ``joints_<n>`` (J, 3) metres, of each
-        skeleton; ``names`` (K,) and ``joint_names_<n>`` (J,). ``face_units`` (N, 2, U) are the
-        left and right side's of rigs/faces/units.yaml and, last, of the lids, and ``gaze``
-        (N, 2, 3) where the left and right eye look; NaN without a face.
+        ``world`` (N, K, 3) are positions in metres. ``visibility`` (N, K) is 0 if not defined, 1 if
+        hidden by the own body, 2 if visible, 3 if hidden by another person. ``boxes`` (N, 4) are
+        left, top, right and bottom pixels of the whole surface, also outside of the picture.
+        ``joints_<n>`` (J, 3) are joint positions of skeleton n in metres. ``names`` (K,) and
+        ``joint_names_<n>`` (J,) are names. ``face_units`` (N, 2, U) are the face units of the left
+        and right side, those of rigs/faces/units.yaml and, last, the lids'; ``gaze`` (N, 2, 3) are
+        the directions of the left and right eye. Both are NaN without a face.
         """
-        # All vertices of all people at once: whoever stands in front hides the others.
+        # The vertices of all people together, because people hide one another.
         seen = camera.project(self.scene.vertices(frame).astype(float))
         world = np.stack([self._world(number, frame) for number in range(len(self.landmarks))])
         joints: dict[str, NDArray[np.generic]] = {}
@@ -66,36 +67,36 @@ class KeypointMaker:
         columns = self.scene.columns(self.scene.figures[number], frame)
         places = skinned(landmarks.matrix, columns)[0].astype(float)
         on_skin = landmarks.vertices >= 0
-        # Vertices of all people lie in one array, one person after another.
+        # The scene's vertices are in one array, one person after another.
         first = int(np.argmax(self.scene.surface.persons == number + 1))
         places[on_skin] = self.scene.vertices(frame)[first + landmarks.vertices[on_skin]]
         return np.where(landmarks.defined[:, None], places, np.nan)
 
     def _visibility(self, camera: Camera, seen: FloatArray, world: FloatArray
                     ) -> NDArray[np.uint8]:
-        """Return which landmarks (N, K) are seen, by a ray to each from the camera.
+        """Return the visibility (N, K) of landmarks, by a ray from the camera to each.
 
-        A joint lies inside the body, so it counts as seen where what the ray meets first is flesh
-        about it, no further before it than that is deep.
+        Joints are inside the body. So a landmark counts as visible if the first surface on its ray
+        belongs to a body part around it, and is at most ``depth_m`` in front of it.
         """
         surface, shape = self.scene.surface, world.shape[:2]
         places = camera.project(np.nan_to_num(world).reshape(-1, 3))
         hits = first_hits(seen, surface.triangles, places[:, :2])
-        # Depth counts along the camera's axis; along a slanted ray the same step is longer.
+        # Convert depths along the camera's axis to distances along the ray.
         along = np.linalg.norm(camera.rays(places[:, :2]), axis=1)
         before = ((places[:, 2] - hits.depth) * along).reshape(shape)
-        # A triangle is what its last vertex is (SceneMeshes).
+        # A triangle has the labels of its last vertex (see SceneMeshes).
         last = surface.triangles[hits.triangle, 2]
         whose, part = (label[last].reshape(shape) for label in (surface.persons, surface.parts))
         own = np.stack([one.flesh[range(shape[1]), at]
                         for one, at in zip(self.landmarks, part, strict=True)])
         depth = np.stack([one.depth_m for one in self.landmarks])
-        # No depth is allowed for other people: their flesh is never the landmark's own.
+        # Another person's surface in front hides the landmark at any distance.
         by_other = (before > 0) & (whose != np.arange(1, shape[0] + 1)[:, None])
         by_self = (before > depth) | ((before > 0) & ~own)
         undefined = ~np.stack([one.defined for one in self.landmarks])
-        # In this order: what is undefined cannot be hidden, and another person in front counts
-        # before the own body.
+        # The order matters: undefined landmarks cannot be hidden, and another person in front takes
+        # precedence over the own body.
         return np.select([undefined, by_other, by_self],
                          [UNDEFINED, HIDDEN_BY_OTHER, HIDDEN_BY_SELF], VISIBLE).astype(np.uint8)
 

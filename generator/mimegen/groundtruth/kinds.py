@@ -1,4 +1,4 @@
-"""The kinds of ground truth, and who may be asked for them."""
+"""The kinds of ground truth, and the engines that can render them."""
 
 from typing import Literal, get_args
 
@@ -9,18 +9,19 @@ Engine = Literal["raster", "cycles"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 KEYPOINTS, DEPTH, MASK, NORMALS, FLOW, PARTS = KINDS
 ENGINES: tuple[Engine, ...] = get_args(Engine)
-# What is seen of a set counts for these; all else is the figures' alone.
+# The kinds that include the set; all others show the figures only.
 WITH_SET: tuple[Kind, ...] = (DEPTH, NORMALS)
+# The file formats of flow; the first is the default.
 FLOW_FILES = ("exr", "flo")
-# Of a set: what lets more light through than that is not there.
+# Materials of a set that are less opaque than this are left out of depth and normals.
 LEAST_OPACITY = 0.5
 
 
 def parse_kinds(text: str) -> tuple[tuple[Kind, ...], str]:
-    """Return the kinds that a comma-separated list names, and the kind of flow's files.
+    """Return the kinds in a comma-separated list, and the file format of flow.
 
-    ``all`` are all; ``flow:flo`` asks for Middlebury's files. Raises RequestError, with near
-    misses, for what is none.
+    ``all`` stands for all kinds; ``flow:flo`` asks for Middlebury's file format. Raises
+    RequestError, with similar names, for an unknown kind or format.
     """
     kinds: dict[str, None] = {}
     flow_files = FLOW_FILES[0]

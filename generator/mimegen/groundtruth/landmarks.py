@@ -1,4 +1,4 @@
-"""Points of a body that keypoints are: where they are on a character, and how deep in its flesh."""
+"""The landmarks of keypoints: their positions on a character and depths below its surface."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,11 +19,12 @@ from mimegen.motion.quaternions import FloatArray
 from mimegen.shots.framing import sphere_directions
 from mimegen.shots.skinning import SkinMatrix
 
-# Of points on the surface: how much in front of them is still seen as them.
+# For landmarks on the surface: a surface up to this far in front of one does not hide it.
 SKIN_M = 0.02
-# Of joints: times the median way out of the flesh around them.
+# For joints, the same distance as a multiple of the median distance from joint to surface.
 FLESH = 1.5
-# Where a face has what, in lengths of the head's bone from its joint; means of three people.
+# Positions of facial landmarks from the head's joint, in lengths of the head's bone; means of three
+# people.
 FACE = {
     "nose": (0.0, -0.73, 0.26),
     "left_eye": (0.146, -0.58, 0.45), "right_eye": (-0.146, -0.58, 0.45),
@@ -31,8 +32,9 @@ FACE = {
 }
 # The outermost points of a foot or shoe in these directions: forwards, to the other foot, down.
 FOOT = {"big_toe": (1.0, 0.3, 0.0), "small_toe": (0.5, -1.0, 0.0), "heel": (-1.0, 0.0, 0.3)}
-# From this weight on a vertex follows one joint alone.
+# With at least this weight, a vertex counts as following one joint only.
 ALONE = 0.999
+# Directions to the surface are sampled by cones with this half angle, as its cosine.
 _CONE_COSINE = np.cos(np.radians(20.0))
 
 
@@ -52,11 +54,12 @@ class _FaceFile(Strict):
 
 @dataclass(frozen=True, eq=False)
 class Landmarks:
-    """A character's points, by ``names`` (K,).
+    """A character's landmarks, by ``names`` (K,).
 
-    ``matrix`` (K, 4 J) maps joint columns to their places; ``defined`` (K,) says which there are;
-    ``depth_m`` (K,) how much flesh may lie before one that counts as seen, and ``flesh`` (K, 25)
-    which parts of the body that may be; ``vertices`` (K,) of the character they go with, or -1.
+    ``matrix`` (K, 4 J) maps joint columns to their positions; ``defined`` (K,) says which of them
+    the character has. A landmark counts as visible if only body parts in ``flesh`` (K, 25) are in
+    front of it, by at most ``depth_m`` (K,). ``vertices`` (K,) are the indices of the character's
+    vertices that landmarks coincide with, or -1.
     """
 
     names: tuple[str, ...]
@@ -68,7 +71,7 @@ class Landmarks:
 
 
 def landmarks_of(character: Character) -> Landmarks:
-    """Return the points of rigs/keypoints/landmarks.yaml and face68.yaml on a character."""
+    """Return the landmarks of rigs/keypoints/landmarks.yaml and face68.yaml on a character."""
     entries = read_yaml(data_file("rigs/keypoints/landmarks.yaml"), _LandmarkFile).landmarks
     face = read_yaml(data_file("rigs/keypoints/face68.yaml"), _FaceFile)
     body = _RestBody(character, character_roles(character))
@@ -86,9 +89,9 @@ def landmarks_of(character: Character) -> Landmarks:
 
 @dataclass(frozen=True, eq=False)
 class _Point:
-    """A place at rest, its row (4 J,) of a skin matrix, and how much flesh may lie before it.
+    """A landmark: position at rest, row (4 J,) of a skin matrix, and ``depth_m`` of ``Landmarks``.
 
-    One that is a ``vertex`` of the character goes where that goes.
+    If ``vertex`` is not -1, the landmark moves with that vertex of the character instead.
     """
 
     place: FloatArray
@@ -98,7 +101,7 @@ class _Point:
 
 
 class _RestBody:
-    """A character in its rest pose, asked where points are."""
+    """Finds landmarks on a character in its rest pose."""
 
     def __init__(self, character: Character, roles: Mapping[str, str]) -> None:
         self._skeleton, self._roles = character.skeleton, roles
@@ -114,7 +117,7 @@ class _RestBody:
             for mesh in character.meshes])
 
     def point(self, entry: _Landmark) -> _Point | None:
-        """Return a point; None where the character has none such."""
+        """Return the landmark of an entry; None if the character does not have it."""
         if entry.surface is None:
             return self._between(entry.joints)
         if entry.surface in FACE:
@@ -123,7 +126,7 @@ class _RestBody:
         return self._of_foot(side, FOOT[name])
 
     def face(self, face: _FaceFile) -> list[_Point | None]:
-        """Return the points of a face; None for each where the skin is not the base mesh's."""
+        """Return the points of a face; all None if the skin was not made from the base mesh."""
         head, first = self._end("head"), 0
         for mesh in self._meshes:
             if head is not None and mesh in self._skins and POINTS in mesh.attributes:
@@ -136,7 +139,7 @@ class _RestBody:
         return [None] * len(face.points)
 
     def flesh_about(self, point: _Point | None) -> NDArray[np.bool_]:
-        """Return which parts of the body (25,) lie about a point at rest."""
+        """Return which parts of the body (25,) are around a point at rest, within its depth."""
         about = np.zeros(len(PARTS) + 1, np.bool_)
         if point is not None:
             away = np.linalg.norm(self._vertices - point.place, axis=1)
@@ -163,13 +166,13 @@ class _RestBody:
         """Return the median distance, over all directions, from inside a body to its surface."""
         away = self._vertices - place
         reach = np.linalg.norm(away, axis=1)
-        # No joint lies deeper in a body than this (m); the rest of the vertices only cost time.
+        # No joint is more than 0.4 m below the surface; farther vertices would only cost time.
         near = reach < 0.4
         cosines = (away[near] / np.maximum(reach[near, None], 1e-9)) @ sphere_directions(64).T
         first = np.where(cosines > _CONE_COSINE, reach[near, None], np.inf).min(axis=0,
                                                                                 initial=np.inf)
-        # The median and not the mean: through an open mouth or a sleeve a way out can be much
-        # longer.
+        # The median and not the mean, because distances through an open mouth or a sleeve can be
+        # much longer.
         return float(np.median(first[np.isfinite(first)])) if np.isfinite(first).any() else SKIN_M
 
     def _of_face(self, name: str) -> _Point | None:
@@ -183,7 +186,10 @@ class _RestBody:
         return _Point(place, _row(self._skeleton, joint, place), SKIN_M)
 
     def _on_face(self, name: str, guess: FloatArray, bone: float) -> FloatArray:
-        """Return where the surface has what lies near ``guess``; that, where there is no face."""
+        """Return the point of the surface for a facial landmark near ``guess``.
+
+        Returns ``guess`` itself if the character has no face, or no surface near it.
+        """
         meshes = self._eyes if name.endswith("eye") else self._skins
         if not self._eyes or not meshes:
             return guess
@@ -192,11 +198,11 @@ class _RestBody:
         if not len(near):
             return guess
         if name.endswith("ear"):
-            # The outermost of what lies near: an ear's rim, averaged so that one vertex does not
-            # decide.
+            # The outermost vertices near the guess are the ear's rim; take their mean, so that no
+            # single vertex decides.
             out = np.abs(near[:, 0])
             return np.asarray(near[out > out.max() - 0.06 * bone].mean(axis=0))
-        # Characters face -Y: the least Y is foremost.
+        # Characters face -Y, so the vertex with the smallest Y is at the front.
         return np.asarray(near[near[:, 1].argmin()])
 
     def _of_foot(self, side: str, towards: tuple[float, float, float]) -> _Point | None:
@@ -210,20 +216,20 @@ class _RestBody:
             return None
         forwards, inwards, down = towards
         other = -1.0 if side == "left" else 1.0
-        # The farthest vertex along a direction is on the outline, whatever the shoe.
+        # The farthest vertex along a direction is on the outline of any kind of shoe.
         place = there[(there @ [other * inwards, -forwards, -down]).argmax()]
-        # A heel goes with the foot, toes with the toe joint.
+        # The heel follows the foot's joint, toes follow the toe's.
         joint = foot[0] if toe is None or forwards < 0 else toe[0]
         return _Point(place, _row(self._skeleton, joint, place), SKIN_M)
 
 
 def _only(mesh: Mesh, joint: int) -> NDArray[np.bool_]:
-    """Return which vertices (V,) of a mesh follow one joint alone."""
+    """Return which vertices (V,) of a mesh follow a joint and no other."""
     return np.asarray((mesh.weights * (mesh.joints == joint)).sum(axis=1) > ALONE)
 
 
 def _row(skeleton: Skeleton, joint: int, place: FloatArray) -> FloatArray:
-    """Return the row (4 J,) of a skin matrix for a place (3,) that moves with a joint."""
+    """Return the row (4 J,) of a skin matrix for a position (3,) that moves with a joint."""
     row = np.zeros(4 * len(skeleton.names))
     row[4 * joint:4 * joint + 4] = [*place, 1.0]
     return row

@@ -1,4 +1,4 @@
-"""Which of 24 parts of the body a vertex belongs to, told from skin weights in the rest pose.
+"""Assign vertices to 24 parts of the body, by their skin weights and positions at rest.
 
 The parts and their numbers are those of DensePose (Güler, Neverova and Kokkinos 2018).
 """
@@ -21,7 +21,7 @@ PARTS = (
     "left lower arm inside", "right lower arm inside", "left lower arm outside",
     "right lower arm outside", "right head", "left head",
 )
-"""Part number 1 is the first; 0 is none."""
+"""The names of the parts. Numbers start at 1; 0 is no part."""
 
 SEGMENTS = {
     "hips": "torso", "spine": "torso", "chest": "torso", "clavicle": "torso", "neck": "head",
@@ -29,7 +29,7 @@ SEGMENTS = {
     "thumb": "hand", "index": "hand", "middle": "hand", "ring": "hand", "pinky": "hand",
     "thigh": "upper leg", "shin": "lower leg", "foot": "foot", "toe": "foot",
 }
-# How long a piece of a segment is in which its halves are told apart.
+# Length of the slices along a segment; each slice is divided at its own middle.
 SLICE_M = 0.03
 _BACK = np.array([0.0, 1, 0])
 _LEFT = np.array([1.0, 0, 0])
@@ -39,7 +39,7 @@ _DOWN = np.array([0.0, 0, -1])
 def joint_segments(skeleton: Skeleton, roles: Mapping[str, str]) -> list[str]:
     """Return the segment that each joint moves, such as ``left upper arm``.
 
-    A joint without a role has its parent's; ``roles`` are joints' names by role.
+    A joint without a role has its parent's segment; ``roles`` maps roles to joints' names.
     """
     of_joint = {joint: _segment(role) for role, joint in roles.items()}
     segments: list[str] = []
@@ -74,20 +74,20 @@ def vertex_parts(meshes: tuple[Mesh, ...], skeleton: Skeleton,
 def _strongest(mesh: Mesh, number: NDArray[np.intp], count: int) -> NDArray[np.intp]:
     """Return the segment (V,) that each vertex follows most."""
     shares = np.zeros((len(mesh.vertices), count))
-    # Weights are summed by segment before the largest is chosen: three joints of a finger together
-    # outweigh one of the palm.
+    # Sum weights by segment before choosing the largest, so that three joints of a finger together
+    # can outweigh one joint of the palm.
     np.add.at(shares, (np.arange(len(shares))[:, None], number[mesh.joints]), mesh.weights)
     return np.asarray(shares.argmax(axis=1))
 
 
 def _bone(skeleton: Skeleton, segments: list[str], name: str) -> FloatArray:
-    """Return where a segment's first bone begins and ends (2, 3) in the rest pose."""
+    """Return head and tail (2, 3) of a segment's first bone in the rest pose."""
     first = segments.index(name)
     return np.stack([skeleton.heads[first], skeleton.tails[first]])
 
 
 def _parts_of(segment: str, places: FloatArray, bone: FloatArray) -> NDArray[np.uint8]:
-    """Return the part of each place (N, 3) on a segment."""
+    """Return the part (N,) of each position (N, 3) on a segment."""
     if segment in PARTS:
         return np.full(len(places), PARTS.index(segment) + 1, np.uint8)
     across, names = _halves(segment, bone)
@@ -97,13 +97,13 @@ def _parts_of(segment: str, places: FloatArray, bone: FloatArray) -> NDArray[np.
 
 
 def _halves(segment: str, bone: FloatArray) -> tuple[FloatArray, tuple[str, str]]:
-    """Return the direction that parts a segment, and its part in that direction and the other."""
+    """Return the direction that divides a segment, and the names of the halves: ahead, behind."""
     if segment == "head":
         return _LEFT, ("left head", "right head")
     if not segment.endswith("arm"):
         return _BACK, (f"{segment} back", f"{segment} front")
-    # Perpendicular to the arm within the frontal plane: towards the body where the arm hangs down,
-    # and down where it is stretched out as in a T-pose.
+    # Perpendicular to the arm in the frontal plane: towards the body if the arm hangs down, and
+    # downwards if it is stretched out as in a T-pose.
     x, _, z = bone[1] - bone[0]
     inwards = np.array([z, 0.0, -x]) * (1.0 if segment.startswith("left") else -1.0)
     return (inwards if inwards.any() else _DOWN), (f"{segment} inside", f"{segment} outside")
@@ -111,13 +111,14 @@ def _halves(segment: str, bone: FloatArray) -> tuple[FloatArray, tuple[str, str]
 
 def _beyond_middle(places: FloatArray, bone: FloatArray, across: FloatArray
                    ) -> NDArray[np.bool_]:
-    """Return which places (N, 3) lie beyond the middle of their slice of the segment."""
+    """Return which positions (N, 3) are beyond the middle of their slice, in direction ``across``.
+    """
     axis = (bone[1] - bone[0]) / max(float(np.linalg.norm(bone[1] - bone[0])), 1e-9)
     aside = places @ across
     slices = np.floor((places - bone[0]) @ axis / SLICE_M).astype(int)
     _, at = np.unique(slices, return_inverse=True)
-    # The middle of each slice by its extent and not its mean: vertices lie denser where the mesh
-    # has details.
+    # The middle is that of the slice's extent, not the mean of its vertices, which are denser where
+    # the mesh has detail.
     low, high = np.full(at.max() + 1, np.inf), np.full(at.max() + 1, -np.inf)
     np.minimum.at(low, at, aside)
     np.maximum.at(high, at, aside)

@@ -1,4 +1,4 @@
-"""The frames of passes: looked at once for all kinds, packed and published, by any engine."""
+"""Make the frames of ground-truth passes, with one rendering for all kinds, and publish them."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -26,18 +26,18 @@ Arrays = Mapping[str, NDArray[np.generic]]
 
 
 class PassMaker:
-    """Makes the passes of a scene; what was looked at stays known for the next frames."""
+    """Makes the passes of a scene; rendered surfaces are cached for other kinds and frames."""
 
     def __init__(self, scene: PosedScene, config: RenderConfig, eye: Callable[[], Eye]) -> None:
-        """Take a scene; ``eye`` opens what looks at it, and is asked when something must be."""
+        """Make passes of ``scene``; ``eye`` opens the engine when something must be rendered."""
         self.scene, self._config, self._open = scene, config, eye
-        # Passes of one frame share a look, and flow comes back to the neighbours'.
+        # All passes of a frame use the same surface, and flow uses those of neighbouring frames.
         self.look = lru_cache(maxsize=16)(self._look)
 
     def arrays(self, kind: Kind, frame: int, camera: Camera) -> Arrays:
-        """Return what a kind of pass has of a frame; see docs/guide/passes.md, ``store/passes``.
+        """Return a frame's arrays of a kind of pass; see docs/guide/passes.md and ``store/passes``.
 
-        ``at`` is the left upper pixel of arrays that cover a part of the picture.
+        ``at`` is the upper left pixel of arrays that cover a part of the picture.
         """
         makers: dict[Kind, Callable[[int, Camera], Arrays]] = {
             KEYPOINTS: self._keypoints.frame, DEPTH: self._depth, MASK: self._mask,
@@ -66,7 +66,8 @@ class PassMaker:
 
     def _normals(self, frame: int, camera: Camera) -> Arrays:
         seen = self.look(frame, camera)
-        # Half precision: a unit vector's parts within 0.00025, which is some 0.02 degrees.
+        # Half precision has an error of up to 0.00025 in a unit vector's components, about 0.02
+        # degrees.
         normals = in_camera(seen.normals, camera).astype(np.float16)
         return {"at": np.array(seen.region[:2]), "normals": normals}
 
@@ -99,9 +100,9 @@ class PassMaker:
 
 
 def publish_passes(job: PassJob, maker: PassMaker, send: Callable[[FrameDone], None]) -> None:
-    """Publish every missing frame, frames outer and passes inner, in folders that are there.
+    """Publish every missing frame, with all its passes before the next, in existing folders.
 
-    Raises ShotError, naming frame, pass and folder.
+    Raises ShotError, naming frame, pass and folder, if a frame fails.
     """
     for frame in np.flatnonzero(job.missing.any(axis=1)):
         for column in np.flatnonzero(job.missing[frame]):

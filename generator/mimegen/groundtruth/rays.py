@@ -1,4 +1,4 @@
-"""What a camera sees first at places of the picture, from triangles alone."""
+"""Find the triangle that a camera sees at given points of the picture, without rendering."""
 
 from dataclasses import dataclass
 
@@ -7,15 +7,16 @@ from numpy.typing import NDArray
 
 from mimegen.motion.quaternions import FloatArray
 
+# Triangles that reach nearer to the camera than this are left out.
 NEAREST_M = 0.01
 
 
 @dataclass(frozen=True, eq=False)
 class Hits:
-    """The nearest triangle at each place.
+    """The nearest triangle at each point of the picture.
 
-    ``depth`` (N,) lies along the camera's axis, infinite where there is none; ``triangle`` (N,) is
-    its number, -1 for none.
+    ``depth`` (N,) is along the camera's axis, infinite without a triangle; ``triangle`` (N,) is the
+    triangle's index, or -1.
     """
 
     depth: FloatArray
@@ -23,22 +24,22 @@ class Hits:
 
 
 def first_hits(seen: FloatArray, triangles: NDArray[np.intp], places: FloatArray) -> Hits:
-    """Return what is seen first at ``places`` (N, 2) of the picture.
+    """Return the nearest triangles at pixels ``places`` (N, 2).
 
-    ``seen`` (V, 3) are vertices as ``Camera.project`` returns them. Triangles are ordered by their
-    left ends, so that each place is compared with those about its column only.
+    ``seen`` (V, 3) are vertices as ``Camera.project`` returns them. Triangles are sorted by their
+    left ends, so that each pixel is compared only with those near its column.
     """
     x, y, depth = (column[triangles.T] for column in seen.T)
     low_x, high_x = x.min(axis=0), x.max(axis=0)
     low_y, high_y = y.min(axis=0), y.max(axis=0)
-    # A triangle that reaches behind the camera has no shape in the picture.
+    # The projection of a triangle that reaches behind the camera is not a triangle.
     ahead = depth.min(axis=0) > NEAREST_M
     numbers = np.flatnonzero(ahead & (low_y <= places[:, 1].max()) & (high_y >= places[:, 1].min()))
     numbers = numbers[np.argsort(low_x[numbers], kind="stable")]
     if not len(numbers):
         return Hits(np.full(len(places), np.inf), np.full(len(places), -1))
     left, right, low, high = (edge[numbers] for edge in (low_x, high_x, low_y, high_y))
-    # No triangle that begins further left than the widest one is wide can reach this column.
+    # A triangle that starts further left than the width of the widest one cannot reach the pixel.
     starts = np.searchsorted(left, places[:, 0] - (right - left).max())
     ends = np.searchsorted(left, places[:, 0], side="right")
     found = []
@@ -53,16 +54,16 @@ def first_hits(seen: FloatArray, triangles: NDArray[np.intp], places: FloatArray
 
 
 def _nearest(corners: FloatArray, numbers: NDArray[np.intp]) -> tuple[float, int]:
-    """Return depth and number of the nearest of triangles (3, 3, T) about the place (0, 0).
+    """Return depth and index of the nearest of the triangles (3, 3, T) that contain (0, 0).
 
-    One over depth is linear in the picture; the area beside an edge is the weight of the corner
-    across from it.
+    Depth is interpolated by its inverse, which is linear in the picture. A corner's barycentric
+    weight is the area between the point and the opposite edge.
     """
     x, y, depth = corners
-    # Twice the signed areas between the place and each edge; all of one sign where it lies inside.
+    # Twice the signed areas between the point and each edge; all have one sign if it is inside.
     areas = x * np.roll(y, -1, axis=0) - np.roll(x, -1, axis=0) * y
     total = areas.sum(axis=0)
-    # Either sign, for triangles are seen from both sides; those seen edge-on have no area.
+    # Both signs, because triangles are visible from both sides. Those seen edge-on have no area.
     inside = ((areas >= 0).all(axis=0) | (areas <= 0).all(axis=0)) & (np.abs(total) > 1e-12)
     if not inside.any():
         return np.inf, -1

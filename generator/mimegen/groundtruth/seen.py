@@ -1,4 +1,4 @@
-"""What a camera sees of a scene at the middle of every pixel."""
+"""The surface that a camera sees of a scene at each pixel's centre."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -12,18 +12,18 @@ from mimegen.shots.camera import Camera
 from mimegen.shots.crop import Region
 
 Floats = NDArray[np.float32]
-# From Blender's axes of a camera to OpenCV's: x right, y down, z ahead.
+# From Blender's camera axes (x right, y up, z backwards) to OpenCV's (x right, y down, z ahead).
 TO_OPENCV = np.diag([1.0, -1.0, -1.0])
 
 
 @dataclass(frozen=True, eq=False)
 class SeenSurface:
-    """The surface at the middles of the pixels of ``region``, first row on top.
+    """The surface seen at the pixel centres of ``region``, top row first.
 
-    ``depth`` (h, w) metres along the camera's axis, infinite where nothing is; ``normals``
-    (h, w, 3) unit vectors in the world; ``labels`` (h, w, 3) person, part and garment, 0 for none.
-    ``following`` and ``preceding`` (h, w, 3) are where in the world that point of the surface is
-    one frame later and earlier.
+    ``depth`` (h, w) is in metres along the camera's axis, infinite where no surface is seen.
+    ``normals`` (h, w, 3) are unit vectors in world coordinates; ``labels`` (h, w, 3) are person,
+    part and garment, 0 for none. ``following`` and ``preceding`` (h, w, 3) are the world positions
+    of the same point of the surface one frame later and one frame earlier.
     """
 
     region: Region
@@ -41,26 +41,26 @@ class SeenSurface:
 
 
 class Eye(Protocol):
-    """An engine that looks at a scene."""
+    """An engine that renders the surface of a scene."""
 
     def look(self, frame: int, camera: Camera) -> SeenSurface:
-        """Return what a camera sees of the figures in a frame."""
+        """Return the surface of the figures that a camera sees in a frame."""
 
 
 def camera_axes(camera: Camera) -> FloatArray:
-    """Return the rotation (3, 3) from the world to the camera's axes as OpenCV has them."""
+    """Return the rotation (3, 3) from world to OpenCV's camera axes."""
     # Transposed, because a camera's rotation goes from its own axes to the world.
     return np.asarray(TO_OPENCV @ quaternions.to_matrices(np.array(camera.rotation)).T)
 
 
 def in_camera(vectors: Floats, camera: Camera) -> Floats:
-    """Return world directions (..., 3) in the camera's axes: x right, y down, z ahead."""
+    """Return world directions (..., 3) in camera coordinates: x right, y down, z ahead."""
     return np.asarray(vectors @ camera_axes(camera).T.astype(np.float32), np.float32)
 
 
 def on_canvas(values: NDArray[np.generic], region: Region, canvas: Region,
               empty: float = 0.0) -> NDArray[np.generic]:
-    """Return values (h, w, ...) of a region on a larger one that is ``empty`` elsewhere."""
+    """Return values (h, w, ...) of a region padded with ``empty`` to a larger one, ``canvas``."""
     left, top, right, bottom = canvas
     large = np.full((bottom - top, right - left, *values.shape[2:]), empty, values.dtype)
     rows, columns = values.shape[:2]
@@ -71,7 +71,7 @@ def on_canvas(values: NDArray[np.generic], region: Region, canvas: Region,
 
 
 def union(one: Region, other: Region) -> Region:
-    """Return the smallest region that holds both; an empty one holds nothing."""
+    """Return the smallest region that contains both; empty regions are ignored."""
     if one[0] == one[2]:
         return other
     if other[0] == other[2]:

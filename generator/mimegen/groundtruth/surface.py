@@ -23,7 +23,7 @@ UV = "corner uv"
 
 @dataclass(frozen=True, eq=False)
 class Cutout:
-    """Triangles ``first`` to before ``end`` that have holes where their ``image`` is clear."""
+    """Triangles ``first`` to ``end`` (exclusive), with holes where ``image`` is transparent."""
 
     first: int
     end: int
@@ -34,10 +34,10 @@ class Cutout:
 class SceneMeshes:
     """The meshes of all performers, one after another.
 
-    ``triangles`` (T, 3) are vertex numbers. ``persons``, ``parts`` and ``garments`` (V,) say of
-    each vertex whose it is, which part of the body, and which of ``garment_names`` it wears, all
-    from 1 on. A triangle is what its last vertex is. ``uvs`` (V, 2) are places in the images of
-    ``cutouts``.
+    ``triangles`` (T, 3) are vertex indices. ``persons``, ``parts`` and ``garments`` (V,) label each
+    vertex with its person, part of the body, and garment in ``garment_names``, all counted from 1.
+    A triangle has the labels of its last vertex. ``uvs`` (V, 2) are texture coordinates in the
+    images of ``cutouts``.
     """
 
     skins: tuple[BodySkin, ...]
@@ -84,12 +84,12 @@ def _has_holes(material: Material) -> bool:
         return False
     with Image.open(io.BytesIO(material.image)) as image:
         alpha = np.asarray(image.convert("RGBA"))[..., 3]
-    # Half: alpha is drawn as a cut-out, not as glass.
+    # Alpha is a cut-out here, not a degree of transparency: below half is a hole.
     return bool((alpha < 128).any())
 
 
 def _unrolled(character: Character) -> Character:
-    """Return a character whose meshes with holes have their own vertices at every corner."""
+    """Return a character whose meshes with holes have a separate vertex for each face corner."""
     meshes = tuple(
         _with_own_corners(mesh) if mesh.uvs is not None
         and _has_holes(character.materials[mesh.material]) else mesh for mesh in character.meshes)
@@ -118,7 +118,7 @@ def _cutouts(characters: Sequence[Character]) -> Iterator[Cutout]:
 
 
 def character_roles(character: Character) -> Mapping[str, str]:
-    """Return the character's joints by role."""
+    """Return the names of the character's joints by role."""
     return find_roles(character.skeleton).joints
 
 
@@ -127,31 +127,31 @@ def _parts(character: Character) -> NDArray[np.uint8]:
 
 
 def _triangles(faces: NDArray[np.int32]) -> IntArray:
-    # A quad is cut along the diagonal from its first corner.
+    # A quad is divided along the diagonal from its first corner.
     quads = faces[faces[:, 3] >= 0]
     triangles: IntArray = np.concatenate([faces[:, :3], quads[:, [0, 2, 3]]]).astype(np.intp)
     return triangles
 
 
 class PosedScene:
-    """Performers whose surface can be had in any frame; the frames about one are kept."""
+    """The performers' surface, posed in any frame; the latest frames are cached."""
 
     def __init__(self, figures: Sequence[Figure]) -> None:
         self.figures = tuple(figures)
         self.characters = [figure.character for figure in figures]
         self.surface = surface_of(self.characters)
         self.frames = len(figures[0].positions)
-        # Flow needs the frames before and after; four hold them with one to spare.
+        # Flow needs the frame before and the frame after, too; four hold these and one more.
         self._posed = lru_cache(maxsize=4)(self._pose)
         self._at_corners = _at_corners(self.surface)
 
     def vertices(self, frame: int) -> NDArray[np.float32]:
-        """Return all vertices (V, 3) in the world in a frame; beyond the ends, of the nearest."""
+        """Return all vertices (V, 3) of a frame, clamped to the first and last, in the world."""
         return self._posed(min(max(frame, 0), self.frames - 1))
 
     def normals(self, frame: int) -> FloatArray:
         """Return unit normals (V, 3) of the posed surface, weighted by the triangles' areas."""
-        # Unnormalised cross products have twice the triangle's area as length: that is the weight.
+        # Cross products are as long as twice the triangle's area, which makes them the weights.
         first, second, third = np.moveaxis(self.vertices(frame)[self.surface.triangles], 1, 0)
         summed = self._at_corners @ np.cross(second - first, third - first)
         return np.asarray(summed / np.maximum(np.linalg.norm(summed, axis=1, keepdims=True), 1e-20))
@@ -168,7 +168,7 @@ class PosedScene:
 
 
 def _at_corners(surface: SceneMeshes) -> SkinMatrix:
-    """Return the matrix (V, T) that sums what triangles have at their corners."""
+    """Return the matrix (V, T) that sums, for each vertex, values of its triangles."""
     corners = surface.triangles.ravel()
     return sparse.csr_matrix(
         (np.ones(len(corners), np.float32), (corners, np.repeat(

@@ -1,1 +1,1 @@
-"""What people look at: galleries, contact sheets, previews."""
+"""Pages and pictures for people to look at: galleries, contact sheets, previews."""

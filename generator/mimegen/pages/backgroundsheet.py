@@ -1,4 +1,4 @@
-"""A background from four sides with a person standing in it: small real pictures, in seconds."""
+"""Show a background from four sides with a person standing in it, as small rendered pictures."""
 
 import math
 from contextlib import closing
@@ -32,18 +32,19 @@ from mimegen.store.frames import frame_name, read_frame
 
 ANGLES = (0, 90, 180, 270)
 LABELS = tuple(f"@{angle}" for angle in ANGLES)
+# Width and height of each picture, in pixels.
 SIZE = (320, 180)
 SAMPLES = 8
-# How far hands hang from the body, in degrees from straight down.
+# The angle of the arms from straight down.
 ARMS_OUT_DEG = 12.0
 
 
 def background_sheet(background: Background, character: Character, config: RenderConfig,
                      device: str) -> Image.Image:
-    """Return four pictures, two by two, of a character that stands before a background.
+    """Return four pictures, two by two, of a character standing in front of a background.
 
-    They are taken as variants @0, @90, @180 and @270 are, by the camera and light of ``config``,
-    smaller and with fewer samples. Raises RequestError where Blender cannot make them.
+    They are rendered like the variants @0, @90, @180 and @270, with the camera and light of
+    ``config``, but smaller and with fewer samples. Raises RequestError if rendering fails.
     """
     config = _quick(config)
     person = standing(character)
@@ -62,7 +63,7 @@ def drawn_background_sheet(background: Background, character: Character, config:
                            ) -> Image.Image:
     """Return the same four pictures, drawn by OpenGL in this process.
 
-    Raises RequestError where there is no OpenGL.
+    Raises RequestError if OpenGL is not available.
     """
     scene = DrawnScene([standing(character)], background, _quick(config))
     pictures, = drawn(scene, ANGLES, [0])
@@ -87,7 +88,7 @@ def _quick(config: RenderConfig) -> RenderConfig:
 
 
 def standing(character: Character) -> Performance:
-    """Return a single frame of a character at rest, arms and relaxed hands down."""
+    """Return a single frame of a character standing with arms down and hands relaxed."""
     skeleton = standard_skeleton()
     rotations = np.zeros((1, len(skeleton.names), 4))
     rotations[..., 0] = 1.0

@@ -1,4 +1,4 @@
-"""A person's video beside what was made of it, moment by moment."""
+"""Show a person's video and a character's performance of it side by side, in time."""
 
 import subprocess
 from collections.abc import Iterator
@@ -25,15 +25,16 @@ from mimegen.shots.config import read_config
 
 CONFIG = "draft"
 BACKGROUND = "blank"
-# A video is shown at most so many times as wide as it is high.
+# The largest ratio of width to height at which a video is shown.
 WIDEST = 2.0
 
 
 def write_beside(video: Path, landmarks: Path, character: str, out: Path) -> None:
-    """Write a clip of a video and, from where its camera stood, of a character that performs it.
+    """Write a clip with a video on the left and a character performing it on the right.
 
-    ``landmarks`` are those that were found in the video. Raises RequestError where there is no
-    OpenGL.
+    The character is drawn from the position of the video's camera. ``landmarks`` is the file of
+    landmarks found in the video. Raises RequestError if the video cannot be decoded or OpenGL is
+    not available.
     """
     catalogue = Catalogue.with_libraries(())
     config = read_config(catalogue.file("config", CONFIG))
@@ -41,7 +42,7 @@ def write_beside(video: Path, landmarks: Path, character: str, out: Path) -> Non
     casting = Casting(take, (cast_member(catalogue, character),))
     scene = DrawnScene(casting.seen(casting.perform(config.fps)), read_background(
         catalogue.file("background", BACKGROUND)), config)
-    # The camera of the landmarks stands at the front of their own axes.
+    # In the landmarks' own axes, the video's camera is at the front.
     angle = angle_from_front(take, -read_motion(landmarks).heading, camera_azimuth(config))
     motion = scene.performances[0].motion
     filmed = _pictures(video, first_seen_s(landmarks), motion.fps, config.height)
@@ -55,7 +56,7 @@ def write_beside(video: Path, landmarks: Path, character: str, out: Path) -> Non
 
 
 def _held(pictures: Iterator[ByteArray]) -> Iterator[ByteArray]:
-    """Yield pictures, and the last of them for ever."""
+    """Yield pictures, then repeat the last one endlessly."""
     picture: ByteArray | None = None
     for picture in pictures:
         yield picture
@@ -64,7 +65,7 @@ def _held(pictures: Iterator[ByteArray]) -> Iterator[ByteArray]:
 
 
 def _pictures(video: Path, start_s: float, fps: float, height: int) -> Iterator[ByteArray]:
-    """Yield a video's pictures (H, W, 3) from a moment on, turned as a player shows them."""
+    """Yield a video's pictures (H, W, 3) from the time ``start_s``, upright as in a player."""
     command = [imageio_ffmpeg.get_ffmpeg_exe(), "-v", "error", "-nostdin", "-ss", f"{start_s:g}",
                *ffmpeg_input(video), "-vf",
                f"fps={fps:g},scale=w='min(trunc(oh*a/2)*2,{int(WIDEST * height)})':h={height}",

@@ -1,4 +1,4 @@
-"""Contact sheets: what happens in clips, at a glance, as PNG."""
+"""Contact sheets: PNG overviews of the frames of clips."""
 
 import io
 import re
@@ -18,6 +18,7 @@ from mimegen.pages.overlay import TruthOverlay, overlays
 Overlays = Mapping[Path, TruthOverlay]
 CLIP_SUFFIXES = (".mp4", ".mov", ".mkv", ".webm", ".avi", ".gif")
 COLUMNS = 4
+# Width in pixels of a frame in the grid of one clip, and in the overview of many.
 THUMB = 320
 ROW_THUMB = 176
 CLIPS_ON_A_SHEET = 40
@@ -32,12 +33,12 @@ def contact_sheet(source: Path, target: Path | None, frames: int = 12,
     """Write contact sheets of ``frames`` evenly spaced frames, and return their files.
 
     A clip gives a grid with the time of each frame. A folder gives an overview with one row per
-    clip, in as many sheets as 40 clips each need; a request's own folder may be given for its
-    ``clips``. ``target`` is a PNG, or a folder to put it in; by default the sheet lies beside the
-    clip, or in the folder. ``truth`` is a kind of ground truth to lay over the pictures.
+    clip and at most 40 clips per sheet; for a request's folder, its ``clips`` are used. ``target``
+    is a PNG, or a folder to put it in; by default, the sheet is written beside the clip, or into
+    the folder. ``truth`` is a kind of ground truth to draw over the pictures.
 
-    Raises RequestError for a source without clips, one that is no video or cut off, a manifest
-    that is none or names clips outside of its folder, and a target that cannot be written.
+    Raises RequestError if the source has no clips, a clip is not a video or is cut off, the
+    manifest is invalid or names clips outside of its folder, or the target cannot be written.
     """
     known = {} if truth is None else overlays(source, truth)
     if not source.is_dir():
@@ -66,14 +67,14 @@ def _clips_in(folder: Path) -> list[Path]:
 
 
 def _titles(folder: Path) -> dict[Path, str]:
-    """Return what a request's manifest calls its clips, by their places."""
+    """Return the names of clips in a request's manifest, by the clips' resolved paths."""
     place = folder.parent if folder.name == "clips" else folder
     return {clip_path(place, row).resolve(): row.plain_id or row.sample_id
             for row in rows_of(place)}
 
 
 def _by_numbers(file: Path) -> list[tuple[int, str]]:
-    """Return a key that sorts 90 before 180."""
+    """Return a sorting key that orders numbers in names by value: 90 before 180."""
     return [(int(part), "") if part.isdecimal() else (0, part)
             for part in re.split(r"(\d+)", file.name)]
 
@@ -96,14 +97,14 @@ def _publish(sheet: Image.Image, target: Path) -> Path:
 
 
 def _evenly(clip: VideoFile, frames: int) -> list[int]:
-    """Return at most ``frames`` frame numbers from the clip's first to its last."""
+    """Return at most ``frames`` evenly spaced frame numbers, from the first to the last."""
     spaced = np.linspace(0, clip.frames - 1, min(frames, clip.frames))
     return [int(number) for number in spaced.round()]
 
 
 def _pictures(clip: VideoFile, numbers: Sequence[int], width: int, known: Overlays
               ) -> list[ByteArray]:
-    """Return frames of a clip, with its ground truth over them where that is wanted."""
+    """Return frames of a clip, with its ground truth drawn over them if it is in ``known``."""
     pictures = list(read_pictures(clip, numbers, width))
     overlay = known.get(clip.path.resolve())
     if overlay is None:
@@ -158,7 +159,7 @@ def _time(clip: VideoFile, number: int) -> str:
 
 def _write(draw: ImageDraw.ImageDraw, at: tuple[int, int], text: str, size: int,
            room: float) -> None:
-    """Write a line, its middle left out where it would not fit."""
+    """Draw a line of text; if it does not fit, replace its middle by an ellipsis."""
     keep = len(text)
     line = text
     while draw.textlength(line, _font(size)) > room and keep > 8:
@@ -168,7 +169,7 @@ def _write(draw: ImageDraw.ImageDraw, at: tuple[int, int], text: str, size: int,
 
 
 def _paste(sheet: Image.Image, picture: ByteArray, left: int, top: int) -> None:
-    """Lay a picture on the sheet with a hairline around it, for white ones on white paper."""
+    """Put a picture on the sheet with a thin border, which separates white ones from the paper."""
     thumb = Image.fromarray(picture)
     ImageDraw.Draw(sheet).rectangle(
         (left - 1, top - 1, left + thumb.width, top + thumb.height), outline=(205, 205, 210))

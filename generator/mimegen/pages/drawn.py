@@ -1,4 +1,4 @@
-"""Performances as they will look, drawn by OpenGL in this process: no worker, no store."""
+"""Draw performances with OpenGL in this process, without workers or store."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -31,12 +31,13 @@ from mimegen.shots.figures import Figure
 from mimegen.shots.framing import frame_camera
 from mimegen.shots.skinning import joint_columns
 
+# Font size of labels, in pixels.
 LABEL = 13
 COLUMNS = 4
 
 
 def opengl_is_here() -> bool:
-    """Whether this machine can draw with OpenGL."""
+    """Return whether this machine can draw with OpenGL."""
     try:
         context_of_process()
     except RequestError:
@@ -46,22 +47,22 @@ def opengl_is_here() -> bool:
 
 @dataclass(frozen=True, eq=False)
 class DrawnScene:
-    """Performers of one clock before a background, as a config lights them."""
+    """Performers whose motions share one time axis, a background, and the config to draw them."""
 
     performances: Sequence[Performance]
     background: Background
     config: RenderConfig
 
     def camera(self, angle_deg: float) -> Camera:
-        """Return the camera of a variant's angle."""
+        """Return the camera for a variant's angle."""
         return frame_camera(self.performances, self.config, angle_deg)
 
 
 def drawn(scene: DrawnScene, angles_deg: Sequence[float], frames: Iterable[int]
           ) -> Iterator[list[ByteArray]]:
-    """Yield the finished pictures (H, W, 3), sRGB, of every frame, one from each angle.
+    """Yield, for every frame, the finished sRGB pictures (H, W, 3), one from each angle.
 
-    Raises RequestError where there is no OpenGL, or it refuses.
+    Raises RequestError if OpenGL is not available or fails.
     """
     context = context_of_process()
     cameras = [scene.camera(angle) for angle in angles_deg]
@@ -76,9 +77,9 @@ def drawn(scene: DrawnScene, angles_deg: Sequence[float], frames: Iterable[int]
 
 
 def stage_of(performances: Sequence[Performance], config: RenderConfig) -> RasterStage:
-    """Return performers on a stage, in their first pose.
+    """Return a stage with the performers, posed as in their first frame.
 
-    Raises RequestError where there is no OpenGL.
+    Raises RequestError if OpenGL is not available.
     """
     stage = RasterStage(context_of_process(), [each.character for each in performances], config)
     stage.pose(columns_at(performances, 0))
@@ -100,9 +101,10 @@ def _backdrop(context: moderngl.Context, scene: DrawnScene, camera: Camera, angl
 
 def drawing(figures: Sequence[tuple[Character, Motion]], config: RenderConfig,
             behind: tuple[int, int, int]) -> Callable[[int, Camera], Image.Image]:
-    """Return what draws a frame of figures as a camera sees them, before an sRGB color.
+    """Return a function that draws figures in a frame, given by number, from a camera.
 
-    Raises RequestError where there is no OpenGL, or it refuses.
+    The background is the sRGB color ``behind``, 0 to 255. Raises RequestError if OpenGL is not
+    available or, when drawing, fails.
     """
     performances = [Performance(character, motion) for character, motion in figures]
     context = context_of_process()
@@ -119,7 +121,7 @@ def drawing(figures: Sequence[tuple[Character, Motion]], config: RenderConfig,
 
 
 def columns_at(performances: Sequence[Performance], frame: int) -> list[NDArray[np.float32]]:
-    """Return where each performer's joints are in a frame, as a stage is posed by."""
+    """Return each performer's joint columns (4 J, 3) in a frame, for posing a stage."""
     figures = [Figure.of(performance) for performance in performances]
     return [joint_columns(figure.character.skeleton, figure.positions[frame, None],
                           figure.rotations[frame, None]) for figure in figures]
@@ -134,7 +136,10 @@ def drawn_sheet(scene: DrawnScene, angle_deg: float, frames: int) -> Image.Image
 
 
 def tiled(pictures: Iterable[ByteArray], labels: Sequence[str], columns: int) -> Image.Image:
-    """Return pictures of one size (H, W, 3) row by row, each with its label in the corner."""
+    """Return a sheet of pictures (H, W, 3) of the same size, each with its label in the corner.
+
+    They are arranged row by row in ``columns`` columns.
+    """
     sheet = Image.new("RGB", (1, 1))
     for number, (picture, label) in enumerate(zip(pictures, labels, strict=True)):
         height, width = picture.shape[:2]

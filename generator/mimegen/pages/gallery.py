@@ -1,4 +1,4 @@
-"""The gallery: one page that shows every clip of a manifest, without a server."""
+"""The gallery: a single HTML page with every clip of a manifest; it needs no server."""
 
 import hashlib
 import io
@@ -27,7 +27,8 @@ from mimegen.manifest.timeline import PARTNER, PERFORMER, Interval, outermost
 from mimegen.plan.variants import BACKGROUNDS
 
 POSTER_WIDTH = 480
-# A poster shows the action at its height, not the rest pose that it starts from.
+# The time of a poster's frame, as a fraction of the clip: by then the action has left the rest pose
+# that it starts from.
 POSTER_MOMENT = 0.4
 
 _FILTERS = {"action": "Action", "avatar": "Character", "background_config": "Background",
@@ -40,34 +41,36 @@ _OUR_NAMES = re.compile(r"[0-9a-f]{20}\.jpg")
 
 @dataclass(frozen=True)
 class Shown:
-    """A clip, and its poster's address; None for a clip that is absent or broken."""
+    """A clip's row, and the address of its poster, which is None if the clip is absent or broken.
+    """
 
     row: Row
     poster: str | None
 
     @property
     def pair(self) -> PairFacts | None:
-        """The minimal pair that the clip is one half of."""
+        """The minimal pair that the clip belongs to, or None."""
         return pair_of(self.row.permutation)
 
     @property
     def factor(self) -> str:
-        """The factor that the halves of its pair differ in; empty without a pair."""
+        """The factor in which the two clips of its pair differ; empty without a pair."""
         return self.pair.factor if self.pair else ""
 
     @property
     def value(self) -> str:
-        """What the clip has of its pair's factor; empty without a pair."""
+        """The clip's value of its pair's factor; empty without a pair."""
         return self.pair.value if self.pair else ""
 
 
 def write_gallery(out: Path) -> Path:
-    """Write ``out``/index.html from ``out``/manifest.jsonl, with posters/*.jpg, and return it.
+    """Write ``out``/index.html and posters/*.jpg from ``out``/manifest.jsonl; return the page.
 
-    A poster that is there already is not made again; those of clips that are gone are removed.
-    One process writes at a time, so that none removes what another's page shows; who adds rows
-    waits for the page, but not for posters. Raises RequestError where there is no manifest, a line
-    of it is no row, or ``out`` cannot be written.
+    Existing posters are kept; those of clips no longer in the manifest are removed. A lock lets one
+    process at a time write the page, so that none removes posters that another's page shows.
+    Processes that add rows wait for the page, but not for the posters, most of which are made
+    before the lock is taken. Raises RequestError if there is no manifest, a line of it is not a
+    row, or ``out`` cannot be written.
     """
     if not any(rows_of(out)):
         raise RequestError(f"{out}: has no manifest.jsonl with clips; run mimegen render first")
@@ -83,7 +86,7 @@ def write_gallery(out: Path) -> Path:
 
 
 def _make_posters(out: Path, rows: Sequence[Row]) -> list[str | None]:
-    """Return the posters' names; None for a clip that is absent or broken."""
+    """Make missing posters; return the names of all, None for clips that are absent or broken."""
     with ThreadPoolExecutor() as pool:
         return list(pool.map(lambda row: _make_poster(out, out / "posters", row), rows))
 
@@ -122,7 +125,7 @@ def _page(rows: Sequence[Row], posters: Sequence[str | None]) -> str:
 
 
 def _groups(shown: Sequence[Shown]) -> str:
-    """Return a section for each factor of minimal pairs, and one for each action of other clips."""
+    """Return HTML sections: one for each factor of minimal pairs, one for each action of others."""
     halves: dict[str, list[Shown]] = {}
     for one in shown:
         halves.setdefault(one.pair.id if one.pair else "", []).append(one)
@@ -181,7 +184,7 @@ def _card(one: Shown) -> str:
 
 
 def _heading(one: Shown) -> str:
-    """Return what sets a clip apart on the page: from the other half, or in its action."""
+    """Return a clip's heading, which tells it from the other clips of its pair or action."""
     if not one.pair:
         return _name(one.row)
     action = words(_text(one.row, "action"))
@@ -190,7 +193,7 @@ def _heading(one: Shown) -> str:
 
 
 def _timeline(row: Row) -> str:
-    """Return the steps of a scene, and what is held, as bars along the player's width."""
+    """Return HTML with a scene's steps, and the objects held, as bars along the player's width."""
     if row.motion_kind != "scene":
         return ""
     length = row.frames / row.fps
@@ -213,14 +216,14 @@ def _bar(one: Interval, length: float) -> str:
 
 
 def _passes(row: Row) -> str:
-    """Return links to a clip's ground truth."""
+    """Return HTML links to the folders of a clip's ground truth."""
     links = ", ".join(f'<a href="{escape(quote(facts.folder))}/">{escape(kind)}</a>'
                       for kind, facts in (row.passes or {}).items())
     return f"<dt>Ground truth</dt><dd>{links}</dd>" if links else ""
 
 
 def _name(row: Row) -> str:
-    """Return what sets a clip apart from the others of its take."""
+    """Return a clip's name among those of its take: character, background and view."""
     if row.dot_count is not None:
         shown = _text(row, "variant").partition("@")[0].replace(":", " · ").replace("/", ", ")
         return words(f"{shown} · {_view(row)}")
@@ -231,19 +234,19 @@ def _name(row: Row) -> str:
 
 
 def _view(row: Row) -> str:
-    """Return from where a clip is filmed: a side of the performer, or the camera's angle."""
+    """Return the view of a clip: a side of the performer, or the camera's angle in degrees."""
     angle = _text(row, "variant").rpartition("@")[2]
     return angle if angle[:1].isalpha() else f"{_text(row, 'angle')}°"
 
 
 def _origin(row: Row) -> str:
-    """Return what a clip was made from, where that has a name."""
+    """Return the names of what a clip was made from: background, take, config and seed."""
     parts = [words(_text(row, key)) for key in ("background_name", "take", "render_config_name")]
     return ", ".join([*filter(None, parts), f"seed {_text(row, 'seed')}"])
 
 
 def _place(row: Row) -> tuple[Any, ...]:
-    """Return the sorting key that puts blank backgrounds first, and angles in order."""
+    """Return a sorting key that puts blank backgrounds first, and angles in order."""
     background = _text(row, "background_config")
     rank = BACKGROUNDS.index(background) if background in BACKGROUNDS else len(BACKGROUNDS)
     return (_text(row, "take"), _text(row, "render_config_name"), row.seed, rank,

@@ -1,4 +1,4 @@
-"""Ground truth laid over pictures of a clip, for people to look at."""
+"""Draw ground truth over pictures of a clip, for people to look at."""
 
 import colorsys
 from collections.abc import Callable, Mapping
@@ -22,8 +22,9 @@ from mimegen.manifest.file import MANIFEST, clip_path, rows_of
 from mimegen.manifest.row import Row
 
 SHADOW_LABEL = 255
-# How much of the truth is seen, and of the picture.
+# The opacity of ground truth over the picture.
 _SHARE = 0.6
+# The percentile of speed that gets the full color of flow.
 _FASTEST = 99.5
 _LIMB_COLORS = {"left": (255, 138, 61), "right": (64, 156, 255), "": (250, 220, 70)}
 _HIDDEN = (150, 150, 150)
@@ -31,15 +32,15 @@ _HIDDEN = (150, 150, 150)
 
 @dataclass(frozen=True)
 class TruthOverlay:
-    """A clip's ground truth of one kind, in the folder where its files lie."""
+    """A clip's ground truth of one kind; ``folder`` holds its files."""
 
     kind: str
     folder: Path
 
     def over(self, picture: ByteArray, frame: int) -> ByteArray:
-        """Return a frame's picture (h, w, 3), of any size, with its truth over it.
+        """Return a frame's picture (h, w, 3), of any size, with its ground truth drawn over it.
 
-        Raises RequestError where a file is absent or damaged.
+        Raises RequestError if a file is absent or damaged.
         """
         painters: Mapping[str, Callable[[ByteArray, int], ByteArray]] = {
             KEYPOINTS: self._skeleton, MASK: self._labels, PARTS: self._labels,
@@ -124,10 +125,10 @@ def _middlebury(path: Path) -> NDArray[Any]:
 
 
 def overlays(source: Path, kind: str) -> dict[Path, TruthOverlay]:
-    """Return the truth of a kind of a request's clips, by their resolved places.
+    """Return the ground truth of one kind for a request's clips, by the clips' resolved paths.
 
-    ``source`` is a clip, or a folder of them. Raises RequestError where there is no such place, or
-    no clip has any.
+    ``source`` is a clip or a folder of clips. Raises RequestError if it does not exist or has no
+    ground truth of this kind.
     """
     if not source.exists():
         raise RequestError(f"{source}: no such clip, nor a folder of clips")
@@ -151,13 +152,13 @@ def _limb(draw: ImageDraw.ImageDraw, ends: NDArray[Any], name: str, seen: bool, 
 
 
 def _thickness(picture: Image.Image, name: str) -> int:
-    """Return how wide a limb is drawn; fingers are finer."""
+    """Return the line width of a limb in pixels; fingers are thinner."""
     fine = name[-1].isdecimal()
     return max(2 if fine else 4, round(picture.width / (700 if fine else 300)))
 
 
 def _sized(values: NDArray[Any], picture: ByteArray) -> NDArray[Any]:
-    """Return values (H, W, ...) at the places of a picture of another size."""
+    """Return values (H, W, ...) resampled to a picture's size, by the nearest value."""
     rows, columns = ((np.arange(count) + 0.5) / count for count in picture.shape[:2])
     lines = values[(rows * values.shape[0]).astype(int)]
     return np.asarray(lines[:, (columns * values.shape[1]).astype(int)])
@@ -170,7 +171,7 @@ def _mixed(picture: ByteArray, colors: ByteArray, where: NDArray[np.bool_], shar
 
 
 def _palette() -> ByteArray:
-    """Return a color (256, 3) for each label, neighbours far apart."""
+    """Return a color (256, 3) for each label; consecutive labels have very different hues."""
     colors = [colorsys.hsv_to_rgb(number * 0.381 % 1, 0.65, 1.0) for number in range(256)]
     palette = (255 * np.array(colors)).astype(np.uint8)
     palette[SHADOW_LABEL] = (70, 70, 90)

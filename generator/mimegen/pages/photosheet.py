@@ -1,4 +1,4 @@
-"""A photograph with a person standing in it at three distances: is its camera guessed rightly?"""
+"""Show a person at three distances in a photograph, to check the guess of its camera."""
 
 from dataclasses import replace
 
@@ -17,17 +17,18 @@ from mimegen.shots.camera import Camera
 from mimegen.shots.config import RenderConfig
 
 WIDTH = 960
-# Where people stand: across the picture, and between its foot and the horizon.
+# Where people stand: fraction of the picture's width, and of the way from its bottom to the
+# horizon.
 PLACES = ((0.25, 0.12), (0.72, 0.45), (0.48, 0.7))
 LINE = (255, 210, 0)
 
 
 def photo_sheet(guess: Guess, character: Character, config: RenderConfig,
                 light: PhotoLight | None = None) -> Image.Image:
-    """Return a photograph with a character at three distances, as tall as each is there.
+    """Return a photograph with a character drawn at three distances and a line at the horizon.
 
-    With the photograph's own ``light`` the character is lit by it. A line is the guessed horizon.
-    Raises RequestError where there is no OpenGL.
+    Horizon and sizes follow the guessed camera. If the photograph's ``light`` is given, the
+    character is lit by it. Raises RequestError if OpenGL is not available.
     """
     camera = guess.camera(WIDTH)
     picture = guess.photo.image.resize((camera.width, camera.height), Image.Resampling.LANCZOS)

@@ -1,4 +1,4 @@
-"""Contact sheets in seconds, without Blender: flat-shaded faces painted from far to near."""
+"""Quick contact sheets without Blender: flat-shaded faces painted from far to near."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
@@ -15,9 +15,9 @@ from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
 from mimegen.shots.camera import SENSOR_WIDTH_MM, Camera
 
-# Where MIME's angle 0 stands: to the person's left.
+# The default elevation of the camera.
 ELEVATION_DEG = 12.0
-# Tiles are painted larger and shrunk, for smooth edges.
+# Tiles are painted this many times larger and then reduced, for smooth edges.
 OVERSAMPLING = 2
 LIGHT_FROM = np.array([0.35, -0.65, 0.68])
 LABEL = 13
@@ -35,7 +35,8 @@ CAPSULE_COLORS: dict[str, tuple[float, float, float]] = {
     SKIN: (0.72, 0.44, 0.31), SHIRT: (0.10, 0.35, 0.62), TROUSERS: (0.16, 0.16, 0.20),
     SHOES: (0.55, 0.08, 0.06), HAIR: (0.05, 0.03, 0.02),
 }
-# Part, radius at the head and at the tail of each bone in metres; sides share an entry.
+# For each bone: the part it belongs to, and its radius in metres at the head and at the tail. Left
+# and right share an entry.
 CAPSULE_BONES: dict[str, tuple[str, float, float]] = {
     "Hips": (TROUSERS, 0.12, 0.115), "Spine": (SHIRT, 0.115, 0.115),
     "Spine1": (SHIRT, 0.12, 0.125), "Spine2": (SHIRT, 0.125, 0.06),
@@ -47,10 +48,11 @@ FINGER_RADIUS_M = 0.0085
 
 
 class SheetLayout(NamedTuple):
-    """How a contact sheet looks: angles in degrees, tile size in pixels, tiles a row.
+    """The layout of a contact sheet.
 
-    ``focus`` names joints to look at from near instead of the whole body. ``timed`` writes each
-    tile's time in seconds.
+    ``tile`` is a tile's width and height in pixels, ``columns`` the number of tiles per row. With
+    ``focus``, only the named joints are framed instead of the whole body. With ``timed``, each
+    tile's time in seconds is written on it.
     """
 
     azimuth_deg: float = MIME_AZIMUTH_DEG
@@ -65,10 +67,10 @@ def scene_sheet(
     figures: Sequence[tuple[Character, Motion]], frames: int = 16, sheet: SheetLayout | None = None,
     paint: Callable[[int, Camera], Image.Image] | None = None,
 ) -> Image.Image:
-    """Return a contact sheet of evenly spaced frames of people, whose motions last alike.
+    """Return a contact sheet of evenly spaced frames of people, whose motions have equal length.
 
-    A motion's joints are its character's, or have the same names. ``paint`` makes the picture of a
-    frame as a camera sees it; by default faces are painted.
+    Each motion must have joints with the names of its character's. ``paint`` returns the picture of
+    a frame from a camera; by default, flat-shaded faces are painted.
     """
     sheet = sheet or SheetLayout()
     chosen = np.unique(np.linspace(0, figures[0][1].frames - 1, frames).round().astype(int))
@@ -90,7 +92,7 @@ def scene_pictures(
     figures: Sequence[tuple[Character, Motion]], frames: Iterable[int], sheet: SheetLayout,
     paint: Callable[[int, Camera], Image.Image] | None = None,
 ) -> Iterator[Image.Image]:
-    """Yield pictures of these frames, of the size of a sheet's tile; see ``scene_sheet``."""
+    """Yield pictures of the given frames, in the size of a sheet's tile; see ``scene_sheet``."""
     paint = paint or partial(_painted, figures)
     points = np.concatenate([_focus_points(motion, sheet.focus) for _, motion in figures], axis=1)
     camera = camera_of(points, sheet)
@@ -100,13 +102,13 @@ def scene_pictures(
 
 
 def _focus_points(motion: Motion, focus: tuple[str, ...]) -> FloatArray:
-    """Return the places (F, J, 3) of the joints in focus, or of all."""
+    """Return the positions (F, J, 3) of the joints in focus, or of all joints if there is none."""
     places = motion.global_pose.positions
     return places[:, [motion.skeleton.index[name] for name in focus]] if focus else places
 
 
 def camera_of(points: FloatArray, sheet: SheetLayout) -> Camera:
-    """Return a camera that sees ``points`` (F, J, 3) whole."""
+    """Return a camera that has all ``points`` (F, J, 3) in view, with some room around them."""
     points = points.reshape(-1, 3)
     low, high = points.min(axis=0), points.max(axis=0)
     room = 0.11 if sheet.focus else 0.13
@@ -179,7 +181,7 @@ def _base_color(mesh: Mesh, material: Material, faces: NDArray[np.int32]) -> Flo
 
 
 def _paint_ground(picture: Image.Image, camera: Camera, middles: Sequence[FloatArray]) -> None:
-    """Paint a grid of half metres and a soft shade under each middle (2,)."""
+    """Paint a grid with half a metre between lines, and a soft shadow around each X Y (2,)."""
     draw = ImageDraw.Draw(picture)
     for at in np.arange(-1.5, 1.51, 0.5):
         for ends in ([[at, -1.5, 0], [at, 1.5, 0]], [[-1.5, at, 0], [1.5, at, 0]]):

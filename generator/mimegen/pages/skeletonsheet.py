@@ -1,4 +1,4 @@
-"""Pictures of what a mocap file holds: some moments from the front and from the side."""
+"""Pictures of a mocap file's skeleton or markers: a few frames from the front and the side."""
 
 import io
 from collections.abc import Mapping
@@ -14,16 +14,17 @@ from mimegen.motion import Motion, quaternions
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.points import Points
 
-# Left is cold, right is warm (after Okabe and Ito's palette, which color-blind people tell apart).
+# Left is cold, right is warm (after Okabe and Ito's palette, which suits color-blind people).
 COLORS = {"left arm": "#0072b2", "left fingers": "#56b4e9", "left leg": "#009e73",
           "right arm": "#d55e00", "right fingers": "#e69f00", "right leg": "#cc3377",
           "trunk": "#333333", "head": "#7a4fc0", "no role": "#b0b0b0", "markers": "#0072b2",
           "doubtful": "#d40000"}
 LEG_PARTS = ("thigh", "shin", "foot", "toe")
 ARM_PARTS = ("clavicle", "upper_arm", "forearm", "hand")
+# Number of frames shown, and the least number of panels that the picture is wide.
 MOMENTS = 5
 LEAST_PANELS = 3
-# In points; pictures are painted at twice that.
+# Sizes in points; pictures are painted at SCALE times that.
 PANEL = (230, 270)
 MARGIN = 16
 LEGEND = 36
@@ -35,7 +36,7 @@ FAINT = "#d9d9d9"
 
 
 def part_of(role: str | None) -> str:
-    """Return which colored part of the body a role belongs to."""
+    """Return the part of the body, a key of COLORS, that a role belongs to."""
     if role is None:
         return "no role"
     side, _, part = role.partition("_")
@@ -46,9 +47,9 @@ def part_of(role: str | None) -> str:
 
 @dataclass(frozen=True, eq=False)
 class _Figure:
-    """Lines (K, L, 2, 3) and dots (K, D, 3) at K moments (seconds), and their parts' names.
+    """Lines (K, L, 2, 3) and dots (K, D, 3) at K times in seconds, and the part of each.
 
-    ``names`` are those of some dots, by their numbers.
+    ``names`` holds labels for some dots, by their index.
     """
 
     moments: FloatArray
@@ -62,10 +63,11 @@ class _Figure:
 
 def write_skeleton_sheet(target: Path, motion: Motion, roles: Mapping[str, str],
                          title: str, doubts: Mapping[str, str]) -> None:
-    """Write a PNG of a motion in the house's convention, its bones colored by role.
+    """Write a PNG of a motion with its bones colored by role.
 
-    Without roles it is gray, Z up, in any unit and facing. ``doubts`` say by bone what it may be:
-    those are named.
+    The motion is in mimegen's convention: Z up, facing -Y. Without roles, bones are gray, and only
+    Z up is required: unit and facing do not matter. ``doubts`` maps bones with an uncertain role to
+    a remark; these are highlighted and labelled.
     """
     frames = _moments(motion.frames)
     pose, skeleton = motion.global_pose, motion.skeleton
@@ -91,7 +93,7 @@ def write_skeleton_sheet(target: Path, motion: Motion, roles: Mapping[str, str],
 
 
 def write_marker_sheet(target: Path, points: Points, title: str) -> None:
-    """Write a PNG of markers as the file holds them."""
+    """Write a PNG of markers, with positions as in the file except centred in X and Y."""
     frames = _moments(len(points.positions))
     middle = np.nanmean(points.positions[frames], axis=1, keepdims=True) * [1.0, 1.0, 0.0]
     lines = np.empty((len(frames), 0, 2, 3))
@@ -133,7 +135,7 @@ def _write(target: Path, title: str, figure: _Figure) -> None:
 
 def _body(draw: ImageDraw.ImageDraw, figure: _Figure, moment: int, axis: int, origin: FloatArray,
           size: float) -> None:
-    """Paint one moment seen along Y (``axis`` 0) or X (1), the far parts first."""
+    """Paint one frame seen along Y (``axis`` 0) or along X (1), far parts first."""
     lines = _painted(figure.lines[moment], axis, origin, size)
     dots = _painted(figure.dots[moment], axis, origin, size)
     depth = figure.lines[moment].mean(axis=1)[:, 1 - axis] * (1 if axis == 0 else -1)
@@ -149,7 +151,7 @@ def _body(draw: ImageDraw.ImageDraw, figure: _Figure, moment: int, axis: int, or
 
 def _names(draw: ImageDraw.ImageDraw, figure: _Figure, axis: int, origin: FloatArray,
            size: float) -> None:
-    """Write the names that a figure has beside its last moment, with a line to each."""
+    """Write a figure's labels beside its last frame, with a line from each dot to its label."""
     numbers = list(figure.names)
     places = _painted(figure.dots[-1][numbers], axis, origin, size) / SCALE
     left, top = origin[0] + PANEL[0] / 2 + 8, TITLE + axis * PANEL[1] + 8
@@ -162,7 +164,7 @@ def _names(draw: ImageDraw.ImageDraw, figure: _Figure, axis: int, origin: FloatA
 
 
 def _painted(places: FloatArray, axis: int, origin: FloatArray, size: float) -> FloatArray:
-    """Return the pixels (..., 2) of places (..., 3)."""
+    """Return the pixels (..., 2) of positions (..., 3)."""
     return np.asarray((places[..., [axis, 2]] * [size, -size] + origin) * SCALE)
 
 
@@ -175,7 +177,7 @@ def _legend(draw: ImageDraw.ImageDraw, parts: list[str], top: float) -> None:
 
 
 def _text(draw: ImageDraw.ImageDraw, corner: tuple[float, float], text: str, size: int) -> float:
-    """Write text and return how wide it is."""
+    """Draw text and return its width in points."""
     font = ImageFont.load_default(size * SCALE)
     draw.text((corner[0] * SCALE, corner[1] * SCALE), text, INK, font)
     return float(draw.textlength(text, font)) / SCALE

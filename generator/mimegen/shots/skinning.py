@@ -66,10 +66,7 @@ def posed_points(matrix: SkinMatrix, columns: NDArray[np.float32]) -> NDArray[np
 
 @dataclass(frozen=True, eq=False)
 class BodySkin:
-    """The skinning of a body's meshes: a skin matrix, and the corrections applied afterwards.
-
-    Corrections change the first rows, those of the vertices.
-    """
+    """The skinning of a body's meshes: a skin matrix, and the corrections applied to its result."""
 
     matrix: SkinMatrix
     corrections: Corrections

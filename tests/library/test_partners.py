@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bvh_files import BvhFile
 from mimegen.base.errors import RequestError
+from mimegen.base.vectors import MIME_AZIMUTH_DEG
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.takes import user_take
 from mimegen.motion.editing import moved, resampled
@@ -99,3 +100,20 @@ def test_clips_of_files_with_one_name_are_told_apart(tmp_path: Path) -> None:
                            "CC0", partner=tmp_path / "tuesday" / "walk.bvh"))
     assert len({tuple(take.version) for take in takes}) == 3
     assert len({(take.action, take.name) for take in takes}) == 1
+
+
+@pytest.mark.parametrize("mirror", [False, True])
+def test_the_front_of_a_scene_is_where_its_first_person_faces(mirror: bool) -> None:
+    take = user_take(Catalogue.with_libraries(()), ONE, ("meeting",), None, None, "CC0",
+                     partner=TWO)
+    take = replace(take, mirror=mirror)
+    motion, roles = take.sources(30)[0]
+    joint = motion.skeleton.index
+    places = motion.global_pose.positions[:12]
+    left = sum(places[:, joint[roles[f"left_{part}"]]] - places[:, joint[roles[f"right_{part}"]]]
+               for part in ("thigh", "upper_arm")).mean(axis=0)
+    # Who faces -Y has the left at +X.
+    faces = np.degrees(np.arctan2(left[1], left[0]))
+    assert abs(faces) > 20, "this scene must not face the stage's front by chance"
+    expected = 2 * MIME_AZIMUTH_DEG - faces if mirror else faces
+    assert (take.front_deg - expected + 180) % 360 - 180 == pytest.approx(0, abs=5)

@@ -14,6 +14,7 @@ from mimegen.motion.editing import at_rate
 from mimegen.readers import ReadOptions, Recording, Trim, kind_of, read_motion
 from mimegen.readers.asf_amc import skeleton_file
 from mimegen.readers.files import buffers_beside
+from mimegen.readers.house import heading_deg
 from mimegen.readers.options import AS_FOUND
 from mimegen.readers.partners import (
     cut_together,
@@ -88,8 +89,18 @@ class RecordedTake(Described):
 
     @property
     def front_deg(self) -> float:
-        """The azimuth faced at the start: readers turn hips and shoulders to -Y."""
-        return self.seen_front(0.0)
+        """Where hips and shoulders face at the start. Readers turn one person to face -Y; of two,
+        placed as they stood to each other, it is measured.
+        """
+        return self.seen_front(self._heading)
+
+    @cached_property
+    def _heading(self) -> float:
+        if self.partner is None:
+            return 0.0
+        first, second = self.recordings
+        motion, _ = placed_together(first, second)
+        return round(heading_deg(motion, first.roles), 1)
 
     @property
     def files(self) -> tuple[Path, ...]:

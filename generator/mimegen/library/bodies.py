@@ -5,19 +5,24 @@ from functools import lru_cache
 from pathlib import Path
 from zipfile import BadZipFile
 
-from mimegen.base.files import publish_first
+from mimegen.base.files import Stamp, publish_first
 from mimegen.characters.character import Character
 from mimegen.characters.packing import pack_character, unpack_character
-from mimegen.library.cast import CastMember, built
+from mimegen.library.cast import CastMember, built, written
 from mimegen.store.store import Store
 
 
-@lru_cache(maxsize=8)
 def body_of(member: CastMember, store: Store | None = None) -> Character:
     """Return the body of a cast member that motions are retargeted to, from the store.
 
     A body that the store lacks is built and added to it. Raises RequestError if that fails.
     """
+    return _body_of(member, store, written(member))
+
+
+@lru_cache(maxsize=8)
+def _body_of(member: CastMember, store: Store | None, written: Stamp | None) -> Character:
+    del written
     if store is None:
         return built(member)
     return _published(store, store.character(member.key), lambda: built(member))

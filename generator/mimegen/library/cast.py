@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from mimegen.base.errors import RequestError
-from mimegen.base.files import content_key, file_hash
+from mimegen.base.files import Stamp, content_key, file_hash, stamp
 from mimegen.characters.build import build_character
 from mimegen.characters.character import Character
 from mimegen.characters.imported.importing import import_character
@@ -187,7 +187,17 @@ def partner_of(name: str) -> str:
                 if (sample_character(other).phenotype.sex > 0.5) != male)
 
 
-@lru_cache(maxsize=4)
 def built(member: CastMember) -> Character:
-    """Return a member's body, built once."""
+    """Return a member's body, built once until the member's file is written again."""
+    return _built(member, written(member))
+
+
+def written(member: CastMember) -> Stamp | None:
+    """Return what changes when a member's file is written again; None without a file."""
+    return None if member.file is None else stamp(member.file)
+
+
+@lru_cache(maxsize=4)
+def _built(member: CastMember, written: Stamp | None) -> Character:
+    del written
     return member.build()

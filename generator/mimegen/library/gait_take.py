@@ -11,7 +11,7 @@ from pydantic import Field
 from mimegen.base.files import content_key, file_hash
 from mimegen.base.seeds import generator
 from mimegen.base.spelling import spelled
-from mimegen.base.yaml_file import Finite, Strict, read_yaml_once
+from mimegen.base.yaml_file import Finite, Strict, read_yaml
 from mimegen.gait.course import Way
 from mimegen.gait.walker import Walker, manners, pace_of
 from mimegen.gait.walking import looped, walked
@@ -74,7 +74,7 @@ class GaitTake(Described):
     @cached_property
     def gait_file(self) -> GaitFile:
         """The content of the file. Raises RequestError, naming file, line and key, if invalid."""
-        return read_yaml_once(self.file, GaitFile)
+        return read_yaml(self.file, GaitFile)
 
     @cached_property
     def walker(self) -> Walker:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mimegen.base.files import content_key, file_hash
+from mimegen.base.files import Stamp, content_key, file_hash, stamp
 from mimegen.library.keys import recording_code
 from mimegen.library.take import RELAXED, Described, Source
 from mimegen.motion.editing import at_rate
@@ -187,7 +187,21 @@ class RecordedTake(Described):
         }
 
 
-@lru_cache(maxsize=4)
 def recorded(file: Path, options: ReadOptions) -> Recording:
-    """Return what a file holds; cached, so that a file is read once."""
+    """Return what a file holds; cached until the file, or one that it needs, is written again."""
+    return _recorded(file, options, tuple(stamp(one) for one in _needed(file, options)))
+
+
+def _needed(file: Path, options: ReadOptions) -> tuple[Path, ...]:
+    """Return the files that a recording is read from: ``file`` and those beside it."""
+    if not file.is_file():
+        return (file,)
+    skeleton = (skeleton_file(file, options.skeleton),) if kind_of(file) == ".amc" else ()
+    said = (one for one in (options.mapping, options.smpl_model) if one is not None)
+    return (file, *skeleton, *buffers_beside(file), *said)
+
+
+@lru_cache(maxsize=4)
+def _recorded(file: Path, options: ReadOptions, written: tuple[Stamp | None, ...]) -> Recording:
+    del written
     return read_motion(file, options)

@@ -10,6 +10,7 @@ import numpy as np
 from mimegen.base.errors import RequestError
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.gaps import WHY, long_gap
+from mimegen.readers.rates import COMMON_RATES
 from mimegen.readers.text import number_of, with_decimal_points, without_comments
 
 LARGEST = 1e6
@@ -23,8 +24,6 @@ MISCOUNTED_SHARE = 0.01
 # Lines that begin so hold a name, up to a brace.
 NAMED = ("ROOT", "JOINT", "END")
 HEAD = re.compile(r"(Frames|Frame\s*Time)\s*:\s*(\S*).*", re.IGNORECASE)
-COMMON_RATES = (24, 25, 30, 48, 50, 60, 72, 75, 90, 96, 100, 120, 125, 144, 150, 180, 200, 240,
-                250, 300, 360, 480, 500, 1000, 24 / 1.001, 30 / 1.001, 60 / 1.001, 120 / 1.001)
 
 
 @dataclass

@@ -14,6 +14,7 @@ import numpy as np
 from mimegen.base.errors import RequestError
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.c3d_file import Trajectories
+from mimegen.readers.rates import Evened, evened, rate_of_times
 from mimegen.readers.text import text_of
 
 # The columns before the markers': number and time of the frame.
@@ -47,8 +48,9 @@ def read_trc(path: Path, fps: float | None = None) -> Trajectories:
     # A marker that was not seen is 0 0 0 for some writers.
     lost = np.all(places == 0.0, axis=2) | ~np.isfinite(places).all(axis=2)
     places = np.where(lost[..., None], np.nan, places)
+    places, uneven = evened(table[:, 1], places, rate) if fps is None else Evened(places)
     return Trajectories(labels, places, rate, facts.get("Units", "").lower(), frozenset(), "trc",
-                        ("", ""), (*notes, *more))
+                        ("", ""), (*notes, *more, *uneven))
 
 
 def _facts(rows: list[str]) -> dict[str, str]:
@@ -88,8 +90,7 @@ def _rate(path: Path, facts: dict[str, str], times: FloatArray, said: float | No
     """Return the frame rate: as the times say, else the header; and a note where they differ."""
     stated = facts.get("DataRate", "")
     header = float(stated) if re.fullmatch(r"\d+(\.\d*)?([eE][+-]?\d+)?", stated) else 0.0
-    steps = np.diff(times)
-    timed = 1.0 / float(np.median(steps)) if len(steps) and np.median(steps) > 0 else 0.0
+    timed = rate_of_times(times)
     if said is not None:
         return said, ()
     rate = timed or header

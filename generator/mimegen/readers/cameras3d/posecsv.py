@@ -6,7 +6,9 @@ Pose estimators' scripts name columns nose_x, x_nose, NOSE.X or x0, and may leav
 import csv
 import io
 import re
+from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,6 +19,7 @@ from mimegen.readers.cameras3d.people import EXPECTED, tracked_people
 from mimegen.readers.cameras3d.skeletons import SETS
 from mimegen.readers.cameras3d.tracked import recording_of_tracked
 from mimegen.readers.options import AS_FOUND, ReadOptions
+from mimegen.readers.rates import evened, numbered_rows, rate_of_times, spread
 from mimegen.readers.recording import Recording
 from mimegen.readers.text import text_of
 
@@ -46,23 +49,38 @@ def read_pose_csv(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
     if all(_is_number(cell) for cell in head) and len(head) in HEADLESS:
         joints = _table(path, rows, list(range(len(head))), 0)
         joints = joints.reshape(len(rows), -1, HEADLESS[len(head)])[..., :3]
-        return _recording(path, joints, None, options)
+        return _recording(path, joints, _Timing(), options)
     long = _line_a_joint(path, head, rows)
     if long is not None:
         return _recording(path, *long, options)
+    body = rows[1:]
     columns = [number for number, name in enumerate(head) if AT_END.search(name)] or [
         number for number, name in enumerate(head) if AT_START.search(name)]
     if len(columns) % 3 or len(columns) // 3 not in SETS:
         raise RequestError(f"{path}: has {len(columns)} columns that begin or end in x, y or z;"
                            f" expected three for each of {EXPECTED} joints")
-    joints = _table(path, rows[1:], columns, 1).reshape(len(rows) - 1, -1, 3)
-    return _recording(path, joints, _rate(head, rows[1:]), options)
+    joints = _table(path, body, columns, 1).reshape(len(body), -1, 3)
+    return _recording(path, joints, _timing(head, body), options)
 
 
-def _recording(path: Path, joints: FloatArray, fps: float | None, options: ReadOptions
+class _Timing(NamedTuple):
+    """The times (F,) of a table's frames in seconds, or their rows where numbers tell those."""
+
+    times: FloatArray | None = None
+    rows: list[int] | None = None
+
+
+def _recording(path: Path, joints: FloatArray, timing: _Timing, options: ReadOptions
                ) -> Recording:
-    tracked = tracked_people(path, {"0": list(enumerate(joints))}, len(joints), fps)
-    return recording_of_tracked(path, tracked, options)
+    """Return the recording of joints (F, J, 3), missing frames as gaps."""
+    notes: tuple[str, ...] = ()
+    fps = rate_of_times(timing.times) if timing.times is not None else 0.0
+    if fps and options.fps_of_file is None and timing.times is not None:
+        joints, notes = evened(timing.times, joints, fps)
+    elif timing.rows is not None:
+        joints = spread(joints, timing.rows)
+    tracked = tracked_people(path, {"0": list(enumerate(joints))}, len(joints), fps or None)
+    return recording_of_tracked(path, replace(tracked, notes=notes), options)
 
 
 def _is_number(cell: str) -> bool:
@@ -88,8 +106,8 @@ def _table(path: Path, rows: Rows, columns: list[int], first: int) -> FloatArray
 
 
 def _line_a_joint(path: Path, head: list[str], rows: Rows
-                  ) -> tuple[FloatArray, float | None] | None:
-    """Return joints (F, J, 3) and the rate of a table with a line for each joint, or None."""
+                  ) -> tuple[FloatArray, _Timing] | None:
+    """Return joints (F, J, 3) and the timing of a table with a line for each joint, or None."""
     frame = next((head.index(name) for name in FRAMES if name in head), None)
     joint = next((head.index(name) for name in JOINTS if name in head), None)
     if frame is None or joint is None or not {"x", "y", "z"} <= set(head):
@@ -97,19 +115,35 @@ def _line_a_joint(path: Path, head: list[str], rows: Rows
     places = _table(path, rows[1:], [head.index(axis) for axis in "xyz"], 1)
     cells = [(row[frame].strip(), row[joint].strip()) if max(frame, joint) < len(row) else ("", "")
              for row in rows[1:]]
-    frames = {name: number for number, name in enumerate(dict.fromkeys(one for one, _ in cells))}
+    names = list(dict.fromkeys(one for one, _ in cells))
+    if all(re.fullmatch(r"\d{1,9}", name) for name in names):
+        names.sort(key=int)
+    frames = {name: number for number, name in enumerate(names)}
     joints = {name: number for number, name in enumerate(dict.fromkeys(one for _, one in cells))}
     if len(joints) > MOST_JOINTS:
         raise RequestError(f"{path}: has {len(joints)} joints; expected {EXPECTED}")
+    if len(set(cells)) < len(cells):
+        raise RequestError(f"{path}: has several lines for one joint of one frame, as of several"
+                           " people; keep one person's lines")
     found = np.full((len(frames), len(joints), 3), np.nan)
     for (one, name), place in zip(cells, places, strict=True):
         found[frames[one], joints[name]] = place
     firsts = {one: row for (one, _), row in reversed(list(zip(cells, rows[1:], strict=True)))}
-    return found, _rate(head, [firsts[name] for name in frames])
+    return found, _timing(head, [firsts[name] for name in frames])
 
 
-def _rate(head: list[str], rows: Rows) -> float | None:
-    """Return the rate that a column of times tells, or None."""
+def _timing(head: list[str], rows: Rows) -> _Timing:
+    """Return the timing that columns of times and of frames' numbers tell."""
+    numbers = next((column for column, name in enumerate(head) if name in FRAMES), None)
+    cells = [row[numbers].strip() if numbers < len(row) else "" for row in rows] \
+        if numbers is not None else [""]
+    known = numbered_rows([int(cell) for cell in cells]) \
+        if all(re.fullmatch(r"\d{1,9}", cell) for cell in cells) else None
+    return _Timing(_times(head, rows), known)
+
+
+def _times(head: list[str], rows: Rows) -> FloatArray | None:
+    """Return the times (F,) in seconds in a column, or None where none tells them."""
     column = next((number for number, name in enumerate(head) if name in TIMES), None)
     if column is None:
         return None
@@ -119,5 +153,5 @@ def _rate(head: list[str], rows: Rows) -> float | None:
         return None
     step = float(np.median(np.diff(times))) if len(times) > 1 else 0.0
     # Stamps of no stated unit are milliseconds where they would be a second and more.
-    step = step / 1e3 if 5.0 <= step < 1e3 else step
-    return 1.0 / step if 1e-4 < step < 1.0 else None
+    times, step = (times / 1e3, step / 1e3) if 5.0 <= step < 1e3 else (times, step)
+    return times if 1e-4 < step < 1.0 else None

@@ -21,6 +21,7 @@ from mimegen.readers.cameras3d.people import tracked_people
 from mimegen.readers.cameras3d.skeletons import SETS
 from mimegen.readers.cameras3d.tracked import recording_of_tracked
 from mimegen.readers.options import AS_FOUND, ReadOptions
+from mimegen.readers.rates import numbered_rows, rate_of_times
 from mimegen.readers.recording import Recording
 from mimegen.readers.smpl.choosing import recording_of_people
 from mimegen.readers.smpl.layouts import People, people_in
@@ -37,6 +38,8 @@ MEDIAPIPE_NAMES = (
     "right_pinky", "left_index", "right_index", "left_thumb", "right_thumb", "left_hip",
     "right_hip", "left_knee", "right_knee", "left_ankle", "right_ankle", "left_heel",
     "right_heel", "left_foot_index", "right_foot_index")
+# What a frame calls its own number.
+NUMBERS = ("frame", "frame_id", "frame_idx", "frame_index", "frame_number", "image_id")
 UNSEEN = 0.1
 MOST_FRAMES = 1_000_000
 LONGEST_NOTE = 400
@@ -51,6 +54,7 @@ def read_pose_json(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
     if found is not None:
         return recording_of_people(path, found, options)
     frames, fps = _frames(tree)
+    frames = None if frames is None else _in_their_rows(frames)
     if frames is None or not 2 <= len(frames) <= MOST_FRAMES:
         raise RequestError(f"{path}: contains no frames of joints; expected a list of frames, or"
                            " 'frames', with the bodies of Azure Kinect, 33 landmarks of MediaPipe"
@@ -111,8 +115,31 @@ def _frames(tree: Any) -> tuple[list[Any] | None, float | None]:
     numbered = {key: frame for key, frame in tree.items() if re.search(r"\d", key)
                 and isinstance(frame, dict | list)}
     if len(numbered) > len(tree) // 2:
-        return [numbered[key] for key in sorted(numbered, key=_in_order)], fps
+        order = sorted(numbered, key=_in_order)
+        return _spread([numbered[key] for key in order],
+                       [_in_order(key)[0] for key in order]), fps
     return None, fps
+
+
+def _in_their_rows(frames: list[Any]) -> list[Any]:
+    """Return frames in the rows that their own numbers say: those without a person may be missing.
+    """
+    for name in NUMBERS:
+        numbers = [frame.get(name) for frame in frames if isinstance(frame, dict)]
+        if len(numbers) == len(frames) and all(type(number) is int for number in numbers):
+            return _spread(frames, [int(number) for number in numbers])
+    return frames
+
+
+def _spread(frames: list[Any], numbers: list[int]) -> list[Any]:
+    """Return frames with an empty one for each number that is missing."""
+    rows = numbered_rows(numbers)
+    if rows is None:
+        return frames
+    spread: list[Any] = [None] * (rows[-1] + 1)
+    for row, frame in zip(rows, frames, strict=True):
+        spread[row] = frame
+    return spread
 
 
 def _in_order(key: str) -> tuple[int, str]:
@@ -123,9 +150,8 @@ def _in_order(key: str) -> tuple[int, str]:
 def _timed(frames: list[Any]) -> float | None:
     """Return the rate that time stamps in microseconds tell, as Azure Kinect's."""
     times = [frame.get("timestamp_usec") for frame in frames if isinstance(frame, dict)]
-    steps = np.diff([time for time in times if isinstance(time, int | float)])
-    step = float(np.median(steps)) if len(steps) else 0.0
-    return 1e6 / step if step > 0 else None
+    stamps = np.array([time for time in times if isinstance(time, int | float)], float)
+    return rate_of_times((stamps - stamps[:1]) / 1e6) or None
 
 
 def _bodies(frame: Any) -> list[tuple[str, FloatArray]]:

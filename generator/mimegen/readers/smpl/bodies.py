@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from mimegen.base.errors import RequestError
+from mimegen.base.files import Stamp, stamp
 from mimegen.base.paths import data_files
 from mimegen.base.yaml_file import Strict, Vector, read_yaml_once
 from mimegen.motion import Skeleton
@@ -130,12 +131,17 @@ def _with_fingers(smpl: SmplBody) -> SmplBody:
                     None, hands.hand_mean, smpl.source)
 
 
-@cache
 def model_body(path: Path) -> SmplBody:
     """Return the body of a model file of SMPL's, as its own site gives it out (npz or pkl).
 
     Raises RequestError where it is none.
     """
+    return _model_body(path, stamp(path))
+
+
+@cache
+def _model_body(path: Path, written: Stamp | None) -> SmplBody:
+    del written
     tree = tree_of(path)
     if not isinstance(tree, dict):
         raise RequestError(f"{path}: is not a model of SMPL, SMPL-H or SMPL-X; expected the file"

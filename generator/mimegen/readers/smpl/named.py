@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from mimegen.readers.rates import rate_of_times
 from mimegen.readers.smpl.flat import PLAIN
 from mimegen.readers.smpl.parameters import RATE, has_parameters
 from mimegen.readers.smpl.reading import World
@@ -51,9 +52,10 @@ def _egoallo(tree: Tree) -> Found | None:
     root = root.reshape(-1, *root.shape[-2:])[0]
     body = body.reshape(-1, *body.shape[-3:])[0]
     times = np.ravel(tree.get("timestamps_ns", ()))
-    step = float(np.median(np.diff(times))) if len(times) > 1 and times.dtype.kind in "iuf" else 0.0
+    rate = rate_of_times((times.astype(float) - float(times[0])) / 1e9) \
+        if len(times) > 1 and times.dtype.kind in "iuf" else 0.0
     found = {"global_orient": root[:, :4], "body_pose": body, "transl": root[:, 4:],
-             "betas": tree.get("betas"), "fps": 1e9 / step if step > 0 else None}
+             "betas": tree.get("betas"), "fps": rate or None}
     return World("Z", "EgoAllo has Z up", "EgoAllo", 30.0), _there(found)
 
 

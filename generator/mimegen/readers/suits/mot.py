@@ -19,6 +19,7 @@ from mimegen.base.yaml_file import Strict, Vector, read_yaml_once
 from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.options import AS_FOUND, ReadOptions
+from mimegen.readers.rates import evened, rate_of_times
 from mimegen.readers.recording import Recording
 from mimegen.readers.smpl.reading import World, upright
 from mimegen.readers.text import text_of
@@ -53,16 +54,20 @@ def read_mot(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
     Raises RequestError, with the line, for what is no such table, and where it has no leg's angles.
     """
     names, table, degrees = _table(path)
-    columns = {_coordinate(name): table[:, number] for number, name in enumerate(names)}
+    columns = _columns(names, table)
     missing = [name for name in NEEDED if name not in columns]
     if missing:
         raise RequestError(f"{path}: has no column {missing[0]!r}; expected the joint angles of"
                            " OpenSim's inverse kinematics, not forces or other results")
     fps = options.fps_of_file or _rate(path, columns)
+    uneven: tuple[str, ...] = ()
+    if options.fps_of_file is None:
+        table, uneven = evened(columns["time"], table, fps, bridged=True)
+        columns = _columns(names, table)
     scale = np.pi / 180 if degrees or _look_like_degrees(columns) else 1.0
     angles = {name: values * scale for name, values in columns.items()} | {
         name: columns[name] for name in PATH if name in columns}
-    notes = ("the bones' lengths are an average adult's: the file has joint angles alone",)
+    notes = ("the bones' lengths are an average adult's: the file has joint angles alone", *uneven)
     angles = _with_bending_knees(angles)
     joints = _joints()
     skeleton = _skeleton(joints)
@@ -100,6 +105,11 @@ def _table(path: Path) -> tuple[list[str], FloatArray, bool]:
     return names, table, re.search(r"indegrees\s*=\s*yes", head) is not None
 
 
+def _columns(names: list[str], table: FloatArray) -> dict[str, FloatArray]:
+    """Return the columns of a table (F, K) by their coordinates."""
+    return {_coordinate(name): table[:, number] for number, name in enumerate(names)}
+
+
 def _coordinate(name: str) -> str:
     """Return a coordinate's name of a column: ``/jointset/hip_r/hip_flexion_r/value``."""
     parts = name.split("/")
@@ -107,11 +117,10 @@ def _coordinate(name: str) -> str:
 
 
 def _rate(path: Path, columns: Mapping[str, FloatArray]) -> float:
-    steps = np.diff(columns.get("time", np.zeros(2)))
-    step = float(np.median(steps))
-    if not step > 0:
+    rate = rate_of_times(columns.get("time", np.zeros(2)))
+    if not rate > 0:
         raise RequestError(f"{path}: has no times; give the rate with --fps-of-file")
-    return 1.0 / step
+    return rate
 
 
 def _look_like_degrees(columns: Mapping[str, FloatArray]) -> bool:

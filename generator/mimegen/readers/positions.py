@@ -19,8 +19,12 @@ from mimegen.motion.lowpass import low_passed
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.names import SIDES
 
-# A bone shorter than this, in the file's unit, points nowhere.
+# A bone shorter than this, in the file's unit, or than that share of the body points nowhere: what
+# is between joints at one place is how the file rounds them.
 SHORTEST = 1e-9
+SHORTEST_SHARE = 1e-3
+# A part's bone up tells how it is turned from this share of the way from hips to head.
+TELLS = 0.02
 # The sine of a limb's bend at which its plane begins to tell, and from which it tells alone.
 BENT = (0.12, 0.35)
 # Seconds over which the axis of a hinge is smoothed, and a planted foot is let go.
@@ -63,6 +67,8 @@ class _RoledPositions:
     def __init__(self, layout: Layout, places: FloatArray) -> None:
         self.skeleton, self.roles, self.places = layout.skeleton, layout.roles, places
         self.joint = {role: self.skeleton.index[name] for role, name in layout.roles.items()}
+        size = np.median(np.ptp(places, axis=1).max(axis=1)) if places.size else 0.0
+        self.shortest = SHORTEST_SHARE * float(size)
 
     def at(self, role: str) -> FloatArray:
         """Return where a role's joint is (F, 3)."""
@@ -73,8 +79,11 @@ class _RoledPositions:
         return np.asarray(self.skeleton.heads[self.joint[role]])
 
     def way(self, start: str, end: str) -> FloatArray:
-        """Return the vectors (F, 3) from one role's joint to another's."""
-        return self.at(end) - self.at(start)
+        """Return the vectors (F, 3) from one role's joint to another's, 0 where both are at one
+        place.
+        """
+        found = self.at(end) - self.at(start)
+        return np.where(lengths(found)[:, None] > self.shortest, found, 0.0)
 
     def rest_way(self, start: str, end: str) -> FloatArray:
         """Return the vector (3,) from one role's joint to another's at rest."""
@@ -107,11 +116,10 @@ def _turned(body: _RoledPositions, fps: float) -> FloatArray:
     """Return global rotations (F, J, 4) of all joints."""
     turns = np.tile(quaternions.IDENTITY, (*body.places.shape[:2], 1))
     joint = body.joint
-    trunk_top = "chest" if "chest" in joint else "neck1" if "neck1" in joint else "head"
-    pelvis = _across(body, "thigh", "hips", "spine1" if "spine1" in joint else trunk_top)
-    neck = "neck1" if "neck1" in joint else "head"
+    pelvis = _across(body, "thigh", "hips", _top(body, "hips", ("spine1", "chest", "neck1")))
     arms = "clavicle" if _apart(body, "clavicle") else "upper_arm"
-    chest = _across(body, arms, "chest" if "chest" in joint else "hips", neck)
+    base = "chest" if "chest" in joint else "hips"
+    chest = _across(body, arms, base, _top(body, base, ("neck1",)))
     turns[:, joint["hips"]] = pelvis
     _turn_spine(body, turns, pelvis, chest)
     _turn_neck(body, turns, chest)
@@ -127,6 +135,13 @@ def _apart(body: _RoledPositions, part: str) -> bool:
     if f"left_{part}" not in body.joint:
         return False
     return float(lengths(body.rest_way(f"right_{part}", f"left_{part}"))) > 1e-3
+
+
+def _top(body: _RoledPositions, base: str, above: Sequence[str]) -> str:
+    """Return the first role ``above`` a base that is not at its place, else the head."""
+    least = TELLS * float(np.median(lengths(body.way("hips", "head"))))
+    return next((role for role in above if role in body.joint
+                 and np.median(lengths(body.way(base, role))) > least), "head")
 
 
 def _across(body: _RoledPositions, pair: str, base: str, top: str) -> FloatArray:

@@ -19,6 +19,11 @@ Arrays = dict[str, NDArray[Any]]
 Header = dict[str, Any]
 
 LARGEST_RATE = 1000.0
+# The least rate that evenly spaced keys of glTF may mean; fewer are an animator's.
+LEAST_RATE = 10.0
+# Rates of video that are a little less than a whole number, and by what times are off (s).
+VIDEO_RATES = (24, 30, 48, 60, 120, 240)
+ROUNDED_S = 1e-3
 # Where a text file of USD says its rate.
 HEAD = 65536
 # Of single bones: 20 minutes of 65 bones at 120 fps.
@@ -53,7 +58,8 @@ def sample_motion(path: Path, take: str | None) -> tuple[Header, Arrays]:
             thing.animation_data.action_slot = slot
     header["left_out"] = [a.name for a in armatures if a is not armature and _slot(a, action)]
     arrays = _skeleton(armature, header)
-    moments, fps = _moments(action, scene_fps, MOST_POSES // len(header["joints"]))
+    gltf = path.suffix.lower() != ".fbx" and not path.suffix.lower().startswith(".usd")
+    moments, fps = _moments(action, scene_fps, MOST_POSES // len(header["joints"]), gltf)
     header.update(take=action.name, fps=fps)
     return header, arrays | {"pose": _sampled(armature, header["joints"], moments)}
 
@@ -101,11 +107,12 @@ def _slot(thing: Any, action: Any) -> Any:
     return next((slot for slot in action.slots if slot.identifier == name), None)
 
 
-def _moments(action: Any, scene_fps: float, most: int) -> tuple[NDArray[np.float64], float]:
+def _moments(action: Any, scene_fps: float, most: int, gltf: bool
+             ) -> tuple[NDArray[np.float64], float]:
     """Return the scene frames (F,) to sample at and the rate of the keys.
 
     Files may hold keys between the frames of their own scene rate; sparser keys are an animator's,
-    and are sampled at the scene rate. Raises RuntimeError for more than ``most`` frames, and for
+    and are sampled at the scene rate, but for glTF, which has none. Raises RuntimeError for more than ``most`` frames, and for
     times that are no numbers.
     """
     keys: list[NDArray[np.float64]] = []
@@ -121,11 +128,10 @@ def _moments(action: Any, scene_fps: float, most: int) -> tuple[NDArray[np.float
     gaps = np.diff(times)
     usual = float(np.median(gaps))
     even = np.abs(gaps - usual) < 0.05 * usual
-    # Times are rounded: their mean tells the rate that one gap does not.
-    step = float(np.mean(gaps[even]))
-    rate = min(scene_fps / step, LARGEST_RATE)
-    dense = step < 0.99 and bool(np.mean(even) > 0.8)
-    rate = _common_rate(rate) if dense else scene_fps
+    # Times are rounded: all together they tell the rate that one gap does not.
+    rate = _common_rate(int(even.sum()), float(gaps[even].sum()) / scene_fps)
+    dense = rate > 1.01 * scene_fps or (gltf and rate >= LEAST_RATE)
+    rate = min(rate, LARGEST_RATE) if dense and bool(np.mean(even) > 0.8) else scene_fps
     count = int(np.floor((times[-1] - times[0]) / scene_fps * rate + 1e-3)) + 1
     if count > most:
         raise RuntimeError(f"its keys span {count} frames, more than {most}: cut it into shorter"
@@ -133,10 +139,15 @@ def _moments(action: Any, scene_fps: float, most: int) -> tuple[NDArray[np.float
     return np.asarray(times[0] + np.arange(count) * scene_fps / rate, dtype=float), rate
 
 
-def _common_rate(rate: float) -> float:
-    """Return the whole number of frames per second nearby, or the rate itself."""
-    whole = round(rate)
-    return float(whole) if abs(rate - whole) < 0.01 * rate else rate
+def _common_rate(steps: int, seconds: float) -> float:
+    """Return the frames per second of ``steps`` that last ``seconds``, rounded to milliseconds.
+
+    A whole number that fits is taken, or one of video's: 30/1.001 and its kin.
+    """
+    rate = steps / seconds
+    near = min((float(round(rate)), *(one / 1.001 for one in VIDEO_RATES)),
+               key=lambda one: abs(one - rate))
+    return near if near and abs(steps / near - seconds) < ROUNDED_S else rate
 
 
 def _sampled(armature: Any, names: list[str], moments: NDArray[np.float64]) -> NDArray[Any]:

@@ -65,6 +65,16 @@ def test_a_scene_file_keeps_the_time_between_whole_rates(boxer: Motion, tmp_path
     assert back.frames == odd.frames and back.fps == pytest.approx(odd.fps, rel=1e-3)
 
 
+@pytest.mark.parametrize(("suffix", "fps"), [
+    (".fbx", 30 / 1.001), (".glb", 20.0), (".glb", 30 / 1.001), (".vrma", 24 / 1.001),
+    (".vrma", 60 / 1.001)])
+def test_files_keep_rates_of_video(boxer: Motion, tmp_path: Path, suffix: str, fps: float) -> None:
+    odd = resampled(boxer, fps)
+    write_motion(tmp_path / f"odd{suffix}", odd)
+    back = read_motion(tmp_path / f"odd{suffix}").motion
+    assert back.frames == odd.frames and back.fps == pytest.approx(fps, rel=1e-5)
+
+
 def test_a_character_comes_with_its_skin(tmp_path: Path) -> None:
     body = capsule_character(8, 7)
     motion = wandering_motion(body.skeleton, 3, 1, 0.2)

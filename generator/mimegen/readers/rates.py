@@ -15,6 +15,8 @@ DIGITS = 9
 # Frames are missing within a step longer than this many usual ones; frames that are further than
 # this share of a step from even times are uneven.
 MISSING_STEPS = 1.75
+# Steps are usual that differ by this share, and by what rounding makes of them.
+ALIKE = 0.1
 UNEVEN = 0.5
 # Resampling to even times makes at most so many times as many frames.
 MOST_TIMES = 20
@@ -30,20 +32,22 @@ class Evened(NamedTuple):
 def rate_of_times(times: FloatArray) -> float:
     """Return the frame rate (Hz) that times (F,) in seconds tell, 0 where they tell none.
 
-    Times are rounded, as 0.008 and 0.017 at 120 fps: the mean step counts. Steps in which frames
-    are missing do not. A common or whole rate within what rounding hides is taken.
+    Times are rounded, as 0.008 and 0.017 at 120 fps: the mean of all usual steps counts. A common
+    or whole rate within what rounding hides is taken.
     """
     times = times[np.isfinite(times)]
     steps = np.diff(times)
     if not np.any(steps > 0) or np.median(steps) < 0:
         return 0.0
     rounded_to = _resolution(times)
-    kept = steps[(steps >= 0) & ~_missing(steps, rounded_to)]
+    usual = float(np.median(steps[steps > 0]))
+    kept = steps[(steps >= 0) & (np.abs(steps - usual) <= ALIKE * usual + 1.01 * rounded_to)]
     lasted = float(kept.sum())
     rate = len(kept) / lasted
-    near = min((float(round(rate)), *COMMON_RATES),
-               key=lambda one: abs(one / rate - 1) if one else np.inf)
-    return float(near) if near and abs(len(kept) / near - lasted) <= rounded_to else rate
+    common = min(COMMON_RATES, key=lambda one: abs(one / rate - 1))
+    fitting = (float(one) for one in (common, round(rate))
+               if one and abs(len(kept) / one - lasted) <= rounded_to)
+    return next(fitting, rate)
 
 
 def _resolution(times: FloatArray) -> float:

@@ -128,6 +128,9 @@ def _in_their_rows(frames: list[Any]) -> list[Any]:
         numbers = [frame.get(name) for frame in frames if isinstance(frame, dict)]
         if len(numbers) == len(frames) and all(type(number) is int for number in numbers):
             return _spread(frames, [int(number) for number in numbers])
+    stamps = _stamps(frames)
+    if len(stamps) == len(frames) and (rate := rate_of_times(stamps)):
+        return _spread(frames, np.round(stamps * rate).astype(int).tolist())
     return frames
 
 
@@ -149,9 +152,14 @@ def _in_order(key: str) -> tuple[int, str]:
 
 def _timed(frames: list[Any]) -> float | None:
     """Return the rate that time stamps in microseconds tell, as Azure Kinect's."""
+    return rate_of_times(_stamps(frames)) or None
+
+
+def _stamps(frames: list[Any]) -> FloatArray:
+    """Return the times in seconds, the first one 0, of those frames that have a stamp."""
     times = [frame.get("timestamp_usec") for frame in frames if isinstance(frame, dict)]
     stamps = np.array([time for time in times if isinstance(time, int | float)], float)
-    return rate_of_times((stamps - stamps[:1]) / 1e6) or None
+    return (stamps - stamps[:1]) / 1e6
 
 
 def _bodies(frame: Any) -> list[tuple[str, FloatArray]]:

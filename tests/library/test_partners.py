@@ -16,7 +16,13 @@ from mimegen.library.catalogue import Catalogue
 from mimegen.library.takes import user_take
 from mimegen.motion.editing import moved, resampled
 from mimegen.readers import read_motion
-from mimegen.readers.partners import LINE_DEG, doubts_on_placement, placed_together
+from mimegen.readers.options import Trim
+from mimegen.readers.partners import (
+    LINE_DEG,
+    cut_together,
+    doubts_on_placement,
+    placed_together,
+)
 from places import SAMPLES
 
 pytestmark = pytest.mark.skipif(not SAMPLES.exists(), reason="no ../shared/mocap-samples here")
@@ -59,6 +65,24 @@ def test_another_frame_rate_is_brought_to_the_first_ones() -> None:
     assert two.fps == one.fps == 120.0
     assert np.allclose(two.root_positions[:frames], expected.root_positions[:frames], atol=5e-3)
     assert np.allclose(one.root_positions[:frames], same.root_positions[:frames], atol=5e-3)
+
+
+@pytest.mark.parametrize("late", [(0, 50), (50, 0), (7, 50)])
+def test_who_is_seen_later_keeps_their_clock(late: tuple[int, int]) -> None:
+    whole = [read_motion(file) for file in (ONE, TWO)]
+    frames = whole[0].motion.frames
+    seen = [replace(one, skipped=skipped, motion=one.motion.at(np.arange(skipped, frames)))
+            for one, skipped in zip(whole, late, strict=True)]
+    found = cut_together((ONE, TWO), seen, Trim())
+    for one, true in zip(found, whole, strict=True):
+        assert one.motion.frames == frames - 50
+        assert np.allclose(one.motion.rotations[:, 1:], true.motion.rotations[50:, 1:])
+
+
+def test_people_who_are_never_seen_together_are_refused() -> None:
+    one, two = (read_motion(file) for file in (ONE, TWO))
+    with pytest.raises(RequestError, match="not seen at the same time"):
+        cut_together((ONE, TWO), (one, replace(two, skipped=5000)), Trim())
 
 
 @pytest.mark.parametrize("axis", "XZ")

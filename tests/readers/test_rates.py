@@ -132,3 +132,12 @@ def test_a_table_of_two_people_is_refused(joints: Joints, tmp_path: Path) -> Non
     (tmp_path / "two.csv").write_text("\n".join(lines))
     with pytest.raises(RequestError, match="one person's lines"):
         read_motion(tmp_path / "two.csv")
+
+
+def test_frames_before_anybody_is_seen_are_counted(joints: Joints, tmp_path: Path) -> None:
+    file = write_cameras(tmp_path, joints)["MediaPipe"]
+    tree = json.loads(file.read_text())
+    file.write_text(json.dumps([{}] * 12 + tree))
+    found = read_motion(file)
+    assert (found.skipped, found.motion.frames) == (12, 40)
+    assert any("frames 12 to 51 of 52 are used" in note for note in found.notes)

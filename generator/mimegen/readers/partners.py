@@ -13,7 +13,7 @@ from mimegen.motion.trimming import Span
 from mimegen.readers.options import ReadOptions, Trim
 from mimegen.readers.points import subjects_of
 from mimegen.readers.recording import Recording
-from mimegen.readers.trimming import cut, span_of
+from mimegen.readers.trimming import LEAST_FRAMES, cut, span_of
 
 # Neither hides the other from the front, nor from the azimuth of MIME's camera.
 LINE_DEG = 30.0
@@ -41,17 +41,25 @@ def cut_together(files: Sequence[Path], recordings: Sequence[Recording],
                  trim: Trim) -> tuple[Recording, ...]:
     """Return recordings of one scene cut alike, so that what either of them needs is kept.
 
-    Raises RequestError where ``trim`` asks for frames that a file does not have.
+    They share the clock of their files, of which each may be read from another frame on. Raises
+    RequestError where ``trim`` asks for frames that a file does not have, or where nobody is seen
+    together with the other.
     """
     spans = [span_of(file, recording, trim)
              for file, recording in zip(files, recordings, strict=True)]
     rates = [recording.motion.fps for recording in recordings]
-    start = min(span.first / rate for span, rate in zip(spans, rates, strict=True))
-    end = max(span.last / rate for span, rate in zip(spans, rates, strict=True))
+    begins = [recording.skipped / rate for recording, rate in zip(recordings, rates, strict=True)]
+    start = max(*begins, min(begin + span.first / rate for begin, span, rate in zip(
+        begins, spans, rates, strict=True)))
+    end = min(max(begin + span.last / rate for begin, span, rate in zip(
+        begins, spans, rates, strict=True)),
+        *(begin + recording.motion.duration for begin, recording in zip(
+            begins, recordings, strict=True)))
+    if (end - start) * min(rates) < LEAST_FRAMES - 1:
+        raise RequestError(f"{files[0]}: the two people are not seen at the same time")
     return tuple(
-        cut(recording, Span(round(start * rate),
-                            min(round(end * rate), recording.motion.frames - 1)))
-        for recording, rate in zip(recordings, rates, strict=True))
+        cut(recording, Span(round((start - begin) * rate), round((end - begin) * rate)))
+        for recording, begin, rate in zip(recordings, begins, rates, strict=True))
 
 
 def placed_together(first: Recording, second: Recording) -> tuple[Motion, Motion]:

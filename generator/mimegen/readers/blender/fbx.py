@@ -112,8 +112,8 @@ def _moments(action: Any, scene_fps: float, most: int, gltf: bool
     """Return the scene frames (F,) to sample at and the rate of the keys.
 
     Files may hold keys between the frames of their own scene rate; sparser keys are an animator's,
-    and are sampled at the scene rate, but for glTF, which has none. Raises RuntimeError for more than ``most`` frames, and for
-    times that are no numbers.
+    and are sampled at the scene rate, but for glTF, which has none. Raises RuntimeError for more
+    than ``most`` frames, and for times that are no numbers.
     """
     keys: list[NDArray[np.float64]] = []
     for curve in _curves(action):

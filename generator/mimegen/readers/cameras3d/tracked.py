@@ -67,7 +67,11 @@ def recording_of_tracked(path: Path, found: Tracked, options: ReadOptions) -> Re
     rated = () if options.fps_of_file or found.fps else (
         f"the file has no frame rate: {fps:g} fps is assumed; give the true one with"
         " --fps-of-file",)
-    places, bridged = _bridged(path, places, fps, found.guesses.get(person))
+    whole = len(places)
+    span = _seen(path, places)
+    places, bridged = _bridged(path, places, fps, span, found.guesses.get(person))
+    used = (f"frames {span.start} to {span.stop - 1} of {whole} are used: before and after them"
+            " most of the body is not seen",) if len(places) < whole else ()
     noisy = _jitter(places) > CALM
     places = low_passed(places, SMOOTH_S * fps) if noisy else places
     known = file_layout(found.layout)
@@ -81,10 +85,11 @@ def recording_of_tracked(path: Path, found: Tracked, options: ReadOptions) -> Re
                 for side in ("left", "right") for part in ("foot", "toe")
                 if f"{side}_{part}" in layout.roles]
         motion, went = path_of_feet(motion, feet, np.array([0.0, 0.0, 1.0]))
-    notes = (*found.notes, *rated, *bridged, "the file has joint positions alone: rotations are"
-             " solved from them" + (f", smoothed by a Gaussian of {SMOOTH_S:g} s" if noisy else ""),
-             *level, *went)
-    recording = in_house_convention(path, motion, found.format, notes, options, known=layout.roles)
+    notes = (*found.notes, *rated, *used, *bridged, "the file has joint positions alone: rotations"
+             " are solved from them" + (f", smoothed by a Gaussian of {SMOOTH_S:g} s" if noisy else
+                                        ""), *level, *went)
+    recording = in_house_convention(path, motion, found.format, notes, options, first=span.start,
+                                    known=layout.roles)
     return replace(recording, up_axis=found.up, up_source="the camera's picture and how the body"
                                                           " stands")
 
@@ -121,19 +126,28 @@ def _chosen(path: Path, found: Tracked, options: ReadOptions) -> str:
     return often[0]
 
 
-def _bridged(path: Path, places: FloatArray, fps: float, guesses: FloatArray | None = None
-             ) -> tuple[FloatArray, tuple[str, ...]]:
-    """Return the frames from the first to the last seen, gaps bridged by straight lines.
-
-    Where a joint is hidden for longer, an estimator's guesses count.
-    """
-    seen = (np.abs(places) < FARTHEST).all(axis=2)
-    whole = np.flatnonzero(seen.mean(axis=1) > 0.5)
+def _seen(path: Path, places: FloatArray) -> slice:
+    """Return the frames from the first to the last in which most of a body is seen."""
+    whole = np.flatnonzero(_visible(places).mean(axis=1) > 0.5)
     if len(whole) < 2:
         raise RequestError(f"{path}: shows most of a body in {len(whole)} frames, expected at"
                            " least 2")
-    span = slice(whole[0], whole[-1] + 1)
-    places, seen = places[span].copy(), seen[span]
+    return slice(int(whole[0]), int(whole[-1]) + 1)
+
+
+def _visible(places: FloatArray) -> BoolArray:
+    """Return which joints (F, J) are seen."""
+    return np.asarray((np.abs(places) < FARTHEST).all(axis=2))
+
+
+def _bridged(path: Path, places: FloatArray, fps: float, span: slice,
+             guesses: FloatArray | None = None) -> tuple[FloatArray, tuple[str, ...]]:
+    """Return the frames of a span, gaps bridged by straight lines.
+
+    Where a joint is hidden for longer, an estimator's guesses count.
+    """
+    places = places[span].copy()
+    seen = _visible(places)
     guessed = None if guesses is None else guesses[span]
     hidden = 0
     for joint in range(places.shape[1]):

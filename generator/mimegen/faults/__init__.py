@@ -1,1 +1,1 @@
-"""Faults that a clip is given on purpose, in graded amounts, and a record of each."""
+"""Deliberate faults in clips, such as floating or extra fingers, graded and recorded."""

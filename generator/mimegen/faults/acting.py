@@ -1,4 +1,4 @@
-"""A performance that a fault acts on, and when it acts."""
+"""The performance that a fault changes, the times at which it acts, and helpers for changes."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,9 +15,9 @@ from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.roles import find_roles
 
-# A fault that comes and goes does so within this time.
+# Time in which a fault fades in and out.
 EASE_S = 0.25
-# Where the middle of a fault that has a middle may lie, and how long it is, as shares of the clip.
+# Ranges of the beginning and of the duration of a fault's span, as fractions of the clip.
 BEGINS = (0.15, 0.3)
 LASTS = (0.5, 0.6)
 SIDES = ("left", "right")
@@ -25,7 +25,10 @@ SIDES = ("left", "right")
 
 @dataclass(frozen=True, eq=False)
 class Acting:
-    """What a fault acts on. ``random`` is its own, and the same for every amount of the fault."""
+    """A performance and the fault that acts on it.
+
+    ``random`` is the fault's own generator, seeded alike for every amount of the fault.
+    """
 
     performance: Performance
     fault: Fault
@@ -33,7 +36,7 @@ class Acting:
 
     @property
     def motion(self) -> Motion:
-        """The motion that it changes."""
+        """The motion that the fault changes."""
         return self.performance.motion
 
     @property
@@ -50,12 +53,12 @@ class Acting:
 
     @cached_property
     def times(self) -> FloatArray:
-        """The moment (F,) of every frame, in seconds."""
+        """The time (F,) of every frame, in seconds."""
         return np.arange(self.motion.frames) / self.motion.fps
 
     @property
     def seconds(self) -> float:
-        """How long the clip is."""
+        """The duration of the clip, in seconds."""
         return self.motion.frames / self.motion.fps
 
     def name(self, role: str) -> str:
@@ -63,18 +66,18 @@ class Acting:
         return self.skeleton.names[self.joints[role]]
 
     def span(self) -> tuple[float, float]:
-        """Draw from when to when a fault acts that has a beginning and an end, in seconds."""
+        """Draw the start and the end of the span in which the fault acts, in seconds."""
         start = self.random.uniform(*BEGINS) * self.seconds
         return start, start + self.random.uniform(*LASTS) * self.seconds
 
     def strength(self, span: tuple[float, float]) -> FloatArray:
-        """Return how much (F,) a fault acts in every frame, 0 to 1, eased in and out."""
+        """Return the fault's strength (F,) in every frame, from 0 to 1, faded in and out."""
         start, end = span
         return np.minimum(ramp(self.times, start, start + EASE_S),
                           ramp(self.times, end, end - EASE_S))
 
     def record(self, *spans: tuple[float, float], joints: tuple[str, ...] = ()) -> FaultRecord:
-        """Return the record of what it does; without spans it acts all the time."""
+        """Return the record of the fault; without spans it acts in the whole clip."""
         return record_of(self.fault, spans or ((0.0, self.seconds),), joints)
 
     def with_root(self, shift: FloatArray) -> Performance:
@@ -91,7 +94,7 @@ class Acting:
                            with_followers_turned(with_helpers_turned(motion)))
 
     def moving_side(self) -> str:
-        """Return the side whose hand moves more, seen from the hips."""
+        """Return the side whose hand moves more, relative to the hips."""
         places = self.motion.global_pose.positions
         hips = places[:, self.joints["hips"]]
         travels = [np.linalg.norm(np.diff(places[:, self.joints[f"{side}_hand"]] - hips, axis=0),
@@ -104,7 +107,7 @@ class Acting:
         return unit(heads[self.joints[end]] - heads[self.joints[role]])
 
     def below(self, joint: int) -> list[int]:
-        """Return a joint and all that hang on it, in the skeleton's order."""
+        """Return a joint and all its descendants, in the skeleton's order."""
         below = [joint]
         for number, parent in enumerate(self.skeleton.parents):
             if int(parent) in below:

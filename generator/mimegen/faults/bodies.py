@@ -1,4 +1,4 @@
-"""Faults of the body: parts that are too long, too large, too many or too few."""
+"""Faults of the body: parts that are too long or too large, extra or missing fingers."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -19,19 +19,19 @@ from mimegen.motion.quaternions import FloatArray
 
 SWELLING_PARTS = ("head", "left_hand", "right_hand", "chest")
 FINGERS = ("thumb", "index", "middle", "ring", "pinky")
-# The order in which fingers go.
+# The order in which fingers go missing.
 GOING = ("ring", "index", "pinky", "middle", "thumb")
-# Which fingers are doubled, and how far towards the index finger and out of the hand's back the
-# double lies, in widths of a finger.
+# The fingers that are doubled, in order, and the double's displacement towards the index finger and
+# out of the back of the hand, in widths of a finger.
 DOUBLED = (("pinky", -1.0, 0.0), ("index", 0.9, 0.2), ("middle", 0.5, 0.5), ("ring", 0.5, 0.5),
            ("index", -0.5, 0.5))
-# From this weight on a vertex belongs to a finger.
+# A vertex belongs to a finger if its skinning weight for it is above this.
 OWN = 0.5
 _Part = TypeVar("_Part")
 
 
 def limb_stretched(acting: Acting) -> Faulty:
-    """Lengthen both bones of an arm, and what lies about them."""
+    """Lengthen both bones of a random arm, and the mesh around them."""
     side = str(acting.random.choice(SIDES))
     roles = [f"{side}_{part}" for part in ("upper_arm", "forearm", "hand")]
     heads = [acting.skeleton.heads[acting.joints[role]] for role in roles]
@@ -53,14 +53,14 @@ def limb_stretched(acting: Acting) -> Faulty:
 
 
 def _along(points: FloatArray, start: FloatArray, end: FloatArray) -> FloatArray:
-    """Return how far along a bone points (N, 3) lie, 0 to 1."""
+    """Return the position along a bone of points (N, 3), from 0 at its start to 1 at its end."""
     bone = end - start
     along: FloatArray = np.clip((points - start) @ bone / (bone @ bone), 0.0, 1.0)
     return along
 
 
 def swelling(acting: Acting) -> Faulty:
-    """Swell the head, a hand or the chest about its joint."""
+    """Enlarge the head, a hand or the chest, chosen at random, about its centre."""
     role = str(acting.random.choice([part for part in SWELLING_PARTS if part in acting.joints]))
     joint, count = acting.joints[role], len(acting.skeleton.names)
     part = [joint] if role == "chest" else acting.below(joint)
@@ -80,7 +80,7 @@ def swelling(acting: Acting) -> Faulty:
 
 
 def scale_wrong(acting: Acting) -> Faulty:
-    """Make the whole person smaller, where the feet first stand."""
+    """Make the whole person smaller, about the point of the floor below the first frame's root."""
     size = 1 - acting.fault.value
     start = acting.motion.root_positions[0] * np.array([1.0, 1.0, 0.0])
     meshes = [replace(mesh, vertices=mesh.vertices * size)
@@ -92,7 +92,7 @@ def scale_wrong(acting: Acting) -> Faulty:
 
 
 def fingers_missing(acting: Acting) -> Faulty:
-    """Draw fingers back into the knuckles, one after another, on both hands."""
+    """Shrink fingers into their knuckles, one after another, on both hands."""
     meshes, count = list(acting.performance.character.meshes), len(acting.skeleton.names)
     gone: list[str] = []
     for side in SIDES:
@@ -110,7 +110,7 @@ def _drawn_to(mesh: Mesh, place: FloatArray, shares: FloatArray) -> Mesh:
 
 
 def fingers_extra(acting: Acting) -> Faulty:
-    """Let fingers grow double, one after another, on both hands."""
+    """Add a double beside fingers, one after another, on both hands."""
     meshes = list(acting.performance.character.meshes)
     doubled: list[str] = []
     for side in SIDES:
@@ -125,14 +125,14 @@ def fingers_extra(acting: Acting) -> Faulty:
 
 
 def _one_after_another(parts: Sequence[_Part], count: float) -> Iterator[tuple[_Part, float]]:
-    """Yield the first ``count`` parts, each with how much of it: 1, the last a rest."""
+    """Yield the first ``count`` parts, each with a fraction: 1, the last one the remainder."""
     for number, part in enumerate(parts):
         if count > number + 1e-9:
             yield part, min(count - number, 1.0)
 
 
 def _finger(acting: Acting, side: str, finger: str) -> list[int]:
-    """Return a finger's joints, the knuckle first. Raises RequestError where there are none."""
+    """Return a finger's joints, the knuckle first. Raises RequestError if it has none."""
     knuckle = acting.joints.get(f"{side}_{finger}1")
     if knuckle is None:
         raise RequestError(f"{acting.performance.character.name}: {acting.fault.name} needs a"
@@ -141,7 +141,8 @@ def _finger(acting: Acting, side: str, finger: str) -> list[int]:
 
 
 def _beside(acting: Acting, side: str, across: float, out: float) -> FloatArray:
-    """Return a shift (3,) across the hand, towards its index finger, and out of its back."""
+    """Return the displacement (3,) by finger widths towards the index finger and out of the back.
+    """
     heads = acting.skeleton.heads
     index, pinky = (heads[_finger(acting, side, finger)[0]] for finger in ("index", "pinky"))
     along = heads[acting.joints[f"{side}_index1"]] - heads[acting.joints[f"{side}_hand"]]
@@ -153,7 +154,7 @@ def _beside(acting: Acting, side: str, across: float, out: float) -> FloatArray:
 
 def _with_double(mesh: Mesh, joints: Sequence[int], count: int, knuckle: FloatArray,
                  shift: FloatArray, share: float) -> Mesh:
-    """Return the mesh with a second finger beside one, ``share`` of its length."""
+    """Return the mesh with a copy of a finger beside it, of ``share`` its size."""
     own = _weight(mesh, joints, count) > OWN
     faces = mesh.faces[np.all(own[mesh.faces] | (mesh.faces < 0), axis=1)]
     used = np.unique(faces[faces >= 0])
@@ -174,13 +175,13 @@ def _with_double(mesh: Mesh, joints: Sequence[int], count: int, knuckle: FloatAr
 
 
 def _weight(mesh: Mesh, joints: Sequence[int], count: int) -> FloatArray:
-    """Return how much (V,) of each vertex follows some joints, of ``count`` in all."""
+    """Return each vertex's summed skinning weight (V,) for some joints, of ``count`` in all."""
     weights = dense_weights(mesh.joints, mesh.weights, count)
     return np.asarray(weights[:, list(joints)].sum(axis=1))
 
 
 def _with_body(acting: Acting, skeleton: Skeleton, meshes: Sequence[Mesh]) -> Performance:
-    """Return the performance by a body with another skeleton and other meshes."""
+    """Return the performance with the body's skeleton and meshes replaced."""
     old = acting.performance.character
     character = replace(old, skeleton=skeleton, meshes=tuple(meshes),
                         fingerprint=fingerprint(meshes, old.materials.values()))

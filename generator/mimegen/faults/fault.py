@@ -1,4 +1,4 @@
-"""Which faults there are, and how much of one is wanted."""
+"""Kinds of faults (mocap/faults.yaml), requested amounts, and records of what faults did."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -13,11 +13,11 @@ from mimegen.base.yaml_file import Strict, read_yaml_once
 
 
 class FaultKind(Strict):
-    """A kind of fault: ``most`` is what amount 1 means, in ``unit``.
+    """A kind of fault: ``most`` is its value at amount 1, in ``unit``.
 
-    One that acts on the ``cast`` changes who is seen, and no motion. One that ``retimes`` lets
-    things happen at other times than the take says; one that goes ``below`` the ground needs it to
-    hide things.
+    A fault that acts on the ``cast`` changes the performer's body, not the motion. One that
+    ``retimes`` moves events away from the take's times. One that goes ``below`` the ground needs a
+    ground that hides what is below it. ``lowers`` is the aspect of quality that suffers.
     """
 
     says: str
@@ -31,30 +31,30 @@ class FaultKind(Strict):
 
 @dataclass(frozen=True, order=True)
 class Fault:
-    """So much of a kind of fault: ``amount`` is more than 0 and at most 1."""
+    """A requested fault: its kind's name and an amount above 0 and at most 1."""
 
     name: str
     amount: float
 
     @property
     def kind(self) -> FaultKind:
-        """What the amount means and where it acts."""
+        """The kind of the fault."""
         return fault_kinds()[self.name]
 
     @property
     def value(self) -> float:
-        """How much it is in the kind's unit."""
+        """The amount in the kind's unit."""
         return self.amount * self.kind.most
 
     @property
     def word(self) -> str:
-        """What stands for it in a clip's name."""
+        """The word for the fault in a clip's name."""
         return f"{self.name}{self.amount:g}"
 
 
 @dataclass(frozen=True)
 class FaultRecord:
-    """What a fault did: in ``intervals``, seconds of the clip, to these ``joints``."""
+    """What a fault did: the ``intervals``, in seconds of the clip, and the ``joints`` affected."""
 
     name: str
     amount: float
@@ -65,28 +65,29 @@ class FaultRecord:
     joints: tuple[str, ...] = ()
 
     def content(self) -> dict[str, Any]:
-        """Return it as a manifest says it."""
+        """Return the record as a manifest stores it."""
         return asdict(self) | {"intervals": [list(span) for span in self.intervals],
                                "joints": list(self.joints)}
 
 
 def record_of(fault: Fault, intervals: Iterable[tuple[float, float]],
               joints: Iterable[str] = ()) -> FaultRecord:
-    """Return the record of a fault, times to the millisecond."""
+    """Return the record of a fault, with times rounded to the millisecond."""
     rounded = tuple((round(start, 3), round(end, 3)) for start, end in intervals)
     return FaultRecord(fault.name, fault.amount, round(fault.value, 4), fault.kind.unit,
                        fault.kind.lowers, rounded, tuple(joints))
 
 
 def fault_kinds() -> Mapping[str, FaultKind]:
-    """Return the kinds of faults by name. Raises RequestError for a file that is wrong."""
+    """Return the kinds of faults by name. Raises RequestError if their file is invalid."""
     return read_yaml_once(data_file("mocap/faults.yaml"), RootModel[dict[str, FaultKind]]).root
 
 
 def parse_faults(texts: Iterable[str]) -> tuple[Fault, ...]:
-    """Return the faults that texts as ``float=0.5`` name, by name; amounts of 0 are no fault.
+    """Return the faults that texts such as ``float=0.5`` request, sorted by name.
 
-    Raises RequestError for an unknown name, an amount outside of 0 to 1, and a name said twice.
+    Amounts of 0 are left out. Raises RequestError for an unknown name, an amount outside 0 to 1,
+    and a name given twice.
     """
     faults: dict[str, Fault] = {}
     for text in texts:

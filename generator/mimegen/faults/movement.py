@@ -1,4 +1,4 @@
-"""Faults of movement: what a body does that no body can do."""
+"""Faults of movement: motions that no body can make."""
 
 import numpy as np
 
@@ -13,19 +13,19 @@ from mimegen.motion.quaternions import FloatArray
 Faulty = tuple[Performance, FaultRecord]
 SLIDE_HZ = 0.6
 NECK_SHARE = 0.4
-# How often joints twitch, and half the length of a twitch.
+# Rate of twitches, and half the duration of one.
 TWITCHES_HZ = 3.0
 TWITCH_S = 0.16
 BENDING = ("left_forearm", "right_forearm", "left_shin", "right_shin")
 SIDEWAYS = np.array([1.0, 0.0, 0.0])
 BACKWARDS = np.array([0.0, 1.0, 0.0])
 UP = np.array([0.0, 0.0, 1.0])
-# How far behind the trunk's middle a hand comes that goes through it, in metres.
+# How far behind the chest's joint a hand that goes through the body comes out, in metres.
 BEHIND_M = 0.25
 
 
 def foot_slide(acting: Acting) -> Faulty:
-    """Let the whole body glide to and fro over the ground, feet and all."""
+    """Slide the whole body, with its feet, to and fro along the ground."""
     span = acting.span()
     heading = acting.random.uniform(0.0, 2.0 * np.pi)
     way = np.array([np.cos(heading), np.sin(heading), 0.0])
@@ -43,14 +43,14 @@ def float_(acting: Acting) -> Faulty:
 
 
 def sink(acting: Acting) -> Faulty:
-    """Let the body sink into the ground, which hides what is below it."""
+    """Sink the body into the ground, which hides the part below it."""
     span = acting.span()
     shift = -acting.fault.value * acting.strength(span)[:, None] * UP
     return acting.with_root(shift), acting.record(span, joints=(acting.name("hips"),))
 
 
 def joint_backwards(acting: Acting) -> Faulty:
-    """Bend an elbow or a knee the wrong way, however it is bent just then."""
+    """Bend a random elbow or knee the wrong way, regardless of its own bend."""
     span = acting.span()
     role = str(acting.random.choice(BENDING))
     rotations = acting.motion.rotations.copy()
@@ -62,14 +62,14 @@ def joint_backwards(acting: Acting) -> Faulty:
 
 
 def _hinge(acting: Acting, role: str) -> FloatArray:
-    """Return the axis (3,) about which a joint bends the right way: elbows forwards, knees back."""
+    """Return the axis (3,) about which a joint bends correctly: elbows forward, knees backward."""
     side, part = role.split("_")
     end, way = ("hand", -BACKWARDS) if part == "forearm" else ("foot", BACKWARDS)
     return unit(np.cross(acting.bone(role, f"{side}_{end}"), way))
 
 
 def hand_through_body(acting: Acting) -> Faulty:
-    """Bring the hand that moves more into the chest, and farther on out of the back."""
+    """Move the hand that moves more into the chest and, for larger amounts, out of the back."""
     span, side = acting.span(), acting.moving_side()
     places = acting.motion.global_pose.positions
     wrist = places[:, acting.joints[f"{side}_hand"]]
@@ -80,7 +80,7 @@ def hand_through_body(acting: Acting) -> Faulty:
 
 
 def _behind(acting: Acting) -> FloatArray:
-    """Return places (F, 3) behind the chest, as the chest is turned."""
+    """Return the positions (F, 3) that are BEHIND_M behind the chest, in the chest's axes."""
     pose = acting.motion.global_pose
     chest = acting.joints.get("chest", acting.joints["hips"])
     return pose.positions[:, chest] + quaternions.rotate(
@@ -88,7 +88,8 @@ def _behind(acting: Acting) -> FloatArray:
 
 
 def _with_hand_at(acting: Acting, side: str, goal: FloatArray) -> Performance:
-    """Return the performance with a wrist at ``goal`` (F, 3), or as near as the arm reaches."""
+    """Return the performance with a wrist at ``goal`` (F, 3), or as near to it as the arm reaches.
+    """
     upper, lower, hand = (acting.joints[f"{side}_{part}"] for part in
                           ("upper_arm", "forearm", "hand"))
     pose, heads = acting.motion.global_pose, acting.skeleton.heads
@@ -112,14 +113,17 @@ def _with_hand_at(acting: Acting, side: str, goal: FloatArray) -> Performance:
 
 def _turn_below(acting: Acting, turns: FloatArray, joint: int, old: FloatArray,
                 new: FloatArray) -> None:
-    """Turn a joint and all below it in ``turns`` (F, J, 4) so that ``old`` comes along ``new``."""
+    """Rotate a joint and all below it, in ``turns`` (F, J, 4), from direction ``old`` to ``new``.
+
+    ``old`` and ``new`` (F, 3) are vectors in the world.
+    """
     turn = quaternions.between(old, new)
     for number in acting.below(joint):
         turns[:, number] = quaternions.multiply(turn, turns[:, number])
 
 
 def head_turned(acting: Acting) -> Faulty:
-    """Turn neck and head to one side."""
+    """Turn neck and head to a random side."""
     span = acting.span()
     angle = np.radians(acting.fault.value) * acting.strength(span) * acting.random.choice([-1, 1])
     neck = next((role for role in ("neck1", "neck") if role in acting.joints), None)
@@ -134,7 +138,7 @@ def head_turned(acting: Acting) -> Faulty:
 
 
 def twitches(acting: Acting) -> Faulty:
-    """Let arms and head jerk, some three times a second, each time another way."""
+    """Make arms and head jerk about three times a second, each time about a random axis."""
     span = acting.span()
     roles = [role for role in ("left_upper_arm", "right_upper_arm", "left_forearm",
                                "right_forearm", "head") if role in acting.joints]
@@ -149,7 +153,7 @@ def twitches(acting: Acting) -> Faulty:
 
 
 def _jerk(acting: Acting, moment: float) -> FloatArray:
-    """Return rotations (F, 4): a short turn about some axis, none elsewhere."""
+    """Return rotations (F, 4): a short turn about a random axis around a time, else none."""
     axis = unit(acting.random.normal(size=3))
     size = acting.random.uniform(0.6, 1.0) * np.radians(acting.fault.value)
     share = np.clip(1 - np.abs(acting.times - moment) / TWITCH_S, 0.0, 1.0)
@@ -157,7 +161,7 @@ def _jerk(acting: Acting, moment: float) -> FloatArray:
 
 
 def frozen_limb(acting: Acting) -> Faulty:
-    """Let the arm that moves more keep its pose from some moment on."""
+    """Freeze the arm that moves more in its pose for a span of the clip."""
     side = acting.moving_side()
     start = (1 - acting.fault.value) * acting.seconds * acting.random.uniform(0.4, 0.6)
     end = start + acting.fault.value * acting.seconds

@@ -1,4 +1,4 @@
-"""Faults of a whole scene, in the motion and the body: one after another, each recorded."""
+"""Apply faults of motion and body to a scene, one after another, and record each."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from mimegen.faults.fault import Fault, FaultRecord, record_of
 from mimegen.motion import Motion, quaternions
 from mimegen.motion.rounding import rounded
 
-# Faults of the first performer alone, in the order in which they are made.
+# Faults of the first performer alone, in the order in which they are applied.
 FIRST_ALONE: Mapping[str, Callable[[Acting], movement.Faulty]] = {
     "foot_slide": movement.foot_slide, "float": movement.float_,
     "sink": movement.sink, "joint_backwards": movement.joint_backwards,
@@ -24,15 +24,15 @@ FIRST_ALONE: Mapping[str, Callable[[Acting], movement.Faulty]] = {
     "fingers_extra": bodies.fingers_extra, "scale_wrong": bodies.scale_wrong,
 }
 IDENTITY = "identity_change"
-# Faults of time come first, so that intervals of all others are the clip's.
+# The fault of time comes first, so that the intervals of all others are in the clip's time.
 ORDER = ("speed_warped", *FIRST_ALONE)
-# Of the speed's swings from fast to slow and back.
+# Frequency of the speed's changes from fast to slow and back.
 WARPS_HZ = 0.5
 
 
 @dataclass(frozen=True)
 class FaultyScene:
-    """Performances with faults, and what each fault did."""
+    """Performances with faults, and the record of each fault."""
 
     scene: tuple[Performance, ...]
     records: tuple[FaultRecord, ...]
@@ -40,11 +40,11 @@ class FaultyScene:
 
 def with_faults(scene: Sequence[Performance], faults: Sequence[Fault],
                 *seed: int | str) -> FaultyScene:
-    """Return a scene whose first performer has the faults; time is everybody's.
+    """Return a scene whose first performer has the faults; a fault of time applies to all.
 
-    ``seed`` and a fault's name say which joint it takes and when it comes, whatever its amount.
-    Who is another from some moment on moves as before, and is recorded here. Faults that act on
-    frames are left alone. Raises RequestError where a body cannot have one.
+    ``seed`` and a fault's name determine which joint it takes and when it acts, whatever its
+    amount. A change of identity leaves the motion as it is and is only recorded here. Faults that
+    act on frames are ignored. Raises RequestError if the body cannot have a fault.
     """
     performers, records = list(scene), []
     known = {fault.name: fault for fault in faults}
@@ -61,7 +61,7 @@ def with_faults(scene: Sequence[Performance], faults: Sequence[Fault],
 
 
 def first_of_another(fault: Fault, frames: int) -> int:
-    """Return the first frame in which the first performer is another, of so many."""
+    """Return the first of ``frames`` frames in which the first performer is another person."""
     return max(1, min(frames - 1, frames - round(fault.value * frames)))
 
 
@@ -76,7 +76,7 @@ def _rounded(performance: Performance) -> Performance:
 
 def _warped(performers: Sequence[Performance], acting: Acting
             ) -> tuple[list[Performance], FaultRecord]:
-    """Let time run faster and slower by turns; the clip begins and ends as it did."""
+    """Make time run faster and slower by turns; the clip's first and last frames stay."""
     last = acting.motion.frames - 1
     swings = max(1, round(acting.seconds * WARPS_HZ))
     share = np.linspace(0.0, 1.0, last + 1)
@@ -88,7 +88,7 @@ def _warped(performers: Sequence[Performance], acting: Acting
 
 
 def _at(motion: Motion, moments: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> Motion:
-    """Return the motion as it is at moments (F,), counted in frames."""
+    """Return the motion interpolated at times (F,), counted in frames."""
     before = np.minimum(moments.astype(int), motion.frames - 1)
     after = np.minimum(before + 1, motion.frames - 1)
     share = (moments - before)[:, None]

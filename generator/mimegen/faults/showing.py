@@ -1,4 +1,4 @@
-"""Faults in finished frames: which are shown, and how dark the shadow is."""
+"""Faults of finished frames: the order in which they are shown, and the shadow's strength."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,14 +11,15 @@ from mimegen.base.seeds import generator
 from mimegen.base.spans import spans
 from mimegen.faults.fault import Fault, FaultRecord, record_of
 
-# The steps that a clip is cut into, and how many frames stand still at a time, at least and most.
+# Number of pieces that a clip is cut into, and the range of durations of a freeze, in seconds.
 STEPS = 10
 STUCK_S = (0.15, 0.5)
 
 
 @dataclass(frozen=True)
 class Showing:
-    """Which frames (F,) of a shot a clip shows, how much of the shadow, and what was done."""
+    """The frames (F,) of a shot that a clip shows, the shadow's strength, and the faults' records.
+    """
 
     frames: NDArray[np.intp]
     shadow: float
@@ -26,9 +27,9 @@ class Showing:
 
 
 def showing(frames: int, fps: float, faults: Sequence[Fault], *seed: int | str) -> Showing:
-    """Return what a clip of a shot of ``frames`` shows; without faults, all of it as it is.
+    """Return what a clip shows of a shot of ``frames`` frames; all of them if there is no fault.
 
-    ``seed`` and a fault's name say where it acts, whatever its amount.
+    ``seed`` and a fault's name determine where it acts, whatever its amount.
     """
     known = {fault.name: fault for fault in faults}
     shown, records, shadow = np.arange(frames), [], 1.0
@@ -48,7 +49,7 @@ Changed = tuple[NDArray[np.intp], FaultRecord]
 
 def _reordered(shown: NDArray[np.intp], fps: float, fault: Fault,
                random: np.random.Generator) -> Changed:
-    """Put some of the clip's steps in one another's places, none in its own."""
+    """Exchange the positions of some of the clip's pieces; each of them changes its position."""
     edges = np.round(np.linspace(0, len(shown), STEPS + 1)).astype(int)
     steps = [shown[start:end] for start, end in pairwise(edges)]
     moved = random.permutation(STEPS)[: max(2, round(fault.value * STEPS))].tolist()
@@ -67,7 +68,7 @@ def _reordered(shown: NDArray[np.intp], fps: float, fault: Fault,
 
 def _stuck(shown: NDArray[np.intp], fps: float, fault: Fault,
            random: np.random.Generator) -> Changed:
-    """Let the picture stand still now and then, until so many frames were not shown."""
+    """Freeze the picture at random times, until the fault's fraction of frames is not shown."""
     frozen = np.zeros(len(shown), dtype=bool)
     for start in random.permutation(np.arange(1, len(shown))):
         if frozen.sum() >= fault.value * len(shown):
@@ -81,6 +82,6 @@ def _stuck(shown: NDArray[np.intp], fps: float, fault: Fault,
 
 def _cut_off(shown: NDArray[np.intp], fps: float, fault: Fault,
              random: np.random.Generator) -> Changed:
-    """End the clip before its time."""
+    """Cut off the end of the clip."""
     kept = max(1, round((1 - fault.value) * len(shown)))
     return shown[:kept], record_of(fault, [(kept / fps, len(shown) / fps)])

@@ -1,4 +1,4 @@
-"""What is published of gait: mocap/gait.yaml as typed values, at any speed."""
+"""Published norms of gait (mocap/gait.yaml), interpolated to any speed."""
 
 from collections.abc import Mapping
 from typing import Literal
@@ -13,16 +13,16 @@ from mimegen.base.yaml_file import Finite, Strict, read_yaml_once
 Joint = Literal["hip", "knee", "ankle"]
 JOINTS: tuple[Joint, ...] = ("hip", "knee", "ankle")
 GRAVITY = 9.81
-# Waves a cycle that angles are made of: 95 % of the power of walking lies in the first six
-# (Winter 2009); the ankle's push-off wants two more.
+# Harmonics of the cycle that angles consist of: 95 % of the power of walking lies in the first six
+# (Winter 2009); the ankle's push-off needs two more.
 HARMONICS = 8
-# Outside of the speeds that were measured, angles change on as far as this (share of the way
-# between two groups).
+# Outside the measured speeds, angles are extrapolated up to this multiple of the distance between
+# the two nearest groups.
 BEYOND = 1.2
 
 
 class LinearNorm(Strict):
-    """A value that grows evenly with speed (m/s)."""
+    """A value that is linear in the speed (m/s)."""
 
     at_rest: Finite
     per_speed: Finite
@@ -33,22 +33,23 @@ class LinearNorm(Strict):
 
 
 class Strides(Strict):
-    """Strides a minute: factor * (v / stature)^power + per_speed * v."""
+    """Strides per minute: factor * (v / stature)^power + per_speed * v."""
 
     factor: Finite
     power: Finite = 0.0
     per_speed: Finite = 0.0
 
     def at(self, speed: float, stature: float) -> float:
-        """Return strides a minute at a speed in m/s, of somebody so tall (m)."""
+        """Return strides per minute at a speed in m/s, for a stature in metres."""
         return self.factor * float((speed / stature) ** self.power) + self.per_speed * speed
 
 
 class PelvisNorms(Strict):
-    """The pelvis in a cycle: half ranges in degrees at a dimensionless pace, by its power.
+    """The pelvis in a cycle: half ranges of turn, drop and tilt, in degrees.
 
-    The waves are cosine and sine of once, three and five times the cycle, of which turn (the left
-    hip ahead) and drop (the left hip raised) are made.
+    They hold at the dimensionless ``pace`` and grow with the pace to the ``power``. ``turn_waves``
+    (left hip ahead) and ``drop_waves`` (left hip raised) are amplitudes of cosine and sine at once,
+    three and five times the cycle's frequency.
     """
 
     turn: Finite
@@ -61,9 +62,10 @@ class PelvisNorms(Strict):
 
 
 class ArmSwingNorms(Strict):
-    """Half the swing of the upper arm, its middle, the elbow's least bend and range, in degrees.
+    """The arms' swing, in degrees and in degrees per m/s of speed.
 
-    ``late`` is by how much of a cycle arms are later than the other side's leg.
+    Half the swing of the upper arm, its middle, the elbow's least bend and its range, the arm's
+    angle ``out``. ``late`` is the arm's delay behind the other side's leg, in cycles.
     """
 
     swing_at_rest: Finite
@@ -76,7 +78,7 @@ class ArmSwingNorms(Strict):
 
 
 class Thorax(Strict):
-    """Half the thorax' turn, roll and nod, and its lean forward, in degrees."""
+    """Half ranges of the thorax' turn, roll and nod, and its mean lean forward, in degrees."""
 
     turn: Finite
     roll: Finite
@@ -85,7 +87,7 @@ class Thorax(Strict):
 
 
 class Growth(Strict):
-    """By which share hip and knee move further for each m/s above a speed."""
+    """The fractions by which hip and knee move farther for each m/s above ``from_speed``."""
 
     hip: Finite
     knee: Finite
@@ -114,7 +116,8 @@ class Norms(Strict):
     def curve(self, joint: Joint, pace: float, speed: float, phases: FloatArray) -> FloatArray:
         """Return a joint's angle (F,) in degrees at phases (F,) of the cycle.
 
-        ``pace`` is v / sqrt(g * leg); between groups, and a little beyond, angles change evenly.
+        ``pace`` is v / sqrt(g * leg). Between groups, and up to BEYOND outside, angles are linear
+        in it. Where the norms have growth, hip and knee also scale with ``speed`` in m/s.
         """
         waves = sum(share * _waves(self.curves[group][joint])
                     for group, share in self._shares(pace).items())
@@ -125,11 +128,12 @@ class Norms(Strict):
         return np.asarray((turns * waves).sum(axis=1).real)
 
     def pushed_off(self, pace: float) -> float:
-        """Return when, as a share of the cycle, the toes leave the floor in the curves."""
+        """Return the phase, as a fraction of the cycle, at which the curves' toes leave the floor.
+        """
         return sum(share * self.toe_off[group] for group, share in self._shares(pace).items())
 
     def _shares(self, pace: float) -> Mapping[str, float]:
-        """Return how much each group counts at a pace."""
+        """Return the weights of the measured groups at a pace; they sum to 1."""
         names = sorted(self.paces, key=lambda name: self.paces[name])
         if len(names) == 1:
             return {names[0]: 1.0}
@@ -141,7 +145,7 @@ class Norms(Strict):
 
 
 def _waves(means: tuple[float, ...]) -> FloatArray:
-    """Return mean and harmonics (H + 1,), complex, of values at even steps of a cycle."""
+    """Return the mean and the complex harmonics (H + 1,) of values at even steps of a cycle."""
     waves = np.fft.rfft(np.array(means))[: HARMONICS + 1] / len(means)
     return np.asarray(waves * np.r_[1.0, np.full(HARMONICS, 2.0)])
 
@@ -153,7 +157,7 @@ class _NormsFile(Strict):
 
 
 def norms_of(kind: Literal["walk", "run"]) -> Norms:
-    """Return what is published of walking or of running."""
+    """Return the published norms of walking or of running."""
     file = _file()
     return file.walk if kind == "walk" else file.run
 
@@ -168,6 +172,6 @@ def _file() -> _NormsFile:
 
 
 def between(values: Mapping[float, float], speed: float) -> float:
-    """Return the value at a speed between two that are known; beyond them the nearer one's."""
+    """Return the value interpolated to a speed; outside the known speeds, the nearest value."""
     known = sorted(values)
     return float(np.interp(speed, known, [values[one] for one in known]))

@@ -1,4 +1,4 @@
-"""What a stride does to the body: a cycle of steady gait against standing, at any phase."""
+"""The body's movements in a stride: a cycle of steady gait relative to standing, at any phase."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,18 +18,18 @@ from mimegen.motion import Motion, quaternions
 if TYPE_CHECKING:
     from scipy.interpolate import CubicSpline
 
-# Moments of a cycle that the engine performs, and between which splines go.
+# Number of times in a cycle that the engine performs; splines interpolate between them.
 MOMENTS = 60
 
 
 @dataclass(frozen=True, eq=False)
 class Stride:
-    """A cycle of somebody who faces -Y, by the phase of the left foot's contact.
+    """Periodic splines over one cycle of a body that faces -Y; at phase 0 the left foot lands.
 
-    ``root`` (3,) is how far, in metres, the pelvis is from where it would stand, besides the steady
-    travel; ``pelvis`` and ``chest`` (3,) are the turn, lean and tilt, in degrees, the chest's
-    against the pelvis; ``hands`` (3,) by side are how far wrists are from where they would hang,
-    in metres from the pelvis.
+    ``root`` (3,) is the pelvis' displacement from standing, in metres, without the steady travel.
+    ``pelvis`` and ``chest`` (3,) are turn, lean and tilt in degrees, the chest's relative to the
+    pelvis. ``hands`` (3,) by side are the wrists' displacements from hanging, in metres, relative
+    to the pelvis.
     """
 
     root: "CubicSpline"
@@ -40,7 +40,7 @@ class Stride:
 
 @lru_cache(maxsize=64)
 def stride_of(pace: Pace) -> Stride:
-    """Return a cycle of a gait on the standard skeleton, which the engine performs."""
+    """Return a cycle of a gait, performed by the engine on the standard skeleton."""
     phases = np.arange(MOMENTS) / MOMENTS
     fps = MOMENTS / pace.stride_s
     going = performed(pace, WalkerCourse(pace, Way(1.0), 0.0),

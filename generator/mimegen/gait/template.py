@@ -1,8 +1,9 @@
-"""One cycle in the sagittal plane: published joint angles, brought to a foot that stands still.
+"""One cycle in the sagittal plane: published joint angles, adjusted so that the foot stands still.
 
-Forward and up are metres from a foothold: the place on the floor under the ball of the foot that
-stands from the cycle's start on. Legs' inclinations are 0 straight down and above 0 with the lower
-end forward; a foot's pitch is above 0 with the toes up. All angles are in degrees.
+Forward and up are in metres from a foothold, the point of the floor under the ball of the left
+foot, which stands from the start of the cycle. Inclinations of thigh and shin are 0 straight down,
+and above 0 with the lower end forward; a foot's pitch is above 0 with the toes up. Angles are in
+degrees.
 """
 
 from dataclasses import dataclass
@@ -22,40 +23,41 @@ from mimegen.motion import Skeleton, standard_skeleton
 if TYPE_CHECKING:
     from scipy.interpolate import CubicSpline
 
-# Moments of a cycle that everything is worked out at, and between which splines go.
+# Number of times in a cycle at which everything is computed; splines interpolate between them.
 MOMENTS = 240
-# The heel's roundness behind the ankle, on the floor.
+# The point of the heel's contact with the floor, behind the ankle.
 HEEL_BEHIND_M = 0.045
-# Between these shares of the stance a foot is flat: it comes down before, and its heel rises after.
+# A foot comes down flat between the first two fractions of its stance, and its heel rises between
+# the last two.
 FLAT_FROM = 0.06
 FLAT_BY = 0.16
 RISES_FROM = 0.52
 RISES_BY = 0.66
-# Toes' tips of swinging feet pass the floor at this height at least; round heels touch it.
+# Least height of the toes' tips, and of the heels, above the floor in swing; round heels touch it.
 CLEARANCE_M = 0.004
 HEEL_CLEARANCE_M = -0.004
-# In its first moments of swing a foot's toes are still bent: shares of it.
+# The toes, bent at lift-off, follow the foot from this fraction of the swing on.
 TOES_STRAIGHT = 0.6
-# Swinging knees are bent at least so far.
+# Least bend of the knee in swing.
 LEAST_KNEE_DEG = 4.5
-# Swinging toes are bent up so far.
+# Additional pitch of the toes in mid-swing.
 TOES_UP_DEG = 20.0
-# Within this share of a swing its speed becomes that of the foot that stands, at either end.
+# Within this fraction of a swing, at either end, its speed changes to that of the standing foot.
 NEAR = 0.3
-# The foot's pitch is as it was published after this share of a swing.
+# Fraction of a swing, at either end, in which the angles change to those of the standing foot.
 PITCH_FADES = 0.4
-# Legs are never straighter than this share of their length.
+# Legs are never straighter than this fraction of their length.
 STRAIGHTEST = 0.9976
-# Runners land on legs that are bent a little more.
+# A runner's stance legs are bent more, to this fraction of that reach.
 RUNNING = 0.984
-# Waves of twice the cycle's frequency in which the pelvis goes.
+# Harmonics of twice the cycle's frequency in the pelvis' path.
 PELVIS_WAVES = 3
-# Where a foot that lands with its toes first points down to.
+# Pitch of a foot that lands with its toes first.
 TOES_DOWN_DEG = -16.0
 
 
 class FootAtRest(NamedTuple):
-    """A foot at rest: ankle over and behind the ball, heel and toes' tip, forward and up (2,)."""
+    """A foot at rest: ankle, ball, heel and toes' tip, each as forward and up (2,) in metres."""
 
     ankle: FloatArray
     ball: FloatArray
@@ -63,13 +65,13 @@ class FootAtRest(NamedTuple):
     tip: FloatArray
 
     def ankle_at(self, pitch: FloatArray) -> FloatArray:
-        """Return where the ankle is (..., 2) over a foothold, turned about its heel or its ball."""
+        """Return the ankle (..., 2) over a foothold, at pitches about the heel or the ball."""
         about = np.where(np.asarray(pitch)[..., None] > 0, self.heel, self.ball)
         return np.asarray(about + turned(self.ankle - about, pitch))
 
 
 def turned(vectors: FloatArray, pitch: FloatArray) -> FloatArray:
-    """Turn vectors (..., 2), forward and up, by pitches (...,) in degrees, forward ends up."""
+    """Return vectors (..., 2), forward and up, rotated by pitches (...,) in degrees, toes up."""
     angle = np.deg2rad(np.asarray(pitch, float))
     cosine, sine = np.cos(angle), np.sin(angle)
     forward, up = vectors[..., 0], vectors[..., 1]
@@ -77,7 +79,11 @@ def turned(vectors: FloatArray, pitch: FloatArray) -> FloatArray:
 
 
 class Legs(NamedTuple):
-    """Measures of a skeleton's legs in metres: bones, hips' half distance, feet, hips' height."""
+    """Measures of a skeleton's legs in metres.
+
+    ``half`` is half the distance between the hips, ``height`` their height, ``hip_behind`` how far
+    they are behind the ball of the foot.
+    """
 
     thigh: float
     shin: float
@@ -88,12 +94,12 @@ class Legs(NamedTuple):
 
     @property
     def reach(self) -> float:
-        """How far an ankle can be from its hip."""
+        """The largest distance from hip to ankle, in metres."""
         return STRAIGHTEST * (self.thigh + self.shin)
 
 
 def legs_of(skeleton: Skeleton) -> Legs:
-    """Return the measures of a skeleton's legs; both are alike."""
+    """Return the measures of a skeleton's left leg; the right is its mirror image."""
     head, tail = skeleton.heads, skeleton.tails
     hip, knee, ankle, toe = (skeleton.index[f"Left{name}"]
                              for name in ("UpLeg", "Leg", "Foot", "ToeBase"))
@@ -108,7 +114,7 @@ def legs_of(skeleton: Skeleton) -> Legs:
 
 
 def _side(place: FloatArray, ball: float) -> FloatArray:
-    """Return a place (3,) as forward of the ball and up (2,)."""
+    """Return a position (3,) as forward of the ball and up (2,)."""
     return np.array([ball - place[1], place[2]])
 
 
@@ -122,10 +128,11 @@ def waved(phases: FloatArray, most: int) -> FloatArray:
 class Template:
     """A cycle of the left leg.
 
-    ``pitch`` is the foot's by phase; ``ahead`` and ``raised`` the pelvis' by waves: how far it is
-    ahead of steady travel and over the floor; ``over`` is how far the steady pelvis is ahead of a
-    foothold as the foot lands. ``way`` (0 to 1) and ``height`` (m) are the ankle's in swing, from
-    lift to landing, ``swing_pitch`` the foot's there.
+    ``stance`` is the fraction of the cycle in which the foot stands, ``pitch`` the standing foot's
+    pitch by phase. ``over`` is how far the pelvis, in steady travel, is ahead of the foothold as
+    the foot lands. ``ahead_waves`` are its deviations from steady travel, ``raised_mean`` and
+    ``raised`` its height above the floor. ``way`` (0 to 1) and ``height`` (m) are the ankle's path
+    in swing, by the fraction of the swing; ``swing_pitch`` is the foot's pitch there.
     """
 
     pace: Pace
@@ -141,7 +148,7 @@ class Template:
     swing_pitch: "CubicSpline"
 
     def ahead(self, phases: FloatArray) -> FloatArray:
-        """Return how far (F,) the pelvis is ahead of steady travel."""
+        """Return how far (F,) the pelvis is ahead of steady travel, in metres."""
         return np.asarray(waved(phases, PELVIS_WAVES) @ self.ahead_waves)
 
     def pitched(self, local: FloatArray) -> FloatArray:
@@ -176,7 +183,7 @@ def _cyclic(values: FloatArray, ends: str) -> "CubicSpline":
 
 def _fitted(pace: Pace, legs: Legs, phases: FloatArray, angles: tuple[FloatArray, ...],
             pitches: tuple[FloatArray, FloatArray], shape: FloatArray) -> Fit:
-    """Return where the pelvis goes over a foot that stands."""
+    """Return the fit of the pelvis' path over the standing foot."""
     on = phases <= pace.stance
     thigh, shin, raw = (angle[on] for angle in angles)
     known = StanceLegs(
@@ -195,7 +202,7 @@ def _angles(pace: Pace, phases: FloatArray) -> tuple[FloatArray, FloatArray, Flo
     """Return the inclinations of thigh and shin, and the foot's pitch, at phases (F,)."""
     norms = pace.norms
     shift = norms.pushed_off(pace.pace) - pace.stance
-    # Smoothly, so that the published toes leave the floor when this stance ends.
+    # Warp time smoothly, so that the published toes leave the floor when this stance ends.
     most = 1 - np.cos(2 * np.pi * pace.stance)
     eased = phases + shift * (1 - np.cos(2 * np.pi * phases)) / most
     hip, knee, ankle = (norms.curve(joint, pace.pace, pace.speed, eased)
@@ -207,7 +214,10 @@ def _angles(pace: Pace, phases: FloatArray) -> tuple[FloatArray, FloatArray, Flo
 
 def _standing_pitch(pace: Pace, share: FloatArray,
                     raw: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return a foot's pitch by shares of its stance: down on the heel, and up over the ball."""
+    """Return a foot's pitches (F,) in stance: of coming down, and of the rising heel.
+
+    ``share`` (F,) is the fraction of the stance, ``raw`` (F,) the published pitch.
+    """
     down = 1.0 - ramp(share, FLAT_FROM, FLAT_BY)
     up = ramp(share, RISES_FROM, RISES_BY)
     landing = np.maximum(raw, 0.0) * down
@@ -217,23 +227,23 @@ def _standing_pitch(pace: Pace, share: FloatArray,
 
 
 def pelvis_turns(pace: Pace, phases: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return by how much the left hip is ahead and raised by the pelvis' turns (F,), in degrees."""
+    """Return the pelvis' turn (left hip ahead) and drop (left hip raised) (F,), in degrees."""
     pelvis = pace.norms.pelvis
     return (pace.pelvis_turn * _odd_waves(pelvis.turn_waves, phases),
             pace.pelvis_drop * _odd_waves(pelvis.drop_waves, phases))
 
 
 def _odd_waves(waves: tuple[float, ...], phases: FloatArray) -> FloatArray:
-    """Return a sum (F,) of cosine and sine of once, three and five times the phases."""
+    """Return the sum (F,) of cosines and sines of once, three and five times the phases."""
     turns = 2 * np.pi * phases[:, None] * (2 * np.arange(len(waves) // 2) + 1)
     return np.asarray(np.cos(turns) @ np.array(waves[::2]) + np.sin(turns) @ np.array(waves[1::2]))
 
 
 def _flight(pace: Pace, phases: FloatArray) -> FloatArray:
-    """Return how a runner's body rises and falls (F,): a ballistic flight between two stances.
+    """Return the height (F,) of a runner's body about its mean, in metres, ballistic in flight.
 
-    The floor pushes like half a sine (Alexander, "A model of bipedal locomotion on compliant legs",
-    1992; Morin et al. 2005), so that the mean force is the weight.
+    In stance the floor's force is half a sine (Alexander, "A model of bipedal locomotion on
+    compliant legs", 1992; Morin et al. 2005), scaled so that the mean force is the weight.
     """
     count = len(phases)
     steps = len(pace.contacts[0]) * 2
@@ -248,7 +258,7 @@ def _flight(pace: Pace, phases: FloatArray) -> FloatArray:
 
 
 class PelvisPath(NamedTuple):
-    """Where the pelvis goes in a cycle: the left hip and how far its ankle is to its side."""
+    """The pelvis' path in a cycle, as positions of the left hip and of its ankle to the side."""
 
     pace: Pace
     legs: Legs
@@ -256,7 +266,8 @@ class PelvisPath(NamedTuple):
     shape: "CubicSpline"
 
     def hip(self, phases: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the hip's places (F, 2), forward and up, and the ankle's distance aside (F,)."""
+        """Return the hip's positions (F, 2), forward and up, and the ankle's distance aside (F,).
+        """
         pace, fit = self.pace, self.fit
         waves = waved(phases, PELVIS_WAVES)
         up = fit.height - pace.crouch + pace.rise_share * (
@@ -267,22 +278,22 @@ class PelvisPath(NamedTuple):
 
 
 def _aside(pace: Pace, legs: Legs, phases: FloatArray) -> FloatArray:
-    """Return how far (F, 2) the left hip is ahead of and above the pelvis' middle."""
+    """Return how far (F, 2) the left hip is ahead of and above the pelvis' middle, in metres."""
     turns = np.deg2rad(np.stack(pelvis_turns(pace, phases), axis=-1))
     return np.asarray(legs.half * np.sin(turns))
 
 
 def _apart(pace: Pace, legs: Legs, phases: FloatArray) -> FloatArray:
-    """Return how far (F,) the left foot is to the side of its hip."""
+    """Return how far (F,) the left foot is to the side of its hip, in metres."""
     sway = 0.5 * pace.sway * np.cos(2 * np.pi * (phases - pace.stance / 2))
     return np.asarray(legs.half + sway - pace.width / 2)
 
 
 def _swing(pace: Pace, legs: Legs, pelvis: PelvisPath, angles: tuple[FloatArray, ...],
            pitch: "CubicSpline") -> "tuple[CubicSpline, CubicSpline, CubicSpline]":
-    """Return the ankle's way and height, and the foot's pitch, by shares of the swing.
+    """Return the ankle's way and height, and the foot's pitch, by the fraction of the swing.
 
-    Thigh and shin swing as published, but for how they leave and meet the legs that stand.
+    Thigh and shin swing as published, except that both ends join the angles of the standing leg.
     """
     share = np.linspace(0.0, 1.0, MOMENTS // 2 + 1)
     at = pace.stance + share * (1.0 - pace.stance)
@@ -306,14 +317,20 @@ def _swing(pace: Pace, legs: Legs, pelvis: PelvisPath, angles: tuple[FloatArray,
 
 
 def _unstraightened(share: FloatArray, knee: FloatArray) -> FloatArray:
-    """Return by how much more (F,) a swinging knee must be bent, softly, but at its ends."""
+    """Return the additional bend (F,) of a knee in swing that keeps it above LEAST_KNEE_DEG.
+
+    It is soft, and 0 at both ends of the swing.
+    """
     beyond = knee - LEAST_KNEE_DEG
     more = 0.5 * (np.hypot(beyond, 2.0) - beyond)
     return np.asarray(more * smoothstep(np.clip(np.minimum(share, 1.0 - share) / 0.4, 0.0, 1.0)))
 
 
 def _ends(pace: Pace, legs: Legs, pelvis: PelvisPath, pitch: "CubicSpline") -> FloatArray:
-    """Return thigh and shin (4, 2) as the foot lifts and lands, and their slopes by the swing."""
+    """Return the inclinations of thigh and shin at lift-off and landing, then their slopes, (4, 2).
+
+    Slopes are in degrees per swing.
+    """
     step = 1e-3
     at = np.array([pace.stance - step, pace.stance, 0.0, step])
     hip, apart = pelvis.hip(at)
@@ -325,7 +342,8 @@ def _ends(pace: Pace, legs: Legs, pelvis: PelvisPath, pitch: "CubicSpline") -> F
 
 
 def _joined(share: FloatArray, angle: FloatArray, ends: FloatArray) -> FloatArray:
-    """Return what an angle (F,) wants for its ends and their slopes, (4,)."""
+    """Return what to add to an angle (F,) so that its ends and their slopes become ``ends`` (4,).
+    """
     slopes = np.gradient(angle, share)
     return meeting(share, ends[0] - angle[0], ends[1] - angle[-1], ends[2] - slopes[0],
                    ends[3] - slopes[-1], PITCH_FADES)
@@ -333,7 +351,7 @@ def _joined(share: FloatArray, angle: FloatArray, ends: FloatArray) -> FloatArra
 
 def _swing_pitch(pace: Pace, share: FloatArray, raw: FloatArray,
                  pitch: "CubicSpline") -> FloatArray:
-    """Return the foot's pitch in swing, which begins and ends as its stances do."""
+    """Return the foot's pitch (F,) in swing, joined to that of the stances before and after."""
     inside, swung = pace.pitch * raw, 1.0 - pace.stance
     ends = np.array([pitch(pace.stance), pitch(0.0), pitch(pace.stance, 1) * swung,
                      pitch(0.0, 1) * swung], float)
@@ -343,9 +361,10 @@ def _swing_pitch(pace: Pace, share: FloatArray, raw: FloatArray,
 def meeting(share: FloatArray, start: float | FloatArray, end: float | FloatArray,
             slope_in: float | FloatArray, slope_out: float | FloatArray,
             fades: float = 1.0) -> FloatArray:
-    """Return what joins two errors and their slopes, at shares (F, ...) of the way.
+    """Return a curve with the given values and slopes at both ends, at fractions (F, ...) of a way.
 
-    Errors fade over the share ``fades`` of the way, their slopes within ``NEAR`` of either end.
+    The values fade to 0 over the fraction ``fades`` of the way, the slopes within ``NEAR`` of
+    their end.
     """
     leaving = 1.0 - smoothstep(np.clip(share / fades, 0.0, 1.0))
     arriving = 1.0 - smoothstep(np.clip((1.0 - share) / fades, 0.0, 1.0))
@@ -366,7 +385,7 @@ def toes_pitch(share: FloatArray, pitch: FloatArray) -> FloatArray:
 
 
 def _clearing(legs: Legs, ankle: FloatArray, pitch: FloatArray, share: FloatArray) -> float:
-    """Return by how much a swing must be higher for toes and heel to clear the floor."""
+    """Return by how many metres a swing must be higher for toes and heel to clear the floor."""
     foot = legs.foot
     heel = ankle + turned(foot.heel - foot.ankle, pitch)[..., 1]
     ball = ankle + turned(foot.ball - foot.ankle, pitch)[..., 1]

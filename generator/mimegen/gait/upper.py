@@ -10,17 +10,18 @@ from mimegen.motion import Skeleton, quaternions
 from mimegen.motion.hand_shapes import FINGERS as FINGER_NAMES
 from mimegen.motion.hand_shapes import side_pose
 
-# How much of the chest's turn against the pelvis each joint of the spine has made.
+# Cumulative fractions of the chest's rotation relative to the pelvis at each joint of the spine.
 SPINE = {"Spine": 0.3, "Spine1": 0.65, "Spine2": 1.0}
-# How much of the chest's turns the head follows, and of the neck's way (Pozzo, Berthoz & Lefort,
-# "Head stabilization during various locomotor tasks in humans", Exp. Brain Res. 82, 1990).
+# Fraction of the chest's rotations that the head follows (Pozzo, Berthoz & Lefort, "Head
+# stabilization during various locomotor tasks in humans", Exp. Brain Res. 82, 1990), and the neck's
+# fraction of the rotation from chest to head.
 HEAD_FOLLOWS = 0.25
 NECK = 0.5
-# In gait the head turns down as the body rises, so that the eyes stay on their way, in degrees.
+# The head nods down by this as the body rises, so that the gaze stays on its target.
 NODS_DEG = 1.2
-# Share of the arm's swing that the shoulder blade follows.
+# Fraction of the arm's swing that the shoulder blade follows.
 BLADE = 0.12
-# Fingers close in these shares, by joint.
+# Factors on the closing of fingers, by joint.
 CLOSES = (0.8, 1.1, 0.7)
 STANDING_ELBOW_DEG = 14.0
 LEAST_ELBOW_DEG = 5.0
@@ -48,7 +49,7 @@ def trunk(rotations: FloatArray, skeleton: Skeleton, pace: Pace, phases: FloatAr
 
 
 def _on_right(pace: Pace, phases: FloatArray) -> FloatArray:
-    """Return the share (F,) of the weight that is on the right foot."""
+    """Return the fraction (F,) of the weight on the right foot: 1 in its mid-stance, 0 in swing."""
     start, end = pace.contacts[1][0]
     share = np.clip(((phases - start) % 1.0) / (end - start), 0.0, 1.0)
     return np.asarray(smoothstep(np.clip(1 - np.abs(2 * share - 1), 0.0, 1.0)))
@@ -56,7 +57,7 @@ def _on_right(pace: Pace, phases: FloatArray) -> FloatArray:
 
 def head(rotations: FloatArray, skeleton: Skeleton, pace: Pace, phases: FloatArray,
          heading: FloatArray, chest: FloatArray, lively: FloatArray, habits: Habits) -> None:
-    """Set the neck's and the head's global rotations: the head keeps ahead and level."""
+    """Set the global rotations of neck and head; the head stays nearly level and ahead."""
     turned = np.rad2deg(heading) + lively * habits.head_left
     nodding = lively * (0.35 * pace.lean - NODS_DEG * np.cos(4 * np.pi * phases + 0.6))
     level = quaternions.from_euler(
@@ -91,7 +92,7 @@ def _set_arm(rotations: FloatArray, skeleton: Skeleton, pace: Pace, phases: Floa
         sign * (-BLADE * (swing - pace.arm_middle * lively) + lively * pace.shoulders_back),
         -sign * lively * pace.shoulders_up], axis=-1)))
     upper = _turned(chest, "XY", -swing, sign * (90.0 - out))
-    # Arms that hang turn their palms a little back.
+    # The palms of hanging arms face slightly backwards.
     upper = quaternions.multiply(upper, _about("X", np.full(len(phases), 12.0)))
     lower = quaternions.multiply(upper, _about("Z", -sign * elbow))
     lower = quaternions.multiply(lower, _about("X", np.full(len(phases), 10.0)))
@@ -106,7 +107,7 @@ def _set_arm(rotations: FloatArray, skeleton: Skeleton, pace: Pace, phases: Floa
 
 def _set_fingers(rotations: FloatArray, skeleton: Skeleton, hand: FloatArray, closed: float,
                  side: str, sign: float) -> None:
-    """Set the fingers of a relaxed hand (F, 4), closed by so many degrees a joint more."""
+    """Set the fingers of a relaxed hand (F, 4), each joint ``closed`` by so many degrees more."""
     relaxed = side_pose("relaxed", sign).reshape(5, 3, 4)
     more = np.cumsum(CLOSES) * closed
     for number, finger in enumerate(("Thumb", *FINGER_NAMES)):

@@ -1,4 +1,4 @@
-"""Who walks and how: speed, knobs and manner, and the numbers of the gait that follow from them."""
+"""Walkers: a request of speed, knobs and manner, and the parameters of the gait that follow."""
 
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
@@ -13,7 +13,7 @@ from mimegen.gait.norms import GRAVITY, Norms, between, norms_of, runs_from
 KNOBS = ("gender", "weight", "nervous", "happy", "age", "fatigue", "intoxicated")
 # Knobs beyond this many standard deviations would break the body.
 MOST_Z = 6.0
-# What a walker may ask for.
+# Ranges that a request may ask for.
 SLOWEST_M_S = 0.2
 FASTEST_M_S = 7.0
 CADENCES_PER_MIN = (40.0, 260.0)
@@ -22,10 +22,12 @@ Foot = tuple[Finite, ...]
 
 
 class GaitChanges(Strict):
-    """Changes to a gait: shares multiply, ``_deg`` and ``_cm`` add (mocap/gait_manners.yaml).
+    """Changes to a gait (mocap/gait_manners.yaml).
 
-    ``head_deg`` is down, ``hands_deg`` how far fingers are closed, ``knee_first`` by which share of
-    a swing the foot rises before it goes ahead, ``uneven`` by how much steps differ.
+    Those in ``_deg`` and ``_cm``, and ``knee_first``, are added; all others are fractions by which
+    a value grows. ``head_deg`` turns the head down, ``hands_deg`` closes the fingers.
+    ``knee_first`` is by what fraction of a swing the foot rises earlier on stairs, ``uneven``
+    changes how much steps differ.
     """
 
     speed: Finite = 0
@@ -61,20 +63,23 @@ class GaitChanges(Strict):
 
 
 class Stairs(Strict):
-    """Stairs, by step: below 0 they go down."""
+    """The measures of a stair's step; a ``rise_cm`` below 0 leads down."""
 
     rise_cm: Finite
     tread_cm: Finite
 
 
 class Favours(Strict):
-    """How a limp spares the right leg: how far the trunk is thrown over it."""
+    """A limp that spares the right leg: how far the trunk leans over it."""
 
     roll_deg: Finite
 
 
 class GaitManner(Strict):
-    """A way to go."""
+    """A manner of walking or running, such as marching or climbing stairs.
+
+    ``contacts`` are the phases of landing and lifting, in pairs, of the left and the right foot.
+    """
 
     kind: Literal["walk", "run"]
     speed: Finite | None = None
@@ -97,7 +102,7 @@ def _file() -> _WalkerFile:
 
 
 def manners() -> dict[str, GaitManner]:
-    """Return the ways to go by name."""
+    """Return the manners of walking and running by name."""
     return _file().manners
 
 
@@ -108,12 +113,14 @@ def affects() -> dict[str, GaitChanges]:
 
 @dataclass(frozen=True)
 class Walker:
-    """A request: None leaves a value to the manner and to the other values.
+    """A request for a gait; None leaves a value to follow from the manner and the other values.
 
-    ``speed`` is in m/s, below 0 backwards; ``cadence`` in steps a minute, ``step_length`` in
-    metres. ``phase`` is the share of the cycle to begin with, from the left foot's contact on.
-    Knobs are in standard deviations of people. ``slope_deg`` is uphill above 0. ``seed`` draws how
-    uneven steps are. Raises RequestError for what nobody can do.
+    ``speed`` is in m/s, below 0 backwards; ``cadence`` is in steps per minute, ``step_length`` in
+    metres. ``phase`` is where in the cycle to begin, as a fraction from the left foot's contact on.
+    The knobs (``gender`` to ``intoxicated``) are in standard deviations between people.
+    ``slope_deg`` is uphill above 0. ``seed`` draws the walker's own gait and its variation between
+    steps; seed 0 has the mean gait. Raises RequestError for values outside their range or unknown
+    names.
     """
 
     manner: str = "walk"
@@ -151,11 +158,11 @@ class Walker:
 
     @property
     def knobs(self) -> dict[str, float]:
-        """The knobs that are not in the middle."""
+        """The knobs that are not 0, by name."""
         return {name: getattr(self, name) for name in KNOBS if getattr(self, name)}
 
     def facts(self) -> dict[str, Any]:
-        """Return what was asked for, and the pace that follows from it, for a manifest."""
+        """Return the request and the facts of its pace, for a manifest."""
         asked = {one.name: getattr(self, one.name) for one in fields(self)}
         return {**asked, **pace_of(self).facts()}
 
@@ -173,10 +180,11 @@ def _within(what: str, value: float, limits: tuple[float, float], unit: str) -> 
 
 @dataclass(frozen=True)
 class Pace:
-    """The numbers of a gait: speeds in m/s, lengths in m, angles in degrees, ``stride_s`` in s.
+    """The parameters of a gait: speeds in m/s, lengths in m, angles in degrees, ``stride_s`` in s.
 
-    ``stance`` and ``contacts`` are shares of the cycle, ``pace`` is v / sqrt(g * leg). Those with
-    ``swing``, ``turn``, ``roll`` and ``drop`` are half ranges, ``sway`` and ``rise`` whole ones.
+    ``stance`` and ``contacts`` are fractions of the cycle, ``pace`` is v / sqrt(g * leg). Values
+    with ``swing``, ``turn``, ``roll`` and ``drop`` in their names are half ranges; ``sway`` and
+    ``rise`` are whole ranges.
     """
 
     norms: Norms = field(repr=False, compare=False)
@@ -223,17 +231,17 @@ class Pace:
 
     @property
     def stride(self) -> float:
-        """How far a cycle goes, in metres."""
+        """The length of a cycle (two steps), in metres."""
         return self.speed * self.stride_s
 
     def facts(self) -> dict[str, Any]:
-        """Return what follows from a request, for a manifest."""
+        """Return speed, cadence, step length, stance and kind of gait, for a manifest."""
         return {"speed": round(-self.speed if self.backwards else self.speed, 4),
                 "cadence": round(120 / self.stride_s, 3), "step_length": round(self.stride / 2, 4),
                 "stance_share": round(self.stance, 4), "gait": self.kind}
 
     def lasting(self, stride_s: float) -> "Pace":
-        """Return the same gait at the same speed in cycles of another length."""
+        """Return the same gait at the same speed, in cycles that last ``stride_s`` seconds."""
         return replace(self, stride_s=stride_s)
 
 
@@ -243,7 +251,7 @@ STATURE_M = 1.7332
 
 
 def pace_of(walker: Walker) -> Pace:
-    """Return the numbers of a walker's gait, on the standard skeleton."""
+    """Return the parameters of a walker's gait on the standard skeleton."""
     manner = manners()[walker.manner]
     changes = _changes(walker, manner)
     speed, stride_s, norms, kind = _timing(walker, manner, changes)
@@ -255,7 +263,7 @@ def pace_of(walker: Walker) -> Pace:
 
 
 class _Changed:
-    """All changes together: factors multiplied, the rest added."""
+    """The sum of all changes to a gait: factors multiply, the others add."""
 
     def __init__(self) -> None:
         self.factors: dict[str, float] = {}
@@ -287,9 +295,9 @@ def _changes(walker: Walker, manner: GaitManner) -> _Changed:
 
 def _timing(walker: Walker, manner: GaitManner,
             changes: _Changed) -> tuple[float, float, Norms, str]:
-    """Return speed (m/s), seconds a cycle, norms and their name.
+    """Return speed (m/s), seconds per cycle, norms and their name.
 
-    What was asked for counts as it is; what was not is as the norms and the changes have it.
+    Requested values are used as they are; the others follow from the norms and the changes.
     """
     speed = abs(walker.speed) if walker.speed is not None else None
     kind = _kind(walker, manner, speed)
@@ -326,7 +334,7 @@ def _contacts(manner: GaitManner, stance: float
 
 
 def _body(norms: Norms, changes: _Changed, speed: float, pace: float) -> dict[str, float]:
-    """Return the numbers of pelvis, feet and upper body."""
+    """Return the parameters of pelvis, feet and upper body, by their names in ``Pace``."""
     factor, plus = changes.factor, changes.plus
     pelvis, arms, thorax = norms.pelvis, norms.arms, norms.thorax
     grown = min((pace / pelvis.pace) ** pelvis.power, 1.6)

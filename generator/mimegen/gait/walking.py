@@ -1,4 +1,4 @@
-"""A walker on the standard skeleton: frames in, a motion out."""
+"""Motions of a walker on the standard skeleton."""
 
 from dataclasses import dataclass, replace
 
@@ -18,20 +18,20 @@ from mimegen.motion import Motion, Skeleton, quaternions, standard_skeleton
 from mimegen.motion.limbs import Limb, bend, eased_reach
 from mimegen.motion.rounding import rounded
 
-# Share of a cycle for which feet are lifted before the body moves, and after it has stopped.
+# Cycles that a motion contains before the body starts, and after it has stopped.
 STANDS = 0.3
-# Where legs are too short, the pelvis sinks this smoothly (seconds).
+# Time scale in seconds of the pelvis' sinking if a leg is too short.
 SINKS_S = 0.05
-# Swinging legs that would be straighter than standing ones are eased to their length.
+# Softness, as a fraction of the leg's length, with which a nearly straight leg is limited.
 EASED = 0.0022
 FORWARD = np.array([0.0, -1.0, 0.0])
 
 
 @dataclass(frozen=True)
 class GaitFrames:
-    """A walker's frames: phases (F,) of the gait, and how many a second; a loop leads into itself.
+    """The frames to compute: the gait's phase (F,) in each, and their rate.
 
-    ``treadmill`` leaves out the travel.
+    ``loop`` is whether the last frame leads into the first; ``treadmill`` removes the travel.
     """
 
     phases: FloatArray
@@ -42,11 +42,11 @@ class GaitFrames:
 
 def looped(walker: Walker, fps: float, frames: int | None = None, cycles: int = 1,
            treadmill: bool = True, direction_deg: float = 0.0) -> Motion:
-    """Return whole cycles whose last frame leads into the first, ``frames`` to a cycle.
+    """Return whole cycles whose last frame leads into the first, ``frames`` per cycle.
 
-    Left out, ``frames`` are as many as the cycle lasts at ``fps``, rounded; speed stays as it is.
-    Translating ones lead on by a stride for each cycle. ``direction_deg`` turns the walker to the
-    left.
+    By default ``frames`` is the cycle's duration at ``fps``, rounded; the speed does not change.
+    Without ``treadmill`` the walker advances by a stride per cycle. ``direction_deg`` turns the
+    walker to the left.
     """
     pace = pace_of(walker)
     count = frames or max(round(pace.stride_s * fps), 4)
@@ -59,12 +59,12 @@ def looped(walker: Walker, fps: float, frames: int | None = None, cycles: int = 
 
 def walked(walker: Walker, fps: float, way: Way, direction_deg: float = 0.0,
            treadmill: bool = False) -> Motion:
-    """Return a way gone once, unevenly as people go; the walker's seed draws how.
+    """Return a way walked once, with a person's unevenness, which the walker's seed draws.
 
-    Seed 0 is a walker whose gait is everybody's mean.
+    Seed 0 is the mean walker's gait, with its own habits and unevenness of steps.
 
-    Who starts stands first, and who stops stands at last; the way is then as long as whole steps
-    make it.
+    A walker that starts stands first, and one that stops stands at the end; the way is then rounded
+    to whole steps.
     """
     pace = pace_of(walker)
     if walker.seed:
@@ -86,14 +86,14 @@ def walked(walker: Walker, fps: float, way: Way, direction_deg: float = 0.0,
 
 
 def _whole_steps(first: float, cycles: float, middle: float, backwards: bool) -> float:
-    """Return the nearest length of a way that ends in the middle of a stance, in cycles."""
+    """Return the length nearest to ``cycles``, in cycles, of a way that ends in a mid-stance."""
     sign = -1.0 if backwards else 1.0
     end = middle + round(2 * (first + sign * cycles - middle)) / 2
     return max(sign * (end - first), 1.0 if cycles else 0.0)
 
 
 def _phases(pace: Pace, first: float, gone: FloatArray) -> FloatArray:
-    # A foot lands in the same frame of every cycle, whatever the last bits.
+    # Round, so that a foot lands in the same frame of every cycle whatever the last bits.
     return np.round(first - gone if pace.backwards else first + gone, 9)
 
 
@@ -108,7 +108,7 @@ def _facing(motion: Motion, direction_deg: float) -> Motion:
 
 
 def body_of(pace: Pace) -> Skeleton:
-    """Return the standard skeleton with the walker's shoulders and hips as broad as knobs say."""
+    """Return the standard skeleton with the width of the walker's shoulders."""
     skeleton = standard_skeleton()
     if pace.shoulders == 1.0:
         return skeleton
@@ -131,7 +131,7 @@ def _of_arm(name: str) -> bool:
 def performed(pace: Pace, course: WalkerCourse, frames: GaitFrames, seed: int | None) -> Motion:
     """Return the motion of a walker who begins at the origin and faces -Y.
 
-    Without a seed the walker is everybody's mean, every step like the other.
+    Without a seed it is the mean walker, and all steps are alike.
     """
     template, skeleton = template_of(pace), body_of(pace)
     phases = frames.phases
@@ -166,14 +166,14 @@ def _travel(course: WalkerCourse, frames: GaitFrames) -> FloatArray:
 
 def _pelvis(template: Template, course: WalkerCourse, frames: GaitFrames,
             lively: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the pelvis' rotations (F, 4) and the root's places (F, 3)."""
+    """Return the pelvis' rotations (F, 4) and the root's positions (F, 3)."""
     pace, phases = template.pace, frames.phases
     heading = course.heading(phases)
     turn, drop = pelvis_turns(pace, phases)
     tilt = pace.pelvis_tilt * np.cos(4 * np.pi * (phases - 0.44))
     angles = np.stack([np.rad2deg(heading) - lively * turn, lively * tilt, -lively * drop], axis=-1)
     rotations = quaternions.from_euler("ZXY", angles)
-    # The middle between the hips is what the template moves.
+    # The template's path is that of the middle between the hips.
     aside = -0.5 * lively * pace.sway * _swayed(pace, phases)
     ahead = lively * template.ahead(phases)
     place = course.place(phases) + ahead[:, None] * np.stack(
@@ -195,7 +195,7 @@ def _swayed(pace: Pace, phases: FloatArray) -> FloatArray:
 
 def _sunk(skeleton: Skeleton, pelvis: FloatArray, root: FloatArray, feet: dict[str, FootPath],
           template: Template, frames: GaitFrames) -> FloatArray:
-    """Lower the root (F, 3) where a leg does not reach its foot, smoothly."""
+    """Return the root (F, 3), lowered smoothly where a leg does not reach its planted foot."""
     short = np.zeros(len(root))
     for side in SIDES:
         hip = root + quaternions.rotate(pelvis, _offset(skeleton, f"{side}UpLeg"))
@@ -205,7 +205,7 @@ def _sunk(skeleton: Skeleton, pelvis: FloatArray, root: FloatArray, feet: dict[s
         short = np.maximum(short, np.where(feet[side].planted, hip[:, 2] - highest, 0.0))
     mode = "wrap" if frames.loop else "nearest"
     width = SINKS_S * frames.fps
-    # On a finer clock than the frames, loops of any length sink alike.
+    # Extend each sinking by twice SINKS_S both ways, then smooth it.
     wide = scipy.ndimage.maximum_filter1d(
         np.maximum(short, 0.0), 2 * round(2 * width) + 1, mode=mode)
     lowered = root.copy()

@@ -1,1 +1,1 @@
-"""Scenes: what one or two performers do one after another in one place, compiled to a score."""
+"""Scenes: sequences of actions by one or two performers in one place, compiled to a score."""

@@ -1,4 +1,4 @@
-"""A scene to one score that performs it, and to what happens in it."""
+"""Compile a scene to one score that performs it, and to the events in it."""
 
 from dataclasses import dataclass
 
@@ -13,13 +13,13 @@ from mimegen.scenes.scene import Scene
 
 @dataclass(frozen=True)
 class Compiled:
-    """A scene as a score, and what happens in it, in the score's seconds."""
+    """A scene as a score, and its events, in the score's seconds."""
 
     score: Score
     happens: tuple[Interval, ...]
 
     def timeline(self, seed: int, style: str | None) -> list[Interval]:
-        """Return what happens as a seed and a style perform it, in time's order."""
+        """Return the events of the take by a seed and a style, in order of time."""
         renditions = vary(self.score, seed, style)
         performed, written = renditions[0].line.clock
         found = [*cut(self.happens, written, performed), *speeches(self.score, renditions, seed)]
@@ -33,7 +33,7 @@ def _order(one: Interval) -> tuple[float, float, str, str, str]:
 def compiled(scene: Scene, find: Find) -> Compiled:
     """Return a scene as one score.
 
-    Raises RequestError with file and line for what is unknown or cannot be done.
+    Raises RequestError with file and line for steps that are unknown or cannot be performed.
     """
     play = Play(scene, find)
     first, *others = play.sheets

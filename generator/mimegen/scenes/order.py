@@ -1,4 +1,4 @@
-"""Who does what when in a scene: each step waits for those that it is bound to."""
+"""The order of a scene's steps: each waits for the steps that it depends on."""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -9,21 +9,22 @@ from mimegen.scenes.sheet import KeySheet
 class Order:
     """The steps of a scene in the order in which they begin.
 
-    ``sheets`` say from when on each performer is free, so whoever goes over the steps plays each
-    before asking for the next. ``for_two`` says which steps both performers do.
+    ``sheets`` have the time from which each performer is free, so the caller must play each step
+    before asking for the next. ``for_two`` returns whether both performers do a step together.
     """
 
     def __init__(self, scene: Scene, sheets: Sequence[KeySheet], for_two: Callable[[Step], bool]
                  ) -> None:
         self._scene, self._sheets, self._for_two = scene, sheets, for_two
         self._waiting = [list(role.steps) for role in scene.roles]
-        # When the steps with an id began and ended.
+        # Begin and end, in seconds, of the steps with an id that have been played.
         self._done: dict[str, tuple[float, float]] = {}
 
     def __iter__(self) -> Iterator[tuple[int, Step, float]]:
-        """Yield who does which step from when, in seconds.
+        """Yield the performer's number, the step, and its begin in seconds.
 
-        Raises RequestError with file and line where steps wait for each other, or for nobody.
+        Raises RequestError with file and line if steps wait for each other, or for a partner who
+        never joins.
         """
         while any(self._waiting):
             begin, who = min(self._ready())
@@ -35,7 +36,7 @@ class Order:
             self._done |= {one.id: (begin, self._sheets[who].free) for one in begun if one.id}
 
     def _ready(self) -> list[tuple[float, int]]:
-        """Return when the next steps begin that wait for nothing, and whose they are."""
+        """Return begin and performer of each next step that can begin now."""
         ready = [(begin, who) for who, steps in enumerate(self._waiting)
                  if steps and (begin := self._begins(who, steps[0])) is not None]
         if not ready:
@@ -44,7 +45,7 @@ class Order:
         return ready
 
     def _begins(self, who: int, step: Step) -> float | None:
-        """Return when a step can begin; None while it waits for another."""
+        """Return the time at which a step can begin, None while it waits for another."""
         if step.join is not None:
             return None
         free = self._sheets[who].free
@@ -60,9 +61,9 @@ class Order:
         return self._at(step, free) + step.pause
 
     def _is_joined(self, who: int, step: Step) -> bool:
-        """Say whether the other performer has come to the step that joins this one.
+        """Return whether the other performer's next step joins this one.
 
-        Raises RequestError where nobody ever will.
+        Raises RequestError if the other performer has no steps left.
         """
         others = self._waiting[1 - who] if len(self._waiting) > 1 else []
         if not others:
@@ -71,7 +72,10 @@ class Order:
         return step.id is not None and others[0].join == step.id
 
     def _at(self, step: Step, free: float) -> float:
-        """Return the moment that a step says itself, else when it is free to begin."""
+        """Return a step's own time ``at``, or ``free`` if it has none.
+
+        Raises RequestError if it is before ``free``.
+        """
         if step.at is None:
             return free
         if step.at < free - 1e-6:

@@ -1,4 +1,4 @@
-"""Actions as scenes use them: from a score, one part per performer, ready to be put somewhere."""
+"""Excerpts of actions for scenes: from a score, one part per performer, independent of place."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -26,14 +26,14 @@ from mimegen.scenes.spots import Spot
 
 LEGS = ("pelvis", "left_foot", "right_foot")
 HANDS = ("left_hand", "right_hand")
-# What is cut to less than this of itself does not happen.
+# An event counts only if the excerpt contains more than this fraction of it.
 SEEN = 0.6
 ANYWHERE = PropKey(to=Place("chest", (0.0, 35.0, -5.0)))
 
 
 @dataclass(frozen=True)
 class Known:
-    """What a scene's word for an action stands for: a score and, where it is one, the action."""
+    """What a step's ``do`` refers to: a score with its file, and its action unless a gesture."""
 
     file: Path
     score: Score
@@ -47,10 +47,10 @@ class Known:
 
 @dataclass(frozen=True)
 class PerformerPart:
-    """One performer's part: complete keys by track in seconds from its beginning.
+    """One performer's part: complete keys by track, with times in seconds from its beginning.
 
-    ``walks`` are where it has walked to, each with the moment of setting off; ``begins`` is where
-    it stands at first, in its own world. ``props`` are its imagined things.
+    ``walks`` are its walks as (setting off, arrival, destination, key). ``begins`` is where the
+    performer stands at first, in the part's own world. ``props`` are its imagined objects.
     """
 
     keys: Mapping[str, Sequence[tuple[float, Key]]]
@@ -61,17 +61,20 @@ class PerformerPart:
 
     @property
     def first(self) -> Tracks:
-        """Where every track is at the beginning."""
+        """The first key of every track."""
         return {track: keys[0][1] for track, keys in self.keys.items()}
 
     def uses(self, side: str) -> bool:
-        """Say whether the part does anything with a hand but let it hang."""
+        """Return whether the part uses a hand for anything but hanging."""
         return any(not hangs(cast(HandKey, key)) for _, key in self.keys[f"{side}_hand"])
 
 
 @dataclass(frozen=True)
 class ActionExcerpt:
-    """What is used of an action: its parts, its length in seconds, and what happens in it."""
+    """The excerpt of an action that a step uses: its parts, duration in seconds, and events.
+
+    ``stands`` is where the second performer stands, seen from the first; None if there is one.
+    """
 
     parts: tuple[PerformerPart, ...]
     stands: Spot | None
@@ -81,9 +84,11 @@ class ActionExcerpt:
 
 def piece(known: Known, style: str | None, start: float | None, end: float | None,
           legs: bool) -> ActionExcerpt:
-    """Return an action from one of its seconds to another, in a style.
+    """Return the excerpt of an action between two of its times, in a style.
 
-    Its keys are those nearest to these. Raises RequestError for an unknown style.
+    It begins and ends at the phases nearest to ``start`` and ``end``, in seconds of the score; None
+    is the action's own beginning and end. Without ``legs`` it has no keys of pelvis and feet, and
+    no walks. Raises RequestError for an unknown style.
     """
     lines = _lines(known.score, style)
     moments = np.unique([phase.at for line in lines for phase in line.phases])
@@ -104,14 +109,17 @@ def piece(known: Known, style: str | None, start: float | None, end: float | Non
 
 
 def _lines(score: Score, style: str | None) -> tuple[Timeline, ...]:
-    """Return each part's keys as written or in a style; what is uneven comes with the scene."""
+    """Return each part's timeline, as written or in a style.
+
+    Unevenness is not added here: performing the scene adds it.
+    """
     if style is None:
         return tuple(timeline(part) for part in score.parts())
     return tuple(rendition.line for rendition in vary(score, 0, style))
 
 
 def _happens(known: Known, style: str | None) -> list[Interval]:
-    """Return what is known to happen in an action, but for the whole of it and what is said."""
+    """Return the events of an action, except the whole action and its speech."""
     path = known.file.with_name(known.score.take + TIMELINE_SUFFIX)
     written = read_happenings(path, known.score) if path.is_file() else NOTHING
     action = known.action
@@ -139,9 +147,10 @@ def _part(score: Score, line: Timeline, first: float, last: float, legs: bool) -
 
 def _within(keys: Sequence[tuple[float, Key]], first: float, last: float
             ) -> list[tuple[float, Key]]:
-    """Return a track's keys from a moment to another; at the first it is where it was before.
+    """Return a track's keys between two times, the last one before them moved to the first time.
 
-    It stops at both ends: what went on through them would swing far out before a long rest.
+    The track stops at both ends: if it passed through them, it would swing far out before a long
+    rest.
     """
     before = [key if moment >= first - 1e-6 else key.held() for moment, key in keys
               if moment <= first + 1e-6]
@@ -160,7 +169,7 @@ def _begin(phase: Phase) -> Spot:
 
 
 def _walked(line: Timeline) -> list[tuple[float, float, Spot, WalkKey]]:
-    """Return when each way is set off on and arrived from, where it leads, and its key."""
+    """Return each walk's time of setting off, time of arrival, destination and key."""
     performed, written = line.clock
     phases = line.phases
     here, found = _begin(phases[0]), []

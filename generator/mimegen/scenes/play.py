@@ -1,4 +1,4 @@
-"""A scene played through: each step at its time, from where the one before has left everybody."""
+"""Play a scene: perform each step at its time, from where the steps before left the performers."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import cast
@@ -22,27 +22,28 @@ from mimegen.scenes.things import Things
 from mimegen.scenes.ways import STEP_S, legs_of
 
 Find = Callable[[Step], Known]
-# Who has nothing to do for longer stands at rest, after so long.
+# A performer with nothing to do for more than IDLE_S comes to rest, within RESTING_S.
 IDLE_S = 1.2
 RESTING_S = 1.0
-# Two are where an action of two has them to within this (cm, degrees).
+# Largest deviation of the second performer from where an action for two requires them to stand.
 MEET_CM = 15.0
 MEET_DEG = 20.0
+# A look at something takes LOOK_S; the scene lasts TAIL_S beyond its last step.
 LOOK_S = 0.5
 TAIL_S = 0.8
-# What is put down lies so far (cm) ahead.
+# An object is put down this far ahead of the performer.
 BEFORE_CM = 40.0
 
 
 class Play:
-    """Plays a scene; ``find`` says what a step with an action does.
+    """A scene that is played; ``find`` returns what a step's ``do`` refers to.
 
-    ``sheets`` are the performers' keys, ``happens`` what happens, both in the scene's own seconds;
-    ``balanced`` says of each performer whether they need nothing to sit or lean on.
+    ``sheets`` are the performers' keys and ``happens`` the events, both in the scene's own seconds.
+    ``balanced`` is, for each performer, whether they need nothing to sit or lean on.
     """
 
     def __init__(self, scene: Scene, find: Find) -> None:
-        """Play all of it. Raises RequestError with file and line for what nobody can do."""
+        """Play the whole scene. Raises RequestError with file and line for an impossible step."""
         self.scene, self.find = scene, find
         self.sheets = [KeySheet(scene.spot(role.starts)) for role in scene.roles]
         self._timeline = Telling(scene)
@@ -118,7 +119,10 @@ class Play:
 
     def _origins(self, actors: Sequence[int], used: ActionExcerpt, step: Step, known: Known
                  ) -> list[Spot]:
-        """Return where each part's own world lies on the scene's floor."""
+        """Return the origin of each part's own world on the scene's floor.
+
+        Raises RequestError if the second performer does not stand where the action requires.
+        """
         found = [self.sheets[actor].spot.of(Spot(0, 0).seen_from(part.begins))
                  for actor, part in zip(actors, used.parts, strict=True)]
         if used.stands is not None:
@@ -134,7 +138,11 @@ class Play:
 
     def _keys(self, who: int, part: PerformerPart, origin: Spot, step: Step
               ) -> dict[str, list[tuple[float, Key]]]:
-        """Return a part's keys as they are in the performer's own world in this scene."""
+        """Return a part's keys in the performer's own world of this scene.
+
+        Props get names that are unique in the scene; hands that the part does not use keep what
+        they carry.
+        """
         own = origin.seen_from(self.sheets[who].start)
         names = {name: f"{name}#{self._count}" for name in part.props}
         keys = {names.get(track, track): [(moment, _renamed(placed(track, key, own), names))
@@ -194,7 +202,7 @@ class Play:
         return here.heading(self.sheets[1 - who].where(begin))
 
     def _stand_up(self, who: int, step: Step, begin: float) -> float:
-        """Bring the performer to stand as walking begins; return when they do."""
+        """Bring the performer to a stand, ready to walk; return the time when they are."""
         sheet = self.sheets[who]
         wanted = self._posture(who, "standing", step)
         feet = sheet.stepping(wanted)
@@ -229,7 +237,7 @@ class Play:
     # Rest
 
     def _rest(self, who: int, until: float) -> None:
-        """Let a performer stand or sit at rest who has nothing to do for a while."""
+        """Bring a performer to rest, standing or sitting, if idle for more than IDLE_S."""
         sheet = self.sheets[who]
         if until - sheet.free > IDLE_S:
             sheet.hold(sheet.free)
@@ -263,7 +271,7 @@ class Play:
         self._things.end(self.duration)
 
     def _posture(self, who: int, name: str, step: Step | None = None) -> Tracks:
-        """Return a posture, with what the hands hold and where the step looks."""
+        """Return a posture's keys, with hands as they carry objects and gaze as the step has it."""
         wanted = posture(name) | {
             f"{side}_hand": carried for side, carried in self._things.carried(who)}
         if step is not None and step.look is not None:
@@ -271,7 +279,7 @@ class Play:
         return wanted
 
     def _before(self, who: int) -> str:
-        """Return the mark nearest to what lies before a performer, in words."""
+        """Return the name, in words, of the mark nearest to the point ahead of a performer."""
         before = self.sheets[who].spot.of(Spot(0.0, BEFORE_CM))
         return words(min(self.scene.marks,
                           key=lambda mark: before.distance(self.scene.spot(mark))))
@@ -296,7 +304,7 @@ def _renamed(key: Key, names: Mapping[str, str]) -> Key:
 
 def _check_apart(scene: Scene, step: Step, sheets: Sequence[KeySheet], since: float = 0.0,
                  until: float = 0.1) -> None:
-    """Raise RequestError where performers are in each other's way between two moments."""
+    """Raise RequestError if the performers collide between two times."""
     if len(sheets) < 2:
         return
     moments = np.arange(since, until, 0.1)

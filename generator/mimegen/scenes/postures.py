@@ -1,4 +1,4 @@
-"""How performers are between actions: ``mocap/postures.yaml``, tracks as complete keys."""
+"""Postures of performers between actions (``mocap/postures.yaml``), as complete keys by track."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -19,7 +19,7 @@ class _Postures(Strict):
 
 
 def posture(name: str) -> Tracks:
-    """Return what every track of a posture's is, by track."""
+    """Return the keys of a posture by track."""
     return dict(_read(data_file("mocap/postures.yaml"))[name])
 
 
@@ -33,5 +33,5 @@ def _read(path: Path) -> Mapping[str, Tracks]:
 
 
 def complete(key: Key) -> Key:
-    """Return a key that says all of itself, so that it takes over nothing from earlier ones."""
+    """Return a key with all fields marked as set, so that it keeps nothing of earlier keys."""
     return key.model_copy(update={name: getattr(key, name) for name in type(key).model_fields})

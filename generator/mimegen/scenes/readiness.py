@@ -1,4 +1,4 @@
-"""Getting ready: from where a performer's tracks are to where what comes next begins."""
+"""Transitions: bring a performer's tracks to where the next action begins."""
 
 from collections.abc import Iterable
 from typing import cast
@@ -9,26 +9,27 @@ from mimegen.scenes.parts import HANDS
 from mimegen.scenes.postures import Tracks
 from mimegen.scenes.sheet import KeySheet
 
-# How long it takes to get ready for an action: at all, with both feet stepping one after another,
-# sitting down and up. The first foot is there, the eyes are, after so long.
+# Time to get ready for an action: in general, if both feet step one after the other, and for
+# sitting down or standing up. The first foot and the gaze arrive after FIRST_FOOT_S.
 READY_S = 0.9
 STEPPING_S = 1.2
 SITTING_S = 1.8
 FIRST_FOOT_S = 0.45
-# Hands that hang come so much after the body, which has its inertia, to what they reach for.
+# Hanging hands arrive at their targets this long after the body, which has inertia.
 REACHING_S = 0.25
-# Who gets up and down so far (cm) sits; lower than this they are seated.
+# A change of the pelvis' height by more than SITS_CM is sitting down or standing up; below
+# SEATED_CM the performer sits.
 SITS_CM = 20.0
 SEATED_CM = -25.0
 
 
 def seated(sheet: KeySheet) -> bool:
-    """Say whether a performer sits now."""
+    """Return whether a performer is seated now."""
     return (cast(PelvisKey, sheet.now["pelvis"]).up or 0.0) < SEATED_CM
 
 
 def lead(sheet: KeySheet, wanted: Tracks) -> float:
-    """Return how long it takes to get from where everything is to where it is wanted."""
+    """Return the time, in seconds, that tracks need to get from their state to ``wanted``."""
     later = REACHING_S if _reaches(sheet, wanted) else 0.0
     up = cast(PelvisKey, wanted.get("pelvis", sheet.now["pelvis"])).up or 0.0
     if abs(up - (cast(PelvisKey, sheet.now["pelvis"]).up or 0.0)) > SITS_CM:
@@ -37,7 +38,7 @@ def lead(sheet: KeySheet, wanted: Tracks) -> float:
 
 
 def _reaches(sheet: KeySheet, wanted: Tracks) -> bool:
-    """Say whether hands that hang now are wanted elsewhere."""
+    """Return whether hands that hang now are wanted elsewhere."""
     now, then = (all(hangs(cast(HandKey, keys[track])) for track in HANDS if track in keys)
                  for keys in (sheet.now, wanted))
     return now and not then
@@ -45,7 +46,7 @@ def _reaches(sheet: KeySheet, wanted: Tracks) -> bool:
 
 def prepare(sheet: KeySheet, begin: float, arrives: float, wanted: Tracks,
              line: int) -> None:
-    """Bring all tracks to where they are wanted; feet step one after the other."""
+    """Add keys that bring tracks to ``wanted`` at ``arrives``; feet step one after the other."""
     if arrives > begin:
         sheet.hold(begin, line)
     feet = sheet.stepping(wanted)

@@ -1,4 +1,4 @@
-"""Relations between people and places of a scene, moment by moment, and where things lie."""
+"""Relations between the people and marks of a scene over time: near, facing, left and right."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -14,8 +14,9 @@ from mimegen.scenes.spots import Spot
 
 Way = Sequence[tuple[float, Spot]]
 RATE_HZ = 20.0
-# People are near each other, and near a place, within so far (cm); they face what is so nearly
-# ahead of them (degrees); at their left is what is no nearer than that to ahead and behind.
+# People are near each other within NEAR_CM, and near a mark within AT_CM. They face a person whose
+# bearing is within FACING_DEG. A person is at their left or right if the bearing is at least
+# BESIDE_DEG from straight ahead and from straight behind. Shorter relations are left out.
 NEAR_CM = 120.0
 AT_CM = 60.0
 FACING_DEG = 30.0
@@ -25,10 +26,10 @@ SHORTEST_S = 0.3
 
 def relations(ways: Sequence[Way], marks: Mapping[str, Spot], duration: float
               ) -> Iterator[Interval]:
-    """Yield who is near whom or what, who faces whom, who is on whose left or right, and when.
+    """Yield the spans in which people are near each other or a mark, face, or are left or right.
 
-    ``ways`` are the moments and spots that performers walk between. Left and right are the
-    other's own.
+    ``ways`` are, for each performer, the times and spots between which they walk. Left and right
+    are those of the person beside whom the other is.
     """
     moments = np.arange(0.0, duration, 1 / RATE_HZ)
     tracks = [_track(way, moments) for way in ways]
@@ -66,7 +67,7 @@ def _apart(one: FloatArray, other: FloatArray) -> FloatArray:
 
 
 def _bearing(own: FloatArray, seen: FloatArray) -> FloatArray:
-    """Return where (F,) in degrees to the left of ahead, -180 to 180, the other one is seen."""
+    """Return the bearing (F,) of the other person, in degrees to the left of ahead, -180 to 180."""
     left, forward = (seen - own)[:, :2].T
     heading = np.rad2deg(np.arctan2(left, forward))
     return half_turn(heading - own[:, 2])
@@ -74,7 +75,7 @@ def _bearing(own: FloatArray, seen: FloatArray) -> FloatArray:
 
 def _spans(true: NDArray[np.bool_], moments: FloatArray, duration: float, who: str, name: str,
            target: str) -> Iterator[Interval]:
-    """Yield when it is true for longer than a moment."""
+    """Yield the spans of at least SHORTEST_S in which ``true`` (F,) holds."""
     ends = np.r_[moments, duration]
     for first, last in spans(true):
         if ends[last] - ends[first] >= SHORTEST_S:

@@ -1,4 +1,4 @@
-"""Scene files: who does what, where on the floor, when or after what (``scenes/*.yaml``)."""
+"""Scene files (``scenes/*.yaml``): performers, marks on the floor, objects and steps in order."""
 
 from collections.abc import Collection, Iterator
 from pathlib import Path
@@ -16,11 +16,11 @@ from mimegen.manifest.timeline import Hand
 from mimegen.scenes.spots import Spot
 
 VERBS = ("do", "walk", "face", "join", "wait")
-# Nearer to each other (cm) two marks are one place, and two people in each other's way.
+# Least distances between two marks, and between two people.
 MARKS_APART_CM = 12.0
 PEOPLE_APART_CM = 30.0
 PERFORMERS = 2
-# What may be said of a step, by its verb.
+# The fields that a step may have, by its verb.
 WHEN = {"id", "at", "after", "during", "pause", "look", "say", "does", "line"}
 SAID = {
     "do": WHEN | {"take", "start", "end", "legs", "style", "intensity", "times", "stance", "takes",
@@ -31,11 +31,11 @@ Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 
 
 class Mark(Strict):
-    """A named place of a scene: where people stand, or where an imagined thing is.
+    """A named place of a scene, where people stand or an imagined object is.
 
-    ``left`` and ``forward`` in centimetres from the scene's middle, as somebody sees it who faces
-    front; ``facing`` is how far who stands there is turned to the left, in degrees, or the mark
-    they face. Who looks at it looks ``up`` centimetres above the floor.
+    ``left`` and ``forward`` are in centimetres from the scene's middle, for a person who faces
+    front. ``facing`` is the turn to the left, in degrees, of a person who stands there, or the mark
+    that they face. Looks at the mark go to ``up`` centimetres above the floor.
     """
 
     left: Centimetres
@@ -45,7 +45,10 @@ class Mark(Strict):
 
 
 class SceneThing(Strict):
-    """What is taken, carried, handed over: its longest side in metres, how a hand carries it."""
+    """An imagined object that is taken, carried or handed over.
+
+    ``size_m`` is its longest side in metres, ``carried`` the key of a hand that carries it.
+    """
 
     size_m: float | None = Field(default=None, gt=0, le=50)
     carried: HandKey = HandKey(to=Place("hip", (15.0, 3.0, 3.0)), touch="wrist", loose=True,
@@ -53,13 +56,14 @@ class SceneThing(Strict):
 
 
 class Step(Strict):
-    """One thing that a performer does: exactly one of ``do walk face join wait``.
+    """One step of a performer: exactly one of ``do``, ``walk``, ``face``, ``join`` and ``wait``.
 
-    ``do`` names an action, a cue, or a gesture of ``scenes/gestures``, of which only the seconds
-    ``from`` to ``to`` may be used, and not the legs with ``legs: false``; ``times`` is how often
-    it does what it repeats. ``join`` is the other's step with an action of two. It begins once the
-    step before is done, or ``at`` a second of the scene, ``after`` another step's end or ``during``
-    it, after a ``pause``. With a text to ``say`` it lasts at least until that is said.
+    ``do`` names an action, a cue, or a gesture of ``scenes/gestures``. Only its seconds ``from`` to
+    ``to`` may be used, and with ``legs: false`` nothing of its legs; ``times`` is how often it
+    performs its repeated part. ``join`` is the id of the other performer's step with an action for
+    two. A step begins once the performer's step before has ended, or ``at`` a second of the scene,
+    ``after`` the end of another step, or ``during`` it; then a ``pause`` is added. With a text to
+    ``say`` it lasts at least until the text is spoken.
     """
 
     id: Name | None = None
@@ -92,17 +96,17 @@ class Step(Strict):
 
     @property
     def verb(self) -> str:
-        """Which of the verbs it has."""
+        """The verb of the step."""
         return next(verb for verb in VERBS if getattr(self, verb) is not None)
 
     @property
     def things(self) -> tuple[str, ...]:
-        """The things that it is about."""
+        """The names of the objects that the step takes, leaves, gives or uses."""
         return tuple(filter(None, (self.takes, self.leaves, self.gives, self.uses)))
 
 
 class Role(Strict):
-    """A performer: who they are in the story, the mark they start at, what they do."""
+    """A performer: a description, the mark where they start, and their steps."""
 
     about: str
     starts: str
@@ -110,10 +114,12 @@ class Role(Strict):
 
 
 class Scene(Strict):
-    """One file ``scenes/<name>.yaml``. The first performer is a row's performer, the other its
-    partner. ``facing`` turns the whole scene to the left: as it is, front is where the camera
-    stands at angle 0, and left the picture's right. ``place`` is the background that fits,
-    ``misplaced`` one that misleads.
+    """One file ``scenes/<name>.yaml``.
+
+    The first performer is ``performer`` in manifest rows, the second ``partner``. ``facing`` turns
+    the whole scene to the left, in degrees; by default front is towards the camera at angle 0, and
+    left is right in the picture. ``place`` is the background that fits, ``misplaced`` one that
+    misleads.
     """
 
     description: str
@@ -138,7 +144,7 @@ class Scene(Strict):
 
     @property
     def name(self) -> str:
-        """The scene's name, from its file's."""
+        """The scene's name, derived from the file's name."""
         return Path(self._source).stem
 
     @property
@@ -147,7 +153,7 @@ class Scene(Strict):
         return tuple(self.performers.values())
 
     def spot(self, mark: str) -> Spot:
-        """Return where a mark is, and how who stands there is turned."""
+        """Return the position of a mark, with the turn of a person who stands there."""
         place = self.marks[mark]
         bare = Spot(place.left, place.forward)
         if isinstance(place.facing, str):
@@ -163,7 +169,7 @@ class Scene(Strict):
 def read_scene(path: Path) -> Scene:
     """Read a scene's file.
 
-    Raises RequestError with the file, line and key of the first thing that is wrong.
+    Raises RequestError with the file, line and key of the first error.
     """
     document = YamlFile(path)
     scene = document.parsed(Scene, _with_lines(document))
@@ -178,7 +184,7 @@ def read_scene(path: Path) -> Scene:
 
 
 def _with_lines(document: YamlFile) -> dict[str, Any]:
-    """Return the content, each step with its line in the file."""
+    """Return the file's content with its line added to each step."""
     content = dict(document.content)
     performers = content.get("performers")
     if not isinstance(performers, dict):
@@ -213,7 +219,10 @@ def _check_marks(document: YamlFile, scene: Scene) -> None:
 
 
 def _ids(document: YamlFile, scene: Scene) -> dict[str, tuple[str, Step]]:
-    """Return the steps that have names, with their performers."""
+    """Return the steps that have an id, with their performers' names.
+
+    Raises RequestError if two steps have the same id.
+    """
     found: dict[str, tuple[str, Step]] = {}
     for who, role in scene.performers.items():
         for number, step in enumerate(role.steps):
@@ -225,7 +234,7 @@ def _ids(document: YamlFile, scene: Scene) -> dict[str, tuple[str, Step]]:
     return found
 
 
-# The way to a part of the file, from its top.
+# The path of keys and indices from the top of the file to one of its parts.
 Where = tuple[str | int, ...]
 Kinds = Literal["mark", "step", "thing", "mark or performer"]
 
@@ -251,7 +260,7 @@ def _check_step(document: YamlFile, scene: Scene, where: Where, step: Step,
 
 
 def _check_verb(document: YamlFile, where: Where, step: Step) -> None:
-    """Refuse a step without a verb or with several, and words that mean nothing to its verb."""
+    """Raise RequestError for a step without exactly one verb, or with fields not for its verb."""
     verbs = [verb for verb in VERBS if getattr(step, verb) is not None]
     if len(verbs) != 1:
         raise document.error(where, f"expected exactly one of {', '.join(VERBS)}"
@@ -263,7 +272,7 @@ def _check_verb(document: YamlFile, where: Where, step: Step) -> None:
 
 def _check_names(document: YamlFile, scene: Scene, where: Where, step: Step,
                  ids: dict[str, tuple[str, Step]]) -> None:
-    """Refuse marks, performers, steps and things that the scene does not have."""
+    """Raise RequestError for marks, performers, steps and objects that the scene does not have."""
     places = {**scene.marks, **scene.performers}
     expected: tuple[tuple[str, Kinds, Collection[str]], ...] = (
         ("walk", "mark", scene.marks), ("face", "mark or performer", places),

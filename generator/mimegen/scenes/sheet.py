@@ -1,4 +1,4 @@
-"""One performer's keys as a scene goes on, and where they have got to."""
+"""One performer's keys while a scene is played, and their current state."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -12,15 +12,18 @@ from mimegen.motion.quaternions import FloatArray
 from mimegen.scenes.postures import Tracks, posture
 from mimegen.scenes.spots import Spot
 
-# Feet that are to stand elsewhere by less than this (cm, degrees) stay where they are.
+# Feet that would move by less than this stay where they are.
 FOOT_CM = 3.0
 FOOT_DEG = 12.0
 TRACKS = {*Phase.model_fields} - {"at", "props", "line", "hands", "feet"}
 
 
 class KeySheet:
-    """One performer's keys by moment; ``now`` is where every track has got to, ``spot`` where
-    they stand on the scene's floor, ``free`` from when on they do nothing."""
+    """One performer's keys by time.
+
+    ``now`` has the last key of every track, ``spot`` the position on the scene's floor, ``free``
+    the time in seconds from which the performer is free for another step.
+    """
 
     def __init__(self, start: Spot) -> None:
         self.start = self.spot = start
@@ -32,25 +35,26 @@ class KeySheet:
         self._lines: dict[int, int] = {}
 
     def hold(self, moment: float, line: int = 0) -> None:
-        """Let nothing set off for a later key before a moment."""
+        """Add an empty phase, so that tracks hold until then before they move to later keys."""
         self.put(moment, {}, line)
 
     def put(self, moment: float, keys: Mapping[str, Key], line: int = 0) -> None:
-        """Let tracks arrive at their keys at a moment, in seconds."""
+        """Add keys that tracks reach at a time, in seconds."""
         self._keys[round(1000 * moment)] |= keys
         self._lines.setdefault(round(1000 * moment), line)
         self.now |= {track: key.held() for track, key in keys.items()
                      if track in posture("standing")}
 
     def say(self, moment: float, text: str, line: int = 0) -> None:
-        """Say a text from a moment on; nothing else is begun before it is said."""
+        """Add a text that is spoken from a time on; the performer is not free before its end."""
         key = self._keys[round(1000 * moment)].get("face", FaceKey())
         self.put(moment, {"face": key.model_copy(update={"say": text})}, line)
         self.free = max(self.free, moment + slowest(speech_of(text)))
 
     def go(self, since: float, arrives: float, there: Spot, how: Mapping[str, Any],
            line: int = 0) -> None:
-        """Walk to a spot of the scene; ``how`` are more words of the key."""
+        """Add a walk to a spot of the scene, between two times; ``how`` has other fields of its key.
+        """
         own = there.seen_from(self.start)
         self.put(arrives, {"walk": WalkKey(
             left=own.left, forward=own.forward, turn=there.turn - self.start.turn,
@@ -59,17 +63,20 @@ class KeySheet:
         self.spot = there
 
     def where(self, moment: float) -> Spot:
-        """Return where the performer has got to at a moment, as far as is known yet."""
+        """Return the last spot that the performer has reached at a time, as far as played."""
         return [spot for since, spot in self.spots if since <= moment + 1e-6][-1]
 
     def way(self, moments: FloatArray) -> FloatArray:
-        """Return how far left and forward (F, 2) they are at moments (F,), as far as is known."""
+        """Return the performer's positions (F, 2), left and forward, at times (F,).
+
+        After the last walk so far, it is where that walk ends.
+        """
         times, spots = [since for since, _ in self.spots], [spot for _, spot in self.spots]
         return np.stack([np.interp(moments, times, [spot.left for spot in spots]),
                          np.interp(moments, times, [spot.forward for spot in spots])], axis=-1)
 
     def stepping(self, wanted: Mapping[str, Key]) -> list[str]:
-        """Return the feet that have to step to stand as wanted."""
+        """Return the tracks of the feet that must step to stand as ``wanted``."""
         return [track for track in ("left_foot", "right_foot") if track in wanted
                 and _elsewhere(cast(FootKey, self.now[track]), cast(FootKey, wanted[track]))]
 

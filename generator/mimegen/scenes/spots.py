@@ -1,4 +1,4 @@
-"""Spots on the floor, and how a take's keys are where its performer stands."""
+"""Spots on the floor, and the conversion of keys from one performer's world to another."""
 
 from typing import NamedTuple
 
@@ -13,9 +13,9 @@ DIRECTIONS = ("palm", "fingers", "bar")
 
 
 class Spot(NamedTuple):
-    """A place on the floor, in centimetres to the left and forward, and a turn to the left.
+    """A position on the floor, in centimetres to the left and forward, and a turn to the left.
 
-    Seen by somebody who stands in the middle and faces front; the turn is in degrees.
+    Left and forward are those of a person in the middle who faces front; the turn is in degrees.
     """
 
     left: float
@@ -23,38 +23,39 @@ class Spot(NamedTuple):
     turn: float = 0.0
 
     def of(self, inner: "Spot") -> "Spot":
-        """Return where a spot is that somebody sees who stands here."""
+        """Return a spot given relative to this one as a spot relative to the middle."""
         left, forward = self.turned(inner.left, inner.forward)
         return Spot(self.left + left, self.forward + forward, self.turn + inner.turn)
 
     def turned(self, left: float, forward: float) -> tuple[float, float]:
-        """Return a step to the left and forward of who stands here, as the middle sees it."""
+        """Return a displacement in this spot's axes as a displacement in the middle's axes."""
         sine, cosine = float(np.sin(np.deg2rad(self.turn))), float(np.cos(np.deg2rad(self.turn)))
-        # Last bits differ between machines.
+        # Rounded, because last bits differ between machines.
         return round(left * cosine + forward * sine, 6), round(forward * cosine - left * sine, 6)
 
     def seen_from(self, other: "Spot") -> "Spot":
-        """Return this spot as somebody sees it who stands at the other."""
+        """Return this spot relative to another one."""
         back = Spot(0.0, 0.0, -other.turn)
         return back.of(Spot(self.left - other.left, self.forward - other.forward, self.turn))
 
     def distance(self, other: "Spot") -> float:
-        """Return how far apart two spots are, in centimetres."""
+        """Return the distance between two spots, in centimetres."""
         return float(np.hypot(self.left - other.left, self.forward - other.forward))
 
     def heading(self, other: "Spot") -> float:
-        """Return the turn, in degrees, of who looks from here to another spot."""
+        """Return the turn, in degrees, of a person who faces another spot from here."""
         return float(np.rad2deg(np.arctan2(other.left - self.left, other.forward - self.forward)))
 
     def to_turn_to(self, turn: float) -> float:
-        """Return by how much to turn to the left, -180 to 180, to be turned so."""
+        """Return the turn to the left, from -180 to 180 degrees, that leads to ``turn``."""
         return half_turn(turn - self.turn)
 
 
 def placed(track: str, key: Key, spot: Spot) -> Key:
-    """Return a complete key of a take whose own world has its origin at a spot of another.
+    """Return a complete key of a take, converted to a world in which the take's origin is ``spot``.
 
-    Feet count from the performer's own floor and stay as they are, as does what is on the body.
+    Keys of feet, which are relative to the performer's own floor, and keys with anchors on the body
+    do not change.
     """
     place: Place | None = getattr(key, "to", None)
     if place is None or not isinstance(key, HandKey | GazeKey | PropKey) or not (

@@ -1,4 +1,4 @@
-"""What is told of a scene: what happens in it, from when to when, and whose it is."""
+"""The record of a scene's events, with their times and performers."""
 
 from typing import Any
 
@@ -11,19 +11,19 @@ NAMES = (PERFORMER, PARTNER)
 
 
 class Telling:
-    """Takes down what happens as a scene is played; ``happens`` is in the scene's own seconds."""
+    """Records events while a scene is played; ``happens`` is in the scene's own seconds."""
 
     def __init__(self, scene: Scene) -> None:
         self._scene = scene
         self.happens: list[Interval] = []
 
     def add(self, who: int, kind: str, name: str, start: float, end: float, **facts: Any) -> None:
-        """Take down one thing that a performer does, between two moments in seconds."""
+        """Record one event of a performer, between two times in seconds."""
         self.happens.append(Interval(kind=kind, name=name, performer=NAMES[who],
                                      start_s=round(start, 3), end_s=round(end, 3), **facts))
 
     def action(self, who: int, step: Step, known: Known, used: ActionExcerpt, start: float) -> None:
-        """Take down an action that begins at a moment, with all that happens in it."""
+        """Record an action that begins at ``start``, with all events in it."""
         end = start + used.duration
         self.add(who, "action", known.name, start, end)
         if step.does:
@@ -35,18 +35,18 @@ class Telling:
                 self.happens.append(_in_the_scene(one, who, start))
 
     def called(self, name: str) -> str:
-        """Return what a mark or the other performer is called."""
+        """Return the name of a mark in words, or "other person" for the other performer."""
         return words(name) if name in self._scene.marks else "other person"
 
 
 def _stated_by_step(one: Interval, step: Step, known: Known) -> bool:
-    """Say whether a step tells better of what an action's own timeline tells."""
+    """Return whether the step itself states an event of the action's timeline, and better."""
     return bool((one.kind == "held" and step.things)
                 or (one.kind == "step" and step.does and known.action is None))
 
 
 def _in_the_scene(one: Interval, who: int, start: float) -> Interval:
-    """Return what happens in an action that a performer of the scene begins at a moment."""
+    """Return an action's event in the scene, where performer ``who`` begins it at ``start``."""
     swapped = {PERFORMER: NAMES[who], PARTNER: NAMES[1 - who]}
     moments = {name: round(float(value) + start, 3) for name in ("start_s", "end_s", "peak_s")
                if (value := getattr(one, name)) is not None}

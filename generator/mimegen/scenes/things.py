@@ -1,4 +1,4 @@
-"""What is imagined in a scene: in whose hand it is, and where it lies."""
+"""The imagined objects of a scene: which hand holds them, and where they lie."""
 
 from collections.abc import Iterator
 from typing import NamedTuple, Protocol
@@ -11,7 +11,7 @@ from mimegen.scenes.scene import Scene, Step
 
 
 class Holding(NamedTuple):
-    """A thing in a hand, since a moment; ``line`` is that of the step that took it."""
+    """An object in a hand since a time; ``line`` is that of the step that took it."""
 
     thing: str
     since: float
@@ -19,7 +19,7 @@ class Holding(NamedTuple):
 
 
 class LyingThing(NamedTuple):
-    """Who put a thing down at which mark, and when."""
+    """An object that a performer put down at a mark at a time."""
 
     who: int
     mark: str
@@ -27,16 +27,19 @@ class LyingThing(NamedTuple):
 
 
 class Tell(Protocol):
-    """What takes down that something went on: whose, of which kind, what, from when to when."""
+    """A function that records an event: performer, kind, name, start and end."""
 
     def __call__(self, who: int, kind: str, name: str, start: float, end: float, /, *,
                  hand: Hand | None = None, target: str | None = None,
                  object: Thing | None = None) -> None:
-        """Take it down."""
+        """Record the event."""
 
 
 class Things:
-    """Who holds what, and where things lie, as a scene goes on; ``tell`` hears when it is over."""
+    """The state of all objects while a scene is played.
+
+    ``tell`` records each span of holding or lying when it ends.
+    """
 
     def __init__(self, scene: Scene, tell: Tell) -> None:
         self._scene, self._tell = scene, tell
@@ -44,13 +47,13 @@ class Things:
         self._lying: dict[str, LyingThing] = {}
 
     def carried(self, who: int) -> Iterator[tuple[Hand, Key]]:
-        """Yield how a performer's hands are that hold something."""
+        """Yield side and key of each of a performer's hands that holds an object."""
         for (actor, side), holding in self._hands.items():
             if actor == who:
                 yield side, complete(self._scene.things[holding.thing].carried)
 
     def check_free(self, who: int, part: PerformerPart, step: Step, known: Known) -> None:
-        """Raise RequestError where a part needs a hand that holds something else."""
+        """Raise RequestError if a part needs a hand that holds an object not of this step."""
         for (actor, side), holding in self._hands.items():
             if actor == who and part.uses(side) and holding.thing not in step.things:
                 raise self._scene.error(
@@ -58,7 +61,8 @@ class Things:
                           f" since line {holding.line}; put it down or hand it over first")
 
     def check_there(self, who: int, step: Step) -> None:
-        """Raise RequestError where a step takes with a full hand, or gives what nobody holds."""
+        """Raise RequestError if a step takes with a full hand, or leaves or gives what is not held.
+        """
         if step.takes and (who, step.hand) in self._hands:
             taken = self._hands[who, step.hand]
             raise self._scene.error(step, f"the {step.hand} hand cannot take the {step.takes}: it"
@@ -70,9 +74,9 @@ class Things:
                                               " takes it before")
 
     def pass_on(self, who: int, step: Step, used: ActionExcerpt, start: float, mark: str) -> None:
-        """Let things change hands where the step says so, at the moment its action knows.
+        """Take, leave and give the step's objects, at the times at which its action holds them.
 
-        ``mark`` is where what is left comes to lie. Raises RequestError as ``check_there``.
+        An object that is left lies at ``mark``. Raises RequestError if the receiving hand is full.
         """
         spans = [one for one in used.happens if one.kind == "held"] or [Interval(
             kind="held", name="", start_s=used.duration / 2, end_s=used.duration / 2)]
@@ -90,7 +94,7 @@ class Things:
             self._take(who, step, step.takes, taken)
 
     def end(self, moment: float) -> None:
-        """Tell of what is held or lies when all is over."""
+        """Record all objects that are still held or lying at the end of the scene."""
         for (who, side), holding in self._hands.items():
             self._held(who, side, holding, moment)
         for thing in [*self._lying]:
@@ -104,7 +108,7 @@ class Things:
         self._lain(thing, moment)
 
     def _lain(self, thing: str, until: float) -> None:
-        """Tell where a thing has lain, if it was put down, until it is taken or all is over."""
+        """Record where an object has lain until now, if it was put down."""
         if thing in self._lying:
             who, mark, since = self._lying.pop(thing)
             self._tell(who, RELATION, LIES, since, until, target=mark, object=self._thing(thing))

@@ -1,29 +1,29 @@
-"""From spot to spot on the floor: turns and straight ways, as walk keys."""
+"""Ways from spot to spot on the floor, as turns and straight legs."""
 
 from typing import NamedTuple
 
 from mimegen.choreography.walking import TURN_DEG
 from mimegen.scenes.spots import Spot
 
-# A calm step lasts so long (s), and goes so far (cm) with the short first and last ones counted;
-# who turns less than this (degrees) does so on the way.
+# Duration of a calm step, and the mean length of steps, including the short first and last one.
+# Turns of less than ON_THE_WAY_DEG are made while walking.
 STEP_S = 0.56
 MEAN_STEP_CM = 52.0
 ON_THE_WAY_DEG = 35.0
-# So near (cm) and turned so little (degrees) people step aside or back without turning round.
+# Within this distance and turn people step aside or back instead of turning round.
 ASIDE_CM = 75.0
 ASIDE_DEG = 45.0
 
 
 class Leg(NamedTuple):
-    """A part of a way: where it ends, in how many steps."""
+    """One part of a way: the spot at its end, and its number of steps."""
 
     there: Spot
     steps: int
 
 
 def legs_of(here: Spot, there: Spot) -> list[Leg]:
-    """Return the way from a spot to another: a turn, a straight way, a turn, as far as needed."""
+    """Return the legs from one spot to another: a turn, a straight way and a turn, if needed."""
     corners = _corners(here, there)
     found = [_leg(before, after) for before, after in zip([here, *corners], corners, strict=False)]
     # The last step only closes the feet.
@@ -31,7 +31,7 @@ def legs_of(here: Spot, there: Spot) -> list[Leg]:
 
 
 def _corners(here: Spot, there: Spot) -> list[Spot]:
-    """Return where legs end, the last one there; turns go on from that of who is here."""
+    """Return the ends of the legs, the last at ``there``; turns continue from that of ``here``."""
     far = here.distance(there)
     last = here.turn + here.to_turn_to(there.turn)
     if far < 1.0 or (far < ASIDE_CM and abs(last - here.turn) <= ASIDE_DEG):

@@ -33,6 +33,7 @@ from mimegen.motion.motion import GlobalPose
 from mimegen.motion.quaternions import FloatArray
 
 SIDES = {"Left": LEFT, "Right": RIGHT}
+# The gaze of a score without gaze keys: 6 m ahead, 1.4 m above the floor.
 AHEAD = GazeKey(to=Place(HERE, (0.0, 600.0, 140.0)))
 
 
@@ -116,8 +117,7 @@ class Anchors:
                              stray=apart[:, None] * life.stray[own].at(moments))
 
     def resolve(self, name: str, side: float) -> MovingFrame:
-        """Return the frame of a landmark, prop or hand; ``side`` is that of the hand that uses it.
-        """
+        """Return the frame of an anchor; ``side`` is that of the hand that uses it."""
         if (name, side) not in self._known:
             self._known[name, side] = self._found(name, side)
         return self._known[name, side]
@@ -144,6 +144,7 @@ class Anchors:
         return MovingFrame(points, self.resolve("chest", LEFT).rotations)
 
     def _prop(self, name: str) -> MovingFrame:
+        """Return a prop's frame: its keys' anchors blended, with its own rotation and drift."""
         start = PropKey(to=Place("chest", (0.0, 35.0, -5.0)))
         keys = track_keys(self.context.line.phases, name, start)
         now = self.context.clock("hands").now
@@ -161,6 +162,7 @@ class Anchors:
         return MovingFrame(places, quaternions.multiply(rotations, own))
 
     def _on(self, key: object) -> MovingFrame:
+        """Return the anchor's frame of a prop's or gaze's key, displaced by the key's offset."""
         assert isinstance(key, PropKey | GazeKey) and key.to is not None
         frame = self.resolve(key.to.anchor, LEFT)
         offset = in_body_axes(np.array(key.to.offset) * self.context.unit)

@@ -132,7 +132,11 @@ def collar_rotation(
 def solve_arm(
     skeleton: Skeleton, pose: GlobalPose, side: str, goal: ArmGoal, shrug: FloatArray, fps: float
 ) -> Arm:
-    """Solve one arm. ``pose`` is the global pose with everything but the arms in place."""
+    """Return one arm solved for its goal.
+
+    ``pose`` is the global pose with everything but the arms in place; ``shrug`` (F, 2) raises the
+    shoulder and draws it forward, in degrees.
+    """
     sign = LEFT if side == "Left" else -LEFT
     index = skeleton.index
     chest = pose.rotations[:, index["Spine2"]]
@@ -356,8 +360,7 @@ def wrist_angle(forearm: FloatArray, hand: FloatArray, side: float) -> FloatArra
 
 
 def supination(degrees: FloatArray, axis: FloatArray = SIDEWAYS) -> FloatArray:
-    """Return the rotations (..., 4) that turn a hand at rest, palm down, by ``degrees`` to palm up.
-    """
+    """Return the rotations (..., 4) that turn a resting hand by ``degrees`` from palm down to up."""
     return quaternions.from_rotation_vectors(-np.deg2rad(degrees)[..., None] * axis)
 
 

@@ -32,8 +32,7 @@ class MovingFrame(NamedTuple):
     rotations: FloatArray
 
     def place(self, offset: FloatArray) -> FloatArray:
-        """Return the world position (F, 3) of an offset in this frame, (3,) or (F, 3), in metres.
-        """
+        """Return the world positions (F, 3) of an offset in this frame, (3,) or (F, 3) metres."""
         return self.positions + quaternions.rotate(self.rotations, offset)
 
 

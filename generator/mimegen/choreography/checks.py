@@ -49,8 +49,9 @@ class Check(Strict):
     It measures one of: the ``distance`` between two points; the ``height`` of the first point above
     the second; how far the first is ``ahead`` of the second, in the direction of the pelvis; a
     joint's ``bend``; the ``travel`` of a point relative to the pelvis (the diagonal of the box
-    around its positions); the ``turn`` of the pelvis. The value is at ``least`` or at ``most`` a
-    limit, ``when`` "some" at some time between ``from`` and ``to``, "all" at all times.
+    around its positions); the ``turn`` of the pelvis. Exactly one of ``least`` and ``most`` is its
+    limit, which must hold at some time between ``from`` and ``to`` (``when: some``), or at all
+    times (``when: all``). ``who`` is the performer that is measured.
     """
 
     about: str = Field(min_length=1)
@@ -249,6 +250,7 @@ def _values(check: Check, seen: _Seen) -> FloatArray:
 
 
 def _against_pelvis(places: FloatArray, motion: Motion) -> FloatArray:
+    """Return positions (F, 3) in centimetres relative to the pelvis' place and heading."""
     away = places - motion.root_positions * [1.0, 1.0, 0.0] / centimetre(motion.skeleton)
     back = np.zeros((len(away), 3))
     back[:, 2] = -_heading(motion)
@@ -262,8 +264,7 @@ def _heading(motion: Motion) -> FloatArray:
 
 
 def _side(name: str, mirror: bool) -> tuple[str, str]:
-    """Return the side on which a point is performed, as joints' prefix, and its name without side.
-    """
+    """Return the prefix of joints on the side on which a point is performed, and its bare name."""
     side, rest = name.split("_", 1)
     return ("Left" if (side == "left") != mirror else "Right"), rest
 

@@ -81,6 +81,7 @@ def flaws(
 def _worst(
     kind: Kind, part: str, values: FloatArray, limit: float, unit_name: str, fps: float
 ) -> Iterator[Finding]:
+    """Yield a finding for the greatest of values (F,), if it is above the limit."""
     frame = int(np.argmax(values))
     if values[frame] > limit:
         yield Finding(kind, part, frame / fps, float(values[frame]), limit, unit_name)
@@ -219,6 +220,7 @@ def _feet(motion: Motion) -> Iterator[Finding]:
 
 
 def _ends(motion: Motion) -> Iterator[Finding]:
+    """Find a beginning or an end in which nothing moves."""
     frames = round(FROZEN_TIME_S * motion.fps)
     if motion.frames <= 2 * frames:
         return

@@ -83,7 +83,7 @@ def aside(steps: Sequence[SmallStep], foot: str, moments: FloatArray) -> FloatAr
 
 
 def _standing(keys: Sequence[TimedKey], duration: float) -> list[Interval]:
-    """Return the spans, in seconds, in which a foot stands flat, shortened by CLEAR_S each end."""
+    """Return the spans in which a foot stands flat, shortened by CLEAR_S at both ends."""
     spans: list[Interval] = []
     after = replace(keys[-1], time=duration + CLEAR_S)
     for first, last in pairwise([*keys, after]):

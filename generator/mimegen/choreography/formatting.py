@@ -53,7 +53,9 @@ def _values(node: yaml.Node | None) -> object:
 
 
 def _units(node: yaml.Node) -> Iterator[tuple[yaml.Node, yaml.Node]]:
-    """Yield key and value of each smallest part that fills whole lines; for items, twice the item.
+    """Yield key and value of each smallest part that fills whole lines.
+
+    For an item of a sequence, both are the item.
     """
     if isinstance(node, yaml.CollectionNode) and not node.flow_style:
         pairs = node.value if isinstance(node, yaml.MappingNode) else [

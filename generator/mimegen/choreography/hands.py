@@ -42,9 +42,9 @@ FASTEST_M_S = 4.0
 # the second they may do so fully.
 NEAR_M = 0.25, 0.4
 # Even a free hand goes hardly farther from the shoulder than in the score, or than EASY_REACH of
-# the arm's length (by OVERREACH_M at most). If the trunk has swayed so far away that the score's
-# position is beyond FULL_REACH of the arm (level or below; raised, where the shoulder helps), the
-# hand falls short of it by up to GIVEN_UP_M.
+# the arm's length: by OVERREACH_M at most. If the score's position is beyond FULL_REACH of the arm,
+# because the trunk has swayed away, the hand stops short of it by up to GIVEN_UP_M. The first value
+# is for straight down, the second for shoulder height and above, where the shoulder helps.
 EASY_REACH = 0.85
 FULL_REACH = (0.98, 1.1)
 OVERREACH_M = 0.004
@@ -53,9 +53,11 @@ GIVEN_UP_M = 0.05
 DRAG_RAD_PER_M_S = 0.16
 DRAG_LIMIT_RAD = 0.32
 
+# The key of a hand that hangs beside the hip.
 HANGING = HandKey(
     to=Place("hip", (14.0, 3.0, 3.0)), touch="wrist", loose=True, shape="relaxed",
 )
+# Directions of the elbow if a key gives none: of a hand in use, and of a hanging one.
 NO_HINT = Direction(0.35, -0.2, -0.6)
 BACK = Direction(0.15, -0.6, -0.4)
 

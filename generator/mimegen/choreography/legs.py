@@ -22,8 +22,8 @@ HEEL_ANGLES = np.arange(0.0, 66.0, 1.0)
 STRAIGHTEST = 0.997
 STANDING = 0.9995
 HEEL_SMOOTHING_S = 0.03
-# A hip that is too high even for tiptoe, with the heel lifted by TIPTOE_DEG, is lowered, by
-# TOO_HIGH_M at most and not if the ball of the foot is TIPTOE_M or more off the floor.
+# A hip that is too high even on tiptoe, with the heel lifted by TIPTOE_DEG, is lowered by at most
+# TOO_HIGH_M; less if the foot is raised, and not at all from TIPTOE_M on.
 TIPTOE_DEG = 45.0
 TIPTOE_M = 0.03
 TOO_HIGH_M = 0.08
@@ -51,7 +51,7 @@ TOP_UP = (0.5, 0.2)
 # and is complete.
 BEHIND = (0.5, 0.8)
 # Limits of the ankle, toes up and toes down: in a deeper squat the heel lifts, in a jump the toes
-# point no farther. The heel is corrected in so many rounds.
+# point no farther. The heel is corrected ANKLE_ROUNDS times.
 RAISED_DEG = 42.0
 POINTED_DEG = 58.0
 ANKLE_ROUNDS = 2
@@ -81,8 +81,7 @@ def leg_limb(skeleton: Skeleton, side: str) -> Limb:
 
 
 def too_high(skeleton: Skeleton, side: str, hip: FloatArray, goal: FootGoal) -> FloatArray:
-    """Return how much (F,) a hip (F, 3) is too high for a foot on tiptoe on the floor, in metres.
-    """
+    """Return by how many metres (F,) a hip (F, 3) is too high for a foot on tiptoe on the floor."""
     ankle = _ankle(skeleton, side, goal, np.full_like(goal.heel, TIPTOE_DEG))
     reach = goal.straightest * leg_limb(skeleton, side).reach
     flat = np.linalg.norm((hip - ankle)[:, :2], axis=-1)

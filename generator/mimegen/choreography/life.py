@@ -127,7 +127,7 @@ class Fingers(Strict):
 
 
 class FollowRates(Strict):
-    """How far trunk and pelvis follow the hands, in degrees per metre; ``sway`` has no unit.
+    """How far trunk and pelvis follow the hands, in degrees (``sway`` in metres) per metre.
 
     ``pelvis_share`` is the pelvis' fraction of the chest's turns. Hands' paths are smoothed over
     ``ease_s``.

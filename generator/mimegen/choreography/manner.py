@@ -13,6 +13,7 @@ from mimegen.choreography.uneven import middles
 
 # Size of a cue's movements at intensity 0, as a fraction of those written.
 LEAST = 0.35
+# The fields of keys that the intensity scales.
 SIZED = ("turn", "lean", "tilt", "up", "forward", "left", "heel",
          *(name for name in FaceKey.model_fields if name not in ("how", "units", "say")))
 

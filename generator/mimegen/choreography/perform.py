@@ -27,8 +27,8 @@ from mimegen.motion import Motion
 SHARES = (1.0, 0.75, 0.5, 0.25, 0.0)
 # If faults remain, the small movements of these seeds are tried (see ``life.own_share``).
 BORROWED_FROM = (-1.0, -2.0, -3.0, -4.0)
-# Takes are examined at this frame rate, whatever the rate asked for, so that they do not depend on
-# it. So many are cached.
+# Takes are examined at this frame rate, whatever the rate asked for, so that the choice of a share
+# does not depend on it. The last CACHED of them are kept.
 LOOKED_AT_FPS = 30.0
 CACHED = 8
 # A varied take passes a check with this margin in centimetres or degrees, or with OF_WRITTEN of the
@@ -110,6 +110,10 @@ def _best_share(take: _Take) -> Settled:
 
 
 def _best_of(take: _Take, shares: Sequence[float]) -> Settled:
+    """Return the take at the share with the fewest faults, then the fewest narrow checks.
+
+    The first share without either ends the search.
+    """
     best, fewest = None, (0, 0)
     for share in shares:
         found = _assessed(take, share)
@@ -146,6 +150,7 @@ def _spare_of(written: _Take) -> Mapping[str, float]:
 
 
 def _assessed(take: _Take, share: float) -> Settled:
+    """Return the take performed at a share of its variation, with all its faults."""
     motions = solved_scene(take.score, take.seed, LOOKED_AT_FPS, take.style, share)
     seen = kept(motions, take.score, take.seed, take.style)
     wrong = (*flaws(motions, take.score, take.seed, take.style, share),

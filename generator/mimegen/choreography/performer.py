@@ -138,8 +138,7 @@ def _help(arms: dict[str, Arm], motion: Motion, stands: FloatArray) -> Help:
 
 
 def _pulled(arms: dict[str, Arm], fps: float) -> FloatArray:
-    """Return the displacement (F, 3) of the shoulders that the short arms need, smoothed in time.
-    """
+    """Return the displacement (F, 3) of the shoulders that short arms need, smoothed in time."""
     pulls = np.stack([arm.short for arm in arms.values()])
     sizes = np.linalg.norm(pulls, axis=-1, keepdims=True)
     pull = (pulls * sizes).sum(axis=0) / np.maximum(sizes.sum(axis=0), 1e-9)
@@ -243,6 +242,7 @@ def _turns(context: Context, track: str) -> FloatArray:
 def _check_reach(
     score: Score, keys: Sequence[TimedKey], arm: Arm, moments: FloatArray, side: str
 ) -> None:
+    """Raise RequestError if an arm is too short by more than REACH_TOLERANCE_M."""
     worst = int(np.argmax(arm.short_by))
     if arm.short_by[worst] <= REACH_TOLERANCE_M:
         return

@@ -29,7 +29,7 @@ class Place(NamedTuple):
 
 
 class Direction(NamedTuple):
-    """A direction as outward, forward, up, left; its length is its weight where it is a hint."""
+    """A direction as outward, forward, up, left; for an elbow, its length is its weight."""
 
     out: float
     forward: float

@@ -73,7 +73,7 @@ class Prop(Strict):
 
     A ``rod`` runs ``along`` a direction through the origin of its frame; two hands on it are
     ``length`` centimetres apart at most. A ``ring`` of a ``radius`` in centimetres lies around the
-    origin, facing forward. An object that may spill stays ``upright`` within so many degrees.
+    origin, facing forward. An object that may spill is tipped by at most ``upright`` degrees.
     """
 
     about: str
@@ -261,8 +261,7 @@ class Variety(Strict):
 
 
 class Stands(Strict):
-    """Where the second performer starts, in centimetres from the first, and their turn in degrees.
-    """
+    """Where the second performer starts, in cm from the first, and their turn in degrees."""
 
     left: Centimetres = 0.0
     forward: Centimetres = 120.0
@@ -324,8 +323,7 @@ class Score(Strict):
         return f"{self.action} {self.take}{self._performer}"
 
     def came_from(self, source: str, compiled: bool = False) -> None:
-        """Record the file that the score was read from, and whether it was compiled from a scene.
-        """
+        """Record the file that the score came from, and whether it was compiled from a scene."""
         self._source, self._compiled = source, compiled
 
     def parts(self) -> tuple["Score", ...]:

@@ -19,7 +19,7 @@ from mimegen.motion.editing import mirrored
 from mimegen.motion.quaternions import FloatArray
 from mimegen.motion.rounding import rounded
 
-# Two performers look at and reach for each other, so they are solved in turn, so many times each.
+# Two performers look at and reach for each other, so each is solved in turn, SCENE_ROUNDS times.
 SCENE_ROUNDS = 2
 # The misses of a hand with full play count less by this fraction than those of one that touches.
 FREE_SHARE = 0.6

@@ -49,7 +49,7 @@ CLEARS_CM = 0.6
 CLEARS_WITHIN = 0.1
 # Least height of the foot in steps that are small or aside, unlike those of gait.
 UNLIKE_CM = 3.0
-# Feet stand for so many cycles before and after a walk.
+# Feet stand for this many cycles before and after a walk.
 ENDLESS = 1e4
 
 
@@ -218,8 +218,7 @@ def _footfalls(walk: Walk, side: str, stand: FloatArray, stray: FloatArray) -> _
 
 
 def _ahead(turn: FloatArray) -> FloatArray:
-    """Return the forward unit vectors (..., 2), as left and forward, of turns (...,) to the left.
-    """
+    """Return the facing directions (..., 2), as left and forward, of turns (...,) to the left."""
     angle = np.deg2rad(turn)
     return np.stack([np.sin(angle), np.cos(angle)], axis=-1)
 

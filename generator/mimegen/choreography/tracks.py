@@ -111,10 +111,12 @@ def _mentions(phases: Sequence[Phase], track: str) -> Iterator[tuple[int, Key]]:
                 yield number, key
 
 
+# A hand's key that gives one of these replaces all of them.
 ORIENTATION = {"palm", "fingers", "bar", "loose", "straight"}
 
 
 def _completed(key: Key, before: Key) -> Key:
+    """Return a key with the fields that it leaves out taken from the key before."""
     given = key.model_fields_set
     update = {
         name: getattr(before, name) for name in type(key).model_fields

@@ -1,4 +1,4 @@
-"""Pelvis, spine, neck and head."""
+"""Trunk and head: rotations of spine, neck and head, gaze, and steadying of the head."""
 
 from typing import NamedTuple
 

@@ -116,8 +116,7 @@ def _uneven_turn(key: Turned, own: FloatArray, turns: FloatArray) -> Turned:
 
 def _uneven_foot(key: FootKey, own: FloatArray, feet: dict[str, tuple[FloatArray, FloatArray]],
                  track: str) -> FootKey:
-    """Return a foot's key with its position varied at each step; a foot that stays does not move.
-    """
+    """Return a foot's key with its position varied at each step; a foot that stays is not moved."""
     values, update = liveliness().uneven, cast(dict[str, Any], {})
     if key.to is not None:
         written = np.array(key.to.offset)

@@ -29,8 +29,8 @@ from mimegen.choreography.tracks import Timeline, timeline
 from mimegen.choreography.uneven import middles, uneven
 from mimegen.motion.quaternions import FloatArray
 
-# A shorter span that ends in a stop or an impact is fast: it is never made faster, by seed 0 at
-# most to this fraction of its time.
+# Spans shorter than FAST_SPAN_S that end in a stop or an impact are fast. Seeds never shorten them;
+# seed 0 shortens them to HURRIED of their time at most.
 FAST_SPAN_S = 0.32
 HURRIED = 0.94
 # Band of frequencies in which the tempo drifts.
@@ -193,6 +193,7 @@ def _timed(lines: Sequence[Timeline], stretch: float, wobble: float, rng: np.ran
 
 
 def _in_manner(phase: Phase, manner: _Manner, rng: np.random.Generator) -> Phase:
+    """Return a phase with a performer's deviations; the first gets the keys that they need."""
     moves = dict(phase.moves())
     if phase.at == 0:
         moves = {"chest": Turned(lean=0), "head": Turned(lean=0), "pelvis": PelvisKey(up=0),
@@ -203,6 +204,7 @@ def _in_manner(phase: Phase, manner: _Manner, rng: np.random.Generator) -> Phase
 
 
 def _varied(track: str, key: Key, manner: _Manner, rng: np.random.Generator) -> Key:
+    """Return a track's key with a performer's deviations from the score."""
     update: dict[str, Any] = {}
     style = manner.style
     if isinstance(key, Turned) and not isinstance(key, PropKey):

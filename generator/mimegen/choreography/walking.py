@@ -238,8 +238,7 @@ def _least_steps(points: list[FloatArray], keys: list[WalkKey], moving: tuple[bo
 
 
 def _usual_steps(walk: Walk) -> Walk:
-    """Return a walk in its number of steps, or more, so that they are most like the gait engine's.
-    """
+    """Return a walk in as many steps as bring it closest to the gait engine's, at least its own."""
     most = walk.steps + 2 + int(walk.way_cm / SHORTEST_STEP_CM)
     ways = [walk._replace(steps=steps) for steps in range(walk.steps, most)]
     return min(ways, key=lambda one: abs(one.step_cm - _usual_step_cm(one)))

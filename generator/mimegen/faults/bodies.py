@@ -141,7 +141,9 @@ def _finger(acting: Acting, side: str, finger: str) -> list[int]:
 
 
 def _beside(acting: Acting, side: str, across: float, out: float) -> FloatArray:
-    """Return the displacement (3,) by finger widths towards the index finger and out of the back.
+    """Return a displacement (3,), in metres, across the hand and out of its back.
+
+    ``across`` (towards the index finger) and ``out`` are in widths of a finger.
     """
     heads = acting.skeleton.heads
     index, pinky = (heads[_finger(acting, side, finger)[0]] for finger in ("index", "pinky"))

@@ -88,8 +88,7 @@ def _behind(acting: Acting) -> FloatArray:
 
 
 def _with_hand_at(acting: Acting, side: str, goal: FloatArray) -> Performance:
-    """Return the performance with a wrist at ``goal`` (F, 3), or as near to it as the arm reaches.
-    """
+    """Return the performance with a wrist at ``goal`` (F, 3), or as near as the arm reaches."""
     upper, lower, hand = (acting.joints[f"{side}_{part}"] for part in
                           ("upper_arm", "forearm", "hand"))
     pose, heads = acting.motion.global_pose, acting.skeleton.heads

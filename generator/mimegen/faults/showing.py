@@ -18,8 +18,7 @@ STUCK_S = (0.15, 0.5)
 
 @dataclass(frozen=True)
 class Showing:
-    """The frames (F,) of a shot that a clip shows, the shadow's strength, and the faults' records.
-    """
+    """The frames (F,) of a shot that a clip shows, the shadow's strength, the faults' records."""
 
     frames: NDArray[np.intp]
     shadow: float

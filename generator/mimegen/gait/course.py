@@ -122,8 +122,7 @@ class WalkerCourse:
 
     @cached_property
     def _line(self) -> tuple[FloatArray, FloatArray]:
-        """Distances (N,) along the way, in cycles of steady gait, and positions (N, 2) in strides.
-        """
+        """Distances (N,) along the way, in cycles of steady gait; positions (N, 2) in strides."""
         along = np.linspace(0.0, self._whole, max(2, round(PIECES * self._whole)))
         ahead = _ahead(self._turned(along))
         steps = (ahead[1:] + ahead[:-1]) / 2 * np.diff(along)[:, None]
@@ -138,7 +137,8 @@ class WalkerCourse:
 
 
 def _ahead(heading: FloatArray) -> FloatArray:
-    """Return the unit vectors (..., 2) of headings (...,) in radians, to the left from -Y."""
+    """Return the unit vectors (..., 2), X and Y, of headings (...,) in radians to the left of -Y.
+    """
     return np.stack([np.sin(heading), -np.cos(heading)], axis=-1)
 
 

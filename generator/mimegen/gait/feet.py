@@ -16,7 +16,7 @@ STANDING_WIDTH = 0.17
 TURNING_REACH_M = 0.22
 # Largest roll of a foot, as a fraction of a usual step's.
 MOST_ROLL = 1.05
-# From step to step, standard deviations in metres: width and length. Owings & Grabiner,
+# Standard deviations of step width and length between steps, in metres: Owings & Grabiner,
 # "Variability of step kinematics in young and older adults", Gait & Posture 20 (2004).
 WIDTH_SD = 0.012
 LENGTH_SD = 0.014
@@ -151,8 +151,7 @@ def _standing_ankle(template: Template, steps: Steps, number: IntArray, pitch: F
 
 def _over(template: Template, ball: FloatArray, heading: FloatArray, pitch: FloatArray,
           tilt: float) -> FloatArray:
-    """Return the ankle's position (..., 3) over a foothold; ``tilt`` is the floor's slope uphill.
-    """
+    """Return the ankle's position (..., 3) over a foothold, on a floor sloped up by ``tilt``."""
     forward, up = np.moveaxis(template.legs.foot.ankle_at(pitch), -1, 0)
     angle = np.deg2rad(tilt)
     forward, up = (forward * np.cos(angle) - up * np.sin(angle),

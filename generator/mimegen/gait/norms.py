@@ -95,7 +95,11 @@ class Growth(Strict):
 
 
 class Norms(Strict):
-    """One gait: see mocap/gait.yaml. ``curves`` are means at even steps of the cycle."""
+    """The norms of one gait: see mocap/gait.yaml.
+
+    ``curves`` are mean joint angles, in degrees, at even steps of the cycle, by the measured group
+    and joint; ``paces`` are the groups' dimensionless speeds.
+    """
 
     paces: dict[str, Finite]
     toe_off: dict[str, Finite]
@@ -128,8 +132,7 @@ class Norms(Strict):
         return np.asarray((turns * waves).sum(axis=1).real)
 
     def pushed_off(self, pace: float) -> float:
-        """Return the phase, as a fraction of the cycle, at which the curves' toes leave the floor.
-        """
+        """Return the phase at which the toes leave the floor in the curves, as a fraction."""
         return sum(share * self.toe_off[group] for group, share in self._shares(pace).items())
 
     def _shares(self, pace: float) -> Mapping[str, float]:

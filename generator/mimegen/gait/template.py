@@ -266,8 +266,7 @@ class PelvisPath(NamedTuple):
     shape: "CubicSpline"
 
     def hip(self, phases: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the hip's positions (F, 2), forward and up, and the ankle's distance aside (F,).
-        """
+        """Return the hip's positions (F, 2), forward and up, and the ankle's (F,) aside."""
         pace, fit = self.pace, self.fit
         waves = waved(phases, PELVIS_WAVES)
         up = fit.height - pace.crouch + pace.rise_share * (
@@ -342,8 +341,7 @@ def _ends(pace: Pace, legs: Legs, pelvis: PelvisPath, pitch: "CubicSpline") -> F
 
 
 def _joined(share: FloatArray, angle: FloatArray, ends: FloatArray) -> FloatArray:
-    """Return what to add to an angle (F,) so that its ends and their slopes become ``ends`` (4,).
-    """
+    """Return the correction of an angle (F,) that gives it the values and slopes ``ends`` (4,)."""
     slopes = np.gradient(angle, share)
     return meeting(share, ends[0] - angle[0], ends[1] - angle[-1], ends[2] - slopes[0],
                    ends[3] - slopes[-1], PITCH_FADES)

@@ -107,7 +107,7 @@ def _set_arm(rotations: FloatArray, skeleton: Skeleton, pace: Pace, phases: Floa
 
 def _set_fingers(rotations: FloatArray, skeleton: Skeleton, hand: FloatArray, closed: float,
                  side: str, sign: float) -> None:
-    """Set the fingers of a relaxed hand (F, 4), each joint ``closed`` by so many degrees more."""
+    """Set the fingers of a relaxed hand (F, 4); ``closed`` is the further bend of each joint."""
     relaxed = side_pose("relaxed", sign).reshape(5, 3, 4)
     more = np.cumsum(CLOSES) * closed
     for number, finger in enumerate(("Thumb", *FINGER_NAMES)):

@@ -245,7 +245,7 @@ class Pace:
         return replace(self, stride_s=stride_s)
 
 
-# Of the standard skeleton, in metres.
+# Leg length and stature of the standard skeleton, in metres.
 LEG_M = 0.9103
 STATURE_M = 1.7332
 
@@ -270,6 +270,7 @@ class _Changed:
         self.added: dict[str, float] = {}
 
     def add(self, changes: GaitChanges, z: float) -> None:
+        """Add changes ``z`` times: factors to the power of ``z``, added values times ``z``."""
         for name in changes.model_fields_set:
             value = getattr(changes, name)
             if name.endswith(("_deg", "_cm")) or name == "knee_first":
@@ -278,9 +279,11 @@ class _Changed:
                 self.factors[name] = self.factors.get(name, 1.0) * max(1.0 + value, 0.05) ** z
 
     def factor(self, name: str) -> float:
+        """Return the factor on a value, 1 if nothing changes it."""
         return self.factors.get(name, 1.0)
 
     def plus(self, name: str) -> float:
+        """Return what is added to a value, 0 if nothing changes it."""
         return self.added.get(name, 0.0)
 
 

@@ -86,6 +86,7 @@ class Play:
     # Actions
 
     def _act(self, who: int, step: Step, begin: float) -> None:
+        """Play a step's action with one or both performers, after the time to get ready."""
         known = self._known(step)
         used = self._piece(step, known)
         self._count += 1
@@ -174,6 +175,7 @@ class Play:
     # Ways
 
     def _walk(self, who: int, step: Step, begin: float) -> None:
+        """Play a walk to a mark. Raises RequestError if the performers collide."""
         sheet, there = self.sheets[who], self.scene.spot(str(step.walk))
         since = self._stand_up(who, step, begin)
         legs = legs_of(sheet.spot, there)
@@ -184,6 +186,7 @@ class Play:
         _check_apart(self.scene, step, self.sheets, since, sheet.free + 0.1)
 
     def _face(self, who: int, step: Step, begin: float) -> None:
+        """Play a turn on the spot towards a mark, the other performer or an angle."""
         sheet = self.sheets[who]
         turn = self._turn(who, step, begin)
         since = self._stand_up(who, step, begin)
@@ -194,6 +197,7 @@ class Play:
         self._timeline.add(who, "step", does, since, sheet.free, target=whom)
 
     def _turn(self, who: int, step: Step, begin: float) -> float:
+        """Return the turn, in degrees, that a ``face`` step asks for."""
         here = self.sheets[who].spot
         if isinstance(step.face, float):
             return step.face
@@ -214,6 +218,7 @@ class Play:
         return since
 
     def _go(self, who: int, step: Step, since: float, legs: Sequence[tuple[Spot, int]]) -> None:
+        """Walk along legs, each a spot and a number of steps, from ``since`` on without a stop."""
         sheet = self.sheets[who]
         pace = STEP_S * (style_named(step.style).time if step.style else 1.0)
         arrives = since
@@ -224,6 +229,7 @@ class Play:
         sheet.free = arrives
 
     def _wait(self, who: int, step: Step, begin: float) -> None:
+        """Play a wait, with a look at something if the step has one."""
         sheet = self.sheets[who]
         if step.look is not None:
             sheet.hold(begin, step.line)
@@ -260,6 +266,7 @@ class Play:
         return wanted | flat | {"pelvis": over}
 
     def _finish(self) -> None:
+        """Set the scene's duration, and let performers come to rest and objects be recorded."""
         self.duration = max(sheet.free for sheet in self.sheets) + TAIL_S
         for who, sheet in enumerate(self.sheets):
             self._rest(who, self.duration)

@@ -63,7 +63,9 @@ class Step(Strict):
     performs its repeated part. ``join`` is the id of the other performer's step with an action for
     two. A step begins once the performer's step before has ended, or ``at`` a second of the scene,
     ``after`` the end of another step, or ``during`` it; then a ``pause`` is added. With a text to
-    ``say`` it lasts at least until the text is spoken.
+    ``say`` it lasts at least until the text is spoken. ``look`` is a mark or a performer to look
+    at. ``does`` describes the step in the record of events. ``takes``, ``leaves``, ``gives`` and
+    ``uses`` name objects; ``hand`` is the hand that takes or receives one.
     """
 
     id: Name | None = None

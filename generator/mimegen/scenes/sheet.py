@@ -53,8 +53,7 @@ class KeySheet:
 
     def go(self, since: float, arrives: float, there: Spot, how: Mapping[str, Any],
            line: int = 0) -> None:
-        """Add a walk to a spot of the scene, between two times; ``how`` has other fields of its key.
-        """
+        """Add a walk to a spot between two times; ``how`` has further fields of its key."""
         own = there.seen_from(self.start)
         self.put(arrives, {"walk": WalkKey(
             left=own.left, forward=own.forward, turn=there.turn - self.start.turn,

@@ -360,7 +360,7 @@ def wrist_angle(forearm: FloatArray, hand: FloatArray, side: float) -> FloatArra
 
 
 def supination(degrees: FloatArray, axis: FloatArray = SIDEWAYS) -> FloatArray:
-    """Return the rotations (..., 4) that turn a resting hand by ``degrees`` from palm down to up."""
+    """Return the rotations (..., 4) that turn a resting hand by ``degrees`` towards palm up."""
     return quaternions.from_rotation_vectors(-np.deg2rad(degrees)[..., None] * axis)
 
 

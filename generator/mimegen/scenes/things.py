@@ -61,7 +61,7 @@ class Things:
                           f" since line {holding.line}; put it down or hand it over first")
 
     def check_there(self, who: int, step: Step) -> None:
-        """Raise RequestError if a step takes with a full hand, or gives or leaves without holding."""
+        """Raise RequestError if a step takes with a full hand, or gives what is not held."""
         if step.takes and (who, step.hand) in self._hands:
             taken = self._hands[who, step.hand]
             raise self._scene.error(step, f"the {step.hand} hand cannot take the {step.takes}: it"

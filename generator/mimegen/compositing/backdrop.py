@@ -100,6 +100,7 @@ def turned_view(picture: Picture, size: tuple[int, int], place: Placement, camer
     turn = turned_picture(lens[1], size, lens[0], left)
 
     def mapping(pixels: FloatArray) -> FloatArray:
+        """Return the picture's pixels (..., 2) for those of the frame."""
         return turn(np.array([place.left, place.top]) + pixels / place.scale)
 
     corners = mapping(np.array([[x, y] for x in (0, camera.width) for y in (0, camera.height)]))

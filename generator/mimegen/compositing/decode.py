@@ -29,7 +29,7 @@ class VideoFile:
 def read_clip(path: Path) -> VideoFile:
     """Count a clip's frames and read its rate and size.
 
-    Raises RequestError for a file that is absent or no video.
+    Raises RequestError if the file is absent or not a video.
     """
     if not path.is_file():
         raise RequestError(f"{path}: no such clip")

@@ -40,6 +40,7 @@ def turned_picture(focal: float, size: tuple[int, int], pitch: float, left: floa
     middle = np.array(size) / 2
 
     def mapping(pixels: FloatArray) -> FloatArray:
+        """Return the original's pixels (..., 2) for those of the turned picture."""
         ahead = np.full((*pixels.shape[:-1], 1), focal)
         rays = turned_rays(np.concatenate([pixels - middle, ahead], axis=-1), pitch, left, pitch)
         depth = np.where(rays[..., 2:] > 0, rays[..., 2:], np.nan)
@@ -59,6 +60,7 @@ def panorama_view(focal: float, size: tuple[int, int], pitch: float, left: float
     middle = np.array(size) / 2
 
     def mapping(pixels: FloatArray) -> FloatArray:
+        """Return the panorama's pixels (..., 2) for those of the camera."""
         ahead = np.full((*pixels.shape[:-1], 1), focal)
         east, deep, north = np.moveaxis(turned_rays(
             np.concatenate([pixels - middle, ahead], axis=-1), pitch, left), -1, 0)

@@ -112,6 +112,7 @@ def drawing(figures: Sequence[tuple[Character, Motion]], config: RenderConfig,
     color = srgb_to_linear(np.array(behind) / 255)
 
     def draw(frame: int, camera: Camera) -> Image.Image:
+        """Return the picture of a frame from a camera."""
         plain = np.tile(color, (camera.height, camera.width, 1)).astype(np.float32)
         with telling(context):
             stage.pose(columns_at(performances, frame))

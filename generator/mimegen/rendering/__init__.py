@@ -1,4 +1,4 @@
 """Worker processes that render: Blender's Cycles (``cycles/``) and OpenGL (``opengl/``).
 
-Only folders named ``cycles`` or ``blender`` import bpy, and run in processes of their own.
+Only modules in folders named ``cycles`` or ``blender`` import bpy; they run in separate processes.
 """

@@ -304,7 +304,7 @@ def photo_cloth(shader: Shader, photo: Photo) -> None:
 
 
 def photo_hair(shader: Shader, photo: Photo) -> None:
-    """Give hair a band of gloss across its strands, by anisotropic reflection."""
+    """Give hair a band of anisotropic gloss that follows its strands."""
     shader.set(roughness=0.38, specular_ior_level=0.5, anisotropic=0.6)
 
 

@@ -28,7 +28,7 @@ def context_of_process(threads: int = 0) -> moderngl.Context:
     Raises RequestError if OpenGL does not start.
     """
     if threads:
-        # For one thread, tell Mesa 0: this thread would only wait for a single other one.
+        # With 1, this thread would only wait for the other one each time; with 0, it draws itself.
         os.environ.setdefault("LP_NUM_THREADS", str(threads if threads > 1 else 0))
     return _only()
 

@@ -60,6 +60,7 @@ def rays_to_sky(sky: float, sun: float, near: Nearby) -> Callable[[FloatArray], 
     of_far = (sky / max(sky + sun, 1e-9) + (0.0 if sun > 0 else 1.0)) / 2
 
     def share(places: FloatArray) -> FloatArray:
+        """Return the fraction (P,) for positions (P, 3)."""
         if near.power == 0:
             return np.full(len(places), of_far)
         far = (sky + sun) / np.maximum(sky + sun + near.importance(places), 1e-9)

@@ -255,6 +255,7 @@ class _View:
 
     @classmethod
     def of(cls, job: SetJob, shining: Collection[str]) -> "_View":
+        """Return the upright view of the job's whole picture."""
         camera = job.camera
         whole = (0, 0, camera.width, camera.height)
         return cls(whole, to_picture(camera, whole, FARTHEST_M, NEAREST_M),

@@ -333,6 +333,7 @@ def _sky(job: SetJob) -> Callable[[FloatArray], FloatArray]:
     to_world = world_from_set(scenery)[:3, :3]
 
     def sky(ways: FloatArray) -> FloatArray:
+        """Return the radiance (N, 3) in directions (N, 3)."""
         return np.asarray(np.where(ways[:, 2:] < 0, below, _above(scenery, ways @ to_world.T)))
 
     return sky

@@ -1,4 +1,4 @@
-"""From motion capture files to motions in the house's convention."""
+"""Read motion capture files as motions in mimegen's convention: metres, Z up, facing -Y."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,15 +16,15 @@ from mimegen.readers.roles import Roles, find_roles
 __all__ = ["ReadOptions", "Recording", "Roles", "Trim", "find_roles", "kind_of", "read_motion"]
 
 
-# The modules and functions that read several kinds of files.
+# Modules and functions that read several kinds of files.
 _SCENES = ("mimegen.readers.fbx", "read_fbx")
 _ARRAY_FILES = ("mimegen.readers.arrayfile", "read_arrays")
 _MARKERS = ("mimegen.readers.c3d", "read_c3d")
 _ANGLES = ("mimegen.readers.suits.mot", "read_mot")
 _POSES = ("mimegen.readers.cameras3d.posejson", "read_pose_json")
 _ASF = ("mimegen.readers.asf_amc", "read_asf_amc")
-# The module and the function that read a kind of file, by its ending. Most commands read no
-# recording, so a module is imported when its first file is read.
+# Module and function that read a kind of file, by the ending of its name. Most commands read no
+# recording, so a module is imported only when a file of its kind is read.
 READERS: dict[str, tuple[str, str]] = {
     ".bvh": ("mimegen.readers.bvh", "read_bvh_recording"),
     ".fbx": _SCENES,
@@ -53,23 +53,25 @@ READERS: dict[str, tuple[str, str]] = {
     ".amc": _ASF,
     ".asf": _ASF,
 }
+# Kinds of files that hold arrays, animation stacks, several subjects or several takes.
 ARRAYS = (".npz", ".npy", ".pkl", ".pickle", ".pt", ".pth")
 WITH_STACKS = (".fbx", ".glb", ".gltf", ".vrm", ".vrma")
 WITH_SUBJECTS = (".c3d", ".csv", ".tsv", ".skeleton", ".json", ".jsonl", ".ndjson", *ARRAYS)
 WITH_TAKES = ARRAYS
-# Endings that many other things have too.
+# Endings that files other than motions often have too.
 ALSO_OTHERS = (".asf", ".csv", ".json", ".jsonl", ".ndjson", ".mot", ".npy", ".pkl", ".pickle",
                ".pt", ".pth", ".sto", ".tsv")
-# Endings of which most files in a folder of motions are something else.
+# Endings that, in a folder of motions, mostly belong to files that hold no motion.
 MANY_OTHERS = (".asf", ".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".mot", ".sto")
-# Rates (Hz) that need no doubt.
+# Frame rates (Hz) that need no note.
 USUAL_FPS = (10.0, 1000.0)
 
 
 def read_motion(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
-    """Read a motion capture file of one person, by its content or the ending of its name.
+    """Read a motion capture file of one person.
 
-    Raises RequestError, one line, for a file that is missing, of another kind, or damaged.
+    The file's content tells its kind, or else the ending of its name. Raises RequestError, one
+    line, for a file that is missing, of another kind, or damaged.
     """
     from mimegen.readers.trimming import cut, span_of
 
@@ -86,14 +88,14 @@ def read_motion(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
 
 
 def _reader_of(kind: str) -> Callable[[Path, ReadOptions], Recording]:
-    """Return the function that reads files of a kind."""
+    """Import and return the function that reads files of this kind."""
     module, name = READERS[kind]
     return cast("Callable[[Path, ReadOptions], Recording]",
                 getattr(import_module(module), name))
 
 
 def prompt_of(path: Path, options: ReadOptions = AS_FOUND) -> str | None:
-    """Return what a text-to-motion model was told to show in a file's take, or None.
+    """Return the prompt that a text-to-motion model was given for a file's take, or None.
 
     Raises RequestError as ``read_motion``.
     """
@@ -101,7 +103,7 @@ def prompt_of(path: Path, options: ReadOptions = AS_FOUND) -> str | None:
 
 
 def _refuse_options(path: Path, kind: str, options: ReadOptions) -> None:
-    """Raise RequestError for what files of this kind cannot be asked."""
+    """Raise RequestError for options that do not apply to files of this kind."""
     if options.stack is not None and kind not in WITH_STACKS:
         raise RequestError(f"{path}: only FBX and glTF files have animation stacks;"
                            " leave out --stack")
@@ -120,7 +122,7 @@ def _refuse_options(path: Path, kind: str, options: ReadOptions) -> None:
 
 
 def _with_doubts_on_rate(recording: Recording, said: float | None) -> Recording:
-    """Return a recording with a note on a rate that the user gave, or that few recordings have."""
+    """Return a recording with a note if the user gave the frame rate, or if it is unusual."""
     fps = recording.motion.fps
     if said is not None:
         note = f"the rate is {said:g} fps, from --fps-of-file"

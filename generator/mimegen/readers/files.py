@@ -1,4 +1,4 @@
-"""What must be true of a file before any reader opens it."""
+"""Checks that a file must pass before any reader opens it."""
 
 import json
 from pathlib import Path
@@ -7,12 +7,13 @@ from urllib.parse import unquote
 from mimegen.base.errors import RequestError
 from mimegen.base.foreign import refuse_foreign
 
-# An hour of a whole body has some 250 MB as text; reading takes a multiple of that in memory.
+# Largest file read, in bytes. An hour of a whole body takes some 250 MB as text, and reading it
+# takes a multiple of that in memory.
 LARGEST = 512 * 2**20
 
 
 def check_file(path: Path) -> None:
-    """Raise RequestError where there is no file, nothing or far too much in it, or another kind."""
+    """Raise RequestError if a file is missing, empty, too large, or clearly of another kind."""
     if path.is_dir():
         raise RequestError(f"{path}: is a folder, expected a motion file")
     if not path.exists():
@@ -25,20 +26,20 @@ def check_file(path: Path) -> None:
 
 
 def check_size(path: Path) -> None:
-    """Raise RequestError where a file is larger than any that is read."""
+    """Raise RequestError if a file is larger than ``LARGEST``."""
     if path.stat().st_size > LARGEST:
         raise RequestError(f"{path}: is {path.stat().st_size / 2**20:.0f} MiB, more than the limit"
                            f" of {LARGEST // 2**20} MiB; export a part of it")
 
 
 def buffers_beside(path: Path) -> tuple[Path, ...]:
-    """Return the files beside a .gltf file that hold its numbers; none for any other kind."""
+    """Return the binary files that a .gltf file refers to; none for any other kind of file."""
     if path.suffix.lower() != ".gltf":
         return ()
     try:
         buffers = json.loads(path.read_bytes())["buffers"]
         names = [str(buffer["uri"]) for buffer in buffers if "uri" in buffer]
-    # Damaged files are the reader's to refuse.
+    # The reader refuses damaged files.
     except (ValueError, KeyError, TypeError):
         return ()
     return tuple(path.parent / unquote(name) for name in names if not name.startswith("data:"))

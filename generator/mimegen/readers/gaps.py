@@ -1,7 +1,7 @@
-"""Gaps: values that a file says are no numbers, as where tracking was lost.
+"""Bridge gaps: values that a file gives as NaN, for example where tracking was lost.
 
-Short gaps are bridged as markers' gaps are: rotations by the shortest turn, places along a straight
-line. At the file's ends the nearest value is held.
+Short gaps are interpolated: rotations along the shortest turn, positions along a straight line. At
+the file's ends the nearest value is held.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,14 +15,14 @@ from mimegen.motion import quaternions
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.dropouts import between, lost_note, named
 
-# A gap that lasts longer (s) is the file's to fill: what a person did in it cannot be told.
+# A longer gap (in seconds) is refused, because what the person did in it cannot be known.
 LONGEST_GAP_S = 1.0
 WHY = f"is longer than the {LONGEST_GAP_S:g} s that are bridged; fill it where the motion was" \
       " recorded, or leave these frames out"
 
 
 class LongGap(NamedTuple):
-    """A gap that is too long: its column, and its first and last frame."""
+    """A gap that is too long to bridge: its column, and its first and last frame."""
 
     column: int
     first: int
@@ -30,7 +30,10 @@ class LongGap(NamedTuple):
 
 
 def long_gap(lost: BoolArray, fps: float) -> LongGap | None:
-    """Return the first gap in ``lost`` (F, K) that cannot be bridged, if there is one."""
+    """Return the first gap in ``lost`` (F, K) that is too long to bridge, or None.
+
+    That is a gap of more than ``LONGEST_GAP_S``, or one that spans the whole file.
+    """
     for column in np.flatnonzero(lost.any(axis=0)).tolist():
         for first, last in _runs(lost[:, column]):
             if last - first + 1 > LONGEST_GAP_S * fps or last - first + 1 == len(lost):
@@ -45,12 +48,12 @@ def _runs(lost: BoolArray) -> Iterator[tuple[int, int]]:
 
 
 def missing(values: FloatArray) -> BoolArray:
-    """Say which of the values (F, K, n) are no numbers in whole or in part (F, K)."""
+    """Return a mask (F, K) of the values (F, K, n) that have a NaN among their components."""
     return np.asarray(np.isnan(values).any(axis=-1))
 
 
 def turns_bridged(rotations: FloatArray, lost: BoolArray) -> FloatArray:
-    """Return rotations (F, K, 4), with shortest turns where they were ``lost`` (F, K)."""
+    """Return rotations (F, K, 4), interpolated along shortest turns where ``lost`` (F, K)."""
     frames, columns = np.nonzero(lost)
     before, after, share = (values[frames, columns] for values in between(lost))
     bridged = rotations.copy()
@@ -60,7 +63,7 @@ def turns_bridged(rotations: FloatArray, lost: BoolArray) -> FloatArray:
 
 
 def places_bridged(places: FloatArray, lost: BoolArray) -> FloatArray:
-    """Return places (F, K, 3), with straight lines where they were ``lost`` (F, K)."""
+    """Return positions (F, K, 3), interpolated along straight lines where ``lost`` (F, K)."""
     frames, columns = np.nonzero(lost)
     before, after, share = (values[frames, columns] for values in between(lost))
     start = places[before, columns]
@@ -70,7 +73,7 @@ def places_bridged(places: FloatArray, lost: BoolArray) -> FloatArray:
 
 
 def gaps_said(names: Sequence[str], lost: BoolArray) -> tuple[str, ...]:
-    """Return the note on gaps (F, J) of joints, if there are any."""
+    """Return a note on the gaps (F, J) of joints, or nothing if there are none."""
     if not lost.any():
         return ()
     what = f"the values of {named(tuple(names), lost)} are not numbers"

@@ -1,4 +1,4 @@
-"""What kind of motion file a file is: by what is in it, else by the ending of its name."""
+"""Find the kind of a motion file by its content, or else by the ending of its name."""
 
 import re
 import zipfile
@@ -6,8 +6,9 @@ from pathlib import Path, PurePosixPath
 
 from mimegen.readers.arrays.files import COMPRESSED, NPY, PACKED, PICKLE, PROTOCOLS, ZIP
 
+# Bytes read from the beginning of a file.
 HEAD = 4096
-# Kinds whose readers go by the file's name, so that another ending does not become them.
+# Kinds that Blender imports by the file's ending: a file with another ending is not read as one.
 BY_NAME = {".fbx": (".fbx",), ".glb": (".glb", ".gltf", ".vrm", ".vrma"),
            ".usd": (".usd", ".usda", ".usdc", ".usdz")}
 PROTOCOL_BYTES = tuple(bytes([number]) for number in PROTOCOLS)
@@ -15,9 +16,9 @@ USD = (".usd", ".usda", ".usdc", ".usdz")
 
 
 def kind_of(path: Path) -> str:
-    """Return the ending that a motion file of this content should have, in small letters.
+    """Return the ending that fits a motion file's content, in lower case.
 
-    Where the content tells nothing, or there is no file, that is the ending it has.
+    If the content shows no kind, or there is no file, return the ending that the file has.
     """
     ending = path.suffix.lower()
     try:
@@ -32,7 +33,7 @@ def kind_of(path: Path) -> str:
 
 
 def _told(path: Path, head: bytes) -> str | None:
-    """Return the ending that a file's first bytes tell, or None."""
+    """Return the ending that a file's first bytes call for, or None if they show no kind."""
     if head.startswith(ZIP):
         return _of_zip(path)
     if head.startswith(NPY):

@@ -1,6 +1,6 @@
-"""A mapping file: which bone plays which role, as a person says it.
+"""Mapping files, in which the user states which bone plays which role.
 
-    # role: bone (as the file calls it; null for a role that nothing plays)
+    # role: bone (its name in the motion file; null for a role that no bone plays)
     hips: Bone.001
     left_upper_arm: Bone.017
     left_toe: null
@@ -26,7 +26,8 @@ ROLES = ("hips", "chest", "head", *(f"spine{i + 1}" for i in range(MOST_SPINES))
 def read_mapping(path: Path, joints: tuple[str, ...], file: str) -> dict[str, str | None]:
     """Return role -> joint name, or None for a role that no joint plays.
 
-    Raises RequestError with line and near misses for a role or a bone of ``file`` that is none.
+    Raises RequestError, with the line and similar names, for an unknown role, for a bone that
+    ``file`` does not have, or for a bone that is given two roles.
     """
     document = YamlFile(path)
     found: dict[str, str | None] = {}

@@ -1,4 +1,4 @@
-"""Roles by what bones are called, by the tables of rigs/skeletons/bone_names.yaml."""
+"""Find roles by the names of bones, with the tables of rigs/skeletons/bone_names.yaml."""
 
 import re
 import unicodedata
@@ -10,23 +10,24 @@ from mimegen.base.paths import data_file
 from mimegen.base.yaml_file import Strict, read_yaml_once
 
 SIDES = ("left", "right")
-# This many names have a common beginning where more than this share has it.
+# Names share a beginning if there are at least LEAST_NAMES, and more than this fraction has it.
 LEAST_NAMES = 10
 MOST = 0.8
+# Role -> (joint name, confidence from 0 to 1).
 Found = dict[str, tuple[str, float]]
 Names = tuple[str, ...]
 PairedRole = Literal["upper_arm", "clavicle", "forearm", "hand", "thigh", "shin", "foot", "toe"]
 
 
 class Aliases(Strict):
-    """How a paired bone is called: names that are sure to mean it, and those that perhaps do."""
+    """Names of a bone of one side: ``sure`` always mean it, ``perhaps`` only if no other fits."""
 
     sure: Names
     perhaps: Names
 
 
 class BoneNames(Strict):
-    """The tables of rigs/skeletons/bone_names.yaml; the file says what each is for."""
+    """The tables of rigs/skeletons/bone_names.yaml, which explains each of them."""
 
     prefixes: Names
     left: Names
@@ -39,15 +40,15 @@ class BoneNames(Strict):
 
 
 def bone_names() -> BoneNames:
-    """Return the names of bones.
+    """Return the tables of bone names.
 
-    Raises RequestError naming file, line and key.
+    Raises RequestError that names file, line and key if the file is damaged.
     """
     return read_yaml_once(data_file("rigs/skeletons/bone_names.yaml"), BoneNames)
 
 
 def system_of(names: tuple[str, ...]) -> str:
-    """Return the mocap system or rig that joint names give away, or ``unknown``."""
+    """Return the mocap system or rig that uses such joint names, or ``unknown``."""
     for system, pattern in bone_names().systems.items():
         if any(pattern.search(name) for name in names):
             return system
@@ -55,7 +56,7 @@ def system_of(names: tuple[str, ...]) -> str:
 
 
 def roles_by_name(names: tuple[str, ...]) -> Found:
-    """Return role -> joint name and confidence, for all roles that names tell."""
+    """Return role -> joint name and confidence for each role that a name identifies."""
     tables = bone_names()
     known = {alias for role in tables.sides.values() for alias in (*role.sure, *role.perhaps)} | {
         alias for aliases in tables.fingers.values() for alias in aliases}
@@ -76,7 +77,7 @@ def roles_by_name(names: tuple[str, ...]) -> Found:
 
 
 def common_beginning(names: tuple[str, ...]) -> str:
-    """Return the words that most names begin with, as ``Robot_``; nothing where they differ."""
+    """Return the beginning that most names share, such as ``Robot_``, or an empty text."""
     begin = ""
     while len(names) >= LEAST_NAMES:
         words = Counter(found[0] for name in names if (
@@ -89,9 +90,9 @@ def common_beginning(names: tuple[str, ...]) -> str:
 
 
 def _words(name: str) -> list[str]:
-    """Return a name's words without namespace, prefixes, accents and capitals."""
+    """Return a name's words in lower case, without namespace, prefixes and accents."""
     bare = re.split(r"[:|]", name)[-1]
-    # Accents go from Latin letters only: elsewhere such marks make another letter.
+    # Remove accents from Latin letters only: in other scripts such marks make another letter.
     apart = re.sub("[\u0300-\u036f]", "", unicodedata.normalize("NFKD", bare))
     plain = unicodedata.normalize("NFKC", apart)
     words = [w.casefold() for w in re.findall(
@@ -103,7 +104,7 @@ def _words(name: str) -> list[str]:
 
 
 def _sided(words: list[str], known: set[str]) -> tuple[str | None, list[str]]:
-    """Return the side that a name's words tell, and the words without it."""
+    """Return the side that a name's words contain, or None, and the other words."""
     whole = "".join(words)
     for side in SIDES:
         marks = set(getattr(bone_names(), side))
@@ -132,9 +133,9 @@ def _one_side(side: str, keys: list[tuple[str, str]], tables: Mapping[PairedRole
 
 
 def _fingers(side: str, keys: list[tuple[str, str]], tables: BoneNames) -> Found:
-    """Find whole fingers; a lone first joint is the stand-in that some systems carry."""
+    """Find fingers of at least two joints; some systems export one joint as a placeholder."""
     found: Found = {}
-    # Fingers are counted from 0 (Biped) or, where there is a fifth, from 1 (Rokoko, Shogun).
+    # Fingers are numbered from 0 (Biped) or, if there is a finger 5, from 1 (Rokoko, Shogun).
     first = 1 if any(key.startswith("finger5") for _, key in keys) else 0
     for count, (finger, aliases) in enumerate(tables.fingers.items(), start=first):
         joints: dict[int, str] = {}
@@ -148,7 +149,7 @@ def _fingers(side: str, keys: list[tuple[str, str]], tables: BoneNames) -> Found
             if number is not None:
                 joints.setdefault(number, name)
         if finger == "thumb" and 0 in joints:
-            # A thumb's metacarpal moves, so it is its first bone.
+            # A thumb's metacarpal moves like a phalanx, so it counts as the thumb's first bone.
             joints = dict(enumerate((joints[number] for number in sorted(joints)), start=1))
         if 1 in joints and 2 in joints:
             found |= {f"{side}_{finger}{n}": (joints[n], 1.0) for n in (1, 2, 3) if n in joints}
@@ -157,7 +158,7 @@ def _fingers(side: str, keys: list[tuple[str, str]], tables: BoneNames) -> Found
 
 def _phalanx(key: str, aliases: Names, endings: Mapping[Literal[0, 1, 2, 3], Names]
              ) -> int | None:
-    """Return which bone of a finger a name tells: 0 is the metacarpal, 1 to 3 the phalanges."""
+    """Return a finger bone's number by its name: 0 for the metacarpal, 1 to 3 for phalanges."""
     for number, words in endings.items():
         if re.fullmatch(f"(hand|f)?({'|'.join(aliases)})({'|'.join(words)})", key):
             return number

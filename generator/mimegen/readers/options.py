@@ -1,4 +1,4 @@
-"""What a person says about a recording that its file does not say itself."""
+"""Options with which the user reads a recording: facts that its file does not state."""
 
 import re
 from dataclasses import dataclass
@@ -13,10 +13,11 @@ FPS_OF_FILE = (1.0, 10_000.0)
 
 @dataclass(frozen=True)
 class Trim:
-    """Which part of a take is used: all of it, what is no T-pose or idle end, or a span.
+    """The part of a take that is used.
 
-    ``first`` and ``last`` are seconds from the take's first frame, or frame numbers from 0
-    (``in_frames``), both included; None is the take's own end.
+    ``kind`` is ``none`` for all of it, ``auto`` to leave out T-poses and idle ends, or ``span``.
+    ``first`` and ``last`` of a span are seconds from the take's first frame, or frame numbers from
+    0 (``in_frames``), both included; None is the start or the end of the take.
     """
 
     kind: Literal["none", "auto", "span"] = "none"
@@ -32,7 +33,7 @@ class Trim:
 
 
 def parse_trim(text: str) -> Trim:
-    """Return what ``auto``, ``none``, ``1.5:7``, ``:7`` (seconds) or ``30f:400f`` (frames) says.
+    """Parse ``auto``, ``none``, ``1.5:7``, ``:7`` (seconds) or ``30f:400f`` (frames).
 
     Raises RequestError for anything else.
     """
@@ -60,7 +61,10 @@ def _span(text: str, first: str | None, first_unit: str | None, last: str | None
 
 
 def take_number(text: str | None) -> int | None:
-    """Return the number of a file's take. Raises RequestError where it is none."""
+    """Return the number of a file's take, or None if not given.
+
+    Raises RequestError if the text is not a whole number of up to six digits.
+    """
     if text is None:
         return None
     if not re.fullmatch(r"\d{1,6}", text.strip()):
@@ -70,11 +74,13 @@ def take_number(text: str | None) -> int | None:
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """How to read a file: ``stack`` names one of an FBX file's animation stacks, ``mapping`` is a
-    YAML file of roles and bones, ``skeleton`` the ASF file that belongs to an AMC file, ``trim``
-    says which part of the take is used, ``subject`` names one of the people in a C3D file,
-    ``fps_of_file`` is the rate (Hz) at which the file was recorded, whatever the file says,
-    ``take`` the number of one of a file's takes, from 0, and ``smpl_model`` a model file of SMPL's.
+    """How to read a file.
+
+    ``stack`` names one of an FBX file's animation stacks. ``mapping`` is a YAML file of roles and
+    bones. ``skeleton`` is the ASF file that belongs to an AMC file. ``trim`` is the part of the
+    take that is used. ``subject`` names one of several people in a file. ``fps_of_file`` is the
+    rate (Hz) of the recording and overrides the file's own. ``take`` is the number of one of the
+    file's takes, from 0. ``smpl_model`` is a file of one of the SMPL body models.
     """
 
     stack: str | None = None
@@ -87,4 +93,5 @@ class ReadOptions:
     smpl_model: Path | None = None
 
 
+# No options: the file alone decides.
 AS_FOUND = ReadOptions()

@@ -1,4 +1,4 @@
-"""Two recordings of one scene, brought back to where they stood to one another."""
+"""Put two recordings of one scene back where the people stood relative to each other."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,15 +15,18 @@ from mimegen.readers.points import subjects_of
 from mimegen.readers.recording import Recording
 from mimegen.readers.trimming import LEAST_FRAMES, cut, span_of
 
-# Neither hides the other from the front, nor from the azimuth of MIME's camera.
+# Direction of the line from the first person to the second, in degrees from +X: with it neither
+# hides the other from the front, nor from the azimuth of MIME's camera.
 LINE_DEG = 30.0
 
 
 def both_people(file: Path, partner: Path | None,
                 options: ReadOptions) -> tuple[ReadOptions, Path | None]:
-    """Return how a file is read and its partner's file, which is itself where it holds two people.
+    """Return the options to read a file with, and the partner's file or None.
 
-    Raises RequestError where a C3D file is missing or damaged.
+    If no partner and no subject are given and a C3D file holds two people, the options select the
+    first of them, and the file is its own partner's file. Raises RequestError if a C3D file is
+    missing or damaged.
     """
     if partner is not None or options.subject is not None or file.suffix.lower() != ".c3d":
         return options, partner
@@ -32,18 +35,18 @@ def both_people(file: Path, partner: Path | None,
 
 
 def partner_options(file: Path, partner: Path, options: ReadOptions) -> ReadOptions:
-    """Return how the partner's file is read where ``options`` are those of ``file``."""
+    """Return the options to read the partner's file with, given the ``options`` of ``file``."""
     others = [one for one in subjects_of(file) if one != options.subject] if partner == file else []
     return replace(options, skeleton=None, subject=others[0] if others else None)
 
 
 def cut_together(files: Sequence[Path], recordings: Sequence[Recording],
                  trim: Trim) -> tuple[Recording, ...]:
-    """Return recordings of one scene cut alike, so that what either of them needs is kept.
+    """Cut recordings of one scene to the same time span, which covers the span of each.
 
-    They share the clock of their files, of which each may be read from another frame on. Raises
-    RequestError where ``trim`` asks for frames that a file does not have, or where nobody is seen
-    together with the other.
+    The files share a clock, though each may be read from a different frame on. Raises RequestError
+    if ``trim`` asks for frames that a file does not have, or if the two people are never seen at
+    the same time.
     """
     spans = [span_of(file, recording, trim)
              for file, recording in zip(files, recordings, strict=True)]
@@ -65,10 +68,10 @@ def cut_together(files: Sequence[Path], recordings: Sequence[Recording],
 def placed_together(first: Recording, second: Recording) -> tuple[Motion, Motion]:
     """Return the motions of two people whose files share a clock and a world frame.
 
-    Both get the frame rate of the first and the length of the shorter. The middle between them
-    comes over the origin, and at the start the line from the first to the second points
-    ``LINE_DEG`` counterclockwise from +X. Raises RequestError where
-    the files cannot be of one scene.
+    Both get the frame rate of the first and the length of the shorter. Their midpoint, averaged
+    over time, is moved over the origin, and at the start the line from the first to the second
+    points ``LINE_DEG`` counterclockwise from +X. Raises RequestError if the files cannot be of one
+    scene.
     """
     _check(first, second)
     one, two = _as_recorded(first, first.unit), _as_recorded(second, first.unit)
@@ -82,7 +85,7 @@ def placed_together(first: Recording, second: Recording) -> tuple[Motion, Motion
 
 
 def doubts_on_placement(recordings: Sequence[Recording]) -> tuple[str, ...]:
-    """Doubt how people stand to one another of whose files only some are mirrored.
+    """Return a note if only some of the files are mirrored: the people's placement is uncertain.
 
     All are mirrored about the same plane, so what is between two mirrored files stays true.
     """
@@ -99,9 +102,9 @@ def _check(first: Recording, second: Recording) -> None:
 
 
 def _as_recorded(recording: Recording, unit: float) -> Motion:
-    """Return the motion where it was in the file's own world, upright, ``unit`` metres a unit.
+    """Return the motion at its place and heading in the file, Z up, with ``unit`` metres per unit.
 
-    People recorded together are measured with one unit, whatever their own sizes suggest.
+    One unit is used for all people of a scene, whatever unit each one's size suggests.
     """
     scale = unit / recording.unit
     motion = recording.motion

@@ -1,4 +1,4 @@
-"""The path of a body whose file has none: feet that stand do not move."""
+"""Find the root's path for a file that has none, from the feet: a standing foot does not move."""
 
 import numpy as np
 
@@ -6,16 +6,17 @@ from mimegen.motion import Motion
 from mimegen.motion.lowpass import low_passed
 from mimegen.motion.quaternions import FloatArray
 
-# How far below the others (metres) a point of the feet weighs e times as much.
+# A point of the feet this much lower than another, in metres, has e times its weight.
 SOFT = 0.02
+# Deviation (seconds) of the Gaussian that smooths the feet's positions.
 SMOOTH_S = 0.03
 
 
 def path_of_feet(motion: Motion, feet: list[int], up: FloatArray
                  ) -> tuple[Motion, tuple[str, ...]]:
-    """Return a motion whose root goes as its lowest points of the ``feet`` ask, and a note.
+    """Return a motion whose root moves so that the lowest points of the ``feet`` stand still.
 
-    The lowest points stand still; their height is that of the ground. ``up`` (3,) is the file's.
+    Those points are put on the ground. ``up`` (3,) is the file's up axis. Also return a note.
     """
     places = motion.global_pose.positions[:, feet] - motion.root_positions[:, None]
     places = low_passed(places, SMOOTH_S * motion.fps)

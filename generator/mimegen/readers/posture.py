@@ -1,7 +1,7 @@
-"""How the limbs of a body lie to each other, in any unit and axes.
+"""Measure how the limbs of a body lie relative to each other, in any unit and axes.
 
-The front is where the left side, as the roles say it, and the way from hips to shoulders put it:
-``left x up``. In a mirrored file it is the back.
+The front is ``left x up``: left is the direction from right to left joints by their roles, up the
+direction from hips to shoulders. In a mirrored file it is the back.
 """
 
 from collections.abc import Mapping
@@ -16,17 +16,19 @@ from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.names import SIDES
 
-# From children to giants (m); a stated unit that makes a person of another height is not believed.
+# Believable heights in metres, from children to giants. A file's unit that gives another height is
+# not believed.
 BELIEVABLE_HEIGHTS = (0.9, 2.3)
-# Many more frames than these say nothing more.
+# Frames examined at most; more would not change the result.
 MOST_FRAMES = 100
 
 
 @dataclass(frozen=True, eq=False)
 class Posture:
-    """Places (F, 3) by role, and the ends (F, 3) of both feet's bones by side.
+    """Positions (F, 3) by role, and the ends (F, 3) of both feet's bones by side.
 
-    What follows from one is worked out once: it is the same object that is asked about.
+    Two postures are equal only if they are the same object, so that the functions below can cache
+    their results.
     """
 
     places: Mapping[str, FloatArray]
@@ -41,7 +43,8 @@ class Posture:
 
 
 def posture_of(motion: Motion, roles: Mapping[str, str]) -> Posture:
-    """Return where a motion's joints are by role, in at most ``MOST_FRAMES`` even frames."""
+    """Return a motion's joint positions by role, in at most ``MOST_FRAMES`` evenly spaced frames.
+    """
     step = -(-motion.frames // MOST_FRAMES)
     pose = motion.known_pose
     places, rotations = motion.at(np.arange(0, motion.frames, step)).global_pose if pose is None \
@@ -57,14 +60,14 @@ def posture_of(motion: Motion, roles: Mapping[str, str]) -> Posture:
 
 
 def posture_at_rest(skeleton: Skeleton, roles: Mapping[str, str]) -> Posture:
-    """Return where a skeleton's joints are in its rest pose, as a single frame."""
+    """Return a skeleton's joint positions by role in its rest pose, as a single frame."""
     places = {role: skeleton.heads[None, skeleton.index[joint]] for role, joint in roles.items()}
     ends = {side: skeleton.tails[None, skeleton.index[roles[f"{side}_foot"]]] for side in SIDES}
     return Posture(_with_hands(places), ends)
 
 
 def _with_hands(places: dict[str, FloatArray]) -> dict[str, FloatArray]:
-    """Let a forearm without a hand end where it begins: it says nothing of the elbow."""
+    """Add missing hands at the position of the forearm's joint, so that they tell no elbow bend."""
     return {f"{side}_hand": places[f"{side}_forearm"] for side in SIDES} | places
 
 
@@ -76,7 +79,7 @@ def across(body: Posture, part: str) -> FloatArray:
 
 @lru_cache(maxsize=4)
 def trunk(body: Posture) -> FloatArray:
-    """Return the way (F, 3) from the middle of the hips to the middle of the shoulders."""
+    """Return the vectors (F, 3) from the middle of the hips to the middle of the shoulders."""
     return np.asarray(body.middle("upper_arm") - body.middle("thigh"))
 
 
@@ -91,9 +94,9 @@ def twists_deg(body: Posture) -> FloatArray:
 
 @lru_cache(maxsize=4)
 def knee_bends(body: Posture) -> FloatArray:
-    """Return how far (F, 2) each shank points behind its thigh: the sine of the knee's bend.
+    """Return the sine of each knee's bend (F, 2), positive if the shank points behind the thigh.
 
-    It is negative where a knee bends forward, as no knee does.
+    It is negative if the shank points forward, which is impossible for a person.
     """
     left = across(body, "thigh")
     return np.stack([_bend(body, side, left) for side in SIDES], axis=1)
@@ -107,9 +110,9 @@ def _bend(body: Posture, side: str, left: FloatArray) -> FloatArray:
 
 @lru_cache(maxsize=4)
 def toe_turns(body: Posture) -> FloatArray:
-    """Return how far (F, 2) each foot points to the front of its shank, -1 to 1.
+    """Return the cosine (F, 2) between each foot and the front of its shank, -1 to 1.
 
-    It is near 0 where nothing tells where a foot points.
+    It is near 0 if the file does not show where a foot points.
     """
     left = across(body, "thigh")
     turns = []
@@ -124,7 +127,8 @@ def toe_turns(body: Posture) -> FloatArray:
 def elbow_bends(body: Posture) -> FloatArray:
     """Return how far (F, 2) each elbow lies behind the line from shoulder to hand, in arm lengths.
 
-    Most arms have it behind or below, but raised fists have it in front: on average it tells.
+    Elbows mostly lie behind or below that line, but in front of it if fists are raised: only the
+    average over a motion is meaningful.
     """
     front = unit(np.cross(across(body, "upper_arm"), unit(trunk(body))))
     return np.stack([_behind(body, side, front) for side in SIDES], axis=1)
@@ -139,7 +143,7 @@ def _behind(body: Posture, side: str, front: FloatArray) -> FloatArray:
 
 
 def limb_lengths(body: Posture, *parts: str) -> FloatArray:
-    """Return the usual lengths (2,), left and right, of limbs along their parts' joints."""
+    """Return the lengths (2,), left and right, of a limb along its joints: sums of medians."""
     return np.array([sum(_usual(body[f"{side}_{end}"] - body[f"{side}_{start}"])
                          for start, end in pairwise(parts)) for side in SIDES])
 
@@ -149,9 +153,9 @@ def _usual(bone: FloatArray) -> float:
 
 
 def on_all_fours(body: Posture) -> FloatArray:
-    """Say in which frames (F,) arms and legs stand side by side below a trunk that lies on them.
+    """Return a mask (F,) of the frames in which a body stands on hands and feet, trunk level.
 
-    Knees are off the ground, as an animal's are and a crawling person's are not.
+    The knees must be off the ground: an animal's are, a crawling person's are not.
     """
     up = unit(trunk(body))
     legs = body.middle("foot") - body.middle("thigh")
@@ -167,10 +171,11 @@ def on_all_fours(body: Posture) -> FloatArray:
 
 
 def upright(body: Posture) -> FloatArray:
-    """Say in which frames (F,) the legs go on from the trunk, as they do in standing and lying."""
+    """Return a mask (F,) of the frames in which legs and trunk are in line: standing or lying."""
     legs = unit(body.middle("foot") - body.middle("thigh"))
     return np.asarray(_along(legs, unit(trunk(body))) < -0.8)
 
 
 def _along(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Return the dot products (...,) of vectors (..., 3)."""
     return np.asarray(np.einsum("...i,...i", first, second))

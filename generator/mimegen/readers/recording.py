@@ -1,4 +1,4 @@
-"""What a reader gives: a motion in the house's convention, and how the file was understood."""
+"""The result of reading a file: a motion in mimegen's convention, and how the file was read."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from mimegen.base.names import words
 from mimegen.motion import Motion
 from mimegen.readers.roles import ESSENTIAL
 
-# Roles less sure than this, and markers further off, are worth a second look.
+# A role with a lower confidence, and a body further from its markers (RMS), need a second look.
 SURE = 0.75
 GOOD_FIT_MM = 15.0
 
@@ -19,17 +19,19 @@ class Recording:
     """A motion read from a file.
 
     ``motion`` is in metres, Z up, facing -Y and over the origin at the start, the ground at
-    Z = 0, at the file's true frame rate. ``roles`` maps roles to joint names. ``unit`` is metres
-    per file unit. ``heading`` (degrees about Z) and ``origin`` (metres, X and Y) say how the
-    performer stood in the file before the turn and shift: partners keep their placement by them.
-    ``stacks`` are the names of an FBX file's animation stacks.
-    ``skipped`` is how many frames of the file lie before the first that is read, ``span`` are the
-    first and last of the frames read that are used, None for all of them.
-    Of marker files, ``marker_rms_mm`` says by label how far the solved body is from the markers,
-    ``bridged`` by joint in which spans of frames (first, last) it was out of sight, and
-    ``inferred`` which joints no marker shows at all. ``mirrored`` says that the file held the
-    mirror image of the motion, ``prompt`` what a text-to-motion model was told to show. ``notes``
-    are every assumption and doubt.
+    Z = 0, at the file's true frame rate. ``roles`` maps roles to joint names, ``confidence`` maps
+    them to 0 to 1. ``unit`` is metres per file unit. ``heading`` (degrees about Z) and ``origin``
+    (metres, X and Y) are the performer's heading and position in the file at the start; they
+    restore the placement of two people to each other. ``stacks`` are the names of an FBX file's
+    animation stacks. ``skipped`` is the number of frames in the file before the first one read;
+    ``span`` is the first and last frame used, counted among those read, None if all are used.
+    ``notes`` hold every assumption and doubt.
+
+    For marker files, ``marker_rms_mm`` is the distance of the solved body from each marker (RMS,
+    by label), ``bridged`` lists by joint the spans of frames (first, last) in which its markers
+    were out of sight, and ``inferred`` names the joints that no marker shows at all. ``mirrored``
+    is True if the file held the mirror image of the motion. ``prompt`` is the text that a
+    text-to-motion model was given.
     """
 
     motion: Motion
@@ -55,13 +57,16 @@ class Recording:
 
 
 def unsure_roles(recording: Recording) -> list[str]:
-    """Return the roles whose bones may be others; those that markers move are our own."""
+    """Return the essential roles whose bone is uncertain.
+
+    There are none in a file of markers, because its skeleton is mimegen's own.
+    """
     return [role for role in ESSENTIAL
             if recording.confidence[role] < SURE and not recording.marker_rms_mm]
 
 
 def problems_of(recording: Recording) -> tuple[str, ...]:
-    """Return what about a file needs a second look: unsure bones, and markers off the body."""
+    """Return notes on what needs a second look: uncertain bones, and markers far from the body."""
     found = [f"bone {recording.roles[role]!r} is only {recording.confidence[role]:.0%} sure to be"
              f" the {words(role)}; see inspect --picture, and correct it with --map FILE"
              for role in unsure_roles(recording)]

@@ -1,4 +1,4 @@
-"""Which bone is which: joint names, and where they say nothing the tree's shape, to roles.
+"""Find the role of each bone by joint names, or else by the shape of the skeleton.
 
 Roles are ``hips``, ``spine1`` ..., ``chest``, ``neck1`` ..., ``head`` and, after ``left_`` or
 ``right_``, ``clavicle upper_arm forearm hand thigh shin foot toe`` and ``thumb1`` to ``pinky3``.
@@ -22,16 +22,23 @@ from mimegen.readers.shape import roles_by_shape
 LIMBS = (("clavicle", "upper_arm", "forearm", "hand"), ("thigh", "shin", "foot", "toe"))
 ESSENTIAL = ("hips", "head", *(f"{side}_{part}" for side in SIDES for part in
              ("upper_arm", "forearm", "thigh", "shin", "foot")))
-# An essential role that is less sure than this is not used.
+# Confidence below which an essential role is refused.
 SAFE = 0.5
+# Least confidence of a role found by shape, if sure names confirm the shape for the same limbs.
 BORNE_OUT = 0.7
+# Greatest confidence of an uncertain name that the shape contradicts.
 BY_NAME_AGAINST_SHAPE = 0.6
+# Confidence of named bones of a limb that do not hang one below the other.
 NOT_BELOW = 0.4
+# Doubts listed in an error message.
 MOST_DOUBTS = 3
 
 
 class DoubtfulBonesError(RequestError):
-    """Which bone is which is not safe to say; ``doubts`` are by bone what it may be, or empty."""
+    """An essential role is uncertain or missing.
+
+    ``doubts`` maps a bone's name to the role that it may have, or to an empty text.
+    """
 
     def __init__(self, message: str, doubts: Mapping[str, str]) -> None:
         super().__init__(message)
@@ -40,7 +47,7 @@ class DoubtfulBonesError(RequestError):
 
 @dataclass(frozen=True)
 class Roles:
-    """``joints`` gives the joint's name for each role found, ``confidence`` 0 to 1 for each."""
+    """The roles found: ``joints`` maps role to joint name, ``confidence`` maps role to 0 to 1."""
 
     joints: Mapping[str, str]
     confidence: Mapping[str, float]
@@ -48,10 +55,11 @@ class Roles:
 
 def find_roles(skeleton: Skeleton, motion: Motion | None = None, file: str = "skeleton",
                mapping: Path | None = None) -> Roles:
-    """Find the roles of a skeleton's joints: as a mapping file says, by names, then by shape.
+    """Find the roles of a skeleton's joints by a mapping file, then by names, then by shape.
 
-    ``motion`` is one of this skeleton; it tells shapes where the rest pose is no natural one.
-    Raises DoubtfulBonesError, naming them, where an essential role is not safe.
+    If a ``motion`` of this skeleton is given, its poses show the shape instead of the rest pose,
+    which may be unnatural. Raises DoubtfulBonesError, which names the bones, if the confidence of
+    an essential role is below ``SAFE``.
     """
     mapped = read_mapping(mapping, skeleton.names, file) if mapping else {}
     body = JointTree.moving(motion) if motion else JointTree.at_rest(skeleton)
@@ -71,9 +79,10 @@ def find_roles(skeleton: Skeleton, motion: Motion | None = None, file: str = "sk
 
 
 def _together(named: Found, shaped: Found) -> Found:
-    """Return roles by names, doubted or borne out by shape, and what only the shape tells.
+    """Merge roles found by names with roles found by shape.
 
-    A name that says little ("Leg") yields to a shape that agrees with all that say more.
+    The shape raises or lowers the confidence of names, and adds roles that no name identifies. An
+    uncertain name ("Leg") is dropped if the shape contradicts it but confirms all sure names.
     """
     both = [role for role in ESSENTIAL if role in named and role in shaped]
     against = [role for role in both if named[role][1] == 1.0
@@ -100,13 +109,14 @@ def _together(named: Found, shaped: Found) -> Found:
 
 
 def _limb(role: str) -> str:
-    """Return which part of the body a role is of: names of one leg tell the sides of both."""
+    """Return a role's part of the body; both legs count as one, because one leg tells both sides.
+    """
     part = role.partition("_")[2]
     return "trunk" if not part else "legs" if part in LIMBS[1] else "arms"
 
 
 def _in_order(skeleton: Skeleton, named: Found) -> Found:
-    """Doubt names of limbs' bones that do not hang one below the other."""
+    """Lower the confidence of named limb bones that do not hang one below the other."""
     found = dict(named)
     for side in SIDES:
         for parts in LIMBS:
@@ -151,9 +161,10 @@ def _common(skeleton: Skeleton, names: list[str]) -> int:
 
 
 def _with_true_hips(skeleton: Skeleton, found: Found) -> Found:
-    """Put the hips where both legs and the trunk hang, whatever bone bears the name.
+    """Put the hips at the joint where both legs and the trunk meet, whatever bone has the name.
 
-    Further up they may lie only where they are at nearly the same place.
+    A named bone above that joint stays the hips if it is near: no further from the joint than
+    twice the distance from there to a thigh.
     """
     below = [found[r][0] for r in ("left_thigh", "right_thigh", "head") if r in found]
     if len(below) < 3:
@@ -168,7 +179,10 @@ def _with_true_hips(skeleton: Skeleton, found: Found) -> Found:
 
 
 def _trunk(skeleton: Skeleton, joints: Mapping[str, str]) -> dict[str, str]:
-    """Name the joints from the hips to the head: the arms hang on the chest."""
+    """Return roles for the joints between hips and head.
+
+    The chest is the joint on which the arms hang; spine joints lie below it, neck joints above.
+    """
     hips, head = skeleton.index[joints["hips"]], skeleton.index[joints["head"]]
     line = list(_ancestors(skeleton, head))
     if hips not in line:

@@ -1,4 +1,4 @@
-"""Blender in a process of its own: it answers with a NumPy archive, or what went wrong is said."""
+"""Run Blender in a separate process and read its reply, a NumPy archive, or report the error."""
 
 import json
 import os
@@ -18,21 +18,23 @@ from mimegen.base.blender import refuse_unloadable, require_release
 from mimegen.base.errors import RequestError
 from mimegen.base.paths import source_file
 
-# From it on Blender's own importer reads FBX, and actions have slots.
+# First release of Blender whose built-in importer reads FBX and whose actions have slots.
 OLDEST_READER = (4, 5)
-# Of processor time. A megabyte of keys takes three seconds on a slow core.
+# Limits of processor time. A megabyte of keys takes three seconds on a slow core.
 SECONDS_TO_READ = 40.0
 SECONDS_PER_MEGABYTE = 20.0
 GIBIBYTES_TO_READ = 6.0
-# How many times that of elapsed time, for a machine that is busy with other things.
+# Limit of elapsed time as a multiple of processor time, for a machine that is busy otherwise.
 TIMEOUT_FACTOR = 10
-# Blender's importers multiply in single precision by OpenBLAS, whose last bits are another on every
-# kind of CPU: these kernels run on all of a kind of machine (others than x86 know but one).
+# Blender's importers multiply in single precision with OpenBLAS, whose last bits depend on the
+# kernel chosen for the CPU. These settings select a kernel that every x86 CPU has (machines other
+# than x86 have only one), so that results are the same everywhere.
 KERNELS = {"OPENBLAS_CORETYPE": "Prescott", "OPENBLAS_NUM_THREADS": "1"}
-# Bytes of errors of which the first and the last are kept, and after which a program is ended.
+# Bytes kept from the beginning and from the end of a program's error output, and bytes of it after
+# which the program is stopped.
 KEPT_ERRORS = 1 << 16
 MOST_ERRORS = 1 << 23
-# The exit status of a program that was ended because of the time.
+# Exit status given to a program that exceeded the elapsed time.
 TIMED_OUT = 1000
 OUT_OF_MEMORY = re.compile(rb"MemoryError|bad_alloc|Calloc returns null|Malloc returns null"
                            rb"|Unable to allocate|failed to map segment"
@@ -41,7 +43,7 @@ OUT_OF_MEMORY = re.compile(rb"MemoryError|bad_alloc|Calloc returns null|Malloc r
 
 @dataclass(frozen=True, eq=False)
 class ReaderReply:
-    """What Blender found in a file: a JSON header, and arrays by name."""
+    """Blender's reply: a header of JSON values, and arrays by name."""
 
     header: dict[str, Any]
     arrays: dict[str, NDArray[Any]]
@@ -51,12 +53,11 @@ def read_in_blender(module: str, path: Path, target: Path, *arguments: str,
                     instead: Path | None = None) -> ReaderReply:
     """Run ``MODULE PATH TARGET ARGUMENTS`` in Blender and return the archive that it writes.
 
-    Blender reads ``instead``, if that is given, in place of ``path``.
+    If ``instead`` is given, Blender reads it in place of ``path``; errors still name ``path``.
+    Blender's temporary files are written beside ``target``.
 
-    Blender's own temporary files lie beside ``target``.
-
-    Raises RequestError, one line that names the file, where Blender is not installed or too old,
-    cannot read it, crashes, or needs more time or memory than a file of its size should.
+    Raises RequestError, one line that names the file, if Blender is not installed or too old,
+    cannot read the file, crashes, or needs more time or memory than a file of its size should.
     """
     blender = require_release(str(path), OLDEST_READER)
     size = (instead or path).stat().st_size
@@ -86,15 +87,14 @@ def read_in_blender(module: str, path: Path, target: Path, *arguments: str,
 
 def _run(command: list[str], environment: dict[str, str], seconds: float
          ) -> subprocess.CompletedProcess[bytes]:
-    """Run a program and keep the first and the last of its errors.
+    """Run a program and keep the beginning and the end of its error output.
 
-    Raises _TooManyErrorsError where it does not stop to report more: one damaged file can be told
-    of in gigabytes.
+    Raises _TooManyErrorsError if it reports without end: a damaged file can cause gigabytes.
     """
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                           stderr=subprocess.PIPE, env=environment) as running:
         timer = threading.Timer(seconds, running.kill)
-        # Whoever interrupts the reading must not wait for the timer.
+        # An interrupted reading must not wait for the timer.
         timer.daemon = True
         timer.start()
         try:
@@ -110,7 +110,7 @@ def _run(command: list[str], environment: dict[str, str], seconds: float
 
 
 def _errors(running: subprocess.Popen[bytes]) -> bytes:
-    """Return the first and the last of what a program reports, once it has ended."""
+    """Return the beginning and the end of a program's error output, once it has ended."""
     first = last = b""
     count = 0
     assert running.stderr is not None
@@ -127,7 +127,7 @@ class _TooManyErrorsError(Exception):
 
 
 def _refuse_crash(path: Path, done: subprocess.CompletedProcess[bytes]) -> None:
-    """Raise RequestError where Blender ran out of memory, or was ended by a signal."""
+    """Raise RequestError if Blender ran out of memory or a signal ended it."""
     if done.returncode != 0 and OUT_OF_MEMORY.search(done.stderr):
         raise RequestError(f"{path}: Blender needs more than {GIBIBYTES_TO_READ:g} GiB of memory to"
                            " read it; it is damaged, or too large")
@@ -146,7 +146,7 @@ def save_answer(answer: ReaderReply, path: Path) -> None:
 
 
 def load_answer(path: Path) -> ReaderReply | None:
-    """Return an answer from its archive, or None where that is missing or damaged."""
+    """Return an answer from its archive, or None if that is missing or damaged."""
     try:
         with np.load(path, allow_pickle=False) as packed:
             arrays = {name: packed[name] for name in packed.files}
@@ -156,6 +156,7 @@ def load_answer(path: Path) -> ReaderReply | None:
 
 
 def _reason(said: bytes) -> str:
+    """Return the last error message in Blender's output, at most 200 characters."""
     lines = [line.strip() for line in said.decode(errors="replace").splitlines()]
     lines = [line for line in lines
              if line and not line.startswith(("Location:", "Error: script failed"))]

@@ -1,7 +1,7 @@
-"""Left and right that cannot be: mirrored files, and limbs with the names of the other side.
+"""Correct impossible sides: mirrored files, and limbs named for the other side.
 
-A file written with left-handed axes holds the mirror image of what was recorded: its knees, feet
-and elbows point backward, for left and right tell where the front is.
+A file written with left-handed axes holds the mirror image of the recording. As left and right
+define the front of the body, its knees, feet and elbows then seem to point backward.
 """
 
 from collections.abc import Mapping
@@ -20,28 +20,36 @@ from mimegen.readers.posture import (
 )
 
 ARMS = ("clavicle", "upper_arm", "forearm", "hand", "thumb", "index", "middle", "ring", "pinky")
-# Degrees: a body that twists further has wrong sides, or a pelvis that has drifted.
+# Twists between hips and shoulders, in degrees. Above the first, sides are wrong or the pelvis has
+# drifted; above the second, arms or legs have the names of the other side.
 FURTHEST_TWIST = 75.0
 OPPOSITE_TWIST = 135.0
-# A foot that points (cosine) less far says nothing; a wrong one is so in that share of frames.
+# Least mean cosine between feet and the front for which the feet's direction counts as known.
 TOES_TELL = 0.4
+# Fraction of the frames that must agree with the mean direction.
 WRONG_SHARE = 0.9
-# Sines of bends: on average over both knees, and of a knee that is surely bent.
+# Least mean sine of the bends of both knees for which their direction counts as known.
 KNEES_TELL = 0.05
+# Sine of the bend above which a knee counts as bent.
 SURELY_BENT = 0.3
+# If the feet's direction is unknown: least mean sine of a mirrored body's knees, and least mean
+# distance, in arm lengths, of its elbows in front of the arm's line.
 KNEES_ALONE = 0.25
 ELBOWS_TELL = 0.03
 
 
 class Pointing(NamedTuple):
-    """Where knees and feet point by the names of their sides: 1 forward, -1 backward, 0 unclear."""
+    """The direction of knees and feet: 1 forward, -1 backward, 0 unclear.
+
+    The front follows from which side the roles call left.
+    """
 
     knees: int
     feet: int
 
 
 def pointing(body: Posture) -> Pointing:
-    """Return where knees and feet point, on the whole, by the sides that roles say."""
+    """Return whether knees and feet point forward or backward over the whole motion."""
     knees, toes = knee_bends(body), toe_turns(body)
     bent = np.abs(knees) > SURELY_BENT
     way = _sign(float(knees.mean()), KNEES_TELL)
@@ -58,7 +66,11 @@ def _sign(value: float, least: float) -> int:
 
 
 def is_mirrored(body: Posture) -> bool:
-    """Say whether a body can only be the mirror image of one: all of it points backward."""
+    """Return whether a body is a mirror image.
+
+    Its knees and feet point backward or, if the feet's direction is unclear, its knees and elbows
+    do. A body whose hips and shoulders are twisted too far does not count as mirrored.
+    """
     if np.median(twists_deg(body)) > FURTHEST_TWIST:
         return False
     found = pointing(body)
@@ -69,7 +81,7 @@ def is_mirrored(body: Posture) -> bool:
 
 
 def reflected(motion: Motion) -> Motion:
-    """Return the mirror image of a motion, skeleton and all: X becomes -X."""
+    """Return the mirror image of a motion and its skeleton: X becomes -X."""
     flip, turn = np.array([-1.0, 1.0, 1.0]), np.array([1.0, 1.0, -1.0, -1.0])
     skeleton = motion.skeleton
     return Motion(Skeleton(skeleton.names, skeleton.parents, skeleton.heads * flip,
@@ -78,7 +90,7 @@ def reflected(motion: Motion) -> Motion:
 
 
 def unmirrored(motion: Motion, body: Posture) -> tuple[Motion, tuple[str, ...]]:
-    """Mirror the motion of a ``body`` back that is surely mirrored, and say so."""
+    """Return the motion, mirrored back if its ``body`` is a mirror image, and a note if so."""
     if not is_mirrored(body):
         return motion, ()
     wrong = f"{np.mean(knee_bends(body) < 0):.0%}"
@@ -90,7 +102,9 @@ def unmirrored(motion: Motion, body: Posture) -> tuple[Motion, tuple[str, ...]]:
 
 def exchanged(roles: Mapping[str, str], body: Posture
               ) -> tuple[Mapping[str, str], tuple[str, ...]]:
-    """Give a body's arms or legs their right sides where only they are named the wrong way round.
+    """Exchange left and right of arms or legs if only they are named for the other side.
+
+    Return the roles, and a note if they changed.
     """
     if np.median(twists_deg(body)) < OPPOSITE_TWIST:
         return roles, ()

@@ -14,7 +14,10 @@ HEAD = 64
 
 
 def read_csv(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
-    """Read a person from a table. Raises RequestError as the readers of either kind."""
+    """Read a person from a table of markers, bones or joints.
+
+    Raises RequestError as the reader of that kind of table does.
+    """
     if is_nexus(path):
         return read_c3d(path, options)
     with path.open("rb") as opened:
@@ -25,7 +28,7 @@ def read_csv(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
 
 
 def _of_bones(path: Path, options: ReadOptions) -> Recording | None:
-    """Return the recording of a skeleton's bones, None where there are none of a whole body."""
+    """Return the recording of a skeleton's bones, or None if no whole body's bones are there."""
     bones = read_bones(path, options.fps_of_file)
     roles = {} if bones is None else roles_of_bones(bones.names)
     if bones is None or not roles:

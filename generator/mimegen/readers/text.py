@@ -1,4 +1,4 @@
-"""The text of motion files, whatever wrote it: encodings, comments, decimal commas."""
+"""Read the text of motion files: handle encodings, comments and decimal commas."""
 
 import math
 import re
@@ -11,14 +11,16 @@ from mimegen.base.foreign import refuse_foreign
 from mimegen.readers.files import check_size
 from mimegen.readers.names import roles_by_name
 
-# Longer marks first: UTF-32's little-endian mark begins with UTF-16's.
+# Byte order marks, longer ones first: UTF-32's little-endian mark begins with UTF-16's.
 MARKS = ((b"\xff\xfe\0\0", "utf-32-le"), (b"\0\0\xfe\xff", "utf-32-be"), (b"\xff\xfe", "utf-16-le"),
          (b"\xfe\xff", "utf-16-be"), (b"\xef\xbb\xbf", "utf-8"))
-# What text that is no UTF-8 may be. Where the names decide nothing, the first that fits is taken.
+# Encodings tried on text that is not UTF-8. If bone names do not decide, the first that fits is
+# taken.
 OLD_ENCODINGS = {"cp932": "Shift-JIS", "euc_jp": "EUC-JP", "gb18030": "GB 18030",
                  "cp949": "EUC-KR", "big5": "Big5", "cp1252": "Windows-1252", "latin-1": "Latin-1"}
 ONE_BYTE = ("cp1252", "latin-1")
-# So much of a file shows which encoding it has, and so many zero bytes (a share) are no accident.
+# Bytes of a file from which its encoding is found, and the fraction of zero bytes above which they
+# indicate UTF-16 or UTF-32.
 SAMPLE = 200_000
 ZEROS = 0.3
 COMMENT = re.compile(r"(?:^|\s)(?:#|//|;|%).*")
@@ -27,12 +29,12 @@ COMMA = re.compile(r"(?<=\d),(?=\d)")
 POINT = re.compile(r"\d\.\d")
 
 
-# How programs write what is not a number: C, Python, and Microsoft's C.
+# How programs write NaN: C, Python, and Microsoft's C.
 NO_NUMBER = re.compile(r"[+-]?(nan(\(\w*\))?|1\.?#(qnan|snan|ind|nan)0*)", re.IGNORECASE)
 
 
 class Text(NamedTuple):
-    """A file's lines, without line ends, and notes on what was assumed of them."""
+    """A file's lines, without line ends, and notes on the assumptions made in reading them."""
 
     rows: list[str]
     notes: tuple[str, ...]
@@ -41,9 +43,9 @@ class Text(NamedTuple):
 def text_of(path: Path, expected: str) -> Text:
     """Return a text file's lines.
 
-    A byte order mark, zero bytes, or names that are known in one encoding tell the encoding.
-    Raises RequestError where the file cannot be read or holds binary data; ``expected`` says what
-    it should hold.
+    The encoding is found by a byte order mark, by zero bytes, or by bone names that are known in
+    one encoding. Raises RequestError if the file cannot be read or holds binary data;
+    ``expected`` names the expected content in the message.
     """
     try:
         check_size(path)
@@ -58,8 +60,7 @@ def text_of(path: Path, expected: str) -> Text:
 
 
 def number_of(word: str) -> float:
-    """Return a word as a number: NaN where it says that it is none, infinity where it cannot be.
-    """
+    """Return a word as a number: NaN if it is written as NaN, infinity if it is no number."""
     if NO_NUMBER.fullmatch(word):
         return math.nan
     try:
@@ -69,9 +70,9 @@ def number_of(word: str) -> float:
 
 
 def without_comments(rows: list[str], named: tuple[str, ...] = ()) -> list[str]:
-    """Return lines without comments after #, //, ; or %, which stand first or after a space.
+    """Return lines without comments, which begin with #, //, ; or % at the start or after a space.
 
-    Where a line begins with one of the words ``named``, a name follows up to a brace, and stays.
+    If a line begins with one of the words ``named``, the name up to the brace is kept unchanged.
     """
     cleaned = list(rows)
     for number, row in enumerate(rows):
@@ -82,10 +83,11 @@ def without_comments(rows: list[str], named: tuple[str, ...] = ()) -> list[str]:
 
 
 def with_decimal_points(rows: list[str], named: tuple[str, ...] = ()) -> Text:
-    """Return lines whose numbers have decimal points and are parted by spaces, and a note.
+    """Return lines whose numbers have decimal points and spaces between them, and a note.
 
-    Commas part numbers where a line has decimal points too, else they are decimal commas.
-    Where a line begins with one of the words ``named``, a name follows up to a brace, and stays.
+    If any line with commas has a decimal point too, commas separate numbers; otherwise they are
+    decimal commas. If a line begins with one of the words ``named``, the name up to the brace is
+    kept unchanged.
     """
     mixed = {number: parts for number, row in enumerate(rows)
              if "," in row and "," in (parts := _name_and_rest(row, named))[1]}
@@ -100,7 +102,8 @@ def with_decimal_points(rows: list[str], named: tuple[str, ...] = ()) -> Text:
 
 
 def _name_and_rest(row: str, named: tuple[str, ...]) -> tuple[str, str]:
-    """Return what of a line holds a name, up to its brace, and the rest."""
+    """Split a line that begins with one of the words ``named`` after the brace that ends its name.
+    """
     if not named or not row.lstrip()[:8].upper().startswith(named):
         return "", row
     name, brace, rest = row.partition("{")
@@ -108,7 +111,7 @@ def _name_and_rest(row: str, named: tuple[str, ...]) -> tuple[str, str]:
 
 
 def _decoded(data: bytes) -> tuple[str, tuple[str, ...]]:
-    """Return the text that bytes are, damaged letters replaced, and notes on its encoding."""
+    """Decode bytes, with damaged letters replaced; return the text and notes on its encoding."""
     for mark, encoding in MARKS:
         if data.startswith(mark):
             return data[len(mark):].decode(encoding, errors="replace"), ()
@@ -125,7 +128,7 @@ def _decoded(data: bytes) -> tuple[str, tuple[str, ...]]:
 
 
 def _wide_encoding(data: bytes) -> str | None:
-    """Return UTF-16 or UTF-32 where the zero bytes lie as in Latin text of it, else None."""
+    """Return UTF-16 or UTF-32 if the zero bytes lie as in such Latin text, otherwise None."""
     zeros = [data[at::4].count(0) * 4 / max(len(data), 1) > ZEROS for at in range(4)]
     return {(False, True, True, True): "utf-32-le", (True, True, True, False): "utf-32-be",
             (False, True, False, True): "utf-16-le", (True, False, True, False): "utf-16-be",
@@ -133,14 +136,18 @@ def _wide_encoding(data: bytes) -> str | None:
 
 
 def _old_encoding(data: bytes) -> str:
-    """Return the encoding in which most names are of known bones, else the first that fits."""
+    """Return the encoding in which most names are known bones, or else the first that fits."""
     lines = b"\n".join(line for line in data.splitlines() if not line.isascii())[:SAMPLE]
     fitting = [encoding for encoding in OLD_ENCODINGS if _fits(lines, encoding)]
     return max(fitting, key=lambda encoding: _known_bones(lines.decode(encoding, "replace")))
 
 
 def _fits(data: bytes, encoding: str) -> bool:
-    """Say whether bytes are text of an encoding: whole letters, not single ones between Latin."""
+    """Return whether bytes are plausible text of an encoding.
+
+    In East Asian encodings, all letters beyond ASCII must be wide, and none may stand alone
+    between Latin letters.
+    """
     try:
         text = data.decode(encoding)
     except UnicodeDecodeError:

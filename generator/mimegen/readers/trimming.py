@@ -1,4 +1,4 @@
-"""The part of a recording that is used."""
+"""Cut a recording to the part that is used."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -17,9 +17,9 @@ LEAST_FRAMES = 2
 
 
 def span_of(path: Path, recording: Recording, trim: Trim) -> Span:
-    """Return the frames of a recording that ``trim`` asks for.
+    """Return the frames of a recording that ``trim`` selects.
 
-    Raises RequestError where they do not lie within it.
+    Raises RequestError if they do not lie within the recording.
     """
     motion = recording.motion
     if trim.kind == "none":
@@ -37,9 +37,9 @@ def span_of(path: Path, recording: Recording, trim: Trim) -> Span:
 
 
 def cut(recording: Recording, span: Span) -> Recording:
-    """Return a recording of these frames, its new start over the origin and facing -Y.
+    """Cut a recording to these frames; its new start is over the origin and faces -Y.
 
-    Where the performer stood in the file is kept by ``heading`` and ``origin``.
+    The new ``heading`` and ``origin`` still give the performer's placement in the file.
     """
     whole = recording.motion
     if (span.first, span.last) == (0, whole.frames - 1):
@@ -63,7 +63,7 @@ def cut(recording: Recording, span: Span) -> Recording:
 
 
 def _within(recording: Recording, span: Span) -> dict[str, tuple[tuple[int, int], ...]]:
-    """Return the bridged gaps that lie within the span, counted from its start."""
+    """Return the parts of bridged gaps within the span, in frames from its start."""
     found = {}
     for joint, gaps in recording.bridged.items():
         inside = tuple((max(a, span.first) - span.first, min(b, span.last) - span.first)

@@ -25,7 +25,7 @@ from mimegen.evaluation.question import Question, read_questions, write_question
 from mimegen.evaluation.sampling import parse_sampling
 from mimegen.evaluation.subjects import Subject, known_actions
 from mimegen.evaluation.templates import read_templates
-from questions_rows import library_rows, written
+from questions_rows import COUNTED, library_rows, written
 from running import invoked
 
 ROWS = library_rows()
@@ -201,6 +201,20 @@ def test_folds_part_actions_as_in_the_paper_and_never_share_options():
                      if where == "test")
     assert {*tested} == {*part}
     assert {*tested.values()} <= {2, 3}
+
+
+def test_the_library_lends_a_split_no_answer_of_another():
+    rows = library_rows(("base+blank@0",), tuple(COUNTED[:20]))
+    lent = 0
+    for fold in range(1, 6):
+        questions = questions_of(rows, QuestionRequest(
+            "mc", "label", "zero-shot", read_templates("mc", None), fold=fold))
+        part = {one.action: one.split for one in questions}
+        for one in questions:
+            assert all(part.get(wrong["action"], one.split) == one.split
+                       for wrong in one.distractors)
+            lent += any(wrong["origin"] == "library" for wrong in one.distractors)
+    assert lent
 
 
 def test_what_a_clip_is_called_says_nothing(all_questions):

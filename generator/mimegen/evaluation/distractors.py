@@ -8,7 +8,7 @@ when performances do not come out even has distractors of its own, chosen so tha
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -54,15 +54,18 @@ class Rules:
 
 
 def chosen_distractors(subjects: Sequence[Subject], library: Sequence[Subject], rules: Rules,
-                       seed: int) -> dict[str, tuple[Distractor, ...]]:
+                       seed: int, elsewhere: Collection[str] = ()
+                       ) -> dict[str, tuple[Distractor, ...]]:
     """Return each subject's distractors by its name.
 
     ``library`` holds further actions: they tell what is near in meaning, and lend distractors
-    where the subjects themselves are too few. Raises RequestError where even those are.
+    where the subjects themselves are too few, but none of actions that are right answers
+    ``elsewhere``, in another split. Raises RequestError where even those are too few.
     """
     pool = _pool(subjects, library)
     meaning = similarities([one.text for one in pool], [one.text for one in pool])
     costs = _costs(pool, meaning, rules, seed)
+    costs[:, [one.action in elsewhere for one in pool]] = FORBIDDEN
     found: dict[int, list[int]] = {}
     for block in _all_blocks(subjects, costs, rules.options, seed):
         found |= {one: [other for other in block if other != one] for one in block}

@@ -102,7 +102,8 @@ def _posed(rows: Sequence[Row], request: QuestionRequest) -> dict[str, PosedPerf
     for split in sorted({*splits.values()}, key=str) if request.options else []:
         part = [subject for subject in subjects
                 if splits[subject.action] == split and subject.name not in given]
-        chosen |= chosen_distractors(part, library, rules, request.seed)
+        elsewhere = {action for action, other in splits.items() if other != split}
+        chosen |= chosen_distractors(part, library, rules, request.seed, elsewhere)
     return {sample: PosedPerformance(subject, splits[subject.action], 
                            given.get(subject.name) or chosen.get(subject.name, ()))
             for sample, subject in subject_of.items()}

@@ -27,7 +27,7 @@ WRIST_LIMIT_DEG = 66.0
 WRIST_SMOOTHING_S = 0.02
 # Farther from the shoulder than this fraction of the arm's length, a wrist counts as out of reach.
 EXTENDED = 0.985
-# Nearer than this fraction it does not come: an elbow bent by about 155 degrees.
+# A wrist comes no nearer than this fraction: the elbow is then bent by about 155 degrees.
 FOLDED = 0.2
 # A wrist that passes close to the shoulder swings the arm round fast. From HURRIED_DEG_S on, and
 # fully at twice that, its direction is smoothed by a Gaussian of CALMED_S, in CALMED_ROUNDS passes.

@@ -80,7 +80,8 @@ class CueTimes(Strict):
 class Happenings(Strict):
     """One file ``<take>.timeline.yaml``.
 
-    ``agent`` completes the question "Who ...?", to which the answer is the first of two performers.
+    ``agent`` completes the question "Who ...?" with what the first performer does and the partner
+    does not.
     """
 
     agent: Words | None = None

@@ -15,6 +15,7 @@ from mimegen.motion.quaternions import FloatArray
 
 Three = tuple[float, float, float]
 Band = tuple[float, float]
+# Number of sines in a noise.
 WAVES = 6
 # The number of footfalls drawn for each side; longer walks repeat them.
 FOOTFALLS = 64

@@ -15,7 +15,7 @@ from mimegen.base.yaml_file import Strict, read_yaml_once
 class FaultKind(Strict):
     """A kind of fault: ``most`` is its value at amount 1, in ``unit``.
 
-    A fault that acts on the ``cast`` changes the performer's body, not the motion. One that
+    A fault that acts on the ``cast`` changes who is seen, not the motion. One that
     ``retimes`` moves events away from the take's times. One that goes ``below`` the ground needs a
     ground that hides what is below it. ``lowers`` is the aspect of quality that suffers.
     """

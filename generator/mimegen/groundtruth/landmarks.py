@@ -10,7 +10,7 @@ from scipy import sparse
 
 from mimegen.base.paths import data_file
 from mimegen.base.yaml_file import Strict, read_yaml
-from mimegen.characters.character import Character, Mesh
+from mimegen.characters.character import Character
 from mimegen.characters.face_units import POINTS
 from mimegen.groundtruth.parts import PARTS, vertex_parts
 from mimegen.groundtruth.surface import character_roles
@@ -32,8 +32,6 @@ FACE = {
 }
 # The outermost points of a foot or shoe in these directions: forwards, to the other foot, down.
 FOOT = {"big_toe": (1.0, 0.3, 0.0), "small_toe": (0.5, -1.0, 0.0), "heel": (-1.0, 0.0, 0.3)}
-# With at least this weight, a vertex counts as following one joint only.
-ALONE = 0.999
 # Directions to the surface are sampled by cones with this half angle, as its cosine.
 _CONE_COSINE = np.cos(np.radians(20.0))
 
@@ -221,11 +219,6 @@ class _RestBody:
         # The heel follows the foot's joint, toes follow the toe's.
         joint = foot[0] if toe is None or forwards < 0 else toe[0]
         return _Point(place, _row(self._skeleton, joint, place), SKIN_M)
-
-
-def _only(mesh: Mesh, joint: int) -> NDArray[np.bool_]:
-    """Return which vertices (V,) of a mesh follow a joint and no other."""
-    return np.asarray((mesh.weights * (mesh.joints == joint)).sum(axis=1) > ALONE)
 
 
 def _row(skeleton: Skeleton, joint: int, place: FloatArray) -> FloatArray:

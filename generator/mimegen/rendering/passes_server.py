@@ -30,6 +30,7 @@ class PassServer:
         """
         self._threads, self._context = threads, context
         self._has_cycles = context is None
+        self._engine: Engine | None = None
         self._maker = lru_cache(maxsize=1)(self._make)
 
     def do(self, job: PassJob | GeometryJob, send: Callable[[FrameDone], None]) -> None:
@@ -42,13 +43,17 @@ class PassServer:
         else:
             publish_passes(job, self._maker(job.figures, job.config, job.engine), send)
 
+    def blender_was_emptied(self) -> None:
+        """Forget figures in Blender's scene; call it before a job that empties the scene."""
+        if self._engine == "cycles":
+            self._maker.cache_clear()
+
     def _geometry(self, job: GeometryJob) -> None:
         if job.engine == "cycles":
             self._start_cycles()
             from mimegen.rendering.cycles.geometry import render_geometry
 
-            # Rendering a set empties Blender's scene, figures included.
-            self._maker.cache_clear()
+            self.blender_was_emptied()
             render_geometry(job)
             return
         from mimegen.rendering.opengl.geometry import draw_geometry
@@ -57,6 +62,7 @@ class PassServer:
 
     def _make(self, files: tuple[FigureFiles, ...], config: RenderConfig, engine: Engine
               ) -> PassMaker:
+        self._engine = engine
         scene = PosedScene([read_figure(each) for each in files])
         return PassMaker(scene, config, lambda: self._eye(scene, engine))
 

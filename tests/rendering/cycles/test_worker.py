@@ -21,11 +21,14 @@ from hdr_files import sky_with_light, write_hdr
 from mimegen.base.errors import RequestError
 from mimegen.base.paths import data_folder
 from mimegen.characters.character import Character, Material, Performance
+from mimegen.compositing.background import read_background
 from mimegen.compositing.compose import compose
+from mimegen.groundtruth.job import PassJob
 from mimegen.plan.surroundings import lit_by
 from mimegen.rendering.auto import choose_device
 from mimegen.rendering.surroundings import read_surroundings
 from mimegen.rendering.worker import StageWorker
+from mimegen.scenery.job import SetJob
 from mimegen.shots.config import RenderConfig, read_config
 from mimegen.shots.devices import Device, kind_of_cpu
 from mimegen.shots.figures import publish_figure, read_figure
@@ -33,6 +36,7 @@ from mimegen.shots.framing import frame_camera
 from mimegen.shots.jobs import FigureFiles, FrameDone, JobDone, JobFailed, Ready, ShotJob
 from mimegen.store.frames import Frame, frame_name, read_frame
 from mimegen.store.makers import makers
+from mimegen.store.passes import read_arrays
 from waiting import wait_until
 
 BODY = capsule_character(8, 7)
@@ -61,7 +65,7 @@ def shot(out: Path, config: RenderConfig, angles: tuple[float, ...] = (0.0,),
     )
 
 
-def carried_out(worker: StageWorker, job: ShotJob) -> list[object]:
+def carried_out(worker: StageWorker, job: ShotJob | SetJob | PassJob) -> list[object]:
     worker.submit(job)
     messages: list[object] = []
     while not messages or not isinstance(messages[-1], JobDone | JobFailed):
@@ -310,6 +314,27 @@ def test_a_failed_job_says_where_and_the_worker_lives_on(
     answer = carried_out(worker, job)[-1]
     assert isinstance(answer, JobFailed) and "capsules" in answer.message
     assert isinstance(carried_out(worker, shot(tmp_path / "good", tiny()))[-1], JobDone)
+
+
+@pytest.mark.parametrize("between", ["shot", "set"])
+def test_ground_truth_goes_on_after_other_work(worker: StageWorker, tmp_path: Path, between: str
+                                               ) -> None:
+    config = tiny()
+    other = shot(tmp_path / "shot", config)
+    scenery = read_background(data_folder() / "backgrounds" / "basketball_court.yaml").set
+    assert scenery is not None
+    work = {"shot": other,
+            "set": SetJob(scenery, other.cameras[0], config, tmp_path / "set.png")}[between]
+    for name in ("before", "after"):
+        folder = tmp_path / name
+        folder.mkdir()
+        done = carried_out(worker, PassJob(other.figures, other.cameras, config, (folder,),
+                                           np.ones((FRAMES, 1), np.bool_), ("depth",), "cycles"))
+        assert isinstance(done[-1], JobDone), done[-1]
+        if name == "before":
+            assert isinstance(carried_out(worker, work)[-1], JobDone)
+    first, second = (read_arrays(tmp_path / name / frame_name(1)) for name in ("before", "after"))
+    assert np.array_equal(first["depth"], second["depth"], equal_nan=True)
 
 
 def test_interrupts_are_the_main_processs_business(worker: StageWorker, tmp_path: Path) -> None:

@@ -49,6 +49,8 @@ def _attempt(job: ShotJob | SetJob | PlainJob, stage: FigureStage | None, reader
         if isinstance(job, PassJob | GeometryJob):
             passes.do(job, send)
             return None, JobDone()
+        if isinstance(job, SetJob | ShotJob):
+            passes.blender_was_emptied()
         if isinstance(job, SetJob):
             render_set(job, reader)
             return None, JobDone()

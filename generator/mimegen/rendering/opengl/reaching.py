@@ -7,6 +7,7 @@ import numpy as np
 
 from mimegen.base.vectors import product
 from mimegen.motion.quaternions import FloatArray
+from mimegen.rendering.opengl.bounce import SINGLE
 from mimegen.rendering.opengl.set_build import build_set, triangles
 from mimegen.rendering.opengl.set_light import (
     lamp_parts,
@@ -57,7 +58,9 @@ def reaching_light(scenery: Scenery, config: RenderConfig) -> Reaching:
 
 def _beams(scenery: Scenery) -> tuple[FloatArray, FloatArray]:
     """Return the directions (N, 3) to lamps' parts, and the irradiance (N, 3) facing them."""
-    parts, _ = lamp_parts(scenery)
+    parts, lamps = lamp_parts(scenery)
+    # The volume of light already holds the lamps after the first ones.
+    parts = parts[lamps < SINGLE]
     away = parts[:, :3] - [0.0, 0.0, np.mean(HEIGHTS)]
     far = np.linalg.norm(away, axis=1, keepdims=True)
     ways = away / far

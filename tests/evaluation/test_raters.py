@@ -55,6 +55,9 @@ def test_correlations_with_given_scores_are_those_of_known_numbers():
     assert found["srcc"] == pytest.approx(0.8) and found["plcc"] == pytest.approx(0.8)
     assert found["srcc_interval"][0] < 0.8 < found["srcc_interval"][1] <= 1
     assert against_scores(clips[:3], scores)["srcc"] is None
+    alike = against_scores(clips, {name: one["mos"] ** 2 for name, one in zip(
+        scores, clips, strict=True)})
+    assert alike["srcc"] == pytest.approx(1) and alike["srcc_interval"] is None
 
 
 def test_equal_share_is_that_of_the_commonest():

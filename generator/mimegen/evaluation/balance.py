@@ -17,10 +17,12 @@ MOST_NAMED = 6
 def balance_notes(made: Sequence[Question]) -> Iterator[str]:
     """Yield a sentence for each reason for which questions could not be balanced."""
     asked = [one for one in made if one.distractors and one.control is None]
-    odd = [one for one in asked if _origins(one).isdisjoint(BALANCED)]
+    # Blocks are made of those without wrong answers of the user's own.
+    drawn = [one for one in asked if GIVEN not in _origins(one)]
+    odd = [one for one in drawn if _origins(one).isdisjoint(BALANCED)]
     if odd:
         yield (f"{counted(len(odd), 'question')} could not be balanced, with the answers"
-               f" {_named(one.answer for one in odd)}: {_why(asked, odd)}; their distractors are"
+               f" {_named(one.answer for one in odd)}: {_why(drawn, odd)}; their distractors are"
                " chosen one by one")
     lent = [one for one in asked if "library" in _origins(one)]
     if lent:

@@ -18,6 +18,8 @@ from mimegen.evaluation.question import Question, json_lines
 # GAIA's mark of people who click in a line.
 EQUAL_SHARE = 0.4
 LEAST_RATINGS = 5
+# A correlation beyond is 1 but for rounding.
+PERFECT = 1 - 1e-9
 
 
 @dataclass(frozen=True)
@@ -195,7 +197,8 @@ def mean_opinions(ratings: Sequence[Rating], level: float = 0.95) -> list[dict[s
 
 
 def _interval(values: FloatArray, level: float) -> list[float] | None:
-    if len(values) < 2:
+    # Two people who agree to the point are no certainty.
+    if len(values) < 2 or np.ptp(values) == 0:
         return None
     reach = float(stats.t.ppf((1 + level) / 2, len(values) - 1) * stats.sem(values))
     return [float(values.mean()) - reach, float(values.mean()) + reach]
@@ -204,8 +207,8 @@ def _interval(values: FloatArray, level: float) -> list[float] | None:
 def against_scores(clips: Sequence[dict[str, Any]], scores: dict[str, float]) -> dict[str, Any]:
     """Return how given scores go with mean opinions: SRCC and PLCC with 95 % intervals.
 
-    The interval of SRCC is Bonett and Wright's (2000); None where fewer than four clips, or clips
-    that are all alike, leave nothing to say.
+    The interval of SRCC is Bonett and Wright's (2000), which ranks that all agree have none of. All
+    are None where fewer than four clips, or clips that are all alike, leave nothing to say.
     """
     pairs = [(one["mos"], scores.get(one["question_id"], scores.get(one["sample_id"])))
              for one in clips]
@@ -218,6 +221,9 @@ def against_scores(clips: Sequence[dict[str, Any]], scores: dict[str, float]) ->
     linear = stats.pearsonr(known[:, 0], known[:, 1])
     span = linear.confidence_interval(0.95)
     reach = float(stats.norm.ppf(0.975)) * np.sqrt((1 + rank**2 / 2) / (len(known) - 3))
-    ends = np.tanh(np.arctanh(np.clip(rank, -1 + 1e-12, 1 - 1e-12)) + np.array([-reach, reach]))
-    return found | {"srcc": rank, "srcc_interval": ends.tolist(),
-                    "plcc": float(linear.statistic), "plcc_interval": [span.low, span.high]}
+    # Four clips are in one order by chance in one of 24 cases: 1 to 1 would be no interval.
+    ends = [float(np.tanh(np.arctanh(rank) + side)) for side in (-reach, reach)
+            ] if abs(rank) < PERFECT else None
+    return found | {
+        "srcc": rank, "srcc_interval": ends, "plcc": float(linear.statistic),
+        "plcc_interval": [span.low, span.high] if abs(linear.statistic) < PERFECT else None}

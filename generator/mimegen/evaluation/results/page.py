@@ -354,5 +354,6 @@ def _number(value: float | None, form: str = ".3f") -> str:
 def _correlation(found: Table | None, name: str) -> str:
     if not found or found[name] is None:
         return ""
-    low, high = found[f"{name}_interval"]
-    return f"{found[name]:.3f} [{low:.3f}, {high:.3f}], n = {found['clips']}"
+    interval = found[f"{name}_interval"]
+    span = f" [{interval[0]:.3f}, {interval[1]:.3f}]" if interval else ""
+    return f"{found[name]:.3f}{span}, n = {found['clips']}"

@@ -1,7 +1,7 @@
-"""Moments in which tracking was lost: poses of zeros, and single frames that jump away and back.
+"""Find and bridge frames in which tracking was lost: poses of zeros, and jumps away and back.
 
-Values between the frames around a lost moment replace it, as in markers' gaps. A value counts as
-lost only where it leaps: the steps before and after the leap are small, as people's are not.
+Lost values are interpolated between the frames around them, like gaps of markers. A value counts as
+lost only if it leaps while the steps before and after the leap are small: people do not move so.
 """
 
 from collections.abc import Callable, Iterable
@@ -17,29 +17,36 @@ from mimegen.motion.quaternions import FloatArray
 
 IntArray = NDArray[np.intp]
 
-# Leaps: of a joint's rotation and of the whole pose in degrees, of the root in body sizes.
+# Least leaps, in degrees: a joint's spike, a joint at zero, and (mean of all joints) a pose of
+# zeros. Least leap of the root, as a fraction of the body's size.
 SPIKE_DEG = 25.0
 ZERO_DEG = 10.0
 ZERO_POSE_DEG = 2.0
 SPIKE_SIZES = 0.06
-# The steps before and after a leap, and the way across a spike, are at most these shares of it.
+# Greatest steps before and after a leap, and greatest change from before a spike to after it, as
+# fractions of the leap.
 CALM = 0.25
 ACROSS = 0.5
-# A spike leaves and returns within this time (s): no joint of a person does so from rest to rest.
+# Greatest time (seconds) from before a spike to after it, and greatest length of a spike in frames:
+# no joint of a person leaves and returns so quickly from rest to rest.
 SPIKE_S = 0.085
 LONGEST_SPIKE = 3
-# What is lost in more of the frames than this is how the file moves.
+# A value that spikes in more than this fraction of the frames is taken for true movement.
 MOST_LOST = 0.1
-# A value that is zero in more of the frames than this is how the file has it.
+# A value that is zero in more than this fraction of the frames is taken for true.
 MOST_ZEROS = 0.5
+# A rotation counts as zero if the w of its quaternion is within this of 1.
 UNTURNED = 1e-9
+# Spans of frames, and joints, that a note names.
 MOST_SPANS = 4
 MOST_NAMES = 3
 
 
 class _Track(NamedTuple):
-    """Values over time: ``steps`` (F + 1, K) into each frame, 0 at both ends, and ``apart(n)``
-    (F - n, K), the way between frames that are ``n`` apart.
+    """Changes of values over time.
+
+    ``steps`` (F + 1, K) are the changes into each frame, 0 at both ends; ``apart(n)`` (F - n, K)
+    returns the changes between frames that are ``n`` apart.
     """
 
     steps: FloatArray
@@ -47,10 +54,10 @@ class _Track(NamedTuple):
 
 
 def without_dropouts(motion: Motion, first: int = 0) -> tuple[Motion, tuple[str, ...]]:
-    """Bridge the moments in which tracking was lost, in any unit and axes.
+    """Bridge the frames in which tracking was lost, in any unit and axes.
 
-    Returns the motion and a note for each kind of loss; ``first`` is the number in the file of the
-    motion's first frame. At the file's ends the nearest pose is held.
+    Return the motion and a note for each kind of loss. ``first`` is the number of the motion's
+    first frame in the file. At the file's ends the nearest pose is held.
     """
     if motion.frames < 4:
         return motion, ()
@@ -84,19 +91,23 @@ def _track(apart: Callable[[int], FloatArray]) -> _Track:
 
 
 def _turning(motion: Motion) -> _Track:
-    """Return the joints' rotations as tracks, in degrees."""
+    """Return the changes of the joints' rotations, in degrees."""
     return _track(lambda n: _angles(motion.rotations[:-n], motion.rotations[n:]))
 
 
 def _moving(motion: Motion) -> _Track:
-    """Return the root's path as a track, in sizes of the body."""
+    """Return the changes of the root's position, as fractions of the body's size."""
     size = max(float(np.ptp(motion.skeleton.heads, axis=0).max()), 1e-12)
     places = motion.root_positions / size
     return _track(lambda n: np.linalg.norm(places[n:] - places[:-n], axis=1)[:, None])
 
 
 def _spikes(track: _Track, least: float, fps: float) -> BoolArray:
-    """Say which values (F, K) leap by ``least`` and back within a moment, amid small steps."""
+    """Return a mask (F, K) of values that leap by more than ``least`` and soon leap back.
+
+    The steps before and after must be small, and the spike no longer than ``SPIKE_S`` and
+    ``LONGEST_SPIKE``.
+    """
     steps = track.steps
     frames = len(steps) - 1
     leaps = steps > least
@@ -117,9 +128,9 @@ def _spikes(track: _Track, least: float, fps: float) -> BoolArray:
 
 
 def _that_show(motion: Motion, wild: BoolArray) -> BoolArray:
-    """Return the spikes (F, J) that turn a joint and what hangs on it in the world.
+    """Return the spikes (F, J) of local rotations that also turn a joint and its children globally.
 
-    A joint that twists while the next one twists back is no spike: the two are one turn.
+    If a joint twists while the next one twists back, the pose hardly changes: that is no spike.
     """
     if not wild.any():
         return wild
@@ -131,7 +142,7 @@ def _that_show(motion: Motion, wild: BoolArray) -> BoolArray:
     for joint in range(1, len(parents)):
         carried[:, parents[joint]] |= jumps[:, joint]
     shown = jumps & carried
-    # A spike of several frames shows at its ends.
+    # A spike of several frames jumps only at its ends, so look at the frames around it too.
     within = np.zeros_like(wild)
     for shift in range(-LONGEST_SPIKE + 1, LONGEST_SPIKE):
         within[max(shift, 0) : len(wild) + min(shift, 0)] |= \
@@ -140,9 +151,9 @@ def _that_show(motion: Motion, wild: BoolArray) -> BoolArray:
 
 
 def _dropped(zero: BoolArray, track: _Track, least: float, at_ends: bool) -> BoolArray:
-    """Say in which frames (F, K) values are zero between leaps of at least ``least``.
+    """Return a mask (F, K) of the values that are ``zero`` between leaps of more than ``least``.
 
-    ``at_ends``: a run at the file's start or end needs the leap on its other side only.
+    If ``at_ends``, a run of zeros at the file's start or end needs a leap only on its other side.
     """
     zero = zero & (zero.mean(axis=0) < MOST_ZEROS)
     if not zero.any():
@@ -165,12 +176,12 @@ def _dropped(zero: BoolArray, track: _Track, least: float, at_ends: bool) -> Boo
 
 
 def _unturned(motion: Motion) -> BoolArray:
-    """Say in which frames which joints (F, J) have no rotation at all, as zeros in a file give."""
+    """Return a mask (F, J) of the joints without any rotation, as zeros in a file give."""
     return np.asarray(np.abs(motion.rotations[..., 0]) > 1.0 - UNTURNED)
 
 
 def _empty_poses(motion: Motion, turns: _Track) -> BoolArray:
-    """Say in which frames (F,) every joint is zero, and the pose leaps there and back."""
+    """Return a mask (F,) of the frames in which every joint is zero between leaps of the pose."""
     empty = _unturned(motion).all(axis=1)[:, None]
     pose = _Track(turns.steps.mean(axis=1)[:, None], turns.apart)
     return _dropped(empty, pose, ZERO_POSE_DEG, at_ends=True)[:, 0]
@@ -186,8 +197,10 @@ def _zero_places(motion: Motion, places: _Track) -> BoolArray:
 
 
 class Between(NamedTuple):
-    """By what lost values (F, K) are replaced: frames ``before`` and ``after``, and the ``share``
-    of the way between them.
+    """How to interpolate values (F, K).
+
+    ``before`` and ``after`` are the nearest known frames, ``share`` the fraction of the step from
+    the first to the second.
     """
 
     before: IntArray
@@ -196,19 +209,19 @@ class Between(NamedTuple):
 
 
 def between(lost: BoolArray) -> Between:
-    """Return by which frames lost values (F, K) are replaced."""
+    """Return the frames between which lost values (F, K) are interpolated."""
     frames = len(lost)
     numbers = np.arange(frames)[:, None]
     before = np.maximum.accumulate(np.where(lost, -1, numbers), axis=0)
     after = np.minimum.accumulate(np.where(lost, frames, numbers)[::-1], axis=0)[::-1]
-    # What nothing goes before or comes after is held.
+    # At the ends, where only one side is known, that value is held.
     before, after = np.where(before < 0, after, before), np.where(after == frames, before, after)
     share = (numbers - before) / np.maximum(after - before, 1)
     return Between(before, after, share)
 
 
 def _placed(motion: Motion, lost: BoolArray) -> FloatArray:
-    """Return the root's places (F, 3), bridged by straight lines where they were ``lost``."""
+    """Return the root's positions (F, 3), interpolated along straight lines where ``lost`` (F,)."""
     before, after, share = between(lost[:, None])
     places = motion.root_positions
     return np.asarray(places[before[:, 0]]
@@ -216,7 +229,7 @@ def _placed(motion: Motion, lost: BoolArray) -> FloatArray:
 
 
 def _turned(motion: Motion, lost: BoolArray) -> FloatArray:
-    """Return local rotations (F, J, 4), bridged by the shortest turns where they were ``lost``."""
+    """Return local rotations (F, J, 4), interpolated by shortest turns where ``lost`` (F, J)."""
     frames, joints = np.nonzero(lost)
     before, after, share = (values[frames, joints] for values in between(lost))
     turned = motion.rotations.copy()
@@ -226,7 +239,7 @@ def _turned(motion: Motion, lost: BoolArray) -> FloatArray:
 
 
 def named(names: tuple[str, ...], lost: BoolArray) -> str:
-    """Name the joints that were lost (F, J), the most often lost first."""
+    """Return the names of the joints that were lost (F, J), the most often lost first."""
     counts = lost.sum(axis=0)
     worst = [int(joint) for joint in np.argsort(-counts, kind="stable") if counts[joint]]
     more = len(worst) - MOST_NAMES
@@ -235,7 +248,9 @@ def named(names: tuple[str, ...], lost: BoolArray) -> str:
 
 
 def lost_note(lost: BoolArray, what: str, first: int) -> tuple[str, ...]:
-    """Return the note on frames that were lost (F,), if any; ``first`` is the first one's number.
+    """Return a note on the lost frames (F,), or nothing if there are none.
+
+    ``first`` is the number of the first frame in the file.
     """
     if not lost.any():
         return ()

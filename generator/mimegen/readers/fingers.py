@@ -1,4 +1,4 @@
-"""Which finger is which, by where they are on the hand."""
+"""Identify the fingers by their positions on the hand."""
 
 from itertools import pairwise
 
@@ -8,24 +8,25 @@ from mimegen.motion.quaternions import FloatArray
 
 FINGERS = ("thumb", "index", "middle", "ring", "pinky")
 PHALANGES = 3
-# No finger has more joints.
+# Most joints followed down a finger.
 LONGEST = 12
-# A first joint this near the wrist, as a share of the next one's distance, lies within the palm.
+# A finger's first joint lies within the palm if its distance from the wrist is less than this
+# fraction of the second joint's.
 WITHIN_PALM = 0.5
 
 
 def fingers_by_shape(places: FloatArray, children: list[list[int]],
                      hand: int) -> dict[str, int]:
-    """Return ``thumb1`` to ``pinky3`` -> joint below a hand; nothing but whole hands of five.
+    """Return ``thumb1`` to ``pinky3`` -> joint below a hand, or nothing if it has not five fingers.
 
-    ``places`` (K, J, 3) are poses.
+    ``places`` (K, J, 3) are joint positions in some poses.
     """
     lines = [_line(children, child) for child in children[hand]]
     lines = [line for line in lines if len(line) >= PHALANGES]
     if len(lines) != len(FINGERS):
         return {}
     away = [[_distance(places, hand, joint) for joint in line] for line in lines]
-    # The thumb starts low on the hand: its second joint is the nearest to the wrist.
+    # The thumb starts low on the hand: the joint after its knuckle is the nearest to the wrist.
     starts = [_knuckle(distances) for distances in away]
     thumb = min(range(len(lines)), key=lambda i: away[i][starts[i] + 1])
     starts[thumb] = 0
@@ -41,7 +42,7 @@ def fingers_by_shape(places: FloatArray, children: list[list[int]],
 
 
 def _line(children: list[list[int]], joint: int) -> list[int]:
-    """Return the joints down a chain, along the child with most joints below, or no finger's."""
+    """Return up to ``LONGEST`` joints down a chain, along the children with most joints below."""
     line = [joint]
     while (below := children[line[-1]]) and len(line) < LONGEST:
         line.append(max(below, key=lambda child: _depth(children, child)))
@@ -49,7 +50,7 @@ def _line(children: list[list[int]], joint: int) -> list[int]:
 
 
 def _depth(children: list[list[int]], joint: int) -> int:
-    """Return how many joints the longest chain from a joint on has, ``LONGEST`` at most."""
+    """Return the number of joints in the longest chain from a joint, ``LONGEST`` at most."""
     level, depth = [joint], 0
     while level and depth < LONGEST:
         level = [child for above in level for child in children[above]]
@@ -58,7 +59,7 @@ def _depth(children: list[list[int]], joint: int) -> int:
 
 
 def _knuckle(distances: list[float]) -> int:
-    """Return where in a finger's line the knuckle is: behind a joint within the palm, if any."""
+    """Return the index of the knuckle in a finger's line: 1 after a joint in the palm, else 0."""
     within = len(distances) > PHALANGES and distances[0] < WITHIN_PALM * distances[1]
     return 1 if within else 0
 

@@ -1,7 +1,7 @@
-"""Estimate gravity in what a camera saw: a standing person's center of mass is over the feet.
+"""Estimate the direction of gravity in a camera's recording of a person.
 
-That holds on average over a clip, because a body that starts and ends at rest is not accelerated
-sideways on average.
+On average over a clip, a standing person's center of mass is above the feet, because a body that
+starts and ends at rest has no sideways acceleration on average.
 """
 
 from collections.abc import Mapping
@@ -13,35 +13,37 @@ from mimegen.motion import Motion, quaternions
 from mimegen.motion.lowpass import low_passed
 from mimegen.motion.quaternions import FloatArray
 
-# A camera that is tilted more than this (degrees) against the body's stance was not held upright,
-# or the body lies.
+# If the camera is tilted more than this (degrees) against the body's stance, the estimate is not
+# used: the camera was not held upright, or the body lies.
 MOST_TILT = 40.0
-# The cosine of trunk and legs of who stands.
+# Cosine between trunk and legs above which a person is straight, as in standing.
 STANDS = 0.9
-# A body that is straight in a smaller share of the frames does not tell.
+# A body that is straight in no more than this fraction of the frames gives no estimate.
 RARELY = 0.02
-# The cosine of the angle between usual and unusual balance: 25 degrees.
+# Cosine (of 25 degrees) between the usual direction to the center of mass and that of a frame,
+# above which the frame counts.
 BALANCED = 0.906
-# Parts of the body between two joints, with the mass of both sides as a share of the body's and
-# how far along they have its center: Winter, Biomechanics and Motor Control of Human Movement,
-# table 4.1. Forearms have hands, and shins have feet.
+# Segments between two joints: mass of both sides as a fraction of the body's, and position of the
+# segment's center of mass as a fraction of its length. Winter, Biomechanics and Motor Control of
+# Human Movement, table 4.1. Forearms include hands, and shins include feet.
 PARTS = (("upper_arm", "forearm", 0.056, 0.436), ("forearm", "hand", 0.044, 0.682),
          ("thigh", "shin", 0.2, 0.433), ("shin", "foot", 0.122, 0.606),
          ("upper_arm", "thigh", 0.497, 0.5))
 HEAD_MASS = 0.081
-# How far from ankle to toes the weight rests.
+# Position of the point of support between ankle (0) and toes (1).
 ALONG_THE_FOOT = 0.4
-# From ankle to toes it is so far ahead, as a share of the shin, where a file has no toes.
+# Length of the foot from ankle to toes, as a fraction of the shin, for files without toes.
 FOOT_OF_SHIN = 0.33
-# Feet that go so far (metres) tell where the ground is level.
+# Least distance (metres) between two steps of the feet for which their direction counts as level.
 WAY_M = 1.0
-# Rotations found frame by frame are smoothed by a Gaussian of this deviation (seconds).
+# Standard deviation (seconds) of the Gaussian that smooths poses estimated frame by frame.
 SMOOTH_S = 0.04
 
 
 def levelled(motion: Motion, roles: Mapping[str, str]) -> tuple[Motion, tuple[str, ...]]:
-    """Return a motion in a camera's axes, Z up, turned so that a standing person is upright, and
-    a note.
+    """Turn a motion in a camera's axes (Z up) so that a standing person is upright.
+
+    Return the motion and a note. The motion stays as it is if the body gives no estimate.
     """
     stance = _stance(motion, roles)
     if stance is not None:
@@ -77,7 +79,7 @@ def _stance(motion: Motion, roles: Mapping[str, str]) -> FloatArray | None:
 
 
 def _at(motion: Motion, roles: Mapping[str, str], role: str) -> FloatArray:
-    """Return where a role's joint is (F, 3)."""
+    """Return the positions (F, 3) of a role's joint."""
     return np.asarray(motion.global_pose.positions[:, motion.skeleton.index[roles[role]]])
 
 
@@ -87,7 +89,7 @@ def _middle(motion: Motion, roles: Mapping[str, str], part: str) -> FloatArray:
 
 
 def _mass(motion: Motion, roles: Mapping[str, str]) -> FloatArray:
-    """Return where the center of mass is (F, 3)."""
+    """Return the positions (F, 3) of the center of mass."""
     found = HEAD_MASS * _at(motion, roles, "head")
     for upper, lower, mass, along in PARTS:
         start, end = (_middle(motion, roles, part) for part in (upper, lower))
@@ -107,7 +109,10 @@ def _support(motion: Motion, roles: Mapping[str, str]) -> FloatArray:
 
 
 def _across_the_way(motion: Motion, roles: Mapping[str, str], up: FloatArray) -> FloatArray:
-    """Return ``up`` (3,) square to where the feet go, if they go anywhere: the ground is level."""
+    """Return ``up`` (3,) made perpendicular to the direction in which the feet travel.
+
+    The ground is assumed to be level. ``up`` stays as it is if the feet travel less than ``WAY_M``.
+    """
     index = motion.skeleton.index
     feet = motion.global_pose.positions[:, [index[roles[f"{side}_foot"]]
                                             for side in ("left", "right")]]
@@ -122,7 +127,8 @@ def _across_the_way(motion: Motion, roles: Mapping[str, str], up: FloatArray) ->
 
 
 def smoothed(motion: Motion) -> tuple[Motion, tuple[str, ...]]:
-    """Return a motion whose frames were found one by one without their jitter, and a note."""
+    """Smooth away the jitter of a motion that was estimated frame by frame; return it and a note.
+    """
     deviation = SMOOTH_S * motion.fps
     turns = low_passed(quaternions.without_flips(motion.rotations), deviation)
     return Motion(motion.skeleton, motion.fps, low_passed(motion.root_positions, deviation),

@@ -1,4 +1,7 @@
-"""From a file's own units and axes to metres, Z up, facing -Y, feet on the ground at Z = 0."""
+"""Bring a motion from its file's units and axes to mimegen's convention.
+
+The convention is metres, Z up, facing -Y, and feet on the ground at Z = 0.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,35 +26,43 @@ from mimegen.readers.recording import Recording
 from mimegen.readers.roles import Roles, find_roles
 from mimegen.readers.sides import exchanged, unmirrored
 
+# Units that a file may be in, in metres.
 UNITS = {"millimetres": 0.001, "centimetres": 0.01, "inches": 0.0254, "CMU units": 0.0254 / 0.45,
          "feet": 0.3048, "metres": 1.0}
-# Kinds of files that hold markers, whose gaps are bridged where they are solved.
+# Kinds of files that hold markers. Their gaps are already bridged when a skeleton is fitted.
 MARKERS = ("C3D", "TRC", "Motive")
+# Height of a typical person, in metres, for files whose unit is unknown.
 TYPICAL_HEIGHT = 1.7
-# How sure a limb's roles are at least whose sides the body's front has told.
+# Least confidence of the roles of limbs whose left and right were exchanged.
 EXCHANGED = 0.8
 BELIEVED = "as the file says"
 NO_UNIT = "no common unit fits"
-# Winter, "Biomechanics and Motor Control of Human Movement" (2009), figure 4.1.
+# Length of the leg from hip to ankle, as a fraction of the height. Winter, "Biomechanics and Motor
+# Control of Human Movement" (2009), figure 4.1.
 LEG_SHARE_OF_HEIGHT = 0.491
+# Greatest twist between hips and shoulders in degrees: beyond, the pelvis has drifted.
 LARGEST_TWIST = 75.0
+# Longest time in the air in seconds, and least height in metres that counts as off the ground.
 LONGEST_JUMP = 0.75
 FLOATING = 0.08
+# Heights of ankle and toe joints above the ground, as fractions of the body's height.
 SOLE_TO_ANKLE = 0.039
 SOLE_TO_TOE = 0.013
-# Of the body's size: where the lowest point of who lies on the ground or a bench is above zero, and
-# how far from zero that of who stands is not.
+# Height of the lowest point above zero, as a fraction of the body's size: for a body that lies on
+# the ground or a bench, and the distance from zero beyond which a body is not on the ground.
 GROUND = (-0.06, 0.35)
 OFF_GROUND = 0.15
-# Of the height: a body that reaches so far below its resting feet stands on something else.
+# If the lowest point is this far below the resting feet, as a fraction of the height, the body
+# rests on another part, which is then put on the ground.
 BELOW_FEET = 0.08
 
 
 @dataclass(frozen=True)
 class Stated:
-    """What a file says of itself, obeyed before it gets here: the motion is in metres, Z up.
+    """The unit and up axis that a file states.
 
-    ``unit`` is metres per file unit, ``up`` the file's own up axis.
+    Its reader has already applied them: the motion is in metres, Z up. ``unit`` is metres per file
+    unit, ``up`` the up axis in the file.
     """
 
     unit: float
@@ -62,19 +73,20 @@ def in_house_convention(path: Path, motion: Motion, kind: str, notes: tuple[str,
                         options: ReadOptions = AS_FOUND,
                         stated: Stated | None = None, first: int = 0,
                         known: Mapping[str, str] | None = None) -> Recording:
-    """Find roles, unit, up axis, facing and ground, and turn the motion to the house's convention.
+    """Find roles, unit, up axis, heading and ground, and bring the motion to mimegen's convention.
 
-    What is surely mirrored is mirrored back, what tracking lost is bridged, and what a body cannot
-    do is doubted in the notes; ``first`` is the number in the file of the motion's first frame.
-    ``known`` are role -> joint of formats that fix it, whose sides need no finding.
-    Raises RequestError where the file holds no whole person, or an animal.
+    Mirrored motion is mirrored back, and frames with lost tracking are bridged. The notes tell of
+    that and of everything that is impossible for a body. ``notes`` are those of the reader,
+    ``first`` is the number of the motion's first frame in the file. ``known`` maps role to joint
+    for formats that fix the joints; then roles and sides are not searched for. Raises RequestError
+    if the file does not hold a whole person, or holds an animal.
     """
     system = system_of(motion.skeleton.names)
     motion, roles, sides, mirrored = with_true_sides(path, motion, options, known)
     motion, more = _rooted_at_hips(motion, roles)
     motion, dropped = _without_calibration_frame(motion)
     first += len(dropped)
-    # Gaps of markers are bridged where they are solved.
+    # Gaps of markers were bridged when the skeleton was fitted.
     motion, bridged = (motion, ()) if kind in MARKERS else without_dropouts(motion, first)
     fours = refuse_animals(path, motion, roles.joints, options.mapping is not None)
     scale, unit_source = _unit(path, motion, roles, stated)
@@ -101,9 +113,9 @@ def in_house_convention(path: Path, motion: Motion, kind: str, notes: tuple[str,
 def with_true_sides(path: Path, motion: Motion, options: ReadOptions,
                     known: Mapping[str, str] | None = None
                     ) -> tuple[Motion, Roles, tuple[str, ...], bool]:
-    """Return the motion, not mirrored, and which bone is which, each on its own side.
+    """Return the motion and its roles with left and right corrected.
 
-    Also notes, and whether the motion was mirrored. ``known`` roles need no finding.
+    Also return notes, and whether the motion was mirrored back. ``known`` roles are not checked.
     """
     if known is not None and options.mapping is None:
         return motion, Roles(known, dict.fromkeys(known, 1.0)), (), False
@@ -121,7 +133,7 @@ def with_true_sides(path: Path, motion: Motion, options: ReadOptions,
 
 
 def _rooted_at_hips(motion: Motion, roles: Roles) -> tuple[Motion, tuple[str, ...]]:
-    """Make the hips the root; whatever moves above them moves them."""
+    """Make the hips the root, and add the movement of all joints above to them."""
     skeleton, root = motion.skeleton, motion.skeleton.index[roles.joints["hips"]]
     if root == 0:
         return motion, ()
@@ -144,7 +156,7 @@ def _rooted_at_hips(motion: Motion, roles: Roles) -> tuple[Motion, tuple[str, ..
 
 
 def _without_calibration_frame(motion: Motion) -> tuple[Motion, tuple[str, ...]]:
-    """Drop a first frame that holds the rest pose and from which the motion leaps away."""
+    """Drop the first frame if the motion leaps away from it, as from a calibration pose."""
     if motion.frames < 4:
         return motion, ()
     places = trimmed(motion, 0, 3).global_pose.positions
@@ -157,7 +169,7 @@ def _without_calibration_frame(motion: Motion) -> tuple[Motion, tuple[str, ...]]
 
 
 def body_height(motion: Motion, roles: Mapping[str, str]) -> float:
-    """Return a person's height, in the motion's unit, by the length of the legs."""
+    """Return a person's height, in the motion's unit, estimated from the length of the legs."""
     places = motion.global_pose.positions[:: max(1, motion.frames // 50)]
     legs = [[motion.skeleton.index[roles[f"{side}_{part}"]]
              for part in ("thigh", "shin", "foot")] for side in SIDES]
@@ -167,7 +179,11 @@ def body_height(motion: Motion, roles: Mapping[str, str]) -> float:
 
 def _unit(path: Path, motion: Motion, roles: Roles,
           stated: Stated | None) -> tuple[float, str]:
-    """Find metres per unit of the motion: as stated if that is believable, or by the legs."""
+    """Return metres per unit of the motion, and how it was found.
+
+    The stated unit counts if it gives a believable height; otherwise the length of the legs
+    decides. Raises RequestError if the skeleton has no size.
+    """
     height = body_height(motion, roles.joints)
     if not height > 1e-6:
         raise RequestError(f"{path}: the skeleton has no size, expected bones with lengths")
@@ -184,7 +200,7 @@ def _unit(path: Path, motion: Motion, roles: Roles,
 
 
 def _doubts_on_unit(source: str, stated: Stated | None) -> tuple[str, ...]:
-    """Say that a stated unit was not believed, or that nothing told the body's size."""
+    """Return a note if a stated unit was not believed, or if no common unit fits."""
     overruled = stated is not None and not source.startswith(BELIEVED)
     return (f"unit: {source}",) if overruled or NO_UNIT in source else ()
 
@@ -195,7 +211,8 @@ def _unit_name(unit: float) -> str:
 
 
 def _nearest_axis(vector: FloatArray, limit: float) -> FloatArray:
-    """Return the signed coordinate axis within ``limit`` degrees, or the vector itself."""
+    """Return the signed coordinate axis within ``limit`` degrees, or else the unit vector itself.
+    """
     vector = unit(vector)
     axis = np.zeros(3)
     largest = int(np.argmax(np.abs(vector)))
@@ -204,18 +221,18 @@ def _nearest_axis(vector: FloatArray, limit: float) -> FloatArray:
 
 
 def _rest_turn(skeleton: Skeleton, roles: Roles) -> FloatArray | None:
-    """Return the matrix that turns the file's rest pose upright, facing -Y, by its pelvis.
+    """Return the matrix that turns the file's rest pose upright and facing -Y, by its pelvis.
 
-    A pelvis without width or height says nothing: then it is None.
+    Return None if the pelvis has no width or height.
     """
     heads = {role: skeleton.heads[skeleton.index[joint]] for role, joint in roles.joints.items()}
     hips = heads["hips"]
-    # Some systems put the first joint of the spine at the hips, but for rounding.
+    # Some systems put the first spine joint at the hips, apart from rounding.
     least = 0.02 * float(np.linalg.norm(heads["head"] - hips))
     trunk = next((heads[r] - hips for r in ("spine1", "spine2", "chest", "neck1", "head")
                   if r in heads and np.linalg.norm(heads[r] - hips) > least), np.zeros(3))
     whole = heads["head"] - (heads["left_thigh"] + heads["right_thigh"]) / 2
-    # A bent zero pose says nothing beyond the pelvis itself.
+    # If the rest pose is bent, only the bone above the pelvis shows which way is up.
     up = whole if unit(whole) @ unit(trunk) > 0.8 else trunk
     across = heads["left_thigh"] - heads["right_thigh"]
     if np.linalg.norm(np.cross(up, across)) <= 1e-3 * np.linalg.norm(whole) ** 2:
@@ -231,11 +248,12 @@ def _rest_turn(skeleton: Skeleton, roles: Roles) -> FloatArray | None:
 
 def _up_axis(motion: Motion, roles: Roles, rest_up: FloatArray | None,
              stated: bool) -> tuple[FloatArray, str, str, tuple[str, ...]]:
-    """Find the file's vertical: where heads are above feet, else the rest pose's own up.
+    """Find the file's up axis: the direction from feet to head, or else that of the rest pose.
 
-    Who lies, crawls or stands on the hands through the whole file has the head elsewhere: then the
-    ground that the body keeps to tells, below the rest pose's up, or ``stated`` Z. Returns the
-    axis, its name, how it was found, and a note where it was not the head.
+    The head of a body that lies, crawls or stands on its hands through the whole file is not above
+    its feet. Therefore the rest pose's up axis (Z if ``stated``) is preferred if the body stays on
+    the ground along it. Return the axis, its name, how it was found, and a note if the ground
+    decided.
     """
     index = motion.skeleton.index
     places = motion.global_pose.positions
@@ -269,8 +287,10 @@ def _axis_name(axis: FloatArray) -> str:
 
 
 def _keeps_to_ground(motion: Motion, up: FloatArray, other: FloatArray) -> bool:
-    """Say whether a body's lowest point is where the world's ground is along ``up``, at zero or a
-    bench's height, but not along the ``other`` axis, or there with far more coming and going.
+    """Return whether a body stays on the ground along ``up`` rather than along the ``other`` axis.
+
+    Along ``up``, its lowest point is near zero or at the height of a bench. Along ``other``, it is
+    far from zero, or varies at least twice as much.
     """
     places = motion.global_pose.positions
     size = float(np.median(np.ptp(places, axis=1).max(axis=1)))
@@ -302,14 +322,15 @@ def _turned(motion: Motion, unit: float, rest: FloatArray, world: FloatArray) ->
     pose = motion.global_pose
     rotations = quaternions.without_flips(
         quaternions.multiply(quaternions.multiply(before, pose.rotations), after))
-    # Forward kinematics would find the same pose again.
+    # Pass on the known pose: forward kinematics would only compute the same again.
     return Motion.from_global_rotations(
         turned, motion.fps, motion.root_positions @ world.T * unit, rotations).with_pose(
         GlobalPose(pose.positions @ world.T * unit, rotations))
 
 
 def _moved(motion: Motion, shift: FloatArray, turn_deg: float) -> Motion:
-    """Return what ``moved`` does; a pose that is known is moved too, and not found anew."""
+    """Move a motion as ``moved`` does, and its known global pose with it instead of recomputing it.
+    """
     whole, known = moved(motion, shift, turn_deg), motion.known_pose
     if known is None:
         return whole
@@ -327,7 +348,7 @@ def _across(motion: Motion, roles: Mapping[str, str], part: str) -> FloatArray:
 
 
 def heading_deg(motion: Motion, roles: Mapping[str, str]) -> float:
-    """Return how far about Z hips and shoulders are turned from facing -Y in the first 0.1 s."""
+    """Return the heading of hips and shoulders in the first 0.1 s: degrees about Z from -Y."""
     span = slice(max(1, round(motion.fps / 10)))
     left = sum((_across(motion, roles, part)[span].mean(axis=0) for part in ("thigh", "upper_arm")),
                np.zeros(3))
@@ -336,7 +357,7 @@ def heading_deg(motion: Motion, roles: Mapping[str, str]) -> float:
 
 
 def _with_pelvis_under_shoulders(motion: Motion, roles: Roles) -> tuple[Motion, tuple[str, ...]]:
-    """Turn a pelvis back whose heading has drifted further than any spine can twist."""
+    """Give the pelvis the shoulders' heading if it has drifted further than a spine can twist."""
     hips, shoulders = (_across(motion, roles.joints, part) for part in ("thigh", "upper_arm"))
     angles = np.arctan2(np.cross(hips, shoulders)[:, 2], np.sum(hips * shoulders, axis=1))
     if np.median(np.abs(angles)) < np.radians(LARGEST_TWIST):
@@ -352,7 +373,10 @@ def _with_pelvis_under_shoulders(motion: Motion, roles: Roles) -> tuple[Motion, 
 
 
 def _on_the_ground(motion: Motion, roles: Roles) -> tuple[Motion, tuple[float, float]]:
-    """Put the start over the origin and the level where feet rest at Z = 0."""
+    """Move the start over the origin, and the level at which the feet rest to Z = 0.
+
+    Return the motion and the start's position (X, Y) before, in metres.
+    """
     height = motion.global_pose.positions
     index = motion.skeleton.index
     tall = body_height(motion, roles.joints)
@@ -372,7 +396,7 @@ def _on_the_ground(motion: Motion, roles: Roles) -> tuple[Motion, tuple[float, f
 
 
 def _held_down(motion: Motion) -> tuple[Motion, tuple[str, ...]]:
-    """Bring a body down that hovers longer than any jump: inertial systems drift in height."""
+    """Lower a body that hovers longer than any jump: inertial systems drift in height."""
     lowest = motion.global_pose.positions[..., 2].min(axis=1)
     width = max(1, round(LONGEST_JUMP * motion.fps))
     if motion.frames <= width:

@@ -1,4 +1,4 @@
-"""A tree of joints in some poses, and what its geometry says: lengths, branches, distances."""
+"""A tree of joints in some poses, with its lengths, branches and distances."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
 
-# Limbs, necks and fingers end within so many joints, whatever hangs on them.
+# Most joints of a line; limbs, necks and fingers end before.
 LONGEST_LINE = 40
-# So many poses of a motion are looked at, evenly spread.
+# Poses of a motion that are examined, evenly spaced.
 POSES = 60
 
 
@@ -19,8 +19,8 @@ POSES = 60
 class JointTree:
     """A tree of joints in some natural poses ``places`` (K, J, 3), in any unit and axes.
 
-    ``turns`` (J,) is how far (degrees) each joint turns about its mean. ``nubs`` (J,) are ends of
-    chains that never turn: they only mark where a bone ends.
+    ``turns`` (J,) is each joint's mean rotation from its mean orientation, in degrees. ``nubs``
+    (J,) is True for the last joints of chains that never turn and only mark where a bone ends.
     """
 
     skeleton: Skeleton
@@ -30,13 +30,13 @@ class JointTree:
 
     @classmethod
     def at_rest(cls, skeleton: Skeleton) -> "JointTree":
-        """Return the body of a skeleton of which only the rest pose is known."""
+        """Return the tree of a skeleton of which only the rest pose is known."""
         count = len(skeleton.names)
         return cls(skeleton, skeleton.heads[None], np.zeros(count), np.zeros(count, dtype=bool))
 
     @classmethod
     def moving(cls, motion: Motion) -> "JointTree":
-        """Return the body of a motion."""
+        """Return the tree of a motion."""
         skeleton, step = motion.skeleton, max(1, motion.frames // POSES)
         places = motion.global_pose.positions[::step]
         local = motion.rotations[::step]
@@ -44,7 +44,7 @@ class JointTree:
         between = quaternions.multiply(quaternions.conjugate(mean), local)
         turns = np.degrees(np.linalg.norm(quaternions.to_rotation_vectors(between), axis=2))
         ends = skeleton.tails - skeleton.heads
-        # Readers of files without bone ends let the last bones go on for half their length.
+        # For files without bone ends, readers extend the last bones by half of their length.
         open_ended = np.isclose(ends, 0.0).all(axis=1) | np.isclose(
             ends, skeleton.offsets / 2).all(axis=1)
         leaves = ~np.isin(np.arange(len(ends)), skeleton.parents)
@@ -68,7 +68,7 @@ class JointTree:
 
     @cached_property
     def reaches(self) -> FloatArray:
-        """The length (J,) of the longest way from each joint's parent through it to an end."""
+        """The length (J,) of the longest chain from each joint's parent through it to an end."""
         deepest = np.zeros(len(self.lengths))
         for joint in range(len(deepest) - 1, 0, -1):
             parent = self.skeleton.parents[joint]
@@ -85,12 +85,12 @@ class JointTree:
 
     @cached_property
     def _next(self) -> list[int]:
-        """The child on each joint's longest way down, -1 where there is none."""
+        """The child on each joint's longest chain downward, -1 if it has no child."""
         return [max(children, key=lambda child: self.reaches[child], default=-1)
                 for children in self.children]
 
     def line(self, joint: int) -> list[int]:
-        """Return the joints of the longest way down from a joint, its first ones only."""
+        """Return the joints of the longest chain downward from a joint, up to ``LONGEST_LINE``."""
         line = [joint]
         while len(line) < LONGEST_LINE and (below := self._next[line[-1]]) >= 0:
             line.append(below)
@@ -101,6 +101,6 @@ class JointTree:
         return np.asarray(self.places[:, end] - self.places[:, start])
 
     def apart(self, ones: NDArray[np.intp], others: NDArray[np.intp]) -> FloatArray:
-        """Return the usual distances (N,) between joints (N,) and others (N,)."""
+        """Return the median distances (N,) between joints ``ones`` (N,) and ``others`` (N,)."""
         between = self.places[:, ones] - self.places[:, others]
         return np.asarray(np.median(np.linalg.norm(between, axis=2), axis=0))

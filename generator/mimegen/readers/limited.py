@@ -1,6 +1,6 @@
-"""Run a program within limits: ``limited.py GIB SECONDS FILE ...``, in any Python.
+"""Run a Python file with limited memory and time: ``limited.py GIB SECONDS FILE ...``.
 
-Run as a file by Blender's program or a Python that has bpy, so it imports nothing of mimegen's.
+Blender, or a Python that has bpy, runs this as a file, so it imports nothing from mimegen.
 """
 
 import resource
@@ -9,7 +9,7 @@ import sys
 
 
 def main(gibibytes: float, seconds: int, file: str, arguments: list[str]) -> None:
-    """Run ``file`` as a program that can hold no more data than that, nor compute longer."""
+    """Run ``file`` with at most so many GiB of data and so many seconds of processor time."""
     most = int(gibibytes * 2**30)
     resource.setrlimit(resource.RLIMIT_DATA, (most, most))
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
@@ -18,6 +18,6 @@ def main(gibibytes: float, seconds: int, file: str, arguments: list[str]) -> Non
 
 
 if __name__ == "__main__":
-    # Blender's program has its own arguments before "--".
+    # Blender puts its own arguments before "--".
     given = sys.argv[sys.argv.index("--") + 1:] if "--" in sys.argv else sys.argv[1:]
     main(float(given[0]), int(given[1]), given[2], given[3:])

@@ -42,7 +42,9 @@ def partner_options(file: Path, partner: Path, options: ReadOptions) -> ReadOpti
 
 def cut_together(files: Sequence[Path], recordings: Sequence[Recording],
                  trim: Trim) -> tuple[Recording, ...]:
-    """Cut recordings of one scene to the same time span, which covers the span of each.
+    """Cut recordings of one scene to the same time span.
+
+    It covers the spans that ``trim`` selects in each, within the time that they have in common.
 
     The files share a clock, though each may be read from a different frame on. Raises RequestError
     if ``trim`` asks for frames that a file does not have, or if the two people are never seen at

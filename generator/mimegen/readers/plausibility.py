@@ -1,7 +1,7 @@
-"""What a body cannot do: doubts about a motion that is read, as sentences with numbers.
+"""Check whether a motion is possible for a person; report doubts as sentences with numbers.
 
-Nothing here changes a motion. A doubt is for the person who uses the file; what is certainly no
-upright person is refused.
+Nothing here changes a motion. Doubts are notes to the user; only a motion that is certainly not an
+upright person's is refused.
 """
 
 from collections.abc import Iterator, Mapping
@@ -29,35 +29,46 @@ from mimegen.readers.posture import (
 )
 from mimegen.readers.sides import pointing
 
-# Sine of 20 degrees: models of knees bend the wrong way by a few.
+# Sine (of 20 degrees) of the backward bend that counts as wrong: models of knees bend backward by
+# a few degrees. Fractions of frames with wrong knees and elbows above which there is a note.
 WRONG_BEND = 0.35
 WRONG_KNEES = 0.03
 WRONG_ELBOWS = 0.2
-# A hanging upper arm (cosine), a forearm that points back from it, and how bent the elbow is then.
+# A bend of the elbow is wrong if the upper arm hangs (cosine to the trunk above the first), the
+# forearm points back (component along the front below the second), and the elbow is bent (cosine
+# between upper arm and forearm below the third).
 HANGS = 0.8
 POINTS_BACK = -0.75
 STRAIGHT = 0.87
-# A wrist is deep in the trunk within these shares: of the shoulders' distance to the side, of the
-# trunk's length ahead (of a man of 1.75 m, 11 and 7 cm) and up; in more frames than this it is
-# told.
+# A wrist counts as inside the trunk within these distances: a fraction of the shoulders' distance
+# to the side, and fractions of the trunk's length forward and up (for a man of 1.75 m, 11 cm to the
+# side and 7 cm forward). Fraction of frames above which there is a note.
 INNER_WIDTH, INNER_DEPTH, INNER_TOP = 0.3, 0.15, 0.9
 INSIDE_SHARE = 0.05
-# Faster than any person has run (12.4 m/s), over this time.
+# Greatest believable speed in m/s (the fastest runner reached 12.4), and the time in seconds over
+# which speed is measured.
 FASTEST_RUN = 12.0
 SPEED_OVER_S = 0.1
-# Metres, or degrees, in one step amid steps of a quarter of it.
+# Change from one frame to the next, in metres or degrees, that counts as a leap if the steps before
+# and after it are below CALM times as large.
 LEAP_M = 0.3
 LEAP_DEG = 45.0
 CALM = 0.25
+# Fraction of frames with the feet above the head for which there is a note.
 NEARLY_ALL = 0.95
-# Of the leg, from hip to ankle: people (Winter 2009, figure 4.1: 0.68 and 0.55), and as far as
-# characters stray. Beyond the trunk's ANIMAL limit they are no people.
+# Believable lengths of arm and trunk relative to the leg from hip to ankle. People have 0.68 and
+# 0.55 (Winter 2009, figure 4.1); the ranges also admit characters of games. A body on all fours
+# whose trunk is longer than the upper limit is refused as an animal.
 ARM_TO_LEG = (0.5, 1.05)
 TRUNK_TO_LEG = (0.35, 1.0)
+# Ratio of a limb's length to that of the other side above which there is a note.
 UNLIKE_SIDES = 1.15
+# A body may be an animal if it is on all fours in at least the first fraction of the frames, and
+# upright in no more than the second.
 ON_ALL_FOURS = 0.5
 EVER_UPRIGHT = 0.02
-# Metres in which nothing counts as moving; seconds, and a share of the file, that stand still.
+# A file in which every joint stays within this many metres has no motion. A span without any
+# change gets a note if it lasts this many seconds and this fraction of the file.
 NO_MOTION_M = 0.002
 FROZEN_S = 1.0
 FROZEN_SHARE = 0.1
@@ -65,9 +76,9 @@ FROZEN_SHARE = 0.1
 
 def refuse_animals(file: Path, motion: Motion, roles: Mapping[str, str], insisted: bool
                    ) -> tuple[str, ...]:
-    """Return a note where a body goes on all fours through the whole file, in any unit and axes.
+    """Return a note if a body is on all fours through most of the file, in any unit and axes.
 
-    Raises RequestError where it is built for that as no person is, unless ``insisted``.
+    Raises RequestError if its rest pose or its proportions are an animal's, unless ``insisted``.
     """
     body = posture_of(motion, roles)
     share = float(on_all_fours(body).mean())
@@ -83,7 +94,7 @@ def refuse_animals(file: Path, motion: Motion, roles: Mapping[str, str], insiste
 
 
 def _animal(body: Posture, rest: Posture) -> str:
-    """Return what is no person's about a body on all fours, or nothing."""
+    """Return what makes a body on all fours an animal, or an empty text."""
     if on_all_fours(rest).all():
         return "they do so in the rest pose"
     ratio = _trunk_to_leg(body)
@@ -98,9 +109,10 @@ def _trunk_to_leg(body: Posture) -> float:
 
 
 def doubts(motion: Motion, roles: Mapping[str, str], height: float, first: int) -> tuple[str, ...]:
-    """Return what speaks against a motion in metres, Z up, of a body that is ``height`` m tall.
+    """Return sentences on what is implausible in a motion (metres, Z up).
 
-    ``first`` is the number in the file of the motion's first frame.
+    ``height`` is the body's in metres, ``first`` the number of the motion's first frame in the
+    file.
     """
     body = posture_of(motion, roles)
     return (*_wrong_bends(body), *_inside(body), *_backward(body), *_upside_down(body),
@@ -119,7 +131,10 @@ def _wrong_bends(body: Posture) -> Iterator[str]:
 
 
 def _wrong_elbows(body: Posture) -> FloatArray:
-    """Return how far (F, 2) the forearms of hanging arms point back, negative; 0 for all others."""
+    """Return how far (F, 2) bent forearms of hanging arms point back, as negative cosines.
+
+    It is 0 for all other arms.
+    """
     up = unit(trunk(body))
     front = unit(np.cross(across(body, "upper_arm"), up))
     bends = []
@@ -142,7 +157,7 @@ def _backward(body: Posture) -> Iterator[str]:
 
 
 def _inside(body: Posture) -> Iterator[str]:
-    """Doubt wrists deep within the trunk, as where a suit's sensor of an arm has drifted."""
+    """Yield a note on each wrist deep inside the trunk, which a drifted arm sensor may cause."""
     up, left = unit(trunk(body)), across(body, "upper_arm")
     front = unit(np.cross(left, up))
     tall = lengths(trunk(body))
@@ -150,7 +165,7 @@ def _inside(body: Posture) -> Iterator[str]:
     for side in SIDES:
         away = body[f"{side}_hand"] - body.middle("thigh")
         height, aside, ahead = (np.sum(away * axis, axis=1) for axis in (up, left, front))
-        # Multiplied out, for bodies whose joints lie in one place have no size to divide by.
+        # Multiplied out, because a body whose joints all lie in one point has no size to divide by.
         deep = np.hypot(aside * INNER_DEPTH * tall, ahead * INNER_WIDTH * wide) \
             < INNER_WIDTH * wide * INNER_DEPTH * tall
         share = float(np.mean(deep & (height > 0.0) & (height < INNER_TOP * tall)))
@@ -166,7 +181,7 @@ def _upside_down(body: Posture) -> Iterator[str]:
 
 
 def _speed(motion: Motion, first: int) -> Iterator[str]:
-    """Doubt hips that are faster than people run."""
+    """Yield a note if the hips move faster than people run."""
     over = min(max(1, round(SPEED_OVER_S * motion.fps)), motion.frames - 1)
     if over < 1:
         return
@@ -180,7 +195,7 @@ def _speed(motion: Motion, first: int) -> Iterator[str]:
 
 
 def _leaps(motion: Motion, first: int) -> Iterator[str]:
-    """Doubt steps after which the body is or faces elsewhere, as where takes are joined."""
+    """Yield a note on jumps of the body's position or heading, as where takes are joined."""
     places = motion.root_positions
     turns = np.abs(np.sum(motion.rotations[1:, 0] * motion.rotations[:-1, 0], axis=1))
     for steps, least, said in (
@@ -196,7 +211,7 @@ def _leaps(motion: Motion, first: int) -> Iterator[str]:
 
 
 def _build(body: Posture, height: float) -> Iterator[str]:
-    """Doubt sizes and proportions that no person has."""
+    """Yield notes on sizes and proportions that no person has."""
     if not BELIEVABLE_HEIGHTS[0] <= height <= BELIEVABLE_HEIGHTS[1]:
         yield f"the body is {height:.2f} m tall by its legs"
     arms = limb_lengths(body, "upper_arm", "forearm", "hand")
@@ -214,13 +229,13 @@ def _build(body: Posture, height: float) -> Iterator[str]:
 
 
 def _nothing_moves(motion: Motion) -> bool:
-    """Say whether no joint moves; most bodies' roots do, which is seen at once."""
+    """Return whether no joint moves. The root is checked first, because it is quick."""
     return bool(np.ptp(motion.root_positions, axis=0).max() < NO_MOTION_M
                 and np.ptp(motion.global_pose.positions, axis=0).max() < NO_MOTION_M)
 
 
 def _stillness(motion: Motion, first: int) -> Iterator[str]:
-    """Doubt files in which nothing moves, and long spans of one and the same pose."""
+    """Yield a note if nothing moves in the whole file, or if one pose is held for a long span."""
     if _nothing_moves(motion):
         yield f"nothing moves in any of the {motion.frames} frames"
         return

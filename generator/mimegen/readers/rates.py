@@ -1,4 +1,4 @@
-"""Frame rates by the times of frames, which are rounded, may be uneven, and may lack frames."""
+"""Find frame rates from the times of frames, which are rounded, may be uneven, or have gaps."""
 
 from typing import NamedTuple
 
@@ -8,32 +8,33 @@ from mimegen.base.arrays import BoolArray
 from mimegen.base.counted import counted
 from mimegen.motion.quaternions import FloatArray
 
+# Frame rates (Hz) that are preferred if the times fit.
 COMMON_RATES = (24, 25, 30, 48, 50, 60, 72, 75, 90, 96, 100, 120, 125, 144, 150, 180, 200, 240,
                 250, 300, 360, 480, 500, 1000, 24 / 1.001, 30 / 1.001, 60 / 1.001, 120 / 1.001)
-# Times are rounded to so many digits at most.
+# Most decimal digits of times.
 DIGITS = 9
-# Frames are missing within a step longer than this many usual ones; frames that are further than
-# this share of a step from even times are uneven.
+# A step of more than this many median steps has missing frames.
 MISSING_STEPS = 1.75
-# Steps are usual that differ by this share, and by what rounding makes of them.
+# Steps count as usual if they differ from the median by this fraction of it, beside rounding.
 ALIKE = 0.1
+# Times are uneven if a frame is further than this fraction of a step from its even time.
 UNEVEN = 0.5
-# Resampling to even times makes at most so many times as many frames.
+# Greatest factor by which resampling to even times may increase the number of frames.
 MOST_TIMES = 20
 
 
 class Evened(NamedTuple):
-    """Values (F, ...) at even times, and a note where they were not even."""
+    """Values (F, ...) at evenly spaced times, and a note if they had to be resampled."""
 
     values: FloatArray
     notes: tuple[str, ...] = ()
 
 
 def rate_of_times(times: FloatArray) -> float:
-    """Return the frame rate (Hz) that times (F,) in seconds tell, 0 where they tell none.
+    """Return the frame rate (Hz) of times (F,) in seconds, or 0 if they give none.
 
-    Times are rounded, as 0.008 and 0.017 at 120 fps: the mean of all usual steps counts. A common
-    or whole rate within what rounding hides is taken.
+    Times are rounded (0.008 and 0.017 at 120 fps), so the rate is that of the mean of all usual
+    steps. A common or whole rate is taken if it fits within the rounding.
     """
     times = times[np.isfinite(times)]
     steps = np.diff(times)
@@ -51,7 +52,7 @@ def rate_of_times(times: FloatArray) -> float:
 
 
 def _resolution(times: FloatArray) -> float:
-    """Return the power of ten (s) that times (F,) are rounded to."""
+    """Return the power of ten, in seconds, to which times (F,) are rounded."""
     for digits in range(DIGITS):
         scaled = times * 10.0**digits
         if np.abs(scaled - np.round(scaled)).max() < 1e-4:
@@ -60,16 +61,16 @@ def _resolution(times: FloatArray) -> float:
 
 
 def _missing(steps: FloatArray, rounded_to: float) -> BoolArray:
-    """Say in which steps (F - 1,) between times frames are missing."""
+    """Return a mask of the steps (F - 1,) between times in which frames are missing."""
     usual = float(np.median(steps[steps > 0]))
     return np.asarray(steps > usual + max((MISSING_STEPS - 1) * usual, 1.5 * rounded_to))
 
 
 def evened(times: FloatArray, values: FloatArray, rate: float, bridged: bool = False) -> Evened:
-    """Return values (F, ...) of times (F,) in seconds at even times, ``rate`` a second.
+    """Resample values (F, ...) at times (F,) in seconds to even times, ``rate`` per second.
 
-    Where frames are missing, values are NaN, or with ``bridged`` on a straight line. Nothing is
-    changed where no frame is half a step from its even time, or times do not rise.
+    Missing frames are NaN, or linearly interpolated if ``bridged``. Values are not changed if all
+    frames are within half a step of their even times, or if times decrease.
     """
     steps = np.diff(times)
     if not rate > 0 or len(times) < 2 or not np.isfinite(times).all() or (steps < 0).any():
@@ -96,9 +97,10 @@ def evened(times: FloatArray, values: FloatArray, rate: float, bridged: bool = F
 
 
 def numbered_rows(numbers: list[int]) -> list[int] | None:
-    """Return the rows from 0 that frames with these numbers have, where some may be missing.
+    """Return each frame's row, from 0, by frame numbers of which some may be missing.
 
-    Frames may be every second or third one. None where the numbers do not rise, or tell nothing.
+    Only every second or third frame may be numbered. Return None if the numbers do not increase,
+    or if most frames would be missing.
     """
     steps = np.diff(numbers)
     if len(steps) == 0 or steps.min() <= 0 or steps.sum() > MOST_TIMES * len(numbers) * steps.min():

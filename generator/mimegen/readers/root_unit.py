@@ -1,4 +1,5 @@
-"""Files whose root moves in another unit than their bones have: metres over centimetres, say."""
+"""Correct files whose root path is in another unit than the bones, such as metres and centimetres.
+"""
 
 from typing import NamedTuple
 
@@ -7,23 +8,26 @@ import numpy as np
 from mimegen.motion import Motion
 from mimegen.motion.quaternions import FloatArray
 
-# Units that software mixes differ by powers of ten: metres, decimetres, centimetres, millimetres.
+# Factors tried. Units that software mixes differ by powers of ten: m, dm, cm and mm.
 FACTORS = (10.0, 100.0, 1000.0, 0.1, 0.01, 0.001)
-# Poses looked at, evenly spread.
+# Poses examined, evenly spaced.
 POSES = 120
-# Of the body's size: how near to the file's ground the lowest joint must come once it is scaled,
-# how far it must be as it is, and how much its height may waver where nothing in the pose tells.
+# Heights of the lowest joint above the file's ground, as fractions of the body's size: at most
+# NEAR once the path is scaled, at least FAR before. After scaling, its height may vary by STEADY
+# (or as much as before, if that is more).
 NEAR = 0.1
 FAR = 0.3
 STEADY = 0.04
-# Of the body's size: where the lowest joint of who lies on the ground or a bench is above it.
+# Height of the lowest joint of a body that lies on the ground or a bench, as a fraction of its
+# size.
 LYING = (0.0, 0.35)
-# Who jumps or runs is in the air for most frames: this percentile of heights is on the ground.
+# Percentile of the lowest joint's heights that counts as on the ground. It is low, because a person
+# who jumps or runs is in the air in most frames.
 ON_GROUND = 20.0
 
 
 class _Standing(NamedTuple):
-    """How the lowest joint stands to the file's ground: its height there, and how that wavers."""
+    """Height of the lowest joint above the file's ground and its variation, in body sizes."""
 
     height: float
     wavers: float
@@ -32,8 +36,8 @@ class _Standing(NamedTuple):
 def in_one_unit(motion: Motion) -> tuple[Motion, tuple[str, ...]]:
     """Return the motion with its root's path in the unit of its bones, and a note if it changed.
 
-    The root's path is in another unit where the body hangs far above or below the file's ground,
-    but stands on it, no less steadily, with the path scaled by a power of ten.
+    The units differ if the body is far above or below the file's ground, but stands on it, at
+    least as steadily, once the path is scaled by a power of ten.
     """
     some = motion.at(np.arange(0, motion.frames, max(1, motion.frames // POSES)))
     from_root = some.global_pose.positions - some.root_positions[:, None]
@@ -55,8 +59,9 @@ def in_one_unit(motion: Motion) -> tuple[Motion, tuple[str, ...]]:
 
 
 def _lies(motion: Motion, longest: int, size: float) -> bool:
-    """Say whether a body lies as it is: ``longest`` along another axis than Y, most files' up, and
-    on Y's ground.
+    """Return whether a body lies on the ground already, with Y up as in most files.
+
+    Its ``longest`` axis is not Y, and its lowest joint is at the height of a lying body.
     """
     lowest = float(np.median(motion.global_pose.positions[..., 1].min(axis=1))) / size
     return longest != 1 and LYING[0] <= lowest <= LYING[1]
@@ -71,5 +76,5 @@ def _standing(root: FloatArray, lowest: FloatArray, size: float) -> _Standing:
 
 def _stands(root: FloatArray, lowest: FloatArray, size: float, factor: float) -> bool:
     before, after = _standing(root, lowest, size), _standing(factor * root, lowest, size)
-    # A path that is too large wavers by what it is too large by.
+    # A path that is too large varies too much in height, by the same factor.
     return abs(after.height) < NEAR and after.wavers <= max(before.wavers, STEADY)

@@ -1,8 +1,8 @@
-"""Roles by topology, symmetry and geometry, for skeletons whose names say nothing.
+"""Find roles by topology, symmetry and geometry, for skeletons whose names are of no help.
 
-A person is a tree with two pairs of like limbs: legs below a joint of the pelvis, arms below a
-joint of the trunk, and a neck beside the arms. How long the parts are to each other tells legs
-from arms; where feet, knees and elbows point tells left from right.
+A person is a tree with two pairs of similar limbs: legs below a joint of the pelvis, arms below a
+joint of the trunk, and a neck beside the arms. The proportions distinguish legs from arms; the
+directions of feet, knees and elbows distinguish left from right.
 """
 
 from collections.abc import Iterator
@@ -18,31 +18,43 @@ from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.fingers import fingers_by_shape
 from mimegen.readers.joint_tree import JointTree
 
-# Branches of one joint that are looked at, longest first: limbs, neck, and what clothes hang on.
+# Branches of one joint that are examined, longest first: limbs, neck, and bones of clothes.
 BRANCHES = 8
-# So many pairs of limbs, and branches between arms that may be necks, are looked at: a person has
-# few, and each pair of legs is tried with each pair of arms.
+# Pairs of limbs, and branches between the arms that may be necks, that are examined. A person has
+# few, and every pair of legs is tried with every pair of arms.
 MOST_PAIRS = 40
 MOST_NECKS = 24
+# Least ratio of the straight distance to the length along the joints for a single bone.
 STRAIGHT = 0.97
+# Cost of each extra joint within a limb's two bones, and the most such joints in one bone.
 COST_OF_A_JOINT_BETWEEN = 1.2
 MOST_JOINTS_BETWEEN = 2
-# Of the height, after Winter (2009), figure 4.1: means over people, and how far rigs stray (log).
+# Proportions after Winter (2009), figure 4.1: leg, arm and trunk as fractions of the height, and
+# ratios between bones. Each is a mean over people and, of its logarithm, the deviation among rigs.
 LEGS = 0.491
 PROPORTIONS = {"arm": (0.332, 0.30), "trunk": (0.27, 0.35), "forearm to upper arm": (0.85, 0.40),
                "shin to thigh": (1.0, 0.25), "left to right": (1.0, 0.08),
                "limb to longest": (1.0, 0.30)}
+# Height of the head's joint above the shoulders (least, usual, most) and its deviation, as
+# fractions of the body's height.
 HEAD_ABOVE_SHOULDERS = (0.03, 0.085, 0.155)
 HEAD_STRAYS = 0.04
+# Cost at which a reading has no likeness to a person.
 WORST_COST = 8.0
-# Shoulders and hips whose left sides differ more than this (cosine) leave left and right unsure.
+# Mean cosine between the left of the shoulders and that of the hips at or below which left and
+# right have no confidence.
 LEAST_ALONG = 0.6
+# Least length of a pair of limbs, as a fraction of the longest pair.
 SHARE_OF_LONGEST = 0.4
 
 
 @dataclass(frozen=True)
 class Branch:
-    """A branch: ``line`` down its longest way, its ``upper``, ``lower`` and ``end`` joints."""
+    """A branch that may be a limb.
+
+    ``line`` holds the joints down its longest chain; ``upper``, ``lower`` and ``end`` are the
+    joints where its two bones begin, meet and end; ``lengths`` are those of the bones.
+    """
 
     line: tuple[int, ...]
     upper: int
@@ -58,7 +70,7 @@ class Branch:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two like limbs that hang on the same joint."""
+    """Two similar limbs that hang on the same joint."""
 
     joint: int
     limbs: tuple[Branch, Branch]
@@ -71,7 +83,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class PersonReading:
-    """A reading of a tree as a person; ``cost`` says how unlike a person that is."""
+    """An interpretation of a tree as a person; a higher ``cost`` is less like a person."""
 
     hips: int
     legs: Pair
@@ -81,7 +93,7 @@ class PersonReading:
 
 
 def roles_by_shape(body: JointTree) -> dict[str, tuple[str, float]]:
-    """Return role -> joint name and confidence for a person's tree, nothing where it is none."""
+    """Return role -> joint name and confidence, or nothing if the tree is not like a person's."""
     people = sorted(_people(body), key=lambda person: person.cost)
     if not people:
         return {}
@@ -112,13 +124,13 @@ def _fit(person: PersonReading) -> float:
 
 
 def _clearness(people: list[PersonReading]) -> float:
-    """Return how far, 0 to 1, the best reading is from the best one with other legs."""
+    """Return how much better, 0 to 1, the best reading is than the best one with other legs."""
     swapped = [person.cost for person in people[1:] if person.legs.joint != people[0].legs.joint]
     return float(np.clip((min(swapped) - people[0].cost) / 2.0, 0.0, 1.0)) if swapped else 1.0
 
 
 def _across(body: JointTree, pair: Pair) -> FloatArray:
-    """Return the way (K, 3) from a pair's second limb to its first."""
+    """Return the vectors (K, 3) from a pair's second limb to its first."""
     return body.way(pair.limbs[1].upper, pair.limbs[0].upper)
 
 
@@ -142,9 +154,9 @@ def _arm(body: JointTree, limb: Branch) -> dict[str, int]:
 
 
 def _limb(body: JointTree, start: int, lower_to_upper: str) -> Branch | None:
-    """Return the two bones of a branch that are most like a limb's.
+    """Return the two bones of a branch that are most like a limb's, or None.
 
-    They are long, of the usual ratio, and joints between their ends lie on a straight line.
+    They are long, have the usual ratio, and joints between their ends lie on a straight line.
     """
     line = [joint for joint in body.line(start) if not body.nubs[joint]]
     triples = _triples(len(line))
@@ -171,7 +183,7 @@ def _limb(body: JointTree, start: int, lower_to_upper: str) -> Branch | None:
 
 @cache
 def _triples(count: int) -> NDArray[np.intp]:
-    """Return places (N, 3) on a line of so many joints where a limb may begin, bend and end."""
+    """Return indices (N, 3) on a line of ``count`` joints where a limb may begin, bend and end."""
     found = [(i, j, k) for i in range(count)
              for k in range(i + 2, min(i + 3 + MOST_JOINTS_BETWEEN, count))
              for j in range(i + 1, k)]
@@ -179,9 +191,9 @@ def _triples(count: int) -> NDArray[np.intp]:
 
 
 def _stretches(body: JointTree, line: NDArray[np.intp]) -> tuple[FloatArray, FloatArray]:
-    """Return distances of joints of a line, straight and along it, by steps and the first joint.
+    """Return distances between joints of a line: straight ones, and those along the joints.
 
-    Both are (S, N), for up to as many steps as lie between a limb's joints.
+    Both are (S, N): at [s, n], the distance from joint n to the joint s steps further down.
     """
     steps = MOST_JOINTS_BETWEEN + 2
     straight, chains = np.zeros((2, steps, len(line)))
@@ -194,13 +206,16 @@ def _stretches(body: JointTree, line: NDArray[np.intp]) -> tuple[FloatArray, Flo
 
 def _stiffness(body: JointTree, upper: NDArray[np.intp],
                lower: NDArray[np.intp]) -> FloatArray:
-    """Return what speaks against limbs' upper joints (N,): shoulders and hips turn as elbows do."""
+    """Return a cost (N,) for limbs whose upper joint turns less than the lower one.
+
+    Shoulders and hips turn at least as much as elbows and knees.
+    """
     above, below = (np.maximum(body.turns[joints], 1.0) for joints in (upper, lower))
     return np.asarray(np.log(np.maximum(1.0, below / above)) ** 2)
 
 
 def _pairs(body: JointTree, lower_to_upper: str) -> list[Pair]:
-    """Return the longest pairs of like branches that are long enough for limbs."""
+    """Return the longest pairs of similar branches that are long enough for limbs."""
     pairs = []
     least = SHARE_OF_LONGEST / 2 * body.reaches.max()
     for joint, children in enumerate(body.children):
@@ -219,20 +234,20 @@ def _pairs(body: JointTree, lower_to_upper: str) -> list[Pair]:
 
 
 def _strays(values: FloatArray, of: FloatArray | float, proportion: str) -> FloatArray:
-    """Return the squared distances (N,) of ratios from their usual value, in usual deviations."""
+    """Return the squared distances (N,) of log ratios from their mean, in standard deviations."""
     usual, deviation = PROPORTIONS[proportion]
     ratios = np.maximum(values, 1e-9) / np.maximum(of, 1e-9)
     return np.asarray((np.log(ratios / usual) / deviation) ** 2)
 
 
 def _stray(value: float, of: float, proportion: str) -> float:
-    """Return the squared distance of a ratio from its usual value, in usual deviations."""
+    """Return the squared distance of a log ratio from its mean, in standard deviations."""
     usual, deviation = PROPORTIONS[proportion]
     return float((np.log(max(value, 1e-9) / max(of, 1e-9) / usual) / deviation) ** 2)
 
 
 def _people(body: JointTree) -> list[PersonReading]:
-    """Return every reading of the tree as a person, with what speaks against it."""
+    """Return every reading of the tree as a person, with its cost."""
     people = []
     every_legs, every_arms = (_pairs(body, ratio) for ratio in ("shin to thigh",
                                                                 "forearm to upper arm"))
@@ -266,7 +281,7 @@ def _middle(body: JointTree, pair: Pair) -> FloatArray:
 
 def _head(body: JointTree, arms: Pair, up: FloatArray, height: float,
           trunk: set[int]) -> tuple[int | None, float]:
-    """Return the last joint above the shoulders that is as high as heads are, and its cost."""
+    """Return the joint above the shoulders that is at the height of a head, and its cost."""
     branches = [child for child in body.children[arms.joint]
                 if child not in trunk and child not in [limb.line[0] for limb in arms.limbs]]
     if len(branches) > MOST_NECKS:
@@ -279,7 +294,7 @@ def _head(body: JointTree, arms: Pair, up: FloatArray, height: float,
                    / height for joint in line]
         within = [i for i, above in enumerate(heights) if lowest < above < highest]
         within = [i for i in within if not body.nubs[line[i]]] or within
-        # Eyes, a jaw and hair hang on the head.
+        # Prefer a joint with several children: eyes, jaw and hair hang on the head.
         forks = [i for i in within if len(body.children[line[i]]) > 1]
         at = min(forks, default=within[-1] if within else -1)
         if heights:
@@ -289,9 +304,10 @@ def _head(body: JointTree, arms: Pair, up: FloatArray, height: float,
 
 
 def _left(body: JointTree, person: PersonReading) -> tuple[FloatArray, float]:
-    """Return the person's left (K, 3) and how certain it is, 0 to 1.
+    """Return the direction of the person's left (K, 3) and its certainty, 0 to 1.
 
-    Feet point forward, knees bend forward, elbows backward, and hands are rather in front.
+    Feet point forward, knees are in front of the line of the leg, and elbows behind that of the
+    arm.
     """
     up = unit(_middle(body, person.arms) - _middle(body, person.legs))
     first, second = person.legs.limbs
@@ -314,7 +330,8 @@ def _left(body: JointTree, person: PersonReading) -> tuple[FloatArray, float]:
 
 
 def _bent(body: JointTree, limb: Branch, forward: FloatArray, length: float) -> FloatArray:
-    """Return how far (K,) a limb's middle joint is in front of its line, -1 to 1."""
+    """Return how far (K,) a limb's middle joint is in front of the line between its ends, -1 to 1.
+    """
     middle = body.way(limb.upper, limb.lower) - body.way(limb.upper, limb.end) * (
         limb.lengths[0] / limb.length)
     return np.asarray(np.tanh(np.sum(middle * forward, axis=1) / (0.03 * length)))

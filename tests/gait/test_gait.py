@@ -165,6 +165,23 @@ def test_knobs_do_what_is_written_of_them(knob, up, down):
     assert getattr(high, down) < getattr(low, down)
 
 
+@pytest.mark.parametrize(("knob", "z", "shoulders", "hips"), [
+    ("gender", 2.0, 1.07, 0.94), ("gender", -2.0, 0.93, 1.06), ("weight", 2.0, 1.0, 1.10)])
+def test_knobs_widen_the_body_as_written(knob, z, shoulders, hips):
+    """A factor grows by its share for each standard deviation of the knob."""
+    plain, shaped = (looped(Walker(manner="walk", speed=1.3, **{knob: z * on}), 30.0, 30)
+                     for on in (0, 1))
+
+    def width(motion: Motion, joint: str) -> float:
+        # Hips keep their distance in every pose; shoulders only at rest.
+        where = motion.global_pose.positions[0] if joint == "UpLeg" else motion.skeleton.heads
+        left, right = (where[motion.skeleton.index[side + joint]] for side in ("Left", "Right"))
+        return float(np.linalg.norm(left - right))
+
+    for joint, factor in (("UpLeg", hips), ("Arm", shoulders)):
+        assert width(shaped, joint) / width(plain, joint) == pytest.approx(factor, abs=0.006)
+
+
 def test_ten_seconds_are_performed_in_a_moment():
     walked(Walker(), 60.0, Way(2.0))
     begin = time.process_time()

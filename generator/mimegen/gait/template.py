@@ -17,8 +17,9 @@ from mimegen.base.arrays import FloatArray
 from mimegen.base.easing import ramp, smoothstep
 from mimegen.gait.fitting import Fit, StanceLegs, fitted, inclinations, leg_line
 from mimegen.gait.norms import GRAVITY
+from mimegen.gait.skeleton import skeleton_of
 from mimegen.gait.walker import Pace
-from mimegen.motion import Skeleton, standard_skeleton
+from mimegen.motion import Skeleton
 
 if TYPE_CHECKING:
     from scipy.interpolate import CubicSpline
@@ -158,8 +159,8 @@ class Template:
 
 @lru_cache(maxsize=64)
 def template_of(pace: Pace) -> Template:
-    """Return the cycle of a pace on the standard skeleton."""
-    return _template(pace, legs_of(standard_skeleton()))
+    """Return the cycle of a pace on the skeleton of its walker."""
+    return _template(pace, legs_of(skeleton_of(pace)))
 
 
 def _template(pace: Pace, legs: Legs) -> Template:

@@ -11,6 +11,7 @@ from mimegen.base.vectors import lengths
 from mimegen.gait.course import WalkerCourse, Way, eased_pace
 from mimegen.gait.feet import SIDES, FootPath, path_of, steps_of
 from mimegen.gait.habits import habits_of, lean_into_curve, no_habits, own_pace, own_tempo
+from mimegen.gait.skeleton import skeleton_of
 from mimegen.gait.template import Template, pelvis_turns, template_of
 from mimegen.gait.upper import arms, head, trunk
 from mimegen.gait.walker import Pace, Walker, pace_of
@@ -107,33 +108,12 @@ def _facing(motion: Motion, direction_deg: float) -> Motion:
                            rotations=rotations))
 
 
-def body_of(pace: Pace) -> Skeleton:
-    """Return the standard skeleton with the width of the walker's shoulders."""
-    skeleton = standard_skeleton()
-    if pace.shoulders == 1.0:
-        return skeleton
-    heads, tails = skeleton.heads.copy(), skeleton.tails.copy()
-    for side, outward in (("Left", 1.0), ("Right", -1.0)):
-        aside = (pace.shoulders - 1.0) * heads[skeleton.index[f"{side}Arm"], 0]
-        for joint, name in enumerate(skeleton.names):
-            if name.startswith(side) and _of_arm(name):
-                heads[joint, 0] += aside
-                tails[joint, 0] += aside
-        tails[skeleton.index[f"{side}Shoulder"], 0] += aside
-        assert outward * aside > -0.1, "shoulders have room for arms"
-    return Skeleton(skeleton.names, skeleton.parents, heads, tails)
-
-
-def _of_arm(name: str) -> bool:
-    return any(part in name for part in ("Arm", "Hand"))
-
-
 def performed(pace: Pace, course: WalkerCourse, frames: GaitFrames, seed: int | None) -> Motion:
     """Return the motion of a walker who begins at the origin and faces -Y.
 
     Without a seed it is the mean walker, and all steps are alike.
     """
-    template, skeleton = template_of(pace), body_of(pace)
+    template, skeleton = template_of(pace), skeleton_of(pace)
     phases = frames.phases
     rng = None if seed is None else generator(seed, "gait")
     tilt = np.rad2deg(np.arctan(np.tan(np.deg2rad(pace.slope_deg))))

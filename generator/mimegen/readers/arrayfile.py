@@ -1,4 +1,4 @@
-"""Files of arrays as motions: whose they are is told by what is in them."""
+"""Read motions from files of arrays; the content tells which tool wrote them."""
 
 from pathlib import Path
 from typing import Any
@@ -20,8 +20,8 @@ from mimegen.readers.text_to_motion.reading import recording_of_takes
 def read_arrays(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
     """Read the motion of one person from an npz, npy, pickle, joblib or torch file.
 
-    Raises RequestError, one line, where it is damaged, holds code, no motion that is known, or
-    several people and none is chosen.
+    Raises RequestError, one line, if the file is damaged, holds code, holds no known kind of
+    motion, or holds several people of whom none is chosen.
     """
     tree = tree_of(path)
     if isinstance(tree, dict) and {"names", "parents", "root_positions"} <= tree.keys():

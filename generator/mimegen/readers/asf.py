@@ -1,4 +1,4 @@
-"""Skeletons in Acclaim's ASF files: bones with directions, axes and degrees of freedom."""
+"""Read skeletons from Acclaim's ASF files: bones with directions, axes and degrees of freedom."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,7 +29,7 @@ class AsfBone:
 
 @dataclass
 class AsfSkeleton:
-    """The skeleton file: the root is bone 0; ``parents`` by name; ``degrees`` for angles."""
+    """A skeleton file: bones by name, the root first; each bone's parent; whether in degrees."""
 
     bones: dict[str, AsfBone]
     parents: dict[str, str]
@@ -38,7 +38,7 @@ class AsfSkeleton:
 
 
 def rows_of(path: Path) -> tuple[list[tuple[int, list[str]]], tuple[str, ...]]:
-    """Return the numbers and words of a text file's lines that are no comments, and notes."""
+    """Return line number and words of each line of a text file, without comments, and notes."""
     rows, coded = text_of(path, "the text of Acclaim motion")
     rows, plain = with_decimal_points(without_comments(rows), (":",))
     lines = [(n, row.split()) for n, row in enumerate(rows, start=1)]
@@ -46,9 +46,10 @@ def rows_of(path: Path) -> tuple[list[tuple[int, list[str]]], tuple[str, ...]]:
 
 
 def numbers_of(where: str, words: list[str], count: int, gaps: bool = False) -> FloatArray:
-    """Return the first ``count`` words as numbers; raises RequestError that names ``where``.
+    """Return the first ``count`` words as numbers.
 
-    With ``gaps``, words that say that they are no numbers are NaN.
+    With ``gaps``, NaN is allowed. Raises RequestError that begins with ``where`` if there are too
+    few numbers, or if one is too large.
     """
     try:
         found = np.array([float(word) for word in words[:count]])
@@ -62,14 +63,16 @@ def numbers_of(where: str, words: list[str], count: int, gaps: bool = False) -> 
 
 
 def read_asf(path: Path) -> tuple[AsfSkeleton, tuple[str, ...]]:
-    """Read a skeleton file, and notes; raises RequestError, with file and line, for a damaged one.
+    """Read a skeleton file; return the skeleton and notes.
+
+    Raises RequestError, with file and line, if it is damaged.
     """
     rows, notes = rows_of(path)
     return _Asf(path, rows).read(), notes
 
 
 class _Asf:
-    """Reads the sections of a skeleton file one after the other."""
+    """A parser that reads a skeleton file section by section."""
 
     def __init__(self, path: Path, rows: list[tuple[int, list[str]]]) -> None:
         self.path, self.rows, self.at = path, rows, 0
@@ -91,7 +94,7 @@ class _Asf:
         return self.body
 
     def _section(self) -> list[tuple[str, list[str]]]:
-        """Return the lines up to the next section, each with the place to name in errors."""
+        """Return the words of each line up to the next section, with file and line for errors."""
         found = []
         while self.at < len(self.rows) and not self.rows[self.at][1][0].startswith(":"):
             number, words = self.rows[self.at]
@@ -153,7 +156,7 @@ class _Asf:
                 if name not in self.body.bones:
                     raise RequestError(f"{where}: unknown bone {name!r}; expected one of :bonedata")
             for child in words[1:]:
-                # Parents come first, so that no circle can be.
+                # Parents must come first, which excludes circles.
                 if child in self.body.parents or child == words[0] \
                         or words[0] not in ("root", *self.body.parents):
                     raise RequestError(f"{where}: expected bones below root, each once and"
@@ -176,7 +179,7 @@ class _Asf:
 
 
 def rest_pose(body: AsfSkeleton) -> Skeleton:
-    """Return the skeleton with each bone's joint where its parent's bone ends."""
+    """Return the skeleton at rest: each bone begins where its parent ends."""
     names = ["root", *body.parents]
     index = {name: number for number, name in enumerate(names)}
     parents = np.array([-1, *(index[body.parents[name]] for name in names[1:])])

@@ -1,4 +1,4 @@
-"""Acclaim motion: a skeleton (.asf) and its poses (.amc), as in the CMU database.
+"""Read Acclaim motion: a skeleton (.asf) and its poses (.amc), as in the CMU database.
 
 Format: M. Schafer, "Acclaim ASF/AMC file formats" (University of Wisconsin, 1994), and Meredith and
 Maddock, "Motion Capture File Formats Explained" (2001), section 4.3. A bone turns by C M C^-1 on
@@ -40,17 +40,15 @@ from mimegen.readers.options import AS_FOUND, ReadOptions
 from mimegen.readers.recording import Recording
 
 ASSUMED_FPS = 120.0
-# Metres above the laboratory's floor, which the format has at Y = 0, where ankles rest.
+# Least and greatest height in metres of resting ankles above the floor (Y = 0 in the format).
 ANKLES_REST = (0.045, 0.125)
 
 
 def read_asf_amc(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
     """Read a recording from an AMC file and the ASF file that belongs to it.
 
-    That is ``options.skeleton`` or, in the same folder, the ASF file of the same name, of the name
-    without its take number (``09_06-run.amc`` has ``09-run.asf``), of what is before an underscore
-    or dash, or the only one there is, unless its number is another subject's.
-    Raises RequestError, one line with file and line, for files that are missing or damaged.
+    The ASF file is ``options.skeleton``, or the one that ``skeleton_file`` finds beside the AMC
+    file. Raises RequestError, one line with file and line, for files that are missing or damaged.
     """
     if path.suffix.lower() == ".asf":
         raise RequestError(f"{path}: contains a skeleton without motion; expected the .amc file")
@@ -70,7 +68,10 @@ def read_asf_amc(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
 
 
 def _of_another(path: Path, asf: Path, motion: Motion, recording: Recording) -> tuple[str, ...]:
-    """Say what speaks for a skeleton file of another person: numbers in names, legs' length."""
+    """Return notes if the skeleton file seems to be another person's.
+
+    Signs are the numbers in the files' names, and ankles that rest too high or too low.
+    """
     notes = []
     if _other_subject(path, asf):
         notes.append(f"{asf.name} is of another subject than {path.name}, by their numbers")
@@ -85,15 +86,17 @@ def _of_another(path: Path, asf: Path, motion: Motion, recording: Recording) -> 
 
 
 def _other_subject(path: Path, asf: Path) -> bool:
-    """Say whether numbers at the start of names, as in the CMU database, tell two subjects."""
+    """Return whether two names begin with different numbers: subjects in the CMU database."""
     numbers = [re.match(r"\d+", file.stem) for file in (path, asf)]
     return None not in numbers and len({int(found[0]) for found in numbers if found}) > 1
 
 
 def skeleton_file(path: Path, given: Path | None) -> Path:
-    """Return the ASF file of an AMC file: the one ``given``, or the one beside it that fits.
+    """Return the ASF file of an AMC file: the one ``given``, or one in the same folder.
 
-    Raises RequestError where none, or none of several, does.
+    These are tried in order: the same name, the name without its take number (``09_06-run.amc`` has
+    ``09-run.asf``), the part of the name before an underscore or dash, and the only ASF file there,
+    unless its number is another subject's. Raises RequestError if none fits.
     """
     if given is not None:
         return given
@@ -114,7 +117,10 @@ def skeleton_file(path: Path, given: Path | None) -> Path:
 
 def _frames(path: Path, rows: list[tuple[int, list[str]]],
             body: AsfSkeleton) -> tuple[dict[str, FloatArray], bool, tuple[str, ...]]:
-    """Return the values (F, C) of each bone's degrees of freedom, whether in degrees, and notes."""
+    """Return the values (F, C) of each bone's degrees of freedom, their unit, and notes.
+
+    The unit is True for degrees, False for radians.
+    """
     degrees, count = body.degrees, 0
     values: dict[str, list[FloatArray]] = {n: [] for n, bone in body.bones.items() if bone.dof}
     for row, (number, words) in enumerate(rows):
@@ -154,9 +160,9 @@ def _check_whole(path: Path, values: Mapping[str, list[FloatArray]], count: int)
 
 def _motion(path: Path, body: AsfSkeleton, values: Mapping[str, FloatArray], degrees: bool,
             fps: float) -> tuple[Motion, tuple[str, ...]]:
-    """Return the motion, gaps bridged, and a note on them.
+    """Return the motion with gaps bridged, and a note on them.
 
-    A bone's joint is where it begins, its turn that from the rest pose.
+    A joint is at the beginning of its bone; rotations are measured from the rest pose.
     """
     skeleton = rest_pose(body)
     lost = _gaps(path, skeleton.names, values, fps)
@@ -169,7 +175,7 @@ def _motion(path: Path, body: AsfSkeleton, values: Mapping[str, FloatArray], deg
         axis = quaternions.from_euler(bone.order, bone.axis * unit)
         turns = [(dof[1], column) for column, dof in enumerate(bone.dof) if dof in TURNS]
         if turns:
-            # Lower case: about fixed axes, the first one first.
+            # Lower case means rotations about fixed axes, the first letter's first.
             angles = values[name][:, [column for _, column in turns]] * scale
             moved = quaternions.from_euler("".join(letter for letter, _ in turns), angles)
             rotations[:, number] = quaternions.multiply(
@@ -185,9 +191,9 @@ def _motion(path: Path, body: AsfSkeleton, values: Mapping[str, FloatArray], deg
 
 def _gaps(path: Path, names: Sequence[str], values: Mapping[str, FloatArray],
           fps: float) -> BoolArray:
-    """Say in which frames which bones (F, J) have a value that is not a number.
+    """Return a mask (F, J) of the bones that have a NaN among their values.
 
-    Raises RequestError where that goes on for too long.
+    Raises RequestError if such a gap is too long.
     """
     lost = np.zeros((len(next(iter(values.values()))), len(names)), bool)
     for number, name in enumerate(names):

@@ -1,4 +1,4 @@
-"""BVH files: the tree of joints and a table of channel values, one row per frame.
+"""Read BVH files: a tree of joints and a table of channel values, one row per frame.
 
 Format: Meredith and Maddock, "Motion Capture File Formats Explained" (2001), section 4.2. A
 joint's rotation is the product of its channels' rotations in the order in which they are listed.
@@ -23,17 +23,17 @@ from mimegen.readers.text import text_of
 
 
 def read_bvh_recording(path: Path, options: ReadOptions) -> Recording:
-    """Read a BVH file in the house's convention. Raises RequestError as ``read_bvh``."""
+    """Read a BVH file in mimegen's convention. Raises RequestError as ``read_bvh``."""
     motion, notes = read_bvh(path, options.fps_of_file)
     return in_house_convention(path, motion, "BVH", notes, options)
 
 
 def read_bvh(path: Path, fps: float | None = None) -> tuple[Motion, tuple[str, ...]]:
-    """Read a BVH file in its own units and axes; ``fps`` goes before the file's own rate.
+    """Read a BVH file in its own units and axes; ``fps`` overrides the file's own rate.
 
-    Returns the motion, its rest pose the file's own, and notes on oddities that were dealt with.
-    Raises RequestError with file, line and what was expected for anything that is not a whole BVH
-    file of one skeleton with at least two frames.
+    Return the motion, with the file's rest pose, and notes on oddities that were corrected. Raises
+    RequestError, with file, line and what was expected, for anything but a complete BVH file of
+    one skeleton with at least two frames.
     """
     rows, coded = text_of(path, "the text of a BVH file")
     if not any(row.strip() for row in rows):
@@ -78,7 +78,7 @@ def _motion(path: Path, joints: list[BvhJoint], table: FloatArray,
 
 def _folded(joints: list[BvhJoint], rotations: FloatArray, moves: FloatArray,
             offsets: FloatArray) -> tuple[list[BvhJoint], FloatArray, FloatArray, FloatArray]:
-    """Fold a root with a single child that has its own path into that child."""
+    """Merge a root into its only child, which has a path of its own."""
     moves[:, 1] = moves[:, 0] + quaternions.rotate(rotations[:, 0], moves[:, 1])
     rotations[:, 1] = quaternions.multiply(rotations[:, 0], rotations[:, 1])
     rest = [replace(joint, parent=joint.parent - 1) for joint in joints[1:]]
@@ -87,7 +87,7 @@ def _folded(joints: list[BvhJoint], rotations: FloatArray, moves: FloatArray,
 
 def _channels(joints: list[BvhJoint], table: FloatArray,
               offsets: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return local rotations (F, J, 4) and the joints' places (F, J, 3) relative to parents."""
+    """Return local rotations (F, J, 4) and the joints' offsets (F, J, 3) from their parents."""
     rotations = np.tile(quaternions.IDENTITY, (len(table), len(joints), 1))
     moves = np.tile(offsets, (len(table), 1, 1))
     by_order: dict[str, list[tuple[int, list[int]]]] = {}
@@ -111,7 +111,8 @@ def _channels(joints: list[BvhJoint], table: FloatArray,
 
 def _without_gaps(joints: list[BvhJoint], table: FloatArray, rotations: FloatArray,
                   moves: FloatArray) -> tuple[FloatArray, FloatArray, tuple[str, ...]]:
-    """Bridge rotations (F, J, 4) and moves (F, J, 3) where a channel is NaN, and say so."""
+    """Bridge rotations (F, J, 4) and offsets (F, J, 3) where a channel is NaN; also return notes.
+    """
     if not np.isnan(table).any():
         return rotations, moves, ()
     turns, shifts = np.zeros((2, *rotations.shape[:2]), bool)
@@ -127,7 +128,7 @@ def _without_gaps(joints: list[BvhJoint], table: FloatArray, rotations: FloatArr
 
 def _with_offsets_where_still_zero(joints: list[BvhJoint], moves: FloatArray,
                                    offsets: FloatArray) -> FloatArray:
-    """Keep OFFSET where position channels below the root are all zero: they add, not replace."""
+    """Use OFFSET if all position channels below the root are zero: here they add to OFFSET."""
     placed = [i for i, joint in enumerate(joints)
               if i and any("position" in channel for channel in joint.channels)]
     if placed and not np.any(moves[:, placed]) and np.any(offsets[placed]):
@@ -147,7 +148,7 @@ def _skeleton(joints: list[BvhJoint], parents: NDArray[np.intp], heads: FloatArr
 
 
 def _with_moving_joints(motion: Motion, moves: FloatArray) -> Motion:
-    """Turn each bone with one child so that it points where the file's moving child lies."""
+    """Turn each bone with one child so that it points at that child's position in the file."""
     skeleton = motion.skeleton
     turned = motion.rotations.copy()
     for joint in range(len(skeleton.names)):

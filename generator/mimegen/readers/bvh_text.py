@@ -1,4 +1,4 @@
-"""The text of a BVH file: the tree of joints and a table of channel values, in its own units."""
+"""Parse the text of a BVH file: the tree of joints and the table of channel values."""
 
 import re
 from dataclasses import dataclass, field
@@ -13,22 +13,24 @@ from mimegen.readers.gaps import WHY, long_gap
 from mimegen.readers.rates import COMMON_RATES
 from mimegen.readers.text import number_of, with_decimal_points, without_comments
 
+# Largest number accepted.
 LARGEST = 1e6
 MOST_JOINTS = 1000
-# A frame lasts from here to there (s); beyond, a frame time is in another unit, or none.
+# Believable frame times in seconds; others are in another unit, or no times.
 SHORTEST_S = 1e-4
 LONGEST_S = 1.0
-# So many frames, and this share of them, may be missing before a file counts as truncated.
+# Frames that may be missing, as a number or as a fraction (whichever is more), before a file counts
+# as truncated.
 MISCOUNTED = 2
 MISCOUNTED_SHARE = 0.01
-# Lines that begin so hold a name, up to a brace.
+# Lines that begin with one of these words hold a name, up to a brace.
 NAMED = ("ROOT", "JOINT", "END")
 HEAD = re.compile(r"(Frames|Frame\s*Time)\s*:\s*(\S*).*", re.IGNORECASE)
 
 
 @dataclass
 class BvhJoint:
-    """A joint as the file has it: its parent's number (-1 of the root), offset, end, channels."""
+    """A joint as in the file: its parent's number (-1 for the root), offset, end and channels."""
 
     name: str
     parent: int
@@ -38,10 +40,10 @@ class BvhJoint:
 
 
 def parts_of(path: Path, rows: list[str]) -> tuple[list[str], int, tuple[str, ...]]:
-    """Return a file's lines as its reader wants them, the number of the line MOTION, and notes.
+    """Return a file's cleaned lines, the index of the line MOTION, and notes.
 
-    Comments and what stands above HIERARCHY are blank lines, so that line numbers stay the file's
-    own; numbers have decimal points. Raises RequestError where one of both words is missing.
+    Comments and text above HIERARCHY are blanked, so that line numbers stay those of the file.
+    Numbers get decimal points. Raises RequestError if HIERARCHY or MOTION is missing.
     """
     rows, notes = with_decimal_points(without_comments(rows, NAMED), NAMED)
     start = _line_of(rows, "MOTION")
@@ -58,20 +60,23 @@ def parts_of(path: Path, rows: list[str]) -> tuple[list[str], int, tuple[str, ..
 
 
 def _line_of(rows: list[str], word: str) -> int | None:
-    """Return the number of the first line that begins with a word, whatever its capitals."""
+    """Return the index of the first line that begins with a word, in upper or lower case."""
     return next((number for number, row in enumerate(rows)
                  if row[:200].upper().split()[:1] == [word]), None)
 
 
 def hierarchy_of(path: Path, rows: list[str]) -> tuple[list[BvhJoint], tuple[str, ...]]:
-    """Return the joints, parents first, and notes; raises RequestError with file and line."""
+    """Return the joints, parents first, and notes.
+
+    Raises RequestError, with file and line, if the hierarchy is damaged.
+    """
     tokens = [(word, i + 1) for i, row in enumerate(rows)
               for word in row.replace("{", " { ").replace("}", " } ").split()]
     return _Hierarchy(path, tokens[1:]).read()
 
 
 class _Hierarchy:
-    """Reads the words of the HIERARCHY section one after the other."""
+    """A parser that reads the HIERARCHY section word by word."""
 
     def __init__(self, path: Path, tokens: list[tuple[str, int]]) -> None:
         self.path, self.tokens, self.at = path, tokens, 0
@@ -145,14 +150,14 @@ class _Hierarchy:
         return self.joints[number]
 
     def _words_to_brace(self, expected: str) -> str:
-        """Return the words up to the next {, which may be none."""
+        """Return the words up to the next {, or an empty text if there are none."""
         words = []
         while (part := self._next(expected)) != "{":
             words.append(part)
         return " ".join(words)
 
     def _begin_end(self) -> None:
-        """Begin an End Site, which some files give a name."""
+        """Begin an End Site, which has a name in some files."""
         self._joint()
         self._words_to_brace("{")
         self.open.append(None)
@@ -170,7 +175,7 @@ class _Hierarchy:
         self.open.append(len(self.joints) - 1)
 
     def _own_name(self, name: str) -> str:
-        """Return a name that no joint has yet: the first of a name keeps it."""
+        """Return a unique name: the first joint of a name keeps it, later ones get a number."""
         own = name
         number = 1
         while own in self.taken:
@@ -210,8 +215,9 @@ def table_of(path: Path, rows: list[str], start: int, joints: list[BvhJoint],
              fps: float | None = None) -> tuple[FloatArray, float, tuple[str, ...]]:
     """Return the channel values (F, C), the frame rate and notes.
 
-    ``start`` is the row of the word MOTION; ``fps`` goes before the frame time in the file. Values
-    that are no numbers for a short time are NaN. Raises RequestError with file and line.
+    ``start`` is the row of the word MOTION; ``fps`` overrides the frame time in the file. Values
+    that are not numbers for a short time are NaN. Raises RequestError, with file and line, if the
+    table is damaged.
     """
     filled = [i for i in range(start + 1, len(rows)) if rows[i].strip()]
     head = _Head.of(rows, filled)
@@ -227,9 +233,10 @@ def table_of(path: Path, rows: list[str], start: int, joints: list[BvhJoint],
 
 @dataclass
 class _Head:
-    """The lines between MOTION and the table, in either order: their words, empty if missing.
+    """The lines between MOTION and the table, in either order.
 
-    ``time_row`` is the frame time's row, -1 where it is missing; ``rows`` how many lines there are.
+    ``count`` and ``time`` are the words after ``Frames:`` and ``Frame Time:``, empty if missing.
+    ``time_row`` is the row of the frame time, -1 if missing; ``rows`` is the number of lines.
     """
 
     count: str = ""
@@ -253,9 +260,10 @@ class _Head:
 
 
 def _checked_count(path: Path, head: _Head, held: int, last_line: int) -> tuple[str, ...]:
-    """Return a note where the file declares another number of frames than it holds.
+    """Return a note if the file declares another number of frames than it holds.
 
-    Writers miscount by few; raises RequestError where so many are missing that the file was cut.
+    Some writers are off by a few. Raises RequestError if so many are missing that the file must be
+    truncated.
     """
     declared = int(head.count) if re.fullmatch(r"[+-]?\d{1,18}", head.count) else None
     if declared is None:
@@ -270,7 +278,7 @@ def _checked_count(path: Path, head: _Head, held: int, last_line: int) -> tuple[
 
 
 def _owners(joints: list[BvhJoint]) -> list[str]:
-    """Return the name of each channel's joint."""
+    """Return the name of the joint that each channel belongs to."""
     return [joint.name for joint in joints for _ in joint.channels]
 
 
@@ -306,7 +314,7 @@ def _refuse_long_gap(path: Path, lines: list[int], joints: list[BvhJoint], table
 
 
 def _rate(path: Path, word: str, line: int) -> float:
-    """Return the frame rate; frame times are rounded, so a common rate within that is taken."""
+    """Return the frame rate: a common one if it fits within the rounding of the frame time."""
     time = number_of(word)
     if not SHORTEST_S <= time <= LONGEST_S:
         found = f"the frame time is {word[:20]!r}" if word else "there is no frame time"
@@ -320,7 +328,7 @@ def _rate(path: Path, word: str, line: int) -> float:
 
 
 def _perhaps(time: float) -> str:
-    """Say which rate an absurd frame time may mean: milliseconds, or the rate itself."""
+    """Suggest which rate an absurd frame time may mean: milliseconds, or the rate itself."""
     rates = [rate for rate in (1000 / time, time) if 20 <= rate <= 1000] if time > 0 else []
     near = [f"{_common(rate):g}" for rate in rates]
     return f", perhaps {' or '.join(near)}" if near else ""

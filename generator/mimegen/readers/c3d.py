@@ -1,4 +1,4 @@
-"""Files of markers as motions: labels tell what is where, and a skeleton is fitted."""
+"""Read motions from files of markers: labels identify the markers, and a skeleton is fitted."""
 
 from dataclasses import replace
 from itertools import pairwise
@@ -18,23 +18,24 @@ from mimegen.readers.options import AS_FOUND, ReadOptions
 from mimegen.readers.points import UNLABELLED, Points, read_points, stood_up
 from mimegen.readers.recording import Recording
 
+# RMS distances between markers and body, in millimetres: three times the first is a bad marker; a
+# median above the second is no body.
 GOOD_FIT_MM = 15.0
 NO_BODY_MM = 60.0
-# What files of markers are called.
+# Names of the formats of marker files.
 KINDS = {".trc": "TRC", ".csv": MOTIVE, ".tsv": QUALISYS}
-# Files that never say which axis is up.
+# Formats that never state which axis is up.
 UNSTATED = (".trc", ".tsv")
 CENTRES = "joint centres"
-# How sure a joint is that no marker shows.
+# Greatest confidence of a joint that no marker shows.
 INFERRED = 0.6
 
 
 def read_c3d(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
     """Read a recording of one person from a file's labelled markers.
 
-    Raises RequestError, one line, for a file that is missing or damaged, holds several people and
-    none is chosen, has no labels, labels of no known marker set, or markers on too little of a
-    body.
+    Raises RequestError, one line, if the file is missing or damaged, holds several people of whom
+    none is chosen, has no labels or none of a known marker set, or shows too little of a body.
     """
     points = read_points(path, options.subject, options.fps_of_file)
     if points.people:
@@ -67,7 +68,7 @@ def read_c3d(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
 
 
 def _format(path: Path) -> str:
-    """Return what a file of markers is called."""
+    """Return the name of a marker file's format."""
     kind = kind_of(path)
     return NEXUS if kind == ".csv" and is_nexus(path) else KINDS.get(kind, "C3D")
 
@@ -80,9 +81,10 @@ def _of_centres(path: Path, points: Points, found: Tracked, options: ReadOptions
 
 
 def _trunk_upright(points: Points, marker_set: MarkerSet, unstated: bool) -> Points:
-    """Return the points of an upper body alone upright: it has no feet that stand still.
+    """Turn points so that the trunk is upright, if the feet cannot show which axis is up.
 
-    Also those of a kind of file that never says which axis is up: ``unstated``.
+    That is so if only an upper body has markers, or if files of this kind never state an up axis
+    (``unstated``). Other points stay as they are.
     """
     known = [(n, mark) for n, label in enumerate(points.labels)
              if (mark := marker_set.landmark(label)) is not None]
@@ -94,7 +96,7 @@ def _trunk_upright(points: Points, marker_set: MarkerSet, unstated: bool) -> Poi
 
 
 def _fit(solution: Solution) -> tuple[str, ...]:
-    """Say how well the body explains its markers."""
+    """Return notes on how well the fitted body matches its markers."""
     values = np.array(list(solution.rms_mm.values()))
     worst = max(solution.rms_mm, key=lambda label: solution.rms_mm[label])
     note = f"{len(values)} markers, residual RMS {np.sqrt(np.mean(values**2)):.1f} mm" \
@@ -104,7 +106,7 @@ def _fit(solution: Solution) -> tuple[str, ...]:
 
 
 def _bridged(solution: Solution) -> dict[str, tuple[tuple[int, int], ...]]:
-    """Return by joint the spans of frames, first and last, in which it was out of sight."""
+    """Return by joint the spans of frames (first, last) in which its markers were out of sight."""
     spans = {}
     for joint, name in enumerate(solution.motion.skeleton.names):
         gaps = np.concatenate([[False], solution.unseen[:, joint], [False]])

@@ -1,8 +1,8 @@
-"""C3D files as they are: labels and trajectories in the file's own unit and axes.
+"""Read C3D files: labels and trajectories in the file's own unit and axes.
 
-Format: "The C3D File Format User Guide", Motion Lab Systems (2008). The package ``c3d`` reads
-first: it is pure Python, knows all three byte orders and cannot crash. What it refuses goes to
-``ezc3d``, C++ that damaged files can crash, in a process of its own with limits.
+Format: "The C3D File Format User Guide", Motion Lab Systems (2008). The package ``c3d`` is tried
+first: it is pure Python, knows all three byte orders and cannot crash. Files that it refuses go to
+``ezc3d``, a C++ library that damaged files can crash, in a separate process with limits.
 """
 
 import subprocess
@@ -25,27 +25,28 @@ MOST_POINTS = 5000
 MOST_FRAMES = 10_000_000
 LARGEST = 1e6
 SECONDS_TO_READ = 20
-# Intel, DEC and SGI/MIPS, as the parameter section numbers them.
+# Bytes of a block.
 BLOCK = 512
+# Codes of the parameter section for Intel, DEC and SGI/MIPS.
 PROCESSORS = (84, 85, 86)
-# Parameters of the POINT group that list the labels of what is stored as points but is no place.
+# Parameters of the POINT group that list labels of values stored as points that are no positions.
 NOT_PLACES = ("ANGLES", "FORCES", "MOMENTS", "POWERS", "SCALARS")
-# The parameters that say which axis points right, and which up, where a program shows the points.
+# Parameters that state which axis points right, and which up, on a screen.
 SCREEN = ("X_SCREEN", "Y_SCREEN")
-# Rates that differ by less (a share) are one, rounded.
+# Rates that differ by less than this fraction are the same, rounded.
 SAME_RATE = 0.01
-# How points are called that the file gives no label.
+# Beginning of the names of points that have no label in the file.
 NUMBERED = "point_"
 
 
 @dataclass(frozen=True, eq=False)
 class Trajectories:
-    """``positions`` (F, M, 3) in the file's unit and axes, NaN where a point was not seen.
+    """The points of a file: ``positions`` (F, M, 3) in its unit and axes, NaN where not seen.
 
-    ``unit`` is the word in the file, or empty. ``screen`` are the axes that the file says point
-    right and up, as ``+X`` and ``+Z``, or empty. ``not_places`` are labels that the file itself
-    declares to be angles, forces, moments or powers. ``reader`` names the package that read it.
-    ``notes`` say what the file contradicts itself in.
+    ``unit`` is the word in the file, or empty. ``screen`` holds the axes that point right and up
+    by the file, such as ``+X`` and ``+Z``, or empty texts. ``not_places`` are labels that the file
+    declares to be angles, forces, moments, powers or scalars. ``reader`` names the package that
+    read the file. ``notes`` tell of contradictions within the file and of assumptions.
     """
 
     labels: tuple[str, ...]
@@ -59,22 +60,22 @@ class Trajectories:
 
 
 def read_trajectories(path: Path, fps: float | None = None) -> Trajectories:
-    """Read a C3D file of any byte order, integer or float; ``fps`` goes before its own rate.
+    """Read a C3D file of any byte order, integer or float; ``fps`` overrides the file's own rate.
 
-    Raises RequestError, one line, for a file that is missing, no C3D, truncated or damaged.
+    Raises RequestError, one line, for a file that is missing, not C3D, truncated or damaged.
     """
     _check_head(path)
     try:
         return _checked(path, _by_c3d(path), fps)
     except RequestError:
         raise
-    # The package raises whatever its damaged input leads it to.
+    # On damaged input, the package may raise any exception.
     except Exception as problem:
         return _checked(path, _by_ezc3d(path, f"{type(problem).__name__}: {problem}"), fps)
 
 
 def _check_head(path: Path) -> None:
-    """Refuse what is no C3D file before any package gets to see it."""
+    """Raise RequestError for a file that is not C3D, before any package reads it."""
     try:
         with path.open("rb") as opened:
             head = opened.read(2)
@@ -107,7 +108,7 @@ def _checked(path: Path, found: Trajectories, fps: float | None) -> Trajectories
 
 
 def _by_c3d(path: Path) -> Trajectories:
-    """Read with the package ``c3d``; raises anything where it cannot."""
+    """Read with the package ``c3d``, which raises any exception if it fails."""
     with path.open("rb") as opened, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         reader = _CountingReader(opened)
@@ -119,7 +120,7 @@ def _by_c3d(path: Path) -> Trajectories:
             raise RequestError(f"{path}: is shorter than the {frames} frames of {points} points"
                                " that it declares; it is truncated or damaged")
         values = _values(path, reader, frames, points)
-        # Some old files have no such group: all that is said of their points is in the header.
+        # Some old files have no such group: only their header describes the points.
         group = reader.get("POINT") or {}
         labels = [label for name in ("LABELS", *(f"LABELS{n}" for n in range(2, 22)))
                   if name in group for label in _strings(group.get(name))]
@@ -133,14 +134,13 @@ def _by_c3d(path: Path) -> Trajectories:
 
 
 def _word(group: Any, name: str) -> str:
-    """Return a parameter's first text, or nothing where it is missing."""
+    """Return a parameter's first text, or an empty text if it is missing."""
     found = _strings(group.get(name)) if name in group else []
     return found[0] if found else ""
 
 
 def _rate(parameter: float, header: float) -> tuple[float, tuple[str, ...]]:
-    """Return the rate of the parameter POINT:RATE, or the header's where that is none, and doubts.
-    """
+    """Return the rate of POINT:RATE, or the header's if that is not positive, and notes."""
     if not parameter > 0:
         return header, (f"POINT:RATE is {parameter:g}: the header's {header:g} fps are used",)
     if header > 0 and abs(header / parameter - 1) > SAME_RATE:
@@ -150,16 +150,16 @@ def _rate(parameter: float, header: float) -> tuple[float, tuple[str, ...]]:
 
 
 def _values(path: Path, reader: c3d.Reader, frames: int, points: int) -> FloatArray:
-    """Return places and residual (F, P, 4) of every point, NaN where it was not seen.
+    """Return positions and residual (F, P, 4) of every point, NaN where it was not seen.
 
-    Raises RequestError where the file ends before the frames that it declares.
+    Raises RequestError if the file ends before the frames that it declares.
     """
     values = np.empty((frames, points, 4))
     count = 0
     for frame, _ in zip(reader.read_frames(copy=False), range(frames), strict=False):
         values[count] = frame[1][:, :4]
         count += 1
-    # Some count one frame too many in POINT:FRAMES.
+    # Some writers count one frame too many in POINT:FRAMES.
     if count < frames - 1:
         raise RequestError(f"{path}: the file ends after {count} of the {frames} frames that"
                            " it declares; it is truncated")
@@ -169,7 +169,7 @@ def _values(path: Path, reader: c3d.Reader, frames: int, points: int) -> FloatAr
 
 
 class _CountingReader(c3d.Reader):  # type: ignore[misc]
-    """Counts in Python's integers: the package has numpy's, whose 16 bits overflow in its sums."""
+    """A reader that counts in Python's integers, since NumPy's 16 bits overflow in sums."""
 
     @property
     def point_used(self) -> int:
@@ -202,16 +202,16 @@ def _strings(parameter: Any) -> list[str]:
 
 
 def _named(labels: list[str], points: int) -> tuple[str, ...]:
-    """Return one label a point; points that have none are numbered, as ``point_01`` ..."""
+    """Return one label per point; points without one are numbered: ``point_01`` ..."""
     labels = labels[:points] + [""] * (points - len(labels))
     return tuple(label or f"{NUMBERED}{number:02}" for number, label in enumerate(labels, start=1))
 
 
 def _by_ezc3d(path: Path, problem: str) -> Trajectories:
-    """Read with ``ezc3d`` in a process of its own; ``problem`` is what ``c3d`` said."""
+    """Read with ``ezc3d`` in a separate process; ``problem`` is the error message of ``c3d``."""
     with scratch_folder() as folder:
         target = folder / "points.npz"
-        # By its path, so that the process starts without the rest of the package.
+        # Run by path, so that the process does not import the rest of the package.
         command = [sys.executable, "-P", str(source_file("mimegen.readers.ezc3d_file")),
                    str(path.resolve()), str(target)]
         try:

@@ -1,6 +1,6 @@
 """Read a C3D file with ezc3d: ``python ezc3d_file.py IN OUT``.
 
-Runs in a process of its own, for damaged files can crash the library. OUT becomes a NumPy
+This runs in a separate process, because damaged files can crash the library. OUT becomes a NumPy
 archive: ``header`` is JSON text; ``positions`` (F, M, 3) are in the file's unit and axes.
 """
 
@@ -22,7 +22,7 @@ NOT_PLACES = ("ANGLES", "FORCES", "MOMENTS", "POWERS", "SCALARS")
 def main(source: Path, target: Path) -> None:
     """Read ``source`` and write the archive ``target``."""
     resource.setrlimit(resource.RLIMIT_AS, (BYTES_TO_READ, BYTES_TO_READ))
-    # It ends by itself too, should the process that waits for it be gone.
+    # A limit of its own, in case the process that waits for this one is gone.
     resource.setrlimit(resource.RLIMIT_CPU, (SECONDS_TO_READ, SECONDS_TO_READ))
     found = ezc3d.c3d(str(source))
     group = found["parameters"]["POINT"]

@@ -1,4 +1,4 @@
-"""Motion from FBX files of any age, binary or ASCII, and from glTF files, read by Blender."""
+"""Read motion from FBX (any version, binary or ASCII), glTF and USD files with Blender."""
 
 import re
 import struct
@@ -23,15 +23,16 @@ from mimegen.readers.separate import ReaderReply, read_in_blender
 
 IntArray = NDArray[np.intp]
 
+# Greatest change of a bone's length, as a fraction of the skeleton's size, that gets no note.
 STRETCH_TO_MENTION = 0.02
 BINARY_USD = (".usd", ".usdc", ".usdz")
-# The volume that a bone's axes of length 1 span, below which they lie in a plane.
+# Determinant of a bone's axes at length 1 below which they count as lying in a plane.
 FLAT = 1e-3
-# Centimetres that a unit cannot have.
+# Centimetres per unit that no file has.
 LARGEST_UNIT = 1e6
 # The glTF 2.0 specification, 3.4: metres, Y up.
 GLTF = Stated(1.0, "Y")
-# Where the text of a USD file says its up axis.
+# Bytes at the start of a USD text file in which the up axis is searched for.
 USD_HEAD = 10_000
 
 
@@ -39,8 +40,8 @@ USD_HEAD = 10_000
 class Outline:
     """The bones of a file's largest skeleton, and the length of the stack with most curves.
 
-    ``motion`` is as Blender has it, of one frame at rest where the file holds none, or None where
-    it cannot be told.
+    ``motion`` is Blender's, or one frame of the rest pose if the file holds no motion, or None if
+    the skeleton cannot be read.
     """
 
     bones: tuple[str, ...]
@@ -51,9 +52,9 @@ class Outline:
 
 
 def read_fbx(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
-    """Read a recording from an FBX, GLB or glTF file, at the rate of its keys.
+    """Read a recording from an FBX, glTF or USD file, at the rate of its keys.
 
-    Without ``options.stack`` the animation stack with most curves is read. Raises RequestError,
+    Without ``options.stack``, the animation stack with most curves is read. Raises RequestError,
     one line, for a file that is missing, damaged, or without motion.
     """
     motion, notes, stacks = raw_fbx(path, options.stack)
@@ -72,16 +73,16 @@ def read_fbx(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
 
 def raw_fbx(path: Path, stack: str | None = None
             ) -> tuple[Motion, tuple[str, ...], tuple[str, ...]]:
-    """Return an FBX file's motion as Blender has it, notes, and the names of its stacks.
+    """Return a file's motion as Blender reads it, notes, and the names of its stacks.
 
-    The motion is in metres as the file states them, Z up.
+    The motion is in metres by the unit that the file states, Z up.
     """
     answer = _answer(path, stack)
     return *_motion(path, answer, stack), tuple(answer.header["takes"])
 
 
 def outline_fbx(path: Path, stack: str | None = None) -> Outline:
-    """Return what an FBX file holds, also where it is not the motion of one person."""
+    """Return what a file holds, even if it is not the motion of one person."""
     answer = _answer(path, stack)
     _check_stack(path, answer, stack)
     header = answer.header
@@ -116,9 +117,9 @@ def _check_stack(path: Path, answer: ReaderReply, stack: str | None) -> None:
 
 
 def stated_settings(path: Path) -> Stated:
-    """Return the unit and up axis of an FBX file's global settings, which Blender obeys.
+    """Return the unit and up axis of an FBX file's global settings, which Blender applies.
 
-    A file that says nothing is in centimetres with Y up, as FBX is by default.
+    A file without them is in centimetres with Y up, the default of FBX.
     """
     content = path.read_bytes()
     unit = _setting(content, b"UnitScaleFactor")
@@ -128,15 +129,15 @@ def stated_settings(path: Path) -> Stated:
 
 
 def _usd_up(path: Path) -> str:
-    """Return the up axis of a USD file as its text states it; Y, USD's own, where none does."""
+    """Return the up axis that a USD file states in text, or Y, the default of USD."""
     found = re.search(rb'upAxis\s*=\s*"([XYZ])"', path.read_bytes()[:USD_HEAD])
     return found[1].decode() if found else "Y"
 
 
 def _setting(content: bytes, name: bytes) -> float | None:
-    """Return a number among an FBX file's properties, binary or text."""
+    """Return a number among the properties of a binary or ASCII FBX file, or None."""
     if content.startswith(b"Kaydara FBX Binary"):
-        # Files before 7000 have two texts between a property's name and value, later ones three.
+        # Between a property's name and value are two texts before version 7000, then three.
         found = re.search(rb"S" + struct.pack("<I", len(name)) + name
                           + rb"(?:S.{4}[^\0]{0,40}){2,3}"
                           + rb"(?:D(.{8})|I(.{4}))", content, re.DOTALL)
@@ -159,7 +160,7 @@ def _motion(path: Path, answer: ReaderReply, stack: str | None) -> tuple[Motion,
 
 
 def _built(path: Path, answer: ReaderReply) -> tuple[Motion, tuple[str, ...]]:
-    """Return the motion in the file's units, Z up as Blender has it, and notes."""
+    """Return the motion in Blender's units and axes (Z up), and notes."""
     header = answer.header
     names, parents, rest, pose, notes = _largest_tree(answer)
     lost = _gaps(path, names, pose, rest, header["fps"])
@@ -183,7 +184,7 @@ def _built(path: Path, answer: ReaderReply) -> tuple[Motion, tuple[str, ...]]:
     if others:
         notes.append(f"animation stack {header['take']!r} is read; there are also"
                      f" {', '.join(others[:4])}")
-    # glTF has keys in seconds and no rate: the scene's would be Blender's own.
+    # glTF has keys in seconds and no rate: the scene's rate is only Blender's default.
     if path.suffix.lower() == ".fbx" and header["fps"] != header["scene_fps"]:
         notes.append(f"the keys are at {header['fps']:g} fps, but the scene is set to"
                      f" {header['scene_fps']:g}")
@@ -194,9 +195,9 @@ def _built(path: Path, answer: ReaderReply) -> tuple[Motion, tuple[str, ...]]:
 
 def _gaps(path: Path, names: tuple[str, ...], pose: FloatArray, rest: FloatArray,
           fps: float) -> BoolArray:
-    """Say in which frames bones (F, J) have poses that are no numbers.
+    """Return a mask (F, J) of the bones whose poses contain NaN or infinite values.
 
-    Raises RequestError where that goes on for too long, or the rest pose is none.
+    Raises RequestError if such a gap is too long, or if the rest pose has such values.
     """
     if not np.isfinite(rest).all():
         raise RequestError(f"{path}: contains NaN or infinite positions; the file is damaged")
@@ -232,7 +233,7 @@ def _largest_tree(answer: ReaderReply) -> tuple[tuple[str, ...], IntArray, Float
 
 
 def _axes(matrices: FloatArray) -> FloatArray:
-    """Return the axes (..., 3, 3) of matrices (..., 4, 4) at length 1, or of 0 at length 0."""
+    """Return the axes (..., 3, 3) of matrices (..., 4, 4), of length 1, or 0 if scaled to 0."""
     axes = matrices[..., :3, :3]
     lengths = np.linalg.norm(axes, axis=-2, keepdims=True)
     return np.asarray(np.where(lengths > 1e-9, axes, 0.0) / np.maximum(lengths, 1e-9))
@@ -240,9 +241,9 @@ def _axes(matrices: FloatArray) -> FloatArray:
 
 def _solid(path: Path, names: tuple[str, ...], pose: FloatArray,
            rest: FloatArray) -> NDArray[np.bool_]:
-    """Return in which frames bones have three axes of their own (F, J), not scaled to nothing.
+    """Return a mask (F, J) of the bones whose three axes span space: none is scaled to 0.
 
-    Raises RequestError where one has them in no frame, or not at rest.
+    Raises RequestError if a bone's axes do so in no frame, or not at rest.
     """
     solid, at_rest = (np.abs(np.linalg.det(_axes(matrices))) > FLAT for matrices in (pose, rest))
     flat = np.flatnonzero(~(solid.any(axis=0) & at_rest))
@@ -254,14 +255,17 @@ def _solid(path: Path, names: tuple[str, ...], pose: FloatArray,
 
 
 def _held(pose: FloatArray, solid: NDArray[np.bool_]) -> FloatArray:
-    """Return poses (F, J, 4, 4) in which bones without three axes stay as in the frame before."""
+    """Return poses (F, J, 4, 4) in which bones that are not ``solid`` keep their previous pose.
+
+    Before the first solid frame they have its pose.
+    """
     frames, joints = np.arange(len(pose))[:, None], np.arange(pose.shape[1])
     before = np.maximum.accumulate(np.where(solid, frames, -1), axis=0)
     return np.asarray(pose[np.where(before < 0, solid.argmax(axis=0), before), joints])
 
 
 def _of_flat(names: tuple[str, ...], solid: NDArray[np.bool_]) -> list[str]:
-    """Say which bones are scaled to nothing in some frames."""
+    """Return a note on the bones that are scaled to nothing in some frames, if there are any."""
     flat = np.flatnonzero(~solid.all(axis=0))
     if not len(flat):
         return []
@@ -273,7 +277,7 @@ def _of_flat(names: tuple[str, ...], solid: NDArray[np.bool_]) -> list[str]:
 def _rotations(matrices: FloatArray) -> FloatArray:
     """Return the rotations of matrices (..., 4, 4) that may also scale.
 
-    What is mirrored is mirrored back through its origin, which turns nothing.
+    Mirroring ones are first mirrored back through the origin, which does not rotate anything.
     """
     axes = _axes(matrices)
     mirrored = np.linalg.det(axes) < 0
@@ -282,9 +286,10 @@ def _rotations(matrices: FloatArray) -> FloatArray:
 
 def _heads(parents: IntArray, places: FloatArray,
            turns: FloatArray) -> tuple[FloatArray, float]:
-    """Return the joints' rest places (J, 3) with the motion's own bone lengths, and their stretch.
+    """Return the joints' rest positions (J, 3) with the motion's median bone lengths.
 
-    Files without a skin may hold a rest pose of other lengths than the motion has.
+    Also return the greatest stretch of a bone, as a fraction of the skeleton's size. The file's
+    rest pose is not used: without a skin, it may have other lengths than the motion.
     """
     above = parents[1:]
     offsets = quaternions.rotate(quaternions.conjugate(turns[:, above]),
@@ -299,7 +304,10 @@ def _heads(parents: IntArray, places: FloatArray,
 
 
 def _tails(parents: IntArray, heads: FloatArray) -> FloatArray:
-    """Let bones end at the mean of their children, and the last ones go on as their parents do."""
+    """Return bone ends (J, 3): the mean of a bone's children.
+
+    The last bone of a chain continues its parent's direction with half of that bone's length.
+    """
     above = np.maximum(parents, 0)
     tails = np.asarray(heads + (heads - heads[above]) / 2)
     for joint in range(len(heads)):

@@ -1,7 +1,7 @@
-"""The text part of glTF files: what Blender cannot read is refused, a skin is given where none is.
+"""Prepare glTF files for Blender: refuse unreadable ones, and add a skin to animated nodes.
 
-Format: the Khronos glTF 2.0 specification, section 4.4 (GLB) and 3.7.3 (skins). Blender makes
-bones of what a skin lists; motion libraries hold an animated tree of nodes alone.
+Format: the Khronos glTF 2.0 specification, section 4.4 (GLB) and 3.7.3 (skins). Blender makes bones
+only of nodes that a skin lists, but files of motion libraries hold an animated tree of nodes alone.
 """
 
 import json
@@ -25,14 +25,14 @@ from mimegen.readers.meshopt.unpacking import unpacked
 GLTF_SUFFIXES = (".glb", ".gltf", ".vrm", ".vrma")
 BASIS = "KHR_texture_basisu"
 MOVES = ("translation", "rotation", "scale")
-# What a motion has no need of, and what may hold pictures or faces that cannot be read.
+# Parts that a motion does not need, and that may hold images or meshes that cannot be read.
 APPEARANCE = ("meshes", "materials", "textures", "images", "samplers", "cameras")
 
 
 def check_gltf(path: Path) -> None:
-    """Raise RequestError for a glTF file that needs what Blender's importer does not have.
+    """Raise RequestError if a glTF file requires KTX2 images, which Blender cannot read.
 
-    Also where a file beside it, with its numbers, is a Git LFS pointer.
+    Also raise it if a binary file that it refers to is a Git LFS pointer.
     """
     for buffer in buffers_beside(path):
         refuse_foreign(buffer)
@@ -49,7 +49,7 @@ def check_gltf(path: Path) -> None:
 def plain_gltf(path: Path, folder: Path) -> Path:
     """Return a glTF file that Blender's importer understands: ``path``, or a copy in ``folder``.
 
-    Raises RequestError, one line, for a file that Blender cannot read and nothing else can.
+    Raises RequestError, one line, for a file that cannot be converted for Blender either.
     """
     check_gltf(path)
     return unpacked(path, folder)
@@ -58,7 +58,7 @@ def plain_gltf(path: Path, folder: Path) -> Path:
 def with_bones(path: Path, folder: Path) -> Path:
     """Return a glTF file whose animated nodes are bones: ``path``, or a copy in ``folder``.
 
-    That copy has a skin for each animated tree that no skin lists, and nothing to see.
+    The copy has a skin for each animated tree that no skin lists, and no meshes or materials.
     """
     document = read_document(path)
     try:
@@ -67,7 +67,7 @@ def with_bones(path: Path, folder: Path) -> Path:
             return path
         _make_bones(document, joints)
         packed = _packed(document, path)
-    # What is damaged is Blender's to refuse.
+    # Blender refuses damaged files.
     except (LookupError, TypeError, ValueError, AttributeError):
         return path
     copy = folder / f"bones{path.suffix.lower()}"
@@ -76,7 +76,7 @@ def with_bones(path: Path, folder: Path) -> Path:
 
 
 def _make_bones(document: Document, joints: list[list[int]]) -> None:
-    """Give a document a skin for each tree of joints, and take away what is to be seen."""
+    """Add a skin for each tree of joints to a document, and remove its visible parts."""
     document["skins"] = [*document.get("skins", []), *({"joints": tree} for tree in joints)]
     for part in APPEARANCE:
         document.pop(part, None)
@@ -87,7 +87,7 @@ def _make_bones(document: Document, joints: list[list[int]]) -> None:
 
 
 def _packed(document: Document, path: Path) -> bytes:
-    """Return the file with another JSON object; its binary chunk stays."""
+    """Return the file's bytes with ``document`` as its JSON; the binary chunk is unchanged."""
     data = path.read_bytes()
     if not data.startswith(MAGIC):
         for buffer in document.get("buffers", []):
@@ -98,7 +98,7 @@ def _packed(document: Document, path: Path) -> bytes:
 
 
 def _animated_trees(document: Document) -> list[list[int]]:
-    """Return the nodes of each tree that an animation moves, where no skin has any of them."""
+    """Return the nodes of each tree that an animation moves; none if a skin lists any of them."""
     nodes = document["nodes"]
     animation = document.get("extensions", {}).get("VRMC_vrm_animation", {})
     hips = animation.get("humanoid", {}).get("humanBones", {}).get("hips", {}).get("node")

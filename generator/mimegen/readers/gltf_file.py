@@ -1,4 +1,4 @@
-"""The parts of a glTF file: its JSON, and the numbers of a binary one.
+"""Read and write the parts of a glTF file: its JSON, and the binary chunk of a GLB file.
 
 Format: the Khronos glTF 2.0 specification, section 4.4 (GLB).
 """
@@ -18,7 +18,7 @@ Document = dict[str, Any]
 
 
 def read_document(path: Path) -> Document | None:
-    """Return a glTF file's JSON object, or None where it is damaged."""
+    """Return a glTF file's JSON object, or None if it is damaged."""
     try:
         found = json.loads(text_of(path.read_bytes()))
     except (OSError, ValueError, RecursionError, struct.error):
@@ -35,7 +35,7 @@ def text_of(data: bytes) -> bytes:
 
 
 def binary_chunk(path: Path) -> bytes:
-    """Return the numbers of a binary glTF file; nothing for a text."""
+    """Return the binary chunk of a GLB file, or no bytes if there is none."""
     data = path.read_bytes()
     start = HEADER + CHUNK_HEADER + len(text_of(data))
     if not data.startswith(MAGIC) or len(data) < start + CHUNK_HEADER:
@@ -45,7 +45,7 @@ def binary_chunk(path: Path) -> bytes:
 
 
 def write_glb(path: Path, document: Document, numbers: bytes) -> None:
-    """Write a binary glTF file."""
+    """Write a binary glTF file with ``numbers`` as its binary chunk."""
     path.write_bytes(glb_of(document, chunk(BINARY_CHUNK, numbers, b"\0")))
 
 
@@ -56,6 +56,6 @@ def glb_of(document: Document, rest: bytes) -> bytes:
 
 
 def chunk(kind: bytes, content: bytes, filler: bytes) -> bytes:
-    """Return a chunk of a binary glTF file."""
+    """Return a chunk of a binary glTF file, padded with ``filler`` to whole words."""
     content += filler * (-len(content) % ALIGNED)
     return struct.pack("<I", len(content)) + kind + content

@@ -1,8 +1,9 @@
-"""Markers in the tables of Vicon Nexus (CSV) and of Qualisys Track Manager (TSV).
+"""Read markers from the tables of Vicon Nexus (CSV) and of Qualisys Track Manager (TSV).
 
 Nexus writes a section ``Trajectories``: the rate, a line with ``Subject:MARKER`` above every third
-column, the axes, the units, and a line a frame, up to an empty line. QTM writes lines of a name and
-values, such as FREQUENCY and MARKER_NAMES, and a line a frame, perhaps after its number and time.
+column, the axes, the units, and one line per frame, up to an empty line. QTM writes lines with a
+name and values, such as FREQUENCY and MARKER_NAMES, and one line per frame, which may begin with
+the frame's number and time.
 """
 
 import csv
@@ -18,7 +19,7 @@ from mimegen.readers.motive import read_motive
 from mimegen.readers.text import text_of
 
 SECTION = "trajectories"
-# What may stand before it, as Nexus exports it.
+# Sections that may come before it in a Nexus export.
 OTHERS = ("devices", "joints", "model outputs", "segments", "events", "local em", "global em")
 QTM = "NO_OF_FRAMES"
 NEXUS, QUALISYS, MOTIVE = "Vicon Nexus", "QTM", "Motive"
@@ -30,7 +31,7 @@ HEAD = 64
 
 
 def is_nexus(path: Path) -> bool:
-    """Whether a CSV begins as Vicon Nexus's do."""
+    """Return whether a CSV begins with a section of Vicon Nexus."""
     with path.open("rb") as opened:
         first = opened.read(HEAD).lstrip(b"\xef\xbb\xbf").splitlines()[:1]
     return bool(first) and first[0].decode(errors="replace").strip(' ",').lower() in (
@@ -40,7 +41,7 @@ def is_nexus(path: Path) -> bool:
 def read_marker_csv(path: Path, fps: float | None = None) -> Trajectories:
     """Read the labelled markers of a CSV of Vicon Nexus or of Motive.
 
-    Raises RequestError where it holds none.
+    Raises RequestError if it holds none.
     """
     return _read_nexus(path, fps) if is_nexus(path) else read_motive(path, fps)
 
@@ -61,7 +62,7 @@ def _read_nexus(path: Path, fps: float | None) -> Trajectories:
     end = next((number for number in range(start + 5, len(rows))
                 if not any(cell.strip() for cell in rows[number])), len(rows))
     unit = next((cell.strip().lower() for cell in units if cell.strip()), "mm")
-    # A subject's name stands before each label, and is no part of it where there is but one.
+    # Labels begin with the subject's name, which is removed if there is only one subject.
     subjects = {name.partition(":")[0] for name in columns if ":" in name}
     labels = [name.partition(":")[2] or name if len(subjects) == 1 else name for name in columns]
     places = _places(path, rows, (start + 5, end), list(columns.values()))
@@ -71,7 +72,7 @@ def _read_nexus(path: Path, fps: float | None) -> Trajectories:
 def read_qualisys(path: Path, fps: float | None = None) -> Trajectories:
     """Read the labelled markers of a TSV of Qualisys Track Manager.
 
-    Raises RequestError where it is none.
+    Raises RequestError if it is not such a table.
     """
     text, notes = text_of(path, "the text of QTM's TSV")
     rows = [row.split("\t") for row in text]
@@ -96,7 +97,7 @@ def _trajectories(path: Path, labels: list[str], places: FloatArray, rate: float
         raise RequestError(f"{path}: names {len(labels)} markers")
     if not rate > 0:
         raise RequestError(f"{path}: has no frame rate; give it with --fps-of-file")
-    # A marker that was not seen is 0 0 0, or nothing.
+    # A marker that was not seen is written as 0 0 0, or left empty.
     lost = np.all(places == 0.0, axis=2) | ~(np.abs(places) < LARGEST).all(axis=2)
     return Trajectories(tuple(labels), np.where(lost[..., None], np.nan, places), rate, unit,
                         frozenset(), "table", ("", ""), notes)
@@ -111,7 +112,10 @@ def _number(cell: str, otherwise: float = 0.0) -> float:
 
 def _places(path: Path, rows: list[list[str]], span: tuple[int, int], columns: list[int]
             ) -> FloatArray:
-    """Return places (F, M, 3) of three columns each from ``columns`` on, NaN for empty cells."""
+    """Return positions (F, M, 3) from the rows of a span, NaN for empty cells.
+
+    Each marker has three columns, of which ``columns`` lists the first.
+    """
     lines = [number for number in range(*span) if any(cell.strip() for cell in rows[number])]
     if len(lines) < 2 or len(lines) * len(columns) * 3 > MOST_CELLS:
         raise RequestError(f"{path}: has {len(lines)} frames, expected at least 2")

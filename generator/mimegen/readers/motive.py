@@ -1,7 +1,8 @@
-"""Motive's CSV exports (format 1.2x): labelled markers of a skeleton.
+"""Read Motive's CSV exports (format 1.2x): a skeleton's labelled markers, or else its bones.
 
-The head says what each column is: Type, Name, ID, then Rotation or Position, then the axis. Y
-points up. Quaternions of bones are not used: markers tell the body, as in C3D files.
+The header gives for each column: Type, Name, ID, then Rotation or Position, then the axis. Y points
+up. If there are markers, the skeleton is fitted to them, as for C3D files; otherwise the positions
+and quaternions of the bones are used.
 """
 
 import csv
@@ -27,9 +28,9 @@ MOST_CELLS = 100_000_000
 
 
 def read_motive(path: Path, fps: float | None = None) -> Trajectories:
-    """Read the labelled markers of a Motive CSV; ``fps`` goes before its own rate.
+    """Read the labelled markers of a Motive CSV; ``fps`` overrides the file's own rate.
 
-    Raises RequestError where it holds none, as where only rigid bodies were exported.
+    Raises RequestError if it holds none, for example if only rigid bodies were exported.
     """
     rows, notes = text_of(path, "the text of Motive's CSV")
     head = _facts(rows[0])
@@ -55,7 +56,8 @@ def read_motive(path: Path, fps: float | None = None) -> Trajectories:
 
 
 class Bones(NamedTuple):
-    """The bones of a file's skeletons: places (F, B, 3) in metres, turns (F, B, 4), w first."""
+    """The bones of a file's skeletons: positions (F, B, 3) in metres, rotations (F, B, 4) w x y z.
+    """
 
     names: tuple[str, ...]
     places: FloatArray
@@ -64,9 +66,10 @@ class Bones(NamedTuple):
 
 
 def read_bones(path: Path, fps: float | None = None) -> Bones | None:
-    """Return the bones of a Motive CSV that has them with quaternions and no markers, or None.
+    """Return the bones with quaternions of a Motive CSV, or None.
 
-    Raises RequestError where the table is damaged.
+    It is None if the file has no such bones, or has a skeleton's markers, which are preferred.
+    Raises RequestError if the table is damaged.
     """
     rows, _ = text_of(path, "the text of Motive's CSV")
     head = _facts(rows[0])
@@ -91,7 +94,7 @@ def read_bones(path: Path, fps: float | None = None) -> Bones | None:
 
 
 class _Facts(NamedTuple):
-    """What the first line says."""
+    """The unit of length and the frame rate in the first line; the rate is 0 if missing."""
 
     unit: str
     rate: float
@@ -107,7 +110,9 @@ def _facts(row: str) -> _Facts:
 
 def _columns(path: Path, rows: list[str]
              ) -> tuple[list[str], list[str], list[str], int, list[str]]:
-    """Return the columns' kinds, names and axes of places, where frames begin, axes of rotations.
+    """Return the columns' kinds, names and position axes, the first frame's row, rotation axes.
+
+    An axis is empty for columns of another measure.
     """
     parsed = [next(csv.reader([row]), []) for row in rows[:12]]
     ends = next((n for n, row in enumerate(parsed) if row[:1] == ["Frame"]), None)

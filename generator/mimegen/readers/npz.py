@@ -1,4 +1,4 @@
-"""Motions that mimegen itself wrote as NumPy archives (``writers/npz.py`` says what they hold)."""
+"""Read motions that mimegen wrote as NumPy archives (``writers/npz.py`` describes them)."""
 
 import struct
 import tokenize
@@ -22,22 +22,24 @@ from mimegen.readers.options import AS_FOUND, ReadOptions
 from mimegen.readers.plausibility import doubts, refuse_animals
 from mimegen.readers.recording import Recording
 
-# What NumPy and zipfile raise on damaged archives.
+# Exceptions of NumPy and zipfile on damaged archives.
 DAMAGED = (OSError, ValueError, EOFError, KeyError, TypeError, SyntaxError, MemoryError,
            OverflowError, NotImplementedError, RuntimeError, struct.error, tokenize.TokenError,
            zipfile.BadZipFile, zlib.error)
+# Quaternions this near to length 1 are kept as they are: rounding put mimegen's own off by less.
 OFF_BY_THE_GRID = 1e-6
+# The arrays of an archive, with their numbers of dimensions.
 SHAPES = {"names": 1, "parents": 1, "heads": 2, "tails": 2, "fps": 0, "root_positions": 2,
           "rotations": 3}
 MAY_HAVE_GAPS = ("root_positions", "rotations")
 
 
 def read_npz(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
-    """Read a motion as it was written: metres, Z up, where it stood.
+    """Read a motion as it was written: in metres, Z up, at its place and heading.
 
-    What is surely mirrored is mirrored back, what tracking lost is bridged, and what a body cannot
-    do is doubted in the notes. Raises RequestError, one line, for an archive that holds something
-    else, or an animal's motion.
+    Mirrored motion is mirrored back, and frames with lost tracking are bridged. The notes tell of
+    that and of everything that is impossible for a body. Raises RequestError, one line, for an
+    archive that holds something else, or an animal's motion.
     """
     if not zipfile.is_zipfile(path):
         raise RequestError(f"{path}: not a NumPy archive, expected a motion that mimegen wrote")
@@ -64,7 +66,7 @@ def read_npz(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
 
 def _motion(path: Path, found: dict[str, NDArray[Any]],
             fps: float | None) -> tuple[Motion, tuple[str, ...]]:
-    """Return the motion at ``fps`` or its own rate, gaps bridged, and a note on them."""
+    """Return the motion at ``fps`` or its own rate with gaps bridged, and a note on them."""
     for name, dimensions in SHAPES.items():
         _check(path, name, found[name], dimensions)
     try:
@@ -80,7 +82,10 @@ def _motion(path: Path, found: dict[str, NDArray[Any]],
 
 
 def _check(path: Path, name: str, array: NDArray[Any], dimensions: int) -> None:
-    """Raise RequestError for an array of another shape or kind, or of values that cannot be."""
+    """Raise RequestError for an array with wrong dimensions, no numbers, or infinite values.
+
+    NaN is only allowed in arrays that may have gaps.
+    """
     if array.ndim != dimensions:
         raise RequestError(f"{path}: the array {name!r} has {array.ndim} dimensions,"
                            f" expected {dimensions}")
@@ -92,7 +97,10 @@ def _check(path: Path, name: str, array: NDArray[Any], dimensions: int) -> None:
 
 
 def _bridged(path: Path, motion: Motion) -> tuple[Motion, tuple[str, ...]]:
-    """Bridge rotations and places that are NaN; raises RequestError where they are for too long."""
+    """Bridge rotations and positions that are NaN; also return a note.
+
+    Raises RequestError if a gap is too long.
+    """
     names, turns = motion.skeleton.names, missing(motion.rotations)
     shifts = missing(motion.root_positions)[:, None]
     lost = turns.copy()
@@ -109,10 +117,10 @@ def _bridged(path: Path, motion: Motion) -> tuple[Motion, tuple[str, ...]]:
 
 
 def _of_length_one(rotations: FloatArray) -> FloatArray:
-    """Return rotations (F, J, 4) at length 1, but for ours, which lie on a grid.
+    """Normalise rotations (F, J, 4), except those that are within rounding of length 1.
 
-    Those are a little off length 1, and are read back as they were written. Raises ValueError
-    where they are no rotations.
+    mimegen writes rounded quaternions, which must be read back unchanged. Raises ValueError if they
+    are no unit quaternions.
     """
     lengths = np.linalg.norm(rotations, axis=-1, keepdims=True)
     if not np.allclose(lengths, 1.0, atol=1e-3):

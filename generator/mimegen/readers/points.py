@@ -1,4 +1,4 @@
-"""Raw markers in the house's units and axes: what point-light displays draw and solving needs."""
+"""Read raw markers in metres, Z up, for point-light displays and for fitting a skeleton."""
 
 import re
 from collections import defaultdict
@@ -23,7 +23,7 @@ from mimegen.readers.names import common_beginning
 from mimegen.readers.trc import read_trc
 
 UNITS = {"mm": 0.001, "cm": 0.01, "dm": 0.1, "m": 1.0, "in": 0.0254, "inch": 0.0254, "ft": 0.3048}
-# The largest side of the box around one person's markers, in metres, and what is usual.
+# Largest side of the box around one person's markers, in metres: least, greatest and usual.
 LEAST_SIZE = 0.4
 LARGEST_SIZE = 3.5
 USUAL_SIZE = 1.4
@@ -32,20 +32,23 @@ UNLABELLED = re.compile(rf"(\*|U_|unl?abell?ed|unidentified|uname\*?|{NUMBERED})
 CALCULATED = re.compile(r"\w*(Angles?|Forces?|Moments?|Powers?|GRF)V?", re.IGNORECASE)
 # Plug-in Gait writes a segment's axes as four points: origin, anterior, lateral and proximal.
 AXIS_ENDS = "OALP"
-# Sizes (m) that a stated unit may give what is no known set of markers on a body.
+# Sizes in metres that a stated unit may give to markers of no known set.
 ANY_SIZE = (0.02, 20.0)
-# A direction that goes less than this share of the markers' size says nothing of the vertical;
-# markers that span so much (m), so much more than along the stated vertical, are a standing person.
+# Least distance between the stillest points and the middle of all, as a fraction of the markers'
+# size, for which it shows the vertical.
 LIKELY = 0.1
+# Markers stand as high as a person along an axis if they span at least this many metres along it,
+# and this many times as much as along the stated vertical.
 STANDING = 1.2
 WIDER = 1.5
 AXIS = re.compile(r"[+-]?[XYZ]", re.IGNORECASE)
 # Names that programs give to the markers of any rigid body.
 GENERIC = re.compile(r"(marker|m|p|pt|point|body)?[\s_-]*\d+", re.IGNORECASE)
-# Two subjects that share so many labels are two people, not a person and a prop.
+# Two subjects that share this many labels are two people, not a person and a prop.
 SHARED_MARKERS = 8
+# Fraction of the steps that counts as the stillest.
 STILLEST = 0.05
-# Who is in a file does not depend on its rate, which may be wrong.
+# Rate used to list the people of a file; theirs may be wrong or missing and does not matter.
 ANY_RATE = 1.0
 
 
@@ -53,10 +56,10 @@ ANY_RATE = 1.0
 class Points:
     """Markers of one take, in metres, Z up; ``positions`` (F, M, 3) are NaN at gaps.
 
-    The ground and the facing are the file's own. ``unit`` is metres per file unit, ``up_axis``
-    the file's axis that became Z. ``notes`` say what was left out, merged or guessed. ``people``
-    are the subjects in the file whose markers these are, where they are several's; ``mirrored``
-    says that the file held their mirror image.
+    Ground and heading are those of the file. ``unit`` is metres per file unit, ``up_axis`` the
+    file's axis that became Z. ``notes`` tell what was left out, merged or guessed. ``people`` are
+    the subjects if the markers belong to several, otherwise empty. ``mirrored`` is True if the file
+    held the mirror image.
     """
 
     labels: tuple[str, ...]
@@ -72,19 +75,18 @@ class Points:
 
 
 def read_points(path: Path, subject: str | None = None, fps: float | None = None) -> Points:
-    """Read the markers of a C3D, TRC or Motive CSV file: a ``subject``'s, or all there are.
+    """Read the markers of a C3D or TRC file or of a table: one ``subject``'s, or all.
 
-    ``fps`` goes before the file's own rate.
-    Labels of one person are without the subject's prefix, those of several keep it; split
-    trajectories of one label are joined; angles, forces, calculated axes and (where there are
-    labels) unlabelled points are left out. What is surely mirrored is mirrored back.
-    Raises RequestError, one line, for a file that is missing, damaged, without markers or without
-    that subject.
+    ``fps`` overrides the file's own rate. The labels of a single person lose the subject's prefix,
+    those of several people keep it. Split trajectories of one label are joined. Angles, forces,
+    calculated axes and, if other points have labels, unlabelled points are left out. Mirrored
+    markers are mirrored back. Raises RequestError, one line, for a file that is missing, damaged,
+    without markers or without that subject.
     """
     check_file(path)
     found = trajectories_of(path, fps)
     people = _people(found.labels)
-    # People of one file stand in one world, however still one of them is.
+    # All people of a file share one up axis, so all their markers help to find it.
     everyone = found.positions[:, _markers(found, found.labels)[0]] if people else None
     if subject is not None:
         found, people = _of_subject(path, found, subject), ()
@@ -94,7 +96,7 @@ def read_points(path: Path, subject: str | None = None, fps: float | None = None
         raise RequestError(f"{path}: contains no markers, only calculated points ({labels[0]} ...)")
     names = [label for label, kept in zip(labels, keep, strict=True) if kept]
     names, places, joined = _joined(names, found.positions[:, keep])
-    # Several people are wider apart than anybody is tall.
+    # Find the unit by one person, because several may stand further apart than a person is tall.
     one = [not people or name.startswith(f"{people[0]}:") for name in names]
     unit, unit_source, doubts = _unit(found.unit, places[:, one], names)
     up, up_source, doubts_of_up = _up(places if everyone is None else everyone, found.screen, unit)
@@ -106,7 +108,7 @@ def read_points(path: Path, subject: str | None = None, fps: float | None = None
 
 
 def _unmirrored(points: Points) -> Points:
-    """Return points mirrored back, with a note, where they are the mirror image of a body's."""
+    """Return the points, mirrored back and with a note if they are the mirror image of a body's."""
     person = f"{points.people[0]}:" if points.people else ""
     own = {label.removeprefix(person): number for number, label in enumerate(points.labels)
            if label.startswith(person)}
@@ -122,7 +124,7 @@ def _unmirrored(points: Points) -> Points:
 
 
 def trajectories_of(path: Path, fps: float | None = None) -> Trajectories:
-    """Return the points of a C3D or TRC file, or of a table of markers, as they are."""
+    """Return the points of a C3D or TRC file, or of a table of markers, in its unit and axes."""
     readers = {".trc": read_trc, ".csv": read_marker_csv, ".tsv": read_qualisys}
     return readers.get(kind_of(path), read_trajectories)(path, fps)
 
@@ -137,14 +139,14 @@ def subjects_of(path: Path) -> tuple[str, ...]:
 
 
 def _people(labels: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the subjects, in the file's order, who carry markers of the same names."""
+    """Return the subjects, in the file's order, that share at least ``SHARED_MARKERS`` labels."""
     subjects = _by_subject(labels)
     return tuple(one for one, own in subjects.items() if any(
         len(own & others) >= SHARED_MARKERS for two, others in subjects.items() if two != one))
 
 
 def _by_subject(labels: tuple[str, ...]) -> dict[str, set[str]]:
-    """Return the labels of each subject, without its prefix."""
+    """Return each subject's labels, without its prefix."""
     subjects: dict[str, set[str]] = defaultdict(set)
     for label in labels:
         subject, colon, name = label.rpartition(":")
@@ -154,7 +156,7 @@ def _by_subject(labels: tuple[str, ...]) -> dict[str, set[str]]:
 
 
 def _of_subject(path: Path, found: Trajectories, subject: str) -> Trajectories:
-    """Return one subject's trajectories; raises RequestError where the file does not hold it."""
+    """Return one subject's trajectories. Raises RequestError if the file does not hold it."""
     subjects = {name.casefold(): name for name in _by_subject(found.labels)}
     name = subjects.get(subject.casefold())
     if name is None:
@@ -168,18 +170,19 @@ def _of_subject(path: Path, found: Trajectories, subject: str) -> Trajectories:
 
 
 def _numbered(names: Sequence[str]) -> tuple[str, ...]:
-    """Say that a file's points have numbers for labels, where it names none of them."""
+    """Return a note if the file has no labels, so that its points are numbered."""
     if not all(name.startswith(NUMBERED) for name in names):
         return ()
     return (f"the file has no labels: its {len(names)} points are numbered ({names[0]} ...)",)
 
 
 def _without_prefixes(labels: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Take off a subject's name: ``Derrick:LFHD`` and ``Derrick_LFHD`` are ``LFHD``.
+    """Remove a subject's name: ``Derrick:LFHD`` and ``Derrick_LFHD`` become ``LFHD``.
 
-    A prefix names a subject if it is the only one, or if its markers are as many as a body's or
-    named for places on one. Others name rigid bodies, whose markers keep it, as do those that would
-    be called as another's. Returns also a note on what keeps its prefix.
+    A prefix names a subject if it is the only one, if it has as many markers as a body, or if its
+    markers are named for positions on a body. Other prefixes name rigid bodies and are kept, as are
+    prefixes without which two markers would have the same name. Also return a note on the kept
+    prefixes.
     """
     prefixes = _by_subject(labels)
     taken = {label for label in labels if ":" not in label}
@@ -203,12 +206,12 @@ def _bare(label: str) -> str:
 
 
 def _of_a_body(names: set[str]) -> bool:
-    """Say whether markers are as many as a body's, or named for places and not by numbers."""
+    """Return whether there are as many markers as on a body, or not all names are just numbers."""
     return len(names) >= SHARED_MARKERS or not all(GENERIC.fullmatch(name) for name in names)
 
 
 def _markers(found: Trajectories, labels: tuple[str, ...]) -> tuple[NDArray[np.bool_], list[str]]:
-    """Say which points (M,) are markers, and why the others are none."""
+    """Return a mask (M,) of the points that are markers, and notes on why the others are not."""
     seen = np.isfinite(found.positions[..., 0]).any(axis=0)
     unnamed = np.array([bool(UNLABELLED.fullmatch(label)) for label in labels])
     calculated = np.array([
@@ -238,7 +241,10 @@ def _axes(labels: tuple[str, ...]) -> NDArray[np.bool_]:
 
 def _joined(names: list[str],
             places: FloatArray) -> tuple[list[str], FloatArray, list[str]]:
-    """Join trajectories of one label that a tracker split; where several are seen, the longest."""
+    """Join trajectories of one label that a tracker split; return labels, positions and notes.
+
+    In frames with several of them, the one that is seen longest counts.
+    """
     by_name: dict[str, list[int]] = defaultdict(list)
     for number, name in enumerate(names):
         by_name[name].append(number)
@@ -264,10 +270,10 @@ def _sampled(places: FloatArray) -> FloatArray:
 
 def _unit(stated: str, places: FloatArray,
           names: Sequence[str]) -> tuple[float, str, tuple[str, ...]]:
-    """Return metres per unit, what tells it, and a doubt if there is one.
+    """Return metres per unit, how it was found, and a doubt if there is one.
 
-    What the file states counts, unless a body would have no human size, or anything else none at
-    all: then the size tells.
+    The stated unit counts unless it gives a body no human size, or other markers no possible size;
+    then the unit is chosen by the size.
     """
     size = _size(places)
     unit = UNITS.get(stated.lower().rstrip("s"))
@@ -287,7 +293,7 @@ def _unit(stated: str, places: FloatArray,
 
 
 def _size(places: FloatArray) -> float:
-    """Return the largest side of the box around the markers (F, M, 3), in most frames."""
+    """Return the largest side of the box around the markers (F, M, 3): the 75th percentile."""
     sample = _sampled(places)
     sample = sample[np.isfinite(sample[..., 0]).any(axis=1)]
     sides = np.nanmax(sample, axis=1) - np.nanmin(sample, axis=1)
@@ -302,7 +308,7 @@ def _known_set(labels: tuple[str, ...]) -> MarkerSet | None:
 
 
 def stood_up(points: Points, direction: FloatArray, source: str) -> Points:
-    """Return points turned so that the axis nearest to a ``direction`` (3,) in them points up.
+    """Turn points so that the coordinate axis nearest to a ``direction`` (3,) points up.
 
     ``source`` says how the direction was found.
     """
@@ -315,10 +321,10 @@ def stood_up(points: Points, direction: FloatArray, source: str) -> Points:
 
 def _up(places: FloatArray, screen: tuple[str, str],
         unit: float) -> tuple[FloatArray, str, tuple[str, ...]]:
-    """Return the file's vertical (3,), what tells it, and a doubt if there is one.
+    """Return the file's up axis (3,), how it was found, and a doubt if there is one.
 
-    What the file states counts, but for its sign where that is negative, and but for markers that
-    stand as high as a person along another axis all the time.
+    The stated axis counts, with two exceptions: a negative one that the markers contradict, and one
+    that is level for markers that always stand as high as a person along another axis.
     """
     seen, likely = _seen_up(places)
     stated = _stated_up(screen)
@@ -339,9 +345,9 @@ def _up(places: FloatArray, screen: tuple[str, str],
 
 
 def _stated_up(screen: tuple[str, str]) -> FloatArray | None:
-    """Return the axis (3,) that a file says points up on a screen, or None.
+    """Return the axis (3,) that a file states to point up on a screen, or None.
 
-    Where it tells only which one points right, Y goes up if Z is the one that cannot.
+    If it only states that Z points right, Y is up.
     """
     right, up = (axis.strip().upper() if AXIS.fullmatch(axis.strip()) else "" for axis in screen)
     if up and up[-1] != right[-1:]:
@@ -350,7 +356,9 @@ def _stated_up(screen: tuple[str, str]) -> FloatArray | None:
 
 
 def _stands_along(places: FloatArray, up: FloatArray, stated: FloatArray, unit: float) -> bool:
-    """Say whether markers nearly always span a standing person along ``up``, less than ``stated``.
+    """Return whether markers nearly always span a standing person's height along ``up``.
+
+    They must also span clearly less along the ``stated`` axis.
     """
     sample = _sampled(places)
     sample = sample[np.isfinite(sample[..., 0]).any(axis=1)]
@@ -360,10 +368,10 @@ def _stands_along(places: FloatArray, up: FloatArray, stated: FloatArray, unit: 
 
 
 def _seen_up(places: FloatArray) -> tuple[FloatArray, float]:
-    """Return the vertical (3,) from where the stillest points are to the middle of all.
+    """Return the axis (3,) nearest to the direction from the stillest points to the middle of all.
 
-    Feet stand still more often than anything else, whatever the labels say. Also how far along it
-    the middle is, as a share of the markers' size.
+    Feet stand still more often than other parts, so this axis points up; labels are not needed.
+    Also return the distance along it, as a fraction of the markers' size.
     """
     step = np.linalg.norm(np.diff(places, axis=0), axis=2)
     there = np.isfinite(places[..., :1])
@@ -378,12 +386,12 @@ def _seen_up(places: FloatArray) -> tuple[FloatArray, float]:
 
 
 def _axis_name(up: FloatArray) -> str:
-    """Return ``-Y`` for an axis (3,) that points along the negative Y."""
+    """Return the name of a signed coordinate axis (3,), such as ``Z`` or ``-Y``."""
     return f"{'-' if up.sum() < 0 else ''}{'XYZ'[int(np.argmax(np.abs(up)))]}"
 
 
 def _axis(name: str) -> FloatArray:
-    """Return the axis (3,) that has a name."""
+    """Return the coordinate axis (3,) of a name such as ``Z`` or ``-Y``."""
     return np.asarray(np.eye(3)["XYZ".index(name[-1])] * (-1.0 if name.startswith("-") else 1.0))
 
 

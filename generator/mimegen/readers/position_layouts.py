@@ -1,4 +1,4 @@
-"""The skeletons whose joint positions formats give: where joints are at rest, and their roles."""
+"""The skeletons of formats that give joint positions: rest poses and roles."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -34,9 +34,10 @@ class _LayoutFile(Strict):
 
 @dataclass(frozen=True, eq=False)
 class FileLayout:
-    """A format's joints in its own order, the pairs between which more are, and the skeleton.
+    """A format's skeleton, and how to get its joints from those in a file.
 
-    ``order`` says which of the joints, then of the ``pairs`` (K, 2), each of the skeleton's is.
+    Each of the ``pairs`` (K, 2) of file joints makes one more joint at its midpoint. ``order`` is,
+    for each joint of the skeleton, its index among the file's joints followed by the midpoints.
     """
 
     layout: Layout
@@ -44,7 +45,7 @@ class FileLayout:
     order: tuple[int, ...]
 
     def placed(self, places: FloatArray) -> FloatArray:
-        """Return the skeleton's joints (F, S, 3) of a file's (F, J, 3)."""
+        """Return the positions (F, S, 3) of the skeleton's joints from a file's (F, J, 3)."""
         made = [places[:, pair].mean(axis=1, keepdims=True) for pair in map(list, self.pairs)]
         return np.asarray(np.concatenate([places, *made], axis=1)[:, list(self.order)])
 
@@ -52,7 +53,7 @@ class FileLayout:
 @cache
 def file_layout(name: str) -> FileLayout:
     """Return the layout of ``rigs/skeletons/positions/<name>.yaml``."""
-    # Named as a pattern, so that content keys know which files are read.
+    # A pattern instead of one name, so that content keys cover every file that may be read.
     files = {file.stem: file for file in data_files("rigs/skeletons/positions/*.yaml")}
     file = read_yaml_once(files[name], _LayoutFile)
     own = list(file.joints)
@@ -87,7 +88,7 @@ def _parents_first(parents: Mapping[str, str | None]) -> list[str]:
 
 @cache
 def smpl_layout() -> Layout:
-    """Return the layout of SMPL's 22 joints, of which HumanML3D gives positions."""
+    """Return the layout of SMPL's 22 body joints, whose positions HumanML3D gives."""
     body = table_body("SMPL", "neutral")
     skeleton = skeleton_of(body, body.rest, BODY)
     turned = Skeleton(skeleton.names, skeleton.parents, _z_up(skeleton.heads),
@@ -96,6 +97,6 @@ def smpl_layout() -> Layout:
 
 
 def _z_up(places: FloatArray) -> FloatArray:
-    """Turn places (..., 3) from Y up, facing +Z to Z up, facing -Y."""
+    """Turn positions (..., 3) from Y up, facing +Z, to Z up, facing -Y."""
     x, y, z = np.moveaxis(places, -1, 0)
     return np.stack([x, -z, y], axis=-1)

@@ -1,8 +1,8 @@
-"""Joint positions without rotations as a motion: inverse kinematics, bone by bone.
+"""Compute a motion from joint positions without rotations: inverse kinematics, bone by bone.
 
-Positions tell where a bone points but not how it is turned about itself. That is taken from what
-the body can do: hips and shoulders turn pelvis and chest, the spine lies between them, elbows and
-knees bend about one axis, and where they are straight, limbs turn no further than they must.
+Positions give a bone's direction but not its rotation about itself. Anatomy gives the rest: pelvis
+and chest follow the lines of hips and shoulders, the spine turns gradually between them, and elbows
+and knees bend about a single axis. A straight limb turns no further than necessary.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,27 +19,32 @@ from mimegen.motion.lowpass import low_passed
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.names import SIDES
 
-# A bone shorter than this, in the file's unit, or than that share of the body points nowhere: what
-# is between joints at one place is how the file rounds them.
+# A bone shorter than this, in the file's unit or as a fraction of the body's size, has no
+# direction: any distance between joints at one position is due to rounding.
 SHORTEST = 1e-9
 SHORTEST_SHARE = 1e-3
-# A part's bone up tells how it is turned from this share of the way from hips to head.
+# Least length of the bone that shows a part's up direction, as a fraction of the distance from
+# hips to head.
 TELLS = 0.02
-# The sine of a limb's bend at which its plane begins to tell, and from which it tells alone.
+# Sines of a limb's bend: its plane has no influence on the axis below the first, all above the
+# second.
 BENT = (0.12, 0.35)
-# Seconds over which the axis of a hinge is smoothed, and a planted foot is let go.
+# Deviation (seconds) of the Gaussian that smooths the axis of a hinge, and time in which the
+# correction of a planted foot fades.
 HINGE_S = 0.06
 BLEND_S = 0.12
-# A planted foot that would have to go further than this (metres, of a body of 1.7 m) is not.
+# Greatest distance from its median position at which a planted foot is corrected, in metres for a
+# size of 1.7 m.
 MOST_PLANTED = 0.01
+# Direction of the body's left, in mimegen's convention.
 LEFT = np.array([1.0, 0.0, 0.0])
 
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """A skeleton of which a format gives positions: its rest pose, Z up, facing -Y, and roles.
+    """The skeleton of a format that gives positions: its rest pose (Z up, facing -Y) and roles.
 
-    It need not have a person's size: the positions tell how long bones are.
+    Its size does not matter, because the lengths of bones are taken from the positions.
     """
 
     skeleton: Skeleton
@@ -48,9 +53,9 @@ class Layout:
 
 def motion_of_positions(layout: Layout, places: FloatArray, fps: float,
                         planted: Mapping[str, NDArray[np.bool_]] | None = None) -> Motion:
-    """Return the motion of joints at ``places`` (F, J, 3), Z up, in any unit.
+    """Return the motion of joints with positions ``places`` (F, J, 3), Z up, in any unit.
 
-    ``planted`` says by foot (``left``, ``right``) in which frames (F,) it stands.
+    ``planted`` maps ``left`` and ``right`` to masks (F,) of the frames in which that foot stands.
     """
     body = _RoledPositions(layout, places)
     if planted:
@@ -62,7 +67,7 @@ def motion_of_positions(layout: Layout, places: FloatArray, fps: float,
 
 
 class _RoledPositions:
-    """Positions (F, J, 3) with names: by role, and the rest pose's bones."""
+    """Positions (F, J, 3) and rest positions of joints, by role."""
 
     def __init__(self, layout: Layout, places: FloatArray) -> None:
         self.skeleton, self.roles, self.places = layout.skeleton, layout.roles, places
@@ -71,16 +76,17 @@ class _RoledPositions:
         self.shortest = SHORTEST_SHARE * float(size)
 
     def at(self, role: str) -> FloatArray:
-        """Return where a role's joint is (F, 3)."""
+        """Return the positions (F, 3) of a role's joint."""
         return np.asarray(self.places[:, self.joint[role]])
 
     def rest(self, role: str) -> FloatArray:
-        """Return where a role's joint is at rest (3,)."""
+        """Return the rest position (3,) of a role's joint."""
         return np.asarray(self.skeleton.heads[self.joint[role]])
 
     def way(self, start: str, end: str) -> FloatArray:
-        """Return the vectors (F, 3) from one role's joint to another's, 0 where both are at one
-        place.
+        """Return the vectors (F, 3) from one role's joint to another's.
+
+        They are 0 if the joints are nearer than ``shortest``: then they count as one position.
         """
         found = self.at(end) - self.at(start)
         return np.where(lengths(found)[:, None] > self.shortest, found, 0.0)
@@ -91,21 +97,24 @@ class _RoledPositions:
 
 
 def _frame(first: FloatArray, second: FloatArray) -> FloatArray:
-    """Return axes (..., 3, 3), columns: along ``first``, then towards ``second``, and across."""
+    """Return orthonormal axes (..., 3, 3) as columns.
+
+    They point along ``first``, towards ``second``, and perpendicular to both.
+    """
     one = unit(first)
     two = unit(second - one * np.sum(one * second, axis=-1, keepdims=True))
     return np.stack([one, two, quaternions.cross(one, two)], axis=-1)
 
 
 def _between_frames(rest: FloatArray, found: FloatArray) -> FloatArray:
-    """Return quaternions (F, 4) of the turns from rest axes (3, 3) to axes (F, 3, 3)."""
+    """Return the rotations (F, 4) from rest axes (3, 3) to axes (F, 3, 3)."""
     return quaternions.from_frames(np.einsum("fij,kj->fik", found, rest))
 
 
 def _swung(turn: FloatArray, rest: FloatArray, found: FloatArray) -> FloatArray:
-    """Return turns (F, 4) after which a bone ``rest`` (3,) points along ``found`` (F, 3).
+    """Swing rotations ``turn`` (F, 4) so that a bone ``rest`` (3,) points along ``found`` (F, 3).
 
-    A bone without a length keeps its turn.
+    A bone without length keeps its rotation.
     """
     before = quaternions.rotate(turn, rest)
     found = np.where(lengths(found)[:, None] > SHORTEST, found, before)
@@ -131,21 +140,21 @@ def _turned(body: _RoledPositions, fps: float) -> FloatArray:
 
 
 def _apart(body: _RoledPositions, part: str) -> bool:
-    """Say whether the pair of a part's joints is there, and not at one place."""
+    """Return whether a part has a left and a right joint at different rest positions."""
     if f"left_{part}" not in body.joint:
         return False
     return float(lengths(body.rest_way(f"right_{part}", f"left_{part}"))) > 1e-3
 
 
 def _top(body: _RoledPositions, base: str, above: Sequence[str]) -> str:
-    """Return the first role ``above`` a base that is not at its place, else the head."""
+    """Return the first role ``above`` a base that is not at the base's position, or the head."""
     least = TELLS * float(np.median(lengths(body.way("hips", "head"))))
     return next((role for role in above if role in body.joint
                  and np.median(lengths(body.way(base, role))) > least), "head")
 
 
 def _across(body: _RoledPositions, pair: str, base: str, top: str) -> FloatArray:
-    """Return how a part (F, 4) is turned whose left and right, and whose bone up, are seen."""
+    """Return the rotations (F, 4) of a part from its pair of joints and its bone upward."""
     left, right = f"left_{pair}", f"right_{pair}"
     found = _frame(body.way(right, left), body.way(base, top))
     return _between_frames(_frame(body.rest_way(right, left), body.rest_way(base, top)), found)
@@ -153,7 +162,7 @@ def _across(body: _RoledPositions, pair: str, base: str, top: str) -> FloatArray
 
 def _turn_spine(body: _RoledPositions, turns: FloatArray, pelvis: FloatArray,
                 chest: FloatArray) -> None:
-    """Turn the joints between pelvis and chest step by step, each along its bone."""
+    """Turn the joints between pelvis and chest in equal steps, each along its bone."""
     line = [role for role in body.joint if role.startswith("spine")]
     for number, role in enumerate(line, start=1):
         between = quaternions.slerp(pelvis, chest, number / (len(line) + 1))
@@ -174,7 +183,7 @@ def _turn_neck(body: _RoledPositions, turns: FloatArray, chest: FloatArray) -> N
 
 
 def _face(body: _RoledPositions, neck: FloatArray) -> FloatArray:
-    """Return how the head is turned: as nose and ears say, else as the neck."""
+    """Return the head's rotations (F, 4) by nose and ears, or else those of the neck."""
     index = body.skeleton.index
     if not {"left_ear", "right_ear", "nose"} <= index.keys():
         return neck
@@ -187,11 +196,13 @@ def _face(body: _RoledPositions, neck: FloatArray) -> FloatArray:
 
 
 def _hinge(first: FloatArray, second: FloatArray, usual: FloatArray, fps: float) -> FloatArray:
-    """Return the axis (F, 3) about which a limb bends: across its bones, as usual where straight.
+    """Return the axis (F, 3) about which a limb bends.
+
+    It is perpendicular to both bones; for a straight limb it is the ``usual`` one.
     """
     across = quaternions.cross(unit(first), unit(second))
     bent = np.clip((lengths(across) - BENT[0]) / (BENT[1] - BENT[0]), 0.0, 1.0)[:, None]
-    # A limb that seems to bend the wrong way is straight, and shakes.
+    # A limb that seems to bend the wrong way is straight, with noise.
     bent = np.where(np.sum(across * usual, axis=-1, keepdims=True) < -0.5 * lengths(
         across)[:, None], 0.0, bent)
     return low_passed(unit(across) * bent + unit(usual) * (1.0 - bent), HINGE_S * fps)
@@ -213,7 +224,7 @@ def _turn_arm(body: _RoledPositions, turns: FloatArray, side: str, chest: FloatA
         above = _swung(chest, rest, body.way(clavicle, upper)) if lengths(rest) > 1e-4 else chest
         turns[:, joint[clavicle]] = above
     rest, found = body.rest_way(upper, lower), body.way(upper, lower)
-    # At rest elbows bend forward: arms to the side, about the vertical.
+    # In the rest pose, with arms to the side, elbows bend forward, about the vertical.
     axis = unit(quaternions.cross(unit(rest), np.array([0.0, -1.0, 0.0])))
     usual = quaternions.rotate(_swung(chest, rest, found), axis)
     hinge = _hinge(found, body.way(lower, hand), usual, fps)
@@ -226,7 +237,8 @@ def _turn_arm(body: _RoledPositions, turns: FloatArray, side: str, chest: FloatA
 
 
 def _hand(body: _RoledPositions, side: str, forearm: FloatArray) -> FloatArray:
-    """Return how a hand is turned: as index and little finger say, or its tip, else as the arm."""
+    """Return a hand's rotations (F, 4) by index and little finger, else its tip, else the forearm.
+    """
     index, rest = body.skeleton.index, body.skeleton.heads
     wrist = body.joint[f"{side}_hand"]
     knuckles = [index.get(f"{side}_{name}_knuckle") for name in ("index", "pinky")]
@@ -243,7 +255,7 @@ def _hand(body: _RoledPositions, side: str, forearm: FloatArray) -> FloatArray:
 
 
 def _share_twist(body: _RoledPositions, turns: FloatArray, side: str) -> None:
-    """Let the forearm turn half of the way with the hand, about its own bone."""
+    """Turn the forearm about its own bone by half of the hand's twist."""
     lower, hand = (body.joint[f"{side}_{part}"] for part in ("forearm", "hand"))
     bone = unit(body.rest_way(f"{side}_forearm", f"{side}_hand"))
     between = quaternions.multiply(quaternions.conjugate(turns[:, lower]), turns[:, hand])
@@ -273,7 +285,7 @@ def _turn_leg(body: _RoledPositions, turns: FloatArray, side: str, pelvis: Float
 
 
 def _fill_ends(body: _RoledPositions, turns: FloatArray) -> None:
-    """Let joints without a role turn with the joint above them."""
+    """Give joints without a role the rotation of their parent."""
     with_role = set(body.joint.values())
     for joint, parent in enumerate(body.skeleton.parents.tolist()):
         if joint not in with_role and parent >= 0:
@@ -281,7 +293,7 @@ def _fill_ends(body: _RoledPositions, turns: FloatArray) -> None:
 
 
 def _sized(body: _RoledPositions, turns: FloatArray) -> Skeleton:
-    """Return the skeleton with bones as they usually are between the positions."""
+    """Return the skeleton with the median bones between the positions."""
     skeleton = body.skeleton
     above = skeleton.parents[1:]
     offsets = np.median(quaternions.rotate(
@@ -303,7 +315,7 @@ def _sized(body: _RoledPositions, turns: FloatArray) -> Skeleton:
 
 def _with_planted_feet(body: _RoledPositions, fps: float, planted: Mapping[str, NDArray[np.bool_]]
                        ) -> FloatArray:
-    """Return positions (F, J, 3) in which planted feet stand still, and knees follow."""
+    """Return positions (F, J, 3) in which planted feet stand still and knees follow them."""
     places = body.places.copy()
     size = float(np.median(sum(
         lengths(body.way(f"{side}_thigh", f"{side}_shin"))
@@ -319,27 +331,30 @@ def _with_planted_feet(body: _RoledPositions, fps: float, planted: Mapping[str, 
 
 
 def _shift(path: FloatArray, stands: NDArray[np.bool_], fps: float, most: float) -> FloatArray:
-    """Return by how much (F, 3) a point must move to stand still while its foot ``stands`` (F,)."""
+    """Return the displacements (F, 3) that hold a point still while its foot ``stands`` (F,).
+
+    A stance in which it moves further than ``most`` is left as it is.
+    """
     shift, weight = np.zeros_like(path), np.zeros(len(path))
     for first, last in spans(stands):
         middle = np.median(path[first:last], axis=0)
         if float(lengths(path[first:last] - middle).max()) <= most:
             shift[first:last] = middle - path[first:last]
             weight[first:last] = 1.0
-    # Held beyond a step's ends, the correction fades instead of jumping.
+    # Before and after a stance, the correction fades instead of jumping.
     faded = low_passed(np.concatenate([shift, weight[:, None]], axis=1), BLEND_S * fps / 2)
     outside = np.where(faded[:, 3:] > 1e-3, faded[:, :3], 0.0)
     return np.where(weight[:, None] > 0, shift, outside)
 
 
 def spans(flags: NDArray[np.bool_]) -> Sequence[tuple[int, int]]:
-    """Return the first frame, and the one after the last, of every run of flags (F,)."""
+    """Return the first frame, and the one after the last, of every run of true flags (F,)."""
     edges = np.flatnonzero(np.diff(np.r_[False, flags, False].astype(int)))
     return [(int(a), int(b)) for a, b in zip(edges[::2], edges[1::2], strict=True)]
 
 
 def _knee(body: _RoledPositions, side: str, places: FloatArray) -> FloatArray:
-    """Return where (F, 3) a knee is between a hip and a moved ankle, bent as before."""
+    """Return a knee's positions (F, 3) between the hip and a moved ankle, in the same plane."""
     thigh, shin, foot = (body.joint[f"{side}_{part}"] for part in ("thigh", "shin", "foot"))
     hip, ankle = places[:, thigh], places[:, foot]
     upper = np.median(lengths(body.way(f"{side}_thigh", f"{side}_shin")))

@@ -1,7 +1,7 @@
-"""Kimodo's archives: posed joints and global rotations of the SOMA skeleton, or of SMPL-X's body.
+"""Read Kimodo's archives: joint positions and rotations of the SOMA skeleton, or of SMPL-X's body.
 
-Layout: nv-tlabs/kimodo, user guide, "Output formats". Y up, facing +Z, metres, at rest
-a T pose; the joints' names and the rate are not in the file.
+Layout: nv-tlabs/kimodo, user guide, "Output formats". Y up, facing +Z, metres; the rest pose is a T
+pose. The joints' names and the rate are not in the file.
 """
 
 from collections.abc import Mapping
@@ -25,11 +25,13 @@ from mimegen.readers.smpl.parameters import Parameters, UnreadableError, numbers
 from mimegen.readers.smpl.reading import World, held_if_single, rate_of, upright
 from mimegen.readers.smpl.rotations import WrongNumbersError, is_numeric, rotations_of
 
+# Joints of the two SOMA skeletons.
 SMALL = 30
 WHOLE = 77
 WORLD = World("Y", "Kimodo has Y up", "Kimodo", 30.0)
 FINGERS = ("Thumb", "Index", "Middle", "Ring", "Pinky")
-# Joints may slide so far (metres) in their parents before the rotations are not theirs.
+# If joints move more than this (metres, median) relative to their parents, the rotations do not
+# belong to them.
 LOOSE = 0.02
 ROLE_OF = {"Hips": "hips", "Spine1": "spine1", "Spine2": "spine2", "Chest": "chest",
            "Neck1": "neck1", "Neck2": "neck2", "Head": "head"}
@@ -49,7 +51,7 @@ class _SomaFile(Strict):
 
 @cache
 def small_tree() -> tuple[Tree, FloatArray]:
-    """Return SOMA's 30 joints with their parents, and where they are at rest (30, 3)."""
+    """Return SOMA's 30 joints with their parents, and their rest positions (30, 3)."""
     joints = read_yaml_once(data_file("rigs/skeletons/soma.yaml"), _SomaFile).joints
     return ({name: joint.parent for name, joint in joints.items()},
             np.array([joint.rest for joint in joints.values()]))
@@ -83,7 +85,7 @@ def _hand(hand: str) -> Tree:
 
 
 def soma_roles(names: tuple[str, ...]) -> dict[str, str]:
-    """Return role -> joint; fingers but the thumb begin with a bone within the palm."""
+    """Return role -> joint. The first bone of each finger, except the thumb, lies in the palm."""
     roles = {ROLE_OF[name]: name for name in names if name in ROLE_OF}
     for side in ("Left", "Right"):
         for part, role in PART_OF.items():
@@ -98,7 +100,7 @@ def soma_roles(names: tuple[str, ...]) -> dict[str, str]:
 
 
 def is_soma(tree: Any) -> bool:
-    """Say whether a dictionary is one of Kimodo's archives."""
+    """Return whether a file's content is one of Kimodo's archives."""
     return isinstance(tree, dict) and any(
         is_numeric(tree.get(name)) and tree[name].ndim in (4, 5)
         for name in ("global_rot_mats", "local_rot_mats"))
@@ -107,7 +109,7 @@ def is_soma(tree: Any) -> bool:
 def recording_of_soma(path: Path, tree: Mapping[str, Any], options: ReadOptions) -> Recording:
     """Return the recording of one of Kimodo's archives.
 
-    Raises UnreadableError where its arrays do not fit.
+    Raises UnreadableError if its arrays do not fit together.
     """
     turns = _first(tree, "global_rot_mats")
     local = _first(tree, "local_rot_mats") if turns is None else None
@@ -174,7 +176,7 @@ def _global(local: FloatArray, above: Any) -> FloatArray:
 
 def _places(tree: Mapping[str, Any], rotations: FloatArray, above: Any, names: tuple[str, ...]
             ) -> tuple[FloatArray, FloatArray]:
-    """Return the root's path (F, 3) and where joints are at rest (J, 3)."""
+    """Return the root's path (F, 3) and the joints' rest positions (J, 3)."""
     frames, joints = rotations.shape[:2]
     posed = _first(tree, "posed_joints")
     if posed is None:

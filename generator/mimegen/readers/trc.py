@@ -1,8 +1,8 @@
-"""TRC files: tables of markers, as OpenSim, OpenCap, Pose2Sim and Motion Analysis write them.
+"""Read TRC files: tables of markers by OpenSim, OpenCap, Pose2Sim and Motion Analysis.
 
-Format: five lines of head (names and values of the rates, the unit; the markers; the columns), then
-a line a frame: its number, its time, X Y Z of each marker. Cells of markers that were not seen are
-empty or NaN. Y points up as a rule; the file does not say.
+Format: five header lines (names and values of the rates and the unit; the markers; the columns),
+then one line per frame: its number, its time, and X Y Z of each marker. Cells of markers that were
+not seen are empty or NaN. Usually Y points up, but the file does not state it.
 """
 
 import re
@@ -17,19 +17,19 @@ from mimegen.readers.c3d_file import Trajectories
 from mimegen.readers.rates import Evened, evened, rate_of_times
 from mimegen.readers.text import text_of
 
-# The columns before the markers': number and time of the frame.
+# Columns before those of the markers: number and time of the frame.
 BEFORE = 2
 MOST_MARKERS = 5000
 MOST_FRAMES = 10_000_000
 LARGEST = 1e6
-# The rate of the header and that of the times may differ by this share.
+# Greatest difference between the rates of the header and of the times, as a fraction.
 SAME_RATE = 0.02
 
 
 def read_trc(path: Path, fps: float | None = None) -> Trajectories:
-    """Read the markers of a TRC file; ``fps`` goes before its own rate.
+    """Read the markers of a TRC file; ``fps`` overrides the file's own rate.
 
-    Raises RequestError, with the line, for what is no such table.
+    Raises RequestError, with the line, if it is not such a table.
     """
     rows, notes = text_of(path, "the text of a TRC file")
     head = next((n for n, row in enumerate(rows[:10]) if row.strip().startswith("Frame#")), None)
@@ -45,7 +45,7 @@ def read_trc(path: Path, fps: float | None = None) -> Trajectories:
     rate, more = _rate(path, facts, table[:, 1], fps)
     places = table[:, BEFORE:].reshape(len(table), len(labels), 3)
     places = np.where(np.abs(places) > LARGEST, np.nan, places)
-    # A marker that was not seen is 0 0 0 for some writers.
+    # Some writers put 0 0 0 for a marker that was not seen.
     lost = np.all(places == 0.0, axis=2) | ~np.isfinite(places).all(axis=2)
     places = np.where(lost[..., None], np.nan, places)
     places, uneven = evened(table[:, 1], places, rate) if fps is None else Evened(places)
@@ -54,7 +54,7 @@ def read_trc(path: Path, fps: float | None = None) -> Trajectories:
 
 
 def _facts(rows: list[str]) -> dict[str, str]:
-    """Return what the second and third line say."""
+    """Return the facts of the second and third line by name, such as DataRate and Units."""
     for names, values in pairwise(rows):
         if names.strip().startswith("DataRate"):
             return dict(zip(names.split(), values.split(), strict=False))
@@ -87,7 +87,10 @@ def _table(path: Path, rows: list[str], start: int, markers: int) -> FloatArray:
 
 def _rate(path: Path, facts: dict[str, str], times: FloatArray, said: float | None
           ) -> tuple[float, tuple[str, ...]]:
-    """Return the frame rate: as the times say, else the header; and a note where they differ."""
+    """Return the frame rate, and a note if the header and the times differ.
+
+    If they differ, the times count; if they agree, the header, which is not rounded.
+    """
     stated = facts.get("DataRate", "")
     header = float(stated) if re.fullmatch(r"\d+(\.\d*)?([eE][+-]?\d+)?", stated) else 0.0
     timed = rate_of_times(times)

@@ -1,1 +1,1 @@
-"""Reading with Blender, in a process of its own."""
+"""Scripts that Blender runs, in a separate process, to read files."""

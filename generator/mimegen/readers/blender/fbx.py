@@ -1,8 +1,8 @@
-"""Sample an FBX or glTF file's motion: ``fbx.py IN OUT [TAKE]``, in a process of its own.
+"""Sample the motion of an FBX, glTF or USD file: ``fbx.py IN OUT [TAKE]``.
 
-Run as a file by Blender's program or a Python that has bpy, so it imports nothing of mimegen's.
-OUT becomes a NumPy archive: ``header`` is JSON text; ``parents``
-(J,), ``rest`` (J, 4, 4) and ``pose`` (F, J, 4, 4) are the joints in Blender's world (Z up).
+Blender, or a Python that has bpy, runs this as a file in a separate process, so it imports nothing
+from mimegen. OUT becomes a NumPy archive: ``header`` is JSON text; ``parents`` (J,), ``rest``
+(J, 4, 4) and ``pose`` (F, J, 4, 4) are the joints in Blender's world coordinates (Z up).
 """
 
 import json
@@ -19,23 +19,25 @@ Arrays = dict[str, NDArray[Any]]
 Header = dict[str, Any]
 
 LARGEST_RATE = 1000.0
-# The least rate that evenly spaced keys of glTF may mean; fewer are an animator's.
+# Least rate (Hz) for which evenly spaced keys of glTF count as frames; sparser keys are an
+# animator's.
 LEAST_RATE = 10.0
-# Rates of video that are a little less than a whole number, and by what times are off (s).
+# Rates of video are these divided by 1.001. Rounding error of times, in seconds.
 VIDEO_RATES = (24, 30, 48, 60, 120, 240)
 ROUNDED_S = 1e-3
-# Where a text file of USD says its rate.
+# Bytes at the start of a USD text file in which the rate is searched for.
 HEAD = 65536
-# Of single bones: 20 minutes of 65 bones at 120 fps.
+# Most poses of single bones: 20 minutes of 65 bones at 120 fps.
 MOST_POSES = 10_000_000
 
 
 def sample_motion(path: Path, take: str | None) -> tuple[Header, Arrays]:
-    """Import a file and return the pose of its most animated armature at the rate of its keys.
+    """Import a file and sample the armature that its action moves, at the rate of its keys.
 
-    The header has ``takes`` (names of the file's animation stacks), ``take`` (the one sampled, or
-    None), ``fps``, ``scene_fps``, ``joints`` and ``left_out``: other armatures that it moves.
-    Raises RuntimeError where Blender cannot read the file.
+    The action is the one with most curves, or ``take``. The header has ``takes`` (names of the
+    file's animation stacks), ``take`` (the one sampled, or None), ``fps``, ``scene_fps``,
+    ``joints``, and ``left_out``: other armatures that the action moves. Raises RuntimeError if
+    Blender cannot read the file.
     """
     _import(path)
     armatures = [o for o in bpy.data.objects if o.type == "ARMATURE" and o.data.bones]
@@ -74,12 +76,12 @@ def _skeleton(armature: Any, header: Header) -> Arrays:
 
 
 def _import(path: Path) -> None:
-    """Fill an empty scene with what a file holds, but for its meshes."""
+    """Import a file without its meshes into an empty scene."""
     bpy.ops.wm.read_factory_settings(use_empty=True)
     if path.suffix.lower() == ".fbx":
         bpy.ops.wm.fbx_import(filepath=str(path))
     elif path.suffix.lower().startswith(".usd"):
-        # Blender keeps its own rate and takes the file's time codes for frames.
+        # Blender reads time codes as frames but ignores their rate, so it is set here.
         found = re.search(rb"timeCodesPerSecond\s*=\s*(\d+(?:\.\d+)?)", path.read_bytes()[:HEAD])
         rate = float(found[1]) if found else 0.0
         if 1.0 <= rate <= LARGEST_RATE:
@@ -111,9 +113,10 @@ def _moments(action: Any, scene_fps: float, most: int, gltf: bool
              ) -> tuple[NDArray[np.float64], float]:
     """Return the scene frames (F,) to sample at and the rate of the keys.
 
-    Files may hold keys between the frames of their own scene rate; sparser keys are an animator's,
-    and are sampled at the scene rate, but for glTF, which has none. Raises RuntimeError for more
-    than ``most`` frames, and for times that are no numbers.
+    Recordings may have keys between the frames of the scene's rate; then the keys' rate counts.
+    Sparser keys are an animator's and are sampled at the scene's rate. In glTF, which has no scene
+    rate, evenly spaced keys of ``LEAST_RATE`` or more count too. Raises RuntimeError for more than
+    ``most`` frames, and for times that are NaN or infinite.
     """
     keys: list[NDArray[np.float64]] = []
     for curve in _curves(action):
@@ -128,7 +131,7 @@ def _moments(action: Any, scene_fps: float, most: int, gltf: bool
     gaps = np.diff(times)
     usual = float(np.median(gaps))
     even = np.abs(gaps - usual) < 0.05 * usual
-    # Times are rounded: all together they tell the rate that one gap does not.
+    # Times are rounded, so the rate is found from all even gaps together.
     rate = _common_rate(int(even.sum()), float(gaps[even].sum()) / scene_fps)
     dense = rate > 1.01 * scene_fps or (gltf and rate >= LEAST_RATE)
     rate = min(rate, LARGEST_RATE) if dense and bool(np.mean(even) > 0.8) else scene_fps
@@ -142,7 +145,7 @@ def _moments(action: Any, scene_fps: float, most: int, gltf: bool
 def _common_rate(steps: int, seconds: float) -> float:
     """Return the frames per second of ``steps`` that last ``seconds``, rounded to milliseconds.
 
-    A whole number that fits is taken, or one of video's: 30/1.001 and its kin.
+    If a whole number, or a rate of video such as 30/1.001, fits within the rounding, it is taken.
     """
     rate = steps / seconds
     near = min((float(round(rate)), *(one / 1.001 for one in VIDEO_RATES)),

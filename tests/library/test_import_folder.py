@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from array_files import walking
+from bvh_files import walk
 from mimegen.library import importfolder
 from running import invoke
 
@@ -43,6 +44,40 @@ def test_every_motion_of_a_collection_is_a_take(tmp_path, folder, kind):
     assert takes(tmp_path / "mine") == ["walking_a.take.yaml", "walking_b.take.yaml"]
     # Walking is an action of the library, which the takes are added to.
     assert (tmp_path / "mine" / "mocap" / "walk").is_dir()
+
+
+def test_files_of_one_name_do_not_replace_each_other(tmp_path: Path) -> None:
+    for number, place in enumerate(("one/walking", "two/walking")):
+        (tmp_path / "data" / place).mkdir(parents=True)
+        file = walk()
+        file.table = file.table[number:]
+        file.write(tmp_path / "data" / place / "a.bvh")
+    done = invoke("import", tmp_path / "data", "--library", tmp_path / "mine", "--replace")
+    assert done.exit_code == 1
+    assert "one/walking/a.bvh; rename" in " ".join(done.stderr.split())
+    assert takes(tmp_path / "mine") == ["walking_a.take.yaml"]
+    [kept] = (tmp_path / "mine").rglob("*.bvh")
+    assert kept.read_text() == (tmp_path / "data" / "one/walking/a.bvh").read_text()
+
+
+def test_rows_of_one_take_name_do_not_replace_each_other(tmp_path: Path) -> None:
+    for name in ("run.1", "run_1"):
+        walk().write(tmp_path / f"{name}.bvh")
+    (tmp_path / "all.csv").write_text("file,action\nrun.1.bvh,stroll\nrun_1.bvh,stroll\n")
+    done = invoke("import", "--table", tmp_path / "all.csv", "--library", tmp_path / "mine",
+                  "--replace")
+    assert done.exit_code == 1
+    assert "same take as row 2" in done.stderr
+    assert "1 row imported, 1 failed" in done.stdout
+
+
+@pytest.mark.parametrize("action", ["letter x", "shrug"])
+def test_nothing_is_added_to_what_is_no_action_of_bodies(tmp_path: Path, action: str) -> None:
+    done = invoke("import", walk().write(tmp_path / "a.bvh"), "--action", action, "--library",
+                  tmp_path / "mine")
+    assert done.exit_code == 2
+    assert "choose another name" in done.stderr
+    assert not (tmp_path / "mine").exists()
 
 
 def test_an_archive_that_is_damaged_or_empty_is_refused(tmp_path):

@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 
 from mimegen.base.errors import RequestError
 from mimegen.base.files import scratch_folder
-from mimegen.library.importing import Imported, ImportRequest, import_take
+from mimegen.library.importing import Imported, ImportRequest, import_take, take_place
 from mimegen.readers import MANY_OTHERS, READERS, prompt_of
 from mimegen.readers.files import LARGEST
 
@@ -42,6 +42,7 @@ def import_collection(path: Path, request: ImportRequest) -> Iterator[FileDone]:
     action is the prompt of the model that generated it, or else the name of its folder. Raises
     RequestError if the archive is damaged or has no motion file.
     """
+    done: dict[tuple[str, str], str] = {}
     found = False
     for name, file in _files(path):
         found = True
@@ -52,8 +53,13 @@ def import_collection(path: Path, request: ImportRequest) -> Iterator[FileDone]:
         try:
             action = request.action or prompt_of(file, request.reading) or _folder(path, name)
             take = "_".join(PurePosixPath(name).with_suffix("").parts[-2:])
-            yield FileDone(name, import_take(replace(
-                request, file=file, action=action, take=take)), None)
+            own = replace(request, file=file, action=action, take=take)
+            place = take_place(own)
+            if place in done:
+                raise RequestError(f"has the same action and take as {done[place]}; rename one of"
+                                   " them")
+            yield FileDone(name, import_take(own), None)
+            done[place] = name
         except (RequestError, OSError) as problem:
             reason = " ".join(str(problem).split()).replace(f"{file}: ", "")
             yield FileDone(name, None, reason)

@@ -74,6 +74,9 @@ def import_take(request: ImportRequest) -> Imported:
     group, doubts = _group(catalogue, request.group)
     request = replace(request, group=group)
     known = _known_action(catalogue, request.action)
+    if known is not None and known.id not in catalogue.actions:
+        raise RequestError(f"--action {request.action}: {known.id} is a hand action, gesture, cue"
+                           " or face, to which no motion can be added; choose another name")
     name = _take_name(request.take or request.file.stem)
     takes = _takes(request, recording, name)
     folder = TakeFolder(request.library / "mocap" / (known or _new_action(request)).id, name)
@@ -81,8 +84,8 @@ def import_take(request: ImportRequest) -> Imported:
     action = _action(known, folder, takes, request)
     copies = folder.places(_copies(request, name))
     texts = _texts(action, known, takes, copies, request, recording)
-    folder.write(copies, texts, request.replaces)
     notes = (*doubts, *_doubts_of(catalogue, known, action, folder.folder, request))
+    folder.write(copies, texts, request.replaces)
     done = _imported(action, known is None, takes, recording)
     return replace(done, notes=(*done.notes, *notes))
 
@@ -136,12 +139,18 @@ def _imported(action: Action, is_new: bool, takes: Mapping[str, Span], recording
 
 
 def _known_action(catalogue: Catalogue, name: str) -> Action | None:
-    """Return the library's action with this name, or with the id a new one would get."""
-    for word in (name, _action_id(name)):
+    """Return the library's action of this name, or of the id that a new one would have.
+
+    Actions of hands and faces, gestures and cues take no motion: only their own ids stand for them.
+    """
+    own = _action_id(name)
+    for word in (name, own):
         try:
-            return catalogue.action(word).action
+            found = catalogue.action(word).action
         except RequestError:
             continue
+        if found.id in catalogue.actions or found.id == own:
+            return found
     return None
 
 
@@ -208,6 +217,11 @@ def _doubts_of(catalogue: Catalogue, known: Action | None, action: Action, folde
         notes += (f"{action.id} has no semantic group, so no other action is similar to it; set one"
                   " with --group NAME (see mimegen list groups)",)
     return notes
+
+
+def take_place(request: ImportRequest) -> tuple[str, str]:
+    """Return the action's id and the take's name: requests with the same ones are of one take."""
+    return _action_id(request.action), _take_name(request.take or request.file.stem)
 
 
 def _take_name(text: str) -> str:

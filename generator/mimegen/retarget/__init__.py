@@ -1,4 +1,4 @@
-"""From motions to performances: any skeleton's motion on any character."""
+"""Retarget motions: let any character perform the motion of any skeleton."""
 
 from mimegen.retarget.transfer import retarget, retarget_scene
 

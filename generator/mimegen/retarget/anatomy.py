@@ -18,7 +18,7 @@ TRUNK = ("hips", *(f"spine{i}" for i in range(1, 12)), "chest",
 
 
 def next_roles(role: str, known: Mapping[str, int]) -> list[str]:
-    """Return the roles a bone may point at, the nearest first, of those that are known."""
+    """Return the known roles that a bone may point at, the nearest first."""
     side, _, part = role.partition("_")
     if part in NEXT:
         return [r for r in (f"{side}_{NEXT[part]}",) if r in known]
@@ -28,7 +28,7 @@ def next_roles(role: str, known: Mapping[str, int]) -> list[str]:
 
 
 def bone_direction(skeleton: Skeleton, joints: Mapping[str, int], role: str) -> FloatArray | None:
-    """Return a bone's unit direction (3,) in the rest pose, or None where it has no length."""
+    """Return a bone's unit direction (3,) in the rest pose, or None if it has no length."""
     joint = joints[role]
     ends = [skeleton.heads[joints[r]] for r in next_roles(role, joints)]
     for end in [*ends, skeleton.tails[joint]]:
@@ -40,7 +40,11 @@ def bone_direction(skeleton: Skeleton, joints: Mapping[str, int], role: str) -> 
 
 def hand_axes(places: FloatArray, joints: Mapping[str, int],
               side: str) -> tuple[FloatArray, FloatArray] | None:
-    """Return a hand's direction and its back's normal, from its knuckles' ``places`` (J, 3)."""
+    """Return two unit vectors (3,): wrist to knuckles, and the outward normal of the hand's back.
+
+    ``places`` (J, 3) are positions of all joints. Returns None if wrist, index or little finger are
+    missing, or in one line.
+    """
     names = [f"{side}_hand", f"{side}_index1", f"{side}_pinky1"]
     if any(name not in joints for name in names):
         return None
@@ -55,14 +59,17 @@ def hand_axes(places: FloatArray, joints: Mapping[str, int],
 
 
 def last_bone(joints: Mapping[str, int], side: str, finger: str) -> int | None:
-    """Return the joint of a finger's last bone, however many it has, or None where it has none."""
+    """Return the joint of a finger's last bone, or None if the finger has no bones."""
     roles = [f"{side}_{finger}{bone}" for bone in (3, 2, 1)]
     return next((joints[role] for role in roles if role in joints), None)
 
 
 def matching(along: FloatArray, beside: FloatArray, goal_along: FloatArray,
              goal_beside: FloatArray) -> FloatArray:
-    """Return the turn of ``along`` to ``goal_along`` and of ``beside`` nearest to its goal."""
+    """Return the rotation (4,) that maps ``along`` to ``goal_along``.
+
+    Of all such rotations it brings ``beside`` nearest to ``goal_beside``.
+    """
     turn = product(_frame(goal_along, goal_beside), _frame(along, beside).T)
     return quaternions.from_matrices(turn)
 
@@ -77,7 +84,7 @@ def _frame(along: FloatArray, beside: FloatArray) -> FloatArray:
 
 
 def leg_length(skeleton: Skeleton, joints: Mapping[str, int]) -> float:
-    """Return the length (m) of both legs' thighs and shins together."""
+    """Return the total length (m) of thighs and shins, both legs together."""
     legs = [[joints[f"{side}_{part}"] for part in ("thigh", "shin", "foot")]
             for side in ("left", "right")]
     return float(np.linalg.norm(np.diff(skeleton.heads[legs], axis=1), axis=2).sum())

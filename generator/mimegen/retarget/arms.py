@@ -1,9 +1,9 @@
-"""Arms stop each other: where one lies in the other, both give way about their shoulders.
+"""Resolve collisions between the arms, and between the arms and the trunk.
 
-Each arm is a row of balls, as thick as its flesh and what is worn on it, and so is the middle of
-the palm: palms that lie in one another come to lie on one another. Hands stay as nearly where they
-are as they can: elbows swing about the line from shoulder to wrist first, and rather away from the
-trunk than towards it. Hands that hold one shaft go together.
+Each arm and palm is a row of balls, as thick as the flesh and the clothes there. Where balls
+overlap, the arms turn about their shoulders until they touch. The turns move the wrists as little
+as possible: the elbow swings about the line from shoulder to wrist first, and away from the trunk
+rather than towards it. Hands that hold one shaft move together.
 """
 
 from collections.abc import Mapping
@@ -34,67 +34,70 @@ from mimegen.retarget.hands import ARM, Touch, half_a_hand, has_arms
 from mimegen.retarget.smoothing import smoothest
 from mimegen.retarget.solving import solve_triples
 
-# Balls of an arm: bones, and how far along them.
+# Balls of an arm: the bone (upper arm, forearm, palm) and the positions along it, 0 to 1.
 PARTS = ((0, np.linspace(0.4, 0.9, 4)), (1, np.linspace(0.0, 1.0, 9)), (2, np.linspace(0.2, 1, 4)))
 UPPER = 0
 FOREARM = 1
 PALM = 2
 OF_BONE = np.repeat([bone for bone, _ in PARTS], [len(along) for _, along in PARTS])
-# Which of the left arm's bones is held against which of the right's.
+# Pairs of a left and a right bone that are checked for collisions, in the order of solving.
 PAIRS = ((1, 1), (0, 1), (1, 0), (0, 0))
 HELD = np.reshape([pair in (*PAIRS, (PALM, PALM)) for pair in product(OF_BONE, repeat=2)],
                   (len(OF_BONE),) * 2)
 
 @dataclass(frozen=True)
 class ArmParameters:
-    """How arms are taken out of one another and of the trunk.
+    """How collisions of the arms with each other and with the trunk are resolved.
 
     Chosen by trial on the man, heavy people and the spacesuit, and checked over the library by
     ``benchmarks/hands.py --arms`` (``docs/research/people.md``).
     """
 
-    # Arms are taken out of one another across their bones, not along them, so many times rather,
-    # palms not along either; where their axes meet, within so much (m), straight across.
+    # Pushes go across the bones: components along a bone, or along either axis of a palm, are
+    # divided by 1 + flat. If two axes pass closer than about thin_m (m), the push goes along their
+    # common perpendicular.
     flat: float = 10.0
     thin_m: float = 0.005
-    # From so deep (m) on arms that are on the wrong side of one another change sides in full.
+    # Arms that have passed through each other are pushed back to their own side, fully from this
+    # depth (m) on.
     passed_m: float = 0.03
-    # How often arms are pushed apart, and how far (radians) they turn for it at most each time.
+    # Number of rounds of pushes, and the largest turn (radians) of an arm in one push.
     rounds: int = 8
     most_turn: float = 0.35
-    # What a wrist's way costs against an elbow's: of free hands, and what is added for those that
-    # touch something, to part arms, palms, and arms from the trunk, where they have no other way.
+    # Cost of moving a wrist, relative to moving an elbow: for a free hand, and the extra cost for
+    # a hand that touches something. For arm against arm, palm against palm, and arm against trunk.
     from_arms: tuple[float, float] = (4.0, 2e4)
     from_palms: tuple[float, float] = (4.0, 0.0)
     from_trunk: tuple[float, float] = (8.0, 40.0)
-    # What it costs to part wrists of hands that hold one shaft.
+    # Cost of changing the offset between the wrists of hands that hold one shaft.
     parting: float = 10000.0
-    # What turning itself costs (m2): nearly straight arms would turn about themselves for nothing.
+    # Cost of any rotation (m2). Without it nearly straight arms would spin about their own axis.
     twist: float = 0.02
-    # How much dearer it is to drive an arm into the trunk.
+    # Relative extra cost of turning an arm straight into the trunk.
     inwards: float = 3.0
-    # So deep (m) forearms may lie in the trunk, for flesh gives way; elbows of heavy people swing
-    # out.
+    # Depth (m) to which a forearm may lie in the trunk, because flesh yields; elbows of heavy
+    # people swing out.
     forearm_gives_m: float = 0.04
-    # So deep (m) the balls of an upper arm, from the shoulder on, may, if they are so thick (m) or
-    # thicker; thinner ones deeper by so many times what they are thinner.
+    # The same for the four balls of an upper arm, from the shoulder on, if their radius is at least
+    # thick_m (m). For each metre that a ball is thinner, it may lie ``thinner`` metres deeper.
     upper_arm_gives_m: tuple[float, ...] = (0.115, 0.07, 0.05, 0.04)
     thick_m: tuple[float, ...] = (0.090, 0.086, 0.079, 0.074)
     thinner: float = 3.5
-    # Upper arms reach forward in full from this cosine on; those that do not may lie deeper by so
-    # much (m), and those whose hands hold one shaft or each other, which would part, by the other.
+    # An upper arm counts as reaching forward from this cosine with the forward direction on. One
+    # that points sideways or back may lie deeper by beside_m (m). One whose hand holds one shaft
+    # with the other hand, or is near it, may lie deeper by together_m (m): its hands would part.
     ahead: float = 0.4
     beside_m: float = 0.1
     together_m: float = 0.04
-    # How much (m2) a push yields where the pose cannot.
+    # Damping (m2) of the least squares: limits turns where the pose hardly lets a push act.
     yields: float = 0.01
-    # The cutoff (Hz) of the low-pass of turns where arms touch, see `smoothest`, and the weight of
-    # staying where nothing pushes, against that of a push.
+    # Cutoff (Hz) of the low-pass of turns, see `smoothest`, and the weight of not turning in frames
+    # without a push; frames with a push have weight 1.
     settle_hz: float = 4.0
     free_of_pushes: float = 0.05
-    # So long (s) before the first touch and after the last nothing turns any more.
+    # Turns are solved from this long (s) before the first touch to this long after the last.
     about_s: float = 1.0
-    # Turns that are smaller (radians) are none.
+    # Smaller turns (radians) are dropped.
     faint: float = 1e-3
 
 
@@ -103,9 +106,12 @@ ARMS = ArmParameters()
 
 @dataclass(frozen=True)
 class Arms:
-    """Both arms in all frames: ``joints`` (F, 2, 4, 3) from shoulder to knuckles, the ways ``wide``
-    (F, 2, 3) of palms to the thumb, radii (2, B) of their balls, what hands ``touch``, the
-    middle (F, 3) of the ``hips``, and how ``dear`` wrists' ways are.
+    """Both arms in all frames.
+
+    ``joints`` (F, 2, 4, 3) are shoulder, elbow, wrist and knuckles; ``wide`` (F, 2, 3) the vectors
+    across the palms towards the thumb; ``radii`` (2, B) those of the balls; ``touch`` what the
+    hands touch; ``hips`` (F, 3) the middle between the hip joints; ``dear`` the cost of moving
+    wrists, as in `ArmParameters`.
     """
 
     joints: FloatArray
@@ -116,13 +122,16 @@ class Arms:
     dear: tuple[float, float] = ARMS.from_arms
 
     def balls(self) -> FloatArray:
-        """Return the balls' middles (F, 2, B, 3)."""
+        """Return the centres (F, 2, B, 3) of the balls."""
         bones = np.diff(self.joints, axis=2)
         return np.concatenate([self.joints[:, :, [bone]] + along[:, None] * bones[:, :, [bone]]
                                for bone, along in PARTS], axis=2)
 
     def depths(self) -> FloatArray:
-        """Return how deep (F, B, B) left balls are in right ones, zero where they are not."""
+        """Return how deep (F, B, B) each left ball overlaps each right one, in metres.
+
+        It is 0 without an overlap, and for pairs of balls that are not checked.
+        """
         left, right = np.moveaxis(self.balls(), 1, 0)
         squares = (np.sum(left**2, axis=2)[:, :, None] + np.sum(right**2, axis=2)[:, None]
                    - 2 * np.einsum("fax,fbx->fab", left, right))
@@ -130,7 +139,9 @@ class Arms:
         return np.asarray(np.maximum(reach - np.sqrt(np.maximum(squares, 0.0)), 0.0))
 
     def turned(self, turns: FloatArray) -> "Arms":
-        """Return them turned by rotation vectors (F, 2, 3) about their shoulders, palms only moved.
+        """Return the arms turned by rotation vectors (F, 2, 3) about their shoulders.
+
+        Palms move with the wrists but keep their rotation.
         """
         shoulders, palms = self.joints[:, :, :1], self.joints[:, :, 3] - self.joints[:, :, 2]
         spins = quaternions.from_rotation_vectors(turns)[:, :, None]
@@ -140,9 +151,10 @@ class Arms:
 
     def eased(self, frames: NDArray[np.intp], places: FloatArray,
               ways: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the turns (N, 2, 3) of both arms that move elbows and wrists least.
+        """Return the cheapest rotation vectors (N, 2, 3) that move the arms along ``ways``.
 
-        They take ``places`` (N, 2, 3) of the arms some ``ways`` (N, 2, 3), by so much (N,) in all.
+        They answer a unit force along ``ways`` (N, 2, 3) at ``places`` (N, 2, 3), one on each arm.
+        Also return how far (N,) the points then move along ``ways``, summed over both arms.
         """
         costs = self._costs(frames, places, ways)
         levers = quaternions.cross(places - self.joints[frames, :, 0], ways)
@@ -153,7 +165,7 @@ class Arms:
 
     def _costs(self, frames: NDArray[np.intp], places: FloatArray,
                ways: FloatArray) -> FloatArray:
-        """Return what turns cost, (N, 2, 3, 3), dearer where they drive arms into the trunk."""
+        """Return the cost matrices (N, 2, 3, 3) of turns, raised for turns into the trunk."""
         joints, firm = self.joints[frames], self.touch.firm[frames]
         elbow, wrist = (joints[:, :, part] - joints[:, :, 0] for part in (1, 2))
         free, firmly = self.dear
@@ -166,7 +178,7 @@ class Arms:
 
     def _parting(self, frames: NDArray[np.intp], costs: FloatArray,
                  turns: FloatArray) -> FloatArray:
-        """Return what of turns (N, 2, 3) parts hands that hold one shaft."""
+        """Return the part of turns (N, 2, 3) that would part hands that hold one shaft."""
         found, held = np.zeros_like(turns), self.touch.held[frames]
         pairs = np.flatnonzero(held > 0)
         wrists = self.joints[frames[pairs], :, 2] - self.joints[frames[pairs], :, 0]
@@ -187,7 +199,7 @@ class Arms:
         return found
 
     def _outwards(self, frames: NDArray[np.intp], places: FloatArray) -> FloatArray:
-        """Return the ways (N, 3) from the trunk's axis to places (N, 3)."""
+        """Return unit vectors (N, 3) from the trunk's axis to places (N, 3), square to the axis."""
         hips = self.hips[frames]
         up = unit(self.joints[frames, :, 0].mean(axis=1) - hips)
         out = places - hips
@@ -195,7 +207,9 @@ class Arms:
 
 
 def _swings(arms: FloatArray) -> FloatArray:
-    """Return the matrices (..., 3, 3) of how far ends of arms (..., 3) go, squared, as they turn.
+    """Return matrices M (..., 3, 3) for the ends of arms (..., 3), given from the shoulder.
+
+    A small rotation vector r moves an end by a squared distance of r' M r.
     """
     return np.asarray(np.sum(arms**2, axis=-1)[..., None, None] * np.eye(3)
                       - arms[..., :, None] * arms[..., None, :])
@@ -203,9 +217,10 @@ def _swings(arms: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class Trunk:
-    """The trunk's tube, and how deep (F, 2, B) in it balls of arms are by themselves.
+    """The trunk's tube, and the depths (F, 2, B) in it that are ``allowed`` to balls of the arms.
 
-    No deeper than flesh gives way. To come out of it wrists' ways are as ``dear`` as this.
+    Allowed is the depth before any push, but no more than the flesh yields. ``dear`` is the cost of
+    moving wrists to bring arms out of the trunk.
     """
 
     tube: FleshTube
@@ -216,7 +231,7 @@ class Trunk:
     @staticmethod
     def of(motion: Motion, character: Character, joints: Mapping[str, int],
            arms: Arms) -> "Trunk":
-        """Return a motion's trunk."""
+        """Return the trunk of a character in a motion."""
         pose = motion.global_pose
         axes = tube_axes(pose.positions, pose.rotations[:, joints["head"]], joints,
                          stature(character.skeleton, joints))["trunk"]
@@ -226,10 +241,11 @@ class Trunk:
         return replace(trunk, allowed=np.minimum(trunk.depths(arms)[0], trunk.gives(arms, soft)))
 
     def gives(self, arms: Arms, soft: bool) -> FloatArray:
-        """Return how deep (F, 2, B) balls may lie in the trunk as flesh gives way.
+        """Return the depths (F, 2, B), in metres, to which the trunk yields to balls of the arms.
 
-        Upper arms the less the thicker they are, and deeper where they do not reach forward: beside
-        the trunk there is room. Those that are not ``soft``, as in a spacesuit, may lie anywhere.
+        Thick upper arms may lie less deep than thin ones; upper arms that do not reach forward may
+        lie deeper, because there is room beside the trunk. If the character is not ``soft``, as in
+        a spacesuit, only forearms are limited.
         """
         found = np.full((len(arms.joints), len(SIDES), len(OF_BONE)), np.inf)
         found[:, :, OF_BONE == FOREARM] = ARMS.forearm_gives_m
@@ -246,7 +262,7 @@ class Trunk:
         return found
 
     def depths(self, arms: Arms) -> tuple[FloatArray, FloatArray]:
-        """Return how much deeper (F, 2, B) balls are in it, and the ways (F, 2, B, 3) out."""
+        """Return the depths (F, 2, B) beyond those allowed, and the directions out (F, 2, B, 3)."""
         balls = arms.balls()
         place = self.tube.found(balls.reshape(len(balls), -1, 3), self.axes)
         _, ways = self.tube.point(place, self.axes)
@@ -256,10 +272,11 @@ class Trunk:
 
 def with_arms_apart(motion: Motion, character: Character, joints: Mapping[str, int],
                     touch: Touch, before: Motion | None = None) -> Motion:
-    """Return the motion with arms turned out of one another, as smoothly as hands settle.
+    """Return the motion with arms turned smoothly out of each other and of the trunk.
 
-    Hands that ``touch`` something stay, those that hold one shaft go together. Where no arm that
-    touches the other has moved since ``before``, of which arms were taken apart, all stays.
+    Hands that ``touch`` something stay where they are; hands that hold one shaft move together.
+    ``before`` is a motion whose arms are already apart: if no arm has moved since in a frame with a
+    collision, the motion is returned unchanged.
     """
     if not (has_arms(joints) and character.meshes):
         return motion
@@ -269,7 +286,7 @@ def with_arms_apart(motion: Motion, character: Character, joints: Mapping[str, i
         return motion
     arms = arms_of(motion, joints, radii, touch)
     touches = arms.depths().any(axis=(1, 2))
-    # Looking costs little; only the frames about what touches are solved.
+    # Finding collisions is cheap; turns are solved only for the frames around them.
     touches |= Trunk.of(motion, character, joints, arms).depths(arms)[0].any(axis=(1, 2))
     if not (touches & moved).any():
         return motion
@@ -283,7 +300,7 @@ def with_arms_apart(motion: Motion, character: Character, joints: Mapping[str, i
 
 
 def arms_moved(before: Motion, motion: Motion, joints: Mapping[str, int]) -> NDArray[np.bool_]:
-    """Return the frames (F,) in which an elbow or a wrist is not where it was before."""
+    """Return a mask (F,) of the frames in which an elbow or a wrist differs from ``before``."""
     ends = [joints[f"{side}_{part}"] for side in SIDES for part in ARM[1:]]
     ways = motion.global_pose.positions[:, ends] - before.global_pose.positions[:, ends]
     return np.asarray((lengths(ways) > STILL).any(axis=1))
@@ -291,7 +308,7 @@ def arms_moved(before: Motion, motion: Motion, joints: Mapping[str, int]) -> NDA
 
 def arms_of(motion: Motion, joints: Mapping[str, int], radii: FloatArray,
             touch: Touch) -> Arms:
-    """Return a motion's arms."""
+    """Return both arms of a motion; ``radii`` (2, B) are those of their balls."""
     pose, heads = motion.global_pose, motion.skeleton.heads
     chains = [[joints[f"{side}_{part}"] for part in ARM] for side in SIDES]
     hips = pose.positions[:, [joints[f"{side}_thigh"] for side in SIDES]].mean(axis=1)
@@ -304,7 +321,10 @@ def arms_of(motion: Motion, joints: Mapping[str, int], radii: FloatArray,
 
 
 def palm_of(heads: FloatArray, joints: Mapping[str, int], side: str) -> FloatArray:
-    """Return the ways (2, 3), at rest, from the wrist to the knuckles and to the thumb."""
+    """Return two vectors (2, 3) at rest: from wrist to knuckles, and across the palm to the thumb.
+
+    Both are zero if the skeleton has no fingers.
+    """
     axes = hand_axes(heads, joints, side)
     if axes is None or (knuckle := joints.get(f"{side}_middle1")) is None:
         return np.zeros((2, 3))
@@ -313,7 +333,7 @@ def palm_of(heads: FloatArray, joints: Mapping[str, int], side: str) -> FloatArr
 
 
 def turns_of(arms: Arms, trunk: Trunk, fps: float) -> FloatArray:
-    """Return the rotations (F, 2, 4) about shoulders that take arms out of one another smoothly."""
+    """Return the smooth rotations (F, 2, 4) about the shoulders that resolve all collisions."""
     turns = np.broadcast_to(quaternions.IDENTITY, (*arms.touch.firm.shape, 4))
     for _ in range(ARMS.rounds):
         pushes = turns_apart(arms, trunk)
@@ -329,7 +349,8 @@ def turns_of(arms: Arms, trunk: Trunk, fps: float) -> FloatArray:
 
 
 def radii_of(character: Character, joints: Mapping[str, int]) -> FloatArray:
-    """Return the radii (2, B) of both arms' balls, between their flesh's mean and its widest."""
+    """Return the radii (2, B) of both arms' balls, halfway between mean and largest flesh radius.
+    """
     tubes = measured_tubes(character, tuple(sorted(joints.items())))
     grid = np.linspace(0, 1, ALONG)
     thick = {name: (tube.radii.mean(axis=1) + tube.radii.max(axis=1)) / 2
@@ -340,7 +361,7 @@ def radii_of(character: Character, joints: Mapping[str, int]) -> FloatArray:
 
 
 def half_a_palm(character: Character, joints: Mapping[str, int], side: str) -> FloatArray:
-    """Return half a palm's thickness at its balls (B,), zero where nothing is known of it."""
+    """Return half the palm's thickness (m) for each of its balls, zeros without finger joints."""
     heads, axes = character.skeleton.heads, hand_axes(character.skeleton.heads, joints, side)
     along, _ = palm_of(heads, joints, side)
     if axes is None or not along.any():
@@ -351,13 +372,13 @@ def half_a_palm(character: Character, joints: Mapping[str, int], side: str) -> F
 
 
 def turns_apart(arms: Arms, trunk: Trunk) -> FloatArray:
-    """Return the rotation vectors (F, 2, 3) about shoulders that take arms out of one another.
+    """Return the rotation vectors (F, 2, 3) about the shoulders of one round of pushes.
 
-    One pair of bones after another, then palms, which move even where they touch something but not
-    where they hold a shaft, then either arm out of the trunk.
+    The order is: each pair of bones, then the palms, then each arm out of the trunk. Palms move
+    even if they touch something, but not if both hands hold one shaft.
     """
     found = np.zeros((*arms.touch.firm.shape, 3))
-    # Forearms first: they move most for the least turn of an arm, and often free upper arms too.
+    # Forearms first: they move most for a small turn of the arm, which often frees upper arms too.
     for left, right in PAIRS:
         turns = ArmContact.of(arms, left, right).turns(arms)
         found, arms = found + turns, arms.turned(turns)
@@ -369,7 +390,7 @@ def turns_apart(arms: Arms, trunk: Trunk) -> FloatArray:
 
 
 def turns_out(arms: Arms, trunk: Trunk) -> FloatArray:
-    """Return the rotation vectors (F, 2, 3) that take arms out of the trunk."""
+    """Return the rotation vectors (F, 2, 3) about the shoulders that push arms out of the trunk."""
     depths, ways = trunk.depths(arms)
     balls, found = arms.balls(), np.zeros((*arms.touch.firm.shape, 3))
     for side in range(len(SIDES)):
@@ -379,23 +400,24 @@ def turns_out(arms: Arms, trunk: Trunk) -> FloatArray:
         both = np.zeros((2, len(frames), len(SIDES), 3))
         both[:, :, side] = [np.einsum("nb,nbx->nx", shares, each) for each in (own, way)]
         turns, gain = arms.eased(frames, both[0], both[1])
-        # Damped least squares: where the pose hardly yields, turns would have no bounds.
+        # Damped least squares: without damping, turns would be unbounded where the pose lets the
+        # push hardly act.
         share = deep.max(axis=1, initial=0.0) / (gain + ARMS.yields)
         found[frames] += held(turns * share[:, None, None])
     return found
 
 
 def held(turns: FloatArray) -> FloatArray:
-    """Return rotation vectors (..., 3) no longer than what is turned at once."""
+    """Return rotation vectors (..., 3) shortened to at most ``ARMS.most_turn``."""
     far = np.maximum(lengths(turns)[..., None], ARMS.most_turn)
     return np.asarray(turns * (ARMS.most_turn / far))
 
 
 class ArmContact(NamedTuple):
-    """Where arms lie in one another in some ``frames`` (N,), and how ``deep`` (N,).
+    """A collision of a left and a right bone in some ``frames`` (N,), and how ``deep`` (N,) it is.
 
-    ``places`` (N, 2, 3) are within the left and the right arm, for palms at the wrists, with which
-    they move; ``way`` (N, 3) takes the left one out of the right.
+    ``places`` (N, 2, 3) are points of the left and the right arm at which pushes act; for palms
+    these are the wrists. ``way`` (N, 3) is the direction that takes the left arm out of the right.
     """
 
     frames: NDArray[np.intp]
@@ -405,12 +427,12 @@ class ArmContact(NamedTuple):
 
     @staticmethod
     def of(arms: Arms, left: int, right: int) -> "ArmContact":
-        """Return where a left bone is in a right one: the mean of their balls, by depth."""
+        """Return the collision of a left with a right bone, as the mean of their balls by depth."""
         depths = arms.depths() * np.outer(left == OF_BONE, right == OF_BONE)
         frames = np.flatnonzero(depths.any(axis=(1, 2)))
         depths = depths[frames]
-        # By the square, so that the deepest balls decide, and yet the place goes smoothly from ball
-        # to ball as arms move past each other.
+        # Squared depths as weights: the deepest balls dominate, and yet the point moves smoothly
+        # from ball to ball as the arms move past each other.
         shares = depths**2 / np.maximum(np.sum(depths**2, axis=(1, 2), keepdims=True), 1e-12)
         each = np.stack([shares.sum(axis=2), shares.sum(axis=1)], axis=1)
         places = np.einsum("fab,fabx->fax", each, arms.balls()[frames])
@@ -422,12 +444,13 @@ class ArmContact(NamedTuple):
         deep = depths.max(axis=(1, 2), initial=0.0)
         if left == PALM == right:
             places = arms.joints[frames, :, 2]
-        # Arms that have passed each other go back, and as far again: to the side they came from.
+        # Arms that have passed through each other go back by twice that distance: to the side that
+        # they came from, and out on it.
         passed = np.maximum(-2 * ahead, 0.0) * np.minimum(deep / ARMS.passed_m, 1.0)
         return ArmContact(frames, places, way, deep + passed)
 
     def turns(self, arms: Arms) -> FloatArray:
-        """Return the rotation vectors (F, 2, 3) that take arms out of one another."""
+        """Return the rotation vectors (F, 2, 3) about the shoulders that resolve the collision."""
         found = np.zeros((*arms.touch.firm.shape, 3))
         turns, gain = arms.eased(self.frames, self.places,
                                  np.stack([self.way, -self.way], axis=1))
@@ -437,36 +460,37 @@ class ArmContact(NamedTuple):
 
 def _ways(frames: NDArray[np.intp], places: FloatArray,
           along: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the ways (N, 3) out for bones ``along`` (N, 2 or more, 3) at places (N, 2, 3).
+    """Return the directions (N, 3) that take left points out of right ones, at places (N, 2, 3).
 
-    Nearly across all, most across the first two, and to one side as long as arms are in each other;
-    also how far (N,) the left one is on that side.
+    They are nearly perpendicular to all bones ``along`` (N, 2 or more, 3), above all to the first
+    two, and stay on one side for as long as the arms overlap. Also return how far (N,) the left
+    point lies to that side of the right one, in metres; negative if the arms have passed.
     """
     apart = places[:, 0] - places[:, 1]
     # The shortest way between two lines is perpendicular to both.
     across = quaternions.cross(along[:, 0], along[:, 1])
     facing = np.where(np.sum(across * apart, axis=1) < 0, -1.0, 1.0)[:, None]
-    # Solving by this leaves what is across the bones, and 1 / (1 + flat) of what is along them.
+    # Solving with this keeps the component across the bones, and 1 / (1 + flat) of that along them.
     flat = np.eye(3) + ARMS.flat * np.einsum("nax,nay->nxy", along, along)
-    # Where axes meet nothing is apart: what is across both bones tells the way there.
+    # Where the axes nearly meet, ``apart`` vanishes and the common perpendicular takes over.
     ways = unit(solve_triples(flat, apart) + ARMS.thin_m * facing * across)
-    # A way that turns about from one frame to the next is the same with the other sign. Which of
-    # the two leads out is told by the whole meeting: within it, arms may lie past each other.
+    # A direction that reverses from one frame to the next is the same axis with the other sign. The
+    # sign that leads out is chosen over a whole run of frames, as arms may pass within it.
     follows = np.diff(frames, prepend=-2) == 1
     back = np.concatenate([np.zeros(1, bool), np.sum(ways[1:] * ways[:-1], axis=1) < 0])[:len(ways)]
     ways = ways * np.where(follows & back, -1.0, 1.0).cumprod()[:, None]
     ahead = np.sum(ways * apart, axis=1)
     meeting = np.cumsum(~follows)
-    # Summed with how far apart arms are: frames in which their axes nearly meet tell least.
+    # Summed with the distance of the axes, so that frames in which they nearly meet count least.
     side = np.where(np.bincount(meeting, ahead, 1) < 0, -1.0, 1.0)[meeting]
     return side[:, None] * ways, side * ahead
 
 
 def _turned(motion: Motion, joints: Mapping[str, int], frames: NDArray[np.intp],
             turns: FloatArray) -> Motion:
-    """Return the motion with upper arms and forearms, not hands, turned in some frames (N,).
+    """Return the motion with upper arms and forearms turned by (N, 2, 4) in some frames (N,).
 
-    ``turns`` are (N, 2, 4).
+    Hands keep their global rotations.
     """
     moved = turns[..., 1:].any(axis=(1, 2))
     if not moved.any():

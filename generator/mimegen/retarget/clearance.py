@@ -1,8 +1,10 @@
-"""Hands rest on the surface of their own body as it is skinned: what lies inside it comes out.
+"""Move hands and forearms that lie inside their own body's skin to its surface.
 
-Hands are moved so far that their palms are out, and that fingers need to bend by no more than they
-can; then fingers bend. What that did not get out moves the hand after all, and fingers bend again.
-At last hands come out of each other.
+1. Hands move until the palms are outside and the fingers are within reach of bending.
+2. Fingers bend out of the body.
+3. Hands move by the depth that is left, and fingers bend again.
+4. Hands are taken out of each other.
+
 Forearms come out with their hands.
 """
 
@@ -31,19 +33,22 @@ from mimegen.retarget.pushes import PUSHES, wrists_pushed
 
 @dataclass(frozen=True)
 class ClearanceParameters:
-    """How hands come out of the body. Chosen by trial, and checked on seven bodies by
-    ``benchmarks/hands.py``, which counts hands that stay deep (``docs/research/people.md``).
+    """How hands come out of the body.
+
+    Chosen by trial, and checked on seven bodies by ``benchmarks/hands.py``, which counts hands that
+    stay deep (``docs/research/people.md``).
     """
 
     # How often a hand is moved, and how many of its deepest points decide each move.
     rounds: int = 3
     projections: int = 8
-    # What lies less deep (m) once fingers are bent moves no hand; how often the rest does.
+    # Depth (m) that is accepted once fingers are bent, and how often hands move for more than that.
     left_m: float = 0.006
     left_rounds: int = 2
-    # So many frames a second are looked at: hands settle at a sixth of it.
+    # Frames a second that are solved; those between are interpolated. Hands settle at a sixth of
+    # this rate.
     looked_at_hz: float = 30.0
-    # Wrists that are so near (m) to where they should be are there.
+    # Distance (m) at which a wrist counts as having reached its goal.
     reached_m: float = 0.001
 
 
@@ -52,13 +57,15 @@ CLEARANCE = ClearanceParameters()
 
 def with_hands_clear(motion: Motion, character: Character, joints: Mapping[str, int],
                      held: FloatArray, rounds: int = CLEARANCE.rounds) -> Motion:
-    """Return the motion with hands moved out of what of their own body they lie in.
+    """Return the motion with hands moved out of their own body.
 
-    Where both surely hold one shaft, 0 to 1 ``held`` (F,), they go together. In ``rounds`` they are
-    moved by all that fingers cannot bend out of; then, where these bend, by what that leaves.
+    ``held`` (F,), 0 to 1, is the confidence that both hands hold one shaft: then they move
+    together. ``rounds`` is how often hands move by the depth that fingers cannot bend out of;
+    afterwards fingers bend and hands move by the depth that is left.
 
-    The hand's rotation stays, the elbow bends. Its own arm and the other hand stop no hand. Bodies
-    without a surface stay as they are. Some frames a second are looked at; those between follow.
+    Elbows bend, and hands keep their rotation. A hand's own arm does not count as body. A character
+    without meshes is left unchanged. ``CLEARANCE.looked_at_hz`` frames a second are solved, the
+    others interpolated.
     """
     if not (has_arms(joints) and character.meshes):
         return motion
@@ -68,7 +75,7 @@ def with_hands_clear(motion: Motion, character: Character, joints: Mapping[str, 
         return motion
     every = max(1, round(motion.fps / CLEARANCE.looked_at_hz))
     seen = np.unique([*range(0, motion.frames, every), motion.frames - 1])
-    # At its own rate, so that low-passes mean the same seconds.
+    # With the thinned frame rate, so that the cutoffs of low-passes stay in true seconds.
     few = replace(motion.at(seen), fps=motion.fps / every)
     clear = hands_apart(cleared(few, joints, limbs, held[seen], rounds), joints,
                         fingers_of_hands(character, numbers), held[seen])
@@ -77,7 +84,7 @@ def with_hands_clear(motion: Motion, character: Character, joints: Mapping[str, 
 
 def cleared(motion: Motion, joints: Mapping[str, int], limbs: Sequence[HandAndForearm],
             held: FloatArray, rounds: int) -> Motion:
-    """Return the motion with hands out of the body in every frame."""
+    """Return the motion with hands out of the body, solved in every frame, see the module."""
     motion = rounded(with_followers_turned(with_helpers_turned(motion)))
     found: Sequence[Depths] = [limb.depths(motion) for limb in limbs]
     for _ in range(rounds):
@@ -99,10 +106,9 @@ def cleared(motion: Motion, joints: Mapping[str, int], limbs: Sequence[HandAndFo
 
 
 def together(pushes: FloatArray, held: FloatArray) -> FloatArray:
-    """Return pushes (F, 2, 3) of hands of which those that are ``held`` (F,) together share both.
-    """
+    """Return pushes (F, 2, 3) of both hands; hands ``held`` (F,) together get the sum of both."""
     left, right = pushes[:, 0], pushes[:, 1]
-    # What the left push does of the right one's is not done twice.
+    # Only the part of the right push that the left push does not already do is added.
     done = np.sum(left * right, axis=1) / np.maximum(np.sum(right * right, axis=1), 1e-12)
     both = left + np.maximum(1 - done, 0.0)[:, None] * right
     return np.asarray(pushes + held[:, None, None] * (both[:, None] - pushes))
@@ -110,9 +116,9 @@ def together(pushes: FloatArray, held: FloatArray) -> FloatArray:
 
 def pushed(motion: Motion, joints: Mapping[str, int], limbs: Sequence[HandAndForearm],
            found: Sequence[Depths], pushes: FloatArray) -> tuple[Motion, Sequence[Depths]]:
-    """Return the motion with hands ``pushes`` (F, 2, 3) further, smoothly, and what is found in it.
+    """Return the motion with hands moved smoothly by ``pushes`` (F, 2, 3), and its new depths.
 
-    Frames in which that moves no hand stay as they are, to the bit.
+    Frames in which no hand moves stay identical to the last bit.
     """
     moved, frames = wrists_pushed(motion, joints, pushes)
     return moved, depths_updated(found, limbs, moved, frames)
@@ -120,7 +126,7 @@ def pushed(motion: Motion, joints: Mapping[str, int], limbs: Sequence[HandAndFor
 
 def bent(motion: Motion, limbs: Sequence[HandAndForearm], found: Sequence[Depths]
          ) -> tuple[Motion, Sequence[Depths]]:
-    """Return the motion with fingers bent out of what was ``found``, and what is found in it."""
+    """Return the motion with fingers bent out by the depths ``found``, and its new depths."""
     moved = rounded(with_fingers_out(motion, limbs, found))
     changed = np.flatnonzero((moved.rotations != motion.rotations).any(axis=(1, 2)))
     return moved, depths_updated(found, limbs, moved, changed)
@@ -128,7 +134,7 @@ def bent(motion: Motion, limbs: Sequence[HandAndForearm], found: Sequence[Depths
 
 def depths_updated(found: Sequence[Depths], limbs: Sequence[HandAndForearm], motion: Motion,
                     frames: NDArray[np.intp]) -> Sequence[Depths]:
-    """Return what was ``found``, some frames (N,) as they are in the motion."""
+    """Return the depths ``found``, measured again in some frames (N,) of a motion."""
     if not len(frames):
         return found
     part = motion.at(frames)
@@ -138,7 +144,11 @@ def depths_updated(found: Sequence[Depths], limbs: Sequence[HandAndForearm], mot
 
 def following(motion: Motion, seen: NDArray[np.intp], few: Motion, clear: Motion,
               joints: Mapping[str, int]) -> Motion:
-    """Return the motion with hands and fingers moved as ``few``, its frames ``seen``, became."""
+    """Return the motion with the changes from ``few`` to ``clear``, spread over all its frames.
+
+    ``few`` are the motion's frames ``seen`` (S,); ``clear`` the same after hands were moved and
+    fingers bent.
+    """
     shifts = wrists_of(clear, joints) - wrists_of(few, joints)
     if (lengths(shifts) > STILL).any():
         goals = wrists_of(motion, joints) + spread(shifts, seen, motion.frames)
@@ -154,8 +164,7 @@ def following(motion: Motion, seen: NDArray[np.intp], few: Motion, clear: Motion
 
 
 def reached(motion: Motion, joints: Mapping[str, int], goals: FloatArray) -> Motion:
-    """Return the motion with wrists at ``goals`` (F, 2, 3), shoulders going along round by round.
-    """
+    """Return the motion with wrists at ``goals`` (F, 2, 3); shoulders help more in each round."""
     for _ in range(CLEARANCE.rounds):
         motion = rounded(arms_bent(motion, joints, goals, PUSHES.girdle))
         if lengths(wrists_of(motion, joints) - goals).max() < CLEARANCE.reached_m:
@@ -164,26 +173,29 @@ def reached(motion: Motion, joints: Mapping[str, int], goals: FloatArray) -> Mot
 
 
 def spread(values: FloatArray, seen: NDArray[np.intp], frames: int) -> FloatArray:
-    """Return values (F, ...) for all frames that go through those of the ``seen`` (S, ...)."""
-    # PCHIP does not swing past its points, as a cubic spline would.
+    """Return values (F, ...) for all frames, interpolated from those (S, ...) of frames ``seen``.
+    """
+    # PCHIP does not overshoot, as a cubic spline would.
     return np.asarray(scipy.interpolate.PchipInterpolator(seen, values, axis=0)(np.arange(frames)))
 
 
 def push(limb: HandAndForearm, skeleton: Skeleton, found: Depths) -> FloatArray:
-    """Return the shifts (F, 3) that take a hand out of what its fingers cannot bend out of."""
+    """Return the shifts (F, 3) of a hand for the depths that its fingers cannot bend out of."""
     heads = skeleton.heads[np.maximum(limb.fingers, 0)]
-    # Fingers swing about their first joint: a point as far from it gives way by the sine of that.
+    # Fingers swing about their first joint: the largest displacement of a point is its distance
+    # from that joint times the sine of the largest bend.
     gives = np.sin(FINGER.bend) * lengths(limb.hand.vertices - heads) * (limb.fingers >= 0)
     depths = np.where(found.deep > 0, np.maximum(found.deep + FINGER.clear_m - gives, 0.0), 0.0)
     return pushed_out(depths / limb.share, found.out)
 
 
 def pushed_out(depths: FloatArray, ways: FloatArray) -> FloatArray:
-    """Return the shifts (F, 3) that take points (F, P) so deep out along ``ways`` (F, P, 3).
+    """Return the shifts (F, 3) that take points with ``depths`` (F, P) out along ``ways``.
 
-    The deepest is taken out, then the one that is now the deepest, and so on.
+    ``ways`` (F, P, 3) are unit vectors. The deepest point is taken out, then the point that is the
+    deepest after that, and so on.
     """
-    # Not the sum of all ways out: points that lie side by side would push as often as they are.
+    # Not the sum over all points: neighbouring points would push once each.
     shifts, frames = np.zeros((len(depths), 3)), np.arange(len(depths))
     for _ in range(CLEARANCE.projections):
         left = np.where(depths > 0, depths - np.einsum("fpx,fx->fp", ways, shifts), 0.0)

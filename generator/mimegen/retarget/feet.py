@@ -1,4 +1,5 @@
-"""Contact repair: soles on the ground where the source's are, and nothing below it."""
+"""Repair contacts of the feet: soles rest on the ground when the source's do, and never below it.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -28,45 +29,49 @@ LEVEL = np.array([1.0, 1.0, 0.0])
 class FeetParameters:
     """How feet are kept on the ground. Found on recordings: ``docs/research/retargeting.md``.
 
-    Each low-pass (`smoothest`) has a cutoff (Hz) and the weight of leaving things as they were
-    where no foot rests: the smaller, the smoother the way from one rest to the next.
+    Each low-pass (`smoothest`) has a cutoff (``*_hz``) and a weight ``free_*`` of leaving values
+    unchanged in frames in which no foot rests: the smaller the weight, the smoother the path from
+    one rest to the next.
     """
 
-    # How long (s) a resting foot takes until it is held firmly, and how long before and after a
-    # rest it still counts: a foot that stopped within one frame would jerk.
+    # Time (s) after which a resting foot is held firmly, and time (s) before and after a rest that
+    # still counts as part of it: a foot that stopped within one frame would jerk.
     hold_s: float = 0.12
     reach_s: float = 0.06
-    # Soles turned level.
+    # Rotation of soles to level.
     tilt_hz: float = 5.0
     free_tilt: float = 0.03
-    # The standard deviation (s) of the low-pass of what rests.
+    # Standard deviation (s) of the low-pass of the rotations of resting feet.
     resting_calm_s: float = 0.025
-    # Ankles over the ground, then their heights, then the hips.
+    # Horizontal positions of ankles, their heights, and positions of the hips.
     step_hz: float = 3.0
     free_step: float = 0.1
     height_hz: float = 4.0
     free_height: float = 0.05
     hips_hz: float = 2.5
-    # Weights: of a resting foot's place (hard in effect), of its height, of going over the ground
-    # as the source's foot does below ``low_m``, and of swinging as high as it.
+    # Weights: of a resting foot's horizontal position (so high that it hardly slides), of its
+    # height, of following the source's foot over the ground below the height ``low_m`` (m), and of
+    # swinging as high as the source's foot.
     firm: float = 1e5
     firm_height: float = 5.0
     led: float = 10.0
     low_m: float = 0.05
     swing: float = 10.0
-    # Low feet slower than this (m/s) go less far than the source's, down to resting.
+    # Low feet slower than this (m/s) follow the source's displacement only in part, and not at all
+    # at `STANCE.resting_speed`.
     gliding_speed: float = 0.8
-    # The share of its length that a planted leg may need before the hips sink for it: 1 would be a
-    # locked knee, near which small errors turn it fast.
+    # Length that a planted leg may need, as a fraction of its full length, before the hips sink. At
+    # 1 the knee would lock, and near that small errors turn it fast.
     longest_leg: float = 0.998
-    # Legs stand that are shorter than their bones by less than this share (knees bent by up to 15
-    # degrees), and less and less up to twice that.
+    # Legs count as straight if the distance from hip to ankle is shorter than the bones by less
+    # than this fraction (knees bent by up to 15 degrees), and gradually less up to twice that.
     nearly_straight: float = 0.008
-    # The weight of leaving the hips where no leg stands, and how far (radians) they list.
+    # Weight of leaving the hips unchanged in frames in which nobody stands, and the largest tilt
+    # (radians) of the pelvis to one side.
     unmoved: float = 0.02
     most_list: float = 0.035
-    # From this height (m) down to half of it feet increasingly swing at least as high as the
-    # source's; ``soft_m`` is how softly that sets in.
+    # Between this height (m) of the source's foot and half of it, feet are increasingly made to
+    # swing at least as high as the source's; ``soft_m`` (m) rounds the onset of that.
     highest_swing_m: float = 0.16
     soft_m: float = 0.004
 
@@ -76,9 +81,10 @@ FEET = FeetParameters()
 
 @dataclass
 class TargetFoot:
-    """One foot of the target while it is worked on; all arrays frames first.
+    """One foot of the target while it is repaired; all arrays have frames first.
 
-    ``heel_led`` and ``ball_led`` (F, 3) are where the source's go, at the target's size.
+    ``heel_led`` and ``ball_led`` (F, 3) are the paths of the source's ankle and toe joint, scaled
+    to the target's size, with heights from where they rest.
     """
 
     thigh: int
@@ -96,33 +102,34 @@ class TargetFoot:
 
     @property
     def down(self) -> NDArray[np.bool_]:
-        """Whether any of the foot rests, (F,)."""
+        """Whether heel or ball rests, (F,)."""
         return self.heel_down | self.ball_down
 
 
 def feet_of(motion: Motion, source: Motion, source_joints: Mapping[str, int],
             character: Character, joints: Mapping[str, int], scale: float) -> list[TargetFoot]:
-    """Return both feet of a character's motion, led over the ground by the source's times scale."""
+    """Return both feet of a motion; ``scale`` is that of the source's paths over the ground."""
     return [_foot(motion, source, source_joints, character, joints, side, scale) for side in SIDES]
 
 
 def on_the_ground(motion: Motion, feet: list[TargetFoot], ground: Ground, staying: float) -> Motion:
     """Return the character's motion with feet planted where and when the source's are.
 
-    Heels and balls that rest do not slide, soles lie flat and never go below Z = 0, and feet swing
-    as high as the source's; first the hips follow the planted feet, so that legs keep their
-    bend, or stay where they are by the weight ``staying``; then the legs reach.
+    Resting heels and balls do not slide, soles lie flat and never go below Z = 0, and feet swing as
+    high as the source's. First the hips follow the planted feet, so that legs keep their bend; the
+    weight ``staying`` holds the hips on their path. Then the legs bend to reach the feet.
     """
     for foot in feet:
         _flatten(foot, motion.fps)
-    # Hips before legs: what both feet need together is the hips' to do, and legs keep their bend.
+    # Hips before legs: a correction that both feet need is made by the hips, so that legs keep
+    # their bend.
     shift = _hips_following(feet, motion.fps, staying)
     shift[:, 2] += smooth_cover(ground.sinking(motion, shift[:, 2]), motion.fps)
     for foot in feet:
         foot.ankle = foot.ankle + shift
         foot.ankle = foot.ankle + _correction(foot, motion.fps)
     motion = Motion(motion.skeleton, motion.fps, motion.root_positions + shift, motion.rotations)
-    # After the feet have their places, from which legs' lengths follow.
+    # After the feet are in place, because the lengths of the legs follow from them.
     motion = _standing_straight(motion, feet, ground.joints["hips"])
     sinking = _sinking_hips(motion, feet)
     return _legs_bent(motion, feet, sinking)
@@ -144,20 +151,20 @@ def _foot(motion: Motion, source: Motion, source_joints: Mapping[str, int], char
 
 
 def _above_rest(source: Motion, joints: Mapping[str, int], side: str, part: str) -> FloatArray:
-    """Return a source joint's places (F, 3), heights from where it rests."""
+    """Return a source joint's positions (F, 3), with heights from the level at which it rests."""
     level = resting_height(source, joints, part, side)
     return source.global_pose.positions[:, joints[f"{side}_{part}"]] - [0.0, 0.0, level]
 
 
 def _flat(turns: FloatArray, resting: NDArray[np.bool_], fps: float) -> FloatArray:
-    """Turn soles (F, 4) level where they rest, and smoothly to it and from it.
+    """Return the rotations (F, 4) of soles, level while they rest, with smooth changes in between.
 
-    What rests on the ground does not twitch on it either.
+    Resting soles are also smoothed, so that they do not twitch on the ground.
     """
     held = _lock(resting, fps)
-    # Calmed in the rest only: in swing the low-pass would take away the foot's own flick.
+    # Smoothed during rests only: in swing the low-pass would take away the foot's own flick.
     turns = quaternions.slerp(turns, calmed(turns, fps, FEET.resting_calm_s), held)
-    # The smallest turn that makes the sole level keeps where the toes point.
+    # The smallest rotation that levels the sole keeps the direction of the toes.
     level = quaternions.between(quaternions.rotate(turns, UP), UP)
     weights = np.maximum(held, FEET.free_tilt)
     goals = resting[:, None] * quaternions.to_rotation_vectors(level)
@@ -166,7 +173,8 @@ def _flat(turns: FloatArray, resting: NDArray[np.bool_], fps: float) -> FloatArr
 
 
 def _lock(resting: NDArray[np.bool_], fps: float) -> FloatArray:
-    """Return how firmly (F,) what rests stays: 0 at the ends of each rest, 1 soon within it."""
+    """Return how firmly (F,) a resting part is held: 0 at the ends of each rest, 1 soon within it.
+    """
     return minimum_jerk(np.clip(_seconds_in(resting, fps) / FEET.hold_s, 0, 1))
 
 
@@ -176,7 +184,7 @@ def _flatten(foot: TargetFoot, fps: float) -> None:
 
 
 def _lowest(foot: TargetFoot) -> FloatArray:
-    """Return how far the lowest point of foot and toes lies below the ankle, (F,), below zero."""
+    """Return the height (F,) of the lowest point of foot and toes from the ankle, below zero."""
     foot_up, toe_up = (quaternions.rotate(quaternions.conjugate(turn), UP)
                        for turn in (foot.turn, foot.toe_turn))
     on_foot = product(foot_up, foot.sole.skin.T)
@@ -186,16 +194,16 @@ def _lowest(foot: TargetFoot) -> FloatArray:
 
 
 def _hips_following(feet: list[TargetFoot], fps: float, staying: float) -> FloatArray:
-    """Return the hips' smooth shift (F, 3) by which planted feet need the least correction.
+    """Return the smooth shift (F, 3) of the hips that leaves planted feet the least correction.
 
-    Over the ground hips go as planted feet need from frame to frame, in height as soles need that
-    lie on it; they are drawn to where they are by the weight ``staying``.
+    Horizontally, hips follow the changes from frame to frame that planted feet need; in height, the
+    mean that soles on the ground need. The weight ``staying`` draws them to their own path.
     """
     # Squared, because least squares weigh squared errors.
     locks = np.stack([_lock(foot.down, fps) ** 2 for foot in feet])
     firm = (locks[:, 1:] + locks[:, :-1]) / 2
-    # Steps from frame to frame and not places: a place would pull the hips back over all that
-    # walking on longer or shorter legs has added.
+    # Changes from frame to frame, not positions: positions would pull the hips back over the whole
+    # distance that walking on longer or shorter legs has added.
     steps = _average(np.stack([_steps(foot, fps)[:, :2] for foot in feet]), firm)
     near = np.stack([_near(foot, fps) ** 2 for foot in feet])
     heights = _average(np.stack([_standing(foot, fps)[:, None] for foot in feet]), near)
@@ -208,37 +216,38 @@ def _hips_following(feet: list[TargetFoot], fps: float, staying: float) -> Float
 
 
 def _average(values: FloatArray, weights: FloatArray) -> FloatArray:
-    """Return the mean (F, C) of both feet's values (2, F, C) by weights (2, F), or zero."""
+    """Return the mean (F, C) of both feet's values (2, F, C) by weights (2, F), else 0."""
     total = np.einsum("kf,kfc->fc", weights, values)
     return np.asarray(total / np.maximum(weights.sum(axis=0), 1e-9)[:, None])
 
 
 def _correction(foot: TargetFoot, fps: float) -> FloatArray:
-    """Return how the ankle must move (F, 3) so that what rests does not slide or sink."""
+    """Return the shift (F, 3) of the ankle by which resting parts do not slide or sink."""
     lock = _lock(foot.down, fps)
     firm = _halfway(FEET.firm * lock**2 + FEET.led * _low(foot.ball_led))[:, 0]
     over = smoothest(np.zeros((len(lock), 2)), np.full(len(lock), FEET.free_step), fps,
                      FEET.step_hz, _steps(foot, fps)[:, :2], firm)
     ball = (foot.ankle + quaternions.rotate(foot.turn, foot.sole.toes))[:, 2] + foot.sole.tip[2]
-    # Only a swing that is too low is raised; one that is higher than the source's does no harm.
+    # Only swings that are too low are raised; a swing higher than the source's does no harm.
     below = foot.ball_led[:, 2] - ball
     near = _near(foot, fps)
     level = foot.ball_led[:, 2] / FEET.highest_swing_m
     swing = (1 - near) * minimum_jerk(np.clip(2 - 2 * level, 0, 1))
-    # (x + sqrt(x^2 + s^2)) / 2 is a smooth max(x, 0): without a corner, feet do not jerk where it
-    # sets in.
+    # (x + sqrt(x^2 + s^2)) / 2 is a smooth max(x, 0): without a corner, feet do not jerk at its
+    # onset.
     height = near * _standing(foot, fps) + swing * (below + np.hypot(below, FEET.soft_m)) / 2
     weights = FEET.free_height + near + FEET.firm_height * lock**2 + FEET.swing * swing
     up = smoothest(height[:, None], weights, fps, FEET.height_hz)[:, 0]
-    # Last, whatever the low-passes left below the ground.
+    # Last, lift whatever the low-passes left below the ground.
     up += smooth_cover(-(foot.ankle[:, 2] + up + _lowest(foot)), fps)
     return np.concatenate([over, up[:, None]], axis=1)
 
 
 def _steps(foot: TargetFoot, fps: float) -> FloatArray:
-    """Return how much more the ankle must move from frame to frame (F - 1, 3).
+    """Return the additional displacement (F - 1, 3) that the ankle needs from frame to frame.
 
-    What rests stays; else the ankle goes as the source's, or the toes do where they are lower.
+    Resting parts stay. Otherwise the ankle follows the source's ankle, or the toes follow the
+    source's toes if these are lower.
     """
     lock, on_ball = _lock(foot.down, fps), _on_ball(foot, fps)
     about_heel, about_toes = (np.diff(-quaternions.rotate(foot.turn, arm), axis=0)
@@ -251,7 +260,7 @@ def _steps(foot: TargetFoot, fps: float) -> FloatArray:
 
 
 def _going(led: FloatArray, fps: float) -> FloatArray:
-    """Return the share (F,) of the source's way (F, 3) that is gone: less where low and slow."""
+    """Return the fraction (F,) of the source's displacement to follow: less while low and slow."""
     speed = np.linalg.norm(velocities(led[:, :2], fps), axis=1)
     slowest = STANCE.resting_speed
     going = np.clip((speed - slowest) / (FEET.gliding_speed - slowest), 0, 1)
@@ -259,14 +268,14 @@ def _going(led: FloatArray, fps: float) -> FloatArray:
 
 
 def _low(led: FloatArray) -> FloatArray:
-    """Return how low (F,) what goes as the source's (F, 3) is: 1 below ``low_m``, 0 above twice."""
+    """Return how low (F,) a path (F, 3) of the source is: 1 below ``low_m``, 0 above twice that."""
     return minimum_jerk(np.clip(2 - led[:, 2] / FEET.low_m, 0, 1))
 
 
 def _standing(foot: TargetFoot, fps: float) -> FloatArray:
-    """Return how much higher the ankle must be (F,) for the foot to stand on the ground.
+    """Return the lift (F,) of the ankle by which the foot stands on the ground.
 
-    Just before and after a rest that is as high as the source's.
+    Just before and after a rest the foot is as high above the ground as the source's.
     """
     on_ball = _on_ball(foot, fps)
     led = on_ball * foot.ball_led[:, 2] + (1 - on_ball) * foot.heel_led[:, 2]
@@ -288,32 +297,36 @@ def _halfway(values: FloatArray) -> FloatArray:
 
 
 def _near(foot: TargetFoot, fps: float) -> FloatArray:
-    """Return how near (F,) frames are to the foot's rests: 1 within them, 0 far away."""
+    """Return how near (F,) frames are to the foot's rests: 1 within them, 0 from ``reach_s`` away.
+    """
     return np.asarray(1 - minimum_jerk(np.clip(_seconds_in(~foot.down, fps) / FEET.reach_s, 0, 1)))
 
 
 def _seconds_in(mask: NDArray[np.bool_], fps: float) -> FloatArray:
-    """Return how far (s) frames inside a mask (F,) are from its edges; a take's ends are none."""
+    """Return the time (s) from each frame in a mask (F,) to the mask's nearest edge.
+
+    A take's ends are no edges. The time is 0 outside the mask, and infinite if it has no edge.
+    """
     if mask.all():
         return np.full(len(mask), np.inf)
-    # Padded by what is at the ends, so that a rest that a take begins with counts as held from its
-    # first frame.
+    # Padded with the first and last value, so that a rest at the take's start counts as held from
+    # its first frame.
     away = scipy.ndimage.distance_transform_edt(np.pad(mask, 1, mode="edge"))
     return np.asarray(away[1:-1] / fps)
 
 
 def _standing_straight(motion: Motion, feet: list[TargetFoot], hips: int) -> Motion:
-    """Let legs that just stand stay as straight as they are before any repair.
+    """Return the motion with standing legs as straight as they were before any repair.
 
-    The hips go over the ground as the feet do together, up as both legs ask, and list by what one
-    asks more than the other; trunk and legs keep their turns.
+    The hips move horizontally with the mean of both feet, go up by the mean of what both legs need,
+    and tilt by the difference. Trunk and legs keep their rotations.
     """
     fps, places = motion.fps, motion.global_pose.positions
-    # Between both feet: so neither leg has to lean more than the other.
+    # The mean of both feet, so that neither leg has to lean more than the other.
     over = np.mean([foot.ankle - places[:, foot.foot] for foot in feet], axis=0) * LEVEL
     left, right = (_rise(motion, foot, over) for foot in feet)
     apart = places[:, feet[0].thigh] - places[:, feet[1].thigh]
-    # One leg that asks for more height lifts its side of the pelvis: a small angle is height over
+    # A leg that needs more height lifts its side of the pelvis; the small angle is height over
     # width.
     tilt = np.clip((left - right) / lengths(apart), -FEET.most_list, FEET.most_list)
     quiet = _quiet(motion, feet)[:, None]
@@ -327,7 +340,7 @@ def _standing_straight(motion: Motion, feet: list[TargetFoot], hips: int) -> Mot
 
 
 def _quiet(motion: Motion, feet: list[TargetFoot]) -> FloatArray:
-    """Return how far (F,) somebody just stands: both feet flat on the ground, both legs straight.
+    """Return how fully (F,), 0 to 1, the body just stands: both feet flat and both legs straight.
     """
     flat = np.all([foot.heel_down & foot.ball_down for foot in feet], axis=0)
     short = np.max([1 - _extent(motion, foot) / _longest(motion, foot) for foot in feet], axis=0)
@@ -335,12 +348,13 @@ def _quiet(motion: Motion, feet: list[TargetFoot]) -> FloatArray:
 
 
 def _rise(motion: Motion, foot: TargetFoot, over: FloatArray) -> FloatArray:
-    """Return how far a hip joint that goes ``over`` (F, 3) the ground must go up, (F,), for its
-    planted leg to bend as before any repair."""
+    """Return how far (F,) a hip joint must go up for its leg to bend as before any repair.
+
+    ``over`` (F, 3) is the hip joint's horizontal displacement.
+    """
     way = motion.global_pose.positions[:, foot.thigh] + over - foot.ankle
     across = np.sum(way[:, :2] ** 2, axis=1)
-    # Pythagoras: how high the hip is above the ankle at that length and that distance over the
-    # ground.
+    # Pythagoras: the height of the hip above the ankle at that length and horizontal distance.
     height = np.sqrt(np.maximum(_extent(motion, foot) ** 2 - across, 0.0))
     return np.asarray(height - way[:, 2])
 
@@ -351,24 +365,24 @@ def _longest(motion: Motion, foot: TargetFoot) -> float:
 
 
 def _sinking_hips(motion: Motion, feet: list[TargetFoot]) -> FloatArray:
-    """Return how far the hips go down (F,) where planted legs are too short for them."""
+    """Return how far (F,) the hips must sink for planted legs to reach the ground."""
     needed = np.zeros(motion.frames)
     for foot in feet:
         longest = FEET.longest_leg * _longest(motion, foot)
         over = _sinking(motion, foot, np.maximum(longest, _extent(motion, foot)))
-        # The leg that needs most decides, and only legs that stand.
+        # The leg that needs most decides; only standing legs count.
         needed = np.maximum(needed, np.where(foot.down, over, 0.0))
     return smooth_cover(np.clip(needed, 0.0, 0.2), motion.fps)
 
 
 def _extent(motion: Motion, foot: TargetFoot) -> FloatArray:
-    """Return how far ankle and hip joint are apart (F,) before any repair."""
+    """Return the distance (F,) from hip joint to ankle before any repair."""
     places = motion.global_pose.positions
     return np.asarray(np.linalg.norm(places[:, foot.foot] - places[:, foot.thigh], axis=1))
 
 
 def _sinking(motion: Motion, foot: TargetFoot, lengths: FloatArray) -> FloatArray:
-    """Return how far the hips go down (F,) for the ankle to be ``lengths`` (F,) from the hip."""
+    """Return how far (F,) hips sink to bring the ankle within ``lengths`` (F,) of the hip joint."""
     away = foot.ankle - motion.global_pose.positions[:, foot.thigh]
     height = np.sqrt(np.maximum(lengths**2 - np.sum(away[:, :2] ** 2, axis=1), 0.0))
     return np.asarray(np.where(away[:, 2] < 0, -height - away[:, 2], 0.0))
@@ -381,7 +395,7 @@ def _legs_bent(motion: Motion, feet: list[TargetFoot], shift: FloatArray) -> Mot
     for foot in feet:
         chain = [foot.thigh, foot.shin, foot.foot]
         hinge = quaternions.rotate(pose.rotations[:, foot.thigh], [1.0, 0.0, 0.0])
-        # Legs bend before feet are turned, or the foot would go with the shin.
+        # Legs bend before feet are turned, because feet would turn with the shins.
         bent_to(rotations, pose.positions - down[:, None], chain, foot.ankle, hinge)
         rotations[:, foot.foot] = foot.turn
         if foot.toe is not None:

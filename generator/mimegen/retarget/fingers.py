@@ -1,4 +1,4 @@
-"""Fingers bend, at their first joints, out of what they lie in."""
+"""Bend fingers at their first joints out of the surface that they lie in."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,16 +15,17 @@ from mimegen.retarget.obstacles import Depths, HandAndForearm
 
 @dataclass(frozen=True)
 class FingerParameters:
-    """How fingers bend out of what they lie in. Chosen and checked as clearance's."""
+    """How fingers bend out of a surface; chosen and checked as ``clearance.ClearanceParameters``.
+    """
 
-    # How far (m) out points are taken, and how far (radians) fingers and thumbs bend for it.
+    # Clearance (m) at which points end outside the surface, and the largest bend (radians).
     clear_m: float = 0.003
     bend: float = float(np.radians(30.0))
-    # A finger that points along its way out bends as if it pointed across by this share, at least
-    # as one so long (m) does: the angle for a way would have no bounds.
+    # The angle for a given depth has no bounds if a finger points along its way out. So it bends as
+    # if at least this fraction of its length lay across that way, and at least this length (m).
     slanting: float = 0.4
     shortest_m: float = 0.01
-    # How slowly (s) fingers bend.
+    # Standard deviation (s) of the low-pass of bends.
     slowly_s: float = 0.03
 
 
@@ -33,7 +34,7 @@ FINGER = FingerParameters()
 
 def with_fingers_out(motion: Motion, limbs: Sequence[HandAndForearm], found: Sequence[Depths],
                      most: float = FINGER.bend) -> Motion:
-    """Return the motion with fingers bent, at their first joints, out of what they lie in.
+    """Return the motion with fingers bent, at their first joints, out of the depths ``found``.
 
     They bend by ``most`` (radians) at most.
     """
@@ -55,11 +56,12 @@ def with_fingers_out(motion: Motion, limbs: Sequence[HandAndForearm], found: Seq
 def bent_out(arms: FloatArray, depths: FloatArray, ways: FloatArray, most: float) -> FloatArray:
     """Return rotation vectors (F, 3) that take points at ``arms`` (F, P, 3) from a joint out.
 
-    None is longer than ``most``.
+    ``depths`` (F, P) and ``ways`` (F, P, 3) are the depths of the points and unit vectors outwards.
+    No rotation vector is longer than ``most`` (radians).
     """
     across = lengths(np.cross(arms, ways))
     slanting = np.maximum(across, np.maximum(FINGER.slanting * lengths(arms), FINGER.shortest_m))
-    # Angle = arc over radius, the radius being what of the finger lies across the way out.
+    # Angle = arc / radius. The radius is the part of the lever arm that lies across the way out.
     needed = np.where(depths > 0, (depths + FINGER.clear_m) / slanting, 0.0)
     worst, frames = first_most(needed), np.arange(len(arms))
     axes = unit(np.cross(arms[frames, worst], ways[frames, worst]))

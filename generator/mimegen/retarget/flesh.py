@@ -1,7 +1,8 @@
-"""Where a body's surface is about its bones: tubes about trunk, head and limbs.
+"""Approximate a body's surface by tubes around trunk, head and limbs.
 
-A place near a body is given by the tube it is nearest to: how far along its axis, in which
-direction from it, and how far off its surface. The same numbers name a place on another body.
+A point near a body is described relative to its nearest tube: the position along the tube's axis,
+the direction from the axis, and the distance from the surface. The same numbers describe the
+corresponding point of another body.
 """
 
 from collections.abc import Mapping
@@ -19,9 +20,9 @@ from mimegen.motion.quaternions import FloatArray
 from mimegen.retarget.anatomy import leg_length
 from mimegen.retarget.surface import owners
 
-# An unclothed person's radii (m) to the sides, to the back and to the front, at evenly spaced
-# places from a tube's first end to its second, for the stature below: means of the library's woman
-# and man, whose joints lie where captured people's do.
+# Radii (m) of an unclothed person to the sides, to the back and to the front, at evenly spaced
+# positions from a tube's first end to its second, for the stature below (m): means of the library's
+# woman and man, whose joints lie where those of captured people do.
 STATURE = 1.70
 TYPICAL = {
     "trunk": ((0.165, 0.155, 0.142, 0.145, 0.150, 0.135), (0.112, 0.092, 0.075, 0.086, 0.096, 0.10),
@@ -31,12 +32,13 @@ TYPICAL = {
     "forearm": ((0.040, 0.037, 0.027),) * 3,
     "thigh": ((0.088, 0.080, 0.062),) * 3,
 }
-# The axis of the head, from its joint (m, at that stature).
+# Ends of the head's axis relative to the head joint (m, at that stature).
 HEAD_AXIS = ((0.0, -0.022, 0.055), (0.0, -0.015, 0.125))
 LEG_SHARE_OF_HEIGHT = 0.491
 ALONG = 16
 AROUND = 24
-# In each cell of that grid the surface is the mean of what is this near (m) to the outermost.
+# Grid of a measured tube: positions ALONG the axis by directions AROUND it. In each cell the
+# surface is the mean of the points that are within OUTER (m) of the outermost.
 OUTER = 0.02
 
 
@@ -51,8 +53,11 @@ class TubeAxes:
 
 @dataclass(frozen=True)
 class NearTube:
-    """Points (F, P) near a tube: how far along (0 to 1), in which direction (F, P, 3) of left,
-    backward and along, and how far (m) off the surface, negative inside.
+    """Points (F, P) near a tube.
+
+    ``along`` is the position along the axis, 0 to 1; ``way`` (F, P, 3) the unit direction from the
+    axis in components to the left, backward and along; ``off`` the distance (m) from the surface,
+    negative inside.
     """
 
     along: FloatArray
@@ -62,9 +67,9 @@ class NearTube:
 
 @dataclass(frozen=True)
 class FleshTube:
-    """Distances (ALONG, AROUND) in metres of the surface from the axis, by place and direction.
+    """Distances (ALONG, AROUND) in metres of the surface from the axis, by position and direction.
 
-    An ``open`` tube, as the forearm's, has no surface beyond its end.
+    An ``open`` tube, such as the forearm's, has no surface beyond its end.
     """
 
     radii: FloatArray
@@ -72,14 +77,14 @@ class FleshTube:
 
     def radius(self, along: FloatArray, way: FloatArray) -> FloatArray:
         """Return the distances (F, P) of the surface from the axis."""
-        # As a place on the grid around the tube, with the first column again at its end.
+        # As coordinates in the grid, whose first column is repeated at its end.
         turn = np.arctan2(way[..., 1], way[..., 0]) / (2 * np.pi) * AROUND
         grid = np.concatenate([self.radii, self.radii[:, :1]], axis=1)
         return np.asarray(scipy.ndimage.map_coordinates(
             grid, [along * (ALONG - 1), turn % AROUND], order=1, mode="nearest"))
 
     def found(self, points: FloatArray, axes: TubeAxes) -> NearTube:
-        """Return where ``points`` (F, P, 3) are."""
+        """Return ``points`` (F, P, 3) in coordinates of the tube."""
         frame, length = _frame(axes)
         away = points - axes.start[:, None]
         along = np.clip(np.einsum("fpx,fx->fp", away, frame[:, 2]) / length[:, None], 0.0, 1.0)
@@ -91,7 +96,7 @@ class FleshTube:
         return NearTube(along, way, off)
 
     def point(self, place: NearTube, axes: TubeAxes) -> tuple[FloatArray, FloatArray]:
-        """Return a place's points (F, P, 3) and the directions (F, P, 3) away from the axis."""
+        """Return world positions (F, P, 3) of points near the tube, and directions off its axis."""
         frame, _ = _frame(axes)
         way = np.einsum("fpk,fkx->fpx", place.way, frame)
         on_axis = axes.start[:, None] + place.along[..., None] * (axes.end - axes.start)[:, None]
@@ -104,7 +109,7 @@ def _frame(axes: TubeAxes) -> tuple[FloatArray, FloatArray]:
     along = axes.end - axes.start
     length = np.maximum(np.linalg.norm(along, axis=1), 1e-6)
     along = along / length[:, None]
-    # Perpendicular to the axis, or the three would not be a frame where shoulders slant.
+    # Made perpendicular to the axis: where shoulders slant the three would not be orthogonal.
     left = unit(axes.left - along * np.sum(axes.left * along, axis=1, keepdims=True))
     return np.stack([left, np.cross(along, left), along], axis=1), length
 
@@ -116,10 +121,10 @@ def forward_of(axes: TubeAxes) -> FloatArray:
 
 def tube_axes(positions: FloatArray, head_turns: FloatArray, joints: Mapping[str, int],
               size: float) -> dict[str, TubeAxes]:
-    """Return the tubes' axes by name, in all frames of joints' places (F, J, 3).
+    """Return the axes of all tubes by name, in all frames of joint positions (F, J, 3).
 
-    ``head_turns`` (F, 4) is how the head has turned from an upright rest; ``size`` the body's
-    stature as a multiple of the typical one.
+    ``head_turns`` (F, 4) are rotations of the head from an upright rest pose; ``size`` is the
+    body's stature as a multiple of the typical one.
     """
     def at(role: str) -> FloatArray:
         return positions[:, joints[role]]
@@ -139,12 +144,12 @@ def tube_axes(positions: FloatArray, head_turns: FloatArray, joints: Mapping[str
 
 
 def stature(skeleton: Skeleton, joints: Mapping[str, int]) -> float:
-    """Return a body's height by its legs, as a multiple of the typical one."""
+    """Return a body's stature, estimated from its legs, as a multiple of the typical stature."""
     return leg_length(skeleton, joints) / 2 / LEG_SHARE_OF_HEIGHT / STATURE
 
 
 def typical_tubes(size: float) -> dict[str, FleshTube]:
-    """Return an unclothed person's tubes at a size."""
+    """Return the tubes of an unclothed person of relative stature ``size``."""
     around = np.linspace(0, 2 * np.pi, AROUND, endpoint=False)
     behind = np.sin(around) > 0
     found = {}
@@ -152,7 +157,7 @@ def typical_tubes(size: float) -> dict[str, FleshTube]:
         wide, back, front = (np.interp(np.linspace(0, 1, ALONG), np.linspace(0, 1, len(profile)),
                                        profile)[:, None] for profile in profiles)
         deep = np.where(behind, back, front)
-        # An ellipse by its half axes: one to the sides, another ahead, a third behind.
+        # Ellipses by their half axes: one to the sides, one to the front, one to the back.
         tube = FleshTube(size / np.hypot(np.cos(around) / wide, np.sin(around) / deep),
                          name == "forearm")
         for key in (name,) if name in ("trunk", "head") else (f"left_{name}", f"right_{name}"):
@@ -163,9 +168,9 @@ def typical_tubes(size: float) -> dict[str, FleshTube]:
 @lru_cache(maxsize=4)
 def measured_tubes(character: Character, numbers: tuple[tuple[str, int], ...]
                    ) -> Mapping[str, FleshTube]:
-    """Return a character's tubes from its meshes in the rest pose; typical ones where it has none.
+    """Return a character's tubes, measured on its meshes in the rest pose, or else typical ones.
 
-    ``numbers`` are the joints' by their roles.
+    A tube with few points stays typical. ``numbers`` are pairs of role and joint.
     """
     skeleton, joints = character.skeleton, dict(numbers)
     tubes = typical_tubes(stature(skeleton, joints))
@@ -173,7 +178,7 @@ def measured_tubes(character: Character, numbers: tuple[tuple[str, int], ...]
         return tubes
     places = np.concatenate([mesh.vertices for mesh in character.meshes])
     role_of = {joint: role for role, joint in joints.items()}
-    # A skirt that hangs is no flesh: its hem would make hips as wide as it is low.
+    # A hanging skirt does not count: its hem would widen the hips to its own width.
     of = np.array(["" if name in SKIRT else _nearest_role(skeleton, role_of, joint)
                    for joint, name in enumerate(skeleton.names)])
     parts = of[np.concatenate([owners(mesh) for mesh in character.meshes])]
@@ -201,25 +206,25 @@ def _belongs(parts: FloatArray, name: str) -> FloatArray:
 
 
 def _measured(points: FloatArray, axes: TubeAxes, tube: FleshTube) -> FleshTube:
-    """Return a tube through the outer points of (V, 3); a typical one where there are few."""
+    """Return a tube through the outer points of (V, 3), or ``tube`` if they cover too few cells."""
     place = FleshTube(np.zeros((ALONG, AROUND))).found(points[None], axes)
     along = np.round(place.along[0] * (ALONG - 1)).astype(int)
     turn = np.arctan2(place.way[0, :, 1], place.way[0, :, 0]) / (2 * np.pi) * AROUND
     around = np.round(turn).astype(int) % AROUND
     radii = np.zeros((ALONG, AROUND))
-    # The outermost of each cell first, then the mean of what lies near it: inner layers of cloth do
-    # not count, and single spikes hardly.
+    # First the outermost point of each cell, then the mean of the points near it: so inner layers
+    # of cloth do not count, and single spikes hardly.
     np.maximum.at(radii, (along, around), place.off[0])
     outer = place.off[0] > radii[along, around] - OUTER
     cell = along[outer] * AROUND + around[outer]
     counts = np.bincount(cell, minlength=radii.size)
     sums = np.bincount(cell, place.off[0, outer], minlength=radii.size)
     radii = (sums / np.maximum(counts, 1)).reshape(radii.shape)
-    # Four cells of five would be guesses.
+    # Below this, at least four cells of five would be guesses.
     if np.count_nonzero(radii) < 0.2 * radii.size:
         return tube
-    # Three times around, so that filling and smoothing know that the last column is beside the
-    # first.
+    # Repeated three times around the axis, so that filling and smoothing treat the last column as a
+    # neighbour of the first.
     wrapped = np.tile(radii, (1, 3))
     nearest = scipy.ndimage.distance_transform_edt(
         wrapped == 0, return_distances=False, return_indices=True)

@@ -1,4 +1,4 @@
-"""Nothing but feet is left to sink into the ground: bodies are lifted, elbows bend."""
+"""Keep all of the body but feet and shins above the ground: lift the body, bend the elbows."""
 
 from collections.abc import Mapping
 
@@ -19,7 +19,7 @@ TRIES = 2
 
 
 class Ground:
-    """The ground under one character: what of its flesh would sink, and how it keeps above."""
+    """The ground under one character: measures which flesh sinks into it, and lifts it."""
 
     def __init__(self, character: Character, joints: Mapping[str, int]) -> None:
         self.joints = joints
@@ -30,24 +30,25 @@ class Ground:
                      for side in SIDES]
         limbs = [_below(skeleton.parents, joints[f"{side}_{part}"])
                  for side in SIDES for part in ("forearm", "shin")]
-        # Forearms are bent out of the ground, shins by the repair of the feet; all else is lifted.
+        # Forearms are bent out of the ground, shins are left to the repair of the feet, and
+        # everything else is lifted with the whole body.
         self.trunk = skin.part(~np.isin(most, list(set().union(*limbs))))
 
     def lifted(self, motion: Motion) -> Motion:
         """Lift the body where it would sink; shins and feet are left to the repair of the feet."""
         motion = _raised(motion, smooth_cover(_sinking(motion, self.trunk), motion.fps))
-        # Elbows before the whole body: a hand below the ground is no reason to float.
+        # Elbows first: a hand below the ground is no reason to lift the whole body.
         motion = self.hands_lifted(motion)
         arms = np.maximum(*(_sinking(motion, arm) for arm in self.arms))
         return _raised(motion, smooth_cover(arms, motion.fps))
 
     def sinking(self, motion: Motion, raised: FloatArray) -> FloatArray:
-        """Return how deep (F,) the body, raised (F,), is in the ground but for forearms and shins.
+        """Return how deep (F,) the body without forearms and shins sinks if it is ``raised`` (F,).
         """
         return _sinking(motion, self.trunk, raised)
 
     def hands_lifted(self, motion: Motion) -> Motion:
-        """Bend the elbows where forearms or hands would sink."""
+        """Bend the elbows in frames in which forearms or hands would sink."""
         if any(f"{side}_hand" not in self.joints for side in SIDES):
             return motion
         hands = [self.joints[f"{side}_hand"] for side in SIDES]
@@ -80,13 +81,13 @@ def _below(parents: NDArray[np.intp], joint: int) -> set[int]:
 
 
 def _sinking(motion: Motion, skin: SkinSample, raised: FloatArray | float = 0.0) -> FloatArray:
-    """Return how deep (F,) some flesh, raised (F,), is in the ground, 0 where it is above.
+    """Return how deep (F,) ``skin``, raised by (F,), lies in the ground; 0 above it.
 
-    Looked at are frames in which a joint is nearer to the ground than its flesh reaches.
+    Skin is posed only in frames in which a joint is nearer to the ground than its flesh reaches.
     """
     deep, raised = np.zeros(motion.frames), np.broadcast_to(raised, motion.frames)
     if len(skin.vertices):
-        # A bound that costs little rules out most frames before any skin is posed.
+        # A cheap bound rules out most frames before any skin is posed.
         low = np.flatnonzero(skin.least_heights(motion) + raised < 0)
         deep[low] = np.maximum(-(skin.heights(motion, low).min(axis=1) + raised[low]), 0.0)
     return deep

@@ -1,7 +1,8 @@
-"""Hands come out of each other.
+"""Take hands out of each other.
 
-Where one lies on the other, both palms the same way, as behind a head, the outer one straightens
-and moves off the inner one's back. Other fingers bend out of the hand that they lie in.
+If one hand lies on the other and both palms face the same way, as behind a head, the outer hand
+straightens its fingers and moves off the inner hand's back. In other cases fingers bend out of the
+hand that they lie in.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,28 +27,31 @@ from mimegen.retarget.smoothing import smooth_cover
 
 @dataclass(frozen=True)
 class HandOnHandParameters:
-    """How hands come out of each other. Chosen by trial on takes in which they lie on one another,
-    as behind a head (``docs/research/people.md``, ``tests/retarget/test_hand_on_hand.py``).
+    """How hands come out of each other.
+
+    Chosen by trial on takes in which they lie on one another, as behind a head
+    (``docs/research/people.md``, ``tests/retarget/test_hand_on_hand.py``).
     """
 
-    # Hands whose joints are farther (m) apart are in nothing of each other.
+    # Hands are checked if any of their joints are nearer (m) than this.
     near_m: float = 0.04
-    # So deep (m) fingers lie in the other hand before they come out of it.
+    # Depth (m) to which fingers may lie in the other hand.
     shallow_m: float = 0.0015
-    # What is further (m) below a hand's surface is past it: a hand is open where its wrist begins.
+    # Points deeper (m) than this count as past the hand: its surface is open where the wrist
+    # begins.
     past_m: float = 0.025
-    # Palms face one way in full from the second cosine on, and do not below the first.
+    # Palms face the same way fully from the second cosine on, and not at all below the first.
     unlike_cosine: float = 0.2
     alike_cosine: float = 0.6
-    # Of a hand that lies so deep (m) in the one below it fingers are straight; so often it moves
-    # off.
+    # The outer hand's fingers are fully straight from this depth (m) in the inner hand on, and it
+    # moves off this often.
     straight_m: float = 0.006
     moves: int = 3
-    # Hands are open in full where the middle finger reaches by the second share as far as at rest;
-    # from the first one down they are fists, which stay shut.
+    # A hand is fully open if its middle finger reaches this fraction (the second) of its reach at
+    # rest; from the first fraction down it is a fist, which stays shut.
     fist_share: float = 0.8
     open_share: float = 0.92
-    # How often fingers bend out of the other hand, each time by a part of what they bend in all.
+    # How often fingers bend out of the other hand, each time by a part of the largest bend.
     bends: int = 4
 
 
@@ -56,7 +60,8 @@ HAND_ON_HAND = HandOnHandParameters()
 
 def hands_apart(motion: Motion, joints: Mapping[str, int], fingers: Sequence[HandAndForearm],
                 held: FloatArray) -> Motion:
-    """Return the motion with hands out of each other, but where both hold one shaft (F,)."""
+    """Return the motion with hands out of each other, unless both are ``held`` (F,) on one shaft.
+    """
     near = np.flatnonzero(between_hands(motion, joints) < HAND_ON_HAND.near_m)
     if not (len(near) and all(len(hand.fingers) and hand.others for hand in fingers)):
         return motion
@@ -70,7 +75,7 @@ def hands_apart(motion: Motion, joints: Mapping[str, int], fingers: Sequence[Han
 
 
 def between_hands(motion: Motion, joints: Mapping[str, int]) -> FloatArray:
-    """Return how far (F,) the nearest joints of both hands, or middles of palms, are apart."""
+    """Return the least distance (F,) between the joints, or middles of palm, of both hands."""
     hands = []
     for side in SIDES:
         own = [joints[f"{side}_hand"], *finger_joints(joints, side)]
@@ -82,8 +87,7 @@ def between_hands(motion: Motion, joints: Mapping[str, int]) -> FloatArray:
 
 def in_hands(motion: Motion, fingers: Sequence[HandAndForearm], held: FloatArray,
              near: NDArray[np.intp]) -> Sequence[Depths]:
-    """Return how much too deep fingers lie in the other hand, in frames (N,) where hands are near.
-    """
+    """Return how far fingers lie too deep in the other hand, in frames ``near`` (N,), else 0."""
     part, loose = motion.at(near), (1 - held[near])[:, None]
     found = []
     for hand in fingers:
@@ -99,7 +103,7 @@ def in_hands(motion: Motion, fingers: Sequence[HandAndForearm], held: FloatArray
 def laid_on_one_another(motion: Motion, joints: Mapping[str, int],
                         fingers: Sequence[HandAndForearm],
                         held: FloatArray, near: NDArray[np.intp]) -> Motion:
-    """Return the motion with the outer of two hands that lie on one another out of the inner one.
+    """Return the motion with the outer of two hands that lie on one another taken out of the inner.
     """
     backs, _ = _hands(motion, joints)
     near = near[_alike(backs[near]) > 0]
@@ -118,9 +122,9 @@ def laid_on_one_another(motion: Motion, joints: Mapping[str, int],
 
 
 class Lying(NamedTuple):
-    """How ``deep`` (F, 2) the outer of two hands whose palms face one way lies in the inner one.
+    """How ``deep`` (F, 2) the outer of two hands whose palms face one way lies in the inner hand.
 
-    It is 0 for the inner one. The way ``out`` (F, 3) is that of the hands' backs.
+    The depth is 0 for the inner hand. ``out`` (F, 3) is the mean direction of the hands' backs.
     """
 
     deep: FloatArray
@@ -128,9 +132,9 @@ class Lying(NamedTuple):
 
     @staticmethod
     def of(motion: Motion, joints: Mapping[str, int], found: Sequence[Depths]) -> "Lying":
-        """Return it for what is ``found`` of fingers in the other hand.
+        """Return the contact for the depths ``found`` of fingers in the other hand.
 
-        As long as hands lie in each other one of them is the outer one.
+        The same hand stays the outer one for as long as the hands overlap.
         """
         backs, palms = _hands(motion, joints)
         deep = _alike(backs) * np.max([depths.deep.max(axis=1) for depths in found], axis=0)
@@ -143,7 +147,7 @@ class Lying(NamedTuple):
 
 
 def _hands(motion: Motion, joints: Mapping[str, int]) -> tuple[FloatArray, FloatArray]:
-    """Return the ways (F, 2, 3) of hands' backs, and the middles (F, 2, 3) of palms."""
+    """Return the normals (F, 2, 3) of the hands' backs, and the middles (F, 2, 3) of the palms."""
     pose, backs, palms = motion.global_pose, [], []
     for side in SIDES:
         wrist, knuckle = joints[f"{side}_hand"], joints.get(f"{side}_middle1")
@@ -156,14 +160,16 @@ def _hands(motion: Motion, joints: Mapping[str, int]) -> tuple[FloatArray, Float
 
 
 def _alike(backs: FloatArray) -> FloatArray:
-    """Return how surely (F,), 0 to 1, hands whose backs point so (F, 2, 3) face one way."""
+    """Return how fully (F,), 0 to 1, hands with the normals ``backs`` (F, 2, 3) face the same way.
+    """
     return ramp(np.sum(backs[:, 0] * backs[:, 1], axis=1), HAND_ON_HAND.unlike_cosine,
                 HAND_ON_HAND.alike_cosine)
 
 
 def straightened(motion: Motion, joints: Mapping[str, int], wanted: FloatArray) -> Motion:
-    """Return the motion with fingers of open hands as straight as ``wanted`` (F, 2): from 1 on as
-    at rest.
+    """Return the motion with fingers of open hands straightened by ``wanted`` (F, 2).
+
+    At 1 and above they are as straight as at rest.
     """
     rotations = motion.rotations.copy()
     for number, side in enumerate(SIDES):
@@ -177,7 +183,7 @@ def straightened(motion: Motion, joints: Mapping[str, int], wanted: FloatArray) 
 
 
 def _reach(motion: Motion, joints: Mapping[str, int], side: str) -> FloatArray:
-    """Return how far (F,) from the wrist a middle finger's last joint is, as a share of at rest."""
+    """Return the middle finger's reach (F,) from the wrist, as a fraction of its reach at rest."""
     last = last_bone(joints, side, "middle")
     ends = [joints[f"{side}_hand"], joints[f"{side}_hand"] if last is None else last]
     now, rest = (lengths(places[..., ends[1], :] - places[..., ends[0], :])
@@ -186,6 +192,6 @@ def _reach(motion: Motion, joints: Mapping[str, int], side: str) -> FloatArray:
 
 
 def finger_joints(joints: Mapping[str, int], side: str) -> list[int]:
-    """Return the numbers of all joints of a hand's fingers."""
+    """Return the joint indices of all fingers of a hand."""
     return [joints[name] for finger in FINGERS for bone in (1, 2, 3)
             if (name := f"{side}_{finger}{bone}") in joints]

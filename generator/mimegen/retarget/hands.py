@@ -1,4 +1,4 @@
-"""Hands that touch each other or the body in the source touch there on the target."""
+"""Keep contacts of the hands: what they touch in the source, they touch on the target."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -35,59 +35,63 @@ from mimegen.retarget.surface import SkinSample, outer_vertices, owners
 class HandParameters:
     """When hands touch and hold, and how they come to do so on another body.
 
-    Chosen by trial and checked over the library on seven bodies by ``benchmarks/hands.py``: what is
-    meant to touch is within 2 cm, grips stay on their shaft (``docs/research/people.md``).
+    Chosen by trial and checked over the library on seven bodies by ``benchmarks/hands.py``: hands
+    that should touch are within 2 cm, and grips stay on their shaft (``docs/research/people.md``).
     """
 
-    # Distances (m) from the surface within which a hand touches, from which on it no longer keeps
-    # its place along the surface, and from which on it is free.
+    # Distances (m) from the surface: up to the first a hand touches; from the second on it no
+    # longer keeps its position along the surface; from the third on it is free.
     touch_m: float = 0.008
     held_m: float = 0.025
     free_m: float = 0.045
-    # Hanging hands pass the thighs closely and mean nothing by it; hands that near each other do.
+    # The distances (m) from thighs and from the other hand from which on a hand is free. Hanging
+    # hands pass the thighs closely without touching; hands that approach each other mean to meet.
     free_of_thigh_m: float = 0.025
     free_of_hand_m: float = 0.08
-    # Hands hold one shaft if it would go on from one to the other: not at all below the first
-    # cosine of their grips' axes, in full from the second on,
+    # Hands hold one shaft if it would continue from one to the other: not at all below the first
+    # cosine between the axes of their grips, fully from the second on,
     shaft_none_cosine: float = 0.8
     shaft_full_cosine: float = 0.92
-    # and if grips lie near one line: in full within this distance (m) and this share of how far
-    # they are apart, not at all from so many times that on,
+    # and if the grips lie near one line: fully within this distance (m) plus this fraction of the
+    # distance between them, and not at all beyond ``beside_most`` times that,
     beside_m: float = 0.02
     beside_share: float = 0.15
     beside_most: float = 2.0
-    # and if they are so far (m) apart along it, none to full: nearer hands hold one another,
+    # and if their distance (m) along it is large enough, from not at all to fully: nearer hands
+    # hold one another,
     apart_none_m: float = 0.02
     apart_full_m: float = 0.03
-    # and no farther (m), none to full. Holding comes and goes within some time (s).
+    # and if their distance (m) is small enough, from not at all to fully. Holding changes with a
+    # low-pass of this standard deviation (s).
     shaft_none_m: float = 0.45
     shaft_full_m: float = 0.35
     settles_s: float = 0.05
-    # A grip's axis leans so much along the hand, and what is held lies so far (m) out of the palm.
+    # The axis of a grip leans from the thumb's direction along the hand by this ratio; a held
+    # object lies this far (m) out of the palm.
     leans: float = 0.28
     out_of_palm_m: float = 0.009
-    # What holds a hand where the rotations alone put it.
+    # Weight of leaving a hand where the rotations alone put it.
     rest_weight: float = 0.03
-    # How thick (m) half a bare hand is, at the typical stature.
+    # Half the thickness (m) of a bare hand, at the typical stature.
     half_a_hand_m: float = 0.019
-    # How often hands are pushed out of flesh, each time from the deepest, the weight of staying
-    # where nothing pushes, and how deep (m) pads of fingers may lie.
+    # How often hands are pushed out of flesh, each time by the deepest point; the weight of not
+    # moving in frames without a push; and the depth (m) to which pads of fingers may lie.
     pushes: int = 3
     free_of_pushes: float = 0.2
     gives_m: float = 0.01
-    # The cutoff (Hz) of the low-pass of hands' shifts where they touch, see `smoothest`.
+    # Cutoff (Hz) of the low-pass of hands' shifts where they touch, see `smoothest`.
     settle_hz: float = 5.0
-    # Shoulders go with a wrist by this share of small shifts, and never further than this (m).
+    # Shoulders follow a wrist by this fraction of small shifts, and never further than this (m).
     girdle: float = 0.6
     girdle_most_m: float = 0.04
-    # How much more a shoulder's way along the arm counts, and how stiff collar bones are
-    # lengthwise.
+    # Relative weight of a shoulder's displacement along the arm, and stiffness of collar bones
+    # against changes of length.
     along_arm: float = 100.0
     rigid: float = 1e4
 
 
 HANDS = HandParameters()
-# Which of a hand's points are finger tips, and which fingers' pads press too.
+# Indices of the finger tips among a hand's points, and the fingers whose pads press too.
 TIPS = slice(3, 5)
 PADDED = ("index", "middle", "ring", "pinky")
 ARM = ("upper_arm", "forearm", "hand")
@@ -95,9 +99,9 @@ ARM = ("upper_arm", "forearm", "hand")
 
 @dataclass(frozen=True)
 class Hands:
-    """Both hands in all frames: ``wrists`` (F, 2, 3), points to touch with (F, 2, P, 3).
+    """Both hands in all frames: ``wrists`` (F, 2, 3) and ``points`` (F, 2, P, 3) that can touch.
 
-    ``fingers`` (F, 2, Q, 3) are what of them comes nearest to the palm's side.
+    ``fingers`` (F, 2, Q, 3) are the points of the fingers that lie furthest to the palm's side.
     """
 
     wrists: FloatArray
@@ -110,7 +114,7 @@ class Hands:
                      self.fingers + shifts[:, :, None])
 
     def grips(self) -> tuple[FloatArray, FloatArray]:
-        """Return the middles (F, 2, 3) of what hands may hold, and its axes towards the thumbs."""
+        """Return the centres (F, 2, 3) of what hands may hold, and its axes towards the thumbs."""
         palm, back, knuckle = np.moveaxis(self.points[:, :, :3], 2, 0)
         out, along = unit(palm - back), unit(knuckle - palm)
         thumb = quaternions.cross(along, out) * np.array([-1.0, 1.0])[:, None]
@@ -119,8 +123,10 @@ class Hands:
 
 @dataclass(frozen=True)
 class Touch:
-    """How surely, 0 to 1, either hand touches something, ``firm`` (F, 2), both are ``held`` (F,)
-    on one shaft, and are ``joined`` (F,), near each other.
+    """Confidences, 0 to 1, of contacts of the hands in all frames.
+
+    ``firm`` (F, 2): either hand touches something. ``held`` (F,): both hold one shaft. ``joined``
+    (F,): both are near each other.
     """
 
     firm: FloatArray
@@ -128,7 +134,7 @@ class Touch:
     joined: FloatArray
 
     def at(self, frames: NDArray[np.intp]) -> "Touch":
-        """Return the same in some frames."""
+        """Return the confidences in some frames (N,)."""
         return Touch(self.firm[frames], self.held[frames], self.joined[frames])
 
 
@@ -144,15 +150,15 @@ class MovingBody:
 def with_hands_meeting(motion: Motion, source: Motion, source_joints: Mapping[str, int],
                        character: Character, joints: Mapping[str, int]
                        ) -> tuple[Motion, Touch]:
-    """Return the target's motion with hands where the source's touch, whatever the proportions.
+    """Return the target's motion with hands that touch as the source's do, for any proportions.
 
-    Also what hands touch and hold.
+    Also return the confidence of each contact.
 
-    Palms, knuckles and finger tips that are near the source's head, trunk, thighs or other arm are
-    brought to the same place of the target's surface, palms that are near each other to the same
-    distance, hands that hold one shaft stay on it; what would go into the body is pushed out. Each
-    hand's shift is the least-squares balance of what is near it, the other hand's wishes and its
-    own place; the elbow bends to reach it, the hand's rotation stays.
+    Palms, knuckles and finger tips near the source's head, trunk, thighs or other arm are brought
+    to the same point of the target's surface. Palms near each other get the source's distance,
+    scaled; hands that hold one shaft stay on it. Parts that would go into the body are pushed out.
+    Each hand's shift is the least-squares balance between the surfaces near it, the other hand, and
+    its own position. Elbows bend to reach it; hands keep their rotation.
     """
     if not (has_arms(source_joints) and has_arms(joints)):
         return motion, Touch(np.zeros((motion.frames, len(SIDES))), *np.zeros((2, motion.frames)))
@@ -164,11 +170,12 @@ def with_hands_meeting(motion: Motion, source: Motion, source_joints: Mapping[st
     for number, side in enumerate(SIDES):
         shifts[:, number], weights[:, number] = to_the_body(original, target, number, side, scale)
     apart, near = _apart(original, target, scale)
-    # Hands that only come near yield to those that touch.
+    # Squared, so that hands that only come near yield to hands that touch.
     near, weights = near**2, weights**2
     held = holding(original.hands, motion.fps)
     along = (grips_apart(original.hands) * scale - grips_apart(target.hands))
-    # Hands that hold one shaft keep their grips' distance along it; others that of their palms.
+    # Hands that hold one shaft keep the offset between their grips; others that between their
+    # palms.
     share = (held / np.maximum(held + near, 1e-9))[:, None]
     both = np.maximum(near, held)
     shifts = _balance(both, weights, apart + share * (along - apart), shifts)
@@ -183,17 +190,17 @@ def with_hands_meeting(motion: Motion, source: Motion, source_joints: Mapping[st
         shifts = shifts + smoothed_shifts(pushes, pushing, motion.fps)
     goals = target.hands.wrists + shifts
     wrists = wrists_of(source, source_joints) * scale
-    # The source's own liveliness is kept, so that only what differs from it is smooth.
+    # Only the difference from the source's path is smoothed, so that its own quick movements stay.
     goals = as_lively(goals, wrists, motion.fps)
     firm = np.minimum(near[:, None] + weights, 1.0)
     return arms_bent(motion, joints, goals), Touch(firm, held, near)
 
 
 def holding(hands: Hands, fps: float) -> FloatArray:
-    """Return how surely (F,), 0 to 1, both hands hold one shaft."""
+    """Return the confidence (F,), 0 to 1, that both hands hold one shaft."""
     _, axes = hands.grips()
     cosine = np.sum(axes[:, 0] * axes[:, 1], axis=1)
-    # A shaft has no front: grips that hold it with thumbs to opposite ends have opposite axes.
+    # A shaft looks the same from both ends: grips with thumbs to opposite ends have opposite axes.
     axis = unit(axes[:, 0] + np.where(cosine < 0, -1.0, 1.0)[:, None] * axes[:, 1])
     apart = grips_apart(hands)
     far = lengths(apart)
@@ -206,18 +213,18 @@ def holding(hands: Hands, fps: float) -> FloatArray:
 
 
 def grips_apart(hands: Hands) -> FloatArray:
-    """Return the left grip's place (F, 3) from the right one."""
+    """Return the left grip's position (F, 3) relative to the right one."""
     middles, _ = hands.grips()
     return np.asarray(middles[:, 0] - middles[:, 1])
 
 
 def has_arms(joints: Mapping[str, int]) -> bool:
-    """Say whether both arms are there, from shoulder to wrist."""
+    """Return whether both arms have all joints from shoulder to wrist."""
     return all(f"{side}_{part}" in joints for side in SIDES for part in ARM)
 
 
 def target_body(motion: Motion, character: Character, joints: Mapping[str, int]) -> MovingBody:
-    """Return a character's body in a motion."""
+    """Return a character's hands and tubes in a motion."""
     pose = motion.global_pose
     size = stature(character.skeleton, joints)
     axes = tube_axes(pose.positions, pose.rotations[:, joints["head"]], joints, size)
@@ -233,7 +240,7 @@ def _hands(motion: Motion, character: Character, joints: Mapping[str, int]) -> H
 
 
 def wrists_of(motion: Motion, joints: Mapping[str, int]) -> FloatArray:
-    """Return both wrists (F, 2, 3)."""
+    """Return the positions (F, 2, 3) of both wrists."""
     return motion.global_pose.positions[:, [joints[f"{side}_hand"] for side in SIDES]]
 
 
@@ -246,10 +253,12 @@ def _points(motion: Motion, character: Character, joints: Mapping[str, int],
 
 def source_body(source: Motion, joints: Mapping[str, int], motion: Motion, character: Character,
                 goal: Mapping[str, int], scale: float) -> MovingBody:
-    """Return the source's body: bare flesh about its bones, the character's hands at its size."""
+    """Return the source's body: bare flesh around its bones, and the character's hands at its size.
+    """
     own = _points(motion, character, goal, HANDS.half_a_hand_m * stature(character.skeleton, goal))
     wrists = wrists_of(source, joints)
-    # The source has no flesh: it gets the character's hands, at its own size and turns.
+    # The source has no flesh, so it gets the character's hands, scaled to its size and turned as
+    # they are.
     points = wrists[:, :, None] + (own - wrists_of(motion, goal)[:, :, None]) / scale
     tips = points[:, :, TIPS]
     size = stature(source.skeleton, joints)
@@ -261,10 +270,10 @@ def source_body(source: Motion, joints: Mapping[str, int], motion: Motion, chara
 @lru_cache(maxsize=16)
 def _hand_points(character: Character, numbers: tuple[tuple[str, int], ...], side: str,
                  half: float | None) -> SkinSample:
-    """Return palm, back, knuckle and finger tips of a hand; the wrist's tail where it has none.
+    """Return palm, back, knuckle and two finger tips of a hand, or five times the wrist bone's end.
 
-    ``numbers`` are the joints' by their roles; ``half`` (m) is how thick half the hand is; None: as
-    thick as the character's.
+    The latter is for hands without finger joints. ``numbers`` are pairs of role and joint; ``half``
+    is half the hand's thickness (m), None for the character's own.
     """
     skeleton, joints = character.skeleton, dict(numbers)
     wrist = joints[f"{side}_hand"]
@@ -287,10 +296,10 @@ def _hand_points(character: Character, numbers: tuple[tuple[str, int], ...], sid
 @lru_cache(maxsize=8)
 def _finger_pads(character: Character, numbers: tuple[tuple[str, int], ...],
                  side: str) -> SkinSample:
-    """Return the wrist's tail and the skin furthest to the palm's side of fingers' end bones.
+    """Return the wrist bone's end, and of each finger bone the skin furthest to the palm's side.
 
-    A finger that the hand lacks, or that has no flesh, is the wrist's tail too: so both hands have
-    as many points. ``numbers`` are the joints' by their roles.
+    If a finger is missing or has no skin, the wrist bone's end stands for it, so that both hands
+    have the same number of points. ``numbers`` are pairs of role and joint.
     """
     skeleton, joints = character.skeleton, dict(numbers)
     axes = hand_axes(skeleton.heads, joints, side)
@@ -309,25 +318,25 @@ def _finger_pads(character: Character, numbers: tuple[tuple[str, int], ...],
 
 
 def _padded_bones(joints: Mapping[str, int], side: str) -> list[int | None]:
-    """Return the first and the last bone of each finger whose pads press, None for lacking ones."""
+    """Return the first and last bone of each finger whose pads press, None for missing fingers."""
     return [bone for finger in PADDED
             for bone in (joints.get(f"{side}_{finger}1"), last_bone(joints, side, finger))]
 
 
 def half_a_hand(character: Character, wrist: int, middle: FloatArray,
                  back: FloatArray) -> float:
-    """Return how far (m) the palm's skin is from the hand's middle."""
+    """Return the distance (m) of the palm's skin from the hand's middle."""
     away = outer_vertices(character, {wrist}) - middle
     depth = np.sum(away * -back, axis=1)
     beside = np.linalg.norm(away + depth[:, None] * back, axis=1)
-    # The skin straight below the palm's middle, within 2 cm of it, and on the palm's side.
+    # Skin straight below the palm's middle, within 2 cm of it sideways, and on the palm's side.
     near = depth[(beside < 0.02) & (depth > 0)]
     bare = HANDS.half_a_hand_m * np.linalg.norm(middle - character.skeleton.heads[wrist]) / 0.073
     return float(np.median(near)) if len(near) > 3 else float(bare)
 
 
 def nearness(distances: FloatArray, free: float = HANDS.free_m) -> FloatArray:
-    """Return weights that go smoothly from 1 where things touch to 0 where they are ``free``."""
+    """Return weights that fall smoothly from 1 at a touch to 0 at the distance ``free`` (m)."""
     share = np.clip((free - distances) / (free - HANDS.touch_m), 0.0, 1.0)
     return smoothstep(share)
 
@@ -340,7 +349,7 @@ def to_the_body(source: MovingBody, target: MovingBody, number: int, side: str,
                 scale: float) -> tuple[FloatArray, FloatArray]:
     """Return the shift (F, 3) that brings a hand where the source's touches, and its weight (F,).
 
-    The arm of ``side`` is no flesh to touch.
+    The arm of ``side`` is left out, as the hand belongs to it.
     """
     total = np.zeros_like(source.hands.wrists[:, number])
     weights, most = np.zeros(len(total)), np.zeros(len(total))
@@ -351,19 +360,19 @@ def to_the_body(source: MovingBody, target: MovingBody, number: int, side: str,
         if name == "trunk":
             # A hand below the hip joints is no longer at the trunk.
             near = near * np.clip(place.along / 0.1, 0.0, 1.0)
-        # A source's hand that is inside its flesh, as bone lengths that are too long put it,
-        # touches: it is not asked into the target's.
+        # A source's hand inside its flesh, because its bones are given too long, counts as
+        # touching: it is not pulled into the target's flesh.
         off = np.clip(place.off, 0.0, HANDS.free_m) * scale
         goal, way = target.tubes[name].point(NearTube(place.along, place.way, off),
                                              target.axes[name])
         shift = goal - target.hands.points[:, number]
-        # Only what touches keeps its place on the body, and hanging arms not even that; what is
-        # near keeps its distance.
+        # Only touching points keep their position along the surface (and none on the thighs); near
+        # points keep just their distance.
         upright = way * np.sum(shift * way, axis=-1, keepdims=True)
         held = 0.0 if name.endswith("thigh") else nearness(place.off, HANDS.held_m)[..., None]
         shift = upright + held * (shift - upright)
-        # The nearest point decides.
-        # By the fourth power the nearest decides, and yet the choice goes over smoothly.
+        # By the fourth power the nearest point dominates, and yet the choice between points is
+        # smooth.
         share = near**4
         total += np.sum(share[..., None] * shift, axis=1)
         weights += np.sum(share, axis=1)
@@ -372,7 +381,7 @@ def to_the_body(source: MovingBody, target: MovingBody, number: int, side: str,
 
 
 def _apart(source: MovingBody, target: MovingBody, scale: float) -> tuple[FloatArray, FloatArray]:
-    """Return how the right palm's place from the left's should change (F, 3), with its weight."""
+    """Return how the offset (F, 3) of left palm from right should change, with its weight (F,)."""
     source_apart, target_apart = (_between_palms(body.hands) for body in (source, target))
     near = np.linalg.norm(source.hands.points[:, 0, :, None] - source.hands.points[:, 1, None],
                           axis=-1).min(axis=(1, 2))
@@ -389,7 +398,7 @@ def _balance(hands: FloatArray, body: FloatArray, across: FloatArray,
     matrix = np.zeros((len(hands), 2, 2))
     matrix[:, 0, 0] = HANDS.rest_weight + hands + body[:, 0]
     matrix[:, 1, 1] = HANDS.rest_weight + hands + body[:, 1]
-    # Moving both hands alike changes nothing between them: only their difference is pulled at.
+    # Moving both hands alike does not change their offset: only their difference is pulled.
     matrix[:, 0, 1] = matrix[:, 1, 0] = -hands
     pull = hands[:, None] * across
     right_side = np.stack([pull + body[:, :1] * to_body[:, 0], body[:, 1:] * to_body[:, 1] - pull],
@@ -398,7 +407,7 @@ def _balance(hands: FloatArray, body: FloatArray, across: FloatArray,
 
 
 def smoothed_shifts(shifts: FloatArray, weights: FloatArray, fps: float) -> FloatArray:
-    """Return both hands' shifts (F, 2, 3) smoothed, least where the weights (F, 2) are high."""
+    """Return both hands' shifts (F, 2, 3) smoothed, least in frames with high weights (F, 2)."""
     found = np.zeros_like(shifts)
     for number in range(len(SIDES)):
         if shifts[:, number].any():
@@ -409,10 +418,10 @@ def smoothed_shifts(shifts: FloatArray, weights: FloatArray, fps: float) -> Floa
 
 def _out_of_the_body(source: MovingBody, target: MovingBody, shifts: FloatArray,
                      scale: float) -> FloatArray:
-    """Return further shifts (F, 2, 3) that take hands, so shifted, out of the flesh they are in.
+    """Return additional shifts (F, 2, 3) that take hands, moved by ``shifts``, out of flesh.
 
-    Fingers may be as deep as the source's tips, and a little deeper: fingers and flesh give. Not
-    in thighs, which hanging hands mean nothing by.
+    Fingers may lie as deep as in the source, and a little deeper, because fingers and flesh give.
+    This does not hold for thighs, which hanging hands pass without touching.
     """
     hands = target.hands.moved(shifts)
     found = np.zeros_like(shifts)
@@ -425,7 +434,7 @@ def _out_of_the_body(source: MovingBody, target: MovingBody, shifts: FloatArray,
             if not name.endswith("thigh"):
                 before = source.tubes[name].found(source.hands.fingers[:, number],
                                                   source.axes[name])
-                # From the tips on, the points are soft: they may be as deep as in the source, and a
+                # From the tips on, points are soft: they may lie as deep as in the source, and a
                 # little more.
                 place.off[:, TIPS.start:] += HANDS.gives_m + scale * np.maximum(
                     -before.off.min(axis=1, keepdims=True), 0.0)
@@ -442,7 +451,7 @@ def arms_bent(motion: Motion, joints: Mapping[str, int], goals: FloatArray,
               girdle: float = HANDS.girdle) -> Motion:
     """Return the motion with left and right wrist at ``goals`` (F, 2, 3).
 
-    Shoulders go along by the share ``girdle``, elbows bend for the rest.
+    Shoulders follow by the fraction ``girdle``; elbows bend for the rest.
     """
     pose = motion.global_pose
     rotations = pose.rotations.copy()
@@ -463,24 +472,21 @@ def arms_bent(motion: Motion, joints: Mapping[str, int], goals: FloatArray,
 
 def _shoulder_turned(places: FloatArray, shift: FloatArray,
                      girdle: float) -> tuple[FloatArray, FloatArray]:
-    """Return a collar bone's turn (F, 4) for the wrist's ``shift``, and the shoulder's way, (F, 3).
-
-    ``places`` (F, 3, 3) are the joints of collar bone, shoulder and wrist. The shoulder goes as the
-    wrist by the share ``girdle``, so far as the collar bone lets it, and rather along the arm than
-    across it, for what changes the distance of the two bends a nearly straight arm much.
+    """Return a collar bone's rotation (F, 4) for the wrist's ``shift``, and the shoulder's shift.
     """
     bone, arm = places[:, 1] - places[:, 0], places[:, 2] - places[:, 1]
-    # Weighted least squares: along the arm counts more, along the collar bone nothing gives.
+    # Weighted least squares: displacement along the arm counts more; along the collar bone, which
+    # is rigid, there is nearly none.
     costs = np.eye(3) + HANDS.along_arm * _squares(arm)
     pull = np.einsum("fab,fb->fa", costs, shift)
     way = girdle * solve_triples(costs + HANDS.rigid * _squares(bone), pull)
     far = np.linalg.norm(way, axis=1, keepdims=True)
-    # Divided by hypot, small ways go through whole and none is longer than the most.
+    # Dividing by hypot leaves small shifts as they are and bounds large ones by the maximum.
     turn = quaternions.between(bone, bone + way / np.hypot(1, far / HANDS.girdle_most_m))
     return turn, np.asarray(quaternions.rotate(turn, bone) - bone)
 
 
 def _squares(vectors: FloatArray) -> FloatArray:
-    """Return the matrices (F, 3, 3) that project on vectors (F, 3)."""
+    """Return the matrices (F, 3, 3) that project onto vectors (F, 3)."""
     ways = unit(vectors)
     return np.asarray(ways[:, :, None] * ways[:, None])

@@ -1,4 +1,4 @@
-"""Two-bone inverse kinematics over all frames."""
+"""Two-bone inverse kinematics over all frames at once."""
 
 from dataclasses import dataclass
 
@@ -13,14 +13,16 @@ from mimegen.motion.quaternions import FloatArray
 
 @dataclass(frozen=True)
 class LimbParameters:
-    """How limbs come near their full length, as shares of it. Chosen so that knees and elbows do
-    not pop; ``tests/retarget/test_retarget.py`` checks it.
+    """How limbs approach their full length; all values are fractions.
+
+    Chosen so that knees and elbows do not pop, which ``tests/retarget/test_retarget.py`` checks.
     """
 
-    # From here on length is reached softly, up to the most: a limb that locks snaps out of it.
+    # Fractions of the full length: from the first on a limb is extended softly, up to the second at
+    # most, because a limb that locks snaps out of it.
     soft: float = 0.994
     most: float = 0.9998
-    # What a middle joint stands out at least, as a share of the upper bone.
+    # Least distance of knee or elbow from the limb's line, as a fraction of the upper bone.
     least_side: float = 0.03
 
 
@@ -30,10 +32,10 @@ LIMB = LimbParameters()
 def reach(places: FloatArray, goals: FloatArray, hinges: FloatArray) -> FloatArray:
     """Bend limbs so that their ends reach ``goals``.
 
-    ``places`` (F, 3, 3) are upper joint, middle joint and end; ``goals`` (F, 3); ``hinges``
-    (F, 3) the bending axes to use where the limb is straight. Returns the new middle joint and
-    end, (F, 2, 3). Limbs that would be drawn straighter than they are approach their full length
-    softly, and nearly straight ones bend to the front, so knees and elbows do not pop.
+    ``places`` (F, 3, 3) are upper joint, middle joint and end; ``goals`` (F, 3) the wanted ends;
+    ``hinges`` (F, 3) the axes to bend about if a limb is straight. Returns the new middle joint and
+    end (F, 2, 3). Limbs that would be straighter than before approach their full length softly, and
+    nearly straight ones bend to the front, so that knees and elbows do not pop.
     """
     start, middle, end = places[:, 0], places[:, 1], places[:, 2]
     upper = np.linalg.norm(middle - start, axis=1)
@@ -41,7 +43,8 @@ def reach(places: FloatArray, goals: FloatArray, hinges: FloatArray) -> FloatArr
     way = unit(goals - start)
     now = np.linalg.norm(end - start, axis=1)
     length = _softly(np.linalg.norm(goals - start, axis=1), now, upper, lower)
-    # The line from hip to ankle turns the short way, and the knee's side with it.
+    # The line from upper joint to end is turned the shortest way, together with the side on which
+    # the middle joint lies.
     swing = quaternions.between(end - start, way)
     side = quaternions.rotate(swing, middle - start)
     front = unit(np.cross(way, quaternions.rotate(swing, hinges)))
@@ -71,7 +74,8 @@ def bent_to(rotations: FloatArray, positions: FloatArray, chain: list[int], goal
             hinges: FloatArray) -> None:
     """Turn a limb's two bones in global ``rotations`` (F, J, 4) so that its end reaches ``goals``.
 
-    ``chain`` numbers its three joints, ``positions`` (F, J, 3) are where they are now.
+    ``rotations`` are changed in place. ``chain`` are the indices of its three joints; ``positions``
+    (F, J, 3) are the current positions of all joints.
     """
     places = positions[:, chain]
     bent = np.concatenate([places[:, :1], reach(places, goals, hinges)], axis=1)
@@ -81,10 +85,10 @@ def bent_to(rotations: FloatArray, positions: FloatArray, chain: list[int], goal
 
 def _softly(lengths: FloatArray, now: FloatArray, upper: FloatArray,
             lower: FloatArray) -> FloatArray:
-    # A limb that is straighter in the source may stay so: only what the repair adds is eased.
+    # A limb that is already straighter may stay so: only the extension that is added is softened.
     soft = np.maximum(LIMB.soft * (upper + lower), now)
     most = np.maximum(LIMB.most * (upper + lower), soft + 1e-6)
     over = np.maximum(lengths - soft, 0.0)
     longest = np.minimum(lengths, soft) + soft_excess(over, most - soft)
-    # Shorter than the difference of its bones no limb can be.
+    # No limb can be shorter than the difference of its bones.
     return np.asarray(np.maximum(longest, 1.02 * np.abs(upper - lower) + 1e-3))

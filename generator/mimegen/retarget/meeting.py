@@ -1,4 +1,4 @@
-"""People who touch each other in the sources touch in the scene."""
+"""Keep contacts between people: those who touch each other in the sources do so in the scene."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -28,20 +28,21 @@ from mimegen.retarget.hands import (
 
 @dataclass(frozen=True)
 class MeetingParameters:
-    """When hands of two people meet. Chosen by trial; ``tests/retarget/test_retarget_scene.py``
-    checks that hands meet.
+    """When hands of two people meet.
+
+    Chosen by trial; ``tests/retarget/test_retarget_scene.py`` checks that hands meet.
     """
 
-    # People reach for each other from afar: within this distance (m) hands begin to go for a hand.
+    # Distance (m) from which a hand begins to be drawn to another person's hand.
     reaching_m: float = 0.5
-    # Hands nearer to each other than this (m), whose distance changes slower than this (m/s) for
-    # this long (s), hold each other.
+    # Hands hold each other if they are nearer than this (m) and their distance changes slower than
+    # this (m/s) for at least this long (s).
     short_m: float = 0.25
     holding_speed: float = 0.15
     holding_s: float = 0.25
-    # How often both reach, each time for half of what is left.
+    # Number of rounds; in each, both people move by half of the distance that is left.
     rounds: int = 3
-    # The standard deviation (s) of the low-pass of distances.
+    # Standard deviation (s) of the low-pass of distances.
     settling_s: float = 0.03
 
 
@@ -50,10 +51,7 @@ MEETING = MeetingParameters()
 
 @dataclass(frozen=True)
 class Performer:
-    """A source with its joints by role, and its performance with those of the character.
-
-    ``scale`` is the character's size as a multiple of the source's.
-    """
+    """One person: a source and its performance, each with its joints by role."""
 
     source: Motion
     source_joints: Mapping[str, int]
@@ -72,7 +70,7 @@ class Performer:
         """Return the person with wrists moved by ``shifts`` (F, 2, 3)."""
         motion = self.performance.motion
         moved = arms_bent(motion, self.joints, wrists_of(motion, self.joints) + shifts)
-        # The hand turns half as far as the forearm, so that no wrist looks broken.
+        # The hand turns half as far as the forearm, so that the wrist does not look broken.
         for side in SIDES:
             hand = self.joints[f"{side}_hand"]
             moved.rotations[:, hand] = quaternions.slerp(
@@ -81,10 +79,10 @@ class Performer:
 
 
 def meeting(people: Sequence[Performer], scale: float) -> list[Performer]:
-    """Return the people with hands meeting hands and bodies where the sources' do.
+    """Return the people with hands that meet hands and bodies where the sources' do.
 
     ``scale`` is the scene's: distances between two people's hands are the sources' times it. All
-    motions have the same frames.
+    motions have the same frames. If anyone lacks an arm, all are returned unchanged.
     """
     people, fps = list(people), people[0].source.fps
     if any(not has_arms(joints) for person in people
@@ -94,7 +92,7 @@ def meeting(people: Sequence[Performer], scale: float) -> list[Performer]:
         bodies = [person.bodies() for person in people]
         shifts = [np.zeros_like(target.hands.wrists) for _, target in bodies]
         firm = [np.full(shift.shape[:2], HANDS.rest_weight) for shift in shifts]
-        # Each goes towards where the other is now; after some rounds both have met.
+        # Each hand goes halfway to the other's current position, so they converge over the rounds.
         for one, other in permutations(range(len(people)), 2):
             shift, near = _towards(bodies[one], bodies[other], scale, fps)
             shifts[one] += shift
@@ -106,9 +104,9 @@ def meeting(people: Sequence[Performer], scale: float) -> list[Performer]:
 
 def _towards(one: tuple[MovingBody, MovingBody], other: tuple[MovingBody, MovingBody], scale: float,
              fps: float) -> tuple[FloatArray, FloatArray]:
-    """Return how the hands (F, 2, 3) of one go to the hands and the body of another.
+    """Return the shifts (F, 2, 3) of one person's hands towards another's hands and body.
 
-    With it how near (F, 2) they are, 1 where they touch.
+    Also return how near (F, 2) they are: 1 if they touch, 0 if far.
     """
     shifts = np.zeros_like(one[1].hands.wrists)
     nearest = np.zeros(shifts.shape[:2])
@@ -122,14 +120,15 @@ def _towards(one: tuple[MovingBody, MovingBody], other: tuple[MovingBody, Moving
             gap = _gap(one[0], other[0], number, against)
             short = _stopping_short(gap, fps)
             apart = _apart(one[0], other[0], number, against) * scale
-            # What captured hands stop short is taken off their distance, its direction kept.
+            # The gap at which captured hands stop short is taken off their distance; the direction
+            # stays.
             apart *= (np.maximum(gap - short, 0.0) / np.maximum(gap, 1e-6))[:, None]
             near = nearness(gap - short, MEETING.reaching_m)[:, None]
-            # Each goes half the way.
+            # Each hand goes half of the distance.
             half = (apart - _apart(one[1], other[1], number, against)) / 2
             total, weights = total + near**4 * half, weights + near**4
             most = np.maximum(most, near)
-        # The nearest decides.
+        # By the fourth power, the nearest contact dominates.
         shifts[:, number] = most * total / np.maximum(weights, 1e-9)
         nearest[:, number] = most[:, 0]
     return shifts, nearest
@@ -142,10 +141,10 @@ def _gap(one: MovingBody, other: MovingBody, number: int, against: int) -> Float
 
 
 def _stopping_short(gap: FloatArray, fps: float) -> float:
-    """Return by how much (m) captured hands that hold each other stop short of it, or zero.
+    """Return the gap (m) at which captured hands that hold each other stop short, or 0.
 
-    Captured wrists lie where the markers were, and forearms may be too short by half a hand: hands
-    that stay at one small distance for a while hold each other.
+    Captured wrists lie where the markers were, and forearms may be too short by half a hand. So
+    hands that stay at one small distance for a while count as holding each other.
     """
     still = np.abs(velocities(gap[:, None], fps, MEETING.settling_s)[:, 0]) < MEETING.holding_speed
     runs, _ = scipy.ndimage.label(still & (gap < MEETING.short_m))
@@ -156,5 +155,5 @@ def _stopping_short(gap: FloatArray, fps: float) -> float:
 
 
 def _apart(one: MovingBody, other: MovingBody, number: int, against: int) -> FloatArray:
-    """Return the place (F, 3) of one's palm relative to another's."""
+    """Return the position (F, 3) of one person's palm relative to the other's."""
     return one.hands.points[:, number, 0] - other.hands.points[:, against, 0]

@@ -1,13 +1,14 @@
-"""One hand of a character and what it may not lie in: all else but its own arm and the other hand.
+"""Measure how deep a hand and its forearm lie in the rest of their body.
 
-Of the other hand what is worn about its wrist stops a hand; its palm stops none, but what is nearer
-to it than to a forearm's open end is not in the forearm. The soft part of the hand's own forearm
-may lie no deeper in anything than it yields.
+A hand is checked against everything but its own arm and the other hand. Of the other hand, clothes
+about the wrist count, the palm does not; but points nearer to it than to the open end of its
+forearm do not lie in the forearm. The soft part of the hand's own forearm may lie in the body as
+deep as flesh yields.
 
-A body's surface is patches of its outer layer, each of which goes with the joint that its points
-follow most, helpers included; a skirt, whose points go with several, is one patch, as it is skinned
-in each frame. How deep a point of a hand lies is told by the planes of the nearest points of the
-nearest patch.
+The body's surface is divided into patches of its outer layer, each rigidly attached to the joint
+that its points follow most, helper joints included. A skirt, whose points follow several joints, is
+one patch that is skinned in each frame. The depth of a point is measured from the planes of the
+nearest points of the nearest patch.
 """
 
 from collections.abc import Mapping, Sequence
@@ -34,41 +35,42 @@ from mimegen.retarget.surface import SkinSample
 
 @dataclass(frozen=True)
 class ObstacleParameters:
-    """How hands and forearms are held against the body's surface.
+    """How hands and forearms are checked against the body's surface.
 
     Chosen by trial, and checked by ``benchmarks/hands.py`` (``docs/research/people.md``).
     """
 
-    # Within what (m) of the surface points count as inside.
+    # Largest distance (m) from the surface at which points can count as inside.
     deepest_m: float = 0.12
-    # Edges (m) of the cells of which each gives a point of the body, of a skirt, of hands, and of
-    # these where they lie in each other.
+    # Edges (m) of the cells that points are thinned to, one for each cell: of the body, of a skirt,
+    # of hands, and of hands that are checked against each other.
     body_cell_m: float = 0.015
     skirt_cell_m: float = 0.025
     hand_cell_m: float = 0.012
     finger_cell_m: float = 0.009
-    # So far (m) apart frames of a skirt lie: no point is near to what is of another frame.
+    # Offset (m) between the frames of a skirt in a fourth coordinate, so that no point finds
+    # neighbours in another frame.
     frames_apart_m: float = 10.0
-    # Edges (m) of cells whose points of a hand, and of a forearm, are looked at together, before
-    # each alone.
+    # Edges (m) of cells whose points, of a hand and of a forearm, are tested as one lump before
+    # they are tested one by one.
     lump_cell_m: float = 0.04
     arm_lump_m: float = 0.09
-    # The way out of who is inside is nearly the way to the surface's nearest points: by this
-    # cosine, of so many of them.
+    # A point counts as inside only if the way out is nearly the way to its nearest surface points:
+    # by this cosine, and by this many points.
     straight: float = 0.5
     nearest: int = 4
-    # From which share of the way from the wrist to the knuckles on it is the hand: before are
-    # cuffs. Another hand's cuff stops a hand from the second share on.
+    # Fractions of the way from the wrist to the knuckles: a hand begins at ``cuff`` (before are
+    # cuffs); the other hand's cuff is an obstacle before ``wrist``.
     cuff: float = 0.3
     wrist: float = 0.0
-    # Forearms are held against legs from this share of their length on, against the rest but
-    # skirts, which are loose, from the second on (near elbows the way out of a trunk may lead back
-    # into it), by points of cells of this edge (m).
+    # Forearms are checked against legs from this fraction of their length on. Against all else but
+    # skirts, which are loose, they are checked from the second on, because near elbows the way out
+    # of the trunk may lead back into it. Their points are thinned to cells of this edge (m).
     at_legs: float = 0.1
     at_body: float = 0.5
     arm_cell_m: float = 0.03
-    # They may lie so deep (m) in flesh, which gives way, and come so far (m) out at once; what is
-    # deeper (m) is through it, and no way tells where out is.
+    # Depth (m) to which forearms may lie in flesh, which yields, and the largest depth (m) that is
+    # corrected at once. Deeper than the third (m), the arm is through, and the way out is unknown.
     yields_m: float = 0.005
     at_once_m: float = 0.02
     through_m: float = 0.05
@@ -79,10 +81,11 @@ OBSTACLES = ObstacleParameters()
 
 @dataclass(frozen=True)
 class Patch:
-    """Points (N, 3) of a surface that go with a joint, relative to it, and the ways out of it.
+    """Points (N, 3) of a surface that follow one joint, relative to it, and outward directions.
 
-    All of them lie within ``size`` (m) of the ``middle`` (3,); some of them stop (N,) a hand. A
-    forearm they stop from ``beyond`` this share of its length on.
+    All of them lie within ``size`` (m) of the ``middle`` (3,). ``stops`` (N,) marks points that are
+    obstacles to a hand. For a forearm they are obstacles from the fraction ``beyond`` of its length
+    on.
     """
 
     joint: int
@@ -97,7 +100,7 @@ class Patch:
     @staticmethod
     def of(surface: OuterLayer, stops: NDArray[np.bool_], joint: int, head: FloatArray,
            beyond: float) -> "Patch":
-        """Return the patch of a joint that is at ``head`` (3,) at rest."""
+        """Return the patch of a joint whose position at rest is ``head`` (3,)."""
         own = surface.of == joint
         places = surface.skin.vertices[own] - head
         middle = places.mean(axis=0)
@@ -106,11 +109,15 @@ class Patch:
                      beyond)
 
     def distances(self, points: FloatArray) -> FloatArray:
-        """Return how far (N,) points (N, 3), relative to the joint, are from the nearest of it."""
+        """Return the distances (N,) of points (N, 3), relative to the joint, from the patch.
+
+        They are infinite beyond ``OBSTACLES.deepest_m``.
+        """
         return np.asarray(self.tree.query(points, distance_upper_bound=OBSTACLES.deepest_m)[0])
 
     def beside(self, points: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
-        """Return how far (N,) points (N, 3) are from the nearest of it, and who is well outside."""
+        """Return the distances (N,) of points (N, 3) from the patch, and which are clearly outside.
+        """
         away, near = self.tree.query(points)
         ahead = np.einsum("nx,nx->n", points - self.places[near], self.ways[near])
         return away, ahead > OBSTACLES.straight * away
@@ -118,7 +125,8 @@ class Patch:
     def depths(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return how deep (N,) points (N, 3), relative to the joint, lie below the surface.
 
-        That is the mean plane of the nearest few of it; outside it is 0. Also the ways (N, 3) out.
+        The surface is the mean plane of the nearest points; outside it the depth is 0. Also return
+        the directions (N, 3) out.
         """
         away, near = self.tree.query(points, k=range(1, OBSTACLES.nearest + 1),
                                      distance_upper_bound=OBSTACLES.deepest_m)
@@ -136,16 +144,16 @@ class Patch:
 
 @dataclass(frozen=True)
 class Hanging:
-    """A skirt's surface: as `Patch`, but its points go with several joints."""
+    """A skirt's surface: like a `Patch`, but its points follow several joints."""
 
     surface: OuterLayer
     beyond: float = np.inf
 
     def skinned(self, motion: Motion, points: FloatArray) -> tuple[Patch, FloatArray]:
-        """Return what of it is near points (F, P, 3) in a motion as one patch, and its middle.
+        """Return the skirt near points (F, P, 3) of a motion as one patch, and its middle (F, 3).
 
-        Places and ways are (N, 4): the fourth number tells the frame. Places are relative to the
-        middle (F, 3).
+        The patch's positions and directions are (N, 4): the fourth coordinate separates frames.
+        Positions are relative to the middle.
         """
         skin = self.surface.skin
         places = skin.posed(motion)
@@ -164,19 +172,19 @@ class Hanging:
 
 
 def in_frames(places: FloatArray, frames: NDArray[np.intp]) -> FloatArray:
-    """Return places (N, 4) that are far from those of other frames."""
+    """Return positions (N, 4), with a fourth coordinate that keeps the frames far apart."""
     return np.concatenate([places, OBSTACLES.frames_apart_m * frames[:, None]], axis=1)
 
 
 class Depths(NamedTuple):
-    """Where a hand's points (F, P, 3) are, how ``deep`` (F, P), and the ways (F, P, 3) ``out``."""
+    """A hand's points (F, P, 3), how ``deep`` (F, P) they lie, and the directions ``out``."""
 
     points: FloatArray
     deep: FloatArray
     out: FloatArray
 
     def with_frames(self, frames: NDArray[np.intp], others: "Depths") -> "Depths":
-        """Return the same with some frames (N,) as they are in others."""
+        """Return these depths with some frames (N,) replaced by ``others``."""
         whole = [values.copy() for values in self]
         for values, new in zip(whole, others, strict=True):
             values[frames] = new
@@ -184,9 +192,10 @@ class Depths(NamedTuple):
 
 
 class _Posed(NamedTuple):
-    """A hand's points (F, P, 3), patches, their joints (F, N, 3) and their turns (F, N, 3, 3).
+    """A hand's points (F, P, 3) and the patches around it, posed in all frames.
 
-    The last patch may be a skirt's, the number of which is ``hanging``, else -1.
+    ``heads`` (F, N, 3) and ``turns`` (F, N, 3, 3) are the positions and rotations of the patches'
+    joints. ``hanging`` is the index of a skirt's patch, which is the last, or -1.
     """
 
     points: FloatArray
@@ -196,9 +205,9 @@ class _Posed(NamedTuple):
     hanging: int
 
     def against(self, patch: int, frames: NDArray[np.intp], places: FloatArray) -> FloatArray:
-        """Return places (M, 3), each of a frame (M,), relative to a patch's joint.
+        """Return world positions (M, 3), each of a frame (M,), relative to a patch's joint.
 
-        Against a skirt they are (M, 4).
+        For a skirt they are (M, 4), see `in_frames`.
         """
         found = np.asarray(np.einsum("nx,nxy->ny", places - self.heads[frames, patch],
                                      self.turns[frames, patch]))
@@ -207,11 +216,11 @@ class _Posed(NamedTuple):
 
 @dataclass(frozen=True)
 class HandAndForearm:
-    """Points (P,) of one hand and its forearm, and the surface of what they may not lie in.
+    """Points (P,) of one hand and its forearm, and the surface that they must not lie in.
 
-    ``fingers`` (P,) number each point's finger's first joint, -1 for the others; ``lumps`` (P,)
-    number, from 0 on, which points lie near one another. Points may lie so deep (P,) as they
-    ``yields``, and go as far as the wrist by a ``share`` (P,).
+    ``fingers`` (P,) is the first joint of each point's finger, -1 for points of no finger;
+    ``lumps`` (P,) the index of the group of neighbouring points. A point may lie ``yields`` (P,)
+    metres deep, and follows the wrist by the fraction ``share`` (P,).
     """
 
     hand: SkinSample
@@ -223,7 +232,7 @@ class HandAndForearm:
     skirt: Hanging | None = None
 
     def depths(self, motion: Motion) -> Depths:
-        """Return where the points are in a motion, and how deep."""
+        """Return the points in a motion, and their depths."""
         posed = self._posed(motion)
         deep, out = np.zeros(posed.points.shape[:2]), np.zeros(posed.points.shape)
         nearest = self._nearest(posed)
@@ -237,11 +246,11 @@ class HandAndForearm:
         return Depths(posed.points, deep, out)
 
     def _held(self, patch: Patch) -> NDArray[np.bool_]:
-        """Return which points (P,) a patch may stop."""
+        """Return a mask (P,) of the points to which a patch is an obstacle."""
         return np.asarray((self.yields == 0) | (self.share >= (1 + patch.beyond) / 2))
 
     def _counting(self, which: NDArray[np.intp], depths: FloatArray) -> FloatArray:
-        """Return what counts (N,) of the depths (N,) of some points."""
+        """Return the part (N,) of the depths (N,) of some points that must be corrected."""
         arm = self.yields[which] > 0
         return np.where(arm & (depths > OBSTACLES.through_m), 0.0, np.clip(
             depths - self.yields[which], 0.0,
@@ -261,9 +270,9 @@ class HandAndForearm:
                       np.concatenate([turns, still], axis=1), len(joints))
 
     def _nearest(self, posed: _Posed) -> NDArray[np.intp]:
-        """Return the number (F, P) of the patch that is nearest to each point.
+        """Return the index (F, P) of the patch that is nearest to each point.
 
-        It is -1 far from all, and where points are surely outside.
+        It is -1 for points far from all patches, and for points that are certainly outside.
         """
         at_lumps = self._at_lumps(posed)
         alone = at_lumps.sum(axis=2) == 1
@@ -279,10 +288,10 @@ class HandAndForearm:
         return nearest
 
     def _at_lumps(self, posed: _Posed) -> NDArray[np.bool_]:
-        """Return which patches (F, L, N) may be the nearest to points of each lump.
+        """Return a mask (F, L, N) of the patches that may be nearest to points of each lump.
 
-        Where a lump's middle is well outside, and farther from the body than its points are from
-        it, they are outside too, and none is.
+        It is False for all patches if the lump is certainly outside: if its middle is clearly
+        outside, and farther from the body than from its own points.
         """
         middles, sizes = self._lumped(posed.points)
         away = np.full((*sizes.shape, len(posed.patches)), np.inf)
@@ -301,7 +310,7 @@ class HandAndForearm:
         return np.asarray(nearest & ~free[..., None])
 
     def _lumped(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the middles (F, L, 3) of lumps of points (F, P, 3), and how far they go (F, L)."""
+        """Return the middles (F, L, 3) and radii (F, L) of lumps of points (F, P, 3)."""
         found = [points[:, self.lumps == number] for number in range(self.lumps.max() + 1)]
         middles = np.stack([lump.mean(axis=1) for lump in found], axis=1)
         sizes = [lengths(lump - middles[:, [number]]).max(axis=1)
@@ -311,7 +320,7 @@ class HandAndForearm:
 
 @lru_cache(maxsize=4)
 def limbs_of(character: Character, numbers: tuple[tuple[str, int], ...]) -> list[HandAndForearm]:
-    """Return the left and the right hand; ``numbers`` are the joints' by their roles."""
+    """Return both hands with their forearms; ``numbers`` are pairs of role and joint."""
     joints = dict(numbers)
     outer, heads = outer_surface(character), character.skeleton.heads
     fine, body = thinned(outer, OBSTACLES.hand_cell_m), thinned(outer, OBSTACLES.body_cell_m)
@@ -335,9 +344,9 @@ def limbs_of(character: Character, numbers: tuple[tuple[str, int], ...]) -> list
 @lru_cache(maxsize=4)
 def fingers_of_hands(character: Character, numbers: tuple[tuple[str, int], ...]
                     ) -> list[HandAndForearm]:
-    """Return the left and the right hand's fingers, as `limbs_of`.
+    """Return both hands' fingers, to be checked against the other hand and its forearm.
 
-    What stops them is the other hand and its forearm.
+    ``numbers`` are pairs of role and joint.
     """
     joints = dict(numbers)
     outer, heads = outer_surface(character), character.skeleton.heads
@@ -359,21 +368,22 @@ def fingers_of_hands(character: Character, numbers: tuple[tuple[str, int], ...]
 
 
 def in_skirt(surface: OuterLayer, character: Character) -> NDArray[np.bool_]:
-    """Return which (N,) points of a surface go, if only in part, with a skirt's joints."""
+    """Return a mask (N,) of the points of a surface that follow a skirt's joints, even in part."""
     joints = [character.skeleton.index[name] for name in SKIRT if name in character.skeleton.index]
     return np.asarray((np.isin(surface.skin.joints, joints)
                        & (surface.skin.weights > 0)).any(axis=1))
 
 
 def stops_beyond(character: Character, joints: Mapping[str, int], joint: int) -> float:
-    """Return from which share of its length on a forearm is stopped by what goes with a joint."""
+    """Return the fraction of a forearm's length from which on a joint's patch is an obstacle to it.
+    """
     legs = [below(character, joints[f"{side}_thigh"]) for side in SIDES]
     return OBSTACLES.at_legs if joint in np.concatenate(legs) else OBSTACLES.at_body
 
 
 def limb_of(hand: OuterLayer, forearm: OuterLayer, character: Character, joints: Mapping[str, int],
             side: str, others: Sequence[Patch], skirt: Hanging | None = None) -> HandAndForearm:
-    """Return a hand and its forearm, all of which goes with the elbow, as that is cheaper."""
+    """Return a hand and its forearm; all of the forearm follows the elbow, as that is cheaper."""
     elbow = np.full((len(forearm.of), 1), joints[f"{side}_forearm"], np.int32)
     arm = SkinSample(forearm.skin.vertices, elbow, np.ones(elbow.shape))
     skin = hand.skin.joined(arm)
@@ -391,7 +401,7 @@ def limb_of(hand: OuterLayer, forearm: OuterLayer, character: Character, joints:
 
 def forearm_of(surface: OuterLayer, character: Character, joints: Mapping[str, int],
                side: str) -> OuterLayer:
-    """Return the soft part of a surface from a forearm's middle to the hand."""
+    """Return the soft part of a forearm's surface, up to the hand."""
     own = np.isin(surface.of, below(character, joints[f"{side}_forearm"]))
     hand = in_hand(surface, character, joints, side)
     share = along_forearm(surface.skin.vertices, character.skeleton.heads, joints, side)
@@ -401,22 +411,22 @@ def forearm_of(surface: OuterLayer, character: Character, joints: Mapping[str, i
 
 def along_forearm(places: FloatArray, heads: FloatArray, joints: Mapping[str, int],
                   side: str) -> FloatArray:
-    """Return how far (N,) places (N, 3) at rest are from elbow to wrist, 0 to 1."""
+    """Return how far (N,) along the forearm points (N, 3) at rest lie: 0 at elbow, 1 at wrist."""
     elbow, wrist = (heads[joints[f"{side}_{part}"]] for part in ("forearm", "hand"))
     return np.asarray(product(places - elbow, wrist - elbow) / np.sum((wrist - elbow) ** 2))
 
 
 def hand_of(surface: OuterLayer, character: Character, joints: Mapping[str, int],
             side: str) -> OuterLayer:
-    """Return a hand's part of a surface, but for the wrist and what is worn about it."""
+    """Return the points of a surface that belong to a hand, without the wrist and its clothes."""
     return surface.part(in_hand(surface, character, joints, side))
 
 
 def in_hand(surface: OuterLayer, character: Character, joints: Mapping[str, int], side: str,
             beyond: float = OBSTACLES.cuff) -> NDArray[np.bool_]:
-    """Return which (N,) points are of a hand, but for the wrist and what is worn about it.
+    """Return a mask (N,) of the points of a hand, without the wrist and its clothes.
 
-    They are ``beyond`` this share of the way from the wrist to the knuckles.
+    They lie beyond the fraction ``beyond`` of the way from the wrist to the knuckles.
     """
     wrist, knuckle = joints[f"{side}_hand"], joints.get(f"{side}_middle1")
     heads = character.skeleton.heads
@@ -428,7 +438,7 @@ def in_hand(surface: OuterLayer, character: Character, joints: Mapping[str, int]
 
 def fingers_of(hand: OuterLayer, character: Character, joints: Mapping[str, int],
                side: str) -> NDArray[np.intp]:
-    """Return the first joint (P,) of the finger that each point is of, -1 for none."""
+    """Return the first joint (P,) of the finger that each point belongs to, -1 for none."""
     found = np.full(len(hand.of), -1, np.intp)
     for finger in FINGERS:
         if (first := joints.get(f"{side}_{finger}1")) is not None:
@@ -437,19 +447,19 @@ def fingers_of(hand: OuterLayer, character: Character, joints: Mapping[str, int]
 
 
 def fingers_below(character: Character, joints: Mapping[str, int], side: str) -> list[int]:
-    """Return the numbers of a hand's fingers' joints."""
+    """Return the indices of all joints of a hand's fingers, helper joints included."""
     return [joint for finger in FINGERS if (first := joints.get(f"{side}_{finger}1")) is not None
             for joint in below(character, first)]
 
 
 def lumps_of(places: FloatArray, cell: float) -> NDArray[np.intp]:
-    """Return the number (P,) of the lump that each place (P, 3) is in, by cells of an edge (m)."""
+    """Return the index (P,) of the lump that each point (P, 3) is in, by cells of this edge (m)."""
     cells = np.round(places / cell).astype(int)
     return np.asarray(np.unique(cells, axis=0, return_inverse=True)[1].reshape(-1), np.intp)
 
 
 def below(character: Character, joint: int) -> list[int]:
-    """Return the numbers of a joint, of all below it and of what helps them."""
+    """Return the sorted indices of a joint, of its descendants, and of their helper joints."""
     skeleton, found = character.skeleton, {joint}
     for child, (name, parent) in enumerate(zip(skeleton.names, skeleton.parents, strict=True)):
         if int(parent) in found or skeleton.index[helped_joint(name)] in found:

@@ -1,4 +1,4 @@
-"""The outer layer of a character in the rest pose, as points with the ways out of it."""
+"""Find the outer layer of a character in the rest pose: points with outward normals."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -14,21 +14,23 @@ from mimegen.motion import Skeleton
 from mimegen.motion.quaternions import FloatArray
 from mimegen.retarget.surface import SkinSample, owners
 
-# What neither stops a hand nor is a hand, as meshes are named: hair and what lies on faces.
+# Names of meshes that are neither obstacles to a hand nor part of it: hair and what lies on faces.
 SOFT = frozenset({"hair", "hair_lining", "strands", "edge_strands", "beard_strands", "lashes",
                   "brows", "eyes", "laces", "glasses", "lenses"})
 
 @dataclass(frozen=True)
 class OuterParameters:
-    """What of a surface is its outer layer. Chosen on people in layers of clothes and the suit."""
+    """How the outer layer is found. Chosen on people in layers of clothes and on the suit."""
 
-    # A point is an inner one where so far (m) out of it lies more surface that looks the same way,
-    # at most so far (m) beside it and this much further out; ways look the same by this cosine.
+    # A point is an inner one if other surface with a similar normal lies above it: within beside_m
+    # (m) of one of these distances (m) along the normal, and at least further_m (m) above the
+    # point. Normals are similar from the cosine ``alike`` on.
     above_m: tuple[float, ...] = (0.008, 0.016, 0.024, 0.034, 0.046)
     beside_m: float = 0.012
     further_m: float = 0.004
     alike: float = 0.3
-    # Flanges and the insides of sleeves do not look away from their bone: by this cosine.
+    # Least cosine between a normal and the direction away from the bone: it excludes flanges and
+    # the insides of sleeves.
     from_bone: float = 0.4
 
 
@@ -37,9 +39,9 @@ OUTER = OuterParameters()
 
 @dataclass(frozen=True)
 class OuterLayer:
-    """Points of a body's outer layer at rest, the ways (N, 3) out of it, and whose they are (N,).
+    """Points of a body's outer layer at rest, outward normals (N, 3), and the joint (N,) of each.
 
-    Those of skin and cloth are ``soft`` (N,).
+    ``soft`` (N,) marks points of skin and cloth.
     """
 
     skin: SkinSample
@@ -48,7 +50,7 @@ class OuterLayer:
     soft: NDArray[np.bool_]
 
     def part(self, chosen: NDArray[np.bool_]) -> "OuterLayer":
-        """Return the chosen (N,) points."""
+        """Return the points of a mask (N,)."""
         return OuterLayer(self.skin.part(chosen), self.ways[chosen], self.of[chosen],
                           self.soft[chosen])
 
@@ -63,7 +65,7 @@ def thinned(surface: OuterLayer, cell: float) -> OuterLayer:
 
 @lru_cache(maxsize=4)
 def outer_surface(character: Character) -> OuterLayer:
-    """Return all vertices of what covers a character."""
+    """Return all vertices of a character's outer layer."""
     meshes = [mesh for mesh in character.meshes if mesh.name not in SOFT]
     wide = max((mesh.joints.shape[1] for mesh in meshes), default=1)
     more = [((0, 0), (0, wide - mesh.joints.shape[1])) for mesh in meshes]
@@ -92,7 +94,8 @@ def nearest_on_bones(skeleton: Skeleton, places: FloatArray,
 
 
 def covered(places: FloatArray, ways: FloatArray) -> NDArray[np.bool_]:
-    """Return which of a body's points (V, 3) more of it lies over; ``ways`` (V, 3) are outwards."""
+    """Return a mask of a body's points (V, 3) that lie below other surface; ``ways`` are normals.
+    """
     found = np.zeros(len(places), bool)
     if not len(places):
         return found

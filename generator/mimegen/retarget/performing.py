@@ -1,4 +1,4 @@
-"""Motions performed by characters, at the frame rate that is wanted."""
+"""Let characters perform motions at the requested frame rate."""
 
 from collections.abc import Mapping, Sequence
 
@@ -12,7 +12,7 @@ from mimegen.retarget.transfer import retarget_scene
 def performed(sources: Sequence[tuple[Motion, Mapping[str, str] | None]],
               characters: Sequence[Character], fps: float,
               hand_shape: str) -> tuple[Performance, ...]:
-    """Let characters perform motions of one scene, as ``retarget_scene``, at ``fps``."""
+    """Let characters perform motions of one scene, as in `retarget_scene`, at ``fps``."""
     return tuple(_at_rate(performance, fps)
                  for performance in retarget_scene(sources, characters, hand_shape=hand_shape))
 

@@ -1,4 +1,4 @@
-"""Pushes move wrists smoothly: elbows bend, hands keep their rotation."""
+"""Move wrists smoothly by pushes: elbows bend, hands keep their rotation."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -18,15 +18,16 @@ from mimegen.retarget.hands import arms_bent, smoothed_shifts, wrists_of
 
 @dataclass(frozen=True)
 class PushParameters:
-    """How pushes move wrists. Chosen by trial, checked as clearance's parameters."""
+    """How pushes move wrists; chosen by trial, checked as ``clearance.ClearanceParameters``."""
 
-    # Shoulders go with wrists by this share, round by round: by more they would be drawn up.
+    # Shoulders follow wrists by this fraction in each round; with more they would be drawn up.
     girdle: float = 0.2
-    # Smaller shifts (m) move no hand; what staying where nothing pushes weighs, against a push.
+    # Smaller shifts (m) do not move a hand; and the weight of not moving in frames without a push.
     faint_m: float = 2e-4
     free_of_pushes: float = 0.2
-    # Hands that go so fast (m/s) about the hips, now or so shortly (s) before or after, settle as
-    # quickly as pushes ask, slower ones less quickly, down to this share: they would tremble.
+    # A hand at least this fast (m/s), relative to the hips, within this time (s) before or after a
+    # frame settles as fast as pushes ask. Slower hands settle at a cutoff lowered in proportion,
+    # down to this fraction: else they would tremble.
     quick_m_s: float = 0.4
     around_s: float = 0.2
     least_quick: float = 0.4
@@ -37,19 +38,19 @@ PUSHES = PushParameters()
 
 def wrists_pushed(motion: Motion, joints: Mapping[str, int],
                   pushes: FloatArray) -> tuple[Motion, NDArray[np.intp]]:
-    """Return the motion with wrists ``pushes`` (F, 2, 3) further, and the frames (N,) that moved.
+    """Return the motion with wrists moved by ``pushes`` (F, 2, 3), and the changed frames (N,).
 
-    All others stay as they are, to the bit.
+    All other frames stay identical to the last bit.
     """
     pushing = lengths(pushes) > 0
     if not pushing.any():
         return motion, np.zeros(0, np.intp)
-    # The sixth power: `smoothest` is of sixth order, so weights less by that settle at a cutoff
-    # that is lower by the share itself.
+    # The sixth power, because `smoothest` is of sixth order: its cutoff is then lowered by the
+    # factor ``quickness`` itself.
     weights = np.maximum(pushing, PUSHES.free_of_pushes) * quickness(motion, joints) ** 6
     shifts = smoothed_shifts(pushes, weights, motion.fps)
     far = lengths(shifts)[..., None]
-    # All shifts are shorter by what is too faint: a threshold alone would let hands jump at it.
+    # All shifts are shortened by the threshold: cut off at it, hands would jump.
     faint = PUSHES.faint_m
     shifts = np.where(far > faint, (1 - faint / np.maximum(far, faint)) * shifts, 0.0)
     frames = np.flatnonzero(shifts.any(axis=(1, 2)))
@@ -63,9 +64,9 @@ def wrists_pushed(motion: Motion, joints: Mapping[str, int],
 
 
 def quickness(motion: Motion, joints: Mapping[str, int]) -> FloatArray:
-    """Return how quickly (F, 2) hands settle, as a share of how quickly they can.
+    """Return how quickly (F, 2) hands settle, as a fraction of their fastest.
 
-    A push that comes and goes by turns, as of a hand that just touches, is none of a slow hand's.
+    Slow hands do not follow a push that comes and goes, as while a hand just touches.
     """
     hips = motion.global_pose.positions[:, [joints["hips"]]]
     speeds = lengths(velocities(wrists_of(motion, joints) - hips, motion.fps))

@@ -1,4 +1,4 @@
-"""How good a performance is, measured against its source: the quality report."""
+"""Measure the quality of a performance against its source."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,15 +16,16 @@ from mimegen.readers.roles import find_roles
 from mimegen.retarget.stance import resting_height, source_contacts
 from mimegen.retarget.surface import outermost
 
-# What a report measures, in the order in which it is shown.
+# The measures of a report, in the order in which they are shown.
 FIELDS = ("joint_direction_error_deg", "end_effector_error_pct_height", "foot_skate_cm_s",
           "skate_share", "planted_foot_drift_mm", "ground_penetration_cm", "jerk_ratio")
 LIMBS = [(f"{side}_{start}", f"{side}_{end}") for side in SIDES for start, end in
          (("upper_arm", "forearm"), ("forearm", "hand"), ("thigh", "shin"), ("shin", "foot"))]
 ENDS = ("head", "left_hand", "right_hand", "left_foot", "right_foot")
-# A contact's first and last moments do not count: the foot is still landing or leaving.
+# Time (s) at the beginning and end of a contact that does not count: the foot is still landing or
+# leaving.
 EDGE_S = 0.06
-# At most this many frames are posed with their skin to look for what sinks.
+# At most this many frames are posed with their skin to measure ground penetration.
 MOST_FRAMES = 600
 
 
@@ -32,16 +33,24 @@ def quality(source: Motion, roles: Mapping[str, str], performance: Performance) 
     """Measure a performance of ``source`` (same frames and rate), whose joints ``roles`` names.
 
     ``joint_direction_error_deg``: mean angle between the bones of arms and legs and the source's,
-    over frames and bones. ``end_effector_error_pct_height``: mean distance of head, hands and
-    feet from the source's, both relative to the middle between the hip joints, the source's scaled
-    to the body's leg length, in % of the body's height (after Villegas et al., "Neural Kinematic
-    Networks", 2018). ``foot_skate_cm_s`` and ``skate_share``: see `metrics`, at the toe joints, or
-    the ankles where there are none, heights from where a flat foot's are.
-    ``planted_foot_drift_mm``: the furthest that a planted ball strays from its median place.
-    ``ground_penetration_cm``: how deep any skin goes below the ground. ``jerk_ratio``: mean jerk
-    (third derivative of place; Flash and Hogan 1985) of hips, head, hands and feet, divided by the
-    source's own of the same joints after scaling it to the body's leg length. What the source
-    itself has is under ``source``.
+    over frames and bones.
+
+    ``end_effector_error_pct_height``: mean distance of head, hands and feet from the source's, both
+    relative to the middle between the hip joints, the source scaled to the body's leg length, in %
+    of the body's height (after Villegas et al., "Neural Kinematic Networks", 2018).
+
+    ``foot_skate_cm_s`` and ``skate_share``: see `metrics`; measured at the toe joints, or at the
+    ankles if there are none, with heights from the level of a flat foot.
+
+    ``planted_foot_drift_mm``: the largest distance of a planted ball from its median position.
+
+    ``ground_penetration_cm``: the largest depth of any skin below the ground.
+
+    ``jerk_ratio``: mean jerk (third derivative of position; Flash and Hogan 1985) of hips, head,
+    hands and feet, divided by the source's own of the same joints after scaling it to the body's
+    leg length.
+
+    The source's own values are under ``source``.
     """
     wanted = _places(source, roles)
     character, motion = performance.character, performance.motion
@@ -98,7 +107,7 @@ def _means(values: Mapping[str, FloatArray]) -> dict[str, float]:
 
 
 def _places(motion: Motion, roles: Mapping[str, str]) -> dict[str, FloatArray]:
-    """Return joints' places (F, 3) by role; ``hips`` is the middle between the hip joints."""
+    """Return joints' positions (F, 3) by role; ``hips`` is the middle between the hip joints."""
     index, positions = motion.skeleton.index, motion.global_pose.positions
     found = {role: positions[:, index[name]] for role, name in roles.items()}
     found["hips"] = (found["left_thigh"] + found["right_thigh"]) / 2
@@ -130,7 +139,7 @@ def _balls(places: Mapping[str, FloatArray]) -> FloatArray:
 
 
 def _feet(motion: Motion, roles: Mapping[str, str], part: str) -> dict[str, float]:
-    """Measure how a ``part`` of the feet slides, heights from where each of them rests."""
+    """Measure how a ``part`` of the feet slides, with heights from the level at which it rests."""
     joints = {role: motion.skeleton.index[name] for role, name in roles.items()}
     balls = motion.global_pose.positions[:, [joints[f"{side}_{part}"] for side in SIDES]]
     levels = [resting_height(motion, joints, part, side) for side in SIDES]
@@ -140,7 +149,7 @@ def _feet(motion: Motion, roles: Mapping[str, str], part: str) -> dict[str, floa
 
 
 def planted(source: Motion, joints: Mapping[str, int], side: str) -> NDArray[np.bool_]:
-    """Say in which frames (F,) a foot's ball rests, without a contact's first and last moments."""
+    """Return a mask (F,) of frames in which a foot's ball rests, without ``EDGE_S`` at each end."""
     edge = np.ones(2 * round(EDGE_S * source.fps) + 1)
     return np.asarray(binary_erosion(source_contacts(source, joints, side)[1], edge))
 
@@ -171,7 +180,7 @@ def _penetration(performance: Performance) -> float:
 
 
 def _sinking(source: Motion, joints: Mapping[str, int]) -> float:
-    """Return how deep (cm) ankles and toes go below the height at which they rest."""
+    """Return the largest depth (cm) of ankles and toes below the height at which they rest."""
     deepest = 0.0
     for part in ("foot", "toe"):
         both = [joints[f"{s}_{part}"] for s in SIDES if f"{s}_{part}" in joints]

@@ -1,10 +1,10 @@
-"""Rest-pose alignment: what each source bone must be turned by so that rotations mean the same.
+"""Rest-pose alignment: find the corrections that make source and target rotations mean the same.
 
-For a role, ``R_target(t) = R_source(t) * conjugate(correction)`` in global rotations: at the pose
-in which the source's bone lies (and is twisted) like the target's in its rest pose, the target's
-rotation is the identity. A natural rest pose (T, A or N) gives the corrections by geometry; where
-it is not natural (all offsets along one axis), the motion gives them: bones' directions, the axes
-about which knees and elbows bend, and soles on the ground.
+For a role, ``R_target(t) = R_source(t) * conjugate(correction)`` in global rotations. So the
+target's rotation is the identity in the pose in which the source's bone has the direction and twist
+of the target's bone at rest. If the source's rest pose is natural (T, A or N pose), the corrections
+follow from its geometry. If not (all offsets along one axis), they follow from the motion: from the
+bones' directions, the axes about which knees and elbows bend, and the soles on the ground.
 """
 
 from collections.abc import Mapping
@@ -26,11 +26,11 @@ SAMPLES = 400
 
 
 class Alignment:
-    """The corrections of one source, for one target skeleton, by role."""
+    """The corrections (4,) of one source for one target skeleton, by role."""
 
     def __init__(self, source: Motion, roles: Mapping[str, str], target: Skeleton,
                  target_roles: Mapping[str, str]) -> None:
-        # Some hundred poses tell axes as well as all; a long take would only cost time.
+        # Some hundred poses give the axes as well as all; more would only cost time.
         step = max(1, source.frames // SAMPLES)
         self.source, self.target = source, target
         self.joint = {role: source.skeleton.index[name] for role, name in roles.items()}
@@ -38,7 +38,7 @@ class Alignment:
         self.positions = source.global_pose.positions[::step]
         self.rotations = source.global_pose.rotations[::step]
         self.corrections: dict[str, FloatArray] = {"hips": quaternions.IDENTITY}
-        # Trunk first: arms hang from the chest's correction.
+        # Trunk first: the arms need the chest's correction.
         self._trunk()
         for side in SIDES:
             self._arm(side)
@@ -70,7 +70,7 @@ class Alignment:
         if along is not None:
             self.corrections[role] = matching(along, beside, goal_along, goal_beside)
 
-    # The trunk: turns from an upright rest pose, or frames by spine and shoulders.
+    # The trunk: rotations from an upright rest pose, or frames by spine and shoulders.
 
     def _trunk(self) -> None:
         line = [role for role in TRUNK if role in self.joint]
@@ -78,9 +78,9 @@ class Alignment:
         upper = heads[self.joint["head"]] - heads[self.joint["hips"]]
         bones = [bone_direction(self.source.skeleton, self.joint, role) for role in line]
         arms = heads[self.joint["left_upper_arm"]] - heads[self.joint["right_upper_arm"]]
-        # A rest pose is believed where somebody could stand so: the trunk within 26 degrees of
-        # upright, its bones within 60, shoulders within 37 of left and right, and no joint turned
-        # by more than 60 degrees all the time.
+        # A rest pose is used if a person could stand in it: the trunk within 26 degrees of upright,
+        # its bones within 60, shoulders within 37 of left and right, and no joint turned by more
+        # than 60 degrees on average over the motion.
         if unit(upper)[2] > 0.9 and unit(arms)[0] > 0.8 and all(
                 bone is None or bone[2] > 0.5 for bone in bones) and all(
                 self._mean_turn(low, high) < 60.0 for low, high in pairwise(line)):
@@ -94,18 +94,18 @@ class Alignment:
             left = sum((unit(self._towards(f"right_{p}", f"left_{p}")) for p in pairs),
                        np.zeros(3))
             along, typical = self._direction(role), self._local(role, self._towards("hips", "head"))
-            # A bone more than 45 degrees off the way from hips to head does not follow the spine.
+            # A bone more than 45 degrees off the line from hips to head does not follow the spine.
             if along is None or along @ typical < 0.7:
                 along = typical
             self._align(role, along, self._local(role, left), UP, np.array([1.0, 0.0, 0.0]))
 
     def _aligned(self, role: str) -> FloatArray:
-        """Return the target's global rotations (F, 4) by the correction found so far."""
+        """Return the target's global rotations (F, 4) with the correction found so far."""
         return quaternions.multiply(self.rotations[:, self.joint[role]],
                                     quaternions.conjugate(self.corrections[role]))
 
     def _mean_turn(self, above: str, below: str) -> float:
-        """Return the mean angle (degrees) between two joints' rotations from the rest pose."""
+        """Return the angle (degrees) of the mean rotation between two joints."""
         between = quaternions.multiply(
             quaternions.conjugate(self.rotations[:, self.joint[above]]),
             self.rotations[:, self.joint[below]])
@@ -113,30 +113,31 @@ class Alignment:
         return float(np.degrees(lengths(turn)))
 
     def _resting_on(self, above: FloatArray, role: str) -> FloatArray:
-        """Return the correction by which a joint follows rotations ``above`` (F, 4) on average."""
+        """Return the correction with which a joint follows rotations ``above`` (F, 4) on average.
+        """
         between = quaternions.multiply(quaternions.conjugate(above),
                                        self.rotations[:, self.joint[role]])
         return quaternions.mean(between)
 
-    # Limbs: directions from the bones; twist from the rest pose, mended by the bending axis.
+    # Limbs: directions from the bones; twist from the rest pose, corrected by the bending axis.
 
     def _limb(self, side: str, parts: tuple[str, str, str], parent: FloatArray, natural: bool,
               hinge: FloatArray) -> None:
         upper, lower, end = (f"{side}_{part}" for part in parts)
-        # Knees and elbows bend about one axis: where a limb is bent, its two bones span the plane.
+        # Knees and elbows bend about one axis: the normal of the plane of a bent limb's two bones.
         axis = np.cross(unit(self._towards(upper, lower)), unit(self._towards(lower, end)))
         for role in (upper, lower):
             along, goal = self._direction(role), self._goal_direction(role)
             if along is None:
                 along = goal
-            # The smallest turn keeps the parent's twist, which is the best guess where nothing else
-            # tells it.
+            # The smallest rotation keeps the parent's twist, which is the best guess without other
+            # evidence.
             swing = quaternions.between(quaternions.rotate(parent, along), goal)
             correction = quaternions.multiply(swing, parent)
             beside = unit(hinge - goal * np.sum(hinge * goal))
             self.corrections[role] = correction
             bent = quaternions.rotate(quaternions.conjugate(self._aligned(role)), axis)
-            # Bones' directions leave their twist open; the bending axis tells it, if the limb ever
+            # Bones' directions leave their twist open; the bending axis gives it, if the limb ever
             # bends.
             twist, certain = _twist(bent, goal, beside)
             if certain or not natural:
@@ -145,7 +146,8 @@ class Alignment:
             self.corrections[role] = parent = correction
 
     def _natural(self, parts: list[str], way: FloatArray, limit: float) -> bool:
-        """Say whether bones of the source's rest pose lie within ``limit`` degrees of ``way``."""
+        """Return whether bones of the source's rest pose lie within ``limit`` degrees of ``way``.
+        """
         skeleton = self.source.skeleton
         bones = [bone_direction(skeleton, self.joint, part) for part in parts]
         return all(b is not None and b @ way > np.cos(np.radians(limit)) for b in bones)
@@ -159,7 +161,7 @@ class Alignment:
         natural = natural and (self._mean_turn(chest, clavicle) < 50.0 if clavicle in self.joint
                                else self._mean_turn(chest, names[0]) < 130.0)
         if clavicle in self.joint:
-            # Where collar bones start differs too much between systems to go by their direction.
+            # The start of collar bones differs too much between systems to use their direction.
             self.corrections[clavicle] = quaternions.IDENTITY if natural else self._resting_on(
                 self._aligned(chest), clavicle)
             parent = self.corrections.get(clavicle, parent)
@@ -172,7 +174,7 @@ class Alignment:
         source_axes = self._hand_axes(side)
         target_axes = hand_axes(self.target.heads, self.goal, side)
         if source_axes and target_axes:
-            # Both axes of the palm are known: no rest pose has to be believed.
+            # Both axes of the palm are known, so the rest pose does not matter.
             self.corrections[hand] = matching(*source_axes, *target_axes)
         elif natural:
             self.corrections[hand] = self.corrections[forearm]
@@ -183,7 +185,8 @@ class Alignment:
                 self._finger(side, f"{side}_{finger}{number}", source_axes, target_axes)
 
     def _hand_axes(self, side: str) -> tuple[FloatArray, FloatArray] | None:
-        """Return the source hand's direction and palm side in its own frame, if fingers show it."""
+        """Return the source hand's direction and back normal in its own frame, if it has fingers.
+        """
         hand = f"{side}_hand"
         if f"{side}_index1" not in self.joint or f"{side}_pinky1" not in self.joint:
             return None
@@ -216,14 +219,14 @@ class Alignment:
         self._foot(side, natural)
 
     def _foot(self, side: str, natural: bool) -> None:
-        """Align foot and toes: soles by the ground they rest on, headings by their bones."""
+        """Align foot and toes: soles by the ground that they rest on, headings by their bones."""
         shin, foot, toe = (f"{side}_{part}" for part in ("shin", "foot", "toe"))
         flat = np.logical_and(*source_contacts(self.source, self.joint, side))
         along = self._direction(foot)
         if along is None:
             self.corrections[foot] = self.corrections[shin]
         else:
-            # The ground is the best witness; then a rest pose that points ahead; then the shin.
+            # The ground is the most reliable; then a rest pose that points ahead; then the shin.
             sole = self._sole(foot, flat)
             if sole is None and natural and along @ FRONT > 0.3:
                 sole = UP
@@ -248,16 +251,17 @@ class Alignment:
 
 
 def _twist(axes: FloatArray, along: FloatArray, beside: FloatArray) -> tuple[float, bool]:
-    """Return the mean angle about ``along`` from ``beside`` to bending axes (F, 3), if certain.
+    """Return the mean angle (radians) about ``along`` from ``beside`` to bending axes (F, 3).
 
-    An axis' length is the sine of the bend; nearly straight limbs say nothing.
+    Also return whether it is certain. An axis' length is the sine of the bend, so that nearly
+    straight limbs do not count.
     """
     third = np.cross(along, beside)
-    # Below 20 degrees of bend noise turns the axis more than the limb does.
+    # Below 20 degrees of bend, noise turns the axis more than the limb does.
     weights = np.where(np.linalg.norm(axes, axis=1) > np.sin(np.radians(20.0)), 1.0, 0.0)
     vectors = np.stack([product(axes, beside), product(axes, third)], axis=1) * weights[:, None]
     total = vectors.sum(axis=0)
     strength = float(np.linalg.norm(total))
-    # 1 if all axes agree, near 0 if they point everywhere, as of an elbow that only twists.
+    # 1 if all axes agree, near 0 if they point everywhere, as for an elbow that only twists.
     sharp = strength / max(float(np.linalg.norm(vectors, axis=1).sum()), 1e-9)
     return float(np.arctan2(total[1], total[0])), bool(weights.sum() >= 5 and sharp > 0.8)

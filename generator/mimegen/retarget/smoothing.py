@@ -1,4 +1,4 @@
-"""Low-passes: no twitch that the source does not show, none of its own taken away."""
+"""Low-passes that remove twitches which the source does not have, and keep those it has."""
 
 from dataclasses import dataclass
 
@@ -13,16 +13,19 @@ from mimegen.retarget.solving import solve_bands
 
 @dataclass(frozen=True)
 class SmoothingParameters:
-    """How much low-passes smooth. Chosen on recordings by the jerk of a performance against that of
-    its source (``jerk_ratio`` in ``docs/research/retargeting.md``).
+    """How much low-passes smooth.
+
+    Chosen on recordings by the jerk of a performance relative to that of its source (``jerk_ratio``
+    in ``docs/research/retargeting.md``).
     """
 
-    # Standard deviations (s) for turns, and for what differs from the source in a path.
+    # Standard deviations (s) of the low-passes of rotations, and of a path's difference from the
+    # source's.
     calm_s: float = 0.0115
     lively_s: float = 0.03
-    # The width (s) of the curve that covers peaks, see `smooth_cover`.
+    # Width (s) of the curve that covers peaks, see `smooth_cover`.
     cover_s: float = 0.06
-    # The lowest cutoff (radians a frame) of `smoothest`: below it doubles are not exact enough.
+    # Lowest cutoff (radians a frame) of `smoothest`: below it double precision is not enough.
     lowest: float = 0.05
 
 
@@ -32,25 +35,25 @@ SMOOTHING = SmoothingParameters()
 def calmed(turns: FloatArray, fps: float, seconds: float = SMOOTHING.calm_s) -> FloatArray:
     """Return rotations (F, 4) without twitches faster than trunks and feet move.
 
-    A pelvis solved from few markers twitches about its own middle, which moves nothing in its own
-    skeleton; in a body with other hips all that hangs on it would twitch.
+    A pelvis solved from few markers twitches about its own middle. That moves nothing in its own
+    skeleton, but in a body with other hips all that hangs on it would twitch.
     """
     return quaternions.normalise(low_passed(quaternions.without_flips(turns), seconds * fps))
 
 
 def as_lively(places: FloatArray, source: FloatArray, fps: float) -> FloatArray:
-    """Return a path (F, 3) that differs from the source's, at its size, only slowly."""
+    """Return a path (F, 3) whose difference from the scaled source's path is low-passed."""
     return np.asarray(source + low_passed(places - source, SMOOTHING.lively_s * fps))
 
 
 def smooth_cover(values: FloatArray, fps: float) -> FloatArray:
-    """Return a smooth curve (F,) that is nowhere much below ``values`` (F,), nor below zero."""
+    """Return a smooth curve (F,) that is nowhere much below ``values`` (F,) or zero."""
     values = np.maximum(values, 0.0)
     if not np.any(values > 0):
         return values
     width = max(1, round(SMOOTHING.cover_s * fps))
-    # The maximum over twice the Gaussian's width on either side: what is smoothed afterwards is
-    # still above most of the peak.
+    # The maximum over twice the Gaussian's width on either side: so the curve stays above most of
+    # the peak after smoothing.
     highest = scipy.ndimage.maximum_filter1d(values, 4 * width + 1)
     return np.asarray(scipy.ndimage.gaussian_filter1d(highest, float(width), mode="nearest"))
 
@@ -59,20 +62,21 @@ def smoothest(goals: FloatArray, weights: FloatArray, fps: float, cutoff: float,
               steps: FloatArray | None = None, firm: FloatArray | float = 0.0) -> FloatArray:
     """Return the smoothest curves (F, C) near ``goals`` (F, C) by ``weights`` (F,), least squares.
 
-    Third differences are small: where the weights are 1 that is a sixth-order low-pass without lag
-    at ``cutoff`` Hz, where they are less one at a lower frequency. From frame to frame the curves
-    go by ``steps`` (F - 1, C) as nearly as ``firm`` (F - 1,) says.
+    Third differences are minimised: with weights of 1 that is a sixth-order low-pass without lag at
+    ``cutoff`` Hz, with lower weights one at a lower frequency. If ``steps`` (F - 1, C) are given,
+    the curves' differences from frame to frame follow them with the weights ``firm`` (F - 1,).
     """
     count = len(goals)
     if count < 4:
         return goals
-    # A sine of so many radians a frame has a third difference of about their cube.
+    # A sine of this many radians a frame has a third difference of about their cube.
     radians = max(2 * np.pi * cutoff / fps, SMOOTHING.lowest)
-    # At the cutoff a third difference is as long as radians**3 times the curve: so divided, it
-    # counts there as much as staying near the goals.
+    # At the cutoff a third difference is radians**3 times the curve: divided by that, it counts
+    # there as much as staying near the goals.
     third = np.array([-1.0, 3.0, -3.0, 1.0]) / radians**3
     bands = np.zeros((4, count))
-    # The lower bands of D'D, D the third differences: solved in a time that goes with the frames.
+    # The lower bands of D'D, with D the third differences: solved in a time proportional to the
+    # number of frames.
     for row in range(4):
         for below in range(4 - row):
             bands[below, row : count - 3 + row] += third[row] * third[row + below]

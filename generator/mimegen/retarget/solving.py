@@ -1,7 +1,7 @@
-"""Small systems of linear equations, solved without LAPACK: the same to the last bit everywhere.
+"""Solve small systems of linear equations without LAPACK: identical to the last bit everywhere.
 
-LAPACK's results differ in their last bits with the CPU and the number of threads; what is decided
-by them afterwards (which point of a hand is deepest, when a foot stands) would differ visibly.
+LAPACK's results differ in their last bits with the CPU and the number of threads. Decisions that
+depend on them (which point of a hand is deepest, when a foot stands) would differ visibly.
 """
 
 import numpy as np
@@ -18,7 +18,7 @@ def solve_pairs(matrices: FloatArray, right: FloatArray) -> FloatArray:
 
 
 def solve_triples(matrices: FloatArray, right: FloatArray) -> FloatArray:
-    """Solve 3x3 systems (F, 3, 3) for right sides (F, 3): the inverse is the rows' products."""
+    """Solve 3x3 systems (F, 3, 3) for right sides (F, 3), inverted by cross products of rows."""
     first, second, third = (matrices[:, row] for row in range(3))
     columns = [cross(second, third), cross(third, first), cross(first, second)]
     volume = np.sum(first * columns[0], axis=1)
@@ -28,10 +28,10 @@ def solve_triples(matrices: FloatArray, right: FloatArray) -> FloatArray:
 
 
 def solve_bands(bands: FloatArray, right: FloatArray) -> FloatArray:
-    """Solve a symmetric positive definite system (F, F) with four diagonals, for (F, C).
+    """Solve symmetric positive definite systems (F, F) with four diagonals for right sides (F, C).
 
-    ``bands`` (4, F): row k holds the entries k below the diagonal, by column. Elimination goes from
-    frame to frame, each from the one before, so it is a loop, over plain numbers for speed.
+    ``bands`` (4, F): row k holds the entries k below the diagonal, by column. Each row is
+    eliminated from the one before, so this is a loop, over plain numbers for speed.
     """
     count, far = right.shape[0], len(bands)
     rows = np.pad(bands, ((0, 0), (0, far))).T.tolist()
@@ -39,7 +39,7 @@ def solve_bands(bands: FloatArray, right: FloatArray) -> FloatArray:
     for row in range(count):
         own, value = rows[row], values[row]
         for below in range(1, far):
-            # Positive definite: the diagonal is never 0, and no rows have to change places.
+            # Positive definite: the diagonal is never 0, and no pivoting is needed.
             share = own[below] / own[0]
             lower = rows[row + below]
             for place in range(below, far):

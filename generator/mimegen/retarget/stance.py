@@ -1,4 +1,4 @@
-"""Standing: when the source's heels and balls are down, and where the target's soles are."""
+"""Find when the source's heels and balls rest on the ground, and the target's soles."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,14 +18,15 @@ from mimegen.retarget.surface import SkinSample, outer_vertices, outermost
 class StanceParameters:
     """When a captured foot stands. Chosen on the recordings of ``docs/research/retargeting.md``."""
 
-    # A foot that moves faster over the ground (m/s) does not stand on it.
+    # Largest horizontal speed (m/s) of a standing foot.
     resting_speed: float = 0.25
-    # Feet whose ankles are less than this (m) above where ankles rest stand flat; it takes this
-    # long (s) of that to tell where their toes rest.
+    # A foot stands flat if its ankle is less than this (m) above where ankles rest; the height at
+    # which toes rest is taken from flat feet if they last this long (s).
     flat_m: float = 0.02
     flat_s: float = 0.1
-    # A skeleton whose ankles are lower (m) than this, above 0, stands on the ground at rest; feet
-    # that stay so much (m) higher, and never rest so long (s), are in the air.
+    # If ankles are lower (m) than this, but above 0, in the rest pose, the skeleton stands on the
+    # ground there. Its feet are in the air if they stay this much (m) higher and never rest for
+    # this long (s).
     stands_m: float = 0.2
     afloat_m: float = 0.3
     rests_s: float = 0.2
@@ -36,7 +37,7 @@ STANCE = StanceParameters()
 
 def source_contacts(source: Motion, joints: Mapping[str, int],
                     side: str) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Say in which frames a foot's heel and its ball rest on the ground, (F,) each."""
+    """Return masks (F,) of the frames in which a foot's heel and its ball rest on the ground."""
     heel = _resting(source, joints, "foot", side)
     if f"{side}_toe" not in joints:
         return heel, heel
@@ -46,14 +47,14 @@ def source_contacts(source: Motion, joints: Mapping[str, int],
 def standing_height(source: Motion, joints: Mapping[str, int]) -> float:
     """Return the height at which ankles rest, in metres.
 
-    Who keeps kicking high above the ground on which the skeleton stands at rest, as a swimmer does,
-    rests nowhere: ankles would rest there.
+    If feet keep moving high above the ground of the rest pose, as a swimmer's do, they rest
+    nowhere; then it is the height of the ankles in the rest pose.
     """
     return _standing(source, joints)[0]
 
 
 def _standing(source: Motion, joints: Mapping[str, int]) -> tuple[float, bool]:
-    """Return the height at which ankles rest, or would, and whether they stay in the air."""
+    """Return the height (m) at which ankles rest, and whether they stay in the air."""
     both = [joints[f"{side}_foot"] for side in SIDES]
     places, at_rest = source.global_pose.positions[:, both], source.skeleton.heads[both, 2].mean()
     level = resting_level(places, source.fps)
@@ -64,18 +65,18 @@ def _standing(source: Motion, joints: Mapping[str, int]) -> tuple[float, bool]:
 
 
 def _rests(down: NDArray[np.bool_], fps: float) -> bool:
-    """Say whether a foot (F, K) rests long enough to be stood on."""
+    """Return whether any foot of (F, K) rests long enough to stand on."""
     frames = max(1, round(STANCE.rests_s * fps))
     counts = np.cumsum(np.pad(down, ((1, 0), (0, 0))), axis=0)
     return bool((counts[frames:] - counts[:-frames] == frames).any())
 
 
 def resting_height(source: Motion, joints: Mapping[str, int], part: str, side: str) -> float:
-    """Return the height at which a foot's ``part``, foot (the ankle) or toe, rests, in metres.
+    """Return the height (m) at which a foot's ``part``, ``foot`` (the ankle) or ``toe``, rests.
 
-    For toes that is where they are while the foot stands flat: the toe joint of one who stands on
-    the tips of the toes may be lower. Toes of one who rests nowhere would rest where the skeleton's
-    do: the lowest of a kick is no ground.
+    Toes rest where they are while the foot stands flat, because on tiptoe the toe joint may be
+    lower. If feet stay in the air, it is the toes' height in the rest pose: the lowest point of a
+    kick is no ground.
     """
     ankles, afloat = _standing(source, joints)
     if part == "foot":
@@ -102,11 +103,11 @@ def _resting(source: Motion, joints: Mapping[str, int], part: str,
 
 @dataclass(frozen=True)
 class Sole:
-    """Where one of the target's feet touches the ground in the rest pose, in metres.
+    """The points at which one of the target's feet touches the ground in the rest pose, in metres.
 
-    ``heel``, ``ball`` and ``toes``, the toe joint (3,), are relative to the ankle, ``tip`` (3,) to
-    the toe joint. ``skin`` (V, 3), relative to the ankle, are the outermost points of foot and
-    toes, ``of_toes`` (V,) their shares that follow the toes.
+    ``heel``, ``ball`` and ``toes`` (the toe joint), each (3,), are relative to the ankle; ``tip``
+    (3,) is relative to the toe joint. ``skin`` (V, 3), relative to the ankle, are the outermost
+    points of foot and toes; ``of_toes`` (V,) the fractions by which they follow the toes.
     """
 
     heel: FloatArray
@@ -130,7 +131,7 @@ def sole(character: Character, joints: Mapping[str, int], side: str) -> Sole:
         vertices[:, 2] = 0.0
     ground = vertices[:, 2].min()
     center = skeleton.heads[ankle]
-    # A little in front of the hindmost skin: a heel is round, and stands on what is under it.
+    # A little in front of the hindmost skin: a heel is round, and stands on its underside.
     heel = np.array([center[0], vertices[:, 1].max() - 0.015, ground]) - center
     ball = np.array([front[0], front[1], ground]) - center
     toes = skeleton.heads[toe] - center if toe != ankle else ball

@@ -16,14 +16,14 @@ from mimegen.motion.quaternions import FloatArray
 
 @dataclass(frozen=True)
 class SkinSample:
-    """Some vertices (V, 3) in the rest pose and what they follow, (V, K) each, as in `Mesh`."""
+    """Vertices (V, 3) in the rest pose, with the joints and weights (V, K) of `Mesh`."""
 
     vertices: FloatArray
     joints: NDArray[np.int32]
     weights: FloatArray
 
     def part(self, chosen: NDArray[np.bool_]) -> "SkinSample":
-        """Return the chosen (V,) vertices."""
+        """Return the vertices of a mask (V,)."""
         return SkinSample(self.vertices[chosen], self.joints[chosen], self.weights[chosen])
 
     def joined(self, other: "SkinSample") -> "SkinSample":
@@ -36,7 +36,7 @@ class SkinSample:
 
     @cached_property
     def followed(self) -> Sequence[tuple[int, NDArray[np.intp], FloatArray]]:
-        """What follows each joint: the joint, which (N,) of the vertices, by which shares (N,)."""
+        """The vertices that follow each joint: joint, vertex indices (N,) and weights (N,)."""
         found = []
         for joint in np.unique(self.joints[self.weights > 0]):
             share = np.where(self.joints == joint, self.weights, 0.0).sum(axis=1)
@@ -45,7 +45,7 @@ class SkinSample:
         return found
 
     def heights(self, motion: Motion, frames: NDArray[np.intp]) -> FloatArray:
-        """Return how high the vertices are in some frames (F,), (F, V)."""
+        """Return the heights (F, V) of the vertices in some frames (F,)."""
         pose, heads = motion.global_pose, motion.skeleton.heads
         heights = np.zeros((len(frames), len(self.vertices)))
         for joint, own, share in self.followed if len(frames) else ():
@@ -56,14 +56,14 @@ class SkinSample:
         return heights
 
     def least_heights(self, motion: Motion) -> FloatArray:
-        """Return a height (F,) that no vertex is below: of joints, less what follows them goes."""
+        """Return a lower bound (F,) of all vertices' heights, by their distances from joints."""
         positions, heads = motion.global_pose.positions, motion.skeleton.heads
         reach = [positions[:, joint, 2] - lengths(self.vertices[own] - heads[joint]).max()
                  for joint, own, _ in self.followed]
         return np.asarray(np.min(reach, axis=0))
 
     def posed(self, motion: Motion) -> FloatArray:
-        """Return where the vertices are in all frames, (F, V, 3), by linear blend skinning."""
+        """Return the vertices' positions (F, V, 3) in all frames, by linear blend skinning."""
         pose, heads = motion.global_pose, motion.skeleton.heads
         places = np.zeros((motion.frames, len(self.vertices), 3))
         for joint, own, share in self.followed:
@@ -74,14 +74,14 @@ class SkinSample:
 
 
 def owners(mesh: Mesh) -> NDArray[np.intp]:
-    """Return the joint (V,) that each vertex follows most."""
+    """Return the joint (V,) with the largest weight of each vertex."""
     most = first_most(mesh.weights)
     return np.asarray(mesh.joints[np.arange(len(most)), most], dtype=np.intp)
 
 
 @lru_cache(maxsize=12)
 def outermost(character: Character, joints: frozenset[int] | None = None) -> SkinSample:
-    """Return the outermost vertices of each joint's flesh, or those of some ``joints`` only."""
+    """Return the outermost vertices of each joint, in 60 directions, or of some ``joints`` only."""
     wide = max((mesh.joints.shape[1] for mesh in character.meshes), default=1)
     whole = [_padded(mesh, wide) for mesh in character.meshes]
     of = np.concatenate([np.zeros(0, int), *(owners(mesh) for mesh in character.meshes)])
@@ -113,6 +113,7 @@ def _directions(count: int) -> FloatArray:
 
 
 def outer_vertices(character: Character, joints: Collection[int]) -> FloatArray:
-    """Return the vertices (V, 3), in the rest pose, that follow ``joints`` most."""
+    """Return the vertices (V, 3), in the rest pose, whose largest weight is of one of ``joints``.
+    """
     found = [mesh.vertices[np.isin(owners(mesh), list(joints))] for mesh in character.meshes]
     return np.concatenate([np.zeros((0, 3)), *found])

@@ -1,4 +1,4 @@
-"""From a source's motion to a character's performance."""
+"""Turn a source's motion into a character's performance."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -32,32 +32,34 @@ from mimegen.retarget.trunk import trunk_turns
 
 @dataclass(frozen=True)
 class TransferParameters:
-    """How a source's motion goes over. Chosen on the recordings of
-    ``docs/research/retargeting.md``.
+    """How a source's motion is transferred.
+
+    Chosen on the recordings of ``docs/research/retargeting.md``.
     """
 
-    # The share of a hand's twist against the elbow that the forearm has, and not the wrist.
+    # Fraction of the twist between elbow and hand that the forearm takes, and not the wrist.
     forearm_share_of_twist: float = 0.6
-    # How much (see `feet.on_the_ground`) hips stay on the source's path: for one person, who may
-    # walk on longer legs, and for several, who must keep meeting.
+    # Weight (see `feet.on_the_ground`) of keeping hips on the source's path: for one person, who
+    # may walk on longer legs, and for several, who must keep meeting.
     alone: float = 1e-3
     together: float = 0.05
 
 
 TRANSFER = TransferParameters()
-# Roles whose turns are calmed: trunks and feet are solved from few markers, and bend slowly.
+# Beginnings of the roles whose rotations are smoothed: trunks and feet are solved from few markers,
+# and bend slowly.
 TWITCHY = ("hips", "spine", "chest", "neck", "left_foot", "right_foot", "left_toe", "right_toe")
 
 
 def retarget(motion: Motion, character: Character,
              roles: Mapping[str, str] | None = None, *, hand_shape: str = "relaxed",
              repair: bool = True) -> Performance:
-    """Let a character perform a motion (house convention) at the motion's frame rate.
+    """Let a character perform a motion (mimegen's convention) at the motion's frame rate.
 
     ``roles`` maps roles to the motion's joint names; without it they are found by name and shape.
-    Fingers of which the motion says nothing get a ``hand_shape`` (mocap/hand_shapes.yaml). Without
-    ``repair`` contacts of feet, hands and body are left as bone directions alone make them.
-    Raises RequestError where a skeleton's essential roles cannot be told.
+    Fingers that the motion lacks get a ``hand_shape`` (mocap/hand_shapes.yaml). Without ``repair``,
+    contacts of feet, hands and body stay as bone directions alone make them. Raises RequestError if
+    a skeleton's essential roles cannot be found, or for an unknown hand shape.
     """
     return retarget_scene([(motion, roles)], [character], hand_shape=hand_shape, repair=repair)[0]
 
@@ -65,13 +67,13 @@ def retarget(motion: Motion, character: Character,
 def retarget_scene(sources: Sequence[tuple[Motion, Mapping[str, str] | None]],
                    characters: Sequence[Character], *, hand_shape: str = "relaxed",
                    repair: bool = True) -> tuple[Performance, ...]:
-    """Let several characters perform motions that share one world frame and one clock.
+    """Let several characters perform motions that share world coordinates and time.
 
-    ``sources`` are motions with their roles as in `retarget`, one for each character. Level places
-    are scaled by one factor for all, the geometric mean of what each body would have alone, so that
-    people who meet in the sources meet in the scene: hands of one that touch another's hands or
-    body do so there. Motions of several people have the same frames and rate. Raises RequestError
-    as `retarget` does.
+    ``sources`` are motions with their roles as in `retarget`, one for each character. Horizontal
+    positions are scaled by one factor for all, the geometric mean of the factors that each body
+    would have alone, so that people who meet in the sources meet in the scene: hands of one person
+    that touch another's hands or body do so there. All motions have the same frames and rate.
+    Raises RequestError as `retarget` does.
     """
     known = [(rounded(motion), roles or find_roles(motion.skeleton, file="the motion").joints)
              for motion, roles in sources]
@@ -79,8 +81,8 @@ def retarget_scene(sources: Sequence[tuple[Motion, Mapping[str, str] | None]],
     own = [leg_length(character.skeleton, _numbered(character.skeleton, goal))
            / leg_length(motion.skeleton, _numbered(motion.skeleton, roles))
            for (motion, roles), character, goal in zip(known, characters, goals, strict=True)]
-    # The geometric mean: a scene of a tall and a short person is as much too large for the one as
-    # too small for the other.
+    # The geometric mean: for a tall and a short person, the scene is as much too large for the one
+    # as it is too small for the other.
     scale = float(np.exp(np.mean(np.log(own))))
     staying = TRANSFER.alone if len(known) == 1 else TRANSFER.together
     done = []
@@ -113,12 +115,12 @@ def _numbered(skeleton: Skeleton, roles: Mapping[str, str]) -> dict[str, int]:
 
 def _transferred(motion: Motion, roles: Mapping[str, str], character: Character,
                  goal_roles: Mapping[str, str], scale: float, hand_shape: str) -> Performance:
-    """Return the performance that bone directions and the scaled path of the hips make."""
+    """Return the performance that follows from bone directions and the scaled path of the hips."""
     target = character.skeleton
     source, goal = _numbered(motion.skeleton, roles), _numbered(target, goal_roles)
     if _same_skeleton(motion.skeleton, target):
-        # The same bones in the same rest pose: rotations are copied, for any alignment would add
-        # its own error.
+        # The same bones in the same rest pose: rotations are copied, as any alignment would add an
+        # error.
         order = [motion.skeleton.index[helped_joint(follows(name))] for name in target.names]
         rotations = motion.global_pose.rotations[:, order]
     else:
@@ -134,11 +136,11 @@ def _transferred(motion: Motion, roles: Mapping[str, str], character: Character,
 
 def _repaired(performance: Performance, source: Motion, roles: Mapping[str, str],
               goal_roles: Mapping[str, str], scale: float, staying: float) -> Performance:
-    """Return the performance with hands, body and feet where they touch in the source."""
+    """Return the performance with contacts of hands, body and feet repaired."""
     character, moved = performance.character, performance.motion
     joints, goal = _numbered(source.skeleton, roles), _numbered(moved.skeleton, goal_roles)
-    # Hands first: where they touch counts before the ground does, and feet do not move hands
-    # against the body.
+    # Hands first: their contacts matter more than the ground's, and moving feet does not move hands
+    # relative to the body.
     moved, touch = with_hands_meeting(rounded(moved), source, joints, character, goal)
     moved = rounded(moved)
     ground = Ground(character, goal)
@@ -146,19 +148,19 @@ def _repaired(performance: Performance, source: Motion, roles: Mapping[str, str]
     # Feet after the body is lifted: they are led to the ground from wherever that puts the hips.
     feet = feet_of(moved, source, joints, character, goal, scale)
     moved = rounded(on_the_ground(rounded(moved), feet, ground, staying))
-    # Arms before hands: a hand that is taken out of the body must not push its arm into the other
-    # arm, so arms are looked at once more afterwards.
+    # Arms before hands, and once more afterwards: a hand that is taken out of the body must not
+    # push its arm into the other arm.
     apart = with_arms_apart(moved, character, goal, touch)
     clear = with_hands_clear(apart, character, goal, touch.held)
     moved = with_arms_apart(clear, character, goal, touch, apart)
     if moved is not clear:
-        # All of it would take arms back to where they came out of.
+        # No rounds of moving palms out of the body: these would take arms back into each other.
         moved = with_hands_clear(moved, character, goal, touch.held, 0)
     return Performance(character, ground.hands_lifted(moved))
 
 
 def _same_skeleton(source: Skeleton, target: Skeleton) -> bool:
-    """Say whether rotations can be copied: the same joints, at rest in the same pose."""
+    """Return whether rotations can be copied: both have the same joints in the same rest pose."""
     names = [name for name in target.names if name not in {*ADDED, *FOLLOWERS}]
     if not set(names) <= set(source.names):
         return False
@@ -170,7 +172,7 @@ def _same_skeleton(source: Skeleton, target: Skeleton) -> bool:
 
 def _aligned(motion: Motion, roles: Mapping[str, str], target: Skeleton,
              goal_roles: Mapping[str, str]) -> dict[str, FloatArray]:
-    """Return global rotations (F, 4) from the target's rest pose, for every role of the source."""
+    """Return global rotations (F, 4) from the target's rest pose for every role of the source."""
     alignment = Alignment(motion, roles, target, goal_roles)
     turns = motion.global_pose.rotations
     return {role: quaternions.multiply(turns[:, motion.skeleton.index[roles[role]]],
@@ -183,7 +185,8 @@ def _rotations(aligned: dict[str, FloatArray], places: Mapping[str, FloatArray],
                hand_shape: str) -> FloatArray:
     """Return global rotations (F, J, 4) of all the target's joints.
 
-    ``aligned`` are the source's from the target's rest pose, ``places`` (F, 3) its joints' places.
+    ``aligned`` are the source's rotations from the target's rest pose; ``places`` (F, 3) the
+    positions of its joints.
     """
     turns = {role: turn for role, turn in aligned.items() if role in goal}
     heads = {role: target.heads[joint] for role, joint in goal.items()}
@@ -206,21 +209,21 @@ def _rotations(aligned: dict[str, FloatArray], places: Mapping[str, FloatArray],
 
 def _forearm(turns: dict[str, FloatArray], target: Skeleton, goal: Mapping[str, int],
              side: str) -> dict[str, FloatArray]:
-    """Give the forearm its share of the twist between upper arm and hand, so skin wrings less."""
+    """Return the forearm's rotation with a share of the hand's twist, so that skin wrings less."""
     upper, lower, hand = (f"{side}_{part}" for part in ("upper_arm", "forearm", "hand"))
     along = bone_direction(target, goal, lower)
     if hand not in turns or along is None:
         return {}
-    # The forearm as it would be without any twist of its own against the upper arm.
+    # The forearm's rotation without any twist relative to the upper arm.
     straight = quaternions.multiply(quaternions.between(
         quaternions.rotate(turns[upper], along), quaternions.rotate(turns[lower], along)),
         turns[upper])
     between = quaternions.multiply(quaternions.conjugate(straight), turns[hand])
     twist = quaternions.twist_about(between, along)
-    # q and -q are one twist, so half the angle is unwrapped by pi: the hand may turn past 180
-    # degrees without a jump of the forearm.
+    # q and -q are the same rotation, so half the angle is unwrapped with period pi: the hand may
+    # turn past 180 degrees without a jump of the forearm.
     angle = 2 * np.unwrap(np.arctan2(product(twist[:, 1:], along), twist[:, 0]), period=np.pi)
-    # A whole turn more or less is the same hand: the one nearest to thumbs up is anatomical.
+    # A full turn more or less gives the same hand: the one nearest to thumbs up is anatomical.
     angle -= 2 * np.pi * np.round(np.median(angle) / (2 * np.pi))
     share = quaternions.from_rotation_vectors(
         (TRANSFER.forearm_share_of_twist * angle)[:, None] * along)
@@ -229,7 +232,7 @@ def _forearm(turns: dict[str, FloatArray], target: Skeleton, goal: Mapping[str, 
 
 def _shaped_fingers(target: Skeleton, goal: Mapping[str, int], known: set[str],
                     hand_shape: str) -> dict[int, FloatArray]:
-    """Return local rotations (4,) that bend the fingers of which the source says nothing."""
+    """Return local rotations (4,), by joint, for the fingers that the source lacks."""
     shape = hand_shapes().get(hand_shape)
     if shape is None:
         raise RequestError(f"no hand shape {hand_shape!r}, expected one of"
@@ -245,7 +248,7 @@ def _shaped_fingers(target: Skeleton, goal: Mapping[str, int], known: set[str],
                 if axes is None or role not in goal or role in known:
                     continue
                 along = bone_direction(target, goal, role)
-                # Thumbs bend towards the palm and along the hand, half each.
+                # Thumbs bend halfway between towards the palm and along the hand.
                 palm = -axes[1] if finger != "thumb" else axes[0] - axes[1]
                 bend = unit(np.cross(axes[0] if along is None else along, palm))
                 found[goal[role]] = quaternions.from_rotation_vectors(np.radians(angle) * bend)
@@ -254,9 +257,9 @@ def _shaped_fingers(target: Skeleton, goal: Mapping[str, int], known: set[str],
 
 def _root(motion: Motion, source: Mapping[str, int], target: Skeleton, goal: Mapping[str, int],
           rotations: FloatArray, scale: float) -> FloatArray:
-    """Return the root's path (F, 3): the middle between the hip joints, scaled by leg length.
+    """Return the root's path (F, 3), from the middle between the source's hip joints.
 
-    Level places are scaled by ``scale``.
+    Heights are scaled by leg length, horizontal positions by ``scale``.
     """
     legs = leg_length(target, goal) / leg_length(motion.skeleton, source)
     places = motion.global_pose.positions
@@ -264,22 +267,22 @@ def _root(motion: Motion, source: Mapping[str, int], target: Skeleton, goal: Map
     middle = (target.heads[goal["left_thigh"]] + target.heads[goal["right_thigh"]]) / 2
     ankle = target.heads[[goal["left_foot"], goal["right_foot"]], 2].mean()
     level = standing_height(motion, source)
-    # Level by the scene's one factor, so that people meet; heights by the own legs, so that feet
-    # reach the ground.
+    # Horizontally by the scene's one factor, so that people meet; heights by the person's own legs,
+    # so that feet reach the ground.
     size = np.array([scale, scale, legs])
     path = (hips - [0.0, 0.0, level]) * size + [0.0, 0.0, ankle]
     root = path - quaternions.rotate(rotations[:, 0], middle - target.heads[0])
-    # The path of one joint carries its markers' noise; the trunk as a whole moves more calmly.
+    # One joint's path has its markers' noise; the trunk as a whole moves more calmly.
     return as_lively(root, _calmest(motion, source) * size, motion.fps)
 
 
 def _calmest(motion: Motion, source: Mapping[str, int]) -> FloatArray:
-    """Return the path (F, 3) of the trunk's joints together, of the calm ones more."""
+    """Return the mean path (F, 3) of the trunk's joints, with higher weights for calm ones."""
     places = motion.global_pose.positions
     trunk = places[:, [source[role] for role in
                        ("hips", "left_upper_arm", "right_upper_arm", "head")]]
     if motion.frames < 4:
         return np.asarray(trunk.mean(axis=1))
-    # Joints are trusted by the inverse square of their jerk, as of independent errors.
+    # Weighted by the inverse square of their jerk, as for independent errors.
     jerk = np.linalg.norm(np.diff(trunk, n=3, axis=0), axis=2).mean(axis=0)
     return np.asarray(np.average(trunk, axis=1, weights=1 / np.maximum(jerk, 1e-9) ** 2))

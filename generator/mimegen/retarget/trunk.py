@@ -1,4 +1,4 @@
-"""Spines and necks with other numbers of joints are bridged."""
+"""Transfer rotations between spines and necks with different numbers of joints."""
 
 from collections.abc import Container, Mapping, Sequence
 from itertools import pairwise
@@ -10,7 +10,7 @@ from mimegen.motion.quaternions import FloatArray
 from mimegen.retarget.anatomy import TRUNK
 from mimegen.retarget.smoothing import calmed
 
-# Rotations (F, 4) and places (F, 3) of joints by role.
+# Rotations (F, 4) or positions (F, 3) of joints by role.
 ByRole = Mapping[str, FloatArray]
 
 
@@ -18,10 +18,10 @@ def trunk_turns(aligned: ByRole, places: ByRole, heads: ByRole,
                 fps: float) -> dict[str, FloatArray]:
     """Return global rotations (F, 4) of the target's trunk, from hips to head, by role.
 
-    ``aligned`` are the source's from the target's rest pose, ``places`` where the source's joints
-    are, ``heads`` (3,) where the target's are at rest. Pelvis, chest and head turn as the source's;
-    joints between take what the nearest along the chain have, and the chain as a whole leans as
-    the source's does.
+    ``aligned`` are the source's rotations from the target's rest pose, ``places`` the positions of
+    its joints, ``heads`` (3,) those of the target's joints at rest. Pelvis, chest and head turn as
+    the source's do. Joints between are interpolated from the nearest joints along the chain, and
+    the chain as a whole leans as the source's does.
     """
     turns: dict[str, FloatArray] = {}
     for start, end in (("hips", "chest"), ("chest", "head")):
@@ -36,19 +36,19 @@ def trunk_turns(aligned: ByRole, places: ByRole, heads: ByRole,
 
 
 def _line(roles: Container[str], start: str, end: str) -> list[str]:
-    """Return the trunk's roles that there are from one, which counts anyway, to another."""
+    """Return the known roles of the trunk from ``start``, which is always included, to ``end``."""
     line = TRUNK[TRUNK.index(start) : TRUNK.index(end) + 1]
     return [role for role in line if role in roles or role == start]
 
 
 def _spread(turns: ByRole, source: Sequence[str], target: Sequence[str]) -> dict[str, FloatArray]:
-    """Spread rotations along a chain over one with another number of joints.
+    """Return rotations of one chain spread over another with a different number of joints.
 
-    Each joint of the shorter chain belongs to one of the longer, so that what has gone to a longer
-    chain comes back whole.
+    Each joint of the shorter chain is paired with one of the longer, so that rotations spread over
+    a longer chain and back again are unchanged.
     """
     few, many = sorted((len(source), len(target)))
-    # Rounded half down, and the first and last joints always belong to each other.
+    # Rounded half down; the first and last joints are always paired.
     belongs = np.ceil(np.arange(few) * (many - 1) / max(few - 1, 1) - 0.5)
     found = {}
     for number, role in enumerate(target):
@@ -61,14 +61,14 @@ def _spread(turns: ByRole, source: Sequence[str], target: Sequence[str]) -> dict
 
 def _lean(aligned: ByRole, places: ByRole, source: Sequence[str], turns: ByRole, heads: ByRole,
           target: Sequence[str]) -> FloatArray:
-    """Return the turn (F, 4) by which a chain of the target leans as the source's.
+    """Return the rotation (F, 4) by which a chain of the target leans as the source's does.
 
     ``source`` and ``target`` are roles from a chain's first joint to its end.
     """
     rest = sum(quaternions.rotate(quaternions.conjugate(aligned[low]),
                                   places[high] - places[low]).mean(axis=0)
                for low, high in pairwise(source))
-    # Halfway between the ends: a chain that only bends has its chord turned by half of it.
+    # Halfway between the ends: if a chain only bends, its chord turns by half of the bend.
     middle = quaternions.slerp(aligned[source[0]], aligned[source[-2]], np.array(0.5))
     bend = quaternions.between(quaternions.rotate(middle, rest),
                                places[source[-1]] - places[source[0]])

@@ -117,6 +117,18 @@ def test_a_mirrored_take_has_other_hands_and_a_faster_one_shorter_times():
     assert retold([one]) == [one]
 
 
+@pytest.mark.parametrize(("kind", "name", "mirrored"), [
+    ("contact", "right hand", "left hand"), ("contact", "left_drum", "right_drum"),
+    ("relation", "left of", "right of"), ("gaze", "left hand", "right hand"),
+    ("contact", "upright piano", "upright piano"), ("speech", "turn right", "turn right"),
+])
+def test_names_of_what_a_mirrored_hand_is_on_have_the_other_side(kind: str, name: str,
+                                                                 mirrored: str):
+    one = Interval(kind=kind, name=name, start_s=1.0, end_s=3.0)
+    assert retold([one], mirror=True)[0].name == mirrored
+    assert retold([one])[0].name == name
+
+
 def test_a_part_of_a_take_has_what_lies_in_it():
     first, second = (Interval(kind="step", name="s", start_s=a, end_s=b) for a, b in
                      ((0.0, 1.0), (1.5, 4.0)))

@@ -373,3 +373,17 @@ def test_what_differs_before_it_is_dots_has_a_name_of_its_own(tmp_path: Path) ->
         assert done.exit_code == 0, done.output
     rows = [json.loads(line) for line in (tmp_path / "manifest.jsonl").read_text().splitlines()]
     assert {row["hand_action"]["hand"] for row in rows} == {"left", "right"}
+
+
+@pytest.mark.parametrize(("manipulations", "hand"), [
+    ((), "right"), (("mirrored",), "left"), (("inverted",), "left"),
+    (("inverted", "mirrored"), "right"),
+])
+def test_a_flipped_display_shows_the_other_hand(manipulations: tuple[str, ...], hand: str,
+                                                tmp_path: Path) -> None:
+    flips = [word for name in manipulations for word in ("-m", name)]
+    done = invoke("pointlight", "--action", "wave", "--fps", 10, "--out", tmp_path / "x.csv",
+                  *flips)
+    assert done.exit_code == 0, done.output
+    row = json.loads((tmp_path / "x.json").read_text())
+    assert {one["hand"] for one in row["timeline"] if one["kind"] == "step"} == {hand}

@@ -1,5 +1,6 @@
 """What happens in a clip, from when to when: what is known for certain, not what is seen in it."""
 
+import re
 from collections.abc import Iterable
 from typing import Final, Literal
 
@@ -17,7 +18,9 @@ RELATION: Final = "relation"
 SPEECH: Final = "speech"
 ROLE: Final = "role"
 LIES: Final = "lies at"
-OTHER_SIDE = {"left of": "right of", "right of": "left of"}
+# Kinds of intervals whose names may have a side: right of, right hand, left_drum.
+WITH_SIDES: Final = frozenset({RELATION, "contact", "gaze"})
+_SIDE = re.compile(r"(?<![a-z])(?:left|right)(?![a-z])")
 
 
 class Thing(RowPart):
@@ -80,9 +83,13 @@ def _retold(one: Interval, mirror: bool, tempo: float) -> Interval:
                                  if (value := getattr(one, name)) is not None}
     if mirror and one.hand is not None:
         update["hand"] = OTHER_HAND[one.hand]
-    if mirror and one.kind == RELATION:
-        update["name"] = OTHER_SIDE.get(one.name, one.name)
+    if mirror and one.kind in WITH_SIDES:
+        update["name"] = _SIDE.sub(_other_side, one.name)
     return one.model_copy(update=update)
+
+
+def _other_side(found: re.Match[str]) -> str:
+    return "right" if found[0] == "left" else "left"
 
 
 def outermost(intervals: Iterable[Interval]) -> list[Interval]:

@@ -22,7 +22,7 @@ from mimegen.library.take import LibraryTake
 from mimegen.manifest.file import add_rows, content_of, json_of
 from mimegen.manifest.record import sealed
 from mimegen.manifest.row import Row
-from mimegen.manifest.timeline import Interval, cut
+from mimegen.manifest.timeline import Interval, cut, retold
 from mimegen.plan.clips import DisplayClip
 from mimegen.plan.front import turned
 from mimegen.pointlight import outputs
@@ -36,6 +36,8 @@ from mimegen.readers.points import read_points
 from mimegen.shots.config import RenderConfig
 from mimegen.store.store import Store
 
+# Manipulations that turn a picture into its mirror image.
+FLIPS = ("mirrored", "inverted")
 CODEC = f"H.264, yuv420p, x264 {PRESET}, crf {CRF}"
 
 
@@ -216,11 +218,20 @@ def _row(known: dict[str, Any], moments: NDArray[np.float64], sample_id: str, fi
     frame shows, and ``planned`` the fields that a plan sets.
     """
     facts = {name: value for name, value in known.items() if name != "timeline"}
-    shown = _timeline(known.get("timeline"), moments, facts["fps"])
+    happens = known.get("timeline")
+    if happens and _is_flipped(facts):
+        happens = retold(happens, mirror=True)
+    shown = _timeline(happens, moments, facts["fps"])
     merged = facts | _view_azimuth(facts) | ({"timeline": shown} if shown else {}) | (planned or {})
     return Row(**merged | {
         "sample_id": sample_id, "file_name": file_name, "type": "pointlight",
         "codec": CODECS.get(file.suffix.lower(), "none"), "sha256": file_hash(file)})
+
+
+def _is_flipped(facts: dict[str, Any]) -> bool:
+    """Whether a display looks like that of the mirrored performer: left hands are right ones."""
+    flips = [step for step in facts["manipulations"] if step["name"] in FLIPS]
+    return len(flips) % 2 == 1
 
 
 def _timeline(intervals: list[Interval] | None, shown: NDArray[np.float64], fps: float

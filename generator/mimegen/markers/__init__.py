@@ -1,4 +1,4 @@
-"""From labelled markers to a skeleton in motion: numpy and scipy only."""
+"""Solve labelled markers to a skeleton in motion, with numpy and scipy only."""
 
 from mimegen.markers.sets import MarkerSet, find_marker_set
 from mimegen.markers.solve import Solution, solve

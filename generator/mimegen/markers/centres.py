@@ -1,11 +1,11 @@
-"""Joint centres from markers by published regressions, in the frame of the markers.
+"""Compute joint centres from markers by published regressions, in the frame of the markers.
 
 Hips: Harrington et al., "Prediction of the hip joint centre in adults, children, and patients with
 cerebral palsy based on magnetic resonance imaging", J. Biomech. 40 (2007), the regression on pelvic
-width and depth; pelvic axes and the chord function of knees and ankles as in Davis et al., "A gait
-analysis data collection and reduction technique", Hum. Mov. Sci. 10 (1991) and Vicon's Plug-in
-Gait; elbows and shoulders as in Plug-in Gait; midpoints of epicondyles, malleoli and styloids
-where both are marked, as the ISB recommends (Wu et al. 2002, 2005).
+width and depth. Pelvic axes and the chord function of knees and ankles: Davis et al., "A gait
+analysis data collection and reduction technique", Hum. Mov. Sci. 10 (1991), and Vicon's Plug-in
+Gait. Elbows and shoulders: Plug-in Gait. If both epicondyles, malleoli or styloids are marked, the
+centre is their midpoint, as the ISB recommends (Wu et al. 2002, 2005).
 """
 
 from collections.abc import Mapping
@@ -20,17 +20,18 @@ from mimegen.motion.quaternions import FloatArray
 Places = Mapping[str, FloatArray]
 
 SIDES = (("left", 1.0), ("right", -1.0))
-# A thigh or shin wand further than this from the side of the leg does not show the joint's axis.
+# Least cosine between a thigh or shin wand and the side of the leg: a wand further off does not
+# show the joint's axis.
 WAND_COSINE = 0.8
-# Below this sine of the elbow's angle its axis is not to be seen.
+# Least sine of the elbow's angle: below it the elbow's axis cannot be found.
 LEAST_BEND = 0.35
 
 
 def joint_centres(places: Places, scale: float) -> dict[str, FloatArray]:
-    """Return joint name of the standard skeleton -> places (F, 3), NaN where unknown.
+    """Return joint name of the standard skeleton -> positions (F, 3), NaN where unknown.
 
-    ``places`` are landmark name -> (F, 3) in metres, Z up; ``scale`` is the body's size over the
-    standard skeleton's, for the distances from skin to joint.
+    ``places`` are landmark name -> (F, 3) in metres, Z up. ``scale`` is the body's size over the
+    standard skeleton's; it scales the distances from skin to joint.
     """
     centres = hip_centres(places)
     for side, sign in SIDES:
@@ -40,14 +41,14 @@ def joint_centres(places: Places, scale: float) -> dict[str, FloatArray]:
 
 
 def median_length(vectors: FloatArray) -> float:
-    """Return the median length of vectors (F, 3), NaN where none is known."""
+    """Return the median length of vectors (F, 3), NaN if none is known."""
     lengths = np.linalg.norm(vectors, axis=-1)
     known = lengths[np.isfinite(lengths)]
     return float(np.median(known)) if len(known) else float("nan")
 
 
 def hip_centres(places: Places) -> dict[str, FloatArray]:
-    """Return LeftUpLeg and RightUpLeg (F, 3) after Harrington et al. (2007), or nothing."""
+    """Return LeftUpLeg and RightUpLeg (F, 3) after Harrington et al. (2007), if markers allow."""
     places = _whole_pelvis(places)
     if not {"left_asis", "right_asis"} <= set(places):
         return {}
@@ -68,7 +69,7 @@ def hip_centres(places: Places) -> dict[str, FloatArray]:
 
 
 def _whole_pelvis(places: Places) -> Places:
-    """Return the places with one missing spine of the pelvis mirrored by the other pair."""
+    """Return the places with one missing iliac spine, mirrored in the plane of the other pair."""
     pairs = [("left_asis", "right_asis"), ("left_psis", "right_psis")]
     for pair, (left, right) in zip(pairs, pairs[::-1], strict=True):
         there = [name for name in pair if name in places]
@@ -86,8 +87,8 @@ def chord(proximal: FloatArray, marker: FloatArray, lateral: FloatArray,
           distance: float) -> FloatArray:
     """Return the joint centre (F, 3) medial of a marker: Davis' and Plug-in Gait's chord function.
 
-    It is ``distance`` from the marker, seen from there at a right angle to ``proximal``, on the
-    other side than the direction ``lateral`` (F, 3) points to.
+    The centre is ``distance`` from the marker. The lines from it to the marker and to ``proximal``
+    are perpendicular, and it lies opposite to the direction ``lateral`` (F, 3).
     """
     line = proximal - marker
     length = np.linalg.norm(line, axis=-1, keepdims=True)
@@ -126,7 +127,8 @@ def _leg(places: Places, centres: dict[str, FloatArray], side: str, sign: float,
 
 def _aside(wand: FloatArray | None, above: FloatArray, marker: FloatArray,
            across: FloatArray) -> FloatArray:
-    """Return the lateral direction (F, 3): the wand's, if it stands at the side, or the pelvis'."""
+    """Return the lateral direction (F, 3): the wand's if it stands at the side, else the pelvis'.
+    """
     if wand is None:
         return across
     along = unit_or_nan(above - marker)
@@ -161,7 +163,10 @@ def _arm(places: Places, centres: dict[str, FloatArray], side: str, sign: float,
 
 
 def _down(places: Places) -> FloatArray:
-    """Return where the trunk's own down is (F, 3): from the neck's root to the chest's markers."""
+    """Return the trunk's downward direction (F, 3), from the neck's root to the chest's markers.
+
+    Without these markers it is the world's.
+    """
     top = [places[n] for n in ("c7", "jugular_notch") if n in places]
     low = [places[n] for n in ("t10", "t8", "xiphoid") if n in places]
     if len(top) == 2 and len(low) == 2:

@@ -1,6 +1,6 @@
-"""Whole-body inverse kinematics: poses that bring a skeleton's markers to where they were seen.
+"""Whole-body inverse kinematics: find poses that bring a skeleton's markers to measured positions.
 
-Levenberg-Marquardt over all frames at once, every frame with its own damping (Lu and O'Connor,
+Levenberg-Marquardt over all frames at once, with separate damping for every frame (Lu and O'Connor,
 "Bone position estimation from skin marker co-ordinates using global optimisation with joint
 constraints", J. Biomech. 32 (1999), with ball joints held by soft springs instead of constraints).
 """
@@ -16,9 +16,11 @@ from mimegen.motion.quaternions import FloatArray
 
 IntArray = NDArray[np.intp]
 
+# Standard deviation of markers (metres).
 MARKER_SIGMA = 0.01
-# The pull (1/rad) back from where a joint does not bend.
+# Pull (1/rad) back from a direction in which a joint does not bend.
 STOP_PULL = 10.0
+# Largest rotation (radians) of a joint in one step.
 LARGEST_TURN = 0.7
 FRAMES_AT_ONCE = 128
 
@@ -27,8 +29,8 @@ FRAMES_AT_ONCE = 128
 class Rig:
     """A skeleton with markers: ``offsets`` (J, 3) and ``parents`` (J,) of the joints.
 
-    ``carriers`` (M,) are the joints that carry the markers, ``markers`` (M, 3) the markers' places
-    in those joints' frames.
+    ``carriers`` (M,) are the joints that carry the markers; ``markers`` (M, 3) are the markers'
+    positions in those joints' frames.
     """
 
     parents: IntArray
@@ -39,22 +41,22 @@ class Rig:
 
 @dataclass(frozen=True, eq=False)
 class Pose:
-    """``roots`` (F, 3) and local ``rotations`` (F, J, 4) of all joints."""
+    """Positions ``roots`` (F, 3) of the root and local ``rotations`` (F, J, 4) of all joints."""
 
     roots: FloatArray
     rotations: FloatArray
 
     def at(self, frames: NDArray[np.intp] | slice) -> "Pose":
-        """Return the pose in the frames with these numbers (K,)."""
+        """Return the pose in the frames with these indices (K,)."""
         return Pose(self.roots[frames], self.rotations[frames])
 
 
 @dataclass(frozen=True, eq=False)
 class Springs:
-    """What joints are drawn to: a pose, and the pull (F, J, 3) in 1/rad about each joint's axes.
+    """A pose that joints are drawn to, and the ``pull`` (F, J, 3) in 1/rad about each joint's axes.
 
-    ``root_pull`` (F,) in 1/m draws the root to its place. ``stops`` (J, 3) are 1 where a joint does
-    not turn below the pose about an axis, else 0.
+    ``root_pull`` (F,) in 1/m draws the root to its position. ``stops`` (J, 3) are 1 if a joint does
+    not turn in the negative direction about an axis, else 0.
     """
 
     pose: Pose
@@ -63,17 +65,17 @@ class Springs:
     stops: FloatArray
 
     def at(self, frames: NDArray[np.intp] | slice) -> "Springs":
-        """Return the springs in the frames with these numbers (K,)."""
+        """Return the springs in the frames with these indices (K,)."""
         return Springs(self.pose.at(frames), self.pull[frames], self.root_pull[frames],
                        self.stops)
 
     def pull_at(self, strain: FloatArray) -> FloatArray:
-        """Return the pull (F, J, 3) at a strain (F, J, 3) in rad."""
+        """Return the pull (F, J, 3) at a strain (F, J, 3): radians from the springs' pose."""
         return np.where(self.stops * strain < 0, np.maximum(self.pull, STOP_PULL), self.pull)
 
 
 def placed(rig: Rig, pose: Pose) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return joints' places (F, J, 3), their turns (F, J, 3, 3) and markers' places (F, M, 3)."""
+    """Return positions of joints (F, J, 3), their rotations (F, J, 3, 3), and markers (F, M, 3)."""
     local = quaternions.to_matrices(pose.rotations)
     turns = np.empty_like(local)
     places = np.empty((*local.shape[:2], 3))
@@ -89,12 +91,12 @@ def placed(rig: Rig, pose: Pose) -> tuple[FloatArray, FloatArray, FloatArray]:
 
 def fitted(rig: Rig, seen: FloatArray, start: Pose, springs: Springs, rounds: int,
            outlier: float) -> Pose:
-    """Return the pose that fits markers ``seen`` (F, M, 3), NaN at gaps, after some ``rounds``.
+    """Return the pose that fits markers ``seen`` (F, M, 3), NaN at gaps, after ``rounds`` steps.
 
     Markers further off than about ``outlier`` metres lose their pull (Cauchy's weight).
     """
     spans = [slice(first, first + FRAMES_AT_ONCE) for first in range(0, len(seen), FRAMES_AT_ONCE)]
-    # Many small matrices: threads of the linear algebra only get in each other's way.
+    # For many small matrices, threads of the linear algebra only obstruct each other.
     with threadpool_limits(1):
         parts = [_fitted(rig, seen[span], start.at(span), springs.at(span), rounds, outlier)
                  for span in spans]
@@ -118,7 +120,7 @@ def _fitted(rig: Rig, seen: FloatArray, pose: Pose, springs: Springs, rounds: in
 
 @dataclass(frozen=True, eq=False)
 class _State:
-    """A pose with all that the next step needs; costs (F,)."""
+    """A pose with all values that the next step needs; costs (F,)."""
 
     pose: Pose
     places: FloatArray
@@ -145,7 +147,7 @@ def _state(rig: Rig, seen: FloatArray, pose: Pose, springs: Springs, outlier: fl
     there = np.isfinite(seen)
     misses = np.where(there, seen - markers, 0.0)
     square = np.sum(misses**2, axis=-1)
-    # The root of Cauchy's weight, for it scales the rows of the equations.
+    # The square root of Cauchy's weight, as it scales the rows of the equations.
     weights = there[..., 0] / np.sqrt(1.0 + square / outlier**2) / MARKER_SIGMA
     strain = quaternions.to_rotation_vectors(quaternions.multiply(
         quaternions.conjugate(springs.pose.rotations), pose.rotations))
@@ -156,7 +158,7 @@ def _state(rig: Rig, seen: FloatArray, pose: Pose, springs: Springs, outlier: fl
 
 
 def _below(rig: Rig) -> list[IntArray]:
-    """Return for each joint the markers that it moves."""
+    """Return for each joint the indices of the markers that it moves."""
     moves = np.zeros((len(rig.parents), len(rig.carriers)), bool)
     moves[rig.carriers, np.arange(len(rig.carriers))] = True
     for joint in range(len(rig.parents) - 1, 0, -1):
@@ -166,7 +168,8 @@ def _below(rig: Rig) -> list[IntArray]:
 
 def _step(rig: Rig, below: list[IntArray], state: _State, springs: Springs,
           damping: FloatArray) -> FloatArray:
-    """Return the root's shift and all joints' turns in the world (F, 3 + 3 J)."""
+    """Return the root's shift and all joints' rotation vectors in world coordinates (F, 3 + 3 J).
+    """
     frames, joints = state.turns.shape[:2]
     count = state.markers.shape[1]
     slopes = np.zeros((frames, 3 + 3 * joints, count, 3))
@@ -179,7 +182,7 @@ def _step(rig: Rig, below: list[IntArray], state: _State, springs: Springs,
         arms = (state.markers[:, moved] - state.places[:, joint, None]) \
             * state.weights[:, moved, None]
         at = 3 + 3 * joint
-        # The velocity of a point at r under a turn about axis e is e x r.
+        # The velocity of a point at r in a rotation about axis e is e x r.
         for axis, (one, two) in enumerate(((1, 2), (2, 0), (0, 1))):
             slopes[:, at + axis, moved, two] = arms[..., one]
             slopes[:, at + axis, moved, one] = -arms[..., two]
@@ -216,7 +219,7 @@ def _moved(rig: Rig, state: _State, step: FloatArray) -> Pose:
     turns = step[:, 3:].reshape(len(step), -1, 3)
     length = np.linalg.norm(turns, axis=-1, keepdims=True)
     turns = turns * np.minimum(1.0, LARGEST_TURN / np.maximum(length, 1e-12))
-    # A turn in the world, seen from the joint's parent.
+    # From world coordinates to those of the joint's parent.
     turns[:, 1:] = np.einsum("fjki,fjk->fji", state.turns[:, rig.parents[1:]], turns[:, 1:])
     rotations = quaternions.multiply(quaternions.from_rotation_vectors(turns),
                                      state.pose.rotations)

@@ -1,4 +1,4 @@
-"""Whether markers are the mirror image of a body's, as files with left-handed axes hold them."""
+"""Detect mirrored markers, as files with left-handed axes hold them."""
 
 from collections.abc import Sequence
 
@@ -7,18 +7,19 @@ import numpy as np
 from mimegen.markers.sets import Landmark
 from mimegen.motion.quaternions import FloatArray
 
-# Arms move too much to be compared with a rest pose.
+# Parts of joint names left out: arms move too much to be compared with a rest pose.
 LOOSE = ("Arm", "Hand")
-# Frames that are compared, and markers that a group needs to have a side.
+# Most frames that are compared, least markers of a frame, and the fraction of frames that must fit
+# as a reflection.
 MOST_FRAMES = 200
 LEAST_MARKERS = 6
 MIRRORED_SHARE = 0.9
 
 
 def are_mirrored(landmarks: Sequence[Landmark], seen: FloatArray) -> bool:
-    """Say whether markers ``seen`` (F, M, 3), NaN at gaps, fit ``landmarks`` only as a reflection.
+    """Return whether markers ``seen`` (F, M, 3), NaN at gaps, fit ``landmarks`` only if mirrored.
 
-    That is the sign of the best orthogonal fit of trunk, head and legs at rest to each frame
+    The test is the sign of the best orthogonal fit of trunk, head and legs at rest to each frame
     (Kabsch, "A discussion of the solution for the best rotation to relate two sets of vectors",
     1978).
     """
@@ -38,8 +39,7 @@ def are_mirrored(landmarks: Sequence[Landmark], seen: FloatArray) -> bool:
 
 
 def _centred(places: FloatArray, there: FloatArray) -> FloatArray:
-    """Return places (F, M, 3) about the middle of those that are ``there`` (F, M, 1), 0 elsewhere.
-    """
+    """Return places (F, M, 3) relative to the mean of those ``there`` (F, M, 1), 0 for others."""
     known = np.where(there, places, 0.0)
     middle = known.sum(axis=1, keepdims=True) / np.maximum(there.sum(axis=1, keepdims=True), 1)
     return np.asarray(np.where(there, places - middle, 0.0))

@@ -1,6 +1,6 @@
-"""Knees, ankles, toes, elbows and wrists that no marker shows, on limbs that carry other markers.
+"""Infer knees, ankles, toes, elbows and wrists that have no marker, on limbs that have others.
 
-They are inferred: bones are as long as the other side's, and markers sit on them as there.
+Their bones are as long as the other side's, and markers sit on them as on the other side.
 """
 
 from collections import defaultdict
@@ -15,7 +15,8 @@ from mimegen.markers.sets import Landmark
 from mimegen.motion import Skeleton
 from mimegen.motion.quaternions import FloatArray
 
-# Each limb's joint, what shows it, and the joints from which markers show the limb at all.
+# For each joint: the landmarks that show it, and the joints of its limb, on one of which there must
+# be a marker.
 LEG = ("UpLeg", "Leg", "Foot")
 ARM = ("Arm", "ForeArm", "Hand")
 SHOWN_BY = {"Leg": (("lateral_knee", "medial_knee"), LEG),
@@ -29,7 +30,7 @@ PLAIN = {"Leg": "knee", "Foot": "ankle", "ToeBase": "toes", "ForeArm": "elbow", 
 
 
 def hidden_joints(landmarks: Sequence[Landmark]) -> tuple[str, ...]:
-    """Return the joints that no landmark shows, of limbs that carry one."""
+    """Return the joints without a landmark of limbs that have one."""
     carriers = {mark.joint for mark in landmarks}
     hidden = []
     for side, _ in SIDES:
@@ -41,7 +42,7 @@ def hidden_joints(landmarks: Sequence[Landmark]) -> tuple[str, ...]:
 
 
 def _shown(landmarks: Sequence[Landmark], side: str, joint: str) -> set[str]:
-    """Return which of a joint's landmarks are there on a side."""
+    """Return the landmarks of a joint that are marked on a side."""
     names = {mark.name for mark in landmarks}
     return {mark for mark in SHOWN_BY[joint][0] if f"{side}_{mark}" in names}
 
@@ -53,9 +54,10 @@ def plain_name(joint: str) -> str:
 
 
 def stops(skeleton: Skeleton, hidden: Sequence[str]) -> FloatArray:
-    """Return 1 where a hidden joint (J, 3) does not turn below neutral: knees do not bend forward.
+    """Return 1 for axes (J, 3) about which a hidden joint does not turn in the negative direction.
 
-    Where a marker shows the knee, that tells it by itself.
+    These are the knees' X axes, as knees do not bend forward. If a marker shows the knee, no stop
+    is needed.
     """
     found = np.zeros((len(skeleton.names), 3))
     for name in hidden:
@@ -65,9 +67,9 @@ def stops(skeleton: Skeleton, hidden: Sequence[str]) -> FloatArray:
 
 
 def as_on_the_other_side(rig: Rig, landmarks: Sequence[Landmark]) -> FloatArray:
-    """Return the markers' places (M, 3), mirrored where the other side shows a joint better.
+    """Return the markers' positions (M, 3), mirrored if the other side shows a joint better.
 
-    Wands and the like are put at any height: those keep their own place along the bone.
+    Wands and similar markers may be put at any height: they keep their own position along the bone.
     """
     markers = rig.markers.copy()
     for (side, _), (other, _) in (SIDES, SIDES[::-1]):
@@ -83,7 +85,8 @@ def as_on_the_other_side(rig: Rig, landmarks: Sequence[Landmark]) -> FloatArray:
 
 
 def _twins(landmarks: Sequence[Landmark], side: str, other: str) -> list[tuple[int, int]]:
-    """Return a side's markers and those of the other side's like places, in order."""
+    """Return pairs of a side's markers and the other side's markers of the same landmark, in order.
+    """
     numbers: dict[str, list[int]] = defaultdict(list)
     for n, mark in enumerate(landmarks):
         numbers[mark.name].append(n)
@@ -93,7 +96,7 @@ def _twins(landmarks: Sequence[Landmark], side: str, other: str) -> list[tuple[i
 
 
 def _along(rig: Rig, marker: int, shift: FloatArray) -> FloatArray:
-    """Return what of a shift (3,) lies along the bone that carries a marker."""
+    """Return the part of a shift (3,) along the bone that carries a marker."""
     children = np.flatnonzero(rig.parents == rig.carriers[marker])
     bone = unit_or_nan(rig.offsets[children].mean(axis=0))
     return np.asarray(bone * (shift @ bone))

@@ -1,4 +1,4 @@
-"""The skeleton that markers move: the standard one's joints, with the performer's bone lengths."""
+"""Build the skeleton that markers move: the standard joints with the performer's bone lengths."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -14,12 +14,12 @@ from mimegen.motion.quaternions import FloatArray
 
 FINGER = re.compile(r"(Left|Right)Hand(Thumb|Index|Middle|Ring|Pinky)[123]")
 TRUNK = ("Spine", "Spine1", "Spine2", "Neck")
-# Bones of the two sides, by the joints that they go to.
+# Bones with a counterpart on the other side, by the joints at their ends.
 PAIRED = ("Leg", "Foot", "ForeArm", "Hand")
 
 
 def plain_skeleton(landmarks: Sequence[Landmark]) -> Skeleton:
-    """Return the standard skeleton with those fingers only that carry a landmark."""
+    """Return the standard skeleton with only those fingers that carry a landmark."""
     whole = standard_skeleton()
     marked = {landmark.joint[:-1] for landmark in landmarks if FINGER.fullmatch(landmark.joint)}
     kept = [joint for joint, name in enumerate(whole.names)
@@ -39,7 +39,8 @@ def make_rig(skeleton: Skeleton, landmarks: Sequence[Landmark]) -> Rig:
 def body_scale(landmarks: Sequence[Landmark], seen: FloatArray) -> float:
     """Return the body's size over the standard one's, from distances between markers (F, M, 3).
 
-    Pairs on one bone or its neighbours count, if they are far apart.
+    Only pairs on one bone or on neighbouring bones count, and only if they are more than 0.15 m
+    apart.
     """
     skeleton = standard_skeleton()
     ratios = []
@@ -59,8 +60,9 @@ def to_size(skeleton: Skeleton, places: Mapping[str, FloatArray],
             landmarks: Sequence[Landmark], scale: float) -> tuple[Skeleton, Rig]:
     """Return the skeleton and its rig with the performer's bone lengths.
 
-    ``places`` are landmark name -> (F, 3). Lengths are medians over frames and both sides between
-    the joint centres; what no regression gives keeps the standard proportions at ``scale``.
+    ``places`` are landmark name -> (F, 3). Lengths are distances between joint centres, as medians
+    over frames and means over both sides. Bones without a regression keep the standard proportions
+    at ``scale``.
     """
     centres = joint_centres(places, scale)
     factors = _factors(skeleton, centres, places, scale)
@@ -83,7 +85,7 @@ def to_size(skeleton: Skeleton, places: Mapping[str, FloatArray],
 
 def _factors(skeleton: Skeleton, centres: Mapping[str, FloatArray],
              places: Mapping[str, FloatArray], scale: float) -> FloatArray:
-    """Return for each joint how long the bone to it is (J,), over the standard one."""
+    """Return for each joint the length (J,) of the bone to it, over the standard one."""
     factors = np.full(len(skeleton.names), scale)
     standard = np.linalg.norm(skeleton.offsets, axis=1)
     for bone in PAIRED:
@@ -94,7 +96,7 @@ def _factors(skeleton: Skeleton, centres: Mapping[str, FloatArray],
             if {skeleton.names[joint], parent} <= set(centres):
                 apart = median_length(centres[skeleton.names[joint]] - centres[parent])
                 found.append(apart / standard[joint])
-        # Beyond that it is the markers that are wrong, not the body.
+        # Beyond these limits the markers are wrong, not the body.
         known = [factor for factor in found if 0.6 * scale < factor < 1.6 * scale]
         for side, _ in SIDES if known else ():
             factors[skeleton.index[f"{side.capitalize()}{bone}"]] = np.mean(known)
@@ -116,7 +118,10 @@ def _trunk(centres: Mapping[str, FloatArray], places: Mapping[str, FloatArray],
 
 
 def _own_factors(skeleton: Skeleton, factors: FloatArray) -> FloatArray:
-    """Return how long each joint's own bone is: the longest way to a child, or the way to it."""
+    """Return each joint's own length factor (J,): its child's, or the median of its children's.
+
+    For joints without children it is the factor of the bone to them.
+    """
     own = factors.copy()
     for joint in range(len(factors)):
         children = skeleton.children(joint)

@@ -1,4 +1,4 @@
-"""Marker sets: which marker sits on which landmark of the body, from rigs/marker_sets/*.yaml."""
+"""Read marker sets (rigs/marker_sets/*.yaml): which marker sits on which landmark of the body."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -14,7 +14,7 @@ from mimegen.base.paths import data_file, data_files
 from mimegen.base.yaml_file import Strict, Vector, YamlFile, read_yaml_once
 from mimegen.motion.quaternions import FloatArray
 
-# Labels fit a set where so many of its markers, and this share of all of them, are there.
+# Labels fit a set if at least this many, and this fraction, of its markers are among them.
 LEAST_MARKERS = 8
 LEAST_SHARE = 0.25
 MIDDLE = ("Hips", "Spine2", "Head")
@@ -50,7 +50,10 @@ class _SetFile(Strict):
 
 @dataclass(frozen=True, eq=False)
 class Landmark:
-    """A place on the standard body: the joint that carries it, and where (3,) at rest, metres."""
+    """A point of the standard body: the joint that carries it, and its position (3,) at rest (m).
+
+    A ``loose`` one may be put at any height along its bone.
+    """
 
     name: str
     joint: str
@@ -60,19 +63,20 @@ class Landmark:
 
 @dataclass(frozen=True, eq=False)
 class MarkerSet:
-    """``landmarks`` by marker, in labels' plain form; ``refusal`` says why a set cannot serve."""
+    """``landmarks`` by marker label in plain form; ``refusal`` is why a set cannot be solved."""
 
     name: str
     landmarks: Mapping[str, str]
     refusal: str | None
 
     def landmark(self, label: str) -> Landmark | None:
-        """Return where a marker of this label sits, or None for a label that is not of the set."""
+        """Return the landmark of a marker label, or None for a label that is not in the set."""
         return body_landmarks().get(self.landmarks.get(plain(label), ""))
 
 
 def plain(label: str) -> str:
-    """Return a label without capitals, spaces and separators, by which labels are compared."""
+    """Return a label in lower case without spaces and separators; labels are compared in this form.
+    """
     return re.sub(r"[\s_.-]+", "", label).lower()
 
 
@@ -99,13 +103,13 @@ def _landmarks(path: Path) -> Mapping[str, Landmark]:
 
 
 def freedom(joint: str) -> tuple[float, float, float]:
-    """Return how far (radians) a joint is thought to turn about the rest pose's X, Y and Z."""
+    """Return the standard deviations (radians) of a joint's rotations about X, Y and Z at rest."""
     bare = re.sub(r"^(Left|Right)", "", joint)
     return _body().freedom.get(bare, _body().freedom[FINGERS])
 
 
 def marker_sets() -> tuple[MarkerSet, ...]:
-    """Return all marker sets; raises RequestError, with file and line, for a wrong one."""
+    """Return all marker sets. Raises RequestError that names file and line if one is wrong."""
     return tuple(_read(path, data_file("rigs/marker_sets/body.yaml"))
                  for path in data_files("rigs/marker_sets/*.yaml") if path.name != "body.yaml")
 
@@ -126,16 +130,16 @@ def _read(path: Path, body: Path) -> MarkerSet:
 
 
 def _landmarks_named(content: _SetFile) -> Iterator[tuple[tuple[str, str], str]]:
-    """Yield where a file of a marker set names a landmark, and the landmark."""
+    """Yield the location of each landmark's name in a file of a marker set, and the name."""
     yield from ((("middle", marker), name) for marker, name in content.middle.items() if name)
     yield from ((("sides", marker), f"left_{name}")
                 for marker, name in content.sides.items() if name)
 
 
 def find_marker_set(file: str, labels: tuple[str, ...]) -> MarkerSet:
-    """Return the marker set that most labels belong to, whatever else is in the file.
+    """Return the marker set that most labels belong to; other labels may be in the file too.
 
-    Raises RequestError, naming the ``file``, where labels fit no set or one that cannot serve.
+    Raises RequestError that names the ``file`` if labels fit no set, or one that cannot be solved.
     """
     there = {plain(label) for label in labels}
     found = max(marker_sets(), key=lambda one: len(there & set(one.landmarks))

@@ -1,4 +1,4 @@
-"""From marker trajectories to a skeleton in motion: joint centres, bone lengths, poses, gaps."""
+"""Solve marker trajectories to a skeleton in motion: bone lengths, poses, and bridged gaps."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,27 +22,30 @@ from mimegen.markers.start import first_pose, neutral
 from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
 
+# Number of frames from which bone lengths and markers' positions on the bones are solved.
 CALIBRATION_FRAMES = 120
+# Weights of the markers' usual positions on the bones, relative to the measured ones.
 TETHER = 0.1
 LOOSE_TETHER = 0.01
-# A marker that misses its place by more counts for less: while the body is still sought, and then.
+# Marker errors (m) beyond which a marker loses weight: while the body is being found, and then.
 COARSE_OUTLIER_M = 1.0
 OUTLIER_M = 0.06
-# Shares of markers: in the best frame of all, and, of that, where a motion begins and ends.
+# Least fraction of markers in the best frame, and, as a fraction of that, in the first and last
+# frame that are used.
 LEAST_SEEN_SHARE = 0.5
 WHOLE_SHARE = 0.75
-# A joint counts as seen while this share of the markers that show it is.
+# A joint counts as seen while this fraction of the markers that show it is seen.
 SEEN_SHARE = 0.5
-# How far (radians) a foot is thought to turn where nothing shows its toes.
+# Standard deviations (radians) of a foot's rotations if no marker shows its toes.
 HELD_FOOT = (0.3, 0.1, 0.1)
-# Of the standard body's size.
+# Least and largest size of a body, relative to the standard body's.
 BELIEVABLE = (0.3, 2.0)
-# A marker seen in less than this share of the frames shows nothing.
+# A marker seen in less than this fraction of the frames is ignored.
 NEVER_SEEN = 0.02
-# How far joints and the root may be from where they are interpolated, one standard deviation.
+# Standard deviations of interpolated joints and of the interpolated root.
 BRIDGE_SIGMA_RAD = 0.15
 BRIDGE_SIGMA_M = 0.05
-# A marker further off than this (metres) says that the fit of its frame has gone astray.
+# If a marker is further off than this (metres), the fit of its frame has failed.
 ASTRAY = 0.08
 
 
@@ -50,9 +53,9 @@ ASTRAY = 0.08
 class Solution:
     """A motion in the markers' own world, and how well it explains them.
 
-    ``rms_mm`` is by label; ``unseen`` (F, J) says which joints were bridged in which frames;
-    ``frames`` is the span of the take that the motion covers; ``inferred`` are joints of limbs that
-    no marker shows, and those of legs that stand below an upper body recorded alone.
+    ``rms_mm`` is by label. ``unseen`` (F, J) marks joints that were bridged in a frame. ``frames``
+    is the span of the take that the motion covers. ``inferred`` are joints of limbs that no marker
+    shows, or the joints of legs that were added below an upper body recorded alone.
     """
 
     motion: Motion
@@ -68,7 +71,8 @@ def solve(file: str, labels: Sequence[str], positions: FloatArray, fps: float,
           marker_set: MarkerSet) -> Solution:
     """Fit a skeleton to markers ``positions`` (F, M, 3) in metres, Z up, NaN at gaps.
 
-    Raises RequestError, naming the ``file``, where pelvis or legs carry no markers.
+    Raises RequestError that names the ``file`` if pelvis or legs carry too few markers (unless only
+    the upper body is marked), if gaps are too large, or if the body's size is not believable.
     """
     known = [(n, mark) for n, label in enumerate(labels)
              if (mark := marker_set.landmark(label)) is not None]
@@ -122,10 +126,10 @@ def _covered(file: str, seen: FloatArray) -> slice:
 
 def _calibrated(file: str, seen: FloatArray, landmarks: Sequence[Landmark],
                 hidden: Sequence[str]) -> tuple[Skeleton, Rig, Pose]:
-    """Return the performer's skeleton and rig, and poses of all frames to start from.
+    """Return the performer's skeleton and rig, and initial poses of all frames.
 
-    Poses given the markers' places on the bones and those places given poses are solved for in
-    turn, on a sample of frames that show most markers.
+    Two problems are solved in turn, on a sample of frames that show most markers: poses for given
+    positions of the markers on the bones, and these positions for given poses.
     """
     count = np.isfinite(seen[..., 0]).sum(axis=1)
     every = max(1, len(seen) // CALIBRATION_FRAMES)
@@ -161,7 +165,7 @@ def _springs(skeleton: Skeleton, frames: int, hidden: Sequence[str]) -> Springs:
 
 def _with_markers(rig: Rig, usual: FloatArray, landmarks: Sequence[Landmark], seen: FloatArray,
                   pose: Pose) -> Rig:
-    """Return the rig with its markers where they were seen on average, tethered to the usual."""
+    """Return the rig with markers at their mean measured positions, drawn to the ``usual`` ones."""
     places, turns, markers = placed(rig, pose)
     own = np.einsum("fmji,fmj->fmi", turns[:, rig.carriers], seen - places[:, rig.carriers])
     miss = np.linalg.norm(seen - markers, axis=-1)
@@ -174,9 +178,9 @@ def _with_markers(rig: Rig, usual: FloatArray, landmarks: Sequence[Landmark], se
 
 
 def _head_up(skeleton: Skeleton, pose: Pose) -> Pose:
-    """Return the pose with the head held, as a rule, as the trunk holds it.
+    """Return the pose with the head's median tilt removed, so that it is upright on the trunk.
 
-    Headbands sit at any tilt, so markers alone do not tell where a head looks.
+    Headbands sit at any tilt, so markers alone do not show where a head looks.
     """
     neck, head = skeleton.index["Neck"], skeleton.index["Head"]
     turns = quaternions.multiply(pose.rotations[:, neck], pose.rotations[:, head])
@@ -188,7 +192,8 @@ def _head_up(skeleton: Skeleton, pose: Pose) -> Pose:
 
 
 def _between(pose: Pose, known: NDArray[np.intp], wanted: NDArray[np.intp]) -> Pose:
-    """Interpolate a pose of ``known`` frames; before and after them it is held."""
+    """Return a pose of ``known`` frames, interpolated at ``wanted`` ones; it is held at both ends.
+    """
     if len(known) == 1:
         return pose.at(np.zeros(len(wanted), int))
     roots = np.stack([np.interp(wanted, known, pose.roots[:, axis]) for axis in range(3)], axis=1)
@@ -202,7 +207,7 @@ def _between(pose: Pose, known: NDArray[np.intp], wanted: NDArray[np.intp]) -> P
 
 def _all_frames(rig: Rig, seen: FloatArray, pose: Pose,
                 springs: Springs) -> tuple[Pose, NDArray[np.bool_]]:
-    """Return the poses of all frames, gaps bridged, and which joints (F, J) were bridged."""
+    """Return the poses of all frames with gaps bridged, and a mask (F, J) of the bridged joints."""
     pose = fitted(rig, seen, pose, springs, 4, OUTLIER_M)
     pose = _found_again(rig, seen, pose, springs)
     unseen = _unseen(rig, seen)
@@ -219,9 +224,9 @@ def _all_frames(rig: Rig, seen: FloatArray, pose: Pose,
 
 
 def _bridges(pose: Pose, unseen: NDArray[np.bool_], springs: Springs) -> tuple[Pose, Springs]:
-    """Return a pose whose unseen joints (F, J) go from where they were last seen to where next.
+    """Return a pose whose ``unseen`` joints (F, J) are interpolated between seen frames.
 
-    With it go the springs that hold them there; all others pull as ``springs`` do.
+    Also return the springs that hold them there; for all other joints they are ``springs``.
     """
     goal, pull = pose.rotations.copy(), springs.pull.copy()
     roots, root_pull = pose.roots.copy(), springs.root_pull.copy()
@@ -241,7 +246,7 @@ def _bridges(pose: Pose, unseen: NDArray[np.bool_], springs: Springs) -> tuple[P
 
 
 def _found_again(rig: Rig, seen: FloatArray, pose: Pose, springs: Springs) -> Pose:
-    """Fit frames anew that went astray, from the frames around them."""
+    """Return the pose with failed frames fitted again, starting from the frames around them."""
     astray = _worst(rig, seen, pose) > ASTRAY
     lost, good = np.flatnonzero(astray), np.flatnonzero(~astray)
     if not len(lost) or len(good) < 2:
@@ -256,13 +261,13 @@ def _found_again(rig: Rig, seen: FloatArray, pose: Pose, springs: Springs) -> Po
 
 
 def _worst(rig: Rig, seen: FloatArray, pose: Pose) -> FloatArray:
-    """Return how far (F,) the worst marker of each frame is off."""
+    """Return the largest marker error (F,) of each frame, in metres."""
     misses = np.linalg.norm(placed(rig, pose)[2] - seen, axis=-1)
     return np.asarray(np.nan_to_num(misses).max(axis=1))
 
 
 def _unseen(rig: Rig, seen: FloatArray) -> NDArray[np.bool_]:
-    """Say which joints (F, J) too few markers show: those on the bone and on the next ones."""
+    """Return a mask (F, J) of joints with too few seen markers on their bone and the next ones."""
     there = np.isfinite(seen[..., 0])
     joints = len(rig.parents)
     unseen = np.zeros((len(seen), joints), bool)
@@ -274,7 +279,7 @@ def _unseen(rig: Rig, seen: FloatArray) -> NDArray[np.bool_]:
 
 
 def _inferred(hidden: Sequence[str]) -> tuple[str, ...]:
-    """Say which joints no marker shows; whoever uses the motion should know."""
+    """Return a note on the joints that no marker shows, as users of the motion should know."""
     if not hidden:
         return ()
     return (f"no marker shows the {', the '.join(map(plain_name, hidden))}: inferred"
@@ -282,7 +287,7 @@ def _inferred(hidden: Sequence[str]) -> tuple[str, ...]:
 
 
 def _put_there(landmarks: Sequence[Landmark]) -> tuple[str, ...]:
-    """Return the joints of legs that stand where nothing shows them."""
+    """Return the joints of the legs that are added, with the hips if no marker shows the pelvis."""
     return LEGS if shows_pelvis(landmarks) else ("Hips", *LEGS)
 
 

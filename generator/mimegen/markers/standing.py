@@ -1,7 +1,7 @@
-"""Legs to stand on, for trials whose markers show the upper body alone.
+"""Add standing legs to trials in which only the upper body carries markers.
 
-Nothing tells what such legs did. They get markers of their own, where those of somebody would be
-who stands below that trunk, so that the whole body is solved as any other.
+The recording does not show what those legs did. They get virtual markers, placed as on a person who
+stands below that trunk, so that the whole body is solved as usual.
 """
 
 from collections.abc import Sequence
@@ -23,25 +23,26 @@ FEET = tuple(f"{side}_{part}" for side in ("left", "right") for part in (
     "lateral_ankle", "medial_ankle", "heel", "first_toe_joint", "fifth_toe_joint"))
 LEAST_ON_TRUNK = 3
 LEAST_ON_PELVIS = 3
-# The share of the trunk's lean that the pelvis takes.
+# Fraction of the trunk's lean that the pelvis takes.
 LEAN = 0.5
-# Who keeps within this (m) stands in one place; the feet of others glide along, eased (s).
+# A person who stays within this distance (m) stands in one place; else the feet glide along a path
+# smoothed with this standard deviation (s).
 ONE_PLACE = 0.35
 EASE_S = 0.5
 
 
 def shows_upper_body_alone(landmarks: Sequence[Landmark]) -> bool:
-    """Whether markers are on the trunk and none on the legs."""
+    """Return whether markers are on the trunk and none on the legs."""
     return not {mark.joint for mark in landmarks} & {*LEGS} and shows_trunk(landmarks)
 
 
 def shows_trunk(landmarks: Sequence[Landmark]) -> bool:
-    """Whether enough markers are on the trunk to tell how it moves."""
+    """Return whether enough markers are on the trunk to find its motion."""
     return sum(mark.joint in TRUNK for mark in landmarks) >= LEAST_ON_TRUNK
 
 
 def shows_pelvis(landmarks: Sequence[Landmark]) -> bool:
-    """Whether enough markers are on the pelvis to tell how it moves."""
+    """Return whether enough markers are on the pelvis to find its motion."""
     return sum(mark.joint == "Hips" for mark in landmarks) >= LEAST_ON_PELVIS
 
 
@@ -56,10 +57,10 @@ def trunk_up(landmarks: Sequence[Landmark], seen: FloatArray) -> FloatArray:
 
 def with_standing_legs(landmarks: Sequence[Landmark], seen: FloatArray,
                        fps: float) -> tuple[list[Landmark], FloatArray]:
-    """Return landmarks and markers (F, M, 3) with those of standing legs behind them.
+    """Return landmarks and markers (F, M, 3) followed by those of standing legs.
 
-    A pelvis that nothing shows is put below the trunk. The feet stand where the pelvis is most of
-    the time, as far below it as legs are long; they glide along with one who goes elsewhere.
+    If no marker shows the pelvis, it is put below the trunk. The feet stand where the pelvis is
+    most of the time, as far below it as legs are long; if the person walks about, they glide along.
     """
     turn, hips = _pelvis(landmarks, seen)
     added = [] if shows_pelvis(landmarks) else [body_landmarks()[name] for name in PELVIS]
@@ -73,16 +74,16 @@ def with_standing_legs(landmarks: Sequence[Landmark], seen: FloatArray,
 
 
 def _placed(mark: Landmark, turn: FloatArray, hips: FloatArray, scale: float) -> FloatArray:
-    """Return where (F, 3) a landmark is on a body whose hips are turned (F, 4) and at (F, 3)."""
+    """Return positions (F, 3) of a landmark on a body with rotations (F, 4) and hips (F, 3)."""
     away = scale * (mark.place - standard_skeleton().heads[0])
     return np.asarray(hips + quaternions.rotate(turn, away))
 
 
 def _followed(landmarks: Sequence[Landmark], seen: FloatArray,
               joints: Sequence[str]) -> tuple[FloatArray, FloatArray]:
-    """Return the turns (F, 4) and shifts (F, 3) of the standard body that a segment's markers show.
+    """Return rotations (F, 4) and shifts (F, 3) of the standard body, from one segment's markers.
 
-    ``joints`` are those that carry them; frames that show too little are filled in.
+    ``joints`` are those that carry the markers. Frames with too few markers are interpolated.
     """
     members = [n for n, mark in enumerate(landmarks) if mark.joint in joints]
     rest = body_scale(landmarks, seen) * np.array([landmarks[n].place for n in members])
@@ -94,7 +95,7 @@ def _followed(landmarks: Sequence[Landmark], seen: FloatArray,
 
 
 def _pelvis(landmarks: Sequence[Landmark], seen: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return how the pelvis is turned (F, 4) and where the hips are (F, 3)."""
+    """Return the pelvis' rotations (F, 4) and the positions (F, 3) of the hips."""
     skeleton, scale = standard_skeleton(), body_scale(landmarks, seen)
     hips, chest = (scale * skeleton.heads[skeleton.index[name]] for name in ("Hips", "Spine2"))
     if shows_pelvis(landmarks):
@@ -108,7 +109,7 @@ def _pelvis(landmarks: Sequence[Landmark], seen: FloatArray) -> tuple[FloatArray
 
 
 def _footing(turn: FloatArray, hips: FloatArray, fps: float) -> tuple[FloatArray, FloatArray]:
-    """Return the turn (F, 4) and the level place (F, 3) of the body that stands on the feet."""
+    """Return the rotation (F, 4) and horizontal position (F, 3) of the body above the feet."""
     path = np.column_stack([hips[:, :2], _headings(turn)])
     usual = np.median(path, axis=0)
     away = np.linalg.norm(path[:, :2] - usual[:2], axis=1)
@@ -120,7 +121,7 @@ def _footing(turn: FloatArray, hips: FloatArray, fps: float) -> tuple[FloatArray
 
 
 def _headings(turn: FloatArray) -> FloatArray:
-    """Return the angles (F,) in radians about Z by which turns (F, 4) bring the front there."""
+    """Return the headings (F,) of rotations (F, 4): angles about Z in radians, unwrapped."""
     front = quaternions.rotate(turn, [0.0, -1.0, 0.0])
     return np.asarray(np.unwrap(np.arctan2(front[:, 0], -front[:, 1])))
 

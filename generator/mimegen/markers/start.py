@@ -1,4 +1,4 @@
-"""Where to start the fit from: segments with three markers as a whole, limbs towards their ends."""
+"""Find initial poses: segments with three markers as a whole, limbs towards their ends."""
 
 from collections.abc import Sequence
 
@@ -11,10 +11,10 @@ from mimegen.markers.sets import Landmark
 from mimegen.motion import Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
 
-# Arms at the start of the fit, from the T pose: they hang, and elbows are bent a little.
+# Arms at the start of the fit, in degrees from the T pose: they hang, with elbows slightly bent.
 HANGING_DEG = 72.0
 BENT_DEG = 15.0
-# Upper before lower: the bone that turns, and the joint at its end.
+# Upper before lower bones: the joint that turns, and the joint at the bone's end.
 LIMBS = (("UpLeg", "Leg"), ("Leg", "Foot"), ("Arm", "ForeArm"), ("ForeArm", "Hand"))
 
 
@@ -63,10 +63,10 @@ def _rest_places(skeleton: Skeleton, rig: Rig) -> FloatArray:
 
 
 def rigid(rest: FloatArray, seen: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return turns (F, 4) and shifts (F, 3) that bring places ``rest`` (M, 3) to ``seen``.
+    """Return rotations (F, 4) and shifts (F, 3) that map ``rest`` (M, 3) to ``seen`` (F, M, 3).
 
-    Kabsch, "A solution for the best rotation to relate two sets of vectors" (1976); frames with
-    fewer than three of the markers are NaN.
+    Kabsch, "A solution for the best rotation to relate two sets of vectors" (1976). Frames with
+    fewer than three of the markers, or with all of them in one line, are NaN.
     """
     there = np.isfinite(seen[..., :1])
     count = np.maximum(there.sum(axis=1), 1)
@@ -85,7 +85,7 @@ def rigid(rest: FloatArray, seen: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def _middle(seen: FloatArray) -> FloatArray:
-    """Return the middle (F, 3) of those markers (F, M, 3) that are seen, NaN where none is."""
+    """Return the mean (F, 3) of the markers (F, M, 3) that are seen, NaN if none is."""
     there = np.isfinite(seen[..., :1])
     count = there.sum(axis=1)
     total = np.where(there, seen, 0.0).sum(axis=1)
@@ -93,7 +93,7 @@ def _middle(seen: FloatArray) -> FloatArray:
 
 
 def filled(turns: FloatArray) -> FloatArray | None:
-    """Return turns (F, 4) with gaps interpolated, or None where there are none at all."""
+    """Return rotations (F, 4) with gaps interpolated, or None if all are NaN."""
     if np.isnan(turns[:, 0]).all():
         return None
     signs = turns.copy()
@@ -103,7 +103,7 @@ def filled(turns: FloatArray) -> FloatArray | None:
 
 
 def bridged(values: FloatArray) -> FloatArray:
-    """Return values (F, C) with NaN interpolated, and held at the ends."""
+    """Return values (F, C) with NaN interpolated, and the nearest value held at the ends."""
     known = np.flatnonzero(np.isfinite(values).all(axis=1))
     if len(known) < 2:
         return np.nan_to_num(np.broadcast_to(values[known], values.shape)) if len(known) \
@@ -115,7 +115,7 @@ def bridged(values: FloatArray) -> FloatArray:
 
 def _spread(pose: Pose, index: dict[str, int], below: FloatArray | None,
             above: FloatArray | None, joints: tuple[str, ...]) -> None:
-    """Share the turn from one segment to another among the joints between them."""
+    """Divide the rotation between two segments evenly among the joints between them."""
     if below is None or above is None:
         return
     share = quaternions.scale(quaternions.multiply(quaternions.conjugate(below), above),
@@ -125,7 +125,7 @@ def _spread(pose: Pose, index: dict[str, int], below: FloatArray | None,
 
 
 def _swing(rig: Rig, pose: Pose, joint: int, along: FloatArray, target: FloatArray) -> None:
-    """Turn a joint from its neutral pose so that ``along`` (3,) points to the target (F, 3)."""
+    """Turn a joint from its neutral pose so that ``along`` (3,) points to ``target`` (F, 3)."""
     places, turns, _ = placed(rig, pose)
     parent = turns[:, rig.parents[joint]]
     wanted = np.einsum("fji,fj->fi", parent, target - places[:, joint])

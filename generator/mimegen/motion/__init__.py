@@ -2,7 +2,7 @@
 
 Everywhere: metres, seconds, Z up, the person faces -Y, right-handed axes, quaternions w x y z,
 frames first. In the rest pose every joint's frame is parallel to the world's, so a joint's global
-rotation is simply how far it has turned from the rest pose; there are no bone rolls.
+rotation is its rotation from the rest pose; there are no bone rolls.
 """
 
 from mimegen.motion.motion import GlobalPose, Motion

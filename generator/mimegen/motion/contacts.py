@@ -1,4 +1,4 @@
-"""Where and when feet rest on the ground."""
+"""Find where and when feet rest on the ground."""
 
 import numpy as np
 import scipy
@@ -16,10 +16,10 @@ def velocities(points: FloatArray, fps: float, smoothing: float = 0.015) -> Floa
 
 
 def resting_level(points: FloatArray, fps: float) -> float:
-    """Return the height (m) at which points (F, K, 3) are when they rest on the ground.
+    """Return the height (m) at which points (F, K, 3) rest on the ground.
 
-    That is the median of the slow moments' heights near their lowest; points that are never slow
-    (a take in the air) give their lowest height.
+    It is the median height of slow points near their lowest. If points are never slow (a take in
+    the air), it is the 1st percentile of all heights.
     """
     heights = points[..., 2]
     # Feet in swing pass 1 m/s even in slow walks; planted ones stay below this also where soft
@@ -28,7 +28,7 @@ def resting_level(points: FloatArray, fps: float) -> float:
     if np.count_nonzero(slow) < 3:
         return float(np.percentile(heights, 1))
     resting = heights[slow]
-    # Not the lowest moment, which may be an outlier of the capture.
+    # Not the minimum, which may be an outlier of the capture.
     low = np.percentile(resting, 5)
     # 3 cm above is still the same floor; more would be a step, or a foot on its toes.
     return float(np.median(resting[resting < low + 0.03]))
@@ -36,16 +36,16 @@ def resting_level(points: FloatArray, fps: float) -> float:
 
 def resting(points: FloatArray, fps: float, level: float, band: float = 0.035,
             speed: float = 0.35) -> NDArray[np.bool_]:
-    """Say in which frames points (F, K, 3) rest on the ground: (F, K).
+    """Return a mask (F, K) of the frames in which points (F, K, 3) rest on the ground.
 
-    They are at most ``band`` m above the resting ``level`` and slower than ``speed`` m/s, for at
-    least 0.06 s; gaps of less than that are closed.
+    Resting points are at most ``band`` m above the resting ``level`` and slower than ``speed`` m/s,
+    for at least 0.06 s; shorter gaps are closed.
     """
     moving = np.linalg.norm(velocities(points, fps), axis=-1)
     still = (points[..., 2] < level + band) & (moving < speed)
     width = np.ones((max(1, round(0.06 * fps)), 1), dtype=bool)
-    # What rests at the first or last frame is thought to rest beyond it, or opening would cut it
-    # off.
+    # A rest at the first or last frame is assumed to continue beyond it, or opening would remove
+    # it.
     padded = np.pad(still, ((len(width), len(width)), (0, 0)), mode="edge")
     # Closing first: a rest with one bad frame in the middle should survive opening.
     tidy = scipy.ndimage.binary_opening(scipy.ndimage.binary_closing(padded, width), width)

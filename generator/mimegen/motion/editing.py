@@ -1,4 +1,4 @@
-"""Resampling, trimming and mirroring motions."""
+"""Resample, trim, move and mirror motions."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,8 +9,8 @@ from mimegen.motion.quaternions import FloatArray
 
 
 def resampled(motion: Motion, fps: float) -> Motion:
-    """Return the motion at another frame rate, from its first moment to at most its last."""
-    # The millionth keeps a last frame that rounding would put just beyond the end.
+    """Return the motion interpolated to another frame rate, up to at most its last frame."""
+    # The added millionth keeps a last frame that rounding would put just beyond the end.
     count = int(np.floor(motion.duration * fps + 1e-6)) + 1
     moments = np.arange(count) / fps * motion.fps
     before = np.minimum(moments.astype(int), motion.frames - 1)
@@ -27,7 +27,7 @@ def resampled(motion: Motion, fps: float) -> Motion:
 def trimmed(motion: Motion, first: int, last: int) -> Motion:
     """Return frames ``first`` to ``last`` inclusive.
 
-    Raises ValueError where that is not a span inside the motion.
+    Raises ValueError if they are not a span inside the motion.
     """
     if not 0 <= first <= last < motion.frames:
         raise ValueError(f"frames {first} to {last} do not lie within 0 to {motion.frames - 1}")
@@ -44,17 +44,17 @@ def moved(motion: Motion, shift: FloatArray, turn_deg: float) -> Motion:
     """
     turn = quaternions.from_rotation_vectors([0.0, 0.0, np.radians(turn_deg)])
     rotations = motion.rotations.copy()
-    # Only the root turns against the world; all others turn against their parents.
+    # Only the root's rotation is relative to the world; all others are relative to their parents.
     rotations[:, 0] = quaternions.multiply(turn, rotations[:, 0])
     return Motion(motion.skeleton, motion.fps,
                   quaternions.rotate(turn, motion.root_positions + shift), rotations)
 
 
 def counterparts(names: tuple[str, ...]) -> NDArray[np.intp]:
-    """Return for every joint (J,) the number of its namesake on the other side, or its own."""
+    """Return for every joint (J,) the index of its counterpart on the other side, or its own."""
     number = {name: i for i, name in enumerate(names)}
     swapped = [
-        # A third letter in between, so that Left that became Right does not become Left again.
+        # A placeholder in between, so that a Left that became Right does not become Left again.
         name.replace("Left", "\0").replace("Right", "Left").replace("\0", "Right")
         for name in names
     ]
@@ -70,14 +70,14 @@ def mirrored(motion: Motion) -> Motion:
     return Motion(
         motion.skeleton,
         motion.fps,
-        # Mirroring in X = 0 keeps turns about X, and reverses those about Y and Z.
+        # Mirroring in X = 0 keeps rotations about X and reverses those about Y and Z.
         motion.root_positions * np.array([-1.0, 1.0, 1.0]),
         rotations * np.array([1.0, 1.0, -1.0, -1.0]),
     )
 
 
 def at_rate(motion: Motion, fps: float) -> Motion:
-    """Return the same poses at another frame rate: the motion faster or slower."""
+    """Return the same poses at another frame rate, so that the motion becomes faster or slower."""
     if fps == motion.fps:
         return motion
     return Motion(motion.skeleton, fps, motion.root_positions, motion.rotations)

@@ -1,4 +1,4 @@
-"""Hand shapes: mocap/hand_shapes.yaml and mocap/hands/shapes.yaml as finger joints' rotations."""
+"""Read hand shapes (mocap/hand_shapes.yaml, mocap/hands/shapes.yaml) as finger joint rotations."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -15,7 +15,7 @@ from mimegen.motion.quaternions import FloatArray
 
 FINGERS = ("Index", "Middle", "Ring", "Pinky")
 Bends = tuple[Finite, Finite, Finite]
-# The left hand at rest: fingers along +X, palm down, thumb forward.
+# Axes of the left hand at rest: fingers along +X, palm down, thumb forward.
 FINGERS_AXIS = np.array([1.0, 0, 0])
 PALM_AXIS = np.array([0, 0, -1.0])
 THUMB_AXIS = np.array([0, -1.0, 0])
@@ -24,9 +24,10 @@ THUMB_AXIS = np.array([0, -1.0, 0])
 class HandShape(Strict):
     """A hand shape in degrees, absolute: 0 is a flat hand, whatever the rest pose.
 
-    Fingers: bends of the three joints towards the palm. ``spread``: index to pinky, towards the
-    thumb. Thumb: turned under the palm, away from the index, then bends of its two outer joints.
-    Its tip ``touches`` that of a finger.
+    Fingers: bends of the three joints towards the palm. ``spread``: sideways angles of index to
+    pinky, positive towards the thumb. ``thumb``: its turn under the palm, its turn away from the
+    index, then bends of its two outer joints. If ``touches`` names a finger, the thumb's tip
+    touches that finger's tip.
     """
 
     index: Bends
@@ -39,9 +40,9 @@ class HandShape(Strict):
 
 
 def hand_shapes() -> Mapping[str, HandShape]:
-    """Return the hand shapes by name: those of hands that do something, then those of signs.
+    """Return the hand shapes by name: those for actions first, then those of sign language.
 
-    Raises RequestError naming file, line and key.
+    Raises RequestError that names file, line and key.
     """
     return _both(data_file("mocap/hand_shapes.yaml"), data_file("mocap/hands/shapes.yaml"))
 
@@ -53,7 +54,8 @@ def _both(*files: Path) -> Mapping[str, HandShape]:
 
 
 def finger_joints(skeleton: Skeleton, side: str) -> list[int]:
-    """Return the numbers of a hand's 15 finger joints: thumb first, each from the palm out."""
+    """Return the indices of a hand's 15 finger joints: thumb first, each finger from the palm out.
+    """
     return [
         skeleton.index[f"{side}Hand{finger}{bone}"]
         for finger in ("Thumb", *FINGERS) for bone in (1, 2, 3)
@@ -64,7 +66,8 @@ def finger_rotations(skeleton: Skeleton, shape: HandShape) -> FloatArray:
     """Return the rotations (15, 4) of the left hand's finger joints relative to the hand."""
     turns = [_thumb(skeleton, shape.thumb)]
     for finger, spread in zip(FINGERS, shape.spread, strict=True):
-        # Shapes give each joint's bend against the one before it; rotations are against the hand.
+        # Shapes give each joint's bend relative to the previous joint; rotations are relative to
+        # the hand.
         bends = np.cumsum(getattr(shape, finger.lower()))
         straight = _about(PALM_AXIS, spread, FINGERS_AXIS)
         axis = np.cross(PALM_AXIS, straight) * -1.0
@@ -76,7 +79,8 @@ def finger_rotations(skeleton: Skeleton, shape: HandShape) -> FloatArray:
 
 
 def side_pose(name: str, side: float) -> FloatArray:
-    """Return a shape's rotations (15, 4) against the hand, of the left (1) or right (-1) one."""
+    """Return a shape's rotations (15, 4) relative to the hand, of the left (1) or right (-1) hand.
+    """
     pose = _shape_pose(standard_skeleton(), hand_shapes()[name])
     return np.asarray(pose * np.array([1.0, 1.0, side, side]))
 
@@ -85,9 +89,9 @@ _shape_pose = cache(finger_rotations)
 
 
 def finger_bends(pose: FloatArray) -> FloatArray:
-    """Return each joint's rotation against the one before it (5, 3, 4), of a pose (15, 4).
+    """Return each joint's rotation (5, 3, 4) relative to the joint before it, of a pose (15, 4).
 
-    Against the hand, the outer joints of a fist turn more than 180 degrees.
+    Relative to the hand, the outer joints of a fist turn by more than 180 degrees.
     """
     bones = pose.reshape(5, 3, 4)
     bends = quaternions.multiply(quaternions.conjugate(bones[:, :-1]), bones[:, 1:])
@@ -108,7 +112,7 @@ def _thumb(skeleton: Skeleton, angles: tuple[float, float, float, float]) -> Flo
     axis = np.cross(along, inward)
     axis /= np.linalg.norm(axis)
     bends = np.cumsum([0.0, middle, tip])
-    # The rest pose's own bends are taken away first: shapes are absolute.
+    # The rest pose's own bends are removed first, because shapes are absolute.
     straight = quaternions.between(bones, along)
     curl = quaternions.from_rotation_vectors(bends[:, None] * axis)
     return quaternions.multiply(base, quaternions.multiply(curl, straight))

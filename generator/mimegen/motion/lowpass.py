@@ -1,19 +1,16 @@
-"""A low-pass that lets a movement go on beyond the ends of its take."""
+"""A low-pass filter that continues a movement beyond the ends of its take."""
 
 import numpy as np
 import scipy
 
 from mimegen.motion.quaternions import FloatArray
 
-# Beyond so many standard deviations a Gaussian counts for nothing.
+# A Gaussian is cut off beyond this many standard deviations.
 REACH = 4.0
 
 
 def low_passed(values: FloatArray, deviation: float) -> FloatArray:
-    """Return values (F, ...) under a Gaussian of ``deviation`` frames, trends kept at the ends.
-
-    Before its first and after its last frame a take is thought to go on as it came, mirrored
-    through that frame. Held still there, a limb that is cut off in mid-swing would brake.
+    """Return values (F, ...) smoothed over ``deviation`` frames, with trends kept at the ends.
     """
     beyond = min(int(np.ceil(REACH * deviation)), len(values) - 1)
     if beyond < 1:

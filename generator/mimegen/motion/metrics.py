@@ -1,4 +1,4 @@
-"""How good a motion or a retargeted motion is, in numbers."""
+"""Measure the quality of motions and of retargeted motions."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,21 +13,21 @@ SKATE_FPS = 20.0
 def foot_skate(feet: FloatArray, fps: float, level: float = 0.0) -> float:
     """Return the mean horizontal speed (cm/s) of feet (F, K, 3) while they are near the ground.
 
-    Each frame counts by how near: 1 at the ``level``, 0 from 5 cm above it (after Ling et al.,
+    Each frame is weighted by height: 1 at the ``level``, 0 from 5 cm above it (after Ling et al.,
     "Character Controllers Using Motion VAEs", 2020).
     """
     speed = np.linalg.norm(velocities(feet, fps)[..., :2], axis=-1)
-    # A weight instead of a threshold: whether a foot at 4.9 or 5.1 cm counts would otherwise decide
-    # the measure.
+    # A weight instead of a threshold, or the measure would depend on whether a foot is at 4.9 or
+    # 5.1 cm.
     near = np.clip(1.0 - (feet[..., 2] - level) / 0.05, 0.0, 1.0)
     return float(100.0 * np.sum(speed * near) / max(float(np.sum(near)), 1e-9))
 
 
 def skate_share(feet: FloatArray, fps: float, level: float = 0.0) -> float:
-    """Return the share of moments in which feet (F, K, 3) within 5 cm of ``level`` slide.
+    """Return the fraction of samples in which feet (F, K, 3) within 5 cm of ``level`` slide.
 
-    Sliding is going faster than 0.5 m/s over the ground between samples 1/20 s apart, as in
-    Karunratanakul et al., "Guided Motion Diffusion" (2023).
+    A foot slides if it moves faster than 0.5 m/s over the ground between samples 1/20 s apart, as
+    in Karunratanakul et al., "Guided Motion Diffusion" (2023).
     """
     count = int((len(feet) - 1) / fps * SKATE_FPS + 1e-6) + 1
     if count < 2:
@@ -44,15 +44,16 @@ def skate_share(feet: FloatArray, fps: float, level: float = 0.0) -> float:
 
 
 def drifts(points: FloatArray, planted: NDArray[np.bool_]) -> FloatArray:
-    """Return how far (m) points (F, 3) stray over the ground in each run of ``planted`` (F,).
+    """Return how far (m) points (F, 3) drift over the ground in each run of ``planted`` (F,).
 
-    That is the largest distance from the run's median place.
+    That is the largest distance from the run's median position.
     """
     runs, count = label(planted)
     found = []
     for run in range(1, count + 1):
         path = points[runs == run, :2]
-        # From the median and not from the first place, where a foot may not yet have come to rest.
+        # From the median, not from the first position, at which a foot may not yet have come to
+        # rest.
         found.append(float(np.linalg.norm(path - np.median(path, axis=0), axis=1).max()))
     return np.array(found, dtype=float)
 

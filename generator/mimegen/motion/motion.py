@@ -13,7 +13,7 @@ from mimegen.motion.skeleton import Skeleton
 
 
 class GlobalPose(NamedTuple):
-    """Where all joints are: ``positions`` (F, J, 3) in metres, ``rotations`` (F, J, 4)."""
+    """Positions (F, J, 3) of all joints in metres, and their global rotations (F, J, 4)."""
 
     positions: FloatArray
     rotations: FloatArray
@@ -23,8 +23,8 @@ class GlobalPose(NamedTuple):
 class Motion:
     """Poses over time. Bone lengths are constant by construction.
 
-    ``root_positions`` (F, 3) are the root joint's places in metres, ``rotations`` (F, J, 4) the
-    local rotations of all joints relative to their parents, the root's relative to the world.
+    ``root_positions`` (F, 3) are the root joint's positions in metres; ``rotations`` (F, J, 4) are
+    the local rotations of all joints relative to their parents, the root's relative to the world.
     """
 
     skeleton: Skeleton
@@ -54,31 +54,32 @@ class Motion:
     @property
     def duration(self) -> float:
         """The time from the first frame to the last, in seconds."""
-        # Frames are moments: between n of them lie n - 1 steps.
+        # Frames are points in time: n of them span n - 1 intervals.
         return (self.frames - 1) / self.fps
 
     def at(self, frames: NDArray[np.intp]) -> "Motion":
-        """Return the frames with these numbers (K,), at the same rate."""
+        """Return the frames with these indices (K,), at the same rate."""
         return Motion(self.skeleton, self.fps, self.root_positions[frames], self.rotations[frames])
 
     @property
     def known_pose(self) -> GlobalPose | None:
-        """The global pose where somebody has asked for it before, else None."""
+        """The global pose if it has been computed before, else None."""
         return self.__dict__.get("global_pose")
 
     def with_pose(self, pose: GlobalPose) -> "Motion":
-        """Return the motion with its global pose, where that is known without kinematics."""
+        """Return this motion with its global pose stored, if that is known without kinematics."""
         self.__dict__["global_pose"] = pose
         return self
 
     @cached_property
     def global_pose(self) -> GlobalPose:
-        """Forward kinematics for all frames at once."""
+        """The global pose, by forward kinematics for all frames at once."""
         skeleton = self.skeleton
         positions = np.empty((self.frames, len(skeleton.names), 3))
         rotations = np.empty_like(self.rotations)
         positions[:, 0], rotations[:, 0] = self.root_positions, self.rotations[:, 0]
-        # Parents first, and all joints of one depth in one call: as many calls as the tree is deep.
+        # Parents first, and all joints of one depth in one call: one call for each level of the
+        # tree.
         for joints in skeleton.generations:
             parents = skeleton.parents[joints]
             above = rotations[:, parents]

@@ -11,19 +11,20 @@ from mimegen.base.decisions import first_least
 from mimegen.base.grid import on_grid
 
 IDENTITY = np.array([1.0, 0.0, 0.0, 0.0])
-# The grid of mean rotations, whose eigenvectors LAPACK finds; far above its last bits.
+# Grid of mean rotations. LAPACK finds their eigenvectors, whose last bits differ between machines;
+# the grid is far coarser.
 _MEAN = 2.0**-30
 
 
 def cross(first: FloatArray, second: FloatArray) -> FloatArray:
-    """Return the cross products of vectors (..., 3); many times faster than numpy's on few."""
+    """Return the cross products of vectors (..., 3); much faster than numpy's for few vectors."""
     ax, ay, az = first[..., 0], first[..., 1], first[..., 2]
     bx, by, bz = second[..., 0], second[..., 1], second[..., 2]
     return _joined(ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx)
 
 
 def _joined(*components: FloatArray) -> FloatArray:
-    """Return components of one shape as vectors; faster than np.stack on few."""
+    """Return components of one shape as vectors; faster than np.stack for few."""
     whole = np.empty((*components[0].shape, len(components)))
     for number, component in enumerate(components):
         whole[..., number] = component
@@ -83,20 +84,24 @@ def between(start: ArrayLike, end: ArrayLike) -> FloatArray:
     axis = cross(a, b)
     opposite = scalar < 1e-9
     if opposite.any():
-        # The coordinate axis least along the vector is surely not parallel to it.
+        # The coordinate axis with the smallest component is certainly not parallel to the vector.
         least = np.eye(3)[first_least(np.abs(a))]
         axis = np.where(opposite, cross(a, least), axis)
     return normalise(np.concatenate([np.where(opposite, 0.0, scalar), axis], axis=-1))
 
 
 def slerp(start: ArrayLike, end: ArrayLike, share: ArrayLike) -> FloatArray:
-    """Turn from ``start`` to ``end`` the short way by ``share`` (..., broadcast), 0 to 1."""
+    """Return rotations from ``start`` to ``end`` along the shortest turn, by ``share`` from 0 to 1.
+
+    ``share`` (...) broadcasts.
+    """
     a, b = np.broadcast_arrays(np.asarray(start, float), np.asarray(end, float))
     return multiply(a, scale(multiply(conjugate(a), b), share))
 
 
 def scale(quaternions: ArrayLike, share: ArrayLike) -> FloatArray:
-    """Scale the rotation angles by ``share`` (..., broadcast), about the same axes."""
+    """Return rotations with their angles scaled by ``share`` (..., broadcast), about the same axes.
+    """
     return from_rotation_vectors(to_rotation_vectors(quaternions) * np.asarray(share)[..., None])
 
 
@@ -104,17 +109,17 @@ def from_rotation_vectors(vectors: ArrayLike) -> FloatArray:
     """Return quaternions (..., 4) of rotation vectors (..., 3) in radians."""
     v = np.asarray(vectors, float)
     angle = np.linalg.norm(v, axis=-1, keepdims=True)
-    # sin(a/2)/a as half a sinc has no division by 0 where nothing turns.
+    # sin(a/2)/a as half a sinc avoids a division by 0 for zero rotations.
     return np.concatenate([np.cos(angle / 2), 0.5 * np.sinc(angle / (2 * np.pi)) * v], axis=-1)
 
 
 def to_rotation_vectors(quaternions: ArrayLike) -> FloatArray:
     """Return rotation vectors (..., 3) in radians, at most pi long."""
     q = np.asarray(quaternions, float)
-    # q and -q are one rotation; with w above 0 the angle is the short way, at most pi.
+    # q and -q are the same rotation; with w above 0 its angle is the smaller one, at most pi.
     q = np.where(q[..., :1] < 0, -q, q)
     sine = np.linalg.norm(q[..., 1:], axis=-1, keepdims=True)
-    # atan2 of sine and cosine is exact for small angles, where acos of w loses half the digits.
+    # atan2 of sine and cosine is exact for small angles; acos of w loses half the digits.
     angle = 2 * np.arctan2(sine, q[..., :1])
     # The limit of angle / sin(angle / 2) at 0 is 2.
     ratio = np.where(sine < 1e-12, 2.0, angle / np.maximum(sine, 1e-12))
@@ -129,14 +134,14 @@ def from_euler(order: str, degrees: ArrayLike) -> FloatArray:
         turn = np.zeros((*halves.shape[:-1], 4))
         turn[..., 0] = np.cos(halves[..., number])
         turn[..., 1 + "xyz".index(axis.lower())] = np.sin(halves[..., number])
-        # Intrinsic turns are about axes that have turned already, so they come first (on the
-        # right).
+        # Intrinsic rotations are about axes that have already been turned, so they multiply on the
+        # right.
         whole = multiply(whole, turn) if axis.isupper() else multiply(turn, whole)
     return whole
 
 
 def to_euler(order: str, quaternions: ArrayLike) -> FloatArray:
-    """Return the Euler angles (F, 3), in degrees, of quaternions (F, 4); as ``from_euler``."""
+    """Return the Euler angles (F, 3), in degrees, of quaternions (F, 4), as in `from_euler`."""
     turns = _scipy_rotations(np.asarray(quaternions, float))
     return np.asarray(turns.as_euler(order, degrees=True))
 
@@ -154,16 +159,16 @@ def to_matrices(quaternions: ArrayLike) -> FloatArray:
 
 
 def from_matrices(matrices: ArrayLike) -> FloatArray:
-    """Return quaternions (..., 4) of matrices (..., 3, 3) that are about rotations."""
+    """Return quaternions (..., 4) of matrices (..., 3, 3) that are at least nearly rotations."""
     m = np.asarray(matrices, float)
     q = scipy.spatial.transform.Rotation.from_matrix(m.reshape(-1, 3, 3)).as_quat(scalar_first=True)
     return np.asarray(q).reshape(*m.shape[:-2], 4)
 
 
 def from_frames(matrices: FloatArray) -> FloatArray:
-    """Return quaternions (..., 4) of matrices (..., 3, 3) that are surely rotations.
+    """Return quaternions (..., 4) of matrices (..., 3, 3) that are exact rotations.
 
-    Many times faster on few than ``from_matrices`` (Shepperd 1978).
+    Many times faster for few matrices than `from_matrices` (Shepperd 1978).
     """
     xx, yy, zz = matrices[..., 0, 0], matrices[..., 1, 1], matrices[..., 2, 2]
     wx = matrices[..., 2, 1] - matrices[..., 1, 2]
@@ -172,8 +177,8 @@ def from_frames(matrices: FloatArray) -> FloatArray:
     xy = matrices[..., 1, 0] + matrices[..., 0, 1]
     xz = matrices[..., 2, 0] + matrices[..., 0, 2]
     yz = matrices[..., 2, 1] + matrices[..., 1, 2]
-    # Each row is a multiple of the quaternion; the one with the largest part on the diagonal is
-    # the most accurate.
+    # Each row is a multiple of the quaternion; the row with the largest diagonal entry is the most
+    # accurate.
     rows = _joined(
         1 + xx + yy + zz, wx, wy, wz, wx, 1 + xx - yy - zz, xy, xz,
         wy, xy, 1 - xx + yy - zz, yz, wz, xz, yz, 1 - xx - yy + zz,
@@ -185,18 +190,18 @@ def from_frames(matrices: FloatArray) -> FloatArray:
 def mean(quaternions: ArrayLike) -> FloatArray:
     """Return the mean rotation (4,) of rotations (N, 4), the same on every machine (Markley 2007).
 
-    Its sign is that which has w, or else the first part that is not 0, above 0.
+    Its sign makes w, or else the first component that is not 0, positive.
     """
     found = _scipy_rotations(np.asarray(quaternions, float)).mean()
     return on_grid(found.as_quat(canonical=True, scalar_first=True), _MEAN)
 
 
 def without_flips(quaternions: ArrayLike) -> FloatArray:
-    """Choose signs along the first axis so that consecutive quaternions (F, ..., 4) are close."""
+    """Return quaternions (F, ..., 4) with signs such that consecutive ones are close."""
     q = np.asarray(quaternions, float)
     if len(q) < 2:
         return q.copy()
-    # A dot product below 0 says that the other sign would be nearer to the frame before.
+    # If the dot product is below 0, the other sign is nearer to the frame before.
     turned = sum(q[1:, ..., part] * q[:-1, ..., part] for part in range(4)) < 0
     if not np.any(turned):
         return q.copy()

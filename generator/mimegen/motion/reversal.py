@@ -1,22 +1,23 @@
-"""How far a movement shows which way time runs."""
+"""Measure whether a movement looks different when played backwards."""
 
 import numpy as np
 
 from mimegen.motion.quaternions import FloatArray
 
-# A movement is compared in steps of this length, seconds.
+# Length (s) of the steps by which movements are compared.
 STEP_S = 0.4
-# For how long, all together, a movement must be impossible the other way for viewers to see it.
+# Total time (s) for which a movement must be impossible in reverse for viewers to notice.
 SEEN_S = 0.5
 
 
 def irreversibility(places: FloatArray, fps: float) -> float:
-    """Return how far (m) joints (F, J, 3) that move backwards are from all that they do forwards.
+    """Return how much (m) a movement (F, J, 3) played backwards differs from the movement itself.
 
-    A step is where the joints are, and where they are ``STEP_S`` later. Backwards it begins where
-    it ended. Its distance is that of the joint that is furthest off in the step forwards that
-    is nearest. Steps that begin in ``SEEN_S``, all together, are at least as far as what is
-    returned: 0 for a movement that goes back as it came, in whatever order and however often.
+    A step is a pair of poses ``STEP_S`` apart; played backwards, its poses are swapped. For each
+    backward step the nearest forward step is found; the distance of two steps is that of their
+    furthest joint. The result is a distance that is reached or exceeded by backward steps lasting
+    ``SEEN_S`` in total. It is 0 for a movement that retraces its own path, in any order and any
+    number of times.
     """
     apart = min(max(round(STEP_S * fps), 1), len(places) - 1)
     first, last = places[:len(places) - apart], places[apart:]
@@ -26,6 +27,6 @@ def irreversibility(places: FloatArray, fps: float) -> float:
 
 
 def _furthest_joint(*offsets: FloatArray) -> FloatArray:
-    """Return the largest of all joints' offsets (S, J, 3), by step."""
+    """Return for each step the largest length among all joints' offsets (S, J, 3)."""
     return np.asarray(np.max([np.linalg.norm(each, axis=-1).max(axis=-1) for each in offsets],
                              axis=0))

@@ -1,16 +1,17 @@
-"""Motions on a grid, stage by stage, so that what a stage makes is the same on every machine."""
+"""Round motions to a grid after each stage, so that results are the same on every machine."""
 
 from mimegen.base.grid import on_grid
 from mimegen.motion.motion import Motion
 
-# About a quarter of a micrometre, and half a millionth of a radian: fine enough that jerk, a third
-# difference, hardly changes, coarse enough that last bits next to never tell.
+# The grid: about a quarter of a micrometre, and half a microradian. It is fine enough that jerk, a
+# third difference, hardly changes, and coarse enough that differences in the last bits almost never
+# matter.
 POSE = 2.0**-22
-# Joints that went less (m) were only rounded.
+# A smaller displacement (m) of a joint is due to rounding.
 STILL = 1e-6
 
 
 def rounded(motion: Motion) -> Motion:
-    """Return the motion with its root's places and its rotations on the grid."""
+    """Return the motion with root positions and rotations rounded to the grid."""
     return Motion(motion.skeleton, motion.fps, on_grid(motion.root_positions, POSE),
                   on_grid(motion.rotations, POSE))

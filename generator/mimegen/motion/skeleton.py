@@ -1,4 +1,4 @@
-"""A skeleton: named joints in a tree, with their places in the rest pose."""
+"""A skeleton: a tree of named joints with their positions in the rest pose."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,8 +13,8 @@ from mimegen.motion.quaternions import FloatArray
 class Skeleton:
     """Joints in the rest pose, in metres, Z up, facing -Y.
 
-    ``parents`` (J,) holds -1 for the one root, which is joint 0; parents come before children.
-    ``heads`` (J, 3) are the joints' places, ``tails`` (J, 3) the far ends of their bones.
+    ``parents`` (J,) holds -1 for the only root, which is joint 0; parents come before children.
+    ``heads`` (J, 3) are the joints' positions, ``tails`` (J, 3) the far ends of their bones.
     """
 
     names: tuple[str, ...]
@@ -39,28 +39,30 @@ class Skeleton:
 
     @cached_property
     def offsets(self) -> FloatArray:
-        """Places (J, 3) relative to the parent in the rest pose; the root's is its own place."""
+        """Positions (J, 3) relative to the parent in the rest pose; the root's is its own position.
+        """
         offsets = self.heads.copy()
         offsets[1:] -= self.heads[self.parents[1:]]
         return offsets
 
     @cached_property
     def index(self) -> dict[str, int]:
-        """Joint numbers by name."""
+        """Joint indices by name."""
         return {name: number for number, name in enumerate(self.names)}
 
     @cached_property
     def generations(self) -> list[NDArray[np.intp]]:
-        """Numbers (K,) of the joints below the root: its children, theirs, and so on."""
+        """Indices (K,) of the joints at each depth below the root: its children, theirs, and so on.
+        """
         depths = np.zeros(len(self.names), np.intp)
         for joint in range(1, len(depths)):
             depths[joint] = depths[self.parents[joint]] + 1
         return [np.flatnonzero(depths == depth) for depth in range(1, int(depths.max()) + 1)]
 
     def children(self, joint: int) -> list[int]:
-        """Return the numbers of a joint's children."""
+        """Return the indices of a joint's children."""
         return [int(child) for child in np.flatnonzero(self.parents == joint)]
 
     def scaled(self, factor: float) -> "Skeleton":
-        """Return the same skeleton, ``factor`` times the size."""
+        """Return the skeleton scaled by ``factor``."""
         return Skeleton(self.names, self.parents, self.heads * factor, self.tails * factor)

@@ -30,7 +30,7 @@ def standard_skeleton() -> Skeleton:
 def read_skeleton(path: Path) -> Skeleton:
     """Read a skeleton file: ``joints: {name: {parent, head, tail}}``, parents first, in metres.
 
-    Raises RequestError naming file, line and key.
+    Raises RequestError that names file, line and key.
     """
     document = YamlFile(path)
     joints = document.parsed(_SkeletonFile).joints

@@ -1,4 +1,4 @@
-"""From motions in memory to files that other tools open."""
+"""Write motions to files that other tools open."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -23,11 +23,11 @@ __all__ = ["FORMATS", "MOTION_SUFFIXES", "checked_format", "format_of", "write_m
 
 
 def write_motion(path: Path, motion: Motion, character: Character | None = None) -> None:
-    """Write a motion in the format that the ending of ``path`` asks for (``FORMATS``).
+    """Write a motion in the format that the ending of ``path`` selects (``FORMATS``).
 
-    FBX, GLB and USD also hold the skinned body of a ``character`` whose skeleton the motion has.
-    SMPL-X, SOMA, HumanML3D, TRC and VRMA have skeletons of their own, which the motion is put on.
-    Raises RequestError for another ending, or where Blender cannot write the file.
+    FBX, GLB and USD can also hold the skinned body of a ``character`` whose skeleton the motion
+    has. SMPL-X, SOMA, HumanML3D, TRC and VRMA prescribe skeletons, to which the motion is
+    transferred. Raises RequestError for another ending, or if Blender cannot write the file.
     """
     writers: dict[str, Callable[[], bytes]] = {
         "bvh": lambda: to_bvh(motion).encode(), "npz": lambda: to_npz(motion),

@@ -1,4 +1,4 @@
-"""Biovision Hierarchy text: centimetres, Y up, facing +Z, as most tools expect it."""
+"""Write Biovision Hierarchy text: centimetres, Y up, facing +Z, as most tools expect it."""
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -28,7 +28,7 @@ def to_bvh(motion: Motion) -> str:
 
 
 def _y_up(vectors: FloatArray) -> FloatArray:
-    """Turn vectors (..., 3) from Z up, facing -Y to Y up, facing +Z."""
+    """Return vectors (..., 3), Z up and facing -Y, as vectors with Y up and facing +Z."""
     x, y, z = np.moveaxis(vectors, -1, 0)
     return np.stack([x, z, -y], axis=-1)
 

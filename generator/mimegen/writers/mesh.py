@@ -1,4 +1,4 @@
-"""A body in one pose as a mesh file for modelling programs and viewers, by trimesh."""
+"""Write a body in one pose as a mesh file for modelling programs and viewers, with trimesh."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ def write_meshes(path: Path, meshes: Sequence[ColoredMesh]) -> int:
         raise RequestError(f"{path}: a body is written as {', '.join(MESH_SUFFIXES)}; name --out"
                            " accordingly")
     made = {f"{number:02d}_{mesh.name}": _trimesh(mesh) for number, mesh in enumerate(meshes)}
-    # Of trimesh's export not all is typed.
+    # Any, because trimesh's exports are typed only in part.
     whole: Any = trimesh.util.concatenate(list(made.values()))
     if kind == ".glb":
         whole = trimesh.Scene()
@@ -55,7 +55,7 @@ def write_meshes(path: Path, meshes: Sequence[ColoredMesh]) -> int:
 
 
 def _double_sided(tree: dict[str, Any]) -> None:
-    """Have viewers draw both sides of open surfaces, as clothes and hair are."""
+    """Make viewers draw both sides of open surfaces such as clothes and hair."""
     tree["materials"] = [{"doubleSided": True, "pbrMetallicRoughness": {"metallicFactor": 0.0}}]
     for mesh in tree["meshes"]:
         for primitive in mesh["primitives"]:
@@ -69,18 +69,20 @@ def _trimesh(mesh: ColoredMesh) -> trimesh.Trimesh:
 
 
 def _with_area(corners: FloatArray, triangles: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Return the triangles whose corners lie apart: poles of grids are rows of one place."""
+    """Return the triangles with three different corners; poles of grids are rows of equal points.
+    """
     a, b, c = corners.swapaxes(0, 1)
     together = (a == b).all(axis=1) | (b == c).all(axis=1) | (c == a).all(axis=1)
     return np.asarray(triangles[~together])
 
 
 def _facing_out(vertices: FloatArray, triangles: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Return the triangles, those of connected parts that are inside out turned about.
+    """Return the triangles, with those of inside-out parts reversed.
 
-    Renderers here draw both sides, so bodies have such parts (eyeballs, soles). A part is inside
-    out where its signed volume is negative. The volume is taken about the part's own mean, so that
-    an opening, as of a sleeve, adds little; trimesh's ``fix_inversion`` takes it about the origin.
+    Bodies have such parts (eyeballs, soles), because renderers here draw both sides. A connected
+    part is inside out if its signed volume is negative. The volume is taken about the part's own
+    mean, so that an opening such as a sleeve's adds little; trimesh's ``fix_inversion`` takes it
+    about the origin.
     """
     ends = triangles[:, [1, 2]].ravel(), np.repeat(triangles[:, 0], 2)
     graph = coo_array((np.ones(len(ends[0])), ends), shape=(len(vertices),) * 2)

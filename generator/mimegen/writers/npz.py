@@ -1,4 +1,4 @@
-"""The motion as it is in memory, for NumPy, MATLAB and the like."""
+"""Write a motion's arrays for NumPy, MATLAB and similar tools."""
 
 import io
 
@@ -10,9 +10,9 @@ from mimegen.motion import Motion
 def to_npz(motion: Motion) -> bytes:
     """Return a NumPy archive without pickles; metres, Z up, facing -Y, quaternions w x y z.
 
-    ``names`` (J,), ``parents`` (J,), ``heads`` and ``tails`` (J, 3) are the skeleton at rest,
-    ``fps``, ``root_positions`` (F, 3) and local ``rotations`` (F, J, 4) the motion, and
-    ``global_positions`` (F, J, 3) and ``global_rotations`` (F, J, 4) what follows from it.
+    ``names`` (J,), ``parents`` (J,), ``heads`` and ``tails`` (J, 3) are the skeleton at rest;
+    ``fps``, ``root_positions`` (F, 3) and local ``rotations`` (F, J, 4) are the motion;
+    ``global_positions`` (F, J, 3) and ``global_rotations`` (F, J, 4) are computed from these.
     """
     skeleton, pose = motion.skeleton, motion.global_pose
     packed = io.BytesIO()

@@ -1,4 +1,4 @@
-"""A motion on the skeleton that a format prescribes."""
+"""Transfer a motion to the skeleton that a file format prescribes."""
 
 from collections.abc import Mapping
 from itertools import pairwise
@@ -12,16 +12,16 @@ from mimegen.readers.names import SIDES
 from mimegen.retarget.anatomy import TRUNK
 from mimegen.retarget.rest import Alignment
 
-# Skeletons whose bones differ by less (metres) at rest are one.
+# Leg ratios that differ from 1 by less than this are taken as 1.
 SAME = 1e-4
 
 
 def on_skeleton(motion: Motion, roles: Mapping[str, str], target: Skeleton,
                 target_roles: Mapping[str, str]) -> Motion:
-    """Return a motion in metres, Z up, facing -Y on another skeleton of that kind, by roles.
+    """Return a motion in metres, Z up, facing -Y, transferred to another such skeleton by roles.
 
-    The path is scaled by the legs. A motion whose bones lie at rest as the target's do keeps its
-    rotations; any other is aligned as retargeting does.
+    The root's path is scaled by leg length. If bones have the same directions at rest in both
+    skeletons, rotations are copied; else they are aligned as in retargeting.
     """
     turns = _same_rest(motion, roles, target, target_roles)
     if turns is None:
@@ -46,7 +46,7 @@ def leg(skeleton: Skeleton, roles: Mapping[str, str]) -> float:
 
 def _same_rest(motion: Motion, roles: Mapping[str, str], target: Skeleton,
                target_roles: Mapping[str, str]) -> FloatArray | None:
-    """Return the motion's global rotations (F, J, 4) where both skeletons are one, or None."""
+    """Return the motion's global rotations (F, J, 4) if both rest poses agree, else None."""
     own = motion.skeleton
     shared = [role for role in target_roles if role in roles]
     if {"hips", "head"} - set(shared) or any(roles[r] != target_roles[r] for r in shared):
@@ -77,8 +77,9 @@ def _aligned(motion: Motion, roles: Mapping[str, str], target: Skeleton,
 
 def _follow(turns: FloatArray, target: Skeleton, target_roles: Mapping[str, str], motion: Motion,
             roles: Mapping[str, str]) -> None:
-    """Turn joints that the motion does not tell: of the trunk between their neighbours, else as
-    what they hang on.
+    """Fill in, in place, the rotations of joints that the motion lacks.
+
+    Joints of the trunk are interpolated between their neighbours; others follow their parents.
     """
     del motion
     role_of = {joint: role for role, joint in target_roles.items()}

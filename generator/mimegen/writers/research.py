@@ -1,4 +1,4 @@
-"""Formats of motion research: SMPL-X as AMASS has it, HumanML3D, Kimodo's SOMA, TRC."""
+"""Write formats of motion research: SMPL-X as in AMASS, HumanML3D, Kimodo's SOMA, TRC."""
 
 import io
 from collections.abc import Mapping
@@ -18,11 +18,11 @@ from mimegen.readers.soma import small_tree, soma_roles
 from mimegen.readers.text_to_motion.encoding import encoded
 from mimegen.writers.onskeleton import leg, on_skeleton
 
-# Shape coefficients beyond this (standard deviations) are no person's.
+# Largest believable shape coefficient (standard deviations).
 MOST_BETA = 3.0
 STIFFNESS_M = 0.01
 HUMANML_FPS = 20.0
-# Labels of joint centres, and their roles; how far ears are from the head's middle.
+# Labels of joint centres and their roles; and the distance (m) of ears from the head's middle.
 CENTRES = {"Hip": "thigh", "Knee": "shin", "Ankle": "foot", "BigToe": "toe",
            "Shoulder": "upper_arm", "Elbow": "forearm", "Wrist": "hand"}
 TRUNK = {"Pelvis": "hips", "Spine_Low": "spine1", "Spine_Mid": "spine2", "Chest": "chest",
@@ -33,16 +33,16 @@ MILLIMETRES = 1000.0
 # The marker set whose labels TRC files get.
 TRC_SET = "OpenSim gait2392"
 FACE = 9
-# How far (metres) the bones of a skeleton may be off those of SMPL-X to be its.
+# Largest difference (metres) of bones by which a skeleton still counts as SMPL-X's own.
 OWN_M = 5e-4
 
 
 def to_smplx(motion: Motion) -> bytes:
     """Return an archive of SMPL-X as AMASS lays it out (``_stageii``): Z up, metres, radians.
 
-    ``root_orient`` (F, 3), ``pose_body`` (F, 63), ``pose_hand`` (F, 90), ``poses`` (F, 165) of all,
-    ``trans`` (F, 3), ``betas`` (16,) that fit the bones' lengths, ``mocap_frame_rate``. Hands are
-    without a mean pose.
+    It holds ``root_orient`` (F, 3), ``pose_body`` (F, 63), ``pose_hand`` (F, 90), ``poses`` (F,
+    165) with all of them, ``trans`` (F, 3), ``betas`` (16,) that fit the bones' lengths, and
+    ``mocap_frame_rate``. Hands are given without a mean pose.
     """
     body = table_body("SMPL-X", "neutral")
     roles = find_roles(motion.skeleton).joints
@@ -50,7 +50,7 @@ def to_smplx(motion: Motion) -> bytes:
     rest = body.shaped(betas)
     put = on_skeleton(motion, roles, _z_up(skeleton_of(body, rest, len(body.names))),
                       roles_of(body.names))
-    # SMPL's own frames have Y up: the rest pose is turned back, the world stays Z up.
+    # SMPL's joint frames have Y up, so the rest pose is turned back; the world stays Z up.
     stand = quaternions.from_rotation_vectors([np.pi / 2, 0.0, 0.0])
     local = put.global_pose.rotations.copy()
     local = quaternions.multiply(local, stand)
@@ -70,9 +70,9 @@ def to_smplx(motion: Motion) -> bytes:
 
 
 def _betas(body: SmplBody, skeleton: Skeleton, roles: Mapping[str, str]) -> FloatArray:
-    """Return shape coefficients (10,) whose bones are as long as a skeleton's, by least squares.
+    """Return shape coefficients (10,) that fit a skeleton's bone lengths by least squares.
 
-    Small ones are preferred, as if each bone were measured to ``STIFFNESS_M``.
+    Small coefficients are preferred, by adding rows with the weight ``STIFFNESS_M`` (m).
     """
     assert body.shapes is not None
     exact = _own_betas(body, skeleton)
@@ -115,7 +115,7 @@ def _own_betas(body: SmplBody, skeleton: Skeleton) -> FloatArray | None:
 
 
 def _z_up(skeleton: Skeleton) -> Skeleton:
-    """Return a skeleton with Y up, facing +Z as one with Z up, facing -Y."""
+    """Return a skeleton with Y up and facing +Z as one with Z up and facing -Y."""
     def turned(places: FloatArray) -> FloatArray:
         x, y, z = np.moveaxis(places, -1, 0)
         return np.stack([x, -z, y], axis=-1)
@@ -125,13 +125,14 @@ def _z_up(skeleton: Skeleton) -> Skeleton:
 
 
 def _y_up(places: FloatArray) -> FloatArray:
-    """Turn vectors (..., 3) from Z up, facing -Y to Y up, facing +Z."""
+    """Return vectors (..., 3), Z up and facing -Y, as vectors with Y up and facing +Z."""
     x, y, z = np.moveaxis(places, -1, 0)
     return np.stack([x, z, -y], axis=-1)
 
 
 def humanml_joints(motion: Motion) -> FloatArray:
-    """Return HumanML3D's 22 joints (F, 22, 3): Y up, 20 fps, over the origin, facing +Z."""
+    """Return HumanML3D's 22 joints (F, 22, 3): Y up, 20 fps, facing +Z, starting over the origin.
+    """
     layout = smpl_layout()
     roles = find_roles(motion.skeleton).joints
     at_rate = motion if motion.fps == HUMANML_FPS else resampled(motion, HUMANML_FPS)
@@ -154,8 +155,8 @@ def to_humanml_vectors(motion: Motion) -> bytes:
 def to_soma(motion: Motion) -> bytes:
     """Return an archive of Kimodo's SOMA skeleton of 30 joints: Y up, facing +Z, metres.
 
-    ``posed_joints`` (F, 30, 3), ``global_rot_mats`` (F, 30, 3, 3), ``root_positions`` (F, 3),
-    ``foot_contacts`` (F, 4) of left heel and toe, right heel and toe, and ``fps``.
+    It holds ``posed_joints`` (F, 30, 3), ``global_rot_mats`` (F, 30, 3, 3), ``root_positions`` (F,
+    3), ``foot_contacts`` (F, 4) of left heel and toe, right heel and toe, and ``fps``.
     """
     tree, rest = small_tree()
     names = tuple(tree)
@@ -182,9 +183,9 @@ def to_soma(motion: Motion) -> bytes:
 def to_trc(motion: Motion, name: str) -> bytes:
     """Return a TRC table of joint centres and virtual markers, Y up, millimetres.
 
-    Centres have the labels of pose estimators (``RHip``), as Pose2Sim's, and are the motion's own.
-    Markers have the labels of OpenSim's gait2392, and sit where ``rigs/marker_sets`` puts them on
-    the standard body.
+    Joint centres are the motion's own, with the labels of pose estimators (``RHip``), as
+    Pose2Sim's. Markers have the labels of OpenSim's gait2392, at the positions that
+    ``rigs/marker_sets`` gives on the standard body.
     """
     roles = find_roles(motion.skeleton).joints
     standard = standard_skeleton()
@@ -205,7 +206,7 @@ def to_trc(motion: Motion, name: str) -> bytes:
 
 
 def _centres(motion: Motion, roles: Mapping[str, str]) -> dict[str, FloatArray]:
-    """Return joint centres (F, 3) by label; the head's is in the middle between the ears."""
+    """Return joint centres (F, 3) by label; the head joint is the middle between the ears."""
     index, pose = motion.skeleton.index, motion.global_pose
     head = index[roles["head"]]
     found = {label: pose.positions[:, index[roles[role]]] for label, role in TRUNK.items()
@@ -219,7 +220,7 @@ def _centres(motion: Motion, roles: Mapping[str, str]) -> dict[str, FloatArray]:
 
 
 def _labels(landmarks: Mapping[str, str]) -> dict[str, str]:
-    """Return label -> landmark as OpenSim writes them: ``R.Heel``."""
+    """Return label -> landmark, with labels spelled as OpenSim does: ``R.Heel``."""
     labels = {}
     for plain, landmark in landmarks.items():
         if landmark in body_landmarks():

@@ -1,4 +1,4 @@
-"""FBX and GLB, written by Blender in a process of its own."""
+"""Write FBX, GLB and USD with Blender, in a separate process."""
 
 import json
 import subprocess
@@ -14,15 +14,15 @@ from mimegen.characters.character import Character, Mesh
 from mimegen.motion import Motion
 
 SECONDS_TO_WRITE = 300
-# From it on an action's curves lie in channel bags that Blender itself makes.
+# First Blender release that creates the channel bags which hold an action's curves.
 OLDEST_WRITER = (5, 0)
 GRAY = (0.5, 0.5, 0.5)
 
 
 def to_scene_file(path: Path, motion: Motion, character: Character | None) -> bytes:
-    """Return the content of an FBX or GLB file, as the ending of ``path`` has it.
+    """Return the content of an FBX, GLB or USD file, by the ending of ``path``.
 
-    Raises RequestError where Blender is not installed, is too old or cannot write it.
+    Raises RequestError if Blender is not installed, is too old, or cannot write the file.
     """
     blender = require_release(str(path), OLDEST_WRITER)
     with scratch_folder() as folder:
@@ -63,7 +63,7 @@ def _pack(target: Path, name: str, motion: Motion, character: Character | None) 
 
 
 def _color(mesh: Mesh, character: Character | None) -> tuple[float, ...]:
-    """Return one linear color for a mesh: shaders of the stage mean nothing to other tools."""
+    """Return one linear color for a mesh, because other tools do not know the stage's shaders."""
     if "color" in mesh.attributes:
         return tuple(float(value) for value in mesh.attributes["color"][:, :3].mean(axis=0))
     parameters = character.materials[mesh.material].parameters if character else {}

@@ -1,7 +1,7 @@
-"""VRM animations: a glTF file of the humanoid bones' rotations, without a body.
+"""Write VRM animations: glTF files of the humanoid bones' rotations, without a body.
 
 Format: glTF 2.0 with ``VRMC_vrm_animation`` 1.0. Y up, facing +Z, metres; at rest a T pose in which
-no bone is turned.
+all rotations are identity.
 """
 
 import json
@@ -88,7 +88,7 @@ def _glb(motion: Motion, kept: list[int], names: list[str]) -> bytes:
 
 
 def _above(skeleton: Skeleton, joint: int, kept: list[int]) -> int:
-    """Return which of the kept joints a joint hangs on, -1 for the first."""
+    """Return the index among ``kept`` of a joint's nearest kept ancestor, -1 if there is none."""
     parent = int(skeleton.parents[joint])
     while parent >= 0 and parent not in kept:
         parent = int(skeleton.parents[parent])

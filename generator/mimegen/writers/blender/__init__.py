@@ -1,1 +1,1 @@
-"""Writing with Blender, in a process of its own."""
+"""Write files with Blender, in a separate process."""

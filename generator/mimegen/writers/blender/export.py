@@ -1,7 +1,7 @@
-"""Write a motion as FBX or GLB: ``export.py IN.npz OUT``, in a process of its own.
+"""Write a motion as FBX, GLB or USD: ``export.py IN.npz OUT``, in a separate process.
 
-Run as a file by Blender's program or a Python that has bpy, so it imports nothing of mimegen's.
-IN is what ``writers/scene.py`` packs.
+Run as a file by Blender's program or by a Python that has bpy, so it imports nothing from mimegen.
+IN is the archive that ``writers/scene.py`` packs.
 """
 
 import json
@@ -49,10 +49,10 @@ def main(source: Path, target: Path) -> None:
 
 
 def _set_rate(fps: float, suffix: str) -> None:
-    """Set the scene's frames per second, a whole number and what it is divided by."""
+    """Set the scene's frames per second: an integer, and the base by which it is divided."""
     render = bpy.context.scene.render
     render.fps = max(1, round(fps))
-    # Blender's writer of GLB multiplies by it.
+    # Blender's GLB exporter multiplies by the base instead of dividing.
     render.fps_base = fps / render.fps if suffix == ".glb" else render.fps / fps
 
 
@@ -95,10 +95,10 @@ def _skinned_mesh(armature: Any, joints: list[str], described: dict[str, Any], a
 
 
 def _animate(armature: Any, header: dict[str, Any], arrays: Arrays) -> None:
-    """Key every bone in every frame.
+    """Add keyframes for every bone in every frame.
 
-    Bones have their own axes B at rest where the house's are parallel to the world's: a local
-    rotation q becomes B^-1 q B.
+    At rest, bones have axes B of their own, while mimegen's joint frames are parallel to the
+    world's: a local rotation q becomes B^-1 q B.
     """
     frames = len(arrays["root_positions"])
     scene = bpy.context.scene

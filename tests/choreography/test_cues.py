@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy
 import yaml
 
 from mimegen.base.errors import RequestError
@@ -19,7 +20,7 @@ from mimegen.library.catalogue import Catalogue
 from mimegen.library.entry import Entry
 from mimegen.library.score_take import ScoreTake
 from mimegen.library.takes import library_take
-from mimegen.motion import quaternions
+from mimegen.motion import Motion, quaternions
 from running import invoked, mimegen, rows_of
 
 CUES = data_folder() / "cues"
@@ -129,6 +130,26 @@ def test_intensity_is_how_far_movements_go_and_frequency_how_often() -> None:
     assert len([one for one in often.timeline if one.kind == "action"]) == 1
     assert len({take.key for take in (whole, faint, often)}) == 3
     assert faint.version == ("seed0", "intensity0.2")
+
+
+@pytest.mark.parametrize("times", [2, 5])
+def test_every_seed_makes_a_movement_as_often_as_was_asked_for(times: int) -> None:
+    for seed in range(1, 6):
+        take = library_take(CATALOGUE.action("head_shake"), None, seed,
+                            manner=CueManner(frequency=times))
+        [motion] = perform_scene(take.score, seed, 30.0)
+        assert head_shakes(motion) == times, f"seed {seed}"
+
+
+def head_shakes(motion: Motion) -> int:
+    """How often the head swings from one side to the other and back."""
+    turns = quaternions.multiply(
+        quaternions.conjugate(motion.global_pose.rotations[:, motion.skeleton.index["Spine2"]]),
+        motion.global_pose.rotations[:, motion.skeleton.index["Head"]])
+    yaw = np.degrees(2 * np.arctan2(turns[:, 3], turns[:, 0]))
+    # It begins and ends on the same side, where the head comes from and goes back to the middle.
+    sides = [scipy.signal.find_peaks(sign * yaw, prominence=15)[0] for sign in (1, -1)]
+    return min(map(len, sides))
 
 
 def test_what_is_usual_is_no_other_clip() -> None:

@@ -52,12 +52,15 @@ def in_manner(score: Score, manner: CueManner) -> Score:
 
 
 def _so_often(score: Score, times: int) -> Score:
+    """Return a score that makes its movement so often, with every seed: its count varies no more.
+    """
     if not score.repeat:
         raise RequestError(f"{score.source}: --frequency {times}: it is held, not repeated;"
                            " leave --frequency out")
     first, *rest = score.repeat
+    counted = first.model_copy(update={"times": times, "least": min(first.least, times)})
     return score.model_copy(update={
-        "repeat": (first.model_copy(update={"times": times}), *rest)})
+        "repeat": (counted, *rest), "vary": score.vary.model_copy(update={"repeats": 0})})
 
 
 def _so_strongly(score: Score, intensity: float) -> Score:

@@ -129,6 +129,31 @@ def test_names_of_what_a_mirrored_hand_is_on_have_the_other_side(kind: str, name
     assert retold([one])[0].name == name
 
 
+def test_the_way_to_a_place_on_one_side_leads_to_the_other_in_the_mirror():
+    one = Interval(kind="step", name="walks to the left door", target="left door", start_s=1.0,
+                   end_s=3.0)
+    [other] = retold([one], mirror=True)
+    assert (other.name, other.target) == ("walks to the right door", "right door")
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_hand_is_on_the_shoulder_of_the_other_that_is_named(seed):
+    """Seed 1 is a mirrored take."""
+    score = read_score(data_folder() / "mocap/comforting/comforting.score.yaml")
+    assert vary(score, seed)[0].mirror is (seed == 1)
+    own, other = solved_scene(score, seed, 30.0, None)
+    touched = [one for one in timeline("comforting", seed)
+               if one.kind == "contact" and one.name.endswith("shoulder")]
+    assert touched
+    for one in touched:
+        frame = round((one.start_s + one.end_s) / 2 * own.fps)
+        hand = own.global_pose.positions[frame, own.skeleton.index[f"{one.hand.title()}Hand"]]
+        far = {f"{side} shoulder": float(np.linalg.norm(other.global_pose.positions[
+            frame, other.skeleton.index[f"{side.title()}Arm"]] - hand))
+            for side in ("left", "right")}
+        assert one.name == min(far, key=lambda side: far[side])
+
+
 def test_a_part_of_a_take_has_what_lies_in_it():
     first, second = (Interval(kind="step", name="s", start_s=a, end_s=b) for a, b in
                      ((0.0, 1.0), (1.5, 4.0)))

@@ -18,8 +18,9 @@ RELATION: Final = "relation"
 SPEECH: Final = "speech"
 ROLE: Final = "role"
 LIES: Final = "lies at"
-# Kinds of intervals whose names may have a side: right of, right hand, left_drum.
-WITH_SIDES: Final = frozenset({RELATION, "contact", "gaze"})
+# Kinds of intervals whose names may have a side: right of, right hand, left_drum, walks to the left
+# door. So may all targets.
+WITH_SIDES: Final = frozenset({RELATION, "contact", "gaze", "step"})
 _SIDE = re.compile(r"(?<![a-z])(?:left|right)(?![a-z])")
 
 
@@ -85,6 +86,8 @@ def _retold(one: Interval, mirror: bool, tempo: float) -> Interval:
         update["hand"] = OTHER_HAND[one.hand]
     if mirror and one.kind in WITH_SIDES:
         update["name"] = _SIDE.sub(_other_side, one.name)
+    if mirror and one.target is not None:
+        update["target"] = _SIDE.sub(_other_side, one.target)
     return one.model_copy(update=update)
 
 

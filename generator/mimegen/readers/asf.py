@@ -29,7 +29,11 @@ class AsfBone:
 
 @dataclass
 class AsfSkeleton:
-    """A skeleton file: bones by name, the root first; each bone's parent; whether in degrees."""
+    """A skeleton file.
+
+    ``bones`` are by name, the root first; ``parents`` maps a bone to its parent. ``position`` (3,)
+    is the root's at rest. ``degrees`` is False if angles are in radians.
+    """
 
     bones: dict[str, AsfBone]
     parents: dict[str, str]

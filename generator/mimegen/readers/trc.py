@@ -89,7 +89,7 @@ def _rate(path: Path, facts: dict[str, str], times: FloatArray, said: float | No
           ) -> tuple[float, tuple[str, ...]]:
     """Return the frame rate, and a note if the header and the times differ.
 
-    If they differ, the times count; if they agree, the header, which is not rounded.
+    If both are known and agree, the header counts; otherwise the times do, or the only known one.
     """
     stated = facts.get("DataRate", "")
     header = float(stated) if re.fullmatch(r"\d+(\.\d*)?([eE][+-]?\d+)?", stated) else 0.0

@@ -1,4 +1,4 @@
-"""Files of arrays, whatever wrote them, as plain data; nothing in them is executed."""
+"""Read files of arrays from any tool as plain data; nothing in them is executed."""
 
 from mimegen.readers.arrays.files import is_arrays, tree_of
 

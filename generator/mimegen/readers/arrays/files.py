@@ -1,4 +1,4 @@
-"""Files of arrays: npz, npy, pickle, joblib and torch, as dictionaries, lists and arrays."""
+"""Read npz, npy, pickle, joblib and torch files as dictionaries, lists and arrays."""
 
 import bz2
 import gzip
@@ -23,23 +23,23 @@ from mimegen.readers.files import LARGEST
 ZIP = b"PK\x03\x04"
 NPY = b"\x93NUMPY"
 PICKLE = b"\x80"
-# How files of joblib begin, and what unpacks them.
+# First bytes of joblib's compressed files (zlib), with the functions that unpack them.
 PACKED = {b"x\x01": zlib.decompressobj, b"x\x5e": zlib.decompressobj, b"x\x9c": zlib.decompressobj,
           b"x\xda": zlib.decompressobj}
-# gzip, bzip2 and both kinds of LZMA, with what opens them.
+# First bytes of gzip, bzip2 and both kinds of LZMA files, and the functions that open them.
 COMPRESSED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"]\x00\x00")
 OPENED_BY: Any = dict(zip(COMPRESSED, (gzip.open, bz2.open, lzma.open, lzma.open), strict=True))
 DAMAGED = (OSError, ValueError, EOFError, KeyError, TypeError, SyntaxError, MemoryError,
            OverflowError, NotImplementedError, RuntimeError, struct.error, tokenize.TokenError,
            zipfile.BadZipFile, zlib.error, lzma.LZMAError, IndexError, AttributeError)
-# torch's files before 1.6 begin with the pickle of this number.
+# Files of torch before 1.6 begin with the pickle of this number.
 OLD_TORCH = 0x1950A86A20F9469CFC6C.to_bytes(10, "little")
-# Two bytes of a pickle of protocol 2 and more; those of 0 and 1 are told by the file's name.
+# Second byte of a pickle of protocol 2 and later; earlier ones are recognised by the file's name.
 PROTOCOLS = range(2, 6)
 
 
 def is_arrays(head: bytes) -> bool:
-    """Say whether a file that begins so holds arrays or pickles, or is a zip file."""
+    """Return whether a file with these first bytes holds arrays or pickles, or is a zip file."""
     return head.startswith((ZIP, NPY, *COMPRESSED)) or head[:2] in PACKED \
         or (head[:1] == PICKLE and len(head) > 1 and head[1] in PROTOCOLS)
 
@@ -47,8 +47,8 @@ def is_arrays(head: bytes) -> bool:
 def tree_of(path: Path) -> Any:
     """Return what a file of arrays holds: dictionaries, lists, arrays and plain values.
 
-    Raises RequestError, one line, where it is damaged, holds more than ``LARGEST`` bytes unpacked,
-    or would execute code.
+    Raises RequestError, one line, if it is damaged, holds more than ``LARGEST`` bytes unpacked, or
+    would execute code.
     """
     try:
         return _tree(path.read_bytes())
@@ -81,7 +81,10 @@ def _tree(data: bytes) -> Any:
 
 
 def _unpacked(data: bytes) -> bytes:
-    """Return what compressed data hold, at most ``LARGEST`` bytes; others as they are."""
+    """Return compressed data unpacked, and other data unchanged.
+
+    Raises DamagedError for more than ``LARGEST`` bytes.
+    """
     if data[:2] in PACKED:
         unpacking = zlib.decompressobj()
         found = unpacking.decompress(data, LARGEST)
@@ -111,9 +114,9 @@ def _zipped(data: bytes) -> Any:
 
 
 def array_in(data: bytes) -> Any:
-    """Return the array of an npy file; one of objects as what it holds.
+    """Return the array of an npy file; for a single object, return the object itself.
 
-    Raises DamagedError, ValueError and the like where it is damaged.
+    Raises DamagedError, ValueError or similar if it is damaged.
     """
     stream = io.BytesIO(data)
     version = npy.read_magic(stream)  # type: ignore[no-untyped-call]

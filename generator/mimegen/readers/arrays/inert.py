@@ -1,6 +1,6 @@
-"""Stand-ins for what pickles name: they remember what was said of them, and do nothing.
+"""Stand-ins for the objects in pickles: they store arguments and state, and execute nothing.
 
-An array's or a dtype's own code never sees a pickle's numbers: they are checked here first.
+Shapes, dtypes and bytes are checked here before NumPy makes an array of them.
 """
 
 import math
@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-# Kinds of numbers, truth values and texts, as NumPy's array protocol writes them.
+# Accepted dtypes in NumPy's notation: booleans, numbers, texts and objects.
 DTYPE = re.compile(r"[<>=|]?(?:[biuf][1248]|[SU]\d{1,6}|O8?)")
 MOST_DIMENSIONS = 16
 
 
 class DamagedError(ValueError):
-    """What is in a pickle cannot be what it says."""
+    """The content of a file contradicts itself."""
 
 
 class Inert:
-    """Anything that a pickle makes by a call: the arguments, and the state that it is given."""
+    """A stand-in for an object that a pickle makes by a call: its name, arguments and state."""
 
     def __init__(self, name: str, arguments: tuple[Any, ...] = ()) -> None:
         self.name = name
@@ -29,9 +29,9 @@ class Inert:
 
 
 def as_dtype(found: Any) -> np.dtype[Any]:
-    """Return the dtype that a pickle describes, by text or as an inert ``dtype``.
+    """Return the dtype that a pickle describes by a text or by a stand-in.
 
-    Raises DamagedError for a structured dtype, and any that is not of numbers or texts.
+    Raises DamagedError for structured dtypes, and for any other than of numbers, texts or objects.
     """
     if isinstance(found, np.dtype):
         return found
@@ -50,7 +50,7 @@ def as_dtype(found: Any) -> np.dtype[Any]:
 
 
 def as_shape(found: Any) -> tuple[int, ...]:
-    """Return a shape that a pickle gives. Raises DamagedError where it is none."""
+    """Return the shape that a pickle gives. Raises DamagedError if it is not a valid shape."""
     shape = tuple(found.arguments[0]) if isinstance(found, Inert) and found.arguments else found
     if isinstance(shape, int) and not isinstance(shape, bool):
         shape = (shape,)
@@ -62,9 +62,9 @@ def as_shape(found: Any) -> tuple[int, ...]:
 
 def array_of(data: Any, dtype: np.dtype[Any], shape: tuple[int, ...], fortran: bool
              ) -> NDArray[Any]:
-    """Return an array (``shape``) of raw bytes, or of a list of objects.
+    """Make an array with a ``shape`` of raw bytes, or of a list of objects.
 
-    Raises DamagedError where there are more or fewer of them than the shape says.
+    Raises DamagedError if there are more or fewer of them than the shape requires.
     """
     count = math.prod(shape)
     order = "F" if fortran else "C"

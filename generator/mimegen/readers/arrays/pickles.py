@@ -1,11 +1,11 @@
 """Pickles of arrays, dictionaries, lists and plain values, read without executing anything.
 
-Pickle is a program for a stack machine (``pickletools`` in Python's library lists its operations).
-Here it may name a fixed list of things that are made of plain data, and each is replaced by a
-stand-in that only remembers its arguments. Anything else is refused. Arrays that joblib writes
-between the operations (``joblib/numpy_pickle.py``) and the storages of torch's zip files
-(``torch/serialization.py``) are read as what they are, also those of its older files, which tensors
-that were pickled by themselves contain.
+A pickle is a program for a stack machine (``pickletools`` in Python's library lists its
+operations). Here it may only name functions and classes of a fixed list, which make plain data, and
+each is replaced by a stand-in that only stores its arguments. Anything else is refused. Arrays that
+joblib writes between the operations (``joblib/numpy_pickle.py``) and torch's storages
+(``torch/serialization.py``) are read too: those in its zip files, and those in its files before
+1.6, which a tensor that was pickled by itself also contains.
 """
 
 import io
@@ -22,7 +22,7 @@ from mimegen.readers.arrays.inert import DamagedError, Inert, array_of, as_dtype
 
 ARRAYS = "numpy.core.multiarray", "numpy._core.multiarray"
 NUMERIC = "numpy.core.numeric", "numpy._core.numeric"
-# What is known, by module and name, and the name of its stand-in.
+# Allowed functions and classes, by module and name, with the name of their stand-in.
 KNOWN: dict[tuple[str, str], str] = {
     **{(module, "_reconstruct"): "array" for module in ARRAYS},
     **{(module, "scalar"): "scalar" for module in ARRAYS},
@@ -49,32 +49,32 @@ KNOWN: dict[tuple[str, str], str] = {
     ("torch", "device"): "plain", ("torch.serialization", "_get_layout"): "plain",
     **{(module, kind): "plain" for module in ("pathlib", "pathlib._local")
        for kind in ("PosixPath", "PurePosixPath", "WindowsPath", "PureWindowsPath")},
-    # What SMPL's own model files hold beside plain arrays.
+    # Objects in SMPL's own model files, beside plain arrays.
     ("chumpy.ch", "Ch"): "chumpy", ("chumpy.ch", "Add"): "chumpy",
     ("scipy.sparse.csc", "csc_matrix"): "sparse", ("scipy.sparse._csc", "csc_matrix"): "sparse",
     ("copy_reg", "_reconstructor"): "object", ("copyreg", "_reconstructor"): "object",
     ("__builtin__", "object"): "plain", ("builtins", "object"): "plain",
 }
-# The upper halves of float32 numbers, which NumPy does not have.
+# bfloat16, the upper half of a float32, which NumPy does not have.
 BRAIN = "bf2"
-# torch's storages, by the kind of number in them.
+# Classes of torch's storages, and torch's dtypes -> NumPy's code of their numbers.
 STORAGES = {"FloatStorage": "f4", "DoubleStorage": "f8", "HalfStorage": "f2", "LongStorage": "i8",
             "IntStorage": "i4", "ShortStorage": "i2", "CharStorage": "i1", "ByteStorage": "u1",
             "BoolStorage": "b1", "BFloat16Storage": BRAIN}
 NUMBERS = {"float32": "f4", "float": "f4", "float64": "f8", "double": "f8", "float16": "f2",
            "half": "f2", "int64": "i8", "long": "i8", "int32": "i4", "int": "i4", "int16": "i2",
            "int8": "i1", "uint8": "u1", "bool": "b1", "bfloat16": BRAIN}
-# A storage's length is so many bytes before its numbers, in torch's files before 1.6.
+# Bytes of a storage's length, which comes before its numbers in torch's files before 1.6.
 LENGTH = 8
-# Pickles before the content of such a file: a number that marks it, its version, sizes of numbers.
+# Pickles before the content of such a file: a magic number, its version, sizes of numbers.
 BEFORE = 3
-# No file of motion has more, so that no short pickle says a billion times the same.
+# Most values of a pickle. It stops short pickles that repeat one value a billion times.
 MOST_NODES = 5_000_000
 Storage = Callable[[str], bytes]
 
 
 class CodeError(ValueError):
-    """A pickle names something that is not plain data; ``what`` is its full name."""
+    """A pickle names code that is not allowed; ``what`` is its full name."""
 
     def __init__(self, what: str) -> None:
         plain = "".join(letter if letter.isprintable() else "?" for letter in what)
@@ -85,24 +85,23 @@ class CodeError(ValueError):
 def unpickled(data: bytes, storage: Storage | None = None) -> Any:
     """Return the dictionaries, lists, arrays and plain values of a pickle, and execute nothing.
 
-    ``storage`` gives the bytes of torch's storages by their keys.
-
-    Raises CodeError where it names anything else, DamagedError where it is no whole pickle.
+    ``storage`` returns the bytes of a torch storage by its key. Raises CodeError if the pickle
+    names anything that is not allowed, DamagedError if it is not a complete pickle.
     """
     try:
         return _plain(_Machine(io.BytesIO(data), storage).load(), {}, [0])
     except (CodeError, DamagedError):
         raise
-    # Damaged pickles make the stack machine do anything.
+    # On damaged pickles, the stack machine may raise any exception.
     except Exception as problem:
         raise DamagedError(str(problem).splitlines()[0][:120] if str(problem) else
                            type(problem).__name__) from None
 
 
 def unpickled_old_torch(data: bytes) -> Any:
-    """Return what a file of torch before 1.6 holds, and execute nothing.
+    """Return the content of a file of torch before 1.6, and execute nothing.
 
-    Raises as ``unpickled``.
+    Raises the same errors as ``unpickled``.
     """
     try:
         return _plain(_old_torch(data), {}, [0])
@@ -114,7 +113,7 @@ def unpickled_old_torch(data: bytes) -> Any:
 
 
 def _old_torch(data: bytes) -> Any:
-    """Return the stand-ins of such a file, in which storages follow the pickles that name them."""
+    """Return the stand-ins of such a file, in which storages follow the pickle that uses them."""
     stream = io.BytesIO(data)
     for _ in range(BEFORE):
         _Machine(stream, None).load()
@@ -135,7 +134,7 @@ def _width(kind: str) -> int:
 
 
 class _Stand:
-    """What a pickle names: calling it makes a stand-in."""
+    """A stand-in for a function or class that a pickle names: calling it makes plain data."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -153,7 +152,7 @@ class _Stand:
 
 
 def _pairs(found: Any) -> dict[Any, Any]:
-    """Return a dictionary of key and value pairs, as Python 2 wrote ordered ones."""
+    """Return a dictionary from key and value pairs, which Python 2 wrote for ordered ones."""
     if not isinstance(found, list | tuple) or not all(
             isinstance(pair, list | tuple) and len(pair) == 2 for pair in found):
         return {}
@@ -161,8 +160,7 @@ def _pairs(found: Any) -> dict[Any, Any]:
 
 
 class _Machine(pickle._Unpickler):
-    """Python's own stack machine, in which nothing is found, made or given a state but stand-ins.
-    """
+    """Python's own stack machine, restricted to finding, making and changing stand-ins."""
 
     def __init__(self, file: BinaryIO, storage: Storage | None) -> None:
         super().__init__(file, encoding="latin1")
@@ -195,7 +193,7 @@ class _Machine(pickle._Unpickler):
         raise CodeError(f"copyreg extension {code}")
 
     def load_build(self) -> None:
-        """Give a stand-in its state; nothing's own ``__setstate__`` is called."""
+        """Set the state of a stand-in; no ``__setstate__`` is called."""
         state = self.stack.pop()  # type: ignore[attr-defined]
         made = self.stack[-1]  # type: ignore[attr-defined]
         if isinstance(made, Inert):
@@ -206,7 +204,7 @@ class _Machine(pickle._Unpickler):
             made.update(state)
 
     def load_reduce(self) -> None:
-        """Call a stand-in; nothing else is called."""
+        """Call a stand-in; nothing else can be called."""
         arguments = self.stack.pop()  # type: ignore[attr-defined]
         called = self.stack[-1]  # type: ignore[attr-defined]
         if not isinstance(called, _Stand) or not isinstance(arguments, tuple):
@@ -214,11 +212,11 @@ class _Machine(pickle._Unpickler):
         self.stack[-1] = called(*arguments)  # type: ignore[attr-defined]
 
     def load_newobj(self) -> None:
-        """Make a stand-in; nothing's own ``__new__`` is called."""
+        """Make a stand-in; no ``__new__`` is called."""
         self.load_reduce()
 
     def load_newobj_ex(self) -> None:
-        """Make a stand-in; what is named in its call is left out."""
+        """Make a stand-in, without the keyword arguments of its call."""
         self.stack.pop()  # type: ignore[attr-defined]
         self.load_reduce()
 
@@ -235,23 +233,26 @@ class _Machine(pickle._Unpickler):
 
 
 def _joblib_array(file: BinaryIO, state: Any) -> Any:
-    """Return the array whose bytes follow in the file, as joblib has written it."""
+    """Read the array that joblib wrote after its description ``state`` in the file."""
     if not isinstance(state, dict):
         raise DamagedError("an array has no shape")
     dtype, shape = as_dtype(state.get("dtype")), as_shape(state.get("shape"))
     if dtype.hasobject:
-        # Its own pickle follows.
+        # An array of objects follows as a pickle.
         return _Machine(file, None).load()
     if state.get("numpy_array_alignment_bytes") is not None:
         padding = file.read(1)
         file.read(padding[0] if padding else 0)
     count = math.prod(shape) * dtype.itemsize
-    # Reads no more than there is.
+    # At the end of the file, fewer bytes are returned, which ``array_of`` refuses.
     return array_of(file.read(count), dtype, shape, state.get("order") == "F")
 
 
 def _plain(found: Any, done: dict[int, Any], count: list[int]) -> Any:
-    """Return what a pickle holds, with arrays in the place of stand-ins."""
+    """Replace the stand-ins in a pickle's content by arrays and values.
+
+    ``done`` holds the results by id, for content that refers to itself; ``count`` counts values.
+    """
     count[0] += 1
     if count[0] > MOST_NODES:
         raise DamagedError("it holds far more values than a motion has")
@@ -284,7 +285,7 @@ def _plain(found: Any, done: dict[int, Any], count: list[int]) -> Any:
 
 
 def _made(found: Inert, done: dict[int, Any], count: list[int]) -> Any:
-    """Return the array or value that a stand-in stands for."""
+    """Return the array or value that a stand-in represents, or None."""
     if found.name == "array":
         return _plain(_array(found.state), done, count) if found.state is not None else None
     if found.name == "frombuffer":
@@ -311,16 +312,16 @@ def _bytes(found: Any) -> Any:
 
 
 def _array(state: Any) -> NDArray[Any]:
-    """Return the array of NumPy's pickled state: version, shape, dtype, order, data."""
+    """Return the array of NumPy's pickled state: version, shape, dtype, Fortran order, data."""
     if not isinstance(state, tuple) or len(state) != 5:
         raise DamagedError("an array has no state")
     return array_of(_bytes(state[4]), as_dtype(state[2]), as_shape(state[1]), bool(state[3]))
 
 
 def _tensor(storage: Any, offset: Any, size: Any, stride: Any) -> NDArray[Any]:
-    """Return the array of a torch tensor: a window over a storage."""
+    """Return the array of a torch tensor, which is a window over a storage."""
     if isinstance(storage, Inert) and storage.name == "packed":
-        # A tensor that was pickled by itself has its storage as such a file.
+        # The storage of a tensor that was pickled by itself is a torch file of the old kind.
         storage = _old_torch(storage.arguments[0])
     if not (isinstance(storage, Inert) and storage.name == "storage" and isinstance(offset, int)):
         raise DamagedError("a tensor has no storage")
@@ -344,7 +345,7 @@ def _values(kind: str, data: Callable[[], bytes]) -> NDArray[Any]:
 
 
 def _dense(state: Any) -> NDArray[Any] | None:
-    """Return a compressed sparse matrix as an array, a regressor of some joints."""
+    """Return a sparse matrix (compressed columns) as an array: SMPL's joint regressor."""
     if not isinstance(state, dict) or not all(isinstance(state.get(key), np.ndarray)
                                               for key in ("data", "indices", "indptr")):
         return None

@@ -1,2 +1,2 @@
-"""Joints that depth cameras and pose estimators give: NTU RGB+D, Azure Kinect, MediaPipe, OpenPose.
+"""Read joints from depth cameras and pose estimators: NTU RGB+D, Azure Kinect, MediaPipe, OpenPose.
 """

@@ -1,7 +1,7 @@
-"""Tables of joint centres instead of markers: TRC files of Pose2Sim, Sports2D, OpenCap, FreeMocap.
+"""Recognise tables of joint centres instead of markers: Pose2Sim, Sports2D, OpenCap, FreeMocap.
 
-Labels are those of a pose estimator's joints (BODY_25, HALPE_26, COCO): RHip or right_hip. Other
-labels, as OpenCap's markers that a network has added, are not needed.
+Labels are those of a pose estimator's joints (BODY_25, HALPE_26, COCO), such as RHip or right_hip.
+Other labels, such as the markers that OpenCap's network adds, are not used.
 """
 
 from collections.abc import Mapping
@@ -16,17 +16,20 @@ from mimegen.readers.points import Points, stood_up
 SIDES = {"right": ("r", "right"), "left": ("l", "left")}
 PARTS = ("hip", "knee", "ankle", "shoulder", "elbow", "wrist")
 TOES = ("bigtoe", "footindex", "toe")
-# Labels of a trunk's joints, as mimegen writes them: Pelvis, Spine_Low.
+# Labels of the trunk's joints in files that mimegen writes, in lower case.
 SPINE = ("pelvis", "spine_low", "spine_mid", "chest", "neck_base", "right_clavicle",
          "left_clavicle")
 HEAD_TOP, NECK, NOSE, EAR = "head", "neck", "nose", "ear"
 
 
 def tracked_centres(points: Points, kind: str) -> tuple[Points, Tracked] | None:
-    """Return points that are a body's joint centres, upright, and as tracked joints; else None."""
+    """Return joint centres as upright points and as tracked joints, or None.
+
+    It is None if the points do not include all joints of the limbs.
+    """
     number: dict[str, int] = {}
     for place, label in enumerate(points.labels):
-        # OpenSim's L.Elbow is a marker beside the centre LElbow.
+        # The first label counts: OpenSim's L.Elbow is a marker beside the joint centre LElbow.
         number.setdefault(plain(label), place)
     joints = {f"{side}_{part}": column for side in SIDES for part in PARTS
               if (column := _of(number, side, (part,))) is not None}
@@ -59,7 +62,7 @@ def _of(number: Mapping[str, int], side: str, parts: tuple[str, ...]) -> int | N
 
 def _with_trunk(points: Points, number: Mapping[str, int], places: Mapping[str, FloatArray]
                 ) -> dict[str, FloatArray]:
-    """Return the joints with toes, where there are some, and the middle of hips, neck and head."""
+    """Return the joints, with toes if there are any, and with mid-hip, neck and head added."""
     def at(column: int) -> FloatArray:
         return np.asarray(points.positions[:, column])
 

@@ -1,4 +1,4 @@
-"""Files of facial expressions alone, which are told so that nobody looks for a body in them."""
+"""Refuse files that hold only facial expressions and no body."""
 
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,7 @@ SURELY = ("eyeblinkleft", "jawopen")
 
 
 def refuse_faces(path: Path, names: Any) -> None:
-    """Raise RequestError for weights of ARKit's facial expressions, as Live Link and BEAT write."""
+    """Raise RequestError if names are ARKit's facial expressions, as Live Link and BEAT write."""
     if isinstance(names, list) and any(
             isinstance(name, str) and name.strip().lower() in SURELY for name in names):
         raise RequestError(f"{path}: holds weights of facial expressions (ARKit) and no body; use"

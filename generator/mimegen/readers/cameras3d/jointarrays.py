@@ -1,4 +1,4 @@
-"""Arrays of joints in space without rotations: of pose estimators, Kinect, Human3.6M and AIST++."""
+"""Read arrays of joint positions from pose estimators, Kinect, Human3.6M and AIST++."""
 
 import re
 from collections.abc import Mapping
@@ -16,23 +16,25 @@ from mimegen.readers.recording import Recording
 from mimegen.readers.smpl.parameters import rate_in
 from mimegen.readers.smpl.rotations import is_numeric
 
-# What dictionaries call their joints, surer ones first.
+# Keys of joints in dictionaries, the least ambiguous first.
 NAMES = ("keypoints3d_optim", "keypoints3d", "keypoints_3d", "joints3d", "joints_3d", "pose3d",
          "poses3d", "poses_3d", "pose_3d", "kpts3d", "reconstruction", "pred_3d", "joints_cam",
          "joints", "positions", "skeleton", "landmarks", "arr_0")
-# VideoPose3D's Human3.6M, by subject and action.
+# Key of VideoPose3D's Human3.6M joints, by subject and action, and their rate (Hz).
 POSITIONS, FPS = "positions_3d", 50.0
-# The converter of NTU RGB+D to arrays names its people so.
+# Keys of people in NTU RGB+D that was converted to arrays.
 NTU_BODY = re.compile(r"skel_body\d+")
 MOST_PEOPLE = 10
+# Most levels of nested dictionaries.
 DEEPEST = 3
+# Numbers that a joint may have; the first three are its position.
 PLACES = (3, 4, 5)
-# Numbers of a frame in one row, and of a joint.
+# Numbers of a frame in one row -> numbers of a joint.
 ROWS = {51: 3, 75: 3, 99: 3, 132: 4}
 
 
 def joint_people(tree: Any) -> tuple[dict[str, FloatArray], float | None] | None:
-    """Return joints (F, J, 3) by person and the rate that a file states, or None for no joints."""
+    """Return joints (F, J, 3) by person and the file's rate or None; None if it has no joints."""
     if is_numeric(tree):
         people = _people_of(tree)
         return None if not people else (people, None)
@@ -70,7 +72,7 @@ def _flattened(tree: Mapping[Any, Any], above: str, depth: int = 1) -> list[tupl
 
 
 def _people_of(array: Any) -> dict[str, FloatArray]:
-    """Return the people of an array of joints by number; none for another array."""
+    """Return the joints (F, J, 3) of each person in an array; none if it holds no joints."""
     if not is_numeric(array):
         return {}
     if array.ndim == 2 and array.shape[1] in ROWS:

@@ -1,8 +1,8 @@
-"""NTU RGB+D ``.skeleton`` files: joints of Kinect v2, in metres, Y up, 30 frames a second.
+"""Read NTU RGB+D ``.skeleton`` files: joints of Kinect v2 in metres, Y up, 30 frames per second.
 
-Format: the Matlab reader of shahroudy/NTURGB-D. Lines: the number of frames; for each, the number
-of bodies; for each, ten numbers of the body, the number of joints (25), and eleven numbers and a
-state for each joint, of which the first three are its place.
+Format: the Matlab reader of shahroudy/NTURGB-D. Lines: the number of frames; for each frame, the
+number of bodies; for each body, ten numbers, the number of joints (25), and for each joint eleven
+numbers, of which the first three are its position, and its tracking state.
 """
 
 from pathlib import Path
@@ -23,9 +23,9 @@ UNTRACKED = "0"
 
 
 def read_ntu(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
-    """Read a person of an NTU RGB+D skeleton file.
+    """Read a person from an NTU RGB+D skeleton file.
 
-    Raises RequestError, with the line, for what is none.
+    Raises RequestError, with the line, if it is not such a file.
     """
     rows = text_of(path, "the text of an NTU RGB+D skeleton file").rows
     at = 0

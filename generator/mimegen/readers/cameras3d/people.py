@@ -1,4 +1,4 @@
-"""People of whom a file has joints frame by frame, as tracked joints of a known skeleton."""
+"""Turn the joints that a file holds frame by frame into tracked people with a known skeleton."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,7 +12,8 @@ from mimegen.readers.cameras3d.tracked import Tracked
 from mimegen.readers.files import LARGEST
 from mimegen.readers.position_layouts import file_layout
 
-# The axis that is up in a camera's picture; others count where the body is along them all but so.
+# The up axis in a camera's picture. Y or Z count instead if the median vector from feet to head has
+# more than this fraction of its length along them.
 CAMERA_UP = "-Y"
 SURELY = 0.8
 EXPECTED = "33 (MediaPipe), 25 (OpenPose, Kinect v2), 32 (Azure Kinect) or 17 (Human3.6M, COCO)"
@@ -20,10 +21,10 @@ Held = Mapping[str, list[tuple[int, FloatArray]]]
 
 
 def tracked_people(path: Path, people: Held, frames: int, fps: float | None) -> Tracked:
-    """Return people by id, whose joints (J, 3) are held with the numbers of their frames.
+    """Return tracked people from joints (J, 3) that ``people`` holds with their frame numbers.
 
-    Joints (J, 6) are places, NaN where unsure, and where an estimator guesses that they are. Raises
-    RequestError where they are of no known skeleton.
+    Joints (J, 6) are positions, NaN if uncertain, followed by the estimator's guesses. ``frames``
+    is the number of all frames. Raises RequestError if the joints are of no known skeleton.
     """
     counts = {joints.shape for held in people.values() for _, joints in held}
     if len(counts) != 1 or next(iter(counts))[1:] not in ((3,), (6,)) \
@@ -44,12 +45,12 @@ def tracked_people(path: Path, people: Held, frames: int, fps: float | None) -> 
     made, guesses = ({key: kept_joints(places, chosen) for key, places in one.items()}
                      for one in (made, guesses))
     up = _up_of(chosen.layout, made)
-    # MediaPipe's vertical is the camera's: one that looks down tilts the body (docs/research).
+    # MediaPipe's vertical is the camera's: a camera that looks down tilts the body (docs/research).
     return Tracked(chosen.format, chosen.layout, up, made, fps, is_level=up == "Z", guesses=guesses)
 
 
 def _up_of(layout: str, people: Mapping[str, FloatArray]) -> str:
-    """Return the axis from feet to head: -Y in a camera's picture, Z or Y where several see one."""
+    """Return the axis from feet to head: -Y in a camera's picture, Z or Y in world coordinates."""
     known = file_layout(layout)
     index, roles = known.layout.skeleton.index, known.layout.roles
     bodies = known.placed(np.concatenate(list(people.values())))

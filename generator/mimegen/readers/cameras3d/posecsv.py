@@ -1,6 +1,7 @@
-"""CSV of joints in space: a line a frame with three columns a joint, or a line a joint.
+"""Read CSV tables of joint positions.
 
-Pose estimators' scripts name columns nose_x, x_nose, NOSE.X or x0, and may leave the head out.
+A table has one line per frame with three columns per joint, or one line per joint and frame. Pose
+estimators' scripts name columns nose_x, x_nose, NOSE.X or x0, and may leave out the header.
 """
 
 import csv
@@ -23,22 +24,23 @@ from mimegen.readers.rates import evened, numbered_rows, rate_of_times, spread
 from mimegen.readers.recording import Recording
 from mimegen.readers.text import text_of
 
-# Columns of time, and how many of their units are a second.
+# Columns of time, with their units per second.
 TIMES = {"time": 1.0, "time_s": 1.0, "timestamp": 1.0, "seconds": 1.0, "t": 1.0, "time_ms": 1e3,
          "timestamp_ms": 1e3, "timestamp_us": 1e6, "timestamp_usec": 1e6, "timestamp_ns": 1e9}
 FRAMES = ("frame", "frame_id", "frame_idx", "frame_index", "frame_number", "frame_no", "image_id")
 JOINTS = ("landmark", "landmark_id", "landmark_index", "landmark_name", "joint", "joint_id",
           "joint_name", "joint_index", "keypoint", "keypoint_id", "name", "id", "marker")
-# A place is the last of a column's name, or the first.
+# A column's name ends or begins with its axis.
 AT_END, AT_START = (re.compile(r"(^|[\W_\d])[xyz]\d*$"), re.compile(r"^[xyz][\W_]"))
-# Numbers of a frame in tables without a head: places, or places and how visible each is.
+# Tables without a header: columns -> numbers of a joint. The first three are its position; others
+# tell how visible it is.
 HEADLESS = {99: 3, 132: 4, 165: 5, 51: 3, 68: 4, 75: 3, 96: 3}
 MOST_JOINTS = 600
 Rows = list[list[str]]
 
 
 def read_pose_csv(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
-    """Read a person of a CSV of joints. Raises RequestError where it is none."""
+    """Read a person from a CSV table of joints. Raises RequestError if it is not such a table."""
     rows = [row for row in csv.reader(io.StringIO("\n".join(
         text_of(path, "a CSV table").rows))) if any(cell.strip() for cell in row)]
     if len(rows) < 3:
@@ -64,7 +66,10 @@ def read_pose_csv(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
 
 
 class _Timing(NamedTuple):
-    """The times (F,) of a table's frames in seconds, or their rows where numbers tell those."""
+    """The times (F,) of a table's frames in seconds, and the frames' rows by their numbers.
+
+    Each is None if the table does not have it.
+    """
 
     times: FloatArray | None = None
     rows: list[int] | None = None
@@ -72,7 +77,7 @@ class _Timing(NamedTuple):
 
 def _recording(path: Path, joints: FloatArray, timing: _Timing, options: ReadOptions
                ) -> Recording:
-    """Return the recording of joints (F, J, 3), missing frames as gaps."""
+    """Return the recording of joints (F, J, 3), with missing frames as gaps."""
     notes: tuple[str, ...] = ()
     fps = rate_of_times(timing.times) if timing.times is not None else 0.0
     if fps and options.fps_of_file is None and timing.times is not None:
@@ -133,7 +138,7 @@ def _line_a_joint(path: Path, head: list[str], rows: Rows
 
 
 def _timing(head: list[str], rows: Rows) -> _Timing:
-    """Return the timing that columns of times and of frames' numbers tell."""
+    """Return the timing by the columns of times and of frame numbers."""
     numbers = next((column for column, name in enumerate(head) if name in FRAMES), None)
     cells = [row[numbers].strip() if numbers < len(row) else "" for row in rows] \
         if numbers is not None else [""]
@@ -143,7 +148,7 @@ def _timing(head: list[str], rows: Rows) -> _Timing:
 
 
 def _times(head: list[str], rows: Rows) -> FloatArray | None:
-    """Return the times (F,) in seconds in a column, or None where none tells them."""
+    """Return the times (F,) of a column in seconds, or None if there is no usable column."""
     column = next((number for number, name in enumerate(head) if name in TIMES), None)
     if column is None:
         return None
@@ -152,6 +157,6 @@ def _times(head: list[str], rows: Rows) -> FloatArray | None:
     except (ValueError, IndexError):
         return None
     step = float(np.median(np.diff(times))) if len(times) > 1 else 0.0
-    # Stamps of no stated unit are milliseconds where they would be a second and more.
+    # Timestamps without a unit are milliseconds if, as seconds, steps would be 5 s or more.
     times, step = (times / 1e3, step / 1e3) if 5.0 <= step < 1e3 else (times, step)
     return times if 1e-4 < step < 1.0 else None

@@ -1,9 +1,9 @@
-"""JSON of joints in space: Azure Kinect, MediaPipe's world landmarks, OpenPose's 3D.
+"""Read JSON files of joint positions: Azure Kinect, MediaPipe's world landmarks, OpenPose's 3D.
 
 Azure Kinect's offline processor writes ``frames`` of ``bodies`` with ``joint_positions`` (32, 3) in
-millimetres; MediaPipe has 33 landmarks in metres about the hips; OpenPose 25 keypoints of four
-numbers (``pose_keypoints_3d``). In all of them Y points down. Frames are a list, a
-dictionary by number, or a line each.
+millimetres. MediaPipe has 33 landmarks in metres relative to the hips. OpenPose has 25 keypoints
+of four numbers (``pose_keypoints_3d``). In all of them Y points down. Frames are a list, a
+dictionary by number, or one line each.
 """
 
 import json
@@ -38,8 +38,9 @@ MEDIAPIPE_NAMES = (
     "right_pinky", "left_index", "right_index", "left_thumb", "right_thumb", "left_hip",
     "right_hip", "left_knee", "right_knee", "left_ankle", "right_ankle", "left_heel",
     "right_heel", "left_foot_index", "right_foot_index")
-# What a frame calls its own number.
+# Keys of a frame's own number.
 NUMBERS = ("frame", "frame_id", "frame_idx", "frame_index", "frame_number", "image_id")
+# Visibility below which a joint counts as not seen.
 UNSEEN = 0.1
 MOST_FRAMES = 1_000_000
 LONGEST_NOTE = 400
@@ -47,7 +48,7 @@ MOST_NOTES = 10
 
 
 def read_pose_json(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
-    """Read a person of a JSON file of joints. Raises RequestError where it holds none."""
+    """Read a person from a JSON file of joints. Raises RequestError if it holds no joints."""
     tree = _tree(path)
     refuse_faces(path, tree.get("names") if isinstance(tree, dict) else None)
     found = _parameters(path, tree)
@@ -71,7 +72,7 @@ def read_pose_json(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
 
 
 def _tree(path: Path) -> Any:
-    """Return what a file of JSON holds, a list of what each line does where lines are JSON."""
+    """Return the content of a JSON file, or a list of each line's if every line is JSON."""
     rows = text_of(path, "JSON").rows
     try:
         return json.loads("\n".join(rows))
@@ -84,7 +85,7 @@ def _tree(path: Path) -> Any:
 
 
 def _parameters(path: Path, tree: Any) -> People | None:
-    """Return whose SMPL parameters a file holds, or None where it holds joints."""
+    """Return the people whose SMPL parameters a file holds, or None if it holds joints."""
     frames = tree.get("frames") if isinstance(tree, dict) else None
     try:
         found = people_in(tree) if isinstance(tree, dict | list) else None
@@ -94,7 +95,7 @@ def _parameters(path: Path, tree: Any) -> People | None:
 
 
 def _notes(tree: Any) -> tuple[str, ...]:
-    """Return what a file says of itself, as those that mimegen makes of videos do."""
+    """Return the notes in a file; those that mimegen makes from videos have some."""
     notes = tree.get("notes") if isinstance(tree, dict) else None
     if not isinstance(notes, list):
         return ()
@@ -122,7 +123,9 @@ def _frames(tree: Any) -> tuple[list[Any] | None, float | None]:
 
 
 def _in_their_rows(frames: list[Any]) -> list[Any]:
-    """Return frames in the rows that their own numbers say: those without a person may be missing.
+    """Return frames in the rows of their own numbers or timestamps.
+
+    Rows are filled with None for missing frames, as those without a person may be.
     """
     for name in NUMBERS:
         numbers = [frame.get(name) for frame in frames if isinstance(frame, dict)]
@@ -135,7 +138,7 @@ def _in_their_rows(frames: list[Any]) -> list[Any]:
 
 
 def _spread(frames: list[Any], numbers: list[int]) -> list[Any]:
-    """Return frames with an empty one for each number that is missing."""
+    """Return frames by their numbers, with None for each missing one."""
     rows = numbered_rows(numbers)
     if rows is None:
         return frames
@@ -146,24 +149,27 @@ def _spread(frames: list[Any], numbers: list[int]) -> list[Any]:
 
 
 def _in_order(key: str) -> tuple[int, str]:
-    """Return by what frames are sorted: the last number of their name."""
+    """Return a key to sort frames by: the last number in their name, then the name."""
     return int(re.findall(r"\d+", key)[-1][:18]), key
 
 
 def _timed(frames: list[Any]) -> float | None:
-    """Return the rate that time stamps in microseconds tell, as Azure Kinect's."""
+    """Return the frame rate by timestamps in microseconds, as Azure Kinect writes them, or None."""
     return rate_of_times(_stamps(frames)) or None
 
 
 def _stamps(frames: list[Any]) -> FloatArray:
-    """Return the times in seconds, the first one 0, of those frames that have a stamp."""
+    """Return the times in seconds, from 0, of the frames that have a timestamp."""
     times = [frame.get("timestamp_usec") for frame in frames if isinstance(frame, dict)]
     stamps = np.array([time for time in times if isinstance(time, int | float)], float)
     return (stamps - stamps[:1]) / 1e6
 
 
 def _bodies(frame: Any) -> list[tuple[str, FloatArray]]:
-    """Return the people of a frame by id, with joints (J, 3), NaN where unsure."""
+    """Return id and joints of each person in a frame.
+
+    Joints are (J, 3), or (J, 6) with the estimator's guesses; uncertain ones are NaN.
+    """
     if isinstance(frame, dict) and isinstance(frame.get("bodies"), list):
         return [(str(body.get("body_id", number)), np.asarray(body["joint_positions"], float))
                 for number, body in enumerate(frame["bodies"])]
@@ -189,7 +195,7 @@ def _bodies(frame: Any) -> list[tuple[str, FloatArray]]:
 
 
 def _named(found: dict[str, Any]) -> list[Any]:
-    """Return the landmarks of a dictionary by name, in MediaPipe's order where it has its names."""
+    """Return the landmarks of a dictionary by name, in MediaPipe's order if it has its names."""
     plain = {re.sub(r"[^a-z]", "", name.lower()): one for name, one in found.items()
              if isinstance(one, dict | list)}
     names = [name.replace("_", "") for name in MEDIAPIPE_NAMES]
@@ -199,7 +205,7 @@ def _named(found: dict[str, Any]) -> list[Any]:
 
 
 def _four(flat: FloatArray) -> FloatArray:
-    """Return joints (J, 3) of OpenPose's x, y, z and confidence."""
+    """Return joints (J, 3) from OpenPose's x, y, z and confidence; NaN if that is 0."""
     joints = flat.reshape(-1, 4)
     return np.where(joints[:, 3:] > 0, joints[:, :3], np.nan)
 
@@ -213,6 +219,6 @@ def _landmarks(found: list[Any]) -> FloatArray:
         places, sure = numbers[:, :3], [1.0] * len(found)
         if numbers.shape[1] == 4:
             sure = list(numbers[:, 3])
-    # What the estimator guesses of hidden joints stands beside what it sees.
+    # Positions that are seen, then all positions with the guesses for hidden joints.
     return np.concatenate([np.where(np.array(sure)[:, None] >= UNSEEN, places, np.nan), places],
                           axis=1)

@@ -1,4 +1,4 @@
-"""Which skeleton joints without names are of: by how many there are, and whose limbs are alike."""
+"""Find the skeleton of joints without names, by their number and by the lengths of limbs."""
 
 from dataclasses import dataclass
 
@@ -7,21 +7,25 @@ import numpy as np
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.position_layouts import file_layout
 
-# Limbs by the roles of their ends; left ones are as long as right ones, and thighs as long as
-# shins, upper arms as long as forearms, by and large.
+# Limbs by the roles of their joints. In people, left and right bones are equal, and thigh and shin,
+# upper arm and forearm nearly so.
 LEG, ARM = ("thigh", "shin", "foot"), ("upper_arm", "forearm", "hand")
+# Least length of a bone in ratios, so that none is zero.
 SHORT = 1e-9
-# No joint is further away, in any unit.
+# Greatest coordinate of a joint in any unit; others are invalid.
 FARTHEST = 1e7
-# Limbs of people are not more unlike than this: a sum of eight logarithms of their ratios.
+# Greatest value of ``unlike`` for a person: a sum of eight absolute logarithms of ratios.
 PEOPLE = 4.0
-# Joints that follow each other in a set lie as far apart, in metres and the more in other units.
+# Least median distance between successive joints of a set, in metres; smaller units give more.
 LEAST_BONE = 0.03
 
 
 @dataclass(frozen=True)
 class JointSet:
-    """A set of joints: its name, its layout, and which of a frame's joints are the layout's."""
+    """A set of joints: the name of its format, its layout, and the indices of the layout's joints.
+
+    If ``kept`` is None, the layout has all joints.
+    """
 
     format: str
     layout: str
@@ -30,8 +34,8 @@ class JointSet:
 
 MEDIAPIPE = JointSet("MediaPipe", "mediapipe", tuple(range(33)))
 COCO = JointSet("COCO", "coco", tuple(range(17)))
-# By how many joints a frame has. MediaPipe's Holistic, and FreeMocap, have hands and a face after
-# the body's 33, COCO-WholeBody after its 17. Human3.6M's 32 have 15 without movement.
+# Sets by the number of joints in a frame. MediaPipe's Holistic and FreeMocap have hands and a face
+# after the body's 33 joints, COCO-WholeBody after its 17. Of Human3.6M's 32 joints, 15 do not move.
 SETS: dict[int, tuple[JointSet, ...]] = {
     17: (COCO, JointSet("Human3.6M", "human36m")),
     25: (JointSet("OpenPose", "openpose"), JointSet("Kinect v2", "kinect2")),
@@ -42,13 +46,13 @@ SETS: dict[int, tuple[JointSet, ...]] = {
 
 
 def joint_set(places: FloatArray) -> JointSet:
-    """Return the set that joints (F, J, 3) are of. Raises KeyError where none has as many."""
+    """Return the set that fits joints (F, J, 3) best. Raises KeyError if none has J joints."""
     sets, places = SETS[places.shape[1]], _near(places)
     return sets[0] if len(sets) == 1 else min(sets, key=lambda one: unlike(places, one))
 
 
 def are_limbs(places: FloatArray) -> bool:
-    """Whether joints (F, J, 3) of some set have limbs like a person's."""
+    """Return whether joints (F, J, 3) have limbs like a person's in any set."""
     places = _near(places)
     apart = np.linalg.norm(np.diff(places, axis=1), axis=2)
     usual = float(np.median(apart[np.isfinite(apart)])) if np.isfinite(apart).any() else 0.0
@@ -57,7 +61,7 @@ def are_limbs(places: FloatArray) -> bool:
 
 
 def _near(places: FloatArray) -> FloatArray:
-    """Return places, NaN where they are of no body in any unit."""
+    """Return positions, with NaN for coordinates that are impossible in any unit."""
     return np.where(np.abs(places) < FARTHEST, places, np.nan)
 
 
@@ -67,7 +71,10 @@ def kept_joints(places: FloatArray, chosen: JointSet) -> FloatArray:
 
 
 def unlike(places: FloatArray, chosen: JointSet) -> float:
-    """Return how unlike limbs are, that should be alike, if joints (F, J, 3) are of this set."""
+    """Return how unequal bones are that should be equal, if joints (F, J, 3) are of this set.
+
+    It is the sum of the absolute logarithms of their ratios, or infinity if no frame is complete.
+    """
     known = file_layout(chosen.layout)
     bodies = known.placed(kept_joints(places, chosen))
     bodies = bodies[np.isfinite(bodies).all(axis=(1, 2))]

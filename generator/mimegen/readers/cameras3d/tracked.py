@@ -1,4 +1,4 @@
-"""People as tracked joints, and how they become a recording."""
+"""Turn the tracked joints of people into a recording."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -24,25 +24,27 @@ from mimegen.readers.positions import motion_of_positions
 from mimegen.readers.recording import Recording
 from mimegen.readers.smpl.reading import UPRIGHT
 
-# A body seen in less than this share of the frames of whoever is seen most is nobody's subject.
+# A person seen in fewer than this fraction of the frames of the most seen one is ignored unless
+# --subject names them.
 PASSING = 0.1
-# Joints that tremble by less than this share of the body (2.5 mm) are not smoothed: quick movement
-# at 20 fps seems to tremble by half of it. Fewer frames than these do not tell.
+# Joints with less jitter than this fraction of the body's size (2.5 mm) are not smoothed: quick
+# movement at 20 fps measures as half of it. Motions of fewer frames than ENOUGH are always
+# smoothed.
 CALM = 1.5e-3
 ENOUGH = 8
-# A joint may be lost for so long (seconds) and is bridged.
+# Longest gap of a joint that is bridged, in seconds.
 LONGEST_GAP_S = 2.0
-# The hips move less than this (metres): the file tells joints from the hips alone.
+# If the root moves less than this (metres), the file gives joints relative to the hips.
 STANDS_STILL = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
 class Tracked:
-    """``people`` by id: joints (F, J, 3) in the file's unit and axes, NaN where not seen.
+    """The people of a file as joints (F, J, 3) by id, in its unit and axes, NaN where not seen.
 
-    ``layout`` names their skeleton, ``up`` the axis that is up in the camera's picture, ``notes``
-    are what the file says of itself. ``is_level``: up is up in the world too. ``guesses`` by id are
-    where an estimator thinks that joints are which it does not see.
+    ``layout`` names their skeleton. ``up`` is the up axis in the camera's picture; if ``is_level``,
+    it is up in the world too. ``notes`` are those in the file. ``guesses`` are, by id, the
+    estimator's positions (F, J, 3) including joints that it does not see.
     """
 
     format: str
@@ -59,7 +61,7 @@ class Tracked:
 def recording_of_tracked(path: Path, found: Tracked, options: ReadOptions) -> Recording:
     """Return the recording of the only person, or of the one that ``--subject`` names.
 
-    Raises RequestError where there are several, nobody, or too little of one.
+    Raises RequestError if there are several people, nobody, or too little of a body.
     """
     person = _chosen(path, found, options)
     places = found.people[person]
@@ -95,9 +97,10 @@ def recording_of_tracked(path: Path, found: Tracked, options: ReadOptions) -> Re
 
 
 def _jitter(places: FloatArray) -> float:
-    """Return the noise of joints (F, J, 3) from frame to frame, as a share of the body's size.
+    """Return the jitter of joints (F, J, 3), as a fraction of the body's size.
 
-    Smooth movement hardly has third differences; white noise of deviation s has 20 s^2.
+    It is estimated from third differences: they are small in smooth movement, and white noise of
+    deviation s gives them a variance of 20 s^2.
     """
     if len(places) < ENOUGH:
         return np.inf
@@ -136,15 +139,16 @@ def _seen(path: Path, places: FloatArray) -> slice:
 
 
 def _visible(places: FloatArray) -> BoolArray:
-    """Return which joints (F, J) are seen."""
+    """Return a mask (F, J) of the joints that are seen."""
     return np.asarray((np.abs(places) < FARTHEST).all(axis=2))
 
 
 def _bridged(path: Path, places: FloatArray, fps: float, span: slice,
              guesses: FloatArray | None = None) -> tuple[FloatArray, tuple[str, ...]]:
-    """Return the frames of a span, gaps bridged by straight lines.
+    """Return the positions in a span of frames, with gaps linearly interpolated, and notes.
 
-    Where a joint is hidden for longer, an estimator's guesses count.
+    For a joint that is hidden too long for that, the estimator's guesses are used. Raises
+    RequestError if there are none.
     """
     places = places[span].copy()
     seen = _visible(places)

@@ -1,1 +1,1 @@
-"""glTF files packed with meshoptimizer, unpacked in NumPy: EXT_ and KHR_meshopt_compression."""
+"""Unpack glTF files compressed by meshoptimizer (EXT_ and KHR_meshopt_compression) in NumPy."""

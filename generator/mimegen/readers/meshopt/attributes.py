@@ -1,4 +1,4 @@
-"""Streams of attributes ("mode 0"): elements from the differences between them.
+"""Unpack streams of attributes ("mode 0"): elements from the differences between them.
 
 Format: the Khronos specifications of EXT_meshopt_compression (version 0) and
 KHR_meshopt_compression (version 1), appendix A.
@@ -11,8 +11,10 @@ import numpy as np
 from mimegen.readers.meshopt.deltas import Bytes, DamagedStreamError, read_deltas
 
 VERSIONS = {0xA0: 0, 0xA1: 1}
-# Bytes at the end of a stream: its first element, and in version 1 the kind of each four bytes.
+# Least bytes at the end of a stream in versions 0 and 1. They hold its first element and, in
+# version 1, the kind of each channel of four bytes.
 LEAST_TAIL = (32, 24)
+# Kinds of channels: differences of bytes, of 16-bit words, or exclusive-or of 32-bit words.
 BYTES, WORDS, XOR = 0, 1, 2
 
 
@@ -34,7 +36,7 @@ def unpack_attributes(data: bytes, count: int, stride: int) -> Bytes:
 
 
 def _summed(deltas: Bytes, first: Bytes, kinds: Bytes) -> Bytes:
-    """Return elements from their coded deltas, by the kind of each four bytes."""
+    """Return elements from their coded differences, by the kind of each channel of four bytes."""
     elements = np.empty_like(deltas)
     for channel, both in enumerate(kinds):
         part = slice(4 * channel, 4 * channel + 4)
@@ -48,7 +50,7 @@ def _summed(deltas: Bytes, first: Bytes, kinds: Bytes) -> Bytes:
 
 
 def _added(coded: Bytes, first: Bytes, kind: np.dtype[Any]) -> Bytes:
-    """Return the bytes (N, 4) of numbers from their differences, whose sign is the last bit."""
+    """Return the bytes (N, 4) of numbers from their differences, whose lowest bit is the sign."""
     numbers = coded.view(kind)
     numbers = np.where(numbers & 1, ~(numbers >> 1), numbers >> 1).astype(kind)
     sums = np.cumsum(numbers, axis=0, dtype=kind) + first.view(kind)
@@ -56,7 +58,10 @@ def _added(coded: Bytes, first: Bytes, kind: np.dtype[Any]) -> Bytes:
 
 
 def _xored(coded: Bytes, first: Bytes, turn: int) -> Bytes:
-    """Return the bytes (N, 4) of numbers from the bits that change, which were turned left."""
+    """Return the bytes (N, 4) of words from the exclusive-or of successive ones.
+
+    These are stored rotated left by ``turn`` bits.
+    """
     bits = coded.view("<u4")
     bits = bits >> np.uint32(turn) | bits << np.uint32((32 - turn) & 31)
     return np.ascontiguousarray(np.bitwise_xor.accumulate(bits, axis=0) ^ first.view("<u4"),

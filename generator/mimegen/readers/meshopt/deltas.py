@@ -1,4 +1,4 @@
-"""The differences between the elements of a stream of attributes, as they lie in it.
+"""Read the coded differences between the elements of an attribute stream.
 
 Format: the Khronos specification of KHR_meshopt_compression, appendix A, mode 0.
 """
@@ -11,24 +11,25 @@ from numpy.typing import NDArray
 Bytes = NDArray[np.uint8]
 Places = NDArray[np.intp]
 
-# Elements of a group, whose differences have one width.
+# Elements of a group; all its differences have the same width in bits.
 GROUP = 16
 BLOCK_BYTES = 8192
 MOST_IN_BLOCK = 256
-# Bits of a group's differences by the two bits that tell: 0 for none at all, 8 for whole bytes.
+# Width in bits of a group's differences by its two-bit code: in version 0, and in version 1 by the
+# block's control code. 0 means that all are zero, 8 that they are whole bytes.
 WIDTHS = (0, 2, 4, 8)
 WIDTHS_BY_CONTROL = ((0, 1, 2, 4), (1, 2, 4, 8))
 ALL_ZERO, LITERAL = 2, 3
-# How many groups are unpacked at once, which bounds the memory.
+# Groups unpacked at once, which limits the memory.
 AT_ONCE = 1 << 15
 
 
 class DamagedStreamError(ValueError):
-    """A compressed stream that no encoder writes."""
+    """A compressed stream is damaged."""
 
 
 def read_deltas(data: bytes, end: int, count: int, stride: int, version: int) -> Bytes:
-    """Return the coded differences (count, stride) that lie between byte 1 and ``end``."""
+    """Return the coded differences (count, stride) between byte 1 and ``end`` of a stream."""
     block = min(BLOCK_BYTES // stride & ~(GROUP - 1), MOST_IN_BLOCK)
     groups = -(-count // GROUP)
     stream = _Stream(data, end, stride, version, np.zeros((groups * stride, GROUP), np.uint8))
@@ -45,8 +46,9 @@ def read_deltas(data: bytes, end: int, count: int, stride: int, version: int) ->
 class _Stream:
     """A stream that is read block by block.
 
-    ``rows`` are the differences of each group and byte of an element; ``groups`` the rows that wait
-    to be filled, and ``starts`` where each begins in the stream, by the width of its differences.
+    ``rows`` hold the differences, one row for each group and byte of an element. ``groups`` lists
+    by width (in bits) the rows that are still to be filled, and ``starts`` where the data of each
+    begins in the stream.
     """
 
     data: bytes
@@ -59,7 +61,7 @@ class _Stream:
     groups: dict[int, list[int]] = field(default_factory=lambda: {1: [], 2: [], 4: [], 8: []})
 
     def read_block(self, start: int, held: int) -> None:
-        """Find the groups of a block of ``held`` elements, of which ``start`` is the first."""
+        """Find the groups of a block of ``held`` elements that begins at element ``start``."""
         controls = self._controls() if self.version else None
         first, many = start // GROUP * self.stride, -(-held // GROUP)
         for place in range(self.stride):
@@ -73,7 +75,7 @@ class _Stream:
             self.fill()
 
     def _controls(self) -> list[int]:
-        """Return how each byte of a block's elements is stored."""
+        """Return the control code of each byte of a block's elements: how it is stored."""
         head = self.at
         self._move(self.stride // 4)
         return [byte >> shift & 3 for byte in self.data[head : self.at] for shift in (0, 2, 4, 6)]
@@ -84,7 +86,7 @@ class _Stream:
             raise DamagedStreamError("it ends too early")
 
     def _copy(self, rows: range, held: int) -> None:
-        """Take the differences of a block that are stored as they are."""
+        """Copy the differences of one byte of a block that are stored without packing."""
         deltas = np.zeros(len(rows) * GROUP, np.uint8)
         head = self.at
         self._move(held)
@@ -92,7 +94,7 @@ class _Stream:
         self.rows[rows.start : rows.stop : rows.step] = deltas.reshape(-1, GROUP)
 
     def _walk(self, rows: range, widths: tuple[int, ...]) -> None:
-        """Note where the groups of one byte of a block lie."""
+        """Note where the groups of one byte of a block begin, to fill them later."""
         head, data = self.at, self.data
         self._move(-(-len(rows) // 4))
         for number, row in enumerate(rows):
@@ -106,7 +108,7 @@ class _Stream:
         self._move(0)
 
     def fill(self) -> None:
-        """Take the differences of the groups that wait."""
+        """Unpack the differences of all groups that were noted."""
         stream = np.frombuffer(self.data, np.uint8, self.end)
         for width, starts in self.starts.items():
             if starts and max(starts) + 2 * width > self.end:
@@ -120,7 +122,10 @@ class _Stream:
 
 
 def _following(width: int) -> bytes:
-    """Return how many differences of ``width`` bits in each byte stand for a byte that follows."""
+    """Return for each byte value how many of its differences refer to a byte that follows.
+
+    Those are the differences of ``width`` bits whose bits are all set.
+    """
     full = (1 << width) - 1
     return bytes(sum(byte >> shift & full == full for shift in range(0, 8, width))
                  for byte in range(256))
@@ -130,10 +135,13 @@ FOLLOWING = {width: _following(width) for width in (1, 2, 4)}
 
 
 def _narrow(stream: Bytes, starts: Places, width: int) -> Bytes:
-    """Return differences (G, 16) of a few bits, where all bits set stand for a byte after them."""
+    """Return the differences (G, 16) of groups with ``width`` bits each.
+
+    If all its bits are set, a difference is a whole byte that follows the group.
+    """
     packed = stream[starts[:, None] + np.arange(2 * width)]
     shifts = np.arange(0, 8, width, dtype=np.uint8)
-    # Single bits are in the other order.
+    # Differences of one bit are stored in the opposite order.
     shifts = shifts if width == 1 else shifts[::-1]
     full = (1 << width) - 1
     small = (packed[..., None] >> shifts & full).reshape(len(starts), GROUP)

@@ -1,4 +1,4 @@
-"""What is done to unpacked attributes: octahedral, quaternion, exponential and color filters.
+"""Undo the filters of unpacked attributes: octahedral, quaternion, exponential and color.
 
 Format: the Khronos specification of KHR_meshopt_compression, appendix B.
 """
@@ -17,7 +17,10 @@ SHORT = 32767.0
 
 
 def octahedral(elements: Bytes) -> Bytes:
-    """Return unit vectors of signed numbers from two of their coordinates; a fourth stays."""
+    """Return unit vectors as signed integers from their octahedral coordinates.
+
+    A fourth component is kept.
+    """
     kind = np.dtype("i1" if elements.shape[1] == 4 else "<i2")
     numbers = elements.view(kind)
     one = np.maximum(numbers[:, 2].astype(float), 1.0)
@@ -32,7 +35,7 @@ def octahedral(elements: Bytes) -> Bytes:
 
 
 def quaternion(elements: Bytes) -> Bytes:
-    """Return unit quaternions of 16-bit numbers from their three smaller parts."""
+    """Return unit quaternions as 16-bit integers from their three smallest components."""
     numbers = elements.view("<i2")
     one = (numbers[:, 3] | 3).astype(float)
     parts = numbers[:, :3] / np.where(one == 0, 1.0, one)[:, None] * np.sqrt(0.5)
@@ -46,7 +49,7 @@ def quaternion(elements: Bytes) -> Bytes:
 
 
 def exponential(elements: Bytes) -> Bytes:
-    """Return 32-bit floats from mantissas of 24 bits and exponents of 8."""
+    """Return 32-bit floats from mantissas of 24 bits and exponents of 8 bits."""
     numbers = elements.view("<i4")
     exponents = np.clip(numbers >> MANTISSA_BITS, -LARGEST_EXPONENT, LARGEST_EXPONENT)
     mantissas = numbers << (32 - MANTISSA_BITS) >> (32 - MANTISSA_BITS)
@@ -54,7 +57,7 @@ def exponential(elements: Bytes) -> Bytes:
 
 
 def color(elements: Bytes) -> Bytes:
-    """Return colors with alpha of unsigned numbers from brightness and two differences."""
+    """Return RGBA colors as unsigned integers from brightness, two color differences and alpha."""
     wide = elements.shape[1] == 8
     signed = elements.view("<i2" if wide else "i1").astype(np.int64)
     unsigned = elements.view("<u2" if wide else "u1").astype(np.int64)
@@ -69,7 +72,7 @@ def color(elements: Bytes) -> Bytes:
 
 
 def _rounded(values: Floats) -> Floats:
-    """Return whole numbers, halves away from zero."""
+    """Round to whole numbers, halves away from zero."""
     return np.asarray(np.trunc(values + np.copysign(0.5, values)))
 
 

@@ -1,4 +1,4 @@
-"""Streams of indices: triangles ("mode 1") and any others ("mode 2").
+"""Unpack streams of indices: triangles ("mode 1") and other sequences ("mode 2").
 
 Format: the Khronos specification of EXT_meshopt_compression, appendix A.
 """
@@ -14,7 +14,7 @@ Indices = NDArray[np.uint32]
 
 TRIANGLES, SEQUENCE = 0xE1, 0xD1
 TABLE, TAIL = 16, 4
-# Entries of each memory of edges and vertices seen last.
+# Edges, and vertices, that are remembered.
 SEEN = 16
 WORD = 0xFFFFFFFF
 LONGEST_NUMBER = 5
@@ -22,7 +22,7 @@ TOO_SHORT = "it ends too early"
 
 
 def unpack_sequence(data: bytes, count: int) -> Indices:
-    """Return indices (count,) that are given by their differences from one of two others."""
+    """Return indices (count,) from their differences; each continues one of two sequences."""
     if len(data) < 1 + count + TAIL or data[0] != SEQUENCE:
         raise DamagedStreamError("it is no stream of indices of this length")
     numbers = _numbers(np.frombuffer(data, np.uint8, len(data) - 1 - TAIL, 1), count)
@@ -36,7 +36,10 @@ def unpack_sequence(data: bytes, count: int) -> Indices:
 
 
 def _numbers(stream: NDArray[np.uint8], count: int) -> Indices:
-    """Return numbers (count,) of seven bits a byte, the last byte of each below 128."""
+    """Return numbers (count,) that are stored with seven bits per byte.
+
+    The last byte of each number is below 128.
+    """
     ends = np.flatnonzero(stream < 128)
     if len(ends) != count or (count and ends[-1] != len(stream) - 1):
         raise DamagedStreamError(f"it holds {len(ends)} numbers in place of {count}")
@@ -60,7 +63,11 @@ def unpack_triangles(data: bytes, count: int) -> Indices:
 
 @dataclass
 class _Triangles:
-    """What a reader of triangles remembers: edges and vertices seen last, and two counters."""
+    """The state of a reader of triangles.
+
+    ``at`` is its position in ``data``; ``next`` the next new vertex; ``last`` the last vertex given
+    by a difference; ``edges`` and ``vertices`` are the most recent ones.
+    """
 
     data: bytes
     at: int
@@ -85,7 +92,7 @@ class _Triangles:
         return np.array(found, np.int64).astype(np.uint32)
 
     def _by_edge(self, code: int) -> tuple[int, int, int]:
-        """Return a triangle that shares an edge with one before it."""
+        """Return a triangle that shares an edge with a recent one."""
         a, b = self.edges[-1 - (code >> 4)]
         kind = code & 15
         if kind == 0:
@@ -101,7 +108,7 @@ class _Triangles:
         return a, b, c
 
     def _alone(self, code: int, table: bytes) -> tuple[int, int, int]:
-        """Return a triangle of three new or remembered vertices."""
+        """Return a triangle of three new, recent or explicitly given vertices."""
         stated = code >= 0xFE
         kinds = self._byte() if stated else table[code & 15]
         if stated and kinds == 0:
@@ -133,7 +140,7 @@ class _Triangles:
         return self.data[self.at - 1]
 
     def _stated(self) -> int:
-        """Return a vertex that is given by how far it is from the one before it."""
+        """Read a vertex that is given by its difference from ``last``."""
         number = 0
         for byte in range(LONGEST_NUMBER):
             part = self._byte()

@@ -1,4 +1,4 @@
-"""A glTF file whose numbers meshoptimizer packed, as a plain one that Blender reads.
+"""Convert a glTF file packed by meshoptimizer to a plain one that Blender can read.
 
 Format: the Khronos specifications of EXT_meshopt_compression and KHR_meshopt_compression.
 """
@@ -20,17 +20,18 @@ from mimegen.readers.meshopt.filters import FILTERS
 from mimegen.readers.meshopt.indices import unpack_sequence, unpack_triangles
 
 EXTENSIONS = ("EXT_meshopt_compression", "KHR_meshopt_compression")
-# Of all numbers of a file together, unpacked. A million vertices with all attributes take 60.
+# Most MiB of all buffers of a file together, unpacked. A million vertices with all attributes take
+# 60 MiB.
 MOST_MIB = 128
 LARGEST_STRIDE = 256
-# How many elements are filtered at once, which bounds the memory.
+# Elements filtered at once, which limits the memory.
 AT_ONCE = 1 << 16
 ALIGNED = 8
 DATA = "data:"
 
 
 def is_packed(document: Document) -> bool:
-    """Whether a glTF file needs what unpacks meshoptimizer's numbers."""
+    """Return whether a glTF file requires one of meshoptimizer's extensions."""
     needed = document.get("extensionsRequired", [])
     return isinstance(needed, list) and any(name in needed for name in EXTENSIONS)
 
@@ -57,7 +58,7 @@ def unpacked(path: Path, folder: Path) -> Path:
 
 
 def _buffers(document: Document, path: Path) -> list[bytes]:
-    """Return the bytes of each buffer; none for one that only says where others would be."""
+    """Return the bytes of each buffer; none for a placeholder without data of its own."""
     return [_buffer(buffer.get("uri"), number, path)
             for number, buffer in enumerate(document["buffers"])]
 
@@ -78,7 +79,10 @@ def _buffer(uri: Any, number: int, path: Path) -> bytes:
 
 
 def _all_numbers(document: Document, buffers: list[bytes]) -> bytes:
-    """Return the plain bytes of all views of buffers, one after the other, and say where."""
+    """Return the unpacked bytes of all buffer views, one after the other.
+
+    The views are changed to their new offsets in this single buffer.
+    """
     parts: list[bytes] = []
     at = 0
     for number, view in enumerate(document["bufferViews"]):
@@ -94,7 +98,10 @@ def _all_numbers(document: Document, buffers: list[bytes]) -> bytes:
 
 
 def _plain(view: Document, buffers: list[bytes], room: int) -> bytes:
-    """Return the bytes of a view, which is made a plain one."""
+    """Return the unpacked bytes of a buffer view, and remove its compression extension.
+
+    Raises DamagedStreamError if they are more than ``room``, or fewer than the view declares.
+    """
     extensions = view.get("extensions", {})
     packing = next((extensions[name] for name in EXTENSIONS if name in extensions), None)
     size = _whole(view, "byteLength")
@@ -120,7 +127,7 @@ def _slice(view: Document, buffers: list[bytes]) -> bytes:
 
 
 def _whole(part: Document, name: str, otherwise: int | None = None) -> int:
-    """Return a number of things, which a document must state where there is no other."""
+    """Return a non-negative whole number of a document; it is required if there is no default."""
     found = part.get(name, otherwise)
     if isinstance(found, float) and found.is_integer():
         found = int(found)
@@ -152,7 +159,7 @@ def _unpacked(packing: Document, data: bytes) -> Bytes:
 
 
 def _make_plain(document: Document, size: int, path: Path) -> None:
-    """Let a document say that all its numbers are in one plain buffer."""
+    """Change a document so that all its data is in one plain buffer."""
     document["buffers"] = [{"byteLength": size}]
     for kind in ("extensionsRequired", "extensionsUsed"):
         if kind in document:

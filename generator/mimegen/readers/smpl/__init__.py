@@ -1,1 +1,1 @@
-"""SMPL, SMPL-H and SMPL-X: motion capture archives, and what finds bodies in videos."""
+"""Read parameters of SMPL, SMPL-H and SMPL-X from motion archives and tools that track bodies."""

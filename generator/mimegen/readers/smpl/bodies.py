@@ -1,7 +1,7 @@
-"""Where the joints of SMPL's bodies are at rest, by published tables or a user's own model file.
+"""Rest positions of the joints of SMPL's bodies, from published tables or a user's model file.
 
-Loper et al. 2015 (SMPL), Romero et al. 2017 (SMPL-H), Pavlakos et al. 2019 (SMPL-X): the joints at
-rest are a linear function of the shape coefficients "betas".
+Loper et al. 2015 (SMPL), Romero et al. 2017 (SMPL-H), Pavlakos et al. 2019 (SMPL-X): the rest
+positions are a linear function of the shape coefficients "betas".
 """
 
 from collections.abc import Mapping
@@ -23,19 +23,22 @@ from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.arrays import tree_of
 
 Kind = Literal["SMPL", "SMPL-H", "SMPL-X"]
+# Joints of the body without hands, and of all fingers of both hands.
 BODY = 22
 FINGER_JOINTS = 30
-# Joints that a model file has and no motion needs: jaw and eyes.
+# Jaw and eyes, which model files have and motions do not need.
 FACE = 3
-# Rows of a model's table: whole numbers of joints that SMPL's models have.
+# Number of joints in a model file -> model.
 KINDS: dict[int, Kind] = {24: "SMPL", 52: "SMPL-H", 55: "SMPL-X"}
-# How far the ends of the last bones are (metres), in SMPL's axes: Y up, facing +Z.
+# Vectors from the last joints to the ends of their bones, in metres and SMPL's axes (Y up, facing
+# +Z).
 ENDS = {"head": (0.0, 0.18, 0.02), "left_foot": (0.0, -0.015, 0.07),
         "right_foot": (0.0, -0.015, 0.07), "left_hand": (0.08, 0.0, 0.0),
         "right_hand": (-0.08, 0.0, 0.0), "left_wrist": (0.1, 0.0, 0.0),
         "right_wrist": (-0.1, 0.0, 0.0)}
+# Length of the last bone of a finger, in metres.
 FINGER_END = 0.022
-# By so much of its length a bone between true places of joints changes, at most.
+# Greatest typical change of a bone's length, as a fraction, for which an array holds positions.
 STEADY = 0.1
 ROLE_OF = {"pelvis": "hips", "spine1": "spine1", "spine2": "spine2", "spine3": "chest",
            "neck": "neck1", "head": "head"}
@@ -57,10 +60,10 @@ class _Table(Strict):
 
 @dataclass(frozen=True, eq=False)
 class SmplBody:
-    """Joints of a body at rest (J, 3), Y up, facing +Z, in metres.
+    """The joints of a body at rest (J, 3), in metres, Y up, facing +Z.
 
-    ``shapes`` (J, 3, B) are the metres by which each shape coefficient moves them, none where no
-    table tells; ``hand_mean`` (30, 3) the rotation vectors of relaxed fingers.
+    ``shapes`` (J, 3, B) are the displacements in metres per unit of each shape coefficient, None if
+    unknown. ``hand_mean`` (30, 3) are the rotation vectors of relaxed fingers, or None.
     """
 
     kind: Kind
@@ -72,7 +75,7 @@ class SmplBody:
     source: str
 
     def shaped(self, betas: FloatArray) -> FloatArray:
-        """Return the joints' places (J, 3) at rest of a body with these shape coefficients."""
+        """Return the rest positions (J, 3) for a body with these shape coefficients."""
         if self.shapes is None:
             return self.rest
         count = min(len(betas), self.shapes.shape[2])
@@ -81,9 +84,9 @@ class SmplBody:
 
 
 def table_body(kind: Kind, gender: str) -> SmplBody:
-    """Return the body of the published tables: neutral, or of SMPL female.
+    """Return the body of the published tables: neutral, or for SMPL and SMPL-H also female.
 
-    SMPL-H has SMPL's body and, at its wrists, the fingers of SMPL-X, which are as long.
+    SMPL-H gets SMPL's body with the fingers of SMPL-X, which have the same length, at its wrists.
     """
     if kind == "SMPL-X":
         return _smplx()
@@ -110,7 +113,7 @@ def _smpl(gender: str) -> SmplBody:
 
 
 def _read(name: str) -> tuple[tuple[str, ...], NDArray[np.intp], list[_BodyJoint]]:
-    # Named as a pattern, so that content keys know which files are read.
+    # A pattern instead of one name, so that content keys cover every file that may be read.
     files = {file.stem: file for file in data_files("rigs/skeletons/*.yaml")}
     table = read_yaml_once(files[name], _Table).joints
     names = tuple(table)
@@ -132,9 +135,9 @@ def _with_fingers(smpl: SmplBody) -> SmplBody:
 
 
 def model_body(path: Path) -> SmplBody:
-    """Return the body of a model file of SMPL's, as its own site gives it out (npz or pkl).
+    """Return the body of a model file of SMPL, SMPL-H or SMPL-X, as published (npz or pkl).
 
-    Raises RequestError where it is none.
+    Raises RequestError if it is not such a file.
     """
     return _model_body(path, stamp(path))
 
@@ -173,7 +176,7 @@ def _numbers(path: Path, tree: Mapping[str, Any], key: str, dimensions: int) -> 
 
 
 def skeleton_of(body: SmplBody, rest: FloatArray, joints: int) -> Skeleton:
-    """Return a skeleton of the first ``joints`` of a body at rest (J, 3), with ends of bones."""
+    """Return the skeleton of the first ``joints`` of a body with rest positions ``rest`` (J, 3)."""
     names, parents = body.names[:joints], body.parents[:joints]
     heads = rest[:joints]
     tails = heads.copy()
@@ -190,9 +193,9 @@ def skeleton_of(body: SmplBody, rest: FloatArray, joints: int) -> Skeleton:
 
 
 def are_places(array: NDArray[Any]) -> bool:
-    """Say whether an array (F, J, 3) of SMPL's joints holds their places: bones keep their lengths.
+    """Return whether an array (F, J, 3) of SMPL's joints holds positions, not rotation vectors.
 
-    Otherwise it may hold rotation vectors.
+    The lengths of bones between positions hardly change.
     """
     if array.ndim != 3 or array.shape[2] != 3 or array.shape[1] < BODY:
         return False
@@ -204,7 +207,7 @@ def are_places(array: NDArray[Any]) -> bool:
 
 
 def roles_of(names: tuple[str, ...]) -> dict[str, str]:
-    """Return role -> joint of SMPL's joint names; SMPL's hand joints have none."""
+    """Return role -> joint for SMPL's joint names; the hand joints of SMPL have no role."""
     roles = {}
     for name in names:
         side, _, part = name.partition("_")

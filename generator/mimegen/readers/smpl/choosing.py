@@ -1,4 +1,4 @@
-"""Who of the people in a file is meant, and their recording."""
+"""Choose one of the people in a file and return the recording."""
 
 from pathlib import Path
 
@@ -10,14 +10,15 @@ from mimegen.readers.smpl.layouts import People
 from mimegen.readers.smpl.parameters import Parameters, UnreadableError
 from mimegen.readers.smpl.reading import recording_of
 
-# Someone seen in less than this share of the frames of whoever is seen most is nobody's subject.
+# A person seen in fewer than this fraction of the frames of the most seen one is ignored unless
+# --subject names them.
 PASSING = 0.1
 
 
 def recording_of_people(path: Path, people: People, options: ReadOptions) -> Recording:
     """Return the recording of the only person, or of the one that ``--subject`` names.
 
-    Raises RequestError, one line, where several are there and none is chosen, or arrays do not fit.
+    Raises RequestError, one line, if there are several and none is chosen, or if arrays do not fit.
     """
     try:
         return recording_of(path, _chosen(path, people, options), people.world, options)

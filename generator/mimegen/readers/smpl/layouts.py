@@ -1,4 +1,4 @@
-"""Who writes SMPL's parameters how: which dictionaries of which people a file holds."""
+"""Recognise which tool or data set wrote a file of SMPL's parameters, and find its people."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -26,15 +26,18 @@ from mimegen.readers.smpl.tidying import people_along_an_axis, tidied
 
 AMASS = World("Z", "AMASS has Z up", "AMASS")
 VIDEO_FPS = 30.0
-# What a dictionary of people is called that has others beside it.
+# Keys of a dictionary of people among other entries.
 GROUPS = ("people", "persons", "tracks", "humans")
-# A person's parameters in a world, where there are those in a camera's axes beside them.
+# Keys of a person's parameters in world coordinates, beside those in the camera's.
 WORLDS = ("smplx_world", "smpl_world", "smplh_world", "world")
 
 
 @dataclass(frozen=True)
 class People:
-    """Who is in a file: by an id, how to get their parameters, and their world."""
+    """The people in a file.
+
+    ``by_id`` maps ids to functions that return the parameters, ``frames`` ids to numbers of frames.
+    """
 
     world: World
     by_id: Mapping[str, Callable[[], Parameters]]
@@ -43,9 +46,9 @@ class People:
 
 
 def people_in(tree: Any) -> People | None:
-    """Return the people whose SMPL parameters a file holds, or None where it holds none.
+    """Return the people whose SMPL parameters a file holds, or None if it holds none.
 
-    Raises UnreadableError where their arrays do not fit.
+    Raises UnreadableError if their arrays do not fit together.
     """
     if isinstance(tree, np.ndarray) and tree.dtype == object and tree.size == 1:
         tree = tree.item()
@@ -67,7 +70,7 @@ def people_in(tree: Any) -> People | None:
 
 
 def _unwrapped(tree: dict[Any, Any]) -> dict[Any, Any]:
-    """Return what a dictionary holds that has a single dictionary, as ROMP's ``results``."""
+    """Return the dictionary inside one that only wraps it, such as ROMP's ``results``."""
     while not _people_of(tree):
         held = [value for key, value in tree.items() if isinstance(value, dict) and (
             (len(tree) == 1 and not _is_frame(key)) or str(key) in GROUPS)]
@@ -78,9 +81,9 @@ def _unwrapped(tree: dict[Any, Any]) -> dict[Any, Any]:
 
 
 def _listed_people(tree: list[Any]) -> People | None:
-    """A list of dictionaries: one for each frame of one person, or one for each person.
+    """Read a list of dictionaries: one for each frame of one person, or one for each person.
 
-    EasyMocap's are lists of the people of each frame.
+    EasyMocap writes a list of the people of each frame.
     """
     frames = by_frame_and_person(tree)
     if frames is not None:
@@ -97,7 +100,7 @@ def _listed_people(tree: list[Any]) -> People | None:
 
 
 def _several(tree: dict[Any, Any]) -> People | None:
-    """SLAHMR and others: arrays whose first axis is the people; a batch of one is a person."""
+    """Read SLAHMR and others: arrays whose first axis is people."""
     people = people_along_an_axis(tree)
     if people is None:
         return None
@@ -106,7 +109,7 @@ def _several(tree: dict[Any, Any]) -> People | None:
 
 
 def _crowd(tree: dict[Any, Any]) -> People | None:
-    """CoMotion: all people's frames one after the other, in the camera's axes."""
+    """Read CoMotion: all people's frames one after the other, in the camera's axes."""
     people = flat_tracks(tree)
     if people is None or len(people) == 1:
         return None
@@ -115,15 +118,15 @@ def _crowd(tree: dict[Any, Any]) -> People | None:
 
 
 def _named(tree: dict[Any, Any]) -> People | None:
-    """Data sets and tools with names of their own, or dictionaries within dictionaries."""
+    """Read data sets and tools with their own names of arrays, or nested dictionaries."""
     found = named_parameters(tree)
     return None if found is None else _alone(*found)
 
 
 def _threedpw(tree: dict[Any, Any]) -> People | None:
-    """3DPW: ``poses``, ``trans`` and ``betas`` are lists with an array for each person.
+    """Read 3DPW: ``poses``, ``trans`` and ``betas`` are lists with an array for each person.
 
-    HumanAct12 lists the poses of its takes, without places.
+    HumanAct12 lists the poses of its takes, without translations.
     """
     poses, places = tree.get("poses"), tree.get("trans")
     if not isinstance(poses, list) or not all(is_numeric(one) for one in poses):
@@ -142,8 +145,9 @@ def _threedpw(tree: dict[Any, Any]) -> People | None:
 
 
 def _hy_motion(tree: dict[Any, Any]) -> People | None:
-    """HY-Motion: ``Rh``, which is the root's part of ``poses``, and no rate: 30 fps, Y up (its
-    save_visualization_data).
+    """Read HY-Motion: ``Rh`` is the root's part of ``poses``; 30 fps, Y up.
+
+    Source: its save_visualization_data. The file has no rate.
     """
     root, poses = tree.get("Rh"), tree.get("poses")
     if not (isinstance(root, np.ndarray) and isinstance(poses, np.ndarray) and poses.ndim > 1
@@ -162,8 +166,9 @@ def _alone(world: World, tree: Mapping[str, Any], rows: bool = True) -> People:
 
 
 def _mdm(tree: dict[Any, Any]) -> People | None:
-    """MDM's ``*_smpl_params.npy``: ``thetas`` (24, 6, T), two rows of matrices, and the root's path
-    (3, T); 20 fps, Y up (its visualize/vis_utils.py).
+    """Read MDM's ``*_smpl_params.npy``; 20 fps, Y up (its visualize/vis_utils.py).
+
+    It holds ``thetas`` (24, 6, T), two rows of rotation matrices, and the root's path (3, T).
     """
     thetas, path = tree.get("thetas"), tree.get("root_translation")
     if not (isinstance(thetas, np.ndarray) and thetas.dtype.kind == "f" and "motion" in tree):
@@ -177,7 +182,7 @@ def _mdm(tree: dict[Any, Any]) -> People | None:
 
 
 def _gvhmr(tree: dict[Any, Any]) -> People | None:
-    """GVHMR: ``smpl_params_global`` in a world with Y up, beside the camera's (its demo.py)."""
+    """Read GVHMR: ``smpl_params_global`` with Y up, or else the camera's (its demo.py)."""
     for name, world in (("smpl_params_global",
                          World("Y", "GVHMR's world has Y up", "GVHMR", VIDEO_FPS)),
                         ("smpl_params_incam", _camera("GVHMR"))):
@@ -188,7 +193,7 @@ def _gvhmr(tree: dict[Any, Any]) -> People | None:
 
 
 def _glamr(tree: dict[Any, Any]) -> People | None:
-    """GLAMR: ``person_data`` by id, with a root and a path in a world with Z up."""
+    """Read GLAMR: ``person_data`` by id, with a root and a path in a world with Z up."""
     held = tree.get("person_data", tree)
     if not isinstance(held, dict):
         return None
@@ -209,14 +214,14 @@ def _camera(kind: str) -> World:
 
 
 def _people_of(tree: dict[Any, Any]) -> dict[str, dict[str, Any]]:
-    """Return by id the dictionaries of a file that has one for each person."""
+    """Return by id the dictionaries of a file that has one dictionary for each person."""
     return {str(key): value for key, value in tree.items()
             if isinstance(value, dict) and isinstance(key, int | str) and not _is_frame(key)
             and (has_parameters(value) or has_parameters(_world_of(value)))}
 
 
 def _world_of(person: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the world parameters of WHAM, PromptHMR and TRAM under the usual names."""
+    """Return a person's world parameters by WHAM, PromptHMR or TRAM, under the usual names."""
     if "pose_world" not in person:
         return next((held for name in WORLDS if isinstance(held := person.get(name), dict)), {})
     return {"pose": person["pose_world"], "trans": person.get("trans_world"),
@@ -224,7 +229,7 @@ def _world_of(person: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _wham(tree: dict[Any, Any]) -> People | None:
-    """WHAM: by person, ``pose_world`` and ``trans_world`` in a world with Y up (its demo.py)."""
+    """Read WHAM: by person, ``pose_world`` and ``trans_world``, Y up (its demo.py)."""
     people = {key: value for key, value in _people_of(tree).items() if "pose_world" in value}
     if not people:
         return None
@@ -234,7 +239,7 @@ def _wham(tree: dict[Any, Any]) -> People | None:
 
 
 def _tracks(tree: dict[Any, Any]) -> People | None:
-    """VIBE and those like it: by person, ``pose`` in the camera's axes."""
+    """Read VIBE and similar tools: by person, ``pose`` in the camera's axes."""
     people = _people_of(tree)
     if not people:
         return None
@@ -259,7 +264,7 @@ def _maker(parameters: Mapping[str, Any], person: Mapping[str, Any]) -> Callable
 
 
 def _phalp(tree: dict[Any, Any]) -> People | None:
-    """4D-Humans and PHALP: by frame, lists of people with ``tid`` and ``smpl`` matrices."""
+    """Read 4D-Humans and PHALP: by frame, lists of people with ``tid`` and ``smpl`` matrices."""
     frames = [value for key, value in sorted(tree.items(), key=lambda item: str(item[0]))
               if isinstance(value, dict) and "smpl" in value and "tid" in value]
     if len(frames) < max(1, len(tree) // 2):
@@ -276,7 +281,7 @@ def _phalp(tree: dict[Any, Any]) -> People | None:
 
 
 def _romp_video(tree: dict[Any, Any]) -> People | None:
-    """ROMP and BEV on a video: by frame, arrays of people with ``track_ids`` (P,)."""
+    """Read ROMP and BEV on a video: by frame, arrays of people with ``track_ids`` (P,)."""
     listed = [value for _, value in sorted(tree.items(), key=lambda item: str(item[0]))
               if isinstance(value, list) and value and all(
                   isinstance(one, dict) and has_parameters(one) for one in value)]
@@ -310,7 +315,7 @@ def _listed(found: Any) -> list[Any]:
 
 def _stacked(world: World, people: Mapping[str, list[tuple[int, dict[str, Any]]]]
              ) -> People | None:
-    """Return people whose parameters lie frame by frame."""
+    """Return people whose parameters are given frame by frame, or None if there are none."""
     return People(world, {key: _stacker(frames) for key, frames in people.items()},
                   {key: len(frames) for key, frames in people.items()}) if people else None
 
@@ -327,13 +332,13 @@ def _stacker(frames: list[tuple[int, dict[str, Any]]]) -> Callable[[], Parameter
                 joined[name] = np.stack(values)
         if not has_parameters(joined):
             raise UnreadableError("holds no pose")
-        # A camera's three numbers of weak perspective are no place; PHALP's are metres.
+        # Three numbers of a weak-perspective camera are not a position, but PHALP's are, in metres.
         return bridged(parameters_of(joined), np.array([number for number, _ in frames]))
     return made
 
 
 def _tram(tree: dict[Any, Any]) -> People | None:
-    """TRAM: one person a file, ``pred_rotmat`` and ``pred_trans`` in the camera's axes."""
+    """Read TRAM: one person per file, ``pred_rotmat`` and ``pred_trans`` in the camera's axes."""
     if "pred_rotmat" not in tree:
         return None
     found = bridged(parameters_of({
@@ -343,7 +348,7 @@ def _tram(tree: dict[Any, Any]) -> People | None:
 
 
 def _aist(tree: dict[Any, Any]) -> People | None:
-    """AIST++: 60 fps, Y up; the translation is in the unit of ``smpl_scaling``."""
+    """Read AIST++: 60 fps, Y up; the translation is divided by ``smpl_scaling``."""
     if not {"smpl_poses", "smpl_trans", "smpl_scaling"} <= tree.keys():
         return None
     scaling = float(np.ravel(numbers("smpl_scaling", tree["smpl_scaling"]))[0])
@@ -355,7 +360,7 @@ def _aist(tree: dict[Any, Any]) -> People | None:
 
 
 def _one(tree: dict[Any, Any]) -> People | None:
-    """AMASS, and plain dictionaries of any tool."""
+    """Read AMASS, and plain dictionaries of any tool."""
     if not has_parameters(tree):
         return None
     amass = "mocap_framerate" in tree or "mocap_frame_rate" in tree or (
@@ -364,10 +369,10 @@ def _one(tree: dict[Any, Any]) -> People | None:
 
 
 def bridged(found: Parameters, frames: Any) -> Parameters:
-    """Return parameters with those frames filled in that a tracker has left out.
+    """Interpolate the frames that a tracker has left out.
 
-    ``frames`` (F,) are the numbers of a video's frames; anything else is none.
-    Raises UnreadableError where they go back.
+    ``frames`` (F,) are the frames' numbers in the video; anything else is ignored. Raises
+    UnreadableError if they do not increase, or if far more frames are missing than given.
     """
     if not isinstance(frames, np.ndarray | list):
         return found

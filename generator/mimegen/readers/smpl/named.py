@@ -1,4 +1,5 @@
-"""Dictionaries of single data sets and tools, with the names that the others have."""
+"""Read dictionaries of particular data sets and tools, and rename their arrays to the usual names.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,14 +14,14 @@ from mimegen.readers.smpl.rotations import is_numeric
 
 Tree = Mapping[str, Any]
 Found = tuple[World, Mapping[str, Any]]
-# Where a file holds parameters within a dictionary that has others beside it, surer ones first.
+# Keys of an inner dictionary with the parameters, the least ambiguous first.
 WITHIN = ("body", "smplx", "smpl", "smplh", "params", "smplx_params", "smpl_params", "parameters",
           "second_person", "motion", "data")
 DEEPEST = 4
 
 
 def named_parameters(tree: Tree) -> Found | None:
-    """Return the world and the usual names of a known tool's dictionary, or None."""
+    """Return the world and the parameters, under the usual names, of a known tool, or None."""
     for layout in (_meshcapade, _egoallo, _dip, _within):
         found = layout(tree)
         if found is not None:
@@ -29,7 +30,7 @@ def named_parameters(tree: Tree) -> Found | None:
 
 
 def _meshcapade(tree: Tree) -> Found | None:
-    """Meshcapade's ``.smpl`` files: ``bodyPose`` (F, 22, 3) and others (its smplcodec)."""
+    """Read Meshcapade's ``.smpl`` files: ``bodyPose`` (F, 22, 3) and others (its smplcodec)."""
     pose: Any = tree.get("bodyPose")
     if not is_numeric(pose) or pose.ndim != 3 or pose.shape[1:] != (22, 3):
         return None
@@ -44,7 +45,8 @@ def _meshcapade(tree: Tree) -> Found | None:
 
 
 def _egoallo(tree: Tree) -> Found | None:
-    """EgoAllo: ``Ts_world_root`` (1, F, 7), quaternion w first, then place; ``body_quats``."""
+    """Read EgoAllo: ``Ts_world_root`` (1, F, 7), quaternion (w first) and position; ``body_quats``.
+    """
     root: Any = tree.get("Ts_world_root")
     body: Any = tree.get("body_quats")
     if not (is_numeric(root) and is_numeric(body) and root.shape[-1] == 7):
@@ -60,14 +62,14 @@ def _egoallo(tree: Tree) -> Found | None:
 
 
 def _dip(tree: Tree) -> Found | None:
-    """DIP-IMU: ``gt`` (F, 72) beside sensors, 60 fps."""
+    """Read DIP-IMU: ``gt`` (F, 72) beside the sensors' data, 60 fps."""
     if not (is_numeric(tree.get("gt")) and "imu_ori" in tree):
         return None
     return World("Y", "DIP-IMU has Y up", "DIP-IMU", 60.0), {"poses": tree["gt"]}
 
 
 def _within(tree: Tree) -> Found | None:
-    """GRAB and others: the body's parameters within a dictionary, its rate and gender without."""
+    """Read GRAB and others: parameters in an inner dictionary, rate and gender in the outer one."""
     held: Tree = tree
     outer: dict[str, Any] = {}
     for _ in range(DEEPEST):
@@ -86,9 +88,9 @@ def _there(found: dict[str, Any]) -> dict[str, Any]:
 
 
 def by_frame_and_person(tree: list[Any]) -> list[list[tuple[str, dict[str, Any]]]] | None:
-    """Return by frame the people, by id, of lists of lists as EasyMocap writes them, or None.
+    """Return id and parameters of the people in each frame of EasyMocap's lists, or None.
 
-    Its frames may be dictionaries with ``annots``, too.
+    A frame is a list of people, or a dictionary with such a list as ``annots``.
     """
     frames = [frame.get("annots") if isinstance(frame, dict) else frame for frame in tree]
     if not frames or not all(isinstance(frame, list) for frame in frames):
@@ -102,9 +104,9 @@ def by_frame_and_person(tree: list[Any]) -> list[list[tuple[str, dict[str, Any]]
 
 
 def flat_tracks(tree: Tree) -> dict[str, dict[str, Any]] | None:
-    """Return by id the rows of arrays that hold all people one after the other, as CoMotion's.
+    """Split arrays that hold the rows of all people, such as CoMotion's, by person; else None.
 
-    ``id`` or the like tells of each row whose it is, ``frame_idx`` when.
+    ``id`` (or a similar key) gives each row's person, ``frame_idx`` its frame.
     """
     ids = next((np.ravel(tree[name]) for name in ("id", "ids", "track_id", "track_ids", "person_id")
                 if is_numeric(tree.get(name))), None)

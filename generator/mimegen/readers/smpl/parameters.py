@@ -1,4 +1,4 @@
-"""What SMPL's parameters are called, by AMASS and by tools that write plain dictionaries."""
+"""Find SMPL's parameters in dictionaries by the names that AMASS and other tools use."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from mimegen.readers.smpl.rotations import (
     rotations_of,
 )
 
-# By what they say, the names of arrays, surer ones first.
+# Names of arrays by their meaning, the least ambiguous first.
 ROOT = ("global_orient", "root_orient", "smpl_global_orient", "global_orientation", "root_pose",
         "pred_global_orient", "poses_root", "pose_root", "root_rot")
 BODY_POSE = ("body_pose", "pose_body", "smpl_body_pose", "pred_body_pose", "poses_body")
@@ -28,41 +28,41 @@ WHOLE = ("poses", "pose", "smpl_poses", "full_pose", "fullpose", "smpl_thetas", 
          "pose_aa", "rotmat", "rotations", "pred_thetas", "pred_pose_aa")
 HANDS = ("pose_hand", "hand_pose")
 EACH_HAND = (("left_hand_pose", "right_hand_pose"), ("lhand_pose", "rhand_pose"))
-# EasyMocap and HY-Motion turn the body by these first.
+# Root rotation that EasyMocap and HY-Motion give separately.
 ROOT_ASIDE = "Rh"
-# A whole pose of this name is surer than hands that are components of a model.
+# Whole poses of these names are preferred to hands that are given as components of a model.
 WITH_HANDS = ("fullpose", "full_pose")
 PLACE = ("trans", "transl", "translation", "smpl_trans", "root_translation", "cam_trans",
          "pred_trans", "trans_world", "root_trans", "Th", "root_transl", "global_t")
 BETAS = ("betas", "shape", "smpl_betas", "pred_shape", "beta", "shapes", "pred_betas",
          "smpl_beta")
 RATE = ("mocap_framerate", "mocap_frame_rate", "fps", "framerate", "frame_rate", "mocap_fps")
-# Joints of a whole pose by what a file may hold: SMPL, its body alone, SMPL-H, SMPL-X.
+# Number of joints of a whole pose -> model; 22 is the body alone.
 WHOLE_JOINTS: dict[int, Kind] = {24: "SMPL", 22: "SMPL", 52: "SMPL-H", 55: "SMPL-X"}
-# The knees among SMPL's joints; where they bend backward by more on average (radians), rotations
-# that six numbers define are turned round.
+# Indices of the knees among SMPL's joints, and the mean bend (radians) below which they bend
+# backward; then rotations given by six numbers are inverted.
 KNEES = (4, 5)
 BACKWARD = -0.1
-# A quaternion's part that no rotation has.
+# Greatest x, y or z of the quaternions of a root that never turns.
 STILL = 1e-6
-# A frame's numbers of SMPL-X's whole pose hold jaw and eyes between body and hands.
+# Jaw and eyes, between body and hands in SMPL-X's whole pose.
 FACE = 3
 LONGEST_FRAMES = 1_000_000
-# Metres, millimetres or radians that no motion reaches.
+# Values that no motion reaches in metres, millimetres or radians.
 LARGEST_VALUE = 1e7
 
 
 class UnreadableError(ValueError):
-    """Parameters that cannot be what they are called; the message says why."""
+    """A file's arrays cannot be read as a motion; the message says why."""
 
 
 @dataclass(frozen=True, eq=False)
 class Parameters:
-    """A person's parameters over time, as a file holds them.
+    """A person's parameters over time.
 
-    ``rotations`` (F, J, 4) are local, of ``Body``'s first J joints (22, 24 or 52); ``place``
-    (F, 3) in metres, or None; ``betas`` (B,) or None; ``relative_hands`` where the hand's mean pose
-    is still to be added.
+    ``rotations`` (F, J, 4) are local, of the first J joints (22, 24 or 52) of an ``SmplBody``.
+    ``place`` (F, 3) is the translation in metres, or None; ``betas`` (B,) are the shape
+    coefficients, or None. If ``relative_hands``, the hands' mean pose is still to be added.
     """
 
     kind: Kind
@@ -76,7 +76,7 @@ class Parameters:
 
 
 def has_parameters(found: Any) -> bool:
-    """Say whether a dictionary holds a pose of SMPL's."""
+    """Return whether a dictionary holds a pose of SMPL."""
     return isinstance(found, Mapping) and (
         any(_holds(found, name) for name in WHOLE)
         or (any(_holds(found, name) for name in ROOT)
@@ -84,9 +84,10 @@ def has_parameters(found: Any) -> bool:
 
 
 def parameters_of(found: Mapping[str, Any], rows: bool = True) -> Parameters:
-    """Return the parameters in a dictionary that ``has_parameters``; ``rows`` as ``rotations_of``.
+    """Return the parameters in a dictionary for which ``has_parameters`` is true.
 
-    Raises UnreadableError where an array has another shape, or holds no numbers.
+    ``rows`` is that of ``rotations_of``. Raises UnreadableError if an array has another shape, or
+    values that are not numbers.
     """
     kind, rotations, relative, notes = _pose(found, rows)
     frames = len(rotations)
@@ -110,7 +111,7 @@ def rate_in(found: Mapping[str, Any]) -> float | None:
 
 def _holds(found: Mapping[str, Any], name: str) -> bool:
     value = found.get(name)
-    # EDGE calls its joints' places a pose.
+    # In EDGE's files, the key full_pose holds positions of joints.
     return is_numeric(value) and value.ndim >= 1 and not (  # type: ignore[union-attr]
         name in WITH_HANDS and are_places(value))  # type: ignore[arg-type]
 
@@ -121,7 +122,10 @@ def _first(found: Mapping[str, Any], names: tuple[str, ...]) -> tuple[str, Float
 
 
 def numbers(name: str, values: Any) -> FloatArray:
-    """Return an array as floats. Raises UnreadableError where some are no numbers."""
+    """Return an array as floats.
+
+    Raises UnreadableError if it has NaN, infinite or far too large values.
+    """
     array = np.asarray(values, float)
     wrong = np.argwhere(~np.isfinite(array))
     if len(wrong):
@@ -135,7 +139,7 @@ def numbers(name: str, values: Any) -> FloatArray:
 
 def _pose(found: Mapping[str, Any], rows: bool
           ) -> tuple[Kind, FloatArray, bool, tuple[str, ...]]:
-    """Return the model, its rotations, whether the hands' mean is left out of them, and notes."""
+    """Return model, rotations, whether the hands' mean pose is to be added, and notes."""
     root, body, whole = _first(found, ROOT), _first(found, BODY_POSE), _first(found, WHOLE)
     if whole is not None and _has_components(found, whole):
         root = None
@@ -157,7 +161,7 @@ def _pose(found: Mapping[str, Any], rows: bool
 
 
 def _has_components(found: Mapping[str, Any], whole: tuple[str, FloatArray]) -> bool:
-    """Say whether hands are a model's components, and a whole pose has their rotations."""
+    """Return whether hands are a model's components while a whole pose has their rotations."""
     hands = [np.asarray(found[name]) for names in EACH_HAND for name in names
              if _holds(found, name)]
     return whole[0] in WITH_HANDS and whole[1].ndim == 2 and bool(hands) and all(
@@ -165,7 +169,7 @@ def _has_components(found: Mapping[str, Any], whole: tuple[str, FloatArray]) -> 
 
 
 def _with_root(rotations: FloatArray, found: Mapping[str, Any], rows: bool) -> FloatArray:
-    """Return rotations with the root's that a file has aside, where their own root never turns."""
+    """Use the root's rotation that a file gives separately, if the pose's own root never turns."""
     aside = _first(found, (ROOT_ASIDE,))
     if aside is None or aside[1].size != 3 * len(rotations) \
             or np.abs(rotations[:, 0, 1:]).max() > STILL:
@@ -175,15 +179,15 @@ def _with_root(rotations: FloatArray, found: Mapping[str, Any], rows: bool) -> F
 
 
 def _is_six(values: FloatArray, joints: int) -> bool:
-    """Say whether an array has six numbers for each joint."""
+    """Return whether an array has six numbers for each joint."""
     each = int(np.prod(values.shape[1:]))
     return values.ndim > 1 and each in (SIX * joints, SIX * (joints + FACE))
 
 
 def _knees_forward(rotations: FloatArray, six: bool) -> tuple[FloatArray, tuple[str, ...]]:
-    """Return rotations of six numbers so that knees bend as knees do, and a note where turned.
+    """Invert rotations given by six numbers if the knees bend backward; return them and a note.
 
-    Rows and columns of a rotation's matrix are each other's inverse, and both are in use.
+    The numbers may be rows or columns of a matrix. Taking one for the other gives the inverse.
     """
     if not six:
         return rotations, ()
@@ -196,14 +200,14 @@ def _knees_forward(rotations: FloatArray, six: bool) -> tuple[FloatArray, tuple[
 
 
 def _is_smplx(found: Mapping[str, Any]) -> bool:
-    """Say whether a dictionary is of SMPL-X: it has a jaw, expressions, or says so."""
+    """Return whether a dictionary is of SMPL-X: it says so, or has a jaw, expressions or eyes."""
     model = _text(found.get("surface_model_type", found.get("model_type", ""))).lower()
     return "smplx" in model.replace("-", "") or any(
         name in found for name in ("pose_jaw", "jaw_pose", "expression", "pose_eye"))
 
 
 def _text(found: Any) -> str:
-    """Return a text that may be bytes, or an array of one text."""
+    """Return a text that may be given as bytes or as an array of one text; empty if it is none."""
     if isinstance(found, np.ndarray):
         found = found.ravel()[0] if found.size == 1 else ""
     if isinstance(found, bytes):
@@ -212,7 +216,7 @@ def _text(found: Any) -> str:
 
 
 def _whole(name: str, values: FloatArray, rows: bool) -> tuple[Kind, FloatArray]:
-    """Return the model and rotations of one array of all joints."""
+    """Return the model, and its rotations without jaw and eyes, from one array of all joints."""
     if values.ndim == 3 and values.shape[1] == 1:
         values = values[:, 0]
     each = int(np.prod(values.shape[1:]))
@@ -230,7 +234,7 @@ def _whole(name: str, values: FloatArray, rows: bool) -> tuple[Kind, FloatArray]
 
 
 def _fits(values: FloatArray, joints: int, width: int) -> bool:
-    """Say whether an array's own axes allow so many joints of so many numbers."""
+    """Return whether an array's axes allow this number of joints."""
     if values.ndim == 2:
         return True
     return values.shape[1] == joints
@@ -244,7 +248,7 @@ def _told(name: str, values: FloatArray, joints: int, rows: bool) -> FloatArray:
 
 
 def _body(root: tuple[str, FloatArray], body: tuple[str, FloatArray], rows: bool) -> FloatArray:
-    """Return the rotations (F, 22 or 24, 4) of a root and a body that are two arrays."""
+    """Return the rotations (F, 22 or 24, 4) from separate arrays of root and body."""
     frames = len(root[1]) if root[1].ndim > 1 else 1
     first = _told(root[0], root[1].reshape(frames, -1), 1, rows)
     if len(body[1]) != frames and body[1].ndim > 1:
@@ -260,7 +264,7 @@ def _body(root: tuple[str, FloatArray], body: tuple[str, FloatArray], rows: bool
 
 def _hands(found: Mapping[str, Any], frames: int
            ) -> tuple[FloatArray | None, bool, tuple[str, ...]]:
-    """Return the fingers' rotations (F, 30, 4) or None, whether they lack the mean, and notes."""
+    """Return the fingers' rotations (F, 30, 4) or None, whether to add the mean pose, and notes."""
     both = _first(found, HANDS)
     if both is not None:
         values, relative, name = both[1], False, both[0]
@@ -283,9 +287,9 @@ def _hands(found: Mapping[str, Any], frames: int
 
 
 def with_mean_hands(parameters: Parameters, mean: FloatArray | None) -> FloatArray:
-    """Return the rotations with the hands' mean pose (30, 3) added where it is left out.
+    """Return the rotations, with the hands' ``mean`` pose (30, 3) added if ``relative_hands``.
 
-    SMPL's models add rotation vectors, not rotations.
+    SMPL's models add rotation vectors instead of multiplying rotations.
     """
     if not parameters.relative_hands or parameters.rotations.shape[1] <= BODY + 2:
         return parameters.rotations

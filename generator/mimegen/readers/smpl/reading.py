@@ -1,4 +1,4 @@
-"""From a person's SMPL parameters to a recording in the house's convention."""
+"""Turn a person's SMPL parameters into a recording in mimegen's convention."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -28,24 +28,26 @@ from mimegen.readers.smpl.sizing import planted_size
 LEGS = ("pelvis", "left_hip", "right_hip", "left_knee", "right_knee", "left_ankle", "right_ankle",
         "left_foot", "right_foot")
 FEET = ("left_ankle", "right_ankle", "left_foot", "right_foot")
-# By how much of the average a man or a woman of AMASS is smaller for each unit of the first shape
-# coefficient: SMPL-X's table has 6 %, the other coefficients take some back.
+# Decrease of a man's or woman's size per unit of the first shape coefficient in AMASS, as a
+# fraction of the average size. SMPL-X's table has 6 %; the other coefficients take some back.
 SMALLER = 0.05
+# Least and greatest size found by that coefficient.
 SIZES = (0.8, 1.2)
-# The axis that is up in a camera's picture.
+# The up axis in a camera's picture.
 CAMERA_UP = "-Y"
-# How long a file of one pose is held.
+# Seconds for which a single pose is held.
 POSE_S = 1.0
-# Axes of files, and the turn that brings them to Z up: row i is the file's vector along X, Y or Z.
+# Rotation matrices that turn a file's up axis to Z: row i is mimegen's axis X, Y or Z in the file.
 UPRIGHT = {"Z": np.eye(3), "Y": np.array([[1.0, 0, 0], [0, 0, -1], [0, 1, 0]]),
            "-Y": np.array([[1.0, 0, 0], [0, 0, 1], [0, -1, 0]])}
 
 
 @dataclass(frozen=True)
 class World:
-    """The world that parameters are in: which axis is up, why, and whether a camera sees it.
+    """The coordinates of a file: its up axis and how that is known, and the name of the format.
 
-    ``fps`` is the rate where a file has none, None where it must say it.
+    ``fps`` is the rate assumed if the file has none, or None if it must state one. ``camera`` is
+    True for the coordinates of a camera, whose vertical is only approximate.
     """
 
     up: str
@@ -59,7 +61,7 @@ class World:
 def recording_of(path: Path, found: Parameters, world: World, options: ReadOptions) -> Recording:
     """Return the recording of a person's parameters.
 
-    Raises RequestError where the rate is missing, or a model file is of another model.
+    Raises RequestError if the rate is missing, or if a model file is of another model.
     """
     fps, rated = rate_of(path, found, world, options)
     found = held_if_single(found, fps)
@@ -80,7 +82,10 @@ def recording_of(path: Path, found: Parameters, world: World, options: ReadOptio
 
 def upright(path: Path, motion: Motion, world: World, notes: tuple[str, ...],
             options: ReadOptions, roles: dict[str, str]) -> Recording:
-    """Return a recording of a motion in metres whose file's up axis is known, or a camera's."""
+    """Return the recording of a motion in metres whose up axis is known, or a camera's.
+
+    For a camera's, the direction of gravity is estimated and jitter is smoothed.
+    """
     turn = UPRIGHT[world.up]
     rotations = motion.rotations.copy()
     rotations[:, 0] = quaternions.multiply(quaternions.from_matrices(turn), rotations[:, 0])
@@ -91,7 +96,7 @@ def upright(path: Path, motion: Motion, world: World, notes: tuple[str, ...],
         notes = (*notes, *level, *calm)
     recording = in_house_convention(path, stood, world.format, notes, options,
                                     Stated(1.0, world.up), known=roles)
-    # The house names axes after the turn.
+    # ``in_house_convention`` names axes after the turn; restore the file's own name.
     seen = recording.up_axis
     if seen == world.up and recording.up_source == BELIEVED:
         return replace(recording, up_source=world.source)
@@ -107,7 +112,7 @@ def upright(path: Path, motion: Motion, world: World, notes: tuple[str, ...],
 
 
 def held_if_single(found: Parameters, fps: float) -> Parameters:
-    """Return a single pose, as of a picture, held for a moment."""
+    """Hold a single pose, as estimated from an image, for ``POSE_S``; return others unchanged."""
     if len(found.rotations) > 1:
         return found
     count = round(fps * POSE_S) + 1
@@ -119,9 +124,9 @@ def held_if_single(found: Parameters, fps: float) -> Parameters:
 
 def rate_of(path: Path, found: Parameters, world: World, options: ReadOptions
             ) -> tuple[float, tuple[str, ...]]:
-    """Return the rate and a note where it is assumed.
+    """Return the frame rate, and a note if it is assumed.
 
-    Raises RequestError where nothing tells it.
+    Raises RequestError if neither the user, the file nor the format gives one.
     """
     if options.fps_of_file is not None:
         return options.fps_of_file, ()
@@ -146,7 +151,10 @@ def _body(path: Path, found: Parameters, options: ReadOptions) -> SmplBody:
 
 def _with_useful_hands(found: Parameters, body: SmplBody
                        ) -> tuple[FloatArray, int, tuple[str, ...]]:
-    """Return rotations, how many joints they are of, and a note on hands that never move."""
+    """Return rotations, their number of joints, and a note if the fingers never move.
+
+    Fingers that never move are left out.
+    """
     rotations = with_mean_hands(found, body.hand_mean)
     count = rotations.shape[1]
     if count <= BODY + 2:
@@ -159,7 +167,7 @@ def _with_useful_hands(found: Parameters, body: SmplBody
 
 
 def _size(found: Parameters, body: SmplBody, motion: Motion) -> tuple[float, str]:
-    """Return how many times as large as ``body`` the person is, and what to say of it."""
+    """Return the person's size as a multiple of ``body``, and a note on how it was found."""
     if body.shapes is not None:
         said = ("" if found.betas is not None
                 else "; the file has no betas, so the average body is used")
@@ -178,7 +186,7 @@ def _size(found: Parameters, body: SmplBody, motion: Motion) -> tuple[float, str
 
 
 def _feet(motion: Motion) -> FloatArray:
-    """Return where the feet are (F, 4, 3), by the legs alone."""
+    """Return the positions (F, 4, 3) of the feet's joints, computed for the legs alone."""
     whole = motion.skeleton
     kept = [whole.index[name] for name in LEGS]
     legs = Skeleton(LEGS, np.array([-1 if whole.parents[joint] < 0 else kept.index(
@@ -188,10 +196,10 @@ def _feet(motion: Motion) -> FloatArray:
 
 
 def _placed(motion: Motion, found: Parameters, pelvis: FloatArray, size: float) -> Motion:
-    """Return the motion at its size, the pelvis where the file puts it.
+    """Scale the motion to its size and put the pelvis at its position in the file.
 
-    SMPL turns the body about the pelvis, then adds the translation: the pelvis is not at ``trans``
-    but at ``trans`` plus its own place at rest.
+    SMPL rotates the body about the pelvis, then adds the translation: the pelvis is not at
+    ``trans`` but at ``trans`` plus its own rest position.
     """
     frames = motion.frames
     place = np.zeros((frames, 3)) if found.place is None else found.place

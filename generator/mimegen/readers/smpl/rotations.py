@@ -1,4 +1,4 @@
-"""Rotations however files write them, as quaternions: vectors, matrices, 4 or 6 numbers."""
+"""Convert rotations of any notation to quaternions: vectors, matrices, 4 or 6 numbers."""
 
 from typing import Any
 
@@ -8,32 +8,33 @@ from mimegen.base.vectors import unit
 from mimegen.motion import quaternions
 from mimegen.motion.quaternions import FloatArray
 
-# Numbers of a joint, by the way of writing, in the order in which they are tried.
+# Numbers per joint in each notation, in the order in which they are tried.
 VECTOR = 3
 MATRIX = 9
 SIX = 6
 QUATERNION = 4
-# A matrix of a rotation and a shift, of which the rotation counts.
+# A 4 by 4 matrix of a rotation and a translation, of which only the rotation is used.
 PLACED = 16
 WIDTHS = (VECTOR, MATRIX, SIX, QUATERNION, PLACED)
-# A rotation vector longer than a turn and a half is written in degrees, or is no rotation.
+# Longest rotation vector, in radians. A longer one is in degrees, or is not a rotation.
 LONGEST = 3 * np.pi
-# How far off length 1 and off a right angle rows of matrices may be, and quaternions off length 1.
+# Greatest difference of quaternions from length 1, and of matrices from orthonormal ones.
 LOOSE = 0.02
 
 
 class WrongNumbersError(ValueError):
-    """Numbers that are no rotations; the message says why."""
+    """Numbers are not rotations; the message says why."""
 
 
 def rotations_of(values: FloatArray, joints: int, rows: bool = True) -> FloatArray:
-    """Return quaternions (F, joints, 4) of numbers (F, ...): 3, 4, 6, 9 or 16 a joint.
+    """Return quaternions (F, joints, 4) from numbers (F, ...): 3, 4, 6, 9 or 16 per joint.
 
-    Of six numbers, they are the first two rows of the matrix (PyTorch3D) or, without ``rows``, its
-    first two columns (Zhou et al. 2019, HumanML3D); columns that are written row by row (HMR) are
-    told by being of length 1. The first or the last of four numbers is w: most joints turn little.
+    Six numbers are the first two rows of the matrix (PyTorch3D) or, without ``rows``, its first two
+    columns (Zhou et al. 2019, HumanML3D). Columns written row by row (HMR) are recognised by their
+    length of 1. In quaternions, w is the first or last number, whichever is larger on average,
+    because most joints turn little.
 
-    Raises WrongNumbersError where they are none, or in degrees.
+    Raises WrongNumbersError if the numbers are not rotations, or are in degrees.
     """
     flat = values.reshape(len(values), -1)
     each = flat.shape[1] // joints
@@ -60,13 +61,13 @@ def _from_quaternions(values: FloatArray) -> FloatArray:
 
 
 def _paired(values: FloatArray, rows: bool) -> tuple[FloatArray, bool]:
-    """Return six numbers (..., 6) as one vector after the other, and whether these are rows."""
+    """Return six numbers (..., 6) with one vector after the other, and whether these are rows."""
     woven = np.swapaxes(values.reshape(*values.shape[:-1], 3, 2), -1, -2).reshape(values.shape)
     return (woven, False) if _off(woven) < LOOSE < _off(values) else (values, rows)
 
 
 def _off(values: FloatArray) -> float:
-    """Return how far off length 1 and a right angle pairs of vectors (..., 6) are at most."""
+    """Return the greatest deviation of pairs of vectors (..., 6) from orthonormal ones."""
     first, second = values[..., :3], values[..., 3:]
     return float(max(np.abs(np.linalg.norm(first, axis=-1) - 1.0).max(initial=0.0),
                      np.abs(np.linalg.norm(second, axis=-1) - 1.0).max(initial=0.0),
@@ -90,9 +91,10 @@ def _from_matrices(matrices: FloatArray) -> FloatArray:
 
 
 def from_six(values: FloatArray, rows: bool) -> FloatArray:
-    """Return matrices (..., 3, 3) of two rows or two columns (..., 6), made square to each other.
+    """Return rotation matrices (..., 3, 3) from two rows or columns (..., 6), orthonormalised.
 
-    Zhou et al., "On the Continuity of Rotation Representations in Neural Networks" (2019).
+    Zhou et al., "On the Continuity of Rotation Representations in Neural Networks" (2019). Raises
+    WrongNumbersError if two vectors are parallel or zero.
     """
     first = unit(values[..., :3])
     second = values[..., 3:] - first * np.sum(first * values[..., 3:], axis=-1, keepdims=True)
@@ -104,5 +106,5 @@ def from_six(values: FloatArray, rows: bool) -> FloatArray:
 
 
 def is_numeric(found: Any) -> bool:
-    """Say whether something is an array of real numbers."""
+    """Return whether a value is a non-empty array of real numbers."""
     return isinstance(found, np.ndarray) and found.dtype.kind in "fiu" and found.size > 0

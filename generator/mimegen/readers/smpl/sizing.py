@@ -1,27 +1,30 @@
-"""How large a body is whose shape no table tells: its planted feet must stand still."""
+"""Estimate the size of a body of unknown shape: its planted feet must stand still."""
 
 import numpy as np
 
 from mimegen.motion.quaternions import FloatArray
 
-# Sizes tried, of the average body's.
+# Sizes tried, as multiples of the average body's.
 SIZES = np.arange(0.8, 1.2501, 0.005)
-# Frames in which the body goes anywhere (m/s), and how many seconds of them tell something.
+# Speed of the pelvis (m/s) above which a frame is used, and how many seconds of such frames are
+# needed.
 GOING = 0.15
 ENOUGH_S = 0.5
-# A size is believed that leaves this share of the speed that the average size leaves.
+# A size is accepted if the feet's remaining speed is at most this fraction of that at the average
+# size.
 BETTER = 0.97
-# A foot faster than this (m/s) is not standing.
+# Speed (m/s) at which a foot counts as stepping; higher speeds are cut to it.
 STEPPING = 0.6
+# Most frames that are used.
 MOST_MOMENTS = 400
 
 
 def planted_size(path: FloatArray, feet: FloatArray, fps: float) -> float | None:
-    """Return how many times the average size a body has whose feet stand still; None if unclear.
+    """Return the size, as a multiple of the average, at which standing feet are still, or None.
 
-    ``path`` (F, 3) is the pelvis's way in metres, ``feet`` (F, K, 3) where points of the feet of
-    the average body are from it. The size is the one at which the slowest point of each frame is
-    slowest on average.
+    ``path`` (F, 3) is the path of the pelvis in metres, ``feet`` (F, K, 3) are points of the
+    average body's feet relative to it. In each frame, the slowest point counts; the size minimises
+    its mean speed. Return None if the result is unclear.
     """
     if len(path) < 3:
         return None
@@ -38,7 +41,7 @@ def planted_size(path: FloatArray, feet: FloatArray, fps: float) -> float | None
 
 
 def _left(going: FloatArray, from_pelvis: FloatArray) -> FloatArray:
-    """Return by size (S,) the mean speed (m/s) of each frame's slowest point of the feet."""
+    """Return for each size (S,) the mean speed (m/s) of the feet's slowest point in each frame."""
     every = slice(None, None, max(1, len(going) // MOST_MOMENTS))
     going, from_pelvis = going[every], from_pelvis[every]
     still = np.sum(going**2, axis=1)[:, None]

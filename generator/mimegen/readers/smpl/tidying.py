@@ -1,4 +1,4 @@
-"""SMPL's parameters however a tool has packed them: lists, objects, batches, many people."""
+"""Convert packed SMPL parameters to plain arrays: lists, object arrays, batches, many people."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,16 +9,16 @@ from numpy.typing import NDArray
 from mimegen.readers.smpl.parameters import BODY_POSE, ROOT, WHOLE, WHOLE_JOINTS
 from mimegen.readers.smpl.rotations import is_numeric
 
-# Dictionaries within dictionaries are tidied so deep.
+# Most levels of nested dictionaries and lists.
 DEEPEST = 4
-# Numbers of a whole pose, or of a body without its root, in one axis.
+# Sizes of an axis that holds a whole pose, or a body without its root.
 WIDE = {each * joints for joints in (*WHOLE_JOINTS, 21, 23) for each in (3, 6, 9)}
 JOINTS = {*WHOLE_JOINTS, 21, 23}
 BY_JOINT = (3, 4, 6)
 
 
 def tidied(found: Any, depth: int = 0) -> Any:
-    """Return what a file holds with lists and object arrays of plain numbers as arrays."""
+    """Return a file's content with lists and object arrays of numbers converted to arrays."""
     if isinstance(found, dict):
         return {key: tidied(value, depth + 1) for key, value in found.items()} \
             if depth < DEEPEST else found
@@ -34,7 +34,7 @@ def tidied(found: Any, depth: int = 0) -> Any:
 
 
 def _are_rows(found: list[Any]) -> bool:
-    """Whether a list holds an array for each frame, as HybrIK writes them."""
+    """Return whether a list holds one array per frame, as HybrIK writes them."""
     return all(is_numeric(one) and (one.ndim == 1 or (one.ndim == 2 and len(one) == 1))
                for one in found) and len({one.size for one in found}) == 1
 
@@ -58,9 +58,9 @@ def _as_array(found: Any) -> Any:
 
 
 def people_along_an_axis(tree: Mapping[str, Any]) -> list[dict[str, Any]] | None:
-    """Return the parameters of each person of arrays whose first axis is people, or None.
+    """Return each person's parameters from arrays whose first axis is people, or None.
 
-    A batch of one is a person.
+    A batch of one is one person.
     """
     held = next((tree[name] for name in (*BODY_POSE, *WHOLE) if is_numeric(tree.get(name))), None)
     if held is None or not _has_people_axis(held):
@@ -74,7 +74,7 @@ def people_along_an_axis(tree: Mapping[str, Any]) -> list[dict[str, Any]] | None
 
 
 def _has_people_axis(values: NDArray[Any]) -> bool:
-    """Say whether an array's axes are people, frames, and what a frame's pose is made of."""
+    """Return whether an array's axes are people, frames, and then those of a frame's pose."""
     if values.ndim == 3:
         return values.shape[2] in WIDE and values.shape[1] != values.shape[2]
     if values.ndim == 4:

@@ -1,8 +1,8 @@
-"""OpenSim's tables of joint angles, .mot and .sto, as its inverse kinematics and OpenCap write.
+"""Read OpenSim's tables of joint angles (.mot and .sto), by its inverse kinematics or OpenCap.
 
-Format: OpenSim's user guide, "Storage (.sto) and motion (.mot) files": lines of head with inDegrees
-up to endheader, the names of the columns, a line a frame. Coordinates are those of gait2392 and of
-Rajagopal's model; other columns are not used. The bones' lengths are not in the file.
+Format: OpenSim's user guide, "Storage (.sto) and motion (.mot) files": header lines with inDegrees
+up to endheader, the names of the columns, and one line per frame. Coordinates are those of gait2392
+and of Rajagopal's model; other columns are not used. The lengths of bones are not in the file.
 """
 
 import re
@@ -31,7 +31,7 @@ PATH = ("pelvis_tx", "pelvis_ty", "pelvis_tz")
 KNEES = ("knee_angle_r", "knee_angle_l")
 MOST_CELLS = 100_000_000
 LARGEST = 1e6
-# Angles of more than two turns are degrees, whatever the head says.
+# Angles above this (two turns in radians) are taken for degrees, whatever the header states.
 MOST_RADIANS = 13.0
 WORLD = World("Y", "OpenSim has Y up", "OpenSim")
 
@@ -49,9 +49,9 @@ class _Model(Strict):
 
 
 def read_mot(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
-    """Read the motion that a table of joint angles describes.
+    """Read the motion of a table of joint angles.
 
-    Raises RequestError, with the line, for what is no such table, and where it has no leg's angles.
+    Raises RequestError, with the line, if it is not such a table or has no angles of the legs.
     """
     names, table, degrees = _table(path)
     columns = _columns(names, table)
@@ -106,12 +106,12 @@ def _table(path: Path) -> tuple[list[str], FloatArray, bool]:
 
 
 def _columns(names: list[str], table: FloatArray) -> dict[str, FloatArray]:
-    """Return the columns of a table (F, K) by their coordinates."""
+    """Return the columns of a table (F, K) by the names of their coordinates."""
     return {_coordinate(name): table[:, number] for number, name in enumerate(names)}
 
 
 def _coordinate(name: str) -> str:
-    """Return a coordinate's name of a column: ``/jointset/hip_r/hip_flexion_r/value``."""
+    """Return the coordinate's name in a column's: ``/jointset/hip_r/hip_flexion_r/value``."""
     parts = name.split("/")
     return parts[-2] if len(parts) > 2 and parts[-1] == "value" else parts[-1]
 
@@ -129,7 +129,7 @@ def _look_like_degrees(columns: Mapping[str, FloatArray]) -> bool:
 
 
 def _with_bending_knees(angles: dict[str, FloatArray]) -> dict[str, FloatArray]:
-    """Return angles with knees that bend back, whichever sign the model gives that."""
+    """Return angles with negative knee flexion, whichever sign the model uses."""
     knees = {name: angles[name] for name in KNEES if name in angles}
     if not knees or float(np.mean(list(knees.values()))) <= 0:
         return angles
@@ -138,7 +138,7 @@ def _with_bending_knees(angles: dict[str, FloatArray]) -> dict[str, FloatArray]:
 
 @cache
 def _joints() -> dict[str, _Joint]:
-    """Return all joints by name, parents first, with mirrored left ones."""
+    """Return all joints by name, parents first; the left ones mirror the right ones."""
     model = read_yaml_once(data_file("rigs/skeletons/opensim.yaml"), _Model)
     found = {name: _Joint(parent=joint.parent, rest=joint.rest, role=joint.role, turns=tuple(
         (coordinate, axis) for coordinate, axis in joint.turns))
@@ -172,7 +172,7 @@ def _skeleton(joints: Mapping[str, _Joint]) -> Skeleton:
 
 
 def _turned(joint: _Joint, angles: Mapping[str, FloatArray], frames: int) -> FloatArray:
-    """Return a joint's local rotations (F, 4): its coordinates' turns, one in the other's frame."""
+    """Return a joint's local rotations (F, 4): those of its coordinates, multiplied in order."""
     whole = np.tile(quaternions.IDENTITY, (frames, 1))
     for coordinate, axis in joint.turns:
         if coordinate in angles:

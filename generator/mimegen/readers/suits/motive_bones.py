@@ -1,7 +1,7 @@
-"""The bones of a skeleton in Motive's CSV, where no markers are exported with it.
+"""Read the bones of a skeleton in Motive's CSV that was exported without markers.
 
-Every bone has a place and a rotation in the world. Quaternions X Y Z W turn it from the T pose, in
-which all bones' frames are the world's: Y up, facing +Z.
+Every bone has a global position and rotation. Quaternions X Y Z W rotate it from the T pose, in
+which the axes of all bones are those of the world: Y up, facing +Z.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ from mimegen.readers.smpl.reading import World, upright
 from mimegen.readers.suits.segments import motion_of_segments
 
 WORLD = World("Y", "Motive has Y up", "Motive")
-# Roles by the names of Motive's own and of its FBX convention, and the role that each hangs on.
+# Roles by bone names of Motive's own and its FBX convention, and possible parents of each role.
 MIDDLE = {"Hip": "hips", "Hips": "hips", "Ab": "spine1", "Spine": "spine1", "Spine1": "chest",
           "Chest": "chest", "Neck": "neck1", "Head": "head"}
 SIDES = {"Shoulder": "clavicle", "UArm": "upper_arm", "Arm": "upper_arm", "FArm": "forearm",
@@ -35,7 +35,7 @@ ORDER = ("hips", "spine1", "chest", "neck1", "head", *(f"{side}_{part}" for side
 
 
 def roles_of_bones(names: Sequence[str]) -> dict[str, str]:
-    """Return role -> bone of a person's bones, in order; none where they are not a whole body's."""
+    """Return role -> bone name, parents first, or nothing if the bones are not a whole body's."""
     roles: dict[str, str] = {}
     for name in names:
         bare = name.rpartition(":")[2]
@@ -51,9 +51,11 @@ def roles_of_bones(names: Sequence[str]) -> dict[str, str]:
 
 def recording_of_bones(path: Path, roles: Mapping[str, str], turns: FloatArray, places: FloatArray,
                        fps: float, options: ReadOptions) -> Recording:
-    """Return the recording of bones in the order of ``roles``: turns (F, J, 4), metres (F, J, 3).
+    """Return the recording of bones in the order of ``roles``.
 
-    Raises RequestError where one is lost too long.
+    ``turns`` (F, J, 4) are global rotations, ``places`` (F, J, 3) positions in metres. Lost bones
+    are held; both arrays are changed in place. Raises RequestError if bones are lost in too many
+    frames.
     """
     lost = ~(np.isfinite(turns).all(axis=2) & np.isfinite(places).all(axis=2))
     if lost.all(axis=0).any() or lost.any(axis=1).mean() > 0.5:

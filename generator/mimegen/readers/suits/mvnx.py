@@ -1,7 +1,8 @@
-"""Xsens MVNX: XML of segments with a place and an orientation in every frame.
+"""Read Xsens MVNX files: XML with the position and orientation of each segment in every frame.
 
-Format: "MVN User Manual", Movella (2023), chapter on MVNX. Quaternions w x y z turn a segment from
-the T pose, in which all segments' frames are the world's: X ahead, Y to the left, Z up; metres.
+Format: "MVN User Manual", Movella (2023), chapter on MVNX. Quaternions w x y z rotate a segment
+from the T pose, in which the axes of all segments are those of the world: X forward, Y to the
+left, Z up, in metres.
 """
 
 from pathlib import Path
@@ -25,9 +26,9 @@ MOST_FRAMES = 2_000_000
 
 
 def read_mvnx(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
-    """Read the motion of one suit's wearer.
+    """Read the motion of the person in an Xsens suit.
 
-    Raises RequestError, one line, for what is not a complete MVNX file.
+    Raises RequestError, one line, if the file is not a complete MVNX file.
     """
     try:
         segments, parents, rate, turns, places = _parsed(path)
@@ -48,7 +49,7 @@ def read_mvnx(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
 
 
 def _parsed(path: Path) -> tuple[tuple[str, ...], NDArray[np.intp], float, FloatArray, FloatArray]:
-    """Return segments, parents, rate, orientations (F, S, 4) and places (F, S, 3)."""
+    """Return segments, parents, rate, orientations (F, S, 4) and positions (F, S, 3)."""
     names: list[str] = []
     links: dict[str, str] = {}
     rate, turns, places = 0.0, [], []

@@ -1,4 +1,4 @@
-"""Segments with places and orientations in the world as a skeleton's motion."""
+"""Turn segments with global positions and orientations into a skeleton's motion."""
 
 from pathlib import Path
 
@@ -9,14 +9,16 @@ from mimegen.base.errors import RequestError
 from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
 
+# Greatest difference of a quaternion's length from 1.
 LENGTH_OFF = 0.05
 
 
 def motion_of_segments(path: Path, names: tuple[str, ...], parents: NDArray[np.intp], fps: float,
                        turns: FloatArray, places: FloatArray) -> Motion:
-    """Return the motion of segments: orientations (F, S, 4) and places (F, S, 3), parents first.
+    """Return the motion of segments, parents first.
 
-    Segments' axes are the world's in a T pose. Raises RequestError where they are no one body's.
+    ``turns`` (F, S, 4) are global orientations, the identity in a T pose; ``places`` (F, S, 3) are
+    positions. Raises RequestError if the segments are not connected into one body.
     """
     lengths = np.linalg.norm(turns, axis=-1)
     if np.abs(lengths - 1.0).max() > LENGTH_OFF:

@@ -1,1 +1,1 @@
-"""What text-to-motion models write: HumanML3D's joints and vectors, KIT-ML's, and whole results."""
+"""Read files of text-to-motion models: HumanML3D's and KIT-ML's joints and vectors, and results."""

@@ -1,6 +1,6 @@
-"""Joint positions as HumanML3D's vectors of 263 numbers: the way back of ``vectors.decoded``.
+"""Encode joint positions as HumanML3D's vectors of 263 numbers: the inverse of ``vectors.decoded``.
 
-Guo et al. 2022, and the data set's own ``motion_representation`` for what each number is.
+Guo et al. 2022 and the data set's ``motion_representation`` describe each number.
 """
 
 from itertools import pairwise
@@ -12,15 +12,16 @@ from mimegen.base.vectors import unit
 from mimegen.motion import quaternions
 from mimegen.motion.quaternions import FloatArray
 
-# SMPL's joints whose pairs tell where the body faces: right and left hip, right and left shoulder.
+# SMPL's joints that give the heading: right and left hip, right and left shoulder.
 FACING = (2, 1, 17, 16)
 CHAINS = ((0, 2, 5, 8, 11), (0, 1, 4, 7, 10), (0, 3, 6, 9, 12, 15), (9, 14, 17, 19, 21),
           (9, 13, 16, 18, 20))
-# Where each joint is from its parent in the rest pose that the rotations are measured from.
+# Direction from each joint's parent to the joint in the rest pose of HumanML3D's rotations.
 X, Y, Z = (np.eye(3)[axis] for axis in range(3))
 DIRECTIONS = np.array([0 * X, X, -X, Y, -Y, -Y, Y, -Y, -Y, Y, Z, Z, Y, X, -X, Z, -Y, -Y, -Y, -Y,
                        -Y, -Y])
-# The heading is smoothed over so many frames; a foot stands that moves less (squared metres).
+# Deviation, in frames, of the Gaussian that smooths the heading, and squared distance (m^2) from
+# one frame to the next below which a foot stands.
 SMOOTH = 20.0
 STANDS = 0.002
 LEFT_FOOT = (7, 10)
@@ -48,7 +49,7 @@ def encoded(places: FloatArray) -> FloatArray:
 
 
 def _turns(places: FloatArray) -> FloatArray:
-    """Return local rotations (F, 22, 4) along the chains; the root's brings the body to face +Z."""
+    """Return local rotations (F, 22, 4) along the chains; the root's turns the body to face +Z."""
     right_hip, left_hip, right, left = FACING
     across = unit(places[:, right_hip] - places[:, left_hip]
                   + places[:, right] - places[:, left])

@@ -1,4 +1,4 @@
-"""Whose arrays of joints or vectors a file holds, and how many takes."""
+"""Recognise arrays of joints or vectors by text-to-motion models, and their takes."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -13,28 +13,32 @@ from mimegen.readers.smpl.parameters import UnreadableError, numbers, rate_in
 from mimegen.readers.smpl.rotations import is_numeric
 from mimegen.readers.text_to_motion.vectors import JOINTS_OF, decoded, is_in_metres
 
-# Joints of a frame: HumanML3D, KIT-ML. The rates are those of the data sets.
+# Joints of a frame in HumanML3D and KIT-ML.
 HUMANML = 22
 KIT = 21
-# InterGen's numbers a person, and those of a row of InterHuman's files.
+# Numbers per person of InterGen's model, and per row of InterHuman's files.
 INTERGEN, INTERHUMAN = 262, 492
 SMPL = 24
-# SMPL's models give more joints than HumanML3D: hands, fingers, and points of the surface. The
-# first 22 of them are the same.
+# Numbers of joints that SMPL's models give, with hands, fingers and points of the surface. The
+# first 22 are those of HumanML3D.
 MORE = (24, 45, 52, 55, 73, 127, 144)
+# Frame rates (Hz) of the data sets, by the number of joints.
 FPS = {HUMANML: 20.0, KIT: 12.5, **dict.fromkeys(MORE, 20.0)}
-# What a dictionary calls its joints, or vectors.
+# Keys of joints or vectors in dictionaries.
 NAMES = ("joints", "joints3d", "joints_3d", "positions", "keypoints3d", "pred_joints", "xyz",
          "posed_joints", "motions", "motion", "pred_xyz", "joint_positions", "kpts3d", "vectors")
 PROMPTS = ("text", "caption", "prompt", "captions", "texts")
-# People beside each other are fewer than frames of any take.
+# An axis with fewer entries than this may be people; frames have at least as many.
 MOST_PEOPLE = 10
 MOST_FRAMES = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
 class TextMotion:
-    """One take: ``places`` (F, J, 3), Y up, what stands when, and what the model was told."""
+    """One take: joint positions ``places`` (F, J, 3), Y up, and the model's prompt or None.
+
+    ``planted`` maps ``left`` and ``right`` to masks (F,) of the frames in which that foot stands.
+    """
 
     places: FloatArray
     planted: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
@@ -43,7 +47,7 @@ class TextMotion:
 
 @dataclass(frozen=True)
 class Takes:
-    """How many takes a file has, whose they are, and how to get one by its number."""
+    """The takes of a file: their number and format, and a function that returns one by number."""
 
     count: int
     format: str
@@ -52,14 +56,14 @@ class Takes:
     fps: float | None = None
 
     def take(self, number: int) -> TextMotion:
-        """Return a take with its prompt."""
+        """Return a take by its number, with its prompt if there is one."""
         found = self.get(number)
         return replace(found, prompt=self.prompts[number]) \
             if found.prompt is None and number < len(self.prompts) else found
 
 
 def takes_in(tree: Any) -> Takes | None:
-    """Return the takes of joints that a file holds, or None where it holds none."""
+    """Return the takes of joints in a file's content, or None if it holds none."""
     if isinstance(tree, dict) and "motion" in tree and is_numeric(tree["motion"]):
         results = _results(tree)
         if results is not None:
@@ -74,7 +78,10 @@ def takes_in(tree: Any) -> Takes | None:
 
 
 def _listed(parts: list[Any]) -> Takes | None:
-    """Return the takes of arrays of joints, or of dictionaries with such and prompts."""
+    """Return the takes of a list of arrays of joints, or of dictionaries with joints and prompts.
+
+    Each entry is one take. Return None if the first entry holds no joints, or several takes.
+    """
     if not parts or not (all(is_numeric(one) for one in parts)
                          or all(isinstance(one, dict) for one in parts)):
         return None
@@ -88,7 +95,10 @@ def _listed(parts: list[Any]) -> Takes | None:
 
 
 def _named_joints(tree: dict[Any, Any]) -> Takes | None:
-    """Return the takes of a dictionary with joints or vectors, and perhaps a rate and a prompt."""
+    """Return the takes of a dictionary that holds joints or vectors, or None.
+
+    It may also hold a rate and prompts.
+    """
     names = [name for name in NAMES if name in tree] or (list(tree) if len(tree) == 1 else [])
     found = next((takes for name in names if (takes := takes_in(tree[name])) is not None), None)
     if found is None:
@@ -107,7 +117,8 @@ def _nth(found: list[Takes | None], number: int) -> TextMotion:
 
 
 def _plain(array: NDArray[Any]) -> Takes | None:
-    """Return the takes of an array of joints (F, J, 3), of vectors (F, 263), or of several."""
+    """Return the takes of an array of joints (F, J, 3) or vectors (F, 263), or of a stack of them.
+    """
     if array.ndim == 3 and array.shape[1] == 3 and array.shape[0] in FPS and array.shape[2] != 3:
         array = np.moveaxis(array, -1, 0)
     array = _without_others(array)
@@ -127,9 +138,10 @@ def _plain(array: NDArray[Any]) -> Takes | None:
 
 
 def _without_others(array: NDArray[Any]) -> NDArray[Any]:
-    """Return the joints of InterGen's rows, in which velocities and rotations come after them.
+    """Return the joints of InterGen's rows without the velocities and rotations after them.
 
-    Its model has 262 numbers a person; InterHuman's files have 492, which begin with 62 joints.
+    The model has 262 numbers per person. Rows of InterHuman's files have 492 and begin with 62
+    joints. Other arrays are returned unchanged.
     """
     if array.ndim == 2 and array.shape[1] == 2 * INTERGEN:
         array = np.swapaxes(array.reshape(len(array), 2, INTERGEN), 0, 1)
@@ -166,7 +178,10 @@ def _checked(array: NDArray[Any]) -> FloatArray:
 
 
 def _results(tree: dict[Any, Any]) -> Takes | None:
-    """MDM's ``results.npy``: ``motion`` (N, J, 3, T), ``text`` and ``lengths`` of each."""
+    """Return the takes of MDM's ``results.npy``, or None.
+
+    It holds ``motion`` (N, J, 3, T), and the ``text`` and ``lengths`` of each take.
+    """
     motion = tree["motion"]
     if motion.ndim != 4 or motion.shape[2] != 3 or motion.shape[1] not in FPS:
         return None

@@ -1,4 +1,4 @@
-"""From joints of text-to-motion models to a recording in the house's convention."""
+"""Turn the joints of text-to-motion models into a recording in mimegen's convention."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -14,14 +14,14 @@ from mimegen.readers.recording import Recording
 from mimegen.readers.text_to_motion.layouts import FPS, KIT, Takes, TextMotion
 
 LONGEST_PROMPT = 200
-# Axes of a file whose Y has been made Z.
+# Names of the axes in the file, by their names after Y was made Z.
 IN_FILE = {"X": "X", "-X": "-X", "Y": "-Z", "-Y": "Z", "Z": "Y", "-Z": "-Y"}
 
 
 def recording_of_takes(path: Path, takes: Takes, options: ReadOptions) -> Recording:
-    """Return the recording of one of a file's takes.
+    """Return the recording of a file's take: the first, or the one of ``options.take``.
 
-    Raises RequestError where there is no take of the number that was asked for.
+    Raises RequestError if there is no take with that number.
     """
     number = options.take or 0
     if number >= takes.count:
@@ -39,7 +39,7 @@ def recording_of_takes(path: Path, takes: Takes, options: ReadOptions) -> Record
     motion = motion_of_positions(layout, np.stack([x, -z, y], axis=-1), fps, found.planted)
     recording = in_house_convention(path, motion, takes.format, notes, options, known=layout.roles)
     labelled = replace(recording, prompt=_prompt(found))
-    # The house names axes after the turn to Z up.
+    # ``in_house_convention`` names axes after the turn to Z up; restore the file's own.
     return replace(labelled, up_axis="Y", up_source=f"{takes.format} has Y up") \
         if recording.up_axis == "Z" else replace(labelled, up_axis=IN_FILE[recording.up_axis])
 

@@ -1,9 +1,9 @@
-"""HumanML3D's vectors of 263 numbers and KIT-ML's of 251 as joint positions.
+"""Decode HumanML3D's vectors of 263 numbers, and KIT-ML's of 251, to joint positions.
 
-Guo et al., "Generating Diverse and Natural 3D Human Motions from Text" (2022). A frame is: the
-root's turn about Y to the next frame (half of it, in radians), its step in X and Z in its own
-heading, its height; the other joints' positions in that heading; their rotations; velocities; and
-whether the left heel and toe and the right heel and toe stand.
+Guo et al., "Generating Diverse and Natural 3D Human Motions from Text" (2022). A frame holds half
+of the root's turn about Y to the next frame (radians), its step in X and Z relative to its heading,
+and its height; the other joints' positions relative to that heading; their rotations; velocities;
+and whether the left heel and toe and the right heel and toe stand.
 """
 
 from typing import NamedTuple
@@ -14,18 +14,21 @@ from numpy.typing import NDArray
 from mimegen.motion import quaternions
 from mimegen.motion.quaternions import FloatArray
 
-# Numbers of a frame, by how many joints it has.
+# Numbers of a frame -> number of joints.
 JOINTS_OF = {263: 22, 251: 21}
 CONTACTS = 4
+# Value of a contact above which the foot stands.
 STANDS = 0.5
-# A column of a generated rotation is not exactly of length 1.
+# Greatest difference from length 1 of the rotations' columns (median); generated ones are not
+# exact.
 FAR = 0.3
 
 
 def is_in_metres(vectors: FloatArray) -> bool:
-    """Say whether vectors (F, 263 or 251) are what they say: the rotations' columns have length 1.
+    """Return whether vectors (F, 263 or 251) are in metres and not normalised for a model.
 
-    Those that a model sees are shifted and scaled by the data set's mean and deviation.
+    The rotations' columns then have length 1. A model's input is shifted and scaled by the data
+    set's mean and deviation.
     """
     joints = JOINTS_OF[vectors.shape[1]]
     start = 4 + 3 * (joints - 1)
@@ -34,7 +37,9 @@ def is_in_metres(vectors: FloatArray) -> bool:
 
 
 class Decoded(NamedTuple):
-    """Joints ``places`` (F, J, 3), Y up, facing +Z at the start, and by foot when it stands (F,).
+    """Joint positions ``places`` (F, J, 3), Y up, facing +Z at the start.
+
+    ``planted`` maps ``left`` and ``right`` to masks (F,) of the frames in which that foot stands.
     """
 
     places: FloatArray
@@ -42,7 +47,7 @@ class Decoded(NamedTuple):
 
 
 def decoded(vectors: FloatArray) -> Decoded:
-    """Return the joints of vectors (F, 263 or 251)."""
+    """Return the joint positions of vectors (F, 263 or 251), and when the feet stand."""
     joints = JOINTS_OF[vectors.shape[1]]
     frames = len(vectors)
     half = np.zeros(frames)

@@ -1,1 +1,1 @@
-"""Videos of one person: where MediaPipe sees the body's joints, as a file of landmarks."""
+"""Read videos of one person: MediaPipe finds the body's joints, written as a file of landmarks."""

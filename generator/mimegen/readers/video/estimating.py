@@ -1,7 +1,7 @@
 """Find a person's joints in a video, as a program: ``python -m MODULE VIDEO OUT.json``.
 
-It runs in a process of its own, because MediaPipe loads TensorFlow's runtime, and damaged videos
-can crash a decoder. Version 0.10.21 brings its models, so nothing is fetched.
+It runs in a separate process, because MediaPipe loads TensorFlow's runtime, and damaged videos can
+crash a decoder. Version 0.10.21 includes its models, so nothing is downloaded.
 """
 
 import json
@@ -18,13 +18,14 @@ from numpy.typing import NDArray
 from mimegen.base.media import ffmpeg_input
 
 FPS = 30.0
-# Larger pictures cost time and add nothing: the model sees 256 pixels of the body.
+# Height of the pictures in pixels. Larger ones take longer and do not help, because the model
+# scales the body to 256 pixels.
 HEIGHT = 480
 DIGITS = 5
 
 
 def main() -> None:
-    """Write the landmarks of every frame, an empty list where nobody is seen."""
+    """Write the landmarks of every frame, an empty list for a frame without a person."""
     import mediapipe
 
     video, target = Path(sys.argv[1]), Path(sys.argv[2])
@@ -35,7 +36,7 @@ def main() -> None:
 
 
 def _pictures(video: Path) -> Iterator[NDArray[np.uint8]]:
-    """Yield the pictures (H, W, 3) of a video at ``FPS``, turned as a player shows them."""
+    """Yield the pictures (H, W, 3) of a video at ``FPS``, rotated as a player shows them."""
     command = [imageio_ffmpeg.get_ffmpeg_exe(), "-v", "error", "-nostdin", *ffmpeg_input(video),
                "-vf", f"fps={FPS:g},scale=-2:{HEIGHT}", "-f", "image2pipe", "-c:v", "ppm", "-"]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as decoder:

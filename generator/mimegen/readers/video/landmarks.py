@@ -1,4 +1,4 @@
-"""A video of one person to a file of landmarks that ``read_motion`` reads, with its quality."""
+"""Turn a video of one person into a file of landmarks for ``read_motion``, and rate its quality."""
 
 import json
 import subprocess
@@ -19,21 +19,28 @@ from mimegen.motion.quaternions import FloatArray
 
 INSTALL = ("reading videos needs MediaPipe; pip install 'mimegen[video]' adds it, on Python 3.11"
            " and 3.12")
+# Longest video, in seconds.
 LONGEST_S = 600.0
+# Time limit of the estimator: seconds to start, and seconds per second of video.
 SECONDS_TO_START = 120.0
 SECONDS_A_SECOND = 20.0
-# A person of unknown height; limbs are those of the character in the end.
+# Height assumed for a person of unknown height; in the end, limbs are the character's.
 USUAL_HEIGHT_M = 1.73
-# The segments of an arm and a leg, between the middles of joints, are so much of a person's height
-# together, measured on mimegen's people. The trunk's and the hips' landmarks are too far apart.
+# Length of one arm and one leg together, between the centers of joints, as a fraction of the
+# person's height, measured on mimegen's people. Trunk and hips are not used, because their
+# landmarks are too far apart.
 LIMBS_SHARE = 0.775
-# The centers of the hip joints are closer together than MediaPipe's hip landmarks, by this factor:
-# the median over views from the front and from 45 degrees (docs/research/retargeting.md).
+# Distance between the centers of the hip joints as a fraction of that between MediaPipe's hip
+# landmarks: the median over views from the front and from 45 degrees
+# (docs/research/retargeting.md).
 HIPS_APART = 0.85
+# Visibility from which a joint counts as seen.
 VISIBLE = 0.5
+# Least fraction of frames with a person, and fraction with legs below which there is a note.
 LEAST_SEEN = 0.5
+# Decimal digits of coordinates in metres.
 DIGITS = 5
-# Landmarks of MediaPipe's 33, the left side's; the right one's follow each.
+# Indices of the left side among MediaPipe's 33 landmarks; that of the right side follows each.
 LEFT = {"shoulder": 11, "elbow": 13, "wrist": 15, "hip": 23, "knee": 25, "ankle": 27}
 RIGHT = 1
 LIMBS = (("ankle", "knee"), ("knee", "hip"), ("shoulder", "elbow"), ("elbow", "wrist"))
@@ -41,10 +48,11 @@ LIMBS = (("ankle", "knee"), ("knee", "hip"), ("shoulder", "elbow"), ("elbow", "w
 
 @dataclass(frozen=True)
 class VideoQuality:
-    """How well a body was seen: shares of frames, and how much the wrists tremble.
+    """How well a body was seen.
 
-    ``jitter_mm`` is the noise of the wrists from frame to frame, from their third differences,
-    which smooth movement hardly has: those of white noise of deviation s have 20 s^2.
+    ``seen``, ``arms_seen`` and ``legs_seen`` are fractions of the frames. ``jitter_mm`` is the
+    wrists' jitter from frame to frame. It is estimated from third differences, which are small in
+    smooth movement; white noise of deviation s gives them a variance of 20 s^2.
     """
 
     seen: float
@@ -65,7 +73,7 @@ class VideoQuality:
                    float(np.median(known)) * 1000 if len(known) else float("nan"))
 
     def notes(self, estimator: str) -> list[str]:
-        """Return what a user should know of it, a sentence each."""
+        """Return sentences on the quality for the user."""
         found = [f"joints were estimated from a video by {estimator}: the body is seen in"
                  f" {self.seen:.0%} of frames, arms in {self.arms_seen:.0%}, legs in"
                  f" {self.legs_seen:.0%}; the wrists jitter by {self.jitter_mm:.0f} mm"]
@@ -75,7 +83,7 @@ class VideoQuality:
 
 
 def first_seen_s(landmarks: Path) -> float:
-    """Return the first moment (seconds) at which a file of ``write_landmarks`` shows somebody."""
+    """Return the time (seconds) of the first frame with a person in a ``write_landmarks`` file."""
     held = json.loads(landmarks.read_text(encoding="utf-8"))
     seen = (number for number, frame in enumerate(held["frames"]) if frame["pose_world_landmarks"])
     return next(seen, 0) / float(held["fps"])
@@ -87,11 +95,11 @@ def _share(sure: FloatArray, *parts: str) -> float:
 
 
 def write_landmarks(video: Path, target: Path, height_m: float | None = None) -> VideoQuality:
-    """Write the landmarks of the person in a video, in metres about the hips, and return how good.
+    """Write the landmarks of the person in a video, in metres relative to the hips.
 
-    ``height_m`` is the person's; without it that of an average adult is assumed. Raises
-    RequestError where MediaPipe is not installed, the video cannot be read, is too long, or shows
-    no person in at least half of it.
+    ``height_m`` is the person's height; without it that of an average adult is assumed. Return the
+    quality. Raises RequestError if MediaPipe is not installed, or if the video cannot be read, is
+    too long, or shows a person in less than half of its frames.
     """
     if find_spec("mediapipe") is None:
         raise RequestError(f"{video}: {INSTALL}")
@@ -118,7 +126,7 @@ def write_landmarks(video: Path, target: Path, height_m: float | None = None) ->
 
 
 def with_hip_centers(places: FloatArray) -> FloatArray:
-    """Return landmarks (F, 33, 3) with the hips where the centers of their joints are."""
+    """Return landmarks (F, 33, 3) with the hips moved to the centers of the hip joints."""
     hips = [LEFT["hip"], LEFT["hip"] + RIGHT]
     middle = places[:, hips].mean(axis=1, keepdims=True)
     centered = places.copy()
@@ -127,7 +135,7 @@ def with_hip_centers(places: FloatArray) -> FloatArray:
 
 
 def _seconds(video: Path) -> float:
-    """Return how long a video is. Raises RequestError where it is none."""
+    """Return a video's length in seconds. Raises RequestError if it cannot be read."""
     try:
         reader = imageio_ffmpeg.read_frames(str(video), input_params=ffmpeg_input(video)[:-2])
         meta = next(reader)
@@ -139,7 +147,7 @@ def _seconds(video: Path) -> float:
 
 
 def _estimated(video: Path, target: Path, length: float) -> dict[str, Any]:
-    """Return what the estimator finds, which runs in a process of its own."""
+    """Run the estimator in a separate process and return its result."""
     made = target.with_name(f"{target.name}.estimated")
     seconds = SECONDS_TO_START + SECONDS_A_SECOND * length
     try:
@@ -160,7 +168,7 @@ def _estimated(video: Path, target: Path, length: float) -> dict[str, Any]:
 
 
 def _arrays(frames: list[list[dict[str, float]]]) -> tuple[FloatArray, FloatArray]:
-    """Return places (F, 33, 3) and visibilities (F, 33) of frames; NaN and 0 where unseen."""
+    """Return positions (F, 33, 3) and visibilities (F, 33) of frames; NaN and 0 where unseen."""
     places, sure = np.full((len(frames), 33, 3), np.nan), np.zeros((len(frames), 33))
     for number, frame in enumerate(frames):
         if len(frame) == 33:
@@ -170,7 +178,7 @@ def _arrays(frames: list[list[dict[str, float]]]) -> tuple[FloatArray, FloatArra
 
 
 def _scale(places: FloatArray, height_m: float | None) -> tuple[float, str]:
-    """Return by what to multiply landmarks so that they are of a body's height, and a note."""
+    """Return the factor that scales landmarks to a person's height, and a note."""
     lengths = [np.linalg.norm(places[:, LEFT[a] + side] - places[:, LEFT[b] + side], axis=1)
                for a, b in LIMBS for side in (0, RIGHT)]
     found = float(np.sum([np.nanmedian(length) for length in lengths])) / 2 / LIMBS_SHARE

@@ -10,7 +10,10 @@ REACH = 4.0
 
 
 def low_passed(values: FloatArray, deviation: float) -> FloatArray:
-    """Return values (F, ...) smoothed over ``deviation`` frames, with trends kept at the ends.
+    """Return values (F, ...) under a Gaussian of ``deviation`` frames, with trends kept at ends.
+
+    Before its first and after its last frame a take is continued by point reflection through that
+    frame. If it were held still there instead, a limb cut off in mid-swing would brake.
     """
     beyond = min(int(np.ceil(REACH * deviation)), len(values) - 1)
     if beyond < 1:

@@ -1,1 +1,2 @@
-"""Point-light displays: a motion becomes dots, manipulated, drawn and exported; no Blender."""
+"""Point-light displays: turn motions into dots, manipulate, draw and export them without Blender.
+"""

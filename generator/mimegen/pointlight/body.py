@@ -1,4 +1,4 @@
-"""The performers' bodies behind their dots: posed surfaces, true occlusion."""
+"""Pose the performers' bodies behind their dots, and find the dots that they hide."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,12 +14,14 @@ from mimegen.pointlight.dots import DotTracks, sampled
 from mimegen.pointlight.view import View, view_from
 from mimegen.shots.skinning import BodySkin, body_skin, joint_columns
 
-# A light sits on the skin about a joint. It is seen where the first surface on the way to the joint
-# is its own skin: not much farther from the joint than the skin usually is, seen from all around.
+# A light sits on the skin around a joint. It is visible if the first surface on the line to the
+# joint is the light's own skin: not much farther from the joint than the skin usually is, over
+# views from all sides. A dot's reach is REACH times this quantile of the distances, plus a slack
+# (m).
 REACH = 1.75
 REACH_SLACK_M = 0.02
 REACH_QUANTILE = 0.4
-# Frames, and sides from which they are seen, by which a body's depth is measured.
+# Number of frames, and of views in each, from which these distances are measured.
 _REACH_POSES = 4
 _REACH_SIDES = 8
 
@@ -28,7 +30,8 @@ _REACH_SIDES = 8
 class BodySurface:
     """A performer's surface over time, as one mesh.
 
-    ``faces`` (Q, 4) repeat the last corner of triangles; ``columns`` as from ``joint_columns``.
+    ``faces`` (Q, 4) repeat the last corner for triangles; ``columns`` are as returned by
+    `joint_columns`.
     """
 
     skin: BodySkin
@@ -64,10 +67,10 @@ def posed_body(performance: Performance, moments: FloatArray) -> BodySurface:
 
 
 def hidden_dots(dots: DotTracks, view: View, bodies: Sequence[BodySurface]) -> NDArray[np.bool_]:
-    """Return which dots (F, D) in the world are hidden behind a body, as in a filmed display.
+    """Return a mask (F, D) of the dots in the world that are hidden behind a body, as if filmed.
 
-    A ray from the eye to the dot meets the triangle that its pixel lies in; the dot is hidden where
-    that is nearer than the dot by more than the dot's reach.
+    A ray from the viewer to the dot meets the triangle that covers the dot's pixel. The dot is
+    hidden if that triangle is nearer than the dot by more than the dot's reach.
     """
     seen = view.project(dots.places)
     reach = skin_reaches(dots, bodies)
@@ -84,7 +87,7 @@ def _projected(body: BodySurface, view: View, frame: int) -> FloatArray:
 
 
 def skin_reaches(dots: DotTracks, bodies: Sequence[BodySurface]) -> FloatArray:
-    """Return how far (D,) before a dot its own skin may lie, in metres."""
+    """Return how far (D,) in front of a dot its own skin may lie, in metres."""
     reaches = np.zeros(dots.count)
     frames = np.unique(np.linspace(0, dots.frames - 1, _REACH_POSES).astype(int))
     for person, body in zip(dots.people, bodies, strict=True):
@@ -104,9 +107,9 @@ def skin_reaches(dots: DotTracks, bodies: Sequence[BodySurface]) -> FloatArray:
 
 def first_surface(vertices: FloatArray, triangles: NDArray[np.intp],
                   points: FloatArray) -> FloatArray:
-    """Return the depth (D,) of the first triangle over each point (D, 3) of the picture.
+    """Return the depth (D,) of the nearest triangle over each point (D, 3) of the picture.
 
-    ``vertices`` (V, 3) are pixels and depth. Infinite where there is no triangle.
+    ``vertices`` (V, 3) are pixels and depth. The depth is infinite where there is no triangle.
     """
     near = np.ones((len(points), len(triangles)), dtype=bool)
     for axis in range(2):
@@ -132,11 +135,11 @@ def _cross(first: FloatArray, second: FloatArray) -> FloatArray:
 
 
 def outlines(bodies: Sequence[BodySurface], view: View, frames: int) -> Iterator[list[FloatArray]]:
-    """Yield, frame by frame, each body's faces towards the viewer (Q, 4, 2), in pixels."""
+    """Yield for each frame each body's faces towards the viewer (Q, 4, 2), in pixels."""
     for frame in range(frames):
         shapes = []
         for body in bodies:
             a, b, c, d = corners = _projected(body, view, frame)[body.faces.T, :2]
-            # Counterclockwise seen from outside; the picture's y points down.
+            # Faces are counterclockwise seen from outside; the picture's y axis points down.
             shapes.append(corners[:, _cross(c - a, d - b) < 0].swapaxes(0, 1))
         yield shapes

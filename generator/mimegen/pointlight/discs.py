@@ -1,4 +1,4 @@
-"""Drawing dots: discs with exact area coverage, many frames at a time."""
+"""Draw dots as discs with exact area coverage, many frames at a time."""
 
 from collections.abc import Iterator
 
@@ -10,17 +10,17 @@ from mimegen.base.srgb import decoded, encoded
 from mimegen.motion.quaternions import FloatArray
 
 PHASES = 64
-"""Positions and diameters are right to 1/64 of a pixel."""
+"""Positions and diameters are rounded to 1/64 of a pixel."""
 _CHUNK_PIXELS = 1 << 22
 _LEVELS = 1 << 13
 
 
 def disc_coverage(offsets: FloatArray, radii: FloatArray, side: int) -> FloatArray:
-    """Return which share of each pixel (N, side, side) lies in a disc, exactly.
+    """Return the fraction of each pixel (N, side, side) that lies in a disc, exactly.
 
-    ``offsets`` (N, 2) are the discs' middles, x and y in pixels from the left upper corner of
-    their patch, ``radii`` (N,) in pixels. The area left of and above every corner of the grid is
-    known in closed form; its second difference is the area in each pixel.
+    ``offsets`` (N, 2) are the discs' centres, x and y in pixels from the upper left corner of their
+    patch; ``radii`` (N,) are in pixels. The disc's area to the left of and above every corner of
+    the grid is known in closed form; its second difference is the area in each pixel.
     """
     corners = np.arange(side + 1)
     x = (corners - offsets[:, :1])[:, None, :]
@@ -31,8 +31,8 @@ def disc_coverage(offsets: FloatArray, radii: FloatArray, side: int) -> FloatArr
 def _area_left_above(x: FloatArray, y: FloatArray, radius: FloatArray) -> FloatArray:
     """Return the area of the part of a disc about the origin that is left of x and above y.
 
-    Within the chord at height y the line y = const bounds the part; beyond it the whole height of
-    the disc counts if y is below the middle (y > 0), else nothing.
+    Within the chord at height y the line y = const bounds the part. Beyond the chord the whole
+    height of the disc counts if y is below the centre (y > 0), else nothing.
     """
     x, y = np.clip(x, -radius, radius), np.clip(y, -radius, radius)
     chord = np.sqrt(radius**2 - y**2)
@@ -51,11 +51,11 @@ def _under_arc(t: FloatArray, radius: FloatArray) -> FloatArray:
 
 
 class Canvas:
-    """A picture's size and background, and how light becomes bytes.
+    """A picture's size and background, and the conversion of light to bytes.
 
-    Light is mixed linearly, so that an edge pixel that a disc covers by half sends half of its
-    light, and stored as sRGB (IEC 61966-2-1). Pictures are gray (H, W) where all colors are gray,
-    else RGB (H, W, 3).
+    Light is mixed linearly, so that an edge pixel half covered by a disc emits half of its light,
+    and stored as sRGB (IEC 61966-2-1). Pictures are gray (H, W) if all colors are gray, else RGB
+    (H, W, 3).
     """
 
     def __init__(self, width: int, height: int, background: FloatArray, gray: bool) -> None:
@@ -67,12 +67,13 @@ class Canvas:
                colors: FloatArray) -> Iterator[ByteArray]:
         """Yield one picture per frame.
 
-        ``places`` (F, D, 2) and ``diameters`` (F, D) in pixels; a dot of NaN place or no strength
-        is not drawn. ``strengths`` (F, D) mix a dot's linear color (D, 3) with what lies below;
-        later dots lie above earlier ones. A picture is good until the next one is asked for.
+        ``places`` (F, D, 2) and ``diameters`` (F, D) are in pixels; a dot with a NaN position or
+        zero strength is not drawn. ``strengths`` (F, D) are the opacities with which a dot's linear
+        color (D, 3) covers what is below; later dots are drawn over earlier ones. A picture's
+        memory is reused for the next one.
         """
         channels = len(self._background)
-        # One pixel more than the picture takes what falls outside.
+        # One extra pixel takes whatever falls outside the picture.
         size = self.width * self.height + 1
         chunk = min(len(places), max(1, _CHUNK_PIXELS // (size * channels)))
         shape = (self.height, self.width) + (() if self.gray else (3,))
@@ -98,14 +99,15 @@ class Canvas:
 
     def _stamps(self, places: FloatArray, diameters: FloatArray,
                 strengths: FloatArray) -> list[tuple[int, NDArray[np.intp], NDArray[np.float32]]]:
-        """Return each dot's number, the pixels of all frames that it touches, and its cover."""
+        """Return each dot's index, the pixels that it touches over all frames, and their coverage.
+        """
         shown = np.isfinite(places).all(axis=-1) & (strengths > 0) & (diameters > 0)
         if not shown.any():
             return []
         fine = np.round(np.where(shown[..., None], places, 0.0) * PHASES).astype(np.int64)
         wide = np.round(np.where(shown, diameters, 0.0) * PHASES).astype(np.int64)
         side = int(-(-int(wide.max()) // PHASES)) + 1
-        # The patch's corner is where the leftmost pixel that the disc can touch begins.
+        # The patch begins at the leftmost and topmost pixel that the disc can touch.
         corner = (fine - wide[..., None] // 2) // PHASES
         covers, which = _covers(fine - corner * PHASES, wide, shown, side)
         weak = np.asarray(strengths, np.float32)
@@ -120,9 +122,9 @@ class Canvas:
 
     def _pixels(self, corners: NDArray[np.int64], frames: NDArray[np.intp], side: int
                 ) -> NDArray[np.int64]:
-        """Return the numbers (N, side, side) of the pixels of patches, in all frames' pixels.
+        """Return the indices (N, side, side) of patches' pixels among the pixels of all frames.
 
-        ``corners`` (N, 2) are the patches' left upper pixels in these frames (N,).
+        ``corners`` (N, 2) are the patches' upper left pixels in these frames (N,).
         """
         size, steps = self.width * self.height, np.arange(side)
         x = corners[:, 0][:, None, None] + steps
@@ -134,10 +136,10 @@ class Canvas:
 
 def _covers(within: NDArray[np.int64], wide: NDArray[np.int64], shown: NDArray[np.bool_], side: int
             ) -> tuple[NDArray[np.float32], NDArray[np.intp]]:
-    """Return the covers (K, side, side) of all kinds of discs, and which (F, D) each dot has.
+    """Return the coverages (K, side, side) of all different discs, and which (F, D) each dot has.
 
-    Kinds differ in the disc's middle ``within`` (F, D, 2) its patch and in how ``wide`` (F, D) it
-    is, both in phases.
+    Discs differ in the position of their centre ``within`` (F, D, 2) the patch and in their
+    diameter ``wide`` (F, D), both in units of 1/PHASES pixel.
     """
     kinds, patch = np.unique(
         np.concatenate([within[shown], wide[shown][:, None]], axis=1), axis=0, return_inverse=True)

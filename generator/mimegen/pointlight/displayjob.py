@@ -1,4 +1,4 @@
-"""A display as a job for whichever worker is free: filmed, drawn and encoded without Blender."""
+"""A display as a job for any free worker: filmed, drawn and encoded without Blender."""
 
 import json
 from dataclasses import dataclass
@@ -21,11 +21,11 @@ OF_CHARACTERS = {"dots_from": "character"}
 
 @dataclass(frozen=True, eq=False)
 class DisplayJob:
-    """A display of performances, seen from an ``angle`` (degrees), as ``target``.
+    """A display of performances, seen from an ``angle`` (degrees), written to ``target``.
 
-    ``name``, the scene's, and ``seed`` say what chance does. The camera is that of the render
-    config ``shared``, if there is one. What is known of the display then, and the ``moments`` (F,)
-    of the source that it shows, in seconds, lies beside the clip as JSON.
+    ``name``, the scene's, and ``seed`` determine all random choices. If a render config ``shared``
+    is given, its camera is used. The display's facts, and the ``moments`` (F,) in seconds of the
+    source that it shows, are written beside the clip as JSON.
     """
 
     figures: tuple[FigureFiles, ...]
@@ -37,7 +37,7 @@ class DisplayJob:
     target: Path
 
     def run(self) -> None:
-        """Publish both; raises RequestError where motion, dots and display do not fit."""
+        """Write clip and facts; raises RequestError if motion, dots and display do not fit."""
         if not self.figures[0].performance.exists():
             raise FileNotFoundError(f"{self.figures[0].performance} is gone")
         bodies = tuple(_performance(files) for files in self.figures)
@@ -49,14 +49,14 @@ class DisplayJob:
 
 
 def facts_file(target: Path) -> Path:
-    """Return where a job says what it made."""
+    """Return the file with the facts of a job's clip."""
     return target.with_suffix(".json")
 
 
 def read_facts(target: Path) -> tuple[dict[str, Any], list[float]]:
-    """Return what is known of a display that a job made, and the moments that it shows.
+    """Return the facts of a display that a job made, and the times (seconds) that it shows.
 
-    Raises ValueError or OSError where that is damaged or absent.
+    Raises ValueError or OSError if the file is damaged or missing.
     """
     content = json.loads(facts_file(target).read_text(encoding="utf-8"))
     return content["facts"], content["moments"]

@@ -1,4 +1,4 @@
-"""Dots over time, in space or in the picture."""
+"""Dots over time, in world or picture coordinates."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -11,18 +11,19 @@ from mimegen.motion.quaternions import FloatArray
 
 Lines = Sequence[tuple[int, int]] | NDArray[np.intp]
 MASK = -1
-"""The number of the performer that mask dots belong to."""
+"""The performer's index for dots of a mask."""
 
 
 @dataclass(frozen=True, eq=False)
 class DotTracks:
     """Dots over time; frames first.
 
-    ``places`` (F, D, 3) are metres in the world, or, once projected, pixels x right and y down
-    and metres away from the viewer beyond the figure's middle; NaN where a marker was lost.
-    ``visible`` (F, D) is False where a dot is not shown, ``sizes`` (F, D) are diameters and
-    ``strengths`` (F, D) contrasts relative to the display's. ``performers`` (D,) says whose dot it
-    is, ``limbs`` and ``trunk`` (L, 2) which dots the lines of a stick figure join.
+    ``places`` (F, D, 3) are metres in the world. After projection they are pixels to the right and
+    down, and depth in metres beyond the figure's middle. They are NaN where a marker was lost.
+    ``visible`` (F, D) is False while a dot is not shown; ``sizes`` (F, D) and ``strengths`` (F, D)
+    are diameters and contrasts relative to the display's. ``performers`` (D,) is the index of each
+    dot's performer; ``limbs`` and ``trunk`` (L, 2) are pairs of dots joined by the lines of a stick
+    figure.
     """
 
     names: tuple[str, ...]
@@ -37,7 +38,7 @@ class DotTracks:
     @classmethod
     def of(cls, names: tuple[str, ...], performers: NDArray[np.intp], places: FloatArray,
            limbs: Lines = (), trunk: Lines = ()) -> "DotTracks":
-        """Return dots of equal size and full contrast, visible wherever they have a place."""
+        """Return dots of equal size and full contrast, visible wherever their position is known."""
         plain = np.ones(places.shape[:2])
         shown = np.isfinite(places).all(axis=-1)
         return cls(names, performers, _lines(limbs), _lines(trunk), places, shown, plain, plain)
@@ -54,21 +55,21 @@ class DotTracks:
 
     @cached_property
     def own(self) -> NDArray[np.intp]:
-        """The numbers (K,) of the dots that belong to a performer, not to a mask."""
+        """The indices (K,) of the dots that belong to a performer, not to a mask."""
         return np.flatnonzero(self.performers != MASK)
 
     @cached_property
     def people(self) -> list[NDArray[np.intp]]:
-        """The numbers (K,) of each performer's dots."""
+        """The indices (K,) of each performer's dots."""
         return [np.flatnonzero(self.performers == person)
                 for person in np.unique(self.performers[self.own])]
 
     def moved(self, places: FloatArray) -> "DotTracks":
-        """Return the same dots at other places (F, D, 3)."""
+        """Return the same dots at other positions (F, D, 3)."""
         return replace(self, places=places)
 
     def chosen(self, keep: NDArray[np.intp]) -> "DotTracks":
-        """Return only the dots with these numbers (K,), in this order."""
+        """Return only the dots with these indices (K,), in this order."""
         number = np.full(self.count, -1)
         number[keep] = np.arange(len(keep))
         limbs, trunk = number[self.limbs], number[self.trunk]
@@ -80,7 +81,7 @@ class DotTracks:
         )
 
     def joined(self, other: "DotTracks") -> "DotTracks":
-        """Return these dots and the others of the same frames, behind them in number."""
+        """Return these dots followed by the other dots, which have the same frames."""
         return DotTracks(
             self.names + other.names, np.concatenate([self.performers, other.performers]),
             np.concatenate([self.limbs, other.limbs + self.count]),
@@ -90,7 +91,8 @@ class DotTracks:
         )
 
     def box(self) -> FloatArray:
-        """Return the least and greatest X and Y (2, 2) of the performers' dots in all frames."""
+        """Return the smallest and largest X and Y (2, 2) of the performers' dots over all frames.
+        """
         flat = self.places[:, self.own, :2].reshape(-1, 2)
         return np.stack([np.nanmin(flat, axis=0), np.nanmax(flat, axis=0)])
 
@@ -102,8 +104,8 @@ def _lines(pairs: Lines) -> NDArray[np.intp]:
 def sampled(values: FloatArray, moments: FloatArray) -> FloatArray:
     """Return values (F, ...) at fractional frame numbers ``moments`` (N,).
 
-    Catmull-Rom splines (Catmull and Rom 1974), which pass through every frame; linear next to the
-    ends and to gaps (NaN).
+    Uses Catmull-Rom splines (Catmull and Rom 1974), which pass through every frame, and linear
+    interpolation next to the ends and to gaps (NaN).
     """
     last = len(values) - 1
     moments = np.clip(moments, 0, last)
@@ -119,6 +121,6 @@ def sampled(values: FloatArray, moments: FloatArray) -> FloatArray:
                             + share * (slope_in + slope_out - 2 * chord)))
     inside = ((before >= 1) & (before + 2 <= last)).reshape(share.shape)
     smooth = np.where(inside & np.isfinite(curve), curve, linear)
-    # A moment that is a frame needs only that frame.
+    # A time that falls on a frame needs only that frame.
     on_start, on_end = share == 0, share == 1
     return np.asarray(np.where(on_start, start, np.where(on_end, end, smooth)))

@@ -1,4 +1,4 @@
-"""Pictures of a display: dots, stick figures, silhouettes."""
+"""Draw the pictures of a display: dots, stick figures, silhouettes."""
 
 from collections.abc import Iterator
 
@@ -19,9 +19,9 @@ LONE_DOT = 2.5  # radius of what no line reaches, such as Johansson's head, in w
 
 
 def pictures(stimulus: Stimulus) -> Iterator[ByteArray]:
-    """Yield the frames, sRGB bytes (H, W) where all is gray, else (H, W, 3).
+    """Yield the frames as sRGB bytes, (H, W) if all is gray, else (H, W, 3).
 
-    Each is good until the next is asked for.
+    A picture's memory may be reused for the next one.
     """
     if stimulus.display.style == "dots":
         yield from _dots(stimulus)
@@ -45,7 +45,7 @@ def pictures(stimulus: Stimulus) -> Iterator[ByteArray]:
 def _dots(stimulus: Stimulus) -> Iterator[ByteArray]:
     display, dots = stimulus.display, stimulus.dots
     canvas = Canvas(display.width, display.height, stimulus.background, stimulus.gray)
-    # Near dots lie above far ones.
+    # Near dots are drawn over far ones.
     order = np.argsort(-np.nan_to_num(np.nanmean(
         np.where(dots.visible, dots.places[..., 2], 0.0), axis=0)), kind="stable")
     places = np.where(dots.visible[..., None], dots.places[..., :2], np.nan)
@@ -99,7 +99,7 @@ def _sheet(stimulus: Stimulus) -> tuple[Image.Image, ImageDraw.ImageDraw]:
 
 
 def montage(frames: list[ByteArray], columns: int) -> ByteArray:
-    """Return frames side by side, row by row, without gaps; what is missing is black."""
+    """Return frames side by side, row by row, without gaps; missing frames are black."""
     height, width = frames[0].shape[:2]
     rows = -(-len(frames) // columns)
     sheet = np.zeros((rows * height, columns * width, *frames[0].shape[2:]), np.uint8)

@@ -1,4 +1,4 @@
-"""Displays of performances filmed: at what rate, from where, and as which file."""
+"""Film displays of performances: frame rate, camera and video file."""
 
 import math
 from pathlib import Path
@@ -10,14 +10,15 @@ from mimegen.pointlight.stimulus import DotScene, Stimulus, make_stimulus
 from mimegen.shots.config import RenderConfig
 from mimegen.shots.framing import frame_camera
 
-# Scores are performed at this rate at least, and frames between are interpolated.
+# Least rate at which scores are performed; frames between are interpolated.
 LEAST_SOURCE_FPS = 60
 
 
 def source_fps(display: Display, shared: RenderConfig | None = None) -> float:
-    """Return the rate to perform at: the display's, or a whole multiple of it.
+    """Return the rate to perform at: the display's, or an integer multiple of it.
 
-    A display that shares a render config's camera has the rendered body's own frames.
+    A display that shares a render config's camera uses that config's rate, to have the same frames
+    as the rendered body.
     """
     if shared is not None:
         return shared.fps

@@ -1,4 +1,4 @@
-"""Dot sets, and the dots of a motion or of raw markers."""
+"""Read dot sets, and place the dots of a motion or of raw markers."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -17,11 +17,11 @@ from mimegen.pointlight.dots import DotTracks
 
 
 class DotSet(Strict):
-    """One file of rigs/dot_sets/: which points of a body carry a dot.
+    """One file of rigs/dot_sets/: the points of a body that carry a dot.
 
-    ``dots`` gives each dot's name the roles of the joints whose middle it marks; ``head.tail`` is
-    the far end of the head's bone. ``everything`` takes all joints, or all markers, instead.
-    ``trunk`` are the lines of a stick figure that are no limbs.
+    ``dots`` maps each dot's name to the roles of the joints whose mean position it marks;
+    ``head.tail`` is the far end of the head's bone. ``everything`` uses all joints, or all markers,
+    instead. ``trunk`` are lines of a stick figure that are not limbs.
     """
 
     name: str
@@ -44,9 +44,9 @@ def _read(files: tuple[Path, ...]) -> Mapping[str, DotSet]:
 
 
 def dot_set(name: str) -> DotSet:
-    """Return the set with this name, of this file, or of a comma-separated list of landmarks.
+    """Return a dot set by its name, its file, or a comma-separated list of landmarks.
 
-    Raises RequestError, with near misses, for a word that is no landmark of any set.
+    Raises RequestError, with similar names, for a word that is no landmark of any set.
     """
     known = dot_sets()
     if name in known:
@@ -76,8 +76,8 @@ def motion_dots(motion: Motion, roles: Mapping[str, str], chosen: DotSet,
                 performer: int = 0) -> DotTracks:
     """Return the dots of a motion at the joints of its skeleton.
 
-    ``roles`` maps roles to joint names. Raises RequestError where the skeleton has none of the
-    joints that a dot marks the middle of.
+    ``roles`` maps roles to joint names. Raises RequestError if the skeleton has none of the joints
+    that a dot marks.
     """
     skeleton, pose = motion.skeleton, motion.global_pose
     if chosen.everything == "markers":
@@ -105,7 +105,7 @@ def motion_dots(motion: Motion, roles: Mapping[str, str], chosen: DotSet,
 
 
 def _point(motion: Motion, roles: Mapping[str, str], point: str) -> FloatArray | None:
-    """Return where a role's joint, or the tail of its bone, is (F, 3); None if it has none."""
+    """Return the position (F, 3) of a role's joint, or of its bone's far end, or None."""
     role, _, end = point.partition(".")
     joint = motion.skeleton.index.get(roles.get(role, ""))
     if joint is None:
@@ -119,10 +119,10 @@ def _point(motion: Motion, roles: Mapping[str, str], point: str) -> FloatArray |
 
 def marker_dots(labels: Sequence[str], positions: FloatArray, chosen: DotSet | None = None,
                 wanted: Sequence[str] = ()) -> DotTracks:
-    """Return raw markers (F, M, 3) in metres as dots; those of ``wanted`` labels, or all.
+    """Return raw markers (F, M, 3) in metres as dots: those with ``wanted`` labels, or all.
 
-    Markers that are never seen are left out. Raises RequestError for a label that is not there,
-    and for a set that asks for joints.
+    Markers that are never seen are left out. Raises RequestError for a missing label, and for a set
+    that needs joints.
     """
     if chosen is not None and chosen.everything != "markers":
         raise RequestError("dots: these markers were not solved to a skeleton; use --dots"
@@ -139,7 +139,8 @@ def marker_dots(labels: Sequence[str], positions: FloatArray, chosen: DotSet | N
 
 
 def together(people: Sequence[DotTracks]) -> DotTracks:
-    """Return several performers' dots as one; names are numbered where there are several."""
+    """Return several performers' dots as one; with two or more, names get the performer's number.
+    """
     if len(people) == 1:
         return people[0]
     shortest = min(one.frames for one in people)

@@ -1,4 +1,4 @@
-"""Dots for the stage: a character of glowing spheres, for scenes where dots and bodies mix."""
+"""Make characters of glowing spheres, for scenes that mix dots and bodies."""
 
 import numpy as np
 
@@ -23,8 +23,8 @@ def light_set() -> DotSet:
 def of_lights(body: Character) -> Character:
     """Return a character whose visible part is a glowing sphere at each dot of the body's joints.
 
-    It has the body's skeleton, so motions are brought onto the body and then shown by lights.
-    Raises RequestError where the skeleton lacks a joint.
+    It has the body's skeleton, so motions are retargeted to the body and then shown by lights.
+    Raises RequestError if essential joints cannot be found.
     """
     skeleton = body.skeleton
     roles = find_roles(skeleton).joints
@@ -37,7 +37,8 @@ def of_lights(body: Character) -> Character:
                 joint = skeleton.index[roles[role]]
                 joints.append(joint)
                 places.append((skeleton.tails if end else skeleton.heads)[joint])
-        # Parents come first: shoulders and chest hang on the chest.
+        # The lowest index, because parents come first: so dots between shoulders and chest follow
+        # the chest.
         meshes.append(_sphere(name, np.mean(places, axis=0), min(joints)))
     material = Material("light", "light", {"color": WHITE, "strength": STRENGTH})
     return Character(f"{body.name}_lights", skeleton, tuple(meshes), {"light": material},

@@ -1,4 +1,4 @@
-"""What every manipulation of a display has: a name, parameters, a source, a stage of the work."""
+"""The base class of all manipulations: a name, parameters, a published source, and a stage."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -18,12 +18,12 @@ STAGES: tuple[Stage, ...] = ("time", "world", "view", "picture")
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """What a manipulation may need to know besides the dots.
+    """Everything a manipulation may need besides the dots.
 
-    ``roots`` (F, P, 3) are the performers' places in the world, ``pixels`` turns a length such as
-    ``0.1deg`` into pixels, ``rng`` is the manipulation's own generator. ``room`` (2,) is how far to
-    the side and how far up, in pixels from the picture's middle, the performers' dots may come,
-    upright, inverted or scrambled; only manipulations of the picture know it.
+    ``roots`` (F, P, 3) are the performers' positions in the world; ``pixels`` converts a length
+    such as ``0.1deg`` to pixels; ``rng`` is the manipulation's own random generator. ``room`` (2,)
+    is how far the performers' dots may come from the picture's middle, sideways and upwards in
+    pixels, whether upright, inverted or scrambled; only manipulations of the picture get it.
     """
 
     rng: np.random.Generator
@@ -35,16 +35,17 @@ class Setting:
     room: FloatArray = field(default_factory=lambda: np.zeros(2))
 
     def paths(self, dots: DotTracks) -> FloatArray:
-        """Return the place (F, D, 3) of the performer that each dot belongs to."""
+        """Return the position (F, D, 3) of the performer that each dot belongs to."""
         return self.roots[:, np.maximum(dots.performers, 0)]
 
 
 class Manipulation(Strict):
     """One manipulation; a subclass holds its parameters.
 
-    ``stage`` says what it works on: moments of the clip (``time``), dots in the world, the view,
-    or dots in the picture; ``algorithm`` names the rule and its published source, ``version`` is
-    raised when results change. ``main`` is the parameter that ``name=value`` sets.
+    ``stage`` is what it works on: times of the clip (``time``), dots in the world (``world``), the
+    view (``view``), or dots in the picture (``picture``). ``algorithm`` describes the rule and its
+    published source; ``version`` is raised when results change. ``main`` is the parameter that
+    ``name=value`` sets.
     """
 
     name: ClassVar[str]
@@ -54,23 +55,23 @@ class Manipulation(Strict):
     main: ClassVar[str | None] = None
 
     def moments(self, moments: FloatArray, setting: Setting) -> FloatArray:
-        """Return other moments (N,), in seconds, for the ``time`` stage."""
+        """Return the changed times (N,), in seconds; for the ``time`` stage."""
         return moments
 
     def apply(self, dots: DotTracks, setting: Setting) -> DotTracks:
-        """Return other dots, for the ``world`` and ``picture`` stages."""
+        """Return the changed dots; for the ``world`` and ``picture`` stages."""
         return dots
 
     def travel(self, roots: FloatArray) -> FloatArray:
-        """Return where the performers (F, P, 3) are afterwards, for the ``world`` stage."""
+        """Return the performers' positions (F, P, 3) after the change; for the ``world`` stage."""
         return roots
 
     def see(self, view: View, setting: Setting, frames: int) -> View:
-        """Return another view, for the ``view`` stage."""
+        """Return the changed view; for the ``view`` stage."""
         return view
 
     def facts(self) -> dict[str, Any]:
-        """Return what the manifest says of it."""
+        """Return the manipulation's entry in the manifest."""
         return {"name": self.name, "parameters": self.model_dump(mode="json"),
                 "algorithm": self.algorithm, "version": self.version, "stage": self.stage}
 

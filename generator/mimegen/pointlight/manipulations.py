@@ -1,4 +1,4 @@
-"""All manipulations by name, and how a request writes them."""
+"""List all manipulations by name, and read them as requests write them."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -24,7 +24,7 @@ MANIPULATIONS: Mapping[str, type[Manipulation]] = {kind.name: kind for kind in (
 def read_manipulation(text: str) -> Manipulation:
     """Return the manipulation that ``name``, ``name=value`` or ``name/key=value/...`` stands for.
 
-    Raises RequestError, with near misses, for an unknown name or parameter and a wrong value.
+    Raises RequestError, with similar names, for an unknown name or parameter, or a wrong value.
     """
     head, *rest = text.strip().split("/")
     name, equals, value = head.partition("=")
@@ -67,9 +67,9 @@ def value_of(text: str) -> Any:
 
 
 def in_order(texts: Iterable[str]) -> list[Manipulation]:
-    """Return manipulations in the order they are carried out.
+    """Return manipulations in the order in which they are applied.
 
-    Time comes first, then the world, the view, the picture; within a stage the request's order.
+    The order is time, world, view, picture; within a stage it is the request's.
     """
     return sorted((read_manipulation(text) for text in texts),
                   key=lambda manipulation: STAGES.index(manipulation.stage))

@@ -22,7 +22,7 @@ class Reversed(Manipulation):
     algorithm = "frames in reverse order (Pavlova et al. 2002)"
 
     def moments(self, moments: FloatArray, setting: Setting) -> FloatArray:
-        """Return the same moments (F,), in seconds, from last to first."""
+        """Return the same times (F,), in seconds, from last to first."""
         return moments[::-1]
 
 
@@ -34,7 +34,7 @@ class Speed(Manipulation):
     factor: float = Field(default=0.5, gt=0, le=20)
 
     def moments(self, moments: FloatArray, setting: Setting) -> FloatArray:
-        """Return more or fewer moments, in seconds, of the span of ``moments`` (F,)."""
+        """Return more or fewer times, in seconds, over the span of ``moments`` (F,)."""
         span = moments[-1] - moments[0]
         count = int(np.floor(abs(span) / self.factor * setting.fps + 1e-6)) + 1
         step = np.sign(span) * self.factor / setting.fps
@@ -42,14 +42,14 @@ class Speed(Manipulation):
 
 
 class Warped(Manipulation):
-    """Time warp: the clip begins slowly and ends fast (above 1), or the other way (below)."""
+    """Time warp: the clip starts slowly and ends fast (power above 1), or the reverse (below 1)."""
 
     name, stage, main = "warped", "time", "power"
     algorithm = "moments t become T (t / T) ** power, Catmull-Rom interpolation"
     power: float = Field(default=2.0, gt=0.1, le=10)
 
     def moments(self, moments: FloatArray, setting: Setting) -> FloatArray:
-        """Return as many moments (F,), in seconds, of the same span, unevenly spaced."""
+        """Return the same number of times (F,), in seconds, over the same span, unevenly spaced."""
         span = moments[-1] - moments[0]
         share = np.linspace(0, 1, len(moments))
         return np.asarray(moments[0] + span * share**self.power)
@@ -69,7 +69,7 @@ class Local(Manipulation):
         return dots.moved(dots.places - paths + self.travel(paths))
 
     def travel(self, roots: FloatArray) -> FloatArray:
-        """Return the performers where they were at first, but for what is not removed."""
+        """Return the performers' positions with the removed part of their travel taken away."""
         removed = [1.0, 1.0, 0.0 if self.remove == "horizontal" else 1.0]
         return np.asarray(roots - (roots - roots[:1]) * removed)
 
@@ -81,14 +81,15 @@ class Global(Manipulation):
     algorithm = "mean place of each dot about the root, carried along the root's path"
 
     def apply(self, dots: DotTracks, setting: Setting) -> DotTracks:
-        """Return dots that keep their mean place about the root."""
+        """Return dots that keep their mean position relative to the root."""
         paths = setting.paths(dots)
         posture = np.nanmean(dots.places - paths, axis=0)
         return dots.moved(np.where(np.isfinite(dots.places), paths + posture, np.nan))
 
 
 class Exaggerated(Manipulation):
-    """Exaggeration (above 1) or attenuation (below): deviations from the mean posture scaled."""
+    """Exaggeration (factor above 1) or attenuation (below 1) of deviations from the mean posture.
+    """
 
     name, stage, main = "exaggerated", "world", "factor"
     algorithm = ("deviations of each dot from its mean place about the root, scaled"
@@ -103,7 +104,8 @@ class Exaggerated(Manipulation):
 
 
 class PhaseScrambled(Manipulation):
-    """Each dot's motion shifted in time by its own random amount; its place and path stay."""
+    """Each dot's motion shifted in time by a random amount of its own; its position and path stay.
+    """
 
     name, stage, main = "phase_scrambled", "world", "rule"
     algorithm = ("circular shift of each dot's motion about the root by a random number of frames"
@@ -124,7 +126,7 @@ class PhaseScrambled(Manipulation):
 
 
 class Rotated(Manipulation):
-    """The world turned about an axis through its middle: x, y, z, or three numbers."""
+    """The world rotated about an axis through its middle: x, y, z, or three numbers."""
 
     name, stage, main = "rotated", "view", "degrees"
     algorithm = "rotation of the world about the middle of the clip"
@@ -152,7 +154,7 @@ class Rotated(Manipulation):
 
 
 def axis_vector(axis: str) -> FloatArray:
-    """Return the axis (3,) that a name or ``1;0;0.5`` stands for; raises ValueError for neither."""
+    """Return the axis (3,) for a name or text such as ``1;0;0.5``; raises ValueError for others."""
     return np.array(AXES[axis] if axis in AXES else [float(part) for part in axis.split(";")])
 
 

@@ -1,4 +1,4 @@
-"""What a display is written to besides video: GIF, pictures, and the dots themselves."""
+"""Write a display in formats other than video: GIF, pictures, and the dots themselves."""
 
 import hashlib
 import io
@@ -21,9 +21,9 @@ GIF_FPS = 50
 
 
 def write_gif(stimulus: Stimulus, target: Path) -> None:
-    """Write a GIF. Its frames last whole hundredths of a second, and at least two of them.
+    """Write a GIF, whose frames last a whole number of hundredths of a second, and at least two.
 
-    Viewers slow down what is faster, so of more than 50 frames a second only every nth is taken.
+    Viewers slow down faster GIFs, so above 50 frames a second only every nth frame is used.
     """
     shown = as_gif(stimulus)
     images = [Image.fromarray(picture) for picture in kept_frames(shown)]
@@ -36,12 +36,12 @@ def write_gif(stimulus: Stimulus, target: Path) -> None:
 
 
 def as_gif(stimulus: Stimulus) -> Stimulus:
-    """Return what a GIF shows of a display: every nth of its frames."""
+    """Return the display as a GIF shows it: every nth of its frames."""
     return stimulus.every(int(np.ceil(stimulus.display.fps / GIF_FPS)))
 
 
 def write_montage(stimulus: Stimulus, target: Path) -> None:
-    """Write evenly spaced frames, or the display's own sample, side by side as a PNG."""
+    """Write evenly spaced frames, or those of the display's own sample, side by side as a PNG."""
     sample = stimulus.display.sample
     if sample is not None:
         numbers, columns = sample_windows(sample, stimulus.dots.frames)[0], sample.columns
@@ -54,7 +54,8 @@ def write_montage(stimulus: Stimulus, target: Path) -> None:
 
 
 def write_csv(stimulus: Stimulus, target: Path) -> None:
-    """Write one line per frame and dot: pixels, degrees from the middle, depth, look."""
+    """Write one line per frame and dot: pixels, degrees from the middle, depth, diameter, strength.
+    """
     dots = stimulus.dots
     frames = np.repeat(np.arange(dots.frames), dots.count)
     numbers = np.concatenate([
@@ -79,7 +80,7 @@ def _degrees(stimulus: Stimulus) -> FloatArray:
 
 
 def write_npz(stimulus: Stimulus, target: Path) -> None:
-    """Write the dots as NumPy arrays, for PsychoPy and the like."""
+    """Write the dots as NumPy arrays, for PsychoPy and similar tools."""
     dots = stimulus.dots
     packed = io.BytesIO()
     np.savez_compressed(
@@ -94,7 +95,7 @@ def write_npz(stimulus: Stimulus, target: Path) -> None:
 
 
 def _metres(stimulus: Stimulus) -> FloatArray:
-    """Return x right, y up, z to the viewer (F, D, 3), in metres from the picture's middle."""
+    """Return metres (F, D, 3) from the picture's middle: x right, y up, z to the viewer."""
     display, places = stimulus.display, stimulus.dots.places
     middle = np.array([display.width / 2, display.height / 2, 0])
     scale = np.array([1, -1, -stimulus.view.scale])
@@ -114,15 +115,15 @@ def write_data3d(stimulus: Stimulus, target: Path) -> None:
 
 
 def write_frames(stimulus: Stimulus, folder: Path) -> None:
-    """Write every frame as ``folder``/000000.png and so on."""
+    """Write every frame as a picture: ``folder``/000000.png and so on."""
     for number, picture in enumerate(pictures(stimulus)):
         publish(folder / f"{number:06d}.png", _png(picture))
 
 
 def write_windows(stimulus: Stimulus, folder: Path) -> list[dict[str, Any]]:
-    """Write each window of the display's sample, its frames and their montage.
+    """Write the frames and the montage of each window of the display's sample.
 
-    Returns for each window what a manifest says of it; ``file_name`` is within ``folder``.
+    Returns the manifest's entry of each window; ``file_name`` is relative to ``folder``.
     """
     sample = stimulus.display.sample
     if sample is None:
@@ -145,7 +146,7 @@ def write_windows(stimulus: Stimulus, folder: Path) -> list[dict[str, Any]]:
 
 
 def kept_frames(stimulus: Stimulus) -> list[ByteArray]:
-    """Return all frames at once."""
+    """Return all frames as a list of arrays with their own memory."""
     return [picture.copy() for picture in pictures(stimulus)]
 
 

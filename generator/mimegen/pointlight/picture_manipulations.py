@@ -36,7 +36,7 @@ class Mirrored(Manipulation):
 
 
 class Scrambled(Manipulation):
-    """Spatial scramble: every dot keeps its own motion and starts somewhere else."""
+    """Spatial scramble: every dot keeps its own motion but starts at another position."""
 
     name, stage, main = "scrambled", "picture", "rule"
     algorithm = ("uniform: start places drawn uniformly within the box of the clip's dots, as far"
@@ -59,15 +59,15 @@ class Scrambled(Manipulation):
 
 
 def first_places(places: FloatArray) -> FloatArray:
-    """Return the first place (D, 2) that each dot is seen at."""
+    """Return the first position (D, 2) at which each dot is seen."""
     first = np.isfinite(places).all(axis=-1).argmax(axis=0)
     return np.asarray(places[first, np.arange(places.shape[1])])
 
 
 def _derangement(rng: np.random.Generator, count: int) -> NDArray[np.intp]:
-    """Return a random order in which, where there are two, nothing keeps its place."""
+    """Return a random permutation in which, with two or more items, none keeps its position."""
     order = rng.permutation(count)
-    # A single cycle through a random order moves everything.
+    # A single cycle through a random order moves every item.
     result = np.empty(count, dtype=np.intp)
     result[order] = np.roll(order, 1)
     return result
@@ -85,7 +85,7 @@ def _uniform_starts(places: FloatArray, start: FloatArray, setting: Setting) -> 
 
 
 class LimitedLifetime(Manipulation):
-    """Dots that live for a few frames, then appear elsewhere on the body."""
+    """Dots that live for a few frames and then appear at another point of the body."""
 
     name, stage, main = "limited_lifetime", "picture", "frames"
     algorithm = ("limbs: each dot sits at a random point of a random limb (by length), then at"
@@ -97,7 +97,8 @@ class LimitedLifetime(Manipulation):
     synchronous: bool = False
 
     def apply(self, dots: DotTracks, setting: Setting) -> DotTracks:
-        """Return as many dots (or ``count``) per performer, each living ``frames`` frames."""
+        """Return as many dots per performer (or ``count``), each with lives of ``frames`` frames.
+        """
         parts = [dots.chosen(np.flatnonzero(dots.performers == MASK))]
         for person in dots.people:
             one = dots.chosen(person)
@@ -111,7 +112,8 @@ class LimitedLifetime(Manipulation):
         return whole
 
     def _lives(self, dots: DotTracks, count: int, rng: np.random.Generator) -> NDArray[np.intp]:
-        """Return the number of the life (F, count) that each dot is in."""
+        """Return the number of the life (F, count) that each dot is in; lives are counted from 0.
+        """
         ages = np.zeros(count, int) if self.synchronous else rng.integers(0, self.frames, count)
         return np.asarray((np.arange(dots.frames)[:, None] + ages) // self.frames)
 
@@ -153,7 +155,8 @@ class LimitedLifetime(Manipulation):
 
 def _hopping(dots: DotTracks, places: FloatArray, nearest: NDArray[np.intp],
              frames: NDArray[np.intp]) -> DotTracks:
-    """Return nameless dots at ``places`` (F, N, 3) that look as the nearest joints' dots do."""
+    """Return anonymous dots at ``places`` (F, N, 3) that look like the dots of the nearest joints.
+    """
     count = places.shape[1]
     return DotTracks(
         tuple(f"sample{number + 1}" for number in range(count)),
@@ -163,12 +166,12 @@ def _hopping(dots: DotTracks, places: FloatArray, nearest: NDArray[np.intp],
 
 
 class Masked(Manipulation):
-    """Further dots around and behind the performers'.
+    """Additional dots around and behind the performers'.
 
-    ``density`` (dots per square degree) overrules ``count``. The mask fills a rectangle about the
-    picture's middle: an ``area`` with a unit (``200px``, ``6deg``, ``300x200px``), or a number of
-    times the room that the performers' dots take upright, inverted and scrambled, as far as the
-    picture goes. So it is the same for these conditions of a performance.
+    ``density`` (dots per square degree) overrides ``count``. The mask fills a rectangle about the
+    picture's middle. Its ``area`` is either a size with a unit (``200px``, ``6deg``,
+    ``300x200px``), or a factor of the room that the performers' dots take upright, inverted and
+    scrambled, limited by the picture. So it is the same for these conditions of a performance.
     """
 
     name, stage, main = "masked", "picture", "count"
@@ -183,7 +186,7 @@ class Masked(Manipulation):
     area: Area = 1.0
 
     def apply(self, dots: DotTracks, setting: Setting) -> DotTracks:
-        """Return the dots with the mask's behind them."""
+        """Return the performers' dots followed by the mask's."""
         low, high = self.region(setting)
         count = self.count
         if self.density is not None:
@@ -198,9 +201,9 @@ class Masked(Manipulation):
         return dots.joined(mask)
 
     def region(self, setting: Setting) -> tuple[FloatArray, FloatArray]:
-        """Return the left upper and right lower corner (2,) of the masked area, in pixels.
+        """Return the upper left and lower right corner (2,) of the masked area, in pixels.
 
-        Raises ValueError where an area with a unit is larger than the picture.
+        Raises ValueError if an area with a unit is larger than the picture.
         """
         size = np.array([setting.width, setting.height], float)
         if not isinstance(self.area, str):
@@ -213,7 +216,8 @@ class Masked(Manipulation):
         return size / 2 - half, size / 2 + half
 
     def measured(self, setting: Setting, count: int) -> dict[str, Any]:
-        """Return the size of the masked area and how densely ``count`` dots fill it."""
+        """Return the manifest's entries for the masked area with ``count`` dots: size and density.
+        """
         low, high = self.region(setting)
         degrees = (high - low) / setting.pixels("1deg")
         return {"area_px": [round(float(side), 3) for side in high - low],
@@ -222,7 +226,7 @@ class Masked(Manipulation):
 
     def _paths(self, dots: DotTracks, count: int, low: FloatArray, high: FloatArray,
                rng: np.random.Generator) -> FloatArray:
-        """Return how far (F, count, 2) each mask dot is from its start."""
+        """Return the displacement (F, count, 2) of each mask dot from its start."""
         own = dots.places[:, dots.own, :2]
         if self.kind == "scrambled":
             donors = rng.integers(0, len(dots.own), count)
@@ -241,7 +245,7 @@ class Masked(Manipulation):
 
 
 class Jittered(Manipulation):
-    """Every dot displaced at random, anew in each frame or every few frames."""
+    """Every dot displaced at random, with a new displacement in each frame or every few frames."""
 
     name, stage, main = "jittered", "picture", "sd"
     algorithm = "independent Gaussian displacement in x and y of each dot, held for some frames"
@@ -258,7 +262,7 @@ class Jittered(Manipulation):
 
 
 class Displaced(Manipulation):
-    """Every dot displaced at random, the same in all frames: noise in the figure's form."""
+    """Every dot displaced at random, equally in all frames: noise in the figure's form."""
 
     name, stage, main = "displaced", "picture", "sd"
     algorithm = "one Gaussian displacement in x and y of each dot for the whole clip"
@@ -272,7 +276,7 @@ class Displaced(Manipulation):
 
 
 class Without(Manipulation):
-    """Single dots left out, by name (``head;left_wrist``) or as many at random."""
+    """Single dots left out: by name (``head;left_wrist``), or a number of them at random."""
 
     name, stage, main = "without", "picture", "dots"
     algorithm = "dots left out by name, or drawn at random without replacement"
@@ -280,7 +284,7 @@ class Without(Manipulation):
     count: int = Field(default=0, ge=0)
 
     def apply(self, dots: DotTracks, setting: Setting) -> DotTracks:
-        """Return the dots that are left."""
+        """Return the remaining dots."""
         gone = [name for name in self.dots.split(";") if name]
         bare = [name.partition(":")[2] or name for name in dots.names]
         unknown = [name for name in gone if name not in bare and name not in dots.names]
@@ -296,7 +300,7 @@ class Without(Manipulation):
 
 
 class DepthSized(Manipulation):
-    """Dots larger the nearer they are."""
+    """Dots that are larger the nearer they are."""
 
     name, stage, main = "depth_sized", "picture", "distance_m"
     algorithm = "diameter times D / (D + depth beyond the figure's middle)"

@@ -1,4 +1,4 @@
-"""The displays that have names: those of mimegen and of the user's libraries."""
+"""Find named displays: those of mimegen and of the user's libraries."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,7 +17,8 @@ def presets() -> Mapping[str, Path]:
 def read_display(name: str) -> Display:
     """Return a display by its name or file.
 
-    Raises RequestError, with near misses, where there is none, or naming file, line and key.
+    Raises RequestError, with similar names, if there is none; for a damaged file it names file,
+    line and key.
     """
     path = presets().get(name, Path(name))
     if not path.is_file():

@@ -1,4 +1,4 @@
-"""What a manifest says of a display: everything that a paper must report."""
+"""Make the manifest's entries of a display: everything that a paper must report."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ LUMINANCE = np.array([0.2126, 0.7152, 0.0722])  # ITU-R BT.709
 
 
 def display_facts(stimulus: Stimulus) -> dict[str, Any]:
-    """Return the row of a display, apart from the file that holds it."""
+    """Return the row of a display, without the fields of the file that holds it."""
     display, dots = stimulus.display, stimulus.dots
     used = used_dots(stimulus)
     return {
@@ -103,7 +103,7 @@ def _time_facts(stimulus: Stimulus) -> dict[str, Any]:
     step = float(np.median(np.diff(moments))) if len(moments) > 1 else 0.0
     life = next((manipulation.model_dump()["frames"] for manipulation in stimulus.manipulations
                  if manipulation.name == "limited_lifetime"), None)
-    # A GIF of every second frame shows lives of two frames for one.
+    # In a GIF of every second frame, a life of two frames lasts one.
     life = life and max(1, round(life / stimulus.stride))
     return {
         "source_fps": source_fps,

@@ -1,4 +1,4 @@
-"""Windows of consecutive frames from the middle of a clip, as ActPLD takes them."""
+"""Choose windows of consecutive frames from the middle of a clip, as ActPLD does."""
 
 from mimegen.base.errors import RequestError
 from mimegen.pointlight.spec import FrameSample
@@ -7,10 +7,10 @@ from mimegen.pointlight.spec import FrameSample
 def sample_windows(sample: FrameSample, frames: int) -> list[list[int]]:
     """Return the frame numbers of the first window and of its retries.
 
-    ActPLD (2.4): a share of the frames is cut off at both ends, consecutive frames are taken from
-    the middle of what is left, and a retry's window is shifted earlier or later. The paper does not
-    say how far: here by its own length, earlier first, and never out of what is left.
-    Raises RequestError where too few frames are left.
+    ActPLD (2.4): a fraction of the frames is cut off at both ends, consecutive frames are taken
+    from the middle of the rest, and a retry's window is shifted earlier or later. The paper does
+    not state how far. Here it is the window's own length, earlier first, and limited to the rest.
+    Raises RequestError if the rest is too short.
     """
     first = int(frames * sample.trim)
     last = frames - first

@@ -1,4 +1,4 @@
-"""Where a display's dots come from: motions, performances on characters, raw markers."""
+"""Make a display's dots from motions, performances on characters, or raw markers."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -26,16 +26,16 @@ Source = tuple[Motion, Mapping[str, str] | None]
 
 
 def chosen_set(display: Display) -> DotSet:
-    """Return the display's dot set with what is added to it."""
+    """Return the display's dot set with its added landmarks."""
     return with_landmarks(dot_set(display.dots), display.add)
 
 
 def scene_of_motions(name: str, sources: Sequence[Source], display: Display,
                      facts: Mapping[str, Any], bodies: tuple[Performance, ...] = ()) -> DotScene:
-    """Return performers, each a motion and its joints by role if known, in one world frame.
+    """Return performers in one world frame, each a motion with its joints by role if known.
 
-    ``bodies``, where given, are the performances on characters that the motions are of. Raises
-    RequestError where a skeleton lacks a joint that the display's dots need.
+    ``bodies``, if given, are the performances on characters to which the motions belong. Raises
+    RequestError if a skeleton lacks a joint that the display's dots need.
     """
     chosen = chosen_set(display)
     known = [(motion, roles or find_roles(motion.skeleton).joints) for motion, roles in sources]
@@ -51,7 +51,7 @@ def scene_of_motions(name: str, sources: Sequence[Source], display: Display,
 
 def scene_of_performances(name: str, bodies: tuple[Performance, ...], display: Display,
                           facts: Mapping[str, Any]) -> DotScene:
-    """Return performances on characters, dots at the characters' own joints."""
+    """Return performances on characters, with dots at the characters' own joints."""
     return scene_of_motions(name, [(body.motion, None) for body in bodies], display, facts, bodies)
 
 
@@ -64,7 +64,7 @@ def scene_of_markers(name: str, points: Points, display: Display,
                      facts: Mapping[str, Any]) -> DotScene:
     """Return raw markers as dots; ``display.dots`` is ``all_markers`` or a list of labels.
 
-    Raises RequestError for labels that are not there.
+    Raises RequestError for missing labels.
     """
     wanted = () if display.dots == "all_markers" else tuple(
         label.strip() for label in display.dots.split(","))
@@ -73,7 +73,7 @@ def scene_of_markers(name: str, points: Points, display: Display,
 
 
 def _middle(dots: DotTracks) -> FloatArray:
-    """Return the middle (F, 1, 3) of the dots seen in each frame, carried over frames with none."""
+    """Return the mean (F, 1, 3) of the dots seen in each frame, else that of the last seen ones."""
     seen = dots.visible.any(axis=1)
     middle = np.full((dots.frames, 1, 3), np.nan)
     middle[seen, 0] = np.nanmean(dots.places[seen], axis=1)

@@ -1,4 +1,4 @@
-"""What a display is: render_configs/pointlight/*.yaml as typed values, in physical terms."""
+"""Read displays (render_configs/pointlight/*.yaml) as typed values with physical units."""
 
 import re
 from typing import Annotated, Any, Literal
@@ -51,7 +51,7 @@ def area_sides(text: str) -> tuple[str, str]:
 
 
 Area = Annotated[float | str, AfterValidator(_area)]
-"""A rectangle with a unit (``200px``, ``6deg``, ``6x4deg``), or a factor."""
+"""A rectangle with a unit (``200px``, ``6deg``, ``6x4deg``), or a factor of the dots' room."""
 Length = Annotated[str, AfterValidator(_length)]
 """Pixels (``6px`` or ``6``) or degrees of visual angle (``0.15deg``)."""
 ColorName = Annotated[str, AfterValidator(_color)]
@@ -66,8 +66,9 @@ def linear_color(name: str) -> FloatArray:
 class FrameSample(Strict):
     """Consecutive frames from the middle of a clip, as benchmarks show them to models.
 
-    ``trim`` is the share cut off at both ends, ``retries`` the number of windows shifted by their
-    own length, earlier and later in turn; ``columns`` the montage's.
+    ``trim`` is the fraction cut off at both ends; ``retries`` is the number of further windows,
+    shifted earlier and later in turn by multiples of their own length; ``columns`` is that of the
+    montage.
     """
 
     frames: int = Field(ge=1)
@@ -79,11 +80,11 @@ class FrameSample(Strict):
 class Display(Strict):
     """A point-light display.
 
-    Sizes are pixels or degrees of visual angle; the canvas fits the whole clip unless
-    ``figure_height`` says how tall a standing performer is. ``contrast`` is the share of the way
-    from the background's light to the dot's. ``polarity`` is of the dots; ``mixed`` dots are
-    lighter and darker than a gray background by halves. ``azimuth_deg`` is 0 in front of the
-    person, 90 at their left hand.
+    Sizes are in pixels or degrees of visual angle. The picture fits the whole clip unless
+    ``figure_height`` gives the height of a standing performer. ``contrast`` is the fraction of the
+    difference between background and dot light that is used. ``polarity`` is that of the dots: half
+    of ``mixed`` dots are lighter, half darker than a gray background. ``azimuth_deg`` is 0 in front
+    of the person, 90 at their left hand.
     """
 
     name: str
@@ -118,12 +119,12 @@ class Display(Strict):
 
     @property
     def needs_body(self) -> bool:
-        """Whether a body hides dots or is the silhouette."""
+        """Whether the display needs a body, to hide dots or as the silhouette."""
         return self.occlusion == "body" or self.style == "silhouette"
 
     @property
     def degree_pixels(self) -> float:
-        """How many pixels a degree of visual angle has, at the middle of the screen."""
+        """Pixels in a degree of visual angle, at the middle of the screen."""
         if self.pixels_per_degree is not None:
             return self.pixels_per_degree
         return self.distance_cm * 10 * float(np.tan(np.radians(1))) / self.pixel_pitch_mm
@@ -143,9 +144,9 @@ class Display(Strict):
 
 
 def changed(display: Display, **values: Any) -> Display:
-    """Return the display with other values; those of None stay as they are.
+    """Return the display with other values; those that are None are not changed.
 
-    Raises RequestError naming the value that is none.
+    Raises RequestError that names the first wrong value.
     """
     merged = display.model_dump() | {k: v for k, v in values.items() if v is not None}
     try:
@@ -155,7 +156,7 @@ def changed(display: Display, **values: Any) -> Display:
 
 
 def first_problem(problem: ValueError) -> str:
-    """Return the first thing that a pydantic error complains of, in one line."""
+    """Return the first complaint of a pydantic error, in one line."""
     found: list[Any] = getattr(problem, "errors", list)()
     if not found:
         return str(problem)

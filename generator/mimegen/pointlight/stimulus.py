@@ -1,4 +1,4 @@
-"""A display of a scene, carried out: dots in the picture and everything that is known of them."""
+"""Carry out a display of a scene: compute the dots in the picture and the facts about them."""
 
 import hashlib
 import re
@@ -29,10 +29,10 @@ from mimegen.shots.camera import Camera
 class DotScene:
     """Performers in one world, as dots over the source's frames.
 
-    ``name`` is stable and seeds what is random; ``roots`` (F, P, 3) are the performers' hips,
-    ``stature`` (metres) how tall the tallest stands. ``bodies`` are theirs where they have any;
-    ``facts`` go into the manifest. ``version`` is what else tells it apart from other scenes of
-    its name, as the part of a file that is used.
+    ``name`` is stable and seeds all random choices. ``roots`` (F, P, 3) are the performers' hips;
+    ``stature`` is the standing height of the tallest, in metres. ``bodies`` are the performers'
+    bodies, if they have any; ``facts`` are entries for the manifest. ``version`` holds whatever
+    else distinguishes scenes of one name, such as the part of a file that is used.
     """
 
     name: str
@@ -54,10 +54,10 @@ class DotScene:
 class Stimulus:
     """A finished display, ready to be drawn or written.
 
-    ``dots`` are in the picture, ``colors`` (D, 3) and ``background`` (3,) linear RGB,
-    ``diameters`` (F, D) pixels; ``moments`` (F,) are seconds of the source. ``room`` (2,) is as in
-    ``Setting``, ``masks`` what a row says of masks.
-    ``stride`` says that it is every nth frame of the display.
+    ``dots`` are in picture coordinates; ``colors`` (D, 3) and ``background`` (3,) are linear RGB;
+    ``diameters`` (F, D) are pixels; ``moments`` (F,) are times of the source in seconds. ``room``
+    (2,) is as in `Setting`; ``masks`` are the manifest's entries for masks. If ``stride`` is n, the
+    stimulus holds every nth frame of the display.
     """
 
     scene: DotScene
@@ -76,9 +76,9 @@ class Stimulus:
 
     @property
     def name(self) -> str:
-        """What sets the display apart from others, fit for file names.
+        """A name that distinguishes the display from others, usable in file names.
 
-        It ends in six digits of a hash over everything that was said of the display.
+        It ends in six digits of a hash of all settings of the display.
         """
         words = [self.display.style, *self.display.manipulations]
         plain = "_".join(re.sub(r"[^\w.]+", "_", word) for word in words if word != "dots")
@@ -90,11 +90,11 @@ class Stimulus:
 
     @property
     def dot_diameter(self) -> float:
-        """The diameter of a dot of usual size, in pixels."""
+        """The diameter of a dot of relative size 1, in pixels."""
         return self.display.pixels(self.display.dot_diameter)
 
     def every(self, stride: int) -> "Stimulus":
-        """Return every nth frame, shown as much longer."""
+        """Return every nth frame, each shown n times as long."""
         parts = ("places", "visible", "sizes", "strengths")
         kept = {part: getattr(self.dots, part)[::stride] for part in parts}
         display = self.display.model_copy(update={"fps": self.display.fps / stride})
@@ -115,7 +115,7 @@ class Stimulus:
 
     @cached_property
     def bodies(self) -> tuple[BodySurface, ...]:
-        """The performers' surfaces at the moments shown."""
+        """The performers' surfaces at the times that are shown."""
         return _bodies(self.scene, self.moments)
 
     def performer_colors(self) -> FloatArray:
@@ -125,10 +125,10 @@ class Stimulus:
 
 def make_stimulus(scene: DotScene, display: Display, seed: int = 0, angle_deg: float = 0.0,
                   camera: Camera | None = None) -> Stimulus:
-    """Carry out a display of a scene, from a further angle or through the stage's own camera.
+    """Carry out a display of a scene, turned by ``angle_deg`` or seen by the stage's ``camera``.
 
-    The same scene name, display and seed give the same dots. Raises RequestError where a
-    manipulation does not fit the dots.
+    The same scene name, display and seed give the same dots. Raises RequestError if a manipulation
+    does not fit the dots.
     """
     steps = _Steps(scene, display, seed)
     moments = steps.moments()
@@ -161,9 +161,9 @@ def make_stimulus(scene: DotScene, display: Display, seed: int = 0, angle_deg: f
 
 
 def _room(dots: DotTracks, display: Display) -> FloatArray:
-    """Return how far (2,) from the picture's middle dots come, upright, inverted or scrambled.
+    """Return how far (2,) dots come from the picture's middle, upright, inverted or scrambled.
 
-    A scrambled dot starts within the box of all dots and moves from there as it did.
+    A scrambled dot starts within the box of all dots and keeps its displacements from there.
     """
     places = dots.places[:, dots.own, :2]
     low, high = dots.box()
@@ -182,18 +182,18 @@ def _applied(step: Manipulation, dots: DotTracks, setting: Setting) -> DotTracks
 
 
 class _Steps:
-    """The manipulations of a display in order, each with its own generator."""
+    """The manipulations of a display in order, each with its own random generator."""
 
     def __init__(self, scene: DotScene, display: Display, seed: int) -> None:
         self.scene, self.display, self.seed = scene, display, seed
         self.all = in_order(display.manipulations)
 
     def of(self, stage: str, roots: FloatArray) -> list[tuple[Manipulation, Setting]]:
-        """Return those of a stage with their settings."""
+        """Return the manipulations of a stage with their settings."""
         return [(step, self.setting(step, roots)) for step in self.all if step.stage == stage]
 
     def setting(self, step: Manipulation, roots: FloatArray) -> Setting:
-        """Return what a manipulation may know, and its own generator."""
+        """Return a manipulation's setting, with its own random generator."""
         namesakes = [other for other in self.all if other.name == step.name]
         number = next(i for i, other in enumerate(namesakes) if other is step)
         rng = generator(self.seed, self.scene.name, step.name, str(number))
@@ -201,7 +201,7 @@ class _Steps:
         return Setting(rng, display.fps, display.width, display.height, roots, display.pixels)
 
     def moments(self) -> FloatArray:
-        """Return the moments (F,) of the source that are shown, in seconds."""
+        """Return the times (F,) of the source that are shown, in seconds."""
         display, duration = self.display, self.scene.duration
         if display.start > duration:
             raise RequestError(f"display: start {display.start:g} s is after the end of the motion"
@@ -217,7 +217,8 @@ class _Steps:
 
 
 def _framed_dots(scene: DotScene, steps: _Steps) -> DotTracks:
-    """Return the dots that the picture is framed by: the source's, unmoved if travel is removed."""
+    """Return the dots by which the view is framed: the source's, without travel if it is removed.
+    """
     dots = scene.dots
     for step, setting in steps.of("world", scene.roots):
         if isinstance(step, Local):
@@ -258,14 +259,14 @@ def _colors(display: Display, dots: DotTracks,
 
 
 def outside_share(stimulus: Stimulus) -> float:
-    """Return which share of the performers' visible dots lies wholly outside the picture."""
+    """Return the fraction of the performers' visible dots that lies wholly outside the picture."""
     own = stimulus.dots.own
     shown = stimulus.dots.visible[:, own] & (stimulus.dots.strengths[:, own] > 0)
     return 1 - float(used_dots(stimulus)[:, own].sum() / max(int(shown.sum()), 1))
 
 
 def used_dots(stimulus: Stimulus) -> NDArray[np.bool_]:
-    """Return which dots (F, D) lie at least partly in the picture and are shown."""
+    """Return a mask (F, D) of the dots that are shown and lie at least partly in the picture."""
     dots, display = stimulus.dots, stimulus.display
     half = stimulus.diameters / 2
     x, y = dots.places[..., 0], dots.places[..., 1]

@@ -1,4 +1,4 @@
-"""From the world to the picture: orthographic and perspective views of a whole clip."""
+"""Project the world into the picture: orthographic and perspective views of a whole clip."""
 
 from dataclasses import dataclass, replace
 
@@ -13,13 +13,13 @@ from mimegen.shots.camera import Camera
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """How points of the world are seen.
+    """A projection of world points into the picture.
 
-    ``middle`` (3,) is what the picture turns about, ``turn`` a quaternion from view to world axes
-    (x right, y up, z to the viewer), ``scale`` pixels per metre at the middle's distance.
-    ``distance`` is the camera's in metres, infinite for an orthographic view. ``turns`` (F, 4),
-    where given, turn the world about the middle in each frame before it is seen. ``camera``, where
-    given, is the stage's own, and projects instead.
+    ``middle`` (3,) is the point that the picture is centred on; ``turn`` is a quaternion from view
+    to world axes (x right, y up, z to the viewer); ``scale`` is in pixels per metre at the middle's
+    distance. ``distance`` is the camera's in metres, infinite for an orthographic view. ``turns``
+    (F, 4), if given, rotate the world about the middle in each frame before projection. ``camera``,
+    if given, is the stage's own and does the projection instead.
     """
 
     width: int
@@ -32,7 +32,7 @@ class View:
     camera: Camera | None = None
 
     def project(self, points: FloatArray) -> FloatArray:
-        """Return pixels x right, y down, and metres beyond the middle, of points (F, N, 3)."""
+        """Return points (F, N, 3) as pixels right, pixels down, and metres beyond the middle."""
         if self.turns is not None:
             points = self.middle + quaternions.rotate(self.turns[:, None], points - self.middle)
         if self.camera is not None:
@@ -54,14 +54,15 @@ class View:
         return self if self.turns is None else replace(self, turns=self.turns[::stride])
 
     def turned(self, turns: FloatArray) -> "View":
-        """Return the view of a world that turns (F, 4) about its middle, after earlier turns."""
+        """Return the view of a world rotated by (F, 4) about its middle, after earlier rotations.
+        """
         if self.turns is not None:
             turns = quaternions.multiply(turns, self.turns)
         return replace(self, turns=turns)
 
 
 def view_from(azimuth_deg: float, elevation_deg: float) -> FloatArray:
-    """Return the quaternion (4,) from view to world axes; azimuth 0 looks at the person's face."""
+    """Return the quaternion (4,) from view to world axes; azimuth 0 faces the person's front."""
     euler = np.array([90.0 - elevation_deg, 0.0, azimuth_deg])
     return quaternions.from_euler("xyz", euler)
 
@@ -69,9 +70,9 @@ def view_from(azimuth_deg: float, elevation_deg: float) -> FloatArray:
 def framed_view(display: Display, dots: DotTracks, stature: float, angle_deg: float = 0.0) -> View:
     """Return the display's view of dots in the world, turned by a further angle about Z.
 
-    Middle and scale are the same for every angle, so that views differ in nothing else: the
-    picture holds all rings on which the dots would be seen. ``stature`` (metres) is how tall the
-    performer stands.
+    Middle and scale are the same for every angle, so that views differ in nothing else: the picture
+    holds the circles that the dots describe as the view turns. ``stature`` is the performer's
+    standing height in metres.
     """
     points = dots.places[:, dots.own].reshape(-1, 3)
     points = points[np.isfinite(points).all(axis=-1)]

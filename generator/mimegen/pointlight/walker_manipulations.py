@@ -11,7 +11,7 @@ from mimegen.base.arrays import FloatArray
 from mimegen.pointlight.dots import DotTracks
 from mimegen.pointlight.manipulation import Manipulation, Setting
 
-# Words in the names of dots, by part of the body.
+# Words that identify a body part's dots by their names.
 PARTS = {
     "feet": ("ankle", "foot", "heel", "toe"),
     "legs": ("hip", "knee", "ankle", "foot", "heel", "toe"),
@@ -27,7 +27,7 @@ Part = Literal["feet", "legs", "arms", "hands", "head", "left_leg", "right_leg",
 
 
 def of_part(dots: DotTracks, part: str) -> NDArray[np.bool_]:
-    """Say which dots (D,) belong to a part of the body. Raises ValueError where none does."""
+    """Return a mask (D,) of the dots of a body part; raises ValueError if there are none."""
     found = np.array([any(word in name for word in PARTS[part]) for name in dots.names])
     found[np.setdiff1d(np.arange(dots.count), dots.own)] = False
     if not found.any():
@@ -43,7 +43,7 @@ class Only(Manipulation):
     part: Part = "feet"
 
     def apply(self, dots: DotTracks, setting: Setting) -> DotTracks:
-        """Return the dots of the part, and those of masks."""
+        """Return the dots of the body part and of masks."""
         kept = of_part(dots, self.part)
         kept[np.setdiff1d(np.arange(dots.count), dots.own)] = True
         return dots.chosen(np.flatnonzero(kept))
@@ -70,7 +70,7 @@ class Flipped(Manipulation):
 
 
 class OutOfPhase(Manipulation):
-    """The dots of a part of the body play later than the others, by a share of the clip."""
+    """The dots of a body part play later than the others, by a fraction of the clip."""
 
     name, stage, main = "out_of_phase", "world", "share"
     algorithm = ("the part's motion about the root is shifted by a share of the clip, which for a"
@@ -89,7 +89,7 @@ class OutOfPhase(Manipulation):
 
 
 class Sines(Manipulation):
-    """Every dot swings as a plain sine of its own main frequency."""
+    """Every dot moves as a sine of its performer's main frequency."""
 
     name, stage, main = "sines", "picture", "keep"
     algorithm = ("each dot's motion becomes its mean and the strongest waves of its Fourier series"
@@ -102,7 +102,7 @@ class Sines(Manipulation):
         return 1 if keep is True else keep
 
     def apply(self, dots: DotTracks, setting: Setting) -> DotTracks:
-        """Return dots on ellipses."""
+        """Return dots that move on ellipses, or on sums of ``keep`` waves."""
         places = dots.places.copy()
         for person in dots.people:
             places[:, person, :2] = self._waves(places[:, person, :2])
@@ -118,7 +118,7 @@ class Sines(Manipulation):
 
 
 def _bridged(places: FloatArray) -> FloatArray:
-    """Return places (F, D, 2) with straight ways over the gaps of lost markers."""
+    """Return positions (F, D, 2) with gaps of lost markers interpolated linearly."""
     filled, frames = places.copy(), np.arange(len(places))
     for dot in np.flatnonzero(~np.isfinite(places).all(axis=(0, 2))):
         seen = np.isfinite(places[:, dot]).all(axis=1)
@@ -139,7 +139,7 @@ class Crowd(Manipulation):
     fill: float = Field(default=0.8, gt=0, le=1)
 
     def apply(self, dots: DotTracks, setting: Setting) -> DotTracks:
-        """Return all copies' dots; masks stay as they are."""
+        """Return all copies' dots; dots of masks are not changed."""
         own, others = dots.chosen(dots.own), dots.chosen(
             np.setdiff1d(np.arange(dots.count), dots.own))
         columns = int(np.ceil(np.sqrt(self.count)))
@@ -156,7 +156,8 @@ class Crowd(Manipulation):
             about = about * [-1.0 if number == odd else 1.0, 1.0] * scale
             depth = np.roll(own.places[..., 2:], int(shifts[number]), axis=0)
             places = np.concatenate([about + middle, depth], axis=-1)
-            # What is hidden, and how near it is, belongs to the moment; a fade to the clip.
+            # Visibility and size (depth) depend on the time within the clip, so they shift with the
+            # copy; strength (a fade) belongs to the clip as a whole.
             visible, sizes = (np.roll(part, shifts[number], axis=0)
                               for part in (own.visible, own.sizes))
             named = DotTracks(tuple(f"{number + 1}:{name}" for name in own.names), own.performers,

@@ -1,4 +1,4 @@
-"""Displays in a few words, as variants write them: ``inverted:masked=40`` or ``actpld``."""
+"""Read displays in a few words, as variants write them: ``inverted:masked=40`` or ``actpld``."""
 
 from collections.abc import Sequence
 from typing import Any, get_args
@@ -12,11 +12,11 @@ _NOT_BY_WORD = {"name", "description", "manipulations", "sample", "add", "palett
 
 
 def worded_display(words: Sequence[str], base: Display) -> tuple[Display, bool]:
-    """Return the display that words stand for, and whether it has a picture and view of its own.
+    """Return the display for some words, and whether it has a picture and view of its own.
 
-    A word is the name of a display, which takes the place of ``base``; a style; a manipulation;
-    or a display's setting such as ``polarity=dark``. Raises RequestError, with near misses, for a
-    word that is nothing of these.
+    A word is the name of a display, which replaces ``base``; a style; a manipulation; or a setting
+    of the display such as ``polarity=dark``. Raises RequestError, with similar names, for any other
+    word.
     """
     named = [word for word in words if word in presets()]
     if len(named) > 1:

@@ -33,7 +33,8 @@ uniform sampler2DShadow far_map;
 uniform mat4 to_far[6];
 uniform vec3 far_ways[6];
 
-// Whether a place is seen from one of the ways; two cells before it, nothing hides itself.
+// Whether a point is visible from one of the directions; it is shifted by about two cells, so that
+// no surface hides itself.
 float seen_along(int number, vec3 place, vec3 normal) {
     vec3 lift = 0.35 * far_ways[number] + 0.15 * normal;
     vec3 at = (to_far[number] * vec4(place + lift, 1.0)).xyz;
@@ -43,7 +44,7 @@ float seen_along(int number, vec3 place, vec3 normal) {
     return max(abs(at.x), abs(at.y)) < 0.99 ? seen : 1.0;
 }
 
-// The shares of the sky and of the sun that far things see; what is near sees all here.
+// The fractions of the sky and of the sun that distant objects see; 1 for near objects.
 vec2 far_seen(vec3 place, vec3 normal) {
     float beyond = beyond_walls(in_set(place));
     vec2 seen = vec2(1.0);

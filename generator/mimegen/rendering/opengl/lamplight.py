@@ -26,10 +26,11 @@ uniform sampler3D matter;
 uniform float fixture;
 uniform int lamps;
 uniform vec3 lamp_at[8], lamp_way[8], lamp_side[8], lamp_other[8];
-// Along its sides a lamp has so many parts, PARTS in all.
+// The numbers of parts along a lamp's two sides; their product is PARTS.
 uniform vec2 lamp_parts[8];
 
-// Whether a ray through the cells comes so far and meets no matter but that it starts in.
+// Whether a ray through the cells reaches the distance ``far`` without meeting matter, other than
+// that in which it starts.
 float comes(vec3 start, vec3 way, float far) {
     float gone = 0.0;
     ivec3 shape = textureSize(matter, 0);
@@ -43,20 +44,21 @@ float comes(vec3 start, vec3 way, float far) {
     return 1.0;
 }
 
-// Shares of one by which pixels differ evenly (Jimenez, Next generation post processing in Call of
-// Duty: Advanced Warfare, 2014).
+// Values from 0 to 1 that are spread evenly over neighbouring pixels (Jimenez, Next generation post
+// processing in Call of Duty: Advanced Warfare, 2014).
 float strewn(vec2 pixel) {
     return fract(52.9829189 * fract(dot(pixel, vec2(0.06711056, 0.00583715))));
 }
 
-// Where the middle of a lamp's part lies, from -1 to 1 along its sides.
+// The centre of a lamp's part, from -1 to 1 along its sides.
 vec2 part_at(int number, int part) {
     vec2 many = lamp_parts[number];
     float across = floor(float(part) / many.x);
     return 2.0 * (vec2(float(part) - across * many.x, across) + 0.5) / many - 1.0;
 }
 
-// The share of a lamp's light that comes: a lamp's parts are looked at as often as they shine.
+// The visible fraction of a lamp's light. Parts are sampled in proportion to their light at the
+// point.
 float lamp_seen(int number, vec3 place, vec3 start, vec3 normal, int which) {
     vec2 pixel = gl_FragCoord.xy;
     vec2 within = (2.0 * vec2(strewn(pixel), strewn(pixel.yx + 17.0)) - 1.0) / lamp_parts[number];

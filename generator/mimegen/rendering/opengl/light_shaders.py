@@ -1,8 +1,8 @@
 """Shader functions for the precomputed light and for lamps, GLSL 3.30."""
 
 FRESNEL = """
-// How much more a surface mirrors at an angle than straight on, as a share of what is left: that of
-// glass (Fresnel 1823).
+// The Fresnel reflectance of glass at an angle (Fresnel 1823), rescaled: 0 straight on, 1 at
+// grazing angles. It is the fraction of the rest of the light that is mirrored in addition.
 float grazing(float cosine) {
     float c = clamp(cosine, 0.0, 1.0), g = sqrt(1.25 + c * c);
     float across = (g - c) / (g + c), along = (c * (g + c) - 1.0) / (c * (g - c) + 1.0);
@@ -15,10 +15,10 @@ VOLUME = """
 uniform sampler3D volume;
 uniform vec3 volume_corner, volume_size, volume_cell, volume_places;
 uniform vec3 open_up, open_down;
-// From the world's frame to the set's, along whose axes the volume lies.
+// From world coordinates to the set's, along whose axes the volume lies.
 uniform mat4 to_set;
 
-// A place before a surface, as far as the light there is told from.
+// A point in front of a surface, 0.35 cells along its normal, at which its light is looked up.
 vec3 before_surface(vec3 place, vec3 normal) {
     mat3 turn = mat3(to_set);
     return place + 0.35 * (volume_cell * (turn * normal)) * turn;
@@ -26,7 +26,7 @@ vec3 before_surface(vec3 place, vec3 normal) {
 
 vec3 in_set(vec3 place) { return (to_set * vec4(place, 1.0)).xyz; }
 
-// Where what is known of a place in the set's frame lies in the lowest of the volumes.
+// Texture coordinates, in the lowest of the volumes, of a point in the set's coordinates.
 vec3 texel_of(vec3 place) {
     vec3 at = (place - volume_corner) / volume_size;
     at.z = clamp(at.z * volume_places.z, 0.5, volume_places.z - 0.5) / (12.0 * volume_places.z);
@@ -34,7 +34,8 @@ vec3 texel_of(vec3 place) {
 }
 vec3 volume_place(vec3 place) { return texel_of(in_set(place)); }
 
-// The light from around a direction in the set's frame; order 1 and 2 count by the shares given.
+// The light from around a direction in the set's coordinates, by spherical harmonics. Orders 1 and
+// 2 are weighted by ``first`` and ``second``.
 vec3 harmonics(vec3 at, vec3 n, float first, float second) {
     const vec3 up = vec3(0.0, 0.0, 1.0 / 12.0);
     vec4 low = vec4(0.282095, first * 0.488603 * n.yzx);
@@ -47,17 +48,17 @@ vec3 harmonics(vec3 at, vec3 n, float first, float second) {
     return sum + second * 0.546274 * (n.x * n.x - n.y * n.y) * texture(volume, at + 6.0 * up).rgb;
 }
 
-// How far beyond the walls a place in the set's frame lies, up to a metre.
+// The distance of a point, in the set's coordinates, beyond the walls; at most 1 m.
 float beyond_walls(vec3 place) {
     vec3 beyond = max(volume_corner - place, place - volume_corner - volume_size);
     return clamp(max(beyond.x, beyond.y), 0.0, 1.0);
 }
 
-// The light at a place from around a direction.
+// The light at a point from around a direction.
 vec3 volume_light(vec3 place, vec3 way, float first, float second) {
     vec3 own = in_set(place), n = mat3(to_set) * way;
     vec3 sum = max(harmonics(texel_of(own), n, first, second), 0.0);
-    // Beyond the walls lies open country, seen through glass.
+    // Beyond the walls is open country, seen through glass: its light is that of sky and ground.
     return mix(sum, mix(open_down, open_up, 0.5 + 0.5 * n.z), beyond_walls(own));
 }
 
@@ -72,10 +73,12 @@ vec3 volume_mirrored(vec3 place, vec3 way, float first) {
 """
 
 LAMPS = """
-// What is solid was looked at pixel by pixel, but not as floors mirror it.
+// The visible fractions of lamps were computed for each pixel of solid surfaces, but not for
+// floors' mirrored picture.
 uniform sampler2D lamps_first, lamps_rest;
 
-// How much of the first lamps a place sees: by rays from what the camera sees, elsewhere roughly.
+// The visible fractions of up to eight lamps at a point: by rays for pixels that the camera sees,
+// else from the coarse volume.
 void lamps_seen(vec3 place, out vec4 low, out vec4 high) {
     low = high = vec4(0.0);
     if (looked > 0.5) {
@@ -92,8 +95,8 @@ void lamps_seen(vec3 place, out vec4 low, out vec4 high) {
 uniform int lamps;
 uniform vec3 lamp_at[8], lamp_way[8], lamp_side[8], lamp_other[8], lamp_light[8];
 
-// The angle between unit vectors over its sine and 2 PI, times their cross product (Heitz et al.,
-// Real-time polygonal-light shading with linearly transformed cosines, 2016).
+// The angle between unit vectors, divided by its sine and 2 PI: the factor of their cross product
+// (Heitz et al., Real-time polygonal-light shading with linearly transformed cosines, 2016).
 float arc(float along) {
     float y = abs(along);
     float share = (0.8543985 + (0.4965155 + 0.0145206 * y) * y)
@@ -106,8 +109,9 @@ float edge_about(vec3 normal, vec3 one, vec3 other) {
     return arc(dot(one, other)) * dot(cross(one, other), normal);
 }
 
-// The light of lamps that a place scatters, all of it white: of each the form factor of what lies
-// above the surface (Lambert 1760), whose edge follows the surface's plane where that cuts it.
+// The lamps' light that a white surface scatters at a point: for each lamp, the form factor of the
+// part above the surface (Lambert 1760). The edge of that part follows the surface's plane where
+// the plane cuts the lamp.
 vec3 lamps_light(vec3 place, vec3 normal, vec4 low, vec4 high) {
     vec3 scattered = vec3(0.0);
     for (int i = none; i < lamps; i++) {
@@ -126,20 +130,22 @@ vec3 lamps_light(vec3 place, vec3 normal, vec4 low, vec4 high) {
             one = next;
             up = next_up;
         }
-        // From the normal to itself, where no plane cuts, comes nothing.
+        // If the plane cuts nothing, both ends are the normal, and this adds 0.
         share += edge_about(normal, leaves, enters);
         scattered += (i < 4 ? low[i] : high[i - 4]) * abs(share) * lamp_light[i];
     }
     return scattered;
 }
 
-// Where the slope of the facet that mirrors what lies in a direction is on the plane.
+// The direction, in the space of slopes, of the facet that mirrors light from a direction to the
+// view.
 vec3 facet_to(vec3 to, vec3 view, float wide) {
     vec3 tilt = view + normalize(to);
     return normalize(vec3(tilt.xy, wide * max(tilt.z, 0.01)));
 }
 
-// What an edge adds to the facets that show what it bounds: what is straight is curved in slopes.
+// The contribution of a lamp's edge to the facets that show the lamp. Straight edges are curved in
+// the space of slopes, so they are divided into PARTS.
 const int PARTS = 4;
 vec3 facets_along(vec3 from, vec3 until, vec3 view, float wide) {
     vec3 sum = vec3(0.0), last = facet_to(from, view, wide);
@@ -151,8 +157,9 @@ vec3 facets_along(vec3 from, vec3 until, vec3 view, float wide) {
     return sum;
 }
 
-// The facets that show what of a lamp lies above the surface, whose plane cuts its edge: z is their
-// share, and along the sum lies the mean of their slopes. All as the surface's own axes have it.
+// The facets that show the part of a lamp above the surface, whose plane cuts the lamp's edge. z is
+// their fraction; the mean of their slopes lies along the sum. All vectors are in the surface's own
+// axes.
 vec3 facets_showing(vec3 middle, vec3 side, vec3 other, vec3 view, float wide) {
     vec3 sum = vec3(0.0), one = middle - side - other, leaves = vec3(0.0), enters = vec3(0.0);
     for (int k = none; k < 4; k++) {
@@ -171,9 +178,10 @@ vec3 facets_showing(vec3 middle, vec3 side, vec3 other, vec3 view, float wide) {
     return sum;
 }
 
-// The light of lamps that a surface mirrors; w is the share of its facets that show them. GGX's
-// facets have slopes that lie as cosine-weighted light does on a plane as far away as they are
-// rough: those that show a lamp are a polygon's form factor (Lambert 1760).
+// The lamps' light that a surface mirrors; w is the fraction of its facets that show them. The
+// slopes of GGX's facets are distributed as cosine-weighted light on a plane at a distance equal to
+// their roughness; so the fraction of facets that show a lamp is a polygon's form factor (Lambert
+// 1760).
 vec4 lamps_mirrored(vec3 place, vec3 normal, vec3 view, float roughness, vec3 straight, vec4 low,
                     vec4 high) {
     vec4 sum = vec4(0.0);

@@ -44,7 +44,7 @@ MIRROR = MirrorParameters()
 
 # Sample a facet of a rough surface, GLSL 3.30.
 FACET = """
-// One of the facets that are seen, around a normal upwards, by two shares.
+// One of the visible facets, around an upward normal, chosen by two values from 0 to 1.
 vec3 facet(vec3 view, float wide, vec2 share) {
     vec3 to = normalize(vec3(wide * view.xy, view.z));
     vec3 side = normalize(vec3(-to.y, to.x + 1e-6, 0.0)), other = cross(to, side);
@@ -64,21 +64,21 @@ uniform mat4 to_floor;
 uniform vec2 floor_depths;
 uniform float floor_texels, floor_level;
 
-// Where a place under the floor lies in the picture; z is its depth.
+// Position in the mirrored picture of a point below the floor; z is its depth.
 vec3 on_floor(vec3 place) {
     vec4 clip = to_floor * vec4(place, 1.0);
     return vec3(0.5 * clip.xy / max(clip.w, 1e-3) + 0.5, clip.w);
 }
 
-// How deep lies what the picture shows there.
+// The depth of the surface that the picture shows there.
 float floor_depth_at(vec3 within) {
     float near = floor_depths.x, far = floor_depths.y;
     float depth = 2.0 * textureLod(floor_depth, within.xy, 0.0).r - 1.0;
     return 2.0 * far * near / (far + near - depth * (far - near));
 }
 
-// The light that the floor mirrors towards the view, its facets turned by the slopes of waves; w is
-// the share of it that the picture has.
+// The light that the floor mirrors towards the viewer, with facets tilted by the slopes of waves; w
+// is the fraction of it that the mirrored picture covers.
 vec4 floor_mirrored(vec3 place, vec3 view, float roughness, vec2 slopes) {
     float wide = max(roughness * roughness, 0.0025), before = length(eye - place);
     vec3 here = on_floor(place);

@@ -27,11 +27,12 @@ A_BIT = 0.25
 
 # Trace a ray through a set's cells, GLSL 3.30.
 MEETING = """
-// How free cells are; what each sends to the six sides, upon one another.
+// The free distance of each cell; and the light that it sends to its six sides, as six volumes
+// stacked along Z.
 uniform sampler3D matter, sent;
 
-// How far a ray comes through the cells, of so many at most; whether it meets what lets nothing
-// through, and which cell.
+// The length in cells that a ray reaches, within ``steps`` steps. ``free`` is 0.5 or more if it
+// meets no matter; ``cell`` is the cell it meets.
 float met(vec3 start, vec3 way, float reach, int steps, out float free, out ivec3 cell) {
     float gone = 0.0;
     ivec3 shape = textureSize(matter, 0);
@@ -49,7 +50,7 @@ float met(vec3 start, vec3 way, float reach, int steps, out float free, out ivec
     return min(gone, reach);
 }
 
-// What a cell sends against a way, of the sides that it shows.
+// The light that a cell sends against a direction, from the sides that face it.
 vec3 sent_against(ivec3 cell, vec3 way) {
     ivec3 up = ivec3(0, 0, textureSize(matter, 0).z);
     vec3 sum = vec3(0.0);
@@ -65,7 +66,7 @@ const int STEPS = 16, RAYS = 2;
 const float MOST = 1.3;
 uniform float reach;
 
-// One of the ways above a normal, as many to an angle as count for the light there.
+// One of a fixed set of directions above a normal, with a density proportional to the cosine.
 vec3 way_above(vec3 normal, int number) {
     float k = float(number) + 0.5, turn = 2.39996323 * k, share = k / float(16 * RAYS);
     vec3 side = normalize(abs(normal.z) < 0.9 ? vec3(normal.y, -normal.x, 0.0)
@@ -74,7 +75,7 @@ vec3 way_above(vec3 normal, int number) {
         * vec3(sqrt(share) * vec2(cos(turn), sin(turn)), sqrt(1.0 - share));
 }
 
-// The light with near things as shares of that of places alone.
+// The light with nearby objects, as a fraction of the light of the grid alone.
 void main() {
     vec3 facing, place = place_seen(facing);
     vec3 normal = to_grid * facing, here = in_set(place);

@@ -3,9 +3,9 @@
 from mimegen.rendering.opengl.clouds import BEGIN, COLOR, OCTAVES, WHOLE
 
 NOISE = """
-// Always 0: with it compilers leave loops alone, which they would write out at great length.
+// Always 0: keeps compilers from unrolling loops into very long code.
 uniform int none;
-// Blender's own hash (Jenkins, lookup3) and gradient noise, so that patterns lie where Cycles' do.
+// Blender's own hash (Jenkins, lookup3) and gradient noise, so that patterns match those of Cycles.
 uint lattice(ivec3 at) {
     uvec3 h = uvec3(0xdeadbeefu + 25u) + uvec3(at);
     h.z ^= h.y; h.z -= (h.y << 14u) | (h.y >> 18u);
@@ -35,7 +35,7 @@ float wave(vec3 p) {
     }
     return 0.982 * mix(mix(sides[0], sides[1], w.y), mix(sides[2], sides[3], w.y), w.z);
 }
-// Noise of several octaves, 0 to 1 around a half.
+// Noise of several octaves, from 0 to 1 around 0.5.
 float fbm(vec3 p, int octaves) {
     float sum = 0.0, size = 1.0, all = 0.0;
     for (int i = none; i < octaves; i++) {
@@ -99,14 +99,14 @@ vec3 shore(out float wetness) {
 
 float swell(vec3 p) { return 0.48 * fbm(p * vec3(0.35, 1.1, 1.0), 5); }
 
-// The sea's own normal, level where there is land, and far away, where waves are finer than pixels.
+// The sea's normal: vertical on land, and far away, where waves are finer than pixels.
 vec3 waves(float wetness) {
     vec2 rise = vec2(swell(inside + vec3(0.1, 0.0, 0.0)), swell(inside + vec3(0.0, 0.1, 0.0)));
     float steep = 10.0 * wetness / (1.0 + length(eye - at) / 12.0);
     return normalize(vec3(steep * (swell(inside) - rise), 1.0));
 }
 
-// A print: three ridges, one behind the other, below a low sun; copies show other places.
+// A print: three ridges, one behind the other, below a low sun; copies show other parts of it.
 vec3 painting() {
     vec3 moved = strewn - inside;
     float level = inside.z / size.y, along = (strewn.x + strewn.y) / size.x;
@@ -123,7 +123,7 @@ vec3 painting() {
     return seen;
 }
 
-// A lawn mown in two directions: soft, ragged edges, paler where it is dry.
+// A lawn mown in two directions, with soft, ragged edges between the bands; paler where it is dry.
 vec3 mown() {
     float blades = fbm(70.0 * inside, 3), patches = fbm(0.5 * inside, 5);
     float band = abs(fract(on.x / size.x + 0.1 * (patches - 0.5)) - 0.5) * 2.0;
@@ -132,7 +132,7 @@ vec3 mown() {
     return mix(color, second, share) * dry * mix(0.7, 1.25, smoothstep(0.3, 0.7, blades));
 }
 
-// A lawn, a row of trees upon it, a hill and a sky; copies look out at other places.
+// A lawn, a row of trees on it, a hill and a sky; copies show other parts of it.
 vec3 outdoors() {
     vec3 p = vec3((strewn.x + strewn.y) / size.x, 0.0, inside.z / size.x);
     float level = inside.z / size.y, leaves = fbm(11.0 * p, 6), drift = fbm(0.9 * p.xyy, 2);
@@ -147,10 +147,10 @@ vec3 outdoors() {
     return mix(lawn, shown, smoothstep(-0.01, 0.01, level - 0.13 - 0.05 * drift));
 }
 
-// How much of 0 to ``x`` meshes a net's cords take along each axis.
+// The length of net cords between 0 and ``x`` along each axis, all in meshes.
 vec2 corded(vec2 x) { return floor(x) * gap + min(fract(x), gap); }
 
-// The share of a pixel that a net's cords cover; 1 of all else.
+// The fraction of a pixel that a net's cords cover; 1 for other patterns.
 float covered() {
 #if PATTERN == 12
     vec2 half_pixel = 0.5 * fwidth(on) / size + 1e-5, at_mesh = on / size;

@@ -37,21 +37,22 @@ uniform vec3 corner, eye;
 uniform mat3 to_world, to_grid;
 uniform vec2 size;
 uniform float cell_m, focal, before;
-// Always 0: with it compilers leave loops alone.
+// Always 0: keeps compilers from unrolling loops.
 uniform int none;
 
-// As the camera sees it: x to the right, y down, z ahead.
+// The position of a pixel's surface in camera axes: x to the right, y down, z ahead.
 vec3 place_at(ivec2 pixel) {
     return depth_at(pixel) * vec3((vec2(pixel) + 0.5 - 0.5 * size) / focal, 1.0);
 }
 
-// Along an axis the neighbour that is nearer in depth lies on the same surface.
+// The step to the next pixel along an axis, from whichever neighbour is nearer in depth: that one
+// lies on the same surface.
 vec3 slope(ivec2 pixel, vec3 place, ivec2 step) {
     vec3 last = place - place_at(pixel - step), next = place_at(pixel + step) - place;
     return abs(last.z) < abs(next.z) ? last : next;
 }
 
-// The place that this pixel sees, and where the surface faces there.
+// The position and normal, in world coordinates, of the surface that this pixel sees.
 vec3 place_seen(out vec3 normal) {
     ivec2 pixel = ivec2(gl_FragCoord.xy);
     vec3 seen = place_at(pixel);
@@ -71,7 +72,8 @@ int number_of_pixel() {
 MEAN_FRAGMENT = DEPTHS + """\
 uniform sampler2D noisy_first, noisy_rest;
 
-// One over depth runs evenly over a plane's pixels; on an axis the smaller step stays on it.
+// The inverse of depth is linear over a plane's pixels; of the two steps along an axis, the smaller
+// one stays on the same surface.
 float step_of(float last, float here, float next) {
     return abs(here - last) < abs(next - here) ? here - last : next - here;
 }

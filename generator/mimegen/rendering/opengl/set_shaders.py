@@ -16,7 +16,7 @@ SET_VERTEX = """\
 #version 330
 invariant gl_Position;
 uniform mat4 to_picture;
-// Nothing under this height is drawn.
+// Nothing below this height is drawn.
 uniform float lowest;
 in vec3 place, normal, own, scattered;
 in vec2 uv;
@@ -36,7 +36,8 @@ in vec3 at, facing, inside, strewn;
 in vec2 on;
 in float away;
 uniform vec3 shine;
-// What is solid was looked at pixel by pixel, but not as floors mirror it.
+// 1 if this pixel's surface was sampled by rays (solid, seen by the camera), 0 in floors' mirrored
+// picture.
 uniform float looked;
 uniform vec2 picture_size;
 uniform float coat, glow, opacity, sheen, outdoors_share;
@@ -53,10 +54,10 @@ void main() {
 # Code that only some surfaces need is in loops that run once or not at all. Mesa's software
 # rendering executes both sides of an ``if``, but skips a loop that no pixel enters.
 SURFACE = """
-// From where to where in roughness mirrors change from sharp pictures to what is around.
+// Range of roughness in which mirroring changes from sharp pictures to blurred surroundings.
 const vec2 ROUGH = vec2(0.3, 0.6);
-// What is mirrored from around a direction, but for lamps: sharp where the surface is smooth, the
-// sky itself where it is open. Unit vectors' mean reaches as far as ``reach``.
+// The light mirrored from around a direction, without lamps: sharp on smooth surfaces, the sky
+// itself under open sky. ``reach`` is the length of the mean of the lobe's unit vectors.
 vec3 around(vec3 place, vec3 to, float roughness, float reach) {
     vec3 sharp = vec3(0.0), wide = vec3(0.0);
     for (int i = none; i < int(roughness < ROUGH.y); i++) {
@@ -66,18 +67,18 @@ vec3 around(vec3 place, vec3 to, float roughness, float reach) {
             sharp = mix(sharp, sky_above(to), clear);
     }
     for (int i = none; i < int(roughness > ROUGH.x); i++) {
-        // What reaches less has wider lobes, in which order 2 fades sooner.
+        // A shorter mean belongs to a wider lobe, in which order 2 fades sooner.
         float second = clamp(2.08 * (reach - 0.52), 0.0, 1.0);
         wide = volume_light(place, to, reach, second);
     }
     return mix(sharp, wide, smoothstep(ROUGH.x, ROUGH.y, roughness));
 }
 
-// The share of light that fine fibres scatter, as measured on planes under an even sky in Cycles
-// (its microfiber sheen of roughness 0.5), within a tenth.
+// The fraction of light that fine fibres scatter, within a tenth of that measured on planes under
+// an even sky in Cycles (its microfiber sheen of roughness 0.5).
 float fuzz_of(float cosine) { return exp(-0.42 - cosine * (1.65 + 1.4 * cosine)); }
 
-// What near things leave of the light that is worked out once.
+// The fraction of the precomputed light that remains with nearby objects.
 uniform sampler2D near_shares;
 uniform float looked_near;
 vec3 near_share() {
@@ -87,7 +88,7 @@ vec3 near_share() {
     return share;
 }
 
-// Nets hide as much of the sun as their cords cover.
+// Nets hide the fraction of the sun that their cords cover.
 uniform sampler2DShadow net_map;
 uniform float net_cover;
 float past_nets(vec3 place, vec3 normal) {
@@ -148,7 +149,7 @@ void main() {
     from_sun *= far.y;
     vec3 reaching = from_sun * max(dot(normal, sun_from), 0.0) / PI
         + volume_light(before, normal, 0.6667, 0.25) * near_share() * far.x;
-    // What hides the sky far away is alike and lit alike.
+    // Distant surfaces that hide the sky are assumed to have the same color and light as this one.
     reaching /= 1.0 - (1.0 - far.x) * base;
     vec4 low = vec4(0.0), high = vec4(0.0);
 #ifdef BY_LAMPS
@@ -158,7 +159,7 @@ void main() {
     float fuzz = sheen * fuzz_of(abs(dot(normal, view)));
     vec3 light = mix(base * (1.0 - metallic) * (1.0 - shine.y * lobe.r - lobe.g), vec3(1.0), fuzz)
         * reaching;
-    // What mirrors first is the surface, then its varnish.
+    // First the surface's own reflection, then that of its varnish.
     int layers = coat > 0.0 ? 2 : 1;
     for (int layer = none; layer < layers; layer++) {
         if (layer == 1) {
@@ -171,7 +172,8 @@ void main() {
             * mirrored(before, normal, view, from_sun, roughness, straight, lobe, far.x,
                         low, high);
     }
-    // Half floats end there; what is endless becomes no number where something covers it.
+    // Half floats end near 65504: an infinite value would become NaN when it is blended with
+    // others.
     result = vec4(min(light, vec3(60000.0)), opacity * covered());
 }
 """

@@ -17,8 +17,8 @@ uniform float shadow_lift;
 uniform sampler2DShadow shadow_map;
 const int LOOKS = 8;
 
-// The share of the sun's disc that is seen: places on a spiral over the penumbra (Vogel 1979), as
-// deep as the surface is there, so that one that the sun grazes does not shade itself.
+// The visible fraction of the sun's disc: samples on a spiral over the penumbra (Vogel 1979), at
+// depths along the surface's slope, so that surfaces at grazing angles do not shade themselves.
 float sunlit(vec3 place, vec3 normal) {
     vec3 at = (to_shadow * vec4(place + shadow_lift * normal, 1.0)).xyz * 0.5 + 0.5;
     mat3 axes = transpose(mat3(to_shadow));
@@ -55,7 +55,7 @@ vec3 sky_gloss(vec3 normal, vec3 view, float roughness, vec3 straight) {
     return straight * share.x + share.y;
 }
 
-// Light that a surface of white scatters, and light that it mirrors.
+// The light that a white surface scatters, and the light that it mirrors.
 void lit(vec3 place, vec3 normal, vec3 color, vec3 shine, float open_sky,
          out vec3 scattered, out vec3 mirrored) {
     vec3 view = normalize(eye - place);

@@ -70,8 +70,8 @@ USUAL_FPS = (10.0, 1000.0)
 def read_motion(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
     """Read a motion capture file of one person.
 
-    The file's content tells its kind, or else the ending of its name. Raises RequestError, one
-    line, for a file that is missing, of another kind, or damaged.
+    The kind of file is found by its content, or else by the ending of its name. Raises
+    RequestError, one line, for a file that is missing, of another kind, or damaged.
     """
     from mimegen.readers.trimming import cut, span_of
 

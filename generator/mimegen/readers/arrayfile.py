@@ -47,6 +47,7 @@ def read_arrays(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
 
 
 def _held(tree: Any) -> str:
+    """Describe a file's content for an error message."""
     if isinstance(tree, dict):
         names = ", ".join(f"{str(name)[:40]} {getattr(value, 'shape', '')}".strip()
                           for name, value in list(tree.items())[:6])

@@ -12,6 +12,7 @@ from mimegen.readers.text import number_of, text_of, with_decimal_points, withou
 
 LARGEST = 1e6
 MOST_BONES = 1000
+# Rotational and translational degrees of freedom.
 TURNS = ("rx", "ry", "rz")
 SHIFTS = ("tx", "ty", "tz")
 
@@ -84,6 +85,7 @@ class _Asf:
         self.body = AsfSkeleton({"root": root}, {}, np.zeros(3), True)
 
     def read(self) -> AsfSkeleton:
+        """Read all known sections. Raises RequestError if bones or hierarchy are missing."""
         sections = {":units": self._units, ":root": self._root, ":bonedata": self._bones,
                     ":hierarchy": self._hierarchy}
         while self.at < len(self.rows):
@@ -125,6 +127,7 @@ class _Asf:
                 root.axis = numbers_of(where, words[1:], 3)
 
     def _bones(self, _: list[str]) -> None:
+        """Read the section of bones; an offset is direction times length."""
         bone, direction, length = AsfBone(""), np.zeros(3), 0.0
         for where, words in self._section():
             key = words[0].lower()
@@ -145,6 +148,7 @@ class _Asf:
                 self._add(where, bone, direction * length)
 
     def _add(self, where: str, bone: AsfBone, offset: FloatArray) -> None:
+        """Add a bone. Raises RequestError for a repeated name, or too many bones."""
         if not bone.name or bone.name in self.body.bones:
             raise RequestError(f"{where}: expected a bone with a unique name, not {bone.name!r}")
         if len(self.body.bones) > MOST_BONES:
@@ -153,6 +157,7 @@ class _Asf:
         self.body.bones[bone.name] = bone
 
     def _hierarchy(self, _: list[str]) -> None:
+        """Read the section of lines with a bone and its children."""
         for where, words in self._section():
             if words[0].lower() in ("begin", "end"):
                 continue
@@ -168,6 +173,7 @@ class _Asf:
                 self.body.parents[child] = words[0]
 
     def _freedom(self, where: str, words: list[str]) -> tuple[str, ...]:
+        """Return degrees of freedom in lower case. Raises RequestError if they are not valid."""
         found = tuple(word.lower() for word in words)
         if len(set(found)) != len(found) or not set(found) <= {*TURNS, *SHIFTS, "l"}:
             raise RequestError(f"{where}: expected degrees of freedom such as rx ry rz, each once,"
@@ -175,6 +181,7 @@ class _Asf:
         return found
 
     def _order(self, where: str, words: list[str]) -> str:
+        """Return an order of axes in lower case. Raises RequestError if it is not valid."""
         order = "".join(words).lower()
         if sorted(order) != ["x", "y", "z"]:
             raise RequestError(f"{where}: expected an order of axes such as XYZ, not"

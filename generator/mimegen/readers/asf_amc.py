@@ -39,6 +39,7 @@ from mimegen.readers.names import SIDES
 from mimegen.readers.options import AS_FOUND, ReadOptions
 from mimegen.readers.recording import Recording
 
+# Frame rate (Hz) assumed, because the format has none; CMU's files have it.
 ASSUMED_FPS = 120.0
 # Least and greatest height in metres of resting ankles above the floor (Y = 0 in the format).
 ANKLES_REST = (0.045, 0.125)
@@ -152,6 +153,7 @@ def _frames(path: Path, rows: list[tuple[int, list[str]]],
 
 
 def _check_whole(path: Path, values: Mapping[str, list[FloatArray]], count: int) -> None:
+    """Raise RequestError if a bone has no values in frame ``count``."""
     missing = [name for name, table in values.items() if len(table) < count]
     if missing:
         raise RequestError(f"{path}: frame {count} has no values for {missing[0]!r}; the file is"

@@ -48,6 +48,11 @@ def read_bvh(path: Path, fps: float | None = None) -> tuple[Motion, tuple[str, .
 
 def _motion(path: Path, joints: list[BvhJoint], table: FloatArray,
             rate: float) -> tuple[Motion, tuple[str, ...]]:
+    """Return the motion of a table (F, C), with oddities corrected, and notes.
+
+    A root above the joint that moves is merged into it. A bone that changes its length keeps the
+    median one, and its parent turns instead.
+    """
     offsets = np.array([joint.offset for joint in joints])
     rotations, moves = _channels(joints, np.nan_to_num(table), offsets)
     rotations, moves, gaps = _without_gaps(joints, table, rotations, moves)
@@ -137,6 +142,7 @@ def _with_offsets_where_still_zero(joints: list[BvhJoint], moves: FloatArray,
 
 
 def _skeleton(joints: list[BvhJoint], parents: NDArray[np.intp], heads: FloatArray) -> Skeleton:
+    """Return the skeleton; bones end at their End Site or at the mean of their children."""
     tails = heads.copy()
     for number, joint in enumerate(joints):
         children = np.flatnonzero(parents == number)

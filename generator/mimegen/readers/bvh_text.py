@@ -86,6 +86,7 @@ class _Hierarchy:
         self.renamed: list[str] = []
 
     def read(self) -> tuple[list[BvhJoint], tuple[str, ...]]:
+        """Return the joints, parents first, and notes."""
         while self.at < len(self.tokens):
             word = self._next("ROOT, JOINT, End Site, OFFSET, CHANNELS or }")
             kind = word.upper()
@@ -105,6 +106,7 @@ class _Hierarchy:
         return self.joints, self._notes()
 
     def _nothing_follows(self) -> bool:
+        """Return whether only closing braces follow, which are ignored."""
         return bool(self.joints) and all(word == "}" for word, _ in self.tokens[self.at:])
 
     def _notes(self) -> tuple[str, ...]:
@@ -114,6 +116,7 @@ class _Hierarchy:
                 f" {', '.join(map(repr, self.renamed[:4]))}",)
 
     def _check(self) -> None:
+        """Raise RequestError if the hierarchy is incomplete."""
         if self.open:
             self._fail("the hierarchy ends inside a joint, expected }; the file is truncated")
         if not self.joints:
@@ -123,16 +126,19 @@ class _Hierarchy:
                 self._fail(f"joint {joint.name!r} has no OFFSET")
 
     def _fail(self, problem: str) -> NoReturn:
+        """Raise RequestError with the line of the current word."""
         number = self.tokens[min(self.at, len(self.tokens)) - 1][1] if self.tokens else 1
         raise RequestError(f"{self.path}: line {number}: {problem}")
 
     def _next(self, expected: str) -> str:
+        """Return the next word. Raises RequestError at the end of the hierarchy."""
         if self.at >= len(self.tokens):
             self._fail(f"the hierarchy ends where {expected} was expected; the file is truncated")
         self.at += 1
         return self.tokens[self.at - 1][0]
 
     def _number(self) -> float:
+        """Return the next word as a number."""
         word = self._next("a number")
         try:
             value = float(word)
@@ -143,6 +149,7 @@ class _Hierarchy:
         return value
 
     def _joint(self) -> BvhJoint:
+        """Return the joint whose braces are open."""
         if not self.open or self.open[-1] is None:
             self._fail("OFFSET, CHANNELS or End Site outside of a joint")
         number = self.open[-1]
@@ -163,6 +170,7 @@ class _Hierarchy:
         self.open.append(None)
 
     def _begin_joint(self, kind: str) -> None:
+        """Begin a ROOT or JOINT."""
         name = self._words_to_brace("a joint's name and {") or f"joint {len(self.joints) + 1}"
         if kind == "ROOT" and self.joints:
             self._fail(f"a second ROOT, {name!r}; expected one skeleton: save one person per file")
@@ -187,6 +195,7 @@ class _Hierarchy:
         return own
 
     def _offset(self) -> None:
+        """Read the OFFSET of a joint, or of its End Site."""
         offset = [self._number(), self._number(), self._number()]
         if self.open and self.open[-1] is None:
             parent = next(j for j in reversed(self.open) if j is not None)
@@ -195,6 +204,7 @@ class _Hierarchy:
             self._joint().offset = offset
 
     def _channels(self) -> None:
+        """Read the CHANNELS of a joint."""
         count = self._next("the number of channels")
         if count == "0" and self.open and self.open[-1] is None:
             return
@@ -246,6 +256,7 @@ class _Head:
 
     @classmethod
     def of(cls, rows: list[str], filled: list[int]) -> "_Head":
+        """Read the lines for the number of frames and the frame time, if they are there."""
         head = cls()
         for row in filled[:2]:
             found = HEAD.fullmatch(rows[row].strip())
@@ -283,6 +294,7 @@ def _owners(joints: list[BvhJoint]) -> list[str]:
 
 
 def _values(path: Path, rows: list[str], lines: list[int], joints: list[BvhJoint]) -> FloatArray:
+    """Return the channel values (F, C). Raises RequestError, with line and joint, if damaged."""
     names = _owners(joints)
     if not names:
         raise RequestError(f"{path}: no joint has CHANNELS, there is no motion in the file")
@@ -306,6 +318,7 @@ def _values(path: Path, rows: list[str], lines: list[int], joints: list[BvhJoint
 
 def _refuse_long_gap(path: Path, lines: list[int], joints: list[BvhJoint], table: FloatArray,
                      rate: float) -> None:
+    """Raise RequestError if values are NaN for longer than can be bridged."""
     gap = long_gap(np.isnan(table), rate)
     if gap is not None:
         raise RequestError(f"{path}: line {lines[gap.first] + 1}, joint"
@@ -335,5 +348,6 @@ def _perhaps(time: float) -> str:
 
 
 def _common(rate: float) -> float:
+    """Return the nearest common rate within 2 %, or else the rate itself, rounded."""
     nearest = min(COMMON_RATES, key=lambda one: abs(one / rate - 1))
     return nearest if abs(nearest / rate - 1) < 0.02 else round(rate, 3)

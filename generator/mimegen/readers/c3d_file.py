@@ -21,6 +21,7 @@ from mimegen.base.paths import source_file
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.separate import load_answer
 
+# Limits beyond which a file counts as damaged, and seconds that ``ezc3d`` may take.
 MOST_POINTS = 5000
 MOST_FRAMES = 10_000_000
 LARGEST = 1e6
@@ -91,6 +92,10 @@ def _check_head(path: Path) -> None:
 
 
 def _checked(path: Path, found: Trajectories, fps: float | None) -> Trajectories:
+    """Return trajectories with impossible and unseen (0, 0, 0) positions as NaN.
+
+    ``fps`` overrides their rate. Raises RequestError if there are no points, frames or rate.
+    """
     if not found.labels or not found.positions.size:
         raise RequestError(f"{path}: contains no points, expected marker trajectories")
     if fps is not None:
@@ -173,10 +178,12 @@ class _CountingReader(c3d.Reader):  # type: ignore[misc]
 
     @property
     def point_used(self) -> int:
+        """The number of points in a frame."""
         return int(super().point_used)
 
     @property
     def analog_used(self) -> int:
+        """The number of analog values in a frame."""
         return int(super().analog_used)
 
     @property
@@ -190,6 +197,7 @@ class _CountingReader(c3d.Reader):  # type: ignore[misc]
 
     @property
     def last_frame(self) -> int:
+        """The number of the last frame."""
         return int(super().last_frame)
 
 

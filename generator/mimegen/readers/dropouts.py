@@ -259,7 +259,7 @@ def lost_note(lost: BoolArray, what: str, first: int) -> tuple[str, ...]:
 
 
 def frames_said(numbers: Iterable[int]) -> str:
-    """Return frames as people write them: "frames 3 to 5 and 9"; long lists end in a count."""
+    """Return frame numbers as text, "frames 3 to 5 and 9"; a long list ends with a count."""
     frames = [int(number) for number in numbers]
     runs = [[frame for _, frame in run]
             for _, run in groupby(enumerate(frames), lambda pair: pair[1] - pair[0])]

@@ -13,6 +13,7 @@ from typing import Any
 import ezc3d
 import numpy as np
 
+# Limits of memory and processor time.
 BYTES_TO_READ = 4 << 30
 SECONDS_TO_READ = 20
 SCREEN = ("X_SCREEN", "Y_SCREEN")
@@ -40,6 +41,7 @@ def main(source: Path, target: Path) -> None:
 
 
 def _value(group: Any, name: str) -> Any:
+    """Return a parameter's value, or nothing if it is missing."""
     return group[name]["value"] if name in group else []
 
 

@@ -96,6 +96,10 @@ def outline_fbx(path: Path, stack: str | None = None) -> Outline:
 
 
 def _answer(path: Path, stack: str | None) -> ReaderReply:
+    """Read a file in Blender, after preparing glTF files.
+
+    Raises RequestError if it has no skeleton.
+    """
     with scratch_folder() as folder:
         plain = instead = path
         if path.suffix.lower() in GLTF_SUFFIXES:
@@ -110,6 +114,7 @@ def _answer(path: Path, stack: str | None) -> ReaderReply:
 
 
 def _check_stack(path: Path, answer: ReaderReply, stack: str | None) -> None:
+    """Raise RequestError if the file has no animation stack of this name."""
     stacks = answer.header["takes"]
     if stack is not None and stack not in stacks:
         raise RequestError(f"{path}: no animation stack {stack!r}; expected one of:"
@@ -153,6 +158,7 @@ def _setting(content: bytes, name: bytes) -> float | None:
 
 
 def _motion(path: Path, answer: ReaderReply, stack: str | None) -> tuple[Motion, tuple[str, ...]]:
+    """Return the motion and notes. Raises RequestError if the file has no animation."""
     _check_stack(path, answer, stack)
     if answer.header["take"] is None:
         raise RequestError(f"{path}: has a skeleton but no motion; export it with its animation")

@@ -23,6 +23,7 @@ from mimegen.readers.gltf_file import (
 from mimegen.readers.meshopt.unpacking import unpacked
 
 GLTF_SUFFIXES = (".glb", ".gltf", ".vrm", ".vrma")
+# The extension for KTX2 images.
 BASIS = "KHR_texture_basisu"
 MOVES = ("translation", "rotation", "scale")
 # Parts that a motion does not need, and that may hold images or meshes that cannot be read.

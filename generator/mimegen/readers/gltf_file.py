@@ -11,6 +11,7 @@ from typing import Any
 MAGIC = b"glTF"
 JSON_CHUNK, BINARY_CHUNK = b"JSON", b"BIN\0"
 VERSION = 2
+# Bytes of the file's header and of a chunk's, and the multiple of bytes that chunks have.
 HEADER = 12
 CHUNK_HEADER = 8
 ALIGNED = 4

@@ -63,9 +63,9 @@ def levelled(motion: Motion, roles: Mapping[str, str]) -> tuple[Motion, tuple[st
 def _stance(motion: Motion, roles: Mapping[str, str]) -> FloatArray | None:
     """Return the mean direction (3,) from the feet to the center of mass while a person stands.
 
-    Frames in which the center of mass is far from its usual place over the feet, as in sitting, do
-    not count. None if the body is hardly ever straight, since the feet do not support a person who
-    sits.
+    Frames in which the center of mass is far from its usual direction above the feet, as in
+    sitting, are left out. Return None if the body is hardly ever straight, since the feet do not
+    support a person who sits.
     """
     trunk = unit(_at(motion, roles, "head") - _middle(motion, roles, "thigh"))
     legs = unit(_middle(motion, roles, "thigh") - _middle(motion, roles, "foot"))

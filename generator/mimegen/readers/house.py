@@ -206,6 +206,7 @@ def _doubts_on_unit(source: str, stated: Stated | None) -> tuple[str, ...]:
 
 
 def _unit_name(unit: float) -> str:
+    """Return the name of a unit in metres, such as centimetres."""
     return next((name for name, known in UNITS.items() if abs(known / unit - 1) < 1e-3),
                 f"units of {unit:g} m")
 
@@ -283,6 +284,7 @@ def _main_axis(vector: FloatArray) -> FloatArray:
 
 
 def _axis_name(axis: FloatArray) -> str:
+    """Return the name of a signed coordinate axis (3,), such as ``Z`` or ``-Y``."""
     return f"{'-' if axis.sum() < 0 else ''}{'XYZ'[int(np.argmax(np.abs(axis)))]}"
 
 

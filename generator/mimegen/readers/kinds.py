@@ -58,6 +58,7 @@ def _told(path: Path, head: bytes) -> str | None:
 
 
 def _of_zip(path: Path) -> str | None:
+    """Return the ending that fits a zip file by the names in it, or None."""
     with zipfile.ZipFile(path) as archive:
         names = archive.namelist()
     if any(PurePosixPath(name).name == "data.pkl" for name in names):

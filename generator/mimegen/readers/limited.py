@@ -9,7 +9,7 @@ import sys
 
 
 def main(gibibytes: float, seconds: int, file: str, arguments: list[str]) -> None:
-    """Run ``file`` with at most so many GiB of data and so many seconds of processor time."""
+    """Run ``file`` with at most ``gibibytes`` of data and ``seconds`` of processor time."""
     most = int(gibibytes * 2**30)
     resource.setrlimit(resource.RLIMIT_DATA, (most, most))
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))

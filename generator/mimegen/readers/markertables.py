@@ -47,6 +47,7 @@ def read_marker_csv(path: Path, fps: float | None = None) -> Trajectories:
 
 
 def _read_nexus(path: Path, fps: float | None) -> Trajectories:
+    """Read the markers of a Nexus CSV. Raises RequestError if it has no trajectories."""
     text, notes = text_of(path, "the text of Vicon Nexus's CSV")
     rows = list(csv.reader(io.StringIO("\n".join(text))))
     start = next((number for number, row in enumerate(rows)
@@ -93,6 +94,10 @@ def read_qualisys(path: Path, fps: float | None = None) -> Trajectories:
 
 def _trajectories(path: Path, labels: list[str], places: FloatArray, rate: float, unit: str,
                   notes: tuple[str, ...]) -> Trajectories:
+    """Return trajectories, with markers that were not seen as NaN.
+
+    Raises RequestError if there are no markers or no frame rate.
+    """
     if not 1 <= len(labels) <= MOST_MARKERS:
         raise RequestError(f"{path}: names {len(labels)} markers")
     if not rate > 0:
@@ -104,6 +109,7 @@ def _trajectories(path: Path, labels: list[str], places: FloatArray, rate: float
 
 
 def _number(cell: str, otherwise: float = 0.0) -> float:
+    """Return a cell as a number, or ``otherwise``."""
     try:
         return float(cell.strip() or "x")
     except ValueError:

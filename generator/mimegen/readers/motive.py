@@ -19,10 +19,12 @@ from mimegen.readers.c3d_file import Trajectories
 from mimegen.readers.text import text_of
 
 UNITS = {"millimeters": "mm", "centimeters": "cm", "meters": "m"}
+# Types of columns: markers, bones and rigid bodies.
 MARKERS = ("Marker", "Bone Marker")
 BONE = "Bone"
 METRES = {"mm": 0.001, "cm": 0.01, "m": 1.0}
 BODIES = ("Rigid Body", "Rigid Body Marker")
+# Fewest markers of a person.
 LEAST_MARKERS = 8
 MOST_CELLS = 100_000_000
 
@@ -101,6 +103,7 @@ class _Facts(NamedTuple):
 
 
 def _facts(row: str) -> _Facts:
+    """Return the facts of the first line."""
     cells = [cell.strip() for cell in row.split(",")]
     said = dict(zip(cells[::2], cells[1::2], strict=False))
     rate = said.get("Export Frame Rate", "")
@@ -132,6 +135,10 @@ def _columns(path: Path, rows: list[str]
 
 
 def _table(path: Path, rows: list[str], start: int, order: list[int]) -> np.ndarray:  # type: ignore[type-arg]
+    """Return the numbers (F, K) of the columns ``order``, NaN for empty cells.
+
+    ``start`` is the row of the first frame, for errors.
+    """
     lines = [row for row in rows if row.strip()]
     if len(lines) < 2 or len(lines) * len(order) > MOST_CELLS:
         raise RequestError(f"{path}: has {len(lines)} frames, expected at least 2")

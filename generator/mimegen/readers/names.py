@@ -119,6 +119,7 @@ def _sided(words: list[str], known: set[str]) -> tuple[str | None, list[str]]:
 
 def _one_side(side: str, keys: list[tuple[str, str]], tables: Mapping[PairedRole, Aliases]
               ) -> Found:
+    """Return the roles of a side's bones; sure names are preferred to ``perhaps`` ones."""
     found: Found = {}
     for role, table in tables.items():
         match = next((name for name, key in keys if key in table.sure), None)

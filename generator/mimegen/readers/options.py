@@ -49,6 +49,7 @@ def parse_trim(text: str) -> Trim:
 
 def _span(text: str, first: str | None, first_unit: str | None, last: str | None,
           last_unit: str | None) -> Trim:
+    """Return the span of the two ends of a range. Raises RequestError if they do not fit."""
     units = {unit for end, unit in ((first, first_unit), (last, last_unit)) if end}
     if len(units) == 2:
         raise RequestError(f"--trim {text}: mixes seconds and frames; expected both ends in one"

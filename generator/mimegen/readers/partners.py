@@ -89,7 +89,7 @@ def placed_together(first: Recording, second: Recording) -> tuple[Motion, Motion
 def doubts_on_placement(recordings: Sequence[Recording]) -> tuple[str, ...]:
     """Return a note if only some of the files are mirrored: the people's placement is uncertain.
 
-    All are mirrored about the same plane, so what is between two mirrored files stays true.
+    If both are, they are mirrored back about the same plane, which keeps their relative placement.
     """
     if len({one.mirrored for one in recordings}) < 2:
         return ()
@@ -98,6 +98,7 @@ def doubts_on_placement(recordings: Sequence[Recording]) -> tuple[str, ...]:
 
 
 def _check(first: Recording, second: Recording) -> None:
+    """Raise RequestError if two files have different up axes."""
     if first.up_axis != second.up_axis:
         raise RequestError(f"--partner has {second.up_axis} up but --motion has {first.up_axis}:"
                            " the files do not share a world frame")

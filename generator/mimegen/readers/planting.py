@@ -1,4 +1,4 @@
-"""Find the root's path for a file that has none, from the feet: a standing foot does not move."""
+"""Compute the root's path for a file that has none: the lowest points of the feet stand still."""
 
 import numpy as np
 

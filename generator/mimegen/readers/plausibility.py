@@ -104,6 +104,7 @@ def _animal(body: Posture, rest: Posture) -> str:
 
 
 def _trunk_to_leg(body: Posture) -> float:
+    """Return the ratio of the trunk's median length to the legs' mean length."""
     return float(np.median(lengths(trunk(body)))
                  / max(limb_lengths(body, "thigh", "shin", "foot").mean(), 1e-9))
 
@@ -121,6 +122,7 @@ def doubts(motion: Motion, roles: Mapping[str, str], height: float, first: int) 
 
 
 def _wrong_bends(body: Posture) -> Iterator[str]:
+    """Yield a note on each knee and elbow that bends backward too often."""
     for part, bends, least in (("knee", knee_bends(body), WRONG_KNEES),
                                ("elbow", _wrong_elbows(body), WRONG_ELBOWS)):
         for side, bend in zip(SIDES, bends.T, strict=True):
@@ -149,6 +151,7 @@ def _wrong_elbows(body: Posture) -> FloatArray:
 
 
 def _backward(body: Posture) -> Iterator[str]:
+    """Yield a note if feet or knees point backward by the sides in the bones' names."""
     found = pointing(body)
     if found.feet < 0 or (found.knees < 0 and not found.feet):
         part = "feet" if found.feet < 0 else "knees"
@@ -175,6 +178,7 @@ def _inside(body: Posture) -> Iterator[str]:
 
 
 def _upside_down(body: Posture) -> Iterator[str]:
+    """Yield a note if the feet are nearly always above the head."""
     share = float(np.mean(body.middle("foot")[:, 2] > body["head"][:, 2]))
     if share > NEARLY_ALL:
         yield f"the feet are above the head in {share:.0%} of the frames"

@@ -22,6 +22,7 @@ from mimegen.readers.markertables import read_marker_csv, read_qualisys
 from mimegen.readers.names import common_beginning
 from mimegen.readers.trc import read_trc
 
+# Units of length in metres.
 UNITS = {"mm": 0.001, "cm": 0.01, "dm": 0.1, "m": 1.0, "in": 0.0254, "inch": 0.0254, "ft": 0.3048}
 # Largest side of the box around one person's markers, in metres: least, greatest and usual.
 LEAST_SIZE = 0.4
@@ -202,6 +203,7 @@ def _without_prefixes(labels: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[s
 
 
 def _bare(label: str) -> str:
+    """Return a label without its subject's prefix."""
     return label.rpartition(":")[2].strip() or label
 
 
@@ -234,6 +236,7 @@ def _markers(found: Trajectories, labels: tuple[str, ...]) -> tuple[NDArray[np.b
 
 
 def _axes(labels: tuple[str, ...]) -> NDArray[np.bool_]:
+    """Return a mask (M,) of the points that are axes of segments: all four labels are there."""
     known = set(labels)
     return np.array([len(label) > 3 and label[-1] in AXIS_ENDS
                      and {label[:-1] + end for end in AXIS_ENDS} <= known for label in labels])
@@ -265,6 +268,7 @@ def _joined(names: list[str],
 
 
 def _sampled(places: FloatArray) -> FloatArray:
+    """Return about 500 evenly spaced frames."""
     return places[:: max(1, len(places) // 500)]
 
 
@@ -301,6 +305,7 @@ def _size(places: FloatArray) -> float:
 
 
 def _known_set(labels: tuple[str, ...]) -> MarkerSet | None:
+    """Return the marker set of these labels, or None."""
     try:
         return find_marker_set("", labels)
     except RequestError:

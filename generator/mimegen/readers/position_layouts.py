@@ -79,6 +79,7 @@ def file_layout(name: str) -> FileLayout:
 
 
 def _parents_first(parents: Mapping[str, str | None]) -> list[str]:
+    """Return the names ordered so that parents come before their children."""
     names: list[str] = []
     while len(names) < len(parents):
         names += [name for name, parent in parents.items()

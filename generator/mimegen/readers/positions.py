@@ -174,6 +174,7 @@ def _turn_spine(body: _RoledPositions, turns: FloatArray, pelvis: FloatArray,
 
 
 def _turn_neck(body: _RoledPositions, turns: FloatArray, chest: FloatArray) -> None:
+    """Swing neck and head, each along its bone, from the chest's rotation on."""
     line = [*(role for role in body.joint if role.startswith("neck")), "head"]
     turn = chest
     for role, above in pairwise(line):
@@ -210,6 +211,7 @@ def _hinge(first: FloatArray, second: FloatArray, usual: FloatArray, fps: float)
 
 def _limb_turn(rest: FloatArray, rest_axis: FloatArray, found: FloatArray, axis: FloatArray
                ) -> FloatArray:
+    """Return the rotations (F, 4) of a bone from its direction and its hinge axis."""
     return _between_frames(_frame(rest, rest_axis), _frame(found, axis))
 
 

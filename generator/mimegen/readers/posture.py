@@ -67,7 +67,7 @@ def posture_at_rest(skeleton: Skeleton, roles: Mapping[str, str]) -> Posture:
 
 
 def _with_hands(places: dict[str, FloatArray]) -> dict[str, FloatArray]:
-    """Add missing hands at the position of the forearm's joint, so that they tell no elbow bend."""
+    """Add missing hands at the position of the forearm's joint, so that the elbow has no bend."""
     return {f"{side}_hand": places[f"{side}_forearm"] for side in SIDES} | places
 
 
@@ -103,6 +103,7 @@ def knee_bends(body: Posture) -> FloatArray:
 
 
 def _bend(body: Posture, side: str, left: FloatArray) -> FloatArray:
+    """Return the sine (F,) of a knee's bend."""
     hip, knee, ankle = (body[f"{side}_{part}"] for part in ("thigh", "shin", "foot"))
     front = unit(np.cross(left, unit(hip - knee)))
     return -_along(unit(ankle - knee), front)
@@ -135,6 +136,7 @@ def elbow_bends(body: Posture) -> FloatArray:
 
 
 def _behind(body: Posture, side: str, front: FloatArray) -> FloatArray:
+    """Return how far (F,) an elbow is behind the line from shoulder to hand, in arm lengths."""
     shoulder, elbow, hand = (body[f"{side}_{part}"] for part in ("upper_arm", "forearm", "hand"))
     upper, lower = lengths(elbow - shoulder), lengths(hand - elbow)
     whole = np.maximum(upper + lower, 1e-12)
@@ -149,6 +151,7 @@ def limb_lengths(body: Posture, *parts: str) -> FloatArray:
 
 
 def _usual(bone: FloatArray) -> float:
+    """Return the median length of vectors (F, 3)."""
     return float(np.median(lengths(bone)))
 
 

@@ -25,7 +25,7 @@ class Recording:
     restore the placement of two people to each other. ``stacks`` are the names of an FBX file's
     animation stacks. ``skipped`` is the number of frames in the file before the first one read;
     ``span`` is the first and last frame used, counted among those read, None if all are used.
-    ``notes`` hold every assumption and doubt.
+    ``notes`` are sentences on every assumption and doubt.
 
     For marker files, ``marker_rms_mm`` is the distance of the solved body from each marker (RMS,
     by label), ``bridged`` lists by joint the spans of frames (first, last) in which its markers

@@ -20,6 +20,7 @@ from mimegen.readers.names import SIDES, Found, roles_by_name
 from mimegen.readers.shape import roles_by_shape
 
 LIMBS = (("clavicle", "upper_arm", "forearm", "hand"), ("thigh", "shin", "foot", "toe"))
+# Roles that a person must have.
 ESSENTIAL = ("hips", "head", *(f"{side}_{part}" for side in SIDES for part in
              ("upper_arm", "forearm", "thigh", "shin", "foot")))
 # Confidence below which an essential role is refused.
@@ -129,6 +130,7 @@ def _in_order(skeleton: Skeleton, named: Found) -> Found:
 
 
 def _refuse_doubts(skeleton: Skeleton, found: Found, file: str, hint: str) -> None:
+    """Raise DoubtfulBonesError if an essential role is missing or uncertain."""
     missing = [role for role in ESSENTIAL if role not in found]
     doubts = sorted((found[role][1], role) for role in ESSENTIAL
                     if role in found and found[role][1] < SAFE)
@@ -150,12 +152,14 @@ def _refuse_doubts(skeleton: Skeleton, found: Found, file: str, hint: str) -> No
 
 
 def _ancestors(skeleton: Skeleton, joint: int) -> Iterator[int]:
+    """Yield a joint and all joints above it."""
     while joint >= 0:
         yield joint
         joint = int(skeleton.parents[joint])
 
 
 def _common(skeleton: Skeleton, names: list[str]) -> int:
+    """Return the lowest joint that is an ancestor of all named joints."""
     lines = [list(_ancestors(skeleton, skeleton.index[name])) for name in names]
     return next(joint for joint in lines[0] if all(joint in line for line in lines[1:]))
 

@@ -68,6 +68,7 @@ def _lies(motion: Motion, longest: int, size: float) -> bool:
 
 
 def _standing(root: FloatArray, lowest: FloatArray, size: float) -> _Standing:
+    """Return height and variation of the lowest joint, from the root's heights (F,)."""
     heights = (root + lowest) / size
     middle = np.median(heights)
     return _Standing(float(np.percentile(heights, ON_GROUND)),
@@ -75,6 +76,7 @@ def _standing(root: FloatArray, lowest: FloatArray, size: float) -> _Standing:
 
 
 def _stands(root: FloatArray, lowest: FloatArray, size: float, factor: float) -> bool:
+    """Return whether the body stands on the ground if the path is scaled by ``factor``."""
     before, after = _standing(root, lowest, size), _standing(factor * root, lowest, size)
     # A path that is too large varies too much in height, by the same factor.
     return abs(after.height) < NEAR and after.wavers <= max(before.wavers, STEADY)

@@ -135,6 +135,7 @@ def _across(body: JointTree, pair: Pair) -> FloatArray:
 
 
 def _by_side(pair: Pair, first_is_left: bool) -> Iterator[tuple[str, Branch]]:
+    """Return the limbs of a pair as (``left``, limb) and (``right``, limb)."""
     limbs = pair.limbs if first_is_left else pair.limbs[::-1]
     return zip(("left", "right"), limbs, strict=True)
 

@@ -19,6 +19,7 @@ from mimegen.readers.posture import (
     twists_deg,
 )
 
+# Parts that move with the arms.
 ARMS = ("clavicle", "upper_arm", "forearm", "hand", "thumb", "index", "middle", "ring", "pinky")
 # Twists between hips and shoulders, in degrees. Above the first, sides are wrong or the pelvis has
 # drifted; above the second, arms or legs have the names of the other side.
@@ -62,6 +63,7 @@ def pointing(body: Posture) -> Pointing:
 
 
 def _sign(value: float, least: float) -> int:
+    """Return 1, -1, or 0 if a value is smaller than ``least``."""
     return 0 if abs(value) < least else 1 if value > 0 else -1
 
 
@@ -119,6 +121,7 @@ def exchanged(roles: Mapping[str, str], body: Posture
 
 
 def _with_other_sides(roles: Mapping[str, str], arms: bool) -> dict[str, str]:
+    """Exchange left and right in the roles of ``arms``, or otherwise of legs."""
     swapped = {}
     for role, joint in roles.items():
         side, _, part = role.partition("_")

@@ -143,6 +143,7 @@ def _first(tree: Mapping[str, Any], name: str) -> FloatArray | None:
 
 
 def _skeleton(joints: int) -> tuple[Tree, dict[str, str]]:
+    """Return parents and roles by the number of joints. Raises UnreadableError if unknown."""
     if joints == BODY:
         body = table_body("SMPL-X", "neutral")
         names = body.names[:BODY]
@@ -157,6 +158,7 @@ def _skeleton(joints: int) -> tuple[Tree, dict[str, str]]:
 
 
 def _rotations(name: str, found: FloatArray) -> FloatArray:
+    """Return matrices (F, J, 3, 3) as quaternions (F, J, 4)."""
     if found.ndim != 4 or found.shape[2:] != (3, 3):
         raise UnreadableError(f"the array {name!r} has the shape {found.shape}, expected"
                               " (frames, joints, 3, 3)")
@@ -167,6 +169,7 @@ def _rotations(name: str, found: FloatArray) -> FloatArray:
 
 
 def _global(local: FloatArray, above: Any) -> FloatArray:
+    """Return global rotations (F, J, 4) of local ones."""
     whole = local.copy()
     for joint, parent in enumerate(above.tolist()):
         if parent >= 0:
@@ -200,6 +203,7 @@ def _places(tree: Mapping[str, Any], rotations: FloatArray, above: Any, names: t
 
 
 def _tails(names: tuple[str, ...], above: Any, heads: FloatArray) -> FloatArray:
+    """Return the ends of bones (J, 3): the mean of their children, or a usual length."""
     ends = {"Head": ENDS["head"], "head": ENDS["head"], "LeftToeBase": ENDS["left_foot"],
             "RightToeBase": ENDS["right_foot"], **ENDS}
     tails: FloatArray = heads + (heads - heads[np.maximum(above, 0)]) / 2

@@ -10,6 +10,7 @@ from mimegen.readers.options import AS_FOUND, ReadOptions
 from mimegen.readers.recording import Recording
 from mimegen.readers.suits.motive_bones import recording_of_bones, roles_of_bones
 
+# Bytes read from the beginning of a file.
 HEAD = 64
 
 

@@ -160,5 +160,6 @@ def _fits(data: bytes, encoding: str) -> bool:
 
 
 def _known_bones(text: str) -> int:
+    """Return the number of roles that the words beyond ASCII in a text identify."""
     names = dict.fromkeys(word for word in text.split() if not word.isascii())
     return len(roles_by_name(tuple(names)))

@@ -54,7 +54,7 @@ def read_trc(path: Path, fps: float | None = None) -> Trajectories:
 
 
 def _facts(rows: list[str]) -> dict[str, str]:
-    """Return the facts of the second and third line by name, such as DataRate and Units."""
+    """Return the values in the header by name, such as DataRate and Units."""
     for names, values in pairwise(rows):
         if names.strip().startswith("DataRate"):
             return dict(zip(names.split(), values.split(), strict=False))

@@ -13,6 +13,7 @@ from mimegen.readers.house import heading_deg
 from mimegen.readers.options import Trim
 from mimegen.readers.recording import Recording
 
+# Fewest frames of a motion.
 LEAST_FRAMES = 2
 
 

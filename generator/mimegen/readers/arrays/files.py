@@ -20,6 +20,7 @@ from mimegen.readers.arrays.inert import DamagedError
 from mimegen.readers.arrays.pickles import CodeError, unpickled, unpickled_old_torch
 from mimegen.readers.files import LARGEST
 
+# First bytes of zip, npy and pickle files.
 ZIP = b"PK\x03\x04"
 NPY = b"\x93NUMPY"
 PICKLE = b"\x80"
@@ -62,11 +63,13 @@ def tree_of(path: Path) -> Any:
 
 
 def _said(problem: BaseException) -> str:
+    """Return the first line of an error's message, shortened."""
     lines = str(problem).splitlines()
     return lines[0][:120] if lines else "damaged"
 
 
 def _tree(data: bytes) -> Any:
+    """Return the content of a file, by its first bytes."""
     if data.startswith(ZIP):
         return _zipped(data)
     if data.startswith(NPY):
@@ -101,6 +104,10 @@ def _unpacked(data: bytes) -> bytes:
 
 
 def _zipped(data: bytes) -> Any:
+    """Return the content of a zip file: torch's objects, or the arrays of an npz by name.
+
+    Raises DamagedError if it is too large unpacked.
+    """
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         if sum(entry.file_size for entry in archive.infolist()) > LARGEST:
             raise DamagedError(f"it holds more than {LARGEST // 2**20} MiB")

@@ -130,6 +130,7 @@ def _old_torch(data: bytes) -> Any:
 
 
 def _width(kind: str) -> int:
+    """Return the bytes of a number in a storage."""
     return 2 if kind == BRAIN else np.dtype(kind).itemsize
 
 
@@ -169,6 +170,7 @@ class _Machine(pickle._Unpickler):
         self.storages: dict[str, str] = {}
 
     def find_class(self, module: str, name: str) -> Any:
+        """Return the stand-in of an allowed function or class. Raises CodeError for any other."""
         known = KNOWN.get((module, name))
         if known is not None:
             return _Stand(known)
@@ -181,6 +183,7 @@ class _Machine(pickle._Unpickler):
         raise CodeError(f"{module}.{name}"[:120])
 
     def persistent_load(self, pid: Any) -> Any:
+        """Return the stand-in of a torch storage. Raises DamagedError for anything else."""
         if not (isinstance(pid, tuple) and len(pid) >= 3 and pid[0] == "storage"
                 and isinstance(pid[1], _Stand) and isinstance(pid[2], str)
                 and self._storage is not None):
@@ -190,6 +193,7 @@ class _Machine(pickle._Unpickler):
         return Inert("storage", (kind, partial(self._storage, pid[2])))
 
     def get_extension(self, code: int) -> Any:
+        """Raise CodeError: registered extensions are not allowed."""
         raise CodeError(f"copyreg extension {code}")
 
     def load_build(self) -> None:
@@ -306,6 +310,7 @@ def _made(found: Inert, done: dict[int, Any], count: list[int]) -> Any:
 
 
 def _bytes(found: Any) -> Any:
+    """Return an object's first argument if it is a stand-in, otherwise the object itself."""
     if isinstance(found, Inert) and found.arguments:
         return found.arguments[0]
     return found

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 Arrays = dict[str, NDArray[Any]]
 Header = dict[str, Any]
 
+# Greatest frame rate (Hz) sampled.
 LARGEST_RATE = 1000.0
 # Least rate (Hz) for which evenly spaced keys of glTF count as frames; sparser keys are an
 # animator's.
@@ -154,6 +155,7 @@ def _common_rate(steps: int, seconds: float) -> float:
 
 
 def _sampled(armature: Any, names: list[str], moments: NDArray[np.float64]) -> NDArray[Any]:
+    """Return the bones' matrices (F, J, 4, 4) in world coordinates at scene frames (F,)."""
     poses = np.empty((len(moments), len(names), 4, 4))
     bones = [armature.pose.bones[name] for name in names]
     for frame, moment in enumerate(moments):

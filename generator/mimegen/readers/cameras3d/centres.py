@@ -56,6 +56,7 @@ def tracked_centres(points: Points, kind: str) -> tuple[Points, Tracked] | None:
 
 
 def _of(number: Mapping[str, int], side: str, parts: tuple[str, ...]) -> int | None:
+    """Return the column of a side's joint with one of the names ``parts``, or None."""
     return next((number[letter + part] for letter in SIDES[side] for part in parts
                  if letter + part in number), None)
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from mimegen.base.errors import RequestError
 
+# Names that only lists of ARKit's expressions have, in lower case.
 SURELY = ("eyeblinkleft", "jawopen")
 
 

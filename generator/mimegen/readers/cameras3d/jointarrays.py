@@ -61,6 +61,7 @@ def recording_of_joints(path: Path, people: Mapping[str, FloatArray], fps: float
 
 
 def _flattened(tree: Mapping[Any, Any], above: str, depth: int = 1) -> list[tuple[str, FloatArray]]:
+    """Return name and joints of each person in nested dictionaries."""
     found: list[tuple[str, FloatArray]] = []
     for name, held in tree.items():
         whole = f"{above} {name}".strip()

@@ -19,6 +19,7 @@ from mimegen.readers.text import text_of
 JOINTS = 25
 MOST_FRAMES = 1_000_000
 MOST_BODIES = 20
+# Tracking state of a joint that was not seen.
 UNTRACKED = "0"
 
 
@@ -59,6 +60,7 @@ def read_ntu(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
 
 
 def _place(path: Path, cells: list[str], number: int) -> list[float]:
+    """Return a joint's position, NaN if it was not tracked."""
     try:
         place = [float(cell) for cell in cells[:3]]
     except ValueError:

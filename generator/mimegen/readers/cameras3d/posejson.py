@@ -28,6 +28,7 @@ from mimegen.readers.smpl.layouts import People, people_in
 from mimegen.readers.smpl.parameters import UnreadableError
 from mimegen.readers.text import text_of
 
+# Keys of joints in a frame, preferred ones first.
 LANDMARKS = ("pose_world_landmarks", "poseWorldLandmarks", "world_landmarks", "worldLandmarks",
              "pose_landmarks", "landmarks", "keypoints3D", "keypoints3d", "keypoints_3d",
              "keypoints")
@@ -104,6 +105,7 @@ def _notes(tree: Any) -> tuple[str, ...]:
 
 
 def _frames(tree: Any) -> tuple[list[Any] | None, float | None]:
+    """Return the frames of a file and its rate, each None if there is none."""
     if isinstance(tree, list):
         return tree, None
     if not isinstance(tree, dict):
@@ -211,6 +213,7 @@ def _four(flat: FloatArray) -> FloatArray:
 
 
 def _landmarks(found: list[Any]) -> FloatArray:
+    """Return landmarks (J, 6): positions, NaN if hidden, then positions with guesses."""
     if isinstance(found[0], dict):
         sure = [float(one.get("visibility", one.get("score", 1.0)) or 0.0) for one in found]
         places = np.array([[one["x"], one["y"], one["z"]] for one in found], float)

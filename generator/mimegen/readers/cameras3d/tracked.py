@@ -110,6 +110,7 @@ def _jitter(places: FloatArray) -> float:
 
 
 def _chosen(path: Path, found: Tracked, options: ReadOptions) -> str:
+    """Return the id of the only person, or of the one that ``options.subject`` names."""
     seen = {key: int(np.isfinite(places[..., 0]).any(axis=1).sum())
             for key, places in found.people.items()}
     if not seen or max(seen.values()) < 2:
@@ -176,7 +177,9 @@ def _bridged(path: Path, places: FloatArray, fps: float, span: slice,
 
 
 def _known(seen: BoolArray, fps: float) -> tuple[NDArray[np.intp], str]:
-    """Return the frames in which a joint is seen, and how long it is lost where that is too long.
+    """Return the frames in which a joint is seen, and how long it is lost.
+
+    The latter is an empty text if no gap is too long to be bridged.
     """
     known = np.flatnonzero(seen)
     if len(known) < 2:

@@ -10,6 +10,7 @@ import numpy as np
 
 from mimegen.readers.meshopt.deltas import Bytes, DamagedStreamError, read_deltas
 
+# First byte of a stream -> version of the format.
 VERSIONS = {0xA0: 0, 0xA1: 1}
 # Least bytes at the end of a stream in versions 0 and 1. They hold its first element and, in
 # version 1, the kind of each channel of four bytes.

@@ -81,6 +81,7 @@ class _Stream:
         return [byte >> shift & 3 for byte in self.data[head : self.at] for shift in (0, 2, 4, 6)]
 
     def _move(self, size: int) -> None:
+        """Move forward by ``size`` bytes. Raises DamagedStreamError beyond the end."""
         self.at += size
         if self.at > self.end:
             raise DamagedStreamError("it ends too early")

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 Bytes = NDArray[np.uint8]
 Floats = NDArray[np.float64]
 
+# Bits of a mantissa, greatest exponent, and the integer that stands for 1.
 MANTISSA_BITS = 24
 LARGEST_EXPONENT = 100
 SHORT = 32767.0
@@ -76,6 +77,7 @@ def _rounded(values: Floats) -> Floats:
     return np.asarray(np.trunc(values + np.copysign(0.5, values)))
 
 
+# Filters by name, with the numbers of bytes that an element may have.
 FILTERS: dict[str, tuple[Callable[[Bytes], Bytes], tuple[int, ...]]] = {
     "OCTAHEDRAL": (octahedral, (4, 8)),
     "QUATERNION": (quaternion, (8,)),

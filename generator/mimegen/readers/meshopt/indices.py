@@ -12,6 +12,7 @@ from mimegen.readers.meshopt.deltas import DamagedStreamError
 
 Indices = NDArray[np.uint32]
 
+# First bytes of the two kinds of streams, and bytes at the end of each.
 TRIANGLES, SEQUENCE = 0xE1, 0xD1
 TABLE, TAIL = 16, 4
 # Edges, and vertices, that are remembered.
@@ -123,6 +124,7 @@ class _Triangles:
         return a, b, c
 
     def _vertex(self, kind: int, seen: list[int], stated: bool) -> int:
+        """Return a vertex: 0 is a new one, 15 one given by a difference, others are recent ones."""
         if kind == 0:
             return self._next()
         if kind == 15:
@@ -132,10 +134,12 @@ class _Triangles:
         return seen[-kind]
 
     def _next(self) -> int:
+        """Return the next new vertex."""
         self.next = (self.next + 1) & WORD
         return (self.next - 1) & WORD
 
     def _byte(self) -> int:
+        """Read the next byte."""
         self.at += 1
         return self.data[self.at - 1]
 

@@ -64,6 +64,10 @@ def _buffers(document: Document, path: Path) -> list[bytes]:
 
 
 def _buffer(uri: Any, number: int, path: Path) -> bytes:
+    """Return a buffer's bytes: embedded, from the binary chunk, or from another file.
+
+    Raises RequestError if the file is missing.
+    """
     if uri is None:
         return binary_chunk(path) if number == 0 else b""
     if uri.startswith(DATA):
@@ -119,6 +123,7 @@ def _plain(view: Document, buffers: list[bytes], room: int) -> bytes:
 
 
 def _slice(view: Document, buffers: list[bytes]) -> bytes:
+    """Return the bytes of a view. Raises DamagedStreamError if the buffer is too short."""
     buffer = buffers[_whole(view, "buffer")]
     start, size = _whole(view, "byteOffset", 0), _whole(view, "byteLength")
     if start + size > len(buffer):

@@ -113,6 +113,7 @@ def _smpl(gender: str) -> SmplBody:
 
 
 def _read(name: str) -> tuple[tuple[str, ...], NDArray[np.intp], list[_BodyJoint]]:
+    """Return names, parents and joints of a table in ``rigs/skeletons``."""
     # A pattern instead of one name, so that content keys cover every file that may be read.
     files = {file.stem: file for file in data_files("rigs/skeletons/*.yaml")}
     table = read_yaml_once(files[name], _Table).joints
@@ -167,6 +168,7 @@ def _model_body(path: Path, written: Stamp | None) -> SmplBody:
 
 
 def _numbers(path: Path, tree: Mapping[str, Any], key: str, dimensions: int) -> FloatArray:
+    """Return a numeric array of a model file. Raises RequestError if it is missing."""
     found = tree.get(key)
     if not isinstance(found, np.ndarray) or found.ndim != dimensions \
             or not np.issubdtype(found.dtype, np.number) or not np.isfinite(found).all():

@@ -25,6 +25,7 @@ from mimegen.readers.smpl.rotations import is_numeric
 from mimegen.readers.smpl.tidying import people_along_an_axis, tidied
 
 AMASS = World("Z", "AMASS has Z up", "AMASS")
+# Frame rate (Hz) assumed for videos.
 VIDEO_FPS = 30.0
 # Keys of a dictionary of people among other entries.
 GROUPS = ("people", "persons", "tracks", "humans")
@@ -157,10 +158,12 @@ def _hy_motion(tree: dict[Any, Any]) -> People | None:
 
 
 def _is_frame(name: Any) -> bool:
+    """Return whether a key is the file name of a frame's image."""
     return isinstance(name, str) and name.lower().endswith((".jpg", ".jpeg", ".png"))
 
 
 def _alone(world: World, tree: Mapping[str, Any], rows: bool = True) -> People:
+    """Return the single person of a dictionary."""
     found = parameters_of(tree, rows)
     return People(world, {"0": lambda: found}, {"0": len(found.rotations)})
 
@@ -210,6 +213,7 @@ def _glamr(tree: dict[Any, Any]) -> People | None:
 
 
 def _camera(kind: str) -> World:
+    """Return the world of a camera: Y down, gravity to be estimated."""
     return World("-Y", "the camera's picture has Y down", kind, VIDEO_FPS, camera=True)
 
 
@@ -254,12 +258,14 @@ def _tracks(tree: dict[Any, Any]) -> People | None:
 
 
 def _frames_of(person: Mapping[str, Any]) -> Any:
+    """Return a person's pose array, which has one entry per frame."""
     return next((person[name] for name in ("pose", "poses", "global_orient", "root_orient",
                                            "pred_rotmat", "thetas", "smpl_thetas", *ROOT, *WHOLE)
                  if isinstance(person.get(name), np.ndarray)), ())
 
 
 def _maker(parameters: Mapping[str, Any], person: Mapping[str, Any]) -> Callable[[], Parameters]:
+    """Return a function that reads a person's parameters and fills missing frames."""
     return lambda: bridged(parameters_of(parameters), person.get("frame_ids", person.get("frame")))
 
 
@@ -321,6 +327,7 @@ def _stacked(world: World, people: Mapping[str, list[tuple[int, dict[str, Any]]]
 
 
 def _stacker(frames: list[tuple[int, dict[str, Any]]]) -> Callable[[], Parameters]:
+    """Return a function that joins the dictionaries of single frames into parameters."""
     def made() -> Parameters:
         joined: dict[str, Any] = {}
         for name in frames[0][1]:
@@ -399,4 +406,5 @@ def bridged(found: Parameters, frames: Any) -> Parameters:
 
 
 def _between(values: FloatArray, before: Any, after: Any, share: FloatArray) -> FloatArray:
+    """Return linearly interpolated values (N, ...)."""
     return np.asarray(values[before] + share[:, None] * (values[after] - values[before]))

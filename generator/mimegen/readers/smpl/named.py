@@ -84,6 +84,7 @@ def _within(tree: Tree) -> Found | None:
 
 
 def _there(found: dict[str, Any]) -> dict[str, Any]:
+    """Return the entries that are not None."""
     return {name: value for name, value in found.items() if value is not None}
 
 
@@ -130,5 +131,6 @@ def flat_tracks(tree: Tree) -> dict[str, dict[str, Any]] | None:
 
 
 def _text(found: Any) -> str:
+    """Return an id as text."""
     return str(found.item() if isinstance(found, np.ndarray | np.generic) and found.size == 1
                else found)

@@ -110,6 +110,7 @@ def rate_in(found: Mapping[str, Any]) -> float | None:
 
 
 def _holds(found: Mapping[str, Any], name: str) -> bool:
+    """Return whether a dictionary has a numeric array of this name that is not of positions."""
     value = found.get(name)
     # In EDGE's files, the key full_pose holds positions of joints.
     return is_numeric(value) and value.ndim >= 1 and not (  # type: ignore[union-attr]
@@ -117,6 +118,7 @@ def _holds(found: Mapping[str, Any], name: str) -> bool:
 
 
 def _first(found: Mapping[str, Any], names: tuple[str, ...]) -> tuple[str, FloatArray] | None:
+    """Return name and values of the first array that a dictionary has, or None."""
     name = next((name for name in names if _holds(found, name)), None)
     return None if name is None else (name, numbers(name, found[name]))
 
@@ -241,6 +243,7 @@ def _fits(values: FloatArray, joints: int, width: int) -> bool:
 
 
 def _told(name: str, values: FloatArray, joints: int, rows: bool) -> FloatArray:
+    """Return ``rotations_of`` an array. Raises UnreadableError, with its name, on failure."""
     try:
         return rotations_of(values, joints, rows)
     except WrongNumbersError as problem:
@@ -301,6 +304,7 @@ def with_mean_hands(parameters: Parameters, mean: FloatArray | None) -> FloatArr
 
 
 def _place(found: Mapping[str, Any], frames: int) -> FloatArray | None:
+    """Return the translations (F, 3), or None if there are none."""
     held = _first(found, PLACE)
     if held is None:
         return None
@@ -313,6 +317,7 @@ def _place(found: Mapping[str, Any], frames: int) -> FloatArray | None:
 
 
 def _betas(found: Mapping[str, Any]) -> FloatArray | None:
+    """Return the shape coefficients (B,), the median over frames, or None."""
     held = _first(found, BETAS)
     if held is None:
         return None

@@ -82,7 +82,7 @@ def recording_of(path: Path, found: Parameters, world: World, options: ReadOptio
 
 def upright(path: Path, motion: Motion, world: World, notes: tuple[str, ...],
             options: ReadOptions, roles: dict[str, str]) -> Recording:
-    """Return the recording of a motion in metres whose up axis is known, or a camera's.
+    """Return the recording of a motion in metres whose up axis is known or is a camera's.
 
     For a camera's, the direction of gravity is estimated and jitter is smoothed.
     """
@@ -140,6 +140,7 @@ def rate_of(path: Path, found: Parameters, world: World, options: ReadOptions
 
 
 def _body(path: Path, found: Parameters, options: ReadOptions) -> SmplBody:
+    """Return the body: of the user's model file, or of the published tables."""
     if options.smpl_model is None:
         return table_body(found.kind, found.gender)
     body = model_body(options.smpl_model)

@@ -53,6 +53,7 @@ def rotations_of(values: FloatArray, joints: int, rows: bool = True) -> FloatArr
 
 
 def _from_quaternions(values: FloatArray) -> FloatArray:
+    """Return quaternions (F, J, 4), w first, normalised."""
     size = np.linalg.norm(values, axis=-1, keepdims=True)
     if np.abs(size - 1.0).max(initial=0.0) > LOOSE:
         raise WrongNumbersError("has quaternions that are not of length 1")
@@ -75,6 +76,7 @@ def _off(values: FloatArray) -> float:
 
 
 def _from_vectors(vectors: FloatArray) -> FloatArray:
+    """Return quaternions of rotation vectors in radians."""
     longest = float(np.linalg.norm(vectors, axis=-1).max(initial=0.0))
     if longest > LONGEST:
         raise WrongNumbersError(f"has rotations of up to {longest:.0f}, which looks like degrees;"
@@ -83,6 +85,7 @@ def _from_vectors(vectors: FloatArray) -> FloatArray:
 
 
 def _from_matrices(matrices: FloatArray) -> FloatArray:
+    """Return quaternions of matrices (F, J, 3, 3)."""
     square = np.einsum("...ij,...kj->...ik", matrices, matrices)
     off = float(np.abs(square - np.eye(3)).max(initial=0.0))
     if off > LOOSE or np.any(np.linalg.det(matrices) < 0):

@@ -40,6 +40,7 @@ def _are_rows(found: list[Any]) -> bool:
 
 
 def _leaf_is_number(found: Any) -> bool:
+    """Return whether the first innermost value of nested lists is a number."""
     for _ in range(8):
         if not isinstance(found, list):
             break
@@ -50,6 +51,7 @@ def _leaf_is_number(found: Any) -> bool:
 
 
 def _as_array(found: Any) -> Any:
+    """Return nested lists of numbers as an array, or unchanged if they are not regular."""
     try:
         array = np.array(found.tolist() if isinstance(found, np.ndarray) else found)
     except (TypeError, ValueError):
@@ -83,4 +85,5 @@ def _has_people_axis(values: NDArray[Any]) -> bool:
 
 
 def _is_each(value: Any, people: int) -> bool:
+    """Return whether a value is an array with one entry per person."""
     return is_numeric(value) and value.ndim >= 2 and len(value) == people

@@ -24,8 +24,10 @@ from mimegen.readers.recording import Recording
 from mimegen.readers.smpl.reading import World, upright
 from mimegen.readers.text import text_of
 
+# Letter of a side in coordinates, and the sign of its sideways axis.
 SIDES = {"right": ("r", 1.0), "left": ("l", -1.0)}
 AXES = {"x": 0, "y": 1, "z": 2}
+# Coordinates that every file must have, of the pelvis' path, and of the knees' angles.
 NEEDED = ("pelvis_tilt", "hip_flexion_r", "hip_flexion_l")
 PATH = ("pelvis_tx", "pelvis_ty", "pelvis_tz")
 KNEES = ("knee_angle_r", "knee_angle_l")
@@ -117,6 +119,7 @@ def _coordinate(name: str) -> str:
 
 
 def _rate(path: Path, columns: Mapping[str, FloatArray]) -> float:
+    """Return the frame rate of the times. Raises RequestError if there are none."""
     rate = rate_of_times(columns.get("time", np.zeros(2)))
     if not rate > 0:
         raise RequestError(f"{path}: has no times; give the rate with --fps-of-file")
@@ -124,6 +127,7 @@ def _rate(path: Path, columns: Mapping[str, FloatArray]) -> float:
 
 
 def _look_like_degrees(columns: Mapping[str, FloatArray]) -> bool:
+    """Return whether some angles are too large for radians."""
     return any(np.abs(columns[name]).max() > MOST_RADIANS for name in (*NEEDED, *KNEES)
                if name in columns)
 
@@ -149,6 +153,7 @@ def _joints() -> dict[str, _Joint]:
 
 
 def _of_side(model: _Model, side: str, mark: str, sign: float) -> Iterator[tuple[str, _Joint]]:
+    """Yield name and joint of each joint of a side."""
     for name, joint in model.sides.items():
         x, y, z = joint.rest
         parent = joint.parent if joint.parent in model.middle else f"{side}_{joint.parent}"
@@ -159,6 +164,7 @@ def _of_side(model: _Model, side: str, mark: str, sign: float) -> Iterator[tuple
 
 
 def _skeleton(joints: Mapping[str, _Joint]) -> Skeleton:
+    """Return the skeleton; bones end at the mean of their children."""
     names = tuple(joints)
     parents = np.array([-1 if joint.parent is None else names.index(joint.parent)
                         for joint in joints.values()])

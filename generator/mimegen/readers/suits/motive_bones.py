@@ -76,6 +76,7 @@ def recording_of_bones(path: Path, roles: Mapping[str, str], turns: FloatArray, 
 
 
 def _above(role: str, names: Sequence[str]) -> int:
+    """Return the index of a role's parent among ``names``, -1 for the hips."""
     side, _, part = role.partition("_")
     if role == "hips":
         return -1

@@ -18,6 +18,7 @@ from mimegen.readers.options import AS_FOUND, ReadOptions
 from mimegen.readers.recording import Recording
 from mimegen.readers.suits.segments import motion_of_segments
 
+# Roles of the trunk's segments, and of those with a side.
 TRUNK = {"Pelvis": "hips", "L5": "spine1", "L3": "spine2", "T12": "spine3", "T8": "chest",
          "Neck": "neck1", "Head": "head"}
 PARTS = {"Shoulder": "clavicle", "UpperArm": "upper_arm", "ForeArm": "forearm", "Hand": "hand",
@@ -80,6 +81,7 @@ def _parsed(path: Path) -> tuple[tuple[str, ...], NDArray[np.intp], float, Float
 
 
 def _roles(names: tuple[str, ...]) -> dict[str, str]:
+    """Return role -> segment."""
     roles = {TRUNK[name]: name for name in names if name in TRUNK}
     for side in ("Left", "Right"):
         roles |= {f"{side.lower()}_{role}": f"{side}{part}" for part, role in PARTS.items()

@@ -110,6 +110,7 @@ def _named_joints(tree: dict[Any, Any]) -> Takes | None:
 
 
 def _nth(found: list[Takes | None], number: int) -> TextMotion:
+    """Return a take of a list. Raises UnreadableError if it holds no joints."""
     one = found[number]
     if one is None:
         raise UnreadableError(f"take {number} has a different shape from the first")
@@ -155,10 +156,12 @@ def _without_others(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def _named(joints: int) -> str:
+    """Return the name of the data set with this number of joints."""
     return "KIT-ML" if joints == KIT else "HumanML3D"
 
 
 def _of_vectors(array: NDArray[Any]) -> TextMotion:
+    """Return the take of vectors (F, 263 or 251). Raises UnreadableError if normalised."""
     vectors = _checked(array)
     if not is_in_metres(vectors):
         raise UnreadableError("holds normalised vectors, as a model sees them; multiply by the data"
@@ -168,6 +171,10 @@ def _of_vectors(array: NDArray[Any]) -> TextMotion:
 
 
 def _checked(array: NDArray[Any]) -> FloatArray:
+    """Return an array as floats.
+
+    Raises UnreadableError if it has no frames, or if its joints are not positions of a body.
+    """
     if not 2 <= len(array) <= MOST_FRAMES:
         raise UnreadableError(f"has {len(array)} frames, expected at least 2")
     values = numbers("joints", array)

@@ -13,6 +13,7 @@ from mimegen.readers.positions import motion_of_positions
 from mimegen.readers.recording import Recording
 from mimegen.readers.text_to_motion.layouts import FPS, KIT, Takes, TextMotion
 
+# Characters of a prompt that are kept.
 LONGEST_PROMPT = 200
 # Names of the axes in the file, by their names after Y was made Z.
 IN_FILE = {"X": "X", "-X": "-X", "Y": "-Z", "-Y": "Z", "Z": "Y", "-Z": "-Y"}
@@ -45,11 +46,13 @@ def recording_of_takes(path: Path, takes: Takes, options: ReadOptions) -> Record
 
 
 def _prompt(found: TextMotion) -> str | None:
+    """Return the prompt on one line, shortened, or None."""
     text = " ".join((found.prompt or "").split())[:LONGEST_PROMPT].strip(" .")
     return text or None
 
 
 def _notes(takes: Takes, number: int, found: TextMotion, fps: float | None) -> tuple[str, ...]:
+    """Return notes on the rate, the rotations, the number of takes and the prompt."""
     notes = [] if fps is None else [
         f"the file has no frame rate: {fps:g} fps is assumed, as {takes.format} has; give the true"
         " one with --fps-of-file"]

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from mimegen.base.media import ffmpeg_input
 
+# Frame rate (Hz) at which the video is sampled.
 FPS = 30.0
 # Height of the pictures in pixels. Larger ones take longer and do not help, because the model
 # scales the body to 256 pixels.
@@ -52,6 +53,7 @@ def _pictures(video: Path) -> Iterator[NDArray[np.uint8]]:
 
 
 def _landmarks(found: Any) -> list[dict[str, float]]:
+    """Return the rounded landmarks of a frame in metres, or an empty list."""
     if found.pose_world_landmarks is None:
         return []
     return [{"x": round(one.x, DIGITS), "y": round(one.y, DIGITS), "z": round(one.z, DIGITS),

@@ -90,6 +90,7 @@ def first_seen_s(landmarks: Path) -> float:
 
 
 def _share(sure: FloatArray, *parts: str) -> float:
+    """Return the fraction of frames in which all these joints of both sides are visible."""
     columns = [LEFT[part] + side for part in parts for side in (0, RIGHT)]
     return float((sure[:, columns] >= VISIBLE).all(axis=1).mean())
 

@@ -74,7 +74,7 @@ def _format(path: Path) -> str:
 
 
 def _of_centres(path: Path, points: Points, found: Tracked, options: ReadOptions) -> Recording:
-    """Return the recording of joint centres, which need no marker set."""
+    """Return the recording of joint centres, for which no marker set is needed."""
     recording = recording_of_tracked(path, found, replace(options, subject=None))
     return replace(recording, system=CENTRES, unit=points.unit, unit_source=points.unit_source,
                    up_axis=points.up_axis, up_source=points.up_source, mirrored=points.mirrored)

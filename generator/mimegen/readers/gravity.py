@@ -34,7 +34,7 @@ HEAD_MASS = 0.081
 ALONG_THE_FOOT = 0.4
 # Length of the foot from ankle to toes, as a fraction of the shin, for files without toes.
 FOOT_OF_SHIN = 0.33
-# Least distance (metres) between two steps of the feet for which their direction counts as level.
+# Least distance (metres) that the feet must travel for their direction to count as level.
 WAY_M = 1.0
 # Standard deviation (seconds) of the Gaussian that smooths poses estimated frame by frame.
 SMOOTH_S = 0.04
@@ -84,7 +84,7 @@ def _at(motion: Motion, roles: Mapping[str, str], role: str) -> FloatArray:
 
 
 def _middle(motion: Motion, roles: Mapping[str, str], part: str) -> FloatArray:
-    """Return the middle (F, 3) of the left and the right joint of a part."""
+    """Return the midpoint (F, 3) of a part's left and right joints."""
     return (_at(motion, roles, f"left_{part}") + _at(motion, roles, f"right_{part}")) / 2
 
 

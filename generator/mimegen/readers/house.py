@@ -305,7 +305,10 @@ def _keeps_to_ground(motion: Motion, up: FloatArray, other: FloatArray) -> bool:
 
 
 def _upright(up: FloatArray) -> FloatArray:
-    """Return the rotation matrix that turns the file's up axis to Z, and its front to -Y."""
+    """Return the matrix that turns the file's up axis to Z, and the usual front for it to -Y.
+
+    The usual front is Z, or -Y if Z is up.
+    """
     front = {0: [0.0, 0.0, 1.0], 1: [0.0, 0.0, 1.0], 2: [0.0, -1.0, 0.0]}
     back = -np.array(front[int(np.argmax(np.abs(up)))])
     return np.array([np.cross(back, up), back, up])

@@ -20,7 +20,7 @@ PairedRole = Literal["upper_arm", "clavicle", "forearm", "hand", "thigh", "shin"
 
 
 class Aliases(Strict):
-    """Names of a bone of one side: ``sure`` always mean it, ``perhaps`` only if no other fits."""
+    """Names of a paired bone: ``sure`` ones always mean it, ``perhaps`` if no sure one is found."""
 
     sure: Names
     perhaps: Names

@@ -29,8 +29,8 @@ from mimegen.readers.posture import (
 )
 from mimegen.readers.sides import pointing
 
-# Sine (of 20 degrees) of the backward bend that counts as wrong: models of knees bend backward by
-# a few degrees. Fractions of frames with wrong knees and elbows above which there is a note.
+# Sine (of 20 degrees) of the backward bend that counts as wrong; knee models bend backward by a few
+# degrees. Fractions of frames with wrong knees and elbows above which there is a note.
 WRONG_BEND = 0.35
 WRONG_KNEES = 0.03
 WRONG_ELBOWS = 0.2

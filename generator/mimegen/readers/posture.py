@@ -38,7 +38,7 @@ class Posture:
         return self.places[role]
 
     def middle(self, part: str) -> FloatArray:
-        """Return the middle (F, 3) between a part's left and right."""
+        """Return the midpoint (F, 3) of a part's left and right joints."""
         return np.asarray((self[f"left_{part}"] + self[f"right_{part}"]) / 2)
 
 

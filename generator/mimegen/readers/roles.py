@@ -110,7 +110,9 @@ def _together(named: Found, shaped: Found) -> Found:
 
 
 def _limb(role: str) -> str:
-    """Return a role's part of the body; both legs count as one, because one leg tells both sides.
+    """Return ``legs``, ``arms`` or ``trunk`` for a role.
+
+    Both legs are one part, because the side of one leg gives that of the other.
     """
     part = role.partition("_")[2]
     return "trunk" if not part else "legs" if part in LIMBS[1] else "arms"

@@ -119,7 +119,7 @@ def roles_by_shape(body: JointTree) -> dict[str, tuple[str, float]]:
 
 
 def _fit(person: PersonReading) -> float:
-    """Return how much like a person a reading is, 0 to 1."""
+    """Return how similar a reading is to a person, 0 to 1."""
     return float(np.clip(1.0 - person.cost / WORST_COST, 0.0, 1.0))
 
 
@@ -275,7 +275,7 @@ def _people(body: JointTree) -> list[PersonReading]:
 
 
 def _middle(body: JointTree, pair: Pair) -> FloatArray:
-    """Return the middle (K, 3) between the upper joints of a pair."""
+    """Return the midpoint (K, 3) of the upper joints of a pair."""
     return np.asarray((body.places[:, pair.limbs[0].upper] + body.places[:, pair.limbs[1].upper])
                       / 2)
 

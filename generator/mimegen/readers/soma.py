@@ -133,7 +133,7 @@ def recording_of_soma(path: Path, tree: Mapping[str, Any], options: ReadOptions)
 
 
 def _first(tree: Mapping[str, Any], name: str) -> FloatArray | None:
-    """Return an array (F, J, ...), the first of a batch, or None."""
+    """Return a numeric array (F, J, ...), the first of a batch, or None if there is none."""
     found = tree.get(name)
     if not is_numeric(found):
         return None

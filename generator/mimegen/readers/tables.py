@@ -1,4 +1,4 @@
-"""CSV files: Motive's and Nexus's tables of markers, and any other table of joints."""
+"""Read CSV files: tables of markers or bones by Motive and Nexus, and other tables of joints."""
 
 from pathlib import Path
 

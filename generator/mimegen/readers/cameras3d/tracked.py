@@ -43,8 +43,9 @@ class Tracked:
     """The people of a file as joints (F, J, 3) by id, in its unit and axes, NaN where not seen.
 
     ``layout`` names their skeleton. ``up`` is the up axis in the camera's picture; if ``is_level``,
-    it is up in the world too. ``notes`` are those in the file. ``guesses`` are, by id, the
-    estimator's positions (F, J, 3) including joints that it does not see.
+    it is up in the world too. ``usual_fps`` is the rate assumed if ``fps`` is None. ``notes`` are
+    those in the file. ``guesses`` are, by id, the estimator's positions (F, J, 3) including joints
+    that it does not see.
     """
 
     format: str

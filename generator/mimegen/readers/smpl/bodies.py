@@ -124,7 +124,7 @@ def _read(name: str) -> tuple[tuple[str, ...], NDArray[np.intp], list[_BodyJoint
 
 
 def _with_fingers(smpl: SmplBody) -> SmplBody:
-    """Return SMPL's body to the wrists with the fingers of SMPL-X."""
+    """Return SMPL's body up to the wrists, joined with the fingers of SMPL-X."""
     hands = _smplx()
     wrists = {side: smpl.rest[smpl.names.index(f"{side}_wrist")]
               - hands.rest[hands.names.index(f"{side}_wrist")] for side in ("left", "right")}

@@ -209,3 +209,11 @@ def test_the_timeline_tells_of_what_an_overlay_says() -> None:
 def test_say_and_a_captured_face_exclude_each_other(tmp_path: Path) -> None:
     with pytest.raises(RequestError, match="--say and --face are mutually exclusive"):
         RenderRequest.of(action="walk", say="Hello", face=tmp_path / "face.csv")
+
+
+@pytest.mark.parametrize("action", ["wave", "walk", "letter_a", "joy"])
+def test_timelines_of_all_kinds_of_takes_have_what_is_said(action: str) -> None:
+    take = library_take(Catalogue.with_libraries(()).action(action), None, 0)
+    speaking = altered(take, 1.0, False, FaceOverlay(say="Hello!"))
+    [said] = [one for one in speaking.timeline or () if one.kind == "speech"]
+    assert said.name == "Hello!" and said.start_s < said.end_s

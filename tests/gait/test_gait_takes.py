@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from mimegen.base.errors import RequestError
+from mimegen.base.vectors import MIME_AZIMUTH_DEG
 from mimegen.gait.walker import manners
 from mimegen.library.cast import cast_member
 from mimegen.library.casting import Casting
@@ -12,6 +13,7 @@ from mimegen.library.catalogue import Catalogue
 from mimegen.library.gait_take import GaitTake
 from mimegen.library.takes import SeededTakes, altered, library_take
 from mimegen.motion import Motion
+from mimegen.motion.editing import mirrored, moved
 from mimegen.pointlight.landmarks import dot_set, motion_dots
 from mimegen.pointlight.manipulation import Setting
 from mimegen.pointlight.manipulations import read_manipulation
@@ -49,6 +51,29 @@ def test_what_was_asked_is_in_names_keys_and_rows():
     assert plain.key != happy.key and "happy_2" in happy.version
     assert happy.facts()["gait"]["happy"] == 2.0 and happy.facts()["motion_kind"] == "gait"
     assert altered(happy, 1.5, True).key != happy.key
+
+
+@pytest.mark.parametrize("tempo", [1.0, 1.5])
+@pytest.mark.parametrize("mirror", [False, True])
+def test_rows_say_how_the_walker_goes_as_shown(tempo, mirror):
+    """Compared with where the joints of the standard person are, mirrored as performances are."""
+    take = altered(gait("walk", direction=30.0, phase=0.0), tempo, mirror)
+    said, [(motion, _)] = take.facts()["gait"], take.sources(60.0)
+    shown = moved(mirrored(motion), np.zeros(3), 2 * MIME_AZIMUTH_DEG) if mirror else motion
+    hips, left, right = (shown.global_pose.positions[:, shown.skeleton.index[name]]
+                         for name in ("Hips", "LeftFoot", "RightFoot"))
+    way = hips[-1] - hips[0]
+    assert np.hypot(*way[:2]) / shown.duration == pytest.approx(said["speed"], rel=0.03)
+    assert np.degrees(np.arctan2(way[0], -way[1])) == pytest.approx(said["direction_deg"], abs=3)
+    # At phase 0 the left foot is placed and so ahead; at 0.5 the right one is.
+    assert said["phase"] == (0.5 if (right - left)[0] @ way > 0 else 0.0)
+    assert said["phase"] == 0.5 * mirror
+
+
+def test_a_mirrored_walker_turns_to_the_other_side():
+    take = library_take(CATALOGUE.action("walk"), "walk_turning", 0)
+    turns = [altered(take, 1.0, mirror).facts()["gait"]["turn_deg"] for mirror in (False, True)]
+    assert turns == [90.0, -90.0]
 
 
 def test_options_of_gaits_do_not_apply_to_others():

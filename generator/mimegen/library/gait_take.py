@@ -16,7 +16,7 @@ from mimegen.gait.course import Way
 from mimegen.gait.walker import Walker, manners, pace_of
 from mimegen.gait.walking import looped, walked
 from mimegen.library.keys import gait_code
-from mimegen.library.take import RELAXED, Described, Source
+from mimegen.library.take import RELAXED, Described, Source, with_speech
 from mimegen.manifest.timeline import Interval
 from mimegen.motion.editing import at_rate
 
@@ -162,10 +162,10 @@ class GaitTake(Described):
 
     @cached_property
     def timeline(self) -> list[Interval]:
-        """The gait from start to end: nothing else happens."""
+        """The gait from start to end, and what the face says meanwhile."""
         [(motion, _)] = self.sources(TIMELINE_FPS)
-        return [Interval(kind="action", name=self.action, start_s=0.0,
-                         end_s=round(motion.duration, 3))]
+        return with_speech(self, [Interval(kind="action", name=self.action, start_s=0.0,
+                                          end_s=round(motion.duration, 3))])
 
     def sources(self, fps: float) -> tuple[Source, ...]:
         """Return the motion at ``fps``."""
@@ -185,9 +185,21 @@ class GaitTake(Described):
     def facts(self) -> dict[str, Any]:
         """Return the manifest's fields for the take."""
         way = {one.name: getattr(self.way, one.name) for one in fields(self.way)}
+        gait = {**self.walker.facts(), **way, "treadmill": self.treadmill,
+                "direction_deg": self.direction_deg}
         return {**self.described(), "seed": self.seed, "style": self.style, "motion_kind": "gait",
-                "gait": {**self.walker.facts(), **way, "treadmill": self.treadmill,
-                         "direction_deg": self.direction_deg, "asked": dict(self.asked)}}
+                "gait": {**gait, **self._altered(gait), "asked": dict(self.asked)}}
+
+    def _altered(self, gait: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the facts of a gait that differ at this take's tempo and in the mirror."""
+        found: dict[str, Any] = {}
+        if self.tempo != 1:
+            found |= {"speed": round(gait["speed"] * self.tempo, 4),
+                      "cadence": round(gait["cadence"] * self.tempo, 3)}
+        if self.mirror:
+            found |= {"phase": round((gait["phase"] + 0.5) % 1, 3),
+                      "turn_deg": 0.0 - gait["turn_deg"], "direction_deg": self.front_deg}
+        return found
 
 
 def gait_options(given: Mapping[str, Any]) -> tuple[tuple[str, float | str | bool], ...]:

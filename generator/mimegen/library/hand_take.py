@@ -13,6 +13,7 @@ from mimegen.library.hand_entries import HandEntry
 from mimegen.library.keys import score_code
 from mimegen.library.score_facts import ScoreFacts, facts_from
 from mimegen.library.score_take import ScoreTake
+from mimegen.library.take import with_speech
 from mimegen.manifest.timeline import Interval, retold
 
 HANDS = "hands"
@@ -64,7 +65,8 @@ class HandTake(ScoreTake):
     def timeline(self) -> list[Interval]:
         """The timeline, without contacts, because no object is held where the hands meet."""
         found = happenings(self.score, self.declared_happenings, self.seed, self.style)
-        return retold([one for one in found if one.kind != "contact"], self.mirror, self.tempo)
+        seen = [one for one in found if one.kind != "contact"]
+        return with_speech(self, retold(seen, self.mirror, self.tempo))
 
     def facts(self) -> dict[str, Any]:
         """Return the manifest's fields for the take."""

@@ -16,6 +16,7 @@ from mimegen.library.hand_entries import HandEntry
 from mimegen.library.keys import scene_code
 from mimegen.library.score_facts import ScoreFacts, facts_from
 from mimegen.library.score_take import ScoreTake, read_score_once
+from mimegen.library.take import with_speech
 from mimegen.manifest.timeline import Interval, retold
 from mimegen.scenes.compiling import Compiled, compiled
 from mimegen.scenes.parts import Known
@@ -51,7 +52,7 @@ class SceneTake(ScoreTake):
     @cached_property
     def timeline(self) -> list[Interval]:
         """The timeline of the scene."""
-        return self.with_speech(retold(self.compiled.timeline(self.seed, self.style),
+        return with_speech(self, retold(self.compiled.timeline(self.seed, self.style),
                                        self.mirror, self.tempo))
 
     def facts(self) -> dict[str, Any]:

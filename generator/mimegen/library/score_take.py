@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from mimegen.base.files import content_key, file_hash
-from mimegen.base.seeds import generator
 from mimegen.choreography.checks import checks_file
 from mimegen.choreography.face import faces, moves_face
 from mimegen.choreography.front import front_deg
@@ -27,8 +26,8 @@ from mimegen.choreography.timing import frame_moments
 from mimegen.choreography.variation import is_written
 from mimegen.library.keys import score_code
 from mimegen.library.score_facts import ScoreFacts, score_facts
-from mimegen.library.take import RELAXED, Described, Source
-from mimegen.manifest.timeline import SPEECH, CueFacts, Interval, retold
+from mimegen.library.take import RELAXED, Described, Source, with_speech
+from mimegen.manifest.timeline import CueFacts, Interval, retold
 from mimegen.motion.editing import at_rate
 from mimegen.motion.quaternions import FloatArray
 
@@ -131,21 +130,9 @@ class ScoreTake(Described):
     def timeline(self) -> list[Interval]:
         """The timeline of the take. Raises RequestError as ``declared_happenings``."""
         cue = (self.labels[0], self.cue) if self.cue else None
-        return self.with_speech(retold(happenings(
+        return with_speech(self, retold(happenings(
             self.score, self.declared_happenings, self.seed, self.style, cue),
             self.mirror, self.tempo))
-
-    def with_speech(self, found: list[Interval]) -> list[Interval]:
-        """Return a timeline with the speech of a face overlay added."""
-        overlay = self.overlay
-        span = None if overlay is None else overlay.spoken_span(
-            generator(self.seed, *self.words, "face", 0))
-        if overlay is None or span is None:
-            return found
-        lasts = max((one.end_s for one in found), default=span[1])
-        own = Interval(kind=SPEECH, name=overlay.say or "", start_s=round(span[0], 3),
-                       end_s=round(min(span[1], lasts), 3))
-        return sorted([*found, own], key=lambda one: one.start_s)
 
     def facts(self) -> dict[str, Any]:
         """Return the manifest's fields for the take."""

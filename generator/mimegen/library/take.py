@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from mimegen.base.files import file_hash
+from mimegen.base.seeds import generator
 from mimegen.base.vectors import MIME_AZIMUTH_DEG
 from mimegen.faces.overlay import FaceOverlay
 from mimegen.library.keys import altering_code, reversing_code
-from mimegen.manifest.timeline import Interval
+from mimegen.manifest.timeline import SPEECH, Interval
 from mimegen.motion.motion import Motion
 from mimegen.motion.quaternions import FloatArray
 
@@ -187,3 +188,16 @@ class LibraryTake(Protocol):
 
     def facts(self) -> dict[str, Any]:
         """Return the manifest's fields for the take."""
+
+
+def with_speech(take: LibraryTake, found: list[Interval]) -> list[Interval]:
+    """Return a take's timeline with the speech of its face overlay added."""
+    overlay = take.overlay
+    span = None if overlay is None else overlay.spoken_span(
+        generator(take.seed, *take.words, "face", 0))
+    if overlay is None or span is None:
+        return found
+    lasts = max((one.end_s for one in found), default=span[1])
+    own = Interval(kind=SPEECH, name=overlay.say or "", start_s=round(span[0], 3),
+                   end_s=round(min(span[1], lasts), 3))
+    return sorted([*found, own], key=lambda one: one.start_s)

@@ -69,8 +69,8 @@ class StimulusFacts(RowPart):
     frequency: int | None = Field(
         None, description="how many times a cue's movement is made; null for the score's own")
     gait: dict[str, Any] | None = Field(
-        None, description="walker, manner and direction of a gait, and the options given (asked);"
-                          " null for other takes")
+        None, description="walker, manner and direction of a gait as shown, at the row's tempo and"
+                          " mirrored if it is, and the options given (asked); null for other takes")
     hand_action: dict[str, Any] | None = Field(
         None, description="hand, size, tempo and posture of a hand action, as its seed drew them;"
                           " null for other takes")

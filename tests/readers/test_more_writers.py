@@ -124,6 +124,42 @@ def test_more_layouts_of_smpl_are_read(tmp_path, walk, kind):
     assert found.motion.fps == pytest.approx({"GRAB": 120, "SLOPER4D": 20}.get(kind, 30))
 
 
+def romp_frame(number: int) -> dict[str, Any]:
+    return {"pose": CAMERA["poses"][number], "trans": CAMERA["trans"][number],
+            "betas": np.zeros(10)}
+
+
+def phalp_frame(number: int) -> dict[str, Any]:
+    turns = Rotation.from_rotvec(CAMERA["poses"][number].reshape(-1, 3)).as_matrix()
+    return {"tid": [1], "camera": [CAMERA["trans"][number]], "smpl": [
+        {"global_orient": turns[:1], "body_pose": turns[1:], "betas": np.zeros(10)}]}
+
+
+@pytest.mark.parametrize("key", [str, int, "frame_{}.png".format])
+@pytest.mark.parametrize("tool", ["ROMP", "PHALP"])
+def test_frames_are_in_the_order_of_their_numbers(tmp_path, walk, tool, key):
+    """Files are named 1 to 100 by many tools, and 10 comes before 2 in the alphabet."""
+    frame = {"ROMP": lambda number: [romp_frame(number)], "PHALP": phalp_frame}[tool]
+    held = {key(number): frame(number) for number in reversed(range(FRAMES))}
+    found = read_motion(written(tmp_path / "made.pkl", held))
+    assert found.motion.frames == FRAMES and most_off(walk, found) < TOLERANCE_DEG
+
+
+def test_frames_in_which_romp_found_nobody_keep_their_time(tmp_path, walk):
+    lost = range(20, 26)
+    held = {f"{n}.png": [] if n in lost else [romp_frame(n)] for n in range(FRAMES)}
+    found = read_motion(written(tmp_path / "made.pkl", held))
+    assert found.motion.frames == FRAMES
+    assert any("6 frames in which nobody was found" in note for note in found.notes)
+
+
+def test_several_people_without_ids_are_a_doubt(tmp_path):
+    held = {f"{n}.png": [romp_frame(n)] * (1 + (n > 50)) for n in range(FRAMES)}
+    found = read_motion(written(tmp_path / "made.pkl", held))
+    assert any(f"{FRAMES - 51} of {FRAMES} frames show several people" in note
+               for note in found.notes)
+
+
 def test_a_pose_of_places_is_none(tmp_path, walk):
     """EDGE calls the joints' places its full pose."""
     held = {"smpl_poses": POSES, "smpl_trans": PLACE, "full_pose": places_of_24(walk)}

@@ -1,5 +1,6 @@
 """Choose one of the people in a file and return the recording."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from mimegen.base.errors import RequestError
@@ -21,7 +22,9 @@ def recording_of_people(path: Path, people: People, options: ReadOptions) -> Rec
     Raises RequestError, one line, if there are several and none is chosen, or if arrays do not fit.
     """
     try:
-        return recording_of(path, _chosen(path, people, options), people.world, options)
+        chosen = _chosen(path, people, options)
+        noted = replace(chosen, notes=(*people.notes, *chosen.notes))
+        return recording_of(path, noted, people.world, options)
     except UnreadableError as problem:
         raise RequestError(f"{path}: {problem}") from None
 

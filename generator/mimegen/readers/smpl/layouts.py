@@ -1,7 +1,8 @@
 """Recognise which tool or data set wrote a file of SMPL's parameters, and find its people."""
 
+import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -271,7 +272,7 @@ def _maker(parameters: Mapping[str, Any], person: Mapping[str, Any]) -> Callable
 
 def _phalp(tree: dict[Any, Any]) -> People | None:
     """Read 4D-Humans and PHALP: by frame, lists of people with ``tid`` and ``smpl`` matrices."""
-    frames = [value for key, value in sorted(tree.items(), key=lambda item: str(item[0]))
+    frames = [value for value in _in_frame_order(tree)
               if isinstance(value, dict) and "smpl" in value and "tid" in value]
     if len(frames) < max(1, len(tree) // 2):
         return None
@@ -288,13 +289,10 @@ def _phalp(tree: dict[Any, Any]) -> People | None:
 
 def _romp_video(tree: dict[Any, Any]) -> People | None:
     """Read ROMP and BEV on a video: by frame, arrays of people with ``track_ids`` (P,)."""
-    listed = [value for _, value in sorted(tree.items(), key=lambda item: str(item[0]))
-              if isinstance(value, list) and value and all(
-                  isinstance(one, dict) and has_parameters(one) for one in value)]
-    if listed and len(listed) > len(tree) // 2:
-        return _stacked(_camera("ROMP"), {"0": [(number, frame[0])
-                                                for number, frame in enumerate(listed)]})
-    frames = [value for key, value in sorted(tree.items(), key=lambda item: str(item[0]))
+    listed = _romp_lists(tree)
+    if listed is not None:
+        return listed
+    frames = [value for value in _in_frame_order(tree)
               if isinstance(value, dict) and "smpl_thetas" in value]
     if not frames and "smpl_thetas" in tree and "cam" in tree:
         frames = [tree]
@@ -309,6 +307,34 @@ def _romp_video(tree: dict[Any, Any]) -> People | None:
                 "pose": thetas[place], "betas": _row(frame.get("smpl_betas"), place),
                 "trans": _row(frame.get("cam_trans"), place)}))
     return _stacked(_camera("ROMP"), people)
+
+
+def _romp_lists(tree: dict[Any, Any]) -> People | None:
+    """Read ROMP of 2021: by frame, a list of people without ids, empty if nobody was found."""
+    frames = [value for value in _in_frame_order(tree) if isinstance(value, list) and all(
+        isinstance(one, dict) and has_parameters(one) for one in value)]
+    found = [(number, frame[0]) for number, frame in enumerate(frames) if frame]
+    if not found or len(frames) <= len(tree) // 2:
+        return None
+    people = _stacked(_camera("ROMP"), {"0": found})
+    crowded = sum(len(frame) > 1 for frame in frames)
+    if people is None or not crowded:
+        return people
+    return replace(people, notes=(*people.notes, (
+        f"{crowded} of {len(frames)} frames show several people without ids; the first of each"
+        " frame is taken, who need not be the same person")))
+
+
+def _in_frame_order(tree: Mapping[Any, Any]) -> list[Any]:
+    """Return the values of a dictionary of frames, by the numbers in their keys: 2 before 10."""
+    return [tree[key] for key in sorted(tree, key=lambda key: _natural(str(key)))]
+
+
+def _natural(text: str) -> list[tuple[str, int]]:
+    """Return a sorting key that compares numbers in a text by their values."""
+    # Every second part is a number, so parts of one kind are compared with each other.
+    return [("", int(part)) if place % 2 else (part, 0)
+            for place, part in enumerate(re.split("([0-9]+)", text))]
 
 
 def _row(values: Any, place: int) -> Any:

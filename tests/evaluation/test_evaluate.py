@@ -429,6 +429,8 @@ def test_actpld_s_tables_have_types_tasks_and_their_rank_correlation():
         ("a", "intention"), ("a", "label")]
     assert found["rows"][1]["3afc"]["right"] == 11
     assert found["spearman"]["rho"] == pytest.approx(1.0) and found["spearman"]["n"] == 6
+    # Two of the 720 orders of six rows agree as well, one of them backwards.
+    assert found["spearman"]["p"] == pytest.approx(2 / 720)
     assert actpld([one for one in scored if one.question.format == "mc"]) is None
 
 

@@ -214,6 +214,29 @@ def test_the_archive_of_croissant_is_named_by_its_content(clips, tmp_path):
     assert described["distribution"][1]["sha256"][:16] in described["distribution"][1]["contentUrl"]
 
 
+KIT = """
+import json, sys, types
+for name in ("vlmeval", "vlmeval.dataset", "vlmeval.dataset.video_base", "vlmeval.smp"):
+    sys.modules[name] = types.ModuleType(name)
+sys.modules["vlmeval.dataset.video_base"].VideoBaseDataset = object
+for name in ("dump", "get_intermediate_file_path", "load"):
+    setattr(sys.modules["vlmeval.smp"], name, None)
+import pandas, pathlib, mimegen_dataset
+mimegen_dataset._write_answers(pathlib.Path("m.xlsx"), pandas.DataFrame({
+    "question_id": ["a", "b"], "prediction": ["A", "Failed to obtain answer via API."]}))
+[line] = open("m_answers.jsonl")
+assert json.loads(line) == {"question_id": "a", "model": "m", "output": "A"}
+"""
+
+
+@pytest.mark.slow
+def test_a_request_of_vlmevalkit_that_failed_is_no_answer(clips, tmp_path):
+    export(clips / "questions-few.jsonl", "vlmevalkit", tmp_path / "out")
+    done = subprocess.run([sys.executable, "-c", KIT], cwd=tmp_path / "out",
+                          capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.slow
 def test_a_task_of_lmms_eval_names_functions_that_are_there(clips, tmp_path):
     export(clips / "questions-few.jsonl", "lmms-eval", tmp_path / "out")

@@ -9,6 +9,8 @@ from vlmeval.dataset.video_base import VideoBaseDataset
 from vlmeval.smp import dump, get_intermediate_file_path, load
 
 FOLDER = Path(__file__).resolve().parent
+# What the kit writes in place of an answer where a request failed.
+FAILED = "Failed to obtain answer via API"
 NAME = json.loads((FOLDER / "export.json").read_text(encoding="utf-8"))["task"]
 
 
@@ -72,9 +74,11 @@ class MimegenVideo(VideoBaseDataset):
 
 
 def _write_answers(eval_file, data):
+    """Write what the model said; where the kit reached no model, nothing was said."""
     model = eval_file.stem.removesuffix(f"_{NAME}")
     answers = [{"question_id": row["question_id"], "model": model,
-                "output": str(row["prediction"])} for _, row in data.iterrows()]
+                "output": str(row["prediction"])} for _, row in data.iterrows()
+               if FAILED not in str(row["prediction"])]
     eval_file.with_name(f"{eval_file.stem}_answers.jsonl").write_text(
         "".join(json.dumps(answer) + "\n" for answer in answers), encoding="utf-8")
 

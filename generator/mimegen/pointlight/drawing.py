@@ -15,7 +15,7 @@ from mimegen.pointlight.stimulus import Stimulus
 # Lines and silhouettes are drawn larger and shrunk, for smooth edges.
 OVERSAMPLING = 4
 STICK_WIDTH = 0.5  # of a dot's diameter
-LONE_DOT = 2.5  # radius of what no line reaches, such as Johansson's head, in widths of a line
+LONE_DOT = 2.5  # radius of dots without lines, such as Johansson's head, in widths of a line
 
 
 def pictures(stimulus: Stimulus) -> Iterator[ByteArray]:

@@ -58,7 +58,11 @@ def dot_set(name: str) -> DotSet:
 
 
 def with_landmarks(chosen: DotSet, names: Sequence[str]) -> DotSet:
-    """Return the set with further dots: landmarks of any set, or roles of joints."""
+    """Return the set with additional dots: landmarks of any set, by name.
+
+    Stick-figure lines of any set are added if both of their dots are in the result. Raises
+    RequestError, with similar names, for an unknown landmark.
+    """
     landmarks = {name: points for offered in dot_sets().values()
                  for name, points in offered.dots.items()}
     limbs = {limb for offered in dot_sets().values() for limb in offered.limbs}

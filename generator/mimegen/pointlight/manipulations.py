@@ -52,9 +52,9 @@ def read_manipulation(text: str) -> Manipulation:
 
 
 def value_of(text: str) -> Any:
-    """Return the number, truth value or text that is written.
+    """Return the number, truth value or text that a request's text stands for, as in YAML.
 
-    Raises RequestError where it is nothing of these.
+    Raises RequestError for anything else, such as a list.
     """
     try:
         plain = isinstance(yaml.compose(text, Loader=yaml.SafeLoader), yaml.ScalarNode)

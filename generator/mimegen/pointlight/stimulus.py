@@ -109,7 +109,7 @@ class Stimulus:
 
     @cached_property
     def gray(self) -> bool:
-        """Whether everything is gray."""
+        """Whether all colors, background included, are gray."""
         shown = np.concatenate([self.colors, self.background[None]])
         return bool(np.ptp(shown, axis=1).max() == 0)
 

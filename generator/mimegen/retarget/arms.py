@@ -245,7 +245,7 @@ class Trunk:
 
         Thick upper arms may lie less deep than thin ones; upper arms that do not reach forward may
         lie deeper, because there is room beside the trunk. If the character is not ``soft``, as in
-        a spacesuit, only forearms are limited.
+        a spacesuit, only forearms are limited. Palms are never limited.
         """
         found = np.full((len(arms.joints), len(SIDES), len(OF_BONE)), np.inf)
         found[:, :, OF_BONE == FOREARM] = ARMS.forearm_gives_m

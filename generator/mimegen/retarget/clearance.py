@@ -63,9 +63,9 @@ def with_hands_clear(motion: Motion, character: Character, joints: Mapping[str, 
     together. ``rounds`` is how often hands move by the depth that fingers cannot bend out of;
     afterwards fingers bend and hands move by the depth that is left.
 
-    Elbows bend, and hands keep their rotation. A hand's own arm does not count as body. A character
-    without meshes is left unchanged. ``CLEARANCE.looked_at_hz`` frames a second are solved, the
-    others interpolated.
+    Elbows bend, and hands keep their rotation. A hand's own arm and the other hand do not count as
+    body; hands are taken out of each other at the end. A character without meshes is left
+    unchanged. ``CLEARANCE.looked_at_hz`` frames a second are solved, the others interpolated.
     """
     if not (has_arms(joints) and character.meshes):
         return motion

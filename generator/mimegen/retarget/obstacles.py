@@ -161,7 +161,7 @@ class Hanging:
         about = OBSTACLES.deepest_m
         low, high = points.min(axis=1) - about, points.max(axis=1) + about
         near = ((places > low[:, None]) & (places < high[:, None])).all(axis=2)
-        near[0, 0] = True  # A tree has a point.
+        near[0, 0] = True  # A tree needs at least one point.
         middle = places.mean(axis=1)
         size = float(lengths(places - middle[:, None]).max())
         frames, _ = np.nonzero(near)

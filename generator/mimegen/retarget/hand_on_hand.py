@@ -33,7 +33,7 @@ class HandOnHandParameters:
     (``docs/research/people.md``, ``tests/retarget/test_hand_on_hand.py``).
     """
 
-    # Hands are checked if any of their joints are nearer (m) than this.
+    # Hands are checked if any of their joints is nearer (m) to one of the other hand than this.
     near_m: float = 0.04
     # Depth (m) to which fingers may lie in the other hand.
     shallow_m: float = 0.0015

@@ -1,1 +1,1 @@
-"""The manifest: one row per clip, typed, versioned, read and written in one place."""
+"""The manifest: one typed, versioned row per clip, and the code that reads and writes it."""

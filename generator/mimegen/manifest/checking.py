@@ -1,4 +1,4 @@
-"""Whether rows and clips belong together: asked before clips are used."""
+"""Check clips against their manifest rows before the clips are used."""
 
 import json
 import os
@@ -16,14 +16,17 @@ from mimegen.manifest.file import clip_path
 from mimegen.manifest.record import facts_of, false_facts
 from mimegen.manifest.row import Row
 
-# A value that is longer is cut where it is said.
+# Values longer than this are cut in messages, in characters.
 _LONGEST_SAID = 60
-# In render_config, and in the row itself.
+# Fields that are in ``render_config`` and also in the row itself.
 _OF_CONFIG = ("fps", "width", "height")
 
 
 def contradictions(row: Row) -> list[str]:
-    """Return the fields of a row of mimegen's own that its other fields belie, sorted."""
+    """Return the fields of a row that contradict its other fields, sorted.
+
+    Only rows that mimegen wrote, those with a ``clip_key``, are checked.
+    """
     if row.clip_key is None:
         return []
     false = {"label"} if row.label not in (None, "|".join(row.labels)) else set[str]()
@@ -38,7 +41,7 @@ def contradictions(row: Row) -> list[str]:
 
 
 def wrong_fields_message(row: Row, names: Iterable[str]) -> str:
-    """Return in words that a row says of its clip what is not so, naming the fields."""
+    """Return a message that names the fields in which a row contradicts its clip."""
     facts = facts_of(row)
     listed = ", ".join(f"{name} {_short(facts[name])}" for name in names)
     return f"its row says {listed}, which is not what the clip was made as"
@@ -50,10 +53,10 @@ def _short(value: Any) -> str:
 
 
 def check_clips(out: Path, rows: Iterable[Row]) -> None:
-    """Raise RequestError where a clip of ``out`` is damaged, or its row says what is not so.
+    """Raise RequestError if a clip in ``out`` is damaged or contradicts its row.
 
-    Clips that are not there are left to whoever needs them. Files that have kept their size and
-    time since they were hashed, by any earlier command of this user, are not hashed again.
+    Missing clips are skipped. Hashes are cached in the user's cache folder, so a file whose size
+    and modification time are unchanged since any earlier command is not hashed again.
     """
     known = _Known.of(out)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -78,7 +81,7 @@ def _what_is_wrong(out: Path, row: Row, known: "_Known") -> str | None:
 
 @dataclass
 class _Known:
-    """Hashes of files with their sizes and times, kept in the user's cache."""
+    """SHA-256 hashes of clips with the files' sizes and times, cached for the user."""
 
     file: Path
     hashes: dict[str, list[Any]]
@@ -102,7 +105,7 @@ class _Known:
         return str(entry[2])
 
     def keep(self) -> None:
-        """Keep what was hashed; where that cannot be written, it is hashed again next time."""
+        """Write the cache. If it cannot be written, the files are hashed again next time."""
         if self.new.items() <= self.hashes.items():
             return
         with suppress(RequestError):

@@ -1,4 +1,4 @@
-"""The file manifest.jsonl: read, checked, written."""
+"""Read, check and write the file manifest.jsonl."""
 
 import json
 import math
@@ -16,22 +16,22 @@ from mimegen.manifest.row import Row
 from mimegen.manifest.versions import upgraded
 
 MANIFEST = "manifest.jsonl"
-# Lines that are no rows, set aside so that the others can be used.
+# Lines that are not valid rows are moved to this file so that the others can be used.
 DAMAGED = "manifest.damaged.jsonl"
-# A row has some 6 KB.
+# In bytes. A row has about 6 KB.
 LONGEST_LINE = 4 * 2**20
 
 
 def read_manifest(out: Path | str) -> list[Row]:
-    """Return the rows of ``out``/manifest.jsonl; none where there is no such file.
+    """Return the rows of ``out``/manifest.jsonl; an empty list if there is no such file.
 
-    ``out`` is the folder that holds the manifest. Raises RequestError as ``rows_of``.
+    ``out`` is the folder that holds the manifest. Raises RequestError as ``rows_of`` does.
     """
     return list(rows_of(Path(out)))
 
 
 def single_rows(out: Path) -> list[Row]:
-    """Return the rows as ``read_manifest``; raises RequestError where two are of one clip."""
+    """Return the rows as ``read_manifest`` does; raise RequestError if a sample_id occurs twice."""
     rows = read_manifest(out)
     for name, count in Counter(row.sample_id for row in rows).items():
         if count > 1:
@@ -43,7 +43,8 @@ def single_rows(out: Path) -> list[Row]:
 def rows_of(out: Path) -> Iterator[Row]:
     """Yield the rows of ``out``/manifest.jsonl, one line at a time.
 
-    Raises RequestError naming a line that is not a row, or whose clip lies outside of ``out``.
+    Raises RequestError, naming the line, if a line is not a valid row or its clip lies outside
+    ``out``.
     """
     for row in rows_or_problems(out):
         if isinstance(row, RequestError):
@@ -52,9 +53,9 @@ def rows_of(out: Path) -> Iterator[Row]:
 
 
 def rows_or_problems(out: Path) -> Iterator[Row | RequestError]:
-    """Yield the rows of ``out``/manifest.jsonl, and for a line that is none what is wrong.
+    """Yield each line of ``out``/manifest.jsonl as a row, or as the error that describes it.
 
-    Raises RequestError for a line longer than any row.
+    Raises RequestError for a line longer than ``LONGEST_LINE``.
     """
     path = out / MANIFEST
     for number, line in _lines(path):
@@ -85,7 +86,7 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def row_from(line: bytes | str) -> Row:
-    """Return a line's row, of this version or an older one; ValueError says what is wrong."""
+    """Return the row in a line of JSON, of this version or older. Raises ValueError if invalid."""
     try:
         content = json.loads(line, parse_constant=_refuse, parse_float=_finite)
     except RecursionError as problem:
@@ -101,7 +102,7 @@ def row_from(line: bytes | str) -> Row:
 
 
 def typed_row(content: dict[str, Any]) -> Row:
-    """Return JSON content as a row; ValueError says in one line which field is wrong."""
+    """Return JSON content as a row. Raises ValueError, naming the first wrong field, if invalid."""
     try:
         return Row.model_validate(upgraded(content))
     except ValidationError as problem:
@@ -122,7 +123,7 @@ def _finite(text: str) -> float:
 
 
 def _refuse_halves(content: dict[str, Any]) -> None:
-    """Raise ValueError for a lone half of a surrogate pair, which no file of text can hold."""
+    """Raise ValueError for a lone surrogate, which no text file can hold."""
     try:
         json.dumps(content, ensure_ascii=False).encode()
     except UnicodeEncodeError as problem:
@@ -130,20 +131,20 @@ def _refuse_halves(content: dict[str, Any]) -> None:
 
 
 def json_of(row: Row, indent: int | None = None) -> str:
-    """Return a row as a line of JSON; what is no Unicode in a file's name becomes ``?``."""
+    """Return a row as one line of JSON; in file names, bytes that are not Unicode become ``?``."""
     text = json.dumps(content_of(row), indent=indent, ensure_ascii=False, allow_nan=False)
     return text.encode("utf-8", "replace").decode() + "\n"
 
 
 def content_of(row: Row) -> dict[str, Any]:
-    """Return a row as JSON content: what was given or read, and nothing else."""
+    """Return a row as JSON content, without fields that were never set."""
     return row.model_dump(mode="json", exclude_unset=True)
 
 
 def clip_path(out: Path, row: Row) -> Path:
-    """Return where a row's clip lies.
+    """Return the path of a row's clip.
 
-    Raises RequestError where a symbolic link leads it out of the manifest's folder.
+    Raises RequestError if a symbolic link leads outside the manifest's folder.
     """
     path = out / row.file_name
     if not path.resolve().is_relative_to(out.resolve()):
@@ -153,11 +154,12 @@ def clip_path(out: Path, row: Row) -> Path:
 
 
 def add_rows(out: Path, rows: Iterable[Row]) -> Path:
-    """Publish ``out``/manifest.jsonl with these rows added or renewed, in order of sample_id.
+    """Add or replace rows in ``out``/manifest.jsonl, sorted by sample_id; return the file's path.
 
-    Rows of earlier requests stay as long as their clips are there, and their passes as long as
+    Rows of earlier requests are kept while their clips exist. A replaced row's passes are kept if
     the shot is the same. Without rows nothing is written.
-    Any number of processes may add rows at a time. Raises RequestError as ``rows_of``, and where
+
+    Several processes may add rows at the same time. Raises RequestError as ``rows_of`` does, and if
     the file cannot be locked or written.
     """
     rows = list(rows)
@@ -167,23 +169,23 @@ def add_rows(out: Path, rows: Iterable[Row]) -> Path:
         earlier = {row.sample_id: row for row in rows_of(out) if clip_path(out, row).exists()}
         merged = earlier | {row.sample_id: _with_passes(row, earlier.get(row.sample_id))
                             for row in rows}
-        # Rows of earlier requests are nowhere else, so they must outlast a loss of power too.
+        # Earlier rows exist only in this file, so it must survive a power cut: sync it to disk.
         publish(out / MANIFEST, "".join(json_of(merged[name]) for name in sorted(merged)),
                 synced=True)
     return out / MANIFEST
 
 
 def _with_passes(row: Row, earlier: Row | None) -> Row:
-    """Return a row with those passes that only an earlier row of the same shot names."""
+    """Return a row with the passes added that only an earlier row of the same shot has."""
     if earlier is None or not earlier.passes or earlier.shot_key != row.shot_key:
         return row
     return row.model_copy(update={"passes": earlier.passes | (row.passes or {})})
 
 
 def set_damaged_aside(out: Path) -> list[bytes]:
-    """Move what is no row from the manifest to ``out``/manifest.damaged.jsonl; return those lines.
+    """Move invalid lines from the manifest to ``out``/manifest.damaged.jsonl; return those lines.
 
-    Raises RequestError as ``add_rows``.
+    Raises RequestError as ``add_rows`` does.
     """
     with locked(out / MANIFEST):
         lines = [line for _, line in _lines(out / MANIFEST)]
@@ -194,11 +196,10 @@ def set_damaged_aside(out: Path) -> list[bytes]:
 
 
 def set_doubles_aside(out: Path) -> list[Row]:
-    """Leave of several rows of one clip the last that has the clip's hash, else the last.
+    """Keep one row for each clip: the last with the clip's SHA-256, else the last.
 
-    Others that differ from it are moved as by ``set_damaged_aside`` and returned. All lines must
-    be rows.
-    Raises RequestError as ``add_rows``.
+    Other rows are moved as by ``set_damaged_aside`` and returned, except exact duplicates, which
+    are dropped. All lines must be valid rows. Raises RequestError as ``add_rows`` does.
     """
     with locked(out / MANIFEST):
         lines = [line.rstrip(b"\n") + b"\n" for _, line in _lines(out / MANIFEST)]
@@ -220,7 +221,7 @@ def _line_of_clip(out: Path, lines: Sequence[bytes]) -> bytes:
 
 
 def _part(out: Path, kept: Iterable[bytes], aside: Sequence[bytes]) -> None:
-    """Set lines aside, if any, and publish the others as the manifest."""
+    """Append lines, if any, to the file of damaged lines and publish the others as the manifest."""
     if aside:
         path = out / DAMAGED
         before = path.read_bytes() if path.exists() else b""

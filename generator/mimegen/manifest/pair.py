@@ -1,4 +1,4 @@
-"""Which minimal pair a clip is one half of: in its declaration, and in its row."""
+"""The minimal pair that a clip belongs to, as declared in a specification and kept in its row."""
 
 from typing import Any
 
@@ -8,9 +8,9 @@ from mimegen.base.yaml_file import Strict
 
 
 class PairFacts(Strict):
-    """A pair's name, the factor that its halves differ in, and what this half has of it.
+    """The name of a minimal pair, the factor in which its two clips differ, and this clip's value.
 
-    Everything else of both halves is equal.
+    Everything else is the same in both clips.
     """
 
     id: str = Field(min_length=1)
@@ -19,7 +19,7 @@ class PairFacts(Strict):
 
 
 def pair_of(permutation: Any) -> PairFacts | None:
-    """Return the pair that a row's ``permutation`` names; None where it names none, or wrongly."""
+    """Return the pair in a row's ``permutation``; None if it has none or an invalid one."""
     try:
         return PairFacts.model_validate((permutation or {})["pair"])
     except (KeyError, TypeError, ValidationError):

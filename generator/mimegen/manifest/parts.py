@@ -1,4 +1,4 @@
-"""What a row may say beyond what the clip is: parts that only some clips have, all optional."""
+"""Optional parts of a row, which only some clips have."""
 
 from typing import Annotated, Literal
 
@@ -14,7 +14,7 @@ Quaternion = Annotated[Numbers, Field(min_length=4, max_length=4)]
 
 
 class CameraFacts(RowPart):
-    """A pinhole camera as Blender has it: it looks along its own -Z, +Y is up in the picture."""
+    """A pinhole camera as in Blender: it looks along its local -Z axis, +Y is up in the picture."""
 
     position: Vector = Field(description="metres, in the world")
     rotation: Quaternion = Field(description="quaternion w x y z, from camera to world")
@@ -25,7 +25,7 @@ class CameraFacts(RowPart):
 
 
 class MotionFacts(RowPart):
-    """The motion: where it comes from and how its file was understood."""
+    """The motion: its source, and how its file was read."""
 
     licence: str | None = Field(None, description="of the motion")
     motion_file: str | None = Field(None, description="name of the score or mocap file")
@@ -60,7 +60,7 @@ class MotionFacts(RowPart):
 
 
 class CharacterFacts(RowPart):
-    """Who performs it, and who is the partner in a scene of two."""
+    """The characters: the performer, and the partner in scenes of two."""
 
     character_file: str | None = None
     character_key: ContentKey | None = Field(None, description="content key of the character")
@@ -75,10 +75,10 @@ class CharacterFacts(RowPart):
 
 
 class PanFacts(RowPart):
-    """How a camera that follows pans: the clip is a window of the camera's picture.
+    """The path of a camera that pans: in each frame the clip is a window of the camera's picture.
 
-    The principal point, which is the middle of the camera's picture, is at
-    ``camera.width / 2 - left, camera.height / 2 - top`` of the clip's.
+    The principal point, which is the center of the camera's picture, is at ``camera.width / 2 -
+    left, camera.height / 2 - top`` in the clip.
     """
 
     left: list[int] = Field(description="of the window in the camera's picture, by frame, pixels")
@@ -86,7 +86,7 @@ class PanFacts(RowPart):
 
 
 class SetChanges(RowPart):
-    """What is different in a set, so that performers meet nothing in it and nothing hides them."""
+    """Changes to a set so that performers touch none of its objects and no object hides them."""
 
     moved_m: Annotated[Numbers, Field(min_length=2, max_length=2)] = Field(
         description="how far they stand from the set's own place, along the set's X and Y")
@@ -98,7 +98,7 @@ class SetChanges(RowPart):
 
 
 class StageFacts(RowPart):
-    """How it was filmed: background, camera, light, config, machine, versions."""
+    """The picture: background, camera, light, render config, device and versions."""
 
     background_licence: str | None = None
     background_author: str | None = None
@@ -137,7 +137,7 @@ class StageFacts(RowPart):
 
 
 class PassFacts(RowPart):
-    """Where a clip's ground truth of one kind lies, and what made it."""
+    """The folder of a clip's ground truth of one kind, and how it was made."""
 
     folder: Annotated[str, AfterValidator(inner_path)] = Field(
         description="its files, relative to the manifest's folder")
@@ -151,7 +151,7 @@ class PassFacts(RowPart):
 
 
 class OutputFacts(RowPart):
-    """What else was made of the shot, and what the clip is one of."""
+    """Ground-truth passes, faults, permutation and timeline."""
 
     passes: dict[str, PassFacts] | None = Field(
         None, description="ground-truth passes by kind: keypoints, depth, mask, normals, flow,"
@@ -164,7 +164,8 @@ class OutputFacts(RowPart):
 
 
 class DisplayFacts(RowPart):
-    """A point-light display: everything that a paper must report. Degrees of visual angle."""
+    """A point-light display: all parameters that a paper must report; degrees are of visual angle.
+    """
 
     display: str | None = Field(None, description="name of the preset or file")
     display_style: str | None = Field(None, description="dots, stick or silhouette")

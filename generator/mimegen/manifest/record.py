@@ -1,9 +1,9 @@
-"""A clip's own record of what its row says, so that a row that was changed is found out.
+"""A record inside each clip of what its row says, so that changed rows are detected.
 
-A record is the last box of an MP4 file, of the type ``uuid``, which players pass over. It holds
-eight bytes for each fact: the first four of the SHA-256 of the field's name, and the first four of
-an HMAC-SHA256 of name and value under the clip's key. So it tells nobody what an opaque clip shows
-who does not have its row. Nothing in it depends on the machine.
+The record is the last box of an MP4 file, of type ``uuid``, which players skip. It holds eight
+bytes for each fact: the first four of the SHA-256 of the field's name, and the first four of an
+HMAC-SHA256 of name and value under the clip's key. Without the row, which holds the key, the record
+does not reveal what an opaque clip shows. The record does not depend on the machine.
 """
 
 import hashlib
@@ -20,29 +20,31 @@ _ID = bytes.fromhex("6d696d6567656e2d66616374732d3031")
 _HEAD = 8 + len(_ID)
 _DIGEST = 4
 _ENTRY = 2 * _DIGEST
-# A record has some 900 bytes.
+# In bytes. A record has about 900.
 _LONGEST = 2**16
-# What is no fact of the clip: its name, what a data set adds, and what made it where and when.
+# Fields that are not facts about the clip: its name, what a data set adds, and which machine and
+# versions made it.
 NO_FACTS = frozenset({
     "row_version", "sample_id", "file_name", "plain_id", "sha256", "split", "distractors", "passes",
     "rendered_on", "cpu", "mimegen_version", "numpy_version"})
 FACTS = tuple(name for name in Row.model_fields if name not in NO_FACTS)
-# Rows may be given these after their clips were made.
+# Fields that may be added to rows after their clips were made.
 _TOLD_LATER = frozenset({"timeline"})
-# Stands for the clip's key itself: where it does not fit, nothing else can.
+# The key signs all facts. If it does not match, no other fact can.
 _KEY = "clip_key"
 
 
 def facts_of(row: Row) -> dict[str, Any]:
-    """Return what a row says of its clip, as JSON content, by field; None where it says nothing."""
+    """Return each fact of a row as JSON content, by field; None for fields that are not set."""
     content = content_of(row)
     return {name: content.get(name) for name in FACTS}
 
 
 def sealed(clip: Path, row: Row) -> Row:
-    """Give an MP4 file the record of a row; return the row with the file's new SHA-256.
+    """Write the record of a row into an MP4 file; return the row with the file's new SHA-256.
 
-    Other files stay as they are. Raises DiskFullError, or RequestError where it cannot be written.
+    Other files are left unchanged. Raises DiskFullError, or RequestError if the file cannot be
+    written.
     """
     if clip.suffix.lower() != ".mp4":
         return row
@@ -54,10 +56,11 @@ def sealed(clip: Path, row: Row) -> Row:
 
 
 def false_facts(clip: Path, row: Row) -> list[str] | None:
-    """Return the fields of a row that say another thing than its clip's record.
+    """Return the fields in which a row differs from its clip's record.
 
-    None where the clip has no record: it is no MP4 file, or older than records are. Fields that
-    are younger than the record are not compared. Raises OSError where the file cannot be read.
+    Returns None if the clip has no record: it is not an MP4 file, or was made before records
+    existed. Fields that the record lacks because they are newer are not compared. Raises OSError if
+    the file cannot be read.
     """
     tags = _tags(clip)
     if tags is None:
@@ -69,12 +72,12 @@ def false_facts(clip: Path, row: Row) -> list[str] | None:
 
 
 def has_record(clip: Path) -> bool:
-    """Whether a file holds a record. Raises OSError where it cannot be read."""
+    """Whether a file holds a record. Raises OSError if it cannot be read."""
     return _tags(clip) is not None
 
 
 def same_value(one: Any, other: Any) -> bool:
-    """Whether two values of a field are the same; 24 and 24.0 are."""
+    """Whether two values of a field are equal; 24 equals 24.0."""
     return _text(one) == _text(other)
 
 
@@ -98,12 +101,12 @@ def _tag(name: str, value: Any, secret: bytes) -> bytes:
 
 def _text(value: Any) -> bytes:
     text = json.dumps(_plain(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    # As rows are written.
+    # Encode as ``json_of`` does for rows.
     return text.encode("utf-8", "replace")
 
 
 def _plain(value: Any) -> Any:
-    """Return a value whose whole numbers have no point, whatever program wrote them."""
+    """Return a value with whole floats as integers, so that 24 and 24.0 are encoded alike."""
     if isinstance(value, dict):
         return {name: _plain(each) for name, each in value.items()}
     if isinstance(value, list):
@@ -120,7 +123,7 @@ def _box(row: Row) -> bytes:
 
 
 def _tags(clip: Path) -> dict[bytes, bytes] | None:
-    """Return the tag of each name's digest in a clip's record; None without one."""
+    """Return the tags in a clip's record by the digest of each field's name; None without one."""
     with clip.open("rb") as file:
         size = file.seek(0, 2)
         file.seek(max(0, size - _LONGEST))
@@ -134,7 +137,7 @@ def _tags(clip: Path) -> dict[bytes, bytes] | None:
 
 
 def _place(content: bytes) -> int | None:
-    """Return where in a file, or in its end, the record begins; None without one."""
+    """Return the offset of the record in a file's content, or in its end; None without a record."""
     at = content.rfind(b"uuid" + _ID, -_LONGEST) - 4
     if at < 0:
         return None

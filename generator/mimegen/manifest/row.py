@@ -1,6 +1,6 @@
 """A row of the manifest: every fact needed to use a clip, cite it or make it again.
 
-MIME's own names are kept with MIME's meaning; ``config_name`` is the variant.
+Fields that MIME's manifests have keep MIME's names and meaning; ``config_name`` is the variant.
 """
 
 from typing import Annotated, Any
@@ -18,14 +18,14 @@ from mimegen.manifest.parts import (
 from mimegen.manifest.rowpart import ContentKey, Number, RowPart
 
 ROW_VERSION = 2
-# The character of a variant that shows a place without its performer.
+# Character name of the variants that show a place without a performer.
 NOBODY = "nobody"
-# More than a day at 100 frames a second; what claims to have more is no clip.
+# More than a day at 100 frames per second; a row that claims more is invalid.
 MOST_FRAMES = 10**7
 
 
 class StimulusFacts(RowPart):
-    """What each clip's row has."""
+    """Fields of every row."""
 
     row_version: int = Field(ROW_VERSION, ge=1, description="of this model")
     sample_id: str = Field(min_length=1, description="unique name of the clip")
@@ -95,19 +95,19 @@ class StimulusFacts(RowPart):
     clip_key: ContentKey | None = Field(None, description="content key of the clip")
 
 
-# A row is written in the order of these parts, last first.
+# A row is written in the order of these parts, from last to first.
 class Row(OutputFacts, DisplayFacts, StageFacts, CharacterFacts, MotionFacts, StimulusFacts):
-    """One clip. What was not given is not written; what this version does not know is kept."""
+    """One clip. Fields that were not set are not written; fields of newer versions are kept."""
 
     @property
     def shows_nobody(self) -> bool:
-        """Whether it is a control that shows a place without its performer, so no action."""
+        """Whether this is a control clip that shows a place without a performer, so no action."""
         return (self.config_name or "").startswith(f"{NOBODY}+")
 
     @model_validator(mode="before")
     @classmethod
     def _complete(cls, content: Any) -> Any:
-        """Write down the version, and MIME's names beside ours."""
+        """Fill in the version, ``label``, and both names of the variant."""
         if not isinstance(content, dict):
             return content
         variant = content.get("config_name", content.get("variant"))

@@ -1,4 +1,4 @@
-"""What every part of a row is: typed, and open for what newer versions add."""
+"""Base class and types of the parts of a row."""
 
 from typing import Annotated
 
@@ -12,7 +12,7 @@ ContentKey = Annotated[str, AfterValidator(content_key_text)]
 
 
 class RowPart(BaseModel):
-    """Facts that stand side by side in a row. What newer versions add is kept as it is."""
+    """Base class of a part of a row. Fields that newer versions add are kept unchanged."""
 
     model_config = ConfigDict(extra="allow", frozen=True, strict=True, allow_inf_nan=False)
     __pydantic_extra__: Json = Field(init=False)

@@ -1,4 +1,4 @@
-"""What a row may say, for other programs (JSON Schema) and for people (a table)."""
+"""The fields of a row, as JSON Schema for programs and as a Markdown table for people."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -15,13 +15,13 @@ def row_schema() -> dict[str, Any]:
 
 
 def field_table() -> str:
-    """Return Markdown: for each part of a row, its fields, their types and what they mean."""
+    """Return Markdown tables of a row's fields with types and meanings, one table for each part."""
     schema = row_schema()
     return "\n".join(line for part in _parts() for line in _part_lines(part, schema))
 
 
 def _parts() -> list[type[BaseModel]]:
-    """Return the parts that a row is made of, in the order they are written."""
+    """Return the parts of a row in the order in which they are written."""
     return [part for part in reversed(Row.__mro__) if issubclass(part, RowPart) and
             part not in (RowPart, Row)]
 
@@ -38,7 +38,7 @@ def _part_lines(part: type[BaseModel], schema: dict[str, Any]) -> Iterator[str]:
 
 
 def _type(field: dict[str, Any]) -> str:
-    """Return a field's type in a word or two; null goes without saying."""
+    """Return a field's type in a word or two, without null."""
     if "anyOf" in field:
         names = {_type(option): None for option in field["anyOf"]}
         if {"integer", "number"} <= names.keys():

@@ -1,4 +1,4 @@
-"""What happens in a clip, from when to when: what is known for certain, not what is seen in it."""
+"""The timeline of a clip: what happens from when to when, known from how the clip was made."""
 
 import re
 from collections.abc import Iterable
@@ -18,14 +18,14 @@ RELATION: Final = "relation"
 SPEECH: Final = "speech"
 ROLE: Final = "role"
 LIES: Final = "lies at"
-# Kinds of intervals whose names may have a side: right of, right hand, left_drum, walks to the left
-# door. So may all targets.
+# Kinds of intervals whose names may contain a side ("right of", "right hand", "left_drum", "walks
+# to the left door"), which mirroring swaps. The target of any interval may contain one too.
 WITH_SIDES: Final = frozenset({RELATION, "contact", "gaze", "step"})
 _SIDE = re.compile(r"(?<![a-z])(?:left|right)(?![a-z])")
 
 
 class Thing(RowPart):
-    """An imagined thing."""
+    """An imagined object."""
 
     name: str
     size_m: Number | None = Field(
@@ -33,7 +33,7 @@ class Thing(RowPart):
 
 
 class CueFacts(RowPart):
-    """A nonverbal cue: where on the body, and what it may and may not mean."""
+    """A nonverbal cue: where on the body it is, and what it may or may not mean."""
 
     region: str
     explanations: list[str] = Field(min_length=1, description="mental states, likeliest first")
@@ -45,14 +45,14 @@ class CueFacts(RowPart):
 
 
 class Interval(RowPart):
-    """One thing that happens, in seconds from the clip's beginning.
+    """One event in a clip; times are in seconds from the clip's beginning.
 
-    ``kind`` is ``action`` (the whole of it), ``step`` (a part that a viewer can tell), ``held`` (a
-    thing in a hand), ``contact`` (a hand placed on a thing of the score or on the partner),
-    ``cue``, ``gaze`` (what is looked at), ``speech`` (a text that the mouth speaks), ``role`` (what
-    the performer does all in all, and the partner does not) or ``relation``: the performer is
-    ``near``, ``facing``, ``left of`` or ``right of`` the target, as that one is turned, or what
-    they left ``lies at`` it.
+    ``kind`` is ``action`` (the whole action), ``step`` (a part that viewers can recognise),
+    ``held`` (an object in a hand), ``contact`` (a hand placed on an object of the score or on the
+    partner), ``cue``, ``gaze`` (what the performer looks at), ``speech`` (a text that the mouth
+    speaks), ``role`` (what the performer does overall and the partner does not) or ``relation``:
+    the performer is ``near``, ``facing``, ``left of`` or ``right of`` the target, by the target's
+    own left and right, or an object that they left ``lies at`` it.
     """
 
     kind: str
@@ -70,10 +70,10 @@ class Interval(RowPart):
 
 def retold(intervals: Iterable[Interval], mirror: bool = False, tempo: float = 1.0
            ) -> list[Interval]:
-    """Return intervals as a mirrored or a faster take has them.
+    """Return intervals as they are in a mirrored or faster take.
 
-    Mirrored, what the left hand did the right one does, and left is right; ``tempo`` 2 takes half
-    the time.
+    Mirroring swaps the left and right hands and the words "left" and "right" in names and targets.
+    ``tempo`` divides times: 2 halves them.
     """
     return [_retold(one, mirror, tempo) for one in intervals]
 
@@ -96,7 +96,7 @@ def _other_side(found: re.Match[str]) -> str:
 
 
 def outermost(intervals: Iterable[Interval]) -> list[Interval]:
-    """Return the steps, in their order, that are no part of a longer one of their performer."""
+    """Return the steps, in order, that are not part of a longer step of the same performer."""
     steps = [one for one in intervals if one.kind == "step"]
     return [one for one in steps if not any(
         other.performer == one.performer and other.start_s <= one.start_s
@@ -108,15 +108,15 @@ def _length(one: Interval) -> float:
 
 
 def role_of(intervals: Iterable[Interval]) -> Interval | None:
-    """Return what the performer does and the partner does not; None where both do the same."""
+    """Return what the performer does and the partner does not; None if both do the same."""
     return next((one for one in intervals if one.kind == ROLE), None)
 
 
 def cut(intervals: Iterable[Interval], moments: NDArray[np.float64], shown: NDArray[np.float64]
         ) -> list[Interval]:
-    """Return what is left of intervals where ``moments`` (K,), rising, are seen at ``shown`` (K,).
+    """Return intervals with times mapped from ``moments`` (K,), ascending, to ``shown`` (K,).
 
-    What lies wholly outside of these is left out.
+    Both are in seconds. Intervals wholly outside ``moments`` are dropped; others are clipped to it.
     """
     return [_cut(one, moments, shown) for one in intervals
             if one.end_s > moments[0] and one.start_s < moments[-1]]

@@ -1,4 +1,4 @@
-"""What a user asks for: one typed request that commands, plan files and the Python API share."""
+"""A user's request: one typed model shared by the commands, plan files and the Python API."""
 
 from mimegen.request.planned import Planned
 from mimegen.request.render_request import RenderRequest

@@ -1,4 +1,4 @@
-"""What single clips may differ in: tempo, mirror, direction of time, camera and light."""
+"""Options that alter clips: tempo, mirroring, reversal, camera and light."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,10 +19,11 @@ FOLLOW = "follow"
 
 @dataclass(frozen=True)
 class Altering:
-    """Another tempo, the mirror image, backwards, another camera and another light.
+    """Changes to a take and its render config: tempo, mirroring, reversal, camera and light.
 
-    With ``follow_place``, figures are lit as their backgrounds are; with a ``picture``, by that:
-    its name or file, and from where its main light comes, in degrees.
+    With ``follow_place``, figures are lit to match their backgrounds. ``picture`` is an environment
+    map that lights them: its name or file, and the azimuth in degrees from which its main light
+    comes, or None for the azimuth of the config's sun.
     """
 
     tempo: float
@@ -36,9 +37,9 @@ class Altering:
     def of(cls, tempo: float | None = None, mirror: bool = False, elevation: float | None = None,
            lens: float | None = None, light: tuple[float, ...] | str | None = None,
            harmonise: bool = False, camera: str = "fixed", reverse: bool = False) -> Self:
-        """Return what these options ask for; an empty ``light`` is the place's own.
+        """Return the changes that these options ask for; an empty ``light`` means the place's own.
 
-        Raises RequestError for a picture where the place's own light is asked for as well.
+        Raises RequestError if an environment map is combined with ``harmonise``.
         """
         if isinstance(light, str):
             if harmonise:
@@ -52,16 +53,17 @@ class Altering:
                    harmonise or light == (), reverse=reverse)
 
     def take(self, take: LibraryTake, overlay: FaceOverlay | None = None) -> LibraryTake:
-        """Return a take altered, with an overlay on the first performer's face.
+        """Return a take with these changes, and with ``overlay`` on the first performer's face.
 
-        Raises RequestError for one that cannot be mirrored.
+        Raises RequestError if the take cannot be mirrored.
         """
         return altered(take, self.tempo, self.mirror, overlay, self.reverse)
 
     def config(self, config: RenderConfig) -> RenderConfig:
-        """Return a render config altered.
+        """Return a render config with these changes, renamed to match.
 
-        Raises RequestError for one whose camera is fixed, and a picture that cannot be read.
+        Raises RequestError if the config's camera cannot be changed or the environment map cannot
+        be read.
         """
         altered = self.view.named(config)
         if self.picture is None:

@@ -1,4 +1,4 @@
-"""Where a request is rendered: farm settings as a farm."""
+"""Turn farm settings into a farm that renders a request."""
 
 import os
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from mimegen.rendering.plain import NONE
 from mimegen.shots.devices import Device
 from mimegen.store.store import Store
 
-# How long a task should last: starting one costs nothing on this machine.
+# Target duration of a task in seconds: short on this machine, where starting one costs nothing.
 TASK_S = 30.0
 CLUSTER_TASK_S = 120.0
 Say = Callable[[str], None]
@@ -35,12 +35,12 @@ def farm_of(settings: FarmSettings, device: Device, store: Store, out: Path, say
 
 def slurm_jobs(settings: FarmSettings, device: Device, store: Store, out: Path, say: Say
                ) -> SlurmExecutor:
-    """Return the Slurm jobs that settings describe; see ``SlurmExecutor``."""
+    """Return an executor of Slurm jobs with these settings; see ``SlurmExecutor``."""
     return SlurmExecutor(out, store.root, settings, device.kind, say)
 
 
 def _this_machine(settings: FarmSettings, device: Device, store: Store) -> Farm:
-    """Return one worker per GPU, or on a CPU one per core, which keeps every core busy."""
+    """Return a farm on this machine with a worker per GPU or, on a CPU, workers for all cores."""
     count = settings.workers
     if not device.by_core:
         count = count or device.count * settings.workers_per_gpu

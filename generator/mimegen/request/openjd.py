@@ -1,11 +1,12 @@
-"""An Open Job Description of the steps of a plan file, which OpenJD's schedulers run."""
+"""Write the steps of a plan file as an Open Job Description for OpenJD's schedulers."""
 
 from pathlib import Path
 from typing import Any
 
 from mimegen.request.planfile import PlanFile
 
-# How long a chunk of frames shall take, and how many it has where nobody measured.
+# Target duration of a chunk of frames in seconds, and its length in frames if the time per frame
+# was not measured.
 CHUNK_SECONDS = 180
 CHUNK_FRAMES = 24
 
@@ -14,8 +15,9 @@ def job_template(path: Path, plan_file: PlanFile, name: str, command: str,
                  seconds_per_frame: float | None) -> dict[str, Any]:
     """Return an Open Job Description (2023-09, with TASK_CHUNKING) of a plan file's steps.
 
-    Stills and frames are chunks that any machine with the store can do, by ``command``; the clips
-    follow in one step.
+    Stills and frames are split into chunks that any machine with access to the store can do by
+    running ``command``. The clips follow in one step. ``seconds_per_frame`` is None if not
+    measured.
     """
     count = max(1, round(CHUNK_SECONDS / seconds_per_frame)) if seconds_per_frame else CHUNK_FRAMES
     steps = [

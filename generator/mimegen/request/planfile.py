@@ -1,4 +1,4 @@
-"""A plan as a file: a request, and what is left of its plan as tasks for ``mimegen work``."""
+"""A plan as a file: a request and its unfinished work as tasks for ``mimegen work``."""
 
 import json
 import re
@@ -28,10 +28,10 @@ _OLDER = ("mimegen plan 1",)
 
 @dataclass(frozen=True)
 class PlanFile:
-    """A request, where its clips go, and what is left of its plan: frames and stills, numbered.
+    """A request, its output folder, and the numbered frames and stills that remain to be made.
 
-    ``request`` names files by paths that hold in any folder, and the device that was planned for.
-    With ``opaque``, clips get names that tell nothing.
+    ``request`` has absolute paths and the kind of device that was planned for, so that any machine
+    can read it. With ``opaque``, clips get names that reveal nothing.
     """
 
     request: RenderRequest
@@ -43,9 +43,9 @@ class PlanFile:
 
     @classmethod
     def of(cls, planned: Planned, out: Path, store: Store, opaque: bool = False) -> Self:
-        """Return what is left of a plan; shots are recorded and figures published in the store.
+        """Return the remaining work of a plan; record shots and publish figures in the store.
 
-        Raises RequestError where a casting cannot be performed.
+        Raises RequestError if a character cannot perform a take.
         """
         tasks, seen = [], set[str]()
         for part in planned.plan.castings():
@@ -62,9 +62,9 @@ class PlanFile:
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """Read what ``write`` wrote.
+        """Read a plan file that ``write`` wrote.
 
-        Raises RequestError where there is no such file, or it is no plan file of this version.
+        Raises RequestError if the file does not exist or is not a plan file of this version.
         """
         try:
             content = json.loads(path.read_text(encoding="utf-8"))
@@ -84,7 +84,7 @@ class PlanFile:
                                " again with mimegen plan --export") from problem
 
     def write(self, path: Path) -> None:
-        """Publish it as JSON. Raises RequestError where ``path`` cannot be written."""
+        """Publish this plan as JSON. Raises RequestError if ``path`` cannot be written."""
         publish(path, json.dumps({
             "format": FORMAT, "request": self.request.model_dump(mode="json", exclude_unset=True),
             "out": str(self.out), "store": str(self.store), "opaque": self.opaque,
@@ -94,11 +94,11 @@ class PlanFile:
 
     @property
     def frames(self) -> int:
-        """How many frames are left, those of every camera counted."""
+        """The number of remaining frames; a moment seen by several cameras counts once for each."""
         return sum(int(_job(task).missing.sum()) for task in self.shots)
 
     def some_frames(self, numbers: Sequence[int]) -> Iterator[Task]:
-        """Yield the tasks of the frames with these numbers. Raises RequestError for others."""
+        """Yield tasks for the frames with these numbers. Raises RequestError if out of range."""
         wanted = _checked(numbers, self.frames, "frames")
         first = 0
         for task in self.shots:
@@ -112,25 +112,25 @@ class PlanFile:
                 yield Task(job.only(missing), task.title)
 
     def some_stills(self, numbers: Sequence[int]) -> Iterator[Task]:
-        """Yield the stills with these numbers. Raises RequestError for others."""
+        """Yield the stills with these numbers. Raises RequestError if out of range."""
         wanted = _checked(numbers, len(self.stills), "stills")
         yield from (self.stills[number] for number in np.flatnonzero(wanted))
 
 
 def _with_keys(task: Task) -> Task:
-    """Return a task whose frames or still go to places of content keys, as they are.
+    """Return a task unchanged if its target files are named by content keys.
 
-    Raises ValueError for another.
+    Raises ValueError otherwise, so that a plan file cannot write elsewhere.
     """
     job = task.job
     for place in job.folders if isinstance(job, ShotJob) else (job.target,):
-        # The geometry of a set is a frame in its folder.
+        # The geometry of a set is an .npz file in a folder named by the key.
         content_key_text(place.parent.name if place.suffix == ".npz" else place.stem)
     return task
 
 
 def _check_format(given: Any) -> None:
-    """Raise RequestError for the format of an older version, ValueError for none."""
+    """Raise RequestError for a format of an older version, ValueError for an unknown one."""
     if given in _OLDER:
         raise RequestError("an older mimegen wrote this plan file; write it again with mimegen"
                            " plan --export")
@@ -139,9 +139,9 @@ def _check_format(given: Any) -> None:
 
 
 def numbers_of(text: str) -> list[int]:
-    """Return the numbers that ``3``, ``0-11`` or ``0-3,7,9-20:2`` says.
+    """Return the numbers in a text such as ``3``, ``0-11`` or ``0-3,7,9-20:2``.
 
-    Raises RequestError where it says none.
+    Raises RequestError if the text is not of this form.
     """
     found: list[int] = []
     for part in text.split(","):

@@ -1,4 +1,4 @@
-"""A request, planned: the clips it stands for, and the config and device that make them."""
+"""A planned request: its clips, and the render config and device that make them."""
 
 import re
 from collections.abc import Callable
@@ -49,10 +49,10 @@ class Planned:
 
     @classmethod
     def of(cls, request: RenderRequest, farm: FarmSettings | None, warn: Warn) -> Self:
-        """Plan a request for a farm; None only plans and looks for no device of a farm.
+        """Plan a request for a farm; without one (None), look for no farm's device.
 
-        ``warn`` is told what the user should know beside the result. Raises RequestError for what
-        does not exist or does not go together.
+        ``warn`` receives messages that the user should see. Raises RequestError for unknown names
+        and for options that cannot be combined.
         """
         passes = _wanted_passes(request)
         catalogue = Catalogue.with_libraries(request.library)
@@ -67,12 +67,12 @@ class Planned:
 
     @property
     def automatic(self) -> bool:
-        """Whether nobody named the config."""
+        """Whether the render config was chosen automatically."""
         return self.request.config == "auto" and self.request.permutations is None
 
     @property
     def fixed_request(self) -> RenderRequest:
-        """The request as any machine understands it: files, device and config are named."""
+        """The request with files, device and config named so that any machine understands it."""
         chosen = {"device": self.device.kind}
         if self.automatic:
             chosen["config"] = WITHOUT_CYCLES if self.config.engine == "raster" \
@@ -81,20 +81,20 @@ class Planned:
 
     @property
     def staged(self) -> bool:
-        """Whether scenes were asked for."""
+        """Whether the request is for scenes."""
         return self.request.scene is not None
 
 
 @dataclass(frozen=True)
 class _Devices:
-    """What renders: the wanted device, on this machine or on a farm's."""
+    """Choose the rendering device: the wanted one, on this machine or on a farm's machines."""
 
     wanted: str
     farm: FarmSettings | None
     warn: Warn
 
     def for_config(self, catalogue: Catalogue, name: str) -> tuple[RenderConfig, Device]:
-        """Return a render config by its name or file, and the device that renders it."""
+        """Return the render config of a name or file, and the device that renders it."""
         if name == "auto" and not blender_is_installed():
             self.warn(WITHOUT_BLENDER)
             name = WITHOUT_CYCLES
@@ -109,7 +109,7 @@ class _Devices:
         return config or read_config(catalogue.file("config", auto_config(device.kind))), device
 
     def _device(self) -> Device:
-        """Return the device; only what renders on this machine must be on it."""
+        """Return the device; check that it exists only if this machine will render."""
         if self.farm is None:
             kind = re.sub(r":\d+$", "", self.wanted)
             if kind.lower() == "auto":
@@ -121,7 +121,7 @@ class _Devices:
 
 
 def _device_elsewhere(wanted: str, farm: FarmSettings) -> Device:
-    """Return the kind of device of a farm's machines, which cannot be asked from this one."""
+    """Return the kind of device of a farm's machines, which this machine cannot query."""
     kind = wanted.lower()
     if kind == "auto" and not farm.gpus_per_task:
         return Device("cpu", 1)
@@ -154,7 +154,7 @@ def _selected(catalogue: Catalogue, request: RenderRequest, devices: _Devices
 
 
 def _say_doubts(takes: SeededTakes, request: RenderRequest, warn: Warn) -> None:
-    """Say every assumption and doubt about the user's own motion files, in a line for each."""
+    """Report every assumption and doubt about the user's own motion files, one line for each."""
     if request.motion is not None:
         for take in takes.takes:
             if isinstance(take, RecordedTake):
@@ -163,7 +163,7 @@ def _say_doubts(takes: SeededTakes, request: RenderRequest, warn: Warn) -> None:
 
 
 def _say_left_out(catalogue: Catalogue, request: RenderRequest, warn: Warn) -> None:
-    """Say how many ambiguous actions 'all' or a set leaves out."""
+    """Report how many ambiguous actions ``all`` or a set leaves out."""
     left_out = ambiguous_left_out(catalogue, request.action or "")
     if left_out:
         warn(f"{counted(left_out, 'action')} that viewers often take for others"
@@ -180,7 +180,10 @@ def _refuse_moving_camera(config: RenderConfig, request: RenderRequest, cells: l
 
 
 def _camera_look(request: RenderRequest, config: RenderConfig) -> CameraLook | None:
-    """Return the wanted look. Raises RequestError for none such, and a camera that follows."""
+    """Return the wanted camera look, or None.
+
+    Raises RequestError for an unknown look, and for a look with a camera that follows.
+    """
     name = request.camera_look or config.camera_look
     if name is None or name == NO_LOOK or (request.camera_look is None and follows(config)):
         return None
@@ -195,9 +198,9 @@ def _camera_look(request: RenderRequest, config: RenderConfig) -> CameraLook | N
 
 
 def _filmed(config: RenderConfig, look: CameraLook | None) -> RenderConfig:
-    """Return a config for a look: framed for its lens, with its shutter if Cycles renders.
+    """Return a config adapted to a look: framed for its lens and, for Cycles, with its shutter.
 
-    A shutter of the config's own comes first.
+    A shutter that the config itself sets takes precedence.
     """
     if look is None:
         return config
@@ -211,7 +214,7 @@ def _filmed(config: RenderConfig, look: CameraLook | None) -> RenderConfig:
 
 def _permuted(catalogue: Catalogue, path: Path, request: RenderRequest, devices: _Devices
               ) -> tuple[Plan, RenderConfig, Device]:
-    """Return the plan of a specification, whose clips share an engine."""
+    """Return the plan of a specification; its clips must share one render engine."""
     declared = read_spec(path)
     named = request.config != "auto"
     names = [request.config] if named else list(dict.fromkeys(
@@ -229,7 +232,7 @@ def _permuted(catalogue: Catalogue, path: Path, request: RenderRequest, devices:
 
 
 def _refuse_without_truth(plan: Plan, faults: tuple[str, ...]) -> None:
-    """Raise RequestError where a plan's clips can have no ground truth."""
+    """Raise RequestError if ground truth cannot be made for the clips of a plan."""
     if any(fault.kind.below for fault in parse_faults(faults)):
         raise RequestError(BELOW)
     if not plan.clips:

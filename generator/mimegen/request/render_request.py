@@ -1,4 +1,4 @@
-"""One typed request for clips: what to show, by whom, where, and how to film it."""
+"""The typed request for clips: what they show, who performs it, where, and how it is filmed."""
 
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -29,10 +29,10 @@ from mimegen.request.values import (
 )
 from mimegen.shots.config import WORLDS
 
-# What is said of walkers.
+# Fields that describe walkers, for gaits.
 GAIT = ("speed", "cadence", "step_length", "phase", "direction", "treadmill", "cycles", *KNOBS)
 SOURCES = ("action", "scene", "motion", "permutations")
-# Options that mean nothing without one of these sources.
+# Options, each with the sources of which it requires one.
 _NEEDS = {
     **dict.fromkeys(("label", "aligned", "misaligned", "licence", "partner", "trim", "stack",
                      "mapping", "skeleton", "subject", "fps_of_file", "smpl_model"), ("motion",)),
@@ -47,25 +47,25 @@ _WHY = {
     **dict.fromkeys(("aligned", "misaligned", "licence"), "; library actions define their own"),
     **dict.fromkeys(("stance", "intensity", "frequency"), ", and its actions must be cues"),
 }
-# A specification declares its clips completely; only these may be combined with it.
+# A specification defines its clips completely; only these options may be combined with it.
 _BESIDE_PERMUTATIONS = {"permutations", "config", "device", "passes", "passes_from", "library"}
 
 
-# Texts that are names of the library, or files.
+# Fields whose text is a name in the library or a file.
 _NAMES_OR_FILES = {"aligned", "camera_look", "character", "config", "misaligned",
                    "partner_character", "scene"}
 
 
 def option(field: str) -> str:
-    """Return the command line's name of a field."""
+    """Return the command-line option of a field."""
     return "--map" if field == "mapping" else f"--{field.replace('_', '-')}"
 
 
 class RenderRequest(BaseModel):
     """A request for clips. Each field is the option of ``mimegen render`` of the same name.
 
-    Lists may be written as one text with commas. Exactly one of ``action``, ``scene``, ``motion``
-    and ``permutations`` is given.
+    Lists may be written as one text separated by commas. Exactly one of ``action``, ``scene``,
+    ``motion`` and ``permutations`` is given.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -253,7 +253,7 @@ class RenderRequest(BaseModel):
 
     @classmethod
     def of(cls, **fields: Any) -> Self:
-        """Return a request. Raises RequestError, naming the option, for a wrong value."""
+        """Return a validated request. Raises RequestError, naming the option, if it is invalid."""
         unknown = sorted(fields.keys() - cls.model_fields.keys())
         if unknown:
             raise RequestError(f"unknown option {unknown[0]!r}"
@@ -282,7 +282,7 @@ class RenderRequest(BaseModel):
         return self
 
     def anywhere(self, **chosen: str) -> Self:
-        """Return the request with these fields set, and files named by their whole paths."""
+        """Return a copy with the fields in ``chosen`` set and all files as absolute paths."""
         named = {name: _whole_path(value, name in _NAMES_OR_FILES)
                  for name, value in self if name in self.model_fields_set}
         if isinstance(self.light, str) and (picture := picture_from(self.light)):
@@ -291,25 +291,25 @@ class RenderRequest(BaseModel):
 
     @property
     def reading(self) -> ReadOptions:
-        """How the motion file is read. Raises RequestError for a wrong trim or take."""
+        """Options for reading the motion file. Raises RequestError for an invalid trim or take."""
         return ReadOptions(self.stack, self.mapping, self.skeleton, parse_trim(self.trim),
                            self.subject, self.fps_of_file, take_number(self.take), self.smpl_model)
 
     @property
     def gait(self) -> dict[str, float | bool]:
-        """What is said of the walkers of gaits."""
+        """The options given for gaits and their walkers, without those that were not set."""
         asked = {name: getattr(self, name) for name in GAIT}
         return {name: value for name, value in asked.items() if value is not None}
 
     @property
     def altering(self) -> Altering:
-        """What differs from the take and the config as they are."""
+        """The requested changes to the take and the render config."""
         return Altering.of(self.tempo, self.mirror, self.elevation, self.lens, self.light,
                            self.harmonise, self.camera, self.reverse)
 
 
 def _whole_path(value: Any, may_be_file: bool) -> Any:
-    """Return a path, paths, or a text of files and names with commas, with whole paths."""
+    """Return a value with absolute paths; it may be a path, a tuple, or names with commas."""
     if isinstance(value, Path):
         return value.resolve()
     if isinstance(value, tuple):

@@ -1,4 +1,4 @@
-"""Carry out a request: clips, manifest, ground truth, gallery."""
+"""Carry out a request: make its clips, manifest, ground truth and gallery."""
 
 from collections.abc import Callable
 from functools import partial
@@ -21,14 +21,14 @@ from mimegen.request.render_request import RenderRequest
 from mimegen.store.store import Store
 
 Failures: TypeAlias = dict[str, str]
-"""The reason why a clip failed, by its plain sample_id."""
+"""The reason of each failure, by the clip's descriptive sample_id."""
 
 
 def rendered(request: RenderRequest, out: Path, store_folder: Path, settings: FarmSettings,
              opaque: bool, quiet: bool) -> Failures:
-    """Render a request to ``out`` and return what failed.
+    """Render a request to ``out``; return the clips that failed with the reasons.
 
-    Raises RequestError for what does not exist, and where nothing can go on.
+    Raises RequestError for unknown names, and if rendering cannot continue.
     """
     say: Callable[[str], None] = (lambda text: None) if quiet else partial(print, flush=True)
     with using_libraries(request.library):
@@ -41,9 +41,9 @@ def rendered(request: RenderRequest, out: Path, store_folder: Path, settings: Fa
 
 def carry_out(planned: Planned, out: Path, store: Store, farm: Farm, reporter: Reporter,
               opaque: bool) -> Failures:
-    """Make the clips of a planned request, their ground truth and the pages; return what failed.
+    """Make the clips, ground truth and pages of a planned request; return the clips that failed.
 
-    The pages are renewed after an interrupt too, for the clips that are there.
+    The pages are also updated after an interrupt, for the clips that exist by then.
     """
     plan, passes = planned.plan, planned.passes
     try:

@@ -1,4 +1,4 @@
-"""What is performed: takes of the library, scenes, or a motion file, and the options of each."""
+"""Collect the takes to perform: takes of the library, scenes or a motion file, with options."""
 
 from collections.abc import Sequence
 from itertools import product
@@ -18,12 +18,12 @@ from mimegen.plan.front import camera_azimuth
 from mimegen.request.render_request import RenderRequest
 from mimegen.shots.config import FramedCamera, RenderConfig, read_config
 
-# The render config that is chosen later.
+# Name of the render config that stands for an automatic choice.
 AUTO = "auto"
 
 
 def takes_of(catalogue: Catalogue, request: RenderRequest) -> SeededTakes:
-    """Return what is performed. Raises RequestError for what does not exist, or for no source."""
+    """Return the takes of a request. Raises RequestError for unknown names, or without a source."""
     if request.motion is not None:
         take = user_take(catalogue, request.motion, request.label, request.aligned,
                          request.misaligned, request.licence, request.partner, request.reading)
@@ -57,10 +57,10 @@ def _scene_takes(catalogue: Catalogue, scenes: str, request: RenderRequest) -> S
 
 
 def entries_of(catalogue: Catalogue, actions: str) -> list[Entry]:
-    """Return the actions that ``A,B``, ``all``, ``cues``, ``directed`` or ``set:NAME`` says.
+    """Return the actions that ``A,B``, ``all``, ``cues``, ``directed`` or ``set:NAME`` selects.
 
-    Those that are ambiguous are asked for by name alone. Raises RequestError for others, and for a
-    set of which there is no action.
+    Ambiguous actions are selected only by their own names. Raises RequestError for unknown names,
+    and for a set without any action in the library.
     """
     if actions.strip() == "all":
         return list(catalogue.recognisable.values())
@@ -82,7 +82,7 @@ def _entries(catalogue: Catalogue, name: str) -> list[Entry]:
 
 
 def _set_of(name: str) -> str | None:
-    """Return the set that ``set:NAME`` names; None for another name."""
+    """Return NAME of ``set:NAME``; None for any other text."""
     kind, _, of = name.strip().partition(":")
     return of.strip() if kind.lower() == "set" and of else None
 
@@ -97,21 +97,24 @@ def ambiguous_left_out(catalogue: Catalogue, actions: str) -> int:
 
 
 def _manners(file: Path, request: RenderRequest) -> list[CueManner]:
-    """Return every manner that was asked for of a take; ``all`` are the stances that it has."""
+    """Return every requested combination of stance, intensity and frequency for a take.
+
+    The stance ``all`` selects every stance in the take's score.
+    """
     stances: Sequence[str | None] = [None] if request.stance is None else [
         name.strip() for name in request.stance.split(",")]
     if stances == ["all"]:
         stances = read_score_once(file).stances
-    # With an emotion, the intensity is that one's.
+    # With an emotion, the intensity is the emotion's.
     sizes = (request.emotion is None and request.intensity) or [None]
     return [CueManner(*one) for one in product(stances, sizes, request.frequency or [None])]
 
 
 def overlays_of(catalogue: Catalogue, request: RenderRequest) -> list[FaceOverlay | None]:
-    """Return the overlays that were asked for on faces; one that is None where there is none.
+    """Return the requested overlays on faces; ``[None]`` if there are none.
 
-    Raises RequestError for an unknown emotion, a file that is no captured face, a text that
-    cannot be spoken, and what nobody can look at.
+    Raises RequestError for an unknown emotion, a file that is not a captured face, a text that
+    cannot be spoken, and an invalid gaze target.
     """
     gaze = None if request.gaze is None else _gaze_of(catalogue, request.gaze, request.config)
     if request.emotion is None:
@@ -124,20 +127,20 @@ def overlays_of(catalogue: Catalogue, request: RenderRequest) -> list[FaceOverla
 
 
 def _gaze_of(catalogue: Catalogue, gaze: str, config: str) -> str:
-    """Return what is looked at; a camera as that of the render config, where it is told."""
+    """Return the gaze target; the target ``camera`` becomes the config's camera if it is known."""
     if gaze != CAMERA or config == AUTO:
         return gaze
     return camera_target(read_config(catalogue.file("config", config)))
 
 
 def camera_target(config: RenderConfig) -> str:
-    """Return the camera of angle 0 as what is looked at."""
+    """Return the gaze target that is the camera of angle 0."""
     camera = config.camera
     return camera_at(camera_azimuth(config),
                      camera.elevation_deg if isinstance(camera, FramedCamera) else 0.0)
 
 
 def _checked(overlay: FaceOverlay) -> FaceOverlay:
-    """Return an overlay whose file was read: what is wrong with it is told before work begins."""
+    """Return an overlay after reading its file, so that errors in it are found before rendering."""
     assert overlay.captured is None or overlay.captured.duration > 0
     return overlay

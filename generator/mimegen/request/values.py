@@ -1,4 +1,4 @@
-"""Values of a request as users write them: texts, numbers or lists, checked and typed."""
+"""Parse and check the values of a request that users write as texts, numbers or lists."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -10,17 +10,17 @@ from mimegen.plan.permute.axes import NumberAxis, axes
 from mimegen.rendering.surroundings import SUFFIXES
 from mimegen.shots.config import WORLDS
 
-# Up to here JSON's numbers are whole in every program that reads a manifest.
+# JSON numbers above this are not exact in every program that reads a manifest.
 LARGEST_SEED = 2**53 - 1
 MOST_SEEDS = 100_000
-# A clip of more repetitions is longer than anything of the library.
+# A cue repeated more often makes a clip longer than any of the library.
 MOST_TIMES = 20
 PLACE = "place"
 _LIGHT = ("light_azimuth", "light_elevation", "light_strength")
 
 
 def seed_range(value: Any) -> range:
-    """Return the seeds that ``N``, ``"A:B"`` or a range stands for. Raises ValueError."""
+    """Return the seeds in ``N``, ``"A:B"`` or a range. Raises ValueError."""
     if isinstance(value, range):
         return _checked_seeds(value, f"{value.start}:{value.stop}")
     text = str(value)
@@ -41,29 +41,29 @@ def _checked_seeds(seeds: range, text: str) -> range:
 
 
 def seeds_text(seeds: range) -> str:
-    """Return a range of seeds as ``seed_range`` reads it."""
+    """Return a range of seeds in the form that ``seed_range`` reads."""
     return str(seeds.start) if len(seeds) == 1 else f"{seeds.start}:{seeds.stop}"
 
 
 def joined(value: Any) -> Any:
-    """Return a list of names as one text with commas; anything else stays as it is."""
+    """Return a list of names as one text with commas; other values are unchanged."""
     if isinstance(value, list | tuple):
         return ",".join(map(str, value))
     return value
 
 
 def listed(value: Any) -> Any:
-    """Return one text or path as a tuple of one; lists stay as they are."""
+    """Return a single text or path as a tuple of one; other values are unchanged."""
     return (value,) if isinstance(value, str | Path) else value
 
 
 def intensities(value: Any) -> Any:
-    """Return the numbers of ``0.5``, ``"0,0.5,1"`` or a list. Raises ValueError."""
+    """Return the intensities in ``0.5``, ``"0,0.5,1"`` or a list. Raises ValueError."""
     return _numbers(value, float, (0, 1), "numbers from 0 to 1, as 0.5 or 0,0.5,1")
 
 
 def frequencies(value: Any) -> Any:
-    """Return the numbers of ``2``, ``"1,2,4"`` or a list. Raises ValueError."""
+    """Return the frequencies in ``2``, ``"1,2,4"`` or a list. Raises ValueError."""
     return _numbers(value, int, (1, MOST_TIMES),
                     f"whole numbers from 1 to {MOST_TIMES}, as 2 or 1,2,4")
 
@@ -82,17 +82,18 @@ def _numbers(value: Any, kind: type, ends: tuple[float, float], expected: str) -
 
 
 def on_axis(name: str) -> BeforeValidator:
-    """Return what checks a number by the range of an axis of ``axes.yaml``."""
+    """Return a validator that checks a number against the range of an axis in ``axes.yaml``."""
     def check(value: Any) -> float | None:
         return None if value is None else axis_value(name, value)
     return BeforeValidator(check)
 
 
 def light_from(value: Any) -> tuple[float, ...] | str | None:
-    """Return azimuth, elevation and perhaps strength of ``"60,40,0.8"`` or a list.
+    """Return azimuth and elevation in degrees, and any strength, of ``"60,40,0.8"`` or a list.
 
-    The text ``place`` gives an empty tuple: figures are lit as their backgrounds are. A picture,
-    ``NAME`` or ``FILE`` with or without ``@DEGREES``, stays a text. Raises ValueError.
+    The text ``place`` gives an empty tuple: figures are lit to match their backgrounds. An
+    environment map, ``NAME`` or ``FILE`` with or without ``@DEGREES``, stays a text. Raises
+    ValueError.
     """
     if value is None:
         return None
@@ -109,9 +110,10 @@ def light_from(value: Any) -> tuple[float, ...] | str | None:
 
 
 def picture_from(text: str) -> tuple[str, float | None] | None:
-    """Return a picture's name or file, and from where its main light is to come, in degrees.
+    """Return an environment map's name or file, and the azimuth in degrees of its main light.
 
-    None for what is no picture. Raises ValueError for a wrong angle.
+    The azimuth is None if not given. Returns None if the text names no environment map. Raises
+    ValueError for an invalid angle.
     """
     what, at, angle = text.rpartition("@")
     if at and _is_picture(what):
@@ -124,7 +126,7 @@ def _is_picture(what: str) -> bool:
 
 
 def axis_value(name: str, value: Any) -> float:
-    """Return a number within the range of an axis. Raises ValueError."""
+    """Return a number after checking it against the range of an axis. Raises ValueError."""
     axis = axes().numbers[name]
     assert isinstance(axis, NumberAxis)
     try:
@@ -134,7 +136,7 @@ def axis_value(name: str, value: Any) -> float:
 
 
 def axis_range(name: str) -> str:
-    """Return the range of an axis as help texts say it: ``0.5 to 2``."""
+    """Return the range of an axis as help texts show it, such as ``0.5 to 2``."""
     low, high = axes().numbers[name].range
     return f"{low:g} to {high:g}"
 

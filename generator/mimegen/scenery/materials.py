@@ -1,4 +1,4 @@
-"""What the surfaces of a set look like: the ``materials`` part of its file."""
+"""Surfaces of a set: the ``materials`` part of its file."""
 
 from typing import Literal
 
@@ -9,12 +9,12 @@ from mimegen.scenery.values import HexColor, Positive
 
 
 class SetMaterial(Strict):
-    """A surface: a color, a pattern of it with a second one, and how it shines.
+    """A surface: a color, a pattern with a second color, and how it reflects light.
 
-    ``size`` is the pattern's size in metres (plank length and width, tile, stripe, grain);
-    ``gap`` the share of a plank or tile that is joint, of a ``mown`` band that is edge. ``shore``
-    draws sand, surf and sea by the distance to the waterline of an ``island``; ``net`` only the
-    cords of a mesh of ``size``.
+    ``size`` is the pattern's size in metres: length and width of a plank, tile, stripe or grain.
+    ``gap`` is the fraction of a plank or tile that is joint, or of a ``mown`` band that is edge.
+    ``shore`` draws sand, surf and sea by the distance to the waterline of an ``island``; ``net``
+    draws only the cords of a mesh of ``size``.
     """
 
     color: HexColor

@@ -1,6 +1,7 @@
-"""The things that stand in a set: the ``objects`` and ``groups`` parts of its file.
+"""Objects that stand in a set: the ``objects`` and ``groups`` parts of its file.
 
-Metres, Z up, in the set's own frame; what has a front shows it towards -Y before it is turned.
+Coordinates are in metres, Z up, in the set's own frame. An object with a front shows it towards -Y
+before it is turned.
 """
 
 from typing import Annotated, Literal
@@ -16,7 +17,7 @@ Lettering = Annotated[
 
 
 class Copies(Strict):
-    """``count`` copies, each moved and turned from the last; ``vary`` scatters them by chance."""
+    """``count`` copies, each moved and turned from the last; ``vary_at`` and so on add chance."""
 
     count: int = Field(ge=1, le=2000)
     step: Vector = (0.0, 0.0, 0.0)
@@ -27,10 +28,10 @@ class Copies(Strict):
 
 
 class Placed(Strict):
-    """What every object has: place, turn (degrees about X, then Y, then Z), scale, copies.
+    """Placement of any object: position, turn (degrees about X, then Y, then Z), scale and copies.
 
-    The copies of an object with several materials take them in turn. A ``mounted`` object hangs
-    on what is behind it and is left out for a camera that stands behind it.
+    If an object has several materials, its copies use them in turn. A ``mounted`` object hangs on
+    something behind it and is left out for a camera that stands behind it.
     """
 
     at: Vector = (0.0, 0.0, 0.0)
@@ -41,13 +42,13 @@ class Placed(Strict):
 
 
 class Solid(Placed):
-    """An object with a surface: one name in ``materials``, or several for its copies."""
+    """An object with a surface: a name in ``materials``, or several that its copies use in turn."""
 
     material: str | tuple[str, ...]
 
 
 class Box(Solid):
-    """A box of ``size`` that stands on its place, its edges rounded by ``bevel`` metres."""
+    """A box of ``size`` that stands on its position, with edges rounded by ``bevel`` metres."""
 
     kind: Literal["box"]
     size: tuple[Positive, Positive, Positive]
@@ -55,7 +56,7 @@ class Box(Solid):
 
 
 class Cylinder(Solid):
-    """An upright cylinder, or a cone where ``top`` (the upper radius) differs."""
+    """An upright cylinder, or a cone if ``top`` (the upper radius) is given."""
 
     kind: Literal["cylinder"]
     radius: Positive
@@ -65,21 +66,21 @@ class Cylinder(Solid):
 
 
 class Sphere(Solid):
-    """A sphere around its place."""
+    """A sphere centred on its position."""
 
     kind: Literal["sphere"]
     radius: Positive
 
 
 class Lathe(Solid):
-    """A profile of (radius, height) turned about the upright."""
+    """A profile of (radius, height) points revolved about the vertical axis."""
 
     kind: Literal["lathe"]
     profile: tuple[Point2, ...] = Field(min_length=2)
 
 
 class Extrude(Solid):
-    """An outline in X and Y raised by ``height``; ``smooth`` draws a curve through its points."""
+    """An outline in X and Y extruded by ``height``; ``smooth`` draws a curve through its points."""
 
     kind: Literal["extrude"]
     outline: tuple[Point2, ...] = Field(min_length=3)
@@ -89,7 +90,7 @@ class Extrude(Solid):
 
 
 class Tube(Solid):
-    """A round bar along points, ``radius`` at the start and ``end`` at the end."""
+    """A round bar along points, with ``radius`` at the start and ``end`` at the other end."""
 
     kind: Literal["tube"]
     points: tuple[Vector, ...] = Field(min_length=2)
@@ -100,7 +101,7 @@ class Tube(Solid):
 
 
 class Arc(Solid):
-    """A flat ring of ``radius`` (to its outer edge) and ``width``, or a part of it."""
+    """A flat ring of outer ``radius`` and ``width``, or the part of it ``between`` two angles."""
 
     kind: Literal["arc"]
     radius: Positive
@@ -120,8 +121,8 @@ class Curtain(Solid):
 class LoftSection(Strict):
     """One cross-section of a loft at ``x``: from ``bottom`` to ``top``, ``width`` across.
 
-    ``square`` is the exponent of its superellipse: 2 an ellipse, 8 nearly a box; ``lean`` is by
-    what share its top is narrower than its bottom.
+    ``square`` is the exponent of its superellipse: 2 is an ellipse, 8 nearly a box. ``lean`` is the
+    fraction by which its top is narrower than its bottom.
     """
 
     x: float
@@ -133,10 +134,10 @@ class LoftSection(Strict):
 
 
 class HangingSheet(Solid):
-    """A net or a cloth that hangs: ``size`` (width, height), upright on its place.
+    """A hanging net or cloth of ``size`` (width, height), upright above its position.
 
-    Its upper edge is ``sag`` metres lower halfway, and its middle is blown ``belly`` metres
-    towards +Y.
+    Halfway along, its upper edge sags by ``sag`` metres; its middle bulges ``belly`` metres towards
+    +Y.
     """
 
     kind: Literal["sheet"]
@@ -146,11 +147,11 @@ class HangingSheet(Solid):
 
 
 class WrittenWords(Solid):
-    """Writing ``height`` metres high, to be read from -Y, its lines centred on one another.
+    """Lettering ``height`` metres high, readable from -Y, with centred lines.
 
-    Of several ``words`` copies have all in turn, in an order that a seed of the set changes.
-    ``weight`` is the strokes' share of the height. What would be wider than ``width`` metres is
-    smaller, its middle as high.
+    If there are several ``words``, copies use them in turn, in an order that depends on the set's
+    seed. ``weight`` is the stroke width as a fraction of the height. Text wider than ``width``
+    metres is scaled down about its middle.
     """
 
     kind: Literal["words"]
@@ -169,7 +170,7 @@ class Loft(Solid):
 
 
 class Frond(Solid):
-    """A palm's leaf that leaves its place along -Y, rises by ``rise`` degrees and droops."""
+    """A palm leaf that leaves its position along -Y, rises by ``rise`` degrees and droops."""
 
     kind: Literal["frond"]
     length: Positive
@@ -180,7 +181,7 @@ class Frond(Solid):
 
 
 class Foliage(Solid):
-    """A bush or a tree's crown: ``leaves`` of ``leaf`` metres on a lumpy ball around its place."""
+    """A bush or tree crown: ``leaves`` leaves of ``leaf`` metres on a lumpy ball."""
 
     kind: Literal["foliage"]
     radius: Positive
@@ -189,14 +190,14 @@ class Foliage(Solid):
 
 
 class Island(Solid):
-    """The ground of a beach out to the horizon: land within a smooth outline, sea around it."""
+    """The ground of a beach, out to the horizon: land within a smooth outline, sea around it."""
 
     kind: Literal["island"]
     outline: tuple[Point2, ...] = Field(min_length=4)
 
 
 class Group(Placed):
-    """A copy of one of the set's groups, with some of its materials exchanged."""
+    """A copy of one of the set's groups, with some of its materials replaced."""
 
     kind: Literal["group"]
     of: str

@@ -1,4 +1,4 @@
-"""What another seed of a set may change, and how far: the ``vary`` part of its file."""
+"""How far another seed may change a set: the ``vary`` part of its file."""
 
 from pydantic import Field
 
@@ -10,10 +10,11 @@ from mimegen.scenery.values import HexColor, Point2, Share
 
 
 class ColorRange(Strict):
-    """How far a material's colors may be from what they are: both alike.
+    """How far both colors of a material may vary.
 
-    ``colors`` are further ones to choose the first from; the second keeps its ratio to it. Then
-    ``hue`` in degrees either way, ``light`` and ``chroma`` as shares of their own either way.
+    ``colors`` are alternatives for the first color; the second keeps its ratio to the first. Then
+    both change by up to ``hue`` degrees, and by up to the fractions ``light`` and ``chroma`` of
+    their own values, in either direction.
     """
 
     colors: tuple[HexColor, ...] = ()
@@ -23,11 +24,12 @@ class ColorRange(Strict):
 
 
 class ThingRange(Strict):
-    """How the objects that are a copy of a group, or made of a kind, may differ.
+    """How the objects of one kind, or the copies of one group, may vary.
 
-    Each may be left out, moved (metres either way in X and Y), turned (degrees either way), be
-    larger or smaller (share either way), or be one of other groups ``instead``. Of a row of copies
-    up to the share ``fewer`` may be missing; the others then stand further apart.
+    Each object may be left out, moved (metres in X and Y, either direction), turned (degrees,
+    either direction), scaled (by a fraction, up or down) or replaced by another of the groups in
+    ``instead``. In a row of copies, up to the fraction ``fewer`` may be missing; the others then
+    stand further apart.
     """
 
     leave_out: Share = 0.0
@@ -39,10 +41,10 @@ class ThingRange(Strict):
 
 
 class Room(Strict):
-    """How far walls may stand further out and the ceiling higher, from and to, in metres.
+    """Ranges in metres by which walls may move outwards and the ceiling upwards.
 
-    Each of four walls has a draw of its own; less than 0 is further in, or lower. With ``mirror``
-    left and right are exchanged in half of the draws.
+    Each of the four walls is drawn separately; negative values move it inwards, or the ceiling
+    down. With ``mirror``, left and right are exchanged in half of the draws.
     """
 
     walls: Point2 = (0.0, 0.0)
@@ -51,17 +53,18 @@ class Room(Strict):
 
 
 class Extra(Strict):
-    """An object that is there in some of the draws."""
+    """An object that is present in a fraction ``chance`` of the draws."""
 
     chance: Share = 0.5
     thing: Object
 
 
 class Hour(Strict):
-    """A time of the day, a weather or a season: its sky and sun.
+    """A time of day, weather or season: its sky and sun.
 
-    ``materials`` are the colors that what changes with it has then: leaves, lawns, windows' views.
-    ``windows`` is the share of their light that they let in; the other lamps make up for the rest.
+    ``materials`` are the colors that seasonal surfaces have then, such as leaves, lawns and views
+    through windows. ``windows`` is the fraction of their light that windows let in; the other lamps
+    make up for the rest.
     """
 
     sky: Sky
@@ -73,10 +76,11 @@ class Hour(Strict):
 class Variation(Strict):
     """What another seed of the set may change; everything else stays.
 
-    ``materials`` are further looks to choose from, or ranges of their colors; ``hours`` are further
-    lights; ``lamps`` how much stronger or weaker the set's own lamps may be, ``warmth`` how much
-    warmer or cooler. ``turn_deg`` and ``performer`` say by how much the whole place may be turned
-    about the performer, and the performer stand elsewhere in it, either way.
+    ``materials`` are alternative surfaces, or ranges of their colors. ``hours`` are alternative
+    lights. ``lamps`` and ``warmth`` are the fractions by which the set's own lamps may be stronger
+    or weaker, and warmer or cooler. ``turn_deg`` is the angle by which the whole place may be
+    turned about the performer, and ``performer`` the distances in metres by which the performer may
+    be moved in it, both in either direction.
     """
 
     materials: dict[str, ColorRange | tuple[SetMaterial, ...]] = Field(default={})

@@ -1,7 +1,7 @@
 """Sets as data: the ``set`` part of backgrounds/*.yaml.
 
-A set lies in its own metres, Z up. The performer stands at ``performer_at`` on Z = 0; things
-that have a front show it towards -Y before they are turned, as persons do.
+A set has its own frame in metres, Z up. The performer stands at ``performer_at`` on Z = 0. Objects
+that have a front show it towards -Y before they are turned, as people do.
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,10 @@ from mimegen.scenery.values import Point2
 
 
 class Walls(Strict):
-    """Upright walls along corners; the inside lies to the left. Open where unseen from inside."""
+    """Upright walls along corners, with the inside to the left of their direction.
+
+    A wall is drawn only for cameras on its inside.
+    """
 
     corners: tuple[Point2, ...] = Field(min_length=2)
     closed: bool = False
@@ -28,7 +31,7 @@ class Walls(Strict):
 
 
 class Plane(Strict):
-    """A level rectangle between two corners: a floor, or a ceiling (seen from below)."""
+    """A horizontal rectangle between two corners: a floor, or a ceiling (seen from below)."""
 
     material: str
     corners: tuple[Point2, Point2] = ((-40.0, -40.0), (40.0, 40.0))
@@ -36,10 +39,10 @@ class Plane(Strict):
 
 
 class Scenery(Strict):
-    """A set: floors, walls, ceilings, objects, and its light; ``vary`` says what seeds change.
+    """A set: floors, walls, ceilings, objects and light; ``vary`` says what seeds may change.
 
-    ``scatter`` seeds what copies scatter by chance; ``redrawn`` is how many draws before this one
-    could not stand.
+    ``scatter`` seeds the random differences between copies. ``redrawn`` is the number of earlier
+    draws that were rejected.
     """
 
     performer_at: Point2 = (0.0, 0.0)

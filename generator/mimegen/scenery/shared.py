@@ -1,7 +1,8 @@
 """Materials and groups that sets share by name: backgrounds/shared/*.yaml.
 
-A set that uses a name without defining it takes it from there, and with it whatever that uses in
-turn. What a set defines itself comes first, so that a shared group wears the set's own colors.
+A set that uses a name without defining it takes the shared definition, and everything that this
+uses in turn. The set's own definitions take precedence, so that a shared group gets the set's own
+colors.
 """
 
 from collections import deque
@@ -24,14 +25,14 @@ KINDS: tuple[Kind, ...] = ("materials", "groups")
 
 
 class SharedParts(Strict):
-    """One file of a folder ``shared``: what sets may use by name."""
+    """One file of a folder ``shared``: definitions that sets may use by name."""
 
     materials: dict[str, SetMaterial] = Field(default={})
     groups: dict[str, tuple[Object, ...]] = Field(default={})
 
 
 class SharedPart(NamedTuple):
-    """A material or a group as its file has it, and where that is."""
+    """A material or group as its file defines it, and its location there."""
 
     content: Any
     file: YamlFile
@@ -39,7 +40,7 @@ class SharedPart(NamedTuple):
 
 
 class Use(NamedTuple):
-    """Where a file names a material or a group."""
+    """A reference to a material or group, and its location in a file."""
 
     kind: Kind
     name: str
@@ -48,22 +49,23 @@ class Use(NamedTuple):
 
 
 def shared_files(background: Path) -> list[Path]:
-    """Return the files whose parts a background may use, those that come first first.
+    """Return the files whose definitions a background may use, by precedence.
 
-    That is the folder ``shared`` beside it, then those of the user's libraries and of mimegen.
+    First come those in the folder ``shared`` beside the background, then those of the user's
+    libraries and of mimegen.
     """
-    # No `data_files`: a background's own key covers what it uses, and that alone.
+    # Not `data_files`: a background's content key covers only the files that it uses.
     folders = [background.parent, *(folder / "backgrounds" for folder in reversed(data_folders()))]
     places = dict.fromkeys(folder.resolve() / "shared" for folder in folders)
     return [file for place in places for file in sorted(place.glob("*.yaml"))]
 
 
 def completed(file: YamlFile, scenery: Any) -> Any:
-    """Return the declaration ``scenery`` of a set with all that it uses and does not define.
+    """Return the set ``scenery`` with the definitions added that it uses but lacks.
 
-    A word in place of a definition (``steel: bright_steel``) is a shared one's name. Raises
-    RequestError, with file, line and near misses, for a name that nobody defines, and for a
-    shared file that is wrong.
+    A string in place of a definition (``steel: bright_steel``) is the name of a shared one. Raises
+    RequestError, with file, line and similar names, for an undefined name or an invalid shared
+    file.
     """
     if not isinstance(scenery, Mapping) or not all(
             isinstance(scenery.get(kind, {}), Mapping) for kind in KINDS):
@@ -90,7 +92,7 @@ def completed(file: YamlFile, scenery: Any) -> Any:
 
 
 def _uses(content: Any, file: YamlFile, location: tuple[int | str, ...]) -> Iterator[Use]:
-    """Yield every material and group that a part of a file names, in the file's order."""
+    """Yield every reference to a material or group in a part of a file, in the file's order."""
     if isinstance(content, Sequence) and not isinstance(content, str):
         for number, inner in enumerate(content):
             yield from _uses(inner, file, (*location, number))
@@ -103,7 +105,7 @@ def _uses(content: Any, file: YamlFile, location: tuple[int | str, ...]) -> Iter
 
 def _named_here(content: Mapping[Any, Any], file: YamlFile, location: tuple[int | str, ...]
                 ) -> Iterator[Use]:
-    """Yield what one object, floor or wall names itself."""
+    """Yield the references that one object, floor or wall itself makes."""
     materials = content.get("material", [])
     for name in materials if isinstance(materials, list) else [materials]:
         yield Use("materials", name, file, (*location, "material"))
@@ -115,7 +117,7 @@ def _named_here(content: Mapping[Any, Any], file: YamlFile, location: tuple[int 
 
 
 def _parts(files: Sequence[Path]) -> dict[Kind, dict[str, SharedPart]]:
-    """Return the parts of all files by name; those of the first folder come first."""
+    """Return the parts of all files by name; earlier folders take precedence."""
     found: dict[Kind, dict[str, SharedPart]] = {kind: {} for kind in KINDS}
     for path in files:
         file = _shared_file(path, stamp(path))

@@ -12,6 +12,7 @@ from PIL import Image
 from PIL.GifImagePlugin import GifImageFile
 from scipy import sparse
 
+from mimegen.base.errors import RequestError
 from mimegen.characters.character import Performance, posed_vertices
 from mimegen.characters.posing import Corrections
 from mimegen.compositing.decode import read_clip, read_pictures
@@ -35,6 +36,7 @@ from mimegen.pointlight.record import display_facts
 from mimegen.pointlight.spec import Display, changed
 from mimegen.pointlight.stimulus import make_stimulus
 from mimegen.pointlight.view import View, view_from
+from mimegen.pointlight.words import worded_display
 from mimegen.production.displays import cast_scene, display_row, display_task, marker_scene
 from mimegen.readers.roles import find_roles
 from mimegen.shots.config import read_config
@@ -387,3 +389,29 @@ def test_a_flipped_display_shows_the_other_hand(manipulations: tuple[str, ...], 
     assert done.exit_code == 0, done.output
     row = json.loads((tmp_path / "x.json").read_text())
     assert {one["hand"] for one in row["timeline"] if "hand" in one} == {hand}
+
+
+@pytest.mark.parametrize("style", ["silhouette", "stick"])
+def test_every_style_shows_flips_and_fades(style: str, performed: tuple[Performance, Any]) -> None:
+    shown = Display(name="t", description="", width=96, height=96, fps=4, style=style)
+    plain, inverted, mirrored, faded = (
+        np.array([picture.copy() for picture in pictures(make_stimulus(
+            performed[1], changed(shown, manipulations=words)))]).astype(int)
+        for words in ((), ("inverted",), ("mirrored",), ("faded/seconds_in=0.1/seconds_out=0",)))
+    for flipped, expected in ((inverted, plain[:, ::-1]), (mirrored, plain[:, :, ::-1])):
+        # Lines are drawn to a quarter of a pixel, which rounds up on either side.
+        assert np.abs(flipped - expected).mean() < 0.4 * np.abs(plain - expected).mean()
+    assert not faded[0].any() and (faded[-1] == plain[-1]).all()
+
+
+@pytest.mark.parametrize(("style", "word"), [
+    ("silhouette", "scrambled"), ("silhouette", "local"), ("silhouette", "masked=20"),
+    ("stick", "masked=20"), ("stick", "depth_sized"),
+])
+def test_what_a_style_does_not_show_is_refused(style: str, word: str, tmp_path: Path) -> None:
+    done = invoke("pointlight", "--action", "boxing", "--style", style, "-m", word,
+                  "--out", tmp_path / "x.gif")
+    name = word.partition("=")[0]
+    assert done.exit_code == 2 and f"manipulation {name}: is not seen in --style" in done.output
+    with pytest.raises(RequestError, match="is not seen"):
+        worded_display([style, word], Display(name="t", description=""))

@@ -47,7 +47,6 @@ def _condition(text: str, name: str, options: Callable[[Display], Display]) -> C
     display = options(read_display(named[0] if named else name))
     try:
         found, _ = worded_display([word for word in words if word not in named], display)
-        in_order(found.manipulations)
     except RequestError as problem:
         raise RequestError(f"--conditions {text}: {problem}" if text else str(problem)
                            ) from problem

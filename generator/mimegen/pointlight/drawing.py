@@ -81,14 +81,25 @@ def _stick(stimulus: Stimulus, places: FloatArray, person: NDArray[np.intp],
 def _silhouettes(stimulus: Stimulus) -> Iterator[list[Image.Image]]:
     """Yield each body's outline, filled and oversampled."""
     frames = stimulus.dots.frames
-    for shapes in outlines(stimulus.bodies, stimulus.view, frames):
+    inks = np.round(255 * stimulus.dots.strengths.max(axis=1)).astype(int).tolist()
+    for frame, shapes in enumerate(outlines(stimulus.bodies, stimulus.view, frames)):
         layers = []
         for faces in shapes:
             sheet, draw = _sheet(stimulus)
-            for corners in (faces.reshape(-1, 8) * OVERSAMPLING).tolist():
-                draw.polygon(corners, fill=255)
+            for corners in (_flipped(faces, stimulus).reshape(-1, 8) * OVERSAMPLING).tolist():
+                draw.polygon(corners, fill=inks[frame])
             layers.append(sheet)
         yield layers
+
+
+def _flipped(corners: FloatArray, stimulus: Stimulus) -> FloatArray:
+    """Return corners (..., 2) in the picture as the display's flips have them."""
+    names = [step.name for step in stimulus.manipulations]
+    for axis, (name, size) in enumerate((("mirrored", stimulus.display.width),
+                                         ("inverted", stimulus.display.height))):
+        if names.count(name) % 2:
+            corners = np.where(np.arange(2) == axis, size - corners, corners)
+    return corners
 
 
 def _sheet(stimulus: Stimulus) -> tuple[Image.Image, ImageDraw.ImageDraw]:

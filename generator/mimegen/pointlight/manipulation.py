@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 from mimegen.base.yaml_file import Strict
 from mimegen.motion.quaternions import FloatArray
 from mimegen.pointlight.dots import DotTracks
+from mimegen.pointlight.spec import DotStyle
 from mimegen.pointlight.view import View
 
 Stage = Literal["time", "world", "view", "picture"]
 STAGES: tuple[Stage, ...] = ("time", "world", "view", "picture")
+ALL_STYLES: tuple[DotStyle, ...] = get_args(DotStyle)
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +47,7 @@ class Manipulation(Strict):
     ``stage`` is what it works on: times of the clip (``time``), dots in the world (``world``), the
     view (``view``), or dots in the picture (``picture``). ``algorithm`` describes the rule and its
     published source; ``version`` is raised when results change. ``main`` is the parameter that
-    ``name=value`` sets.
+    ``name=value`` sets, ``only_on`` the styles that show it, where the stage does not say.
     """
 
     name: ClassVar[str]
@@ -53,6 +55,14 @@ class Manipulation(Strict):
     algorithm: ClassVar[str]
     version: ClassVar[int] = 1
     main: ClassVar[str | None] = None
+    only_on: ClassVar[tuple[DotStyle, ...]] = ()
+
+    @property
+    def styles(self) -> tuple[DotStyle, ...]:
+        """The styles in which it is seen: a silhouette has no dots that could be moved."""
+        if self.only_on:
+            return self.only_on
+        return ALL_STYLES if self.stage in ("time", "view") else ("dots", "stick")
 
     def moments(self, moments: FloatArray, setting: Setting) -> FloatArray:
         """Return the changed times (N,), in seconds; for the ``time`` stage."""

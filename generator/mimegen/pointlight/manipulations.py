@@ -10,7 +10,7 @@ from mimegen.pointlight import motion_manipulations as motion
 from mimegen.pointlight import picture_manipulations as picture
 from mimegen.pointlight import walker_manipulations as walker
 from mimegen.pointlight.manipulation import STAGES, Manipulation
-from mimegen.pointlight.spec import first_problem
+from mimegen.pointlight.spec import Display, first_problem
 
 MANIPULATIONS: Mapping[str, type[Manipulation]] = {kind.name: kind for kind in (
     motion.Reversed, motion.Speed, motion.Warped, motion.Local, motion.Global, motion.Exaggerated,
@@ -73,3 +73,16 @@ def in_order(texts: Iterable[str]) -> list[Manipulation]:
     """
     return sorted((read_manipulation(text) for text in texts),
                   key=lambda manipulation: STAGES.index(manipulation.stage))
+
+
+def steps_of(display: Display) -> list[Manipulation]:
+    """Return a display's manipulations in order.
+
+    Raises RequestError for one that its style does not show.
+    """
+    steps = in_order(display.manipulations)
+    for step in steps:
+        if display.style not in step.styles:
+            raise RequestError(f"manipulation {step.name}: is not seen in --style {display.style};"
+                               f" use {' or '.join(step.styles)}")
+    return steps

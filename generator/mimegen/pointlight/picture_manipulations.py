@@ -9,7 +9,7 @@ from pydantic import Field
 
 from mimegen.motion.quaternions import FloatArray
 from mimegen.pointlight.dots import MASK, DotTracks
-from mimegen.pointlight.manipulation import Manipulation, Setting, uniform_in
+from mimegen.pointlight.manipulation import ALL_STYLES, Manipulation, Setting, uniform_in
 from mimegen.pointlight.spec import Area, Length, area_sides
 
 
@@ -17,6 +17,7 @@ class Inverted(Manipulation):
     """The display upside down."""
 
     name, stage = "inverted", "picture"
+    only_on = ALL_STYLES
     algorithm = "flip about the picture's horizontal middle line (Sumi 1984)"
 
     def apply(self, dots: DotTracks, setting: Setting) -> DotTracks:
@@ -28,6 +29,7 @@ class Mirrored(Manipulation):
     """The display with left and right exchanged."""
 
     name, stage = "mirrored", "picture"
+    only_on = ALL_STYLES
     algorithm = "flip about the picture's vertical middle line"
 
     def apply(self, dots: DotTracks, setting: Setting) -> DotTracks:
@@ -175,6 +177,7 @@ class Masked(Manipulation):
     """
 
     name, stage, main = "masked", "picture", "count"
+    only_on = ("dots",)
     algorithm = ("scrambled: copies of randomly chosen dots' motions from random places (Cutting,"
                  " Moore & Morrison 1988); linear: straight paths in random directions at the"
                  " dots' median speed; static: standing dots; flicker: new places every frame;"
@@ -303,6 +306,7 @@ class DepthSized(Manipulation):
     """Dots that are larger the nearer they are."""
 
     name, stage, main = "depth_sized", "picture", "distance_m"
+    only_on = ("dots",)
     algorithm = "diameter times D / (D + depth beyond the figure's middle)"
     distance_m: float = Field(default=3.0, gt=0)
 
@@ -316,6 +320,7 @@ class Faded(Manipulation):
     """The display faded in and out."""
 
     name, stage = "faded", "picture"
+    only_on = ALL_STYLES
     algorithm = "contrast ramps linearly from and to nothing"
     seconds_in: float = Field(default=0.5, ge=0)
     seconds_out: float = Field(default=0.5, ge=0)

@@ -17,7 +17,7 @@ from mimegen.motion.quaternions import FloatArray
 from mimegen.pointlight.body import BodySurface, hidden_dots, posed_body
 from mimegen.pointlight.dots import MASK, DotTracks, sampled
 from mimegen.pointlight.manipulation import Manipulation, Setting
-from mimegen.pointlight.manipulations import in_order
+from mimegen.pointlight.manipulations import steps_of
 from mimegen.pointlight.motion_manipulations import Local
 from mimegen.pointlight.picture_manipulations import Masked, first_places
 from mimegen.pointlight.spec import Display, linear_color
@@ -186,7 +186,7 @@ class _Steps:
 
     def __init__(self, scene: DotScene, display: Display, seed: int) -> None:
         self.scene, self.display, self.seed = scene, display, seed
-        self.all = in_order(display.manipulations)
+        self.all = steps_of(display)
 
     def of(self, stage: str, roots: FloatArray) -> list[tuple[Manipulation, Setting]]:
         """Return the manipulations of a stage with their settings."""

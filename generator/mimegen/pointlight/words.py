@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, get_args
 
 from mimegen.base.errors import RequestError, near_misses
-from mimegen.pointlight.manipulations import MANIPULATIONS, read_manipulation, value_of
+from mimegen.pointlight.manipulations import MANIPULATIONS, read_manipulation, steps_of, value_of
 from mimegen.pointlight.presets import presets, read_display
 from mimegen.pointlight.spec import Display, DotStyle, changed
 
@@ -40,4 +40,6 @@ def worded_display(words: Sequence[str], base: Display) -> tuple[Display, bool]:
             known = [*MANIPULATIONS, *get_args(DotStyle), *presets()]
             raise RequestError(f"point-light display: '{word}' is not a manipulation, style or"
                                f" display{near_misses(word, known)}")
-    return changed(display, **values, manipulations=tuple(manipulations)), bool(named)
+    found = changed(display, **values, manipulations=tuple(manipulations))
+    steps_of(found)
+    return found, bool(named)

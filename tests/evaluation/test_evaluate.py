@@ -21,7 +21,7 @@ from mimegen.commands.evaluate import _show
 from mimegen.evaluation import scoring
 from mimegen.evaluation.answers import Answer, read_answers
 from mimegen.evaluation.contrasts import READ_AS, contrasts, too_few
-from mimegen.evaluation.differences import LEAST_ACTIONS, NO_INTERVAL
+from mimegen.evaluation.differences import LEAST_ACTIONS, NO_INTERVAL, ONE_ACTION
 from mimegen.evaluation.making import QuestionRequest, questions_of
 from mimegen.evaluation.question import Question, read_questions, write_questions
 from mimegen.evaluation.reading import chosen_option, final_phrase
@@ -154,6 +154,19 @@ def test_few_actions_have_no_interval_anywhere_and_say_so(tmp_path, capsys):
         page = (tmp_path / "index.html").read_text()
         assert (said in page) == (NO_INTERVAL in page) == few
     assert too_few([]) is None
+
+
+def test_intervals_from_one_action_are_said_to_be_of_it_alone(tmp_path, capsys):
+    questions = asked("mc")
+    for count in (1, 2):
+        names = sorted({one.action for one in questions})[:count]
+        own = [one for one in questions if one.action in names]
+        content = report(score([told(one, True) for one in own], "wordllama"), own) | {
+            "people": None, "questions": "", "similarity": "wordllama", "parse": ""}
+        _show(content)
+        write_page(content, [], tmp_path)
+        assert (ONE_ACTION in " ".join(capsys.readouterr().out.split())) == (count == 1)
+        assert (ONE_ACTION in (tmp_path / "index.html").read_text()) == (count == 1)
 
 
 def test_pairs_come_first_and_are_parted_by_background(capsys):

@@ -17,7 +17,7 @@ from mimegen.commands.tables import wide_console
 from mimegen.commands.terms import EVALUATION, HINT, explain
 from mimegen.evaluation.answers import PEOPLE, read_answers
 from mimegen.evaluation.contrasts import CONTRASTS, READ_AS, too_few
-from mimegen.evaluation.differences import LEAST_ACTIONS, NO_INTERVAL
+from mimegen.evaluation.differences import LEAST_ACTIONS, NO_INTERVAL, ONE_ACTION
 from mimegen.evaluation.judge import Judge, checked_url
 from mimegen.evaluation.question import Question, questions_in, read_questions, well_formed
 from mimegen.evaluation.raters import people_report, read_people, read_scores
@@ -140,6 +140,8 @@ def _show(content: dict[str, Any]) -> None:
         console.print(_shares("variant", one["variants"], one))
         if cast := _cast(one["variants"]):
             console.print(cast, markup=False)
+        if len(one["actions"]) == 1:
+            console.print(f"({ONE_ACTION})", markup=False)
         if "performers" in one:
             console.print(_shares("performer", one["performers"], one))
         if "categories" in one:

@@ -11,7 +11,7 @@ from mimegen.base.counted import counted
 from mimegen.base.files import publish
 from mimegen.base.names import path_name
 from mimegen.evaluation.contrasts import READ_AS, too_few
-from mimegen.evaluation.differences import NO_INTERVAL
+from mimegen.evaluation.differences import NO_INTERVAL, ONE_ACTION
 from mimegen.evaluation.markup import escape, figure, style, table
 from mimegen.evaluation.results.clips import Failure, data_address
 from mimegen.evaluation.results.plots import contrasts_plot, in_order, shares_plot
@@ -94,6 +94,8 @@ def _warnings(content: Table) -> str:
         if kind["answered"] < kind["asked"] and kind["model"] != "people":
             found.append(f"{name}: {kind['asked'] - kind['answered']} of {kind['asked']} questions"
                          " have no answer, and do not count.")
+        if len(kind["actions"]) == 1:
+            found.append(f"{name}: {ONE_ACTION}.")
     items = "".join(f"<li>{escape(one)}</li>" for one in found)
     return f'<section class="warnings"><h2>Warnings</h2><ul>{items}</ul></section>' if found else ""
 

@@ -19,7 +19,7 @@ from scipy.spatial import cKDTree
 
 from mimegen.characters.character import Performance
 from mimegen.library.catalogue import Catalogue
-from mimegen.library.places import place
+from mimegen.library.places import load_background
 from mimegen.library.scene_take import scene_take
 from mimegen.library.take import LibraryTake
 from mimegen.library.takes import library_take
@@ -196,7 +196,7 @@ def places_of(catalogue: Catalogue, take: LibraryTake, seeds: int) -> Iterator[t
     for name in (take.aligned, take.misaligned):
         assert name is not None, "the library's takes know their places"
         for drawn in (None, *range(seeds)):
-            scenery = place(catalogue.file("background", name), drawn).set
+            scenery = load_background(catalogue.file("background", name), drawn).set
             assert scenery is not None, "they are sets"
             yield name if drawn is None else f"{name}:{drawn}", scenery
 

@@ -28,11 +28,11 @@ from mimegen.library.cast import cast_member
 from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.takes import library_take
-from mimegen.rendering.cycles.passes import CyclesEye
+from mimegen.rendering.cycles.passes import CyclesSurfaceRenderer
 from mimegen.rendering.cycles.render import PictureReader, use_device
 from mimegen.rendering.cycles.shot import FigureStage
 from mimegen.rendering.opengl.context import context_of_process
-from mimegen.rendering.opengl.passes import RasterEye
+from mimegen.rendering.opengl.passes import OpenGLSurfaceRenderer
 from mimegen.rendering.opengl.shot import RasterStage
 from mimegen.rendering.passes_server import PassServer
 from mimegen.shots.camera import Camera
@@ -79,8 +79,8 @@ def main() -> None:
         sets = {} if background is None else _sets(
             catalogue, background, camera, config, PassServer(1, context))
         both = Both(scene, camera, config,
-                    PassMaker(scene, config, partial(RasterEye, context, scene)),
-                    PassMaker(scene, config, partial(CyclesEye, scene)), sets)
+                    PassMaker(scene, config, partial(OpenGLSurfaceRenderer, context, scene)),
+                    PassMaker(scene, config, partial(CyclesSurfaceRenderer, scene)), sets)
         numbers = np.linspace(4, scene.frames - 6, options.frames).astype(int).tolist()
         said = {"action": action, "who": " and ".join(members), "set": background or "none",
                 "frames": len(numbers), **_agreement(both, numbers),
@@ -108,7 +108,7 @@ def _sets(catalogue: Catalogue, name: str, camera: Camera, config: RenderConfig,
 
 def _agreement(both: Both, numbers: list[int]) -> dict[str, float]:
     """Compare masks, depth with the set, labels and movement, pixel by pixel."""
-    looks = [(both.raster.look(number, both.camera), both.cycles.look(number, both.camera))
+    looks = [(both.raster.surface(number, both.camera), both.cycles.surface(number, both.camera))
              for number in numbers]
     masks = [(_whole(one.labels[..., 0], one, both), _whole(two.labels[..., 0], two, both))
              for one, two in looks]
@@ -167,7 +167,7 @@ def _warped(both: Both, numbers: list[int], stage: RasterStage) -> dict[str, flo
     flows = []
     for number in numbers:
         pictures = [_picture(both, stage, frame) for frame in (number, number + 1)]
-        found = [(maker.arrays("flow", number, both.camera), maker.look(number, both.camera))
+        found = [(maker.arrays("flow", number, both.camera), maker.surface(number, both.camera))
                  for maker in (both.raster, both.cycles)]
         for name, (arrays, seen) in zip(("raster", "cycles"), found, strict=True):
             flow, sure = _sure(arrays, seen, both)
@@ -230,7 +230,7 @@ def _silhouettes(both: Both, numbers: list[int]) -> dict[str, float]:
     for number in numbers[:3]:
         stage.pose([both.scene.columns(figure, number) for figure in both.scene.figures])
         alpha = _color(stage.picture(both.camera, reader))[..., 3]
-        seen = both.raster.look(number, both.camera)
+        seen = both.raster.surface(number, both.camera)
         pairs.append((alpha >= 128, _whole(seen.labels[..., 0], seen, both) > 0))
     return {"mask and Cycles' preview picture, IoU": _iou(pairs)}
 
@@ -240,7 +240,7 @@ def _costs(both: Both, number: int) -> dict[str, Any]:
     said: dict[str, Any] = {}
     for name, maker in (("raster", both.raster), ("cycles", both.cycles)):
         said[f"look, {name}, CPU ms"] = _time(
-            lambda maker: maker.look(number + 2, both.camera), maker)
+            lambda maker: maker.surface(number + 2, both.camera), maker)
     for kind in KINDS:
         said[f"{kind}, CPU ms"] = _time(
             lambda maker, kind=kind: maker.arrays(kind, number, both.camera), both.raster)

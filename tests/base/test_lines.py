@@ -82,13 +82,13 @@ def test_a_driver_goes_on_past_what_a_job_said_by_half(tmp_path: Path, damage: b
     lines = [JobMessage("1_0", "w", "t", Begun()),
              JobMessage("1_0", "w", "t", FrameDone(0, 3, 0.5)),
              JobMessage("1_0", "w", "t", JobDone())]
-    spool.tell(lines[0])
+    spool.send(lines[0])
     with (tmp_path / "said" / "1_0.jsonl").open("ab") as file:
         file.write(damage)
-    assert list(spool.hear()) == [lines[0]]
-    spool.tell(lines[1])
-    spool.tell(lines[2])
-    assert list(spool.hear()) == lines[1:]
+    assert list(spool.receive()) == [lines[0]]
+    spool.send(lines[1])
+    spool.send(lines[2])
+    assert list(spool.receive()) == lines[1:]
 
 
 def test_a_damaged_task_is_no_task(tmp_path: Path) -> None:
@@ -104,7 +104,7 @@ def test_where_nothing_can_be_said_the_file_is_named(tmp_path: Path) -> None:
     spool.make()
     (tmp_path / "said" / "1_0.jsonl").mkdir()
     with pytest.raises(RequestError, match=r"1_0\.jsonl: cannot be written"):
-        spool.tell(JobMessage("1_0", "w", None, Begun()))
+        spool.send(JobMessage("1_0", "w", None, Begun()))
 
 
 def test_verdicts_and_good_takes_are_kept_beside_half_lines(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from mimegen.compositing.background import (
     Picture,
     background_key,
     read_background,
-    seen_of,
+    visible_content,
 )
 from mimegen.compositing.color import bytes_to_linear, linear_to_srgb, srgb_to_linear
 from mimegen.compositing.pictures import in_8_bits
@@ -224,7 +224,7 @@ def test_a_panorama_too_small_says_how_wide(tmp_path):
 def test_what_came_later_changes_no_key_of_what_does_not_say_it(tmp_path):
     path = picture_file(tmp_path, gray())
     plain = background_key(path)
-    assert seen_of(read_background(path)) == {"color": None, "set": None, "picture": {
+    assert visible_content(read_background(path)) == {"color": None, "set": None, "picture": {
         "horizon": 0.4, "camera_height_m": 1.6, "camera_pitch_deg": 0.0,
         "ground": [list(corner) for corner in GROUND]}}
     assert background_key(picture_file(tmp_path, gray(), field_of_view_deg=60)) != plain

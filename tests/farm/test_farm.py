@@ -23,7 +23,7 @@ from mimegen.farm.dispatch import Event, TaskBegun, TaskDone, TaskFailed, run_ta
 from mimegen.farm.executor import Begun, Lost, Unfit
 from mimegen.farm.task import Task
 from mimegen.farm.timeouts import Timeouts
-from mimegen.rendering.taking import JobTaken
+from mimegen.rendering.receiving import JobReceived
 from mimegen.rendering.worker import StageWorker
 from mimegen.scenery.job import SetJob
 from mimegen.scenery.scenery import Scenery
@@ -52,7 +52,7 @@ class ScriptedWorker:
         self.is_fit = True
 
     def submit(self, job: SetJob) -> None:
-        self._theirs.send(JobTaken())
+        self._theirs.send(JobReceived())
         next(type(self).script)(job, self._theirs)
 
     def kill(self) -> None:
@@ -387,7 +387,7 @@ def test_clips_leave_gpus_to_frames_and_come_as_soon_as_they_can(
     further: deque[Task] = deque()
     start = partial(local.LocalExecutor, ["cuda:0", "none"], 0)
     for event in run_tasks(stills, start, further=further):
-        if isinstance(event, TaskDone) and not event.task.plain:
+        if isinstance(event, TaskDone) and not event.task.needs_no_engine:
             name = event.task.title.replace("still", "clip")
             further.append(clip_task(tmp_path / name))
     assert [name for device, name in done if device == "cuda:0"] == ["still0", "still1", "still2"]

@@ -20,7 +20,7 @@ from mimegen.farm.dispatch import (
     TaskFailed,
     run_tasks,
 )
-from mimegen.farm.executor import Begun, Heard, Lost, Message, Unfit
+from mimegen.farm.executor import Begun, Lost, Message, Unfit, WorkerReport
 from mimegen.farm.task import Task
 from mimegen.farm.timeouts import Timeouts
 from mimegen.scenery.job import SetJob
@@ -44,7 +44,7 @@ class ScriptedExecutor:
         self.submitted: list[Task] = []
         self.abandoned: list[tuple[Task, str]] = []
         self.closed = False
-        self._said: list[Heard] = []
+        self._said: list[WorkerReport] = []
         self._busy = False
 
     @property
@@ -59,9 +59,9 @@ class ScriptedExecutor:
         assert self.slots
         self.submitted.append(task)
         self._busy = True
-        self._said += [Heard("one", message, task) for message in self.script(task)]
+        self._said += [WorkerReport("one", message, task) for message in self.script(task)]
 
-    def events(self, timeout: float) -> Iterator[Heard]:
+    def events(self, timeout: float) -> Iterator[WorkerReport]:
         said, self._said = self._said, []
         for heard in said:
             if isinstance(heard.message, JobDone | JobFailed | Lost | Unfit):
@@ -70,7 +70,7 @@ class ScriptedExecutor:
 
     def abandon(self, task: Task, why: str) -> None:
         self.abandoned.append((task, why))
-        self._said.append(Heard("one", Lost(why), task))
+        self._said.append(WorkerReport("one", Lost(why), task))
 
     def close(self) -> None:
         self.closed = True
@@ -194,7 +194,7 @@ def test_what_comes_up_meanwhile_goes_first_and_waits_for_a_place_of_its_kind(
 def test_what_was_left_running_is_not_handed_out_again(tmp_path: Path) -> None:
     left = still(tmp_path / "a", "left")
     executor = ScriptedExecutor(lambda task: [Begun(), JobDone()], adopted=[left])
-    executor._said = [Heard("old", Begun(), left), Heard("old", JobDone(), left)]
+    executor._said = [WorkerReport("old", Begun(), left), WorkerReport("old", JobDone(), left)]
     events = carried_out([still(tmp_path / "a", "again"), still(tmp_path / "b", "b")], executor)
     assert [task.title for task in executor.submitted] == ["b"]
     assert [event.task.title for event in events if isinstance(event, TaskDone)] == ["left", "b"]
@@ -210,13 +210,13 @@ def test_notices_pass_in_their_place_and_nothing_starts_nothing(tmp_path: Path) 
 
 
 def test_all_that_is_heard_is_handed_on_and_of_strangers_nothing_follows(tmp_path: Path) -> None:
-    said: list[Heard] = []
+    said: list[WorkerReport] = []
     ready = Ready("cpu", 1, "5.0.1", "x86_64")
     executor = ScriptedExecutor(lambda task: [Begun(), FrameDone(1, 2, 0.25), JobDone()])
-    stranger = Heard("two", JobDone(), still(tmp_path / "y"))
-    executor._said = [Heard("one", ready), stranger]
+    stranger = WorkerReport("two", JobDone(), still(tmp_path / "y"))
+    executor._said = [WorkerReport("one", ready), stranger]
     events = [event for event in run_tasks([still(tmp_path / "x")], lambda: executor,
-                                           hear=said.append) if event is not None]
+                                           receive=said.append) if event is not None]
     assert [type(event) for event in events] == [Ready, TaskBegun, FrameDone, TaskDone]
     assert events[2] == FrameDone(1, 2, 0.25) and stranger in said and len(said) == 5
     done = events[-1]

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import cast
 
 from mimegen.base.paths import data_folder
-from mimegen.farm.executor import Begun, Heard, Lost
+from mimegen.farm.executor import Begun, Lost, WorkerReport
 from mimegen.farm.logs import Logs
 from mimegen.farm.task import Task
 from mimegen.scenery.job import SetJob
@@ -22,15 +22,15 @@ def task(title: str) -> Task:
 
 def test_each_worker_has_a_file_with_tasks_frames_and_seconds(tmp_path: Path) -> None:
     logs, first, second = Logs(tmp_path / "logs"), task("a shot"), task("a set")
-    for heard in (Heard("node-1 worker 1", Ready("cuda", 1, "Blender 5.0.1", "x86_64")),
-                  Heard("node-1 worker 1", Begun(), first),
-                  Heard("node-1 worker 1", FrameDone(2, 7, 1.25), first),
-                  Heard("node-1 worker 1", JobDone(), first),
-                  Heard("../x", Begun(), second),
-                  Heard("../x", JobFailed("no\nlight"), second),
-                  Heard("../x", Begun(), second),
-                  Heard("../x", Lost("its process died"), second)):
-        logs.hear(heard)
+    for heard in (WorkerReport("node-1 worker 1", Ready("cuda", 1, "Blender 5.0.1", "x86_64")),
+                  WorkerReport("node-1 worker 1", Begun(), first),
+                  WorkerReport("node-1 worker 1", FrameDone(2, 7, 1.25), first),
+                  WorkerReport("node-1 worker 1", JobDone(), first),
+                  WorkerReport("../x", Begun(), second),
+                  WorkerReport("../x", JobFailed("no\nlight"), second),
+                  WorkerReport("../x", Begun(), second),
+                  WorkerReport("../x", Lost("its process died"), second)):
+        logs.receive(heard)
     assert sorted(path.name for path in (tmp_path / "logs").iterdir()) \
         == ["..-x.log", "node-1-worker-1.log"]
     lines = (tmp_path / "logs" / "node-1-worker-1.log").read_text().splitlines()

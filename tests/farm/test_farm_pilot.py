@@ -57,7 +57,7 @@ def carried_out(pretended: PretendedSlurm, tmp_path: Path, monkeypatch: pytest.M
         told: dict[str, Any] = {"device": "cpu", "gpus": 0, "cpus": 1} | orders
         ended = pilot.pilot(Orders(str(spool.folder), str((tmp_path / "store").resolve()), **told),
                             "1_0")
-        return ended, list(spool.hear())
+        return ended, list(spool.receive())
 
     yield carry_out
     jobs.close()
@@ -160,7 +160,7 @@ def test_a_job_knows_its_number_from_slurm(tmp_path: Path) -> None:
     ended = subprocess.run([sys.executable, "-m", "mimegen.farm.pilot", orders.text()],
                            env=os.environ | array, capture_output=True, text=True)
     assert ended.returncode == 1 and "needs 0.0.9 abc" in ended.stderr
-    line, = spool.hear()
+    line, = spool.receive()
     assert line.job == "7_3" and isinstance(line.message, Unfit)
     assert spool.waiting() == [name]
 
@@ -186,13 +186,13 @@ def test_of_many_who_want_a_task_one_gets_it(tmp_path: Path) -> None:
 def test_a_line_that_is_half_written_is_heard_when_it_is_whole(tmp_path: Path) -> None:
     spool = made(tmp_path)
     line = JobMessage("1_0", "worker", "t", FrameDone(1, 2, 0.5))
-    spool.tell(line)
+    spool.send(line)
     file = tmp_path / "said" / "1_0.jsonl"
     text = file.read_bytes()
     file.write_bytes(text + text[:20])
-    assert list(spool.hear()) == [line] and list(spool.hear()) == []
+    assert list(spool.receive()) == [line] and list(spool.receive()) == []
     file.write_bytes(text * 2)
-    assert list(spool.hear()) == [line]
+    assert list(spool.receive()) == [line]
 
 
 def test_a_task_that_was_taken_away_is_not_told_of(tmp_path: Path) -> None:

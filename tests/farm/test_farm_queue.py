@@ -194,16 +194,16 @@ def test_a_task_ends_with_who_has_it(spool: Spool) -> None:
 
 
 def test_what_several_jobs_say_is_heard_once_and_in_their_order(spool: Spool) -> None:
-    assert list(spool.hear()) == [] and not spool.has_messages("1_0")
+    assert list(spool.receive()) == [] and not spool.has_messages("1_0")
     lines = [JobMessage("1_0", "worker 1", "t", Begun()),
              JobMessage("1_0", "worker 1", "t", JobDone()),
              JobMessage("1_1", "worker ü", None, Unfit("no light"))]
-    spool.tell(lines[2])
-    spool.tell(lines[0])
-    assert list(spool.hear()) == [lines[0], lines[2]]
-    spool.tell(lines[1])
-    assert list(spool.hear()) == [lines[1]] and list(spool.hear()) == []
-    assert list(Spool(spool.folder).hear()) == lines
+    spool.send(lines[2])
+    spool.send(lines[0])
+    assert list(spool.receive()) == [lines[0], lines[2]]
+    spool.send(lines[1])
+    assert list(spool.receive()) == [lines[1]] and list(spool.receive()) == []
+    assert list(Spool(spool.folder).receive()) == lines
     assert spool.has_messages("1_0") and not spool.has_messages("1_2")
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from mimegen.base.errors import RequestError
 from mimegen.base.kernel_folder import kernel_folder
-from mimegen.farm.executor import Begun, Heard
+from mimegen.farm.executor import Begun, WorkerReport
 from mimegen.farm.ray import RayExecutor, _fitting
 from mimegen.farm.remote import RemoteWorker, WorkerMessage
 from mimegen.farm.settings import FarmSettings
@@ -85,20 +85,20 @@ def test_a_worker_takes_tasks_when_it_is_ready_and_free(
     actor.arrive()
     assert heard(executor) == [] and executor.slots == executor.plain_slots == 0
     actor.say(READY)
-    assert heard(executor) == [Heard("far worker 1", READY)]
+    assert heard(executor) == [WorkerReport("far worker 1", READY)]
     assert executor.slots == executor.plain_slots == 1 and not actor.waiting
     task = shot(store)
     executor.submit(task)
     assert executor.slots == executor.plain_slots == 0
     assert actor.submitted == [(task_to_json(task, store), {})]
     actor.say(FRAME)
-    assert heard(executor, 2) == [Heard("far worker 1", Begun(), task),
-                                  Heard("far worker 1", FRAME, task)]
+    assert heard(executor, 2) == [WorkerReport("far worker 1", Begun(), task),
+                                  WorkerReport("far worker 1", FRAME, task)]
     actor.say()
     assert heard(executor) == [] and executor.slots == 0 and len(actor.waiting) == 1
     actor.say(FRAME, JobDone())
-    assert heard(executor) == [Heard("far worker 1", FRAME, task),
-                               Heard("far worker 1", JobDone(), task)]
+    assert heard(executor) == [WorkerReport("far worker 1", FRAME, task),
+                               WorkerReport("far worker 1", JobDone(), task)]
     assert executor.slots == 1 and not actor.waiting
     executor.submit(clip(store))
     assert len(actor.submitted) == 2 and not Here.made[0].submitted
@@ -118,9 +118,9 @@ def test_each_of_several_workers_has_a_name_and_gets_a_task(
     for actor in ray.actors:
         actor.say(JobFailed("it burnt"))
     assert heard(executor, 2) == [
-        Heard("far worker 1", Begun(), first), Heard("far worker 2", Begun(), second),
-        Heard("far worker 1", JobFailed("it burnt"), first),
-        Heard("far worker 2", JobFailed("it burnt"), second)]
+        WorkerReport("far worker 1", Begun(), first), WorkerReport("far worker 2", Begun(), second),
+        WorkerReport("far worker 1", JobFailed("it burnt"), first),
+        WorkerReport("far worker 2", JobFailed("it burnt"), second)]
     assert executor.slots == 2 and len(ray.alive) == 2
 
 
@@ -244,7 +244,7 @@ def test_where_no_other_sees_the_store_this_machine_does_clips(
     task = clip(store)
     executor.submit(task)
     assert here.submitted == [task] and executor.slots == 1
-    said = Heard("here", JobDone(), task)
+    said = WorkerReport("here", JobDone(), task)
     here.says = [said]
     assert heard(executor) == [said]
     executor.submit(shot(store))

@@ -7,7 +7,7 @@ import pytest
 
 from mimegen.base.errors import DiskFullError, RequestError
 from mimegen.farm import ray as farm_ray
-from mimegen.farm.executor import Begun, Heard, Lost, Unfit
+from mimegen.farm.executor import Begun, Lost, Unfit, WorkerReport
 from mimegen.farm.remote import WorkerMessage, version
 from mimegen.shots.jobs import JobFailed
 from pretended_ray import (
@@ -167,7 +167,7 @@ def test_a_worker_whose_blender_died_is_replaced(
     task = shot(store)
     executor.submit(task)
     actor.say(Lost("its process died"))
-    assert heard(executor, 2)[1] == Heard("far worker 1", Lost("its process died"), task)
+    assert heard(executor, 2)[1] == WorkerReport("far worker 1", Lost("its process died"), task)
     assert not actor.alive and not actor.waiting
     clock.now += 2.0
     heard(executor)
@@ -199,7 +199,7 @@ def test_the_worker_of_an_abandoned_task_is_killed(
     executor.submit(other)
     heard(executor)
     executor.abandon(hanging, "nothing was heard")
-    assert heard(executor) == [Heard("far worker 1", Lost("nothing was heard"), hanging)]
+    assert heard(executor) == [WorkerReport("far worker 1", Lost("nothing was heard"), hanging)]
     assert [actor.alive for actor in ray.actors[:2]] == [False, True]
     assert Here.made[0].abandoned == [(hanging, "nothing was heard")]
 

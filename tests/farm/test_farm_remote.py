@@ -15,7 +15,7 @@ from mimegen.farm import remote
 from mimegen.farm.executor import Lost
 from mimegen.farm.remote import FolderProbe, RemoteWorker, WorkerHost, WorkerMessage, version
 from mimegen.farm.task import Task, task_to_json
-from mimegen.rendering.taking import JobTaken
+from mimegen.rendering.receiving import JobReceived
 from mimegen.scenery.job import SetJob
 from mimegen.scenery.scenery import Scenery
 from mimegen.shots.camera import Camera
@@ -44,7 +44,7 @@ class FakeStage:
         if type(self).ends == "never takes it":
             self._theirs.close()
             return
-        self._theirs.send(JobTaken())
+        self._theirs.send(JobReceived())
         if type(self).ends == "dies":
             self._theirs.close()
         elif type(self).ends == "fails":

@@ -80,7 +80,7 @@ def test_the_task_of_a_job_that_ended_is_lost_and_the_job_named(
         heard(jobs)
         spool = spool_of(tmp_path)
         name = spool.take(pretended.start("1_0"))
-        spool.tell(JobMessage("1_0", "node1 job 1_0", name, Begun()))
+        spool.send(JobMessage("1_0", "node1 job 1_0", name, Begun()))
         assert [type(said.message) for said in heard(jobs)] == [Begun]
         pretended.jobs["1_0"] = [state, "node1", "None"]
         lost, = heard(jobs)
@@ -198,7 +198,7 @@ def test_a_machine_whose_gpu_does_not_start_is_left_out_with_its_drivers_words(
         heard(jobs)
         assert "--gres=gpu:1" in pretended.asked("sbatch")[0]
         unfit = Unfit("node1 is left out: CUDA driver version is insufficient")
-        spool_of(tmp_path).tell(JobMessage("1_0", "node1 job 1_0", None, unfit))
+        spool_of(tmp_path).send(JobMessage("1_0", "node1 job 1_0", None, unfit))
         pretended.jobs["1_0"] = ["FAILED", "node1", "NonZeroExitCode"]
         assert [said.message for said in heard(jobs)] == [unfit]
         assert "--exclude=node1" in pretended.asked("sbatch")[1]
@@ -245,7 +245,7 @@ def test_what_a_killed_driver_left_is_found_again_and_not_submitted_twice(
             publish_frames(by_name["task 1"])
             spool = spool_of(tmp_path)
             assert at_work is not None and spool.done(at_work, "1_1")
-            spool.tell(JobMessage("1_1", "node1 job 1_1", at_work, JobDone()))
+            spool.send(JobMessage("1_1", "node1 job 1_1", at_work, JobDone()))
             do_one(spool, "1_0", by_name)
     done = [event.task.title for event in events if isinstance(event, TaskDone)]
     assert sorted(done) == ["task 1", "task 2"]

@@ -95,7 +95,7 @@ def test_a_clip_goes_elsewhere_unchanged_but_for_its_places(background: Backgrou
 
     twin, wanted = moved(clip(HERE)), clip(THERE)
     assert isinstance(twin.job, ClipJob) and isinstance(wanted.job, ClipJob)
-    assert vars(twin.job) == vars(wanted.job) and twin.plain
+    assert vars(twin.job) == vars(wanted.job) and twin.needs_no_engine
 
 
 @pytest.mark.parametrize("geometry", [None, "ef"])
@@ -108,7 +108,8 @@ def test_files_of_a_pass_go_elsewhere_unchanged_but_for_their_places(geometry: s
         return Task(PassFilesJob(source, store.encoded_folder("0123")), "depth of a clip")
 
     twin, wanted = moved(files(HERE)), files(THERE)
-    assert vars(twin.job) == vars(wanted.job) and twin.title == wanted.title and twin.plain
+    assert vars(twin.job) == vars(wanted.job)
+    assert twin.title == wanted.title and twin.needs_no_engine
 
 
 def test_frames_of_passes_go_elsewhere_unchanged() -> None:
@@ -132,7 +133,7 @@ def test_a_display_goes_elsewhere_unchanged_but_for_its_places(shared: RenderCon
                                store.encoded("0123")), "display")
 
     twin, wanted = moved(shown(HERE)), shown(THERE)
-    assert vars(twin.job) == vars(wanted.job) and twin.plain
+    assert vars(twin.job) == vars(wanted.job) and twin.needs_no_engine
 
 
 @pytest.mark.parametrize(("change", "words"), [

@@ -34,7 +34,7 @@ from mimegen.motion import Motion
 from mimegen.pages.backgroundsheet import standing as at_rest
 from mimegen.plan.passes import WantedPasses
 from mimegen.plan.shots import Rendering, Shot
-from mimegen.rendering.opengl.passes import RasterEye
+from mimegen.rendering.opengl.passes import OpenGLSurfaceRenderer
 from mimegen.shots.camera import Camera
 from mimegen.shots.config import RenderConfig, read_config
 from mimegen.shots.figures import Figure
@@ -165,7 +165,7 @@ def seen_by_rays(scene: PosedScene, frame: int, camera: Camera, places: NDArray[
 def test_drawn_depth_is_the_rays(context: moderngl.Context) -> None:
     performance = wandering()
     scene, camera = scene_of(performance), camera_of(performance)
-    seen = RasterEye(context, scene).look(3, camera)
+    seen = OpenGLSurfaceRenderer(context, scene).render(3, camera)
     rows, columns = np.nonzero(np.isfinite(seen.depth))
     chosen = np.random.default_rng(0).choice(len(rows), 300, replace=False)
     places = np.stack([columns, rows], axis=-1)[chosen] + np.array(seen.region[:2]) + 0.5
@@ -178,9 +178,9 @@ def test_drawn_depth_is_the_rays(context: moderngl.Context) -> None:
 def test_flow_carries_each_point_to_where_it_is_next(context: moderngl.Context) -> None:
     performance = wandering()
     scene, camera = scene_of(performance), camera_of(performance)
-    maker = PassMaker(scene, draft(), lambda: RasterEye(context, scene))
+    maker = PassMaker(scene, draft(), lambda: OpenGLSurfaceRenderer(context, scene))
     flow = maker.arrays("flow", 2, camera)
-    later = RasterEye(context, scene).look(3, camera)
+    later = OpenGLSurfaceRenderer(context, scene).render(3, camera)
     at = np.asarray(flow["forward_at"], int)
     sure = ~flow["forward_occluded"] & np.abs(flow["forward"]).any(axis=-1)
     rows, columns = np.nonzero(sure)
@@ -197,14 +197,14 @@ def test_what_nobody_hides_is_not_occluded_and_what_a_person_covers_is(
         context: moderngl.Context) -> None:
     still = standing()
     scene = scene_of(still)
-    maker = PassMaker(scene, draft(), lambda: RasterEye(context, scene))
+    maker = PassMaker(scene, draft(), lambda: OpenGLSurfaceRenderer(context, scene))
     flow = maker.arrays("flow", 1, before())
     assert np.abs(flow["forward"]).max() < 1e-3 and not flow["forward_occluded"].any()
     moving = replace(still, motion=replace(
         still.motion, root_positions=still.motion.root_positions
         + np.linspace(0, 0.5, FRAMES)[:, None] * [1, 0, 0]))
     scene = scene_of(moving)
-    maker = PassMaker(scene, draft(), lambda: RasterEye(context, scene))
+    maker = PassMaker(scene, draft(), lambda: OpenGLSurfaceRenderer(context, scene))
     flow = maker.arrays("flow", 1, before())
     ground = ~flow["forward"].any(axis=-1)
     assert (flow["forward_occluded"] & ground).sum() > 50, "ground that the person steps before"
@@ -213,7 +213,7 @@ def test_what_nobody_hides_is_not_occluded_and_what_a_person_covers_is(
 def test_masks_number_people_and_shadows(context: moderngl.Context) -> None:
     front, back = standing(0.0), standing(0.6)
     scene = scene_of(front, back)
-    maker = PassMaker(scene, draft(), lambda: RasterEye(context, scene))
+    maker = PassMaker(scene, draft(), lambda: OpenGLSurfaceRenderer(context, scene))
     mask = maker.arrays("mask", 0, camera_of(front, back))
     assert set(np.unique(mask["persons"])) == {0, 1, 2} and mask["shadow"].max() > 50
 
@@ -333,9 +333,10 @@ def banner(alpha: int) -> Performance:
 
 
 def test_clear_parts_of_a_picture_are_holes(context: moderngl.Context) -> None:
+    scenes = [scene_of(banner(alpha)) for alpha in (255, 0)]
     whole, holed = (
-        np.isfinite(RasterEye(context, scene_of(banner(alpha))).look(0, before()).depth)
-        for alpha in (255, 0))
+        np.isfinite(OpenGLSurfaceRenderer(context, scene).render(0, before()).depth)
+        for scene in scenes)
     assert holed.sum() == pytest.approx(whole.sum() / 2, rel=0.05)
     assert holed[:holed.shape[0] // 2 - 2].sum() > 0.9 * holed.sum(), "the upper half is left"
 

@@ -11,7 +11,7 @@ from mimegen.characters.character import Performance
 from mimegen.compositing.background import read_background
 from mimegen.groundtruth.job import GeometryJob, PassJob
 from mimegen.groundtruth.kinds import ENGINES, Kind
-from mimegen.rendering.taking import JobTaken
+from mimegen.rendering.receiving import JobReceived
 from mimegen.rendering.worker import StageWorker
 from mimegen.shots.config import RenderConfig, read_config
 from mimegen.shots.figures import publish_figure
@@ -27,7 +27,7 @@ LOOKED_AT: tuple[Kind, ...] = ("depth", "mask", "normals", "flow", "parts")
 
 def finished(worker: StageWorker) -> None:
     message: object = None
-    while message is None or isinstance(message, Ready | JobTaken | FrameDone):
+    while message is None or isinstance(message, Ready | JobReceived | FrameDone):
         message = worker.connection.recv()
     if isinstance(message, JobFailed) and "OpenGL does not start" in message.message:
         pytest.skip(message.message)

@@ -10,7 +10,7 @@ from mimegen.characters.spec import Glasses, read_character
 from mimegen.manifest.file import add_rows
 from mimegen.manifest.row import Row
 from mimegen.plan.permute.axes import axes
-from mimegen.plan.permute.people import apart, numbers_of, person_of
+from mimegen.plan.permute.people import distances, numbers_of, person_of
 from mimegen.plan.permute.seen import SeenRows, seen_in
 from permuting import CATALOGUE, drawn, permute, space_of
 
@@ -46,7 +46,7 @@ def test_unseen_clips_are_far_on_every_axis_from_every_row(published: Path) -> N
     for one in found:
         person = person_of(CATALOGUE, one.character)
         assert person is not None
-        assert (apart(person, np.array(people), axes().unseen.person) > 1).all()
+        assert (distances(person, np.array(people), axes().unseen.person) > 1).all()
         if one.action == "boxing":
             assert all(abs((one.azimuth - angle + 180) % 360 - 180) >= 20
                        for angle in (0, 90, 350, 1, 2))
@@ -75,7 +75,7 @@ def test_people_are_told_apart_by_build_skin_hair_or_clothes() -> None:
     def far(one: str, other: str) -> bool:
         people = [person_of(CATALOGUE, name) for name in (one, other)]
         assert people[0] is not None and people[1] is not None
-        return bool((apart(people[0], people[1][None], axes().unseen.person) > 1).all())
+        return bool((distances(people[0], people[1][None], axes().unseen.person) > 1).all())
 
     assert not far("man", "man") and not far("random:3", "random_3")
     assert far("man", "woman") and far("man", "spacesuit")
@@ -91,7 +91,7 @@ def test_people_in_two_other_kinds_of_things_may_be_taken_for_one_another_in_thr
     seeing = man.model_copy(update={"outfit": (*man.outfit, glasses)})
     others = [numbers_of(seeing.model_copy(update={"hair": hair}))
               for hair in (man.hair, bald, bearded)]
-    far = apart(numbers_of(man), np.array(others), axes().unseen.person) > 1
+    far = distances(numbers_of(man), np.array(others), axes().unseen.person) > 1
     assert far.tolist() == [False, False, True]
 
 

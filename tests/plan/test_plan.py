@@ -246,7 +246,7 @@ def test_dots_have_the_configs_picture_unless_their_display_has_its_own() -> Non
     assert (plain.display.width, plain.display.height, plain.display.fps) == (
         CONFIG.width, CONFIG.height, CONFIG.fps)
     assert plain.display.dot_diameter == f"{0.014 * CONFIG.height:.4g}px"
-    assert not plain.of_its_own and own.of_its_own
+    assert not plain.has_own_camera and own.has_own_camera
     theirs = read_display("troje")
     assert (own.display.width, own.display.height, own.display.fps) == (
         theirs.width, theirs.height, theirs.fps)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from mimegen.base.paths import data_folder
-from mimegen.library.places import place, place_key
+from mimegen.library.places import load_background, loaded_background_key
 from mimegen.plan import shown
 from mimegen.shots.config import read_config
 
@@ -16,7 +16,8 @@ KITCHEN = data_folder() / "backgrounds/kitchen.yaml"
 def kitchen_shown() -> float | None:
     shown._share.cache_clear()
     camera = shown.standing_camera(read_config(data_folder() / "render_configs/draft.yaml"), 0.0)
-    return shown.background_shown(place(KITCHEN, None), place_key(KITCHEN, None), camera, 0.0)
+    return shown.background_shown(load_background(KITCHEN, None),
+                                  loaded_background_key(KITCHEN, None), camera, 0.0)
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from mimegen.compositing.color import LUMINANCE
 from mimegen.motion.quaternions import FloatArray
 from mimegen.plan.shots import Rendering
 from mimegen.plan.surroundings import lit_by
-from mimegen.rendering.surroundings import Surroundings, read_surroundings
+from mimegen.rendering.surroundings import EnvironmentMap, read_environment_map
 from mimegen.request.altering import Altering
 from mimegen.request.render_request import RenderRequest
 from mimegen.shots.config import Light, RenderConfig, World, read_config
@@ -30,7 +30,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def lit(file: Path, light: FloatArray, from_deg: float | None = None) -> RenderConfig:
-    return lit_by(PREVIEW, file.name, Surroundings(file, light), from_deg)
+    return lit_by(PREVIEW, file.name, EnvironmentMap(file, light), from_deg)
 
 
 def world_of(config: RenderConfig) -> World:
@@ -118,7 +118,7 @@ def test_a_file_is_named_by_its_whole_path_elsewhere(file, monkeypatch):
 
 @pytest.mark.engines
 def test_blender_reads_files_and_has_lights_of_its_own(file):
-    found = read_surroundings(str(file))
+    found = read_environment_map(str(file))
     assert found.file == file
     assert found.light == pytest.approx(sky_with_light(-70, 40, 80.0), rel=0.02)
     config = Altering.of(light="forest@30").config(PREVIEW)
@@ -141,7 +141,7 @@ def test_what_is_no_such_picture_is_refused_in_one_line(tmp_path, name, content,
     elif content is not None:
         write_hdr(path, content)
     with pytest.raises(RequestError, match=words) as refused:
-        read_surroundings(str(path))
+        read_environment_map(str(path))
     assert "\n" not in str(refused.value) and str(path) in str(refused.value)
 
 

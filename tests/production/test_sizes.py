@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from mimegen.base.paths import data_folder
-from mimegen.farm.executor import Heard
+from mimegen.farm.executor import WorkerReport
 from mimegen.farm.task import Task
 from mimegen.production.sizes import SIZING, Sizes
 from mimegen.production.tasks import in_parts
@@ -28,7 +28,7 @@ def job(missing: object) -> ShotJob:
 def after(sizes: Sizes, pictures: int, seconds: float) -> Sizes:
     task = Task(job(np.ones((1, 1))), "task")
     for _ in range(pictures):
-        sizes.hear(Heard("worker", FrameDone(0, 0, seconds), task))
+        sizes.receive(WorkerReport("worker", FrameDone(0, 0, seconds), task))
     return sizes
 
 
@@ -50,7 +50,7 @@ def test_towards_the_end_all_workers_get_some() -> None:
     sizes.left = 240
     assert sizes.pictures("preview") == 40
     for worker in range(10):
-        sizes.hear(Heard(f"worker {worker}", Ready("cpu", 1, "", "")))
+        sizes.receive(WorkerReport(f"worker {worker}", Ready("cpu", 1, "", "")))
     assert sizes.pictures("preview") == 8, "four seconds at the least"
 
 

@@ -83,12 +83,12 @@ def test_what_is_done_with_a_lent_blender_is_done_there(venv: Path) -> None:
     """Values, arrays, errors, annotations and identities behave as they do with bpy itself."""
     code = """
 import sys
-from mimegen.rendering.lent import Lent, lend_blender
-lend_blender()
+from mimegen.rendering.remote_blender import RemoteObject, use_remote_blender
+use_remote_blender()
 import bpy
 import mathutils
 import numpy as np
-assert isinstance(bpy, Lent) and "bpy" in repr(bpy)
+assert isinstance(bpy, RemoteObject) and "bpy" in repr(bpy)
 bpy.ops.wm.read_factory_settings(use_empty=True)
 mesh = bpy.data.meshes.new("plane")
 mesh.from_pydata([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [], [(0, 1, 2)])

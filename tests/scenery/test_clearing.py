@@ -17,7 +17,7 @@ from mimegen.base.files import content_key
 from mimegen.characters.character import Performance
 from mimegen.compositing.background import read_background
 from mimegen.library.catalogue import Catalogue
-from mimegen.library.places import place
+from mimegen.library.places import load_background
 from mimegen.library.scene_take import scene_take
 from mimegen.library.take import LibraryTake
 from mimegen.library.takes import library_take
@@ -211,7 +211,7 @@ def test_a_changed_set_is_read_back_as_it_was_written(tmp_path: Path) -> None:
 def test_the_librarys_takes_keep_clear_of_their_sets(
         name: str, background: str, seed: int | None, was_wrong: bool) -> None:
     scene = scene_of(name)
-    scenery = place(CATALOGUE.file("background", background), seed).set
+    scenery = load_background(CATALOGUE.file("background", background), seed).set
     assert scenery is not None
     camera, bodies = frame_camera(scene, CONFIG, 0.0), Bodies.of(scene)
     before = wrong_in(scenery, lay_out(scenery), camera, bodies)

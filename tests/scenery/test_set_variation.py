@@ -11,7 +11,7 @@ from mimegen.base.errors import RequestError
 from mimegen.base.paths import data_folder
 from mimegen.compositing.background import Background, background_key, read_background
 from mimegen.library.catalogue import Catalogue
-from mimegen.library.places import place, place_key
+from mimegen.library.places import load_background, loaded_background_key
 from mimegen.library.takes import SeededTakes, library_take
 from mimegen.plan.clips import PlannedClip
 from mimegen.plan.plan import make_plan
@@ -61,7 +61,7 @@ def background_file(folder: Path, vary: dict[str, Any] | None, name: str = "room
 
 
 def drawn(path: Path, seed: int) -> Scenery:
-    scenery = place(path, seed).set
+    scenery = load_background(path, seed).set
     assert scenery is not None
     return scenery
 
@@ -100,9 +100,9 @@ def test_a_seed_draws_the_same_place_again_and_another_one_another(tmp_path: Pat
         "materials": {"wall": {"colors": ["#203040", "#a03020"], "light": 0.1},
                       "wood": [{"color": "#303030"}]},
         "things": {"crate": {"move": [1, 1]}}})
-    keys = {place_key(path, seed) for seed in range(8)}
+    keys = {loaded_background_key(path, seed) for seed in range(8)}
     assert len(keys) == 8 and background_key(path) not in keys
-    assert place_key(path, 3) == place_key(path, 3)
+    assert loaded_background_key(path, 3) == loaded_background_key(path, 3)
     assert drawn(path, 3) == drawn(path, 3)
     watts = {drawn(path, seed).lamps[0].watts for seed in range(8)}
     assert len(watts) == 8 and all(70 <= one <= 130 for one in watts)
@@ -234,9 +234,9 @@ def test_what_cannot_vary_is_said_with_file_and_line(tmp_path: Path, vary: dict[
 
 def test_only_sets_that_vary_have_seeds(tmp_path: Path) -> None:
     with pytest.raises(RequestError, match="room:4: room has nothing to vary"):
-        place(background_file(tmp_path, None), 4)
+        load_background(background_file(tmp_path, None), 4)
     with pytest.raises(RequestError, match="blank:4: only sets take a seed"):
-        place(FOLDER / "blank.yaml", 4)
+        load_background(FOLDER / "blank.yaml", 4)
 
 
 def scattered(folder: Path) -> Path:
@@ -293,7 +293,7 @@ def test_the_places_that_come_with_mimegen_vary(name: str) -> None:
     keys, deepest = set(), in_the_performers_room(plain.set) + 2 * DEEPER_M
     for seed in range(2):
         scenery = drawn(FOLDER / f"{name}.yaml", seed)
-        keys.add(place_key(FOLDER / f"{name}.yaml", seed))
+        keys.add(loaded_background_key(FOLDER / f"{name}.yaml", seed))
         assert in_the_performers_room(scenery) <= deepest
         assert len(scenery.objects) >= len(plain.set.objects) // 2
     assert len(keys) == 2

@@ -11,7 +11,7 @@ import numpy as np
 from mimegen.base.paths import data_folder
 from mimegen.compositing.background import Background
 from mimegen.compositing.clipjob import ClipJob
-from mimegen.farm.executor import Heard
+from mimegen.farm.executor import WorkerReport
 from mimegen.farm.ray import RayExecutor
 from mimegen.farm.remote import WorkerHost, WorkerMessage, version
 from mimegen.farm.task import Task
@@ -184,14 +184,14 @@ class Here:
         self.devices, self.threads, self.plain_slots = devices, threads, 7
         self.submitted: list[Task] = []
         self.abandoned: list[tuple[Task, str]] = []
-        self.says: list[Heard] = []
+        self.says: list[WorkerReport] = []
         self.closed = False
         type(self).made.append(self)
 
     def submit(self, task: Task) -> None:
         self.submitted.append(task)
 
-    def events(self, timeout: float) -> Iterator[Heard]:
+    def events(self, timeout: float) -> Iterator[WorkerReport]:
         assert timeout == 0
         said, self.says = self.says, []
         yield from said
@@ -219,7 +219,7 @@ def clip(root: Path) -> Task:
                 "clip")
 
 
-def heard(executor: RayExecutor, rounds: int = 1) -> list[Heard]:
+def heard(executor: RayExecutor, rounds: int = 1) -> list[WorkerReport]:
     return [one for _ in range(rounds) for one in executor.events(0.25)]
 
 

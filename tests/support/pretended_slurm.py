@@ -9,7 +9,7 @@ import pytest
 
 from mimegen.base.paths import data_folder
 from mimegen.farm import slurm, slurmqueue
-from mimegen.farm.executor import Begun, Heard
+from mimegen.farm.executor import Begun, WorkerReport
 from mimegen.farm.settings import FarmSettings
 from mimegen.farm.slurm import SlurmExecutor
 from mimegen.farm.spool import JobMessage, Spool
@@ -72,7 +72,7 @@ def pretend(monkeypatch: pytest.MonkeyPatch) -> PretendedSlurm:
     found = PretendedSlurm()
     monkeypatch.setattr(slurmqueue, "asked", found)
     monkeypatch.setattr(slurm, "LOOK_EVERY_S", 0.0)
-    monkeypatch.setattr(slurm, "HEAR_EVERY_S", 0.0)
+    monkeypatch.setattr(slurm, "RECEIVE_EVERY_S", 0.0)
     return found
 
 
@@ -93,7 +93,7 @@ def spool_of(folder: Path) -> Spool:
     return Spool(found)
 
 
-def heard(jobs: SlurmExecutor, rounds: int = 3) -> list[Heard]:
+def heard(jobs: SlurmExecutor, rounds: int = 3) -> list[WorkerReport]:
     return [heard for _ in range(rounds) for heard in jobs.events(0)]
 
 
@@ -111,8 +111,8 @@ def do_one(spool: Spool, job: str, by_name: dict[str, Task]) -> None:
     assert name is not None
     content = spool.content(name)
     assert content is not None
-    spool.tell(JobMessage(job, f"node1 job {job}", name, Begun()))
+    spool.send(JobMessage(job, f"node1 job {job}", name, Begun()))
     publish_frames(by_name[content["title"]])
-    spool.tell(JobMessage(job, f"node1 job {job}", name, FrameDone(0, 1, 0.5)))
+    spool.send(JobMessage(job, f"node1 job {job}", name, FrameDone(0, 1, 0.5)))
     assert spool.done(name, job)
-    spool.tell(JobMessage(job, f"node1 job {job}", name, JobDone()))
+    spool.send(JobMessage(job, f"node1 job {job}", name, JobDone()))

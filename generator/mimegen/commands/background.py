@@ -37,7 +37,7 @@ from mimegen.library.photos.guess import (
     sun_of,
 )
 from mimegen.library.photos.opening import LARGEST_PANORAMA, open_photo
-from mimegen.library.places import place
+from mimegen.library.places import load_background
 from mimegen.pages.backgroundsheet import (
     angles_behind_walls,
     background_sheet,
@@ -77,7 +77,7 @@ def preview_command(name: str, target: Path | None, character: str, config: str 
                     seed: int | None, libraries: tuple[Path, ...]) -> int:
     """Draw a background from four sides with a person standing on it."""
     catalogue = Catalogue.with_libraries(libraries)
-    background = place(_background_file(catalogue, name), seed)
+    background = load_background(_background_file(catalogue, name), seed)
     chosen = config or ("draft" if opengl_is_here() else "preview")
     settings = read_config(catalogue.file("config", chosen))
     person = cast_member(catalogue, character).build()

@@ -178,8 +178,8 @@ def place_picture(
     if not fits.any():
         raise RequestError(f"background {name}: {_what_is_lacking(lacking, camera)}")
     middle = places[:, 0].mean()
-    unlike = _unlike(picture, size, camera, scales)
-    best = np.lexsort([np.abs(places[:, 0] - middle), unlike, ~fits])[0]
+    costs = _scale_costs(picture, size, camera, scales)
+    best = np.lexsort([np.abs(places[:, 0] - middle), costs, ~fits])[0]
     scale = float(scales[best])
     if scale > MOST_ENLARGED:
         raise RequestError(
@@ -191,7 +191,7 @@ def place_picture(
     return Placement(float(left), float(top), scale)
 
 
-def _unlike(picture: Picture, size: tuple[int, int], camera: Camera, scales: FloatArray
+def _scale_costs(picture: Picture, size: tuple[int, int], camera: Camera, scales: FloatArray
             ) -> FloatArray:
     """Return a cost (N,) for each scale: the mismatch of focal lengths, or else the scale itself.
 

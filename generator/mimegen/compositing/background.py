@@ -199,17 +199,17 @@ def background_key(path: Path) -> str:
 
 @lru_cache(maxsize=1024)
 def _declared(path: Path, written: tuple[Stamp | None, ...]) -> tuple[str, Path | None]:
-    background = background_as_of(path, written)
-    return content_key(seen_of(background)), background.file
+    background = read_background_cached(path, written)
+    return content_key(visible_content(background)), background.file
 
 
 @lru_cache(maxsize=1024)
-def background_as_of(path: Path, written: tuple[Stamp | None, ...]) -> Background:
+def read_background_cached(path: Path, written: tuple[Stamp | None, ...]) -> Background:
     """Read a background, cached by path and by ``written``, the stamps of all its files."""
     return read_background(path)
 
 
-def seen_of(background: Background) -> dict[str, Any]:
+def visible_content(background: Background) -> dict[str, Any]:
     """Return the visible content of a background, without its picture's bytes, as JSON values."""
     unseen = {"vary", "redrawn"} | ({"scatter"} if background.set and not background.set.scatter
                                     else set())

@@ -11,7 +11,7 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from mimegen.base.errors import disk_full
-from mimegen.farm.executor import Begun, Executor, Heard, Lost, Unfit
+from mimegen.farm.executor import Begun, Executor, Lost, Unfit, WorkerReport
 from mimegen.farm.task import Task
 from mimegen.farm.timeouts import Timeouts
 from mimegen.shots.jobs import FrameDone, JobDone, JobFailed, Ready, ShotJob
@@ -69,7 +69,8 @@ class _Try:
 
 
 def run_tasks(tasks: Iterable[Task | Notice | None], start: Callable[[], Executor],
-              timeouts: Timeouts | None = None, hear: Callable[[Heard], None] | None = None,
+              timeouts: Timeouts | None = None,
+              receive: Callable[[WorkerReport], None] | None = None,
               further: deque[Task] | None = None, disk: Disk | None = None,
               ) -> Generator[Event | Notice | None, None, None]:
     """Run the tasks on the executor that ``start`` returns; yield events, and None when idle.
@@ -79,7 +80,7 @@ def run_tasks(tasks: Iterable[Task | Notice | None], start: Callable[[], Executo
     the moment. Tasks that the caller adds to ``further`` while it handles events run first. While
     the ``disk`` is unavailable, everything waits, and failures caused by it do not count. The
     executor starts with the first task or notice, and not at all without one; it is closed when the
-    iterator ends or is closed. ``hear`` is called with every message of a worker. Raises
+    iterator ends or is closed. ``receive`` is called with every message of a worker. Raises
     RequestError if no worker can start, DiskFullError if no disk space is left.
     """
     pending = iter(tasks)
@@ -87,7 +88,7 @@ def run_tasks(tasks: Iterable[Task | Notice | None], start: Callable[[], Executo
         with closing(start()) as executor:
             yield from _Dispatch(
                 chain([first], pending), executor, timeouts or Timeouts(),
-                hear or (lambda heard: None), deque() if further is None else further,
+                receive or (lambda report: None), deque() if further is None else further,
                 disk or Disk()).run()
 
 
@@ -95,10 +96,10 @@ class _Dispatch(Generic[Notice]):
     """Tasks in all stages: not yet drawn, urgent, waiting, or at a worker."""
 
     def __init__(self, pending: Iterator[Task | Notice | None], executor: Executor,
-                 timeouts: Timeouts, hear: Callable[[Heard], None], further: deque[Task],
+                 timeouts: Timeouts, receive: Callable[[WorkerReport], None], further: deque[Task],
                  disk: Disk) -> None:
         self._pending, self._executor = pending, executor
-        self._timeouts, self._hear = timeouts, hear
+        self._timeouts, self._receive = timeouts, receive
         self._further, self._disk = further, disk
         self._exhausted = False
         self._urgent: list[_Try] = []
@@ -138,7 +139,7 @@ class _Dispatch(Generic[Notice]):
         slots = {True: self._executor.plain_slots, False: self._executor.slots}
         for queue in (self._urgent, self._waiting):
             for attempt in queue:
-                if slots[attempt.task.plain]:
+                if slots[attempt.task.needs_no_engine]:
                     queue.remove(attempt)
                     return attempt
         return None
@@ -166,44 +167,44 @@ class _Dispatch(Generic[Notice]):
     def _listen(self) -> Iterator[Event | None]:
         """Yield the events of new messages, None if there are none; then check the timeouts."""
         idle = True
-        for heard in self._executor.events(POLL_S):
+        for report in self._executor.events(POLL_S):
             idle = False
             self._disk.wait()
-            self._hear(heard)
-            yield from self._understand(heard)
+            self._receive(report)
+            yield from self._understand(report)
         if idle:
             yield None
         self._give_up_waiting()
 
-    def _understand(self, heard: Heard) -> Iterator[Event]:
+    def _understand(self, report: WorkerReport) -> Iterator[Event]:
         """Yield the events that a message stands for."""
-        if isinstance(heard.message, Ready | Unfit):
-            yield heard.message
-        if heard.task is not None and heard.task in self._out:
-            attempt = self._out[heard.task]
-            yield from self._of_task(attempt, heard)
+        if isinstance(report.message, Ready | Unfit):
+            yield report.message
+        if report.task is not None and report.task in self._out:
+            attempt = self._out[report.task]
+            yield from self._of_task(attempt, report)
             attempt.heard_at = time.monotonic()
 
-    def _of_task(self, attempt: _Try, heard: Heard) -> Iterator[Event]:
+    def _of_task(self, attempt: _Try, report: WorkerReport) -> Iterator[Event]:
         """Yield the events of a message about a task; queue a failed task to be retried."""
-        match heard.message:
+        match report.message:
             case Begun():
-                attempt.begun, attempt.worker = True, heard.worker
+                attempt.begun, attempt.worker = True, report.worker
                 attempt.begun_at = time.monotonic()
-                yield TaskBegun(attempt.task, heard.worker)
+                yield TaskBegun(attempt.task, report.worker)
             case FrameDone():
                 attempt.frames += 1
-                self._timeouts.measured(attempt.task, heard.message.seconds)
-                yield heard.message
+                self._timeouts.measured(attempt.task, report.message.seconds)
+                yield report.message
             case JobDone():
                 seconds = time.monotonic() - attempt.begun_at
                 if not isinstance(attempt.task.job, ShotJob):
                     self._timeouts.measured(attempt.task, seconds)
                 yield TaskDone(self._taken_back(attempt).task, seconds)
             case JobFailed():
-                yield from self._failed(self._taken_back(attempt), heard.message)
+                yield from self._failed(self._taken_back(attempt), report.message)
             case Lost():
-                yield from self._lost(self._taken_back(attempt), heard.message)
+                yield from self._lost(self._taken_back(attempt), report.message)
             case Unfit():
                 self._waiting.insert(0, self._taken_back(attempt))
 

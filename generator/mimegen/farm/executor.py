@@ -37,7 +37,7 @@ Message = Begun | Ready | FrameDone | JobDone | JobFailed | Lost | Unfit
 
 
 @dataclass(frozen=True)
-class Heard:
+class WorkerReport:
     """A worker's message and the task that it is about, if any.
 
     For each submitted task, exactly one of JobDone, JobFailed, Lost and Unfit is received.
@@ -57,7 +57,7 @@ class Executor(Protocol):
 
     @property
     def plain_slots(self) -> int:
-        """How many more plain tasks can be submitted now; equals ``slots`` if workers do both."""
+        """How many more tasks without an engine fit now; equals ``slots`` if workers do both."""
 
     @property
     def adopted(self) -> Sequence[Task]:
@@ -66,7 +66,7 @@ class Executor(Protocol):
     def submit(self, task: Task) -> None:
         """Submit a task; there must be a slot for its kind."""
 
-    def events(self, timeout: float) -> Iterator[Heard]:
+    def events(self, timeout: float) -> Iterator[WorkerReport]:
         """Yield the messages received, none if nothing comes within ``timeout`` seconds.
 
         Raises RequestError if no worker is left that can render.

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from mimegen.base.blender import DOES_NOT_START
 from mimegen.base.errors import RequestError
-from mimegen.farm.executor import Begun, Heard, Lost, Unfit
+from mimegen.farm.executor import Begun, Lost, Unfit, WorkerReport
 from mimegen.farm.task import Task
 from mimegen.rendering.plain import NONE
-from mimegen.rendering.taking import JobTaken
+from mimegen.rendering.receiving import JobReceived
 from mimegen.rendering.worker import StageWorker
 from mimegen.shots.devices import Device
 from mimegen.shots.jobs import JobDone, JobFailed, Ready
@@ -52,7 +52,7 @@ class _WorkerSeat:
 
     def suits(self, task: Task) -> bool:
         """Return whether the running worker can do a task."""
-        return self.worker is not None and (task.plain or self.holds == self.device)
+        return self.worker is not None and (task.needs_no_engine or self.holds == self.device)
 
 
 class LocalExecutor:
@@ -71,7 +71,7 @@ class LocalExecutor:
         self._threads, self._scratch = threads, scratch
         self._seats = [_WorkerSeat(f"{device} worker {number}", device)
                        for number, device in enumerate(devices, 1)]
-        self._pending: list[Heard] = []
+        self._pending: list[WorkerReport] = []
         try:
             for seat in self._seats:
                 if warm and seat.device != NONE:
@@ -92,16 +92,16 @@ class LocalExecutor:
 
     def submit(self, task: Task) -> None:
         """Give a task to an idle worker, preferably a warm one."""
-        seat = min(self._free(task.plain), key=lambda seat: not seat.suits(task))
+        seat = min(self._free(task.needs_no_engine), key=lambda seat: not seat.suits(task))
         if seat.worker is not None and not (seat.suits(task) and seat.worker.is_fit):
             seat.worker.close()
             seat.worker = None
-        worker = seat.worker or self._start(seat, NONE if task.plain else seat.device)
+        worker = seat.worker or self._start(seat, NONE if task.needs_no_engine else seat.device)
         seat.task, seat.taken = task, False
         worker.submit(task.job)
-        self._pending.append(Heard(seat.name, Begun(), task))
+        self._pending.append(WorkerReport(seat.name, Begun(), task))
 
-    def events(self, timeout: float) -> Iterator[Heard]:
+    def events(self, timeout: float) -> Iterator[WorkerReport]:
         """Yield the messages that arrive within ``timeout`` seconds.
 
         Raises RequestError if Blender cannot start at all.
@@ -109,18 +109,18 @@ class LocalExecutor:
         pending, self._pending = self._pending, []
         yield from pending
         working = [seat for seat in self._seats if seat.worker]
-        heard = wait([seat.worker.connection for seat in working if seat.worker],
+        readable = wait([seat.worker.connection for seat in working if seat.worker],
                      0 if pending else timeout)
         for seat in working:
-            if seat.worker is not None and seat.worker.connection in heard:
-                yield from self._hear(seat, seat.worker)
+            if seat.worker is not None and seat.worker.connection in readable:
+                yield from self._receive(seat, seat.worker)
 
     def abandon(self, task: Task, why: str) -> None:
         """Kill the worker that has a task."""
         for seat in self._seats:
             if seat.task is task:
                 self._vacate(seat)
-                self._pending.append(Heard(seat.name, Lost(why), task))
+                self._pending.append(WorkerReport(seat.name, Lost(why), task))
 
     def close(self) -> None:
         """Kill all workers."""
@@ -132,21 +132,21 @@ class LocalExecutor:
         return [seat for seat in self._seats
                 if seat.task is None and (seat.device == NONE) == apart]
 
-    def _hear(self, seat: _WorkerSeat, worker: StageWorker) -> Iterator[Heard]:
+    def _receive(self, seat: _WorkerSeat, worker: StageWorker) -> Iterator[WorkerReport]:
         """Yield a worker's message; detect a worker that ended or a device that does not start."""
         try:
             message = worker.connection.recv()
         except (EOFError, OSError):
             yield from self._ended(seat)
             return
-        if isinstance(message, JobTaken):
+        if isinstance(message, JobReceived):
             seat.taken = True
             return
         if isinstance(message, JobFailed) and not seat.ready:
             yield self._unfit(seat, message)
             return
         seat.ready = seat.ready or isinstance(message, Ready)
-        yield Heard(seat.name, message, seat.task)
+        yield WorkerReport(seat.name, message, seat.task)
         if isinstance(message, JobDone | JobFailed):
             seat.task = None
 
@@ -160,7 +160,7 @@ class LocalExecutor:
             seat.worker.kill()
         seat.worker = seat.task = None
 
-    def _ended(self, seat: _WorkerSeat) -> Iterator[Heard]:
+    def _ended(self, seat: _WorkerSeat) -> Iterator[WorkerReport]:
         """Report the task of a worker whose process ended as lost.
 
         Raises RequestError if the worker was idle, had never become ready, and is the only one.
@@ -171,15 +171,15 @@ class LocalExecutor:
         lost = Lost("its process died", blameless=not seat.taken)
         self._vacate(seat)
         if task is not None:
-            yield Heard(seat.name, lost, task)
+            yield WorkerReport(seat.name, lost, task)
         elif not ready and not any(other.worker for other in self._seats):
             raise RequestError(DOES_NOT_START)
 
-    def _unfit(self, seat: _WorkerSeat, failure: JobFailed) -> Heard:
+    def _unfit(self, seat: _WorkerSeat, failure: JobFailed) -> WorkerReport:
         """Exclude a device that does not start; raise RequestError if no other device is left."""
         task = seat.task
         self._vacate(seat)
         self._seats.remove(seat)
         if all(other.device == NONE for other in self._seats):
             raise RequestError(failure.message)
-        return Heard(seat.name, Unfit(f"{seat.name} is left out: {failure.message}"), task)
+        return WorkerReport(seat.name, Unfit(f"{seat.name} is left out: {failure.message}"), task)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from mimegen.base.lines import append_line
-from mimegen.farm.executor import Begun, Heard, Lost, Unfit
+from mimegen.farm.executor import Begun, Lost, Unfit, WorkerReport
 from mimegen.farm.task import Task
 from mimegen.shots.jobs import FrameDone, JobDone, JobFailed, Ready
 
@@ -21,16 +21,16 @@ class Logs:
     begun: dict[Task, float] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
 
-    def hear(self, heard: Heard) -> None:
+    def receive(self, report: WorkerReport) -> None:
         """Log a worker's message.
 
         Raises OSError if the folder cannot be written.
         """
-        if heard.task is not None:
-            self._time(heard, heard.task)
+        if report.task is not None:
+            self._time(report, report.task)
         self.folder.mkdir(parents=True, exist_ok=True)
         when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        append_line(self.file(heard.worker), f"{when} {self._line(heard)}")
+        append_line(self.file(report.worker), f"{when} {self._line(report)}")
 
     def slowest(self) -> list[str]:
         """Return a line for each of the slowest tasks, the slowest first."""
@@ -41,17 +41,17 @@ class Logs:
         """Return the path of a worker's log."""
         return self.folder / f"{re.sub('[^A-Za-z0-9.-]+', '-', worker)}.log"
 
-    def _time(self, heard: Heard, task: Task) -> None:
+    def _time(self, report: WorkerReport, task: Task) -> None:
         now = time.monotonic()
-        if isinstance(heard.message, Begun):
+        if isinstance(report.message, Begun):
             self.begun[task] = now
-        elif isinstance(heard.message, JobDone | JobFailed | Lost) and task in self.begun:
+        elif isinstance(report.message, JobDone | JobFailed | Lost) and task in self.begun:
             self.seconds[task.title] = now - self.begun.pop(task)
 
-    def _line(self, heard: Heard) -> str:
+    def _line(self, report: WorkerReport) -> str:
         """Return a message as a line of a log."""
-        title = heard.task.title if heard.task is not None else ""
-        match heard.message:
+        title = report.task.title if report.task is not None else ""
+        match report.message:
             case Begun():
                 return f"begun: {title}"
             case FrameDone(camera, frame, seconds):

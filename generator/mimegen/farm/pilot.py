@@ -14,7 +14,7 @@ from typing import Self
 
 from mimegen.base.errors import RequestError
 from mimegen.base.kernel_folder import kernel_folder, using_kernels
-from mimegen.farm.executor import Heard, Lost, Unfit
+from mimegen.farm.executor import Lost, Unfit, WorkerReport
 from mimegen.farm.local import LocalExecutor, seats_on
 from mimegen.farm.remote import version
 from mimegen.farm.spool import JobMessage, Spool
@@ -72,7 +72,7 @@ def pilot(orders: Orders, job: str) -> int:
     except RequestError as problem:
         print(f"mimegen: {problem}", file=sys.stderr)
         with suppress(RequestError):
-            pilot.tell(JobMessage(job, pilot.name, None, Unfit(f"{host} is left out: {problem}")))
+            pilot.send(JobMessage(job, pilot.name, None, Unfit(f"{host} is left out: {problem}")))
         return 1
     finally:
         spool.give_back(job)
@@ -113,10 +113,10 @@ class _Pilot:
             idle = time.monotonic() - heard_at
             if not self.taken and (self.spool.complete or idle > IDLE_S):
                 return
-            for heard in executor.events(POLL_S):
+            for report in executor.events(POLL_S):
                 self.disk.wait()
-                for line in self._lines(heard):
-                    self.tell(line)
+                for line in self._lines(report):
+                    self.send(line)
                 heard_at = time.monotonic()
 
     def _fill(self, executor: LocalExecutor) -> None:
@@ -139,28 +139,28 @@ class _Pilot:
                 self.taken[task] = name
                 return task
             if self.spool.done(name, self.job):
-                self.tell(JobMessage(self.job, self.name, name, JobDone()))
+                self.send(JobMessage(self.job, self.name, name, JobDone()))
         return None
 
-    def tell(self, line: JobMessage) -> None:
+    def send(self, line: JobMessage) -> None:
         """Send a message once the folder is available."""
         self.disk.wait()
-        self.spool.tell(line)
+        self.spool.send(line)
 
-    def _lines(self, heard: Heard) -> Iterator[JobMessage]:
+    def _lines(self, report: WorkerReport) -> Iterator[JobMessage]:
         """Yield the messages to send; none about a task that was taken back from this job."""
-        worker, message = f"{self.name} {heard.worker}", heard.message
-        if heard.task is None:
+        worker, message = f"{self.name} {report.worker}", report.message
+        if report.task is None:
             yield JobMessage(self.job, worker, None, message)
             return
-        name = self.taken[heard.task]
+        name = self.taken[report.task]
         match message:
             case Unfit():
-                del self.taken[heard.task]
+                del self.taken[report.task]
                 self.spool.give_back(self.job, name)
                 yield JobMessage(self.job, worker, None, message)
             case JobDone() | JobFailed() | Lost():
-                del self.taken[heard.task]
+                del self.taken[report.task]
                 if self.spool.done(name, self.job):
                     yield JobMessage(self.job, worker, name, _from_here(message))
             case _:

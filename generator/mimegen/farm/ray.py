@@ -12,7 +12,7 @@ from typing import Any
 from mimegen.base.errors import DiskFullError, RequestError
 from mimegen.base.files import publish
 from mimegen.base.kernel_folder import kernel_folder
-from mimegen.farm.executor import Begun, Heard, Lost, Message, Unfit
+from mimegen.farm.executor import Begun, Lost, Message, Unfit, WorkerReport
 from mimegen.farm.local import LocalExecutor
 from mimegen.farm.raywaits import Wait
 from mimegen.farm.remote import FolderProbe, RemoteWorker, WorkerHost, WorkerMessage, version
@@ -83,7 +83,7 @@ class RayExecutor:
             _connect(self._ray, settings.address)
         self._probe = _leave_probe(self._root, settings.store_there)
         self._seats: list[_ActorSeat] = []
-        self._pending: list[Heard] = []
+        self._pending: list[WorkerReport] = []
         self._unfit: set[str] = set()
         self._checked_at = float("-inf")
         self._cpus = settings.cpus_per_task or 1
@@ -106,20 +106,20 @@ class RayExecutor:
 
     def submit(self, task: Task) -> None:
         """Give a task to an idle warm worker."""
-        if task.plain and self._plain_here:
+        if task.needs_no_engine and self._plain_here:
             self._here.submit(task)
             return
         seat = next(seat for seat in self._seats if seat.free and (
-            self._does_plain(seat) if task.plain else not seat.plain))
+            self._does_plain(seat) if task.needs_no_engine else not seat.plain))
         assert seat.place is not None
         seat.task = task
         content = task_to_json(task, self._root)
         files = {} if seat.place.sees_store else self._read_by(task)
         seat.actor.submit.remote(content, files)
         seat.asked = seat.actor.listen.remote()
-        self._pending.append(Heard(seat.name, Begun(), task))
+        self._pending.append(WorkerReport(seat.name, Begun(), task))
 
-    def events(self, timeout: float) -> Iterator[Heard]:
+    def events(self, timeout: float) -> Iterator[WorkerReport]:
         """Yield the messages that arrive within ``timeout`` seconds.
 
         Raises RequestError if none of the cluster's machines can render.
@@ -132,18 +132,18 @@ class RayExecutor:
         if not asked:
             time.sleep(0 if pending else timeout)
             return
-        heard, _ = self._ray.wait(list(asked), num_returns=len(asked), timeout=0)
-        if not heard:
-            heard, _ = self._ray.wait(list(asked), timeout=0 if pending else timeout)
-        for answer in heard:
-            yield from self._hear(asked[answer], answer)
+        answered, _ = self._ray.wait(list(asked), num_returns=len(asked), timeout=0)
+        if not answered:
+            answered, _ = self._ray.wait(list(asked), timeout=0 if pending else timeout)
+        for answer in answered:
+            yield from self._receive(asked[answer], answer)
 
     def abandon(self, task: Task, why: str) -> None:
         """Kill the actor that has a task."""
         self._here.abandon(task, why)
         for seat in [seat for seat in self._seats if seat.task is task]:
             self._remove(seat)
-            self._pending.append(Heard(seat.name, Lost(why), task))
+            self._pending.append(WorkerReport(seat.name, Lost(why), task))
 
     def close(self) -> None:
         """Kill all actors and disconnect from the cluster."""
@@ -164,7 +164,7 @@ class RayExecutor:
         """Return whether a worker does plain tasks; with GPUs, dedicated workers do them."""
         return seat.plain == (self._gpus > 0) and seat.place is not None and seat.place.sees_store
 
-    def _hear(self, seat: _ActorSeat, answer: Any) -> Iterator[Heard]:
+    def _receive(self, seat: _ActorSeat, answer: Any) -> Iterator[WorkerReport]:
         """Yield the messages in an actor's answer, and poll the actor again."""
         try:
             value = self._ray.get(answer)
@@ -180,7 +180,7 @@ class RayExecutor:
         if seat in self._seats and (seat.task is not None or not seat.ready):
             seat.asked = seat.actor.listen.remote()
 
-    def _arrived(self, seat: _ActorSeat, place: WorkerHost) -> Iterator[Heard]:
+    def _arrived(self, seat: _ActorSeat, place: WorkerHost) -> Iterator[WorkerReport]:
         """Record where an actor runs; exclude it if its code would make different frames."""
         seat.place, seat.name = place, f"{place.host} worker {self._seats.index(seat) + 1}"
         if place.version != version():
@@ -188,7 +188,7 @@ class RayExecutor:
         else:
             seat.asked = seat.actor.listen.remote()
 
-    def _understand(self, seat: _ActorSeat, event: WorkerMessage) -> Iterator[Heard]:
+    def _understand(self, seat: _ActorSeat, event: WorkerMessage) -> Iterator[WorkerReport]:
         """Yield what a message means; an actor that fails before it is ready is excluded."""
         message: Message = event.message
         if isinstance(message, JobFailed | Lost) and not seat.ready:
@@ -199,7 +199,7 @@ class RayExecutor:
             message = self._taken_in(seat, event)
         if isinstance(message, Ready):
             seat.ready, seat.cpu = True, message.cpu
-        yield Heard(seat.name, message, seat.task)
+        yield WorkerReport(seat.name, message, seat.task)
         if isinstance(message, JobDone | JobFailed | Lost):
             seat.task = None
             if isinstance(message, Lost):
@@ -223,19 +223,19 @@ class RayExecutor:
             return Lost(str(problem), blameless=True)
         return event.message
 
-    def _leave_out(self, seat: _ActorSeat, why: str) -> Iterator[Heard]:
+    def _leave_out(self, seat: _ActorSeat, why: str) -> Iterator[WorkerReport]:
         self._unfit.add(seat.node)
         self._remove(seat)
         if not self._places() and all(other.plain for other in self._seats):
             raise RequestError(f"none of the cluster's machines can render: {why}")
-        yield Heard(seat.name, Unfit(f"{self._host(seat)} is left out: {why}"))
+        yield WorkerReport(seat.name, Unfit(f"{self._host(seat)} is left out: {why}"))
 
     def _host(self, seat: _ActorSeat) -> str:
         """Return the host name of an actor's machine, even if the actor has not reported it."""
         hosts = {node["NodeID"]: node["NodeManagerHostname"] for node in self._ray.nodes()}
         return seat.place.host if seat.place else hosts[seat.node]
 
-    def _lost(self, seat: _ActorSeat, problem: Exception) -> Iterator[Heard]:
+    def _lost(self, seat: _ActorSeat, problem: Exception) -> Iterator[WorkerReport]:
         """Report a lost task; exclude a machine that is still there but starts no actor."""
         self._checked_at = float("-inf")
         if seat.place is None and self._stays(seat.node):
@@ -246,7 +246,7 @@ class RayExecutor:
         self._remove(seat)
         if task is not None:
             preempted = getattr(problem, "preempted", False)
-            yield Heard(seat.name, Lost(f"the worker on {self._host(seat)} was lost"
+            yield WorkerReport(seat.name, Lost(f"the worker on {self._host(seat)} was lost"
                                         f" ({type(problem).__name__})",
                                         blameless=bool(preempted) or not self._stays(seat.node)),
                         task)

@@ -14,7 +14,7 @@ from mimegen.base.files import publish_once
 from mimegen.base.kernel_folder import using_kernels
 from mimegen.farm.executor import Lost, Message
 from mimegen.farm.task import Task, task_from_json
-from mimegen.rendering.taking import JobTaken
+from mimegen.rendering.receiving import JobReceived
 from mimegen.rendering.worker import StageWorker
 from mimegen.scenery.job import SetJob
 from mimegen.shots.jobs import FrameDone, JobDone, JobFailed, ShotJob
@@ -113,7 +113,7 @@ class RemoteWorker:
         try:
             while self._worker.connection.poll(timeout):
                 message, timeout = self._worker.connection.recv(), 0.0
-                if isinstance(message, JobTaken):
+                if isinstance(message, JobReceived):
                     self._taken = True
                 else:
                     messages.append(self._with_file(message))

@@ -9,7 +9,7 @@ from shutil import rmtree
 
 from mimegen.base.errors import RequestError
 from mimegen.base.locks import locked
-from mimegen.farm.executor import Begun, Heard, Lost, Unfit
+from mimegen.farm.executor import Begun, Lost, Unfit, WorkerReport
 from mimegen.farm.settings import FarmSettings
 from mimegen.farm.slurmarray import LARGEST_ARRAY, SlurmArray
 from mimegen.farm.slurmqueue import GONE, Job
@@ -19,16 +19,16 @@ from mimegen.shots.jobs import JobDone, JobFailed
 
 # Seconds between two queries of Slurm's controller, which serves other users too.
 LOOK_EVERY_S = 5.0
-HEAR_EVERY_S = 1.0  # seconds between two readings of the jobs' messages
+RECEIVE_EVERY_S = 1.0  # seconds between two readings of the jobs' messages
 # Tasks submitted at once, so that messages of jobs are read between the castings drawn.
 AT_ONCE = 16
 # If jobs on this many machines end before they took a task, and no job works, the cause is not
 # chance.
-MOST_BARREN = 3
+MOST_FAILED_MACHINES = 3
 
 
 @dataclass
-class _Barren:
+class _FailedStarts:
     """This driver's jobs that failed before they took a task, and why their machines are unfit."""
 
     arrays: set[str] = field(default_factory=set)
@@ -78,9 +78,9 @@ class SlurmExecutor:
             f"another mimegen render leads the jobs of {out}; this one goes on when it ends")))
         self._room, self._left = AT_ONCE, False
         self._checked_at = self._heard_at = float("-inf")
-        self._barren, self._missed = _Barren(), set[str]()
+        self._failed_starts, self._missed = _FailedStarts(), set[str]()
         self._out: dict[str, Task] = {}
-        self._pending: list[Heard] = []
+        self._pending: list[WorkerReport] = []
         self._adopt()
 
     @property
@@ -102,9 +102,9 @@ class SlurmExecutor:
     def submit(self, task: Task) -> None:
         """Put a task into the spool for the jobs."""
         self._room -= 1
-        self._out[self._spool.put(task_to_json(task, self._root), task.plain)] = task
+        self._out[self._spool.put(task_to_json(task, self._root), task.needs_no_engine)] = task
 
-    def events(self, timeout: float) -> Iterator[Heard]:
+    def events(self, timeout: float) -> Iterator[WorkerReport]:
         """Yield new messages, and losses of tasks whose jobs are gone.
 
         Raises RequestError if Slurm refuses jobs or none of them ever starts work.
@@ -113,9 +113,9 @@ class SlurmExecutor:
         now, pending = time.monotonic(), self._pending
         self._pending = []
         yield from pending
-        if now - self._heard_at >= HEAR_EVERY_S:
+        if now - self._heard_at >= RECEIVE_EVERY_S:
             self._heard_at = now
-            yield from self._hear()
+            yield from self._receive()
         if now - self._checked_at >= LOOK_EVERY_S:
             self._checked_at = now
             yield from self._look()
@@ -130,7 +130,7 @@ class SlurmExecutor:
             self._spool.done(name, holder)
             self._queue.cancel([holder])
         del self._out[name]
-        self._pending.append(Heard(f"job {holder}", Lost(why), task))
+        self._pending.append(WorkerReport(f"job {holder}", Lost(why), task))
 
     def leave(self, command: Sequence[str]) -> str:
         """Leave all tasks to the jobs; run ``command`` in another job after they have ended.
@@ -163,7 +163,7 @@ class SlurmExecutor:
         self._logs.mkdir(parents=True, exist_ok=True)
         self._spool.make()
         self._spool.complete = False
-        for _ in self._spool.hear():
+        for _ in self._spool.receive():
             pass
         taken = self._spool.taken()
         for name in sorted({*self._spool.waiting(), *taken}):
@@ -171,32 +171,32 @@ class SlurmExecutor:
             if content is not None:
                 self._out[name] = task_from_json(content, self._root)
         self._adopted = tuple(self._out.values())
-        self._pending = [Heard(f"job {job}", Begun(), self._out[name])
+        self._pending = [WorkerReport(f"job {job}", Begun(), self._out[name])
                       for name, job in taken.items() if name in self._out]
 
-    def _hear(self) -> Iterator[Heard]:
-        for line in self._spool.hear():
+    def _receive(self) -> Iterator[WorkerReport]:
+        for line in self._spool.receive():
             if line.task is None or line.task in self._out:
-                yield self._heard(line)
+                yield self._report(line)
 
-    def _heard(self, line: JobMessage) -> Heard:
+    def _report(self, line: JobMessage) -> WorkerReport:
         """Return a job's message, and note tasks that have ended and machines that are unfit."""
         if isinstance(line.message, Unfit):
-            self._barren.unfit[line.job] = line.message.why
+            self._failed_starts.unfit[line.job] = line.message.why
         if line.task is None:
-            return Heard(line.worker, line.message)
+            return WorkerReport(line.worker, line.message)
         task = self._out[line.task]
         if isinstance(line.message, JobDone | JobFailed | Lost):
             del self._out[line.task]
-        return Heard(line.worker, line.message, task)
+        return WorkerReport(line.worker, line.message, task)
 
-    def _look(self) -> Iterator[Heard]:
+    def _look(self) -> Iterator[WorkerReport]:
         """Report tasks whose jobs are gone, and start jobs for tasks without one."""
         waiting, taken = self._spool.waiting(), self._spool.taken()
         jobs = self._queue.jobs()
         if jobs is None or not self._spool.is_there:
             return
-        yield from self._hear()
+        yield from self._receive()
         for name, holder in taken.items():
             job = jobs.get(holder, GONE)
             if name in self._out and not job.works and self._spool.done(name, holder):
@@ -208,9 +208,9 @@ class SlurmExecutor:
         self._judge(jobs)
         self._start_jobs(jobs)
 
-    def _lost(self, name: str, holder: str, job: Job) -> Heard:
+    def _lost(self, name: str, holder: str, job: Job) -> WorkerReport:
         why = f"job {holder} on {job.node}: {job.fate}; its log is {self._log(holder)}"
-        return Heard(f"job {holder}", Lost(why, blameless=not job.failed),
+        return WorkerReport(f"job {holder}", Lost(why, blameless=not job.failed),
                      self._out.pop(name))
 
     def _log(self, job: str) -> Path:
@@ -218,16 +218,17 @@ class SlurmExecutor:
 
     def _judge(self, jobs: dict[str, Job]) -> None:
         """Raise RequestError if no job will ever start work."""
-        for number in self._barren.new(jobs):
-            heard = self._spool.has_messages(number)
-            self._barren.add(number, jobs[number], None if heard else self._mute(number, jobs))
+        for number in self._failed_starts.new(jobs):
+            reported = self._spool.has_messages(number)
+            why = None if reported else self._mute(number, jobs)
+            self._failed_starts.add(number, jobs[number], why)
         live = [job for job in jobs.values() if job.lives]
         hopeless = [job.reason for job in live if job.hopeless]
         if hopeless and len(hopeless) == len(live):
             raise RequestError(f"Slurm never starts the jobs: {hopeless[0]}; check"
                                " --slurm-partition, --slurm-account and --slurm-time")
-        if self._out and not live and len(self._barren.machines) >= MOST_BARREN:
-            raise self._barren.error()
+        if self._out and not live and len(self._failed_starts.machines) >= MOST_FAILED_MACHINES:
+            raise self._failed_starts.error()
 
     def _mute(self, number: str, jobs: dict[str, Job]) -> str:
         return (f"job {number} on {jobs[number].node} ended before it took a task; does that"
@@ -241,14 +242,14 @@ class SlurmExecutor:
             number = self._start_array(min(needed - first, LARGEST_ARRAY))
             if number is None:
                 return
-            self._barren.arrays.add(number)
+            self._failed_starts.arrays.add(number)
 
     def _start_array(self, size: int) -> str | None:
         """Submit an array of jobs; return its number, None if Slurm is unavailable."""
         try:
             return self._queue.submit(self._array.command,
-                                      self._array.options(size, self._barren.machines))
+                                      self._array.options(size, self._failed_starts.machines))
         except RequestError:
-            if self._barren.machines:
-                raise self._barren.error() from None
+            if self._failed_starts.machines:
+                raise self._failed_starts.error() from None
             raise

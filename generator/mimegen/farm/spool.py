@@ -101,7 +101,7 @@ class Spool:
         """Remove a waiting task; False if it is not waiting."""
         return _removed(self._waiting(name))
 
-    def tell(self, line: JobMessage) -> None:
+    def send(self, line: JobMessage) -> None:
         """Append a message to those of its job. Raises RequestError if it cannot be written."""
         content = {"worker": line.worker, "task": line.task,
                    "kind": type(line.message).__name__, **asdict(line.message)}
@@ -111,7 +111,7 @@ class Spool:
         except OSError as problem:
             raise RequestError(f"{path}: cannot be written ({problem.strerror})") from problem
 
-    def hear(self) -> Iterator[JobMessage]:
+    def receive(self) -> Iterator[JobMessage]:
         """Yield the messages since the last call; skip invalid lines."""
         for path in sorted((self.folder / "said").glob("*.jsonl")):
             with path.open("rb") as file:

@@ -23,7 +23,7 @@ class Task:
     title: str
 
     @property
-    def plain(self) -> bool:
+    def needs_no_engine(self) -> bool:
         """Whether it needs no render engine."""
         return not isinstance(self.job, ShotJob | SetJob)
 

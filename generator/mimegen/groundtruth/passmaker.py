@@ -12,7 +12,7 @@ from mimegen.groundtruth.flow import flow_to
 from mimegen.groundtruth.job import PassJob
 from mimegen.groundtruth.keypoints import KeypointMaker
 from mimegen.groundtruth.kinds import DEPTH, FLOW, KEYPOINTS, MASK, NORMALS, PARTS, Kind
-from mimegen.groundtruth.seen import Eye, SeenSurface, in_camera
+from mimegen.groundtruth.seen import SeenSurface, SurfaceRenderer, in_camera
 from mimegen.groundtruth.surface import PosedScene
 from mimegen.shots.camera import Camera
 from mimegen.shots.config import RenderConfig
@@ -28,11 +28,12 @@ Arrays = Mapping[str, NDArray[np.generic]]
 class PassMaker:
     """Makes the passes of a scene; rendered surfaces are cached for other kinds and frames."""
 
-    def __init__(self, scene: PosedScene, config: RenderConfig, eye: Callable[[], Eye]) -> None:
-        """Make passes of ``scene``; ``eye`` opens the engine when something must be rendered."""
-        self.scene, self._config, self._open = scene, config, eye
+    def __init__(self, scene: PosedScene, config: RenderConfig,
+                 open_renderer: Callable[[], SurfaceRenderer]) -> None:
+        """Make passes of ``scene``; ``open_renderer`` is called when something must be rendered."""
+        self.scene, self._config, self._open = scene, config, open_renderer
         # All passes of a frame use the same surface, and flow uses those of neighbouring frames.
-        self.look = lru_cache(maxsize=16)(self._look)
+        self.surface = lru_cache(maxsize=16)(self._surface)
 
     def arrays(self, kind: Kind, frame: int, camera: Camera) -> Arrays:
         """Return a frame's arrays of a kind of pass; see docs/guide/passes.md and ``store/passes``.
@@ -49,7 +50,7 @@ class PassMaker:
         return KeypointMaker.of(self.scene)
 
     @cached_property
-    def _eye(self) -> Eye:
+    def _renderer(self) -> SurfaceRenderer:
         return self._open()
 
     @cached_property
@@ -57,28 +58,28 @@ class PassMaker:
         return [surface_matrix(character, self._config.shadow.cell_m)
                 for character in self.scene.characters]
 
-    def _look(self, frame: int, camera: Camera) -> SeenSurface:
-        return self._eye.look(frame, camera)
+    def _surface(self, frame: int, camera: Camera) -> SeenSurface:
+        return self._renderer.render(frame, camera)
 
     def _depth(self, frame: int, camera: Camera) -> Arrays:
-        seen = self.look(frame, camera)
+        seen = self.surface(frame, camera)
         return {"at": np.array(seen.region[:2]), "depth": seen.depth}
 
     def _normals(self, frame: int, camera: Camera) -> Arrays:
-        seen = self.look(frame, camera)
+        seen = self.surface(frame, camera)
         # Half precision has an error of up to 0.00025 in a unit vector's components, about 0.02
         # degrees.
         normals = in_camera(seen.normals, camera).astype(np.float16)
         return {"at": np.array(seen.region[:2]), "normals": normals}
 
     def _parts(self, frame: int, camera: Camera) -> Arrays:
-        seen = self.look(frame, camera)
+        seen = self.surface(frame, camera)
         return {"at": np.array(seen.region[:2]), "parts": seen.labels[..., 1],
                 "garments": seen.labels[..., 2],
                 "garment_names": np.array(self.scene.surface.garment_names)}
 
     def _mask(self, frame: int, camera: Camera) -> Arrays:
-        seen = self.look(frame, camera)
+        seen = self.surface(frame, camera)
         points = np.concatenate([
             posed_points(matrix, self.scene.columns(figure, frame))
             for matrix, figure in zip(self._shading, self.scene.figures, strict=True)])
@@ -88,11 +89,11 @@ class PassMaker:
                 "shadow_at": np.array(shadow_at), "shadow": shadow}
 
     def _flow(self, frame: int, camera: Camera) -> Arrays:
-        now = self.look(frame, camera)
+        now = self.surface(frame, camera)
         arrays: dict[str, NDArray[np.generic]] = {}
         for name, step, places in (("forward", 1, now.following), ("backward", -1, now.preceding)):
             if 0 <= frame + step < self.scene.frames:
-                other = self.look(frame + step, camera)
+                other = self.surface(frame + step, camera)
                 flow, occluded, region = flow_to(now, other, places, camera)
                 arrays |= {name: flow, f"{name}_occluded": occluded,
                            f"{name}_at": np.array(region[:2])}

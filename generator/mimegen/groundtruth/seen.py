@@ -40,10 +40,10 @@ class SeenSurface:
         return SeenSurface((0, 0, 0, 0), flat, deep, deep.astype(np.uint8), deep, deep)
 
 
-class Eye(Protocol):
+class SurfaceRenderer(Protocol):
     """An engine that renders the surface of a scene."""
 
-    def look(self, frame: int, camera: Camera) -> SeenSurface:
+    def render(self, frame: int, camera: Camera) -> SeenSurface:
         """Return the surface of the figures that a camera sees in a frame."""
 
 

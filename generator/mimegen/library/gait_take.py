@@ -16,7 +16,7 @@ from mimegen.gait.course import Way
 from mimegen.gait.walker import Walker, manners, pace_of
 from mimegen.gait.walking import looped, walked
 from mimegen.library.keys import gait_code
-from mimegen.library.take import RELAXED, Described, Source, with_speech
+from mimegen.library.take import RELAXED, Source, TakeDescription, with_speech
 from mimegen.manifest.timeline import Interval
 from mimegen.motion.editing import at_rate
 
@@ -31,7 +31,7 @@ WANDERS_DEG = 2.0
 # Frame rate at which a take's length is computed for its timeline.
 TIMELINE_FPS = 100.0
 # Options of the path, not of the walker.
-OF_THE_WAY = ("cycles", "direction", "treadmill")
+PATH_OPTIONS = ("cycles", "direction", "treadmill")
 
 
 class GaitFile(Strict):
@@ -54,7 +54,7 @@ class GaitFile(Strict):
 
 
 @dataclass(frozen=True, kw_only=True)
-class GaitTake(Described):
+class GaitTake(TakeDescription):
     """A walk; ``asked`` are the options that the user gave, by name.
 
     If ``loop`` is above 0, the take consists of whole cycles and has a multiple of ``loop`` frames;
@@ -80,7 +80,7 @@ class GaitTake(Described):
     def walker(self) -> Walker:
         """The walker, as given by the file and the user; the seed draws all else."""
         asked: dict[str, Any] = {name: value for name, value in self.asked
-                                 if name not in OF_THE_WAY}
+                                 if name not in PATH_OPTIONS}
         base = Walker(manner=self.gait_file.manner, speed=self.gait_file.speed,
                       slope_deg=self.gait_file.slope_deg, seed=self.seed)
         return replace(base, **(self._drawn() | asked))
@@ -97,19 +97,19 @@ class GaitTake(Described):
         return {name: value for name, value in drawn.items() if name not in asked}
 
     @cached_property
-    def way(self) -> Way:
+    def path(self) -> Way:
         """The path of the walk."""
         gait_file = self.gait_file
         cycles = float(dict(self.asked).get("cycles", gait_file.cycles))
-        way = Way(cycles, gait_file.turn_deg, gait_file.on_spot, gait_file.starts, gait_file.stops)
+        path = Way(cycles, gait_file.turn_deg, gait_file.on_spot, gait_file.starts, gait_file.stops)
         on_stairs = manners()[gait_file.manner].steps is not None
         if self.seed == 0 or gait_file.on_spot or self.treadmill or on_stairs:
-            return way
+            return path
         rng = generator(self.seed, self.action, self.name, "way")
         turned = gait_file.turn_deg * float(rng.uniform(*TURNS)) * float(rng.choice([-1.0, 1.0]))
         during = float(rng.uniform(*DURING))
         begins = float(rng.uniform(0.0, 1.0 - during))
-        return replace(way, turn_deg=round(turned, 3), turns=(begins, begins + during),
+        return replace(path, turn_deg=round(turned, 3), turns=(begins, begins + during),
                        wander_deg=WANDERS_DEG, wander_seed=self.seed)
 
     @property
@@ -173,9 +173,9 @@ class GaitTake(Described):
         if self.loop:
             each = pace_of(self.walker).stride_s * rate / self.loop
             motion = looped(self.walker, rate, max(round(each), 1) * self.loop,
-                            max(round(self.way.cycles), 1), self.treadmill, self.direction_deg)
+                            max(round(self.path.cycles), 1), self.treadmill, self.direction_deg)
         else:
-            motion = walked(self.walker, rate, self.way, self.direction_deg, self.treadmill)
+            motion = walked(self.walker, rate, self.path, self.direction_deg, self.treadmill)
         return ((at_rate(motion, fps), None),)
 
     def frames(self, fps: float) -> int:
@@ -184,8 +184,8 @@ class GaitTake(Described):
 
     def facts(self) -> dict[str, Any]:
         """Return the manifest's fields for the take."""
-        way = {one.name: getattr(self.way, one.name) for one in fields(self.way)}
-        gait = {**self.walker.facts(), **way, "treadmill": self.treadmill,
+        path = {one.name: getattr(self.path, one.name) for one in fields(self.path)}
+        gait = {**self.walker.facts(), **path, "treadmill": self.treadmill,
                 "direction_deg": self.direction_deg}
         return {**self.described(), "seed": self.seed, "style": self.style, "motion_kind": "gait",
                 "gait": {**gait, **self._altered(gait), "asked": dict(self.asked)}}

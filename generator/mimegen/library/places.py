@@ -7,27 +7,27 @@ from mimegen.base.errors import RequestError
 from mimegen.base.files import Stamp, content_key, stamp
 from mimegen.compositing.background import (
     Background,
-    background_as_of,
     background_key,
-    seen_of,
+    read_background_cached,
+    visible_content,
 )
 from mimegen.scenery.checks import Written
 from mimegen.scenery.shared import shared_files
 from mimegen.scenery.variation import varied
 
 
-def place(path: Path, seed: int | None) -> Background:
+def load_background(path: Path, seed: int | None) -> Background:
     """Return a background, varied by a ``seed`` if given.
 
     Raises RequestError as ``read_background``, and for a seed if nothing can vary.
     """
     if seed is None:
-        return background_as_of(path, _written(path))
+        return read_background_cached(path, _written(path))
     return _drawn(path, seed, _written(path))
 
 
-def place_key(path: Path, seed: int | None) -> str:
-    """Return the content key of what a background shows. Raises RequestError as ``place``."""
+def loaded_background_key(path: Path, seed: int | None) -> str:
+    """Return the content key of what a background shows. Raises RequestError as ``load_background``."""
     if seed is None:
         return background_key(path)
     return _drawn_key(path, seed, _written(path))
@@ -40,7 +40,7 @@ def _written(path: Path) -> tuple[Stamp | None, ...]:
 @lru_cache(maxsize=256)
 def _drawn(path: Path, seed: int, written: tuple[Stamp | None, ...]) -> Background:
     """Return a background with its set varied by a seed; cached by the files' stamps."""
-    background = background_as_of(path, written)
+    background = read_background_cached(path, written)
     if background.set is None:
         raise RequestError(f"background {path.stem}:{seed}: only sets take a seed, and this is a"
                            " color or a picture; leave the seed out")
@@ -55,10 +55,10 @@ def _drawn(path: Path, seed: int, written: tuple[Stamp | None, ...]) -> Backgrou
 @lru_cache(maxsize=32)
 def _as_written(path: Path, written: tuple[Stamp | None, ...]) -> Written | None:
     """Return the properties of a set as written, common to all seeds; None if it cannot vary."""
-    scenery = background_as_of(path, written).set
+    scenery = read_background_cached(path, written).set
     return Written.of(scenery, scenery.vary) if scenery and scenery.vary else None
 
 
 @lru_cache(maxsize=4096)
 def _drawn_key(path: Path, seed: int, written: tuple[Stamp | None, ...]) -> str:
-    return content_key(seen_of(_drawn(path, seed, written)))
+    return content_key(visible_content(_drawn(path, seed, written)))

@@ -9,7 +9,7 @@ import numpy as np
 
 from mimegen.base.files import Stamp, content_key, file_hash, stamp
 from mimegen.library.keys import recording_code
-from mimegen.library.take import RELAXED, Described, Source
+from mimegen.library.take import RELAXED, Source, TakeDescription
 from mimegen.motion.editing import at_rate
 from mimegen.readers import ReadOptions, Recording, Trim, kind_of, read_motion
 from mimegen.readers.asf_amc import skeleton_file
@@ -25,7 +25,7 @@ from mimegen.readers.partners import (
 
 
 @dataclass(frozen=True, kw_only=True)
-class RecordedTake(Described):
+class RecordedTake(TakeDescription):
     """A motion capture file, and perhaps that of a partner with the same clock and world.
 
     ``options`` are those for reading the files; ``source`` and ``original_name`` are the origin of

@@ -26,14 +26,14 @@ from mimegen.choreography.timing import frame_moments
 from mimegen.choreography.variation import is_written
 from mimegen.library.keys import score_code
 from mimegen.library.score_facts import ScoreFacts, score_facts
-from mimegen.library.take import RELAXED, Described, Source, with_speech
+from mimegen.library.take import RELAXED, Source, TakeDescription, with_speech
 from mimegen.manifest.timeline import CueFacts, Interval, retold
 from mimegen.motion.editing import at_rate
 from mimegen.motion.quaternions import FloatArray
 
 
 @dataclass(frozen=True, kw_only=True)
-class ScoreTake(Described):
+class ScoreTake(TakeDescription):
     """A score with a seed, a style (None for the seed's own) and, for a cue, a manner."""
 
     seed: int

@@ -20,7 +20,7 @@ Source = tuple[Motion, Mapping[str, str] | None]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Described:
+class TakeDescription:
     """The description of a performance of an action.
 
     ``aligned`` and ``misaligned`` name backgrounds; they and the semantic group are None if not

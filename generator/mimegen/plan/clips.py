@@ -10,7 +10,7 @@ from mimegen.compositing.background import Background
 from mimegen.compositing.color import Shade, Tint
 from mimegen.faults.showing import Showing, showing
 from mimegen.library.casting import Casting
-from mimegen.library.places import place, place_key
+from mimegen.library.places import load_background, loaded_background_key
 from mimegen.manifest.row import NOBODY
 from mimegen.plan.front import angle_from_front, camera_azimuth, view_azimuth
 from mimegen.plan.keys import (
@@ -50,12 +50,12 @@ class ChosenBackground:
     @cached_property
     def background(self) -> Background:
         """The background as described in its file, or as varied by the seed."""
-        return place(self.file, self.seed)
+        return load_background(self.file, self.seed)
 
     @cached_property
     def key(self) -> str:
         """The content key of what is visible of the background."""
-        return place_key(self.file, self.seed)
+        return loaded_background_key(self.file, self.seed)
 
     @property
     def word(self) -> str:
@@ -173,14 +173,15 @@ class DisplayClip:
     """One finished point-light video: a casting shown as dots, made without Blender.
 
     Picture size, frame rate and view are those of the render config, so that dots coincide with the
-    joints of the rendered body, unless the display defines a picture ``of_its_own``.
+    joints of the rendered body, unless the display defines its own camera and picture
+    (``has_own_camera``).
     """
 
     variant: Variant
     casting: Casting
     config: RenderConfig
     display: Display
-    of_its_own: bool
+    has_own_camera: bool
     permutation: Permutation | None = None
 
     @cached_property
@@ -205,12 +206,12 @@ class DisplayClip:
 
     @property
     def _zero_deg(self) -> float:
-        return self.display.azimuth_deg if self.of_its_own else camera_azimuth(self.config)
+        return self.display.azimuth_deg if self.has_own_camera else camera_azimuth(self.config)
 
     @cached_property
     def key(self) -> str:
         """The content key: it covers everything that changes pixels."""
-        view = None if self.of_its_own else self.config.camera.model_dump(mode="json")
+        view = None if self.has_own_camera else self.config.camera.model_dump(mode="json")
         return content_key(
             self.sample_id, self.casting.key, self.angle,
             self.display.model_dump(mode="json"), view,

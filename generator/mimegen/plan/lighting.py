@@ -16,7 +16,7 @@ from mimegen.compositing.background import Background, Picture
 from mimegen.compositing.color import LUMINANCE, Shade, Tint
 from mimegen.motion.quaternions import FloatArray
 from mimegen.plan.front import camera_azimuth
-from mimegen.rendering.opengl.reaching import FACING, Reaching, on_sides, reaching_light
+from mimegen.rendering.opengl.reaching import FACING, IncidentLight, on_sides, reaching_light
 from mimegen.rendering.opengl.set_light import linear
 from mimegen.scenery.scenery import Scenery
 from mimegen.shots.config import Light, RenderConfig, WideSun
@@ -57,9 +57,9 @@ def _of_set(scenery: Scenery, config: RenderConfig) -> PlaceLight:
     """Return the sun, lamps and sky that best approximate a set's light on all sides of a body."""
     reached = reaching_light(scenery, config)
     sun = scenery.sun.strength * linear(scenery.sun.color)
-    lamps, rest = _lamps(reached)
+    lamps, ambient = _lamps(reached)
     # The sky has one color above and one below the horizon; a vertical surface sees half of each.
-    above, below = np.array([scipy.optimize.nnls(_HALVES, channel)[0] for channel in rest.T]).T
+    above, below = np.array([scipy.optimize.nnls(_HALVES, channel)[0] for channel in ambient.T]).T
     above, below = (np.maximum(half, LEAST_SKY) for half in (above, below))
     strength = float(max(above @ LUMINANCE, below @ LUMINANCE))
     light = config.light.model_copy(update={
@@ -71,23 +71,23 @@ def _of_set(scenery: Scenery, config: RenderConfig) -> PlaceLight:
     return PlaceLight(light, (1.0, 1.0, 1.0), _shade(light, config.shadow.strength))
 
 
-def _lamps(reached: Reaching) -> tuple[WideSun | None, FloatArray]:
+def _lamps(reached: IncidentLight) -> tuple[WideSun | None, FloatArray]:
     """Return a set's lamps as one wide sun, and the light left to the sky (6, 3) on ``FACING``."""
-    bright = reached.flows @ LUMINANCE
+    bright = reached.irradiances @ LUMINANCE
     if not bright.sum():
-        return None, reached.rest
-    shape = WideSun(strength=1.0, size_deg=spread_deg(reached.ways, bright),
-                    from_deg=stands(bright @ reached.ways))
-    shone = on_sides(reached.ways, reached.flows)
-    ways = cone(shape)
+        return None, reached.ambient
+    shape = WideSun(strength=1.0, size_deg=spread_deg(reached.directions, bright),
+                    from_deg=azimuth_elevation(bright @ reached.directions))
+    shone = on_sides(reached.directions, reached.irradiances)
+    directions = cone(shape)
     # A light's strength is what reaches a surface that faces the middle of the light.
-    flow = 1.0 / (ways @ direction_from(*shape.from_deg)).sum()
-    alike = on_sides(ways, np.full((len(ways), 1), flow))
+    flow = 1.0 / (directions @ direction_from(*shape.from_deg)).sum()
+    alike = on_sides(directions, np.full((len(directions), 1), flow))
     # The ground gets as much light as from the lamps; the error on the other sides goes to the sky.
     strength = shone[0] / alike[0]
     lamps = shape.model_copy(update={"strength": rounded(strength @ LUMINANCE),
                                      "color": tint_of(strength)})
-    return lamps, reached.rest + shone - alike * strength
+    return lamps, reached.ambient + shone - alike * strength
 
 
 def _shade(light: Light, strength: float) -> Shade:
@@ -104,15 +104,15 @@ def _height(from_deg: tuple[float, float]) -> float:
     return float(np.sin(np.radians(from_deg[1])))
 
 
-def spread_deg(ways: FloatArray, flows: FloatArray) -> float:
-    """Return the diameter of a sun with the same spread as beams (N, 3) of flows (N,), in degrees.
+def spread_deg(directions: FloatArray, irradiances: FloatArray) -> float:
+    """Return the diameter in degrees of a sun with the spread of beams (N, 3) of irradiances (N,).
 
     The mean square distance of a disc's points from its middle is an eighth of its squared
     diameter.
     """
-    middle = flows @ ways
-    aside = np.arccos(np.clip(ways @ (middle / np.linalg.norm(middle)), -1, 1))
-    wide = float(np.sqrt(8 * (flows @ aside**2) / flows.sum()))
+    middle = irradiances @ directions
+    aside = np.arccos(np.clip(directions @ (middle / np.linalg.norm(middle)), -1, 1))
+    wide = float(np.sqrt(8 * (irradiances @ aside**2) / irradiances.sum()))
     return float(round(min(np.degrees(wide), WIDEST_DEG)))
 
 
@@ -126,7 +126,7 @@ def _color(light: FloatArray, strength: float) -> Tint:
     return red, green, blue
 
 
-def stands(towards: FloatArray) -> tuple[float, float]:
+def azimuth_elevation(towards: FloatArray) -> tuple[float, float]:
     """Return azimuth (0 in front of the person, 90 at their left) and elevation, in degrees."""
     x, y, z = towards.tolist()
     return (float(round(degrees(atan2(x, -y)))),

@@ -15,7 +15,7 @@ from mimegen.faults.fault import Fault
 from mimegen.library.cast import CastMember, cast_member, partner_of
 from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
-from mimegen.library.places import place
+from mimegen.library.places import load_background
 from mimegen.library.take import LibraryTake
 from mimegen.manifest.row import NOBODY
 from mimegen.plan.clips import NAMED, ChosenBackground, DisplayClip, PlannedClip
@@ -312,8 +312,8 @@ def _castings(take: LibraryTake, cells: _Cells, rendering: Rendering, faults: tu
             casting,
             tuple(PlannedClip(variant, shots[angles[variant]], chosen)
                   for variant, chosen in rendered),
-            tuple(DisplayClip(variant, casting, rendering.config, display, of_its_own)
-                  for variant, display, of_its_own in cells.displayed.get(members, [])))
+            tuple(DisplayClip(variant, casting, rendering.config, display, has_own_camera)
+                  for variant, display, has_own_camera in cells.displayed.get(members, [])))
 
 
 def _without_background(catalogue: Catalogue, take: LibraryTake, kind: _Kind,
@@ -343,10 +343,10 @@ def display_of(variant: Variant, config: RenderConfig) -> tuple[Display, bool]:
     """Return a variant's display, and whether it has its own picture instead of the config's."""
     base = Display(name="pointlight", description="dots where the body's joints are",
                    dot_diameter=f"{DOT_SHARE * config.height:.4g}px")
-    display, of_its_own = worded_display(variant.words or (), base)
-    if not of_its_own:
+    display, has_own_camera = worded_display(variant.words or (), base)
+    if not has_own_camera:
         display = changed(display, width=config.width, height=config.height, fps=config.fps)
-    return display, of_its_own
+    return display, has_own_camera
 
 
 def check_displays(variants: Iterable[Variant], faults: Sequence[Fault]) -> None:
@@ -362,4 +362,4 @@ def _check_backgrounds(kinds: Iterable[_Cells]) -> None:
     places = {(chosen.file, chosen.seed) for cells in kinds
               for found in cells.rendered.values() for _, chosen in found}
     for file, seed in sorted(places, key=str):
-        place(file, seed)
+        load_background(file, seed)

@@ -14,8 +14,8 @@ from mimegen.base.files import file_hash
 from mimegen.base.vectors import product
 from mimegen.compositing.color import LUMINANCE
 from mimegen.motion.quaternions import FloatArray
-from mimegen.plan.lighting import LEAST_SKY, rounded, spread_deg, stands, tint_of
-from mimegen.rendering.surroundings import Surroundings
+from mimegen.plan.lighting import LEAST_SKY, azimuth_elevation, rounded, spread_deg, tint_of
+from mimegen.rendering.surroundings import EnvironmentMap
 from mimegen.shots.config import Light, RenderConfig, World
 
 # Fraction of the light's color that a camera's white balance removes, as in a photograph.
@@ -44,7 +44,7 @@ class _Cells:
                                                             1e-9))
 
 
-def lit_by(config: RenderConfig, name: str, found: Surroundings, from_deg: float | None
+def lit_by(config: RenderConfig, name: str, found: EnvironmentMap, from_deg: float | None
            ) -> RenderConfig:
     """Return a config whose figures are lit by a picture, at the same mean brightness as before.
 
@@ -58,7 +58,7 @@ def lit_by(config: RenderConfig, name: str, found: Surroundings, from_deg: float
     balance = _balance(cells, _fluence(config.light))
     cells = _Cells(cells.towards, cells.solid, cells.flows * balance)
     main = _main_light(cells)
-    azimuth, elevation = stands(main @ cells.towards)
+    azimuth, elevation = azimuth_elevation(main @ cells.towards)
     wanted = config.light.sun_from_deg[0] if from_deg is None else from_deg
     light = _light(config.light, cells, main, (wanted, elevation))
     world = World.model_validate({

@@ -190,7 +190,7 @@ def display_task(clip: DisplayClip, store: Store) -> Task:
 
 def _shared(clip: DisplayClip) -> RenderConfig | None:
     """Return the render config whose camera a display shares; None if it has its own camera."""
-    return None if clip.of_its_own else clip.config
+    return None if clip.has_own_camera else clip.config
 
 
 def display_row(clip: DisplayClip, file: Path, facts: dict[str, Any], moments: Sequence[float]

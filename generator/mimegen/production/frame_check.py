@@ -37,7 +37,7 @@ class FrameCheck:
     pairs: dict[int, NearestPair] = field(default_factory=dict)
     redrawn: list[NearestPair] = field(default_factory=list)
 
-    def apart(self, drawn: Sequence[Declaration]) -> list[Declaration]:
+    def redraw_similar(self, drawn: Sequence[Declaration]) -> list[Declaration]:
         """Return the declarations, with those redrawn whose drafts are too similar to a given clip.
 
         Raises RequestError if drafts cannot be rendered, or if one is still too similar after

@@ -142,7 +142,7 @@ def _begin(pieces: Sequence[Piece], run: _Run) -> Iterator[Work]:
     for key in claimed:
         _release(run, key)
     try:
-        yield from run.not_others(geometry_tasks(
+        yield from run.without_claimed(geometry_tasks(
             [(piece.clip, piece.filmed) for piece in mine if piece.source.geometry],
             run.wanted, run.store, run.geometry))
         yield from _frames(mine, run)

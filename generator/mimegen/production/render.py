@@ -148,7 +148,8 @@ def _begin(part: CastingPlan, run: Run) -> Iterator[Work]:
         for clip in mine.clips:
             run.waiting.setdefault(clip.shot.key, []).append(clip)
             run.open[clip.shot.key] = run.open.get(clip.shot.key, 0) + 1
-        yield from run.not_others(casting_tasks(mine, run.store, run.stills, run.sizes.pictures))
+        yield from run.without_claimed(
+            casting_tasks(mine, run.store, run.stills, run.sizes.pictures))
     yield from begin_displays(run, mine)
 
 

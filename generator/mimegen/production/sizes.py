@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from mimegen.farm.executor import Heard
+from mimegen.farm.executor import WorkerReport
 from mimegen.rendering.plain import NONE
 from mimegen.shots.jobs import FrameDone, Ready, ShotJob
 
@@ -71,14 +71,14 @@ class Sizes:
     measured: dict[str, Sum] = field(default_factory=dict)
     ready: set[str] = field(default_factory=set)
 
-    def hear(self, heard: Heard) -> None:
+    def receive(self, report: WorkerReport) -> None:
         """Update the counts and measurements from a worker's message."""
-        if isinstance(heard.message, Ready) and heard.message.device != NONE:
-            self.ready.add(heard.worker)
-        if isinstance(heard.message, FrameDone) and heard.task is not None:
-            job = heard.task.job
+        if isinstance(report.message, Ready) and report.message.device != NONE:
+            self.ready.add(report.worker)
+        if isinstance(report.message, FrameDone) and report.task is not None:
+            job = report.task.job
             assert isinstance(job, ShotJob), "only shots have frames"
-            self.measured.setdefault(job.config.name, Sum()).add(1, heard.message.seconds)
+            self.measured.setdefault(job.config.name, Sum()).add(1, report.message.seconds)
             self.left -= 1
             self.done += 1
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import ClassVar, Generic, TypeVar
 
 from mimegen.farm.dispatch import Event, TaskBegun, TaskDone, TaskFailed, run_tasks
-from mimegen.farm.executor import Executor, Farm, Heard, Unfit
+from mimegen.farm.executor import Executor, Farm, Unfit, WorkerReport
 from mimegen.farm.logs import Logs
 from mimegen.farm.task import Task
 from mimegen.farm.timeouts import Timeouts
@@ -62,7 +62,7 @@ class TaskRun(ABC, Generic[Postponed]):
         """
         disk = Disk(self.journal.registration.store_is_there, self.reporter.say)
         events: Generator[Event | Notice | None, None, None] = run_tasks(
-            works, start, Timeouts(self.farm.silence_s), self.hear, self.further, disk)
+            works, start, Timeouts(self.farm.silence_s), self.receive, self.further, disk)
         with closing(events):
             for event in events:
                 self.handle(event)
@@ -79,7 +79,7 @@ class TaskRun(ABC, Generic[Postponed]):
         yield from poll(lambda: bool(self.postponed or self.others_shared),
                         partial(self._look_again, resume))
 
-    def not_others(self, works: Iterable[Work]) -> Iterator[Work]:
+    def without_claimed(self, works: Iterable[Work]) -> Iterator[Work]:
         """Yield works, except tasks with a shared result that another job is making."""
         for work in works:
             key = self.shared_key(work) if isinstance(work, Task) else None
@@ -98,12 +98,12 @@ class TaskRun(ABC, Generic[Postponed]):
             if task.remaining() is None:
                 self.shared_is_there(task)
             else:
-                yield from self.not_others([task])
+                yield from self.without_claimed([task])
 
-    def hear(self, heard: Heard) -> None:
+    def receive(self, report: WorkerReport) -> None:
         """Log a worker's message and pass it to the task sizes."""
-        self.logs.hear(heard)
-        self.sizes.hear(heard)
+        self.logs.receive(report)
+        self.sizes.receive(report)
 
     def handle(self, event: Event | Notice | None) -> None:
         """Handle an event or notice: report it and pass it to the run's own methods."""

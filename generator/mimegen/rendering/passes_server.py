@@ -8,10 +8,10 @@ from mimegen.base.errors import RequestError
 from mimegen.groundtruth.job import GeometryJob, PassJob
 from mimegen.groundtruth.kinds import Engine
 from mimegen.groundtruth.passmaker import PassMaker, publish_passes
-from mimegen.groundtruth.seen import Eye
+from mimegen.groundtruth.seen import SurfaceRenderer
 from mimegen.groundtruth.surface import PosedScene
 from mimegen.rendering.cores import seeing_cores
-from mimegen.rendering.lent import lend_blender
+from mimegen.rendering.remote_blender import use_remote_blender
 from mimegen.shots.config import RenderConfig
 from mimegen.shots.figures import read_figure
 from mimegen.shots.jobs import FigureFiles, FrameDone
@@ -64,23 +64,23 @@ class PassServer:
               ) -> PassMaker:
         self._engine = engine
         scene = PosedScene([read_figure(each) for each in files])
-        return PassMaker(scene, config, lambda: self._eye(scene, engine))
+        return PassMaker(scene, config, lambda: self._renderer(scene, engine))
 
-    def _eye(self, scene: PosedScene, engine: Engine) -> Eye:
+    def _renderer(self, scene: PosedScene, engine: Engine) -> SurfaceRenderer:
         if engine == "cycles":
             self._start_cycles()
-            from mimegen.rendering.cycles.passes import CyclesEye
+            from mimegen.rendering.cycles.passes import CyclesSurfaceRenderer
 
-            eye: Eye = CyclesEye(scene)
-            return eye
-        from mimegen.rendering.opengl.passes import RasterEye
+            renderer: SurfaceRenderer = CyclesSurfaceRenderer(scene)
+            return renderer
+        from mimegen.rendering.opengl.passes import OpenGLSurfaceRenderer
 
-        return RasterEye(self._opengl(), scene)
+        return OpenGLSurfaceRenderer(self._opengl(), scene)
 
     def _start_cycles(self) -> None:
         """Start Cycles on the CPU in an OpenGL worker; does nothing if Cycles runs already."""
         if not self._has_cycles:
-            lend_blender()
+            use_remote_blender()
             with seeing_cores(self._threads):
                 from mimegen.rendering.cycles.render import use_device
 

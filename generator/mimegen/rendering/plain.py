@@ -6,7 +6,7 @@ Workers on the device ``none`` do only these jobs and keep the CPU busy while GP
 from multiprocessing.connection import Connection
 
 from mimegen.rendering.failures import failure
-from mimegen.rendering.taking import jobs_from
+from mimegen.rendering.receiving import jobs_from
 from mimegen.shots.devices import kind_of_cpu
 from mimegen.shots.jobs import JobDone, JobFailed, PlainJob, Ready
 

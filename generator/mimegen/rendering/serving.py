@@ -16,7 +16,7 @@ from mimegen.base.errors import RequestError
 from mimegen.base.parents import end_with_input
 from mimegen.rendering import plain
 from mimegen.rendering.cores import seeing_cores
-from mimegen.rendering.lent import lend_blender
+from mimegen.rendering.remote_blender import use_remote_blender
 from mimegen.shots.devices import OPENGL
 from mimegen.shots.jobs import JobFailed
 
@@ -79,7 +79,7 @@ def _serve_jobs(connection: Connection, device: str, threads: int) -> None:
 
         draw(connection, threads)
         return
-    lend_blender()
+    use_remote_blender()
     try:
         with seeing_cores(threads):
             from mimegen.rendering.cycles.worker import serve

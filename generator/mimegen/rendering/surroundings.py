@@ -17,7 +17,7 @@ MOST_MIB = 512
 
 
 @dataclass(frozen=True, eq=False)
-class Surroundings:
+class EnvironmentMap:
     """An environment map: its file, and its linear light (H, W, 3), bottom row first.
 
     ``light`` is reduced to a coarse grid of mean values; ``file`` has the full resolution.
@@ -27,7 +27,7 @@ class Surroundings:
     light: FloatArray
 
 
-def read_surroundings(what: str) -> Surroundings:
+def read_environment_map(what: str) -> EnvironmentMap:
     """Return the environment map of a file, or of one of Blender's studio lights given by name.
 
     Raises RequestError, with one line, if there is no Blender, the file is missing or too big, or
@@ -54,4 +54,4 @@ def read_surroundings(what: str) -> Surroundings:
             said = done.stderr.decode(errors="replace").strip().splitlines()
             raise RequestError(f"{title}: {said[-1][:200] if said else 'Blender cannot read it'}")
         with np.load(target, allow_pickle=False) as packed:
-            return Surroundings(Path(str(packed["place"])), packed["light"])
+            return EnvironmentMap(Path(str(packed["place"])), packed["light"])

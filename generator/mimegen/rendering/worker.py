@@ -24,8 +24,8 @@ FRAMES_UNTIL_WORN = 5000
 class StageWorker:
     """A rendering process that does one job at a time.
 
-    Receive its messages from ``connection``: first Ready, then for every job JobTaken followed by
-    the job's own messages. EOFError or ConnectionError there means that the process has died. A
+    Receive its messages from ``connection``: first Ready, then for every job JobReceived followed
+    by the job's own messages. EOFError or ConnectionError there means that the process has died. A
     job submitted before Ready starts once Blender is up.
     """
 

@@ -10,7 +10,7 @@ from mimegen.library.take import LibraryTake
 from mimegen.library.takes import altered
 from mimegen.plan.surroundings import lit_by
 from mimegen.plan.view import ViewOverrides
-from mimegen.rendering.surroundings import read_surroundings
+from mimegen.rendering.surroundings import read_environment_map
 from mimegen.request.values import picture_from
 from mimegen.shots.config import RenderConfig
 
@@ -69,6 +69,6 @@ class Altering:
         if self.picture is None:
             return altered
         what, from_deg = self.picture
-        lit = lit_by(altered, Path(what).name, read_surroundings(what), from_deg)
+        lit = lit_by(altered, Path(what).name, read_environment_map(what), from_deg)
         words = f"light_{Path(what).stem}" + ("" if from_deg is None else f"{from_deg:g}")
         return lit.model_copy(update={"name": f"{altered.name}_{words}"})

@@ -155,7 +155,7 @@ def ground_shadow(points: NDArray[np.float32], light: Light, cell_m: float) -> G
     coarse = _thinned(axes, 3 * (VOXEL_CELLS * many * cell_m,))
     suns = suns_of(light)
     corner, shape = _grid(coarse, np.concatenate([sun.towards for sun in suns]), many * cell_m)
-    sky = _mean_cover(coarse, _alike(sky_directions()), corner, many * cell_m, shape)
+    sky = _mean_cover(coarse, _equally_weighted(sky_directions()), corner, many * cell_m, shape)
     from_sky = _blurred(sky, SKY_BLUR_M / (many * cell_m))
     faded = from_sky * _faded_rim(shape, many * cell_m)
     missing = (1.0 - sun_share(light)) * _finer(faded, many)
@@ -226,7 +226,8 @@ def suns_of(light: Light) -> list[ShadowSun]:
     flows = [sun.strength * float(np.mean(sun.color)) * float(np.sin(np.radians(sun.from_deg[1])))
              for sun in suns]
     sky = np.pi * light.sky_strength * float(np.mean(light.sky_color))
-    directions = [_alike(sun_directions(light)), *(_falling(cone(lamp)) for lamp in lamps)]
+    directions = [_equally_weighted(sun_directions(light)),
+                  *(_cosine_weighted(cone(lamp)) for lamp in lamps)]
     return [ShadowSun(float(flow / max(sum(flows) + sky, 1e-9)), ways)
             for flow, ways in zip(flows, directions, strict=True)]
 
@@ -250,11 +251,11 @@ def _axes(from_deg: tuple[float, float]) -> tuple[FloatArray, FloatArray, FloatA
     return towards, side, np.cross(towards, side)
 
 
-def _alike(towards: FloatArray) -> Directions:
+def _equally_weighted(towards: FloatArray) -> Directions:
     return Directions(towards, np.ones(len(towards), np.uint16))
 
 
-def _falling(towards: FloatArray) -> Directions:
+def _cosine_weighted(towards: FloatArray) -> Directions:
     """Return directions weighted by the cosine of their light's angle to the ground's normal."""
     caught = np.maximum(towards[:, 2], LOWEST_LAMP)
     raised = np.column_stack([towards[:, :2], caught])

@@ -26,7 +26,7 @@ from mimegen.compositing.compose import compose
 from mimegen.groundtruth.job import PassJob
 from mimegen.plan.surroundings import lit_by
 from mimegen.rendering.auto import choose_device
-from mimegen.rendering.surroundings import read_surroundings
+from mimegen.rendering.surroundings import read_environment_map
 from mimegen.rendering.worker import StageWorker
 from mimegen.scenery.job import SetJob
 from mimegen.shots.config import RenderConfig, read_config
@@ -177,7 +177,7 @@ def test_a_picture_lights_figures_from_where_it_is_bright(
     worker: StageWorker, tmp_path: Path
 ) -> None:
     file = write_hdr(tmp_path / "spot.hdr", sky_with_light(-20, 20, 900.0))
-    found = read_surroundings(str(file))
+    found = read_environment_map(str(file))
     brighter = []
     for from_deg in (-60.0, 60.0):
         config = lit_by(tiny(camera=tiny().camera.model_dump() | {"azimuth_deg": 0.0}), "spot.hdr",

@@ -26,7 +26,7 @@ from mimegen.rendering.opengl.context import (
 )
 from mimegen.rendering.opengl.worker import serve
 from mimegen.rendering.passes_server import PassServer
-from mimegen.rendering.taking import JobTaken
+from mimegen.rendering.receiving import JobReceived
 from mimegen.rendering.worker import StageWorker
 from mimegen.scenery.job import SetJob
 from mimegen.scenery.scenery import Scenery
@@ -72,7 +72,7 @@ def test_a_worker_draws_what_is_missing_and_goes_on_after_what_it_cannot_draw(
 def last_answer(worker: StageWorker, job: ShotJob | SetJob) -> object:
     """Return what a worker answers to a job after its frames."""
     worker.submit(job)
-    while isinstance(answer := worker.connection.recv(), JobTaken | FrameDone):
+    while isinstance(answer := worker.connection.recv(), JobReceived | FrameDone):
         pass
     return answer
 
@@ -136,7 +136,7 @@ def test_a_context_that_is_lost_amid_a_frame_ends_its_worker(
     connection = Lost(job, job)
     serve(connection, 1)  # type: ignore[arg-type]
     ready, taken, failed = connection.told
-    assert isinstance(ready, Ready) and isinstance(taken, JobTaken)
+    assert isinstance(ready, Ready) and isinstance(taken, JobReceived)
     assert isinstance(failed, JobFailed)
     assert ("mask of frame 0" if kinds else "frame 0 from camera 0") in failed.message
     assert "\n" not in failed.message

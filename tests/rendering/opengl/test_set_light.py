@@ -12,7 +12,13 @@ from mimegen.base.paths import data_folder
 from mimegen.base.vectors import unit
 from mimegen.motion.quaternions import FloatArray
 from mimegen.rendering.opengl import set_light
-from mimegen.rendering.opengl.bounce import SINGLE, SetLight, Spread, spread_light, through_shell
+from mimegen.rendering.opengl.bounce import (
+    MAX_DIRECT_LAMPS,
+    SetLight,
+    Spread,
+    spread_light,
+    through_shell,
+)
 from mimegen.rendering.opengl.glowing import glowing_parts, passing, screens
 from mimegen.rendering.opengl.light_choice import nearby, rays_to_sky
 from mimegen.rendering.opengl.set_light import set_cells, surfaces_of
@@ -85,7 +91,7 @@ def test_a_closed_room_keeps_its_light() -> None:
     """A lamp's watts arrive, then half of them again, then a quarter, from wall to wall."""
     at = [(x, y) for x in (-1.0, 1.0) for y in (-1.0, 1.0)]
     parts = np.array([[x, y, 3.9, 0, 0, -1, *3 * [WATTS / 4], 4.0] for x, y in at])
-    light = replace(NOTHING, parts=parts, lamp_of=np.full(4, SINGLE))
+    light = replace(NOTHING, parts=parts, lamp_of=np.full(4, MAX_DIRECT_LAMPS))
     places = Grid(np.array([-WIDE / 2, -WIDE / 2, 0.0]), np.full(3, 0.5), (20, 20, 8))
     volume = spread_light(voxels(room()), voxels(room()[:1]), light, places).seen_by(None)
     level = np.stack([*np.meshgrid(SPREAD, SPREAD), np.full((30, 30), 0.2)], axis=-1).reshape(-1, 3)

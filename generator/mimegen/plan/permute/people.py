@@ -87,7 +87,7 @@ def lab(color: Sequence[float] | None) -> FloatArray:
     return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
 
 
-def apart(one: FloatArray, others: FloatArray, far: Mapping[str, float]) -> FloatArray:
+def distances(one: FloatArray, others: FloatArray, far: Mapping[str, float]) -> FloatArray:
     """Return the distances (N,) of a person (26,) from others (N, 26); above 1 they differ enough.
 
     A distance is the largest difference in any property, divided by the difference in ``far`` that

@@ -11,7 +11,7 @@ from mimegen.library.cast import CastMember, cast_member
 from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.gait_take import GaitTake
-from mimegen.library.places import place
+from mimegen.library.places import load_background
 from mimegen.library.recorded_take import RecordedTake
 from mimegen.library.score_take import ScoreTake
 from mimegen.library.sequence_take import sequence_take
@@ -72,7 +72,7 @@ def _check(catalogue: Catalogue, permutation: Permutation, config: RenderConfig 
         take = take_of(catalogue, declared)
         members_of(catalogue, declared, take)
         check_displays([variant_of(catalogue, declared)], faults_of(declared))
-        place(_background(catalogue, declared).file, declared.set_seed)
+        load_background(_background(catalogue, declared).file, declared.set_seed)
         config_of(config or read_config(catalogue.file("config", declared.config)), declared)
     except RequestError as problem:
         raise RequestError(f"{item}: {problem}") from problem

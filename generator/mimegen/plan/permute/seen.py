@@ -15,7 +15,7 @@ from mimegen.manifest.file import MANIFEST, rows_of
 from mimegen.manifest.row import Row
 from mimegen.motion.quaternions import FloatArray
 from mimegen.plan.permute.axes import axes
-from mimegen.plan.permute.people import apart, person_of
+from mimegen.plan.permute.people import distances, person_of
 
 
 @dataclass(frozen=True)
@@ -60,13 +60,14 @@ class SeenRows:
         person = person_of(self.catalogue, name)
         if person is None or not len(self.people):
             return True
-        return bool((apart(person, self.people, axes().unseen.person) > 1).all())
+        return bool((distances(person, self.people, axes().unseen.person) > 1).all())
 
     def are_apart(self, name: str, others: Sequence[str]) -> bool:
         """Return whether a person differs enough from each of the others to be told apart."""
         people = [person_of(self.catalogue, each) for each in (name, *others)]
         known = np.array([person for person in people if person is not None])
-        return len(known) < 2 or bool((apart(known[0], known[1:], axes().unseen.person) > 1).all())
+        far = axes().unseen.person
+        return len(known) < 2 or bool((distances(known[0], known[1:], far) > 1).all())
 
 
 def seen_in(catalogue: Catalogue, places: Iterable[Path]) -> SeenRows:

@@ -1,8 +1,8 @@
-"""The Blender side of ``rendering/lent.py``: carries out another process's operations on bpy.
+"""The Blender side of ``rendering/remote_blender.py``: carries out another's operations on bpy.
 
 This file is run as a script by Blender's program or by a Python that has bpy, of any version. So
 it imports only the standard library and NumPy, and messages hold only plain values. See
-``rendering/lent.py`` for the messages.
+``rendering/remote_blender.py`` for the messages.
 """
 
 import importlib

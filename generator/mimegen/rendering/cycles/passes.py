@@ -16,7 +16,7 @@ NORMAL = "turned"
 VALUES = ("following", "preceding", "labels")
 
 
-class CyclesEye:
+class CyclesSurfaceRenderer:
     """Renders ground truth of a scene's figures; made once for many frames and cameras."""
 
     def __init__(self, scene: PosedScene) -> None:
@@ -25,7 +25,7 @@ class CyclesEye:
         self._mesh = _make_mesh(scene)
         self._reader = LayerReader()
 
-    def look(self, frame: int, camera: Camera) -> SeenSurface:
+    def render(self, frame: int, camera: Camera) -> SeenSurface:
         """Return what a camera sees of the figures in a frame."""
         places = self._scene.vertices(frame)
         region = seen_region(places.astype(float), camera)

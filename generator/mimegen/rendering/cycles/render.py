@@ -142,7 +142,7 @@ def passing_file() -> Path:
 
     The file is in memory, so nothing is left behind, if the system allows it and bpy runs in this
     process. Otherwise, it is in the temporary folder: a Blender in a second process
-    (``rendering/lent.py``) cannot open this process's memory file.
+    (``rendering/remote_blender.py``) cannot open this process's memory file.
     """
     if hasattr(os, "memfd_create") and isinstance(bpy, ModuleType):
         return Path(f"/proc/self/fd/{os.memfd_create('picture')}")

@@ -13,7 +13,7 @@ from mimegen.rendering.cycles.shotframes import render_shot, stage_for
 from mimegen.rendering.cycles.warmup import warm_device
 from mimegen.rendering.failures import failure
 from mimegen.rendering.passes_server import PassServer
-from mimegen.rendering.taking import jobs_from
+from mimegen.rendering.receiving import jobs_from
 from mimegen.scenery.job import SetJob
 from mimegen.shots.devices import kind_of_cpu
 from mimegen.shots.figures import read_figure

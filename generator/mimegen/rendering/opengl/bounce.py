@@ -19,7 +19,7 @@ from mimegen.rendering.opengl.voxels import SIDES, SPREAD, Grid, Voxels
 
 # The most powerful lamps, at most this many, are added by shaders one by one; also the size of the
 # shaders' arrays. Called the first lamps below.
-SINGLE = 8
+MAX_DIRECT_LAMPS = 8
 # Factors from radiance harmonics of order 0, 1 and 2 to irradiance over pi: the clamped cosine's
 # own harmonics (Ramamoorthi and Hanrahan 2001).
 COSINE = np.array([1.0, *3 * [2 / 3], *5 * [1 / 4]])
@@ -84,9 +84,9 @@ class Volume:
 
     ``harmonics`` (X Y Z, 9, 3) is the light from all directions; ``mirrored`` (X Y Z, 4, 3), of
     orders 0 and 1, is the part for mirroring surfaces, without any lamps. ``visible``
-    (X Y Z, SINGLE) is the visible fraction of each of the first lamps; ``Spread.seen_by`` removes
-    the light of these from ``harmonics``. ``cells`` (C,) are the cells of matter seen from the grid
-    and ``sent`` (C, 6, 3) is the radiance that their sides scatter.
+    (X Y Z, MAX_DIRECT_LAMPS) is the visible fraction of each of the first lamps;
+    ``Spread.seen_by`` removes the light of these from ``harmonics``. ``cells`` (C,) are the cells
+    of matter seen from the grid and ``sent`` (C, 6, 3) is the radiance that their sides scatter.
     """
 
     grid: Grid
@@ -123,13 +123,13 @@ class Volume:
 class Spread:
     """A set's light after the last bounce.
 
-    ``single`` (P, 9, 3) is the part of it that comes directly from the first lamps.
+    ``direct`` (P, 9, 3) is the part of it that comes directly from the first lamps.
     """
 
     whole: Voxels
     fill: "_Filling"
     volume: Volume
-    single: NDArray[np.float32]
+    direct: NDArray[np.float32]
 
     def seen_by(self, eye: FloatArray | None) -> Volume:
         """Return the light without the first lamps' direct light.
@@ -139,7 +139,7 @@ class Spread:
         """
         volume = self.volume
         shown = self.fill if eye is None else self.fill.seen(self.whole, eye)
-        return replace(volume, harmonics=shown(volume.harmonics - self.fill(self.single)),
+        return replace(volume, harmonics=shown(volume.harmonics - self.fill(self.direct)),
                        mirrored=shown(volume.mirrored),
                        visible=shown(volume.visible[..., None])[..., 0])
 
@@ -153,14 +153,14 @@ def spread_light(whole: Voxels, casting: Voxels, light: SetLight, grid: Grid,
     sun and a part of the sky shine through them.
     """
     places = grid.middles(np.arange(int(np.prod(grid.shape))))
-    ways = even_ways(BOUNCE.rays)
-    starts, along = np.repeat(places, BOUNCE.rays, axis=0), np.tile(ways, (len(places), 1))
+    directions = even_directions(BOUNCE.rays)
+    starts, along = np.repeat(places, BOUNCE.rays, axis=0), np.tile(directions, (len(places), 1))
     seen, _ = whole.trace(starts, along)
-    open_sky = np.tile(light.sky(ways), (len(places), 1))
+    open_sky = np.tile(light.sky(directions), (len(places), 1))
     sky = _from_beyond(light, seen, starts, along, open_sky)
-    single, others, visible = _from_lamps(casting, light, places, grid)
-    from_sky = _gathered(
-        sky + _through_shell(casting, light, seen, starts, open_sky * (along[:, 2:] > 0)), ways)
+    direct, others, visible = _from_lamps(casting, light, places, grid)
+    through = _through_shell(casting, light, seen, starts, open_sky * (along[:, 2:] > 0))
+    from_sky = _gathered(sky + through, directions)
     from_sky += others
     from_glow = _from_glow(casting.without_glow(), light, places)
     found, which = np.unique(seen[seen >= 0], return_inverse=True)
@@ -174,16 +174,16 @@ def spread_light(whole: Voxels, casting: Voxels, light: SetLight, grid: Grid,
         """Return the light of sky, lamps and cells seen, whose sides send ``sent`` (C, 6, 3)."""
         thrown[seen >= 0] = sum(shares[:, [axis]] * sent[which, sides[:, axis]]
                                 for axis in range(3))
-        scattered, mirrored = (_gathered(light_in, ways) + from_glow
+        scattered, mirrored = (_gathered(light_in, directions) + from_glow
                                for light_in in (thrown, thrown + sky))
-        return Volume(grid, fill(from_sky + single + scattered), fill(mirrored[:, :4]), visible,
+        return Volume(grid, fill(from_sky + direct + scattered), fill(mirrored[:, :4]), visible,
                       found, sent)
 
     # Before the first bounce, no matter scatters: there is only light from lamps, sky and glow.
     volume = lit_by(np.zeros((len(found), 6, 3), np.float32))
     for _ in range(BOUNCE.bounces):
         volume = lit_by(_scattered(whole, volume, found, sunny))
-    return Spread(whole, fill, volume, single)
+    return Spread(whole, fill, volume, direct)
 
 
 def through_shell(above: FloatArray) -> FloatArray:
@@ -225,7 +225,7 @@ def _through_shell(casting: Voxels, light: SetLight, seen: NDArray[np.int64], st
     return result
 
 
-def even_ways(count: int) -> FloatArray:
+def even_directions(count: int) -> FloatArray:
     """Return unit vectors (N, 3) spread evenly over all directions (Vogel 1979)."""
     number = np.arange(count) + 0.5
     up, turn = 1 - 2 * number / count, number * np.pi * (3.0 - 5**0.5)
@@ -233,19 +233,20 @@ def even_ways(count: int) -> FloatArray:
     return np.stack([flat * np.cos(turn), flat * np.sin(turn), up], axis=-1)
 
 
-def _basis(ways: FloatArray) -> FloatArray:
+def _basis(directions: FloatArray) -> FloatArray:
     """Return the real spherical harmonics (N, 9) of orders 0 to 2."""
-    x, y, z = ways.T
+    x, y, z = directions.T
     return np.stack([
-        np.full(len(ways), 0.282095), 0.488603 * y, 0.488603 * z, 0.488603 * x,
+        np.full(len(directions), 0.282095), 0.488603 * y, 0.488603 * z, 0.488603 * x,
         1.092548 * x * y, 1.092548 * y * z, 0.315392 * (3 * z**2 - 1), 1.092548 * x * z,
         0.546274 * (x**2 - y**2)], axis=-1)
 
 
-def _gathered(light: FloatArray | NDArray[np.float32], ways: FloatArray) -> NDArray[np.float32]:
+def _gathered(light: FloatArray | NDArray[np.float32], directions: FloatArray
+              ) -> NDArray[np.float32]:
     """Return the harmonics (P, 9, 3) of light (P RAYS, 3) from directions (RAYS, 3)."""
     by_place = light.astype(np.float32).reshape(-1, BOUNCE.rays, 3)
-    weights = (4 * np.pi / BOUNCE.rays * _basis(ways)).astype(np.float32)
+    weights = (4 * np.pi / BOUNCE.rays * _basis(directions)).astype(np.float32)
     return np.asarray(np.einsum("rk,prc->pkc", weights, by_place, optimize=True))
 
 
@@ -253,28 +254,29 @@ def _from_lamps(casting: Voxels, light: SetLight, places: FloatArray, grid: Grid
                 ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
     """Return the harmonics (P, 9, 3) of the first lamps, those of the others, and visibility.
 
-    Visibility (P, SINGLE) is the fraction of a first lamp's light that arrives unblocked; it is 1
-    where the lamp sends no light.
+    Visibility (P, MAX_DIRECT_LAMPS) is the fraction of a first lamp's light that arrives unblocked;
+    it is 1 where the lamp sends no light.
     """
-    single, others = np.zeros((2, len(places), 9, 3), np.float32)
-    sent, come = np.full((2, len(places), SINGLE), 1e-9, np.float32)
+    direct, others = np.zeros((2, len(places), 9, 3), np.float32)
+    sent, come = np.full((2, len(places), MAX_DIRECT_LAMPS), 1e-9, np.float32)
     nearest = BOUNCE.spread * float(grid.cell_m.min())
     for part, lamp in zip(light.parts, light.lamp_of, strict=True):
         at, facing, power, area = part[:3], part[3:6], part[6:9], part[9]
         away = at - places
         far = np.linalg.norm(away, axis=1)
-        way = away / np.maximum(far, 1e-6)[:, None]
-        shone = np.maximum(-(way @ facing), 0.0)
+        direction = away / np.maximum(far, 1e-6)[:, None]
+        shone = np.maximum(-(direction @ facing), 0.0)
         before = np.flatnonzero(shone > 0)
-        hit, _ = casting.trace(places[before], way[before], far[before] - FIXTURE * casting.cell_m)
+        hit, _ = casting.trace(places[before], direction[before],
+                               far[before] - FIXTURE * casting.cell_m)
         lit = before[hit < 0]
         strength = shone / np.pi / (far**2 + 0.3 * area + nearest**2)
-        total = single if lamp < SINGLE else others
-        total[lit] += (_basis(way[lit]) * strength[lit, None])[:, :, None] * power
-        if lamp < SINGLE:
+        total = direct if lamp < MAX_DIRECT_LAMPS else others
+        total[lit] += (_basis(direction[lit]) * strength[lit, None])[:, :, None] * power
+        if lamp < MAX_DIRECT_LAMPS:
             sent[:, lamp] += strength
             come[lit, lamp] += strength[lit]
-    return single, others, come / sent
+    return direct, others, come / sent
 
 
 def _from_glow(dark: Voxels, light: SetLight, places: FloatArray) -> NDArray[np.float32]:
@@ -291,11 +293,12 @@ def _from_glow(dark: Voxels, light: SetLight, places: FloatArray) -> NDArray[np.
     looked = light.glowing[_drawn(strengths[lit])]
     away = looked[..., :3] - places[lit, None]
     far, heights = np.linalg.norm(away, axis=-1), -(away * looked[..., 3:6]).sum(axis=-1)
-    way = away / np.maximum(far, 1e-6)[..., None]
+    direction = away / np.maximum(far, 1e-6)[..., None]
     far *= 1.0 - np.minimum(BOUNCE.before_glow * dark.cell_m / heights, 1.0)
     samples = BOUNCE.glow_samples
-    hit, _ = dark.trace(np.repeat(places[lit], samples, axis=0), way.reshape(-1, 3), far.ravel())
-    basis = _basis(way.reshape(-1, 3)).reshape(*way.shape[:2], 9)
+    hit, _ = dark.trace(np.repeat(places[lit], samples, axis=0), direction.reshape(-1, 3),
+                        far.ravel())
+    basis = _basis(direction.reshape(-1, 3)).reshape(*direction.shape[:2], 9)
     colors = looked[..., 6:9] / looked[..., 6:9].sum(axis=-1, keepdims=True)
     each = strengths[lit].sum(axis=1)[:, None] / samples * (hit < 0).reshape(-1, samples)
     total[lit] = np.einsum("pnk,pnc->pkc", basis, each[..., None] * colors, optimize=True)
@@ -371,15 +374,15 @@ def open_sides(whole: Voxels, cells: NDArray[np.int64]) -> NDArray[np.bool_]:
     return np.asarray(~solid[x, y, z])
 
 
-def _seen_sides(ways: FloatArray, is_open: NDArray[np.bool_]
+def _seen_sides(directions: FloatArray, is_open: NDArray[np.bool_]
                 ) -> tuple[FloatArray, NDArray[np.int64]]:
     """Return the weights (N, 3) and numbers (N, 3) of the sides of a cell that each ray sees.
 
     ``is_open`` (N, 6) are the open sides of the cells hit; closed sides count only if no side that
     faces the ray is open.
     """
-    sides = np.where(ways < 0, 0, 3) + np.arange(3)
-    shares = ways**2 * (np.take_along_axis(is_open, sides, axis=1) + 1e-6)
+    sides = np.where(directions < 0, 0, 3) + np.arange(3)
+    shares = directions**2 * (np.take_along_axis(is_open, sides, axis=1) + 1e-6)
     return (shares / shares.sum(axis=1, keepdims=True)).astype(np.float32), sides
 
 

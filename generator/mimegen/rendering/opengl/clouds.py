@@ -24,10 +24,10 @@ START = 0xDEADBEEF + 25
 HASH_STEPS = ((2, 1, 14), (0, 2, 11), (1, 0, 25), (2, 1, 16), (0, 2, 4), (1, 0, 14), (2, 1, 24))
 
 
-def cloud_shares(ways: FloatArray) -> FloatArray:
+def cloud_shares(directions: FloatArray) -> FloatArray:
     """Return the cover (N,), 0 to 1, of a fully clouded sky in directions (N, 3) of the world."""
     sizes = 0.5 ** np.arange(OCTAVES)
-    waves = [size * _wave(ways * SCALE / size) for size in sizes]
+    waves = [size * _wave(directions * SCALE / size) for size in sizes]
     return ramp(0.5 * np.sum(waves, axis=0) / sizes.sum() + 0.5, BEGIN, WHOLE)
 
 

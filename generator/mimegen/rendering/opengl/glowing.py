@@ -55,7 +55,7 @@ def screens(surfaces: Sequence[ColoredTriangles], low: FloatArray, high: FloatAr
     return np.asarray(triangles[outside & inwards & large])
 
 
-def passing(triangles: FloatArray, starts: FloatArray, ways: FloatArray) -> NDArray[np.bool_]:
+def passing(triangles: FloatArray, starts: FloatArray, directions: FloatArray) -> NDArray[np.bool_]:
     """Return which rays from starts (N, 3) in directions (N, 3) hit no triangle (T, 3, 3).
 
     Moeller and Trumbore, Fast, minimum storage ray/triangle intersection, 1997.
@@ -63,12 +63,12 @@ def passing(triangles: FloatArray, starts: FloatArray, ways: FloatArray) -> NDAr
     free = np.ones(len(starts), np.bool_)
     for first, second, third in triangles:
         one, two, away = second - first, third - first, starts - first
-        across = np.cross(ways, two)
+        across = np.cross(directions, two)
         depth = across @ one
         safe = np.where(np.abs(depth) > 1e-9, depth, 1e-9)
         u = (across * away).sum(axis=1) / safe
         turned = np.cross(away, one)
-        v, far = (turned * ways).sum(axis=1) / safe, turned @ two / safe
+        v, far = (turned * directions).sum(axis=1) / safe, turned @ two / safe
         free &= ~((u >= 0) & (v >= 0) & (u + v <= 1) & (far > 0))
     return free
 

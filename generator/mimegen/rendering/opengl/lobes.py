@@ -41,12 +41,13 @@ def _lobe(roughness: float, cosine: float) -> FloatArray:
     view = np.array([np.sqrt(1 - cosine**2), 0.0, cosine])
     facets = _facets(roughness)
     towards = np.maximum(facets @ view, 0.0)
-    ways = 2 * towards[:, None] * facets - view
-    weight = np.where(ways[:, 2] > 0, _unhidden(roughness, cosine, np.maximum(ways[:, 2], 1e-3))
+    directions = 2 * towards[:, None] * facets - view
+    up = directions[:, 2]
+    weight = np.where(up > 0, _unhidden(roughness, cosine, np.maximum(up, 1e-3))
                       * towards / (facets[:, 2] * cosine), 0.0)
     grazing = weight * _grazing(towards)
     mirrored = STRAIGHT * (weight - grazing) + grazing
-    mean = mirrored @ ways / mirrored.sum()
+    mean = mirrored @ directions / mirrored.sum()
     reach = np.linalg.norm(mean)
     return np.array([(weight - grazing).mean(), grazing.mean(), mean[2] / reach, reach])
 

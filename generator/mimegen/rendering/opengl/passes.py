@@ -57,7 +57,7 @@ void main() {
 """
 
 
-class RasterEye:
+class OpenGLSurfaceRenderer:
     """Draws ground truth of a scene's figures; made once for many frames and cameras."""
 
     def __init__(self, context: moderngl.Context, scene: PosedScene) -> None:
@@ -76,7 +76,7 @@ class RasterEye:
         uniform(self._program, "image").value = 0
         self._targets = _PassTargets(context)
 
-    def look(self, frame: int, camera: Camera) -> SeenSurface:
+    def render(self, frame: int, camera: Camera) -> SeenSurface:
         """Return what a camera sees of the figures in a frame."""
         places = self._scene.vertices(frame)
         region = seen_region(places.astype(float), camera)
@@ -88,7 +88,7 @@ class RasterEye:
             self._buffers[name].write(np.ascontiguousarray(values, "f4"))
         return self._draw(camera, region)
 
-    def _render(self) -> None:
+    def _draw_triangles(self) -> None:
         """Draw all triangles; those with holes are drawn mesh by mesh, each with its picture."""
         first, count = 0, len(self._scene.surface.triangles)
         holes = uniform(self._program, "has_holes")
@@ -108,7 +108,7 @@ class RasterEye:
         # The picture's rows run downwards, which reverses the orientation of every face.
         self._context.front_face = "cw"
         self._context.enable_only(moderngl.DEPTH_TEST)
-        self._render()
+        self._draw_triangles()
         surface, later, earlier, shown = self._targets.read()
         checked(self._context)
         nothing = shown[..., 3] == 0

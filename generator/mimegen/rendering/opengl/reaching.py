@@ -7,7 +7,7 @@ import numpy as np
 
 from mimegen.base.vectors import product
 from mimegen.motion.quaternions import FloatArray
-from mimegen.rendering.opengl.bounce import SINGLE
+from mimegen.rendering.opengl.bounce import MAX_DIRECT_LAMPS
 from mimegen.rendering.opengl.set_build import build_set, triangles
 from mimegen.rendering.opengl.set_light import (
     lamp_parts,
@@ -29,20 +29,20 @@ PLACES = 400
 
 
 @dataclass(frozen=True, eq=False)
-class Reaching:
+class IncidentLight:
     """The light that reaches a performer.
 
-    ``flows`` (N, 3) is the irradiance from lamps in directions ``ways`` (N, 3), on surfaces facing
-    them. ``rest`` (6, 3) is the irradiance over pi on surfaces facing ``FACING``, of all light that
+    ``irradiances`` (N, 3) come from lamps in ``directions`` (N, 3), on surfaces facing them.
+    ``ambient`` (6, 3) is the irradiance over pi on surfaces facing ``FACING``, of all light that
     does not come directly from lamps or the sun.
     """
 
-    ways: FloatArray
-    flows: FloatArray
-    rest: FloatArray
+    directions: FloatArray
+    irradiances: FloatArray
+    ambient: FloatArray
 
 
-def reaching_light(scenery: Scenery, config: RenderConfig) -> Reaching:
+def reaching_light(scenery: Scenery, config: RenderConfig) -> IncidentLight:
     """Return the light that reaches a performer at the world's origin, inside all of a set's walls.
     """
     inside = Camera((0.0, -0.5, HEIGHTS[1]), (1.0, 0.0, 0.0, 0.0), 50.0, 16, 16)
@@ -52,22 +52,22 @@ def reaching_light(scenery: Scenery, config: RenderConfig) -> Reaching:
     own = set_from_world(scenery)
     places = [np.tile(moved(np.array([0.0, 0.0, height]), own), (len(FACING), 1))
               for height in HEIGHTS]
-    rest = np.mean([volume.over_pi(place, FACING @ own[:3, :3].T) for place in places], axis=0)
-    return Reaching(*_beams(scenery), rest)
+    ambient = np.mean([volume.over_pi(place, FACING @ own[:3, :3].T) for place in places], axis=0)
+    return IncidentLight(*_beams(scenery), ambient)
 
 
 def _beams(scenery: Scenery) -> tuple[FloatArray, FloatArray]:
     """Return the directions (N, 3) to lamps' parts, and the irradiance (N, 3) facing them."""
     parts, lamps = lamp_parts(scenery)
     # The volume of light already holds the lamps after the first ones.
-    parts = parts[lamps < SINGLE]
+    parts = parts[lamps < MAX_DIRECT_LAMPS]
     away = parts[:, :3] - [0.0, 0.0, np.mean(HEIGHTS)]
     far = np.linalg.norm(away, axis=1, keepdims=True)
-    ways = away / far
-    shone = np.maximum(-(ways * parts[:, 3:6]).sum(axis=1), 0.0)[:, None]
-    return ways, parts[:, 6:9] * shone / np.pi / (far**2 + 0.3 * parts[:, 9:])
+    directions = away / far
+    shone = np.maximum(-(directions * parts[:, 3:6]).sum(axis=1), 0.0)[:, None]
+    return directions, parts[:, 6:9] * shone / np.pi / (far**2 + 0.3 * parts[:, 9:])
 
 
-def on_sides(ways: FloatArray, flows: FloatArray) -> FloatArray:
-    """Return the irradiance over pi (6, 3) on ``FACING`` of ``flows`` (N, 3) from ``ways``."""
-    return product(np.maximum(product(FACING, ways.T), 0.0), flows) / np.pi
+def on_sides(directions: FloatArray, irradiances: FloatArray) -> FloatArray:
+    """Return the irradiance over pi (6, 3) on ``FACING`` of light (N, 3) from ``directions``."""
+    return product(np.maximum(product(FACING, directions.T), 0.0), irradiances) / np.pi

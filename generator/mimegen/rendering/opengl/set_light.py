@@ -18,11 +18,11 @@ from mimegen.base.vectors import direction_from, unit
 from mimegen.characters.colors import to_linear
 from mimegen.motion.quaternions import FloatArray
 from mimegen.rendering.opengl.bounce import (
-    SINGLE,
+    MAX_DIRECT_LAMPS,
     SetLight,
     Spread,
     Volume,
-    even_ways,
+    even_directions,
     spread_light,
 )
 from mimegen.rendering.opengl.clouds import COLOR as CLOUD
@@ -290,7 +290,7 @@ def _light(job: SetJob, triangles: Mapping[str, NDArray[np.float32]],
     sky = _sky(job)
     # Distant objects that hide the sky are lit like a sphere in the open: a quarter of the sun's
     # irradiance over pi, and the mean of the sky's radiance.
-    far_light = sun / (4 * np.pi) + sky(even_ways(RESOLUTION.sky_directions)).mean(axis=0)
+    far_light = sun / (4 * np.pi) + sky(even_directions(RESOLUTION.sky_directions)).mean(axis=0)
     return SetLight(parts, lamp_of, sky, above, sun, sun_from, glowing_parts(surfaces),
                  screens(surfaces, *_region(scenery)), _far(scenery, surfaces), far_light)
 
@@ -332,28 +332,29 @@ def _sky(job: SetJob) -> Callable[[FloatArray], FloatArray]:
         below = _lit_ground(job, scenery.materials[scenery.floors[0].material])
     to_world = world_from_set(scenery)[:3, :3]
 
-    def sky(ways: FloatArray) -> FloatArray:
+    def sky(directions: FloatArray) -> FloatArray:
         """Return the radiance (N, 3) in directions (N, 3)."""
-        return np.asarray(np.where(ways[:, 2:] < 0, below, _above(scenery, ways @ to_world.T)))
+        above = _above(scenery, directions @ to_world.T)
+        return np.asarray(np.where(directions[:, 2:] < 0, below, above))
 
     return sky
 
 
-def _above(scenery: Scenery, ways: FloatArray) -> FloatArray:
+def _above(scenery: Scenery, directions: FloatArray) -> FloatArray:
     """Return the radiance (N, 3) of the sky and its clouds in directions (N, 3) of the world."""
     zenith, horizon, _ = sky_colors(scenery)
-    clear = horizon + ramp(ways[:, 2:], 0.0, FADED) * (zenith - horizon)
+    clear = horizon + ramp(directions[:, 2:], 0.0, FADED) * (zenith - horizon)
     if scenery.sky.clouds == 0:
         return np.asarray(clear)
-    clouded = scenery.sky.clouds * cloud_shares(ways)[:, None]
+    clouded = scenery.sky.clouds * cloud_shares(directions)[:, None]
     return np.asarray(clear + clouded * (scenery.sky.strength * np.array(CLOUD) - clear))
 
 
 def _open_up(scenery: Scenery) -> FloatArray:
     """Return the irradiance over pi (3,) of the open sky on a surface facing up."""
-    ways = even_ways(RESOLUTION.sky_directions)
-    up = np.maximum(ways[:, 2], 0.0)
-    return np.asarray(up @ _above(scenery, ways) / up.sum())
+    directions = even_directions(RESOLUTION.sky_directions)
+    up = np.maximum(directions[:, 2], 0.0)
+    return np.asarray(up @ _above(scenery, directions) / up.sum())
 
 
 def _lit_ground(job: SetJob, ground: SetMaterial) -> FloatArray:
@@ -389,14 +390,15 @@ def lamp_values(scenery: Scenery) -> dict[str, Any]:
     and the numbers of parts along its sides: 16 in all, as nearly square as possible.
     """
     matrix = world_from_set(scenery)
-    lamps = _by_power(scenery)[:SINGLE]
-    table, counts = np.zeros((SINGLE, 5, 3)), np.ones((SINGLE, 2))
+    lamps = _by_power(scenery)[:MAX_DIRECT_LAMPS]
+    table, counts = np.zeros((MAX_DIRECT_LAMPS, 5, 3)), np.ones((MAX_DIRECT_LAMPS, 2))
     for number, lamp in enumerate(lamps):
-        start, way, side, other = _frame(lamp, matrix)
+        start, direction, side, other = _frame(lamp, matrix)
         longer = np.clip(np.round(np.log2(lamp.size[0] / lamp.size[1]) / 2), -2, 2)
         counts[number] = 2.0 ** (2 + longer), 2.0 ** (2 - longer)
         radiance = lamp.watts * linear(lamp.color) / (np.pi * lamp.size[0] * lamp.size[1])
-        table[number] = (start, way, lamp.size[0] / 2 * side, lamp.size[1] / 2 * other, radiance)
+        table[number] = (start, direction, lamp.size[0] / 2 * side, lamp.size[1] / 2 * other,
+                         radiance)
     names = ("lamp_at", "lamp_way", "lamp_side", "lamp_other", "lamp_light")
     return {"lamps": len(lamps), "lamp_parts": counts} | dict(
         zip(names, table.swapaxes(0, 1), strict=True))
@@ -421,7 +423,7 @@ def lamp_parts(scenery: Scenery, size: float = RESOLUTION.lamp_part_m
 
 def _part_size(scenery: Scenery, size: float = RESOLUTION.lamp_part_m) -> float:
     """Return ``size``, enlarged until the first lamps have at most ``most_lamp_parts`` parts."""
-    lamps = _by_power(scenery)[:SINGLE]
+    lamps = _by_power(scenery)[:MAX_DIRECT_LAMPS]
     while sum(int(np.prod(_counts(lamp, size))) for lamp in lamps) > RESOLUTION.most_lamp_parts:
         size *= 1.2
     return size
@@ -435,20 +437,22 @@ def _counts(lamp: Lamp, part_m: float) -> list[int]:
 def _frame(lamp: Lamp, matrix: FloatArray) -> tuple[FloatArray, ...]:
     """Return a lamp's centre, its direction and the directions of its two sides, each (3,)."""
     start, end = ((matrix @ [*point, 1.0])[:3] for point in (lamp.at, lamp.to))
-    way = unit(end - start)
-    side = np.array([1.0, 0.0, 0.0]) if abs(way[2]) > 0.999 else unit(np.cross(way, [0, 0, 1]))
-    return start, way, side, np.cross(way, side)
+    direction = unit(end - start)
+    is_vertical = abs(direction[2]) > 0.999
+    side = np.array([1.0, 0.0, 0.0]) if is_vertical else unit(np.cross(direction, [0, 0, 1]))
+    return start, direction, side, np.cross(direction, side)
 
 
 def _parts(lamp: Lamp, matrix: FloatArray, part_m: float) -> list[FloatArray]:
-    start, way, side, other = _frame(lamp, matrix)
+    start, direction, side, other = _frame(lamp, matrix)
     counts = _counts(lamp, part_m)
     shares = [(np.arange(count) + 0.5) / count - 0.5 for count in counts]
     parts = counts[0] * counts[1]
     power = lamp.watts * linear(lamp.color) / parts
     area = lamp.size[0] * lamp.size[1] / parts
     return [
-        np.array([*start + x * lamp.size[0] * side + y * lamp.size[1] * other, *way, *power, area])
+        np.array([*start + x * lamp.size[0] * side + y * lamp.size[1] * other,
+                  *direction, *power, area])
         for x in shares[0] for y in shares[1]
     ]
 

@@ -110,25 +110,25 @@ class Voxels:
         """``free`` (flat) with a border of cells of value -1, where rays leave the grid."""
         return np.pad(self.free, 1, constant_values=-1.0).ravel()
 
-    def trace(self, starts: FloatArray, ways: FloatArray, far_m: FloatArray | float = np.inf
+    def trace(self, starts: FloatArray, directions: FloatArray, far_m: FloatArray | float = np.inf
               ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """Return the first full cell (N,) that each ray hits, and the length (N,) of its path.
 
-        Rays go from starts (N, 3) in unit directions ``ways`` (N, 3). The cell is a flat index, or
+        Rays go from starts (N, 3) in unit ``directions`` (N, 3). The cell is a flat index, or
         -1 if the ray leaves the grid or has gone ``far_m`` metres. Lengths are in metres.
         """
         grid, free = self.grid, self._edged
         counts = [count + 2 for count in grid.shape]
         # Axis by axis: numpy is slow over the short side of (N, 3).
         start = ((starts - grid.corner) / grid.cell_m + 1).astype(np.float32).T.copy()
-        way = ways.astype(np.float32).T.copy()
+        direction = directions.astype(np.float32).T.copy()
         far = np.broadcast_to(np.asarray(far_m / self.cell_m, np.float32), len(starts))
         last = np.full(len(starts), -1, np.int64)
         gone = np.zeros(len(starts), np.float32)
         left, come = np.arange(len(starts)), gone.copy()
         for _ in range(MATTER.most_steps):
             number = np.zeros(len(come), np.intp)
-            for from_, along, count in zip(start, way, counts, strict=True):
+            for from_, along, count in zip(start, direction, counts, strict=True):
                 at = (from_ + come * along).astype(np.int32)
                 number = number * count + np.minimum(np.maximum(at, 0), count - 1)
             steps = free[number]
@@ -138,7 +138,7 @@ class Voxels:
             if not onward.any():
                 break
             kept = np.flatnonzero(onward)
-            left, start, way, far = left[kept], start[:, kept], way[:, kept], far[kept]
+            left, start, direction, far = left[kept], start[:, kept], direction[:, kept], far[kept]
             come = come[kept] + np.maximum(steps[kept] - MATTER.step_margin, 0.5)
         last[gone >= np.asarray(far_m / self.cell_m, np.float32)] = -1
         return self._unpadded(last), gone * np.float32(self.cell_m)

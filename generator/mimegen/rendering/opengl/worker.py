@@ -12,7 +12,7 @@ from mimegen.rendering.failures import failure
 from mimegen.rendering.opengl.context import context_of_process, is_sound
 from mimegen.rendering.opengl.scenery import draw_set
 from mimegen.rendering.opengl.shot import RasterStage
-from mimegen.rendering.taking import jobs_from
+from mimegen.rendering.receiving import jobs_from
 from mimegen.scenery.job import SetJob
 from mimegen.shots.devices import OPENGL, kind_of_cpu
 from mimegen.shots.figures import read_figure

@@ -1,10 +1,10 @@
 """Use Blender's modules from a process without them, through a Blender in a second process.
 
-After ``lend_blender``, ``import bpy`` gives a proxy. Every attribute access, item access or call
-on the proxy, and on any object it returns, is sent as one message (about 50 microseconds) to the
-second process, which runs ``rendering/cycles/guest.py``. So any Blender works, whatever its Python
-version, and it needs no part of mimegen installed. Plain values, containers and arrays are copied;
-any other object stays in the second process and is referred to by a number.
+After ``use_remote_blender``, ``import bpy`` gives a proxy. Every attribute access, item access or
+call on the proxy, and on any object it returns, is sent as one message (about 50 microseconds) to
+the second process, which runs ``rendering/cycles/guest.py``. So any Blender works, whatever its
+Python version, and it needs no part of mimegen installed. Plain values, containers and arrays are
+copied; any other object stays in the second process and is referred to by a number.
 """
 
 import builtins
@@ -30,63 +30,63 @@ _PLAIN = (type(None), bool, int, float, str, bytes)
 _MOST_TEXT = 200
 
 
-def lend_blender() -> None:
+def use_remote_blender() -> None:
     """Make ``import bpy`` work: with this Python's own bpy, or with a proxy for a separate Blender.
 
     Raises RequestError if the separate Blender does not start.
     """
     found = require_blender("rendering with Cycles")
-    if found.is_own or isinstance(sys.modules.get("bpy"), Lent):
+    if found.is_own or isinstance(sys.modules.get("bpy"), RemoteObject):
         return
-    lender = _Lender(found)
+    blender = BlenderProcess(found)
     for name in MODULES:
-        sys.modules[name] = lender.ask("import", name)
+        sys.modules[name] = blender.ask("import", name)
     # Some builds of Blender lack this module.
     with suppress(ImportError):
-        sys.modules["_cycles"] = lender.ask("import", "_cycles")
+        sys.modules["_cycles"] = blender.ask("import", "_cycles")
 
 
-class Lent:
+class RemoteObject:
     """A proxy for an object in the Blender process: every operation on it is carried out there."""
 
-    def __init__(self, lender: "_Lender", number: int, hashed: int | None) -> None:
-        vars(self).update(_lender=lender, _number=number, _hashed=hashed)
+    def __init__(self, blender: "BlenderProcess", number: int, hashed: int | None) -> None:
+        vars(self).update(_blender=blender, _number=number, _hashed=hashed)
 
     def __del__(self) -> None:
-        self._lender.dropped.append(self._number)
+        self._blender.dropped.append(self._number)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        return self._lender.ask("get", self, name)
+        return self._blender.ask("get", self, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        self._lender.ask("put", self, name, value)
+        self._blender.ask("put", self, name, value)
 
     def __call__(self, *given: Any, **named: Any) -> Any:
         """Call the object in the Blender process and return the result."""
-        return self._lender.ask("call", self, *given, **named)
+        return self._blender.ask("call", self, *given, **named)
 
     def __getitem__(self, key: Any) -> Any:
-        return self._lender.ask("item", self, key)
+        return self._blender.ask("item", self, key)
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        self._lender.ask("put_item", self, key, value)
+        self._blender.ask("put_item", self, key, value)
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self._lender.ask("list", self))
+        return iter(self._blender.ask("list", self))
 
     def __len__(self) -> int:
-        return int(self._lender.ask("length", self))
+        return int(self._blender.ask("length", self))
 
     def __contains__(self, value: Any) -> bool:
-        return bool(self._lender.ask("has", self, value))
+        return bool(self._blender.ask("has", self, value))
 
     def __bool__(self) -> bool:
-        return bool(self._lender.ask("truth", self))
+        return bool(self._blender.ask("truth", self))
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Lent) and bool(self._lender.ask("equal", self, other))
+        return isinstance(other, RemoteObject) and bool(self._blender.ask("equal", self, other))
 
     def __hash__(self) -> int:
         if self._hashed is None:
@@ -94,20 +94,20 @@ class Lent:
         return int(self._hashed)
 
     def __matmul__(self, other: Any) -> Any:
-        return self._lender.ask("matmul", self, other)
+        return self._blender.ask("matmul", self, other)
 
     def __or__(self, other: Any) -> Any:
         # The value of annotations such as ``bpy.types.Mesh | None`` is never used at run time.
         return Any
 
     def __instancecheck__(self, value: object) -> bool:
-        return isinstance(value, Lent) and bool(self._lender.ask("is_a", value, self))
+        return isinstance(value, RemoteObject) and bool(self._blender.ask("is_a", value, self))
 
     def __repr__(self) -> str:
-        return str(self._lender.ask("text", self))
+        return str(self._blender.ask("text", self))
 
 
-class _Lender:
+class BlenderProcess:
     """A Blender in a second process, which ends when this process ends."""
 
     def __init__(self, blender: Blender) -> None:
@@ -155,7 +155,7 @@ class _Lender:
             return value
         kind, content = value
         if kind == "object":
-            return Lent(self, *content)
+            return RemoteObject(self, *content)
         if kind == "array":
             text, shape, data = content
             return np.frombuffer(data, text).reshape(shape)
@@ -167,7 +167,7 @@ class _Lender:
 def _encoded(value: Any) -> Any:
     if type(value) in _PLAIN:
         return value
-    if isinstance(value, Lent):
+    if isinstance(value, RemoteObject):
         return "object", value._number
     if isinstance(value, np.generic):
         return value.item()

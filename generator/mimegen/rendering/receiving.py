@@ -1,4 +1,4 @@
-"""How a worker receives jobs: it confirms each at once with JobTaken.
+"""How a worker receives jobs: it confirms each at once with JobReceived.
 
 A worker that dies before the confirmation cannot have died of the job. This module is separate
 from the jobs' own because frames do not depend on it.
@@ -11,16 +11,16 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class JobTaken:
+class JobReceived:
     """The worker has received the job; if the worker dies from now on, the job may be the cause."""
 
 
 def jobs_from(connection: Connection) -> Iterator[Any]:
-    """Yield the jobs that the main process sends, after confirming each with JobTaken.
+    """Yield the jobs that the main process sends, after confirming each with JobReceived.
 
     Raises EOFError or ConnectionError once the main process has closed the connection.
     """
     while True:
         job = connection.recv()
-        connection.send(JobTaken())
+        connection.send(JobReceived())
         yield job

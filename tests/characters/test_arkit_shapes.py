@@ -150,7 +150,8 @@ def test_normals_turn_and_seams_stay_closed() -> None:
     bent[[1, 2], 1] = -0.02
     mesh = replace(mesh, attributes={PREFIX + "jawOpen": bent})
     move, = shape_moves(character, (mesh,), normals=True)
-    turned = {int(row): way for row, way in zip(move.rows, move.ways[0], strict=True)}
+    turned = {int(row): displacement
+              for row, displacement in zip(move.rows, move.displacements[0], strict=True)}
     assert turned[8 + 1] == pytest.approx(turned[8 + 2]) and np.abs(turned[8 + 1]).max() > 0.01
 
 

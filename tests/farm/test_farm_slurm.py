@@ -359,7 +359,7 @@ def test_slurm_is_not_asked_all_the_time(
     pretended: PretendedSlurm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(slurm, "LOOK_EVERY_S", 100.0)
-    monkeypatch.setattr(slurm, "HEAR_EVERY_S", 100.0)
+    monkeypatch.setattr(slurm, "RECEIVE_EVERY_S", 100.0)
     with closing(executor(tmp_path)) as jobs:
         jobs.submit(tasks(tmp_path, 1)[0])
         assert heard(jobs, 5) == [] and len(pretended.asked("squeue")) == 1

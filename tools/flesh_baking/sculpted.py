@@ -11,7 +11,7 @@ from mimegen.characters.body import moves, rest_skeleton, shaped_points, turns_t
 from mimegen.characters.helpers import (
     ADDED,
     along,
-    between_places,
+    interpolation_weights,
     with_helpers,
     with_helpers_on,
 )
@@ -62,7 +62,8 @@ class Sculpted:
         found = np.concatenate([self.weights, np.zeros((len(self.weights), len(ADDED)))], axis=1)
         line = [helped.index[f"LeftArm{name}"] for name in ("Twist1", "Twist2", "Twist3", "")]
         place = along(self.vertices, self.joint("LeftArm"), self.joint("LeftForeArm"))
-        found[:, line] = found[:, line[-1:]] * between_places(place, np.linspace(0.1, 0.95, 4))
+        found[:, line] = found[:, line[-1:]] * interpolation_weights(
+            place, np.linspace(0.1, 0.95, 4))
         return found
 
     def moved(self, turns: Turns | None) -> tuple[Array, Array]:

@@ -13,9 +13,9 @@ from mimegen.characters.bake import read_bake
 from mimegen.characters.helpers import (
     ADDED,
     HELPERS,
-    between_places,
     by_steps,
     helped_joint,
+    interpolation_weights,
     joints_below,
     twisting,
     with_helpers,
@@ -84,7 +84,8 @@ def _gathered(shares: Array) -> Array:
     """Return shares (S, P) of evenly spaced twists as those of the two nearest to their mean."""
     total = shares.sum(axis=1)
     places = np.linspace(0, 1, shares.shape[1])
-    return total[:, None] * between_places(shares @ places / np.maximum(total, 1e-12), places)
+    middles = shares @ places / np.maximum(total, 1e-12)
+    return total[:, None] * interpolation_weights(middles, places)
 
 
 def _elbow(weights: Array, body: Sculpted, helped: Skeleton) -> Array:
@@ -96,7 +97,7 @@ def _elbow(weights: Array, body: Sculpted, helped: Skeleton) -> Array:
     upper[:, low] = 0.0
     high = [joint for joint in range(weights.shape[1]) if joint not in low]
     helpers = [helped.index[f"LeftForeArmBend{number}"] for number in (1, 2)]
-    shares = between_places(given.sum(axis=1), np.array([0.0, 1 / 3, 2 / 3, 1.0]))
+    shares = interpolation_weights(given.sum(axis=1), np.array([0.0, 1 / 3, 2 / 3, 1.0]))
     found = shares[:, :1] * _parted(upper, high, helped.index["LeftArm"])
     found += shares[:, 3:] * _parted(given, low, helped.index["LeftForeArm"])
     found[:, helpers] += shares[:, 1:3]

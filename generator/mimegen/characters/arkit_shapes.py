@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from mimegen.base.vectors import product
 from mimegen.characters.character import Character, Mesh, Places
 from mimegen.characters.face_units import carriers, read_carriers, turn_vectors
-from mimegen.characters.lids import TELLING, read_closed, read_looks
+from mimegen.characters.lids import LID_AND_EYE_JOINTS, read_closed, read_looks
 from mimegen.characters.surface import vertex_normals
 from mimegen.faces.words import SIDES, arkit, units_file
 from mimegen.motion.quaternions import FloatArray
@@ -41,28 +41,29 @@ def shapes_of(mesh: Mesh) -> tuple[str, ...]:
 class ShapeMove:
     """The effect of shape keys on a body's vertices or normals.
 
-    ``carriers`` (C,), ``telling`` (4,) and ``head`` are joint indices. ``ways`` (K, N, 3) are the
-    displacements of ``rows`` (N,) by each of ``names``, in the frame of the head.
+    ``carriers`` (C,), ``lid_and_eye_joints`` (4,) and ``head`` are joint indices. ``displacements``
+    (K, N, 3) are those of ``rows`` (N,) by each of ``names``, in the frame of the head.
     """
 
     names: tuple[str, ...]
     carriers: NDArray[np.intp]
-    telling: NDArray[np.intp]
+    lid_and_eye_joints: NDArray[np.intp]
     head: int
     rows: NDArray[np.intp]
-    ways: NDArray[np.float32]
+    displacements: NDArray[np.float32]
 
     def apply(self, places: Places, columns: Places) -> None:
         """Move rows of ``places`` (V, 3), blended with joint columns (4 J, 3), in place."""
         blocks = columns.reshape(-1, 4, 3)
         head = np.asarray(blocks[self.head, :3], float)
-        own = np.swapaxes(np.asarray(blocks[[*self.carriers, *self.telling], :3], float), 1, 2)
+        joints = [*self.carriers, *self.lid_and_eye_joints]
+        own = np.swapaxes(np.asarray(blocks[joints, :3], float), 1, 2)
         turned = np.matmul(head, own)
         found = weights(read_carriers(turned[:-4]), np.degrees(turn_vectors(turned[-4:])))
-        moved = np.zeros(self.ways.shape[1:], np.float32)
-        for name, way in zip(self.names, self.ways, strict=True):
+        moved = np.zeros(self.displacements.shape[1:], np.float32)
+        for name, displacement in zip(self.names, self.displacements, strict=True):
             if found[name] > LEAST:
-                moved += np.float32(found[name]) * way
+                moved += np.float32(found[name]) * displacement
         places[self.rows] += product(moved, head.astype(np.float32)).astype(places.dtype)
 
 
@@ -70,7 +71,7 @@ def weights(units: FloatArray, turns: FloatArray) -> Mapping[str, float]:
     """Return ARKit's weights, 0 to 1, by name.
 
     ``units`` (2, U) are the shape units' values; ``turns`` (4, 3) are the rotation vectors of the
-    joints ``TELLING``, in degrees.
+    joints ``LID_AND_EYE_JOINTS``, in degrees.
     """
     known, names = arkit(), units_file().units
     both = {name: units[:, number] for number, name in enumerate(names)}
@@ -95,21 +96,22 @@ def shape_moves(character: Character, meshes: Sequence[Mesh],
     if not names or carriers()[0] not in index:
         return ()
     starts = np.cumsum([0, *(len(mesh.vertices) for mesh in meshes)])
-    parts = [(start, _ways(mesh, names)) for mesh, start in zip(meshes, starts, strict=False)
-             if shapes_of(mesh)]
+    parts = [(start, _displacements(mesh, names))
+             for mesh, start in zip(meshes, starts, strict=False) if shapes_of(mesh)]
     if normals:
         parts += [(starts[-1] + start, _turns(mesh, names)) for mesh, start in zip(
             meshes, starts, strict=False) if shapes_of(mesh)]
     moving = [np.flatnonzero(np.abs(one).max(axis=(0, 2)) > 0) for _, one in parts]
     rows = np.concatenate([start + own for (start, _), own in zip(parts, moving, strict=True)])
-    ways = np.concatenate([one[:, own] for (_, one), own in zip(parts, moving, strict=True)],
-                          axis=1)
-    own, telling = (np.array([index[name] for name in of]) for of in (carriers(), TELLING))
+    displacements = np.concatenate(
+        [one[:, own] for (_, one), own in zip(parts, moving, strict=True)], axis=1)
+    own, lid_and_eye_joints = (np.array([index[name] for name in of])
+                               for of in (carriers(), LID_AND_EYE_JOINTS))
     head = int(character.skeleton.parents[own[0]])
-    return (ShapeMove(names, own, telling, head, rows, ways),)
+    return (ShapeMove(names, own, lid_and_eye_joints, head, rows, displacements),)
 
 
-def _ways(mesh: Mesh, names: Sequence[str]) -> NDArray[np.float32]:
+def _displacements(mesh: Mesh, names: Sequence[str]) -> NDArray[np.float32]:
     """Return the shapes' displacements (K, V, 3) of a mesh's vertices."""
     none = np.zeros_like(mesh.vertices)
     return np.stack([mesh.attributes.get(PREFIX + name, none) for name in names]
@@ -121,10 +123,10 @@ def _turns(mesh: Mesh, names: Sequence[str]) -> NDArray[np.float32]:
     welded, faces = _welded(mesh)
     rest = vertex_normals(mesh.vertices[welded], faces)
     number = np.searchsorted(welded, _first(mesh))
-    ways = _ways(mesh, names)
-    turned = np.zeros_like(ways)
-    for shape in np.flatnonzero(np.abs(ways).max(axis=(1, 2)) > 0):
-        now = vertex_normals(mesh.vertices[welded] + ways[shape, welded], faces)
+    displacements = _displacements(mesh, names)
+    turned = np.zeros_like(displacements)
+    for shape in np.flatnonzero(np.abs(displacements).max(axis=(1, 2)) > 0):
+        now = vertex_normals(mesh.vertices[welded] + displacements[shape, welded], faces)
         turned[shape] = (now - rest)[number]
     return turned
 

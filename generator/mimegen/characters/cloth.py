@@ -76,7 +76,7 @@ def evened_out(surface: SkinnedSurface, body: Body, gap: float) -> SkinnedSurfac
     return cleared(replace(surface, vertices=vertices), body, gap)
 
 
-def sleeves_near(surface: SkinnedSurface, body: Body) -> SkinnedSurface:
+def limit_sleeve_gap(surface: SkinnedSurface, body: Body) -> SkinnedSurface:
     """Return the surface with cloth beyond the shoulder joints pulled towards the skin.
 
     ``SLEEVE_OFF_M`` limits how far it may stand off.

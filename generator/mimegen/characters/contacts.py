@@ -22,9 +22,9 @@ APART_M = (0.02, 0.04)
 # Cosine between normals at which surfaces face each other in full; from 0 on they do not.
 FACING = -0.5
 # Distance in front of each other, in metres, at which points begin to touch and at which they touch
-# in full. Pairs whose amount is at least SURELY touch in full.
+# in full. Pairs whose amount is at least FULL_AMOUNT touch in full.
 TOUCH_M = (0.012, 0.0045)
-SURELY = 0.3
+FULL_AMOUNT = 0.3
 
 
 class Pairs(NamedTuple):
@@ -46,17 +46,17 @@ class Pairs(NamedTuple):
     def facing(self, normals: FloatArray) -> "Pairs":
         """Return the pairs, weighted by how much their ``normals`` (P, 3) face each other."""
         cosines = dots(normals[self.own], normals[self.other])
-        return self._replace(amount=self.amount * rising(cosines / FACING))
+        return self._replace(amount=self.amount * clip01(cosines / FACING))
 
     def touching(self, places: FloatArray, normals: FloatArray) -> FloatArray:
         """Return how much each point (P,) touches another, 0 to 1.
 
         Points of a pair touch if each of them is nearly behind the other's surface.
         """
-        ways = places[self.own] - places[self.other]
-        ahead = np.maximum(dots(ways, normals[self.other]), -dots(ways, normals[self.own]))
-        touch = (rising((TOUCH_M[0] - ahead) / (TOUCH_M[0] - TOUCH_M[1]))
-                 * rising(self.amount / SURELY))
+        offsets = places[self.own] - places[self.other]
+        ahead = np.maximum(dots(offsets, normals[self.other]), -dots(offsets, normals[self.own]))
+        touch = (clip01((TOUCH_M[0] - ahead) / (TOUCH_M[0] - TOUCH_M[1]))
+                 * clip01(self.amount / FULL_AMOUNT))
         most, some = np.zeros(len(places)), np.flatnonzero(touch)
         np.maximum.at(most, self.own[some], touch[some])
         np.maximum.at(most, self.other[some], touch[some])
@@ -110,8 +110,8 @@ class PressContact:
         own, other = own[rows[near]], other[columns[near]]
         first, second = self.own[own], self.other[other]
         away = lengths(places[first] - places[second])
-        amount = (rising((self.apart[own, other] - away - APART_M[0])
-                          / (APART_M[1] - APART_M[0])) * rising((REACH_M - away) / FULL_M))
+        amount = (clip01((self.apart[own, other] - away - APART_M[0])
+                          / (APART_M[1] - APART_M[0])) * clip01((REACH_M - away) / FULL_M))
         return Pairs(first, second, amount)
 
 
@@ -167,6 +167,6 @@ def dots(first: FloatArray, second: FloatArray) -> FloatArray:
     return np.asarray(np.einsum("nx,nx->n", first, second))
 
 
-def rising(values: FloatArray) -> FloatArray:
+def clip01(values: FloatArray) -> FloatArray:
     """Return values (N,) clipped to 0 to 1."""
     return np.asarray(np.clip(values, 0.0, 1.0))

@@ -28,7 +28,7 @@ from mimegen.characters.face_units import (
     units_bake,
 )
 from mimegen.characters.fingerprint import fingerprint
-from mimegen.characters.lids import LIDS, PARTS, TELLING, face_file, read_closed
+from mimegen.characters.lids import LID_AND_EYE_JOINTS, LIDS, PARTS, face_file, read_closed
 from mimegen.characters.rounding import rounded_mesh, rounded_skeleton
 from mimegen.characters.surface import dense_weights, neighbour_average, smoothed
 from mimegen.faces.words import CLOSED, LOOKS, SIDES, shaped, units_file
@@ -104,7 +104,7 @@ def face_of(skeleton: Skeleton, rotations: FloatArray) -> FloatArray:
 
     ``rotations`` (J, 4) are global, of one frame. All values are NaN for a skeleton without a face.
     """
-    names = [*carriers(), *TELLING]
+    names = [*carriers(), *LID_AND_EYE_JOINTS]
     if not all(name in skeleton.index for name in names):
         return np.full((2, len(units_file().units) + 1), np.nan)
     head = quaternions.conjugate(rotations[head_of(skeleton)])

@@ -158,10 +158,10 @@ class EyeRoom:
         if share == 0.0:
             return
         eye = blocks[self.joint]
-        ways = places[self.rows] - (product(self.middle, eye[:3]) + eye[3])
-        away = np.sqrt(np.einsum("na,na->n", ways, ways))
+        offsets = places[self.rows] - (product(self.middle, eye[:3]) + eye[3])
+        away = np.sqrt(np.einsum("na,na->n", offsets, offsets))
         out = share * np.maximum(self.away / away - 1, 0.0)
-        places[self.rows] += (out[:, None] * ways).astype(places.dtype)
+        places[self.rows] += (out[:, None] * offsets).astype(places.dtype)
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,15 +183,15 @@ class TeethRoom:
 class FaceMove:
     """The effect of shape units on a body's vertices or normals.
 
-    ``carriers`` (C,) and ``head`` are joint indices. ``ways`` (2 U, N, 3) are the units'
-    displacements of ``rows`` (N,) in the frame of the head. Then ``rooms`` keep lids out of the
+    ``carriers`` (C,) and ``head`` are joint indices. ``displacements`` (2 U, N, 3) are the units',
+    of ``rows`` (N,) in the frame of the head. Then ``rooms`` keep lids out of the
     eyes, and teeth behind smiling lips.
     """
 
     carriers: NDArray[np.intp]
     head: int
     rows: NDArray[np.intp]
-    ways: NDArray[np.float32]
+    displacements: NDArray[np.float32]
     rooms: tuple[EyeRoom | TeethRoom, ...] = ()
 
     def apply(self, places: Places, columns: Places) -> None:
@@ -202,9 +202,9 @@ class FaceMove:
         values = read_carriers(np.matmul(head, np.swapaxes(own, 1, 2))).ravel()
         used = np.flatnonzero(np.abs(values) > LEAST)
         if len(used):
-            moved = np.zeros(self.ways.shape[1:], np.float32)
+            moved = np.zeros(self.displacements.shape[1:], np.float32)
             for unit in used:
-                moved += np.float32(values[unit]) * self.ways[unit]
+                moved += np.float32(values[unit]) * self.displacements[unit]
             places[self.rows] += product(moved, head.astype(np.float32)).astype(places.dtype)
             for room in self.rooms:
                 room.clear(places, blocks, values)
@@ -219,13 +219,13 @@ def face_moves(character: Character, meshes: Sequence[Mesh],
     index = character.skeleton.index
     if carriers()[0] not in index or not any(POINTS in mesh.attributes for mesh in meshes):
         return ()
-    ways = _ways(character)
+    displacements = _displacements(character)
     starts = np.cumsum([0, *(len(mesh.vertices) for mesh in meshes)])
-    parts = [(start, _mesh_ways(mesh, ways)) for mesh, start in zip(meshes, starts, strict=False)
-             if POINTS in mesh.attributes]
+    parts = [(start, _mesh_displacements(mesh, displacements))
+             for mesh, start in zip(meshes, starts, strict=False) if POINTS in mesh.attributes]
     if normals:
-        parts += [(starts[-1] + start, _normal_ways(mesh, ways)) for mesh, start in zip(
-            meshes, starts, strict=False) if _is_skin(mesh)]
+        parts += [(starts[-1] + start, _normal_displacements(mesh, displacements))
+                  for mesh, start in zip(meshes, starts, strict=False) if _is_skin(mesh)]
     moving = [np.flatnonzero(np.abs(one).max(axis=(0, 2)) > 0) for _, one in parts]
     rows = np.concatenate([start + own for (start, _), own in zip(parts, moving, strict=True)])
     joined = np.concatenate([one[:, own] for (_, one), own in zip(parts, moving, strict=True)],
@@ -249,10 +249,10 @@ def _rooms(character: Character, meshes: Sequence[Mesh]) -> tuple[EyeRoom | Teet
                          ) + number * len(units_file().units)
         for start, mesh in zip(starts, meshes, strict=False):
             if _is_skin(mesh) and mesh.name == "skin":
-                ways = mesh.vertices - middle
-                away = np.linalg.norm(ways, axis=1)
+                offsets = mesh.vertices - middle
+                away = np.linalg.norm(offsets, axis=1)
                 near = np.flatnonzero((away > radius) & (away < AROUND * radius)
-                                      & (ways[:, 1] < -BEFORE * radius))
+                                      & (offsets[:, 1] < -BEFORE * radius))
                 least = np.minimum(away[near], radius + ROOM_M).astype(np.float32)
                 found.append(EyeRoom(joint, middle, start + near, least, units))
     return tuple(found)
@@ -264,7 +264,7 @@ def _is_skin(mesh: Mesh) -> bool:
 
 
 @lru_cache(maxsize=8)
-def _ways(character: Character) -> FloatArray:
+def _displacements(character: Character) -> FloatArray:
     """Return the units' displacements of all points (2 U, P, 3), scaled to the size of the face."""
     bake = units_bake()
     skin = next(mesh for mesh in character.meshes if mesh.name == "skin")
@@ -288,19 +288,19 @@ def with_inner_mouth(vertices: FloatArray, lips: FloatArray) -> FloatArray:
     return np.asarray(own.mean(axis=0) + size * (bake.places[bake.body:] - sculpted.mean(axis=0)))
 
 
-def _mesh_ways(mesh: Mesh, ways: FloatArray) -> NDArray[np.float32]:
+def _mesh_displacements(mesh: Mesh, displacements: FloatArray) -> NDArray[np.float32]:
     """Return the units' displacements (2 U, V, 3) of a mesh's vertices."""
     points = mesh.attributes[POINTS].astype(np.intp)
     if points.ndim == 1:
-        return ways[:, points].astype(np.float32)
+        return displacements[:, points].astype(np.float32)
     shares = mesh.attributes[SHARES]
-    return np.asarray(sum(shares[:, k, None] * ways[:, points[:, k]]
+    return np.asarray(sum(shares[:, k, None] * displacements[:, points[:, k]]
                           for k in range(points.shape[1])), np.float32)
 
 
-def _normal_ways(mesh: Mesh, ways: FloatArray) -> NDArray[np.float32]:
+def _normal_displacements(mesh: Mesh, displacements: FloatArray) -> NDArray[np.float32]:
     """Return the units' changes (2 U, V, 3) of a skin's normals."""
-    moved = _mesh_ways(mesh, ways)
+    moved = _mesh_displacements(mesh, displacements)
     turned = np.zeros_like(moved)
     inner = _corners(mesh, np.abs(moved).max(axis=(0, 2)) > 0)
     faces = mesh.faces[inner[mesh.faces].any(axis=1)]

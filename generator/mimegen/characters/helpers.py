@@ -160,7 +160,7 @@ def by_steps(weights: FloatArray, skeleton: Skeleton, name: str) -> FloatArray:
     steps = [helper for helper in HELPERS if HELPERS[helper].joint == name and
              0 < HELPERS[helper].bend < 1]
     places = np.array([0.0, *(HELPERS[helper].bend for helper in steps), 1.0])
-    parts = both[:, None] * between_places(share, places)
+    parts = both[:, None] * interpolation_weights(share, places)
     found = weights.copy()
     found[:, own] *= (parts[:, -1] / np.maximum(own_weight, 1e-12))[:, None]
     found[:, above] *= (parts[:, 0] / np.maximum(above_weight, 1e-12))[:, None]
@@ -168,7 +168,7 @@ def by_steps(weights: FloatArray, skeleton: Skeleton, name: str) -> FloatArray:
     return found
 
 
-def between_places(values: FloatArray, places: FloatArray) -> FloatArray:
+def interpolation_weights(values: FloatArray, places: FloatArray) -> FloatArray:
     """Return linear interpolation weights (V, P) of values (V,) between rising positions (P,)."""
     return np.stack([np.interp(values, places, row) for row in np.eye(len(places))], axis=1)
 
@@ -181,7 +181,8 @@ def twisting(weights: FloatArray, vertices: FloatArray, skeleton: Skeleton,
     forearm, wrist = line[-2:]
     place = along(vertices, skeleton.heads[forearm], skeleton.heads[wrist])
     found = weights.copy()
-    found[:, line] = weights[:, [forearm]] * between_places(place, np.array([0.0, 0.25, 0.5, 1.0]))
+    found[:, line] = weights[:, [forearm]] * interpolation_weights(
+        place, np.array([0.0, 0.25, 0.5, 1.0]))
     return found
 
 

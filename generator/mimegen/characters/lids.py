@@ -11,7 +11,7 @@ from mimegen.motion.quaternions import FloatArray
 PARTS = ("Eye", "Lid", "LowerLid")
 LIDS = ("Lid", "LowerLid")
 # The joints from which lids and gaze are read: both sides' upper lids, then both eyes.
-TELLING = tuple(side + part for part in ("Lid", "Eye") for side in SIDES)
+LID_AND_EYE_JOINTS = tuple(side + part for part in ("Lid", "Eye") for side in SIDES)
 
 
 class FaceFile(Strict):
@@ -29,7 +29,7 @@ def face_file() -> FaceFile:
 def read_closed(turns: FloatArray) -> FloatArray:
     """Return how far both lids (2,) are closed: 1 is shut, negative is wide open.
 
-    ``turns`` (4, 3) are the rotation vectors of the joints ``TELLING``, in degrees.
+    ``turns`` (4, 3) are the rotation vectors of ``LID_AND_EYE_JOINTS``, in degrees.
     """
     along = face_file().lids_follow * turns[2:, 0]
     over, whole = turns[:2, 0] - along, face_file().closed["Lid"][0]

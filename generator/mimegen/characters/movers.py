@@ -20,14 +20,14 @@ from mimegen.motion.quaternions import FloatArray
 class Mover(NamedTuple):
     """A joint attached to ``parent`` that turns as the bone of ``joint`` presses.
 
-    It turns fully when the bone points along ``way``, in the frame of the joint's parent, and
+    It turns fully when the bone points along ``direction``, in the frame of the joint's parent, and
     begins when the cosine of the angle between them is ``start``. ``place`` is the point about
     which it turns, relative to ``joint``, in lengths of its bone. Both vectors are for the T pose.
     """
 
     parent: str
     joint: str
-    way: tuple[float, float, float]
+    direction: tuple[float, float, float]
     start: float
     place: tuple[float, float, float]
 
@@ -40,8 +40,8 @@ class Mover(NamedTuple):
     def mirrored(self) -> "Mover":
         """Return the same mover on the right side."""
         parent, joint = (name.replace("Left", "Right") for name in (self.parent, self.joint))
-        way, place = ((-x, y, z) for x, y, z in (self.way, self.place))
-        return Mover(parent, joint, way, self.start, place)
+        direction, place = ((-x, y, z) for x, y, z in (self.direction, self.place))
+        return Mover(parent, joint, direction, self.start, place)
 
 
 # Directions of the left side's bones in which they press: the arm across the chest, down along the
@@ -72,7 +72,7 @@ def pressing(skeleton: Skeleton, rotations: FloatArray) -> FloatArray:
     """Return how strongly each mover presses (F, M), 0 to 1, for local rotations (F, J, 4)."""
     joints = [skeleton.index[mover.joint] for mover in MOVERS.values()]
     bones = unit(skeleton.tails[joints] - skeleton.heads[joints])
-    ways = unit(np.array([mover.way for mover in MOVERS.values()]))
+    directions = unit(np.array([mover.direction for mover in MOVERS.values()]))
     starts = np.array([mover.start for mover in MOVERS.values()])
-    near = np.sum(quaternions.rotate(rotations[:, joints], bones) * ways, axis=-1)
+    near = np.sum(quaternions.rotate(rotations[:, joints], bones) * directions, axis=-1)
     return np.asarray(np.clip((near - starts) / (1 - starts), 0.0, 1.0))

@@ -17,8 +17,8 @@ from mimegen.characters.contacts import (
     Numbers,
     Patches,
     PressContact,
+    clip01,
     dots,
-    rising,
 )
 from mimegen.characters.folds import TRUNK
 from mimegen.characters.helpers import has_helpers, share_of_joints
@@ -75,7 +75,7 @@ def points_of(character: Character) -> PressPoints | None:
     contacts = _contacts(mesh, part)
     skin = _skin(whole, chosen, len(skeleton.names))
     nearby, share = _nearby(mesh.vertices)
-    beside = rising(2 - 2 * far / BESIDE_M)
+    beside = clip01(2 - 2 * far / BESIDE_M)
     return PressPoints(mesh.vertices, scipy.sparse.vstack(skin, format="csr"), nearby, share,
                        np.pi * SPREAD_M ** 2 * share, beside, contacts,
                        _patches(mesh.vertices, part, skin[0], contacts))
@@ -148,8 +148,8 @@ def _slopes(mesh: Mesh, points: Numbers) -> list[Any]:
     row, column = links.row, links.col
     near = np.exp(-(2 * links.data / SLOPE_M) ** 2) * (
         dots(normals[points][row], normals[column]) > ALIKE)
-    ways = mesh.vertices[column] - own[row]
-    x, y = (dots(ways, tangent[row]) for tangent in _tangents(normals[points]))
+    offsets = mesh.vertices[column] - own[row]
+    x, y = (dots(offsets, tangent[row]) for tangent in _tangents(normals[points]))
     xx, xy, yy = (np.bincount(row, near * each, len(points)) for each in (x * x, x * y, y * y))
     over = np.maximum(xx * yy - xy * xy, 1e-20)
     found = []
@@ -189,12 +189,12 @@ def thinned(vertices: FloatArray, sizes: FloatArray) -> Numbers:
 
 def _apart(mesh: Mesh, own: Numbers, other: Numbers) -> NDArray[np.float32]:
     """Return distances (A, B) between points at rest; -1 for two sides of one limb."""
-    ways = mesh.vertices[own][:, None] - mesh.vertices[other][None]
+    offsets = mesh.vertices[own][:, None] - mesh.vertices[other][None]
     first, second = (mesh.attributes["normals"][numbers] for numbers in (own, other))
-    behind = ((np.einsum("abx,bx->ab", ways, second) < 0)
-              | (np.einsum("abx,ax->ab", ways, first) > 0))
+    behind = ((np.einsum("abx,bx->ab", offsets, second) < 0)
+              | (np.einsum("abx,ax->ab", offsets, first) > 0))
     facing = np.einsum("ax,bx->ab", first, second) < 0
-    apart = lengths(ways)
+    apart = lengths(offsets)
     return np.where(behind & facing & (apart < LIMB_M), -1.0, apart).astype(np.float32)
 
 
@@ -218,7 +218,7 @@ def presses_of(character: Character, meshes: Sequence[Mesh]) -> Presses | None:
     away, near = scipy.spatial.cKDTree(points.rest).query(mesh.vertices, FOLLOWED)
     shares = 1 / (away + 0.002) ** 2
     shares = shares / shares.sum(axis=1, keepdims=True)
-    amount = follows * rising(2 - 2 * away[:, 0] / NEAR_M)
+    amount = follows * clip01(2 - 2 * away[:, 0] / NEAR_M)
     vertices = np.flatnonzero(amount)
     values = (shares * amount[:, None])[vertices]
     rows = np.repeat(np.arange(len(vertices)), FOLLOWED)

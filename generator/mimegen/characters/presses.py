@@ -25,13 +25,13 @@ WIDE_M = 0.02
 LONG_M = 0.05
 GAP_M = 0.0025
 # A point moves in full from this sum of weights on, and at most FARTHEST_M (metres). The facing
-# surface is determined LOOKS times; each time the points are moved MOVES times, by the fraction
-# PUSH of how far they are behind it.
-SURE = 0.4
+# surface is determined OUTER_STEPS times; each time the points are moved INNER_STEPS times, by the
+# fraction PUSH of how far they are behind it.
+FULL_WEIGHT = 0.4
 FARTHEST_M = 0.04
 PUSH = 0.6
-LOOKS = 2
-MOVES = 5
+OUTER_STEPS = 2
+INNER_STEPS = 5
 # Points that move less than STILL_M (metres) bulge to replace the volume that is pressed in. The
 # points are sparser than the skin where it is creased, so their estimate of it is multiplied by
 # MORE.
@@ -89,9 +89,9 @@ class PressPoints:
         start, normals, touch = places[active], normals[active], touch[active]
         spread = self.nearby[active].T
         shifts, push = np.zeros_like(places), np.zeros_like(start)
-        for _ in range(LOOKS):
+        for _ in range(OUTER_STEPS):
             front = Front.of(start + shifts[active], normals, pairs)
-            for _ in range(MOVES):
+            for _ in range(INNER_STEPS):
                 push += touch[:, None] * front.push(start + shifts[active])
                 shifts = self.share[:, None] * (spread @ push)
         return shifts
@@ -117,8 +117,8 @@ class Front:
 
     Point ``rows`` (N,) sees point ``columns`` (N,) with weight ``shares`` (N,); a point's weights
     sum to 1. ``normals`` (A, 3) are the points' normals, ``mean`` (A, 3) the weighted means of the
-    normals they see, ``direction`` (A, 3) the same as unit vectors. ``sure`` (A,) is how certain it
-    is, 0 to 1, that something faces a point.
+    normals they see, ``direction`` (A, 3) the same as unit vectors. ``confidence`` (A,) is how
+    certain it is, 0 to 1, that something faces a point.
     """
 
     rows: Numbers
@@ -127,14 +127,14 @@ class Front:
     normals: FloatArray
     mean: FloatArray
     direction: FloatArray
-    sure: FloatArray
+    confidence: FloatArray
 
     @staticmethod
     def of(places: FloatArray, normals: FloatArray, pairs: Pairs) -> "Front":
         """Return what faces points at positions ``places`` (A, 3)."""
-        ways = places[pairs.own] - places[pairs.other]
-        away, across = dots(ways, ways), unit(normals[pairs.other] - normals[pairs.own])
-        aside = away - dots(ways, across) ** 2
+        offsets = places[pairs.own] - places[pairs.other]
+        away, across = dots(offsets, offsets), unit(normals[pairs.other] - normals[pairs.own])
+        aside = away - dots(offsets, across) ** 2
         nearness = np.tile(
             pairs.amount * np.exp(-aside / WIDE_M ** 2 - away / LONG_M ** 2), 2)
         rows = np.concatenate([pairs.own, pairs.other])
@@ -144,14 +144,15 @@ class Front:
         mean: FloatArray = np.stack([np.bincount(rows, shares * normals[columns, axis], len(places))
                          for axis in range(3)], axis=1)
         return Front(rows, columns, shares, normals, mean, unit(mean),
-                     np.minimum(weight / SURE, 1.0))
+                     np.minimum(weight / FULL_WEIGHT, 1.0))
 
     def push(self, places: FloatArray) -> FloatArray:
         """Return the displacements (A, 3) that take points at (A, 3) out of what faces them."""
         along = dots(places, self.normals)
         there = np.bincount(self.rows, self.shares * along[self.columns], len(places))
         ahead = dots(places, self.mean) - there
-        return np.asarray((PUSH * self.sure * softly(GAP_M - ahead))[:, None] * self.direction)
+        size = PUSH * self.confidence * softly(GAP_M - ahead)
+        return np.asarray(size[:, None] * self.direction)
 
 
 @dataclass(frozen=True, eq=False)

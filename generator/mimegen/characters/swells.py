@@ -25,7 +25,7 @@ ARMS = ("LeftArm", "RightArm")
 TRUNK = "Spine2"
 # Directions of the left arm's bone in the trunk's frame, each with the cosine above which the arm
 # swells: forward, up, behind the head, to the side, back, and down in front of the body.
-WAYS = (((0.0, -1.0, 0.0), 0.5), ((0.0, 0.0, 1.0), 0.1), ((0.43, 0.26, 0.86), 0.92),
+DIRECTIONS = (((0.0, -1.0, 0.0), 0.5), ((0.0, 0.0, 1.0), 0.1), ((0.43, 0.26, 0.86), 0.92),
         ((1.0, 0.0, 0.0), 0.82), ((0.0, 0.65, -0.75), 0.65), ((-0.1, -0.6, -0.79), 0.8))
 
 
@@ -34,7 +34,7 @@ class Swell:
     """An arm that swells.
 
     ``joint`` and ``trunk`` are joint indices, ``bone`` (3,) is the arm's direction at rest.
-    ``ways`` is a sparse matrix (N, 4 J) that maps joint columns to the displacements of
+    ``displacements`` is a sparse matrix (N, 4 J) that maps joint columns to the displacements of
     ``vertices`` (N,) for swelling by the whole thickness. ``sizes`` (W,) are the fractions of that
     for each direction.
     """
@@ -43,7 +43,7 @@ class Swell:
     trunk: int
     bone: FloatArray
     vertices: NDArray[np.intp]
-    ways: Any
+    displacements: Any
     sizes: tuple[float, ...]
 
     def nearness(self, columns: Places) -> FloatArray:
@@ -53,10 +53,10 @@ class Swell:
         """
         blocks = columns.reshape(-1, 4, 3)
         trunk = np.asarray(blocks[self.trunk, :3], float)
-        way = product(trunk, product(self.bone, np.asarray(blocks[self.joint, :3], float)))
+        direction = product(trunk, product(self.bone, np.asarray(blocks[self.joint, :3], float)))
         out = np.array([np.sign(self.bone[0]), 1.0, 1.0])
-        return np.array([max(float(np.sum(unit(each) * out * way)) - start, 0.0) / (1 - start)
-                         for each, start in WAYS])
+        return np.array([max(float(np.sum(unit(each) * out * direction)) - start, 0.0) / (1 - start)
+                         for each, start in DIRECTIONS])
 
     def amount(self, columns: Places) -> float:
         """Return the swelling for joint columns (4 J, 3), as a fraction of the arm's thickness."""
@@ -70,7 +70,7 @@ class Swell:
 
     def swell(self, places: Places, columns: Places, amount: float) -> None:
         """Move vertices (V, 3) outwards by a fraction of the arm's thickness, in place."""
-        places[self.vertices] += (amount * (self.ways @ columns)).astype(places.dtype)
+        places[self.vertices] += (amount * (self.displacements @ columns)).astype(places.dtype)
 
 
 def swells_of(character: Character, meshes: Sequence[Mesh]) -> tuple[Swell, ...]:
@@ -86,7 +86,7 @@ def swells_of(character: Character, meshes: Sequence[Mesh]) -> tuple[Swell, ...]
 
 
 def swell_of(skeleton: Skeleton, meshes: Sequence[Mesh], arm: str,
-             sizes: tuple[float, ...] = (0.0,) * len(WAYS)) -> Swell:
+             sizes: tuple[float, ...] = (0.0,) * len(DIRECTIONS)) -> Swell:
     """Return how one arm, named by its joint, swells by ``sizes`` (W,)."""
     joint = skeleton.index[arm]
     bone = unit(skeleton.tails[joint] - skeleton.heads[joint])
@@ -95,10 +95,11 @@ def swell_of(skeleton: Skeleton, meshes: Sequence[Mesh], arm: str,
     off = np.concatenate([mesh.vertices for mesh in meshes]) - skeleton.heads[joint]
     out = share[:, None] * (off - product(off, bone)[:, None] * bone)
     swells = np.flatnonzero(share > 0)
-    ways = weights[swells, :, None] * out[swells, None]
+    displacements = weights[swells, :, None] * out[swells, None]
     places = 4 * joints[swells, :, None] + np.arange(3)
-    rows = np.repeat(np.arange(len(swells)), ways[0].size)
-    matrix = scipy.sparse.csr_matrix((ways.ravel().astype(np.float32), (rows, places.ravel())),
-                               shape=(len(swells), 4 * len(skeleton.names)))
+    rows = np.repeat(np.arange(len(swells)), displacements[0].size)
+    values = displacements.ravel().astype(np.float32)
+    matrix = scipy.sparse.csr_matrix((values, (rows, places.ravel())),
+                                     shape=(len(swells), 4 * len(skeleton.names)))
     matrix.eliminate_zeros()
     return Swell(joint, skeleton.index[TRUNK], bone, swells, matrix, sizes)

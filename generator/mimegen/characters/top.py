@@ -16,8 +16,8 @@ from mimegen.characters.cloth import (
     evened_out,
     inside_all,
     lifted_off,
+    limit_sleeve_gap,
     sewn,
-    sleeves_near,
 )
 from mimegen.characters.drape import Stretch, draped
 from mimegen.characters.patterns import cloth_material, printed
@@ -68,7 +68,7 @@ def make_top(garment: Top | Jacket, body: Body) -> CharacterPiece:
     surface = hanging_trunk(surface, garment, body, gap)
     surface = hanging_sleeves(surface, garment, body, gap)
     surface = with_top_wrinkles(evened_out(surface, body, gap * 0.8), garment, body)
-    surface = sleeves_near(surface, body)
+    surface = limit_sleeve_gap(surface, body)
 
     def hides(points: FloatArray) -> BoolArray:
         if garment.kind == "top":

@@ -97,7 +97,7 @@ def drawn(template: Template, draws: np.random.Generator, hue: float) -> dict[st
              for name, value in template.items() if name not in ("often", "pattern")}
     if "pattern" in template:
         pattern = drawn(template["pattern"], draws, hue)
-        found["pattern"] = {"color": apart_from(found["color"], draws)} | pattern
+        found["pattern"] = {"color": contrasting_color(found["color"], draws)} | pattern
     return found
 
 
@@ -127,7 +127,7 @@ def shade(name: str, draws: np.random.Generator, hue: float) -> str:
     return hex_color(np.array(colorsys.hsv_to_rgb(own, saturation, value)))
 
 
-def apart_from(color: str, draws: np.random.Generator) -> str:
+def contrasting_color(color: str, draws: np.random.Generator) -> str:
     """Return a color for a pattern on ``color``: much lighter or darker than it."""
     light = float(rgb(color) @ np.array([0.3, 0.6, 0.1]))
     hue = draws.random()

@@ -27,7 +27,10 @@ def load_background(path: Path, seed: int | None) -> Background:
 
 
 def loaded_background_key(path: Path, seed: int | None) -> str:
-    """Return the content key of what a background shows. Raises RequestError as ``load_background``."""
+    """Return the content key of what a background shows.
+
+    Raises RequestError as ``load_background``.
+    """
     if seed is None:
         return background_key(path)
     return _drawn_key(path, seed, _written(path))

@@ -98,7 +98,7 @@ def make_meshes(meshes: Sequence[RawMesh], placement: Similarity,
     for raw in meshes:
         joints, weights = strongest(raw.weights, raw.vertices)
         places = placement.places(raw.vertices)
-        shapes = {name: placement.ways(offsets) for name, offsets in raw.shapes.items()}
+        shapes = {name: placement.displacements(offsets) for name, offsets in raw.shapes.items()}
         vertex, source = _creased_vertices(raw, places, joints, weights, shapes)
         corners, solid = _solid(raw.corners, vertex)
         corners, kinds = corners[solid], raw.materials[solid]

@@ -21,7 +21,7 @@ class Similarity:
         """Return points (N, 3) in mimegen's convention."""
         return np.asarray(np.einsum("ab,nb->na", self.scale * self.turn, points) + self.shift)
 
-    def ways(self, offsets: FloatArray) -> FloatArray:
+    def displacements(self, offsets: FloatArray) -> FloatArray:
         """Return displacements (N, 3) in mimegen's convention."""
         return np.asarray(np.einsum("ab,nb->na", self.scale * self.turn, offsets))
 

@@ -13,7 +13,7 @@ from collections import Counter
 from dataclasses import replace
 
 from mimegen.base.seeds import generator
-from mimegen.choreography.perform import share_of
+from mimegen.choreography.perform import kept_variation
 from mimegen.choreography.styles import styles
 from mimegen.library.cast import CastMember, cast_member
 from mimegen.library.catalogue import Catalogue
@@ -58,12 +58,13 @@ def main() -> None:
     parser.add_argument("--body")
     options = parser.parse_args()
     catalogue = Catalogue.with_libraries(())
-    at_fault, kinds, left, kept = 0, Counter[str](), 0, Counter[float]()
+    at_fault, kinds, left, kept = 0, Counter[str](), 0, Counter[str]()
     for number in range(options.first, options.first + options.count):
         take = drawn(options.seed, number, catalogue)
         people = people_of(options.seed, number, options.body, catalogue)[: take.performers]
         found = GOOD.findings(take, people)
-        kept[share_of(take.score, take.seed, take.style)] += 1
+        variation = kept_variation(take.score, take.seed, take.style)
+        kept["borrowed" if variation.borrowed_from else f"{variation.share:g}"] += 1
         if not found:
             continue
         at_fault += 1

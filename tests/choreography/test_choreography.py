@@ -17,7 +17,7 @@ from mimegen.choreography.body import (
 )
 from mimegen.choreography.flaws import foot_slide
 from mimegen.choreography.lint import lint
-from mimegen.choreography.perform import perform, perform_scene, share_of
+from mimegen.choreography.perform import kept_variation, perform, perform_scene
 from mimegen.choreography.places import RIGHT
 from mimegen.choreography.reading import read_score
 from mimegen.choreography.score import Score
@@ -273,7 +273,7 @@ def test_the_bow_stays_on_its_line() -> None:
     path = named("playing_violin")
     for seed in SEEDS:
         anchors = finished_anchors([take(path, seed)], score_of(path), seed, None,
-                                   share_of(score_of(path), seed, None))[0]
+                                   kept_variation(score_of(path), seed, None))[0]
         assert touch_errors(anchors, False)["Right"].max() < 0.1
 
 

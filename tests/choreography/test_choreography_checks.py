@@ -10,14 +10,15 @@ from mimegen.base.paths import data_folder
 from mimegen.choreography.body import centimetre
 from mimegen.choreography.checks import CHECKS_SUFFIX, kept, missed, read_checks
 from mimegen.choreography.finding import Finding
+from mimegen.choreography.life import ALL_VARIATION, KeptVariation
 from mimegen.choreography.perform import (
-    BORROWED_FROM,
+    BORROWED_VARIATIONS,
     LOOKED_AT_FPS,
+    MARGIN,
     OF_WRITTEN,
-    SHARES,
-    SPARE,
+    VARIATIONS,
+    kept_variation,
     perform_scene,
-    share_of,
 )
 from mimegen.choreography.reading import read_score
 from mimegen.choreography.score import Score
@@ -118,19 +119,20 @@ def test_a_take_that_does_not_show_it_is_no_good_one(
 @pytest.mark.slow
 def test_a_seed_that_asks_for_too_much_keeps_a_share_of_its_variation(tmp_path: Path) -> None:
     score, seed, style = waving(tmp_path, seen="checks: []"), 3, "exaggerated"
-    assert share_of(score, seed, style) == 1.0
-    whole, half = (highest(solved_scene(score, seed, LOOKED_AT_FPS, style, share)[0])
+    assert kept_variation(score, seed, style) == ALL_VARIATION
+    whole, half = (highest(solved_scene(score, seed, LOOKED_AT_FPS, style, KeptVariation(share))[0])
                    for share in (1.0, 0.5))
     assert whole > half + 0.01
     most = (whole + half) / 2 / centimetre(standard_skeleton())
     other = waving(tmp_path, seen="checks: [{about: not so high, when: all, most: "
                                   f"{most:.2f}, height: [right_wrist, floor]}}]")
-    assert share_of(other, seed, style) in SHARES[1:]
+    assert kept_variation(other, seed, style) in VARIATIONS[1:]
     done = perform_scene(other, seed, LOOKED_AT_FPS, style)
     assert not missed(done, other, seed, style)
-    assert share_of(other, 0, None) == 1.0
+    assert kept_variation(other, 0, None) == ALL_VARIATION
     tuned = solved_scene(score, 0, LOOKED_AT_FPS, None)[0]
-    last = [solved_scene(score, own, LOOKED_AT_FPS, style, 0.0)[0] for own in (seed, seed + 1)]
+    last = [solved_scene(score, own, LOOKED_AT_FPS, style, KeptVariation(0.0))[0]
+            for own in (seed, seed + 1)]
     assert [highest(one) for one in last] == pytest.approx([highest(tuned)] * 2, abs=0.01)
     assert len({one.frames for one in (tuned, *last)}) == 3
     faster = perform_scene(other, seed, 2 * LOOKED_AT_FPS, style)
@@ -143,19 +145,20 @@ def test_a_take_that_its_small_movements_spoil_borrows_others(
 ) -> None:
     score, seed = waving(tmp_path, seen="checks: []"), 3
     spoilt = Finding("reach", "Right hand", 1.0, 3.0, 2.5, "cm")
-    asked: list[float] = []
+    asked: list[KeptVariation] = []
 
     def only_borrowed_are_clean(
-        motions: object, score: Score, seed: int, style: str | None, share: float
+        motions: object, score: Score, seed: int, style: str | None,
+        variation: KeptVariation
     ) -> list[Finding]:
-        asked.append(share)
-        return [spoilt] if share > BORROWED_FROM[1] else []
+        asked.append(variation)
+        return [] if variation == BORROWED_VARIATIONS[1] else [spoilt]
 
     monkeypatch.setattr("mimegen.choreography.perform.flaws", only_borrowed_are_clean)
     done = perform_scene(score, seed, LOOKED_AT_FPS)[0]
-    assert asked == [*SHARES, *BORROWED_FROM[:2]]
-    assert share_of(score, seed, None) == BORROWED_FROM[1]
-    own, written = (solved_scene(score, seed, LOOKED_AT_FPS, None, share)[0]
+    assert asked == [*VARIATIONS, *BORROWED_VARIATIONS[:2]]
+    assert kept_variation(score, seed, None) == BORROWED_VARIATIONS[1]
+    own, written = (solved_scene(score, seed, LOOKED_AT_FPS, None, KeptVariation(share))[0]
                     for share in (1.0, 0.0))
     assert done.frames == own.frames == written.frames
     assert highest(done) == pytest.approx(highest(written), abs=0.03)
@@ -172,8 +175,8 @@ def test_a_varied_take_keeps_what_must_be_seen_with_something_to_spare(tmp_path:
     close = waving(tmp_path, seen="checks: [{about: not so high, when: all, most: "
                                   f"{limit:.3f}, height: [right_wrist, floor]}}]")
     assert limit - written > 2.0
-    assert share_of(close, seed, style) < 1.0
+    assert kept_variation(close, seed, style) != ALL_VARIATION
     [seen] = kept(perform_scene(close, seed, LOOKED_AT_FPS, style), close, seed, style)
-    assert seen.spare >= min(SPARE, OF_WRITTEN * (limit - written)) - 0.05
+    assert seen.spare >= min(MARGIN, OF_WRITTEN * (limit - written)) - 0.05
     [seen] = kept(perform_scene(close, 0, LOOKED_AT_FPS), close)
     assert seen.spare == pytest.approx(limit - written, abs=0.05)

@@ -14,6 +14,7 @@ from mimegen.base.vectors import unit
 from mimegen.choreography.arms import ArmGoal, solve_arm
 from mimegen.choreography.balance import off_balance, righted
 from mimegen.choreography.flaws import foot_slide
+from mimegen.choreography.life import SmallMovements
 from mimegen.choreography.perform import perform, perform_scene
 from mimegen.choreography.places import Offset
 from mimegen.choreography.reading import read_score
@@ -180,9 +181,9 @@ def hand_places(line: Timeline) -> list[Offset]:
 
 def test_unevenness_hangs_on_the_seed_and_the_name_and_nothing_else() -> None:
     line = timeline(read_score(score_file("jumping_jacks")).parts()[0])
-    own = hand_places(uneven(line, "one", 3))
-    assert len(own) > 4 and own == hand_places(uneven(line, "one", 3))
-    assert len({str(hand_places(uneven(line, name, seed)))
+    own = hand_places(uneven(line, "one", SmallMovements(3)))
+    assert len(own) > 4 and own == hand_places(uneven(line, "one", SmallMovements(3)))
+    assert len({str(hand_places(uneven(line, name, SmallMovements(seed))))
                 for name in ("one", "other") for seed in (0, 3, 4)}) == 6
     assert 0.1 < np.abs(np.array(own) - np.array(hand_places(line))).mean() < 5
 

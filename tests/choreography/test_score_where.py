@@ -108,9 +108,9 @@ def test_seconds_of_a_take_are_those_of_its_score(seed: int) -> None:
     score = read_score(BOXING)
     course = course_of(score, vary(score, seed)[0])
     for first, last, begin, end in course.pieces:
-        assert course.written((begin + end) / 2) == pytest.approx((first + last) / 2)
+        assert course.score_time((begin + end) / 2) == pytest.approx((first + last) / 2)
     times = np.linspace(-1, course.pieces[-1][3] + 1, 50)
-    assert all(0 <= course.written(time) <= score.duration for time in times)
+    assert all(0 <= course.score_time(time) <= score.duration for time in times)
 
 
 @pytest.mark.parametrize(("part", "key"), [

@@ -12,7 +12,7 @@ from mimegen.base.errors import RequestError
 from mimegen.base.paths import LIBRARIES, data_folder
 from mimegen.characters.bake import read_bake
 from mimegen.choreography.body import capsules, hand_point, landmark_names, sideless_anchors
-from mimegen.choreography.life import liveliness
+from mimegen.choreography.life import life_values
 from mimegen.choreography.ranges import joint_ranges
 from mimegen.choreography.styles import styles
 from mimegen.cli import main
@@ -60,7 +60,7 @@ def edited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Edit:
     (HANDS, r"index: \[0, 2, 2\]", "index: [0, 2]", hand_shapes, "flat index: "),
     (HANDS, "spread: ", "sprd: ", hand_shapes, "sprd: unknown key.*did you mean spread"),
     (HANDS, r"relaxed:", "flat:", hand_shapes, "flat: is given twice"),
-    (LIFE, "rate_hz", "rate", liveliness, "rate: unknown key"),
+    (LIFE, "rate_hz", "rate", life_values, "rate: unknown key"),
     (STYLES, "sink: 2.0", "sunk: 2.0", styles, "sunk: unknown key.*did you mean sink"),
     (STYLES, "time: 1.28", "time: 12.8", styles, "tired time: "),
     (RANGES, "slack:", "slak:", joint_ranges, "slak: unknown key"),
@@ -89,7 +89,7 @@ def test_a_wrong_file_is_refused_with_line_and_key(edited, name, old, new, read,
     (BODY, "navel:", "button:", landmark_names),
     (BODY, "radius: 12", "radius: 13", lambda: capsules()["pelvis"].radius),
     (HANDS, r"index: \[20", "index: [21", lambda: hand_shapes()["relaxed"]),
-    (LIFE, "rate_hz: 0", "rate_hz: 1", liveliness),
+    (LIFE, "rate_hz: 0", "rate_hz: 1", life_values),
     (STYLES, "tired:", "sleepy:", lambda: sorted(styles())),
     (RANGES, "slack: ", "slack: 1", joint_ranges),
     (BONES, "pelvis, hip", "belly, hip", bone_names),

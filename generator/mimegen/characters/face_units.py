@@ -183,8 +183,8 @@ class TeethRoom:
 class FaceMove:
     """The effect of shape units on a body's vertices or normals.
 
-    ``carriers`` (C,) and ``head`` are joint indices. ``displacements`` (2 U, N, 3) are the units',
-    of ``rows`` (N,) in the frame of the head. Then ``rooms`` keep lids out of the
+    ``carriers`` (C,) and ``head`` are joint indices. ``displacements`` (2 U, N, 3) are those
+    of ``rows`` (N,) by each unit, in the frame of the head. Then ``rooms`` keep lids out of the
     eyes, and teeth behind smiling lips.
     """
 

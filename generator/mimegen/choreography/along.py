@@ -8,7 +8,7 @@ import scipy
 from mimegen.base.easing import softly_limited
 from mimegen.choreography import hands
 from mimegen.choreography.anchors import SIDES, Anchors, Context
-from mimegen.choreography.life import liveliness
+from mimegen.choreography.life import life_values
 from mimegen.choreography.score import Score
 from mimegen.choreography.trunk import Turns
 from mimegen.motion import quaternions
@@ -33,7 +33,7 @@ def going_along(score: Score, context: Context) -> Along:
     The trunk takes part in reaches of any length (Kaminski, Bock and Gentile 1995). Only a hand's
     displacement from its mean position counts, because a constant posture is up to the score.
     """
-    values, frames = liveliness().along, len(context.moments)
+    values, frames = life_values().along, len(context.moments)
     skeleton = context.skeleton
     still = GlobalPose(
         np.broadcast_to(skeleton.heads, (frames, *skeleton.heads.shape)),

@@ -16,7 +16,7 @@ from mimegen.choreography.body import (
     partner_place,
 )
 from mimegen.choreography.freedom import apartness, play, prop_play
-from mimegen.choreography.life import Life, liveliness
+from mimegen.choreography.life import Life, life_values
 from mimegen.choreography.places import LEFT, RIGHT, Place, in_body_axes
 from mimegen.choreography.score import GazeKey, PropKey, Score
 from mimegen.choreography.tracks import (
@@ -58,7 +58,7 @@ class Context(NamedTuple):
     @property
     def walked(self) -> FloatArray:
         """The times in the score (F,), in seconds, that the performer's steps have reached."""
-        return self.line.written(self.clock("walk").now)
+        return self.line.score_time(self.clock("walk").now)
 
     @property
     def unit(self) -> float:
@@ -68,7 +68,7 @@ class Context(NamedTuple):
 
 def own_floor(context: Context) -> MovingFrame:
     """Return the frame of the floor under the performer, which moves and turns as they walk."""
-    phases = context.line.written_phases
+    phases = context.line.phases_in_score_time
     ground = body_ground(walks(phases), walk_start(phases), context.walked)
     places = in_body_axes(np.column_stack([ground.place, np.zeros(len(ground.place))]))
     return MovingFrame(places * context.unit, about_z(ground.turn))
@@ -108,9 +108,9 @@ class Anchors:
         shared = Clock(moments, life.lateness("hands", moments))
         weights = track_weights(keys, shared.now)
         apart = np.clip(product(weights, apartness(keys, others)), 0.0, 1.0)
-        ease = np.clip(life.fingers[own].at(moments) + liveliness().fingers.relaxed, 0.0, 1.0)
+        ease = np.clip(life.fingers[own].at(moments) + life_values().fingers.relaxed, 0.0, 1.0)
         bare = hands.HandTrack(keys, SIDES[side], shared, np.zeros(3), np.zeros(3), ease)
-        late = shared.late + apart * bare.share(play) * life.lateness(own, moments)
+        late = shared.late + apart * bare.weighted_mean(play) * life.lateness(own, moments)
         drift, alike = (life.drifted(name, moments) for name in (own, "left_hand"))
         drift = alike + apart[:, None] * (drift - alike)
         return bare._replace(clock=Clock(moments, late), drift=drift * self.context.unit,
@@ -171,6 +171,6 @@ class Anchors:
     def gaze(self) -> FloatArray:
         """Return the positions (F, 3) that the person looks at."""
         keys = track_keys(self.context.line.phases, "gaze", AHEAD)
-        weights = eased_weights(keys, self.context.clock("gaze"), liveliness().follow["gaze"])
+        weights = eased_weights(keys, self.context.clock("gaze"), life_values().follow["gaze"])
         places = np.stack([self._on(timed.key).positions for timed in keys])
         return np.asarray(np.einsum("fk,kfc->fc", weights, places))

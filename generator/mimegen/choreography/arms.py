@@ -151,7 +151,7 @@ def solve_arm(
         collar, skeleton.offsets[index[f"{side}Arm"]]
     )
     shoulder = _Shoulder(place, chest, sign, limb, pose)
-    hand, wrist, swivel = _settled(shoulder, goal, fps)
+    hand, wrist, swivel = _solve_wrist(shoulder, goal, fps)
     pushed = wrist - goal.point + quaternions.rotate(hand, goal.touch)
     bent = bend(limb, place, _within_reach(place, wrist, limb), _pole(shoulder, wrist, swivel))
     lower = quaternions.from_frames(bent.lower)
@@ -172,7 +172,7 @@ def solve_arm(
     )
 
 
-def _settled(
+def _solve_wrist(
     shoulder: _Shoulder, goal: ArmGoal, fps: float
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return hand rotations (F, 4), wrist positions (F, 3) and elbow swivels (F,) by iteration.
@@ -194,7 +194,7 @@ def _settled(
     return hand, _wrists(shoulder, hand, goal, fps), swivel
 
 
-def _calmed(shoulder: _Shoulder, wrist: FloatArray, fps: float) -> FloatArray:
+def _smoothed(shoulder: _Shoulder, wrist: FloatArray, fps: float) -> FloatArray:
     """Smooth the directions of wrists (F, 3) that rush past the shoulder; distances stay."""
     line = quaternions.rotate(quaternions.conjugate(shoulder.chest), wrist - shoulder.place)
     aim = calm = unit(line)
@@ -236,7 +236,7 @@ def _wrists(shoulder: _Shoulder, hand: FloatArray, goal: ArmGoal, fps: float) ->
         for part, room in ((tip, TIP_RADIUS_M), (knuckles, KNUCKLE_RADIUS_M), (0.0, LIMB_RADIUS_M)):
             gap, away = away_from_capsule(known[name], shoulder.pose, wrist + part)
             wrist = wrist + np.maximum(room - gap, 0.0)[:, None] * away
-    return _calmed(shoulder, wrist, fps)
+    return _smoothed(shoulder, wrist, fps)
 
 
 def _pole(shoulder: _Shoulder, wrist: FloatArray, swivel: FloatArray) -> FloatArray:

@@ -30,7 +30,7 @@ class ScoreCourse(NamedTuple):
             before = [piece for piece in self.pieces if piece[0] < end]
             yield _at(after[0], max(start, after[0][0])), _at(before[-1], min(end, before[-1][1]))
 
-    def written(self, moment: float) -> float:
+    def score_time(self, moment: float) -> float:
         """Return the time in the score, in seconds, that is performed at a time of the take."""
         begun = [piece for piece in self.pieces if piece[2] <= moment] or [self.pieces[0]]
         first, last, begin, end = begun[-1]

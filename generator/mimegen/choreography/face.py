@@ -7,7 +7,7 @@ import numpy as np
 
 from mimegen.base.seeds import generator
 from mimegen.base.vectors import product
-from mimegen.choreography.life import life_of, liveliness
+from mimegen.choreography.life import SmallMovements, life_of, life_values
 from mimegen.choreography.score import FaceKey, Score
 from mimegen.choreography.timing import frame_moments
 from mimegen.choreography.tracks import (
@@ -47,9 +47,9 @@ def faces(score: Score, seed: int, fps: float, style: str | None = None
 def _face(rendition: Rendition, part: Score, seed: int, fps: float) -> Mapping[str, FloatArray]:
     line = rendition.line
     moments = frame_moments(line.duration, fps)
-    late = life_of(part.name, seed, line).lateness("head", moments)
+    late = life_of(part.name, SmallMovements(seed), line).lateness("head", moments)
     keys = track_keys(line.phases, "face", FaceKey())
-    weights = eased_weights(keys, Clock(moments, late), liveliness().follow["face"])
+    weights = eased_weights(keys, Clock(moments, late), life_values().follow["face"])
     values = dict(zip(CHANNELS, product(weights, values_of(keys, CHANNELS)).T, strict=True))
     values |= in_units(_units(keys, weights))
     values = _speaking(values, utterances(line, seed, part.name), moments)

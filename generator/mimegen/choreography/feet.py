@@ -11,7 +11,7 @@ from mimegen.choreography import legs, trunk
 from mimegen.choreography.anchors import SIDES, Context, about_z
 from mimegen.choreography.body import FLOOR
 from mimegen.choreography.footwork import SmallStep, aside, small_steps
-from mimegen.choreography.life import liveliness
+from mimegen.choreography.life import life_values
 from mimegen.choreography.places import Place, in_body_axes
 from mimegen.choreography.score import FootKey, PelvisKey
 from mimegen.choreography.standing import stand
@@ -68,7 +68,7 @@ class Lower(NamedTuple):
     runs: FloatArray
 
 
-class _Going(NamedTuple):
+class _WalkState(NamedTuple):
     """The state of feet and walking from which the pelvis is computed.
 
     ``ground`` is the body's own floor and ``heading`` (F, 4) its rotation; ``goals`` are the feet's
@@ -91,12 +91,12 @@ def lower_body(context: Context, help_m: FloatArray, along: trunk.Turns) -> Lowe
     ``help_m`` (F, 3) is the displacement of the pelvis that helps the arms, in metres; ``along``
     has the turns with which it follows the hands.
     """
-    going = _going(context)
-    steps, turns = _pelvis(context, going.jumps)
-    root = _root(context, going, steps, help_m)
-    goals, moves = going.goals, going.moves
+    state = _walk_state(context)
+    steps, turns = _pelvis(context, state.jumps)
+    root = _root(context, state, steps, help_m)
+    goals, moves = state.goals, state.moves
     turns = turns + np.stack(along, axis=-1) + moves.pelvis
-    turns[:, 0] += going.ground.turn
+    turns[:, 0] += state.ground.turn
     stood = stand(context.skeleton, root, trunk.turned(trunk.Turns(*turns.T)), goals, context.fps)
     root += stood.aside
     root[:, 2] += stood.up
@@ -105,11 +105,11 @@ def lower_body(context: Context, help_m: FloatArray, along: trunk.Turns) -> Lowe
         legs.STANDING - legs.STRAIGHTEST)) for side, goal in goals.items()}
     root, rotations = _on_legs(context, root, trunk.turned(trunk.Turns(*turns.T)), goals)
     chest = moves.chest - stood.tilt[:, None] * [0.0, 0.0, 1.0]
-    return Lower(root, rotations, trunk.Turns(*chest.T), _swings(context, going), moves.runs)
+    return Lower(root, rotations, trunk.Turns(*chest.T), _swings(context, state), moves.runs)
 
 
-def _going(context: Context) -> _Going:
-    found, start = walks(context.line.written_phases), walk_start(context.line.phases)
+def _walk_state(context: Context) -> _WalkState:
+    found, start = walks(context.line.phases_in_score_time), walk_start(context.line.phases)
     written, life = context.walked, context.life
     ground = body_ground(found, start, written)
     heading = about_z(ground.turn)
@@ -120,35 +120,35 @@ def _going(context: Context) -> _Going:
     goals = {side: _foot_goal(context, side, feet[side], grounds[side], stepped) for side in SIDES}
     taken = np.mean([aside(stepped, side, context.moments)[:, :2] * [sign, 1.0]
                      for side, sign in SIDES.items()], axis=0)
-    return _Going(ground, heading, goals, _jumps(feet), taken, body_moves(found, written))
+    return _WalkState(ground, heading, goals, _jumps(feet), taken, body_moves(found, written))
 
 
-def _root(context: Context, going: _Going, steps: FloatArray, help_m: FloatArray) -> FloatArray:
+def _root(context: Context, state: _WalkState, steps: FloatArray, help_m: FloatArray) -> FloatArray:
     """Return the pelvis' positions (F, 3), in metres, before ``standing`` straightens the legs.
 
     ``steps`` (F, 3) is the displacement by the score's keys, in centimetres.
     """
-    steady = _steadiness(going.goals, context.fps)[:, None]
+    steady = _steadiness(state.goals, context.fps)[:, None]
     steps = steps + context.life.drifted("sway", context.moments) * steady
     # Small steps take the whole performer along.
     steps[:, :2] += scipy.ndimage.gaussian_filter1d(
-        going.taken, ASIDE_EASE_S * context.fps, axis=0, mode="nearest")
-    root = _flat(going.ground.place * context.unit) + quaternions.rotate(
-        going.heading, context.skeleton.heads[0] + in_body_axes(steps * context.unit)
+        state.taken, ASIDE_EASE_S * context.fps, axis=0, mode="nearest")
+    root = _flat(state.ground.place * context.unit) + quaternions.rotate(
+        state.heading, context.skeleton.heads[0] + in_body_axes(steps * context.unit)
     )
     root[:, 2] -= STANDING_SINK_M
     root += help_m
     # In walking, the gait engine shifts the weight instead.
-    root += (1.0 - np.minimum(going.moves.share, 1.0))[:, None] * _weight_shift(
-        context, going.goals, root, going.heading)
-    root += quaternions.rotate(going.heading, going.moves.root)
+    root += (1.0 - np.minimum(state.moves.share, 1.0))[:, None] * _weight_shift(
+        context, state.goals, root, state.heading)
+    root += quaternions.rotate(state.heading, state.moves.root)
     return np.asarray(root)
 
 
-def _swings(context: Context, going: _Going) -> dict[str, FloatArray]:
+def _swings(context: Context, state: _WalkState) -> dict[str, FloatArray]:
     """Return the swing of hanging hands by side: displacements (F, 3) in metres."""
     return {
-        side: quaternions.rotate(going.heading, going.moves.hands[side]
+        side: quaternions.rotate(state.heading, state.moves.hands[side]
                                  * context.life.swung(side.lower(), context.moments)[:, None])
         for side in SIDES
     }
@@ -157,7 +157,7 @@ def _swings(context: Context, going: _Going) -> dict[str, FloatArray]:
 def _pelvis(context: Context, jumps: bool) -> tuple[FloatArray, FloatArray]:
     """Return the pelvis' displacement (F, 3) in centimetres and its turns (F, 3) in degrees."""
     keys = track_keys(context.line.phases, "pelvis", PelvisKey())
-    clock, follow = context.clock("pelvis"), liveliness().follow
+    clock, follow = context.clock("pelvis"), life_values().follow
     eased = eased_weights(keys, clock, follow["pelvis"])
     steps = product(eased, values_of(keys, ("left", "forward", "up")))
     if jumps:

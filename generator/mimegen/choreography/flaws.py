@@ -17,6 +17,7 @@ from mimegen.choreography.balance import off_balance
 from mimegen.choreography.body import away_from_capsule, capsules
 from mimegen.choreography.finding import Finding, Kind
 from mimegen.choreography.forms import off_form
+from mimegen.choreography.life import ALL_VARIATION, KeptVariation
 from mimegen.choreography.ranges import joint_angles, joint_ranges
 from mimegen.choreography.score import Score
 from mimegen.choreography.solved import finished_anchors, touch_errors
@@ -56,7 +57,8 @@ FROZEN_TIME_S = 0.3
 
 
 def flaws(
-    motions: Sequence[Motion], score: Score, seed: int, style: str | None, share: float = 1.0
+    motions: Sequence[Motion], score: Score, seed: int, style: str | None,
+    variation: KeptVariation = ALL_VARIATION,
 ) -> list[Finding]:
     """Return the faults of motions that ``solved_scene`` made with the same arguments.
 
@@ -64,7 +66,7 @@ def flaws(
     """
     findings: list[Finding] = []
     exact = is_written(seed, style) and not score.compiled
-    scene = finished_anchors(motions, score, seed, style, share)
+    scene = finished_anchors(motions, score, seed, style, variation)
     for number, (motion, part, anchors) in enumerate(zip(motions, score.parts(), scene,
                                                          strict=True)):
         own = [*_reach(touch_errors(anchors, exact, not score.compiled), motion.fps),

@@ -9,7 +9,7 @@ import numpy as np
 
 from mimegen.base.easing import minimum_jerk
 from mimegen.base.seeds import generator
-from mimegen.choreography.life import Life, liveliness
+from mimegen.choreography.life import Life, life_values
 from mimegen.choreography.score import FootKey
 from mimegen.choreography.tracks import TimedKey
 from mimegen.choreography.walking import Walk
@@ -45,7 +45,7 @@ def small_steps(feet: Mapping[str, Sequence[TimedKey]], found: Sequence[Walk], l
     The first step of each foot, before time 0, sets this performer's habitual stance. Vigorous
     performers step more often and farther. The feet alternate, and step only while both stand.
     """
-    values, rng = liveliness().small_steps, generator(life.steps)
+    values, rng = life_values().small_steps, generator(life.steps)
     standing = _both(*(_standing(keys, duration) for keys in feet.values()))
     for walk in found:
         standing = _without(standing, (float(walk.times[0]), float(walk.times[-1])))

@@ -18,7 +18,7 @@ from mimegen.choreography.body import (
     hand_point,
 )
 from mimegen.choreography.freedom import play
-from mimegen.choreography.life import liveliness
+from mimegen.choreography.life import life_values
 from mimegen.choreography.places import LEFT, Direction, Place, in_body_axes
 from mimegen.choreography.score import HandKey
 from mimegen.choreography.timing import widened
@@ -85,7 +85,7 @@ class HandTrack(NamedTuple):
         """Return the weights (F, K) of the keys, ``lag`` seconds late."""
         return track_weights(self.keys, self.clock.now, -lag)
 
-    def share(self, of: Callable[[HandKey], float]) -> FloatArray:
+    def weighted_mean(self, of: Callable[[HandKey], float]) -> FloatArray:
         """Return the mean (F,) of ``of(key)`` over the keys by their weights, within 0 to 1."""
         counts = np.array([of(key) for key in self.hand_keys])
         return np.asarray(np.clip(product(self.weights(), counts), 0.0, 1.0))
@@ -105,12 +105,12 @@ def touching_points(track: HandTrack, resolve: Resolve, unit_m: float) -> FloatA
     points = np.stack([known[place] for place in places])
     exact = np.einsum("fk,kfc->fc", track.weights(), points)
     eased = np.einsum("fk,kfc->fc", eased_weights(
-        track.keys, track.clock, liveliness().follow["hand"]), points)
-    way = exact + (track.share(play) * beside_hits(track))[:, None] * (eased - exact)
+        track.keys, track.clock, life_values().follow["hand"]), points)
+    way = exact + (track.weighted_mean(play) * beside_hits(track))[:, None] * (eased - exact)
     body = resolve("chest", LEFT).positions
     speed = lengths(velocity(way - body, track.clock.moments, SPEED_EASE_S))
     strayed = np.minimum(speed, FASTEST_M_S)[:, None] * track.stray
-    free = track.share(play)
+    free = track.weighted_mean(play)
     way = way + free[:, None] * (track.drift + strayed)
     way = exact + _not_inward(way - exact, body - exact)
     shoulder = resolve("shoulder", track.side).positions
@@ -125,7 +125,7 @@ def touching_points(track: HandTrack, resolve: Resolve, unit_m: float) -> FloatA
 def beside_hits(track: HandTrack) -> FloatArray:
     """Return the fraction (F,) of its play that a hand has: IMPACT_PLAY around hits, else 1."""
     moments = track.clock.moments
-    hitting = track.share(lambda key: 1.0 if key.how == "impact" else 0.0)
+    hitting = track.weighted_mean(lambda key: 1.0 if key.how == "impact" else 0.0)
     if len(moments) < 2 or not hitting.any():
         return np.ones(len(moments))
     near = widened(hitting, IMPACT_S, 0.4 * IMPACT_S, 1 / float(moments[1] - moments[0]))
@@ -173,7 +173,7 @@ def hangs(key: HandKey) -> bool:
 
 def hanging(track: HandTrack) -> FloatArray:
     """Return how far (F,), from 0 to 1, a hand only hangs beside the hip, so that it may swing."""
-    return track.share(lambda key: 1.0 if hangs(key) else 0.0)
+    return track.weighted_mean(lambda key: 1.0 if hangs(key) else 0.0)
 
 
 def arm_goal(track: HandTrack, resolve: Resolve, skeleton: Skeleton,
@@ -289,7 +289,7 @@ def _slackness(track: HandTrack) -> FloatArray:
     """
     if not any(_touches(key) for key in track.hand_keys):
         return track.ease
-    return np.asarray(track.ease * (1 - track.share(_touches))[:, None])
+    return np.asarray(track.ease * (1 - track.weighted_mean(_touches))[:, None])
 
 
 def _touches(key: HandKey) -> float:
@@ -302,7 +302,7 @@ def finger_pose(track: HandTrack) -> FloatArray:
     """Return the finger joints' rotations relative to the hand (F, 15, 4)."""
     moments = track.clock.moments
     at = np.concatenate([moments - lag for lag in FINGER_LAGS_S])
-    weights = np.clip(eased_weights(track.keys, track.clock, liveliness().follow["fingers"], at),
+    weights = np.clip(eased_weights(track.keys, track.clock, life_values().follow["fingers"], at),
                       0.0, 1.0).reshape(len(FINGER_LAGS_S), len(moments), -1)
     bends = np.stack([finger_bends(side_pose(key.shape or "relaxed", track.side))
                       for key in track.hand_keys])

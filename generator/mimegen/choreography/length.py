@@ -13,7 +13,7 @@ def seconds_of(score: Score, seed: int = 0, style: str | None = None) -> float:
     if is_written(seed, style):
         return score.duration + sum((repeat.times - 1) * (repeat.until - repeat.after)
                                     for repeat in score.repeat)
-    # The share of the variation that is left (``perform.share_of``) does not change times.
+    # How much of the variation is kept (``perform.kept_variation``) does not change times.
     return vary(score, seed, style)[0].line.duration
 
 

@@ -1,5 +1,6 @@
 """Small movements of a living performer: breathing, drift, parts that are early or late."""
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -143,7 +144,7 @@ class FollowRates(Strict):
     ease_s: float
 
 
-class Liveliness(Strict):
+class LifeValues(Strict):
     """The values of mocap/life.yaml."""
 
     calm: float
@@ -162,9 +163,9 @@ class Liveliness(Strict):
     stray_hz: Band
 
 
-def liveliness() -> Liveliness:
+def life_values() -> LifeValues:
     """Return the values of mocap/life.yaml."""
-    return read_yaml_once(data_file("mocap/life.yaml"), Liveliness)
+    return read_yaml_once(data_file("mocap/life.yaml"), LifeValues)
 
 
 class Waves(NamedTuple):
@@ -235,17 +236,18 @@ class Life(NamedTuple):
     def turned(self, track: str, moments: FloatArray) -> FloatArray:
         """Return the turn, lean and tilt (F, 3), in degrees, that are added to a track."""
         found = self.drifted(track, moments) + self.bearing[track]
-        breath, size = self._breath(moments), liveliness().breath
+        breath, size = self._breath(moments), life_values().breath
         lean = {"chest": -size.chest_deg, "head": size.head_deg}.get(track, 0.0)
         found[:, 1] += lean * breath
         return found
 
     def shrug(self, moments: FloatArray) -> FloatArray:
         """Return the shoulders' movement by breathing (F, 2), up and forward, in degrees."""
-        return self._breath(moments)[:, None] * liveliness().breath.shoulders_deg
+        return self._breath(moments)[:, None] * life_values().breath.shoulders_deg
 
     def _breath(self, moments: FloatArray) -> FloatArray:
-        return np.asarray(np.sin(2 * np.pi * (liveliness().breath.rate_hz * moments + self.breath)))
+        rate_hz = life_values().breath.rate_hz
+        return np.asarray(np.sin(2 * np.pi * (rate_hz * moments + self.breath)))
 
     def swung(self, side: str, moments: FloatArray) -> FloatArray:
         """Return a hand's swing (F,) in walking, as a fraction of the usual one."""
@@ -257,25 +259,41 @@ class Life(NamedTuple):
         return np.asarray(sum(noise.at(moments)[:, 0] for noise in self.late[track]))
 
 
-def own_share(seed: int, share: float) -> tuple[int, float]:
-    """Return the seed of a take's small movements, and the factor on their size.
+@dataclass(frozen=True)
+class SmallMovements:
+    """The small movements of a take: the seed that draws them, and a factor on their size."""
 
-    For a share of 0 they are all of seed 0's, with which the score was tuned. A share below zero is
-    minus the number of another seed, whose small movements are borrowed at BORROWED of their size.
+    seed: int
+    size: float = 1.0
+
+
+@dataclass(frozen=True)
+class KeptVariation:
+    """How much of a seed's variation a take keeps.
+
+    ``share`` is the fraction of its differences in space. At 0, small movements are those of seed
+    0, with which the score was tuned, or those of the seed ``borrowed_from``, at BORROWED of their
+    size.
     """
-    if share < 0:
-        return -int(share), BORROWED
-    return (seed, share) if share else (0, 1.0)
+
+    share: float = 1.0
+    borrowed_from: int | None = None
+
+    def small_movements(self, seed: int) -> SmallMovements:
+        """Return the small movements of a seed's take."""
+        if self.borrowed_from is not None:
+            return SmallMovements(self.borrowed_from, BORROWED)
+        return SmallMovements(seed, self.share) if self.share else SmallMovements(0)
 
 
-def life_of(name: str, seed: int, line: Timeline, share: float = 1.0) -> Life:
-    """Return the small movements of the performer whose part is called ``name``.
+ALL_VARIATION = KeptVariation()
 
-    ``share`` is explained in ``own_share``.
-    """
-    seed, share = own_share(seed, share)
-    rng = generator(seed, f"the life of {name}")
-    known, vigor = liveliness(), _vigor(line)
+
+def life_of(name: str, small: SmallMovements, line: Timeline) -> Life:
+    """Return the small movements of the performer whose part is called ``name``."""
+    share = small.size
+    rng = generator(small.seed, f"the life of {name}")
+    known, vigor = life_values(), _vigor(line)
     drift, late, gait = known.drift, known.late, known.gait
 
     def lateness(slow: float, quick: float = late.quick_s) -> tuple[Waves, Waves]:
@@ -314,7 +332,7 @@ def life_of(name: str, seed: int, line: Timeline, share: float = 1.0) -> Life:
 def _vigor(line: Timeline) -> float:
     """Return how vigorous a performance is, from ``calm`` to 1, by how far its keys go per second.
     """
-    known = liveliness()
+    known = life_values()
     way, before = 0.0, dict[str, FloatArray]()
     for phase in line.phases:
         for track, key in phase.moves():

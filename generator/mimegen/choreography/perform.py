@@ -17,6 +17,7 @@ from mimegen.base.files import file_hash
 from mimegen.choreography.checks import CheckResult, checks_file, kept
 from mimegen.choreography.finding import Finding
 from mimegen.choreography.flaws import flaws
+from mimegen.choreography.life import ALL_VARIATION, KeptVariation
 from mimegen.choreography.score import Score
 from mimegen.choreography.solved import solved_scene
 from mimegen.choreography.variation import is_written
@@ -24,16 +25,16 @@ from mimegen.motion import Motion
 
 # Shares of a seed's variation, tried in this order. At 0 it is the score as it was tuned, small
 # movements included, with the seed's own tempo, timing, repeats, side and facing.
-SHARES = (1.0, 0.75, 0.5, 0.25, 0.0)
-# If faults remain, the small movements of these seeds are tried (see ``life.own_share``).
-BORROWED_FROM = (-1.0, -2.0, -3.0, -4.0)
+VARIATIONS = tuple(KeptVariation(share) for share in (1.0, 0.75, 0.5, 0.25, 0.0))
+# If faults remain, the small movements of these seeds are tried.
+BORROWED_VARIATIONS = tuple(KeptVariation(0.0, seed) for seed in (1, 2, 3, 4))
 # Takes are examined at this frame rate, whatever the rate asked for, so that the choice of a share
 # does not depend on it. The last CACHED of them are kept.
 LOOKED_AT_FPS = 30.0
 CACHED = 8
 # A varied take passes a check with this margin in centimetres or degrees, or with OF_WRITTEN of the
 # margin of the score as written, whichever is less: other bodies' proportions change as much.
-SPARE = 3.0
+MARGIN = 3.0
 OF_WRITTEN = 0.5
 
 
@@ -47,14 +48,14 @@ class _Take:
     style: str | None
 
 
-class Settled(NamedTuple):
+class ChosenTake(NamedTuple):
     """A take with its variation chosen.
 
-    ``share`` of the variation is left (see ``share_of``); ``seen`` are the results of the score's
+    ``variation`` is what it keeps (see ``kept_variation``); ``seen`` are the results of the score's
     checks on the motions, ``wrong`` all faults.
     """
 
-    share: float
+    variation: KeptVariation
     motions: tuple[Motion, ...]
     seen: tuple[CheckResult, ...]
     wrong: tuple[Finding, ...]
@@ -75,26 +76,26 @@ def perform_scene(
     """
     if is_written(seed, style):
         return solved_scene(score, seed, fps, style)
-    found = settled_take(score, seed, style)
+    found = chosen_take(score, seed, style)
     if fps == LOOKED_AT_FPS:
         return found.motions
-    return solved_scene(score, seed, fps, style, found.share)
+    return solved_scene(score, seed, fps, style, found.variation)
 
 
-def share_of(score: Score, seed: int, style: str | None) -> float:
-    """Return the share of a seed's variation at which nothing is wrong with the take.
+def kept_variation(score: Score, seed: int, style: str | None) -> KeptVariation:
+    """Return how much of a seed's variation is kept so that nothing is wrong with the take.
 
-    If every share has faults, it is the one with the fewest, the largest of these. A value below
-    zero names the seed whose small movements are borrowed (``life.own_share``).
+    If there are faults at every share, it is the one with the fewest, the largest of these.
     """
     # The score as written is always performed in full.
-    return 1.0 if is_written(seed, style) else settled_take(score, seed, style).share
+    return (ALL_VARIATION if is_written(seed, style)
+            else chosen_take(score, seed, style).variation)
 
 
-def settled_take(score: Score, seed: int, style: str | None) -> Settled:
+def chosen_take(score: Score, seed: int, style: str | None) -> ChosenTake:
     """Return a take at LOOKED_AT_FPS. Raises RequestError as ``perform_scene`` does."""
     take = _take(score, seed, style)
-    return _assessed(take, 1.0) if is_written(seed, style) else _best_share(take)
+    return _assessed(take, ALL_VARIATION) if is_written(seed, style) else _best_share(take)
 
 
 def _take(score: Score, seed: int, style: str | None) -> _Take:
@@ -104,20 +105,20 @@ def _take(score: Score, seed: int, style: str | None) -> _Take:
 
 
 @lru_cache(maxsize=CACHED)
-def _best_share(take: _Take) -> Settled:
-    best = _best_of(take, SHARES)
-    return min(best, _best_of(take, BORROWED_FROM), key=_faults) if best.wrong else best
+def _best_share(take: _Take) -> ChosenTake:
+    best = _best_of(take, VARIATIONS)
+    return min(best, _best_of(take, BORROWED_VARIATIONS), key=_faults) if best.wrong else best
 
 
-def _best_of(take: _Take, shares: Sequence[float]) -> Settled:
-    """Return the take at the share with the fewest faults, then the fewest narrow checks.
+def _best_of(take: _Take, variations: Sequence[KeptVariation]) -> ChosenTake:
+    """Return the take at the variation with the fewest faults, then the fewest narrow checks.
 
-    The first share without either ends the search.
+    The first variation without either ends the search.
     """
     best, fewest = None, (0, 0)
-    for share in shares:
-        found = _assessed(take, share)
-        faults = len(found.wrong), _scarce(found, take.score)
+    for variation in variations:
+        found = _assessed(take, variation)
+        faults = len(found.wrong), _narrow_checks(found, take.score)
         if best is None or faults < fewest:
             best, fewest = found, faults
         if not any(fewest):
@@ -126,13 +127,13 @@ def _best_of(take: _Take, shares: Sequence[float]) -> Settled:
     return best
 
 
-def _faults(found: Settled) -> int:
+def _faults(found: ChosenTake) -> int:
     return len(found.wrong)
 
 
-def _scarce(found: Settled, score: Score) -> int:
+def _narrow_checks(found: ChosenTake, score: Score) -> int:
     """Return how many checks a take passes with too small a margin."""
-    close = [one for one in found.seen if 0 <= one.spare < SPARE]
+    close = [one for one in found.seen if 0 <= one.spare < MARGIN]
     # Seed 0's margins cost one more performance: compute them only if needed.
     spare = _spare_of(_take(score, 0, None)) if close else {}
     return sum(one.spare < spare[one.check.about] for one in close)
@@ -144,15 +145,15 @@ def _spare_of(written: _Take) -> Mapping[str, float]:
     spare: dict[str, float] = {}
     motions = solved_scene(written.score, written.seed, LOOKED_AT_FPS, written.style)
     for one in kept(motions, written.score):
-        own = min(max(OF_WRITTEN * one.spare, 0.0), SPARE)
-        spare[one.check.about] = min(own, spare.get(one.check.about, SPARE))
+        own = min(max(OF_WRITTEN * one.spare, 0.0), MARGIN)
+        spare[one.check.about] = min(own, spare.get(one.check.about, MARGIN))
     return spare
 
 
-def _assessed(take: _Take, share: float) -> Settled:
-    """Return the take performed at a share of its variation, with all its faults."""
-    motions = solved_scene(take.score, take.seed, LOOKED_AT_FPS, take.style, share)
+def _assessed(take: _Take, variation: KeptVariation) -> ChosenTake:
+    """Return the take performed with some of its variation, with all its faults."""
+    motions = solved_scene(take.score, take.seed, LOOKED_AT_FPS, take.style, variation)
     seen = kept(motions, take.score, take.seed, take.style)
-    wrong = (*flaws(motions, take.score, take.seed, take.style, share),
+    wrong = (*flaws(motions, take.score, take.seed, take.style, variation),
              *(one.finding for one in seen if one.spare < 0))
-    return Settled(share, motions, tuple(seen), wrong)
+    return ChosenTake(variation, motions, tuple(seen), wrong)

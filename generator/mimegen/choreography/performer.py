@@ -15,7 +15,7 @@ from mimegen.choreography.anchors import SIDES, Anchors, Context
 from mimegen.choreography.arms import BEHIND, Arm, solve_arm
 from mimegen.choreography.balance import righted
 from mimegen.choreography.feet import Lower, lower_body
-from mimegen.choreography.life import liveliness
+from mimegen.choreography.life import life_values
 from mimegen.choreography.places import LEFT
 from mimegen.choreography.score import PelvisKey, Score, ShouldersKey, Turned
 from mimegen.choreography.timing import widened
@@ -120,7 +120,7 @@ def _crowding(pushed: FloatArray) -> FloatArray:
 def _stands(context: Context) -> FloatArray:
     """Return how far (F,), from 0 to 1, the score lets the performer stand with idle legs."""
     keys = track_keys(context.line.phases, "pelvis", PelvisKey())
-    eased = eased_weights(keys, context.clock("pelvis"), liveliness().follow["pelvis up"])
+    eased = eased_weights(keys, context.clock("pelvis"), life_values().follow["pelvis up"])
     up = product(eased, values_of(keys, ("up",)))[:, 0]
     return 1.0 - widened(ramp(up, STANDS_CM, ACTS_CM), ACTING_S, ACTING_S, context.fps)
 
@@ -159,7 +159,7 @@ def _solved(score: Score, context: Context, helping: Help, shift_m: FloatArray, 
     rotations = _trunk_and_head(score, context, lower, helping, along.chest)
     anchors = Anchors(score, context, _pose(skeleton, lower.root, rotations))
     shrugs = track_keys(context.line.phases, "shoulders", ShouldersKey())
-    weights = eased_weights(shrugs, context.clock("shoulders"), liveliness().follow["shoulders"])
+    weights = eased_weights(shrugs, context.clock("shoulders"), life_values().follow["shoulders"])
     shrug = product(weights, values_of(shrugs, ("up", "forward")))
     shrug = shrug + context.life.shrug(context.moments)
     arms = {}
@@ -172,7 +172,8 @@ def _solved(score: Score, context: Context, helping: Help, shift_m: FloatArray, 
             point=goal.point + swings[:, None] * lower.swing[side],
             behind=BEHIND + swings * lower.runs * (RUNNING_BEHIND - BEHIND))
         arm = solve_arm(skeleton, anchors.pose, side, goal, shrug, context.fps)
-        holding = track.share(lambda key: 1.0 if key.to and key.to.anchor in score.props else 0.0)
+        holding = track.weighted_mean(
+            lambda key: 1.0 if key.to and key.to.anchor in score.props else 0.0)
         arms[side] = arm._replace(short=arm.short - holding[:, None] * _crowding(arm.pushed))
         _put(rotations, skeleton, arm.rotations)
         rotations[:, finger_joints(skeleton, side)] = quaternions.multiply(
@@ -234,7 +235,7 @@ def _pose(skeleton: Skeleton, root: FloatArray, rotations: FloatArray) -> Global
 def _turns(context: Context, track: str) -> FloatArray:
     """Return a track's turn, lean and tilt (3, F) in degrees, with the small movements."""
     keys = track_keys(context.line.phases, track, Turned())
-    weights = eased_weights(keys, context.clock(track), liveliness().follow[track])
+    weights = eased_weights(keys, context.clock(track), life_values().follow[track])
     turns = product(weights, values_of(keys, ("turn", "lean", "tilt")))
     return np.asarray((turns + context.life.turned(track, context.moments)).T)
 

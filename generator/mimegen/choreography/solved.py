@@ -8,7 +8,7 @@ from mimegen.choreography import hands
 from mimegen.choreography.anchors import SIDES, Anchors, Context
 from mimegen.choreography.body import centimetre
 from mimegen.choreography.freedom import FREE, play
-from mimegen.choreography.life import life_of
+from mimegen.choreography.life import ALL_VARIATION, KeptVariation, life_of
 from mimegen.choreography.performer import performed
 from mimegen.choreography.places import in_body_axes
 from mimegen.choreography.score import Score
@@ -28,19 +28,20 @@ THERE = 0.9
 
 
 def solved_scene(
-    score: Score, seed: int, fps: float, style: str | None, share: float = 1.0
+    score: Score, seed: int, fps: float, style: str | None,
+    variation: KeptVariation = ALL_VARIATION,
 ) -> tuple[Motion, ...]:
-    """Return one motion per performer, in one world, with a ``share`` of the seed's variation.
+    """Return one motion per performer, in one world, with a part of the seed's variation.
 
     Raises RequestError if a hand cannot reach its target in the score as written.
     """
-    renditions = vary(score, seed, style, share)
+    renditions, small = vary(score, seed, style, variation), variation.small_movements(seed)
     parts = score.parts()
     moments = frame_moments(renditions[0].line.duration, fps)
     skeleton = standard_skeleton()
     alone = tuple(
         Context(skeleton, rendition.line, moments, fps,
-                life_of(part.name, seed, rendition.line, share), None)
+                life_of(part.name, small, rendition.line), None)
         for part, rendition in zip(parts, renditions, strict=True)
     )
     exact = is_written(seed, style) and not score.compiled
@@ -60,14 +61,16 @@ def solved_scene(
 
 
 def finished_anchors(
-    motions: Sequence[Motion], score: Score, seed: int, style: str | None, share: float
+    motions: Sequence[Motion], score: Score, seed: int, style: str | None,
+    variation: KeptVariation,
 ) -> tuple[Anchors, ...]:
     """Return the anchors of each performer, in that performer's own world.
 
     They are computed from the finished motions, which ``solved_scene`` made with the same score,
-    seed, style and share.
+    seed, style and variation.
     """
-    renditions, parts = vary(score, seed, style, share), score.parts()
+    renditions, parts = vary(score, seed, style, variation), score.parts()
+    small = variation.small_movements(seed)
     moments = np.arange(motions[0].frames) / motions[0].fps
     bare = [_placed_back(_as_solved(motion, renditions[0]), *_spot(score, own))
             for own, motion in enumerate(motions)]
@@ -75,7 +78,7 @@ def finished_anchors(
     for own, (motion, part) in enumerate(zip(bare, parts, strict=True)):
         partner = _seen_by(score, own, bare[1 - own]).global_pose if len(bare) == 2 else None
         context = Context(motion.skeleton, renditions[own].line, moments, motion.fps,
-                          life_of(part.name, seed, renditions[own].line, share), partner)
+                          life_of(part.name, small, renditions[own].line), partner)
         found.append(Anchors(part, context, motion.global_pose))
     return tuple(found)
 
@@ -97,7 +100,7 @@ def _misses(anchors: Anchors, side: str, exact: bool, on_the_way: bool) -> Float
     touching = anchors.pose.positions[:, hand] + quaternions.rotate(
         anchors.pose.rotations[:, hand], goal.touch
     )
-    share = _at_one_thing(track) * track.share(lambda key: 0.0 if hands.hangs(key) or (
+    share = _at_one_thing(track) * track.weighted_mean(lambda key: 0.0 if hands.hangs(key) or (
         not exact and key.to and key.to.anchor in FREE) else 1.0 - FREE_SHARE * play(key))
     if not on_the_way:
         share = share * (track.weights().max(axis=1) > THERE)

@@ -34,8 +34,8 @@ MADE_GOOD_M = 0.12
 TIPTOE_M = 0.02
 # Tilt of the pelvis if the two legs need different heights: in full up to the first value, softly
 # limited to the second in addition.
-LIST_DEG = 6.0
-LIST_MORE_DEG = 3.0
+TILT_DEG = 6.0
+TILT_MORE_DEG = 3.0
 # If the legs would need a tilt of more than EASY_DEG, the hips also move along the line between the
 # feet: by BETWEEN_M at most, smoothed by BETWEEN_S. TOGETHER, in leg lengths, keeps this small for
 # feet that stand together.
@@ -64,14 +64,14 @@ def stand(skeleton: Skeleton, root: FloatArray, pelvis: FloatArray,
     """Return how a pelvis at ``root`` (F, 3), turned by ``pelvis`` (F, 4), straightens the legs."""
     share, loads = _quiet(skeleton, goals, fps), _loads(skeleton, goals, fps)
     standing = {side: _leg(skeleton, side, root, pelvis, goal) for side, goal in goals.items()}
-    first = _asked(skeleton, standing, loads, root)
+    first = _required(skeleton, standing, loads, root)
     away = share * ramp(first.down, 2 * SUNK_M, SUNK_M) * first.beyond
     aside = _between(standing, away, fps)
-    asked = _asked(skeleton, {side: _leg(skeleton, side, root + aside, pelvis, goal)
-                              for side, goal in goals.items()}, loads, root)
-    straight = share * ramp(asked.down, 2 * SUNK_M, SUNK_M)
-    return Stand(aside, share * (asked.down - _as_written(asked.down)),
-                 -straight * np.rad2deg(asked.within / _hips_apart(skeleton)), straight)
+    required = _required(skeleton, {side: _leg(skeleton, side, root + aside, pelvis, goal)
+                                    for side, goal in goals.items()}, loads, root)
+    straight = share * ramp(required.down, 2 * SUNK_M, SUNK_M)
+    return Stand(aside, share * (required.down - _as_written(required.down)),
+                 -straight * np.rad2deg(required.tilt_difference / _hips_apart(skeleton)), straight)
 
 
 class _Leg(NamedTuple):
@@ -88,29 +88,29 @@ class _Leg(NamedTuple):
 class _LegDemands(NamedTuple):
     """What standing legs require of the pelvis (F,), in metres.
 
-    ``down`` is by how much it is too low. ``within`` is how much higher the tilt shall bring the
-    left hip than the right; ``beyond`` is the part of the required difference above EASY_DEG.
+    ``down`` is by how much it is too low. ``tilt_difference`` is how much higher the tilt shall
+    bring the left hip than the right; ``beyond`` is the part of the required difference above EASY_DEG.
     """
 
     down: FloatArray
-    within: FloatArray
+    tilt_difference: FloatArray
     beyond: FloatArray
 
 
-def _asked(skeleton: Skeleton, standing: dict[str, _Leg], loads: dict[str, FloatArray],
-           root: FloatArray) -> _LegDemands:
+def _required(skeleton: Skeleton, standing: dict[str, _Leg], loads: dict[str, FloatArray],
+              root: FloatArray) -> _LegDemands:
     """Return what both legs, weighted by their loads, require of a pelvis at ``root`` (F, 3)."""
     high = {side: leg.high for side, leg in standing.items()}
     apart = loads["Left"] * loads["Right"] * (high["Left"] - high["Right"])
-    list_m, more_m = np.deg2rad((LIST_DEG, LIST_MORE_DEG)) * _hips_apart(skeleton)
+    tilt_m, more_m = np.deg2rad((TILT_DEG, TILT_MORE_DEG)) * _hips_apart(skeleton)
     size = np.abs(apart)
-    within = np.sign(apart) * (np.minimum(size, list_m)
-                               + soft_excess(np.maximum(size - list_m, 0.0), more_m))
+    tilt_difference = np.sign(apart) * (np.minimum(size, tilt_m)
+                                        + soft_excess(np.maximum(size - tilt_m, 0.0), more_m))
     level = (loads["Left"] * high["Left"] + loads["Right"] * high["Right"]) / (
-        loads["Left"] + loads["Right"]) - np.abs(apart - within) / 2
+        loads["Left"] + loads["Right"]) - np.abs(apart - tilt_difference) / 2
     easy_m = np.deg2rad(EASY_DEG) * _hips_apart(skeleton)
     beyond = np.sign(apart) * CORNER_M * np.logaddexp(0.0, (size - easy_m) / CORNER_M)
-    return _LegDemands(level - root[:, 2], within, beyond)
+    return _LegDemands(level - root[:, 2], tilt_difference, beyond)
 
 
 def _between(standing: dict[str, _Leg], away: FloatArray, fps: float) -> FloatArray:

@@ -286,7 +286,7 @@ def _swung(walk: Walk, steps: _Footfalls, moments: FloatArray
     """
     gait, unit = gait_of(walk), centimetre(standard_skeleton())
     path, on_spot = _paths(walk, steps, moments)
-    under = _under(gait.template, on_spot) / unit
+    displaced = _foot_displacement(gait.template, on_spot) / unit
     swings = _swings(walk, steps, moments)
     moved = np.zeros((len(moments), 4))
     for swing in swings:
@@ -295,8 +295,8 @@ def _swung(walk: Walk, steps: _Footfalls, moments: FloatArray
     way = (path.ankle - on_spot.ankle)[:, :2] * [1.0, -1.0] / unit - steps.places[0, :2]
     moved[:, :2] += gait.along * (way - moved[:, :2])
     knees = sum((KNEE_AHEAD * walk.lift * swing.bump for swing in swings), np.zeros(len(moments)))
-    moved[:, :2] += (under[:, 0] + knees)[:, None] * _ahead(steps.places[0, 2] + moved[:, 2])
-    return moved, _lifted(walk, swings, under[:, 1]), -path.pitch
+    moved[:, :2] += (displaced[:, 0] + knees)[:, None] * _ahead(steps.places[0, 2] + moved[:, 2])
+    return moved, _lifted(walk, swings, displaced[:, 1]), -path.pitch
 
 
 def _paths(walk: Walk, steps: _Footfalls, moments: FloatArray) -> tuple[FootPath, FootPath]:
@@ -317,12 +317,12 @@ def _lifted(walk: Walk, swings: Sequence[_Swing], lift: FloatArray) -> FloatArra
         bump = _bump(share)
         lift *= 1.0 + higher * (bump > 0)
         lift += CLEARS_CM * ramp(np.minimum(share, 1.0 - share), 0.0, CLEARS_WITHIN)
-        lift += _short_of(unlike * bump - lift, bump)
+        lift += _soft_positive(unlike * bump - lift, bump)
         lift += walk.lift * (1 + higher) * bump
     return lift
 
 
-def _short_of(over: FloatArray, bump: FloatArray) -> FloatArray:
+def _soft_positive(over: FloatArray, bump: FloatArray) -> FloatArray:
     """Return the positive part of ``over`` (F,), by how much a foot is too low, with a soft corner.
 
     It is softest in mid-swing, and 0 outside of swings.
@@ -379,7 +379,7 @@ def _components(ways: FloatArray, heading: FloatArray) -> tuple[FloatArray, Floa
     return ways[:, 0] * sine - ways[:, 1] * cosine, ways[:, 0] * cosine + ways[:, 1] * sine
 
 
-def _under(template: Template, path: FootPath) -> FloatArray:
+def _foot_displacement(template: Template, path: FootPath) -> FloatArray:
     """Return the path's displacement (F, 2), ahead and up in metres, from a standing foot.
 
     The standing foot has the same pitch; the path heads to -Y.

@@ -44,15 +44,15 @@ class Timeline:
     duration: float
     clock: tuple[FloatArray, FloatArray]
 
-    def written(self, moments: FloatArray) -> FloatArray:
+    def score_time(self, moments: FloatArray) -> FloatArray:
         """Return the times of the score (F,) that are performed at ``moments`` (F,)."""
         return np.interp(moments, *self.clock)
 
     @property
-    def written_phases(self) -> tuple[Phase, ...]:
+    def phases_in_score_time(self) -> tuple[Phase, ...]:
         """The phases at their times in the score."""
         return tuple(
-            phase.model_copy(update={"at": float(self.written(np.array(phase.at)))})
+            phase.model_copy(update={"at": float(self.score_time(np.array(phase.at)))})
             for phase in self.phases
         )
 

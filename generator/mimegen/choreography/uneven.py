@@ -8,7 +8,7 @@ import numpy as np
 from mimegen.base.seeds import generator
 from mimegen.choreography.freedom import FREE, apart, play
 from mimegen.choreography.hands import HANGING
-from mimegen.choreography.life import liveliness, own_share
+from mimegen.choreography.life import SmallMovements, life_values
 from mimegen.choreography.places import Offset, Place
 from mimegen.choreography.score import FootKey, HandKey, Key, PelvisKey, PropKey, Turned
 from mimegen.choreography.tracks import Timeline, track_keys
@@ -28,15 +28,14 @@ OUTWARD = {"left_hand": 1.0, "right_hand": -1.0}
 OTHER = {"left_hand": "right_hand", "right_hand": "left_hand"}
 
 
-def uneven(line: Timeline, name: str, seed: int, sized: float = 1.0) -> Timeline:
+def uneven(line: Timeline, name: str, small: SmallMovements) -> Timeline:
     """Return a part's timeline with its keys varied at random.
 
-    ``name`` and ``seed`` seed the generator; ``sized`` is the size of the variation, explained in
-    ``life.own_share``. Size and position of people's repeated movements vary by some percent, more
-    the farther and faster they go (Schmidt et al. 1979). Hands near each other vary together.
+    ``name`` and the seed of ``small`` seed the generator. Size and position of people's repeated
+    movements vary by some percent, more the farther and faster they go (Schmidt et al. 1979). Hands
+    near each other vary together.
     """
-    seed, sized = own_share(seed, sized)
-    rng = generator(seed, f"unevenness of {name}")
+    rng = generator(small.seed, f"unevenness of {name}")
     complete = {track: {timed.time: cast(HandKey, timed.key)
                         for timed in track_keys(line.phases, track, HANGING)}
                 for track in OUTWARD}
@@ -44,10 +43,10 @@ def uneven(line: Timeline, name: str, seed: int, sized: float = 1.0) -> Timeline
     feet: dict[str, tuple[FloatArray, FloatArray]] = {}
     phases = []
     for phase in line.phases:
-        alike = sized * rng.normal(size=4)
+        alike = small.size * rng.normal(size=4)
         update: dict[str, Key] = {}
         for track, key in phase.moves():
-            own, turns = sized * rng.normal(size=4), sized * rng.normal(size=3)
+            own, turns = small.size * rng.normal(size=4), small.size * rng.normal(size=3)
             if isinstance(key, FootKey):
                 update[track] = _uneven_foot(key, own, feet, track)
             elif isinstance(key, HandKey) and key.to is not None:
@@ -89,7 +88,7 @@ def _freedom(key: HandKey) -> FloatArray:
 
 def _uneven_place(offset: Offset, noise: FloatArray, middle: FloatArray) -> Offset:
     """Return an offset varied by ``noise`` (4,): its distance from the mean, and its position."""
-    values = liveliness().uneven
+    values = life_values().uneven
     # An arm that is stretched out varies less, so that it stays stretched out.
     noise = noise * (STRETCHED if np.linalg.norm(offset) > FAR_CM else 1.0)
     moved = middle + (np.array(offset) - middle) * (1 + values.size * noise[0])
@@ -98,7 +97,7 @@ def _uneven_place(offset: Offset, noise: FloatArray, middle: FloatArray) -> Offs
 
 
 def _uneven_turn(key: Turned, own: FloatArray, turns: FloatArray) -> Turned:
-    values, update = liveliness().uneven, {}
+    values, update = life_values().uneven, {}
     for name, noise in zip(("turn", "lean", "tilt"), turns, strict=True):
         if (degrees := getattr(key, name)) is not None:
             grown = 1 + values.size * own[0] * (abs(degrees) < FAR_DEG or own[0] < 0)
@@ -117,7 +116,7 @@ def _uneven_turn(key: Turned, own: FloatArray, turns: FloatArray) -> Turned:
 def _uneven_foot(key: FootKey, own: FloatArray, feet: dict[str, tuple[FloatArray, FloatArray]],
                  track: str) -> FootKey:
     """Return a foot's key with its position varied at each step; a foot that stays is not moved."""
-    values, update = liveliness().uneven, cast(dict[str, Any], {})
+    values, update = life_values().uneven, cast(dict[str, Any], {})
     if key.to is not None:
         written = np.array(key.to.offset)
         before, aside = feet.get(track, (np.full(3, np.inf), np.zeros(3)))

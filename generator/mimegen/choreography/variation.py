@@ -9,7 +9,13 @@ import numpy as np
 from mimegen.base.seeds import generator
 from mimegen.base.vectors import MIME_AZIMUTH_DEG
 from mimegen.choreography.freedom import FREE
-from mimegen.choreography.life import liveliness, waves
+from mimegen.choreography.life import (
+    ALL_VARIATION,
+    KeptVariation,
+    SmallMovements,
+    life_values,
+    waves,
+)
 from mimegen.choreography.places import Place
 from mimegen.choreography.score import (
     FootKey,
@@ -83,22 +89,22 @@ def is_written(seed: int, style: str | None) -> bool:
 
 
 def vary(
-    score: Score, seed: int, style: str | None = None, share: float = 1.0
+    score: Score, seed: int, style: str | None = None,
+    variation: KeptVariation = ALL_VARIATION,
 ) -> tuple[Rendition, ...]:
     """Return each performer's part as a seed performs it in a style.
 
     If ``is_written``, it is the score itself. Other seeds without a style draw a style and a share
-    of it. Performers of one score keep the same time. Only a ``share`` of the differences in space
-    is applied, none if it is below zero (``life.own_share``); differences in time, sides and
-    repeats stay.
+    of it. Performers of one score keep the same time. Only a part of the differences in space is
+    applied (``variation``); differences in time, sides and repeats stay.
 
     Raises RequestError for an unknown style.
     """
     parts = score.parts()
     rng = generator(seed, score.name)
     if is_written(seed, style):
-        lines = [uneven(timeline(part), part.name, seed) for part in parts]
-        kept = _timed(lines, 1.0, liveliness().uneven.time, rng, keep=True)
+        lines = [uneven(timeline(part), part.name, SmallMovements(seed)) for part in parts]
+        kept = _timed(lines, 1.0, life_values().uneven.time, rng, keep=True)
         return tuple(Rendition(line, False, score.facing) for line in kept)
     own = (style_named(style) if style else _drawn_style(rng)).sized(
         min(1.0, score.vary.amplitude / USUAL_AMPLITUDE))
@@ -106,14 +112,14 @@ def vary(
     if seed:
         mirror, turn, repeats = _drawn_sides(score, rng)
         tempo = score.vary.tempo
-    lines, left = list[Timeline](), max(share, 0.0)
+    lines, left, small = list[Timeline](), variation.share, variation.small_movements(seed)
     for part in parts:
         line = timeline(part.model_copy(update={"repeat": repeats}))
         manner = _manner(score, line, own.mild(left), rng if seed else None, left)
         lines.append(uneven(replace(line, phases=tuple(
-            _in_manner(phase, manner, rng) for phase in line.phases)), part.name, seed, share))
+            _in_manner(phase, manner, rng) for phase in line.phases)), part.name, small))
     stretch = own.time * float(np.exp(rng.uniform(-tempo, tempo)))
-    wobble = max(tempo / 3, liveliness().uneven.time)
+    wobble = max(tempo / 3, life_values().uneven.time)
     timed = _timed(lines, stretch, wobble, rng, grown=max(1.0, own.size, own.angles))
     return tuple(Rendition(line, mirror, turn) for line in timed)
 

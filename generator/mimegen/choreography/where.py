@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from mimegen.choreography.course import course_of
 from mimegen.choreography.finding import Finding, Kind
-from mimegen.choreography.perform import share_of
+from mimegen.choreography.perform import kept_variation
 from mimegen.choreography.score import Phase, Score
 from mimegen.choreography.variation import vary
 
@@ -44,8 +44,8 @@ def spot_of(finding: Finding, score: Score, seed: int, style: str | None) -> Sco
     The key is the one that the faulty part is moving towards. The line is 0 for scenes, whose
     scores are in no file.
     """
-    rendition = vary(score, seed, style, share_of(score, seed, style))[0]
-    second = course_of(score, rendition).written(finding.time)
+    rendition = vary(score, seed, style, kept_variation(score, seed, style))[0]
+    second = course_of(score, rendition).score_time(finding.time)
     part = finding.part.removeprefix("partner's ")
     phases = score.parts()[int(part != finding.part)].phases
     sides = {"left": "right", "right": "left"} if rendition.mirror else {}
@@ -61,9 +61,9 @@ def moments_of(score: Score, seed: int, style: str | None, times: Sequence[float
     The tracks are the first performer's. Before them comes the line of their phase, if the score
     is in a file.
     """
-    rendition = vary(score, seed, style, share_of(score, seed, style))[0]
+    rendition = vary(score, seed, style, kept_variation(score, seed, style))[0]
     course = course_of(score, rendition)
-    seconds = [course.written(time) for time in times]
+    seconds = [course.score_time(time) for time in times]
     return [(second, _keys_at(score, second)) for second in seconds]
 
 

@@ -75,7 +75,7 @@ class WalkerCourse:
             gone = _started(gone)
         return np.asarray(self._sign * gone)
 
-    def liveliness(self, phases: FloatArray) -> FloatArray:
+    def speed_fraction(self, phases: FloatArray) -> FloatArray:
         """Return the walker's speed (...,) as a fraction of the steady speed."""
         step = 1e-3
         return np.asarray((self.done(phases + step) - self.done(phases - step)) / (2 * step))
@@ -152,5 +152,5 @@ def _started(gone: FloatArray) -> FloatArray:
 
 def eased_pace(course: WalkerCourse, phases: FloatArray) -> FloatArray:
     """Return the amplitude (F,) of legs and arms: 0 in standing, 1 in steady gait."""
-    lively = np.clip(course.liveliness(phases), 0.0, 1.0)
+    lively = np.clip(course.speed_fraction(phases), 0.0, 1.0)
     return np.asarray(minimum_jerk(lively) * 0.5 + lively * 0.5)

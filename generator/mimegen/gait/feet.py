@@ -78,7 +78,7 @@ def _footholds(template: Template, course: WalkerCourse, side: int, lands: Float
     """Return footholds (K, 3) and headings (K,), from the body's position in each mid-stance."""
     pace, outward = template.pace, 1.0 if side == 0 else -1.0
     middle = (lands + lifts) / 2
-    lively = np.clip(course.liveliness(middle), 0.0, 1.0)
+    lively = np.clip(course.speed_fraction(middle), 0.0, 1.0)
     # The template's own stance begins at its contact and is centred half of it later.
     ahead = lively * -(template.over + pace.stride * template.stance / 2) \
         + (1 - lively) * template.legs.hip_behind

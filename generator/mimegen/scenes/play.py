@@ -10,6 +10,7 @@ from mimegen.base.names import words
 from mimegen.choreography.places import Place
 from mimegen.choreography.score import FootKey, GazeKey, Key, PelvisKey
 from mimegen.choreography.styles import style_named
+from mimegen.scenes.event_log import EventLog
 from mimegen.scenes.order import Order
 from mimegen.scenes.parts import ActionExcerpt, Known, PerformerPart, piece
 from mimegen.scenes.postures import Tracks, complete, posture
@@ -17,7 +18,6 @@ from mimegen.scenes.readiness import FIRST_FOOT_S, READY_S, SITTING_S, lead, pre
 from mimegen.scenes.scene import PEOPLE_APART_CM, Scene, Step
 from mimegen.scenes.sheet import KeySheet
 from mimegen.scenes.spots import Spot, placed
-from mimegen.scenes.telling import Telling
 from mimegen.scenes.things import Things
 from mimegen.scenes.ways import STEP_S, legs_of
 
@@ -46,11 +46,11 @@ class Play:
         """Play the whole scene. Raises RequestError with file and line for an impossible step."""
         self.scene, self.find = scene, find
         self.sheets = [KeySheet(scene.spot(role.starts)) for role in scene.roles]
-        self._timeline = Telling(scene)
-        self.happens = self._timeline.happens
+        self._events = EventLog(scene)
+        self.happens = self._events.happens
         self.balanced = [True] * len(self.sheets)
         self.duration = 0.0
-        self._things = Things(scene, self._timeline.add)
+        self._things = Things(scene, self._events.add)
         self._count = 0
         self._begin()
         self._play()
@@ -105,7 +105,7 @@ class Play:
             self._perform(actor, part, keys, origin, start, step)
             self.sheets[actor].free = start + used.duration
             self.balanced[actor] &= part.balanced
-        self._timeline.action(who, step, known, used, start)
+        self._events.action(who, step, known, used, start)
         self._things.pass_on(who, step, used, start, self._before(who))
 
     def _piece(self, step: Step, known: Known) -> ActionExcerpt:
@@ -181,7 +181,7 @@ class Play:
         legs = legs_of(sheet.spot, there)
         self._go(who, step, since, [(leg.there, leg.steps) for leg in legs])
         mark = words(str(step.walk))
-        self._timeline.add(who, "step", step.does or f"walks to the {mark}", since, sheet.free,
+        self._events.add(who, "step", step.does or f"walks to the {mark}", since, sheet.free,
                        target=mark)
         _check_apart(self.scene, step, self.sheets, since, sheet.free + 0.1)
 
@@ -192,9 +192,9 @@ class Play:
         since = self._stand_up(who, step, begin)
         there = sheet.spot._replace(turn=sheet.spot.turn + sheet.spot.to_turn_to(turn))
         self._go(who, step, since, [(leg.there, leg.steps) for leg in legs_of(sheet.spot, there)])
-        whom = self._timeline.called(step.face) if isinstance(step.face, str) else None
+        whom = self._events.called(step.face) if isinstance(step.face, str) else None
         does = step.does or (f"turns to the {whom}" if whom else "turns")
-        self._timeline.add(who, "step", does, since, sheet.free, target=whom)
+        self._events.add(who, "step", does, since, sheet.free, target=whom)
 
     def _turn(self, who: int, step: Step, begin: float) -> float:
         """Return the turn, in degrees, that a ``face`` step asks for."""
@@ -234,11 +234,11 @@ class Play:
         if step.look is not None:
             sheet.hold(begin, step.line)
             sheet.put(begin + LOOK_S, {"gaze": self._gaze(who, step.look)}, step.line)
-            self._timeline.add(who, "gaze", self._timeline.called(step.look), begin + LOOK_S,
+            self._events.add(who, "gaze", self._events.called(step.look), begin + LOOK_S,
                            begin + max(step.wait or 0.0, LOOK_S) + 0.1)
         sheet.free = begin + (step.wait or 0.0)
         if step.does:
-            self._timeline.add(who, "step", step.does, begin, sheet.free)
+            self._events.add(who, "step", step.does, begin, sheet.free)
 
     # Rest
 

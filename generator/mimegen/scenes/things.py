@@ -26,7 +26,7 @@ class LyingThing(NamedTuple):
     since: float
 
 
-class Tell(Protocol):
+class RecordEvent(Protocol):
     """A function that records an event: performer, kind, name, start and end."""
 
     def __call__(self, who: int, kind: str, name: str, start: float, end: float, /, *,
@@ -38,11 +38,11 @@ class Tell(Protocol):
 class Things:
     """The state of all objects while a scene is played.
 
-    ``tell`` records each span of holding or lying when it ends.
+    ``record`` is called for each span of holding or lying when it ends.
     """
 
-    def __init__(self, scene: Scene, tell: Tell) -> None:
-        self._scene, self._tell = scene, tell
+    def __init__(self, scene: Scene, record: RecordEvent) -> None:
+        self._scene, self._record = scene, record
         self._hands: dict[tuple[int, Hand], Holding] = {}
         self._lying: dict[str, LyingThing] = {}
 
@@ -110,10 +110,10 @@ class Things:
         """Record where an object has lain until now, if it was put down."""
         if thing in self._lying:
             who, mark, since = self._lying.pop(thing)
-            self._tell(who, RELATION, LIES, since, until, target=mark, object=self._thing(thing))
+            self._record(who, RELATION, LIES, since, until, target=mark, object=self._thing(thing))
 
     def _held(self, who: int, side: Hand, holding: Holding, until: float) -> None:
-        self._tell(who, "held", holding.thing, holding.since, until, hand=side,
+        self._record(who, "held", holding.thing, holding.since, until, hand=side,
                    object=self._thing(holding.thing))
 
     def _thing(self, name: str) -> Thing:

@@ -18,7 +18,7 @@ from mimegen.base.kept import cache_folder
 from mimegen.base.lines import append_line, json_lines
 from mimegen.choreography.checks import checks_file, missed
 from mimegen.choreography.flaws import too_fast
-from mimegen.choreography.perform import LOOKED_AT_FPS, settled_take
+from mimegen.choreography.perform import LOOKED_AT_FPS, chosen_take
 from mimegen.compositing.background import background_key
 from mimegen.library.cast import CastMember
 from mimegen.library.casting import Casting
@@ -89,7 +89,7 @@ class GoodTakes:
 def _found(take: ScoreTake) -> list[str]:
     """Return what lint finds in a take; at a higher tempo also movements that are too fast."""
     try:
-        seen = settled_take(take.score, take.seed, take.style)
+        seen = chosen_take(take.score, take.seed, take.style)
     except RequestError as problem:
         return [str(problem)]
     found = list(seen.wrong)

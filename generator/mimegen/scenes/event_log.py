@@ -10,7 +10,7 @@ from mimegen.scenes.scene import Scene, Step
 NAMES = (PERFORMER, PARTNER)
 
 
-class Telling:
+class EventLog:
     """Records events while a scene is played; ``happens`` is in the scene's own seconds."""
 
     def __init__(self, scene: Scene) -> None:

@@ -111,7 +111,7 @@ class PressContact:
         first, second = self.own[own], self.other[other]
         away = lengths(places[first] - places[second])
         amount = (clip01((self.apart[own, other] - away - APART_M[0])
-                          / (APART_M[1] - APART_M[0])) * clip01((REACH_M - away) / FULL_M))
+                         / (APART_M[1] - APART_M[0])) * clip01((REACH_M - away) / FULL_M))
         return Pairs(first, second, amount)
 
 

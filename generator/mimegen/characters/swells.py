@@ -26,7 +26,7 @@ TRUNK = "Spine2"
 # Directions of the left arm's bone in the trunk's frame, each with the cosine above which the arm
 # swells: forward, up, behind the head, to the side, back, and down in front of the body.
 DIRECTIONS = (((0.0, -1.0, 0.0), 0.5), ((0.0, 0.0, 1.0), 0.1), ((0.43, 0.26, 0.86), 0.92),
-        ((1.0, 0.0, 0.0), 0.82), ((0.0, 0.65, -0.75), 0.65), ((-0.1, -0.6, -0.79), 0.8))
+              ((1.0, 0.0, 0.0), 0.82), ((0.0, 0.65, -0.75), 0.65), ((-0.1, -0.6, -0.79), 0.8))
 
 
 @dataclass(frozen=True, eq=False)

@@ -89,7 +89,8 @@ class _LegDemands(NamedTuple):
     """What standing legs require of the pelvis (F,), in metres.
 
     ``down`` is by how much it is too low. ``tilt_difference`` is how much higher the tilt shall
-    bring the left hip than the right; ``beyond`` is the part of the required difference above EASY_DEG.
+    bring the left hip than the right; ``beyond`` is the part of the required difference above
+    EASY_DEG.
     """
 
     down: FloatArray

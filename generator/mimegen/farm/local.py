@@ -110,7 +110,7 @@ class LocalExecutor:
         yield from pending
         working = [seat for seat in self._seats if seat.worker]
         readable = wait([seat.worker.connection for seat in working if seat.worker],
-                     0 if pending else timeout)
+                        0 if pending else timeout)
         for seat in working:
             if seat.worker is not None and seat.worker.connection in readable:
                 yield from self._receive(seat, seat.worker)

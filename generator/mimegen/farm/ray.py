@@ -246,10 +246,9 @@ class RayExecutor:
         self._remove(seat)
         if task is not None:
             preempted = getattr(problem, "preempted", False)
-            yield WorkerReport(seat.name, Lost(f"the worker on {self._host(seat)} was lost"
-                                        f" ({type(problem).__name__})",
-                                        blameless=bool(preempted) or not self._stays(seat.node)),
-                        task)
+            lost = Lost(f"the worker on {self._host(seat)} was lost ({type(problem).__name__})",
+                        blameless=bool(preempted) or not self._stays(seat.node))
+            yield WorkerReport(seat.name, lost, task)
 
     def _stays(self, node: str) -> bool:
         """Return whether a machine is still there after Ray has had time to notice its loss."""

@@ -172,7 +172,7 @@ class SlurmExecutor:
                 self._out[name] = task_from_json(content, self._root)
         self._adopted = tuple(self._out.values())
         self._pending = [WorkerReport(f"job {job}", Begun(), self._out[name])
-                      for name, job in taken.items() if name in self._out]
+                         for name, job in taken.items() if name in self._out]
 
     def _receive(self) -> Iterator[WorkerReport]:
         for line in self._spool.receive():
@@ -211,7 +211,7 @@ class SlurmExecutor:
     def _lost(self, name: str, holder: str, job: Job) -> WorkerReport:
         why = f"job {holder} on {job.node}: {job.fate}; its log is {self._log(holder)}"
         return WorkerReport(f"job {holder}", Lost(why, blameless=not job.failed),
-                     self._out.pop(name))
+                            self._out.pop(name))
 
     def _log(self, job: str) -> Path:
         return self._logs / f"slurm-{job}.txt"

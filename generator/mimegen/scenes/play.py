@@ -182,7 +182,7 @@ class Play:
         self._go(who, step, since, [(leg.there, leg.steps) for leg in legs])
         mark = words(str(step.walk))
         self._events.add(who, "step", step.does or f"walks to the {mark}", since, sheet.free,
-                       target=mark)
+                         target=mark)
         _check_apart(self.scene, step, self.sheets, since, sheet.free + 0.1)
 
     def _face(self, who: int, step: Step, begin: float) -> None:
@@ -235,7 +235,7 @@ class Play:
             sheet.hold(begin, step.line)
             sheet.put(begin + LOOK_S, {"gaze": self._gaze(who, step.look)}, step.line)
             self._events.add(who, "gaze", self._events.called(step.look), begin + LOOK_S,
-                           begin + max(step.wait or 0.0, LOOK_S) + 0.1)
+                             begin + max(step.wait or 0.0, LOOK_S) + 0.1)
         sheet.free = begin + (step.wait or 0.0)
         if step.does:
             self._events.add(who, "step", step.does, begin, sheet.free)

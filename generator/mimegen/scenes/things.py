@@ -114,7 +114,7 @@ class Things:
 
     def _held(self, who: int, side: Hand, holding: Holding, until: float) -> None:
         self._record(who, "held", holding.thing, holding.since, until, hand=side,
-                   object=self._thing(holding.thing))
+                     object=self._thing(holding.thing))
 
     def _thing(self, name: str) -> Thing:
         return Thing(name=name, size_m=self._scene.things[name].size_m)

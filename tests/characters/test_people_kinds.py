@@ -23,7 +23,7 @@ from mimegen.library.catalogue import Catalogue
 from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.pages.backgroundsheet import standing
 from mimegen.plan.permute.axes import axes
-from mimegen.plan.permute.people import apart, lab, person_of
+from mimegen.plan.permute.people import distances, lab, person_of
 
 RIGS = data_folder() / "rigs"
 # From the inside out.
@@ -97,8 +97,8 @@ def test_a_shirts_collar_is_open_and_lies_on_the_shoulders() -> None:
     assert shirt[front, 2].max() < collar[:, 2].max() - 0.1, "it is closed to the chin"
     chin = character.skeleton.heads[character.skeleton.index["Head"], 2]
     assert collar[:, 2].max() < chin + 0.01
-    apart = np.linalg.norm(collar[2 * 48:, None] - shirt[None], axis=-1).min(axis=1)
-    assert np.percentile(apart[-48:], 90) < 0.02, "its edge stands off"
+    distances = np.linalg.norm(collar[2 * 48:, None] - shirt[None], axis=-1).min(axis=1)
+    assert np.percentile(distances[-48:], 90) < 0.02, "its edge stands off"
 
 
 @pytest.mark.slow
@@ -285,7 +285,7 @@ def test_twenty_four_people_are_far_from_one_another() -> None:
         people = np.array([person_of(CATALOGUE, f"random:{seed}")
                            for seed in range(first, first + 24)])
         for number in range(1, len(people)):
-            assert (apart(people[number], people[:number], axes().unseen.person) > 1).all()
+            assert (distances(people[number], people[:number], axes().unseen.person) > 1).all()
 
 
 @pytest.mark.slow

@@ -16,6 +16,7 @@ from mimegen.choreography.body import (
     partner_place,
 )
 from mimegen.choreography.flaws import foot_slide
+from mimegen.choreography.life import ALL_VARIATION
 from mimegen.choreography.lint import lint
 from mimegen.choreography.perform import kept_variation, perform, perform_scene
 from mimegen.choreography.places import RIGHT
@@ -252,7 +253,7 @@ def test_frame_rate_changes_sampling_not_motion(path: Path) -> None:
 
 def test_hands_keep_their_distance_on_the_wheel() -> None:
     motion, path = take(named("driving")), named("driving")
-    [anchors] = finished_anchors([motion], score_of(path), 0, None, 1.0)
+    [anchors] = finished_anchors([motion], score_of(path), 0, None, ALL_VARIATION)
     for metres in touch_errors(anchors, True).values():
         assert metres.max() < 0.012
     palms = motion.skeleton.index["LeftHandMiddle1"], motion.skeleton.index["RightHandMiddle1"]

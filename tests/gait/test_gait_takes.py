@@ -191,11 +191,11 @@ def test_a_crowd_has_one_that_is_mirrored(dots):
 
 def test_seeds_draw_how_a_way_turns_and_with_which_foot_it_begins():
     takes = [library_take(CATALOGUE.action("walk"), "walk_turning", seed) for seed in range(9)]
-    ways = [take.way for take in takes if isinstance(take, GaitTake)]
+    ways = [take.path for take in takes if isinstance(take, GaitTake)]
     assert ways[0].turn_deg == 90 and ways[0].wander_deg == 0
     turns = [way.turn_deg for way in ways[1:]]
     assert len({*turns}) == 8 and min(turns) < 0 < max(turns)
     assert all(0.6 * 90 <= abs(turn) <= 1.15 * 90 for turn in turns)
     assert all(0 <= way.turns[0] < way.turns[1] <= 1 for way in ways)
     stairs = library_take(CATALOGUE.action("stairs_up"), None, 5)
-    assert isinstance(stairs, GaitTake) and stairs.way.wander_deg == 0
+    assert isinstance(stairs, GaitTake) and stairs.path.wander_deg == 0

@@ -332,7 +332,7 @@ def test_a_worker_makes_the_same_display_as_this_process(variant: str, tmp_path:
     clip, = (clip for part in plan.castings() for clip in part.displays)
     task = display_task(clip, store)
     job = task_from_json(json.loads(json.dumps(task_to_json(task, store.root))), store.root).job
-    assert isinstance(job, DisplayJob) and task.plain
+    assert isinstance(job, DisplayJob) and task.needs_no_engine
     job.run()
     scene = cast_scene(clip.casting, clip.display, config.fps)
     stimulus = filmed(scene, clip.display, take.seed, clip.variant.angle, config)

@@ -181,7 +181,7 @@ def _apart(drawing: Drawing, drawn: list[Declaration], given: tuple[Path, ...],
     draft = read_config(drawing.space.catalogue.file("config", "draft"))
     check = FrameCheck(drawing, nearness, draft, out, _draw_drafts)
     try:
-        return check.apart(drawn)
+        return check.redraw_similar(drawn)
     finally:
         if check.pairs:
             pairs = [check.pairs[number] for number in sorted(check.pairs)]

@@ -16,7 +16,7 @@ from mimegen.compositing.background import Background, Picture
 from mimegen.compositing.color import LUMINANCE, Shade, Tint
 from mimegen.motion.quaternions import FloatArray
 from mimegen.plan.front import camera_azimuth
-from mimegen.rendering.opengl.reaching import FACING, IncidentLight, on_sides, reaching_light
+from mimegen.rendering.opengl.incident_light import FACING, IncidentLight, incident_light, on_sides
 from mimegen.rendering.opengl.set_light import linear
 from mimegen.scenery.scenery import Scenery
 from mimegen.shots.config import Light, RenderConfig, WideSun
@@ -55,9 +55,9 @@ def place_light(background: Background, config: RenderConfig, angle_deg: float
 
 def _of_set(scenery: Scenery, config: RenderConfig) -> PlaceLight:
     """Return the sun, lamps and sky that best approximate a set's light on all sides of a body."""
-    reached = reaching_light(scenery, config)
+    incident = incident_light(scenery, config)
     sun = scenery.sun.strength * linear(scenery.sun.color)
-    lamps, ambient = _lamps(reached)
+    lamps, ambient = _lamps(incident)
     # The sky has one color above and one below the horizon; a vertical surface sees half of each.
     above, below = np.array([scipy.optimize.nnls(_HALVES, channel)[0] for channel in ambient.T]).T
     above, below = (np.maximum(half, LEAST_SKY) for half in (above, below))
@@ -71,14 +71,14 @@ def _of_set(scenery: Scenery, config: RenderConfig) -> PlaceLight:
     return PlaceLight(light, (1.0, 1.0, 1.0), _shade(light, config.shadow.strength))
 
 
-def _lamps(reached: IncidentLight) -> tuple[WideSun | None, FloatArray]:
+def _lamps(incident: IncidentLight) -> tuple[WideSun | None, FloatArray]:
     """Return a set's lamps as one wide sun, and the light left to the sky (6, 3) on ``FACING``."""
-    bright = reached.irradiances @ LUMINANCE
+    bright = incident.irradiances @ LUMINANCE
     if not bright.sum():
-        return None, reached.ambient
-    shape = WideSun(strength=1.0, size_deg=spread_deg(reached.directions, bright),
-                    from_deg=azimuth_elevation(bright @ reached.directions))
-    shone = on_sides(reached.directions, reached.irradiances)
+        return None, incident.ambient
+    shape = WideSun(strength=1.0, size_deg=spread_deg(incident.directions, bright),
+                    from_deg=azimuth_elevation(bright @ incident.directions))
+    shone = on_sides(incident.directions, incident.irradiances)
     directions = cone(shape)
     # A light's strength is what reaches a surface that faces the middle of the light.
     flow = 1.0 / (directions @ direction_from(*shape.from_deg)).sum()
@@ -87,7 +87,7 @@ def _lamps(reached: IncidentLight) -> tuple[WideSun | None, FloatArray]:
     strength = shone[0] / alike[0]
     lamps = shape.model_copy(update={"strength": rounded(strength @ LUMINANCE),
                                      "color": tint_of(strength)})
-    return lamps, reached.ambient + shone - alike * strength
+    return lamps, incident.ambient + shone - alike * strength
 
 
 def _shade(light: Light, strength: float) -> Shade:

@@ -42,7 +42,7 @@ class IncidentLight:
     ambient: FloatArray
 
 
-def reaching_light(scenery: Scenery, config: RenderConfig) -> IncidentLight:
+def incident_light(scenery: Scenery, config: RenderConfig) -> IncidentLight:
     """Return the light that reaches a performer at the world's origin, inside all of a set's walls.
     """
     inside = Camera((0.0, -0.5, HEIGHTS[1]), (1.0, 0.0, 0.0, 0.0), 50.0, 16, 16)

@@ -1,1 +1,1 @@
-"""From clips to an answer: questions, audits, scores. Reads manifests, never Blender."""
+"""From clips to results: questions, audits and scores. Reads manifests; never needs Blender."""

@@ -1,4 +1,4 @@
-"""How far people agree: Krippendorff's alpha."""
+"""Measure how far people agree: Krippendorff's alpha."""
 
 from collections.abc import Callable
 from typing import Literal
@@ -11,13 +11,13 @@ Level = Literal["nominal", "ordinal", "interval", "ratio"]
 
 
 def alpha(table: FloatArray, level: Level) -> float | None:
-    """Return Krippendorff's alpha of a table (raters, items) with NaN for what is missing.
+    """Return Krippendorff's alpha of a table (raters, items) with NaN for missing ratings.
 
-    One minus the disagreement that is observed within items over the one that is expected by
-    chance, of all values that can be paired (Krippendorff 2011, Computing Krippendorff's
-    alpha-reliability). None where no item has two ratings, or all of these are the same.
+    Alpha is one minus the ratio of the disagreement observed within items to that expected by
+    chance among all values that can be paired (Krippendorff 2011, Computing Krippendorff's
+    alpha-reliability). Returns None if no item has two ratings, or all these ratings are the same.
     """
-    # A single rating of an item agrees or disagrees with nothing.
+    # An item's only rating cannot be paired.
     pairable = table[:, (~np.isnan(table)).sum(0) > 1]
     values, numbers = np.unique(pairable[~np.isnan(pairable)], return_inverse=True)
     # Without any spread the expected disagreement is 0, and alpha is undefined.
@@ -27,7 +27,8 @@ def alpha(table: FloatArray, level: Level) -> float | None:
     np.add.at(counts, (np.nonzero(~np.isnan(pairable))[1], numbers), 1)
     totals = counts.sum(0)
     unlike = _UNLIKE[level](values, totals)
-    # The coincidences of values c and k: pairs within an item, each item weighing as its ratings.
+    # The coincidences of values c and k: pairs within an item, divided by its number of ratings
+    # minus one.
     shares = counts / (counts.sum(1) - 1)[:, None]
     together = shares.T @ counts - np.diag(shares.sum(0))
     observed = float((together * unlike).sum())
@@ -41,7 +42,7 @@ def _nominal(values: FloatArray, _totals: FloatArray) -> FloatArray:
 
 
 def _ordinal(_values: FloatArray, totals: FloatArray) -> FloatArray:
-    """Return the squared numbers of ranks between values, half of each value's own counted."""
+    """Return squared differences of ranks, each value at the middle of the ranks that it takes."""
     place = np.cumsum(totals) - totals / 2
     return np.asarray((place[:, None] - place) ** 2)
 

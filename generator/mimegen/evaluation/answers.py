@@ -1,4 +1,4 @@
-"""What models and people said: files of answers, and logs of harnesses."""
+"""Answers of models and people: read from files of answers and from logs of harnesses."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -9,13 +9,13 @@ from mimegen.base.errors import RequestError
 from mimegen.evaluation.logs import LoggedAnswer, logged_answers
 from mimegen.evaluation.question import Question
 
-# All people are one row of a table, for each of them sees a part of the clips.
+# All people together are one row of the results, because each of them sees only some clips.
 PEOPLE = "people"
 
 
 @dataclass(frozen=True)
 class Answer:
-    """A model's whole output to a question; of people, ``rater`` tells who it was."""
+    """A model's whole output to a question; for people, ``rater`` identifies the person."""
 
     question: Question
     model: str
@@ -24,11 +24,11 @@ class Answer:
 
 
 def read_answers(paths: Sequence[Path], questions: Sequence[Question]) -> list[Answer]:
-    """Read JSON lines ``{"question_id", "model", "output"}`` or harnesses' logs.
+    """Read JSON lines ``{"question_id", "model", "output"}`` or logs of harnesses.
 
-    An output may be null. People's ratings and attention checks are no answers, nor is what they
-    said of a clip that could not be played. Raises RequestError naming the line that lacks a key,
-    answers no question, or answers again.
+    An output may be null. People's ratings, their attention checks, and their answers to clips that
+    could not be played are skipped. Raises RequestError naming the line that lacks a key, has an
+    unknown question, or answers a question a second time.
     """
     known = {question.question_id: question for question in questions}
     return _answers(lines_in(paths, known), known)
@@ -36,7 +36,7 @@ def read_answers(paths: Sequence[Path], questions: Sequence[Question]) -> list[A
 
 def checked_answers(placed: Iterable[tuple[str, dict[str, Any]]],
                     questions: Sequence[Question]) -> list[Answer]:
-    """Return answers from their contents, each with the words that name it in errors.
+    """Return answers from pairs of a location, named in errors, and an answer's content.
 
     Raises RequestError as ``read_answers``.
     """
@@ -63,7 +63,7 @@ def _answers(placed: Iterable[tuple[str, dict[str, Any]]], known: dict[str, Ques
 
 def lines_in(paths: Sequence[Path], known: dict[str, Question]
              ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield what is said in files, each with its place. Raises RequestError as read_answers."""
+    """Yield the location and content of each answer. Raises RequestError as ``read_answers``."""
     for path in paths:
         for entry in logged_answers(path):
             yield entry.where, _checked(entry, known)

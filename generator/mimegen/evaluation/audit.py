@@ -1,9 +1,9 @@
-"""What can be answered without a video: an audit of a file of questions, ours or anybody's.
+"""Find what can be answered without a video: audit a file of questions from any source.
 
-Each rule sees a question's options (and, for what it counts, the rest of the file) and says how
-likely it finds each of them. Its accuracy is tested against chance. Questions about one action are
-not independent, least of all those that share their options, so the file counts for as many
-questions as its clusters leave (Korn & Graubard 1998).
+Each rule sees a question's options and, for counts, the rest of the file, and scores how likely
+each option is. Its accuracy is tested against chance. Questions about one action are not
+independent, least of all those that share their options, so the test uses the effective number of
+questions, given the clusters (Korn & Graubard 1998).
 """
 
 import math
@@ -25,18 +25,18 @@ from mimegen.evaluation.question import json_lines, right_option
 from mimegen.evaluation.statistics import clustered_share, holm
 
 LEVEL = 0.01
-# The formats whose options are labels, and by how much more often than by chance whoever knows the
-# labels of a set may be right before a file counts as guessable.
+# Formats whose options are labels. A file counts as guessable if knowing the set's labels makes
+# guesses right at least this many times as often as chance.
 OF_LABELS = ("mc", "3afc")
 TOLERATED = 1.5
-# An audit's verdicts.
+# The possible verdicts of an audit.
 TOO_FEW, LEAKS, PASSES = "too_few_questions", "leaks", "passes"
 Rule = Callable[["Item"], FloatArray]
 
 
 @dataclass(frozen=True)
 class Item:
-    """What an audit knows of a question; ``cluster`` is its action, or its answer."""
+    """What an audit knows about a question; ``cluster`` is its action, or its answer."""
 
     options: tuple[str, ...]
     right: int
@@ -49,16 +49,16 @@ class Item:
 
     @property
     def answer(self) -> str:
-        """The right option."""
+        """The correct option."""
         return self.options[self.right]
 
 
 @dataclass(frozen=True)
 class RuleFinding:
-    """How often a rule is right (ties count their share), with interval, chance and p.
+    """The accuracy of a rule (a tie counts as a fraction), with interval, chance level and p.
 
-    ``p`` is one-sided, against no more than chance; ``p_holm`` allows for the number of rules.
-    Without a ``p`` a rule is shown only.
+    ``p`` is one-sided, against accuracy at or below chance; ``p_holm`` is corrected for the number
+    of rules. A rule without ``p`` is descriptive only.
     """
 
     rule: str
@@ -73,15 +73,15 @@ class RuleFinding:
 
     @property
     def leaks(self) -> bool:
-        """Whether it is above chance."""
+        """Whether the rule is significantly above chance."""
         return self.p_holm is not None and self.p_holm < LEVEL
 
 
 @dataclass(frozen=True)
 class OwnLabels:
-    """How many options of each question are labels of the data set: the answer to some question.
+    """By question, the number of options that are labels of the set: the answer to some question.
 
-    ``guessed`` is how often whoever knows these labels, and draws among them, is right.
+    ``guessed`` is the accuracy of guessing among these options.
     """
 
     counts: dict[str, int]
@@ -96,14 +96,14 @@ class OwnLabels:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What an audit says of a file, and which rules answer it without a video."""
+    """The verdict on a file, and the rules that answer it without a video."""
 
     name: str
     leaks: tuple[str, ...]
 
     @property
     def sentence(self) -> str:
-        """The verdict for people."""
+        """The verdict as a sentence."""
         level = f"(p < {LEVEL} after Holm)"
         return {
             TOO_FEW: "too few questions to judge: even a rule that is always right could not be"
@@ -113,7 +113,7 @@ class Verdict:
 
 
 def own_labels(items: Sequence[Item]) -> OwnLabels | None:
-    """Return how many options are the data set's own labels; None where options are no labels."""
+    """Return how many options are the set's own labels; None if no format has labels as options."""
     asked = [item for item in items if item.format in OF_LABELS]
     if not asked:
         return None
@@ -124,10 +124,10 @@ def own_labels(items: Sequence[Item]) -> OwnLabels | None:
 
 
 def read_items(path: Path) -> list[Item]:
-    """Read questions in the plain form: ``options`` and ``answer``, all else as far as it is there.
+    """Read questions in the plain form: ``options`` and ``answer``; other fields are optional.
 
-    The answer is one of the options, its letter or its number from 0. Questions without options
-    are left out. Raises RequestError naming the line that is none, or where nothing is left.
+    The answer is one of the options, its letter or its number from 0. Questions without options are
+    skipped. Raises RequestError naming an invalid line, or if nothing is left.
     """
     lines = json_lines(path)
     _refuse_doubles(path, lines)
@@ -139,7 +139,7 @@ def read_items(path: Path) -> list[Item]:
 
 
 def _refuse_doubles(path: Path, lines: Sequence[tuple[int, dict[str, Any]]]) -> None:
-    """Raise RequestError where two questions have one id; many files have none."""
+    """Raise RequestError if two questions have the same id; the id may be missing."""
     first: dict[str, int] = {}
     for number, content in lines:
         name = content.get("question_id")
@@ -168,13 +168,14 @@ def _item(path: Path, number: int, content: dict[str, Any]) -> Item:
 
 
 def audit(items: Sequence[Item]) -> tuple[list[RuleFinding], list[RuleFinding]]:
-    """Return what rules find that should be at chance, and what is only shown.
+    """Return the findings of the rules that should be at chance, and descriptive findings.
 
-    That a background tells the action is no fault of a set: where it is aligned it must.
+    Backgrounds are descriptive only: an aligned background should reveal the action.
     """
     counts = _Counts(items)
     meaning = _Meaning(items)
-    # Each rule is a sign that could give the answer away; a minus sign makes the least the best.
+    # Each rule scores options by a feature that could give the answer away. A minus sign makes the
+    # lowest value the best.
     signs: dict[str, Rule] = {
         "rarity": lambda item: -counts.distractor_elsewhere(item),
         "rare option": lambda item: -counts.offered(item),
@@ -190,8 +191,8 @@ def audit(items: Sequence[Item]) -> tuple[list[RuleFinding], list[RuleFinding]]:
     credits["classifier"] = _classified(items, features)
     tested = [_position(items), *(_finding(name, credit, items)
                                   for name, credit in credits.items())]
-    # The rules are tried on one file, so one of eleven would be below 0.01 in a tenth of fair
-    # files.
+    # All rules are tested on one file, so without correction one of eleven would have p below 0.01
+    # in a tenth of fair files.
     adjusted = holm([one.p or 0.0 for one in tested])
     tested = [RuleFinding(**asdict(one) | {"p_holm": p})
               for one, p in zip(tested, adjusted, strict=True)]
@@ -200,7 +201,7 @@ def audit(items: Sequence[Item]) -> tuple[list[RuleFinding], list[RuleFinding]]:
 
 def verdict(items: Sequence[Item], tested: Sequence[RuleFinding], own: OwnLabels | None
             ) -> Verdict:
-    """Return the one verdict on a file, by which the exit status goes as well."""
+    """Return the overall verdict on a file, which also sets the exit status."""
     if _too_few(items, len(tested)):
         return Verdict(TOO_FEW, ())
     leaks = [one.rule for one in tested if one.leaks]
@@ -209,46 +210,47 @@ def verdict(items: Sequence[Item], tested: Sequence[RuleFinding], own: OwnLabels
 
 
 def _too_few(items: Sequence[Item], rules: int) -> bool:
-    """Whether even a rule that is always right would pass for chance, being one of so many."""
-    # The strongest evidence that this file could give against any rule.
+    """Whether even a rule that is always right would not be significant after correction."""
+    # No rule can give stronger evidence than this.
     always = _finding("always right", np.ones(len(items)), items)
     return rules * (always.p or 0.0) >= LEVEL
 
 
 class _Counts:
-    """How often options stand where in the file."""
+    """How often each option occurs in the file, as option, answer or distractor."""
 
     def __init__(self, items: Sequence[Item]) -> None:
         self.as_option = Counter(option for item in items for option in item.options)
         self.as_answer = Counter((item.cluster, item.answer) for item in items)
         self.answers = Counter(item.answer for item in items)
-        # By the answer beside which they stand, so that some answers can be left out.
+        # By the answer beside which they occur, so that some answers can be left out.
         self.beside = Counter((item.answer, option) for item in items for option in item.options
                               if option != item.answer)
         self.distractors = Counter(option for item in items for option in item.options
                                    if option != item.answer)
 
     def distractor_elsewhere(self, item: Item) -> FloatArray:
-        """Return how often each option is a distractor of what none of the options answers.
+        """Return how often each option is a distractor where none of these options is the answer.
 
-        To leave out the question alone would count its distractors, and not its answer, once less.
+        Leaving out only the question itself would lower the counts of its distractors by one but
+        not that of its answer.
         """
         return np.array([self.distractors[option] - sum(self.beside[answer, option]
                                                         for answer in item.options)
                          for option in item.options], dtype=float)
 
     def offered(self, item: Item) -> FloatArray:
-        """Return how often each option is offered: that can be told without any answer."""
+        """Return how often each option is offered, which needs no knowledge of the answers."""
         return np.array([self.as_option[option] for option in item.options], dtype=float)
 
     def answer_elsewhere(self, item: Item) -> FloatArray:
-        """Return how often each option is right where it is about other actions."""
+        """Return how often each option is the answer to questions of other clusters."""
         return np.array([self.answers[option] - self.as_answer[item.cluster, option]
                          for option in item.options], dtype=float)
 
 
 class _Meaning:
-    """How near texts of the file are to each other."""
+    """The similarity in meaning between all options in the file."""
 
     def __init__(self, items: Sequence[Item]) -> None:
         self.texts = sorted({text for item in items for text in item.options})
@@ -256,7 +258,7 @@ class _Meaning:
         self.similarity = similarities(self.texts, self.texts)
 
     def centrality(self, item: Item) -> FloatArray:
-        """Return each option's mean similarity to the others."""
+        """Return each option's mean similarity to the other options."""
         places = [self.place[option] for option in item.options]
         among = self.similarity[np.ix_(places, places)]
         return np.asarray(np.round((among.sum(1) - np.diag(among)) / (len(places) - 1), 6))
@@ -267,11 +269,11 @@ def _lengths(item: Item) -> FloatArray:
 
 
 def _in_name(item: Item) -> FloatArray:
-    """Return the share of each option's letters whose words stand in the clip's name."""
+    """Return the fraction of each option's letters in words that occur in the clip's name."""
     name = _plain(item.clip)
     shares = []
     for option in item.options:
-        # Words of one or two letters stand in any name.
+        # Words of one or two letters occur in any name.
         words = [plain for word in option.split() if len(plain := _plain(word)) > 2]
         letters = sum(map(len, words))
         shares.append(sum(len(word) for word in words if word in name) / letters if letters else 0)
@@ -283,14 +285,14 @@ def _plain(text: str) -> str:
 
 
 def _credit(scores: FloatArray, item: Item) -> float:
-    """Return 1 where the answer has the highest score alone, a share where others have it too."""
+    """Return 1 if the answer alone has the highest score, a fraction if others share it, else 0."""
     best = scores == scores.max()
     # A rule that cannot decide between k options would guess among them.
     return float(best[item.right] / best.sum())
 
 
 def _features(item: Item, counts: _Counts, meaning: _Meaning) -> FloatArray:
-    """Return what a classifier sees of each option (options, features)."""
+    """Return the features of each option for the classifier, (options, features)."""
     length = _lengths(item)
     words = np.array([len(option.split()) for option in item.options], dtype=float)
     doing = np.array([option.split()[0].endswith("ing") for option in item.options], dtype=float)
@@ -303,7 +305,7 @@ def _features(item: Item, counts: _Counts, meaning: _Meaning) -> FloatArray:
 
 
 def _classified(items: Sequence[Item], features: Sequence[FloatArray]) -> FloatArray:
-    """Return the credit of a classifier that is trained on other actions."""
+    """Return the credit of a classifier that is trained on other clusters."""
     chances = cross_validated(features, [item.right for item in items],
                               [item.cluster for item in items])
     return np.array([_credit(np.round(chance, 6), item)
@@ -311,12 +313,12 @@ def _classified(items: Sequence[Item], features: Sequence[FloatArray]) -> FloatA
 
 
 def _position(items: Sequence[Item]) -> RuleFinding:
-    """Return what the best of the places does; that it was chosen among them is allowed for."""
+    """Return the accuracy at the best position, its p corrected for choosing the position."""
     right = np.array([item.right for item in items])
     places = range(max(len(item.options) for item in items))
     found = [_finding("position", (right == place).astype(float), items) for place in places]
-    # The best of the places is chosen after seeing the answers: its p is multiplied by their
-    # number.
+    # The best position is chosen after seeing the answers, so its p is multiplied by the number of
+    # positions.
     best = max(found, key=lambda one: one.accuracy)
     return RuleFinding(**asdict(best) | {"p": min(1.0, (best.p or 0.0) * len(places))})
 
@@ -327,25 +329,26 @@ def _finding(rule: str, credit: FloatArray, items: Sequence[Item]) -> RuleFindin
     effective = _effective(credit, right, asked, chance)
     accuracy = float(credit.mean())
     low, high = clustered_share(right, asked)
-    # Both numbers are rounded down, which is on the side of chance.
+    # Both numbers are rounded down, which favours chance.
     hits = math.floor(accuracy * effective + 1e-9)
     p = float(stats.binomtest(hits, math.floor(effective + 1e-9), chance, "greater").pvalue)
     return RuleFinding(rule, accuracy, low, high, chance, len(items), round(effective, 1), p)
 
 
 def _clusters(credit: FloatArray, items: Sequence[Item]) -> tuple[FloatArray, FloatArray]:
-    """Return the clusters' sums of credit and their numbers of questions."""
+    """Return each cluster's sum of credit and its number of questions."""
     _, number = np.unique([item.cluster for item in items], return_inverse=True)
     return np.bincount(number, credit).astype(float), np.bincount(number).astype(float)
 
 
 def _effective(credit: FloatArray, right: FloatArray, asked: FloatArray, chance: float) -> float:
-    """Return for how many independent questions the file counts, under no more than chance.
+    """Return the number of independent questions that the file is worth (design effect).
 
-    Never more than there are, and never fewer than clusters would be if each were one question.
+    At most the number of questions, and at least the number of clusters that would be effective if
+    each were one question.
     """
     total, count = asked.sum(), len(asked)
-    # Kish's effective number: what clusters of unequal sizes leave, were each one question.
+    # Kish's effective number: clusters of unequal sizes, each counted as one question.
     weights_alone = float(total**2 / (asked**2).sum())
     share = credit.mean()
     # The linearised variance of a ratio, over clusters (Korn & Graubard 1998).
@@ -357,10 +360,10 @@ def _effective(credit: FloatArray, right: FloatArray, asked: FloatArray, chance:
 
 
 def _backgrounds(items: Sequence[Item], meaning: _Meaning) -> list[RuleFinding]:
-    """Return how far the background's name alone leads, for each kind of background."""
+    """Return the accuracy of matching options to the background's name, by kind of background."""
     found = []
     for kind in sorted({item.background_kind for item in items if item.background}):
-        # Each kind by itself: aligned backgrounds must tell the action, blank ones cannot.
+        # Separately for each kind: aligned backgrounds should reveal the action, blank ones cannot.
         own = [item for item in items if item.background and item.background_kind == kind]
         names = sorted({words(item.background) for item in own})
         table = similarities(names, meaning.texts)

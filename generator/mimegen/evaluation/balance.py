@@ -1,4 +1,4 @@
-"""Which questions could not be balanced, and why: what people are told of it."""
+"""Report which questions could not be balanced, and why."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -8,16 +8,16 @@ from mimegen.evaluation.given import GIVEN
 from mimegen.evaluation.question import Question
 from mimegen.evaluation.subjects import Subject, known_actions, subject_of_action, unique
 
-# Origins of distractors that leave a question balanced: a block's, a pair's, and a user's own.
+# Origins of distractors that keep a question balanced: a block, a pair, or the user.
 BALANCED = ("block", "pair", GIVEN)
-# More labels than that fill the screen and help nobody.
+# Most labels that a message names.
 MOST_NAMED = 6
 
 
 def balance_notes(made: Sequence[Question]) -> Iterator[str]:
-    """Yield a sentence for each reason for which questions could not be balanced."""
+    """Yield a sentence for each reason why questions could not be balanced."""
     asked = [one for one in made if one.distractors and one.control is None]
-    # Blocks are made of those without wrong answers of the user's own.
+    # Blocks are made of the questions without the user's own wrong answers.
     drawn = [one for one in asked if GIVEN not in _origins(one)]
     odd = [one for one in drawn if _origins(one).isdisjoint(BALANCED)]
     if odd:
@@ -37,7 +37,7 @@ def _origins(question: Question) -> set[str]:
 
 
 def _why(asked: Sequence[Question], odd: Sequence[Question]) -> str:
-    """Say why performances are in no block: too few, left over, or too near one another."""
+    """Return why performances are in no block: too few, left over, or too similar."""
     size = len(asked[0].options)
     performances = _performances(asked)
     if performances < size:
@@ -65,7 +65,7 @@ def _performances(questions: Sequence[Question]) -> int:
 
 
 def _named(labels: Iterable[str]) -> str:
-    """Return labels, each once; of many only the first ones."""
+    """Return distinct labels as text; of many, only the first ones."""
     names = sorted(set(labels))
     more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
     return ", ".join(names[:MOST_NAMED]) + more

@@ -1,4 +1,4 @@
-"""What plots share."""
+"""Functions that plots share."""
 
 import io
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ _NAME_LETTERS = 40
 
 
 def png(figure: Figure) -> bytes:
-    """Return a plot as PNG, the same bytes each time."""
+    """Return a plot as PNG; the same plot gives the same bytes."""
     packed = io.BytesIO()
     FigureCanvasAgg(figure)
     figure.savefig(packed, format="png", metadata={"Software": None})
@@ -32,7 +32,7 @@ def rows_of(names: Sequence[str]) -> tuple[Figure, Axes]:
 
 
 def short(name: str) -> str:
-    """Return a name that fits beside a plot."""
-    # A dollar would start mathematics.
+    """Return a name shortened to fit beside a plot."""
+    # Matplotlib would read a dollar sign as the start of a formula.
     shown = name if len(name) <= _NAME_LETTERS else name[:_NAME_LETTERS - 1] + "…"
     return shown.replace("$", r"\$")

@@ -1,4 +1,4 @@
-"""A choice among options from what can be seen of them, learned on other clusters."""
+"""A classifier that chooses among options by their features, trained on other clusters."""
 
 from collections.abc import Sequence
 
@@ -16,20 +16,20 @@ RIDGE = 1.0
 
 def cross_validated(features: Sequence[FloatArray], right: Sequence[int], clusters: Sequence[str]
                     ) -> list[FloatArray]:
-    """Return each question's scores of its options, from what was learned without its cluster.
+    """Return the scores of each question's options, learned without the question's cluster.
 
-    A conditional logit (McFadden 1974) with a ridge; ``features`` are (options, features) each.
-    With fewer than two clusters nothing is learned, and all scores are zero.
+    A conditional logit (McFadden 1974) with a ridge penalty; each of ``features`` is (options,
+    features). With fewer than two clusters nothing is learned, and all scores are zero.
     """
     part = _parts(clusters)
     most = max(map(len, features))
     table = np.zeros((len(features), most, features[0].shape[1]))
     there = np.zeros((len(features), most), dtype=bool)
     for number, one in enumerate(features):
-        # Only differences between a question's own options can decide for one of them.
+        # Only differences between a question's own options can favour one of them.
         table[number, :len(one)] = one - one.mean(0)
         there[number, :len(one)] = True
-    # One scale for all features, or the ridge would weigh on those in large units less.
+    # Scale all features alike; otherwise the ridge would penalise those in large units less.
     table /= np.maximum(table[there].std(0), 1e-9)
     scores = np.zeros((len(features), most))
     for fold in range(FOLDS):
@@ -41,7 +41,7 @@ def cross_validated(features: Sequence[FloatArray], right: Sequence[int], cluste
 
 
 def _parts(clusters: Sequence[str]) -> NDArray[np.int64]:
-    """Return the fold of each question; a cluster is in one fold."""
+    """Return the fold of each question; all questions of a cluster are in one fold."""
     names = sorted(set(clusters))
     draw = generator("audit").permutation(len(names)) % FOLDS
     fold = dict(zip(names, draw, strict=True))
@@ -49,14 +49,14 @@ def _parts(clusters: Sequence[str]) -> NDArray[np.int64]:
 
 
 def _learned(table: FloatArray, there: NDArray[np.bool_], right: NDArray[np.int64]) -> FloatArray:
-    """Return the weights of features (features,)."""
+    """Return the learned weights (features,)."""
     chosen = np.arange(len(table)), right
 
     def loss(weights: FloatArray) -> tuple[float, FloatArray]:
         scores = np.where(there, table @ weights, -np.inf)
         logs = scores - logsumexp(scores, axis=1, keepdims=True)
         wrong = np.exp(logs)
-        # The slope of the log-likelihood: what was predicted minus what was chosen.
+        # The gradient of the negative log-likelihood: predicted minus chosen.
         wrong[chosen] -= 1
         slope = np.einsum("qo,qof->f", wrong, table) + RIDGE * weights
         # The ridge keeps weights finite where a feature separates all answers.

@@ -46,7 +46,7 @@ Facts = dict[str, Any]
 
 @dataclass(frozen=True)
 class Commitment:
-    """What you publish: the facts, the digest of everything, the Merkle root of single items."""
+    """What you publish: the facts, the digest of all declarations, and the Merkle root of items."""
 
     facts: Facts
     digest: str
@@ -58,7 +58,7 @@ class Commitment:
         return {**self.facts, "commitment": self.digest}
 
     def text(self) -> str:
-        """Return the only text that mimegen writes for it."""
+        """Return the commitment as the JSON text that mimegen writes."""
         return json.dumps({**self.committed, "merkle_root": self.merkle_root},
                           indent=2, sort_keys=True) + "\n"
 
@@ -120,7 +120,7 @@ def _leaves(lines: Sequence[bytes], nonce: bytes, committed: Facts) -> list[byte
 
 
 def _leaf(line: bytes, index: int, nonce: str, committed: Facts) -> bytes:
-    """Return the hash of one declaration, its number, its nonce and the commitment less its root.
+    """Return the hash of a declaration with its number, its nonce and the rest of the commitment.
     """
     about = canonical({_LEAF_KEYS[committed["format"]]: committed, "item": index, "nonce": nonce},
                       COMMITMENT)
@@ -133,7 +133,7 @@ def item_nonce(nonce: bytes, index: int) -> str:
 
 
 def read_commitment(path: Path) -> Commitment:
-    """Read a commitment of either format. Raises RequestError if mimegen did not write it so."""
+    """Read a commitment of either format. Raises RequestError if its text is not as written."""
     text = _text(path)
     content = _json(text, path)
     if (not isinstance(content, dict) or {*content} != _FIELDS

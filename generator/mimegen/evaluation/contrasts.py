@@ -1,4 +1,4 @@
-"""What the benchmark is about: one variant minus another, all else equal."""
+"""Contrasts, MIME's main comparisons: one variant minus another, all else equal."""
 
 import re
 from collections import defaultdict
@@ -36,7 +36,7 @@ CONTRASTS = {
     "from 180 degrees": ("base+blank@0", "base+blank@180"),
     "from 270 degrees": ("base+blank@0", "base+blank@270"),
 }
-# What each comparison changes, and how people read it.
+# What each contrast changes, in words for readers.
 READ_AS = {
     "aligned background": "background: aligned instead of blank, behind base",
     "misaligned background": "background: misaligned instead of blank, behind base",
@@ -51,14 +51,14 @@ READ_AS = {
 }
 LEVEL = 0.95
 MCNEMAR = "McNemar"
-# Up to so many pairs an action McNemar's test keeps its level: MIME's own set has 1.07. With five
-# pairs of each of eight actions it gives up to 12 % false alarms, with twenty up to 38 %.
+# Most pairs per action with which McNemar's test keeps its level; MIME's own set has 1.07. With
+# five pairs of each of eight actions it gives up to 12 % false alarms, with twenty up to 38 %.
 MOST_PAIRS = 1.25
 
 
 @dataclass(frozen=True)
 class VariantPair:
-    """One performance in both variants: the shares of answers that are right."""
+    """One performance in both variants: the shares of right answers."""
 
     action: str
     first: float
@@ -66,19 +66,19 @@ class VariantPair:
 
     @property
     def single(self) -> bool:
-        """Whether each share is of one answer, or all agree."""
+        """Whether both shares are 0 or 1, so that the pair suits McNemar's test."""
         return {self.first, self.second} <= {0.0, 1.0}
 
 
 def contrasts(scored: Sequence[ScoredAnswer]) -> list[dict[str, Any]]:
-    """Return the contrasts that the answers hold, of performances that both variants show.
+    """Return the contrasts in the answers, over performances that both variants show.
 
-    ``accuracies`` are of the first variant and of the second, ``difference`` is of these shares,
-    ``interval`` is t's over actions (of independent answers where actions tell no spread) and
-    ``bootstrap`` the BCa one; both are None with too few actions.
-    ``p`` is McNemar's exact test where each clip has one answer, as a model's, and actions hardly
-    ever have several pairs; else it is that of t over actions, which goes with ``interval``.
-    ``p_holm`` allows for the number of contrasts.
+    ``accuracies`` are those of the first and second variant, and ``difference`` is the second minus
+    the first. ``interval`` is from t over actions (from independent answers if actions do not
+    vary), and ``bootstrap`` is the BCa interval; both are None with too few actions. ``p`` is from
+    McNemar's exact test if each clip has one answer, as for models, and actions rarely have several
+    pairs. Otherwise it is from the t test over actions, which matches ``interval``. ``p_holm`` is
+    corrected for the number of contrasts.
     """
     shares = _shares(scored)
     found = [_contrast(name, minus, variant, pairs) for name, (minus, variant) in
@@ -88,7 +88,7 @@ def contrasts(scored: Sequence[ScoredAnswer]) -> list[dict[str, Any]]:
 
 
 def _shares(scored: Sequence[ScoredAnswer]) -> dict[tuple[str | None, str], tuple[str, float]]:
-    """Return the action and the share that is right by variant and performance."""
+    """Return the action and the share of right answers, by variant and performance."""
     right: dict[tuple[str | None, str], list[ScoredAnswer]] = defaultdict(list)
     for one in scored:
         question = one.question
@@ -98,7 +98,7 @@ def _shares(scored: Sequence[ScoredAnswer]) -> dict[tuple[str | None, str], tupl
 
 
 def _mimes(variant: str | None) -> str | None:
-    """Return a variant in MIME's words, in which a clip of the spacesuit may have another name."""
+    """Return a variant in MIME's words; other names of the spacesuit become ``adversarial``."""
     return variant and re.sub(r"^spacesuit\+", "adversarial+", variant)
 
 
@@ -115,8 +115,8 @@ def _contrast(name: str, minus: str, variant: str, pairs: Sequence[VariantPair])
     # The second variant minus the first.
     shares: list[SharePair] = [(one.action, one.second, one.first) for one in pairs]
     interval, actions = difference_interval(shares), len({one.action for one in pairs})
-    # McNemar counts pairs, so each half must be right or wrong; of people it can be a share. It
-    # takes pairs to be independent, which those of one action are not.
+    # McNemar counts pairs, so each half must be right or wrong; people's halves can be shares. It
+    # also assumes independent pairs, which pairs of the same action are not.
     is_exact = all(one.single for one in pairs) and len(pairs) <= MOST_PAIRS * actions
     return {"contrast": name, "minus": minus, "variant": variant, "pairs": len(pairs),
             "actions": actions,
@@ -138,7 +138,7 @@ def _bootstrap(shares: Sequence[SharePair], *name: str) -> list[float] | None:
 
 
 def too_few(found: Sequence[dict[str, Any]]) -> str | None:
-    """Return a sentence where no difference can be significant, whatever is answered."""
+    """Return a sentence if no difference can be significant, whatever the answers; else None."""
     if not found or any(one["test"] != MCNEMAR and one["actions"] >= LEAST_ACTIONS
                         for one in found):
         return None

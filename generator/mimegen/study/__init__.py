@@ -1,1 +1,1 @@
-"""Experiments with people: a page that shows clips and asks, and a server that keeps answers."""
+"""Experiments with people: a web page that shows clips and asks, and a server for the answers."""

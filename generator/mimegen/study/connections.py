@@ -1,8 +1,8 @@
-"""Connections to a study's server: how many there may be, and how long they may keep it waiting.
+"""Limit the connections to a study's server, and how long each may keep it waiting.
 
-Whoever opens connections and sends nothing, or a byte now and then, takes places from others. So a
-request must be there within ``REQUEST_S``, and where places run out the connection that has waited
-longest without a whole request makes room for a new one.
+A client that opens connections and sends nothing, or a byte now and then, takes places from others.
+So a whole request must arrive within ``REQUEST_S``, and if places run out, the connection that has
+waited longest without a whole request is closed to make room for a new one.
 """
 
 import asyncio
@@ -18,21 +18,23 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from mimegen.base.errors import RequestError
 
-# A request is a few hundred bytes, and what waits to be read 64 KiB: no clip plays on less.
+# In seconds. A request is a few hundred bytes and a connection's unread output at most 64 KiB: a
+# client that needs longer for these could not play a clip.
 REQUEST_S = 10.0
 STALLED_S = 60.0
-# A laboratory behind one address: 50 people, whose browsers open up to six connections each.
+# Enough for a laboratory behind one address: 50 people whose browsers open up to six connections
+# each.
 MOST_OF_ADDRESS = 300
 MOST_CONNECTIONS = 4000
-# So many are taken from the system's queue at a time, before any of them is looked at.
+# Number of connections that are taken from the system's queue at once, before any is checked.
 BACKLOG = 128
-# Files of the database, of Python and of the page.
+# File descriptors kept for the database, Python and the page's files.
 RESERVED_DESCRIPTORS = 64
 WANTED_DESCRIPTORS = 2 * MOST_CONNECTIONS + BACKLOG + RESERVED_DESCRIPTORS
 
 
 def address_key(address: str) -> str:
-    """Return what stands for a sender: an IPv4 address, or the 64 bits of a network of IPv6."""
+    """Return the key of a sender: its IPv4 address, or the /64 network of its IPv6 address."""
     try:
         known = ip_address(address.partition("%")[0])
     except ValueError:
@@ -43,9 +45,9 @@ def address_key(address: str) -> str:
 
 
 def most_connections() -> int:
-    """Return how many connections file descriptors allow, each with a clip that it reads.
+    """Return how many connections the file descriptors allow, two for each: socket and clip.
 
-    Raises this process's limit as far as the system lets it. Raises RequestError where too few are
+    Raises this process's limit as far as the system allows. Raises RequestError if too few are
     left.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -66,9 +68,9 @@ def _number(limit: int) -> float:
 
 @dataclass
 class Places:
-    """Who is connected, and of them who waits, whoever began first in front.
+    """The open connections, and those of them that are waiting for a request, oldest first.
 
-    ``proxies`` are addresses that many people share and that may have as many places as there are.
+    ``proxies`` are addresses that many people share; they have no limit of their own.
     """
 
     most: int
@@ -79,7 +81,7 @@ class Places:
     _waiting_of: dict[str, dict["Connection", None]] = field(default_factory=dict)
 
     def take(self, one: "Connection") -> bool:
-        """Give a new connection a place, if need be another's who waits; False if there is none."""
+        """Give a connection a place, if necessary that of a waiting one; return False if none."""
         self._taken[one.key] += 1
         if one.key not in self.proxies and self._taken[one.key] > self.most_of_address:
             return self._make_room(self._waiting_of.get(one.key, {}))
@@ -102,12 +104,12 @@ class Places:
             del self._taken[one.key]
 
     def waits(self, one: "Connection") -> None:
-        """Note that a connection has no whole request."""
+        """Note that a connection has not sent a whole request."""
         self._waiting[one] = None
         self._waiting_of.setdefault(one.key, {})[one] = None
 
     def is_busy(self, one: "Connection") -> None:
-        """Note that a connection waits no longer."""
+        """Note that a connection is no longer waiting."""
         self._waiting.pop(one, None)
         of_address = self._waiting_of.get(one.key, {})
         of_address.pop(one, None)
@@ -116,9 +118,9 @@ class Places:
 
 
 class Connection(H11Protocol):
-    """A connection that has a place, and ends where its peer is too slow.
+    """A connection that takes a place and is closed if its peer is too slow.
 
-    uvicorn itself limits only how long a connection may do nothing after an answer.
+    uvicorn itself only limits how long a connection may be idle after an answer.
     """
 
     def __init__(self, places: Places, *args: Any, **kwargs: Any) -> None:
@@ -128,7 +130,7 @@ class Connection(H11Protocol):
         self._stalled: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Take a place, or end at once."""
+        """Take a place, or close the connection if there is none."""
         super().connection_made(transport)
         self.key = address_key(self.client[0]) if self.client else ""
         if self._places.take(self):
@@ -137,35 +139,35 @@ class Connection(H11Protocol):
             transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Free the place."""
+        """Free the place and cancel the timers."""
         self._places.leave(self)
         for timer in (self._late, self._stalled):
             _cancel(timer)
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Take in a part of a request."""
+        """Receive a part of a request."""
         super().data_received(data)
         self._look_whether_whole()
 
     def on_response_complete(self) -> None:
-        """Wait for the next request; one that was sent already is begun."""
+        """Wait for the next request, or start it if it has been received already."""
         self._wait()
         super().on_response_complete()
         self._look_whether_whole()
 
     def pause_writing(self) -> None:
-        """Give a peer that does not read some time to do so."""
+        """Start the timeout for a peer that does not read."""
         super().pause_writing()
         self._stalled = self.loop.call_later(STALLED_S, self.abort)
 
     def resume_writing(self) -> None:
-        """Take back the limit: the peer has read."""
+        """Cancel the timeout because the peer has read."""
         super().resume_writing()
         _cancel(self._stalled)
 
     def abort(self) -> None:
-        """End at once."""
+        """Close the connection at once."""
         self.transport.abort()
 
     def _wait(self) -> None:
@@ -174,7 +176,7 @@ class Connection(H11Protocol):
         self._late = self.loop.call_later(REQUEST_S, self.abort)
 
     def _look_whether_whole(self) -> None:
-        """Take time for an answer where a whole request, or none that can be one, is there."""
+        """Stop the request timeout once a whole request, or an invalid one, has been received."""
         if self.conn.their_state not in (h11.IDLE, h11.SEND_BODY):
             self._places.is_busy(self)
             _cancel(self._late)
@@ -186,5 +188,5 @@ def _cancel(timer: asyncio.TimerHandle | None) -> None:
 
 
 def protocol(places: Places) -> Any:
-    """Return what makes uvicorn's protocols with these places."""
+    """Return a factory of uvicorn protocols that use these places."""
     return partial(Connection, places)

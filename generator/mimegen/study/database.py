@@ -1,4 +1,4 @@
-"""Sessions and answers, in an SQLite file that outlives whatever happens to the server."""
+"""Sessions and answers in an SQLite file that survives crashes of the server."""
 
 import json
 import secrets
@@ -13,8 +13,8 @@ from types import TracebackType
 from mimegen.base.errors import RequestError
 from mimegen.study.responses import Ids, Screen
 
-# A session that stands still for so long is no longer counted on; one that never answered anything
-# for so long gets its list given to others.
+# In seconds. A session without an answer for the first time span no longer counts as a participant;
+# one that never answered and is older than the second frees its list for others.
 FORSAKEN_S = 2 * 3600.0
 UNBEGUN_S = 20 * 60.0
 _SCHEMA = """
@@ -35,7 +35,7 @@ _HAS_LIST = f"({_TAKES_PART} OR (seen > :unbegun AND NOT {_ANSWERED}))"
 
 @dataclass(frozen=True)
 class Session:
-    """One person's way through the study; ``token`` is known to them and to nobody else."""
+    """One person's session; only that person knows ``token``."""
 
     number: int
     token: str
@@ -46,10 +46,10 @@ class Session:
 
 
 class Database:
-    """The file of answers. Any number of threads and processes may use it at a time.
+    """The file of answers. Several threads and processes may use it at the same time.
 
-    What a method has stored is on the disk when it returns: the log is written ahead and synced.
-    Raises RequestError at the start where the file is damaged or another study's.
+    When a method returns, what it stored is on the disk: the write-ahead log is synced. Raises
+    RequestError when opened if the file is damaged or belongs to another study.
     """
 
     def __init__(self, path: Path, study: str) -> None:
@@ -88,7 +88,7 @@ class Database:
 
     @contextmanager
     def _changing(self) -> Iterator[None]:
-        """Do all or nothing, one writer at a time."""
+        """Run a transaction, with one writer at a time."""
         with self._lock:
             self._connection.execute("BEGIN IMMEDIATE")
             try:
@@ -100,10 +100,11 @@ class Database:
 
     def begin(self, ids: Ids, screen: Screen, lists: int, most: int | None, now: float
               ) -> Session | None:
-        """Begin a session with the list that fewest people have; None where the study is full.
+        """Begin a session with the list that the fewest people have; None if the study is full.
 
-        Whoever has answered something takes part. Who has only begun has a list for a while, so
-        that lists are spread evenly, and takes no place from others.
+        People who have answered something count as participants. Those who have only begun keep
+        their list for ``UNBEGUN_S``, so that lists are spread evenly, but take no place from
+        others.
         """
         token, rater = secrets.token_urlsafe(24), f"rater-{secrets.token_hex(4)}"
         with self._changing():
@@ -122,11 +123,11 @@ class Database:
         return self.session(token)
 
     def session(self, token: str) -> Session | None:
-        """Return the session that a token opens."""
+        """Return the session of a token; None if there is none."""
         return self._session("token", token)
 
     def session_of(self, person: str) -> Session | None:
-        """Return the session of somebody who came with an id."""
+        """Return the session of a person by the id they came with; None if there is none."""
         return self._session("person", person)
 
     def _session(self, column: str, value: str) -> Session | None:
@@ -136,15 +137,15 @@ class Database:
         return _session(row) if row else None
 
     def _is_full(self, most: int | None, now: float) -> bool:
-        """Whether as many people take part as may."""
+        """Whether the study has as many participants as it may have."""
         return most is not None and most <= self._connection.execute(
             f"SELECT COUNT(*) FROM sessions WHERE {_TAKES_PART}", _since(now)).fetchone()[0]
 
     def store(self, session: Session, trial: str, response: str, most: int | None, now: float
               ) -> bool:
-        """Store the answers of a trial; what was stored first stays.
+        """Store the answers of a trial; if some are stored already, keep those.
 
-        False, and nothing is stored, where they are somebody's first and the study is full.
+        Returns False, storing nothing, if they are the session's first and the study is full.
         """
         with self._changing():
             is_first = not self._connection.execute(
@@ -158,27 +159,27 @@ class Database:
         return True
 
     def finish(self, session: Session, now: float) -> None:
-        """Note that somebody came to the end."""
+        """Mark a session as finished."""
         with self._changing():
             self._connection.execute(
                 "UPDATE sessions SET finished = COALESCE(finished, ?), seen = ? WHERE number = ?",
                 (now, now, session.number))
 
     def answers(self, session: Session) -> dict[str, str]:
-        """Return what is stored of a session: responses as JSON, by trial."""
+        """Return the stored responses of a session as JSON, by trial."""
         with self._lock:
             return dict(self._connection.execute(
                 "SELECT trial, response FROM answers WHERE session = ?", (session.number,)))
 
     def sessions(self) -> list[Session]:
-        """Return all sessions, in the order in which they began."""
+        """Return all sessions in the order in which they began."""
         with self._lock:
             rows = self._connection.execute(f"SELECT {_COLUMNS} FROM sessions ORDER BY number")
             return [_session(row) for row in rows]
 
 
 def _since(now: float) -> dict[str, float]:
-    """Return the moments after which sessions are counted on."""
+    """Return the times after which a session must have been active to count, for queries."""
     return {"forsaken": now - FORSAKEN_S, "unbegun": now - UNBEGUN_S}
 
 

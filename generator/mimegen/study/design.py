@@ -1,8 +1,8 @@
-"""Who sees what: lists of trials, so that nobody meets an action twice and all is shown as often.
+"""Who sees what: balanced lists of trials, in which nobody sees an action twice.
 
-Each list is one person's. Actions and variants form a Latin square: from list to list every action
-moves on by one variant. Where people see a part of the actions only, those that share options go to
-different people, for whoever meets the same options again answers by elimination.
+Each person gets one list. Actions and variants form a Latin square: from list to list every action
+moves on by one variant. If people see only some of the actions, those that share options go to
+different people, because anyone who sees the same options again can answer by elimination.
 """
 
 from collections import Counter, defaultdict
@@ -20,7 +20,7 @@ Takes = list[list[Question]]
 
 
 def by_action(questions: Sequence[Question]) -> dict[str, Takes]:
-    """Return each action's questions: a list for each performance, in the order of variants."""
+    """Return each action's questions: one list for each performance, in the order of variants."""
     found: dict[str, dict[str, list[Question]]] = defaultdict(lambda: defaultdict(list))
     for one in sorted(questions, key=lambda one: (str(one.variant), one.sample_id)):
         found[one.action][one.performed].append(one)
@@ -30,9 +30,9 @@ def by_action(questions: Sequence[Question]) -> dict[str, Takes]:
 
 def single_lists(actions: Mapping[str, Takes], chooses: bool, settings: Settings, seed: int
                  ) -> list[list[Question]]:
-    """Return lists of questions about one clip each; the first ones hold every action once.
+    """Return lists of questions about one clip each; the first lists cover every action once.
 
-    ``chooses`` says that people see the questions' options.
+    ``chooses`` means that people see the questions' options.
     """
     most_takes = max(len(takes) for takes in actions.values())
     variants = max(len(take) for takes in actions.values() for take in takes)
@@ -42,7 +42,7 @@ def single_lists(actions: Mapping[str, Takes], chooses: bool, settings: Settings
     parts = max(_parts(row, apart, settings.trials) for row in rows)
 
     def one_list(row: Sequence[list[Question]], part: int, turn: int) -> list[Question]:
-        """Return every ``parts``-th take, each by another of its variants than the one before."""
+        """Return every ``parts``-th take; each shows the next of its variants."""
         return [take[(place + turn) % len(take)] for place, take in enumerate(row[part::parts])]
 
     return [one_list(row, part, turn)
@@ -51,9 +51,10 @@ def single_lists(actions: Mapping[str, Takes], chooses: bool, settings: Settings
 
 def experiment_lists(questions: Sequence[Question], settings: Settings, seed: int
                      ) -> list[list[Question]]:
-    """Return lists of an experiment in which everybody meets every condition, however alike.
+    """Return lists for an experiment in which people may see conditions that are alike.
 
-    Where the settings allow fewer trials, the questions are divided among so many people.
+    If the settings allow fewer trials than there are questions, the questions are divided among
+    several people.
     """
     ordered = sorted(questions, key=lambda one: one.question_id)
     drawn = [ordered[place]
@@ -63,7 +64,7 @@ def experiment_lists(questions: Sequence[Question], settings: Settings, seed: in
 
 
 def _in_line(takes: Mapping[str, list[Question]], seed: int) -> list[list[Question]]:
-    """Return the takes in a random order in which those that share options stand together."""
+    """Return the takes in random order, with those that share options next to each other."""
     shared: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for action in _shuffled(sorted(takes), seed, "actions"):
         first = takes[action][0]
@@ -72,16 +73,18 @@ def _in_line(takes: Mapping[str, list[Question]], seed: int) -> list[list[Questi
 
 
 def _parts(row: Sequence[list[Question]], apart: bool, trials: int | None) -> int:
-    """Return how many people share the actions; as many as share options, where ``apart``."""
+    """Return how many people share the actions; with ``apart``, at least as many as share options.
+    """
     options = Counter(tuple(sorted(take[0].options)) for take in row)
     return max(max(options.values()) if apart else 1, ceil(len(row) / (trials or len(row))))
 
 
 def pair_lists(actions: Mapping[str, Takes], settings: Settings, seed: int) -> list[list[Pair]]:
-    """Return lists of pairs, half of them of the same action, whose two variants differ.
+    """Return lists of clip pairs in different variants; half of the pairs show the same action.
 
-    Three actions make a pair of one of them and a pair of the others; from list to list they change
-    roles, and move on by one variant. Raises RequestError where that needs more clips or actions.
+    Every three actions make one pair of the same action and one pair of the other two. From list to
+    list they change roles and move on by one variant. Raises RequestError if there are too few
+    clips or actions.
     """
     clips = {action: [one for take in takes for one in take] for action, takes in actions.items()}
     triples = _triples(clips, seed)
@@ -101,7 +104,7 @@ def pair_lists(actions: Mapping[str, Takes], settings: Settings, seed: int) -> l
 
 
 def _pairs(triple: Sequence[list[Question]], turn: int, role: int, place: int) -> list[Pair]:
-    """Return a pair of the action whose role it is, and one of the other two."""
+    """Return a pair of clips of the action in ``role``, and a pair of the other two actions."""
     same = triple[role]
     others = [triple[other] for other in range(3) if other != role]
     step = 1 + place % max(len(same) - 1, 1)
@@ -113,7 +116,7 @@ def _pairs(triple: Sequence[list[Question]], turn: int, role: int, place: int) -
 
 
 def _triples(clips: Mapping[str, list[Question]], seed: int) -> list[tuple[str, ...]]:
-    """Return actions by threes of different groups; what does not come out even is left out."""
+    """Return actions in threes from different groups; leftover actions are dropped."""
     left = _shuffled(sorted(clips), seed, "triples")
     triples: list[tuple[str, ...]] = []
     while found := next((three for three in combinations(left, 3) if _differ(three, clips)), None):

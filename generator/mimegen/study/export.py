@@ -1,4 +1,4 @@
-"""Stored answers to the lines that ``mimegen evaluate`` reads."""
+"""Convert stored answers to the lines that ``mimegen evaluate`` reads."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,13 +15,13 @@ from mimegen.study.public import session_order
 from mimegen.study.responses import Id, Ids, Response, Sent, TaskAnswer, read_response
 from mimegen.study.settings import Task
 
-# A saved file has some 100 KB.
+# In bytes. A saved file has about 100 KB.
 LARGEST_SAVED = 4 * 2**20
 
 
 @dataclass(frozen=True)
 class Person:
-    """What one person answered: responses by trial, in ``order``."""
+    """One person's responses by trial; ``order`` is the order of the trials."""
 
     rater: str
     ids: Ids
@@ -31,7 +31,7 @@ class Person:
 
 
 class Saved(Sent):
-    """The file that a page without a server offers at the end."""
+    """The file that a page without a server lets people save at the end."""
 
     study: str
     rater: Id
@@ -41,9 +41,9 @@ class Saved(Sent):
 
 
 def stored_people(study: Study, folder: Path) -> Iterator[Person]:
-    """Yield everybody in a study's database; nobody where there is none.
+    """Yield everyone in a study's database; nothing if there is no database.
 
-    Raises RequestError where it is damaged, or holds what the study did not ask.
+    Raises RequestError if it is damaged or contains trials that the study does not have.
     """
     path = folder / PRIVATE / ANSWERS
     if not path.exists():
@@ -58,7 +58,7 @@ def stored_people(study: Study, folder: Path) -> Iterator[Person]:
 
 
 def saved_person(study: Study, path: Path) -> Person:
-    """Read what somebody saved and sent. Raises RequestError for a file that is none."""
+    """Read a file that a participant saved and sent. Raises RequestError if it is invalid."""
     try:
         with path.open("rb") as file:
             text = file.read(LARGEST_SAVED + 1)
@@ -93,7 +93,7 @@ def _response(study: Study, name: str, text: str, where: str) -> Response:
 
 
 def answer_lines(study: Study, person: Person) -> Iterator[dict[str, Any]]:
-    """Yield a person's answers, practice left out, in the order in which they were asked."""
+    """Yield a person's answers, without practice, in the order in which they were asked."""
     counted = [name for name in person.order if name not in study.practice]
     for place, name in enumerate(counted, 1):
         response = person.responses.get(name)
@@ -125,7 +125,7 @@ def _output(options: Sequence[str], answer: TaskAnswer | None) -> str | None:
 
 
 def _passed(study: Study, name: str, answer: TaskAnswer | None) -> bool | None:
-    """Return whether an attention check was met; None where that is not known."""
+    """Return whether an attention check was passed; None if unknown."""
     trial = study.trials[name]
     if answer is None or answer.text is not None:
         return None

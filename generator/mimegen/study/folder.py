@@ -1,4 +1,4 @@
-"""A study's folder: what browsers may see in ``public``, and the key to it in ``private``."""
+"""A study's folder: ``public`` is served to browsers, ``private`` holds the key."""
 
 import hashlib
 import hmac
@@ -22,9 +22,9 @@ STUDY_VERSION = 1
 
 
 class Study(Strict):
-    """A study as it is carried out; nothing of it is for browsers but what ``pages`` takes.
+    """A study as it is run; browsers receive only what ``public.py`` selects.
 
-    Trials have names that cannot be guessed: they depend on ``secret``.
+    Trial names cannot be guessed because they depend on ``secret``.
     """
 
     study_version: Annotated[int, Field(ge=1, le=STUDY_VERSION)] = STUDY_VERSION
@@ -38,20 +38,20 @@ class Study(Strict):
 
     @property
     def name(self) -> str:
-        """What browsers know the study by."""
+        """The study's name in browsers."""
         return hidden_name(self.secret, "study")
 
 
 def hidden_name(secret: str, *parts: str) -> str:
-    """Return a name that nobody guesses who lacks the secret (HMAC-SHA256, 80 bits)."""
+    """Return a name that cannot be guessed without the secret (HMAC-SHA256, 80 bits)."""
     text = "\0".join(parts).encode()
     return hmac.new(secret.encode(), text, hashlib.sha256).hexdigest()[:20]
 
 
 def key_content(folder: Path) -> dict[str, Any]:
-    """Return what a study's key says, of whatever version.
+    """Return the content of a study's key, whatever its version.
 
-    Raises RequestError where a folder holds none, or one that is damaged.
+    Raises RequestError if the folder holds none, or a damaged one.
     """
     path = folder / PRIVATE / KEY
     try:
@@ -69,7 +69,7 @@ def key_content(folder: Path) -> dict[str, Any]:
 
 
 def read_study(folder: Path) -> Study:
-    """Read a study's key. Raises RequestError as ``key_content``, and for another version's."""
+    """Read a study's key. Raises RequestError as ``key_content``, and for another version."""
     try:
         return Study.model_validate_json(json.dumps(key_content(folder)))
     except ValidationError as problem:

@@ -1,8 +1,8 @@
-"""Clips of actions that are kept apart: for practice, and as golden clips, whose answer is known.
+"""Clips of actions reserved for practice and as golden clips, whose answers are known.
 
-Golden clips are of one's own choice or drawn: an action against its own background with wrong
-answers far from it; a clip told as another action, which must not look complete; a clip beside
-itself, which shows the same action.
+Golden clips, used as attention checks, are named by the researcher or drawn: an action with wrong
+answers from other groups; for ratings, a clip that is described as another action and so must not
+look complete; for pairs, a clip beside itself, which shows the same action.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,30 +17,30 @@ from mimegen.study.design import Takes
 from mimegen.study.settings import Golden, Settings, Task
 from mimegen.study.trials import Trial, pair_trial, trial_of
 
-# The easiest first.
+# Variants by ease of recognition, the easiest first.
 EASIEST = ("base+aligned@0", "base+blank@0")
-# A clip that is told as another action cannot be more complete than this.
+# Highest plausible completeness rating of a clip that is described as another action.
 MOST_COMPLETE = 50.0
 Asked = tuple[Trial, list[Question]]
 
 
 @dataclass(frozen=True)
 class KnownQuestions:
-    """Questions of actions that nobody is asked about otherwise."""
+    """Questions about actions that no other question is about."""
 
     practice: tuple[Question, ...]
     golden: tuple[tuple[Question, Golden | None], ...]
 
     @property
     def actions(self) -> set[str]:
-        """The actions that are kept apart."""
+        """The reserved actions."""
         return {one.action for one in [*self.practice, *(one for one, _ in self.golden)]}
 
 
 def keep_apart(actions: Mapping[str, Takes], settings: Settings, seed: int) -> KnownQuestions:
-    """Return what practice and golden clips show; those that settings name, or drawn ones.
+    """Return the questions for practice and golden clips, those named in settings or drawn ones.
 
-    Raises RequestError where a named clip is not asked about, or no action is left.
+    Raises RequestError if a named clip has no question, or no action is left for other questions.
     """
     drawn = generator(seed, "study", "kept").permutation(len(actions))
     names = [sorted(actions)[place] for place in drawn]
@@ -73,14 +73,14 @@ def _easiest(takes: Takes) -> Question:
 
 
 def practice_trial(question: Question, tasks: tuple[Task, ...], settings: Settings) -> Asked:
-    """Return a trial for practice."""
+    """Return a practice trial."""
     return pair_trial(question, question, settings) if "same" in tasks else \
         trial_of(question, tasks, settings)
 
 
 def golden_trial(question: Question, golden: Golden | None, tasks: tuple[Task, ...],
                  questions: Sequence[Question], settings: Settings, seed: int) -> Asked:
-    """Return a trial whose answer is known, with a question of its own."""
+    """Return a trial with a known answer, with question ids of its own."""
     if "same" in tasks:
         return _own(pair_trial(question, question, settings))
     if "choice" in tasks:
@@ -93,7 +93,8 @@ def golden_trial(question: Question, golden: Golden | None, tasks: tuple[Task, .
 
 
 def _easy(question: Question, questions: Sequence[Question], seed: int) -> Question:
-    """Return a question with wrong answers of other groups and other questions' options."""
+    """Return a question with wrong answers from other groups, preferably not its present options.
+    """
     others = _other_answers(question, questions, seed)
     fresh = [text for text in others if text not in question.options]
     count = len(question.options)
@@ -130,7 +131,7 @@ def _golden_ratings(question: Question, golden: Golden | None, questions: Sequen
 
 
 def _other_answers(question: Question, questions: Sequence[Question], seed: int) -> list[str]:
-    """Return answers to questions about other groups of actions, in a random order."""
+    """Return answers to questions about actions of other groups, in random order."""
     texts = sorted({one.answer for one in questions if one.action != question.action
                     and (one.semantic_group is None
                          or one.semantic_group != question.semantic_group)}
@@ -140,7 +141,7 @@ def _other_answers(question: Question, questions: Sequence[Question], seed: int)
 
 
 def _own(asked: Asked) -> Asked:
-    """Return a golden trial's questions under ids of their own."""
+    """Return a golden trial with its questions under new ids."""
     trial, questions = asked
     renamed = {one.question_id: content_key("golden", one.question_id)[:16] for one in questions}
     return (trial.model_copy(update={

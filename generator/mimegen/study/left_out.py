@@ -1,4 +1,4 @@
-"""Which questions a study does not ask, and why."""
+"""Report which questions a study does not ask, and why."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -14,7 +14,7 @@ MORE = "more than the action with fewest clips has; render the same variants of 
 
 
 def left_out(study: Study, questions: Sequence[Question]) -> list[str]:
-    """Return a line for each reason why questions are asked in no list."""
+    """Return a line for each reason why questions are in no list."""
     asked = _clips(study, (name for names in study.lists for name in names))
     actions = {one.action for one in questions if one.file_name in asked}
     apart = _clips(study, [*study.practice, *study.golden])

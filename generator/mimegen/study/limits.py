@@ -1,4 +1,4 @@
-"""How much and how often browsers may send."""
+"""Limit how much and how often browsers may send."""
 
 from collections import OrderedDict
 from dataclasses import dataclass, field
@@ -8,9 +8,9 @@ LARGEST_REQUEST = 16 * 1024
 
 @dataclass
 class Limit:
-    """A bucket of tokens for each key: ``most`` at once, ``a_second`` in the long run.
+    """A token bucket for each key: ``most`` requests at once, ``a_second`` in the long run.
 
-    ``keys`` buckets are remembered; who was away for longest starts with a full one.
+    The ``keys`` most recent buckets are remembered; any other key starts with a full one.
     """
 
     most: float
@@ -19,7 +19,7 @@ class Limit:
     _left: OrderedDict[str, tuple[float, float]] = field(default_factory=OrderedDict)
 
     def wait(self, key: str, now: float) -> float:
-        """Take a token and return 0; or return the seconds until there is one."""
+        """Take a token and return 0, or return the seconds until one is available."""
         left, before = self._left.pop(key, (self.most, now))
         left = min(self.most, left + (now - before) * self.a_second)
         allowed = left >= 1

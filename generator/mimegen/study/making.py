@@ -1,4 +1,4 @@
-"""Questions and clips to a study's folder."""
+"""Make a study's folder from questions and clips."""
 
 import secrets
 import shutil
@@ -27,13 +27,13 @@ from mimegen.study.settings import Settings, Task
 from mimegen.study.trials import WORDED, Trial, pair_trial, parse_tasks, trial_of
 
 PAGE = Path(__file__).with_name("page")
-# How files begin that browsers play: MP4's first box, WebM's EBML mark.
+# Offset and bytes by which playable files are recognised: MP4's first box, WebM's EBML mark.
 _BEGINNINGS = {".mp4": (4, b"ftyp"), ".webm": (0, b"\x1a\x45\xdf\xa3")}
 
 
 @dataclass(frozen=True)
 class StudyRequest:
-    """What ``mimegen study`` is asked for; ``clips`` is the folder beside whose manifest they lie.
+    """The arguments of ``mimegen study``; ``clips`` is the folder that holds the clips' manifest.
     """
 
     questions: Path
@@ -47,8 +47,8 @@ class StudyRequest:
 def make_study(request: StudyRequest) -> Study:
     """Write a study's folder and return the study. Made again, it keeps its hidden names.
 
-    Raises RequestError for questions that cannot be asked, clips that are missing or no clips, too
-    few actions, and where answers to another design are there already.
+    Raises RequestError for questions that cannot be asked, missing or unplayable clips, too few
+    actions, or if answers to another design are already there.
     """
     questions = read_questions(request.questions)
     tasks = parse_tasks(request.tasks, questions, request.questions)
@@ -71,7 +71,8 @@ def _study(questions: Sequence[Question], tasks: tuple[Task, ...], request: Stud
     if questions[0].format in WORDED:
         named = [[book.name(trial_of(one, tasks, settings)) for one in ones]
                  for ones in experiment_lists(questions, settings, seed)]
-        # Each has its own question: none of another action can be an attention check.
+        # Each clip has its own question, so a question about another action cannot be an attention
+        # check.
         return Study(secret=secret, seed=seed, settings=settings, trials=book.trials, practice=(),
                      golden=(), lists=tuple(map(tuple, named))), list(book.questions.values())
     actions = by_action(questions)
@@ -101,10 +102,10 @@ class _Book:
         self.questions: dict[str, Question] = {}
 
     def name(self, asked: Asked) -> str:
-        """Return the hidden name of a trial, which is remembered."""
+        """Store a trial under a hidden name and return the name."""
         trial, questions = asked
         name = hidden_name(self.secret, "trial", *trial.questions.values())
-        # A clip beside itself has two names, lest they tell that it is one.
+        # A clip shown beside itself gets two names, so that they do not reveal that it is one clip.
         clips = tuple(hidden_name(self.secret, "clip", source, str(place)) + Path(source).suffix
                       for place, source in enumerate(trial.sources))
         self.trials[name] = trial.model_copy(update={"clips": clips})
@@ -113,13 +114,13 @@ class _Book:
 
 
 def _secret(out: Path) -> str:
-    """Return the secret of the study that is there; a new one where there is none."""
+    """Return the secret of an existing study, or a new one."""
     return str(key_content(out)["secret"]) if (out / PRIVATE / KEY).exists() \
         else secrets.token_hex(32)
 
 
 def _refuse_other_design(out: Path, study: Study) -> None:
-    """Raise RequestError where answers would be left to trials that are no more."""
+    """Raise RequestError if existing answers would refer to trials that no longer exist."""
     design = study.model_dump(mode="json", exclude={"settings"})
     if (out / PRIVATE / ANSWERS).exists() and key_content(out) | design != key_content(out):
         raise RequestError(f"{out}: this study has participants, and its questions would change;"
@@ -140,7 +141,7 @@ def _check_clip(path: Path) -> None:
 
 
 def _write(out: Path, study: Study, asked: list[Question], sources: dict[str, Path]) -> None:
-    """Write the folder; the key comes last, and without it a folder is no study."""
+    """Write the folder, the key last: a folder without the key is not a study."""
     clips = out / PUBLIC / "clips"
     for name, source in sources.items():
         _copy(source, clips / name)

@@ -1,4 +1,4 @@
-"""Texts as people write them, to HTML: paragraphs, lists and bold; all else is shown as it is."""
+"""Convert plain text to HTML paragraphs, lists and bold; everything else is escaped."""
 
 import html
 import re
@@ -8,14 +8,15 @@ _ITEM = re.compile(r"^- ", re.MULTILINE)
 
 
 def as_html(text: str) -> str:
-    """Return a text as paragraphs; one whose lines begin with ``- `` becomes a list."""
+    """Return a text as HTML paragraphs; a paragraph whose lines begin with ``- `` becomes a list.
+    """
     parts = re.split(r"\n\s*\n", text.strip())
     return "".join(_list(part) if part.startswith("- ") else f"<p>{inline(part)}</p>"
                    for part in parts)
 
 
 def inline(text: str) -> str:
-    """Return a text within a line, escaped, with its bold parts."""
+    """Return a text as escaped HTML within a line, with its bold parts."""
     return _BOLD.sub(r"<strong>\1</strong>", html.escape(text.strip()))
 
 

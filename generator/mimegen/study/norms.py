@@ -1,4 +1,4 @@
-"""The files of norms: a table, its reliability and a plot."""
+"""Write the files of norms: a table, reliability figures and a plot."""
 
 import csv
 import io
@@ -27,9 +27,9 @@ PLOT = "norms.pdf"
 
 
 def write_norms(questions: Path, answers: Sequence[Path], similarity: str, out: Path) -> str:
-    """Write norms of the clips that people answered questions about; return a summary.
+    """Write norms of the clips from people's answers; return a summary.
 
-    Raises RequestError where files cannot be read or hold no answers of people.
+    Raises RequestError if files cannot be read or contain no answers of people.
     """
     clips = list(read_clips(answers, read_questions(questions), similarity).values())
     rows, sizes, whole = [norm(clip) for clip in clips], by_raters(clips), reliability(clips)

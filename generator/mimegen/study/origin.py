@@ -1,4 +1,4 @@
-"""Whether a request comes from a study's own page, as browsers say."""
+"""Check by a request's headers whether it comes from a study's own page."""
 
 from collections.abc import Mapping
 from ipaddress import ip_address
@@ -8,15 +8,16 @@ JSON = "application/json"
 
 
 def is_json(headers: Mapping[str, str]) -> bool:
-    """Whether a request says that it sends JSON, which no foreign page can without being asked."""
+    """Whether a request claims to send JSON; other sites' pages cannot without a CORS preflight."""
     return headers.get("content-type", "").partition(";")[0].strip().lower() == JSON
 
 
 def is_own(headers: Mapping[str, str]) -> bool:
-    """Whether no browser says that another site's page sends a request.
+    """Whether a request was not sent by another site's page, as far as its headers say.
 
-    Browsers say it by Sec-Fetch-Site, older ones by Origin alone, which names the page's scheme,
-    host and port; scheme and default port are a proxy's affair. Programs say neither.
+    Browsers say so in Sec-Fetch-Site; older ones only in Origin, which names the page's scheme,
+    host and port. The scheme and default ports are ignored, because a proxy may change them.
+    Programs send neither header, and pass.
     """
     site, origin = headers.get("sec-fetch-site"), headers.get("origin")
     if site is not None and site.strip().lower() != "same-origin":
@@ -26,7 +27,7 @@ def is_own(headers: Mapping[str, str]) -> bool:
 
 
 def is_local_name(host: str) -> bool:
-    """Whether a Host header names this machine: another name that leads here is a trick."""
+    """Whether a Host header names this machine; another name may be a DNS rebinding attack."""
     name = (_place(f"//{host}") or ("",))[0]
     if name == "localhost" or name.endswith(".localhost"):
         return True
@@ -37,7 +38,7 @@ def is_local_name(host: str) -> bool:
 
 
 def _place(address: str) -> tuple[str, int | None] | None:
-    """Return host and port of an address; None where it is none, as ``null``."""
+    """Return host and port of an address; None if it is not one, such as ``null``."""
     try:
         parts = urlsplit(address)
         port = None if parts.port in (80, 443) else parts.port

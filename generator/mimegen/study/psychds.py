@@ -1,7 +1,7 @@
-"""People's answers as a Psych-DS data set: a table and what each of its columns means.
+"""Write people's answers as a Psych-DS data set: a table and the meanings of its columns.
 
-After the Psych-DS specification 0.4.0 (https://psych-ds.github.io): metadata in schema.org's terms
-in ``dataset_description.json``, tables in ``data/`` whose names are made of keywords and values.
+Follows the Psych-DS specification 0.4.0 (https://psych-ds.github.io): metadata in schema.org terms
+in ``dataset_description.json``, tables in ``data/`` with names made of keywords and values.
 """
 
 import csv
@@ -19,7 +19,7 @@ SCHEMA_VERSION = "Psych-DS 0.4.0"
 DESCRIPTION = "dataset_description.json"
 README = "README.md"
 DATA = "data"
-# Columns in their order, and what they mean. Ratings have a column for each slider.
+# Columns in order, with their meanings. Each rating slider adds a column.
 COLUMNS = {
     "question_id": "the question, by its name in materials/questions.jsonl",
     "rater": "random name of one person",
@@ -44,8 +44,8 @@ def write_psychds(folder: Path, name: str, lines: Sequence[Mapping[str, Any]], q
                   ) -> None:
     """Write a data set into an empty or new folder.
 
-    ``lines`` are those of ``answer_lines``, ``questions`` the study's question file. Raises
-    RequestError where the folder holds anything.
+    ``lines`` come from ``answer_lines``; ``questions`` is the study's question file. Raises
+    RequestError if the folder is not empty.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise RequestError(f"--psych-ds {folder}: is not empty; name a new folder")
@@ -55,7 +55,7 @@ def write_psychds(folder: Path, name: str, lines: Sequence[Mapping[str, Any]], q
     publish(folder / DATA / f"study-{name}_data.csv", _table(lines, columns))
     publish(folder / MATERIALS / QUESTIONS, questions)
     publish(folder / README, _readme(name, lines))
-    # Last, so that a folder without it is seen to be unfinished.
+    # Written last, so that a folder without it can be recognised as unfinished.
     publish(folder / DESCRIPTION, json.dumps(_description(name, lines, columns), indent=2) + "\n")
 
 
@@ -90,7 +90,7 @@ def _table(lines: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) -> st
 
 
 def _cell(line: Mapping[str, Any], column: str) -> Any:
-    """Return a value; truth as other programs read it."""
+    """Return the value of a cell; Booleans in lower case, which other programs read."""
     value = (line.get("ratings") or {}).get(column.removeprefix(RATING)) \
         if column.startswith(RATING) else line[column]
     return str(value).lower() if isinstance(value, bool) else plain_cell(value)

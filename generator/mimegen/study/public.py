@@ -1,4 +1,4 @@
-"""What a browser is told: trials under hidden names, wording as HTML, and nothing of answers."""
+"""The data that browsers receive: trials under hidden names, and wording as HTML, no answers."""
 
 import json
 from typing import Any
@@ -10,7 +10,7 @@ from mimegen.study.settings import Settings
 
 
 def study_script(study: Study, served: bool) -> str:
-    """Return the script that tells a page its study; without a server all lists stand in it."""
+    """Return the script that gives a page its study; without a server it contains all lists."""
     content: dict[str, Any] = {"study": study.name, "served": served,
                                **_wording(study.settings, bool(study.golden))}
     if not served:
@@ -23,7 +23,7 @@ def study_script(study: Study, served: bool) -> str:
 
 
 def public_trial(study: Study, name: str) -> dict[str, Any]:
-    """Return what a browser may know of a trial."""
+    """Return the data about a trial that browsers may know."""
     trial, settings = study.trials[name], study.settings
     ask = {task: inline(trial.question) if trial.question is not None
            else _ask(settings, task, trial.asks, trial.action_shown) for task in trial.tasks}
@@ -32,14 +32,14 @@ def public_trial(study: Study, name: str) -> dict[str, Any]:
 
 
 def session_order(study: Study, number: int, list_: int) -> list[str]:
-    """Return a person's trials: practice, then the rest in an order of their own."""
+    """Return a person's trials: practice first, then the rest in an order drawn for the person."""
     names = [*study.lists[list_], *study.golden]
     drawn = generator(study.seed, "study", "order", number).permutation(len(names))
     return [*study.practice, *(names[place] for place in drawn)]
 
 
 def completion(settings: Settings, ids: dict[str, str]) -> dict[str, str | None]:
-    """Return where a person goes at the end, with the ids that they came with."""
+    """Return the address and code for the end, with the person's ids filled into the address."""
     address = settings.completion_address
     for key, value in ids.items():
         address = address and address.replace("{" + key + "}", value)
@@ -55,9 +55,9 @@ def _ask(settings: Settings, task: str, asks: str, action: str | None) -> str:
 
 
 def _wording(settings: Settings, checks: bool) -> dict[str, Any]:
-    """Return texts as HTML, and what a page must know of limits.
+    """Return the page's texts as HTML, and its limits on replays and time.
 
-    Where there are attention checks, the last page of instructions says so.
+    If there are attention checks, the last page of instructions mentions them.
     """
     *before, last = settings.instructions
     pages = [*before, f"{last}\n\n{settings.attention_note}" if checks else last]

@@ -1,4 +1,4 @@
-"""What a page sends of a trial, checked against what was asked."""
+"""Parse and check what a page sends about a trial."""
 
 from typing import Annotated, Any
 
@@ -14,13 +14,13 @@ Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._~-]{1,128}$")]
 
 
 class Sent(BaseModel):
-    """A part of what a browser sends; what is not expected is refused."""
+    """Base class of what browsers send; unexpected fields are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
 class TaskAnswer(Sent):
-    """The answer to one task: ``text`` of free, ``option`` of choice and same, or ``ratings``."""
+    """The answer to one task: ``text`` for free, ``option`` for choice and same, or ``ratings``."""
 
     text: Annotated[str, StringConstraints(max_length=LONGEST_TEXT)] | None = None
     option: Annotated[int, Field(ge=0)] | None = None
@@ -31,7 +31,10 @@ class TaskAnswer(Sent):
 
 
 class Response(Sent):
-    """All answers of a trial; ``left`` is how often the page was left, ``broken`` without clip."""
+    """All answers of a trial.
+
+    ``left`` counts how often the person left the page; ``broken`` means that the clip did not play.
+    """
 
     answers: dict[Task, TaskAnswer]
     left: Count = 0
@@ -39,7 +42,7 @@ class Response(Sent):
 
 
 class Ids(Sent):
-    """What the address that a person came by says: Prolific's ids, SONA's, or one's own."""
+    """Ids in the address by which a person came: Prolific's, SONA's, or the researcher's own."""
 
     PROLIFIC_PID: Id | None = None
     STUDY_ID: Id | None = None
@@ -49,16 +52,16 @@ class Ids(Sent):
 
     @property
     def person(self) -> str | None:
-        """What tells one person from another; None where the address says nothing."""
+        """The id that distinguishes people; None if the address contains none."""
         return self.PROLIFIC_PID or self.survey_code or self.participant
 
     def given(self) -> dict[str, str]:
-        """Return the ids that are there."""
+        """Return the ids that are present."""
         return self.model_dump(exclude_none=True)
 
 
 class Screen(Sent):
-    """The window and how it is pointed at."""
+    """The size of the browser window, and whether it is a touch screen."""
 
     width: Count
     height: Count
@@ -66,7 +69,7 @@ class Screen(Sent):
 
 
 def read_response(study: Study, name: str, content: Any) -> Response:
-    """Return what was sent of a trial. Raises ValueError for what that trial did not ask."""
+    """Return a trial's response. Raises ValueError if it does not match what the trial asked."""
     try:
         response = Response.model_validate(content)
     except ValidationError as problem:
@@ -81,7 +84,7 @@ def read_response(study: Study, name: str, content: Any) -> Response:
 
 
 def _check(study: Study, name: str, task: Task, answer: TaskAnswer) -> None:
-    """Raise ValueError unless the answer has what its task asks, or the time was over."""
+    """Raise ValueError unless the answer has what its task asks for, or time ran out."""
     key = {"free": "text", "ratings": "ratings"}.get(task, "option")
     given = {one for one in ("text", "option", "ratings") if getattr(answer, one) is not None}
     if not given <= {key} or (not given and not answer.timed_out):

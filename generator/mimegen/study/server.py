@@ -1,4 +1,4 @@
-"""The server of a study: the page, its clips, and three requests that keep what people answer."""
+"""The server of a study: the page, its clips, and three requests that store answers."""
 
 import asyncio
 import json
@@ -32,7 +32,7 @@ HEADERS = {
     "content-security-policy": "default-src 'self'; media-src 'self' blob:; connect-src 'self';"
                                " img-src 'self' data:; style-src 'self' 'unsafe-inline';"
                                " frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
-    # Addresses hold people's ids, which concern nobody where they go next.
+    # Addresses contain people's ids, so other sites must not receive them as referrers.
     "referrer-policy": "no-referrer",
     "x-content-type-options": "nosniff",
 }
@@ -41,13 +41,13 @@ logger = logging.getLogger("mimegen.study")
 
 
 class Headers:
-    """Middleware that adds ``HEADERS``; what changes is not kept by browsers."""
+    """Middleware that adds ``HEADERS``; browsers may cache only clips."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, and its answer with more headers."""
+        """Pass a request on and add the headers to its answer."""
         path = str(scope.get("path", ""))
         kept = "private, max-age=86400" if path.startswith("/clips/") else "no-cache"
         added = [(name.encode(), value.encode())
@@ -63,9 +63,9 @@ class Headers:
 
 def make_app(study: Study, folder: Path, database: Database,
              clock: Callable[[], float] = time.time, is_local: bool = False) -> Starlette:
-    """Return a study's application; whatever it acknowledges is in the database.
+    """Return a study's web application; every answer that it acknowledges is in the database.
 
-    One that ``is_local`` is for browsers on this machine: it takes answers from its own names only.
+    With ``is_local``, it accepts answers only under names of this machine.
     """
     desk = Desk(study, database, clock, is_local)
     script = study_script(study, served=True)
@@ -85,20 +85,22 @@ def make_app(study: Study, folder: Path, database: Database,
 
 
 class Desk:
-    """Takes requests: counts, checks and answers them."""
+    """Handle requests: limit, check and answer them."""
 
     def __init__(self, study: Study, database: Database, clock: Callable[[], float],
                  is_local: bool = False) -> None:
         self.study, self.database, self.clock = study, database, clock
         self.is_local = is_local
-        # Many people may share an address, as in a laboratory; nobody answers twice a second.
+        # Many people may share an address, as in a laboratory, but one person does not answer twice
+        # a second.
         self.by_address = Limit(most=600, a_second=60)
         self.beginners = Limit(most=120, a_second=1)
         self.by_session = Limit(most=30, a_second=2)
 
     def asked(self, handle: Callable[[Content, str], Content]
               ) -> Callable[[Request], Awaitable[Response]]:
-        """Return what answers a request by a handler of JSON content and the sender's address."""
+        """Return an endpoint that calls a handler with the JSON content and the sender's address.
+        """
 
         async def endpoint(request: Request) -> Response:
             address = address_key(request.client.host if request.client else "")
@@ -115,7 +117,7 @@ class Desk:
         return endpoint
 
     def _see_who_asks(self, request: Request) -> None:
-        """Refuse what other sites' pages send, and what is no JSON."""
+        """Refuse requests from other sites' pages, and those that are not JSON."""
         if not is_own(request.headers):
             _refuse(403, "sent by another site's page")
         if self.is_local and not is_local_name(request.headers.get("host", "")):
@@ -126,7 +128,7 @@ class Desk:
             _refuse(415, "expected content-type: application/json")
 
     def session(self, content: Content, address: str) -> Content:
-        """Begin a session, or go on with one; return its trials, and which are answered."""
+        """Begin or continue a session; return its trials and which of them are answered."""
         token = content.get("session")
         session = self._known(token) if token is not None else self._begun(content, address)
         order = session_order(self.study, session.number, session.list)
@@ -143,7 +145,8 @@ class Desk:
             _refuse(400, problem.errors()[0]["msg"])
         before = self.database.session_of(ids.person) if ids.person else None
         if before is not None:
-            # Only who also knows the recruiting site's own session goes on in another browser.
+            # Another browser may continue a session only with all its ids, including the recruiting
+            # site's session id.
             if ids.SESSION_ID is None or before.ids != ids:
                 _refuse(409, "begun")
             return before
@@ -154,7 +157,7 @@ class Desk:
         return session or _refuse(409, "full")
 
     def answer(self, content: Content, _address: str) -> Content:
-        """Store the answers of a trial; sent again, the first ones stay."""
+        """Store the answers of a trial; if it was answered before, keep the first answers."""
         session = self._known(content.get("session"))
         self._count(self.by_session, session.token)
         name = content.get("trial")
@@ -171,7 +174,7 @@ class Desk:
         return {"stored": name}
 
     def finish(self, content: Content, _address: str) -> Content:
-        """Return where somebody goes who has answered everything."""
+        """Return where a person goes who has answered everything."""
         session = self._known(content.get("session"))
         self._count(self.by_session, session.token)
         order = session_order(self.study, session.number, session.list)
@@ -193,7 +196,7 @@ class Desk:
 
 
 async def _content(request: Request) -> Content:
-    """Return a request's JSON object, of which no more is read than it may have."""
+    """Return a request's JSON object, reading no more than the size limit."""
     body = b""
     try:
         async with asyncio.timeout(REQUEST_S):

@@ -1,4 +1,4 @@
-"""What a study's server says of trouble: few lines, all of them short, whoever causes them."""
+"""Log the problems of a study's server in few and short lines, whatever clients send."""
 
 import logging
 import time
@@ -6,17 +6,18 @@ import time
 from mimegen.study.limits import Limit
 
 LONGEST = 300
-# Of each kind of trouble and of all: a flood of requests must not fill the disk.
+# Burst size and rate per second, for each kind of message and for all: a flood of requests must not
+# fill the disk.
 OF_A_KIND = (5, 0.05)
 OF_ALL = (50, 0.2)
 LOGGERS = ("uvicorn", "asyncio", "mimegen.study")
 
 
 class OneLine(logging.Formatter):
-    """A record in one line, an exception as its type, its words and where it came from."""
+    """Format a record as one line; an exception as its type, message and location."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the line."""
+        """Return the formatted line."""
         text = record.getMessage()
         if record.exc_info and record.exc_info[1] is not None:
             text += f" ({_reason(record.exc_info[1])})"
@@ -35,7 +36,7 @@ def _reason(problem: BaseException) -> str:
 
 
 class Seldom(logging.Filter):
-    """Lets through a few records of each kind, and later ones now and then."""
+    """Let through a few records of each kind, and later ones at a limited rate."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -43,7 +44,7 @@ class Seldom(logging.Filter):
         self._left_out = 0
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Say whether to write a record; one that is written says how many before it were not."""
+        """Return whether to write a record; a written one counts those left out before it."""
         now, (of_kind, of_all) = time.monotonic(), self._limits
         if of_kind.wait(str(record.msg)[:100], now) or of_all.wait("", now):
             self._left_out += 1
@@ -53,7 +54,7 @@ class Seldom(logging.Filter):
 
 
 def keep_quiet(level: int = logging.WARNING) -> None:
-    """Write what the server and its packages log to standard error, seldom and in short lines."""
+    """Log the server and its packages to standard error, rate-limited and in short lines."""
     handler = logging.StreamHandler()
     handler.setFormatter(OneLine())
     handler.addFilter(Seldom())

@@ -1,4 +1,4 @@
-"""A study's server on a port of this machine."""
+"""Run a study's server on a port of this machine."""
 
 import errno
 import socket
@@ -17,18 +17,18 @@ from mimegen.study.origin import is_local_name
 from mimegen.study.server import make_app
 from mimegen.study.serverlog import keep_quiet
 
-# Answers that are on their way when the server is stopped.
+# Seconds to finish requests that are in progress when the server is stopped.
 LAST_ANSWERS_S = 5
 
 
 def serve(folder: Path, host: str, port: int, tell: Callable[[str], None],
           proxies: Sequence[str] = ()) -> None:
-    """Serve a study until it is stopped; ``tell`` gets its address. Port 0 takes any free one.
+    """Serve a study until it is stopped; ``tell`` receives its address. Port 0 takes any free port.
 
-    ``proxies`` are the addresses of web servers in front of it, whose X-Forwarded-For is believed.
+    ``proxies`` are the addresses of reverse proxies whose X-Forwarded-For headers are trusted.
 
-    Raises RequestError where the folder is no study, its answers are damaged, the port is taken, a
-    proxy is no address, or the system lets this process open too few files.
+    Raises RequestError if the folder is not a study, its answers are damaged, the port is in use, a
+    proxy is not an IP address, or the system allows this process too few open files.
     """
     study = read_study(folder)
     places = Places(most_connections(), proxies=frozenset(map(_proxy, proxies)))
@@ -42,9 +42,9 @@ def serve(folder: Path, host: str, port: int, tell: Callable[[str], None],
 
 
 def web_server(app: Starlette, places: Places, proxies: Sequence[str] = ()) -> uvicorn.Server:
-    """Return the server of an application, which says little and limits connections."""
+    """Return the server of an application, with limited connections and a quiet log."""
     keep_quiet()
-    # Addresses hold people's ids, so requests are not logged.
+    # Addresses contain people's ids, so requests are not logged.
     return uvicorn.Server(uvicorn.Config(
         app, http=protocol(places), ws="none", lifespan="off", log_config=None, access_log=False,
         server_header=False, backlog=BACKLOG, proxy_headers=bool(proxies),

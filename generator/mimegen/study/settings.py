@@ -1,4 +1,4 @@
-"""What a study says and does: ``study.yaml``, changed by a researcher's own file."""
+"""The texts and options of a study: ``study.yaml``, overridden by a researcher's own file."""
 
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -15,14 +15,14 @@ DEFAULTS = Path(__file__).with_name("study.yaml")
 
 
 class QuestionWording(Strict):
-    """A question in words, by what the questions ask for."""
+    """A question's wording, by what the questions ask for."""
 
     label: Text
     intention: Text
 
 
 class SameWords(Strict):
-    """How people are asked whether two clips show the same; the first option says yes."""
+    """Wording of the question whether two clips show the same; the first option means yes."""
 
     ask: Text
     options: tuple[Text, Text]
@@ -38,7 +38,7 @@ class Slider(Strict):
 
 
 class RatingWords(Strict):
-    """What raters are told, ``{action}`` being the action, and what they rate."""
+    """Wording for raters, in which ``{action}`` is replaced by the action, and the sliders."""
 
     ask: Text
     hint: Text
@@ -54,14 +54,14 @@ class RatingWords(Strict):
 
 
 class Golden(Strict):
-    """A clip whose answer is known; ``expected`` are experts' ratings by slider."""
+    """A clip whose answer is known; ``expected`` holds experts' ratings by slider."""
 
     sample_id: str
     expected: dict[str, Rating] = Field(default_factory=dict)
 
 
 class PageWording(Strict):
-    """What buttons and notices say."""
+    """Texts of buttons and notices."""
 
     next: Text
     back: Text
@@ -84,7 +84,7 @@ class PageWording(Strict):
 
 
 class Settings(Strict):
-    """Everything about a study that is no question; ``study.yaml`` explains each key."""
+    """Everything about a study except its questions; ``study.yaml`` explains each key."""
 
     title: Text
     language: Annotated[str, StringConstraints(pattern=r"^[A-Za-z-]{2,20}$")]
@@ -116,7 +116,7 @@ class Settings(Strict):
 
     @model_validator(mode="after")
     def _expected_is_rated(self) -> "Settings":
-        """Refuse expectations of what nobody rates."""
+        """Refuse expected ratings for sliders that do not exist."""
         names = {slider.name for slider in self.ratings.sliders}
         for golden in self.golden if isinstance(self.golden, tuple) else ():
             for name in golden.expected:
@@ -127,9 +127,9 @@ class Settings(Strict):
 
 
 def read_settings(file: Path | None) -> Settings:
-    """Return mimegen's settings with those of ``file`` in their place.
+    """Return mimegen's settings, overridden by those of ``file``.
 
-    Raises RequestError naming file, line and key of the first thing that is wrong.
+    Raises RequestError naming the file, line and key of the first error.
     """
     own = YamlFile(DEFAULTS)
     if file is None:
@@ -139,7 +139,7 @@ def read_settings(file: Path | None) -> Settings:
 
 
 def _merged(below: Any, above: Any) -> Any:
-    """Return mappings laid over one another; all else is replaced."""
+    """Return nested mappings merged; any other value of ``above`` replaces that of ``below``."""
     if not (isinstance(below, dict) and isinstance(above, dict)):
         return above
     return below | {key: _merged(below.get(key), value) for key, value in above.items()}

@@ -1,4 +1,4 @@
-"""What people are asked in a trial, and what only the researcher knows of it."""
+"""The trials of a study: what people are asked, and what only the researcher knows."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,7 +14,7 @@ from mimegen.study.settings import Settings, Task
 TASKS_OF_FORMAT: dict[str, tuple[Task, ...]] = {
     "mc": ("free", "choice"), "3afc": ("choice",), "free": ("free",), "description": ("free",),
     "factor": ("choice",), "probe": ("choice",), "number": ("free",), "match": ("choice",)}
-# These bring a question of their own for each clip; the others ask what the study's file says.
+# Formats whose questions have their own wording for each clip; the others use the study's.
 WORDED = ("factor", "probe", "number", "match")
 COMBINATIONS: dict[str, tuple[Task, ...]] = {
     "free": ("free",), "choice": ("choice",), "free,choice": ("free", "choice"),
@@ -25,10 +25,10 @@ PLAYABLE = (".mp4", ".webm")
 class Trial(Strict):
     """Clips and what is asked about them.
 
-    ``sources`` are the clips beside the manifest, ``clips`` the same in ``public/clips``.
-    ``question`` is asked in place of the study's own words. ``right`` is the right option's number
-    and ``expected`` the span of each rating where the trial is golden; ``action_shown`` is the
-    action that raters are told. ``questions`` are ids by task.
+    ``sources`` are the clips relative to the manifest's folder, ``clips`` their names in
+    ``public/clips``. ``question`` replaces the study's own wording. In a golden trial, ``right`` is
+    the index of the correct option and ``expected`` the range of each rating. ``action_shown`` is
+    the action that raters are told. ``questions`` are ids by task.
     """
 
     tasks: tuple[Task, ...]
@@ -44,9 +44,9 @@ class Trial(Strict):
 
 
 def parse_tasks(text: str | None, questions: Sequence[Question], source: Path) -> tuple[Task, ...]:
-    """Return what is asked, by default what fits the questions' format.
+    """Return the tasks that people are given, by default those that fit the questions' format.
 
-    Raises RequestError for what cannot be asked of people, or not about these questions.
+    Raises RequestError for unknown tasks, and for tasks that these questions do not allow.
     """
     format_ = _format_of(questions, source)
     tasks = TASKS_OF_FORMAT[format_]
@@ -63,7 +63,7 @@ def parse_tasks(text: str | None, questions: Sequence[Question], source: Path) -
 
 
 def _format_of(questions: Sequence[Question], source: Path) -> str:
-    """Return the one format of questions that people can be asked."""
+    """Return the common format of the questions. Raises RequestError if a study cannot ask them."""
     kinds = sorted({(one.format, "" if one.format in WORDED else one.asks) for one in questions})
     if len(kinds) > 1:
         raise RequestError(f"{source}: contains questions of {len(kinds)} kinds"
@@ -92,7 +92,7 @@ def _format_of(questions: Sequence[Question], source: Path) -> str:
 
 def trial_of(question: Question, tasks: tuple[Task, ...], settings: Settings
              ) -> tuple[Trial, list[Question]]:
-    """Return the trial that asks a question, and the questions that its answers answer."""
+    """Return the trial that asks a question, and the questions that its answers belong to."""
     asked = {task: _question_of(task, question, settings) for task in tasks}
     trial = Trial(
         tasks=tasks, sources=tuple(clip.file_name for clip in question.shown), asks=question.asks,
@@ -104,7 +104,7 @@ def trial_of(question: Question, tasks: tuple[Task, ...], settings: Settings
 
 
 def _question_of(task: Task, question: Question, settings: Settings) -> Question:
-    """Return the question that a task's answer is to: itself, or one about the same clip."""
+    """Return the question that a task's answer belongs to: this one, or one about the same clip."""
     if task == "choice" or (task == "free" and not question.options):
         return question
     if task == "ratings":

@@ -1,1 +1,1 @@
-"""Published clips against unseen ones: is a model's score remembered or real?"""
+"""Compare published (seen) clips with unseen ones: is a model's score memorised or real?"""

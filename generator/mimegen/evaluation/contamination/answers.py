@@ -1,4 +1,4 @@
-"""One model's answers about seen and unseen clips, and the comparison of like with like."""
+"""One model's answers about seen and unseen clips, compared within actions and variants."""
 
 from dataclasses import dataclass
 from itertools import pairwise
@@ -16,8 +16,8 @@ from mimegen.evaluation.statistics import (
 )
 
 Ints = NDArray[np.int64]
-# Where clusters tell of one arm alone, the least design effect that is believed: it keeps
-# intervals at 95 % in simulations with 300 answers an arm, where without they cover 93 %.
+# Lower bound of the design effect where only one arm varies. It keeps intervals at 95 % coverage in
+# simulations with 300 answers per arm, where they cover 93 % without it.
 LEAST_DESIGN = 0.7
 
 
@@ -25,9 +25,9 @@ LEAST_DESIGN = 0.7
 class Answers:
     """N answers: scores (N,) from 0 to 1, whether the clip was seen (N,), action and variant (N,).
 
-    Actions and variants are numbers from 0. Like with like: an answer is compared with those of the
-    other arm to the same action in the same variant; where there are none, with those to the
-    action's other variants that are in one arm only.
+    Actions and variants are numbers from 0. An answer is compared with answers in the other arm to
+    the same action in the same variant. If there are none, it is compared with answers to the
+    action's other variants that occur in only one arm.
     """
 
     score: FloatArray
@@ -36,11 +36,11 @@ class Answers:
     variant: Ints
 
     def arm(self, seen: bool) -> "Answers":
-        """Return one arm's answers."""
+        """Return the answers of one arm."""
         return self.where(self.seen == seen)
 
     def where(self, chosen: NDArray[np.bool_]) -> "Answers":
-        """Return the answers chosen (N,)."""
+        """Return the chosen answers; ``chosen`` is (N,)."""
         return Answers(self.score[chosen], self.seen[chosen], self.action[chosen],
                        self.variant[chosen])
 
@@ -53,10 +53,10 @@ class Answers:
 
 @dataclass(frozen=True)
 class Falls:
-    """What each of K actions says: the fall from seen to unseen (K,), and its weight (K,).
+    """The fall from seen to unseen in each of K actions (K,), and its weight (K,).
 
-    ``arms`` are both arms over all actions, under the same weights. ``used`` (N,) says which
-    answers had a partner.
+    ``arms`` are both arms over all actions, under the same weights. ``used`` (N,) marks the answers
+    that have a counterpart in the other arm.
     """
 
     fall: FloatArray
@@ -66,8 +66,7 @@ class Falls:
 
 
 def falls_of(answers: Answers) -> Falls:
-    """Return the fall in each action: the mean over its strata, weighted as Mantel and Haenszel do.
-    """
+    """Return the fall in each action, averaged over its strata with Mantel-Haenszel weights."""
     stratum = _strata(answers)
     size = int(stratum.max()) + 1
     counts = [np.bincount(stratum[arm], minlength=size) for arm in (answers.seen, ~answers.seen)]
@@ -87,7 +86,7 @@ def falls_of(answers: Answers) -> Falls:
 
 
 def _arms(shares: list[FloatArray], asked: list[Ints], weight: FloatArray) -> ExposureArms:
-    """Return the arms' shares over strata (S,), and as how many answers they are (Kish 1965)."""
+    """Return the arms' weighted shares over strata (S,), and their effective sizes (Kish 1965)."""
     if not len(weight):
         return ExposureArms((0.0, 0.0), (0.0, 0.0))
     seen, unseen = (round(float(np.average(share, weights=weight)), 12) for share in shares)
@@ -96,7 +95,7 @@ def _arms(shares: list[FloatArray], asked: list[Ints], weight: FloatArray) -> Ex
 
 
 def _strata(answers: Answers) -> Ints:
-    """Return each answer's stratum (N,): its action and variant where both arms have it."""
+    """Return the stratum of each answer (N,): its action and variant if both arms have them."""
     variants = int(answers.variant.max()) + 2
     cell = answers.action * variants + answers.variant
     shared = np.isin(cell, np.intersect1d(cell[answers.seen], cell[~answers.seen]))
@@ -107,11 +106,11 @@ def _strata(answers: Answers) -> Ints:
 def estimate(answers: Answers, falls: Falls) -> Fall:
     """Return the mean fall over actions.
 
-    How far they spread is CR2's variance beside that of independent answers. The degrees of freedom
-    are Satterthwaite's, and more where few answers are wrong (or right). Where all actions fell
-    alike, clusters tell nothing; where an arm is all right or all wrong they tell of the other arm
-    alone, and unless they spread more than independent answers do, the normal distribution goes
-    with it.
+    The spread is CR2's cluster-robust variance, compared with that of independent answers. The
+    degrees of freedom are Satterthwaite's, increased if few answers are wrong (or right). If all
+    actions fell equally, clusters show no spread and the variance of independent answers is used.
+    If an arm is all right or all wrong, clusters show only the other arm's spread; unless it
+    exceeds that of independent answers, the normal distribution is used.
     """
     found = weighted_mean(falls.fall, falls.weight)
     independent = falls.arms.variance()
@@ -125,14 +124,15 @@ def estimate(answers: Answers, falls: Falls) -> Fall:
 
 
 def rare(scores: FloatArray) -> int:
-    """Return how many answers are wrong, or right, whichever are fewer."""
+    """Return the number of wrong or of right answers, whichever is smaller."""
     return int(min((scores < 1).sum(), (scores > 0).sum()))
 
 
 def pairs_of(answers: Answers) -> McNemar | None:
-    """Return the pairs of the same action and variant; None without any, or with graded scores.
+    """Return McNemar's test of pairs with the same action and variant.
 
-    Where there are several answers in both arms they are paired in the order they come in.
+    Returns None without pairs, or if scores are not all 0 or 1. If both arms have several answers,
+    they are paired in the order in which they come.
     """
     if not np.isin(answers.score, (0, 1)).all():
         return None
@@ -156,7 +156,7 @@ def _pair_scores(answers: Answers) -> FloatArray:
 
 
 def _turns(cells: Ints) -> Ints:
-    """Return how many of the same cell came before each one, (N,)."""
+    """Return how many earlier answers have the same cell as each one, (N,)."""
     order = np.argsort(cells, kind="stable")
     starts = np.flatnonzero(np.diff(cells[order], prepend=-1))
     turns = np.empty(len(cells), np.int64)

@@ -1,4 +1,4 @@
-"""What else the arms differ in, which could pass for a fall."""
+"""Check what else differs between the arms and could be mistaken for a fall."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -11,23 +11,24 @@ from mimegen.base.arrays import FloatArray
 from mimegen.evaluation.contamination.rows import StudyArm
 from mimegen.manifest.row import Row
 
-# Cohen's small to medium difference of means, and its counterpart for shares of levels.
+# Limits of balance: a small to medium difference of means in standard deviations (Cohen's d), and
+# its counterpart for shares of levels (total variation).
 LARGEST_SHIFT = 0.25
 LARGEST_SHARE = 0.20
 _SIDES = ("front", "left", "back", "right")
-# What permutations say of themselves and nobody sees.
+# Fields of permutations that are not visible in clips.
 _NO_FACTORS = ("seed", "number", "redraws", "sha256")
-# A style that nobody named: the seed's own, as permutations call it.
+# Permutations' name for a style that was drawn by the seed.
 OWN_STYLE = "own"
 Value = str | float
 
 
 @dataclass(frozen=True)
 class Balance:
-    """How far the arms differ in one factor of their clips.
+    """The difference between the arms in one factor of their clips.
 
-    ``difference`` is that of the means in standard deviations, or the share of clips that would
-    have to change their level (total variation).
+    ``difference`` is that of the means in standard deviations, or the share of clips whose level
+    would have to change (total variation).
     """
 
     factor: str
@@ -38,9 +39,9 @@ class Balance:
 
 
 def balances(seen: StudyArm, unseen: StudyArm) -> list[Balance]:
-    """Return the balance of every factor that both arms' manifests tell, in order of its name.
+    """Return the balance of every factor that both arms' manifests contain, by name.
 
-    Clips of an action that is in one arm only are compared with nothing, and count for nothing.
+    Clips of an action that only one arm has are not compared with any others and are left out.
     """
     actions = {row.action for row in seen.rows} & {row.action for row in unseen.rows}
     arms = [[_factors(clip) for _, clip in sorted(arm.clips.items()) if clip.action in actions]
@@ -53,7 +54,7 @@ def balances(seen: StudyArm, unseen: StudyArm) -> list[Balance]:
 
 
 def _factors(clip: Row) -> Mapping[str, Value]:
-    """Return what a clip's row says that might make it easier or harder."""
+    """Return the factors in a clip's row that might make it easier or harder."""
     fields: dict[str, Any] = {
         "avatar": clip.avatar, "background": clip.background_config, "camera side": _side(clip),
         "render config": clip.render_config_name, "picture": f"{clip.width}x{clip.height}",
@@ -77,8 +78,9 @@ def _side(clip: Row) -> str | None:
 
 
 def _names_each(values: Sequence[Value]) -> bool:
-    """Whether a factor names its clips rather than grouping them."""
-    # A factor with more levels than half the clips, as a seed, differs in any two samples.
+    """Whether a factor identifies clips rather than grouping them."""
+    # A factor with more levels than half the clips, such as a seed, differs between any two
+    # samples.
     return isinstance(values[0], str) and len(set(values)) > len(values) / 2
 
 
@@ -95,10 +97,10 @@ def _balance(name: str, seen: Sequence[Value], unseen: Sequence[Value]) -> Balan
 
 
 def _of_numbers(name: str, seen: FloatArray, unseen: FloatArray) -> Balance:
-    # Cohen's d with the mean of both variances, because neither arm is the standard of the other.
+    # Cohen's d with the mean of both variances, because neither arm is the reference.
     spread = np.sqrt((seen.var() + unseen.var()) / 2)
     apart = float(seen.mean() - unseen.mean())
-    # Two constants that differ have no spread to compare with: they differ as much as can be.
+    # Two constants that differ have no spread to compare with, so the difference counts as 1.
     difference = 0.0 if apart == 0 else apart / float(spread) if spread else float(np.sign(apart))
     return Balance(name, f"{seen.mean():.4g}", f"{unseen.mean():.4g}", difference,
                    abs(difference) <= LARGEST_SHIFT)

@@ -1,4 +1,4 @@
-"""The fall from seen to unseen clips, tested by its score, with actions as clusters."""
+"""Test the fall from seen to unseen clips by a score test, with actions as clusters."""
 
 from dataclasses import dataclass
 
@@ -7,14 +7,14 @@ from scipy import optimize, stats
 
 from mimegen.evaluation.statistics import Interval
 
-# The least and greatest difference of shares, a rounding's width inside.
+# The smallest and largest difference of shares, less a margin for rounding.
 ENDS = (-1 + 1e-12, 1 - 1e-12)
 NEAR = 1e-12
 
 
 @dataclass(frozen=True)
 class ExposureArms:
-    """The weighted shares of right answers, seen and unseen, and of how many answers each tells.
+    """The weighted shares of right answers in the seen and unseen arm, and their effective sizes.
     """
 
     shares: tuple[float, float]
@@ -26,22 +26,22 @@ class ExposureArms:
         return self.shares[0] - self.shares[1]
 
     def variance(self) -> float:
-        """Return the variance of the fall, were all answers independent."""
+        """Return the variance of the fall if all answers were independent."""
         return _binomial(self.shares, self.numbers)
 
     def variance_at(self, fall: float) -> float:
-        """Return it were the true fall ``fall``, with the shares that are then most likely.
+        """Return the variance if the true fall were ``fall``, at the shares most likely then.
 
-        The closed form of Farrington & Manning (1990), as Miettinen & Nurminen (1985).
+        The closed form of Farrington & Manning (1990) and Miettinen & Nurminen (1985).
         """
-        # The likelihood's derivative is a cubic, of whose roots only the middle one is a share.
+        # The derivative of the likelihood is a cubic; only its middle root is a share.
         seen, unseen = self.numbers
         all_, right = seen + unseen, self.shares[0] * seen + self.shares[1] * unseen
-        # The cubic of the unseen share, with the seen share as this share plus the fall.
+        # The cubic is in the unseen share; the seen share is this plus the fall.
         a = (seen + 2 * unseen) * fall - all_ - right
         b = (unseen * fall - all_ - 2 * self.shares[1] * unseen) * fall + right
         c = self.shares[1] * unseen * fall * (1 - fall)
-        # The share that is most likely may lie outside of what both shares can be.
+        # The most likely share may lie outside the range that keeps both shares between 0 and 1.
         share = min(max(_middle_root(a / all_, b / all_, c / all_), 0.0, -fall), 1.0, 1 - fall)
         return _binomial((min(max(share + fall, 0.0), 1.0), share), self.numbers)
 
@@ -51,9 +51,10 @@ def _binomial(shares: tuple[float, float], numbers: tuple[float, float]) -> floa
 
 
 def _middle_root(a: float, b: float, c: float) -> float:
-    """Return the middle root of x^3 + a x^2 + b x + c, which has three real ones (Viete)."""
-    # With x = t - a / 3 there is no square. The roots are cosines a third of a turn apart: that of
-    # a third of the angle is the greatest, that two thirds of a turn further the middle one.
+    """Return the middle root of x^3 + a x^2 + b x + c, if all three roots are real (Viete)."""
+    # Substituting x = t - a / 3 removes the square. The roots are then cosines of three angles a
+    # third of a turn apart; the first is the largest root, the one two thirds of a turn further the
+    # middle one.
     reach = np.sqrt(max(a**2 / 9 - b / 3, 0.0))
     if reach < NEAR:
         return -a / 3
@@ -63,12 +64,12 @@ def _middle_root(a: float, b: float, c: float) -> float:
 
 @dataclass(frozen=True)
 class Fall:
-    """A fall: what the arms say, how far actions spread, and the degrees of freedom of t.
+    """A fall: the two arms, the spread between actions, and the degrees of freedom of t.
 
-    The error of each possible true fall is that of independent answers, were it the truth (the
-    score test), so that test, interval and equivalence agree with one another: ``design`` times its
-    variance, 1 at most, and ``excess`` more, by which actions spread further than independent
-    answers do. ``df`` is infinite for the normal distribution.
+    The standard error at each possible true fall is computed as if that fall were true (a score
+    test), so that test, interval and equivalence test agree. Its variance is that of independent
+    answers times ``design``, at most 1, plus ``excess``, by which actions vary more than
+    independent answers. ``df`` is infinite for the normal distribution.
     """
 
     arms: ExposureArms
@@ -78,19 +79,20 @@ class Fall:
 
     @property
     def value(self) -> float:
-        """Seen minus unseen."""
+        """The share of right answers on seen clips minus that on unseen ones."""
         return self.arms.fall
 
     @property
     def se(self) -> float:
-        """The standard error at the fall found; none where both arms are all right or wrong."""
+        """The standard error at the observed fall; 0 if both arms are all right or all wrong."""
         return float(np.sqrt(self.design * self.arms.variance() + self.excess))
 
     def _variance_at(self, fall: float) -> float:
         return self.design * self.arms.variance_at(fall) + self.excess
 
     def score(self, fall: float = 0.0) -> float:
-        """Return how many errors the fall found is above ``fall``, were that the truth."""
+        """Return by how many standard errors the observed fall exceeds ``fall``, if that were true.
+        """
         away = self.value - fall
         error = np.sqrt(self._variance_at(fall))
         if abs(away) < NEAR:
@@ -98,33 +100,33 @@ class Fall:
         return float(away / error) if error > 0 else float(np.copysign(np.inf, away))
 
     def p(self) -> float:
-        """Return the two-sided probability of a fall as far from none, were there none."""
+        """Return the two-sided p of no fall."""
         return float(2 * stats.t.sf(abs(self.score()), self.df))
 
     def p_outside(self, margin: float) -> float:
         """Return the p of two one-sided tests (TOST) that the truth lies within +- ``margin``."""
-        # Both one-sided tests must refuse; the larger p is that of the pair.
+        # Both one-sided tests must reject, so the larger p counts.
         return float(max(stats.t.cdf(self.score(margin), self.df),
                          stats.t.sf(self.score(-margin), self.df)))
 
     def interval(self, level: float = 0.95) -> Interval:
-        """Return the falls that the two-sided test at 1 - ``level`` does not refuse."""
+        """Return the interval of falls that the two-sided test at 1 - ``level`` does not reject."""
         reach = float(stats.t.ppf((1 + level) / 2, self.df))
         low, high = (self._end(end, reach) for end in ENDS)
         return low, high
 
     def _end(self, end: float, reach: float) -> float:
-        """Return the fall towards ``end`` that is ``reach`` errors away from that found."""
+        """Return the end of the interval towards ``end``, ``reach`` standard errors away."""
 
         def beyond(fall: float) -> float:
             return (self.value - fall)**2 - reach**2 * self._variance_at(fall)
 
-        # Beside the fall found, not at it, where an error of zero has no sign.
+        # Start beside the observed fall, because at it an error of zero has no sign.
         start = self.value + 1e-9 * np.sign(end)
-        # Without an error there, the fall found is all that is not refused.
+        # If the error is zero there, only the observed fall is not rejected.
         if abs(start) >= abs(end) or beyond(start) >= 0:
             return float(np.clip(self.value, -1, 1))
-        # Not even the greatest difference that shares can have is refused.
+        # Not even the largest possible difference of shares is rejected.
         if beyond(end) <= 0:
             return float(np.sign(end))
         return round(float(optimize.brentq(beyond, start, end, xtol=1e-10)), 9)

@@ -1,4 +1,4 @@
-"""The mixed logistic model that stands beside the verdict."""
+"""The mixed logistic model that is reported beside the verdict."""
 
 import warnings
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from mimegen.evaluation.statistics import Interval
 
 @dataclass(frozen=True)
 class Mixed:
-    """The odds of a right answer, seen over unseen, within an action; ``p`` is Wald's."""
+    """The odds ratio of a right answer, seen to unseen, within actions; ``p`` is Wald's."""
 
     odds_ratio: float
     interval: Interval
@@ -24,22 +24,23 @@ class Mixed:
 def mixed_logistic(answers: Answers) -> Mixed | None:
     """Return the mixed logistic model of the answers, with random actions and variants.
 
-    It is statsmodels' BinomialBayesMixedGLM, fitted by variational Bayes. Its arm varies within
-    actions, so that the model's narrow view of the random effects costs little; but it has no
-    fall that differs from action to action, which the verdict's own test allows for. None for
-    graded scores and for an arm that is all right or all wrong: no finite odds ratio is there.
+    It is statsmodels' BinomialBayesMixedGLM, fitted by variational Bayes. The arm varies within
+    actions, so it matters little that variational Bayes underestimates the spread of random
+    effects. But the model has no fall that differs between actions, which the verdict's own test
+    allows for. Returns None for graded scores, and if an arm is all right or all wrong, because the
+    odds ratio is then not finite.
     """
     shares = [answers.arm(seen).score.mean() for seen in (True, False)]
-    # Where one arm is all right, the likelihood grows without end as the odds ratio does.
+    # If one arm is all right, the likelihood grows without bound with the odds ratio.
     if not np.isin(answers.score, (0, 1)).all() or not all(0 < share < 1 for share in shares):
         return None
-    # It takes seconds to import, which no other command should wait for.
+    # Imported here because it takes seconds.
     from statsmodels.genmod.bayes_mixed_glm import BinomialBayesMixedGLM
 
     groups = [_indicators(answers.action), _indicators(answers.variant)]
     kinds = np.repeat([0, 1], [group.shape[1] for group in groups])
-    # Centered: variational Bayes takes effects for independent, and would make the arm's error too
-    # small by the square root of two if the arm went with the intercept.
+    # The arm is centered: variational Bayes treats effects as independent, so correlation with the
+    # intercept would make the arm's error too small by the square root of two.
     fixed = np.stack([np.ones(len(answers.score)), answers.seen - answers.seen.mean()], 1)
     model = BinomialBayesMixedGLM(answers.score, fixed, np.hstack(groups), kinds, vcp_p=1, fe_p=5)
     with warnings.catch_warnings():
@@ -53,5 +54,5 @@ def mixed_logistic(answers: Answers) -> Mixed | None:
 
 
 def _indicators(groups: Ints) -> FloatArray:
-    """Return a column for each group (N, groups), 1 where an answer is of it."""
+    """Return an indicator column for each group, (N, groups)."""
     return np.equal.outer(groups, np.unique(groups)).astype(float)

@@ -1,4 +1,4 @@
-"""The verdict as a page that stands alone, with plots beside it."""
+"""Write the verdict as a self-contained page, with plots beside it."""
 
 import json
 from pathlib import Path
@@ -31,9 +31,9 @@ _TITLES = {"accuracy": "Accuracy on seen and unseen clips, with 95 % intervals",
 
 
 def write_report(report: Report, folder: Path) -> Path:
-    """Write index.html, PNG plots and report.json into ``folder``, and return the page.
+    """Write index.html, PNG plots and report.json into ``folder``; return the page's path.
 
-    Raises RequestError where they cannot be written.
+    Raises RequestError if they cannot be written.
     """
     plots = plots_of(report)
     for name, picture in plots.items():

@@ -1,4 +1,4 @@
-"""What answers that are there say about how many are needed."""
+"""Estimate from a pilot's answers how many answers a study needs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,9 +15,10 @@ from mimegen.evaluation.contamination.verdict import Judged, judge
 
 @dataclass(frozen=True)
 class Pilot:
-    """Pairs per model (their mean), the share that disagrees, and the smallest fall that is seen.
+    """Mean pairs per model, the share of pairs that disagree, and the smallest detectable fall.
 
-    ``clustered`` is that of the model with the widest error, clusters included.
+    ``clustered`` is the fall that the model with the widest error detects, with actions as
+    clusters.
     """
 
     pairs: int
@@ -25,19 +26,19 @@ class Pilot:
     clustered: float
 
     def smallest(self, actions: int | None) -> float | None:
-        """Return the fall that so many pairs see with 80 % power, were they independent."""
+        """Return the fall that these pairs detect with 80 % power, if they are independent."""
         return smallest_fall(PowerDesign(self.discordance, self.discordance, actions=actions),
                              self.pairs)
 
     def words(self, actions: int | None) -> str:
-        """Return a line of what the pilot's numbers can see."""
+        """Return a sentence about what the pilot can detect."""
         fall = self.smallest(actions)
         alone = "no fall" if fall is None else f"a fall of {100 * fall:.1f} points"
         return (f"the pilot's {self.pairs} pairs detect {alone} with 80 % power if they are"
                 f" independent, and {100 * self.clustered:.1f} points with actions as clusters")
 
     def as_json(self, actions: int | None) -> dict[str, Any]:
-        """Return the same as JSON content; falls in points."""
+        """Return the pilot as JSON content, with falls in percentage points."""
         fall = self.smallest(actions)
         return {"pairs": self.pairs, "discordance": self.discordance,
                 "smallest_fall": None if fall is None else 100 * fall,
@@ -45,9 +46,9 @@ class Pilot:
 
 
 def read_pilot(seen: Path, unseen: Path, manifests: Sequence[Path]) -> Pilot:
-    """Return what a pilot's answers say.
+    """Return the figures of a pilot.
 
-    Raises RequestError as ``read_arm`` and ``judge``, and where no pair disagrees.
+    Raises RequestError as ``read_arm`` and ``judge``, and if no pair disagrees.
     """
     clips = read_clips(manifests)
     judged = judge(read_arm("seen", seen, clips), read_arm("unseen", unseen, clips), 0.05).judged
@@ -61,7 +62,7 @@ def read_pilot(seen: Path, unseen: Path, manifests: Sequence[Path]) -> Pilot:
 
 
 def _smallest(model: Judged) -> float:
-    """Return the fall that a model's numbers see with 80 % power, from their own error."""
+    """Return the fall that a model detects with 80 % power, from its own standard error."""
     fall = model.whole.fall
     low, top = fall.interval()
     high, target = stats.t.ppf([0.975, 0.8], fall.df)

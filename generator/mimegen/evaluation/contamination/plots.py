@@ -1,4 +1,4 @@
-"""Plots of a report, as PNG."""
+"""Plots of a contamination report, as PNG."""
 
 from collections.abc import Sequence
 
@@ -8,13 +8,13 @@ from matplotlib.figure import Figure
 from mimegen.evaluation.charts import png, rows_of
 from mimegen.evaluation.contamination.verdict import Accuracy, Comparison, Report
 
-# Told apart in gray and by people who see colors otherwise, and by their shape.
+# Distinguishable in gray, with color blindness, and by the shape of their markers.
 SEEN = "#b3391f"
 UNSEEN = "#2b6ca3"
 
 
 def plots_of(report: Report) -> dict[str, bytes]:
-    """Return PNG pictures by name: accuracy, fall and, where there are any, variants."""
+    """Return PNG pictures by name: accuracy, fall and, if there are several, variants."""
     plots = {"accuracy": png(_accuracy(report)), "fall": png(_falls(report))}
     if any(judged.variants for judged in report.judged):
         plots["variants"] = png(_variants(report))

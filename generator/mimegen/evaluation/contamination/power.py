@@ -1,4 +1,4 @@
-"""How many pairs it takes to see a fall."""
+"""Power analysis: how many pairs of answers are needed to detect a fall."""
 
 from dataclasses import dataclass
 
@@ -12,9 +12,9 @@ MOST_PAIRS = 10**9
 
 @dataclass(frozen=True)
 class PowerDesign:
-    """A fall to be seen: as a share, with the share of pairs that disagree, alpha and power.
+    """A fall to detect, as a share, the share of pairs that disagree, alpha and power.
 
-    ``actions`` is over how many actions the pairs are spread; None is for many.
+    ``actions`` is the number of actions over which the pairs are spread; None means many.
     """
 
     fall: float
@@ -24,7 +24,7 @@ class PowerDesign:
     actions: int | None = None
 
     def check(self) -> None:
-        """Raise RequestError where there can be no such pairs."""
+        """Raise RequestError if no such pairs can exist."""
         if not 0 < self.fall <= 1:
             raise RequestError(f"a fall of {100 * self.fall:g} points; expected above 0, up to 100")
         if not self.fall <= self.discordance <= 1:
@@ -34,12 +34,13 @@ class PowerDesign:
 
 
 def pairs_needed(design: PowerDesign) -> int:
-    """Return the pairs that McNemar's test needs (Connor 1987, formula 1), to the nearest whole.
+    """Return the pairs that McNemar's test needs (Connor 1987, formula 1), rounded.
 
-    Over few ``actions`` it is those that the t test over actions needs.
+    With a number of ``actions``, return the pairs that the t test over actions needs.
     """
     design.check()
-    # Under no fall the spread is that of all discordant pairs; under the fall it is a little less.
+    # Without a fall the variance is that of all discordant pairs; with the fall it is a little
+    # less.
     high, target = stats.norm.ppf([1 - design.alpha / 2, design.power])
     reach = high * np.sqrt(design.discordance) + target * _spread(design)
     connor = round(float((reach / design.fall) ** 2))
@@ -54,7 +55,7 @@ def _spread(design: PowerDesign) -> float:
 
 
 def _pairs_over_actions(design: PowerDesign, low: int) -> int:
-    """Return the least number of pairs, in steps of one for each action, that has the power."""
+    """Return the smallest number of pairs, a multiple of the actions, that has the power."""
     assert design.actions is not None
     # From half of what many actions need: the t test over few needs at least about that.
     each = max(1, low // design.actions // 2)
@@ -67,13 +68,13 @@ def _pairs_over_actions(design: PowerDesign, low: int) -> int:
 
 
 def power_of(design: PowerDesign, pairs: int) -> float:
-    """Return the power that ``pairs`` have: Connor's, or that of the t test over ``actions``."""
+    """Return the power of ``pairs``: Connor's, or that of the t test over ``actions``."""
     if design.actions is None:
         high = stats.norm.ppf(1 - design.alpha / 2)
         reach = design.fall * np.sqrt(pairs) - high * np.sqrt(design.discordance)
         return float(stats.norm.cdf(reach / max(_spread(design), 1e-9)))
     df = design.actions - 1
-    # Where all pairs disagree in one direction nothing spreads, and any number has full power.
+    # If all pairs disagree in one direction, there is no spread and any number has full power.
     shift = design.fall * np.sqrt(pairs) / max(_spread(design), 1e-9)
     # Capped: at 30 the power is 1, and far beyond it SciPy's noncentral t loses accuracy.
     reached = stats.nct.sf(stats.t.ppf(1 - design.alpha / 2, df), df, min(float(shift), 30.0))
@@ -81,12 +82,12 @@ def power_of(design: PowerDesign, pairs: int) -> float:
 
 
 def smallest_fall(design: PowerDesign, pairs: int) -> float | None:
-    """Return the smallest fall that ``pairs`` see with the design's power; None where none is."""
+    """Return the smallest fall that ``pairs`` detect with the design's power; None if none."""
 
     def short(fall: float) -> float:
         return power_of(_with_fall(design, fall), pairs) - design.power
 
-    # A fall can be no more than the share of pairs that disagree.
+    # A fall cannot exceed the share of pairs that disagree.
     low, high = 1e-6, design.discordance * (1 - 1e-9)
     if short(high) < 0:
         return None

@@ -1,4 +1,4 @@
-"""Files of scored answers, read, checked and joined with the manifests of their clips."""
+"""Read and check files of scored answers, and join them with the manifests of their clips."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ Clips = Mapping[str, Row]
 
 
 class ScoredRow(BaseModel):
-    """One scored answer. What else its row says is kept."""
+    """One scored answer. Further fields of its line are kept."""
 
     model_config = ConfigDict(extra="allow", frozen=True, strict=True, allow_inf_nan=False)
 
@@ -32,8 +32,7 @@ class ScoredRow(BaseModel):
 
 @dataclass(frozen=True)
 class StudyArm:
-    """The answers about one set of clips, with action and variant, and what is known of the clips.
-    """
+    """The answers about one set of clips, with action and variant, and the clips' rows if given."""
 
     name: str
     path: Path
@@ -41,14 +40,14 @@ class StudyArm:
     clips: Clips
 
     def samples(self) -> set[str]:
-        """Return the clips' names."""
+        """Return the sample_ids of the clips."""
         return {row.sample_id for row in self.rows}
 
 
 def read_clips(places: Iterable[Path]) -> dict[str, Row]:
     """Return the rows of manifests by sample_id; a place is a manifest or its folder.
 
-    Raises RequestError where there is no manifest, or two name different clips the same.
+    Raises RequestError if there is no manifest, or two manifests give different clips one name.
     """
     clips: dict[str, Row] = {}
     for place in places:
@@ -65,10 +64,10 @@ def read_clips(places: Iterable[Path]) -> dict[str, Row]:
 def read_arm(name: str, path: Path, clips: Clips) -> StudyArm:
     """Return the answers in a file of JSON lines, each with its action and variant.
 
-    Answers to controls, which show less than the clip, are left out. With ``clips`` every row must
-    be of one of them. Raises RequestError naming the file and line of
-    what is no such row, is there twice, has no clip, or an action or variant that is not its clip's
-    or that nobody tells.
+    Answers to control questions, which show less than the clip, are skipped. With ``clips``, every
+    answer must be about one of them. Raises RequestError, naming the file and line, for an invalid
+    or duplicate answer, an unknown clip, and an action or variant that is missing or contradicts
+    the clip's row.
     """
     rows: list[ScoredRow] = []
     first: dict[tuple[str, str, str], int] = {}
@@ -76,7 +75,7 @@ def read_arm(name: str, path: Path, clips: Clips) -> StudyArm:
         row = _joined(_scored(content, path, number), clips, f"{path}: line {number}")
         if row.control:
             continue
-        # People are one model, of whom several answer a question.
+        # People count as one model, of which several raters may answer a question.
         who = (row.model, row.question_id or row.sample_id, str(row.rater))
         if who in first:
             raise RequestError(f"{path}: line {number}: duplicate answer of {row.model} to"
@@ -100,7 +99,7 @@ def _scored(content: Any, path: Path, number: int) -> ScoredRow:
 
 
 def _joined(row: ScoredRow, clips: Clips, place: str) -> ScoredRow:
-    """Return a row with the action and variant of its clip."""
+    """Return a row with its clip's action and variant."""
     clip = clips.get(row.sample_id)
     if clips and clip is None:
         raise RequestError(f"{place}: no manifest has a row for {row.sample_id}"

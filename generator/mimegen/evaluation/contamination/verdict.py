@@ -1,4 +1,4 @@
-"""Of each model: does its score fall from seen clips to unseen ones?"""
+"""Decide for each model whether its score falls from seen clips to unseen ones."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -28,7 +28,7 @@ from mimegen.evaluation.statistics import (
 )
 
 ALPHA = 0.05
-# Below so many actions the t distribution is so wide that hardly anything is seen.
+# With fewer actions the t distribution is so wide that hardly any fall is detected.
 FEW_ACTIONS = 6
 FALL = "fall"
 SMALL_FALL = "small fall"
@@ -48,9 +48,10 @@ class Accuracy:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two arms compared: n is of answers that had a partner, over so many actions.
+    """Two arms compared; ``n`` counts each arm's answers with a counterpart in the other.
 
-    ``rare`` are the wrong ones of these, or the right ones, in the arm with the fewest.
+    ``rare`` is the number of wrong or of right answers, whichever is smaller, in the arm with the
+    fewest.
     """
 
     seen: Accuracy
@@ -63,16 +64,16 @@ class Comparison:
 
     @property
     def near_certainty(self) -> bool:
-        """Whether the bootstrap's interval is not to be quoted, for it covers too little."""
+        """Whether the bootstrap interval covers too little to be quoted."""
         return self.rare < FEW_RARE
 
 
 @dataclass(frozen=True)
 class Judged:
-    """One model (or other group of ``by``): its comparison, tests beside it and the verdict.
+    """One model (or other group of ``by``): its comparison, the tests beside it and the verdict.
 
-    ``p`` and ``p_equal`` are Holm's over the models: of no fall, and of a fall of the margin.
-    ``placebo`` compares unseen clips with other unseen ones.
+    ``p`` (of no fall) and ``p_equal`` (of a fall as large as the margin) are Holm-corrected over
+    the models. ``placebo`` compares unseen clips with other unseen ones.
     """
 
     name: str
@@ -88,7 +89,7 @@ class Judged:
 
 @dataclass(frozen=True)
 class Report:
-    """All that was found; ``margin`` is the fall that would not matter, as a share."""
+    """All findings; ``margin`` is the largest fall that would not matter, as a share."""
 
     seen: StudyArm
     unseen: StudyArm
@@ -101,10 +102,10 @@ class Report:
 
 def judge(seen: StudyArm, unseen: StudyArm, margin: float, by: str = "model",
           placebo: StudyArm | None = None) -> Report:
-    """Compare the arms for each model that is in both.
+    """Compare the arms for each model that occurs in both.
 
-    Raises RequestError where no unseen clip is unseen, no model is in both, or a model's arms share
-    fewer than two actions.
+    Raises RequestError if all unseen clips were seen, no model is in both arms, or a model's arms
+    share fewer than two actions.
     """
     common = _common(seen, unseen)
     rows = [_grouped(arm, by) for arm in (seen, unseen)]
@@ -137,7 +138,7 @@ def _some(names: Sequence[str] | dict[str, list[ScoredRow]]) -> str:
 
 def answers_of(seen: Sequence[ScoredRow], unseen: Sequence[ScoredRow]
                ) -> tuple[Answers, list[str], list[str]]:
-    """Return rows of both arms as numbers, with the names of actions and variants."""
+    """Return the answers of both arms as numbers, with the names of actions and variants."""
     rows = [*seen, *unseen]
     actions, action = np.unique([row.action or "" for row in rows], return_inverse=True)
     variants, variant = np.unique([row.variant or "" for row in rows], return_inverse=True)
@@ -148,8 +149,8 @@ def answers_of(seen: Sequence[ScoredRow], unseen: Sequence[ScoredRow]
 
 def _compared(name: str, seen: Sequence[ScoredRow], unseen: Sequence[ScoredRow],
               fresh: Sequence[ScoredRow] | None) -> Judged:
-    """Return a model's comparisons, with p values that no other model has touched yet."""
-    # Sorted, so that the order of lines in the files changes no digit.
+    """Return a model's comparisons, with p values not yet corrected for the number of models."""
+    # Sorted, so that the order of lines in the files does not change the result.
     ordered = [sorted(rows, key=lambda row: (row.sample_id, row.question_id or ""))
                for rows in (seen, unseen)]
     answers, actions, variants = answers_of(*ordered)
@@ -179,7 +180,7 @@ def _accuracy(arm: Answers) -> Accuracy:
 
 def _by_variant(answers: Answers, names: Sequence[str], model: str
                 ) -> list[tuple[str, Comparison]]:
-    """Return the comparison in each variant in which two actions are in both arms."""
+    """Return the comparison in each variant in which both arms share at least two actions."""
     found = []
     for number, name in enumerate(names):
         chosen = answers.where(answers.variant == number)
@@ -201,8 +202,8 @@ def _placebo(name: str, unseen: Sequence[ScoredRow], fresh: Sequence[ScoredRow] 
 
 
 def _with_verdicts(found: Sequence[Judged], margin: float) -> list[Judged]:
-    # Two questions, whether there is a fall and whether it is within the margin: each is asked of
-    # all models, and corrected for their number by itself.
+    # Two hypotheses, no fall and a fall outside the margin, are each tested for all models and
+    # corrected separately.
     ps = holm([judged.p for judged in found])
     equal = holm([judged.whole.fall.p_outside(margin) for judged in found])
     return [replace(judged, p=p, p_equal=same, verdict=_verdict(judged.whole.fall.value, p, same))
@@ -210,8 +211,8 @@ def _with_verdicts(found: Sequence[Judged], margin: float) -> list[Judged]:
 
 
 def _verdict(fall: float, p: float, p_equal: float) -> str:
-    # A fall that is shown stays one where it is also shown to be small: the two do not exclude
-    # each other with many answers.
+    # With many answers a fall can be both significant and significantly within the margin. Then it
+    # is reported as a small fall.
     if p < ALPHA and fall > 0:
         return SMALL_FALL if p_equal < ALPHA else FALL
     if p_equal < ALPHA:
@@ -247,9 +248,9 @@ def _cautions(found: Sequence[Judged]) -> list[str]:
 
 
 def _common(seen: StudyArm, unseen: StudyArm) -> list[str]:
-    """Return the clips of the unseen arm that are in the seen one too, by name or content.
+    """Return the unseen arm's clips that are also in the seen arm, by name or content.
 
-    Raises RequestError where all of them are.
+    Raises RequestError if all of them are.
     """
     files = {clip.sha256 for clip in seen.clips.values()}
     common = sorted(sample for sample in unseen.samples() if sample in seen.samples()

@@ -1,4 +1,4 @@
-"""The verdict in words and numbers, for reviewers and for programs."""
+"""The verdict as text for reviewers and as JSON for programs."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ METHOD = (
 
 
 def paragraph(judged: Judged, report: Report) -> str:
-    """Return what a reviewer can quote: the test, n, estimate, interval, p and what follows."""
+    """Return a quotable paragraph: the test, n, estimate, interval, p and the conclusion."""
     whole = judged.whole
     low, high = whole.fall.interval()
     sentence = (
@@ -94,7 +94,7 @@ def _conclusion(judged: Judged, margin: float) -> str:
 
 
 def as_json(report: Report) -> dict[str, Any]:
-    """Return a report as JSON content; shares from 0 to 1, null for what could not be had."""
+    """Return a report as JSON content; shares are from 0 to 1, null means not available."""
     return {
         "seen": well_formed(str(report.seen.path)),
         "unseen": well_formed(str(report.unseen.path)), "alpha": ALPHA,
@@ -149,7 +149,7 @@ def _balance(factor: Balance) -> dict[str, Any]:
 
 
 def _finite(number: float | None) -> float | None:
-    """Return a number that JSON has: null stands for infinite."""
+    """Return a finite number, or None, because JSON has no infinity."""
     return number if number is not None and np.isfinite(number) else None
 
 

@@ -157,7 +157,10 @@ def test_a_folder_gets_everything_and_everything_agrees(tmp_path: Path) -> None:
     assert row["action"] == "basketball_shot" and row["dot_count"] == 15
     for window in windows:
         assert Image.open(out / window["file_name"]).size == (512, 256)
-        assert len(window["frame_indices"]) == 8
+        assert len(window["frame_indices"]) == window["frames"] == 8
+        assert (window["width"], window["height"]) == (512, 256)
+        assert window["duration_s"] == pytest.approx(8 / 30, abs=1e-5)
+        assert all(one["end_s"] <= 8 / 30 + 1e-3 for one in window["timeline"])
         assert window["window_span_ms"] == pytest.approx(7 / 30 * 1000, abs=0.01)
     first = int(row["frames"] * 0.1)
     middle = first + (row["frames"] - 2 * first - 8) // 2
@@ -415,3 +418,13 @@ def test_what_a_style_does_not_show_is_refused(style: str, word: str, tmp_path: 
     assert done.exit_code == 2 and f"manipulation {name}: is not seen in --style" in done.output
     with pytest.raises(RequestError, match="is not seen"):
         worded_display([style, word], Display(name="t", description=""))
+
+
+def test_a_montages_row_counts_what_is_on_it(tmp_path: Path) -> None:
+    done = invoke("pointlight", "--action", "boxing", "--size", "48x32", "--duration", 1,
+                  "--out", tmp_path / "x.png")
+    assert done.exit_code == 0, done.output
+    row = json.loads((tmp_path / "x.json").read_text())
+    assert (row["width"], row["height"]) == Image.open(tmp_path / "x.png").size == (192, 64)
+    assert row["frames"] == len(row["frame_indices"]) == 8 and row["frame_indices"][-1] == 59
+    assert not row.get("timeline")

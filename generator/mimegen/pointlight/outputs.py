@@ -42,15 +42,25 @@ def as_gif(stimulus: Stimulus) -> Stimulus:
 
 def write_montage(stimulus: Stimulus, target: Path) -> None:
     """Write evenly spaced frames, or those of the display's own sample, side by side as a PNG."""
-    sample = stimulus.display.sample
-    if sample is not None:
-        numbers, columns = sample_windows(sample, stimulus.dots.frames)[0], sample.columns
-    else:
-        spaced = np.linspace(0, stimulus.dots.frames - 1,
-                             min(MONTAGE_FRAMES, stimulus.dots.frames))
-        numbers, columns = [int(number) for number in spaced.round()], MONTAGE_COLUMNS
+    numbers, columns = sheet_of(stimulus)
     frames = kept_frames(stimulus)
     publish(target, _png(montage([frames[number] for number in numbers], columns)))
+
+
+def sheet_of(stimulus: Stimulus) -> tuple[list[int], int]:
+    """Return the frames that a display's montage shows, and its number of columns."""
+    sample, frames = stimulus.display.sample, stimulus.dots.frames
+    if sample is not None:
+        return sample_windows(sample, frames)[0], sample.columns
+    spaced = np.linspace(0, frames - 1, min(MONTAGE_FRAMES, frames))
+    return [int(number) for number in spaced.round()], MONTAGE_COLUMNS
+
+
+def sheet_facts(stimulus: Stimulus, numbers: list[int], columns: int) -> dict[str, Any]:
+    """Return what a row says of a montage of these frames: it is larger and holds no others."""
+    display, rows = stimulus.display, -(-len(numbers) // columns)
+    return {"frame_indices": numbers, "montage": f"{columns}x{rows}", "frames": len(numbers),
+            "width": columns * display.width, "height": rows * display.height}
 
 
 def write_csv(stimulus: Stimulus, target: Path) -> None:
@@ -137,9 +147,10 @@ def write_windows(stimulus: Stimulus, folder: Path) -> list[dict[str, Any]]:
         publish(folder / f"window{number}.png", _png(sheet))
         moments = stimulus.moments[window]
         facts.append({
-            "file_name": f"window{number}.png", "window": number, "frame_indices": window,
+            **sheet_facts(stimulus, window, sample.columns),
+            "file_name": f"window{number}.png", "window": number,
+            "duration_s": round(len(window) / stimulus.display.fps, 6),
             "window_span_ms": round(float(np.ptp(moments)) * 1000, 3),
-            "montage": f"{sample.columns}x{-(-len(window) // sample.columns)}",
             "sha256": hashlib.sha256(_png(sheet)).hexdigest(),
         })
     return facts

@@ -130,8 +130,11 @@ def write_display(stimulus: Stimulus, target: Path) -> Row:
     ending = target.suffix.lower()
     WRITERS[ending](stimulus, target)
     shown = outputs.as_gif(stimulus) if ending == ".gif" else stimulus
-    row = sealed(target, _row(display_facts(shown), shown.moments, stimulus.name, target,
-                              target.name))
+    facts = display_facts(shown)
+    if ending == ".png":
+        facts |= outputs.sheet_facts(stimulus, *outputs.sheet_of(stimulus))
+        facts["timeline"] = None
+    row = sealed(target, _row(facts, shown.moments, stimulus.name, target, target.name))
     publish(_beside(target), json_of(row, indent=1))
     return row
 
@@ -165,13 +168,21 @@ def write_folder(stimulus: Stimulus, out: Path) -> Row:
     clip = out / f"{name}.mp4"
     row = sealed(clip, _row(display_facts(stimulus), stimulus.moments, name, clip, clip.name))
     windows = [
-        Row(**content_of(row) | facts | {
+        Row(**content_of(row) | facts | _of_window(row, facts["frame_indices"]) | {
             "codec": "PNG", "sample_id": f"{name}-window{facts['window']}",
             "file_name": f"{name}/{facts['file_name']}"})
         for facts in outputs.write_windows(stimulus, out / name)
     ]
     add_rows(out, [row, *windows])
     return row
+
+
+def _of_window(row: Row, frames: Sequence[int]) -> dict[str, Any]:
+    """Return what happens in a clip's consecutive ``frames``, counted from the first of them."""
+    if row.timeline is None:
+        return {}
+    span = np.array([frames[0], frames[-1] + 1]) / row.fps
+    return {"timeline": cut(row.timeline, span, span - span[0])}
 
 
 def display_task(clip: DisplayClip, store: Store) -> Task:

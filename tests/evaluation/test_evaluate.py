@@ -477,6 +477,22 @@ def little_clip(path: Path) -> None:
                    check=True)
 
 
+def test_a_failed_control_is_no_clip_that_models_fail_on(tmp_path):
+    [one, *_] = asked("mc")
+    control = one.model_copy(update={"question_id": "c", "control": "no video"})
+    assert failures([ScoredAnswer(control, "m", "x", False)], tmp_path) == []
+    assert len(failures([ScoredAnswer(one, "m", "x", False)], tmp_path)) == 1
+
+
+@pytest.mark.parametrize("label", ["Playing Guitar", "golf swing", "CPR", "JUMPING JACKS"])
+def test_capitals_of_a_label_change_no_free_answer(label):
+    [one, *_] = asked("free")
+    question = one.model_copy(update={"labels": [label], "answer": label})
+    for output in (label, label.lower()):
+        [found] = score([Answer(question, "m", output)], "wordllama")
+        assert found.right and found.similarity == pytest.approx(1)
+
+
 @pytest.mark.slow
 def test_the_report_is_one_page_that_needs_nothing_else_and_shows_failed_clips(tmp_path):
     questions = asked("mc")

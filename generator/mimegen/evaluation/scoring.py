@@ -109,9 +109,14 @@ def _phrase(answer: Answer, compare: Similarity, threshold: float) -> ScoredAnsw
     if not given:
         return ScoredAnswer(answer.question, answer.model, None, False, rater=answer.rater)
     question = answer.question
-    best = float(compare([given.lower()], question.labels).max())
+
+    def nearest(texts: Sequence[str]) -> float:
+        # Capitals are other words to word vectors: "Golf Swing" is only 0.76 like "golf swing".
+        return float(compare([given.lower()], [text.lower() for text in texts]).max())
+
+    best = nearest(question.labels)
     # At least -1, which every similarity exceeds: without contrasts only the labels count.
-    wrong = float(compare([given.lower()], question.contrasts).max()) if question.contrasts else -1
+    wrong = nearest(question.contrasts) if question.contrasts else -1
     return ScoredAnswer(question, answer.model, given, best >= threshold and best > wrong,
                         round(best, 4), answer.rater)
 

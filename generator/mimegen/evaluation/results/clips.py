@@ -34,10 +34,11 @@ class Failure:
 def failures(scored: Sequence[ScoredAnswer], folder: Path) -> list[Failure]:
     """Return the questions that most models get wrong, one for each action, the worst first.
 
-    Clips lie below ``folder``; what is not there, or cannot be read, has no video.
+    Not controls, in which models are to fail, and which show less than the clip. Clips lie below
+    ``folder``; what is not there, or cannot be read, has no video.
     """
     by_question: dict[str, list[ScoredAnswer]] = defaultdict(list)
-    for one in scored:
+    for one in (one for one in scored if one.question.control is None):
         by_question[one.question.question_id].append(one)
     ranked = sorted(by_question.values(), key=_rank)
     found: dict[str, list[ScoredAnswer]] = {}

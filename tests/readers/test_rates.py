@@ -1,6 +1,7 @@
 """How fast a file's motion is, and where frames are missing, by the times and numbers in it."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bvh_files import walk
 from camera_files import Joints, places_of, tracked_joints, write_cameras
 from examples import examples
 from mimegen.base.errors import RequestError
@@ -141,3 +143,16 @@ def test_frames_before_anybody_is_seen_are_counted(joints: Joints, tmp_path: Pat
     found = read_motion(file)
     assert (found.skipped, found.motion.frames) == (12, 40)
     assert any("frames 12 to 51 of 52 are used" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(("word", "rate", "said"), [
+    ("0.033", 30.0, True), ("0.017", 60.0, True), ("0.0083", 120.0, True), ("0.0333", 30.0, False),
+    ("0.033333", 30.0, False), ("0.008333", 120.0, False), ("0.0333667", 30 / 1.001, False),
+    ("0.041708", 24 / 1.001, False), ("0.01", 100.0, False), ("0.03", 100 / 3, False),
+    ("0.0345", 1 / 0.0345, False)])
+def test_rounded_frame_times_of_bvh(tmp_path: Path, word: str, rate: float, said: bool) -> None:
+    file = walk().write(tmp_path / "a.bvh")
+    file.write_text(re.sub(r"Frame Time: \S+", f"Frame Time: {word}", file.read_text()))
+    found = read_motion(file)
+    assert found.motion.fps == pytest.approx(rate, rel=1e-6)
+    assert any("is rounded" in note for note in found.notes) == said

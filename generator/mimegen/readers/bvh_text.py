@@ -19,6 +19,10 @@ MOST_JOINTS = 1000
 # Believable frame times in seconds; others are in another unit, or no times.
 SHORTEST_S = 1e-4
 LONGEST_S = 1.0
+# Relative differences: up to ROUNDED a common rate may be meant, as 30 fps by 0.033 s; up to SAME
+# it needs no note.
+ROUNDED = 0.0205
+SAME = 1e-3
 # Frames that may be missing, as a number or as a fraction (whichever is more), before a file counts
 # as truncated.
 MISCOUNTED = 2
@@ -231,14 +235,15 @@ def table_of(path: Path, rows: list[str], start: int, joints: list[BvhJoint],
     """
     filled = [i for i in range(start + 1, len(rows)) if rows[i].strip()]
     head = _Head.of(rows, filled)
-    rate = fps if fps is not None else _rate(path, head.time, head.time_row + 1 or start + 2)
+    rate, rounded = (fps, ()) if fps is not None else _rate(
+        path, head.time, head.time_row + 1 or start + 2)
     lines = filled[head.rows:]
     if len(lines) < 2:
         raise RequestError(f"{path}: line {start + 2}: has {len(lines)} frames, a motion needs at"
                            " least 2")
     table = _values(path, rows, lines, joints)
     _refuse_long_gap(path, lines, joints, table, rate)
-    return table, rate, _checked_count(path, head, len(table), lines[-1] + 1)
+    return table, rate, (*rounded, *_checked_count(path, head, len(table), lines[-1] + 1))
 
 
 @dataclass
@@ -326,18 +331,28 @@ def _refuse_long_gap(path: Path, lines: list[int], joints: list[BvhJoint], table
                            f" {lines[gap.last] + 1} {WHY}")
 
 
-def _rate(path: Path, word: str, line: int) -> float:
-    """Return the frame rate: a common one if it fits within the rounding of the frame time."""
+def _rate(path: Path, word: str, line: int) -> tuple[float, tuple[str, ...]]:
+    """Return the frame rate, a common one if it fits within the rounding of the frame time, and a
+    note where rounding makes more than a trifle of it.
+    """
     time = number_of(word)
     if not SHORTEST_S <= time <= LONGEST_S:
         found = f"the frame time is {word[:20]!r}" if word else "there is no frame time"
         raise RequestError(f"{path}: line {line}: {found}, expected seconds between {SHORTEST_S:g}"
                            f" and {LONGEST_S:g}, such as 0.0333333; give the rate with"
                            f" --fps-of-file{_perhaps(time)}")
-    rate = min(COMMON_RATES, key=lambda r: abs(1 / r - time))
     digits = len(word.partition(".")[2])
-    near = abs(1 / rate - time) <= 0.6 * 10.0**-digits and abs(rate * time - 1) < 1e-3
-    return float(rate if near else 1 / time)
+    fitting = [rate for rate in COMMON_RATES if abs(1 / rate - time) <= 0.6 * 10.0**-digits
+               and abs(rate * time - 1) <= ROUNDED]
+    if not fitting:
+        return 1 / time, ()
+    near = min(fitting, key=lambda rate: abs(rate * time - 1))
+    if abs(near * time - 1) <= SAME:
+        return float(near), ()
+    # Rates of video are rarer than the whole ones that they are near.
+    rate = min(fitting, key=lambda rate: (rate % 1 != 0, abs(rate * time - 1)))
+    return float(rate), (f"the frame time of {word} s is rounded: {rate:g} fps is taken; give"
+                         " another rate with --fps-of-file",)
 
 
 def _perhaps(time: float) -> str:

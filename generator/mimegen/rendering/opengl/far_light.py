@@ -70,12 +70,12 @@ def far_values(context: moderngl.Context, casting: NDArray[np.float32], region: 
     """
     far = _far(casting, region, from_world)
     drawn = depth_map(context, (CELLS * TILES[0], CELLS * TILES[1]) if len(far) else (1, 1))
-    ways = np.stack([sun_from, *_sky_ways()])
+    directions = np.stack([sun_from, *_sky_directions()])
     if len(far) == 0:
         return drawn, {}
-    matrices = [to_sun(_box(far), way, 1.0)[0] for way in ways]
+    matrices = [to_sun(_box(far), direction, 1.0)[0] for direction in directions]
     _draw(context, drawn, far, matrices)
-    return drawn, {"far_ways": ways, "to_far": np.stack(matrices).swapaxes(1, 2)}
+    return drawn, {"far_ways": directions, "to_far": np.stack(matrices).swapaxes(1, 2)}
 
 
 def _draw(context: moderngl.Context, drawn: moderngl.Texture, far: NDArray[np.float32],
@@ -118,6 +118,6 @@ def _box(corners: NDArray[np.float32]) -> FloatArray:
     return box_corners(low, high)
 
 
-def _sky_ways() -> FloatArray:
+def _sky_directions() -> FloatArray:
     """Return the unit vectors (5, 3) towards the sampled directions of the sky."""
     return np.stack([direction_from(turn, rise) for turn, rise in SKY_DEG])

@@ -1,4 +1,4 @@
-"""Control questions: the same question with less shown, to tell what an answer rests on."""
+"""Control questions: the same question with less shown, to find what an answer relies on."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from mimegen.evaluation.sampling import FrameSampling
 from mimegen.evaluation.subjects import performance_of
 from mimegen.manifest.row import Row
 
-# Single frames are shown from so many equal parts of the clip, in a question each.
+# Single frames are taken from this many equal parts of the clip, one question for each.
 POSITIONS = 4
 DEFAULT_SAMPLING = "uniform:8"
 TEXT = "no video"
@@ -23,13 +23,13 @@ REVERSED = "reversed"
 PERSON = "person alone"
 DOTS = "dots alone"
 BACKGROUND = "background alone"
-# The factor of pairs that are played forwards and backwards, which has no control REVERSED.
+# Factor of pairs whose halves play forwards and backwards; their questions get no control REVERSED.
 PLAYED = "reversed"
-# The words of --controls.
+# Names of controls in the option --controls.
 NAMES = {"text": TEXT, "frame": FRAME, "shuffled": SHUFFLED, "reversed": REVERSED,
          "person": PERSON, "dots": DOTS, "background": BACKGROUND}
 
-# What to render where a control needs another clip.
+# What to render if a control needs a clip that does not exist.
 ADD = {PERSON: "render base+blank from the same sides", DOTS: "render pointlight variants",
        BACKGROUND: "render nobody+BACKGROUND variants, such as nobody+aligned@0"}
 
@@ -38,7 +38,8 @@ Changes = dict[str, Any]
 
 @dataclass(frozen=True)
 class ControlRequest:
-    """Which controls, over which frames: those of the sampling, in order, are the full clip."""
+    """Which controls to make, and from which frames; with all these in order, the clip is complete.
+    """
 
     names: tuple[str, ...]
     sampling: FrameSampling
@@ -47,7 +48,7 @@ class ControlRequest:
 
 
 def parse_controls(text: str) -> tuple[str, ...]:
-    """Return the controls that ``A,B`` or ``all`` says. Raises RequestError for an unknown one."""
+    """Return the controls in ``A,B`` or ``all``. Raises RequestError for an unknown one."""
     if text.strip() == "all":
         return tuple(NAMES.values())
     words = list(dict.fromkeys(word.strip() for word in text.split(",")))
@@ -59,10 +60,10 @@ def parse_controls(text: str) -> tuple[str, ...]:
 
 def control_questions(questions: Sequence[Question], rows: Sequence[Row], request: ControlRequest
                       ) -> tuple[list[Question], dict[str, int]]:
-    """Return the controls of questions, and of each control how many questions have none.
+    """Return the control questions, and for each control how many questions lack it.
 
-    A question has none where no other clip shows what is wanted: the same performance by the same
-    person from the same side on a blank background, as dots, or without the person.
+    A question lacks a control if no other clip shows what it needs: the same performance by the
+    same person from the same side on a blank background, as dots, or without the person.
     """
     rows_by_id = {row.sample_id: row for row in rows}
     others = _Others(rows)
@@ -86,10 +87,11 @@ def _control(question: Question, name: str, changes: Changes) -> Question:
 
 def _changes(name: str, question: Question, shown: Sequence[Row], others: "_Others",
              request: ControlRequest) -> Iterator[Changes]:
-    """Yield what changes in the questions of a control; nothing where it cannot be asked.
+    """Yield the fields that differ in the questions of a control; nothing if it cannot be asked.
 
-    Of several clips only frames are left out or put in another order, of each alike. Whoever is
-    asked which way a clip plays would see the other half of the pair in reversed frames.
+    Of several clips, the same control is applied to each, and only those that drop or reorder
+    frames. Questions about whether a clip plays backwards get no reversed control, because it would
+    show the other half of the pair.
     """
     row, *further = shown
     if name == TEXT:
@@ -120,7 +122,7 @@ def _single(frames: list[int], row: Row, seed: int) -> Iterator[list[int]]:
 
 
 def _shuffled(frames: list[int], row: Row, seed: int) -> Iterator[list[int]]:
-    """Yield the frames in an order drawn by the clip's name that is neither theirs nor reversed."""
+    """Yield the frames in a random order that is neither the original nor its reverse."""
     if len(frames) < 3:
         return
     draw = generator(seed, "shuffled", row.sample_id)
@@ -141,7 +143,7 @@ _OF_FRAMES: dict[str, Callable[[list[int], Row, int], Iterator[list[int]]]] = {
 
 
 class _Others:
-    """The clips of the same performance that show one thing alone."""
+    """The clips that show a single aspect of a performance: person, dots or background."""
 
     def __init__(self, rows: Sequence[Row]) -> None:
         self._found: dict[tuple[Any, ...], Row] = {}
@@ -151,7 +153,7 @@ class _Others:
                 self._found.setdefault((kind, *performance_of(row), *_seen_as(kind, row)), row)
 
     def showing(self, kind: str, row: Row) -> Row | None:
-        """Return the clip that shows one thing of a row's clip alone; None where there is none."""
+        """Return the clip that shows only one aspect of a row's clip; None if there is none."""
         found = self._found.get((kind, *performance_of(row), *_seen_as(kind, row)))
         return None if found is None or found.sample_id == row.sample_id else found
 
@@ -165,7 +167,7 @@ def _shows_alone(row: Row) -> str | None:
 
 
 def _seen_as(kind: str, row: Row) -> tuple[Any, ...]:
-    """Return what must be equal of two clips beside the performance."""
+    """Return the fields in which two clips must agree besides the performance."""
     angle = None if row.angle is None else float(row.angle) % 360
     if kind == DOTS:
         return (angle,)

@@ -1,4 +1,4 @@
-"""Rows that show nonverbal cues to questions: ObservableToM's, of 4 s about a cue's peak."""
+"""Questions about nonverbal cues, as in ObservableToM: about 4 s around a cue's peak."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -24,7 +24,7 @@ from mimegen.evaluation.templates import FOLDER, Templates, lettered
 from mimegen.manifest.row import Row
 from mimegen.manifest.timeline import CueFacts, Interval
 
-# Of the frames around a cue's peak that a question shows.
+# Seconds on each side of a cue's peak that a question shows, and frames per second.
 HALF_WINDOW_S = 2.0
 WINDOW_FPS = 8.0
 CONDITIONS = ("video", "text", "both")
@@ -32,10 +32,10 @@ TASKS = ("cue", "explanation", "validity")
 
 
 class CueWording(Templates):
-    """Templates by task and condition; ``{context}``, ``{cue}``, ``{explanation}`` are filled in.
+    """Templates by task and condition, with ``{context}``, ``{cue}`` and ``{explanation}``.
 
-    ``no_clue`` is the option that is right where a situation makes the cue mean nothing;
-    ``validity`` has the others of an explanation: it is the cue's, or it is another's.
+    ``no_clue`` is the correct option if a situation makes the cue meaningless. ``validity`` holds
+    the other two options about an explanation: that it explains the cue, and that it does not.
     """
 
     no_clue: str
@@ -43,13 +43,13 @@ class CueWording(Templates):
 
 
 def read_cue_wording(file: Path | None) -> CueWording:
-    """Return a user's wording, or mimegen's. Raises RequestError as ``read_yaml``."""
+    """Return a user's wording, or mimegen's. Raises RequestError as ``read_yaml`` does."""
     return read_yaml(file or FOLDER / "observabletom.yaml", CueWording)
 
 
 @dataclass(frozen=True)
 class CueRequest:
-    """Which task under which condition: see ``mimegen questions --help``."""
+    """The task and its condition: see ``mimegen questions --help``."""
 
     task: str
     condition: str
@@ -68,14 +68,14 @@ class SeenCue:
 
     @property
     def situations(self) -> tuple[str | None, str | None]:
-        """One in which it means something and one in which it does not, where they are known."""
+        """One situation in which the cue has its meaning and one in which it has none, or None."""
         valid, invalid = self.facts.means_in, self.facts.means_nothing_in
         return valid[0] if valid else None, invalid[0] if invalid else None
 
 
 @dataclass(frozen=True)
 class PosedCue:
-    """A question about a cue before it is put into words."""
+    """A question about a cue, before it is worded."""
 
     seen: SeenCue
     answer: str
@@ -88,7 +88,7 @@ class PosedCue:
 def cue_questions(rows: Sequence[Row], request: CueRequest) -> list[Question]:
     """Return the questions of one task about all rows that show a cue.
 
-    Raises RequestError where none does, or none has what the task needs.
+    Raises RequestError if no row shows a cue, or none has what the task needs.
     """
     seen = _seen(rows, request)
     if not seen:
@@ -104,7 +104,7 @@ def cue_questions(rows: Sequence[Row], request: CueRequest) -> list[Question]:
 
 
 def _seen(rows: Sequence[Row], request: CueRequest) -> list[SeenCue]:
-    """Return each performance's first cue with its clips, in the order of names."""
+    """Return the first cue of each performance with its clips, in the order of names."""
     known = known_actions()
     found: dict[str, SeenCue] = {}
     for row in sorted(rows, key=lambda row: row.sample_id):
@@ -133,9 +133,9 @@ def _of_cues(seen: Sequence[SeenCue], request: CueRequest) -> Iterator[PosedCue]
 
 
 def _of_explanations(seen: Sequence[SeenCue], request: CueRequest) -> Iterator[PosedCue]:
-    """Yield three questions with a situation that means something to one that means nothing.
+    """Yield three questions with a meaningful situation for each one with a meaningless situation.
 
-    So each of the four options, ``No clue`` among them, is right equally often.
+    So each of the four options, ``No clue`` included, is right equally often.
     """
     usable = [one for one in seen if all(one.situations)]
     blocks: dict[frozenset[str], list[PosedCue]] = defaultdict(list)
@@ -154,9 +154,10 @@ def _of_explanations(seen: Sequence[SeenCue], request: CueRequest) -> Iterator[P
 
 
 def _of_validity(seen: Sequence[SeenCue], request: CueRequest) -> Iterator[PosedCue]:
-    """Yield the cue's own explanation, another cue's, and its own where the cue means nothing.
+    """Yield three questions for each cue, one for each option.
 
-    Each cue's explanation is another's wrong one once, so no text tells what is right.
+    They show the cue's own explanation, another cue's, and its own in a situation where the cue
+    means nothing. Each explanation is a wrong one exactly once, so no text reveals what is right.
     """
     usable = [one for one in seen if all(one.situations)]
     valid, invalid = request.wording.validity
@@ -174,7 +175,7 @@ _POSED = {"cue": _of_cues, "explanation": _of_explanations, "validity": _of_vali
 
 def _with_wrong(seen: Sequence[SeenCue], options: int, request: CueRequest
                 ) -> list[tuple[SeenCue, tuple[Distractor, ...]]]:
-    """Return cues with wrong answers that are far in meaning, as ObservableToM has them."""
+    """Return cues with wrong answers that are far in meaning, as in ObservableToM."""
     rules = Rules(options, "far", bar_nearest=False)
     found = chosen_distractors(unique(one.subject for one in seen), [], rules, request.seed)
     return [(one, found[one.subject.name]) for one in seen]
@@ -185,7 +186,7 @@ def _texts(wrong: Sequence[Distractor]) -> list[str]:
 
 
 def _shuffled(posed: Sequence[PosedCue], request: CueRequest) -> list[PosedCue]:
-    """Return questions with the answer in every place equally often; validity keeps its order."""
+    """Return questions with the answer in each position equally often; validity keeps its order."""
     if request.task == "validity":
         return [*posed]
     draw, count = generator(request.seed, "cue", request.task), len(posed[0].options)
@@ -224,7 +225,7 @@ def _question(row: Row, posed: PosedCue, request: CueRequest) -> Question:
 
 
 def _window(row: Row, cue: str) -> FrameSampling:
-    """Return 8 frames a second of the 4 s about a row's own cue, as far as the clip has them."""
+    """Return the sampling of 8 frames per second in the 4 s around the cue's peak."""
     [found, *_] = [one for one in row.timeline or () if one.kind == "cue" and one.name == cue]
     peak = found.peak_s if found.peak_s is not None else (found.start_s + found.end_s) / 2
     start = max(float(peak) - HALF_WINDOW_S, 0.0)

@@ -1,4 +1,4 @@
-"""Differences of two accuracies over actions, and when their intervals can be trusted."""
+"""Differences between two accuracies over actions, with intervals where these can be trusted."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -11,8 +11,8 @@ from mimegen.evaluation.statistics import ALIKE, Estimate, Interval, weighted_me
 
 # An action, and two shares of right answers.
 SharePair = tuple[str, float, float]
-# With fewer, even an exact test is not significant at 0.05 where all say the same: 2 x 0.5^5 is
-# 0.0625. An interval from t, or from answers taken to be independent, would claim more.
+# With fewer actions even an exact test is not significant at 0.05 if all agree: 2 x 0.5^5 is
+# 0.0625. An interval from t, or from answers assumed independent, would claim more.
 LEAST_ACTIONS = 6
 NO_INTERVAL = "no interval: too few actions"
 ONE_ACTION = "all answers are about one action: intervals of accuracies say nothing of others"
@@ -28,16 +28,16 @@ def by_action(pairs: Sequence[SharePair]) -> tuple[FloatArray, FloatArray]:
 
 
 def has_interval(pairs: Sequence[SharePair]) -> bool:
-    """Return whether there are enough actions for an interval of any kind."""
+    """Return whether there are enough actions for any interval."""
     return len({action for action, *_ in pairs}) >= LEAST_ACTIONS
 
 
 def difference_interval(pairs: Sequence[SharePair]) -> Interval | None:
     """Return the 95 % interval of first minus second; None with too few actions.
 
-    It is t's over actions (CR2), because answers about one action are alike. Where all actions say
-    the same, which tells no spread, it is that of independent answers, as the verdict on
-    contamination has it.
+    It is from t over actions (CR2), because answers about one action are alike. If all actions
+    agree exactly and so show no spread, it is that of independent answers, as in the contamination
+    verdict.
     """
     return _estimated(pairs).interval() if has_interval(pairs) else None
 
@@ -49,7 +49,7 @@ def difference_p(pairs: Sequence[SharePair]) -> float:
 
 def _estimated(pairs: Sequence[SharePair]) -> Estimate | Fall:
     estimate = weighted_mean(*by_action(pairs))
-    # Rounding leaves errors of 1e-17 where all actions say the same.
+    # If all actions agree exactly, rounding still leaves standard errors of about 1e-17.
     if estimate.se > ALIKE:
         return estimate
     first = float(np.mean([share for _, share, _ in pairs]))

@@ -1,10 +1,10 @@
-"""Wrong answers that give nothing away.
+"""Choose wrong answers that give nothing away.
 
-Performances are put into blocks of as many as a question has options. All questions of a block
-have the same options, and each option is the right one of exactly one of them. So every label is
-a distractor exactly as often as its share asks for, and whoever sees only options, however cleverly
-they are read, is right once in a block: at chance, by design and not by luck. What is left over
-when performances do not come out even has distractors of its own, chosen so that they stay even.
+Performances are grouped into blocks, as many as a question has options. All questions of a block
+have the same options, and each option is the answer to exactly one of them. So within blocks every
+label is a distractor for each time it is an answer, times the number of other options. Whoever sees
+only the options, however clever, is right once in a block: at chance, by design. Performances that
+fill no block get distractors one by one, chosen to keep these counts even.
 """
 
 from collections import Counter
@@ -21,13 +21,14 @@ from mimegen.evaluation.embedding import similarities
 from mimegen.evaluation.subjects import Subject
 
 Costs = NDArray[np.int64]
-# MIME leaves out the ten labels that are nearest in meaning.
+# MIME excludes the ten labels that are nearest in meaning.
 NEAREST = 10
 FORBIDDEN = 10**9
-# Performances that are put into blocks at a time: more would cost time and gain nothing.
+# Most performances that are grouped into blocks at a time; more would take longer without benefit.
 AT_A_TIME = 120
 ATTEMPTS = 12
-# What counts, in thousandths of similarity: a letter more or less, a different form, and chance.
+# Costs of a pair, in thousandths of similarity: per letter of difference in length, for a different
+# form, and the maximum of a random part.
 PER_LETTER = 12
 PER_FORM = 150
 CHANCE = 200
@@ -36,7 +37,7 @@ MEANING = {None: 0, "near": -1, "far": 1}
 
 @dataclass(frozen=True)
 class Distractor:
-    """A wrong answer and where it is from: the block, the set of clips, or the library."""
+    """A wrong answer and its origin: the block, the set of clips, or the library."""
 
     text: str
     action: str
@@ -46,7 +47,7 @@ class Distractor:
 
 @dataclass(frozen=True)
 class Rules:
-    """How many options, how near in meaning (None: no matter), and whether near ones are barred."""
+    """Number of options, wanted nearness in meaning (None: any), whether near labels are barred."""
 
     options: int
     difficulty: str | None = None
@@ -58,9 +59,9 @@ def chosen_distractors(subjects: Sequence[Subject], library: Sequence[Subject], 
                        ) -> dict[str, tuple[Distractor, ...]]:
     """Return each subject's distractors by its name.
 
-    ``library`` holds further actions: they tell what is near in meaning, and lend distractors
-    where the subjects themselves are too few, but none of actions that are right answers
-    ``elsewhere``, in another split. Raises RequestError where even those are too few.
+    ``library`` holds further actions. They count when the nearest meanings are found, and supply
+    distractors if the subjects are too few, except for actions that are answers ``elsewhere``, in
+    another split. Raises RequestError if even those are too few.
     """
     pool = _pool(subjects, library)
     meaning = similarities([one.text for one in pool], [one.text for one in pool])
@@ -83,15 +84,15 @@ def chosen_distractors(subjects: Sequence[Subject], library: Sequence[Subject], 
 
 
 def _costs(pool: Sequence[Subject], meaning: NDArray[np.float64], rules: Rules, seed: int) -> Costs:
-    """Return how unwelcome each pair is in one question, whole numbers, (pool, pool)."""
+    """Return the cost of each pair in one question, as integers, (pool, pool)."""
     length = np.array([len(one.text) for one in pool])
     form = np.array([_form(one.text) for one in pool])
-    # One number for a pair, whichever comes first: costs must be symmetric.
+    # One random number per pair, because costs must be symmetric.
     luck = np.triu(generator(seed, "pairs").integers(0, CHANCE, meaning.shape), 1)
     costs = luck + luck.T + PER_LETTER * np.abs(length[:, None] - length)
     costs = costs + PER_FORM * (form[:, None] != form)
-    # Similarity is in thousandths times five, so that meaning outweighs form and length where it is
-    # asked for.
+    # Similarity counts in thousandths times five, so that meaning outweighs form and length if a
+    # difficulty is asked for.
     costs = costs + MEANING[rules.difficulty] * np.round(5000 * meaning).astype(np.int64)
     allowed = np.array([[one.may_mislead(other) for other in pool] for one in pool])
     if rules.bar_nearest:
@@ -101,7 +102,7 @@ def _costs(pool: Sequence[Subject], meaning: NDArray[np.float64], rules: Rules, 
 
 def kept_apart(subjects: Sequence[Subject], library: Sequence[Subject], bar_nearest: bool
                ) -> Iterator[tuple[Subject, Subject, str]]:
-    """Yield pairs of subjects that may not stand in one question, and why, for people to read."""
+    """Yield pairs of subjects that may not share a question, with the reason as text."""
     pool = _pool(subjects, library)
     meaning = similarities([one.text for one in pool], [one.text for one in pool])
     near = _nearest(pool, meaning)
@@ -113,19 +114,20 @@ def kept_apart(subjects: Sequence[Subject], library: Sequence[Subject], bar_near
 
 
 def _pool(subjects: Sequence[Subject], library: Sequence[Subject]) -> list[Subject]:
-    """Return the subjects, and after them the actions of the library that they do not show."""
+    """Return the subjects, followed by the library's actions that none of them shows."""
     shown = {subject.action for subject in subjects}
     return [*subjects, *(other for other in library if other.action not in shown)]
 
 
 def _form(text: str) -> str:
-    """Return a text's form: of doing (``playing drums``) or of naming (``golf swing``)."""
+    """Return the form of a label: ``doing`` (as "playing drums") or ``naming`` (as "golf swing").
+    """
     first = text.split()[0] if text.split() else ""
     return "doing" if first.endswith("ing") else "naming"
 
 
 def _nearest(pool: Sequence[Subject], meaning: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return which pairs are among either one's nearest in meaning, actions counted once."""
+    """Return which pairs have one among the other's nearest in meaning; equal texts count once."""
     first: dict[str, int] = {}
     for place, one in enumerate(pool):
         first.setdefault(one.text, place)
@@ -136,14 +138,14 @@ def _nearest(pool: Sequence[Subject], meaning: NDArray[np.float64]) -> NDArray[n
         others = [other for other in places if other != place]
         order = sorted(others, key=lambda other: (-meaning[place, other], pool[other].text))
         near[place, order[:NEAREST]] = True
-    # Near for either one: else a would be offered beside b, but not b beside a.
+    # Symmetric, so that a is offered beside b exactly if b may be offered beside a.
     near |= near.T
     return near[np.ix_(row_of, row_of)]
 
 
 def _all_blocks(subjects: Sequence[Subject], costs: Costs, size: int, seed: int
                 ) -> list[list[int]]:
-    """Return blocks of subjects' places. Performances of one action are spread over parts."""
+    """Return blocks of subjects' indices; performances of one action are spread over parts."""
     draw = generator(seed, "blocks")
     turn: Counter[str] = Counter()
     turns = []
@@ -151,7 +153,7 @@ def _all_blocks(subjects: Sequence[Subject], costs: Costs, size: int, seed: int
         turn[subjects[place].action] += 1
         turns.append((turn[subjects[place].action], int(place)))
     places = [place for _, place in sorted(turns, key=lambda one: one[0])]
-    # Rounded up, so that no part has more than AT_A_TIME.
+    # Rounded up, so that no part exceeds AT_A_TIME.
     parts = -(-len(places) // AT_A_TIME)
     blocks: list[list[int]] = []
     for part in range(parts):
@@ -163,7 +165,7 @@ def _blocks(places: list[int], costs: Costs, size: int, draw: np.random.Generato
             ) -> list[list[int]]:
     """Return as many blocks without a forbidden pair as a few attempts find.
 
-    The last places, an action's further performances if it has any, are those left over.
+    The last indices, further performances of an action if there are any, are those left over.
     """
     best: list[list[int]] = []
     count = len(places) // size
@@ -178,7 +180,7 @@ def _blocks(places: list[int], costs: Costs, size: int, draw: np.random.Generato
 
 
 def _orders(places: list[int], wanted: int, draw: np.random.Generator) -> Iterator[list[int]]:
-    """Yield what to try: the first places in some orders; if they clash, any in their stead."""
+    """Yield orders to try: first of the first indices, then, if some are left over, of any."""
     for _ in range(ATTEMPTS):
         yield [places[one] for one in draw.permutation(wanted)]
     for _ in range(ATTEMPTS if wanted < len(places) else 0):
@@ -186,21 +188,20 @@ def _orders(places: list[int], wanted: int, draw: np.random.Generator) -> Iterat
 
 
 def _improved(order: list[int], costs: Costs, size: int) -> list[list[int]]:
-    """Return blocks after exchanges, the best one first, for as long as any helps."""
+    """Return blocks improved by exchanges, the best exchange first, until none helps."""
     pair = costs[np.ix_(order, order)].copy()
-    # Nothing misleads about itself, so the diagonal is forbidden; in its own block it costs
-    # nothing.
+    # Pairs of a subject with itself are forbidden; they must not count in its own block.
     np.fill_diagonal(pair, 0)
     every = np.arange(len(order))
     block = every // size
     while True:
-        # What each subject would cost in each block, all in one product.
+        # The cost of each subject in each block, as one matrix product.
         load = pair @ (block[:, None] == np.arange(len(order) // size))
         own = load[every, block]
-        # What two subjects cost now, minus what they would in each other's block. The loads there
-        # count the pair itself, which would no longer share a block: it is added back twice.
+        # The present cost of two subjects minus their cost after an exchange. These loads count the
+        # pair itself, which an exchange would separate, so it is added back twice.
         gain = own[:, None] + own - load[:, block] - load[:, block].T + 2 * pair
-        # Within one block nothing changes.
+        # Exchanges within a block change nothing.
         gain[block[:, None] == block] = 0
         one, other = divmod(int(gain.argmax()), len(order))
         if gain[one, other] <= 0:
@@ -212,13 +213,12 @@ def _improved(order: list[int], costs: Costs, size: int) -> list[list[int]]:
 
 def _single(one: int, pool: Sequence[Subject], own: int, costs: Costs, size: int,
             even: Counter[int]) -> list[int]:
-    """Return distractors of a subject that is in no block: its own set's first, least used first.
+    """Return distractors of a subject outside all blocks: its own set's first, least used first.
 
-    Raises RequestError where there are not enough.
+    Raises RequestError if there are not enough.
     """
     others = sorted((other for other in range(len(pool)) if costs[one, other] < FORBIDDEN),
-                    # Order of preference: of the set before the library, then those used least,
-                    # then the cheapest.
+                    # Prefer the set to the library, then the least used, then the cheapest.
                     key=lambda other: (other >= own, even[other], costs[one, other], other))
     found: dict[str, int] = {}
     for other in others:

@@ -1,4 +1,4 @@
-"""Meanings of texts as vectors: the static word embeddings of WordLlama, which mimegen brings."""
+"""Meanings of texts as vectors: WordLlama's static word embeddings, included in mimegen."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-# Of the similarity: far above the last bits in which machines differ.
+# Decimals of similarities: coarse enough to hide rounding differences between machines.
 DIGITS = 4
-# Where tools/bake_embedding.py took the vectors from.
+# Source of the vectors, from which tools/bake_embedding.py took them.
 VERSION = "wordllama 0.4.0.post1 l2_supercat_256"
 WORDS = Path(__file__).with_name("words.npz")
 
@@ -18,19 +18,19 @@ WORDS = Path(__file__).with_name("words.npz")
 def similarities(first: Sequence[str], second: Sequence[str]) -> NDArray[np.float64]:
     """Return the cosine similarity of every text with every other, (first, second)."""
     a, b = _embedded(first), _embedded(second)
-    # einsum adds in one order on every machine, where BLAS does not.
+    # einsum adds in the same order on every machine; BLAS does not.
     return np.asarray(np.round(np.einsum("ix,jx->ij", a, b), DIGITS))
 
 
 def embedding_version() -> str:
-    """Return the name and the version of the vectors, as questions record it."""
+    """Return the name and version of the vectors, as recorded in questions."""
     return VERSION
 
 
 def mean_vectors(texts: Sequence[str]) -> NDArray[np.float32]:
     """Return the mean of each text's token vectors, (texts, 256); zeros for an empty text.
 
-    The sums are in single precision and in the order of the tokens, as WordLlama has them.
+    Sums are in single precision and in the order of the tokens, as in WordLlama.
     """
     tokenizer, vectors = _words()
     encoded = tokenizer.encode_batch(list(texts), add_special_tokens=False)
@@ -51,8 +51,8 @@ def _words() -> tuple[Tokenizer, NDArray[np.float16]]:
 
 
 def _embedded(texts: Sequence[str]) -> NDArray[np.float64]:
-    """Return unit vectors (texts, 256), of length one."""
-    # An empty text means what a blank one does.
+    """Return unit vectors (texts, 256)."""
+    # An empty text gets the same vector as a blank one.
     vectors = mean_vectors([text or " " for text in texts]).astype(np.float64)
     length = np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.asarray(vectors / np.where(length > 0, length, 1.0))

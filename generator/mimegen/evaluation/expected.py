@@ -1,4 +1,4 @@
-"""What people reach at a kind of question: measured, expected from published work, or not known."""
+"""Human accuracy at a kind of question: measured, expected from published work, or unknown."""
 
 from collections.abc import Iterable, Sequence
 from functools import cache
@@ -15,7 +15,7 @@ UNKNOWN = "unknown: ask people with mimegen study"
 
 
 class ExpectedShare(Strict):
-    """A share that people got right in published work, of ``answers`` or of ``pairs``."""
+    """The share of ``answers`` or of ``pairs`` that people got right in published work."""
 
     format: str
     asks: str | None = None
@@ -25,7 +25,7 @@ class ExpectedShare(Strict):
     source: str
 
     def fits(self, question: Question) -> bool:
-        """Return whether it is about such a question: whole clips with a person, options as there.
+        """Return whether the share applies to a question: a whole clip with people, same options.
         """
         return (question.format == self.format and self.asks in (None, question.asks)
                 and self.people in (None, question.people or 1)
@@ -34,7 +34,7 @@ class ExpectedShare(Strict):
 
 
 class ExpectedShares(Strict):
-    """All that is known of published work."""
+    """All published shares."""
 
     about: str
     expected: list[ExpectedShare]
@@ -46,16 +46,16 @@ def _expected() -> tuple[ExpectedShare, ...]:
 
 
 def with_expectation(questions: Iterable[Question]) -> list[Question]:
-    """Return questions that say what people are expected to reach, and from where that is."""
+    """Return questions with the expected human accuracy and its source filled in."""
     return [one.model_copy(update={"human": human_share([one])}) for one in questions]
 
 
 def human_share(questions: Sequence[Question], scored: Sequence[ScoredAnswer] = ()
                 ) -> dict[str, Any]:
-    """Return what people reach at questions of one kind: ``accuracy``, ``of`` and ``source``.
+    """Return human accuracy at questions of one kind: ``accuracy``, ``of`` and ``source``.
 
-    ``scored`` are answers to such questions, of which those of people count. What is published is
-    an expectation; without it the accuracy is None.
+    ``scored`` are answers to such questions; only those of people count. Without them the accuracy
+    is the published one, or None.
     """
     own = [one for one in scored if one.model == PEOPLE]
     if own:

@@ -1,4 +1,4 @@
-"""Questions about the factors of a grid: which of its values a display was made with."""
+"""Questions about the factors of a grid: which value a display was made with."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,21 +19,21 @@ from mimegen.evaluation.templates import FOLDER, ChoicePrompt, filled
 from mimegen.manifest.row import Row
 
 DIRECTION = "direction"
-# What a viewer sees of a walker from in front, from their left, from behind, from their right.
+# The direction of a walker in the picture, by the azimuth of the view in degrees.
 SEEN = {0: "towards you", 90: "to the left", 180: "away from you", 270: "to the right"}
-# More values than letters of a list that anybody reads are no choice.
+# Factors with more values are not asked about: too many options.
 MOST_VALUES = 9
 
 
 class FactorWords(Strict):
-    """A factor's question, and what its values are called."""
+    """A factor's question, and the names of its values."""
 
     question: str
     values: dict[str, str] = Field(default_factory=dict)
 
 
 class FactorWording(Strict):
-    """The prompt with ``{question}`` and ``{options}``, and the words of each factor."""
+    """The prompt with ``{question}`` and ``{options}``, and the wording of each factor."""
 
     about: str
     instruction: ChoicePrompt
@@ -41,16 +41,16 @@ class FactorWording(Strict):
     factors: dict[str, FactorWords]
 
     def words(self, factor: str) -> FactorWords:
-        """Return the words of a factor."""
+        """Return the wording of a factor, or the default one."""
         name = factor.replace("_", " ")
         return self.factors.get(factor) or FactorWords(
             question=self.default.replace("{factor}", name))
 
 
 def read_factor_wording(file: Path | None) -> FactorWording:
-    """Return mimegen's wording, with what a user's file says in its place.
+    """Return mimegen's wording, overridden by a user's file.
 
-    Raises RequestError as ``read_yaml``.
+    Raises RequestError as ``read_yaml`` does.
     """
     own = read_yaml(FOLDER / "factors.yaml", FactorWording)
     if file is None:
@@ -66,10 +66,10 @@ def read_factor_wording(file: Path | None) -> FactorWording:
 def factor_questions(rows: Sequence[Row], factors: str, wording: FactorWording, seed: int,
                      sampling: FrameSampling | None = None, sampling_text: str = "video"
                      ) -> list[Question]:
-    """Return a question about every display of a grid and each of its ``A,B`` or all factors.
+    """Return a question about every display of a grid, for each factor in ``A,B`` or ``all``.
 
-    The options are the factor's values, in their order. Raises RequestError where no row is of a
-    grid, and for a factor that does not vary.
+    The options are the factor's values in ascending order. Raises RequestError if no row belongs to
+    a grid, and for a factor that does not vary.
     """
     asked = [row for row in rows if row.grid]
     grids = _grids(asked)
@@ -99,14 +99,14 @@ def factor_questions(rows: Sequence[Row], factors: str, wording: FactorWording, 
 
 @dataclass(frozen=True)
 class _Grid:
-    """The values of each factor that varies in a grid, in their order, and what some are called."""
+    """The ordered values of each factor that varies in a grid, and names for some values."""
 
     values: dict[str, list[str]]
     called: dict[str, dict[str, str]]
 
 
 def _axes(row: Row) -> tuple[str, ...]:
-    """Return the names of a display's factors: a folder may hold grids of several."""
+    """Return the names of a display's factors; a folder may hold several grids."""
     return tuple(sorted(row.grid or {}))
 
 
@@ -123,7 +123,7 @@ def _grid(rows: Sequence[Row]) -> _Grid:
 
 
 def _values(rows: Sequence[Row]) -> dict[str, list[str]]:
-    """Return the values of each factor that varies, in their order."""
+    """Return the ordered values of each factor that varies."""
     found: dict[str, dict[str, Any]] = {}
     for row in rows:
         for factor, value in (row.grid or {}).items():
@@ -133,7 +133,7 @@ def _values(rows: Sequence[Row]) -> dict[str, list[str]]:
 
 
 def _chosen(varying: Collection[str], factors: str) -> list[str]:
-    """Return the factors to ask about, each once."""
+    """Return the distinct factors to ask about."""
     if not varying:
         raise RequestError("no clip is of a grid whose factors vary; make one with mimegen"
                            " pointlight --grid")
@@ -148,7 +148,7 @@ def _chosen(varying: Collection[str], factors: str) -> list[str]:
 
 
 def _directions(rows: Sequence[Row], values: Sequence[str]) -> dict[str, str]:
-    """Return where walkers of each direction go in the picture, where that is one of four ways."""
+    """Return a name for each direction of walkers in the picture, if all are one of four."""
     seen: dict[str, set[float | None]] = {}
     for row in rows:
         if row.grid and DIRECTION in row.grid:
@@ -161,11 +161,11 @@ def _directions(rows: Sequence[Row], values: Sequence[str]) -> dict[str, str]:
 
 
 def _cell(row: Row) -> str:
-    """Return the values of all of a display's factors, by which results are broken down."""
+    """Return the values of all of a display's factors, by which results are grouped."""
     return ", ".join(f"{name}={spelled(value)}" for name, value in (row.grid or {}).items())
 
 
 def _named(values: Sequence[str], words: Mapping[str, str]) -> list[str]:
-    """Return what values are called; two that are called alike keep their own names."""
+    """Return names for values; if two would get the same name, return the values themselves."""
     names = [words.get(value, value) for value in values]
     return names if len({*names}) == len(names) else list(values)

@@ -1,11 +1,11 @@
-"""Five folds by action, for fine-tuning: 36 parts train, 14 validation, 36 test, as in MIME."""
+"""Five folds by action for fine-tuning: 36 parts train, 14 validation, 36 test, as in MIME."""
 
 from collections.abc import Collection
 
 from mimegen.base.seeds import generator
 
 FOLDS = 5
-# The sizes of the parts to each other.
+# Relative sizes of the parts.
 TRAIN = 36
 VALIDATION = 14
 TEST = 36
@@ -14,8 +14,9 @@ TEST = 36
 def split_of_actions(actions: Collection[str], fold: int, seed: int) -> dict[str, str]:
     """Return ``train``, ``validation`` or ``test`` for each action in one of folds 1 to 5.
 
-    All takes and variants of an action stand together. The actions are laid around a circle, and
-    each fold begins a fifth further on, so that every action is in the test part twice or thrice.
+    All takes and variants of an action are in the same part. Actions are arranged in a circle, and
+    each fold starts a fifth further on, so that every action is in the test part two or three
+    times.
     """
     names = sorted(actions)
     circle = [names[place] for place in generator(seed, "folds").permutation(len(names))]

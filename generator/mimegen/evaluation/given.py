@@ -1,4 +1,4 @@
-"""Wrong answers that a user gives: a file with a list of them for each action or label."""
+"""Wrong answers from the user: a file with a list of them for each action or label."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -28,7 +28,8 @@ class Given(RootModel[dict[str, Annotated[tuple[str, ...], Field(min_length=1),
     """Wrong answers by an action's id or by one of its labels."""
 
     def of(self, subject: Subject) -> tuple[str, ...]:
-        """Return what is given for a subject, without what would be right; none is empty."""
+        """Return a subject's wrong answers, without those that would be right; empty if none given.
+        """
         names = {subject.action.lower(), *(text.lower() for text in subject.accepted)}
         right = {text.lower() for text in subject.accepted}
         lists = [wrong for key, wrong in self.root.items() if key.lower() in names]
@@ -38,7 +39,7 @@ class Given(RootModel[dict[str, Annotated[tuple[str, ...], Field(min_length=1),
 def read_given(path: Path, subjects: Sequence[Subject], options: int) -> Given:
     """Read a YAML or JSON file ``{action or label: [wrong answers]}``.
 
-    Raises RequestError for a file that is none, a key that is no action or label of the subjects,
+    Raises RequestError for an invalid file, a key that is neither action nor label of any subject,
     and a list that is too short.
     """
     file = YamlFile(path)
@@ -58,7 +59,7 @@ def read_given(path: Path, subjects: Sequence[Subject], options: int) -> Given:
 
 def given_distractors(subjects: Sequence[Subject], given: Given, options: int, seed: int
                       ) -> Mapping[str, tuple[Distractor, ...]]:
-    """Return by subject's name as many of the given wrong answers as a question takes, drawn."""
+    """Return for each subject a random choice of its given wrong answers, as many as needed."""
     found = {}
     for subject in subjects:
         wrong = given.of(subject)

@@ -1,4 +1,4 @@
-"""Free answers judged by a model behind any OpenAI-compatible address; its verdicts are kept."""
+"""Have free answers judged by a model with an OpenAI-compatible API; verdicts are cached."""
 
 import http.client
 import json
@@ -21,24 +21,25 @@ from mimegen.base.yaml_file import Strict, read_yaml
 from mimegen.evaluation.answers import Answer
 from mimegen.evaluation.templates import FOLDER
 
-# An address of one's own needs none.
+# A server of your own needs no key.
 KEY = "OPENAI_API_KEY"
-# Requests in flight, and the longest reply that is asked for.
+# Requests at once, and the limits on a reply: tokens asked for, and bytes read.
 AT_ONCE = 4
 TOKENS = 128
 LONGEST_REPLY = 2**20
-# What may go away by itself: too many requests, and a server's own trouble.
+# HTTP statuses after which a retry may succeed: too many requests, timeouts, server errors.
 PASSING = {408, 409, 425, 429, 500, 502, 503, 504}
 
 
 class JudgeWording(Strict):
-    """What a judge is asked: ``{question}``, ``{answer}``, ``{reference}`` are filled in."""
+    """Prompts for the judge, in which ``{question}``, ``{answer}``, ``{reference}`` are filled in.
+    """
 
     about: str
     prompts: dict[str, str]
 
     def prompt(self, answer: Answer) -> str:
-        """Return what the judge is asked about an answer."""
+        """Return the judge's prompt for an answer."""
         question = answer.question
         template = self.prompts.get(question.format, self.prompts["any"])
         return template.replace("{question}", question.question or question.prompt).replace(
@@ -52,10 +53,10 @@ def read_judge_wording() -> JudgeWording:
 
 @dataclass(frozen=True)
 class Judge:
-    """A model at an address, and the file that keeps its verdicts.
+    """A model at an address, and the file that caches its verdicts.
 
-    ``timeout`` is of one request; between ``attempts`` the waiting time doubles from ``wait``, both
-    in seconds.
+    ``timeout`` is that of one request, in seconds. A failed request is tried up to ``attempts``
+    times; the wait between attempts starts at ``wait`` seconds and doubles.
     """
 
     url: str
@@ -66,10 +67,10 @@ class Judge:
     wait: float = 1.0
 
     def verdicts(self, answers: Sequence[Answer]) -> list[bool | None]:
-        """Return whether each answer is right; None where the judge does not say.
+        """Return whether each answer is right; None if the judge gives no clear verdict.
 
-        What is said is kept at once, so that a run that is killed goes on where it was. Raises
-        RequestError where the address cannot be reached or refuses.
+        Each verdict is written to the cache at once, so that an interrupted run can continue.
+        Raises RequestError if the address cannot be reached or refuses.
         """
         wording, kept = read_judge_wording(), _kept(self.cache)
         prompts = [wording.prompt(answer) for answer in answers]
@@ -80,7 +81,7 @@ class Judge:
         return [_verdict(kept[key]) for key in keys]
 
     def _asked(self, missing: dict[str, str]) -> dict[str, str]:
-        """Ask what is not kept, and keep it."""
+        """Request the verdicts that are not cached, and cache them."""
         if not missing:
             return {}
         self.cache.parent.mkdir(parents=True, exist_ok=True)
@@ -132,14 +133,14 @@ class Judge:
 
 
 def checked_url(url: str) -> str:
-    """Return an address that is one. Raises RequestError for another."""
+    """Return an address if it is an HTTP URL. Raises RequestError otherwise."""
     if not url.startswith(("http://", "https://")):
         raise RequestError(f"--judge {url}: expected an address as http://localhost:8000/v1")
     return url
 
 
 def _text_of(reply: Any, url: str) -> str:
-    """Return what a reply says. Raises ValueError where it is no chat completion."""
+    """Return the text of a reply. Raises ValueError if it is not a chat completion."""
     try:
         content = reply["choices"][0]["message"]["content"]
     except (KeyError, IndexError, TypeError) as problem:
@@ -152,13 +153,13 @@ def _reason(problem: urllib.error.HTTPError) -> str:
 
 
 def _verdict(reply: str) -> bool | None:
-    """Return TRUE or FALSE, whichever a verdict's first word is; None for anything else."""
+    """Return the verdict by the reply's first word, TRUE or FALSE; None for anything else."""
     words = reply.replace("*", " ").replace(":", " ").replace(".", " ").replace(",", " ").split()
     return {"true": True, "false": False}.get(words[0].lower()) if words else None
 
 
 def _kept(path: Path) -> dict[str, str]:
-    """Return kept verdicts by key; a line that a kill cut off is asked again."""
+    """Return cached verdicts by key; a line that was cut off is skipped and so asked again."""
     kept = {}
     for content in json_lines(path.read_bytes() if path.exists() else b""):
         with suppress(KeyError):

@@ -1,9 +1,9 @@
-"""Logs of harnesses as answers: Inspect's .eval and .json, samples of lmms-eval.
+"""Read answers from logs of harnesses: Inspect's .eval and .json, samples of lmms-eval.
 
-Written from what the packages write: Inspect keeps a log as one JSON document, or as a zip archive
-of ``header.json`` and ``samples/*.json``, compressed by Zstandard, which Python's own zipfile reads
-from 3.14; lmms-eval has a line for each sample, without its document, so that the question is told
-by what a task's ``process_results`` keeps.
+The formats are those that the packages write. Inspect keeps a log as one JSON document, or as a zip
+archive of ``header.json`` and ``samples/*.json`` compressed by Zstandard, which Python's own
+zipfile reads since 3.14. lmms-eval writes a line for each sample without its document, so the
+question is identified by what a task's ``process_results`` stores.
 """
 
 import json
@@ -24,7 +24,8 @@ if sys.version_info >= (3, 14):
 else:
     from backports.zstd import ZstdError, zipfile
 
-# Samples hold whole conversations, with pictures. Of archives: one sample, and all of them.
+# Samples hold whole conversations with pictures. Limits in bytes: a JSON log, one sample of an
+# archive, and all of its samples.
 MIB = 2**20
 LARGEST = 512 * MIB
 LARGEST_SAMPLE = 128 * MIB
@@ -34,14 +35,14 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class LoggedAnswer:
-    """One answer of a file: where it stands, and question_id, model, output and more."""
+    """One answer of a file: its location, and a dictionary with question_id, model and output."""
 
     where: str
     content: Json
 
 
 def logged_answers(path: Path) -> Iterator[LoggedAnswer]:
-    """Yield the answers of a file, by what it is. Raises RequestError for one that is none."""
+    """Yield the answers of a file of any supported format. Raises RequestError if it is invalid."""
     if path.suffix == ".eval":
         yield from _inspect_archive(path)
     elif path.suffix == ".json":
@@ -74,7 +75,7 @@ def _mapping(content: object, where: str) -> Json:
 
 
 def _inspect_archive(path: Path) -> Iterator[LoggedAnswer]:
-    """Yield the answers of an .eval file; one whose run was interrupted has those up to then."""
+    """Yield the answers of an .eval file; an interrupted run has those up to the interruption."""
     try:
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()
@@ -93,7 +94,7 @@ def _inspect_archive(path: Path) -> Iterator[LoggedAnswer]:
 
 
 def _refuse_too_large(archive: zipfile.ZipFile, names: list[str], path: Path) -> None:
-    """Raise RequestError for members that would unpack to more than any log has."""
+    """Raise RequestError for members that unpack to more than any log should."""
     sizes = [archive.getinfo(name).file_size for name in names]
     largest = max(sizes)
     if largest > LARGEST_SAMPLE:
@@ -105,7 +106,7 @@ def _refuse_too_large(archive: zipfile.ZipFile, names: list[str], path: Path) ->
 
 
 def _unpacked(archive: zipfile.ZipFile, name: str) -> bytes:
-    """Return a member's bytes, read by parts: a whole one may unpack to more than it says."""
+    """Return a member's bytes, read in parts because its stated size may be wrong."""
     with archive.open(name) as file:
         return b"".join(iter(lambda: file.read(MIB), b""))
 
@@ -125,7 +126,7 @@ def _inspect_log(path: Path, content: Json, where: str) -> Iterator[LoggedAnswer
 
 
 def _inspect_samples(where: str, header: Json, samples: list[Any]) -> Iterator[LoggedAnswer]:
-    """Yield what a model said; what failed before it said anything is no answer."""
+    """Yield the model's answers; samples that failed before an answer are skipped."""
     model = _mapping(header.get("eval"), where).get("model")
     for sample in samples:
         content = _mapping(sample, where)
@@ -151,7 +152,7 @@ def _completion(output: object) -> str | None:
 
 
 def _lmms_model(path: Path) -> str:
-    """Return the model of a file of samples: as the results beside it say, else its folder."""
+    """Return the model of a file of samples: from the results file beside it, else its folder."""
     date = path.name.partition("_samples_")[0]
     results = path.with_name(f"{date}_results.json")
     if results.is_file():

@@ -1,7 +1,7 @@
-"""Where people in a clip look, from its ground truth, as far as whoever watches could tell.
+"""Find where people in a clip look, from its ground truth, as far as viewers could tell.
 
-The line of sight is that of both eyes. Somebody looks at what lies within a few degrees of it, does
-not look at what is far off it, and nothing is said of what lies between.
+The line of sight is the mean of both eyes' directions. A person looks at a target within a few
+degrees of it and does not look at one far off it; between these limits nothing is claimed.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,8 @@ from mimegen.base.errors import RequestError
 from mimegen.base.vectors import unit_or_nan
 
 Array = NDArray[np.float64]
-# What is looked at, in the order of wordings; the first three are things, the others directions.
+# Targets in the order of the wordings: the first three are objects or people, the others
+# directions.
 TARGETS = ("camera", "other", "hands", "down", "up", "left", "right")
 CAMERA, OTHER, HANDS, DOWN, UP, LEFT, RIGHT = range(len(TARGETS))
 THINGS = (CAMERA, OTHER, HANDS)
@@ -31,13 +32,13 @@ NEEDED = {"nose"} | {f"{side}_{part}" for side in SIDES for part in ("ear", *HAN
 
 @dataclass(frozen=True)
 class GazeLimits:
-    """Within which limits somebody clearly looks at a target, and beyond which clearly not.
+    """Limits within which a person clearly looks at a target, and beyond which clearly not.
 
-    People tell from a picture whether they are looked at to within some five degrees, and other
-    targets to within some ten, so what counts as elsewhere is farther off than that.
+    From a picture, people judge whether they are looked at to within about five degrees and other
+    targets to within about ten, so the limits for looking elsewhere are wider.
     """
 
-    at_deg: float = 8.0            # from the line of sight to a thing
+    at_deg: float = 8.0            # angle between the line of sight and a target
     off_deg: float = 22.0
     at_camera_deg: float = 5.0
     down_deg: float = 30.0         # below the horizontal
@@ -46,10 +47,10 @@ class GazeLimits:
     not_up_deg: float = 8.0
     aside_deg: float = 40.0        # out of the plane that cuts the picture into left and right
     not_aside_deg: float = 15.0
-    level_deg: float = 20.0        # who looks to the side looks no farther up or down
-    head_deg: float = 35.0         # from where the head points to the line of sight
-    least_s: float = 0.8           # how long a look lasts that is asked about
-    apart: float = 0.06            # of the picture's width, between two people
+    level_deg: float = 20.0        # highest pitch, up or down, of a look to the side
+    head_deg: float = 35.0         # highest angle from head's direction to line of sight
+    least_s: float = 0.8           # shortest look that is asked about
+    apart: float = 0.06            # between two people, as a fraction of picture width
 
 
 LIMITS = GazeLimits()
@@ -57,7 +58,8 @@ LIMITS = GazeLimits()
 
 @dataclass(frozen=True)
 class Look:
-    """Somebody looks at one target from one frame to another, and clearly not at some others."""
+    """A person looks at one target from ``start`` to ``end`` (frames), and clearly not at others.
+    """
 
     person: int
     target: int
@@ -68,11 +70,11 @@ class Look:
 
 @dataclass(frozen=True, eq=False)
 class Looking:
-    """What is known of N people in F frames.
+    """What is known about the gaze of N people in F frames.
 
-    ``answers`` (F, N) are numbers of targets, or ``NOBODY_KNOWS``; ``states`` (F, N, T) are 1 at a
-    target, -1 off it and 0 between; ``across`` (F, N) is where people are, from 0 at the picture's
-    left to 1 at its right.
+    ``answers`` (F, N) are indices of targets, or ``NOBODY_KNOWS``. ``states`` (F, N, T) are 1 at a
+    target, -1 off it and 0 between. ``across`` (F, N) are horizontal positions, from 0 at the
+    picture's left edge to 1 at its right.
     """
 
     answers: NDArray[np.intp]
@@ -82,9 +84,9 @@ class Looking:
 
     @classmethod
     def of(cls, path: Path, fps: float) -> "Looking | None":
-        """Read a clip's keypoints.npz; None where it says nothing of gaze.
+        """Read a clip's keypoints.npz; None if it does not contain gaze.
 
-        Raises RequestError where it cannot be read.
+        Raises RequestError if it cannot be read.
         """
         try:
             with np.load(path, allow_pickle=False) as file:
@@ -98,14 +100,14 @@ class Looking:
 
     @classmethod
     def by(cls, scene: "_Scene", fps: float) -> "Looking":
-        """Work it out."""
+        """Compute the gaze of the people in a scene."""
         states = np.where(scene.known[..., None], scene.states(), 0)
         width = float(scene.size[0])
         hips = (scene.pixels["left_hip"] + scene.pixels["right_hip"])[..., 0] / 2
         return cls(_answers(states), states, hips / width, fps)
 
     def looks(self) -> Iterator[Look]:
-        """Yield every look that lasts long enough, the longest first of each person and target."""
+        """Yield every look that is long enough, by person, the longest first."""
         for person in range(self.answers.shape[1]):
             found = [one for one in self._runs(person)
                      if one.end - one.start >= LIMITS.least_s * self.fps]
@@ -121,7 +123,8 @@ class Looking:
                            frozenset(map(int, np.flatnonzero(off))))
 
     def side(self, person: int, start: int = 0, end: int | None = None) -> int | None:
-        """Return 0 for who is alone, 1 for who is left of the other, 2 right; None if unclear."""
+        """Return 0 for a person alone, 1 for the left one of two, 2 for the right; None if unclear.
+        """
         people = self.across.shape[1]
         if people == 1:
             return 0
@@ -133,7 +136,8 @@ class Looking:
         return 2 if (apart >= LIMITS.apart).all() else None
 
     def seconds(self, person: int, target: int) -> tuple[float, float]:
-        """Return for how long somebody looks at a thing, and how long nobody could tell."""
+        """Return for how many seconds a person looks at a target, and for how many it is unclear.
+        """
         own = self.states[:, person, target]
         return float((own > 0).sum() / self.fps), float((own == 0).sum() / self.fps)
 
@@ -144,9 +148,9 @@ _ARRAYS = ("names", "world", "pixels", "visibility", "gaze", "rotation", "transl
 
 @dataclass(frozen=True, eq=False)
 class _Scene:
-    """Landmarks by name, ``world`` (F, N, 3), ``pixels`` (F, N, 2) and what of them is seen (F, N).
+    """Landmarks by name: ``world`` (F, N, 3), ``pixels`` (F, N, 2) and ``visible`` (F, N).
 
-    ``ways`` (F, N, 3) are the lines of sight.
+    ``ways`` (F, N, 3) are the directions of the lines of sight.
     """
 
     world: dict[str, Array]
@@ -159,7 +163,7 @@ class _Scene:
 
     @classmethod
     def of(cls, arrays: dict[str, NDArray[np.generic]]) -> "_Scene":
-        """Sort the arrays of keypoints.npz."""
+        """Return the scene in the arrays of keypoints.npz."""
         number = {str(name): place for place, name in enumerate(arrays["names"])}
 
         def named(key: str) -> dict[str, Array]:
@@ -173,15 +177,15 @@ class _Scene:
 
     @property
     def eyes(self) -> Array:
-        """The middle between the eyes (F, N, 3)."""
+        """The midpoint between the eyes (F, N, 3)."""
         return (self.world["left_eye"] + self.world["right_eye"]) / 2
 
     @property
     def known(self) -> NDArray[np.bool_]:
-        """Whether an eye is seen in the picture, and the head points about where the eyes look."""
+        """Whether an eye is visible and the head points roughly where the eyes look."""
         ahead = self.world["nose"] - (self.world["left_ear"] + self.world["right_ear"]) / 2
-        # Eyes turned far out of the head are read from the head instead, so nothing is asked about
-        # them.
+        # Viewers judge gaze by the head if the eyes are turned far out of it, so nothing is asked
+        # then.
         agree = _angle(ahead, self.ways) <= LIMITS.head_deg
         shown = [self._shown(f"{side}_eye") for side in SIDES]
         return np.asarray(agree & np.any(shown, axis=0))
@@ -193,10 +197,10 @@ class _Scene:
     def states(self) -> NDArray[np.intp]:
         """Return 1 at a target, -1 off it and 0 between (F, N, T)."""
         limits = LIMITS
-        # Where the camera stands in the world, from world-to-camera rotation and translation.
+        # The camera's position in the world, from the world-to-camera rotation and translation.
         camera = -self.rotation.T @ self.translation
         pitch = _degrees(self.ways[..., 2])
-        # Against the picture's plane and not the person's: questions ask for the viewer's left and
+        # Relative to the picture's plane, not the person: questions ask for the viewer's left and
         # right.
         aside = _degrees(self.ways @ self.rotation[0])
         level = np.abs(pitch) <= limits.level_deg
@@ -211,26 +215,25 @@ class _Scene:
         return np.stack(columns, axis=-1)
 
     def _at_other(self) -> NDArray[np.intp]:
-        """Return the state of the other person; of who is alone it is that nobody knows."""
+        """Return the state of the other person as a target; 0 (unknown) for a person alone."""
         if self.ways.shape[1] != len(SIDES):
             return np.zeros(self.ways.shape[:2], np.intp)
         swapped = {name: points[:, ::-1] for name, points in self.world.items()}
         return _within(self._nearest((*BODY, *HAND), swapped), LIMITS.at_deg, LIMITS.off_deg)
 
     def _nearest(self, parts: Sequence[str], places: dict[str, Array]) -> Array:
-        """Return how far (F, N) the nearest of some landmarks is from the line of sight, degrees.
+        """Return the angle (F, N) from the line of sight to the nearest of some landmarks, degrees.
         """
         return np.asarray(np.min([_angle(places[f"{side}_{part}"] - self.eyes, self.ways)
                                   for side in SIDES for part in parts], axis=0))
 
 
 def _answers(states: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return what is looked at (F, N): the one thing, or else the direction where it is no thing.
-    """
+    """Return the target (F, N): the only one of the first three, or a direction if none."""
     alone = states.shape[1] != len(SIDES)
     things = states[..., THINGS]
     settled = (things != 0) | (np.array(THINGS) == OTHER) & alone
-    # A thing that is neither clearly looked at nor clearly not leaves all others open.
+    # Unless each of the first three is clearly a target or clearly not, the answer is unknown.
     known, at = settled.all(axis=-1), (things > 0).sum(axis=-1)
     towards = states[..., len(THINGS):] > 0
     thing = np.where(at == 1, (things > 0).argmax(axis=-1), NOBODY_KNOWS)

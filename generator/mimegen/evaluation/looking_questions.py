@@ -1,7 +1,7 @@
-"""Questions about where people look, and what of them can be asked.
+"""Questions about where people look, and the choice of looks that can be asked about.
 
-Choices come in blocks of three or two: each is right in one clip of the block, and clearly wrong in
-the others. So no choice is likelier than another, and none is half right.
+Options come in blocks of three or two: each is right for one clip of the block and clearly wrong
+for the others. So no option is likelier than another, and none is half right.
 """
 
 from collections import defaultdict
@@ -17,14 +17,14 @@ from mimegen.evaluation.sampling import FrameSampling
 from mimegen.manifest.row import Row
 
 GAZE_TARGET = "gaze_target"
-# How many choices a block has, what is preferred first.
+# Numbers of options in a block, in order of preference.
 SIZES = (3, 2)
 DOTS = "pointlight"
 
 
 @dataclass(frozen=True)
 class AskedLook:
-    """A look of a clip; ``side`` says who it is, as `Looking.side` has it."""
+    """A look in a clip; ``side`` identifies the person, as `Looking.side` returns it."""
 
     row: Row
     look: Look
@@ -33,13 +33,13 @@ class AskedLook:
 
     @property
     def name(self) -> tuple[str, ...]:
-        """What tells it from all others."""
+        """The key that distinguishes the look from all others."""
         return self.row.sample_id, str(self.look.person), str(self.look.target)
 
 
 @dataclass(frozen=True)
 class LookingTime:
-    """For how many seconds somebody looks at a thing, all in all; ``unsure_s`` may be more."""
+    """Total seconds for which a person looks at a target; ``unsure_s`` more are unclear."""
 
     side: int
     target: int
@@ -48,7 +48,7 @@ class LookingTime:
 
 
 def looking_of(folder: Path, rows: Sequence[Row]) -> list[tuple[Row, Looking]]:
-    """Return the clips whose keypoints say where people look; each file is read once."""
+    """Return the clips whose keypoints contain gaze; each file is read once."""
     read: dict[str, Looking | None] = {}
     found = []
     for row in rows:
@@ -65,7 +65,7 @@ def looking_of(folder: Path, rows: Sequence[Row]) -> list[tuple[Row, Looking]]:
 
 def asked_looks(clips: Sequence[tuple[Row, Looking]], seed: int,
                 sampling: FrameSampling | None = None) -> list[AskedLook]:
-    """Return what is asked: at most one look of each person at each target, in blocks."""
+    """Return the looks to ask about, at most one for each person and target, in blocks."""
     found = [one for row, looking in clips for one in _of_clip(row, looking, sampling)]
     return list(_in_blocks(found, seed))
 
@@ -85,7 +85,7 @@ _Kind = tuple[int, frozenset[int]]
 
 
 def _in_blocks(found: Sequence[AskedLook], seed: int) -> Iterator[AskedLook]:
-    """Yield looks with their choices; those that fit into no block are left out."""
+    """Yield looks with their options; those that fit into no block are dropped."""
     kinds: dict[_Kind, list[AskedLook]] = defaultdict(list)
     ordered = sorted(found, key=lambda one: one.name)
     for place in generator(seed, "probes", GAZE_TARGET, "blocks").permutation(len(ordered)):
@@ -96,7 +96,7 @@ def _in_blocks(found: Sequence[AskedLook], seed: int) -> Iterator[AskedLook]:
 
 
 def _blocks_of(size: int, kinds: dict[_Kind, list[AskedLook]]) -> Iterator[AskedLook]:
-    """Take as many blocks of one size out of ``kinds`` as there are."""
+    """Take as many blocks of one size out of ``kinds`` as possible."""
     passed: set[_Kind] = set()
     while first := _commonest(kinds, passed):
         block = _block(first, size, kinds)
@@ -112,7 +112,7 @@ def _blocks_of(size: int, kinds: dict[_Kind, list[AskedLook]]) -> Iterator[Asked
 
 
 def _commonest(kinds: dict[_Kind, list[AskedLook]], passed: set[_Kind]) -> _Kind | None:
-    """Return a kind of the target of which most looks are left; None where all are passed."""
+    """Return a kind whose target has the most looks left; None if all were passed."""
     order = [kind for kind in _ordered(kinds) if kind not in passed]
     return order[0] if order else None
 
@@ -125,7 +125,7 @@ def _ordered(kinds: dict[_Kind, list[AskedLook]]) -> list[_Kind]:
 
 
 def _block(first: _Kind, size: int, kinds: dict[_Kind, list[AskedLook]]) -> list[_Kind]:
-    """Return kinds that go with the first one, and it; none where too few do."""
+    """Return the first kind with others that exclude each other; empty if too few do."""
     fitting = [kind for kind in _ordered(kinds) if _exclude(first, kind)]
     for others in combinations(fitting, size - 1):
         if all(_exclude(*pair) for pair in combinations(others, 2)):
@@ -138,7 +138,7 @@ def _exclude(one: _Kind, other: _Kind) -> bool:
 
 
 def drawn_choices(one: AskedLook, seed: int) -> list[int]:
-    """Return the numbers of the choices in an order that belongs to the question."""
+    """Return the indices of the options in a random order fixed for the question."""
     order = generator(seed, "probes", GAZE_TARGET, "order", *one.name).permutation(len(one.choices))
     return [one.choices[int(place)] for place in order]
 
@@ -149,7 +149,7 @@ def question_key(one: AskedLook, seed: int) -> str:
 
 
 def looking_times(looking: Looking) -> Iterator[LookingTime]:
-    """Yield for how long each person looks at things, where it is clear who they are."""
+    """Yield how long each person looks at each target, if it is clear who they are."""
     for person in range(looking.states.shape[1]):
         side = looking.side(person)
         for target in THINGS if side is not None else ():

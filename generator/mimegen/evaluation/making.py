@@ -1,4 +1,4 @@
-"""Manifest rows to questions."""
+"""Make questions from manifest rows."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -34,10 +34,10 @@ EXAMPLE_VARIANT = "base+blank@0"
 
 @dataclass(frozen=True)
 class QuestionRequest:
-    """What kind of questions: see ``mimegen questions --help``. ``fold`` is 1 to 5, or None.
+    """What questions to make: see ``mimegen questions --help``. ``fold`` is 1 to 5, or None.
 
-    ``given`` is a file of the user's own wrong answers; with ``of_set``, all others are of actions
-    of that published set.
+    ``given`` is a file of the user's own wrong answers. With ``of_set``, all other wrong answers
+    are actions of that published set.
     """
 
     format: str
@@ -54,13 +54,13 @@ class QuestionRequest:
 
     @property
     def options(self) -> int:
-        """How many options a question has; 0 where it is open."""
+        """Number of options in a question; 0 if it is open."""
         return OPTIONS[self.format]
 
 
 @dataclass(frozen=True)
 class PosedPerformance:
-    """A performance, the split it is in, and its distractors."""
+    """A performance, its split, and its distractors."""
 
     subject: Subject
     split: str | None
@@ -68,10 +68,10 @@ class PosedPerformance:
 
 
 def questions_of(rows: Sequence[Row], request: QuestionRequest) -> list[Question]:
-    """Return one question for each row, in an order that says nothing.
+    """Return one question for each row, in an order that reveals nothing.
 
-    All variants of a performance are asked about with the same options, so that nothing but the
-    clip differs between them. Raises RequestError where wrong answers or examples are too few.
+    All variants of a performance get the same options, so that only the clip differs. Raises
+    RequestError if there are too few wrong answers or examples.
     """
     template = request.templates.wording(request.format, request.asks, request.prompting)
     posed = _posed(rows, request)
@@ -84,7 +84,7 @@ def questions_of(rows: Sequence[Row], request: QuestionRequest) -> list[Question
 
 
 def _posed(rows: Sequence[Row], request: QuestionRequest) -> dict[str, PosedPerformance]:
-    """Return by sample_id what is asked about; each split has options of its own actions alone."""
+    """Return by sample_id what is asked about; options come only from actions of the same split."""
     known = known_actions()
     subject_of = {row.sample_id: subject_of_row(row, known, request.asks) for row in rows}
     subjects = unique(subject_of.values())
@@ -110,12 +110,12 @@ def _posed(rows: Sequence[Row], request: QuestionRequest) -> dict[str, PosedPerf
 
 
 def _may_lend(action: KnownAction, of_set: str | None) -> bool:
-    """Whether an action's words may be wrong answers: viewers tell it, and it is of the set."""
+    """Whether an action may supply wrong answers: it is not ambiguous, and belongs to the set."""
     return not action.ambiguous and (of_set is None or of_set in action.sets)
 
 
 def _refuse_outside(of_set: str, rows: Sequence[Row], known: Mapping[str, KnownAction]) -> None:
-    """Raise RequestError for a set that no action has, or that an action of a row is not in."""
+    """Raise RequestError for an unknown set, or a row whose action is not in the set."""
     sets = sorted({name for action in known.values() for name in action.sets})
     if of_set not in sets:
         raise RequestError(f"--set {of_set}: no action is in such a set{near_misses(of_set, sets)}")
@@ -127,7 +127,7 @@ def _refuse_outside(of_set: str, rows: Sequence[Row], known: Mapping[str, KnownA
 
 def _given(subjects: Sequence[Subject], request: QuestionRequest
           ) -> Mapping[str, tuple[Distractor, ...]]:
-    """Return the user's own wrong answers by subject's name, where there are any."""
+    """Return the user's own wrong answers by subject's name, if any."""
     if request.given is None:
         return {}
     return given_distractors(subjects, read_given(request.given, subjects, request.options),
@@ -136,10 +136,10 @@ def _given(subjects: Sequence[Subject], request: QuestionRequest
 
 def _orders(rows: Sequence[Row], posed: dict[str, PosedPerformance], request: QuestionRequest
             ) -> dict[str, list[int]]:
-    """Return the order of options by sample_id; the answer is in every place equally often.
+    """Return the order of options by sample_id; the answer is in each position equally often.
 
-    Multiple choice has one order for all variants of a performance; three alternatives are
-    shuffled anew in every trial, as ActPLD does.
+    Multiple choice has one order for all variants of a performance. Three-alternative questions are
+    shuffled anew for every trial, as in ActPLD.
     """
     if not request.options:
         return {row.sample_id: [] for row in rows}
@@ -155,7 +155,7 @@ def _orders(rows: Sequence[Row], posed: dict[str, PosedPerformance], request: Qu
 
 
 def _balanced(count: int, request: QuestionRequest, name: str) -> list[list[int]]:
-    """Return orders of options: 0 is the answer, whose places come out even."""
+    """Return orders of options in which 0, the answer, takes each position equally often."""
     draw = generator(request.seed, request.format, "orders", name)
     places = draw.permutation(count) % request.options
     orders = []
@@ -191,7 +191,7 @@ def _question(row: Row, posed: PosedPerformance, order: list[int], template: str
 
 
 def about_clip(row: Row, seed: int) -> dict[str, Any]:
-    """Return what a question says of its clip, whatever it asks."""
+    """Return the fields of a question that describe its clip."""
     return {
         "sample_id": row.sample_id, "action": row.action, "variant": row.variant,
         "clip": opaque_name(row, seed), "file_name": row.file_name, "take": row.take,
@@ -201,21 +201,21 @@ def about_clip(row: Row, seed: int) -> dict[str, Any]:
 
 
 def people_of(row: Row) -> int:
-    """Return how many people a clip shows, which are one or two."""
+    """Return how many people a clip shows: one or two."""
     return 2 if row.partner_avatar or (row.performers or 1) > 1 else 1
 
 
 def versions(templates: str) -> dict[str, str]:
-    """Return what questions are made with, and whose wording they have."""
+    """Return the versions with which questions are made, and the source of their wording."""
     return {"mimegen": mimegen.__version__, "templates": templates,
             "embedding": embedding_version()}
 
 
 def _with_examples(question: Question, made: Sequence[Question], request: QuestionRequest
                   ) -> Question:
-    """Return a question with base clips before it, whose actions have no part in it.
+    """Return a question with examples before it: base clips of unrelated actions.
 
-    Raises RequestError where the rows have too few.
+    Raises RequestError if the rows have too few.
     """
     found = list(_examples(question, made, request))[:SHOTS]
     if len(found) < SHOTS:
@@ -228,7 +228,7 @@ def _with_examples(question: Question, made: Sequence[Question], request: Questi
 
 def _examples(question: Question, made: Sequence[Question], request: QuestionRequest
               ) -> Iterator[Question]:
-    """Yield base clips of other groups and of no option, those that the templates wish first."""
+    """Yield base clips of other groups that are no option, the templates' preferred ones first."""
     base = {one.action: one for one in made if one.variant == EXAMPLE_VARIANT
             and one.split in (None, "train")}
     wished = [action for action in request.templates.examples if action in base]

@@ -1,4 +1,4 @@
-"""What the pages of reports share: one look, tables, figures."""
+"""Parts that the pages of reports share: style, tables and figures."""
 
 import base64
 import html
@@ -12,7 +12,7 @@ def style() -> str:
 
 
 def escape(text: str) -> str:
-    """Return a text that HTML shows as it is."""
+    """Return a text escaped for HTML."""
     return html.escape(text, quote=True)
 
 
@@ -24,7 +24,7 @@ def figure(title: str, picture: bytes) -> str:
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a table that scrolls by itself where it is wide. All cells are plain text."""
+    """Return an HTML table of plain text that scrolls horizontally if it is wide."""
     head = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in heads)
     body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
                    for row in rows)

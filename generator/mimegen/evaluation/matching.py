@@ -1,8 +1,8 @@
-"""Questions about several clips: which of them shows the same performance, person or movement.
+"""Questions about several clips: which shows the same performance, person or movement.
 
-The clips that may be the answer differ in nothing but what is asked about: the same side, place,
-person and render config, or as many of each. Their order is drawn, and the answer is in every place
-equally often, so that whoever sees no clip is right by chance alone.
+The clips to choose from differ only in what is asked about: side, place, person and render config
+are the same, or equally frequent. Their order is random, and the answer is in each position equally
+often, so that guessing without the clips is right at chance level.
 """
 
 import re
@@ -29,7 +29,7 @@ from mimegen.evaluation.subjects import (
 from mimegen.evaluation.templates import FOLDER, ChoicePrompt, filled
 from mimegen.manifest.row import Row
 
-# Clips beside the first that may be the answer; clips of which one is odd.
+# Number of clips to choose from besides the first one, and of clips among which one is odd.
 CANDIDATES = 3
 ODD_AMONG = 4
 DOTS = "pointlight"
@@ -48,7 +48,7 @@ class MatchWording(Strict):
 def read_match_wording(file: Path | None) -> MatchWording:
     """Return a user's wording, or mimegen's.
 
-    Raises RequestError as ``read_yaml``, and where a match has no question.
+    Raises RequestError as ``read_yaml`` does, and if a match has no question.
     """
     wording = read_yaml(file or FOLDER / "matches.yaml", MatchWording)
     for name in MATCHES:
@@ -58,7 +58,7 @@ def read_match_wording(file: Path | None) -> MatchWording:
 
 
 def parse_matches(text: str) -> tuple[str, ...]:
-    """Return the matches that ``A,B`` or ``all`` says. Raises RequestError for an unknown one."""
+    """Return the matches in ``A,B`` or ``all``. Raises RequestError for an unknown one."""
     if text.strip() == "all":
         return tuple(MATCHES)
     names = tuple(dict.fromkeys(name.strip() for name in text.split(",")))
@@ -71,7 +71,7 @@ def parse_matches(text: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class MatchRequest:
-    """Which matches are asked, in which words, and which frames of each clip are shown."""
+    """Which matches to ask, their wording, and which frames of each clip to show."""
 
     matches: tuple[str, ...]
     wording: MatchWording
@@ -84,14 +84,15 @@ class MatchRequest:
         return self.sampling.frames(row.frames, row.fps) if self.sampling else None
 
     def window(self, row: Row) -> list[float]:
-        """Return the seconds of a clip that are shown."""
+        """Return the start and end in seconds of the part of a clip that is shown."""
         whole = [0, row.frames / row.fps]
         return self.sampling.window(row.frames, row.fps) if self.sampling else whole
 
 
 @dataclass(frozen=True)
 class _Choice:
-    """The clips of a question: ``before`` in this order, then the ``right`` and ``wrong`` ones."""
+    """The clips of a question: those ``before``, in order, then the ``right`` and ``wrong`` ones.
+    """
 
     right: Row
     wrong: tuple[Row, ...]
@@ -99,15 +100,16 @@ class _Choice:
 
     @property
     def about(self) -> Row:
-        """The clip that it is about."""
+        """The clip that the question is about."""
         return self.before[0] if self.before else self.right
 
 
 class _Clips:
-    """All clips, found by what must be equal of those that are chosen from.
+    """All clips, indexed by what must be equal among the clips to choose from.
 
-    ``sides`` are by look and side, ``performed`` by performance, ``people`` by setting and
-    performance, ``placed`` by place and action.
+    ``sides`` is by look, side and performance; ``performed`` by performance; ``people`` by place,
+    side and performance; ``persons`` lists the keys of ``people`` by person; ``placed`` is by place
+    and action.
     """
 
     def __init__(self, rows: Sequence[Row], seed: int) -> None:
@@ -132,7 +134,7 @@ class _Clips:
             self.persons[person_and_clothes(row.avatar)[0]][key] = None
 
     def drawn(self, found: Sequence[Any], *name: str) -> list[Any]:
-        """Return them in an order that belongs to a name."""
+        """Return items in a random order fixed by a name."""
         return [found[int(place)] for place in generator(
             self.seed, "matching", *name).permutation(len(found))]
 
@@ -146,7 +148,7 @@ def _cast(row: Row) -> tuple[str | None, str | None]:
 
 
 def _look(row: Row) -> tuple[Any, ...]:
-    """Return what is seen of a clip beside the performance and the side."""
+    """Return everything visible in a clip except the performance and the side."""
     return (*_cast(row), *_place(row))
 
 
@@ -155,13 +157,13 @@ def _side(row: Row) -> float:
 
 
 def person_and_clothes(avatar: str) -> tuple[str, str | None]:
-    """Return who a character is, and whose clothes they wear where those are not their own."""
+    """Return a character's person, and whose clothes they wear, or None for their own."""
     dressed = _DRESSED.fullmatch(avatar)
     return (dressed[1], dressed[2]) if dressed else (avatar, None)
 
 
 def _same_performance(row: Row, clips: _Clips) -> _Choice | None:
-    """The performance from another side; others from there, those of the same action first."""
+    """Choose the performance from another side; distractors from that side, same action first."""
     if row.type == DOTS:
         return None
     sides = clips.sides[_look(row)]
@@ -181,7 +183,8 @@ def _moves_otherwise(one: Row, other: Row) -> bool:
 
 
 def _same_person(row: Row, clips: _Clips) -> _Choice | None:
-    """The person in other clothes, doing something else; others in those clothes, doing it too."""
+    """Choose the person in other clothes in another performance; others dressed and moving alike.
+    """
     if row.type == DOTS or row.avatar is None or row.partner_avatar is not None:
         return None
     person, own = person_and_clothes(row.avatar)
@@ -201,7 +204,7 @@ def _same_person(row: Row, clips: _Clips) -> _Choice | None:
 
 
 def _dots(row: Row, clips: _Clips) -> _Choice | None:
-    """Who is seen to move as the dots do; other actions by that person, from that side."""
+    """Choose the body that moves as the dots do; distractors are its other actions, same side."""
     if row.type != DOTS or str(row.config_name).partition("@")[0] != DOTS:
         return None
     for right in clips.drawn(clips.performed[performance_of(row)], "dots", row.sample_id):
@@ -214,7 +217,7 @@ def _dots(row: Row, clips: _Clips) -> _Choice | None:
 
 
 def _odd_one_out(row: Row, clips: _Clips) -> _Choice | None:
-    """One action by several people or from several sides, and another; no two clips look alike."""
+    """Choose the odd action among clips of another one; no two clips look alike."""
     if row.type == DOTS:
         return None
     there = clips.placed[_place(row)]
@@ -231,7 +234,7 @@ def _odd_one_out(row: Row, clips: _Clips) -> _Choice | None:
 MATCHES: dict[str, Callable[[Row, _Clips], _Choice | None]] = {
     "same_performance": _same_performance, "same_person": _same_person, "dots": _dots,
     "odd_one_out": _odd_one_out}
-# What to render for a match that no clip can be asked about.
+# What to render if no clip can be asked about by a match.
 ADD = {"same_performance": "render several actions or seeds from several sides",
        "same_person": "render several people in the same clothes and in others"
                       " (--character random:SEED:CLOTHES)",
@@ -240,9 +243,9 @@ ADD = {"same_performance": "render several actions or seeds from several sides",
 
 
 def match_questions(rows: Sequence[Row], request: MatchRequest) -> list[Question]:
-    """Return what can be asked of each clip, at most one question of each match.
+    """Return the questions that clips allow, at most one of each match for each clip.
 
-    Raises RequestError where nothing can be asked.
+    Raises RequestError if there are none.
     """
     clips, known = _Clips(rows, request.seed), known_actions()
     made: list[Question] = []
@@ -261,7 +264,7 @@ def match_questions(rows: Sequence[Row], request: MatchRequest) -> list[Question
 
 def _question(match: str, choice: _Choice, place: int, known: dict[str, KnownAction],
               request: MatchRequest) -> Question:
-    """Return a question whose right answer is at a place among the clips to choose from."""
+    """Return a question whose right answer is at ``place`` among the clips to choose from."""
     wording, about = request.wording, choice.about
     shown = [*choice.before, *choice.wrong]
     shown.insert(len(choice.before) + place, choice.right)

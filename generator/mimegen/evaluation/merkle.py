@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 
 def leaf_hash(content: bytes) -> bytes:
-    """Return a leaf's hash."""
+    """Return the hash of a leaf."""
     return hashlib.sha256(b"\0" + content).digest()
 
 
@@ -18,7 +18,7 @@ def _node_hash(left: bytes, right: bytes) -> bytes:
 
 
 def root_of(leaves: Sequence[bytes]) -> bytes:
-    """Return the root over leaves' hashes; that of no leaves is the hash of nothing."""
+    """Return the root over the leaves' hashes; without leaves, the hash of an empty text."""
     level = list(leaves) or [hashlib.sha256().digest()]
     while len(level) > 1:
         level = _above(level)
@@ -26,13 +26,13 @@ def root_of(leaves: Sequence[bytes]) -> bytes:
 
 
 def _above(level: Sequence[bytes]) -> list[bytes]:
-    """Return the level above; an odd last one goes up as it is."""
+    """Return the next level up; the last node of an odd number moves up unchanged."""
     nodes = [_node_hash(*level[at:at + 2]) for at in range(0, len(level) - 1, 2)]
     return nodes + list(level[len(level) - len(level) % 2:])
 
 
 def path_of(leaves: Sequence[bytes], index: int) -> list[bytes]:
-    """Return the hashes that lead from a leaf to the root, lowest first."""
+    """Return the sibling hashes on the way from a leaf to the root, lowest first."""
     path, level = [], list(leaves)
     while len(level) > 1:
         if (sibling := index ^ 1) < len(level):
@@ -42,9 +42,9 @@ def path_of(leaves: Sequence[bytes], index: int) -> list[bytes]:
 
 
 def root_from(leaf: bytes, index: int, size: int, path: Sequence[bytes]) -> bytes | None:
-    """Return the root that a leaf and its path lead to, in a tree of ``size`` leaves.
+    """Return the root that follows from a leaf and its path in a tree of ``size`` leaves.
 
-    None where the path is too short or too long, or there is no such leaf.
+    Returns None if the path has the wrong length, or there is no such leaf.
     """
     left = list(path)
     if not 0 <= index < size:

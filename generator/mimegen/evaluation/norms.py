@@ -1,4 +1,4 @@
-"""Norms of a stimulus set: how well people name each clip, and how many people that takes."""
+"""Norms of a stimulus set: how well people name each clip, and how many raters that takes."""
 
 import re
 from collections import Counter, defaultdict
@@ -20,14 +20,14 @@ from mimegen.evaluation.reading import final_phrase
 from mimegen.evaluation.scoring import score
 from mimegen.evaluation.statistics import wilson
 
-# Random splits into halves, and simulated experiments of each size.
+# Number of random splits into halves, and of simulated experiments of each size.
 SPLITS = 500
-# A split-half reliability of this is what norms are expected to have (Nunnally 1978).
+# The split-half reliability expected of norms (Nunnally 1978).
 WANTED_RELIABILITY = 0.9
 SIZES = (4, 6, 8, 10, 15, 20, 30, 40, 60, 80, 100)
 LEAST_CLIPS = 3
 
-# What people write around a name: "the man is playing the violin" and "playing violin" are one.
+# Words around a name: "the man is playing the violin" and "playing violin" count as one.
 _SUBJECT = re.compile(r"^(?:(?:a|the|this|some)?\s*(?:person|man|woman|guy|astronaut|figure|someone"
                       r"|somebody|he|she|they|it)\s+(?:is|are|was|were|seems to be)\s+)", re.I)
 _ARTICLE = re.compile(r"\b(?:a|an|the|some|his|her|their|my)\s+", re.I)
@@ -35,11 +35,11 @@ _ARTICLE = re.compile(r"\b(?:a|an|the|some|his|her|their|my)\s+", re.I)
 
 @dataclass
 class ClipNorms:
-    """What people said of one clip.
+    """People's answers about one clip.
 
     ``names`` are free answers as ``plain_name`` returns them, ``named`` whether each was right,
-    ``chosen`` whether each choice was, ``times_ms`` how long each answer took, ``ratings`` the
-    values of each scale, and ``raters`` who gave the free answers.
+    ``raters`` who gave them, ``chosen`` whether each choice was right, ``times_ms`` the response
+    times, and ``ratings`` the values by scale.
     """
 
     question: Question
@@ -58,8 +58,7 @@ def plain_name(output: str) -> str:
 
 
 def h_statistic(names: Iterable[str]) -> float:
-    """Return the uncertainty of names in bits: 0 where all are one (Snodgrass & Vanderwart 1980).
-    """
+    """Return the entropy of names in bits: 0 if all agree (Snodgrass & Vanderwart 1980)."""
     counts = np.array(list(Counter(names).values()), float)
     shares = counts / counts.sum()
     return float((shares * np.log2(1 / shares)).sum())
@@ -67,10 +66,10 @@ def h_statistic(names: Iterable[str]) -> float:
 
 def read_clips(paths: Sequence[Path], questions: Sequence[Question], similarity: str
                ) -> dict[str, ClipNorms]:
-    """Return what people said of each clip, by ``sample_id``, in the order of the questions.
+    """Return people's answers about each clip, by ``sample_id``, in the order of the questions.
 
-    Only lines with a ``rater`` count, and no attention checks. Raises RequestError as
-    ``read_answers``, and where nobody answered.
+    Only lines with a ``rater`` count, and not attention checks. Raises RequestError as
+    ``read_answers`` does, and if there are no answers.
     """
     clips = {one.sample_id: ClipNorms(one) for one in questions}
     answers = [one for one in read_answers(paths, questions) if one.rater is not None]
@@ -106,10 +105,10 @@ def _add_times(clips: Mapping[str, ClipNorms], paths: Sequence[Path], questions:
 
 
 def norm(clip: ClipNorms) -> dict[str, Any]:
-    """Return the row of one clip, with None where nobody was asked.
+    """Return the norms of one clip; values are None if nobody answered.
 
-    ``naming_agreement`` is the share of names that are the commonest one, with Wilson's interval
-    of 95 %; ``named`` is the share of names that are right.
+    ``naming_agreement`` is the share of names that equal the commonest one, with Wilson's 95 %
+    interval; ``named`` is the share of names that are right.
     """
     n, counts = len(clip.names), Counter(clip.names)
     modal = max(counts, key=lambda name: counts[name], default=None)
@@ -132,17 +131,17 @@ def norm(clip: ClipNorms) -> dict[str, Any]:
 
 
 def reliability(clips: Iterable[ClipNorms]) -> float | None:
-    """Return the split-half reliability of how often clips are named rightly.
+    """Return the split-half reliability of how often clips are named correctly.
 
-    Raters are split into halves at random, ``SPLITS`` times; the mean correlation over clips is
-    stepped up to all raters (Spearman 1910; Brown 1910). None where fewer than three clips have
-    answers in both halves, or where clips do not differ.
+    Raters are split into random halves ``SPLITS`` times. The mean correlation over clips is stepped
+    up to all raters (Spearman 1910; Brown 1910). Returns None if fewer than three clips have
+    answers in both halves, or clips do not differ.
     """
     table, raters = _table([clip for clip in clips if len(clip.named) > 1])
     found = []
     for number in range(SPLITS if len(table) >= LEAST_CLIPS else 0):
-        # Exactly half the raters, not each by a coin: halves of one size are what the formula steps
-        # up from.
+        # Exactly half of the raters, not a coin toss for each: the formula assumes halves of equal
+        # size.
         first = generator("split half", number).permutation(raters) < raters // 2
         halves = [_shares(table[:, side]) for side in (first, ~first)]
         both = ~np.isnan(halves[0]) & ~np.isnan(halves[1])
@@ -153,13 +152,13 @@ def reliability(clips: Iterable[ClipNorms]) -> float | None:
 
 
 def stepped_up(value: float, times: float) -> float:
-    """Return the reliability of ``times`` as many raters, by the Spearman-Brown formula."""
-    # Halves have half the raters, so their correlation understates what all of them reach.
+    """Return the reliability with ``times`` as many raters, by the Spearman-Brown formula."""
+    # Needed because the correlation of halves understates the reliability of all raters.
     return times * value / (1 + (times - 1) * value)
 
 
 def _table(clips: Sequence[ClipNorms]) -> tuple[FloatArray, int]:
-    """Return whether each rater named each clip rightly (clips, raters), NaN where not asked."""
+    """Return whether each rater named each clip correctly (clips, raters), NaN if not asked."""
     raters = {name: at for at, name in enumerate(sorted({one for clip in clips
                                                          for one in clip.raters}))}
     table = np.full((len(clips), len(raters)), np.nan)
@@ -180,11 +179,11 @@ def _correlation(first: FloatArray, second: FloatArray) -> float | None:
 
 
 def by_raters(clips: Iterable[ClipNorms]) -> dict[int, float]:
-    """Return the reliability that so many raters of each clip would have, by simulation.
+    """Return the simulated reliability by number of raters of each clip.
 
-    Clips get the true shares of a beta distribution fitted to the observed ones by its moments
-    (the spread of few answers taken off); each experiment has two groups of raters, whose shares
-    are correlated. Empty where clips do not differ by more than few answers do.
+    The true shares of clips are drawn from a beta distribution fitted to the observed shares by
+    moments, after subtracting the sampling variance. Each simulated experiment correlates the
+    shares of two groups of raters. Empty if clips do not differ by more than sampling explains.
     """
     asked = np.array([[sum(clip.named), len(clip.named)] for clip in clips if clip.named], float)
     shape = _beta_of(asked) if len(asked) >= LEAST_CLIPS else None
@@ -202,10 +201,10 @@ def by_raters(clips: Iterable[ClipNorms]) -> dict[int, float]:
 
 
 def _beta_of(asked: FloatArray) -> tuple[float, float] | None:
-    """Return a and b of the beta distribution of shares from right and asked (K, 2)."""
+    """Return a and b of the beta distribution of shares, from right and asked (K, 2)."""
     shares = asked[:, 0] / asked[:, 1]
     middle = float(shares.mean())
-    # What shares of so few answers would spread by chance were all clips equally hard.
+    # The sampling variance of the shares if all clips were equally hard.
     binomial = float((middle * (1 - middle) / asked[:, 1]).mean())
     spread = float(shares.var(ddof=1)) - binomial
     if spread <= 0:
@@ -216,6 +215,6 @@ def _beta_of(asked: FloatArray) -> tuple[float, float] | None:
 
 
 def raters_needed(reliabilities: Mapping[int, float]) -> int | None:
-    """Return the least number of raters of each clip with the wanted reliability."""
+    """Return the smallest simulated number of raters with the wanted reliability, or None."""
     return next((size for size, value in sorted(reliabilities.items())
                  if value >= WANTED_RELIABILITY), None)

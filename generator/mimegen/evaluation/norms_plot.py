@@ -1,4 +1,4 @@
-"""A plot of norms that a paper prints as it is: PDF, one column wide, safe for the colour-blind."""
+"""A plot of norms ready for print: PDF, safe for color blindness."""
 
 import io
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ from mimegen.evaluation.norms import WANTED_RELIABILITY
 # Okabe and Ito's (2008) blue and vermilion.
 BLUE = "#0072B2"
 VERMILION = "#D55E00"
-# Two columns of a journal in inches, and the size of their captions in points.
+# Width of two journal columns and height in inches; font size in points.
 WIDTH = 7.0
 HEIGHT = 2.6
 LETTERS = 8
@@ -22,7 +22,7 @@ NO_DATES: dict[str, None] = {"CreationDate": None, "ModDate": None, "Producer": 
 
 
 def norms_plot(rows: Sequence[Mapping[str, Any]], reliabilities: Mapping[int, float]) -> bytes:
-    """Return names against agreement, and reliability against raters, as PDF."""
+    """Return a PDF of naming agreement by clip, and of reliability by number of raters."""
     figure = Figure(figsize=(WIDTH, HEIGHT), layout="constrained")
     FigureCanvasPdf(figure)
     agreement, raters = figure.subplots(1, 2)

@@ -1,9 +1,9 @@
-"""Questions that are answered with a number: how often, when and how long, from rows' timelines.
+"""Questions with a number as answer: how often, when and how long, from rows' timelines.
 
-For how long somebody looks at something is from the keypoints of clips.
+How long people look at something is from the keypoints of clips.
 
 An answer is right within the question's tolerance: none for counts; for times, half a second or a
-fifth of the answer, whichever is more, for people who watch a clip once are no better.
+fifth of the answer, whichever is larger, because people who watch a clip once are no more precise.
 """
 
 import re
@@ -28,9 +28,11 @@ from mimegen.evaluation.templates import FOLDER, OpenPrompt
 from mimegen.manifest.row import Row
 from mimegen.manifest.timeline import PARTNER, Interval
 
-# What is done once counts only where nobody would count its parts.
+# In seconds. A step that occurs once is counted only if it is no longer than this; viewers might
+# count the parts of longer ones.
 MOMENT_S = 1.0
-# A start at the very beginning, and what lasts to the very end, are no answer but a guess.
+# In seconds. Starts within this of the beginning, and ends within this of the end, are not asked
+# about, because they could be guessed.
 EDGE_S = 0.75
 LEAST_DURATION_S = 1.0
 TOLERANCE_S = 0.5
@@ -45,10 +47,10 @@ _NUMBER = re.compile(rf"(?<![\w.])\d{{1,9}}(?:[.,]\d{{1,9}})?(?![\d])|\b(?:{'|'.
 
 
 class NumberWording(Strict):
-    """Questions by what they ask, and the words around them.
+    """Questions by what they ask, and other wording.
 
-    ``people`` are who is alone in a clip, who is left of the other and who is right, ``targets``
-    what they look at: the camera, the other person, their hands.
+    ``people`` are the words for a person alone, the left one of two and the right one; ``targets``
+    those for the camera, the other person and their hands.
     """
 
     about: str
@@ -60,7 +62,7 @@ class NumberWording(Strict):
 
 @dataclass(frozen=True)
 class _NumberAsk:
-    """What is asked; ``words`` stand in its question."""
+    """What is asked; ``words`` are filled into its question."""
 
     kind: str
     words: dict[str, str]
@@ -68,17 +70,17 @@ class _NumberAsk:
 
 
 def read_number_wording(file: Path | None) -> NumberWording:
-    """Return a user's wording, or mimegen's. Raises RequestError as ``read_yaml``."""
+    """Return a user's wording, or mimegen's. Raises RequestError as ``read_yaml`` does."""
     return read_yaml(file or FOLDER / "numbers.yaml", NumberWording)
 
 
 def number_questions(rows: Sequence[Row], wording: NumberWording, seed: int,
                      sampling: FrameSampling | None = None, sampling_text: str = "video",
                      folder: Path | None = None) -> list[Question]:
-    """Return what clips can be asked, in an order that says nothing.
+    """Return the questions that clips allow, in an order that reveals nothing.
 
-    Steps are asked of rows with timelines of one performer, gaze of clips in ``folder`` that have
-    keypoints. Raises RequestError where there is neither.
+    Questions about steps need rows with a timeline and one performer; questions about gaze need
+    clips in ``folder`` with keypoints. Raises RequestError if there are neither.
     """
     timed = [row for row in rows if row.timeline and row.partner_avatar is None]
     looking = looking_of(folder, rows) if folder and _words_gaze(wording) else []
@@ -109,17 +111,17 @@ def number_questions(rows: Sequence[Row], wording: NumberWording, seed: int,
 
 
 def _words_gaze(wording: NumberWording) -> bool:
-    """Return whether a wording, which may be a user's of an earlier version, asks about gaze."""
+    """Return whether a wording, perhaps written for an earlier version, asks about gaze."""
     return GAZE in wording.questions and len(wording.people) == len(wording.targets) == 3
 
 
 def _gaze_asks(row: Row, looking: Looking, wording: NumberWording) -> Iterator[_NumberAsk]:
-    """Yield for how long people look at things, where it is known better than it need be said."""
+    """Yield how long people look at targets, if that is known precisely enough."""
     for one in looking_times(looking):
         ask = _NumberAsk(GAZE, {"who": wording.people[one.side],
                                 "target": wording.targets[one.target]}, round(one.seconds, 1))
         lasts = LEAST_DURATION_S <= one.seconds <= row.frames / row.fps - EDGE_S
-        # The truth must be known better than the answer is graded: within half the tolerance.
+        # The true value must be known within half the tolerance of answers.
         if lasts and one.unsure_s <= _tolerance(ask) / 2:
             yield ask
 
@@ -130,7 +132,7 @@ def _asks(timeline: Sequence[Interval], end: float) -> Iterator[_NumberAsk]:
     for step, count in counts.items():
         own = [one for one in steps if one.name == step]
         longest = max(one.end_s - one.start_s for one in own)
-        # Something brief or repeated is counted; only what happens once and lasts has a start to
+        # Brief or repeated steps are counted; only a long step that occurs once has one start to
         # name.
         if count > 1 or longest <= MOMENT_S:
             yield _NumberAsk(COUNT, {"step": step}, count)
@@ -145,9 +147,9 @@ def _tolerance(ask: _NumberAsk) -> float:
 
 
 def read_number(output: str) -> float | None:
-    """Return the number that an output ends with; None where it has none, or several.
+    """Return the only number in an output's final phrase; None if it has none, or several.
 
-    Digits and the words up to twelve are numbers, and so are once, twice and thrice.
+    Digits, number words up to twelve, and once, twice and thrice count as numbers.
     """
     found = {_value(text) for text in _NUMBER.findall(final_phrase(output))}
     return found.pop() if len(found) == 1 else None
@@ -159,7 +161,7 @@ def _value(text: str) -> float:
 
 
 def is_right(question: Question, number: float | None) -> bool:
-    """Return whether a number lies within a question's tolerance."""
+    """A margin for rounding."""
     # Rounded answers are compared, so that no last bit decides.
     return number is not None and question.tolerance is not None and (
         abs(number - float(question.answer)) <= question.tolerance + 1e-9)

@@ -1,4 +1,4 @@
-"""Names that say nothing of what is shown."""
+"""Clip names that reveal nothing about the content."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from mimegen.manifest.row import Row
 
 
 def opaque_name(row: Row, seed: int = 0) -> str:
-    """Return a name for a clip's file that says nothing: its own, where it is like that already."""
+    """Return an opaque name for a clip's file: its own, if that is opaque already."""
     path = Path(row.file_name)
     if row.plain_id is not None:
         return path_name(path.stem) + path.suffix

@@ -1,9 +1,9 @@
 """Questions about minimal pairs, and how often both halves of a pair are answered correctly.
 
-Where the halves differ in what is asked about, both get the same two options, and each option is
-right once: whoever sees neither clip, or only what the halves share, gets one half wrong. Where
-they differ in something else (background, performer, angle, mirror), both are asked what action
-they show, with the options of ``mc``: the answer is the same, and both should be right.
+If the halves differ in what is asked about, both get the same two options, and each option is right
+once: answering without the clips, or only from what the halves share, gets one half wrong. If they
+differ in something else (background, performer, angle, mirror), both ask which action they show,
+with the options of ``mc``: the answer is the same, and both should be right.
 """
 
 from collections import defaultdict
@@ -27,48 +27,48 @@ from mimegen.manifest.pair import PairFacts
 from mimegen.manifest.row import Row
 from mimegen.manifest.timeline import role_of
 
-# Factors whose halves have different answers; of all others the action is asked for.
+# Factors whose halves have different answers; for all other factors the action is asked for.
 ANY_OTHER = "*"
 CONTRASTED = ("action", "order", "target", "speed", "style", "repetitions", "fault", "hand",
               "agent", "emotion", "reversed")
-# Those whose options are the labels of the halves.
+# Factors whose options are the labels of the halves.
 LABELLED = ("action", "order")
-# In a prompt, what one of two people does, and what the clip shows.
+# Placeholders in prompts: the step of the first of two people, and the clip's label.
 STEP = "{step}"
 LABEL = "{label}"
 
 
 class PairWording(TwoPeople):
-    """Prompts by factor, and the texts that stand for values by factor and value."""
+    """Prompts by factor, and option texts by factor and value."""
 
     about: str
     prompts: dict[str, str]
     values: dict[str, dict[str, str]]
 
     def prompt(self, factor: str) -> str:
-        """Return the prompt of a factor. Raises RequestError where there is none."""
+        """Return the prompt of a factor. Raises RequestError if there is none."""
         if factor not in self.prompts:
             raise RequestError(f"the templates ({self.about}) have no prompt for the factor"
                                f" {factor}; add it under prompts")
         return self.prompts[factor]
 
     def text(self, factor: str, value: str) -> str:
-        """Return the option that stands for a half's value."""
+        """Return the option text for a half's value."""
         texts = self.values.get(factor, {})
         return texts.get(value, texts.get(ANY_OTHER, value))
 
 
 def read_pair_wording(file: Path | None) -> PairWording:
-    """Return a user's wording, or mimegen's. Raises RequestError as ``read_yaml``."""
+    """Return a user's wording, or mimegen's. Raises RequestError as ``read_yaml`` does."""
     return read_yaml(file or FOLDER / "pairs.yaml", PairWording)
 
 
 def pair_questions(rows: Sequence[Row], wording: PairWording, seed: int,
                    sampling: FrameSampling | None = None, sampling_text: str = "video"
                    ) -> list[Question]:
-    """Return one question for each half of every pair whose two clips are there.
+    """Return one question for each half of every complete pair.
 
-    Raises RequestError where no pair is complete.
+    Raises RequestError if no pair is complete.
     """
     pairs = whole_pairs(rows)
     if not pairs:
@@ -96,8 +96,7 @@ def whole_pairs(rows: Sequence[Row]) -> list[list[tuple[Row, PairFacts]]]:
 
 
 def _facts(row: Row, content: Any) -> PairFacts:
-    """Return what a row's declaration says of its pair. Raises RequestError for what it cannot be.
-    """
+    """Return the pair in a row's declaration. Raises RequestError if it is invalid."""
     try:
         return PairFacts.model_validate(content)
     except ValidationError as problem:
@@ -110,7 +109,7 @@ def _contrasted(pair: Sequence[tuple[Row, PairFacts]], known: dict[str, KnownAct
                 sampling_text: str) -> list[Question]:
     """Return the questions of a pair whose halves have different answers."""
     factor = pair[0][1].factor
-    # Both halves get the same words, also where only one of them shows two people.
+    # Both halves get the same wording, even if only one of them shows two people.
     people = max(people_of(row) for row, _ in pair)
     texts = [row.labels[0] if factor in LABELLED
              else wording.worded(wording.text(factor, half.value), people) for row, half in pair]
@@ -134,13 +133,12 @@ def _contrasted(pair: Sequence[tuple[Row, PairFacts]], known: dict[str, KnownAct
 
 
 def _named(prompt: str, row: Row) -> str:
-    """Return a prompt that names what a clip of the pair shows, where it asks for more than that.
-    """
+    """Return a prompt with the clip's step and label filled in."""
     return prompt.replace(STEP, _step(row)).replace(LABEL, row.labels[0])
 
 
 def _step(row: Row) -> str:
-    """Return what the performer does and the partner does not; nothing where they do the same."""
+    """Return what the performer does and the partner does not; empty if they do the same."""
     role = role_of(row.timeline or ())
     return "" if role is None else role.name
 
@@ -173,10 +171,9 @@ def _same(pairs: Sequence[Sequence[tuple[Row, PairFacts]]], seed: int,
 
 
 def both_right(scored: Sequence[ScoredAnswer]) -> list[tuple[str, bool, float, str | None]]:
-    """Return the pairs both of whose halves a model, or one rater, answered.
+    """Return the pairs of which a model, or one rater, answered both halves.
 
-    Of each, the action it belongs to, whether both answers are right, what guessing gets, and the
-    rater.
+    Each has its action, whether both answers are right, the chance level, and the rater.
     """
     halves: dict[tuple[str, str], dict[str, ScoredAnswer]] = defaultdict(dict)
     for one in scored:
@@ -188,6 +185,6 @@ def both_right(scored: Sequence[ScoredAnswer]) -> list[tuple[str, bool, float, s
 
 
 def _guessed(pair: Sequence[ScoredAnswer]) -> float:
-    """Return how often two independent guesses are both right."""
+    """Return the chance that two independent guesses are both right."""
     chances: list[Any] = [1 / len(half.question.options) for half in pair]
     return float(chances[0] * chances[1])

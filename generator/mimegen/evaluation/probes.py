@@ -1,8 +1,8 @@
-"""Questions about movement that only ground truth can ask, from the keypoints of clips.
+"""Questions about movement that need ground truth, from the keypoints of clips.
 
-Each probe looks at where landmarks are in the world and returns which of its choices is right, or
-None where it is too close to call: what people could not agree on is not asked. Choices of a probe
-are right equally often, so that no answer is likelier than another.
+Each probe computes from the landmarks which of its choices is right, or None if it is too close to
+call: what people could not agree on is not asked. The choices of a probe are right equally often,
+so that no answer is likelier than another.
 """
 
 from collections import defaultdict
@@ -46,12 +46,12 @@ LANDMARKS = {"nose"} | {f"{side}_{part}" for side in ("left", "right") for part 
 
 @dataclass(frozen=True)
 class ProbeLimits:
-    """Where probes draw the line, and what lies between two limits is not asked about.
+    """Thresholds of probes; what lies between two limits is not asked about.
 
-    Lengths are shares of the person's stature unless a unit is named.
+    Lengths are fractions of the person's stature unless a unit is named.
     """
 
-    more: float = 1.7            # one hand's path over the other's
+    more: float = 1.7            # ratio of the hands' paths
     least_path: float = 0.3      # of the hand that moves more
     touching_m: float = 0.09     # between the middles of the hands
     apart_m: float = 0.22
@@ -60,21 +60,21 @@ class ProbeLimits:
     turned_deg: float = 50.0
     unturned_deg: float = 12.0
     lower: float = 0.08          # of the head, than in the other thirds
-    faster: float = 1.4          # than in the other thirds
+    faster: float = 1.4          # ratio of peak speeds, to the other thirds
     higher: float = 0.12         # of one hand than the other
-    margin: float = 0.04         # of a hand about hips, shoulders and head
-    airborne_m: float = 0.08     # of the lower ankle, above where it stands
+    margin: float = 0.04         # distance of a hand's height from hips, shoulders and head
+    airborne_m: float = 0.08     # of the lower ankle, above its lowest height
     grounded_m: float = 0.03
-    hand_s: float = 0.2          # over which speeds are averaged
-    changed: float = 1.5         # of the hands' mean speed, from one half to the other
-    profiled: float = 1.3        # of the same, from one third to the next
+    hand_s: float = 0.2          # time over which speeds are averaged
+    changed: float = 1.5         # ratio of the hands' mean speeds in the two halves
+    profiled: float = 1.3        # ratio of the same from one third to the next
     head_turned_deg: float = 35.0
     head_ahead_deg: float = 10.0
     at_face_m: float = 0.05      # from the nearest fingertip to eyes, ears or nose
     off_face_m: float = 0.25
     mirrored: float = 0.04       # between a hand and the mirror image of the other, on average
     unlike: float = 0.15
-    near: float = 0.12           # of the hips, from where they were
+    near: float = 0.12           # of the hips, from where they started
     some_way: tuple[float, float] = (0.35, 0.8)
     far: float = 1.2
 
@@ -112,17 +112,17 @@ class Movement:
         return float(np.nanmax(self.world["left_eye"][:, 2]))
 
     def hand(self, side: str) -> Array:
-        """Return the middle of a hand (F, 3): between wrist and the middle finger's first joint."""
+        """Return the middle of a hand (F, 3), between wrist and middle finger's first joint."""
         return (self.world[f"{side}_wrist"] + self.world[f"{side}_middle1"]) / 2
 
     def middle(self, name: str, of: str = "world") -> Array:
-        """Return the middle between a left and a right landmark."""
+        """Return the midpoint between a left and a right landmark."""
         points: Mapping[str, Array] = getattr(self, of)
         return (points[f"left_{name}"] + points[f"right_{name}"]) / 2
 
 
 def _active_hand(body: Movement, frame: int) -> int | None:
-    # In the frame of the trunk, so that walking moves no hand.
+    # Relative to the trunk, so that walking does not count as movement of the hands.
     trunk = body.middle("shoulder")
     paths = [float(np.linalg.norm(np.diff(body.hand(side) - trunk, axis=0), axis=1).sum())
              for side in ("left", "right")]
@@ -137,8 +137,8 @@ def _hands_touch(body: Movement, frame: int) -> int | None:
 
 
 def _travel(body: Movement, frame: int) -> int | None:
-    # From hips to eyes is about half the stature; in the picture, because the question is about the
-    # picture.
+    # The distance from hips to eyes is about half the stature. In pixels, because the question is
+    # about the picture.
     hips, eyes = body.middle("hip", "pixels"), body.middle("eye", "pixels")
     stature = float(np.median(np.linalg.norm(hips - eyes, axis=1))) * 2
     moved = float(hips[-1, 0] - hips[0, 0]) / stature
@@ -149,7 +149,7 @@ def _travel(body: Movement, frame: int) -> int | None:
 
 def _turn(body: Movement, frame: int) -> int | None:
     across = body.world["left_hip"] - body.world["right_hip"]
-    # Unwrapped, so that one turn and a half is not half a turn.
+    # Unwrapped, so that one and a half turns do not count as half a turn.
     yaw = np.degrees(np.unwrap(np.arctan2(across[:, 1], across[:, 0])))
     turned = float(yaw[-1] - yaw[0])
     if abs(turned) <= LIMITS.unturned_deg:
@@ -171,14 +171,14 @@ def _fastest(body: Movement, frame: int) -> int | None:
 
 
 def _speed_change(body: Movement, frame: int) -> int | None:
-    # The mean and not the peak: one flick would decide for a half.
+    # The mean, not the peak: a single flick would decide for its half.
     first, last = (float(part.mean()) for part in np.array_split(_hand_speeds(body), 2))
     clear = max(first, last) >= LIMITS.changed * min(first, last) and _hands_move(body)
     return int(last > first) if clear else None
 
 
 def _velocity_profile(body: Movement, frame: int) -> int | None:
-    """Return which way the mean speed goes from third to third: up, down, to a peak or a low."""
+    """Return how mean speed changes over the thirds: up, down, to a peak or to a low."""
     means = [float(part.mean()) for part in np.array_split(_hand_speeds(body), THIRDS)]
     clear = _hands_move(body) and all(
         max(pair) >= LIMITS.profiled * min(pair) for pair in pairwise(means))
@@ -186,7 +186,7 @@ def _velocity_profile(body: Movement, frame: int) -> int | None:
     return _PROFILES.index(rises) if clear else None
 
 
-# Whether speed rises from the first third to the second, and from there to the last.
+# Whether speed rises from the first third to the second, and from the second to the last.
 _PROFILES = ((True, True), (False, False), (True, False), (False, True))
 
 
@@ -197,7 +197,7 @@ def _hands_move(body: Movement) -> bool:
 
 
 def _hand_speeds(body: Movement) -> Array:
-    """Return the sum of both hands' speeds (F - width,), each over a short time."""
+    """Return the distance that both hands move within a short window (F - width,), metres."""
     width = max(round(LIMITS.hand_s * body.fps), 1)
     return np.asarray(sum(
         np.linalg.norm(body.hand(side)[width:] - body.hand(side)[:-width], axis=1)
@@ -205,12 +205,12 @@ def _hand_speeds(body: Movement) -> Array:
 
 
 def _head_turn(body: Movement, frame: int) -> int | None:
-    """Return which way the head is turned against the hips, as far as the nose tells it."""
+    """Return the direction in which the head is turned relative to the hips, by the nose."""
     ahead = (body.world["nose"] - body.middle("ear"))[frame, :2]
     across = (body.world["left_hip"] - body.world["right_hip"])[frame, :2]
-    # The hips face a quarter turn to the right of the way from the right hip to the left one.
+    # The hips face a quarter turn clockwise from the direction right hip to left hip.
     turned = np.degrees(np.arctan2(ahead[1], ahead[0]) - np.arctan2(across[1], across[0])) + 90
-    # Into -180 to 180, where a small turn either way is a small number.
+    # Wrapped to -180 to 180, so that small turns are small numbers.
     turned = float((turned + 180) % 360 - 180)
     if abs(turned) <= LIMITS.head_ahead_deg:
         return 2
@@ -225,7 +225,7 @@ def _hand_to_face(body: Movement, frame: int) -> int | None:
 
 
 def _mirrored_arms(body: Movement, frame: int) -> int | None:
-    """Return whether the hands are where the other's mirror image is, seen from the trunk."""
+    """Return whether the hands are mirror images of each other, relative to the trunk."""
     left, right = (_from_trunk(body, side) for side in ("left", "right"))
     path = float(np.linalg.norm(np.diff(left, axis=0), axis=1).sum())
     apart = float(np.linalg.norm(left - right * [-1, 1, 1], axis=1).mean()) / body.stature
@@ -234,10 +234,9 @@ def _mirrored_arms(body: Movement, frame: int) -> int | None:
 
 
 def _from_trunk(body: Movement, side: str) -> Array:
-    """Return a hand (F, 3) as the trunk has it: to the left, ahead, up from between the shoulders.
-    """
+    """Return a hand (F, 3) relative to the middle of the shoulders: left, ahead and up."""
     across = body.world["left_shoulder"] - body.world["right_shoulder"]
-    # Level, so that a shrug or a lean does not tip the frame in which hands are compared.
+    # Horizontal, so that a shrug or a lean does not tilt the frame of reference.
     across = across * [1, 1, 0] / np.linalg.norm(across[:, :2], axis=1)[:, None]
     # Left turned by -90 degrees about Z points ahead.
     ahead = np.stack([across[:, 1], -across[:, 0], 0 * across[:, 0]], axis=1)
@@ -247,7 +246,7 @@ def _from_trunk(body: Movement, side: str) -> Array:
 
 def _distance(body: Movement, frame: int) -> int | None:
     hips = body.middle("hip")[:, :2]
-    # The farthest place, not the last one: a person who walks there and back has travelled.
+    # The farthest position, not the last: a person who walks there and back has travelled.
     farthest = float(np.linalg.norm(hips - hips[0], axis=1).max()) / body.stature
     if farthest <= LIMITS.near:
         return 0
@@ -264,7 +263,7 @@ def _higher_hand(body: Movement, frame: int) -> int | None:
 def _reach(body: Movement, frame: int) -> int | None:
     higher = np.maximum(body.hand("left")[:, 2], body.hand("right")[:, 2])
     frame = int(np.argmax(higher))
-    # The crown of the head is about 8 % of the eyes' height above the eyes.
+    # The top of the head is about 8 % of the eyes' height above the eyes.
     top = body.middle("eye")[frame, 2] + 0.08 * body.stature
     edges = [body.middle("hip")[frame, 2], body.middle("shoulder")[frame, 2], top]
     near = min(abs(float(higher[frame]) - edge) for edge in edges)
@@ -274,16 +273,16 @@ def _reach(body: Movement, frame: int) -> int | None:
 
 def _leave_ground(body: Movement, frame: int) -> int | None:
     heights = [body.world[f"{side}_ankle"][:, 2] for side in ("left", "right")]
-    # Ankles stand some centimetres above the ground, by character and shoe.
+    # Standing ankles are some centimetres above the ground, depending on character and shoe.
     stands = min(float(height.min()) for height in heights)
-    # The lower ankle: on one leg nobody has left the ground.
+    # The lower ankle: a person on one leg has not left the ground.
     above = float(np.minimum(*heights).max()) - stands
     found = _between(above, LIMITS.grounded_m, LIMITS.airborne_m)
     return None if found is None else 1 - found
 
 
 def _between(value: float, low: float, high: float) -> int | None:
-    """Return 0 below a limit, 1 above another, None between them."""
+    """Return 0 at or below ``low``, 1 at or above ``high``, None between them."""
     return 0 if value <= low else 1 if value >= high else None
 
 
@@ -293,7 +292,7 @@ PROBES: dict[str, Callable[[Movement, int], int | None]] = {
     "leave_ground": _leave_ground, "speed_change": _speed_change,
     "velocity_profile": _velocity_profile, "head_turn": _head_turn,
     "hand_to_face": _hand_to_face, "mirrored_arms": _mirrored_arms, "distance": _distance}
-# All that can be asked about movement, whichever module works it out.
+# All probes of movement and gaze.
 NAMES = (*PROBES, GAZE_TARGET)
 OPEN = "open"
 
@@ -306,10 +305,10 @@ class ProbeChoices(Strict):
 
 
 class ProbeWording(Strict):
-    """The prompt with ``{question}`` and ``{options}``, and each probe's words.
+    """The prompt with ``{question}`` and ``{options}``, and each probe's wording.
 
-    ``open`` is the prompt where nothing is offered. ``people`` are who is alone in a clip, who is
-    left of the other and who is right.
+    ``open`` is the prompt without options. ``people`` are the words for a person alone, the left
+    one of two and the right one.
     """
 
     about: str
@@ -322,7 +321,7 @@ class ProbeWording(Strict):
 def read_probe_wording(file: Path | None) -> ProbeWording:
     """Return a user's wording, or mimegen's.
 
-    Raises RequestError as ``read_yaml``, and where a probe is missing or has too few choices.
+    Raises RequestError as ``read_yaml`` does, and if a probe is missing or has too few choices.
     """
     own = read_yaml(FOLDER / "probes.yaml", ProbeWording)
     wording = read_yaml(file, ProbeWording) if file else own
@@ -336,7 +335,7 @@ def read_probe_wording(file: Path | None) -> ProbeWording:
 
 
 def parse_probes(text: str) -> tuple[str, ...]:
-    """Return the probes that ``A,B`` or ``all`` says. Raises RequestError for an unknown one."""
+    """Return the probes in ``A,B`` or ``all``. Raises RequestError for an unknown one."""
     if text.strip() == "all":
         return NAMES
     names = tuple(dict.fromkeys(name.strip() for name in text.split(",")))
@@ -348,7 +347,7 @@ def parse_probes(text: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class _ProbeOfClip:
-    """A probe of a clip: the frame that it is about, and the number of the right choice."""
+    """A probe of a clip: the frame that it is about, and the index of the right choice."""
 
     row: Row
     probe: str
@@ -358,7 +357,7 @@ class _ProbeOfClip:
 
 @dataclass(frozen=True)
 class ProbeRequest:
-    """Which probes are asked in which words; with ``is_open``, without options."""
+    """Which probes to ask, and their wording; with ``is_open``, without options."""
 
     probes: tuple[str, ...]
     wording: ProbeWording
@@ -370,10 +369,10 @@ class ProbeRequest:
 
 def probe_questions(folder: Path, rows: Sequence[Row], request: ProbeRequest
                     ) -> tuple[list[Question], dict[str, int]]:
-    """Return questions about all clips with keypoints, and of each probe how many were left out.
+    """Return questions about all clips with keypoints, and how many each probe left out.
 
-    Left out is what is too close to call, and what balances the answers. Raises RequestError where
-    no clip has keypoints.
+    Questions that are too close to call are left out, and those dropped to balance the answers.
+    Raises RequestError if no clip has keypoints.
     """
     seed, wording = request.seed, request.wording
     with_points = [row for row in rows if "keypoints" in (row.passes or {})]
@@ -398,7 +397,7 @@ def probe_questions(folder: Path, rows: Sequence[Row], request: ProbeRequest
 
 
 def _bodies(folder: Path, rows: Sequence[Row]) -> list[tuple[Row, Movement]]:
-    """Return the clips of one person that have keypoints; clips that share them read them once."""
+    """Return the clips of one person with keypoints; shared files are read once."""
     read: dict[str, Movement] = {}
     found = []
     for row in rows:
@@ -412,24 +411,24 @@ def _bodies(folder: Path, rows: Sequence[Row]) -> list[tuple[Row, Movement]]:
 
 
 def _asked(row: Row, body: Movement, probe: str, seed: int) -> _ProbeOfClip | None:
-    """Return what is asked of a clip; the moment is drawn for each performance, for all variants.
-    """
+    """Return a probe of a clip; its frame is the same for all variants of a performance."""
     frames = len(body.world["left_wrist"])
     draw = generator(seed, "probes", probe, row.action, row.take, row.seed)
-    # Not in the first or last tenth, where people stand before and after.
+    # Not in the first or last tenth, where people often stand still.
     frame = int(draw.integers(frames // 10, max(frames - frames // 10, frames // 10 + 1)))
     answer = PROBES[probe](body, frame)
     return None if answer is None else _ProbeOfClip(row, probe, frame, answer)
 
 
 def _balanced(asked: Sequence[_ProbeOfClip], choices: int, seed: int) -> list[_ProbeOfClip]:
-    """Return as many questions of each answer, of choices that any clip has; drawn by seed."""
+    """Return equally many questions for each answer, drawn by seed; empty if a choice is missing.
+    """
     by_answer: dict[int, list[_ProbeOfClip]] = defaultdict(list)
     for one in sorted(asked, key=lambda one: one.row.sample_id):
         by_answer[one.answer].append(one)
     if len(by_answer) < choices:
         return []
-    # All choices as often as the rarest, so that none is likelier.
+    # Each choice as often as the rarest.
     least = min(map(len, by_answer.values()))
     return [own[int(place)] for answer, own in sorted(by_answer.items())
             for place in generator(seed, "probes", own[0].probe, "balance", answer).permutation(
@@ -462,7 +461,7 @@ def _look_question(one: AskedLook, known: dict[str, KnownAction], request: Probe
 
 @dataclass(frozen=True)
 class _Posed:
-    """A question in words; ``options`` in the order in which they are offered."""
+    """A worded question; ``options`` are in the order in which they are offered."""
 
     row: Row
     probe: str

@@ -1,4 +1,4 @@
-"""A question, and the file of questions: JSON lines."""
+"""The question model, and files of questions as JSON lines."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -22,14 +22,14 @@ from mimegen.base.files import publish
 from mimegen.base.names import inner_path, plain_name
 
 LONGEST_LINE = 2**22
-# Some of a question's texts become paths: a clip's, a plot's, a folder's. "" is not stated.
+# Some of a question's texts are used as paths of clips, plots or folders. "" means not given.
 InnerPath = Annotated[str, AfterValidator(lambda text: text and inner_path(text))]
-# What imports by earlier versions wrote for an action whose group nobody gave.
+# Written by imports of earlier versions for an action without a group.
 NO_GROUP = "not stated"
 
 
 def stated_group(group: Any) -> Any:
-    """Return a semantic group; None for one that is not stated, which is nobody's group."""
+    """Return a semantic group; None for one that is not stated."""
     return None if group == NO_GROUP else group
 
 
@@ -50,7 +50,7 @@ class Example(BaseModel):
 
 
 class FurtherClip(BaseModel):
-    """A clip that is shown after a question's first one, and which of its frames."""
+    """A clip that is shown after a question's first one, and which of its frames to show."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -61,26 +61,27 @@ class FurtherClip(BaseModel):
 
 
 class Question(BaseModel):
-    """One question about one clip, or about several in an order.
+    """One question about one clip, or about several clips in order.
 
-    Only ``prompt``, ``options`` and the clips are for a model.
+    Models are given only ``prompt``, ``options`` and the clips.
 
-    Nine fields, from ``question_id`` to ``labels``, are what files of others have; all else may
-    be left out, and ``variant`` and ``options`` may be null.
-    ``clip`` is a name that says nothing; the clip lies at ``file_name`` beside the manifest.
-    ``answer`` is one of ``options`` (files may have its letter, or its number from 0), or with
-    none the best of ``labels``, which are all right.
-    ``order`` has, for each option, 0 where it is the answer and n for the n-th of ``distractors``.
-    ``performance`` is the same for all variants of a take and its seed.
-    ``frames`` are the numbers of those to show, from 0; without, the clip is shown as it is.
-    ``category`` is what a benchmark parts its tables by, ``aspect`` what is asked for, in which
-    ``condition``, and ``question`` the question without the words around it, where it has any.
-    ``further`` are the clips after the first.
-    ``people`` is how many the clip shows. ``pair`` names the minimal pair that is asked about.
-    A control question names what it shows in ``control``, and in ``control_of`` the question whose
-    clip that replaces. ``tolerance`` is how far a number may be from ``answer`` and still be right.
-    A free answer that is nearer to one of ``contrasts`` than to the labels is wrong. ``human`` is
-    what people are expected to reach, and from where that is (`expected.py`).
+    Files of other programs need nine fields, from ``question_id`` to ``labels``; ``variant`` and
+    ``options`` may be null, and all other fields may be left out.
+
+    - ``clip`` is an opaque name; the clip is at ``file_name``, relative to the manifest's folder.
+    - ``answer`` is one of ``options`` (in files also its letter, or its number from 0); without
+      options it is the best of ``labels``, which are all right.
+    - ``order`` has for each option 0 if it is the answer, or n for the n-th of ``distractors``.
+    - ``performance`` is the same for all variants of a take and seed.
+    - ``frames`` are the numbers of the frames to show, from 0; without them, the whole clip.
+    - ``category`` groups the tables of a benchmark, ``aspect`` is what is asked about, and
+      ``condition`` how. ``question`` is the question without the words around it, if any.
+    - ``further`` are the clips after the first. ``people`` is the number of people in the clip.
+    - ``pair`` names the minimal pair that is asked about.
+    - ``control`` names what a control question shows, and ``control_of`` the question it controls.
+    - ``tolerance`` is how far a number may be from ``answer`` and still be right.
+    - A free answer that is nearer to one of ``contrasts`` than to the labels is wrong.
+    - ``human`` is the expected accuracy of people, with its source (see ``expected.py``).
     """
 
     model_config = ConfigDict(frozen=True, extra="allow")
@@ -145,7 +146,7 @@ class Question(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _spelled_out(cls, content: Any) -> Any:
-        """Return the content of a file of others as mimegen's own files have it."""
+        """Return a question of another program's file in the form of mimegen's own files."""
         if not isinstance(content, dict):
             return content
         given = {key: value for key, value in content.items()
@@ -154,7 +155,7 @@ class Question(BaseModel):
 
     @model_validator(mode="after")
     def _has_a_number(self) -> Self:
-        """Refuse a tolerance about an answer that is no number."""
+        """Refuse a tolerance if the answer is not a number."""
         if self.tolerance is not None:
             try:
                 is_number = isfinite(float(self.answer))
@@ -186,9 +187,9 @@ _MAY_BE_NULL = {"options", "labels", "answer", "clip", "file_name", "take", "exa
 
 
 def _answered(options: object, answer: object, labels: object) -> dict[str, Any]:
-    """Return answer and labels, each by the other where one is missing; the answer in words.
+    """Return the answer as text and the labels, each taken from the other if it is missing.
 
-    Raises ValueError where the answer is none of the options.
+    Raises ValueError if the answer is none of the options.
     """
     labels = [labels] if isinstance(labels, str) and labels else labels
     if options and isinstance(options, list):
@@ -203,7 +204,7 @@ def _answered(options: object, answer: object, labels: object) -> dict[str, Any]
 
 
 def right_option(options: Sequence[str], answer: object) -> int | None:
-    """Return the place of an answer that is an option, its letter or its number from 0.
+    """Return the index of an answer that is an option, its letter or its number from 0.
 
     None for any other.
     """
@@ -219,7 +220,7 @@ def right_option(options: Sequence[str], answer: object) -> int | None:
 
 
 def write_questions(path: Path, questions: Iterable[Question]) -> None:
-    """Publish a file of questions. Raises RequestError where it cannot be written."""
+    """Publish a file of questions. Raises RequestError if it cannot be written."""
     publish(path, "".join(json.dumps(question.model_dump(mode="json"), ensure_ascii=False) + "\n"
                           for question in questions))
 
@@ -227,7 +228,7 @@ def write_questions(path: Path, questions: Iterable[Question]) -> None:
 def questions_in(path: Path) -> Path:
     """Return a file of questions: the path itself, or the only one in a folder of clips.
 
-    Raises RequestError for a folder with none, or with several.
+    Raises RequestError for a folder with none or several.
     """
     if not path.is_dir():
         return path
@@ -240,9 +241,9 @@ def questions_in(path: Path) -> Path:
 
 
 def read_questions(path: Path) -> list[Question]:
-    """Read questions as ``write_questions`` leaves them.
+    """Read a file of questions.
 
-    Raises RequestError naming the line that is none, or that says an id again.
+    Raises RequestError naming a line that is not a question or repeats an id.
     """
     questions: dict[str, Question] = {}
     for number, content in json_lines(path):
@@ -261,9 +262,10 @@ def read_questions(path: Path) -> list[Question]:
 
 
 def json_lines(path: Path) -> list[tuple[int, dict[str, Any]]]:
-    """Return the objects of a file of JSON lines with their line numbers; blank lines are nothing.
+    """Return the objects in a file of JSON lines with their line numbers; skip blank lines.
 
-    Raises RequestError for a file that cannot be read, has no line, or a line that is no object.
+    Raises RequestError for a file that cannot be read or is empty, and a line that is not an
+    object.
     """
     try:
         lines = path.read_text(encoding="utf-8-sig").split("\n")
@@ -279,9 +281,9 @@ def json_lines(path: Path) -> list[tuple[int, dict[str, Any]]]:
 
 
 def well_formed(content: Any) -> Any:
-    """Return JSON content in which U+FFFD replaces halves of characters (``"\\ud800"``).
+    """Return JSON content with U+FFFD in place of lone surrogates (``"\\ud800"``).
 
-    JSON can say such a half by itself, but no file, terminal or hash can hold it.
+    JSON can contain a lone surrogate, but files, terminals and hashes cannot.
     """
     text = json.dumps(content, ensure_ascii=False)
     try:

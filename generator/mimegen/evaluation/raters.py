@@ -1,4 +1,4 @@
-"""Answers of people: do they agree, who answered without looking, and what is the mean opinion?"""
+"""Evaluate people's answers: agreement, careless raters, and mean opinions."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -15,16 +15,16 @@ from mimegen.evaluation.agreement import alpha
 from mimegen.evaluation.answers import lines_in
 from mimegen.evaluation.question import Question, json_lines
 
-# GAIA's mark of people who click in a line.
+# GAIA's threshold for careless raters: the share of ratings with the same value.
 EQUAL_SHARE = 0.4
 LEAST_RATINGS = 5
-# A correlation beyond is 1 but for rounding.
+# Correlations above this count as 1, allowing for rounding.
 PERFECT = 1 - 1e-9
 
 
 @dataclass(frozen=True)
 class Rating:
-    """One person's rating of a question's clip on a scale; 0 to 100."""
+    """One person's rating of a question's clip on a scale from 0 to 100."""
 
     rater: str
     question: Question
@@ -34,7 +34,7 @@ class Rating:
 
 @dataclass(frozen=True)
 class PeopleAnswers:
-    """What people said, apart from free answers: ratings, choices, attention checks by rater."""
+    """People's answers except free ones: ratings, choices, and attention checks by rater."""
 
     ratings: tuple[Rating, ...]
     choices: tuple[tuple[str, str, str], ...]
@@ -43,9 +43,10 @@ class PeopleAnswers:
 
 
 def read_people(paths: Sequence[Path], questions: Sequence[Question]) -> PeopleAnswers:
-    """Read the answers of people that files hold beside those of models.
+    """Read the answers of people in files that may also hold those of models.
 
-    Raises RequestError as ``read_answers``, and for ratings that are no numbers from 0 to 100.
+    Raises RequestError as ``read_answers`` does, and for ratings that are not numbers from 0 to
+    100.
     """
     known = {question.question_id: question for question in questions}
     ratings: list[Rating] = []
@@ -80,9 +81,9 @@ def _ratings(where: str, rater: str, question: Question, values: object) -> list
 
 
 def read_scores(path: Path) -> dict[str, float]:
-    """Read JSON lines ``{"question_id" or "sample_id", "score"}``, as a metric gives them.
+    """Read JSON lines ``{"question_id" or "sample_id", "score"}``, the output of a metric.
 
-    Raises RequestError naming the line that is none.
+    Raises RequestError naming an invalid line.
     """
     scores = {}
     for number, content in json_lines(path):
@@ -97,7 +98,7 @@ def read_scores(path: Path) -> dict[str, float]:
 
 
 def people_report(answers: PeopleAnswers, scores: dict[str, float] | None = None) -> dict[str, Any]:
-    """Return JSON content: raters with what speaks against them, agreement, mean opinions."""
+    """Return JSON content: raters with reasons to doubt them, agreement, and mean opinions."""
     raters = [_rater(name, answers) for name in answers.raters]
     flagged = {one["rater"] for one in raters if one["flags"]}
     scales = sorted({one.scale for one in answers.ratings})
@@ -122,13 +123,13 @@ def _rater(name: str, answers: PeopleAnswers) -> dict[str, Any]:
 
 
 def equal_share(values: Sequence[float]) -> float:
-    """Return the share of the commonest value."""
+    """Return the share of values that equal the commonest one."""
     return max(Counter(values).values()) / len(values) if values else 0.0
 
 
 def _scale(ratings: Sequence[Rating], flagged: set[str], scores: dict[str, float] | None
            ) -> dict[str, Any]:
-    # Alpha is given with and without those who are flagged; mean opinions only without.
+    # Alpha is given with and without flagged raters; mean opinions only without them.
     kept = [one for one in ratings if one.rater not in flagged]
     found: dict[str, Any] = {
         "ratings": len(ratings), "alpha": _ratings_alpha(ratings),
@@ -139,7 +140,7 @@ def _scale(ratings: Sequence[Rating], flagged: set[str], scores: dict[str, float
 
 
 def _table(ratings: Sequence[Rating]) -> tuple[FloatArray, list[str], list[Question]]:
-    """Return ratings (raters, questions), NaN where there is none, and what these are."""
+    """Return ratings (raters, questions), NaN if missing, with the raters and the questions."""
     raters = sorted({one.rater for one in ratings})
     questions = {one.question.question_id: one.question for one in ratings}
     names = sorted(questions)
@@ -154,9 +155,9 @@ def _ratings_alpha(ratings: Sequence[Rating]) -> float | None:
 
 
 def _choices_alpha(choices: Sequence[tuple[str, str, str]]) -> float | None:
-    """Return nominal alpha of what people chose."""
+    """Return nominal alpha of people's choices."""
     raters, names, chosen = (sorted({one[part] for one in choices}) for part in range(3))
-    # Numbers only name the choices here: nominal alpha does not compare their sizes.
+    # The numbers only identify choices: nominal alpha does not compare their sizes.
     table = np.full((len(raters), len(names)), np.nan)
     for rater, name, output in choices:
         table[raters.index(rater), names.index(name)] = chosen.index(output)
@@ -164,9 +165,9 @@ def _choices_alpha(choices: Sequence[tuple[str, str, str]]) -> float | None:
 
 
 def z_scores(table: FloatArray) -> FloatArray:
-    """Return each rater's ratings (raters, items) in units of their own mean and deviation.
+    """Return each rater's ratings (raters, items) as z scores of their own mean and deviation.
 
-    Of raters who rate all alike, or only once, nothing is known: NaN.
+    NaN for raters whose ratings are all equal, or who gave only one.
     """
     counts = (~np.isnan(table)).sum(1)
     filled = np.where(np.isnan(table), 0.0, table)
@@ -197,7 +198,7 @@ def mean_opinions(ratings: Sequence[Rating], level: float = 0.95) -> list[dict[s
 
 
 def _interval(values: FloatArray, level: float) -> list[float] | None:
-    # Two people who agree to the point are no certainty.
+    # Two people who agree exactly do not make the mean certain.
     if len(values) < 2 or np.ptp(values) == 0:
         return None
     reach = float(stats.t.ppf((1 + level) / 2, len(values) - 1) * stats.sem(values))
@@ -205,10 +206,10 @@ def _interval(values: FloatArray, level: float) -> list[float] | None:
 
 
 def against_scores(clips: Sequence[dict[str, Any]], scores: dict[str, float]) -> dict[str, Any]:
-    """Return how given scores go with mean opinions: SRCC and PLCC with 95 % intervals.
+    """Return how scores correlate with mean opinions: SRCC and PLCC with 95 % intervals.
 
-    The interval of SRCC is Bonett and Wright's (2000), which ranks that all agree have none of. All
-    are None where fewer than four clips, or clips that are all alike, leave nothing to say.
+    The interval of SRCC is Bonett and Wright's (2000); a perfect correlation has no interval. All
+    values are None with fewer than four clips, or if opinions or scores are all equal.
     """
     pairs = [(one["mos"], scores.get(one["question_id"], scores.get(one["sample_id"])))
              for one in clips]
@@ -216,12 +217,14 @@ def against_scores(clips: Sequence[dict[str, Any]], scores: dict[str, float]) ->
     found: dict[str, Any] = {"clips": len(known), "srcc": None, "plcc": None}
     if len(known) < 4 or np.ptp(known[:, 0]) == 0 or np.ptp(known[:, 1]) == 0:
         return found
-    # Fisher's transformation makes the errors of correlations alike; ranks have a larger one.
+    # Fisher's transformation makes the error of a correlation independent of its size; that of
+    # ranks is larger.
     rank = float(stats.spearmanr(known[:, 0], known[:, 1]).statistic)
     linear = stats.pearsonr(known[:, 0], known[:, 1])
     span = linear.confidence_interval(0.95)
     reach = float(stats.norm.ppf(0.975)) * np.sqrt((1 + rank**2 / 2) / (len(known) - 3))
-    # Four clips are in one order by chance in one of 24 cases: 1 to 1 would be no interval.
+    # Four clips are in a given order by chance in one of 24 cases, so an interval from 1 to 1 would
+    # be wrong.
     ends = [float(np.tanh(np.arctanh(rank) + side)) for side in (-reach, reach)
             ] if abs(rank) < PERFECT else None
     return found | {

@@ -1,18 +1,18 @@
-"""Which option a model chose: read in the order that people read, and rather not than wrongly.
+"""Read which option a model chose, as people would; when in doubt, read none.
 
-First what is not said to anybody goes: reasoning in tags, and the tokens of chat templates. Then
-the first of these rules that finds an option decides:
+First, text that is not meant for the reader is removed: reasoning in tags and tokens of chat
+templates. Then the first of these rules that finds an option decides:
 
-1. a field of JSON, an answer's tags or a box around the answer;
-2. the last clear statement that names a letter (``the answer is B``), a line of a letter alone
-   included, in sixteen languages;
-3. the letter that the answer begins with, or that stands in brackets;
-4. an option's own words, where exactly one option's are there.
+1. a field of JSON, tags around the answer, or a box around it;
+2. the last clear statement that names a letter (``the answer is B``), including a line of just a
+   letter, in sixteen languages;
+3. the letter that the answer begins with, or that is in brackets;
+4. an option's own words, if exactly one option's words occur.
 
-What is negated, doubted, asked or told of a list of options is no statement. All rules take time
-that is linear in the length of the output.
+Statements that are negated, doubted or asked, and those that go through a list of options, do not
+count. All rules take time linear in the length of the output.
 
-The standard library alone is imported: exports carry a copy of this file into harnesses.
+Only the standard library is imported, because exports copy this file into harnesses.
 """
 
 import re
@@ -27,7 +27,7 @@ STATED = "statement"
 LETTER = "letter"
 WORDS = "words"
 STRICT = "strict"
-# What rules are called, in the order in which they are tried.
+# The names of the rules, in the order in which they are tried.
 RULES = (MARKED, STATED, LETTER, WORDS)
 
 _MARKS = " \t*_`'\"\u2018\u2019\u201c\u201d()[]{}<>.:;,!#$\\"
@@ -36,26 +36,26 @@ _PREFIX = re.compile(r"^[\W_]{0,40}(?:final\s{1,9})?answer\s{0,9}(?:is|:)\s{0,9}
 
 @dataclass(frozen=True)
 class Choice:
-    """The place of the option that an output chooses, and the rule that read it; None for none."""
+    """The index of the option that an output chooses, and the rule that read it; None for none."""
 
     place: int | None = None
     rule: str | None = None
 
 
 def chosen_option(output: str, options: Sequence[str]) -> int | None:
-    """Return which option an output chooses; None where it does not clearly choose one."""
+    """Return the index of the option that an output chooses; None if unclear."""
     return read_choice(output, options).place
 
 
 def read_choice(output: str, options: Sequence[str]) -> Choice:
-    """Return which option an output chooses, and the rule that found it."""
+    """Return the option that an output chooses, and the rule that found it."""
     return _read(spoken(output), _Options(options))
 
 
 def read_strictly(output: str, options: Sequence[str]) -> Choice:
-    """Return which option an output chooses by the one rule of mimegen 0.1.
+    """Return the option that an output chooses by the single rule of mimegen 0.1.
 
-    The last line counts: a letter, perhaps with its option's text, or that text alone. Where it is
+    The last line counts: a letter, perhaps with its option's text, or that text alone. If it is
     neither, every ``answer is B`` and ``described by option B`` must name the same letter.
     """
     lines = [line for line in output.splitlines() if line.strip(_MARKS)]
@@ -84,7 +84,7 @@ def _strict_place(lines: Sequence[str], texts: Sequence[str]) -> int | None:
 
 
 def _strictly_agreed(place: int, text: str, texts: Sequence[str]) -> int | None:
-    """Return a letter's place, unless the text behind it names another one."""
+    """Return a letter's index, unless the text after it names another option."""
     rest = _plain(text)
     if place < 0 or (rest in texts and texts[place] != rest):
         return None
@@ -102,7 +102,7 @@ def _without_lead(text: str) -> str:
 def exactly_right(output: str, options: Sequence[str], answer: str, labels: Sequence[str]) -> bool:
     """Return whether an output chooses the answer or, without options, ends in a label's words.
 
-    What harnesses show: ``mimegen evaluate`` compares free answers by their meaning.
+    Harnesses show this; ``mimegen evaluate`` compares free answers by meaning instead.
     """
     if options:
         return chosen_option(output, options) == options.index(answer)
@@ -110,7 +110,7 @@ def exactly_right(output: str, options: Sequence[str], answer: str, labels: Sequ
 
 
 def final_phrase(output: str) -> str:
-    """Return the last line of what an output says, without marks and without ``Answer:``."""
+    """Return the last line of an output's text, without marks and without ``Answer:``."""
     lines = [line for line in spoken(output).splitlines() if line.strip(_MARKS)]
     return _PREFIX.sub("", lines[-1]).strip(_MARKS) if lines else ""
 
@@ -133,13 +133,13 @@ _ROLE = re.compile(r"(?:^|\n)[ \t]{0,9}(?:assistant[ \t]{0,9}:|(?:assistant|mode
                    re.IGNORECASE)
 _REPEATED = re.compile(r"([^\w\s])\1{3,}")
 _BLANKS = re.compile(r"[^\S\n]+")
-# What a model that repeats itself for ever adds says nothing.
+# In characters. Beyond this, output is usually endless repetition.
 _LONGEST = 40_000
 _FENCE = re.compile(r"```[A-Za-z]{0,12}")
 
 
 def spoken(output: str) -> str:
-    """Return what an output says to its reader: no reasoning in tags, no tokens, plain letters."""
+    """Return an output's text for the reader: no reasoning in tags, no tokens, plain letters."""
     text = _without_thoughts(output)
     if len(text) > _LONGEST:
         text = f"{text[:_LONGEST // 4]}\n{text[-_LONGEST // 4 * 3:]}"
@@ -149,13 +149,12 @@ def spoken(output: str) -> str:
 
 
 def _as_box(token: re.Match[str]) -> str:
-    """Return an answer's tag for the token that begins a box, and a blank for all others."""
+    """Return the answer's tag for the tokens around a box, and a blank for all others."""
     return {"<|begin_of_box|>": "<answer>", "<|end_of_box|>": "</answer>"}.get(token[0], " ")
 
 
 def _without_thoughts(text: str) -> str:
-    """Return a text without blocks of reasoning, the one that is cut off or had no beginning too.
-    """
+    """Return a text without blocks of reasoning, even if their start or end is missing."""
     found = [*_FINAL_CHANNEL.finditer(text)]
     if found:
         return text[found[-1].end():]
@@ -163,7 +162,8 @@ def _without_thoughts(text: str) -> str:
     kept, place = "", 0
     for closing in _CLOSING.finditer(text):
         opening = _OPENING.search(text, place, closing.start())
-        # Templates may put the opening tag into the prompt: all before is reasoning then.
+        # Chat templates may put the opening tag into the prompt; then everything before is
+        # reasoning.
         kept = kept + text[place:opening.start()] if opening else ""
         place = closing.end()
     return kept + _cut(_OPENING, text[place:])
@@ -199,7 +199,7 @@ def _read(text: str, options: "_Options") -> Choice:
 
 
 def _marked(text: str) -> list[str]:
-    """Return what stands in an answer's field, tags or box."""
+    """Return the contents of an answer's tags, boxes or fields."""
     tagged = [found[2] for found in _TAGGED.finditer(text) if found[2].strip()]
     boxed = [found[1] for found in _BOXED.finditer(text) if found[1].strip()]
     fields = [next(filter(None, found.groups()), "") for found in _FIELD.finditer(text)]
@@ -228,37 +228,37 @@ def _read_whole(text: str, options: "_Options") -> Choice:
 
 
 class _Options:
-    """Options by their letters and by their words."""
+    """Options, found by their letters and by their words."""
 
     def __init__(self, options: Sequence[str]) -> None:
         self.count = len(options)
         self.letters = ascii_uppercase[:len(options)]
         self.texts = [_plain(unicodedata.normalize("NFKC", option)) for option in options]
-        # Longer ones first, so that one that holds another's words is not taken for it.
+        # Longer ones first, because one option's words may contain another's.
         ranked = sorted({text for text in self.texts if text}, key=lambda text: (-len(text), text))
         self._named = re.compile(r"(?<!\w)(?:" + "|".join(map(re.escape, ranked)) + r")(?!\w)"
                                  ) if ranked else None
 
     def place(self, letter: str) -> int | None:
-        """Return a letter's place; None for a letter that no option has."""
+        """Return a letter's index; None for a letter that no option has."""
         place = ascii_uppercase.find(letter)
         return place if 0 <= place < self.count else None
 
     def exact(self, text: str) -> int | None:
-        """Return the place of the option that a text is; None for another or an ambiguous one."""
+        """Return the index of the option that a text equals; None for another or an ambiguous one.
+        """
         plain = _plain(text)
         return self.texts.index(plain) if plain and self.texts.count(plain) == 1 else None
 
     def named(self, clause: str) -> list[int]:
-        """Return the places of the options whose words stand in a clause that does not deny them.
+        """Return the indices of the options whose words occur in a clause that does not deny them.
         """
         lowered = " ".join(clause.lower().split())
         found = self._named.finditer(lowered) if self._named else ()
         return [self.texts.index(one[0]) for one in _affirmed(lowered, found)]
 
     def only_named(self, sentences: Sequence[str]) -> int | None:
-        """Return the only option whose words sentences have; failing that, their conclusion has.
-        """
+        """Return the only option whose words occur in sentences, or else in their conclusion."""
         if sum(map(len, sentences)) <= _SHORT or not self._is_brief():
             found = self._named_in(sentences)
         else:
@@ -277,7 +277,7 @@ class _Options:
                 for place in self.named(clause)}
 
     def _is_brief(self) -> bool:
-        """Whether options are so short that their words also stand in texts by chance."""
+        """Whether options are so short that their words also occur in texts by chance."""
         return any(len(text) < 3 for text in self.texts)
 
     def _is_yes_or_no(self) -> bool:
@@ -290,9 +290,9 @@ class _Options:
 
 
 _SHORT = 120
-# How many letters about a letter are looked at.
+# Number of characters around a letter that are considered.
 _NEAR = 80
-# More letters in one clause are no sentence.
+# A clause with more single letters is not a sentence.
 _MOST_LETTERS = 60
 _SAYS_NO = re.compile(r"(?i:[:\-\u2013\u2014,]\s?(?:no|nein|non)\b)")
 _QUOTES = " \"'\u201d\u2019)*_"
@@ -302,7 +302,7 @@ _QUOTES = " \"'\u201d\u2019)*_"
 
 @dataclass(frozen=True)
 class _Sentence:
-    """A sentence, whether a line begins with it, and whether that line is the first or last one."""
+    """A sentence, whether it begins its line, and whether that line is the first or last one."""
 
     text: str
     begins_line: bool = True
@@ -328,7 +328,7 @@ def _sentences(text: str) -> Iterator[_Sentence]:
 
 
 def _ends_sentence(line: str, start: int, end: re.Match[str]) -> bool:
-    """Whether a full stop ends a sentence: not behind a letter that begins one (``B. archery``)."""
+    """Whether a full stop ends a sentence; after a letter that begins one (``B. archery``) not."""
     before = line[max(start, end.start() - 8):end.start()]
     if not end[0].startswith(".") or not _LONE_AT_END.search(before):
         return True
@@ -337,7 +337,7 @@ def _ends_sentence(line: str, start: int, end: re.Match[str]) -> bool:
     return not begins and following[:1].isupper() and not _NEXT_LONE.match(following)
 
 
-# "A, B or C" stays together: commas between letters part nothing.
+# "A, B or C" stays together: commas between letters do not separate clauses.
 _JOINED = r"\s?(?:(?:and|or|nor|und|oder|et|ou|y|o|e)\s)?[(\"'*]?[A-Z]\b(?!['’])"
 _CLAUSE_END = re.compile(
     rf"(?:(?<!\b[A-Z])(?<!\b[A-Z][)\"'*])[,;，、،]|[,;，、،](?!{_JOINED}))"
@@ -355,7 +355,7 @@ def _clauses(sentence: str) -> list[str]:
 # ------------------------------------------------------------------ words that decide
 
 def _words(*languages: str) -> str:
-    """Return a pattern of words, parted by blanks; ``_`` stands for a blank within one."""
+    """Return a pattern of words separated by blanks; ``_`` stands for a blank within one."""
     found = [word.replace("_", " ") for words in languages for word in words.split()]
     whole = [word for word in found if word[0].isascii() or word[0].islower()]
     rest = [word for word in found if word not in whole]
@@ -378,7 +378,7 @@ _HEDGES = _words(
     r"initially at_first suppose assume consider(?:ed|ing)? torn hard_to_(?:say|tell)",
     r"könnte vielleicht wenn peut-être pourrait podría quizás tal_vez talvez poderia forse",
     r"potrebbe может возможно", "可能 也许 かも ربما")
-# Anywhere in a clause that names one letter.
+# Words that, anywhere in a clause with one letter, mark it as the choice.
 _CUES = _words(
     r"answer ans correct best choose chose chosen choice_is pick picked select selected",
     r"opt_for go_with going_with went_with described_(?:\w{1,12}_)?(?:by|as) match matches",
@@ -393,7 +393,7 @@ _CUES = _words(
     r"ответ правильн\w* верн\w* выбираю cevap yanıt doğru jawaban đáp_án chọn",
     "答案 正确 正確 选 選 答え 回答 正解 解答 だと思 です 정답 답 선택",
     "إجابة الجواب جواب الصحيح الخيار أختار اختار उत्तर जवाब सही विकल्प")
-# Right before a letter.
+# Words that mark a choice directly before a letter.
 _LINKS = _words(
     r"is be it's it’s that's that’s so thus hence therefore leaves leaving say guess with by",
     r"definitely probably likely certainly clearly surely obviously but ist est es è é",
@@ -401,7 +401,7 @@ _LINKS = _words(
 _FILLERS = _words("the option choice answer letter most la le die là opción opção opzione")
 
 _DENIAL = _pattern(_DENIES)
-# Behind what is denied, up to three words of its own clause lead to the denial.
+# After what is denied, up to three words of its own clause lead to the denial.
 _DENIED_AFTER = _pattern(
     r"(?:(?:, ?| and | or | nor |/)[A-Z]\b){0,5}[\W_]{0,4}"
     rf"(?:(?!(?:that|which|who|where|as)\b)\S{{1,20}} ){{0,3}}(?:{_DENIES})"
@@ -416,7 +416,7 @@ _STRONG = _pattern(_CUES)
 _WEAK = _pattern(rf"(?:{_LINKS})[\s:=,]{{0,3}}(?:(?:{_FILLERS})\s){{0,3}}[^\w\s]{{0,4}}$")
 _CONCLUDES = _pattern(_words("so thus hence therefore overall conclusion conclude answer",
                              r"most_likely most_closely described_(?:as|by)"))
-# What may begin a line before its letter: marks, and words that announce the answer.
+# What may precede the letter that begins a line: marks, and words that announce the answer.
 _NAMES = (r"(?:(?:my|the|final|correct|best|selected|right)\s){0,3}(?:answer|ans|option|choice"
           r"|letter|alternative|selection|response|output|prediction|result|verdict|conclusion|solution)")
 _LEADING = re.compile(
@@ -425,29 +425,29 @@ _LEADING = re.compile(
     r"|(?P<other>\w{1,20}(?:\s\w{1,20}){0,2})\s?[:=]\s?)?"
     r"(?P<letter>[A-Z]|[a-z](?=[.):]|[\W_]*$))(?![^\W_]|['’&]\w|-\w|[#+])"
     r"(?P<gap>[^\w\n]{0,8}_{0,3})(?P<rest>.*)", re.DOTALL)
-# Behind a letter without a mark between them: "C because", "A, as".
+# Words that may follow a letter directly: "C because", "A, as".
 _REASON = _pattern(r"(?:because|since|as|it|given|based|due)\b")
 _VERB = _pattern(r"(?:because|since|as|it|given|based|due|is|was|seems|appears|would|fits|best"
                  r"|makes|or|nor|and|but|can|cannot|needs?|requires?)\b")
 _COORDINATED = _pattern(r"(?:or|and(?! not\b)|oder|und|ou|et|o|y)\b|[/&]")
-# Another option behind the first, on one line: "A: 0.2, B: 0.8".
+# Another option after the first, on one line: "A: 0.2, B: 0.8".
 _FURTHER = re.compile(r"[\s,;(\[\"']([A-Z])[\"')\]]{0,2}\s?[:)=]")
 _NOT_ANOTHER = _pattern(r"(?:(?:but |and )?not|rather than|instead of|unlike)"
                         r" (?:option )?\(?[A-Z]\b")
-# A letter stands alone: no other letter, digit or apostrophe beside it, and no part of "C-shaped".
+# A letter stands alone: no other letter, digit or apostrophe next to it, and not as in "C-shaped".
 _LONE = re.compile(
     r"(?<![A-Za-z0-9À-ԯ'’&.])(?<!\w-)(?:[A-Z]|(?<=[(\[])[a-z](?=[)\]])|[АВСЕ])"
     r"(?![A-Za-z0-9À-ԯ'’&#+]|-\w|\.\w)")
 _CYRILLIC = {"А": "A", "В": "B", "С": "C", "Е": "E"}
-# Letters that are words: the article, the pronoun, prepositions.
+# Letters that are also words: the article, the pronoun, prepositions.
 _ARE_WORDS = "AIEOYАВС"
-# At a sentence's end, in brackets or behind a mark: "boxing (C)", "in my opinion, C".
+# At a sentence's end, in brackets or after a mark: "boxing (C)", "in my opinion, C".
 _AT_END = re.compile(r"(?:(?:\(|^\W{0,4})(?i:(?:option|choice|answer|letter)\s)?|[:=|>/→-]\s?)"
                      r"[A-Z][\W_]{0,6}$")
 
 
 def _affirmed(clause: str, found: Iterable[re.Match[str]]) -> list[re.Match[str]]:
-    """Return what of the things found in a clause it does not deny, before or right behind them."""
+    """Return the matches in a clause that it does not deny, before or right after them."""
     denial = _DENIAL.search(clause)
     bound = denial.end() if denial else len(clause)
     return [one for one in found
@@ -457,13 +457,14 @@ def _affirmed(clause: str, found: Iterable[re.Match[str]]) -> list[re.Match[str]
 
 # ------------------------------------------------------------------ what sentences say of letters
 
-# A choice, of one letter; several beside one another; asked; not meant; by itself; in passing.
+# Kinds of events: a choice of one letter; several letters together; a letter in a question; a
+# denied one; a letter by itself; a letter in passing.
 _CHOICE, _CONFLICT, _DOUBT, _DENY, _MENTION, _NAMED = range(6)
 
 
 @dataclass(frozen=True)
 class _Event:
-    """What a clause says of letters."""
+    """What a clause says about letters."""
 
     kind: int
     letters: frozenset[str]
@@ -497,7 +498,7 @@ def _events(text: str, options: _Options) -> list[_Event]:
 
 @dataclass(frozen=True)
 class _Lead:
-    """The letter that a line begins with, what follows, and whether that is its option's text."""
+    """The letter that begins a line, the text after it, and whether it is surely the choice."""
 
     letter: str
     rest: str
@@ -506,7 +507,7 @@ class _Lead:
 
 
 def _lead_of(sentence: _Sentence, options: _Options) -> _Lead | None:
-    """Return the letter that begins a line and is no word; None without one."""
+    """Return the letter that begins a line and is not a word; None without one."""
     begins = sentence.begins_line or len(_stripped(sentence.text)) == 1
     found = _LEADING.match(sentence.text) if begins else None
     if found is None or sentence.text.rstrip(_QUOTES).endswith("?"):
@@ -530,19 +531,19 @@ def _stripped(text: str) -> str:
 
 
 def _is_list(leads: Sequence[_Lead]) -> bool:
-    """Whether lines begin with different letters and go on: options that are gone through."""
+    """Whether lines begin with different letters and continue, so that they list the options."""
     return len({lead.letter for lead in leads if lead.rest}) > 1
 
 
 def _run_of_letters(leads: Sequence[_Lead | None]) -> set[int]:
-    """Return the places of letters alone that stand under one another and differ."""
+    """Return the indices of consecutive lines that are different single letters."""
     return {place for number, (one, other) in enumerate(pairwise(leads)) if one and other
             and not one.rest and not other.rest and one.letter != other.letter
             for place in (number, number + 1)}
 
 
 def _of_lead(lead: _Lead, options: _Options) -> _Event:
-    """Return what a line says that begins with a letter: its choice, unless the rest objects."""
+    """Return what a line that begins with a letter says: its choice, unless the rest objects."""
     own, letters = options.place(lead.letter), frozenset(lead.letter)
     if own is None or _COORDINATED.match(lead.rest) or ("/" in lead.gap and len(lead.rest) == 1):
         return _Event(_CONFLICT, letters)
@@ -562,7 +563,7 @@ def _of_lead(lead: _Lead, options: _Options) -> _Event:
 
 
 def _of_sentence(sentence: str, options: _Options) -> Iterator[_Event]:
-    """Yield what each clause of a sentence says of letters."""
+    """Yield what each clause of a sentence says about letters."""
     asked = sentence.rstrip(_QUOTES).endswith("?") or _ALTERNATIVE.match(sentence)
     denied = False
     for clause in _clauses(sentence):
@@ -595,12 +596,12 @@ def _of_clause(clause: str, found: Sequence[re.Match[str]], options: _Options) -
 
 
 def _leads_to(clause: str, letter: re.Match[str]) -> bool:
-    """Whether the words right before a letter say that it is the answer."""
+    """Whether the words directly before a letter say that it is the answer."""
     return bool(_WEAK.search(clause[max(letter.start() - _NEAR, 0):letter.start()]))
 
 
 def _letters_in(clause: str, options: _Options) -> list[re.Match[str]]:
-    """Return the letters that stand alone in a clause and are no words."""
+    """Return the letters that stand alone in a clause and are not words."""
     found = (one for one in _LONE.finditer(clause) if not _is_word(clause, one, options))
     return [*islice(found, _MOST_LETTERS)]
 
@@ -610,7 +611,7 @@ def _letter(found: re.Match[str]) -> str:
 
 
 def _is_word(clause: str, found: re.Match[str], options: _Options) -> bool:
-    """Whether what looks like a letter is a word: an article before its noun, I, a preposition."""
+    """Whether a single letter is a word: an article before its noun, I, or a preposition."""
     if found[0] not in _ARE_WORDS:
         return False
     rest = clause[found.end():found.end() + _NEAR]

@@ -1,10 +1,10 @@
-"""What right answers rest on, from control questions and from backgrounds that mislead.
+"""Find what right answers rely on, from control questions and misleading backgrounds.
 
 ``multi-frame gain`` and ``order sensitivity`` follow Shangguan et al. (TOMATO, ICLR 2025): accuracy
-with all frames over accuracy with one, and over accuracy with shuffled frames, minus 1.
-``frame disparity`` is the best position of a single frame over the mean of all positions, minus 1.
-``background reliance`` is accuracy on aligned minus accuracy on misaligned backgrounds of the same
-performances, also as a share of accuracy.
+with all frames divided by accuracy with one frame, or with shuffled frames, minus 1. ``frame
+disparity`` is the accuracy at the best position of a single frame divided by the mean over
+positions, minus 1. ``background reliance`` is accuracy on aligned minus accuracy on misaligned
+backgrounds of the same performances, also as a share of accuracy.
 """
 
 from collections import defaultdict
@@ -20,15 +20,16 @@ from mimegen.evaluation.question import Question
 from mimegen.evaluation.scoring import ScoredAnswer
 
 Table = dict[str, Any]
-# An action, its performance, who performs and from which side that is seen.
+# Action, performance, performer and camera angle.
 _Seen = tuple[str, str, str, float]
 
 
 def reliance(scored: Sequence[ScoredAnswer], questions: Sequence[Question]) -> list[Table]:
-    """Return a table for each model and way of asking that has controls or both backgrounds.
+    """Return a table for each model and kind of question with controls or both backgrounds.
 
-    ``differences`` are of accuracies on the same questions, with t's interval over actions (CR2).
-    ``questions`` are all that were asked: they tell at which position an answered frame stands.
+    Differences are between accuracies on the same questions, with intervals from t over actions
+    (CR2). ``questions`` are all questions that were asked; they give the position of an answered
+    frame.
     """
     places = _places(questions)
     ways: dict[tuple[str, ...], list[ScoredAnswer]] = defaultdict(list)
@@ -40,7 +41,7 @@ def reliance(scored: Sequence[ScoredAnswer], questions: Sequence[Question]) -> l
 
 
 def _places(questions: Sequence[Question]) -> dict[str, int]:
-    """Return of questions about a single frame at which position it stands, from 0."""
+    """Return the position, from 0, of the frame in each question about a single frame."""
     singles: dict[str, list[Question]] = defaultdict(list)
     for one in questions:
         if one.control == FRAME:
@@ -67,7 +68,7 @@ def _table(way: tuple[str, ...], scored: Sequence[ScoredAnswer], places: Mapping
 
 
 def _shares_right(scored: Sequence[ScoredAnswer]) -> dict[str, float]:
-    """Return the share of answers to each question that are right; people give several."""
+    """Return the share of right answers to each question; people may give several."""
     right: dict[str, list[bool]] = defaultdict(list)
     for one in scored:
         right[one.question.question_id].append(one.right)
@@ -75,7 +76,7 @@ def _shares_right(scored: Sequence[ScoredAnswer]) -> dict[str, float]:
 
 
 def _against_full(control: Sequence[ScoredAnswer], full: Mapping[str, float]) -> Table:
-    """Return accuracy of a control and of the same questions with everything shown."""
+    """Return a control's accuracy, and that of the same questions with everything shown."""
     pairs = [(one.question.action, full[str(one.question.control_of)], float(one.right))
              for one in control]
     whole, less = _means(pairs)
@@ -90,7 +91,7 @@ def _listed(pairs: Sequence[SharePair]) -> list[float] | None:
 
 
 def _means(pairs: Sequence[SharePair]) -> tuple[float, float]:
-    """Return the mean of the first and of the second values."""
+    """Return the means of the first and of the second values."""
     return (float(np.mean([first for _, first, _ in pairs])),
             float(np.mean([second for *_, second in pairs])))
 
@@ -102,15 +103,15 @@ def _disparity(single: Sequence[ScoredAnswer], places: Mapping[str, int]) -> flo
         positions[places[one.question.question_id]].append(one.right)
     shares = [float(np.mean(positions[place])) for place in sorted(positions)]
     mean = float(np.mean(shares)) if shares else 0.0
-    # The best of several positions is above their mean even by chance: a large value matters, a
-    # small one does not.
+    # By chance alone the best of several positions is above their mean, so only a large value
+    # matters.
     return max(shares) / mean - 1 if len(shares) > 1 and mean else None
 
 
 def _background(full: Sequence[ScoredAnswer]) -> Table | None:
-    """Return accuracy on aligned minus misaligned backgrounds, of performances with both.
+    """Return accuracy on aligned minus misaligned backgrounds, over performances with both.
 
-    By the same person from the same side: else it would be the person or the side that differs.
+    Only answers about the same person from the same side are compared.
     """
     seen: dict[_Seen, dict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
     for one in full:
@@ -136,7 +137,7 @@ def _background(full: Sequence[ScoredAnswer]) -> Table | None:
 
 
 def _sentences(table: Table) -> list[str]:
-    """Return what the figures mean, in a sentence each."""
+    """Return the meaning of the figures, one sentence each."""
     sentences = [_MEANINGS[name](table["controls"][name]) for name in _MEANINGS
             if name in table["controls"]]
     if table["background"]:

@@ -1,1 +1,1 @@
-"""Clips and questions in the forms that other programs read."""
+"""Export clips and questions in the formats of other programs."""

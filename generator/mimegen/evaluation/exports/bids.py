@@ -1,4 +1,4 @@
-"""Stimuli in BIDS, by its extension proposal 44 for stimuli (BEP044), which may still change."""
+"""Export stimuli as BIDS, after extension proposal 44 (BEP044), which may still change."""
 
 import json
 import re
@@ -60,7 +60,7 @@ def _event(one: Interval) -> list[Any]:
 
 
 def _table(heads: tuple[str, ...], rows: Sequence[Sequence[Any]]) -> str:
-    """Return a table with tabs, in which nothing is ``n/a``, as BIDS has it."""
+    """Return a table separated by tabs; missing values are ``n/a``, as BIDS requires."""
     lines = [heads, *rows]
     return "".join("\t".join(map(_cell, line)) + "\n" for line in lines)
 

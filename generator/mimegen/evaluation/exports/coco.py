@@ -1,4 +1,4 @@
-"""Frames with COCO's keypoints and, where masks were made, segmentations of every person."""
+"""Export frames with COCO keypoints and, if masks were made, every person's segmentation."""
 
 import json
 from dataclasses import replace
@@ -17,7 +17,7 @@ from mimegen.evaluation.exports.source import Source
 from mimegen.manifest.row import Row
 
 Content = dict[str, Any]
-# The files that become one, and what they are called.
+# Keypoint files of clips, and the files into which they are merged.
 FILES = {"coco17.json": "person_keypoints.json", "wholebody133.json": "person_wholebody.json"}
 
 
@@ -32,9 +32,9 @@ def write(source: Source, folder: Path) -> None:
 
 
 def without_displays(source: Source) -> Source:
-    """Return the source without point-light displays, of which no ground truth is made.
+    """Return the source without point-light displays, which have no ground truth.
 
-    Raises RequestError where there is nothing else.
+    Raises RequestError if nothing else remains.
     """
     shown = {name: row for name, row in source.clips.items() if row.display_style is None}
     if not shown:
@@ -44,16 +44,16 @@ def without_displays(source: Source) -> Source:
 
 
 def pass_folder(source: Source, row: Row, kind: str) -> Path | None:
-    """Return where a clip's ground truth of a kind lies, if it has any.
+    """Return the folder of a clip's ground truth of a kind; None if it has none.
 
-    Raises RequestError where a symbolic link leads it out of the source's folder.
+    Raises RequestError if a symbolic link leads outside the source's folder.
     """
     facts = (row.passes or {}).get(kind)
     return None if facts is None else kept_within(source.folder, facts.folder)
 
 
 def _of_clip(source: Source, name: str, row: Row, file: str, pictures: dict[int, str]) -> Content:
-    """Return a clip's annotations, with its own pictures and masks."""
+    """Return a clip's annotations, referring to its exported pictures, with segmentations."""
     folder = pass_folder(source, row, "keypoints")
     if folder is None:
         raise RequestError(f"{row.sample_id}: has no keypoints; render again with --passes"
@@ -78,7 +78,7 @@ def _unreadable(file: Path, problem: Exception) -> RequestError:
 
 
 def _segmentation(masks: Path, frame: int, person: int) -> Content:
-    """Return a person's pixels in a frame, run by run, and how many they are."""
+    """Return a person's mask in a frame as run lengths, and its area in pixels."""
     file = kept_within(masks, f"{frame:06d}.png")
     try:
         with Image.open(file) as picture:
@@ -90,7 +90,7 @@ def _segmentation(masks: Path, frame: int, person: int) -> Content:
 
 
 def run_lengths(mask: NDArray[np.bool_]) -> list[int]:
-    """Return how many pixels are off, on, off ... down the columns of a mask (H, W)."""
+    """Return the run lengths off, on, off ... down the columns of a mask (H, W)."""
     flat = mask.ravel(order="F")
     turns = np.flatnonzero(np.diff(flat)) + 1
     ends = [0] * bool(flat[0]) + [*turns.tolist(), len(flat)]
@@ -98,7 +98,7 @@ def run_lengths(mask: NDArray[np.bool_]) -> list[int]:
 
 
 def _merged(clips: list[Content]) -> Content:
-    """Return the annotations of all clips, with ids that no other picture or person has."""
+    """Return the annotations of all clips, with ids made unique."""
     merged: Content = {"info": {"description": "mimegen: controlled video of human action"},
                        "images": [], "annotations": [], "categories": clips[0]["categories"]}
     for clip in clips:

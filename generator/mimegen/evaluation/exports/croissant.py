@@ -1,4 +1,4 @@
-"""A description in Croissant (MLCommons), with the records and the clips that it describes."""
+"""Describe an export in Croissant (MLCommons), with its records and clips."""
 
 import json
 from pathlib import Path
@@ -14,7 +14,7 @@ from mimegen.evaluation.exports.tables import table_rows
 from mimegen.evaluation.exports.templates import FOLDER
 
 Content = dict[str, Any]
-# The fields that are described; docs/reference/manifest.md and docs/guide/evaluation.md have more.
+# The described fields; docs/reference/manifest.md and docs/guide/evaluation.md have all.
 TEXTS = ("sample_id", "question_id", "format", "prompt", "answer", "action", "variant", "avatar",
          "background_config", "background_name", "take", "split", "licence")
 LISTS = ("labels", "options")
@@ -26,7 +26,7 @@ def write(source: Source, folder: Path, archive: bool = True,
           hidden: frozenset[str] = frozenset()) -> None:
     """Write croissant.json, records.jsonl without ``hidden`` fields, and an archive of the clips.
 
-    Without an ``archive`` the clips are those that lie in ``clips/`` already.
+    Without ``archive``, the description refers to clips that are already in ``clips/``.
     """
     rows = table_rows(source)
     described = {name for row in rows for name, value in row.items()
@@ -43,9 +43,9 @@ def write(source: Source, folder: Path, archive: bool = True,
 
 
 def _zip(source: Source, folder: Path) -> Path:
-    """Put clips into an archive, as they are and without a time.
+    """Archive the clips uncompressed and without timestamps; return the archive's path.
 
-    It is named by its content: mlcroissant unpacks archives of one name only once.
+    Its name contains its hash, because mlcroissant unpacks archives of the same name only once.
     """
     with ZipFile(folder / "clips.zip", "w") as archive:
         for name in source.clips:
@@ -58,7 +58,7 @@ def _zip(source: Source, folder: Path) -> Path:
 
 
 def _description(source: Source, files: list[Content], names: list[str]) -> Content:
-    """Return the description: what files there are, and what each field of a record is."""
+    """Return the description of the files and of each field of the records."""
     given = sorted({licence for _, licence, _ in licences(source.clips.values())})
     static: Content = json.loads((FOLDER / "croissant/dataset.json").read_text(encoding="utf-8"))
     inside = {"containedIn": {"@id": files[-1]["@id"]}} if len(files) > 1 else {}
@@ -78,13 +78,13 @@ def _file(path: Path, kind: str) -> Content:
 
 
 def _video() -> Content:
-    """Return the field of the video itself."""
+    """Return the field of the video."""
     return {"@type": "cr:Field", "@id": "records/video", "dataType": "sc:VideoObject",
             "source": {"fileSet": {"@id": "clips"}, "extract": {"fileProperty": "content"}}}
 
 
 def _field(name: str) -> Content:
-    """Return a field of the records; the video's file name leads to its record."""
+    """Return a field of the records; ``file_name`` links a video to its record."""
     kind = "sc:Integer" if name in INTEGERS else "sc:Float" if name in FLOATS else "sc:Text"
     field = {"@type": "cr:Field", "@id": f"records/{name}", "dataType": kind}
     column = {"fileObject": {"@id": "records.jsonl"}, "extract": {"column": name}}

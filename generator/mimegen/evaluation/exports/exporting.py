@@ -1,4 +1,4 @@
-"""The one door: a folder of clips, or questions, to a folder that another program takes."""
+"""Export a folder of clips, or questions, to a folder for another program."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -34,10 +34,10 @@ SCORERS = ("lmms-eval", "vlmevalkit", "inspect")
 
 
 def export(path: Path, target: str, out: Path, clips: Path | None = None) -> Source:
-    """Write clips or questions as ``target`` reads them, and return what was written.
+    """Write clips or questions as ``target`` reads them; return what was written.
 
-    ``out`` is only ever seen whole, and the same input gives the same bytes. Raises RequestError
-    where ``out`` is there already, a clip is not, or the target has no use for what there is.
+    ``out`` appears only when complete, and the same input gives the same bytes. Raises RequestError
+    if ``out`` exists, a clip is missing, or the target cannot use the input.
     """
     if out.exists():
         raise RequestError(f"{out}: already exists, perhaps with results; choose another --out")
@@ -56,7 +56,7 @@ def export(path: Path, target: str, out: Path, clips: Path | None = None) -> Sou
 
 
 def _readme(source: Source, target: str) -> str:
-    """Return what to do with an export, and under which licences it stands."""
+    """Return the README of an export: how to use it, and the licences of its clips."""
     texts = {"task": _task(source), "clips": len(source.clips), "version": mimegen.__version__,
              "questions": len(source.questions), "card": huggingface.front_matter(source),
              "licences": licence_table(source.clips.values()),
@@ -65,7 +65,7 @@ def _readme(source: Source, target: str) -> str:
 
 
 def _about(source: Source, target: str) -> str:
-    """Return what was exported, from what and by which version."""
+    """Return JSON about what was exported, from which file and by which version."""
     return json.dumps({
         "task": _task(source), "target": target, "mimegen": mimegen.__version__,
         "source": source.file.name, "source_sha256": source.sha256, "clips": len(source.clips),

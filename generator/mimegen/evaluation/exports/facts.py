@@ -1,4 +1,4 @@
-"""What a set of clips holds, counted from its rows, for cards, datasheets and archives."""
+"""Facts about a set of clips, counted from its rows, for cards, datasheets and archives."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class SetFacts:
 
     @classmethod
     def of(cls, rows: Iterable[Row]) -> Self:
-        """Return the facts of rows."""
+        """Return the facts about rows."""
         rows = list(rows)
         counted = licences(rows)
         return cls(

@@ -1,4 +1,4 @@
-"""A data set for Hugging Face's ``datasets``: videos, a table in Parquet, a card."""
+"""Export a data set for Hugging Face's ``datasets``: videos, Parquet tables and a card."""
 
 import io
 from collections import defaultdict
@@ -15,9 +15,9 @@ from mimegen.evaluation.exports.source import Source
 from mimegen.evaluation.exports.tables import EXAMPLES, TableRow, split_of, table_rows
 from mimegen.manifest.row import Row
 
-# What VideoFolder reads.
+# File types that VideoFolder reads.
 VIDEOS = (".mp4", ".mov", ".avi", ".mkv", ".webm")
-# The hub's names of licences are SPDX's in small letters.
+# The hub names licences by their SPDX identifiers in lower case.
 KNOWN = ("cc0-1.0", "cc-by-4.0", "cc-by-sa-4.0", "cc-by-nc-4.0", "cc-by-nc-sa-4.0", "apache-2.0",
          "mit")
 SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"),
@@ -37,7 +37,7 @@ def write(source: Source, folder: Path) -> None:
 
 
 def front_matter(source: Source) -> str:
-    """Return what the hub reads of a card: licence, task, size, and which folder is which split."""
+    """Return the card's metadata for the hub: licence, task, size, and the folder of each split."""
     splits = sorted({*split_of(source).values()} - {EXAMPLES})
     count = len(source.questions or source.clips)
     return yaml.safe_dump({
@@ -53,7 +53,7 @@ def front_matter(source: Source) -> str:
 
 
 def _licence(rows: Iterable[Row]) -> dict[str, str]:
-    """Return the hub's name of the licence, if all clips stand under one that it knows."""
+    """Return the licence by the hub's name if all clips share a known one, else ``other``."""
     names = {licence.lower() for _, licence, _ in licences(rows)}
     if len(names) == 1 and names <= {*KNOWN}:
         return {"license": names.pop()}
@@ -61,8 +61,8 @@ def _licence(rows: Iterable[Row]) -> dict[str, str]:
 
 
 def _parquet(rows: list[TableRow]) -> bytes:
-    """Return rows as a Parquet file, which holds no time. Raises RequestError without pyarrow."""
-    # Takes a quarter of a second to import, and no other command needs it.
+    """Return rows as a Parquet file. Raises RequestError without pyarrow."""
+    # Imported here because it takes a quarter of a second and only this export needs it.
     try:
         import pyarrow
         import pyarrow.parquet

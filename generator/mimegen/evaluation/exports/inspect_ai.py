@@ -1,4 +1,4 @@
-"""A task for Inspect (inspect-ai)."""
+"""Export a task for Inspect (inspect-ai)."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from mimegen.evaluation.exports.templates import copy_files, copy_reading
 
 
 def write(source: Source, folder: Path) -> None:
-    """Write task.py, its questions and what they show."""
+    """Write task.py, its questions, and the clips and pictures that they show."""
     write_lines(folder / "questions.jsonl",
                 with_key(lay_items(source, folder), source.questions))
     copy_files(folder, "inspect/task.py")

@@ -1,4 +1,4 @@
-"""Questions as programs are given them: what is shown, and apart from it what is right."""
+"""Questions in the form that models are given, with the correct answers kept separate."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -12,16 +12,16 @@ from mimegen.evaluation.exports.source import Source
 from mimegen.evaluation.question import Question
 
 Item = dict[str, Any]
-# What a question shows that is no control.
+# The value of ``control`` for questions that are not controls.
 WHOLE = "everything"
 
 
 def lay_items(source: Source, folder: Path, kinds: tuple[str, ...] = VIDEOS) -> list[Item]:
-    """Put what questions show into a folder and return, for each, what a model is to be given.
+    """Put what questions show into a folder; return the content of each question for a model.
 
-    That is ``media`` (paths in the folder, all of one ``media_type``: video, image, or text where
-    there is none), then ``prompt``; before them ``examples`` of media, prompt and answer. Where
-    several clips are shown, ``clips`` has the media of each.
+    An item has ``media`` (paths in the folder, all of one ``media_type``: video, image, or text if
+    there is none) and ``prompt``; ``examples``, each with media, prompt and answer, come before
+    these. If several clips are shown, ``clips`` holds the media of each.
     """
     shown = lay_media(source, folder, kinds)
     return [_item(question, [shown[view] for view in views(question, source)])
@@ -42,7 +42,7 @@ def _item(question: Question, media: list[list[str]]) -> Item:
 
 
 def with_key(items: Iterable[Item], questions: Sequence[Question]) -> list[Item]:
-    """Return items with what is right, and what answers are grouped by."""
+    """Return items with the correct answers, and the fields by which results are grouped."""
     return [item | {"answer": question.answer, "labels": question.labels,
                     "action": question.action, "variant": question.variant or "none",
                     "pair": question.pair or "", "control": question.control or WHOLE}
@@ -55,5 +55,5 @@ def write_lines(path: Path, items: Iterable[Item]) -> None:
 
 
 def task_name(questions: Iterable[Question]) -> str:
-    """Return what a harness calls the task: mimegen and the formats."""
+    """Return the task's name in harnesses: mimegen and the formats."""
     return "_".join(["mimegen", *sorted({path_name(one.format) for one in questions})])

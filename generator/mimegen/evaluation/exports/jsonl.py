@@ -1,4 +1,4 @@
-"""Plain JSON lines for one's own program: what to show and to say, and no answer."""
+"""Export plain JSON lines for your own program: media and prompts, without answers."""
 
 from pathlib import Path
 
@@ -9,5 +9,5 @@ ANY = (".mp4", ".mov", ".gif")
 
 
 def write(source: Source, folder: Path) -> None:
-    """Write questions.jsonl and what it shows."""
+    """Write questions.jsonl, and the clips and pictures that it shows."""
     write_lines(folder / "questions.jsonl", lay_items(source, folder, ANY))

@@ -1,4 +1,4 @@
-"""Under which licences clips stand, and whom to name."""
+"""The licences of clips, and the sources to credit."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -9,13 +9,13 @@ UNKNOWN = "not stated"
 
 
 def licences(rows: Iterable[Row]) -> Counter[tuple[str, str, str]]:
-    """Return how many clips have a part (motion, character, background), licence and source."""
+    """Return how many clips have each part (motion, character, background), licence and source."""
     return Counter((part, licence or UNKNOWN, source or UNKNOWN) for row in rows
                    for part, licence, source in _parts(row))
 
 
 def licence_table(rows: Iterable[Row]) -> str:
-    """Return the licences as a table in Markdown."""
+    """Return the licences as a Markdown table."""
     lines = [f"| {part} | {_cell(licence)} | {_cell(source)} | {count} |"
              for (part, licence, source), count in sorted(licences(rows).items())]
     return "\n".join(["| of | licence | source | clips |", "|---|---|---|---|", *lines])

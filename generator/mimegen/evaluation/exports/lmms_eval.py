@@ -1,4 +1,4 @@
-"""A task for lmms-eval."""
+"""Export a task for lmms-eval."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from mimegen.evaluation.exports.templates import copy_files, copy_reading, fille
 
 
 def write(source: Source, folder: Path) -> None:
-    """Write mimegen.yaml, its functions, its questions and what they show."""
+    """Write mimegen.yaml, its functions, its questions, and the media that they show."""
     write_lines(folder / "questions.jsonl",
                 with_key(lay_items(source, folder), source.questions))
     publish(folder / "mimegen.yaml",

@@ -1,4 +1,4 @@
-"""Clips and pictures under opaque names."""
+"""Lay clips and pictures into an export under opaque names."""
 
 import os
 import shutil
@@ -12,14 +12,14 @@ from mimegen.evaluation.question import Question
 from mimegen.evaluation.sampling import parse_sampling, write_frames
 
 VIDEOS = (".mp4", ".mov")
-# A clip's opaque name, and the numbers of the frames that are shown of it; none for all of it.
+# A clip's opaque name and the numbers of the frames shown of it; empty for the whole clip.
 View = tuple[str, tuple[int, ...]]
 
 
 def lay_clip(source: Source, name: str, folder: Path, kinds: tuple[str, ...] = VIDEOS) -> str:
-    """Put a clip into a folder, and return its path beside that folder.
+    """Put a clip into a folder; return its path relative to that folder's parent.
 
-    Raises RequestError where it is not there, or no video of these kinds.
+    Raises RequestError if the clip is missing or not a video of these kinds.
     """
     clip = source.clip(name)
     if clip.suffix.lower() not in kinds:
@@ -32,9 +32,9 @@ def lay_clip(source: Source, name: str, folder: Path, kinds: tuple[str, ...] = V
 
 
 def views(question: Question, source: Source) -> list[View]:
-    """Return what a question shows: its examples' clips, then its own; some are text alone.
+    """Return what a question shows: its examples' clips, then its own clip or clips.
 
-    Its own are one, or several of questions about several.
+    Empty for a question of text alone.
     """
     if question.condition == "text":
         return []
@@ -48,10 +48,10 @@ def views(question: Question, source: Source) -> list[View]:
 
 def lay_media(source: Source, folder: Path, kinds: tuple[str, ...] = VIDEOS
               ) -> dict[View, list[str]]:
-    """Put what questions show into a folder: clips, or pictures where frames are sampled.
+    """Put what questions show into a folder: clips, or pictures if frames are sampled.
 
-    Returns for each view the paths in the folder, in the order they are shown. Raises RequestError
-    for a clip that cannot be read or is no video of these kinds.
+    Returns for each view its paths in the folder, in the order shown. Raises RequestError for a
+    clip that cannot be read or is not a video of these kinds.
     """
     wanted: defaultdict[str, set[tuple[int, ...]]] = defaultdict(set)
     for question in source.questions:
@@ -68,7 +68,7 @@ def lay_media(source: Source, folder: Path, kinds: tuple[str, ...] = VIDEOS
 
 
 def _link_or_copy(file: Path, target: Path) -> None:
-    """Give a file a second name, which takes no space, or copy it to where that cannot be."""
+    """Hard-link a file, which takes no space, or copy it if the file system cannot."""
     try:
         os.link(file.resolve(), target)
     except OSError:
@@ -77,7 +77,7 @@ def _link_or_copy(file: Path, target: Path) -> None:
 
 def lay_pictures(source: Source, name: str, numbers: Sequence[int], folder: Path
                  ) -> dict[int, str]:
-    """Write frames of a clip as JPEG, and return their paths by number."""
+    """Write frames of a clip as JPEG files; return their paths by frame number."""
     place = folder / "frames" / Path(name).stem
     pictures = write_frames(source.clip(name), numbers, place, "jpeg")
     return {int(file.stem): file.relative_to(folder).as_posix() for file in pictures}

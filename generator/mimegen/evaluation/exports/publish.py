@@ -1,4 +1,4 @@
-"""A set that can be published: a public half without answers, and a private one with the keys."""
+"""Make a set for publication: a public part without answers, and a private part with the keys."""
 
 import json
 from collections.abc import Sequence
@@ -22,14 +22,14 @@ from mimegen.manifest.file import content_of
 
 PUBLIC = "public"
 PRIVATE = "private"
-# Fields of records that give an answer away, or name what a clip shows.
+# Fields of records that give an answer away or name what a clip shows.
 TELLING = frozenset({"answer", "labels", "action", "take", "variant", "background_config",
                      "background_name", "seed"})
 
 
 @dataclass(frozen=True)
 class Publication:
-    """What a set is called, who publishes it, and whether the answers are public too.
+    """A set's title, creators and licence, and whether its answers are public too.
 
     ``creators`` are names as ``Family, Given``.
     """
@@ -41,9 +41,9 @@ class Publication:
 
 
 def publish_set(source: Source, publication: Publication, out: Path) -> Path:
-    """Write ``public/`` and ``private/`` into a new folder, and return it.
+    """Write ``public/`` and ``private/`` into a new folder; return the folder.
 
-    Raises RequestError where the folder is there already, or no question has a clip.
+    Raises RequestError if the folder exists, or there is no question.
     """
     if out.exists():
         raise RequestError(f"{out}: already exists; choose another --to")
@@ -63,7 +63,7 @@ def _lay_public(source: Source, publication: Publication, public: Path) -> None:
     """Write clips, questions without answers, descriptions and metadata."""
     facts = SetFacts.of(source.clips.values())
     _write_lines(public / "questions.jsonl", lay_items(source, public))
-    # Questions that show frames do not lay their clips.
+    # Questions that show frames have not laid their clips yet.
     for name in source.clips:
         if not (public / "clips" / name).exists():
             lay_clip(source, name, public / "clips")
@@ -77,7 +77,7 @@ def _lay_public(source: Source, publication: Publication, public: Path) -> None:
 
 
 def _describe(source: Source, publication: Publication, public: Path) -> None:
-    """Write the set in Croissant, without what tells the answers unless they are public."""
+    """Describe the set in Croissant; fields that reveal answers only if the keys are public."""
     hidden = frozenset() if publication.keys_public else TELLING
     croissant.write(source, public, archive=False, hidden=hidden)
     described = json.loads((public / "croissant.json").read_text(encoding="utf-8"))
@@ -88,7 +88,7 @@ def _describe(source: Source, publication: Publication, public: Path) -> None:
 
 
 def _lay_private(source: Source, public: Path, private: Path) -> None:
-    """Write the keys, a commitment to them and the whole manifest; the commitment is public."""
+    """Write the keys and the whole manifest; publish a commitment to the keys."""
     keys = [{"question_id": one.question_id, "answer": one.answer, "labels": one.labels,
              "action": one.action, "variant": one.variant or "none"} for one in source.questions]
     commitment = write_commitment(keys, private / "keys.jsonl")
@@ -123,7 +123,7 @@ def _texts(source: Source, publication: Publication, facts: SetFacts) -> dict[st
 
 
 def _datacite(publication: Publication, facts: SetFacts) -> dict[str, Any]:
-    """Return metadata after DataCite's schema 4.5; identifier and year are the archive's."""
+    """Return metadata after DataCite's schema 4.5; the archive adds identifier and year."""
     return {
         "schemaVersion": "http://datacite.org/schema/kernel-4",
         "types": {"resourceTypeGeneral": "Dataset", "resourceType": "Video stimuli"},

@@ -1,4 +1,4 @@
-"""What is exported: a folder of clips, or questions about them."""
+"""What an export reads: a folder of clips, or questions about them."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -16,9 +16,9 @@ from mimegen.manifest.row import Row
 
 @dataclass(frozen=True)
 class Source:
-    """Clips, by opaque name, in that order; and the questions about them, if it is questions.
+    """Clips by opaque name, in that order, and the questions about them, if any.
 
-    ``file`` is the manifest or the file of questions; ``folder`` is the manifest's.
+    ``file`` is the manifest or the file of questions; ``folder`` is that of the manifest.
     """
 
     file: Path
@@ -32,9 +32,9 @@ class Source:
         return file_hash(self.file)
 
     def clip(self, name: str) -> Path:
-        """Return where the clip with an opaque name lies.
+        """Return the path of the clip with an opaque name.
 
-        Raises RequestError where it is gone, is no video, or lies outside of the folder.
+        Raises RequestError if it is missing, not a video, or outside the folder.
         """
         path = clip_path(self.folder, self.clips[name])
         ffmpeg_input(path)
@@ -47,11 +47,11 @@ class Source:
 def read_source(path: Path, clips: Path | None) -> Source:
     """Read a folder that mimegen render wrote, or a file of questions about one.
 
-    ``clips`` is that folder, by default the questions' own. Raises RequestError where there is no
-    row, or none for a question.
+    ``clips`` is that folder, by default the one of the questions. Raises RequestError if there are
+    no rows, or a question's clip has none.
     """
     if path.is_dir():
-        # A place without anybody would carry the labels of an action that it does not show.
+        # A clip of a place without a performer has the labels of an action that it does not show.
         of_action = (row for row in _rows(path) if not row.shows_nobody)
         return Source(path / MANIFEST, path, _named(
             (opaque_name(row), row) for row in of_action))
@@ -72,7 +72,7 @@ def read_source(path: Path, clips: Path | None) -> Source:
 
 
 def _named_clip(question: Question, row: Row | None) -> Question:
-    """Return a question with a name for its clip, which files of others need not have."""
+    """Return a question with an opaque name for its clip, which other programs' files may lack."""
     if question.clip or row is None:
         return question
     return question.model_copy(update={"clip": opaque_name(row)})
@@ -87,9 +87,10 @@ def _rows(folder: Path) -> list[Row]:
 
 
 def _named(found: Iterable[tuple[str, Row]]) -> dict[str, Row]:
-    """Return rows by name, in the names' order, which says nothing.
+    """Return rows by name, in the order of the names, which reveals nothing.
 
-    Raises RequestError where two clips have one name, as with --names opaque of two folders.
+    Raises RequestError if a name is unsafe or two clips share one, as two folders of ``--names
+    opaque`` may.
     """
     rows: dict[str, Row] = {}
     for name, row in found:

@@ -1,4 +1,4 @@
-"""Clips, or questions about them, as rows of a table: texts, numbers and lists of them."""
+"""Clips, or questions about them, as table rows of texts, numbers and lists."""
 
 import json
 from pathlib import Path
@@ -10,27 +10,27 @@ from mimegen.evaluation.question import Question
 from mimegen.manifest.file import content_of
 from mimegen.manifest.row import Row
 
-# The part of a data set that clips are in which are in none: nothing is to be trained on them.
+# Split of clips that have none: nothing should be trained on them.
 SPLIT = "test"
-# The clips of examples, and of further ones, that no question is about by itself.
+# Split of clips that occur only as examples or as further clips of questions.
 EXAMPLES = "examples"
 TableRow = dict[str, Any]
 
 
 def table_rows(source: Source) -> list[TableRow]:
-    """Return a row for each question, or else for each clip; its ``file_name`` says nothing."""
+    """Return a row for each question, or else for each clip; its ``file_name`` is opaque."""
     if source.questions:
         return _flat([_of_question(question) for question in source.questions])
     return clip_rows(source)
 
 
 def clip_rows(source: Source) -> list[TableRow]:
-    """Return a row for each clip; its ``file_name`` says nothing."""
+    """Return a row for each clip; its ``file_name`` is opaque."""
     return _flat([_of_clip(name, row) for name, row in source.clips.items()])
 
 
 def split_of(source: Source) -> dict[str, str]:
-    """Return by clip's name the part of the data set that it is in, as a folder's name."""
+    """Return each clip's split, as a folder name, by the clip's name."""
     if not source.questions:
         return {name: path_name(row.split or SPLIT) for name, row in source.clips.items()}
     return dict.fromkeys(source.clips, EXAMPLES) | {
@@ -38,7 +38,7 @@ def split_of(source: Source) -> dict[str, str]:
 
 
 def _of_clip(name: str, row: Row) -> TableRow:
-    """Return a manifest row whose names say nothing, as rows of --names opaque are."""
+    """Return a manifest row with opaque names, as rows of ``--names opaque`` have."""
     content = content_of(row)
     names = {"sample_id": Path(name).stem, "file_name": name,
              "plain_id": row.plain_id or row.sample_id}
@@ -57,7 +57,7 @@ def _of_question(question: Question) -> TableRow:
 
 
 def _flat(rows: list[TableRow]) -> list[TableRow]:
-    """Return rows with JSON text in columns where any row has something nested, as dots' masks."""
+    """Return rows in which columns with any nested value, such as dots' masks, hold JSON text."""
     nested = {key for row in rows for key, value in row.items() if _is_nested(value)}
     return [{key: json.dumps(value, ensure_ascii=False) if key in nested and value is not None
              else value for key, value in row.items()} for row in rows]

@@ -1,4 +1,4 @@
-"""Files that exports carry: copied, or with ``$names`` filled in."""
+"""Template files that exports copy, or in which ``$names`` are filled in."""
 
 from pathlib import Path
 from string import Template
@@ -10,13 +10,13 @@ FOLDER = Path(__file__).parent / "files"
 
 
 def copy_files(folder: Path, *names: str) -> None:
-    """Copy templates, as ``inspect/task.py``, into a folder."""
+    """Copy template files, such as ``inspect/task.py``, into a folder."""
     for name in names:
         publish(folder / Path(name).name, (FOLDER / name).read_bytes())
 
 
 def copy_reading(folder: Path) -> None:
-    """Copy the rules by which answers are read, so that harnesses read them as mimegen does."""
+    """Copy the module that reads answers, so that harnesses read them as mimegen does."""
     publish(folder / "mimegen_reading.py", Path(reading.__file__).read_bytes())
 
 

@@ -1,4 +1,4 @@
-"""A dataset for VLMEvalKit."""
+"""Export a dataset for VLMEvalKit."""
 
 import csv
 import io
@@ -16,7 +16,7 @@ _JSON = ("options", "labels", "media", "clips", "examples")
 
 
 def write(source: Source, folder: Path) -> None:
-    """Write questions.tsv, what it shows, and the class that reads it."""
+    """Write questions.tsv, the media that it shows, and the class that reads it."""
     _refuse_several_videos(source)
     items = with_key(lay_items(source, folder, (".mp4",)), source.questions)
     publish(folder / "questions.tsv", _table(items))
@@ -25,7 +25,7 @@ def write(source: Source, folder: Path) -> None:
 
 
 def _refuse_several_videos(source: Source) -> None:
-    """Raise RequestError where whole clips are shown together: the kit's models take one."""
+    """Raise RequestError if questions show several whole clips: the kit's models take one video."""
     if any(one.further and one.frames is None for one in source.questions):
         raise RequestError(f"{source.file}: shows several clips in a question, and VLMEvalKit's"
                            " models take one video; make the questions with --sampling, as in"
@@ -33,7 +33,7 @@ def _refuse_several_videos(source: Source) -> None:
 
 
 def _table(items: Iterable[Item]) -> str:
-    """Return items as tab-separated values with the kit's own columns; lists are JSON."""
+    """Return items as tab-separated values in the kit's columns; lists are JSON."""
     rows = [_row(number, item) for number, item in enumerate(items)]
     text = io.StringIO()
     table = csv.DictWriter(text, list(rows[0]), delimiter="\t", lineterminator="\n")

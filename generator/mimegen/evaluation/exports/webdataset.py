@@ -1,4 +1,4 @@
-"""Shards for ``webdataset``: tar files of clips, with their rows and ground truth."""
+"""Export shards for ``webdataset``: tar files of clips with their rows and ground truth."""
 
 import io
 import json
@@ -18,7 +18,7 @@ CLIPS_A_SHARD = 256
 
 
 def write(source: Source, folder: Path) -> None:
-    """Write shard-000000.tar and so on; raises RequestError where a file is gone."""
+    """Write shard-000000.tar and so on. Raises RequestError if a file is missing."""
     rows = {row["file_name"]: row for row in clip_rows(source)}
     for start in range(0, len(rows), CLIPS_A_SHARD):
         path = folder / f"shard-{start // CLIPS_A_SHARD:06d}.tar"
@@ -32,14 +32,14 @@ def write(source: Source, folder: Path) -> None:
 
 
 def _add(shard: tarfile.TarFile, name: str, content: bytes) -> None:
-    """Add a file, without a time and an owner."""
+    """Add a file without timestamp and owner."""
     entry = tarfile.TarInfo(name)
     entry.size = len(content)
     shard.addfile(entry, io.BytesIO(content))
 
 
 def _truth(source: Source, name: str) -> Iterator[tuple[str, bytes]]:
-    """Yield the kinds of ground truth that a clip has, each as an archive of its files."""
+    """Yield each kind of ground truth that a clip has, as a zip archive of its files."""
     row = source.clips[name]
     for kind in sorted(row.passes or {}):
         folder = pass_folder(source, row, kind)

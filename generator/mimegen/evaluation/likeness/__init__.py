@@ -1,1 +1,1 @@
-"""How alike clips look: keyframes, their perceptual hashes, and what counts as too near."""
+"""How similar clips look: keyframes, perceptual hashes, and a threshold for too similar."""

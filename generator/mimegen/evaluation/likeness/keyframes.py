@@ -14,16 +14,16 @@ from mimegen.base.errors import RequestError
 from mimegen.base.media import ffmpeg_input
 from mimegen.manifest.file import clip_path, read_manifest
 
-# Where in a clip its keyframes lie.
+# Positions of the keyframes, as fractions of a clip.
 SHARES = (0.1, 0.3, 0.5, 0.7, 0.9)
-# Of each side: docs/research/unseen.md measures it beside other hashes.
+# Side of a hash in bits; docs/research/unseen.md compares it with others.
 HASH_SIZE = 16
 SMALL = (160, 90)
 
 
 @dataclass(frozen=True, eq=False)
 class ClipLook:
-    """What a clip looks like: ``bits`` (5, 256) of its keyframes' hashes, and these, small."""
+    """The look of a clip: hashes of its keyframes, ``bits`` (5, 256), and thumbnails of them."""
 
     name: str
     action: str
@@ -32,9 +32,9 @@ class ClipLook:
 
 
 def looks_of(folder: Path) -> list[ClipLook]:
-    """Return the looks of all clips that a folder's manifest names, in its order.
+    """Return the looks of all clips in a folder's manifest, in its order.
 
-    Raises RequestError where it names none, or a clip is absent or cannot be read.
+    Raises RequestError if it has none, or a clip is missing or cannot be read.
     """
     rows = read_manifest(folder)
     if not rows:
@@ -43,14 +43,14 @@ def looks_of(folder: Path) -> list[ClipLook]:
 
 
 def look_of(clip: Path, name: str, action: str) -> ClipLook:
-    """Return what a clip looks like. Raises RequestError where it is absent or cannot be read."""
+    """Return the look of a clip. Raises RequestError if it is missing or cannot be read."""
     pictures = keyframes(clip)
     return ClipLook(name, action, np.stack([_bits(picture) for picture in pictures]),
                     tuple(picture.resize(SMALL, Image.Resampling.LANCZOS) for picture in pictures))
 
 
 def keyframes(clip: Path) -> list[Image.Image]:
-    """Return the frames at ``SHARES`` of a clip. Raises RequestError where it has none."""
+    """Return the frames at ``SHARES`` of a clip. Raises RequestError if it has no frames."""
     if not clip.is_file():
         raise RequestError(f"{clip}: no such clip, though its manifest lists it")
     try:
@@ -72,16 +72,16 @@ def _bits(picture: Image.Image) -> NDArray[np.bool_]:
 
 
 def distances(ones: Sequence[ClipLook], others: Sequence[ClipLook]) -> NDArray[np.float64]:
-    """Return how unlike looks are (N, M): 0 alike, about 0.5 for pictures that share nothing.
+    """Return the distances between looks (N, M): 0 if identical, about 0.5 if unrelated.
 
-    Each keyframe counts by the share of bits that differ from the other clip's nearest keyframe,
-    from either side, so that clips that are shifted in time are as near as they look.
+    Each keyframe contributes the fraction of bits that differ from the other clip's nearest
+    keyframe, averaged over both directions, so that a shift in time adds little.
     """
     gaps = np.stack([_gaps(one, others) for one in ones])
     return np.asarray((gaps.min(axis=3).mean(axis=2) + gaps.min(axis=2).mean(axis=2)) / 2)
 
 
 def _gaps(one: ClipLook, others: Sequence[ClipLook]) -> NDArray[np.float64]:
-    """Return the shares of bits (M, 5, 5) in which keyframes differ."""
+    """Return the fractions of bits (M, 5, 5) that differ between keyframes."""
     bits = np.stack([other.bits for other in others])
     return np.asarray((one.bits[None, :, None] ^ bits[:, None]).mean(axis=-1))

@@ -1,4 +1,4 @@
-"""What is too near: nearer than clips of different actions come to one another."""
+"""Find clips that look too similar: nearer than clips of different actions usually are."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from mimegen.base.errors import RequestError
 from mimegen.evaluation.likeness.keyframes import ClipLook, distances
 
-# Of the given clips, so many come nearer to one of another action.
+# Fraction of the given clips that are nearer than this to one of another action.
 QUANTILE = 0.05
 
 
@@ -24,9 +24,9 @@ class NearestPair(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Nearness:
-    """How near given clips come to one another: each to its nearest, of its action and of others.
+    """Each given clip's distance to its nearest neighbour of the same and of another action.
 
-    ``within`` and ``between`` (N,) are NaN where there is no other clip of that kind.
+    ``within`` and ``between`` (N,) are NaN if there is no other clip of that kind.
     """
 
     given: Sequence[ClipLook]
@@ -42,14 +42,14 @@ class Nearness:
 
 
 def nearness_of(given: Sequence[ClipLook], threshold: float | None = None) -> Nearness:
-    """Return how near given clips are, and below which distance a new clip is too near.
+    """Return the distances between given clips, and the threshold for new ones.
 
-    Without a ``threshold`` it is the 5 % quantile of the distances to the nearest clip of another
-    action: pictures that are nearer tell that something is repeated, and not only that people
-    stand before a camera. Raises RequestError where there are no two actions to tell it from.
+    The default ``threshold`` is the 5 % quantile of the distances to the nearest clip of another
+    action: nearer pictures indicate repetition, not only people in front of a camera. Raises
+    RequestError if there are fewer than two actions to estimate it from.
     """
     found = distances(given, given)
-    # Every clip is nearest to itself.
+    # Exclude the distance of every clip to itself.
     np.fill_diagonal(found, np.inf)
     actions = np.array([look.action for look in given])
     same = actions[:, None] == actions[None, :]

@@ -1,4 +1,4 @@
-"""The nearest pairs of new and given clips, side by side, as a page that stands alone."""
+"""A self-contained page of the nearest pairs of new and given clips, side by side."""
 
 import base64
 import html
@@ -25,9 +25,9 @@ NEW = "#3a3a3a"
 def write_page(pairs: Sequence[NearestPair], redrawn: Sequence[NearestPair], nearness: Nearness,
                path: Path
                ) -> Path:
-    """Write the page: the distributions, the nearest pairs, and those that were drawn again.
+    """Write the page: distributions of distances, the nearest pairs, and the redrawn ones.
 
-    Raises RequestError where it cannot be written.
+    Raises RequestError if it cannot be written.
     """
     template = Template(Path(__file__).with_name("page.html").read_text(encoding="utf-8"))
     nearest = sorted(pairs, key=lambda pair: pair.distance)
@@ -62,7 +62,7 @@ def _data(picture: bytes) -> str:
 
 
 def _plot(pairs: Sequence[NearestPair], nearness: Nearness) -> bytes:
-    """Return a PNG of the distances to the nearest clip, of given clips and of new ones."""
+    """Return a PNG of the distances to the nearest clip, for given and for new clips."""
     figure = Figure(figsize=(8, 3.2), dpi=130, layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()

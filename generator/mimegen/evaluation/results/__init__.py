@@ -1,1 +1,1 @@
-"""The report of an evaluation: plots, and one page that stands alone."""
+"""The report of an evaluation: plots and one self-contained page."""

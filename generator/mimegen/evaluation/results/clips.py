@@ -1,4 +1,4 @@
-"""The clips that models fail on, small enough to lie in a page."""
+"""Clips that models fail on, small enough to embed in a page."""
 
 import base64
 import subprocess
@@ -23,7 +23,7 @@ LARGEST = 400_000
 
 @dataclass(frozen=True)
 class Failure:
-    """A clip, the question about it, and who said what; ``video`` is a small MP4, or None."""
+    """A question, the models' wrong answers, and the clip as a small MP4 ``video``, or None."""
 
     question: Question
     wrong: tuple[tuple[str, str], ...]
@@ -34,8 +34,8 @@ class Failure:
 def failures(scored: Sequence[ScoredAnswer], folder: Path) -> list[Failure]:
     """Return the questions that most models get wrong, one for each action, the worst first.
 
-    Not controls, in which models are to fail, and which show less than the clip. Clips lie below
-    ``folder``; what is not there, or cannot be read, has no video.
+    Control questions are left out: they show less than the clip, and models should fail on them.
+    Clips are searched in ``folder``; one that is missing or cannot be read has no video.
     """
     by_question: dict[str, list[ScoredAnswer]] = defaultdict(list)
     for one in (one for one in scored if one.question.control is None):
@@ -49,7 +49,7 @@ def failures(scored: Sequence[ScoredAnswer], folder: Path) -> list[Failure]:
 
 
 def _rank(answers: Sequence[ScoredAnswer]) -> tuple[float, int, bool, str]:
-    """Order by the share that is right, how many answered, and the base variant first."""
+    """Return a sort key: share of right answers, number of answers, base variant first."""
     question = answers[0].question
     share = sum(one.right for one in answers) / len(answers)
     return share, -len(answers), question.variant != "base+blank@0", question.question_id
@@ -63,7 +63,7 @@ def _failure(answers: Sequence[ScoredAnswer], folder: Path) -> Failure:
 
 
 def _small(folder: Path, name: str) -> bytes | None:
-    """Return a clip as a small MP4; None where it cannot be read, or lies outside the folder."""
+    """Return a clip as a small MP4; None if it cannot be read or lies outside the folder."""
     clip = folder / name
     if not is_video(clip) or not clip.is_file() \
             or not clip.resolve().is_relative_to(folder.resolve()):
@@ -80,5 +80,5 @@ def _small(folder: Path, name: str) -> bytes | None:
 
 
 def data_address(video: bytes) -> str:
-    """Return a video as an address that holds it."""
+    """Return a video as a data URL."""
     return "data:video/mp4;base64," + base64.b64encode(video).decode()

@@ -381,6 +381,25 @@ def pair_of(action: str, number: int, first: bool, second: bool) -> list[ScoredA
         for variant, right in (("base+blank@0", first), ("base+aligned@0", second))]
 
 
+def test_two_people_in_one_folder_are_compared_each_with_themselves():
+    """The second person, who is hard to tell, is shown on a blank background alone."""
+    scored = []
+    for action in "abcdef":
+        for one in pair_of(action, 1, True, True):
+            question = one.question.model_copy(update={"avatar": "man"})
+            scored.append(replace(one, question=question))
+            if question.variant == "base+blank@0":
+                other = question.model_copy(update={"avatar": "random_1", "question_id": action,
+                                                    "sample_id": action})
+                scored.append(ScoredAnswer(other, "m", "b", False))
+    [contrast] = contrasts(scored)
+    assert contrast["difference"] == 0 and contrast["pairs"] == 6
+    # Two clips by one person in one variant, as at two speeds, and one in the other.
+    uneven = [replace(one, question=one.question.model_copy(update={"avatar": "man"}))
+              for one in scored]
+    assert contrasts(uneven) == []
+
+
 def test_performances_of_one_action_are_not_independent():
     """Two of eight actions fall in all their twenty seeds, all else is as it was."""
     scored = [one for action in "abcdefgh" for number in range(20)

@@ -80,21 +80,10 @@ def contrasts(scored: Sequence[ScoredAnswer]) -> list[dict[str, Any]]:
     pairs. Otherwise it is from the t test over actions, which matches ``interval``. ``p_holm`` is
     corrected for the number of contrasts.
     """
-    shares = _shares(scored)
     found = [_contrast(name, minus, variant, pairs) for name, (minus, variant) in
-             CONTRASTS.items() if (pairs := _pairs(shares, minus, variant))]
+             CONTRASTS.items() if (pairs := _pairs(scored, minus, variant))]
     adjusted = holm([one["p"] for one in found])
     return [one | {"p_holm": p} for one, p in zip(found, adjusted, strict=True)]
-
-
-def _shares(scored: Sequence[ScoredAnswer]) -> dict[tuple[str | None, str], tuple[str, float]]:
-    """Return the action and the share of right answers, by variant and performance."""
-    right: dict[tuple[str | None, str], list[ScoredAnswer]] = defaultdict(list)
-    for one in scored:
-        question = one.question
-        right[_mimes(question.variant), question.performed].append(one)
-    return {name: (found[0].question.action, float(np.mean([one.right for one in found])))
-            for name, found in right.items()}
 
 
 def _mimes(variant: str | None) -> str | None:
@@ -102,11 +91,30 @@ def _mimes(variant: str | None) -> str | None:
     return variant and re.sub(r"^spacesuit\+", "adversarial+", variant)
 
 
-def _pairs(shares: dict[tuple[str | None, str], tuple[str, float]], minus: str, variant: str
-           ) -> list[VariantPair]:
-    return [VariantPair(action, share, shares[variant, performance][1])
-            for (own, performance), (action, share) in shares.items()
-            if own == minus and (variant, performance) in shares]
+def _pairs(scored: Sequence[ScoredAnswer], minus: str, variant: str) -> list[VariantPair]:
+    """Return what both variants show: performances, by the same person where that may be.
+
+    Where one of them has more clips of it, the further ones would be compared with nothing.
+    """
+    same_person = minus.partition("+")[0] == variant.partition("+")[0]
+    cells: dict[tuple[str, str], dict[str, list[ScoredAnswer]]] = defaultdict(
+        lambda: defaultdict(list))
+    for one in scored:
+        question = one.question
+        if (name := _mimes(question.variant)) in (minus, variant):
+            person = str(question.avatar) if same_person else ""
+            cells[question.performed, person][str(name)].append(one)
+    return [VariantPair(first[0].question.action, _share(first), _share(second))
+            for cell in cells.values() if (first := cell[minus]) and (second := cell[variant])
+            and _clips(first) == _clips(second)]
+
+
+def _share(answers: Sequence[ScoredAnswer]) -> float:
+    return float(np.mean([one.right for one in answers]))
+
+
+def _clips(answers: Sequence[ScoredAnswer]) -> int:
+    return len({one.question.sample_id for one in answers})
 
 
 def _contrast(name: str, minus: str, variant: str, pairs: Sequence[VariantPair]) -> dict[str, Any]:

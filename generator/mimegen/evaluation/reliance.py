@@ -113,27 +113,31 @@ def _background(full: Sequence[ScoredAnswer]) -> Table | None:
 
     Only answers about the same person from the same side are compared.
     """
-    seen: dict[_Seen, dict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
+    seen: dict[_Seen, dict[str, dict[str, list[bool]]]] = defaultdict(
+        lambda: defaultdict(lambda: defaultdict(list)))
     for one in full:
         question = one.question
         if question.background_config in ("aligned", "misaligned"):
             key = (question.action, question.performed, str(question.avatar), question.angle or 0)
-            seen[key][question.background_config].append(one.right)
+            seen[key][question.background_config][question.sample_id].append(one.right)
     shares: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
     for (action, performed, *_), kinds in seen.items():
-        if len(kinds) == 2:
-            shares[action, performed].append((float(np.mean(kinds["aligned"])),
-                                              float(np.mean(kinds["misaligned"]))))
+        aligned, misaligned = kinds["aligned"], kinds["misaligned"]
+        # Where one of them has more clips, the further ones would be compared with nothing.
+        if aligned and len(aligned) == len(misaligned):
+            shares[action, performed].append(
+                (float(np.mean([right for clip in aligned.values() for right in clip])),
+                 float(np.mean([right for clip in misaligned.values() for right in clip]))))
     pairs: list[SharePair] = [(action, *np.mean(shares[action, performed], axis=0).tolist())
                               for action, performed in sorted(shares)]
     if not pairs:
         return None
-    aligned, misaligned = _means(pairs)
-    accuracy = (aligned + misaligned) / 2
-    return {"performances": len(pairs), "aligned": aligned, "misaligned": misaligned,
-            "difference": aligned - misaligned,
+    fitting, misleading = _means(pairs)
+    accuracy = (fitting + misleading) / 2
+    return {"performances": len(pairs), "aligned": fitting, "misaligned": misleading,
+            "difference": fitting - misleading,
             "interval": _listed(pairs),
-            "share_of_accuracy": (aligned - misaligned) / accuracy if accuracy else None}
+            "share_of_accuracy": (fitting - misleading) / accuracy if accuracy else None}
 
 
 def _sentences(table: Table) -> list[str]:

@@ -1,6 +1,7 @@
 """Minimal pairs: their halves differ in the factor that they name, and in nothing else."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 
 from mimegen.base.arrays import FloatArray
 from mimegen.base.errors import RequestError
+from mimegen.library.cast import CastMember
 from mimegen.library.score_take import ScoreTake
 from mimegen.library.take import LibraryTake
 from mimegen.manifest.timeline import Interval
@@ -44,6 +46,36 @@ def drawn(factor: str, count: int = 4, seed: int = 1, actions: str = "") -> list
     names = actions or SUITED.get(factor, ACTIONS)
     return pairs_of(CATALOGUE, entries_of(CATALOGUE, names), FACTORS[factor],
                     ("config=draft",), count, seed)
+
+
+class NoFastBoxing(AllGood):
+    """Finds a fault in boxing that is played fast, whoever does it and with whatever seed."""
+
+    def findings(self, take: ScoreTake, people: Sequence[CastMember] = ()) -> list[str]:
+        is_too_fast = take.action == "boxing" and take.tempo > 1
+        return ["LeftForeArm turns at 2859 degrees/s"] if is_too_fast else []
+
+
+def test_an_action_that_no_seed_plays_fast_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = {one.action for one in drawn("speed", 8, actions="boxing,bowling")}
+    assert expected == {"boxing", "bowling"}, "some of these pairs are drawn anew"
+    monkeypatch.setattr(GoodTakes, "of_user", staticmethod(lambda: NoFastBoxing(Path(), {})))
+    made = drawn("speed", 8, actions="boxing,bowling")
+    assert len(made) == 16 and {one.action for one in made} == {"bowling"}
+    # The first pairs do not depend on how many there are.
+    assert drawn("speed", 3, actions="boxing,bowling") == made[:6]
+    with pytest.raises(RequestError, match="the last: boxing: LeftForeArm turns at 2859"):
+        drawn("speed", 1, actions="boxing")
+
+
+def test_a_folder_with_another_commitment_is_refused_before_sampling(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "COMMITMENT.json").write_text("{}")
+    monkeypatch.setattr("mimegen.commands.pairs.pairs_of", lambda *_: pytest.fail("samples"))
+    for command in (["pairs"], ["permute", "--count", "5"]):
+        done = invoke(*command, "--out", tmp_path / "SPEC.jsonl")
+        assert done.exit_code == 2 and "commits to other clips" in done.output
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ import click
 from mimegen.base.counted import counted
 from mimegen.base.errors import RequestError
 from mimegen.commands.common import DONE, exits_cleanly, library_option
-from mimegen.evaluation.commitment import write_commitment
+from mimegen.evaluation.commitment import check_free, write_commitment
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.entry import Entry
 from mimegen.plan.permute.declaration import Declaration
@@ -51,9 +51,13 @@ def pairs_command(factors: str, count: int, seed: int, actions: str, fixes: tupl
     if out.is_dir():
         raise RequestError(f"--out {out}: is a folder; expected a file, such as"
                            f" {out / 'SPEC.jsonl'}")
+    check_free(out)
     catalogue = Catalogue.with_libraries(libraries)
     made: list[Declaration] = []
-    for factor in parse_factors(factors):
+    chosen = parse_factors(factors)
+    click.echo(f"sampling {counted(count, 'pair')} for each of {counted(len(chosen), 'factor')};"
+               " to check a take for the first time takes seconds", err=True)
+    for factor in chosen:
         halves = pairs_of(catalogue, _entries(catalogue, actions, factor), factor, fixes, count,
                           seed)
         click.echo(f"{factor.name}: {counted(len(halves) // 2, 'pair')} ({factor.about})")

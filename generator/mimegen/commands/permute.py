@@ -13,6 +13,7 @@ from mimegen.base.files import publish
 from mimegen.commands.common import DONE, exits_cleanly, library_option, warn
 from mimegen.commands.grouped import Grouped
 from mimegen.evaluation.commitment import (
+    check_free,
     holds_proof,
     proof_of,
     verify_all,
@@ -129,6 +130,7 @@ def permute_command(
     if out.is_dir():
         raise RequestError(f"--out {out}: is a folder; expected a file, such as"
                            f" {out / 'SPEC.jsonl'}")
+    check_free(out)
     if frame_distance is not None and not given:
         raise RequestError("--frame-distance requires --check-frames DIR")
     drawing_of = partial(_drawing, libraries, unseen, actions, (names, fixes), design_name, seed)

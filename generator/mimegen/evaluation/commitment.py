@@ -87,10 +87,24 @@ def write_commitment(declarations: Sequence[Facts], spec: Path) -> Path:
     return target
 
 
+def check_free(spec: Path) -> None:
+    """Raise RequestError if the folder of SPEC.jsonl holds a commitment to another file.
+
+    A command that samples for minutes calls it first. The same file may be written again.
+    """
+    for name in (COMMITMENT, OLD_COMMITMENT):
+        if spec.with_name(name).exists() and not spec.is_file():
+            raise _taken(spec.with_name(name), spec)
+
+
+def _taken(commitment: Path, spec: Path) -> RequestError:
+    return RequestError(f"{commitment}: commits to other clips, and may be published; choose"
+                        f" another folder for {spec.name}")
+
+
 def _check_same(commitment: Path, spec: Path, text: bytes) -> None:
     if not spec.is_file() or spec.read_bytes() != text:
-        raise RequestError(f"{commitment}: commits to other clips, and may be published; choose"
-                           f" another folder for {spec.name}")
+        raise _taken(commitment, spec)
     verify_all(commitment, spec)
 
 

@@ -68,6 +68,8 @@ DIRECTIONS = (("left", "right"), ("up", "down"))
 BLANK = "blank"
 # How often a pair is drawn at most until both halves are without faults.
 MOST_TRIED = 60
+# Draws of one take before another is chosen: some can never be played at a factor's higher speed.
+MOST_TRIED_OF_TAKE = 6
 
 Changes = dict[str, Any]
 Halves = tuple[tuple[str, Changes], tuple[str, Changes]]
@@ -103,9 +105,25 @@ class PairDrawing:
         """Yield ``count`` pairs. Raises RequestError if no pair without faults is found."""
         item = 0
         for number in range(count):
+            pair, item = self._next(number, item)
+            yield pair
+
+    def _next(self, number: int, item: int) -> tuple[tuple[Declaration, Declaration], int]:
+        """Return a pair of the first item, from ``item`` on, that has one, and the item after it.
+
+        Raises RequestError if ``MOST_TRIED`` draws fail.
+        """
+        last = ""
+        for _ in range(MOST_TRIED // MOST_TRIED_OF_TAKE):
             item = self._showing(item)
-            yield self._pair(number, item)
+            found = self._pair(number, item)
             item += 1
+            if not isinstance(found, str):
+                return found, item
+            last = found
+        raise RequestError(f"--factors {self.factor.name}: none of {MOST_TRIED} drawn pairs passed"
+                           f" mimegen score lint (the last: {last}); choose other --actions, or"
+                           " another --seed")
 
     def _showing(self, item: int) -> int:
         """Return the first item, from ``item`` on, whose take shows the factor."""
@@ -118,21 +136,21 @@ class PairDrawing:
         raise RequestError(f"--factors {self.factor.name}: none of {MOST_TRIED} drawn takes suits"
                            f" it ({self.factor.about}); choose other --actions")
 
-    def _pair(self, number: int, item: int) -> tuple[Declaration, Declaration]:
-        """Return the halves of a pair, redrawing until both are without faults.
-
-        Raises RequestError if ``MOST_TRIED`` draws fail.
-        """
-        for attempt in range(MOST_TRIED):
+    def _pair(self, number: int, item: int) -> tuple[Declaration, Declaration] | str:
+        """Return the halves of a pair without faults, or a fault if no draw of the take is."""
+        fault = ""
+        for attempt in range(MOST_TRIED_OF_TAKE):
             base = self.drawing.draw(item, attempt)
             suits = self.factor.suits(take_of(self.catalogue, base))
             found = self.factor.halves(self, base, attempt) if suits else None
-            if found is not None:
-                first, second = (self._half(base, number, *half) for half in found)
-                if self._is_good(first) and self._is_good(second):
-                    return first, second
-        raise RequestError(f"--factors {self.factor.name}: none of {MOST_TRIED} drawn pairs passed"
-                           " mimegen score lint; choose other --actions, or another --seed")
+            if found is None:
+                fault = f"{base.action}: {self.factor.name} does not apply"
+                continue
+            first, second = (self._half(base, number, *half) for half in found)
+            fault = self._fault(first) or self._fault(second)
+            if not fault:
+                return first, second
+        return fault
 
     def _half(self, base: Declaration, number: int, value: str, changes: Changes) -> Declaration:
         # The name has the seed, so that pairs of several specifications can share a folder.
@@ -140,13 +158,14 @@ class PairDrawing:
         facts = PairFacts(id=name, factor=self.factor.name, value=value)
         return base.model_copy(update={**changes, "pair": facts})
 
-    def _is_good(self, half: Declaration) -> bool:
-        """Return whether lint finds nothing wrong with a half's take."""
+    def _fault(self, half: Declaration) -> str:
+        """Return the first fault that lint finds in a half's take, or an empty text."""
         take = take_of(self.catalogue, half)
         if not isinstance(take, ScoreTake):
-            return True
+            return ""
         people = members_of(self.catalogue, half, take) if "random:" in half.character else ()
-        return not self.drawing.good.findings(take, people)
+        faults = self.drawing.good.findings(take, people)
+        return f"{half.action}: {faults[0]}" if faults else ""
 
     def drawn(self, base: Declaration, attempt: int, below: int) -> int:
         """Return a random integer below a limit, determined by a base and an attempt."""

@@ -1,1 +1,1 @@
-"""The commands, one file each: parse, call, print."""
+"""The commands, one file each: parse arguments, call the library, print results."""

@@ -1,4 +1,4 @@
-"""What single clips may differ in, as permutations do: tempo, mirror, camera and light."""
+"""Options that alter clips, as permutations do: tempo, mirroring, camera and light."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -11,7 +11,8 @@ from mimegen.request.render_request import RenderRequest
 
 
 def altering_options(command: Callable[..., int]) -> Callable[..., int]:
-    """Add the options, given to the command as ``altering``, in the ranges of axes.yaml."""
+    """Add the altering options in the ranges of axes.yaml, passed to the command as ``altering``.
+    """
     names = asked_of(RenderRequest, signature(Altering.of).parameters)
 
     @wraps(command)

@@ -1,4 +1,4 @@
-"""Options that say where a camera stands."""
+"""Options for the position of a camera."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ class DirectionType(click.ParamType[CameraDirection]):
 
     def convert(self, value: Any, param: click.Parameter | None,
                 ctx: click.Context | None) -> CameraDirection:
-        """Return the direction; fails for a text that is none."""
+        """Return the direction; fail if the text is invalid."""
         if isinstance(value, CameraDirection):
             return value
         try:

@@ -1,4 +1,4 @@
-"""``mimegen score new`` and ``score prompt``: how an action begins."""
+"""``mimegen score new`` and ``score prompt``: start a new action."""
 
 from pathlib import Path
 
@@ -67,7 +67,7 @@ def new_command(name: str, performers: int, like: str | None, empty: bool, libra
 
 
 def examples_of(catalogue: Catalogue, name: str, like: str | None, performers: int) -> list[Entry]:
-    """Return the actions that are named as examples, or those whose words are nearest."""
+    """Return the actions named as examples, or those with the nearest words."""
     if like is None:
         return nearest_actions(catalogue, name, EXAMPLES, performers)
     return [catalogue.action(one.strip()) for one in like.split(",")]

@@ -1,4 +1,4 @@
-"""``mimegen background``: look at backgrounds, and add photographs of your own."""
+"""``mimegen background``: preview backgrounds, and add your own photographs."""
 
 import io
 import sys
@@ -103,7 +103,7 @@ def preview_command(name: str, target: Path | None, character: str, config: str 
 
 
 def _background_file(catalogue: Catalogue, name: str) -> Path:
-    """Return a background's file; who names a photograph is told how to make one of it."""
+    """Return a background's file. Raises RequestError for a picture, saying how to add it."""
     file = catalogue.file("background", name)
     if file.suffix.lower() in Image.registered_extensions():
         raise RequestError(f"{file}: expected the YAML file of a background, found a picture; run"
@@ -185,7 +185,7 @@ def add_command(photo: Path, library: Path, picture: Path | None, yes: bool, pan
 
 
 def _shown_picture(photo: Path, hints: CameraHints, target: Path) -> tuple[Image.Image, Picture]:
-    """Show the guess of a photograph's camera; return the photograph and what is guessed."""
+    """Show the estimated camera of a photograph; return the photograph and the estimate."""
     guess = guess_camera(open_photo(photo), hints)
     click.echo(f"horizon {guess.horizon:.3f}, camera {guess.camera_height_m:.2f} m high, tilted"
                f" {'down' if guess.view.pitch_deg >= 0 else 'up'} by"
@@ -204,7 +204,7 @@ def _shown_picture(photo: Path, hints: CameraHints, target: Path) -> tuple[Image
 
 
 def _shown_panorama(photo: Path, hints: CameraHints, target: Path) -> tuple[Image.Image, Panorama]:
-    """Show a panorama from four sides; return it and what is said of it."""
+    """Show a panorama from four sides; return it with its estimated camera."""
     if hints != CameraHints(camera_height_m=hints.camera_height_m):
         raise RequestError("--panorama can only be combined with --camera-height: its horizon is in"
                            " the middle, and it has ground and light on all sides")
@@ -224,7 +224,7 @@ def _man_and_draft() -> tuple[Character, RenderConfig]:
 
 
 def _show(target: Path, sheet: Callable[[], Image.Image]) -> None:
-    """Write the picture of a guess; without OpenGL say that there is none."""
+    """Write the picture of an estimate; without OpenGL, say that there is none."""
     if not opengl_is_here():
         click.echo("  no preview: OpenGL is not available")
         return
@@ -233,7 +233,7 @@ def _show(target: Path, sheet: Callable[[], Image.Image]) -> None:
 
 
 def _confirmed(picture: Path) -> bool:
-    """Ask whether the guess is right; without anybody to ask, say how to go on."""
+    """Ask whether the estimate is right. Raises RequestError if nobody can answer."""
     if not sys.stdin.isatty():
         raise RequestError(f"check {picture}, then add --yes if it is right; otherwise correct it"
                            " with --horizon ROW, --camera-height METRES or --known-height"

@@ -1,4 +1,4 @@
-"""``mimegen character``: bodies as meshes for other programs."""
+"""``mimegen character``: export bodies as meshes for other programs."""
 
 from pathlib import Path
 
@@ -73,7 +73,7 @@ def _resting(character: Character) -> list[ColoredMesh]:
 
 
 def _posed(performance: Performance, seconds: float, pose: str) -> list[ColoredMesh]:
-    """Return a performer's meshes at a moment; raises RequestError after the end."""
+    """Return a performer's meshes at a time. Raises RequestError after the take's end."""
     motion, character = performance.motion, performance.character
     frame = round(seconds * motion.fps)
     if frame >= motion.frames:

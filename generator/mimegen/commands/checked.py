@@ -1,4 +1,4 @@
-"""``--no-verify``, and what is checked without it before clips are used."""
+"""The option ``--no-verify``, and the check of clips that it skips."""
 
 from collections.abc import Collection
 from pathlib import Path
@@ -14,9 +14,9 @@ no_verify_option = click.option(
 
 
 def check_samples(out: Path, samples: Collection[str] | None, unchecked: bool) -> None:
-    """Check the clips of the rows in ``out`` with these sample_ids, of all where there are none.
+    """Check the clips of the rows in ``out`` with these sample_ids; None means all.
 
-    Raises RequestError as ``check_clips`` unless ``unchecked``.
+    Raises RequestError as ``check_clips`` does, unless ``unchecked``.
     """
     if not unchecked:
         check_clips(out, [row for row in rows_of(out)
@@ -24,9 +24,9 @@ def check_samples(out: Path, samples: Collection[str] | None, unchecked: bool) -
 
 
 def check_source(source: Path, unchecked: bool) -> None:
-    """Check a clip, or the clips in a folder, that the manifest beside them has rows of.
+    """Check a clip, or the clips in a folder, that have rows in the manifest beside them.
 
-    Raises as ``check_samples``.
+    Raises RequestError as ``check_samples`` does.
     """
     folder = source if source.is_dir() else source.parent
     out = folder.parent if folder.name == "clips" else folder

@@ -1,4 +1,4 @@
-"""What all commands share: exit statuses, errors in one line, the user's library."""
+"""Parts that all commands share: exit statuses, one-line errors, and the library option."""
 
 import math
 import os
@@ -32,28 +32,28 @@ _WARNED = "mimegen.warned"
 
 
 class Remembering(click.Command):
-    """A command that remembers what was said, word for word."""
+    """A command that remembers its arguments, word for word."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Keep the words, then read them."""
+        """Remember the arguments, then parse them."""
         ctx.meta[_ARGUMENTS] = list(args)
         return super().parse_args(ctx, args)
 
 
 def command_arguments() -> list[str]:
-    """Return what was said to the running command, which must be a ``Remembering`` one."""
+    """Return the arguments of the running command, which must be ``Remembering``."""
     return list(click.get_current_context().meta[_ARGUMENTS])
 
 
 def replaced(path: Path) -> str:
-    """Return what a command adds to its line about a file that it is about to write over."""
+    """Return the note that a file is about to be overwritten; empty if there is none."""
     return "; replaced the earlier file" if path.is_file() else ""
 
 
 def warn(text: str) -> None:
-    """Tell the person at the keyboard something beside the result, once a command.
+    """Print a warning to standard error, once for each command.
 
-    Where it comes again, its number is told when the command ends.
+    If a warning recurs, its count is printed when the command ends.
     """
     context = click.get_current_context(silent=True)
     counts: Counter[str] = Counter()
@@ -73,7 +73,7 @@ def _tell_counts(counts: Mapping[str, int]) -> None:
 
 
 def exits_cleanly(command: Callable[..., int]) -> Callable[..., None]:
-    """Turn a command's result into the exit status, and what stops it into one clear line."""
+    """Turn a command's result into an exit status, and an error into one clear line."""
 
     @wraps(command)
     def wrapped(*args: Any, **kwargs: Any) -> None:
@@ -100,7 +100,7 @@ def exits_cleanly(command: Callable[..., int]) -> Callable[..., None]:
 
 
 def _refuse_what_has_no_end(given: dict[str, Any]) -> None:
-    """Raise RequestError where an option is nan or inf, which click takes for numbers."""
+    """Raise RequestError if an option is nan or inf, which click accepts as numbers."""
     for name, setting in given.items():
         value = setting.degrees if isinstance(setting, CameraDirection) else setting
         if isinstance(value, float) and not math.isfinite(value):
@@ -109,7 +109,7 @@ def _refuse_what_has_no_end(given: dict[str, Any]) -> None:
 
 
 def _refuse_what_is_no_text(given: dict[str, Any]) -> None:
-    """Raise RequestError where a text holds bytes that no file of text can; paths may."""
+    """Raise RequestError if a text contains bytes that are not UTF-8; paths may."""
     for name, value in given.items():
         for text in value if isinstance(value, tuple) else (value,):
             if isinstance(text, str) and holds_surrogates(text):
@@ -119,8 +119,8 @@ def _refuse_what_is_no_text(given: dict[str, Any]) -> None:
 
 
 def _os_error_message(problem: OSError) -> str:
-    """Say which file an error of the system is about, and which one lies in the way of folders."""
-    # It may name a descriptor's number, or nothing.
+    """Return a message with the file of a system error, and any file that blocks a folder."""
+    # The name may be a file descriptor's number, or missing.
     named = isinstance(problem.filename, str | bytes)
     path = Path(os.fsdecode(problem.filename) if named else "")
     why = reason(path, problem)
@@ -131,9 +131,9 @@ def _os_error_message(problem: OSError) -> str:
 
 
 def _for_all_of_it(context: click.Context, resource: AbstractContextManager[None]) -> None:
-    """Enter a context until the program ends, also where another option is refused.
+    """Enter a context until the program ends, even if a later option is refused.
 
-    A command's own context is left open by click where its options cannot be read.
+    click does not close a command's own context if its options cannot be parsed.
     """
     context.find_root().with_resource(resource)
 
@@ -169,7 +169,7 @@ def _use_kernels(context: click.Context, _option: click.Parameter, path: Path | 
 
 
 def kernels_option(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return the option for the folder of prepared kernels, under a name."""
+    """Return the option, under a given name, for the folder of prepared kernels."""
     return click.option(
         name, callback=_use_kernels, is_eager=True, expose_value=False,
         type=click.Path(path_type=Path), metavar="DIR",
@@ -178,7 +178,7 @@ def kernels_option(name: str) -> Callable[[Callable[..., Any]], Callable[..., An
 
 
 library_option = _library_option(exposed=True)
-# For commands that look nothing up by name, but read data that libraries may hide.
+# For commands that look up no names but read data that libraries may override.
 shared_data_option = _library_option(exposed=False)
 
 
@@ -192,7 +192,7 @@ def _known_style(_context: click.Context, _option: click.Parameter, name: str | 
 
 
 def style_option(explained: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Add --style: a way to perform scores, mimegen's own or a library's."""
+    """Return the option --style: a style of performing scores, mimegen's or a library's."""
     return click.option("--style", metavar="NAME", callback=_known_style, help=explained)
 
 

@@ -1,4 +1,4 @@
-"""Conditions and azimuths of a set of point-light displays, as the command line has them."""
+"""Parse the conditions and azimuths of point-light displays from the command line."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ _MASK = "masked"
 
 @dataclass(frozen=True)
 class Condition:
-    """One condition of a set: its name and what it makes of a display."""
+    """One condition of a set: its name and the resulting display."""
 
     name: str
     display: Display
@@ -27,10 +27,10 @@ class Condition:
 
 def conditions_of(text: str | None, name: str, options: Callable[[Display], Display]
                   ) -> list[Condition]:
-    """Return the conditions ``upright,inverted,scrambled:masked=40``, each once, in order.
+    """Return the distinct conditions in ``upright,inverted,scrambled:masked=40``, in order.
 
-    ``name`` is the display to begin with, unless a condition names another; ``options`` changes it
-    as the command's other options say. Raises RequestError for words that mean nothing.
+    ``name`` is the base display, unless a condition names another; ``options`` applies the
+    command's other options to it. Raises RequestError for unknown words.
     """
     if text is None:
         return [_condition("", name, options)]
@@ -54,9 +54,9 @@ def _condition(text: str, name: str, options: Callable[[Display], Display]) -> C
 
 
 def azimuths_of(text: str | None) -> list[CameraDirection | None]:
-    """Return the azimuths ``0,45,front-30``, all of them from the performer's front, each once.
+    """Return the distinct azimuths in ``0,45,front-30``, relative to the performer's front.
 
-    None is the display's own. Raises RequestError for what is no direction.
+    None stands for the display's own. Raises RequestError for an invalid direction.
     """
     if text is None:
         return [None]
@@ -75,9 +75,9 @@ def _azimuth(text: str) -> CameraDirection:
 
 def with_shared_masks(displays: Sequence[Display], made: Callable[[int], Stimulus]
                       ) -> list[Display]:
-    """Return displays whose masks fill one area: the largest that any of them would fill.
+    """Return displays whose masks all have the largest area that any of them needs.
 
-    ``made`` makes the display of a number. Masks whose area has a unit stay as they are.
+    ``made`` makes the stimulus of a display's index. Masks whose area has a unit are unchanged.
     """
     free = [number for number, display in enumerate(displays)
             if any(_shares(word) for word in display.manipulations)]
@@ -97,6 +97,6 @@ def _shares(word: str) -> bool:
 
 
 def _with_area(words: Iterable[str], area: str) -> list[str]:
-    """Return the manipulations, with the area of every mask replaced."""
+    """Return the manipulations with the area of every mask replaced."""
     return ["/".join([*(part for part in word.split("/") if not part.startswith("area=")),
                       f"area={area}"]) if _shares(word) else word for word in words]

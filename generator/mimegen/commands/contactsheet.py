@@ -1,4 +1,4 @@
-"""``mimegen contactsheet``: clips at a glance."""
+"""``mimegen contactsheet``: contact sheets of clips."""
 
 from pathlib import Path
 

@@ -62,7 +62,7 @@ def contamination_command(arms: tuple[Path, ...], manifests: tuple[Path, ...],
     return _judge(arms, manifests, placebo, by, margin / 100, as_text, folder)
 
 
-# Statistics and plots take seconds to import, which no other command should wait for.
+# Imported here because statistics and plots take seconds to import.
 def _judge(arms: tuple[Path, ...], manifests: tuple[Path, ...], placebo: Path | None, by: str,
            margin: float, as_text: bool, folder: Path | None) -> int:
     from mimegen.evaluation.contamination.page import write_report

@@ -1,4 +1,4 @@
-"""``mimegen devices``: what Cycles can render on here, and GPU kernels compiled ahead."""
+"""``mimegen devices``: list Cycles' devices, and compile GPU kernels ahead of time."""
 
 import json
 from dataclasses import asdict
@@ -54,7 +54,7 @@ def _report(found: Found, listed: list[Start]) -> dict[str, Any]:
 
 
 def _warn_of_others(found: Found) -> None:
-    """Tell of kernels in the cache folder that this Blender does not use."""
+    """Warn about kernels in the cache folder that this Blender does not use."""
     ours = {one.path for one in prepared_in(kernel_folder(), found.cycles)}
     for one in all_prepared(kernel_folder()):
         if one.path not in ours:
@@ -85,9 +85,9 @@ def prepare_command(arches: tuple[str, ...]) -> int:
 
 
 def _needed(found: Found) -> list[int]:
-    """Return for which GPUs of this machine the driver would compile.
+    """Return the architectures of this machine's GPUs for which the driver would compile.
 
-    Raises RequestError where the machine has no GPU to tell.
+    Raises RequestError if no GPU is found.
     """
     arches = capabilities()
     if not arches:

@@ -1,4 +1,4 @@
-"""``mimegen evaluate``: answers to scores, with intervals."""
+"""``mimegen evaluate``: score answers, with intervals."""
 
 import json
 from collections.abc import Mapping
@@ -96,12 +96,12 @@ def _by(similarity: str, judge: Judge | None) -> str:
 
 def _people(answers: tuple[Path, ...], asked: list[Question], given: Path | None
             ) -> dict[str, Any] | None:
-    """Return what is to be said of people; None where none answered."""
+    """Return the report on people's answers; None if there are none."""
     people = read_people(answers, asked)
     return people_report(people, read_scores(given) if given else None) if people.raters else None
 
 
-# Plots take a second to import, which only a report should wait for.
+# Imported here because plots take a second to import.
 def _write(content: dict[str, Any], text: str, scored: list[ScoredAnswer], folder: Path, clips: Path
            ) -> None:
     from mimegen.evaluation.results.clips import failures
@@ -156,14 +156,14 @@ def _show(content: dict[str, Any]) -> None:
 
 
 def _human(human: dict[str, Any]) -> str:
-    """Return what people reach, and from where that is."""
+    """Return human accuracy and its source as text."""
     if human["accuracy"] is None:
         return f"people: {human['source']}"
     return f"people: {human['accuracy']:.1%} of {human['of']}, {human['source']}"
 
 
 def _show_reliance(console: Console, tables: list[dict[str, Any]]) -> None:
-    """Print what answers rest on, a sentence a line."""
+    """Print what answers rely on, one sentence per line."""
     for table in tables:
         way = " ".join((table["model"], table["format"], table["asks"], table["prompting"]))
         for sentence in table["sentences"]:
@@ -197,7 +197,7 @@ def _show_groups(console: Console, one: dict[str, Any]) -> None:
 def _shares(heading: str, parts: dict[str, Any], one: dict[str, Any]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column(heading)
-    # The first interval allows for answers about one action being alike; it is the one to quote.
+    # The first interval allows for similar answers about one action; quote this one.
     for heading in ("right", "of", "accuracy", "95 %", "if independent", "unparsed"):
         table.add_column(heading, justify="right")
     for name, share in [*parts.items(), ("all", one)]:
@@ -207,7 +207,7 @@ def _shares(heading: str, parts: dict[str, Any], one: dict[str, Any]) -> Table:
 
 
 def _cast(variants: Mapping[str, Any]) -> str:
-    """Say whom the words of MIME's variants mean, as far as these variants have them."""
+    """Return which characters MIME's words ``base`` and ``adversarial`` mean, if they occur."""
     names = {name.partition("+")[0] for name in variants}
     said = [f"{word} is {who}" for word, who in (
         ("base", "the man, or --character"), ("adversarial", "the spacesuit")) if word in names]
@@ -215,7 +215,7 @@ def _cast(variants: Mapping[str, Any]) -> str:
 
 
 def _not_compared(one: dict[str, Any]) -> str:
-    """Say which of MIME's comparisons lack answers, where any of its variants was asked about."""
+    """Return which of MIME's comparisons lack answers, if any of its variants was asked about."""
     halves = {name for pair in CONTRASTS.values() for name in pair}
     left = [name for name in CONTRASTS if name not in {row["contrast"] for row in one["contrasts"]}]
     if not left or halves.isdisjoint(one["variants"]):

@@ -1,4 +1,4 @@
-"""``mimegen export``: clips and questions in the forms that other programs read."""
+"""``mimegen export``: export clips and questions in the formats of other programs."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Where a request is rendered: the options of farms."""
+"""The options of farms, which set where a request is rendered."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -12,9 +12,9 @@ from mimegen.farm.settings import FarmSettings, read_settings
 
 
 def farm_options(command: Callable[..., int]) -> Callable[..., int]:
-    """Add the options of farms, given to the command as ``settings``.
+    """Add the options of farms, passed to the command as ``settings``.
 
-    Raises RequestError, when the command is called, for a settings file that is wrong.
+    When called, the command raises RequestError for an invalid settings file.
     """
 
     @wraps(command)

@@ -1,4 +1,4 @@
-"""The options of a walker, which render, plan and pointlight share."""
+"""The options of a walker, shared by render, plan and pointlight."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,14 +8,14 @@ import click
 from mimegen.gait.walker import MOST_Z
 from mimegen.request.render_request import GAIT
 
-# What each knob is above 0 and below it.
+# The meaning of each option above 0 and below 0.
 _ENDS = {"gender": ("man", "woman"), "weight": ("heavy", "light"),
          "nervous": ("nervous", "relaxed"), "happy": ("happy", "sad"), "age": ("old", "young"),
          "fatigue": ("tired", "rested"), "intoxicated": ("drunk", "steady")}
 
 
 def walker_options(command: Callable[..., int]) -> Callable[..., int]:
-    """Add a walker's options, given to the command under their own names; None if not given."""
+    """Add a walker's options, passed to the command under their own names; None if not given."""
     options: Callable[..., int] = command
     for option in reversed(_OPTIONS):
         options = option(options)
@@ -23,7 +23,7 @@ def walker_options(command: Callable[..., int]) -> Callable[..., int]:
 
 
 def walker_of(given: dict[str, Any]) -> dict[str, Any]:
-    """Take a walker's options out of what was given to a command; those that were left out, not."""
+    """Remove a walker's options from a command's arguments; return those that were given."""
     options = {name: given.pop(name) for name in GAIT}
     return {name: value for name, value in options.items() if value is not None}
 

@@ -12,18 +12,18 @@ from mimegen.pointlight.spec import Display
 from mimegen.request.render_request import GAIT
 
 MOST_CELLS = 10_000
-# Short names of manipulations.
+# Aliases of manipulations.
 _SHORT = {"mask": "masked", "scramble": "scrambled", "invert": "inverted"}
-# Options whose settings of the display are called otherwise.
+# Options whose settings of the display have other names.
 _SETTINGS = {"azimuth": "azimuth_deg", "elevation": "elevation_deg"}
-# The one option of a walker that is no number.
+# The only option of a walker that is not a number.
 _TREADMILL = "treadmill"
 _NO = (False, "no", "none", 0)
 
 
 @dataclass(frozen=True)
 class Combination:
-    """One combination: its values by factor, what it says of walkers, and its condition."""
+    """One combination: its values by factor, its options of the walker, and its condition."""
 
     values: Mapping[str, Any] = field(default_factory=dict)
     gait: Mapping[str, Any] = field(default_factory=dict)
@@ -31,10 +31,10 @@ class Combination:
 
 
 def cells_of(text: str | None) -> list[Combination]:
-    """Return every combination of ``name=a,b;name=c,d``; one that says nothing for None.
+    """Return every combination of ``name=a,b;name=c,d``; a single empty one for None.
 
     A factor is an option of the walker, a manipulation (``inverted=no,yes``, ``mask=0,40``), or a
-    setting of the display. Raises RequestError, with near misses, for another.
+    setting of the display. Raises RequestError, with similar names, for any other.
     """
     if text is None:
         return [Combination()]
@@ -59,7 +59,7 @@ def cells_of(text: str | None) -> list[Combination]:
 
 
 def _value(name: str, text: str) -> Any:
-    """Return a value. Raises RequestError where a walker's option needs a number."""
+    """Return a value. Raises RequestError if a walker's option needs a number."""
     value = value_of(text)
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if name == _TREADMILL and text.lower() not in ("yes", "no", "true", "false"):
@@ -77,7 +77,7 @@ def _cell(values: dict[str, Any]) -> Combination:
 
 
 def _words(name: str, value: Any) -> list[str]:
-    """Return what a condition says for one factor's value."""
+    """Return the words of a condition for one factor's value."""
     if name in MANIPULATIONS:
         if value in _NO:
             return []

@@ -1,4 +1,4 @@
-"""Help that says many options in parts, each under a heading."""
+"""Help that groups many options under headings."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,14 +12,14 @@ OTHER = "Other options"
 
 
 class Grouped(Remembering):
-    """A command whose help has a part for each heading, and what no heading names at the end."""
+    """A command whose help has a part for each heading; other options follow at the end."""
 
     def __init__(self, *args: Any, headings: Headings, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.headings = headings
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options, in the order in which they are declared."""
+        """Write the options by heading, in the order in which they are declared."""
         lines = {str(option.name): line for option in self.get_params(ctx)
                  if isinstance(option, click.Option)
                  and (line := option.get_help_record(ctx)) is not None}

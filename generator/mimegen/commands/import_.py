@@ -1,4 +1,4 @@
-"""``mimegen import``: motion capture into your own library."""
+"""``mimegen import``: import motion capture into your own library."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -26,12 +26,12 @@ from mimegen.readers.options import take_number
 from mimegen.readers.video.landmarks import write_landmarks
 from mimegen.rendering.opengl.context import context_of_process
 
-# The first name of each column.
+# The first name of each column; others are aliases.
 _COLUMNS = ", ".join(column for number, (column, said) in enumerate(COLUMNS.items())
                      if said not in list(COLUMNS.values())[:number])
 PREVIEW_SUFFIX = ".mp4"
 PREVIEWED_ON = "man"
-# So many rows are named one by one.
+# Up to this many row numbers are listed in a note.
 _FEW_ROWS = 5
 
 
@@ -117,7 +117,7 @@ def import_command(file: Path | None, table: Path | None, action: str | None, li
 
 def _named(name: str | None, take: str | None, reading: ReadOptions
            ) -> tuple[str | None, ReadOptions]:
-    """Return the take's name, and what to read: a number is a take of the file, as elsewhere."""
+    """Return the take's name and the reading options; a number selects a take of the file."""
     if take is None:
         return name, reading
     if take.isdecimal():
@@ -128,7 +128,7 @@ def _named(name: str | None, take: str | None, reading: ReadOptions
 
 
 def _check_preview(preview: Path, file: Path) -> None:
-    """Raise RequestError, before anything is made, where no preview can be written."""
+    """Raise RequestError, before anything is made, if no preview can be written."""
     if not is_video(file):
         raise RequestError(f"--preview: only applies to videos, not to {file}; use mimegen"
                            " preview")
@@ -139,7 +139,7 @@ def _check_preview(preview: Path, file: Path) -> None:
 
 def _import_video(request: ImportRequest, height_m: float | None, preview: Path | None
                   ) -> Imported:
-    """Estimate the joints of a person in a video, and import these."""
+    """Estimate the joints of a person in a video and import them."""
     check_file(request.file)
     with scratch_folder(None) as folder:
         landmarks = folder / f"{request.file.stem}.json"
@@ -152,7 +152,7 @@ def _import_video(request: ImportRequest, height_m: float | None, preview: Path 
 
 
 def _is_one_motion(file: Path) -> bool:
-    """Say whether what looks like an archive is a motion file, as a zip of arrays."""
+    """Return whether a file that looks like an archive is a motion file, such as .npz."""
     return file.is_file() and file.suffix.lower() in READERS
 
 
@@ -188,7 +188,7 @@ def _import_rows(table: Path, request: ImportRequest) -> int:
 
 
 def _row_numbers(numbers: list[int]) -> str:
-    """Return the rows that a note is about, a few of many by number."""
+    """Return the rows that a note is about; of many, only the first numbers."""
     if len(numbers) == 1:
         return f"row {numbers[0]}"
     few = ", ".join(map(str, numbers[:_FEW_ROWS]))

@@ -1,4 +1,4 @@
-"""``mimegen inspect``: what a mocap file holds and how it is understood."""
+"""``mimegen inspect``: show what a mocap file contains and how it is read."""
 
 import json
 from pathlib import Path
@@ -113,7 +113,7 @@ def _summary(facts: dict[str, Any]) -> dict[str, str]:
 
 
 def _table(mapping: dict[str, dict[str, Any]]) -> Table:
-    """Return bones and confidences by role, both sides of the body beside each other."""
+    """Return a table of bones and confidences by role, left and right side by side."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     for title in ("role", "bone, or left bone", "sure", "right bone", "sure"):
         table.add_column(title, justify="right" if title == "sure" else "left")

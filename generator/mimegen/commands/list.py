@@ -1,4 +1,4 @@
-"""``mimegen list``: what can be asked for."""
+"""``mimegen list``: list everything that options accept."""
 
 import json
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
@@ -29,9 +29,9 @@ from mimegen.pointlight.manipulations import MANIPULATIONS
 from mimegen.pointlight.presets import presets, read_display
 from mimegen.shots.look import looks
 
-# Longer cells push those after them aside.
+# In characters. Longer cells shift the cells after them.
 WIDEST = 44
-# What each kind of ground truth says of every frame.
+# What each kind of ground truth contains for every frame.
 HOLDS = {
     KEYPOINTS: "positions of all joints in world, camera and image coordinates",
     DEPTH: "distance from the camera in metres",
@@ -40,12 +40,12 @@ HOLDS = {
     FLOW: "motion of every pixel to the next and to the previous frame",
     PARTS: "body part and garment at every pixel",
 }
-# Two words in variants that are no characters' names.
+# Two words in variants that are not names of characters.
 WORDS_OF_MIME = ("\nbase is the man, or the character that --character names; adversarial is MIME's"
                  " word for\nthe spacesuit. All other names of 'mimegen list characters' may stand"
                  " there too.")
 
-# What is printed of each thing, by the name of its column.
+# Rows of a table, each by column name.
 Listing = list[dict[str, Any]]
 
 
@@ -68,7 +68,7 @@ def _sets(catalogue: Catalogue) -> Listing:
 
 
 def _of_set(catalogue: Catalogue, name: str) -> Listing:
-    """Return the actions of a set, under the names that it has for them."""
+    """Return the actions of a set, with the names that the set uses for them."""
     return [{"in_set": list(entry.action.sets[name]), **_action(entry.action)}
             for entry in catalogue.in_set(name).values()]
 
@@ -132,7 +132,7 @@ def _number(value: float | Sequence[float]) -> str:
 
 
 def _stances(_: Catalogue) -> Listing:
-    """Return the stances of mimegen and of libraries, a later folder's before its namesakes."""
+    """Return the stances of mimegen and of libraries; later folders replace the same name."""
     files = [folder / "cues" / STANCES for folder in data_folders()]
     return list({name: {"stance": name, "about": stance.about, "file": str(file)}
                  for file in files if file.is_file()
@@ -177,7 +177,7 @@ def _manipulations(_: Catalogue) -> Listing:
              "algorithm": one.algorithm} for name, one in MANIPULATIONS.items()]
 
 
-# What pairs and rows are made of takes longer to import than all else here.
+# Imported here because pairs take longer to import than everything else.
 def _factors(_: Catalogue) -> Listing:
     from mimegen.plan.permute.pairs import FACTORS
 
@@ -191,7 +191,7 @@ def _faults(_: Catalogue) -> Listing:
 
 
 class Kind(NamedTuple):
-    """A kind of things that can be asked for: what they are, and how they are found."""
+    """A kind of listed items: its description, and the function that lists them."""
 
     says: str
     listing: Callable[[Catalogue], Listing]
@@ -233,14 +233,14 @@ SCHEMA = "schema"
 
 
 class _KindName(click.Choice[str]):
-    """The name of a kind, its words parted in any way."""
+    """The name of a kind; words may be separated by blanks, hyphens or underscores."""
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the kind's name; fails for a word that is none."""
+        """Return the kind's name; fail for an unknown word."""
         return super().convert("-".join(value.lower().replace("_", " ").split()), param, ctx)
 
 
-# Columns that only --json has, by kind; of all others the file.
+# Columns that only --json shows, by kind; for all other kinds, ``file``.
 _HIDDEN: dict[str, tuple[str, ...]] = {"takes": (), "sets": ("file", "missing", "source")}
 
 
@@ -280,7 +280,7 @@ def list_command(kind: str | None, of_set: str | None, ids_alone: bool, as_json:
     else:
         _print_table(_rows(catalogue, kind, of_set),
                      _HIDDEN.get(kind or "", ("file",)))
-        # For people: programs read the table alone.
+        # Notes are for people: programs read only the table.
         for note in _notes(catalogue, kind, of_set):
             click.echo(note, err=True)
     return DONE
@@ -293,7 +293,7 @@ def _rows(catalogue: Catalogue, kind: str | None, of_set: str | None) -> Listing
 
 
 def _ids(rows: Listing) -> Iterator[str]:
-    """Yield the name of each row: what its option accepts, which is no column of labels."""
+    """Yield the name in each row, which is what its option accepts."""
     for row in rows:
         yield str(row["id"] if "id" in row else next(iter(row.values())))
 
@@ -315,7 +315,7 @@ def _kinds() -> Listing:
 
 
 def _print_table(rows: Listing, without: Container[str]) -> None:
-    """Print rows under the heads of their columns; nothing where there are no rows."""
+    """Print rows under column headings; nothing without rows."""
     if not rows:
         return
     keys = [key for key in rows[0] if key not in without]

@@ -1,4 +1,4 @@
-"""Options made of the fields of a typed request, as ``base/asked.py`` describes them."""
+"""Make command-line options from the fields of a typed request (see ``base/asked.py``)."""
 
 import types
 from collections.abc import Callable, Iterable
@@ -19,7 +19,7 @@ Headings: TypeAlias = dict[str, tuple[str, ...]]
 
 
 def asked_of(model: type[BaseModel], within: Iterable[str] | None = None) -> list[str]:
-    """Return the fields of a model that have options, all or those ``within`` some names."""
+    """Return the fields of a model that have options, optionally only those in ``within``."""
     named = None if within is None else set(within)
     return [name for name, field in model.model_fields.items()
             if heading_of(field) is not None and (named is None or name in named)]
@@ -27,9 +27,9 @@ def asked_of(model: type[BaseModel], within: Iterable[str] | None = None) -> lis
 
 def options_of(model: type[BaseModel], names: Iterable[str] | None = None, **defaults: Any
                ) -> Callable[[Command], Command]:
-    """Return what adds options for fields of a model, all that are asked by default, to a command.
+    """Return a decorator that adds options for fields of a model to a command, by default all.
 
-    ``defaults`` are other defaults than the model's.
+    ``defaults`` override the model's defaults.
     """
     chosen = asked_of(model) if names is None else list(names)
 
@@ -43,7 +43,7 @@ def options_of(model: type[BaseModel], names: Iterable[str] | None = None, **def
 
 
 def headings_of(*models: type[BaseModel]) -> Headings:
-    """Return under which headings help has the options of models."""
+    """Return the names of the models' options by the help heading that they belong to."""
     found: dict[str, list[str]] = {}
     for model in models:
         for name in asked_of(model):
@@ -59,7 +59,7 @@ def under(headings: Headings, heading: Heading, *names: str) -> Headings:
 
 
 def typed_of(model: type[BaseModel], given: dict[str, Any]) -> dict[str, Any]:
-    """Take the fields of a model out of what a command was given; return what the user typed."""
+    """Remove a model's fields from a command's arguments; return those that the user typed."""
     context = click.get_current_context()
     fields = {name: given.pop(name) for name in asked_of(model)}
     return {name: value for name, value in fields.items()
@@ -89,7 +89,7 @@ def _option(name: str, field: FieldInfo, default: Any) -> Callable[[Command], Co
 
 
 def _adapter(field: FieldInfo) -> TypeAdapter[Any]:
-    """Return what reads and writes a single field as its model does."""
+    """Return an adapter that reads and writes a single field as its model does."""
     kind: Any = field.annotation
     for one in field.metadata:
         kind = Annotated[kind, one]
@@ -97,7 +97,7 @@ def _adapter(field: FieldInfo) -> TypeAdapter[Any]:
 
 
 def _bare(annotation: Any) -> Any:
-    """Return a field's kind without None and what only checks it."""
+    """Return a field's type without None and without validators."""
     if get_origin(annotation) in (Union, types.UnionType):
         return _bare(next(one for one in get_args(annotation) if one is not type(None)))
     return _bare(get_args(annotation)[0]) if get_origin(annotation) is Annotated else annotation
@@ -120,7 +120,7 @@ def _type_of(kind: Any, field: FieldInfo) -> Any:
 
 
 def _reader(field: FieldInfo) -> Callable[[click.Context, click.Parameter, Any], Any]:
-    """Return a callback that reads a value as the model does, and fails as click's options do."""
+    """Return a callback that parses a value as the model does and fails as click options do."""
     adapter = _adapter(field)
 
     def read(_context: click.Context, _option: click.Parameter, text: Any) -> Any:

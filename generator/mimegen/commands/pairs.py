@@ -15,7 +15,7 @@ from mimegen.plan.permute.pairs import FACTORS, Factor, pairs_of, parse_factors
 from mimegen.request.sources import entries_of
 
 MOST_PAIRS = 100_000
-# What 'all' actions are for factors that no action of mocap/ suits.
+# The actions that ``all`` stands for with factors that suit no action of mocap/.
 ALL_OF = {"repetitions": "cues", "target": "directed"}
 
 

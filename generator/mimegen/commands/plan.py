@@ -1,4 +1,4 @@
-"""``mimegen plan``: what a request would make and take, before anything is made."""
+"""``mimegen plan``: show what a request would make and cost, without making it."""
 
 import json
 import math
@@ -32,7 +32,7 @@ from mimegen.request.planned import Planned
 from mimegen.shots.devices import CPU, OPENGL
 from mimegen.store.store import Store
 
-# The endings that Open Job Description has for a template.
+# File endings of an Open Job Description template.
 TEMPLATES = (".json", ".yaml", ".yml")
 
 
@@ -91,7 +91,7 @@ def plan_command(planned: Planned, out: Path, names: str, store_folder: Path | N
 
 
 def _tasks(cost: Mapping[str, Any], settings: FarmSettings) -> int | None:
-    """Return about how many tasks a cluster would get; None where no time was measured."""
+    """Return the approximate number of a cluster's tasks; None if the speed was not measured."""
     if cost["hours"] is None:
         return None
     seconds = float(cost["hours"]) * 3600
@@ -99,7 +99,7 @@ def _tasks(cost: Mapping[str, Any], settings: FarmSettings) -> int | None:
 
 
 def _export(plan: PlanFile, path: Path, pace: RenderPace | None) -> list[str]:
-    """Write the template and, beside it, the plan file; return where."""
+    """Write the template and, beside it, the plan file; return their paths."""
     path = path.resolve()
     beside = path.with_name(f"{path.stem}.plan.json")
     command = Path(sys.executable).with_name("mimegen")
@@ -144,7 +144,7 @@ def _text(cost: dict[str, Any]) -> str:
 
 
 def _unmeasured(cost: dict[str, Any]) -> Iterator[str]:
-    """Yield how to get the hours of a device that was never measured, and the CPU's if known."""
+    """Yield how to measure an unmeasured device's speed, and the CPU's hours if known."""
     machine = "" if cost["device"] in (CPU, OPENGL) else f" on a machine with {cost['device']}"
     yield (f"hours    unknown: {cost['config']} has never been timed on {cost['device']}. Run the"
            f" same command with --calibrate{machine} (a minute or two); later plans use the result")
@@ -165,7 +165,7 @@ def _on(cost: dict[str, Any]) -> str:
 
 
 def _three(value: float) -> str:
-    """Return a number's three first digits as people write them, as 12,300 or 0.0412."""
+    """Return a number with three significant digits, such as 12,300 or 0.0412."""
     if 0 < value < 0.001:
         return "less than 0.001"
     return f"{Decimal(f'{value:.3g}'):,f}"

@@ -1,4 +1,4 @@
-"""``mimegen pointlight``: an action, a take or a mocap file as moving dots."""
+"""``mimegen pointlight``: show an action, a take or a mocap file as moving dots."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -56,7 +56,7 @@ from mimegen.readers.options import take_number
 from mimegen.request.render_request import GAIT
 from mimegen.request.sources import entries_of
 
-# The action of a walker of whom nothing else is said.
+# The action of --walker without further options.
 WALK = "walk"
 STANDARD = "standard"
 IN_PLACE: dict[str, Any] = {"treadmill": True, "cycles": 1.0}
@@ -207,7 +207,7 @@ def pointlight_command(
 
 
 def _list_trials(out: Path, names: Collection[str] | None) -> None:
-    """Write the trial list of a folder; a grid is an experiment of its own, and has no others."""
+    """Write the trial list of a folder; a grid's list contains only its own displays."""
     listed = write_trials(out, names)
     click.echo(f"trials     {listed.path}")
     if listed.left_out:
@@ -253,21 +253,21 @@ def _trials(scene: DotScene, condition: Condition, cell: Combination,
             views: Sequence[CameraDirection | None], direction_deg: float) -> Iterator[_Trial]:
     """Yield a scene in a condition from every side.
 
-    A walker's direction turns the walker and not the camera: sides are those of direction 0.
+    A walker's direction turns the walker, not the camera: sides are relative to direction 0.
     """
     facts = {"condition": condition.name, **({"grid": dict(cell.values)} if cell.values else {})}
     scene = replace(scene, facts=scene.facts | facts)
     for view in views:
         display = condition.display
         if view is not None:
-            # Markers are seen as they lie: nobody says where who wears them faces.
+            # Markers have no known front, so 0 is used.
             front = float(scene.facts.get("front_azimuth_deg") or 0) - direction_deg
             display = changed(display, azimuth_deg=(front + view.degrees) % 360)
         yield _Trial(scene, display)
 
 
 def _warn_of_doubts(file: Path, trials: Sequence[_Trial]) -> None:
-    """Say once what reading the file assumed and doubts."""
+    """Print once the assumptions and doubts from reading the file."""
     for notes in dict.fromkeys("; ".join(trial.scene.facts["motion_notes"]) for trial in trials):
         if notes:
             warn(f"{file.name}: {notes}")
@@ -291,7 +291,7 @@ def _size(size: str | None) -> tuple[int | None, int | None]:
 
 @dataclass(frozen=True)
 class _Motions:
-    """Whose dots are shown, by the command's options."""
+    """The motions to show as dots, selected by the command's options."""
 
     catalogue: Catalogue
     file: Path | None
@@ -308,7 +308,7 @@ class _Motions:
     made: dict[tuple[object, ...], list[DotScene]] = field(default_factory=dict)
 
     def scenes(self, display: Display, gait: dict[str, Any]) -> list[DotScene]:
-        """Return every motion as a display's dots; those of displays that differ later are one."""
+        """Return every motion as dots; displays that share all relevant settings share the dots."""
         key = (display.fps, display.dots, display.add, display.occlusion, display.style,
                display.sample is None, tuple(sorted(gait.items())))
         if key not in self.made:
@@ -340,13 +340,13 @@ class _Motions:
                                " actions that are gaits")
         reading = replace(self.reading, take=take_number(self.take))
         if display.sample is not None and reading.trim.kind == "auto":
-            # The sample cuts its share off the whole take.
+            # The sample itself cuts off the ends of the whole take.
             reading = replace(reading, trim=Trim())
         return [_user_take(self.catalogue, self.file, self.partner, reading)]
 
 
     def _looped(self, take: LibraryTake, display: Display) -> LibraryTake:
-        """Return a walker in whole cycles of the display's frames; other takes as they are."""
+        """Return a walker in whole cycles of the display's frames; other takes are unchanged."""
         if not self.walker or not isinstance(take, GaitTake):
             return take
         return replace(take, loop=round(source_fps(display) / display.fps))
@@ -364,7 +364,7 @@ def _user_take(catalogue: Catalogue, file: Path, partner: Path | None,
 
 
 def _wants_markers(display: Display) -> bool:
-    """Whether the dots are markers, by set or by labels that are no landmarks."""
+    """Whether the dots are markers: by dot set, or by labels that are not landmarks."""
     if display.dots in dot_sets():
         return dot_sets()[display.dots].everything == "markers"
     landmarks = {name for offered in dot_sets().values() for name in offered.dots}

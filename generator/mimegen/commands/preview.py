@@ -1,4 +1,4 @@
-"""``mimegen preview``: what a take will look like, in seconds."""
+"""``mimegen preview``: draw a take within seconds."""
 
 import io
 from dataclasses import replace
@@ -122,7 +122,7 @@ def _check_ending(out: Path | None, wanted: str) -> None:
 
 def _take(catalogue: Catalogue, what: str, take: str | None, seed: int, style: str | None,
           reading: ReadOptions) -> LibraryTake:
-    """Return the take that a name or a file means; a score's file is one of a library's takes."""
+    """Return the take of a name or file; a score file stands for its take in the library."""
     file = Path(what)
     if reading != AS_FOUND and file.suffix.lower() not in READERS:
         raise RequestError(f"{what}: not a motion file, so --trim, --stack, --map, --skeleton,"

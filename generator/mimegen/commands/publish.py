@@ -1,4 +1,4 @@
-"""``mimegen publish``: questions and clips as a set that journals and archives accept."""
+"""``mimegen publish``: prepare questions and clips as a set for journals and archives."""
 
 from pathlib import Path
 

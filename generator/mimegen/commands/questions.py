@@ -1,4 +1,4 @@
-"""``mimegen questions``: clips to questions, and what can be guessed without clips."""
+"""``mimegen questions``: make questions about clips, and audit questions."""
 
 import json
 from collections import Counter
@@ -80,9 +80,9 @@ HEADINGS = {
     "Output": ("target", "unchecked"),
     "Audit": ("audited", "explains", "as_json"),
 }
-# Whose options are drawn from a timeline, and not from other actions' labels.
+# Formats whose options come from timelines, pairs and the like, not from other actions' labels.
 TIMED = ("timeline", "cue", "pair", "probe", "match", "number", "factor")
-# Which ask about clips that are played backwards too.
+# Formats that also ask about clips that are played backwards.
 OF_MOVEMENT = ("pair", "probe", "factor")
 
 
@@ -218,7 +218,7 @@ def questions_command(out: Path | None, format_: str, asks: str | None, probe: s
 
 
 def _asked_about(rows: Sequence[Row], format_: str) -> Sequence[Row]:
-    """Return the rows that a format asks about, and say how many are played backwards."""
+    """Return the rows that a format asks about; print how many are played backwards."""
     if format_ in OF_MOVEMENT:
         return rows
     found = forwards(rows)
@@ -230,7 +230,7 @@ def _asked_about(rows: Sequence[Row], format_: str) -> Sequence[Row]:
 
 def _controls(made: Sequence[Question], rows: Sequence[Row], names: tuple[str, ...],
               sampling: str, seed: int) -> list[Question]:
-    """Make the controls of questions, and say how many questions have none."""
+    """Make the controls of questions; print how many questions lack them."""
     shown = parse_sampling(sampling)
     assert shown is not None, "controls are about frames"
     found, missing = control_questions(made, rows, ControlRequest(names, shown, sampling, seed))
@@ -245,7 +245,7 @@ def _controls(made: Sequence[Question], rows: Sequence[Row], names: tuple[str, .
 
 def _refuse_what_does_not_go_together(format_: str, asks: str, condition: str,
                                       difficulty: str | None, fold: int | None) -> None:
-    """Raise RequestError for options that mean nothing to a format."""
+    """Raise RequestError for options that do not apply to a format."""
     if format_ in TIMED and (fold is not None or difficulty is not None):
         raise RequestError(f"--fold and --difficulty do not apply to --format {format_}")
     if condition != "video" and (format_, condition) != ("timeline", "text") and format_ != "cue":
@@ -256,7 +256,7 @@ def _refuse_what_does_not_go_together(format_: str, asks: str, condition: str,
 
 
 def _of_probes(out: Path, rows: Sequence[Row], request: ProbeRequest) -> list[Question]:
-    """Make questions about movement, and say how many each probe has."""
+    """Make questions about movement; print how many each probe has."""
     made, left_out = probe_questions(out, rows, request)
     counts = Counter(one.asks for one in made)
     for name, count in left_out.items():
@@ -266,7 +266,7 @@ def _of_probes(out: Path, rows: Sequence[Row], request: ProbeRequest) -> list[Qu
 
 
 def _of_matches(rows: Sequence[Row], request: MatchRequest) -> list[Question]:
-    """Make questions about several clips, and say how many each match has."""
+    """Make questions about several clips; print how many each match has."""
     made = match_questions(rows, request)
     counts = Counter(one.asks for one in made)
     for name in request.matches:
@@ -276,7 +276,7 @@ def _of_matches(rows: Sequence[Row], request: MatchRequest) -> list[Question]:
 
 
 def _of_timelines(rows: Sequence[Row], request: TimelineRequest) -> list[Question]:
-    """Make questions about timelines, and say what is not asked, and why."""
+    """Make questions about timelines; print what is left out, and why."""
     made, left_out = timeline_questions(rows, request)
     counts = Counter(one.category for one in made)
     click.echo("; ".join(f"{category}: {count}" for category, count in sorted(counts.items())))
@@ -310,7 +310,7 @@ def _write_frames(out: Path, rows: Sequence[Row], made: Sequence[Question], fold
 
 
 def _audit(file: Path, explains: bool, as_json: bool) -> int:
-    """Print what an audit finds; the status is 1 where its verdict is that the file leaks."""
+    """Print an audit; return exit status 1 if its verdict is that the file leaks."""
     items = read_items(file)
     tested, shown = audit(items)
     own = own_labels(items)
@@ -338,7 +338,7 @@ def _audit(file: Path, explains: bool, as_json: bool) -> int:
 
 
 def _own_labels(own: OwnLabels) -> str:
-    """Say how many options are the data set's own labels, and what that gives away."""
+    """Return how many options are the set's own labels, and how well that allows guessing."""
     counts = sorted(Counter(own.counts.values()).items())
     listed = ", ".join(f"{options} in {counted(number, 'question')}"
                        for options, number in counts)

@@ -1,4 +1,4 @@
-"""What can be said about a motion file, for all commands that read one."""
+"""Options for reading a motion file, shared by all commands that read one."""
 
 from collections.abc import Callable
 from dataclasses import fields
@@ -12,9 +12,9 @@ from mimegen.request.render_request import RenderRequest
 
 
 def reading_options(trim: str | None) -> Callable[[Callable[..., int]], Callable[..., int]]:
-    """Add what can be said about a motion file, given to the command as ``reading``.
+    """Add the options for reading a motion file, passed to the command as ``reading``.
 
-    ``trim`` is the default of --trim; None where a command has no use for it.
+    ``trim`` is the default of --trim; None if the command does not offer it.
     """
     names = [name for name in asked_of(RenderRequest, (field.name for field in fields(ReadOptions)))
              if heading_of(RenderRequest.model_fields[name]) is Heading.MOTION

@@ -1,4 +1,4 @@
-"""``mimegen render``: the main job."""
+"""``mimegen render``: render clips."""
 
 import sys
 from contextlib import closing
@@ -68,7 +68,7 @@ def render_command(planned: Planned, out: Path, names: str, store_folder: Path |
 
 def render_planned(planned: Planned, out: Path, store: Store, settings: FarmSettings,
                    quiet: bool = False, opaque: bool = False) -> int:
-    """Render a planned request, say what became of it, and return the exit status."""
+    """Render a planned request, print the outcome, and return the exit status."""
     farm = farm_of(settings, planned.device, store, out, _note)
     if not quiet and planned.automatic:
         _warn_if_long(planned, store, farm)
@@ -76,7 +76,7 @@ def render_planned(planned: Planned, out: Path, store: Store, settings: FarmSett
 
 
 def _warn_if_long(planned: Planned, store: Store, farm: Farm) -> None:
-    """Say that drafts exist where a request takes long."""
+    """Print that drafts exist if a request takes long."""
     seconds = at_least_s(planned.plan, planned.config, planned.device.kind, store,
                          farm.workers, LONG_S)
     if seconds is not None and seconds >= LONG_S:
@@ -86,7 +86,7 @@ def _warn_if_long(planned: Planned, store: Store, farm: Farm) -> None:
 
 def _detach(planned: Planned, out: Path, store: Store, settings: FarmSettings, opaque: bool,
             quiet: bool) -> int:
-    """Leave a plan to jobs of Slurm, and the clips to one that says the same after them."""
+    """Submit a plan as Slurm jobs, and a last job that runs the same command to make the clips."""
     if settings.farm != "slurm":
         raise RequestError("--detach requires --farm slurm; on other farms start the command in"
                            " tmux or with nohup, and follow it with mimegen status OUT")
@@ -116,7 +116,7 @@ def _carry_out(planned: Planned, out: Path, store: Store, farm: Farm, quiet: boo
 
 
 def _made(out: Path) -> str:
-    """Say where clips, their manifest and gallery are; where all failed there may be none."""
+    """Return where clips, manifest and gallery are; there may be none if all clips failed."""
     if not (out / MANIFEST).exists():
         return "no clip was made"
     return (f"clips     {out / 'clips'}\nmanifest  {out / MANIFEST}\n"

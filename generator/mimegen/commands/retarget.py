@@ -1,4 +1,4 @@
-"""``mimegen retarget``: a motion capture file on a character, and how good it is."""
+"""``mimegen retarget``: put a motion capture file on a character, and measure the quality."""
 
 import json
 from collections.abc import Mapping
@@ -87,9 +87,9 @@ def retarget_command(file: Path, character: str | None, partner: Path | None,
 
 
 def _convert(take: RecordedTake, out: Path | None, needs_character: str | None) -> None:
-    """Write motion on its own skeleton.
+    """Write a motion on its own skeleton.
 
-    Raises RequestError where there is nothing to write, or for an option that needs a character.
+    Raises RequestError if there is nothing to write, or for an option that needs a character.
     """
     if out is None or needs_character:
         raise RequestError(f"{needs_character or 'without --out'}: expected --character NAME"
@@ -102,14 +102,14 @@ def _convert(take: RecordedTake, out: Path | None, needs_character: str | None) 
 
 
 def _partner_file(out: Path) -> Path:
-    """Return where the second performance goes: NAME_partner, whatever the ending's length."""
+    """Return the partner's file: NAME_partner, with the same format."""
     ending = FORMATS[format_of(out) or "bvh"]
     return out.with_name(f"{out.name[:-len(ending)]}_partner{ending}")
 
 
 def _facts(file: Path, recording: Recording, member: CastMember,
            source: tuple[Motion, Mapping[str, str]], performance: Performance) -> dict[str, Any]:
-    """Return the quality of a performance, and how its file was understood."""
+    """Return the quality of a performance, and how its file was read."""
     motion, roles = source
     return {
         "file": file.name, "character": member.name, "frames": motion.frames,

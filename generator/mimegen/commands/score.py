@@ -1,4 +1,4 @@
-"""``mimegen score``: look at a score, lint it, lay it out, in seconds and without Blender."""
+"""``mimegen score``: preview, lint and format scores within seconds, without Blender."""
 
 import io
 import json
@@ -55,7 +55,7 @@ from mimegen.shots.config import read_config
 
 CAPSULES = "capsules"
 PREVIEW_FPS = 30.0
-# Of a preview's video, in pixels, and how many letters a line of it has.
+# Size of a preview's video in pixels, and letters per line of its captions.
 VIDEO_SIZE = (480, 600)
 CAPTION_LETTERS = 56
 _LINE = re.compile(r"line (\d+):")
@@ -130,7 +130,7 @@ def preview_command(
 
 def _write_video(target: Path, figures: Sequence[tuple[Character, Motion]], sheet: SheetLayout,
                  moments: Sequence[tuple[float, list[str]]]) -> None:
-    """Write every frame with the second of the score and the keys that it is on the way to."""
+    """Write every frame with the score's time in seconds and the keys that it moves towards."""
     sheet = sheet._replace(tile=VIDEO_SIZE)
     pictures = scene_pictures(figures, range(len(moments)), sheet, _paint(figures))
     write_pictures((_captioned(picture, second, keys)
@@ -139,7 +139,7 @@ def _write_video(target: Path, figures: Sequence[tuple[Character, Motion]], shee
 
 
 def _captioned(picture: Image.Image, second: float, keys: list[str]) -> NDArray[np.uint8]:
-    """Return a picture with the second at the top, and the keys below it."""
+    """Return a picture with the time in seconds at the top and the keys below it."""
     draw = ImageDraw.Draw(picture)
     draw.text((8, 6), f"{second:.2f} s", fill="black", font=ImageFont.load_default(28))
     lines = textwrap.wrap(" ".join(keys), CAPTION_LETTERS)
@@ -231,7 +231,7 @@ def format_command(files: tuple[Path, ...], check: bool, libraries: tuple[Path, 
 
 
 def _scores_at(file: Path) -> list[Path]:
-    """Return all scores of a folder; a file stays. Raises RequestError for a folder without any."""
+    """Return all scores in a folder, or the file itself. Raises RequestError if there is none."""
     if not file.is_dir():
         return [file]
     found = sorted(file.rglob(f"*{SCORE_SUFFIX}"))
@@ -241,7 +241,7 @@ def _scores_at(file: Path) -> list[Path]:
 
 
 def _refuse_missing(files: Sequence[Path]) -> None:
-    """Raise RequestError for what is no file at all: that is no finding in a score."""
+    """Raise RequestError for missing files and folders, which are not findings in a score."""
     for file in files:
         if not file.exists():
             raise RequestError(f"{file}: no such file")
@@ -250,7 +250,7 @@ def _refuse_missing(files: Sequence[Path]) -> None:
 
 
 def _score(catalogue: Catalogue, file: Path, stance: str | None) -> Score:
-    """Return the score of a file: its own, in a stance if it is a cue's, or that of a scene."""
+    """Return the score of a file, in a stance if it is a cue's, or the score of a scene."""
     if not file.name.endswith(SCORE_SUFFIX) and "performers" in YamlFile(file).content:
         if stance is not None:
             raise RequestError(f"{file}: a scene sets the stances of its cues; leave out --stance")
@@ -259,14 +259,14 @@ def _score(catalogue: Catalogue, file: Path, stance: str | None) -> Score:
 
 
 class Before(NamedTuple):
-    """An earlier version of a score, and what was wrong with it."""
+    """An earlier version of a score, and its findings."""
 
     score: Score
     findings: list[Finding]
 
 
 class Problem(NamedTuple):
-    """What is told of one thing that is wrong; of a file that is no score, only what is said."""
+    """A problem to report. If a file is not a valid score, only the message is known."""
 
     file: Path
     message: str
@@ -275,15 +275,14 @@ class Problem(NamedTuple):
 
     @classmethod
     def refused(cls, file: Path, problem: RequestError) -> Self:
-        """Return what is told of a file that is no score."""
+        """Return the problem of a file that is not a valid score."""
         return cls(file, str(problem))
 
     def __str__(self) -> str:
         return self.message
 
     def facts(self) -> dict[str, Any]:
-        """Return it for programs: where it is, what was measured against which limit, what helps.
-        """
+        """Return the problem for programs: position, measured value, limit, and remedy."""
         line = _LINE.match(self.message.removeprefix(f"{self.file}: "))
         facts: dict[str, Any] = {"file": str(self.file), "line": int(line[1]) if line else None}
         if self.finding is not None and self.spot is not None:
@@ -296,9 +295,9 @@ class Problem(NamedTuple):
 
 def _looked_at(score: Score, motions: Sequence[Motion], shown: Sequence[Motion], seed: int,
                style: str | None) -> tuple[list[Problem], list[Finding]]:
-    """Return what in the files beside a score does not fit it, and what is wrong with a take.
+    """Return what does not fit in the files beside a score, and the findings about a take.
 
-    Checks are made of what is ``shown``, unless their file is one that does not fit.
+    Checks are made on the ``shown`` motions, unless the file of checks itself does not fit.
     """
     stale = _stale(score)
     findings = [*lint(motions, score, seed, style)]
@@ -332,7 +331,7 @@ def _problem(file: Path, finding: Finding, spot: ScorePosition, score: Score, be
              ) -> Problem:
     than = "" if before is None else f"; {_compared(finding, spot, score, before)}"
     if finding.kind == "seen" and not score.compiled:
-        # Lines are the check's: it, and not the score, may be what no longer fits.
+        # The line is that of the check, which may be what no longer fits, not the score.
         file, spot = checks_file(score), spot._replace(line=line_of_check(score, finding.part))
     return Problem(file, f"{file}: {spot}: {finding.kind}: {finding.part} at {spot.second:.2f} s"
                       f" of the score: {finding.value:.1f} {finding.unit} (limit {finding.limit:g})"
@@ -340,7 +339,7 @@ def _problem(file: Path, finding: Finding, spot: ScorePosition, score: Score, be
 
 
 def _compared(finding: Finding, spot: ScorePosition, score: Score, before: Before) -> str:
-    """Say what a finding was in the earlier version, and which keys near it changed."""
+    """Return a finding's value in the earlier version, and which keys near it changed."""
     same = [one for one in before.findings
             if (one.kind, one.part) == (finding.kind, finding.part)]
     was = f"was {same[0].value:.1f}" if same else "new"
@@ -349,7 +348,7 @@ def _compared(finding: Finding, spot: ScorePosition, score: Score, before: Befor
 
 
 def _on_body(motions: Sequence[Motion], character: Character) -> tuple[Motion, ...]:
-    """Return performers' motions brought onto a character each."""
+    """Return each performer's motion retargeted onto a character."""
     sources = [(motion, None) for motion in motions]
     scene = retarget_scene(sources, [character] * len(motions))
     return tuple(performance.motion for performance in scene)
@@ -357,7 +356,7 @@ def _on_body(motions: Sequence[Motion], character: Character) -> tuple[Motion, .
 
 def _paint(figures: Sequence[tuple[Character, Motion]]
            ) -> Callable[[int, Camera], Image.Image] | None:
-    """Return what draws figures by OpenGL, if it is here; None paints them."""
+    """Return a function that draws figures with OpenGL; None if OpenGL is not available."""
     if not opengl_is_here():
         return None
     return drawing(figures, read_config(data_file("render_configs/draft.yaml")), SKY)

@@ -1,4 +1,4 @@
-"""What is to be made: the options that render, plan and others share, and what they stand for."""
+"""The options that select what to make, shared by render, plan and others."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -16,17 +16,17 @@ HEADINGS = under(under(headings_of(RenderRequest), Heading.VARIANTS, "libraries"
 
 
 def selection_options(command: Callable[..., int], dry_run: bool = False) -> Callable[..., int]:
-    """Add the options that select what is made, given to the command as ``planned``.
+    """Add the options that select what to make, passed to the command as ``planned``.
 
-    A dry run on this machine may name a device that this machine lacks. Raises RequestError, when
-    the command is called, for what does not exist.
+    In a dry run, the device may be one that this machine lacks. When called, the command raises
+    RequestError for unknown names.
     """
 
     @wraps(command)
     def wrapped(*args: Any, libraries: Any, **given: Any) -> int:
         request = RenderRequest.of(**typed_of(RenderRequest, given), **walker_of(given),
                                    library=libraries)
-        # A command without a farm renders nothing: it plans.
+        # A command without farm settings only plans.
         farm = given.get("settings")
         if dry_run and farm is not None and farm.farm == "local":
             farm = None

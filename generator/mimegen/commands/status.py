@@ -1,4 +1,4 @@
-"""``mimegen status``: how far the jobs of a folder are, from any machine that sees it."""
+"""``mimegen status``: show the progress of a folder's jobs, from any machine that sees it."""
 
 import json
 import time
@@ -12,7 +12,7 @@ from mimegen.production.progress import duration, roughly
 from mimegen.production.status import status
 
 EVERY_S = 2.0
-# Lines of a kind, before a person would rather count.
+# Most lines of one kind; the rest is only counted.
 MOST_LINES = 40
 
 

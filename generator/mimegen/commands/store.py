@@ -1,4 +1,4 @@
-"""``mimegen store``: what a store holds, and the removal of what nobody needs."""
+"""``mimegen store``: show what a store holds, and remove what is not needed."""
 
 import json
 from collections.abc import Iterable
@@ -48,7 +48,7 @@ def store_command(folder: Path, prunes: bool, outs: tuple[Path, ...], dry_run: b
 
 
 def _store_folder(folder: Path) -> Path:
-    """Return the store that a folder is, or that is in it."""
+    """Return the store that a folder is, or contains."""
     for place in (folder, folder / "store"):
         if (place / "shots").is_dir() or ((place / "clips").is_dir() and place.name == "store"):
             return place

@@ -1,4 +1,4 @@
-"""``mimegen study``: questions to an experiment with people, and their answers back."""
+"""``mimegen study``: make an experiment with people from questions, and export its answers."""
 
 import json
 from collections import Counter
@@ -25,10 +25,10 @@ MAKE = "make"
 
 
 class _MakesUnlessNamed(click.Group):
-    """A group whose ``make`` need not be said."""
+    """A group whose command ``make`` may be left out."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Put ``make`` before what is no other command."""
+        """Insert ``make`` unless the first argument is another command."""
         if args and args[0] not in {*self.commands, *ctx.help_option_names}:
             args = [MAKE, *args]
         return super().parse_args(ctx, args)
@@ -76,7 +76,7 @@ def make_command(questions: Path, out: Path, tasks: str | None, settings: Path |
 
 
 def _tell_repeats(study: Study) -> None:
-    """Say where people meet the same options again, for there they may answer by elimination."""
+    """Print how often people see the same options, which lets them answer by elimination."""
     lists = [[study.trials[name] for name in names] for names in study.lists]
     most = max(max(Counter(tuple(sorted(trial.options)) for trial in trials).values())
                for trials in lists)
@@ -125,7 +125,7 @@ def export_command(folder: Path, saved: tuple[Path, ...], target: Path, ids: Pat
     lines = [json.dumps(line, ensure_ascii=False) for own in answers for line in own]
     if not lines:
         raise RequestError(f"{folder}: no complete answers yet")
-    # First, because it refuses a folder that is in use.
+    # Written first, because it refuses a folder that is not empty.
     if psychds is not None:
         write_psychds(psychds, study.name, [line for own in answers for line in own],
                       (folder / PRIVATE / QUESTIONS).read_bytes())

@@ -1,4 +1,4 @@
-"""Where commands print tables."""
+"""The console that prints commands' tables."""
 
 from typing import NoReturn
 
@@ -6,19 +6,19 @@ from rich.console import Console
 
 from mimegen.commands.streams import end_unread
 
-# More than any table takes: names are not cut short to fit a terminal, which wraps what is longer.
+# Wider than any table, so that names are never cut to fit a terminal; long lines wrap.
 WIDTH = 240
 
 
 class _Tables(Console):
     def on_broken_pipe(self) -> NoReturn:
-        """Leave as all commands do; Rich's own way is exit status 1, as if clips had failed."""
+        """End as all commands do; Rich would exit with status 1, which means that clips failed."""
         end_unread()
 
 
 def wide_console() -> Console:
-    """Return a console that prints tables as wide as they are, and every text as it is.
+    """Return a console that prints tables at full width and text without interpreting markup.
 
-    Names of files, bones and labels may hold what Rich takes for markup, as ``[/x]``.
+    Names of files, bones and labels may look like Rich markup, such as ``[/x]``.
     """
     return _Tables(highlight=False, markup=False, emoji=False, soft_wrap=True, width=WIDTH)

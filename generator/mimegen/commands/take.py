@@ -1,4 +1,4 @@
-"""``mimegen take``: the library's takes as motion files for other programs."""
+"""``mimegen take``: export the library's takes as motion files for other programs."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,7 +22,7 @@ from mimegen.motion import Motion
 from mimegen.motion.editing import resampled
 from mimegen.writers import FORMATS, format_of, write_motion
 
-# A motion and, where it has one, the body that it moves.
+# A motion and the body that it moves, if any.
 Performer = tuple[Motion, Character | None]
 
 

@@ -1,4 +1,4 @@
-"""What the tables of ``mimegen questions --audit`` and ``mimegen evaluate`` mean, for --explain."""
+"""Explanations of the tables of ``questions --audit`` and ``evaluate``, for --explain."""
 
 from collections.abc import Mapping
 
@@ -7,7 +7,7 @@ import click
 from mimegen.evaluation.audit import LEVEL
 
 HINT = "--explain says in a sentence each what the columns and rows mean"
-# Rows and columns of the audit, by name. A rule answers each question by its options alone.
+# Rows and columns of the audit, by name. A rule sees only a question's options.
 AUDIT = {
     "position": "always answers with the same place in the list: the place that is right most"
                 " often.",
@@ -62,7 +62,7 @@ EVALUATION = {
 
 
 def explain(terms: Mapping[str, str]) -> None:
-    """Print each term with its sentence."""
+    """Print each term with its explanation."""
     width = max(map(len, terms))
     click.echo("")
     for name, sentence in terms.items():

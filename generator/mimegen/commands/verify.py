@@ -1,4 +1,4 @@
-"""``mimegen verify``: whether clips, manifest and frames are whole."""
+"""``mimegen verify``: check whether clips, manifest and frames are complete and undamaged."""
 
 import json
 import time

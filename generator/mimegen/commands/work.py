@@ -1,4 +1,4 @@
-"""``mimegen work``: tasks of a plan file, and nothing else."""
+"""``mimegen work``: run tasks of a plan file."""
 
 import os
 from collections.abc import Iterable
@@ -51,7 +51,8 @@ def work_command(planfile: Path, frames: str | None, stills: str | None, clips: 
 
 
 def _make_clips(plan: PlanFile) -> int:
-    """Make the clips on this machine: a plan file names no farm, whose settings run commands."""
+    """Make the clips on this machine; a plan file names no farm, whose settings can run commands.
+    """
     with using_libraries(plan.request.library):
         planned = Planned.of(plan.request, FarmSettings(), warn)
         return render_planned(planned, plan.out, Store(plan.store), FarmSettings(),
@@ -59,7 +60,7 @@ def _make_clips(plan: PlanFile) -> int:
 
 
 def _failures(plan: PlanFile, drawn: Iterable[Task], journal: Journal) -> int:
-    """Do tasks, and return how many of them failed."""
+    """Run tasks; return how many of them failed."""
     tasks = [rest for task in drawn if (rest := task.remaining()) is not None]
     device = choose_device(plan.request.device, warn)
     start = partial(LocalExecutor, device.seats(1), 0 if device.kind != "cpu" else

@@ -1,4 +1,4 @@
-"""Which frames of a clip are shown, so that every harness shows the same ones."""
+"""Choose the frames of a clip to show, so that every harness shows the same ones."""
 
 import re
 import subprocess
@@ -15,13 +15,14 @@ from mimegen.base.media import ffmpeg_input
 from mimegen.base.picking import picking
 
 _WORD = re.compile(r"(?P<kind>uniform|middle|fps|window):(?P<numbers>\d+(\.\d+)?(:\d+(\.\d+)?)*)")
-# MimeQA's and ObservableToM's limits.
+# Most frames of a sampling: the limits of MimeQA and of ObservableToM.
 MOST = {"fps": 64, "window": 32}
-# ActPLD cuts so much off either end of a clip, for poses that belong to no action.
+# ActPLD cuts this fraction off both ends of a clip, where poses belong to no action.
 IDLE_SHARE = 0.1
 ENDINGS = {"jpeg": "jpg", "png": "png"}
+# Largest side of a frame, in pixels.
 LARGEST = 4096
-# The height of times written on pictures, of the picture's.
+# Height of the time written on pictures, as a fraction of the picture's height.
 STAMP_SHARE = 0.06
 
 
@@ -34,7 +35,7 @@ class FrameSampling:
     numbers: tuple[float, ...]
 
     def window(self, frames: int, fps: float) -> list[float]:
-        """Return the span in seconds that frames are taken from, within the clip."""
+        """Return the start and end in seconds of the part that frames are taken from."""
         length = frames / fps
         if self.kind != "window":
             return [0.0, round(length, 4)]
@@ -42,19 +43,19 @@ class FrameSampling:
         return [min(start, length), min(end, length)]
 
     def frames(self, frames: int, fps: float) -> list[int]:
-        """Return the numbers of the frames to show, from 0; each at most once.
+        """Return the numbers of the frames to show, from 0, each at most once.
 
-        ``uniform`` takes the middle of K equal parts, ``middle`` K frames in a row about the
-        clip's middle, without a tenth at either end (ActPLD's eight); ``fps`` begins with the first
-        frame, and what would be too many are spread evenly instead. Raises RequestError for an
-        empty window.
+        ``uniform`` takes the middle of each of K equal parts. ``middle`` takes K consecutive frames
+        at the middle of the clip, without a tenth at either end (ActPLD takes eight). ``fps``
+        starts with the first frame; if there would be too many, they are spread evenly instead.
+        Raises RequestError for an empty window.
         """
         if self.kind == "middle":
             return _middle(int(self.numbers[0]), frames)
         if self.kind == "uniform":
             count = int(self.numbers[0])
-            # Middles of equal parts: neither the first frame, in which nothing has happened, nor
-            # the last.
+            # The middles of equal parts, to avoid the first frame, in which nothing has happened,
+            # and the last.
             return sorted({int((part + 0.5) * frames / count) for part in range(count)})
         start, end = self.window(frames, fps)
         if start >= end:
@@ -63,7 +64,7 @@ class FrameSampling:
         rate = self.numbers[-1] if self.kind == "window" else self.numbers[0]
         most = int(self.numbers[1]) if self.kind == "fps" and len(self.numbers) > 1 else \
             MOST[self.kind]
-        # The billionth keeps a frame that rounding would put just beyond the end.
+        # The small addition keeps a frame that rounding would put just beyond the end.
         count = max(int((end - start) * rate + 1e-9), 1)
         step = 1 / rate if count <= most else (end - start) / most
         times = [start + number * step for number in range(min(count, most))]
@@ -71,14 +72,14 @@ class FrameSampling:
 
 
 def _middle(count: int, frames: int) -> list[int]:
-    """Return frames in a row about the middle of what is left without idle ends."""
+    """Return consecutive frames at the middle of the clip without its idle ends."""
     idle = int(frames * IDLE_SHARE)
     first = max(idle + (frames - 2 * idle - count) // 2, 0)
     return [*range(first, min(first + count, frames))]
 
 
 def parse_sampling(text: str) -> FrameSampling | None:
-    """Return the sampling that a text says; None for ``video``, the clip as it is.
+    """Return the sampling described by a text; None for ``video``, the whole clip.
 
     Raises RequestError for anything else.
     """
@@ -118,9 +119,9 @@ def write_frames(clip: Path, frames: Sequence[int], folder: Path, kind: str,
                  ) -> list[Path]:
     """Write frames of a clip as ``00000.jpg`` or ``.png`` into a folder, all of them or none.
 
-    They are fitted into ``size``, and with ``stamp_fps``, the clip's, their time stands in a
-    corner. Raises RequestError where the clip cannot be read or has not all of them, and where the
-    folder holds others.
+    Frames are fitted into ``size``. With ``stamp_fps``, the clip's frame rate, their time is
+    written into a corner. Raises RequestError if the clip cannot be read or lacks some of the
+    frames, and if the folder contains other frames.
     """
     names = [f"{number:05d}.{ENDINGS[kind]}" for number in frames]
     if folder.exists():
@@ -140,7 +141,7 @@ def write_frames(clip: Path, frames: Sequence[int], folder: Path, kind: str,
 
 def _read_frames(clip: Path, frames: Sequence[int], pattern: Path, size: tuple[int, int] | None
                  ) -> list[Path]:
-    """Return files of frames; the whole picture is in ``size``, with black bars where need be."""
+    """Return the files of frames, fitted into ``size`` with black bars where necessary."""
     filters = [f"select={picking(frames)}"]
     if size is not None:
         w, h = size
@@ -160,7 +161,7 @@ def _read_frames(clip: Path, frames: Sequence[int], pattern: Path, size: tuple[i
 
 
 def _stamp(file: Path, text: str) -> None:
-    """Write a text on black into a picture's upper left corner."""
+    """Write a text on black into the upper left corner of a picture."""
     with Image.open(file) as opened:
         picture = opened.convert("RGB")
     font = ImageFont.load_default(max(round(STAMP_SHARE * picture.height), 10))
@@ -169,5 +170,5 @@ def _stamp(file: Path, text: str) -> None:
     edge = (bottom - top) // 2
     draw.rectangle((0, 0, right - left + 2 * edge, bottom - top + 2 * edge), fill="black")
     draw.text((edge - left, edge - top), text, fill="white", font=font)
-    # PNG knows no quality.
+    # PNG ignores the quality.
     picture.save(file, quality=95)

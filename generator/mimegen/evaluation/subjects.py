@@ -1,4 +1,4 @@
-"""What questions are about: a performance that clips show, and what may be said of it."""
+"""The subjects of questions: performances that clips show, and the answers right for them."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -13,9 +13,9 @@ from mimegen.manifest.row import Row
 
 
 class KnownAction(BaseModel):
-    """What an ``action.yaml`` says that questions need; the rest of it is not looked at.
+    """The fields of an ``action.yaml`` that questions need; others are ignored.
 
-    ``users`` says that it lies in a user's library, ``sets`` its names in published sets.
+    ``users`` means that it is in a user's library; ``sets`` are its names in published sets.
     """
 
     model_config = ConfigDict(extra="ignore", frozen=True)
@@ -40,7 +40,7 @@ class Subject:
     group: str | None
 
     def may_mislead(self, other: "Subject") -> bool:
-        """Whether this one's text is wrong of the other, and the other's of this one."""
+        """Whether each subject's text is a wrong answer for the other."""
         same_group = self.group is not None and self.group == other.group
         return not (same_group or self.action == other.action or self.accepted & other.accepted)
 
@@ -54,7 +54,7 @@ def known_actions() -> dict[str, KnownAction]:
 
 
 def subject_of_action(action: KnownAction, asks: str) -> Subject | None:
-    """Return an action as a subject; None where nothing is known of what is asked for."""
+    """Return an action as a subject; None if it has no text of the kind asked for."""
     texts = action.labels if asks == "label" else action.intentions
     if not texts:
         return None
@@ -63,11 +63,11 @@ def subject_of_action(action: KnownAction, asks: str) -> Subject | None:
 
 
 def subject_of_row(row: Row, known: dict[str, KnownAction], asks: str) -> Subject:
-    """Return the performance that a row's clip shows; all its variants have the same one.
+    """Return the performance that a row's clip shows; it is the same for all its variants.
 
-    What the row leaves out is the library's. A user's ``action.yaml`` as it is now goes before the
-    row's group, which is from the time of the render. Raises RequestError where the intention is
-    asked for and nobody has said it.
+    Fields missing from the row are taken from the library. The group in a user's current
+    ``action.yaml`` takes precedence over that in the row, which is from the time of rendering.
+    Raises RequestError if an intention is asked for and none is known.
     """
     action = known.get(row.action)
     group = _group(stated_group(row.semantic_group), action)
@@ -86,15 +86,15 @@ def _group(of_row: str | None, action: KnownAction | None) -> str | None:
 
 
 def performance_of(row: Row) -> tuple[object, ...]:
-    """Return what tells the performance that a clip shows from all others, whoever it is by."""
+    """Return the key of the performance that a clip shows, whoever performs it."""
     return (row.action, row.take, row.seed, row.style, row.mirrored, row.reversed, row.tempo,
             row.stance, row.intensity, row.frequency)
 
 
 def forwards(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows of clips that are not played backwards: those show what their labels say.
+    """Return the rows of clips that are not played backwards, whose labels are right.
 
-    Raises RequestError where all are played backwards.
+    Raises RequestError if all are played backwards.
     """
     found = [row for row in rows if not row.reversed]
     if rows and not found:
@@ -104,6 +104,6 @@ def forwards(rows: Sequence[Row]) -> list[Row]:
 
 
 def unique(subjects: Iterable[Subject]) -> list[Subject]:
-    """Return each subject once, in the order of names."""
+    """Return the subjects with distinct names, sorted by name."""
     return sorted({subject.name: subject for subject in subjects}.values(),
                   key=lambda subject: subject.name)

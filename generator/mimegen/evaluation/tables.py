@@ -1,4 +1,4 @@
-"""Verdicts to tables: by variant, category, action and group, with intervals."""
+"""Tables of scored answers by variant, category, action and group, with intervals."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -24,18 +24,18 @@ from mimegen.evaluation.statistics import (
 )
 
 Table = dict[str, Any]
-# An action, whether an answer about it is right, and of people whose it is.
+# An action, whether an answer about it is right, and the rater for answers of people.
 Verdict = tuple[str, bool, str | None]
 LEVEL = 0.95
-# ActPLD's rank correlation needs more models than two.
+# ActPLD's rank correlation needs at least this many models and types.
 LEAST_RANKED = 4
 PERMUTATIONS = 9999
-# MIME has ten variants; of more a table would be read only where each stands for many clips.
+# MIME has ten variants. More are tabulated separately only if each has several clips.
 MOST_ALONE = 12
 
 
 def report(scored: Sequence[ScoredAnswer], questions: Sequence[Question]) -> Table:
-    """Return all tables as JSON content, one for each model and way of asking."""
+    """Return all tables as JSON content, one for each model and kind of question."""
     kinds = sorted({one.kind for one in scored})
     models = [_kind_report(kind, [one for one in scored if one.kind == kind], questions,
                            [one for one in scored if one.kind == (PEOPLE, *kind[1:])])
@@ -57,7 +57,7 @@ def _kind_report(kind: tuple[str, str, str, str], scored: list[ScoredAnswer],
         "confusions": _confusions(scored),
     }
     performed = _performed(scored)
-    # Permuted clips may have a performer each, of whom a table would say nothing.
+    # Permuted clips may each have their own performer; a table by performer would then be useless.
     if 1 < len({_performer(one) for one in performed}) <= len(performed) / 2:
         found["performers"] = parted(performed, _performer, *kind)
     if any(one.question.options for one in scored):
@@ -75,10 +75,11 @@ def _kind_report(kind: tuple[str, str, str, str], scored: list[ScoredAnswer],
 
 
 def _variant_of(scored: Sequence[ScoredAnswer]) -> Callable[[ScoredAnswer], str]:
-    """Return what parts answers by variant; permuted clips, which have one each, by background."""
+    """Return the key that groups answers by variant, or by background for permuted clips."""
     questions = {one.question.question_id for one in scored}
     variants = {one.question.variant for one in scored}
-    # Permuted clips have a variant each: more variants than half the questions. So do pairs' ones.
+    # Permuted clips each have their own variant, so variants outnumber half the questions. So do
+    # pairs.
     if all(one.question.pair for one in scored) \
             or (len(variants) > MOST_ALONE and 2 * len(variants) > len(questions)):
         return lambda one: f"{one.question.background_config or 'no'} background"
@@ -95,7 +96,7 @@ def _performer(one: ScoredAnswer) -> str:
 
 
 def _chance(scored: Sequence[ScoredAnswer]) -> float | None:
-    """Return what guessing would get; None where nothing is offered to choose from."""
+    """Return the accuracy of guessing; None if there are no options."""
     options = [len(one.question.options) for one in scored]
     return float(np.mean([1 / count for count in options])) if all(options) else None
 
@@ -112,9 +113,9 @@ def parted(scored: Iterable[ScoredAnswer], by: Callable[[ScoredAnswer], str],
 def share(scored: Sequence[ScoredAnswer], *name: str) -> Table:
     """Return accuracy with three intervals: Wilson's, and two that allow for clusters by action.
 
-    ``by_action`` is Wilson's interval with clusters' error, which of people are actions and people;
-    ``bootstrap`` resamples actions (BCa; None where they all say the same, and of people). ``name``
-    seeds the resampling.
+    ``by_action`` is Wilson's interval with the clustered error; for people, the clusters are
+    actions and raters. ``bootstrap`` resamples actions (BCa; None if all are alike, and for
+    people). ``name`` seeds the resampling.
     """
     return {**_clustered([(one.question.action, one.right, one.rater) for one in scored], *name),
             "unparsed": sum(one.chosen is None for one in scored) / len(scored),
@@ -122,7 +123,7 @@ def share(scored: Sequence[ScoredAnswer], *name: str) -> Table:
 
 
 def _clustered(verdicts: Sequence[Verdict], *name: str) -> Table:
-    """Return the share of verdicts that are right, and its intervals."""
+    """Return the share of right verdicts, with its intervals."""
     right = sum(verdict for _, verdict, _ in verdicts)
     resampled = None
     if all(rater is None for *_, rater in verdicts):
@@ -135,7 +136,7 @@ def _clustered(verdicts: Sequence[Verdict], *name: str) -> Table:
         if len(sums) > 1:
             resampled = cluster_bootstrap(sums / counts, counts, LEVEL, *name)
     else:
-        # Resampled actions would leave out how people differ.
+        # Resampling actions would ignore the differences between people.
         actions, rights, raters = zip(*verdicts, strict=True)
         interval = crossed_share(np.array(rights, dtype=float), actions, list(map(str, raters)))
     return {"answered": len(verdicts), "right": right, "accuracy": right / len(verdicts),
@@ -147,8 +148,8 @@ def _clustered(verdicts: Sequence[Verdict], *name: str) -> Table:
 def paired(scored: Sequence[ScoredAnswer], *name: str) -> Table | None:
     """Return how many minimal pairs have both halves right, with the intervals of ``share``.
 
-    ``chance`` is what guessing gets; a model that gives both halves the same answer gets none where
-    the halves differ in what is asked about. None without a pair.
+    ``chance`` is the rate for guessing. If the halves differ in what is asked about, a model that
+    gives both the same answer gets none right. None without pairs.
     """
     pairs = both_right(scored)
     if not pairs:
@@ -161,7 +162,7 @@ def paired(scored: Sequence[ScoredAnswer], *name: str) -> Table | None:
 def whole_groups(scored: Sequence[ScoredAnswer], *name: str) -> Table | None:
     """Return how many performances are right in all their variants (group accuracy), by rater.
 
-    Only performances of which at least two variants were answered count; None without any.
+    Only performances with answers to at least two variants count; None without any.
     """
     groups: dict[tuple[str, str], list[ScoredAnswer]] = defaultdict(list)
     for one in scored:
@@ -176,13 +177,13 @@ def whole_groups(scored: Sequence[ScoredAnswer], *name: str) -> Table | None:
 
 
 def _rules(scored: Sequence[ScoredAnswer]) -> dict[str, int]:
-    """Return how many choices each rule of reading found; ``unparsed`` are those that none did."""
+    """Return how many choices each reading rule found; ``unparsed`` counts those without a rule."""
     counts = Counter(one.rule or "unparsed" for one in scored if one.question.options)
     return {rule: counts[rule] for rule in (*RULES, STRICT, "unparsed") if counts[rule]}
 
 
 def _confusions(scored: Sequence[ScoredAnswer]) -> list[Table]:
-    """Return which wrong options were chosen for which answers, the commonest first."""
+    """Return which wrong options were chosen for which answers, the most frequent first."""
     counts: dict[tuple[str, str], int] = defaultdict(int)
     for one in scored:
         if one.question.options and one.chosen is not None and not one.right:
@@ -192,14 +193,14 @@ def _confusions(scored: Sequence[ScoredAnswer]) -> list[Table]:
 
 
 def validity(scored: Sequence[ScoredAnswer]) -> Table:
-    """Return precision, recall and F1 of saying that an explanation is valid, as ObservableToM.
+    """Return precision, recall and F1 of judging an explanation valid, as in ObservableToM.
 
-    The first option says so. What could not be parsed says that it is not; a share of nothing is
-    None.
+    The first option means valid. An answer that could not be read counts as not valid. A ratio with
+    denominator 0 is None.
     """
     valid = [one.question.answer == one.question.options[0] for one in scored]
     firsts = [one.chosen == one.question.options[0] for one in scored]
-    # Right where the first option was said and is the answer.
+    # The first option was chosen and is the answer.
     both = sum(a and b for a, b in zip(valid, firsts, strict=True))
     return {"precision": both / sum(firsts) if any(firsts) else None,
             "recall": both / sum(valid) if any(valid) else None,
@@ -207,10 +208,10 @@ def validity(scored: Sequence[ScoredAnswer]) -> Table:
 
 
 def actpld(scored: Sequence[ScoredAnswer]) -> Table | None:
-    """Return ActPLD's tables: each model's 3AFC and description matching, by label and intention.
+    """Return ActPLD's tables: 3AFC and description matching by model, for label and intention.
 
-    One person and two are apart. ``spearman`` is the rank correlation of the two tasks over models
-    and types, where there are enough. None where neither task was asked.
+    One person and two people are separate. ``spearman`` is the rank correlation of the two tasks
+    over models and types, if there are enough. None if neither task was asked.
     """
     own = [one for one in scored if one.question.format in ("3afc", "description")
            and one.question.control is None]
@@ -237,7 +238,7 @@ def _actpld(scored: Sequence[ScoredAnswer], name: str) -> Table:
 def _spearman(rows: Sequence[Table]) -> Table | None:
     both = np.array([(row["3afc"]["accuracy"], row["description"]["accuracy"]) for row in rows
                      if "3afc" in row and "description" in row])
-    # Ranks of two or three models agree by chance; equal ones have no order.
+    # Ranks of two or three models agree by chance; equal accuracies have no order.
     if len(both) < LEAST_RANKED or np.ptp(both, axis=0).min() == 0:
         return None
     first, second = (stats.rankdata(one) for one in both.T)

@@ -12,7 +12,7 @@ from mimegen.base.yaml_file import Strict, read_yaml
 
 FOLDER = Path(__file__).parent / "wordings"
 OF_FORMAT = {"mc": "mime", "free": "mime", "3afc": "actpld", "description": "actpld"}
-# How many options questions of a format have.
+# Number of options in questions of each format.
 OPTIONS = {"mc": 4, "3afc": 3, "free": 0, "description": 0}
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -28,18 +28,18 @@ def _with(*places: str) -> AfterValidator:
     return AfterValidator(check)
 
 
-# Prompts around a question, with options and without.
+# Prompts with placeholders for a question, with and without options.
 ChoicePrompt = Annotated[str, _with("{question}", "{options}")]
 OpenPrompt = Annotated[str, _with("{question}")]
 
 
 class TwoPeople(Strict):
-    """``two_people``: what stands for a prompt's words about one person where two are shown."""
+    """``two_people``: replacements for a prompt's words about one person if a clip shows two."""
 
     two_people: dict[str, str] = Field(default={})
 
     def worded(self, prompt: str, people: int) -> str:
-        """Return a prompt about so many people; of phrases that overlap the longest counts."""
+        """Return a prompt worded for so many people; of overlapping phrases the longest counts."""
         if people == 1 or not self.two_people:
             return prompt
         phrases = sorted(self.two_people, key=len, reverse=True)
@@ -51,7 +51,7 @@ class Templates(TwoPeople):
     """Prompts by format, what is asked for (label, intention) and prompting.
 
     ``{options}`` stands for the lettered options. ``example`` follows an example's prompt, and
-    ``examples`` are the actions that serve as examples where they can.
+    ``examples`` are the actions preferred as examples.
     """
 
     about: str
@@ -60,7 +60,7 @@ class Templates(TwoPeople):
     examples: tuple[str, ...] = ()
 
     def wording(self, format_: str, asks: str, prompting: str) -> str:
-        """Return a prompt's template. Raises RequestError, with what there is, without one."""
+        """Return a prompt's template. Raises RequestError, listing those there are, if missing."""
         found = self.prompts.get(format_, {}).get(asks, {}).get(prompting)
         if found is None:
             known = [f"{a} {p}" for a, texts in self.prompts.get(format_, {}).items()
@@ -75,9 +75,9 @@ class Templates(TwoPeople):
 
 
 def read_templates(format_: str, file: Path | None) -> Templates:
-    """Return a user's templates, or those that belong to a format.
+    """Return a user's templates, or mimegen's for a format.
 
-    Raises RequestError naming file, line and key of the first thing that is wrong.
+    Raises RequestError naming the file, line and key of the first error.
     """
     return read_yaml(file or FOLDER / f"{OF_FORMAT[format_]}.yaml", Templates)
 
@@ -88,5 +88,5 @@ def lettered(options: Sequence[str]) -> str:
 
 
 def filled(template: str, options: Sequence[str]) -> str:
-    """Return a prompt with its options; every other brace stays as it is."""
+    """Return a prompt with its options filled in; all other braces are unchanged."""
     return template.replace("{options}", lettered(options))

@@ -1,4 +1,4 @@
-"""The report of an evaluation as one page that stands alone, with plots beside it."""
+"""Write the report of an evaluation as one self-contained page, with plots beside it."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -45,7 +45,7 @@ TITLES = {"mc": "Multiple choice (MIME)", "free": "Free form (MIME)",
 
 @dataclass(frozen=True)
 class PageSection:
-    """A part of the page, and its plots by file name."""
+    """A section of the page, and its plots by file name."""
 
     html: str
     plots: dict[str, bytes]
@@ -54,7 +54,7 @@ class PageSection:
 def write_page(content: Table, failed: Sequence[Failure], folder: Path) -> Path:
     """Write index.html and PNG plots of a report's content into ``folder``; return the page.
 
-    Raises RequestError where they cannot be written.
+    Raises RequestError if they cannot be written.
     """
     sections = [*_kinds(content), _reliance(content), _actpld(content), _clips(failed),
                 _people(content)]
@@ -101,7 +101,7 @@ def _warnings(content: Table) -> str:
 
 
 def _kinds(content: Table) -> Iterator[PageSection]:
-    """Yield a section for each way of asking, with all models."""
+    """Yield a section for each kind of question, with all models."""
     groups: dict[tuple[str, str, str], list[Table]] = defaultdict(list)
     for kind in content["models"]:
         groups[kind["format"], kind["asks"], kind["prompting"]].append(kind)
@@ -154,7 +154,7 @@ def _whole(title: str, name: str, kinds: Sequence[Table]) -> str:
 
 
 def _reliance(content: Table) -> PageSection:
-    """Return what the answers rest on: each finding in a sentence, by model and way of asking."""
+    """Return the section on what answers rely on: a sentence for each finding."""
     found = [(one, sentence) for one in content["reliance"] for sentence in one["sentences"]]
     if not found:
         return PageSection("", {})
@@ -174,7 +174,7 @@ def _folded(body: str) -> str:
 
 
 def _shares(head: str, part: str, names: Sequence[str], kinds: Sequence[Table]) -> str:
-    """Return accuracies: rows are parts and at last all of it, columns are models."""
+    """Return a table of accuracies: rows are parts and the total, columns are models."""
     rows = [[name, *(_share(kind.get(part, {}).get(name)) for kind in kinds),
              _part_chance(name, part, kinds), ""] for name in names]
     rows.append(["all", *(_share(kind) for kind in kinds), _percent(kinds[0]["chance"]),
@@ -184,7 +184,7 @@ def _shares(head: str, part: str, names: Sequence[str], kinds: Sequence[Table]) 
 
 
 def _human(kinds: Sequence[Table], of: str) -> str:
-    """Return what people reach, of answers or of pairs, marked where that is only expected."""
+    """Return human accuracy, over answers or over pairs, marked if it is only expected."""
     human = kinds[0].get("human")
     if human is None or human["accuracy"] is None or human["of"] != of:
         return "unknown"
@@ -245,7 +245,7 @@ def _validity(kinds: Sequence[Table]) -> str:
 
 
 def _read_by(kinds: Sequence[Table]) -> str:
-    """Return how many choices each rule of reading found."""
+    """Return how many choices each reading rule found."""
     rules = list(dict.fromkeys(rule for kind in kinds for rule in kind.get("read_by", {})))
     if not rules:
         return ""
@@ -280,7 +280,8 @@ def _confusions(kinds: Sequence[Table]) -> str:
 
 
 def _actpld(content: Table) -> PageSection:
-    """Return ActPLD's tables 2 and 3: types and tasks of each model, one person and two apart."""
+    """Return ActPLD's tables 2 and 3: types and tasks by model, separately for one and two people.
+    """
     parts = []
     for people, found in (content.get("actpld") or {}).items():
         rows = [[row["model"], row["type"], _share(row.get("3afc")),

@@ -8,24 +8,24 @@ from matplotlib.figure import Figure
 from mimegen.evaluation.charts import png, rows_of, short
 
 Table = dict[str, Any]
-# Told apart in gray, by people who see colors otherwise (Okabe & Ito's), and by their shape.
+# Distinguishable in gray, with color blindness (Okabe & Ito's colors), and by marker.
 LOOKS = (("#0072b2", "o"), ("#d55e00", "s"), ("#009e73", "^"), ("#cc79a7", "D"), ("#56b4e9", "v"),
          ("#e69f00", "P"), ("#5b5b5b", "X"), ("#8b6f00", "*"))
 MOST_MODELS = len(LOOKS)
-# MIME's order, easiest to tell first; what else there is comes behind.
+# MIME's order, the easiest to recognise first; other variants follow.
 VARIANTS = ("base+blank@0", "base+aligned@0", "base+misaligned@0", "woman+blank@0",
             "adversarial+blank@0", "adversarial+aligned@0", "adversarial+misaligned@0",
             "base+blank@90", "base+blank@180", "base+blank@270")
 
 
 def in_order(names: Sequence[str]) -> list[str]:
-    """Return variants in MIME's order."""
+    """Return variants in MIME's order, then others by name."""
     return sorted(names, key=lambda name: (VARIANTS.index(name) if name in VARIANTS else
                                            len(VARIANTS), name))
 
 
 def shares_plot(kinds: Sequence[Table], part: str, names: Sequence[str]) -> bytes:
-    """Return accuracies with intervals over actions: rows are parts, marks are models."""
+    """Return a PNG of accuracies with intervals over actions: rows are parts, marks are models."""
     shown = kinds[:MOST_MODELS]
     figure, axes = rows_of(names)
     step = 0.6 / len(shown)
@@ -50,7 +50,7 @@ def shares_plot(kinds: Sequence[Table], part: str, names: Sequence[str]) -> byte
 
 
 def contrasts_plot(kinds: Sequence[Table]) -> bytes:
-    """Return differences with intervals over actions: rows are contrasts, marks are models."""
+    """Return a PNG of differences with intervals: rows are contrasts, marks are models."""
     shown = kinds[:MOST_MODELS]
     names = list(dict.fromkeys(one["contrast"] for kind in shown for one in kind["contrasts"]))
     figure, axes = rows_of(names)
@@ -72,6 +72,6 @@ def contrasts_plot(kinds: Sequence[Table]) -> bytes:
 
 def _finished(figure: Figure, labels: int) -> bytes:
     figure.legend(loc="outside upper center", ncols=min(labels, 3), frameon=False)
-    # Room for the lines of the legend.
+    # Room for the legend's lines.
     figure.set_figheight(figure.get_figheight() + 0.25 * ((labels - 1) // 3))
     return png(figure)

@@ -1,1 +1,1 @@
-"""Questions about what happens when: MimeQA's, from what rows know for certain."""
+"""Questions about what happens when, as in MimeQA, from the timelines of rows."""

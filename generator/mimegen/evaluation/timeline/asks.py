@@ -1,4 +1,4 @@
-"""What one timeline can be asked: only what it says for certain, with times that leave a margin."""
+"""Find what can be asked about a timeline: only what is certain, with a margin in time."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -8,12 +8,14 @@ from itertools import islice, pairwise, product
 from mimegen.evaluation.subjects import Subject
 from mimegen.manifest.timeline import LIES, PERFORMER, Hand, Interval, outermost
 
-# Life moves limbs by a tenth of a second; what is asked about lasts longer, and starts apart.
+# In seconds. Small random movements shift limbs by a tenth of a second, so what is asked about
+# lasts longer, and steps must start further apart.
 MARGIN_S = 0.15
 LEAST_S = 0.6
 APART_S = 0.3
 MOMENT_S = 1.0
-# A thing whose size is nearer to a limit between two answers is not asked about.
+# Limits between answers about size, in metres. An object whose size is within the margin (a
+# fraction) of a limit is not asked about.
 SIZE_LIMITS = (0.2, 0.6, 1.2)
 SIZE_MARGIN = 0.12
 STEPS = 4
@@ -25,9 +27,9 @@ Span = tuple[float, float]
 class Ask:
     """A question before it is worded.
 
-    ``answer`` is a number of the aspect's choices, or a text. ``options`` are all texts that are
-    offered; with none they are the aspect's choices or, where there is a ``subject``, are chosen
-    among others.
+    ``answer`` is the index of one of the aspect's choices, or a text. ``options`` are all texts
+    that are offered. Without them, the aspect's choices are offered or, if there is a ``subject``,
+    distractors are drawn for it.
     """
 
     aspect: str
@@ -40,9 +42,9 @@ class Ask:
 
 @dataclass(frozen=True)
 class AskWording:
-    """How asks say what is the same for all: an empty hand, who holds a thing, that it lies.
+    """Wording that all questions share: an empty hand, who holds an object, and that it lies.
 
-    ``holds`` has ``{step}``, the first step of who does.
+    ``holds`` contains ``{step}``, the first step of the person who holds the object.
     """
 
     nothing: str
@@ -51,7 +53,7 @@ class AskWording:
 
 
 def asks_of(timeline: Sequence[Interval], subject: Subject, words: AskWording) -> Iterator[Ask]:
-    """Yield what can be asked of a performance."""
+    """Yield the questions that a performance allows."""
     whole = 0.0, float(max(one.end_s for one in timeline))
     yield from _of_things(timeline, subject)
     yield from islice(_of_content(timeline, words.nothing), 2)
@@ -65,7 +67,7 @@ def asks_of(timeline: Sequence[Interval], subject: Subject, words: AskWording) -
 
 
 def _momentary(timeline: Sequence[Interval], step: str) -> bool:
-    """Whether what is done once is so short that nobody would count parts of it."""
+    """Whether each occurrence of a step is so short that viewers would not count parts of it."""
     return all(one.end_s - one.start_s <= MOMENT_S for one in timeline if one.name == step)
 
 
@@ -84,7 +86,7 @@ def _of_things(timeline: Sequence[Interval], subject: Subject) -> Iterator[Ask]:
 
 
 def _others(timeline: Sequence[Interval], thing: str, span: Span) -> bool:
-    """Whether another thing is held between two moments."""
+    """Whether another object is held during a span."""
     return any(one.name != thing and one.start_s < span[1] and one.end_s > span[0]
                for one in _held_by(timeline, PERFORMER))
 
@@ -97,7 +99,7 @@ def _of_size(timeline: Sequence[Interval], thing: str, span: Span) -> Iterator[A
 
 
 def _of_content(timeline: Sequence[Interval], nothing: str) -> Iterator[Ask]:
-    """Yield pairs: when a hand holds a thing, and when it, or the other one, holds nothing."""
+    """Yield pairs of questions: when a hand holds an object, and when a hand holds nothing."""
     for thing in _things(timeline):
         for side, other in product(SIDES, SIDES):
             full = [span for span, state in _states(timeline, thing)
@@ -110,9 +112,9 @@ def _of_content(timeline: Sequence[Interval], nothing: str) -> Iterator[Ask]:
 
 
 def _of_whereabouts(timeline: Sequence[Interval], words: AskWording) -> Iterator[Ask]:
-    """Yield where a thing is: in whose hand, or where it lies; each answer once.
+    """Yield where an object is: in whose hand, or where it lies; each answer once.
 
-    People are told apart by what each does first, which differs or nothing is asked.
+    People are identified by their first step; if these are the same, nothing is asked.
     """
     first = {one.performer: one.name for one in reversed(outermost(timeline))}
     if len({*first.values()}) < len(first):
@@ -138,7 +140,7 @@ def _things(timeline: Sequence[Interval]) -> list[str]:
 
 
 def _hand_choice(state: set[str]) -> int:
-    """Return the number of a choice: left, right, both, neither."""
+    """Return the index of a choice: left, right, both, neither."""
     return {frozenset({"left"}): 0, frozenset({"right"}): 1, frozenset(SIDES): 2}.get(
         frozenset(state), 3)
 
@@ -148,7 +150,7 @@ def _held_by(timeline: Sequence[Interval], who: str) -> list[Interval]:
 
 
 def _states(timeline: Sequence[Interval], thing: str) -> Iterator[tuple[Span, set[str]]]:
-    """Yield the spans between which the hands that hold a thing change, with these hands."""
+    """Yield spans of time during which the same hands hold an object, with these hands."""
     held = [one for one in _held_by(timeline, PERFORMER) if one.name == thing]
     for span in pairwise(_moments(timeline, held)):
         yield span, {one.hand for one in held if one.hand is not None
@@ -156,14 +158,14 @@ def _states(timeline: Sequence[Interval], thing: str) -> Iterator[tuple[Span, se
 
 
 def _moments(timeline: Sequence[Interval], some: Sequence[Interval]) -> list[float]:
-    """Return when any of some intervals begins or ends, and the clip does."""
+    """Return the times at which any of some intervals, or the clip, begins or ends."""
     end = max(one.end_s for one in timeline)
     return sorted({0.0, float(end), *(float(moment) for one in some
                                       for moment in (one.start_s, one.end_s))})
 
 
 def _free(timeline: Sequence[Interval], side: str) -> Iterator[Span]:
-    """Yield when a hand holds and touches nothing, nor does anything with a thing."""
+    """Yield the spans in which a hand is idle: it holds and touches nothing and uses no object."""
     busy = [one for one in timeline if one.performer == PERFORMER and one.hand in (side, None)
             and (one.kind in ("held", "contact") or (one.kind == "step" and one.object))]
     for start, end in pairwise(_moments(timeline, busy)):
@@ -180,7 +182,7 @@ def _inner(span: Span) -> Span:
 
 
 def _of_single_steps(timeline: Sequence[Interval]) -> Iterator[Ask]:
-    """Yield which hand does what one hand does."""
+    """Yield which hand performs each step that one hand performs."""
     for one in timeline:
         if one.kind == "step" and one.hand is not None:
             yield Ask("step hand", SIDES.index(one.hand), (float(one.start_s), float(one.end_s)),
@@ -188,7 +190,7 @@ def _of_single_steps(timeline: Sequence[Interval]) -> Iterator[Ask]:
 
 
 def _of_order(timeline: Sequence[Interval], whole: Span) -> Iterator[Ask]:
-    """Yield which step comes in which place, each right once, and what comes before what."""
+    """Yield which step is in which position, each right once, and which of two comes first."""
     steps = _distinct(timeline)[:STEPS]
     if len(steps) < 3:
         return
@@ -201,7 +203,7 @@ def _of_order(timeline: Sequence[Interval], whole: Span) -> Iterator[Ask]:
 
 
 def _distinct(timeline: Sequence[Interval]) -> list[Interval]:
-    """Return the steps that are seen once and do not begin together, in their order."""
+    """Return the steps that occur once and do not begin together, in order."""
     found = outermost(timeline)
     counts = Counter((one.name, one.performer) for one in found)
     single = [one for one in found if counts[one.name, one.performer] == 1]
@@ -213,6 +215,6 @@ def _distinct(timeline: Sequence[Interval]) -> list[Interval]:
 
 
 def _phrase(one: Interval) -> str:
-    """Return a step with who does it."""
+    """Return a step with the person who performs it."""
     who = "the person" if one.performer == PERFORMER else "the other person"
     return f"{who} {one.name}"

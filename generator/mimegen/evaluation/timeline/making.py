@@ -1,4 +1,4 @@
-"""Rows with timelines to questions; what could be told from options alone is left out."""
+"""Make questions from rows with timelines; answers are balanced, so options reveal nothing."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ OPTIONS = 4
 
 @dataclass(frozen=True)
 class TimelineRequest:
-    """How timelines are asked about: see ``mimegen questions --help``."""
+    """How to ask about timelines: see ``mimegen questions --help``."""
 
     prompting: str
     wording: TimelineWording
@@ -43,13 +43,13 @@ class TimelineRequest:
 
     @property
     def is_open(self) -> bool:
-        """Whether nothing is offered to choose from."""
+        """Whether no options are offered."""
         return self.prompting == "open"
 
 
 @dataclass(frozen=True)
 class Shown:
-    """Clips of one performance that share a timeline, and what is asked about all of them."""
+    """Clips of one performance that share a timeline, and the questions about all of them."""
 
     name: str
     rows: tuple[Row, ...]
@@ -58,7 +58,7 @@ class Shown:
 
 @dataclass(frozen=True)
 class PosedAsk:
-    """A question about some clips, with its options; ``wrong`` are those that were chosen."""
+    """A question about some clips, with its options; ``wrong`` are the drawn distractors."""
 
     shown: Shown
     ask: Ask
@@ -69,10 +69,10 @@ class PosedAsk:
 
 def timeline_questions(rows: Sequence[Row], request: TimelineRequest
                        ) -> tuple[list[Question], dict[str, int]]:
-    """Return what rows with timelines can be asked, in an order that says nothing.
+    """Return the questions that rows with timelines allow, in an order that reveals nothing.
 
-    Beside it how many questions of each aspect were left out, so that each of its choices is the
-    answer equally often. Raises RequestError where no row has a timeline.
+    Also return, by aspect, how many questions were left out so that each of its choices is the
+    answer equally often. Raises RequestError if no row has a timeline.
     """
     timed = [row for row in rows if row.timeline]
     if not timed:
@@ -85,7 +85,7 @@ def timeline_questions(rows: Sequence[Row], request: TimelineRequest
 
 
 def _shown(rows: Sequence[Row], request: TimelineRequest) -> list[Shown]:
-    """Return performances with all that can be asked about them."""
+    """Return the performances with all questions that they allow."""
     known = known_actions()
     groups: dict[str, list[Row]] = defaultdict(list)
     for row in sorted(rows, key=lambda row: row.sample_id):
@@ -112,7 +112,7 @@ def _asks(name: str, row: Row, known: dict[str, KnownAction], request: TimelineR
 
 def _evened(shown: Sequence[Shown], request: TimelineRequest
             ) -> tuple[list[Shown], dict[str, int]]:
-    """Leave out asks until each choice of an aspect is the answer equally often."""
+    """Drop questions until each choice of an aspect is the answer equally often."""
     choices = request.wording.choices
     kept = {one.name: [ask for ask in one.asks if ask.aspect not in choices] for one in shown}
     left_out = {}
@@ -130,7 +130,7 @@ def _evened(shown: Sequence[Shown], request: TimelineRequest
 
 
 def _spread(asks: Sequence[tuple[str, Ask]]) -> list[tuple[str, Ask]]:
-    """Return asks so that each performance comes once with an answer before any comes again."""
+    """Return questions in rounds: for each answer, every performance occurs once per round."""
     turn: dict[tuple[str, int | str], int] = defaultdict(int)
     turns = []
     for number, (name, ask) in enumerate(asks):
@@ -140,9 +140,9 @@ def _spread(asks: Sequence[tuple[str, Ask]]) -> list[tuple[str, Ask]]:
 
 
 def _posed(shown: Sequence[Shown], request: TimelineRequest) -> list[PosedAsk]:
-    """Return all that is asked, with options; those that have no order of their own are shuffled.
+    """Return all questions with options; options without a fixed order are shuffled.
 
-    Answers stand in every place equally often.
+    The answer is in each position equally often.
     """
     distractors = _distractors(shown, request.seed)
     found = [_offered(one, ask, distractors, request) for one in shown for ask in one.asks]
@@ -172,7 +172,7 @@ def _offered(shown: Shown, ask: Ask, distractors: dict[str, tuple[Distractor, ..
 
 
 def _distractors(shown: Sequence[Shown], seed: int) -> dict[str, tuple[Distractor, ...]]:
-    """Return wrong answers by subject: things for things, intentions for intentions."""
+    """Return wrong answers by subject: objects for objects, intentions for intentions."""
     found: dict[str, tuple[Distractor, ...]] = {}
     for aspect, library in (("thing", _library_things()), ("intention", _library_intentions())):
         subjects = unique(ask.subject for one in shown for ask in one.asks
@@ -184,7 +184,7 @@ def _distractors(shown: Sequence[Shown], seed: int) -> dict[str, tuple[Distracto
 
 
 def _library_things() -> list[Subject]:
-    """Return the things that takes of the library hold."""
+    """Return the objects that the library's takes hold."""
     known = known_actions()
     found: dict[str, Subject] = {}
     for file in data_files("mocap/*/*.timeline.yaml"):
@@ -224,7 +224,7 @@ def _question(row: Row, posed: PosedAsk, request: TimelineRequest) -> Question:
 
 
 def _sentence(ask: Ask, request: TimelineRequest) -> str:
-    """Return the question in words; times are rounded to tenths, as a viewer would."""
+    """Return the question as text, with times rounded to tenths of a second."""
     wording, words = request.wording, dict(ask.words)
     if "who" in words:
         words["who"] = "the person" if words["who"] == PERFORMER else "the other person"
@@ -235,7 +235,7 @@ def _sentence(ask: Ask, request: TimelineRequest) -> str:
 
 
 def _frames(row: Row, request: TimelineRequest) -> str:
-    """Return the words that say which frames are shown; none where the video is."""
+    """Return the words that list the frames shown; empty if the video is shown."""
     if request.sampling is None:
         return ""
     frames = request.sampling.frames(row.frames, row.fps)

@@ -1,4 +1,4 @@
-"""How timelines are asked about: ``wordings/mimeqa.yaml``, or a user's own."""
+"""Wording of questions about timelines: ``wordings/mimeqa.yaml``, or a user's own."""
 
 from pathlib import Path
 
@@ -7,19 +7,19 @@ from mimegen.evaluation.templates import FOLDER, Templates
 
 
 class Whereabouts(Strict):
-    """Where a thing is: held by who does ``{step}`` first, or lying."""
+    """Where an object is: held by the person who does ``{step}`` first, or lying."""
 
     holds: str
     lies: str
 
 
 class TimelineWording(Templates):
-    """Templates, and what goes into them.
+    """Templates, and the texts that are filled into them.
 
-    ``sentences`` ask for an aspect, ``not_open`` are those that make no sense where nothing is
-    offered to choose from. ``choices`` are all that can be answered to an aspect, ``whereabouts``
-    where a thing can be, ``categories`` say where it belongs, ``left_out`` why others are not
-    asked for.
+    ``sentences`` are the questions by aspect; those in ``not_open`` make no sense without options.
+    ``choices`` are all answers to an aspect, ``whereabouts`` the places where an object can be,
+    ``categories`` the category of each aspect, and ``left_out`` the reasons why other categories
+    are not asked about.
     """
 
     frames: str
@@ -36,6 +36,6 @@ class TimelineWording(Templates):
 def read_wording(file: Path | None) -> TimelineWording:
     """Return a user's wording, or MimeQA's.
 
-    Raises RequestError naming file, line and key of the first thing that is wrong.
+    Raises RequestError naming the file, line and key of the first error.
     """
     return read_yaml(file or FOLDER / "mimeqa.yaml", TimelineWording)

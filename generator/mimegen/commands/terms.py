@@ -38,7 +38,7 @@ EVALUATION = {
     "of": "number of answers.",
     "accuracy": "share of the answers that are correct.",
     "95 %": "interval of the accuracy, or of a difference. It allows for answers about one action"
-            " being alike: quote this one.",
+            " (and of people, by one person) being alike: quote this one.",
     "if independent": "the interval that would hold if all answers were independent. It is too"
                       " narrow where they are not.",
     "unparsed": "share of the answers in which no choice was found. They count as wrong.",

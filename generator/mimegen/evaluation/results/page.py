@@ -20,16 +20,17 @@ from mimegen.evaluation.statistics import FEW_RARE
 
 Table = dict[str, Any]
 METHOD = (
-    "Intervals are of 95 %. The first is Wilson's with the error and t of clusters by action (Korn"
-    " and Graubard 1998; near logit's where actions differ much), which is the one to quote; the"
-    " second resamples actions (BCa, 4999 times, widened for few actions; Hesterberg 2015), and"
-    f" covers less where it is marked *, with fewer than {FEW_RARE} wrong (or right) answers, or"
-    " pairs that differ. Contrasts are paired by performance: McNemar's exact test, or for people"
-    " and for several performances of an action t over actions, with Holm's correction over the"
-    " contrasts of a model; their interval is t's over actions (CR2). A choice is read by the"
-    " first rule that finds one: an answer's field, tags or box; the last clear statement of a"
-    " letter; a letter at the beginning or in brackets; the words of exactly one option. What"
-    " is denied or doubted does not count; everything else is unparsed, and wrong."
+    "Intervals are of 95 %. The first is Wilson's with the error and t of clusters by action"
+    " (Korn and Graubard 1998; near logit's where actions differ much), of people by action and"
+    " person, which is the one to quote; the second resamples actions of models (BCa, 4999 times,"
+    " widened for few actions; Hesterberg 2015), and covers less where it is marked *, with fewer"
+    f" than {FEW_RARE} wrong (or right) answers, or pairs that differ. Contrasts are paired by"
+    " performance: McNemar's exact test, or for people and for several performances of an action t"
+    " over actions, with Holm's correction over the contrasts of a model; their interval is t's"
+    " over actions (CR2). A choice is read by the first rule that finds one: an answer's field,"
+    " tags or box; the last clear statement of a letter; a letter at the beginning or in brackets;"
+    " the words of exactly one option. What is denied or doubted does not count; everything else"
+    " is unparsed, and wrong."
 )
 PERFORMERS_NOTE = ("Each performer over all their variants. Their backgrounds and views may differ;"
                    " the comparisons have all else equal.")

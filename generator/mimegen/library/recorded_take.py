@@ -164,13 +164,21 @@ class RecordedTake(TakeDescription):
         return {**self.described(), "seed": self.seed, "style": None,
                 "motion_kind": self.file.suffix.lstrip("."), **self.reading()}
 
+    def stated(self) -> dict[str, Any]:
+        """Return the manifest's fields that files state and no content key covers."""
+        return {**self.described(), **self._origin}
+
+    @property
+    def _origin(self) -> dict[str, Any]:
+        return {"motion_source": self.source, "motion_original_name": self.original_name}
+
     def reading(self) -> dict[str, Any]:
         """Return the manifest's fields on how the file was interpreted."""
         recording = self.recordings[0]
         read = recording.span or (0, recording.motion.frames - 1)
         first, last = (recording.skipped + frame for frame in read)
         return {
-            "motion_source": self.source, "motion_original_name": self.original_name,
+            **self._origin,
             "motion_stack": self.options.stack, "motion_subject": self.options.subject,
             "motion_fps_of_file": self.options.fps_of_file,
             "motion_take": self.options.take,

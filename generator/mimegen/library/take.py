@@ -82,6 +82,10 @@ class TakeDescription:
             **({} if self.overlay is None else {"face": self.overlay.facts}),
         }
 
+    def stated(self) -> dict[str, Any]:
+        """Return the manifest's fields that files state and no content key covers, as labels."""
+        return self.described()
+
 
 class LibraryTake(Protocol):
     """One performance of an action: its description and its motions."""
@@ -188,6 +192,9 @@ class LibraryTake(Protocol):
 
     def facts(self) -> dict[str, Any]:
         """Return the manifest's fields for the take."""
+
+    def stated(self) -> dict[str, Any]:
+        """Return the manifest's fields that files state and no content key covers, as labels."""
 
 
 def with_speech(take: LibraryTake, found: list[Interval]) -> list[Interval]:

@@ -10,7 +10,7 @@ from mimegen.compositing.video import ClipFacts
 from mimegen.farm.task import Task
 from mimegen.faults.showing import Showing
 from mimegen.manifest.file import content_of, typed_row
-from mimegen.manifest.record import sealed
+from mimegen.manifest.record import facts_of, sealed
 from mimegen.manifest.row import Row
 from mimegen.plan.clips import DisplayClip, PlannedClip
 from mimegen.plan.shots import camera_of
@@ -18,21 +18,34 @@ from mimegen.pointlight.displayjob import facts_file, read_facts
 from mimegen.production.clipfolder import ClipFolder
 from mimegen.production.displays import display_row
 from mimegen.production.moving import move
-from mimegen.production.rows import clip_row, panned, row_timeline
+from mimegen.production.rows import clip_row, panned, restated, row_timeline
 from mimegen.store.makers import makers
 from mimegen.store.shotfacts import ShotFacts
 from mimegen.store.store import Store
 
 
 def finished_row(clip: PlannedClip | DisplayClip, store: Store, folder: ClipFolder) -> Row | None:
-    """Return the row of a clip whose file is there and whole, else None."""
+    """Return the row of a clip whose file is there and whole, else None.
+
+    If the library's files state something new, as labels or a licence, it is written into the
+    clip's record and the store.
+    """
     row = _recorded_row(clip, store)
     if row is None:
         return None
     if row.timeline is None and isinstance(clip, PlannedClip):
         # Older versions did not record what happens in a clip.
         row = row.model_copy(update=row_timeline(clip))
-    return folder.found(row, store.clip_recorded(clip.key))
+    found = folder.found(row, store.clip_recorded(clip.key))
+    now = row if found is None else restated(row, clip)
+    return found if facts_of(now) == facts_of(row) else _recorded(clip, now, store, folder)
+
+
+def _recorded(clip: PlannedClip | DisplayClip, row: Row, store: Store, folder: ClipFolder) -> Row:
+    """Write a plain row into its clip's file and the store; return it as it is in the folder."""
+    row = sealed(folder.place(row), row)
+    store.record_clip(clip.key, content_of(row))
+    return folder.named(row)
 
 
 def _recorded_row(clip: PlannedClip | DisplayClip, store: Store) -> Row | None:

@@ -7,8 +7,9 @@ from mimegen import __version__
 from mimegen.compositing.video import ClipFacts
 from mimegen.faults.showing import Showing
 from mimegen.library.shown_timeline import timeline_of
+from mimegen.manifest.file import content_of, typed_row
 from mimegen.manifest.row import Row
-from mimegen.plan.clips import PlannedClip
+from mimegen.plan.clips import DisplayClip, PlannedClip
 from mimegen.plan.front import turned
 from mimegen.plan.shown import clip_shown
 from mimegen.scenery.checks import name_of
@@ -24,8 +25,8 @@ def clip_row(clip: PlannedClip, shot_facts: ShotFacts, clip_facts: ClipFacts) ->
         if "pan" in shot_facts else {}
     facts: dict[str, Any] = {**shot_facts}
     facts.pop("swept", None)
-    return Row(**facts | _faults_and_timeline(clip, shot_facts) | pan | _of_background(clip)
-               | _of_light(clip) | {
+    return Row(**facts | clip.shot.casting.take.stated() | _faults_and_timeline(clip, shot_facts)
+               | pan | _of_background(clip) | _of_light(clip) | {
         "sample_id": clip.sample_id,
         "file_name": f"clips/{clip.sample_id}.mp4",
         "type": "MIME",
@@ -49,6 +50,22 @@ def clip_row(clip: PlannedClip, shot_facts: ShotFacts, clip_facts: ClipFacts) ->
         "mimegen_version": __version__,
         "numpy_version": importlib.metadata.version("numpy"),
     })
+
+
+def restated(row: Row, clip: PlannedClip | DisplayClip) -> Row:
+    """Return a finished clip's row with what the library's files state now.
+
+    No content key covers these fields, labels and licences among them, so the row may be older
+    than they are.
+    """
+    content = content_of(row)
+    if isinstance(clip, DisplayClip):
+        stated = clip.casting.take.stated()
+    else:
+        stated = clip.shot.casting.take.stated() | _of_background(clip) | row_timeline(clip)
+    if content.get("labels") != stated["labels"]:
+        content.pop("label", None)
+    return typed_row(content | stated)
 
 
 def _of_background(clip: PlannedClip) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from mimegen.library.entry import Entry
 from mimegen.library.newaction import write_action
 from mimegen.library.scoreprompt import nearest_actions, score_prompt
 
+# Number of actions that serve as examples.
 EXAMPLES = 2
 performers_option = click.option(
     "--performers", default=1, show_default=True, type=click.IntRange(1, 2),

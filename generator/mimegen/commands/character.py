@@ -19,6 +19,7 @@ from mimegen.rendering.opengl.looks import look_of
 from mimegen.writers.mesh import ColoredMesh, write_meshes
 
 REST = "rest"
+# Frame rate at which a take is sampled for a pose.
 POSE_FPS = 60.0
 
 

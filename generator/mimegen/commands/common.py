@@ -24,6 +24,7 @@ from mimegen.choreography.styles import style_named
 from mimegen.commands.streams import nobody_reads
 from mimegen.plan.front import CameraDirection
 
+# Exit statuses.
 DONE = 0
 SOME_FAILED = 1
 WRONG_REQUEST = 2

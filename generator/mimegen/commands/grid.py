@@ -11,6 +11,7 @@ from mimegen.pointlight.manipulations import MANIPULATIONS, value_of
 from mimegen.pointlight.spec import Display
 from mimegen.request.render_request import GAIT
 
+# Most combinations of a grid.
 MOST_CELLS = 10_000
 # Aliases of manipulations.
 _SHORT = {"mask": "masked", "scramble": "scrambled", "invert": "inverted"}

@@ -14,6 +14,7 @@ from mimegen.plan.permute.declaration import Declaration
 from mimegen.plan.permute.pairs import FACTORS, Factor, pairs_of, parse_factors
 from mimegen.request.sources import entries_of
 
+# Most pairs of each factor.
 MOST_PAIRS = 100_000
 # The actions that ``all`` stands for with factors that suit no action of mocap/.
 ALL_OF = {"repetitions": "cues", "target": "directed"}

@@ -42,6 +42,7 @@ from mimegen.request.render_request import RenderRequest
 from mimegen.request.sources import camera_target
 from mimegen.shots.config import RenderConfig, read_config
 
+# Width and height of a contact sheet's frames, in pixels.
 SHEET_SIZE = (320, 180)
 SHEET_SUFFIX = ".png"
 CLIP_SUFFIX = ".mp4"

@@ -31,6 +31,7 @@ from mimegen.request.planned import Planned
 from mimegen.request.rendering import carry_out
 from mimegen.store.store import Store
 
+# In seconds. A hint to use drafts is printed if a request takes at least this long.
 LONG_S = 600.0
 _note = partial(click.echo, err=True)
 

@@ -54,6 +54,7 @@ from mimegen.shots.camera import Camera
 from mimegen.shots.config import read_config
 
 CAPSULES = "capsules"
+# Frame rate at which previews and checks sample a score.
 PREVIEW_FPS = 30.0
 # Size of a preview's video in pixels, and letters per line of its captions.
 VIDEO_SIZE = (480, 600)

@@ -11,6 +11,7 @@ from mimegen.commands.common import DONE, exits_cleanly
 from mimegen.production.progress import duration, roughly
 from mimegen.production.status import status
 
+# Seconds between two updates of --watch.
 EVERY_S = 2.0
 # Most lines of one kind; the rest is only counted.
 MOST_LINES = 40

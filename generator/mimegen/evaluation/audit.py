@@ -24,6 +24,7 @@ from mimegen.evaluation.embedding import similarities
 from mimegen.evaluation.question import json_lines, right_option
 from mimegen.evaluation.statistics import clustered_share, holm
 
+# Significance level, after correction, at which a rule counts as beating chance.
 LEVEL = 0.01
 # Formats whose options are labels. A file counts as guessable if knowing the set's labels makes
 # guesses right at least this many times as often as chance.

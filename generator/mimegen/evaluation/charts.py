@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+# Height of a row in inches, and most letters of a name.
 _ROW_INCHES = 0.42
 _NAME_LETTERS = 40
 

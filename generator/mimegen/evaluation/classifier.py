@@ -10,6 +10,7 @@ from scipy.special import logsumexp
 from mimegen.base.arrays import FloatArray
 from mimegen.base.seeds import generator
 
+# Number of folds, and strength of the ridge penalty on standardised features.
 FOLDS = 5
 RIDGE = 1.0
 

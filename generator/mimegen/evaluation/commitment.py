@@ -163,9 +163,10 @@ def read_commitment(path: Path) -> Commitment:
 
 
 def verify_all(commitment: Path, spec: Path) -> int:
-    """Check a specification against its commitment, and return its number of declarations.
+    """Check a specification against its commitment; return its number of declarations.
 
-    The nonce lies beside either file. Raises RequestError if any byte of the three was changed.
+    The nonce is in the folder of either file. Raises RequestError if any byte of the three was
+    changed.
     """
     published = read_commitment(commitment)
     lines = _spec_lines(spec)
@@ -248,7 +249,8 @@ def _spec_lines(path: Path) -> list[bytes]:
 
 
 def _nonce(commitment: Path, spec: Path, written_as: str) -> bytes:
-    """Return the secret nonce, looked for beside both files, under the format's own name first."""
+    """Return the secret nonce from the folder of either file, trying the format's own name first.
+    """
     names = (OLD_NONCE, NONCE) if written_as == OLD_FORMAT else (NONCE, OLD_NONCE)
     for path in [place.with_name(name) for name in names for place in (spec, commitment)]:
         if path.is_file():

@@ -92,9 +92,9 @@ def _mimes(variant: str | None) -> str | None:
 
 
 def _pairs(scored: Sequence[ScoredAnswer], minus: str, variant: str) -> list[VariantPair]:
-    """Return what both variants show: performances, by the same person where that may be.
+    """Return the performances that both variants show, by the same person unless persons differ.
 
-    Where one of them has more clips of it, the further ones would be compared with nothing.
+    Performances with more clips in one variant are skipped: the extra clips have no counterpart.
     """
     same_person = minus.partition("+")[0] == variant.partition("+")[0]
     cells: dict[tuple[str, str], dict[str, list[ScoredAnswer]]] = defaultdict(

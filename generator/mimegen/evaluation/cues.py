@@ -119,8 +119,10 @@ def _seen(rows: Sequence[Row], request: CueRequest) -> list[SeenCue]:
 
 def _subject(row: Row, name: str, facts: CueFacts, known: dict[str, KnownAction],
              request: CueRequest) -> Subject:
-    """Return a cue as what is asked for; what lies in one region is never each other's wrong
-    answer, nor is what may mean the same."""
+    """Return a cue as a subject.
+
+    Cues of one body region, or with a common meaning, are never each other's wrong answers.
+    """
     text = name if request.task == "cue" else facts.explanations[0]
     return Subject(row.action, subject_of_row(row, known, "label").name, text,
                    frozenset({name, *facts.explanations}), facts.region)

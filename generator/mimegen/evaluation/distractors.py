@@ -1,10 +1,10 @@
 """Choose wrong answers that give nothing away.
 
-Performances are grouped into blocks, as many as a question has options. All questions of a block
-have the same options, and each option is the answer to exactly one of them. So within blocks every
-label is a distractor for each time it is an answer, times the number of other options. Whoever sees
-only the options, however clever, is right once in a block: at chance, by design. Performances that
-fill no block get distractors one by one, chosen to keep these counts even.
+Performances are grouped into blocks of as many as a question has options. All questions of a block
+have the same options, and each option is the answer to exactly one of them. So within blocks, each
+label is a distractor exactly (options - 1) times as often as it is the answer. Whoever sees only
+the options, however clever, is right once in a block: at chance, by design. Performances that fill
+no block get distractors one by one, chosen to keep these counts even.
 """
 
 from collections import Counter
@@ -23,9 +23,11 @@ from mimegen.evaluation.subjects import Subject
 Costs = NDArray[np.int64]
 # MIME excludes the ten labels that are nearest in meaning.
 NEAREST = 10
+# Cost of a pair that must not share a question.
 FORBIDDEN = 10**9
 # Most performances that are grouped into blocks at a time; more would take longer without benefit.
 AT_A_TIME = 120
+# Random orders that are tried for each part and kind of order.
 ATTEMPTS = 12
 # Costs of a pair, in thousandths of similarity: per letter of difference in length, for a different
 # form, and the maximum of a random part.

@@ -22,7 +22,9 @@ Array = NDArray[np.float64]
 TARGETS = ("camera", "other", "hands", "down", "up", "left", "right")
 CAMERA, OTHER, HANDS, DOWN, UP, LEFT, RIGHT = range(len(TARGETS))
 THINGS = (CAMERA, OTHER, HANDS)
+# The answer if it is unclear where a person looks.
 NOBODY_KNOWS = -1
+# COCO's value for a landmark that is labelled and visible.
 VISIBLE = 2
 SIDES = ("left", "right")
 HAND = ("wrist", "middle1", "thumb4", "index4", "middle4")

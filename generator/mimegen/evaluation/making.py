@@ -28,6 +28,7 @@ from mimegen.evaluation.subjects import (
 from mimegen.evaluation.templates import LETTERS, OPTIONS, Templates, filled
 from mimegen.manifest.row import Row
 
+# Number of examples in a few-shot question, and the variant that they show.
 SHOTS = 3
 EXAMPLE_VARIANT = "base+blank@0"
 

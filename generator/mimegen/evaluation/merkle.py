@@ -1,7 +1,8 @@
-"""Merkle trees as in RFC 6962, section 2.1 (RFC 9162 has the same): leaves and nodes are hashed
-with different first bytes, so that none can pass for the other.
+"""Merkle trees as in RFC 6962, section 2.1, and RFC 9162.
 
-The kept library for it, pymerkle, is under the GPL, which mimegen's licence does not go with.
+Leaves and nodes are hashed with different first bytes, so that neither can pass for the other. The
+maintained library for this, pymerkle, is under the GPL, which is incompatible with mimegen's
+licence.
 """
 
 import hashlib

@@ -24,6 +24,7 @@ from mimegen.evaluation.statistics import wilson
 SPLITS = 500
 # The split-half reliability expected of norms (Nunnally 1978).
 WANTED_RELIABILITY = 0.9
+# Numbers of raters that are simulated, and the fewest clips for a correlation.
 SIZES = (4, 6, 8, 10, 15, 20, 30, 40, 60, 80, 100)
 LEAST_CLIPS = 3
 

@@ -37,6 +37,7 @@ from mimegen.evaluation.templates import FOLDER, ChoicePrompt, OpenPrompt, fille
 from mimegen.manifest.row import Row
 
 Array = NDArray[np.float64]
+# A clip is split into this many parts in time to compare them.
 THIRDS = 3
 FINGERTIPS = ("thumb4", "index4", "middle4")
 FACE = ("nose", "left_eye", "right_eye", "left_ear", "right_ear")
@@ -92,7 +93,7 @@ class Movement:
 
     @classmethod
     def of(cls, path: Path, fps: float) -> "Movement":
-        """Read a clip's keypoints.npz. Raises RequestError where it cannot be read."""
+        """Read a clip's keypoints.npz. Raises RequestError if it cannot be read."""
         try:
             with np.load(path, allow_pickle=False) as file:
                 names = [str(name) for name in file["names"]]

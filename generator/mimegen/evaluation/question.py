@@ -21,6 +21,7 @@ from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
 from mimegen.base.names import inner_path, plain_name
 
+# In bytes.
 LONGEST_LINE = 2**22
 # Some of a question's texts are used as paths of clips, plots or folders. "" means not given.
 InnerPath = Annotated[str, AfterValidator(lambda text: text and inner_path(text))]

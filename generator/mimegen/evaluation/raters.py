@@ -17,6 +17,7 @@ from mimegen.evaluation.question import Question, json_lines
 
 # GAIA's threshold for careless raters: the share of ratings with the same value.
 EQUAL_SHARE = 0.4
+# Raters with fewer ratings are not checked for equal ones.
 LEAST_RATINGS = 5
 # Correlations above this count as 1, allowing for rounding.
 PERFECT = 1 - 1e-9

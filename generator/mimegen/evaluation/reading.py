@@ -289,6 +289,8 @@ class _Options:
         return set() if place is None else {place}
 
 
+# In characters. In longer texts, options of one or two letters are looked for only in the first
+# word.
 _SHORT = 120
 # Number of characters around a letter that are considered.
 _NEAR = 80

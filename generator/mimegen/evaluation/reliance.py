@@ -123,7 +123,7 @@ def _background(full: Sequence[ScoredAnswer]) -> Table | None:
     shares: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
     for (action, performed, *_), kinds in seen.items():
         aligned, misaligned = kinds["aligned"], kinds["misaligned"]
-        # Where one of them has more clips, the further ones would be compared with nothing.
+        # Skip performances with more clips on one background: the extra clips have no counterpart.
         if aligned and len(aligned) == len(misaligned):
             shares[action, performed].append(
                 (float(np.mean([right for clip in aligned.values() for right in clip])),

@@ -29,6 +29,7 @@ Verdict = tuple[str, bool, str | None]
 LEVEL = 0.95
 # ActPLD's rank correlation needs at least this many models and types.
 LEAST_RANKED = 4
+# Number of random permutations for the p of ActPLD's rank correlation.
 PERMUTATIONS = 9999
 # MIME has ten variants. More are tabulated separately only if each has several clips.
 MOST_ALONE = 12
@@ -242,7 +243,8 @@ def _spearman(rows: Sequence[Table]) -> Table | None:
     if len(both) < LEAST_RANKED or np.ptp(both, axis=0).min() == 0:
         return None
     first, second = (stats.rankdata(one) for one in both.T)
-    # By permutation, exact up to seven rows: scipy's p of four rows in one order is 0, not 2 of 24.
+    # By permutation, which is exact up to seven rows: scipy's own p for four rows in the same order
+    # is 0 instead of 2 in 24.
     found = stats.permutation_test(
         (first,), lambda ranks: np.corrcoef(ranks, second)[0, 1], permutation_type="pairings",
         n_resamples=PERMUTATIONS, rng=generator("spearman"))

@@ -12,6 +12,7 @@ from mimegen.shots.config import WORLDS
 
 # JSON numbers above this are not exact in every program that reads a manifest.
 LARGEST_SEED = 2**53 - 1
+# Most seeds in one request.
 MOST_SEEDS = 100_000
 # A cue repeated more often makes a clip longer than any of the library.
 MOST_TIMES = 20

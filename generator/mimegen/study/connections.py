@@ -25,6 +25,7 @@ STALLED_S = 60.0
 # Enough for a laboratory behind one address: 50 people whose browsers open up to six connections
 # each.
 MOST_OF_ADDRESS = 300
+# Most open connections, over all addresses.
 MOST_CONNECTIONS = 4000
 # Number of connections that are taken from the system's queue at once, before any is checked.
 BACKLOG = 128

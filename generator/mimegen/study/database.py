@@ -13,8 +13,8 @@ from types import TracebackType
 from mimegen.base.errors import RequestError
 from mimegen.study.responses import Ids, Screen
 
-# In seconds. A session without an answer for the first time span no longer counts as a participant;
-# one that never answered and is older than the second frees its list for others.
+# In seconds. An unfinished session without activity for FORSAKEN_S no longer counts as a
+# participant; one without any answer after UNBEGUN_S frees its list for others.
 FORSAKEN_S = 2 * 3600.0
 UNBEGUN_S = 20 * 60.0
 _SCHEMA = """

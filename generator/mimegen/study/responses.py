@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 from mimegen.study.folder import Study
 from mimegen.study.settings import Task
 
+# In characters.
 LONGEST_TEXT = 500
 Milliseconds = Annotated[int, Field(ge=0, le=24 * 3600 * 1000)]
 Count = Annotated[int, Field(ge=0, le=100_000)]

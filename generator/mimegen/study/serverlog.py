@@ -5,6 +5,7 @@ import time
 
 from mimegen.study.limits import Limit
 
+# Longest line of the log, in characters.
 LONGEST = 300
 # Burst size and rate per second, for each kind of message and for all: a flood of requests must not
 # fill the disk.

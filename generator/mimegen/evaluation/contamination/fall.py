@@ -9,6 +9,7 @@ from mimegen.evaluation.statistics import Interval
 
 # The smallest and largest difference of shares, less a margin for rounding.
 ENDS = (-1 + 1e-12, 1 - 1e-12)
+# Smaller differences count as zero.
 NEAR = 1e-12
 
 

@@ -7,6 +7,7 @@ from scipy import optimize, stats
 
 from mimegen.base.errors import RequestError
 
+# More pairs than this are not searched for.
 MOST_PAIRS = 10**9
 
 

@@ -27,6 +27,7 @@ from mimegen.evaluation.statistics import (
     holm,
 )
 
+# Significance level, after correction, of both tests.
 ALPHA = 0.05
 # With fewer actions the t distribution is so wide that hardly any fall is detected.
 FEW_ACTIONS = 6

@@ -14,6 +14,7 @@ from mimegen.evaluation.exports.coco import pass_folder
 from mimegen.evaluation.exports.source import Source
 from mimegen.evaluation.exports.tables import clip_rows
 
+# Number of clips in a shard.
 CLIPS_A_SHARD = 256
 
 

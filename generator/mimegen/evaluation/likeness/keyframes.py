@@ -18,6 +18,7 @@ from mimegen.manifest.file import clip_path, read_manifest
 SHARES = (0.1, 0.3, 0.5, 0.7, 0.9)
 # Side of a hash in bits; docs/research/unseen.md compares it with others.
 HASH_SIZE = 16
+# Width and height of thumbnails, in pixels.
 SMALL = (160, 90)
 
 

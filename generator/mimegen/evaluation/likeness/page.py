@@ -16,6 +16,7 @@ from mimegen.base.files import publish
 from mimegen.evaluation.likeness.keyframes import ClipLook
 from mimegen.evaluation.likeness.nearness import NearestPair, Nearness
 
+# Most pairs that are shown.
 MOST_PAIRS = 40
 WITHIN = "#b3391f"
 BETWEEN = "#2b6ca3"

@@ -14,6 +14,8 @@ from mimegen.base.media import ffmpeg_input, is_video
 from mimegen.evaluation.question import Question
 from mimegen.evaluation.scoring import ScoredAnswer
 
+# Most clips on a page; their width in pixels, frames per second, quality (a higher CRF means
+# smaller files), and largest size in bytes.
 MOST = 12
 WIDTH = 240
 FPS = 10

@@ -34,8 +34,10 @@ METHOD = (
 )
 PERFORMERS_NOTE = ("Each performer over all their variants. Their backgrounds and views may differ;"
                    " the comparisons have all else equal.")
+# A warning is shown if a larger share of outputs could not be read.
 UNPARSED_SHARE = 0.05
 PEOPLE_HEAD = "people reach"
+# Most confusions and hardest actions that are listed.
 CONFUSIONS = 12
 ACTIONS = 10
 TITLES = {"mc": "Multiple choice (MIME)", "free": "Free form (MIME)",

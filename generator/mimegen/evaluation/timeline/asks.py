@@ -8,8 +8,9 @@ from itertools import islice, pairwise, product
 from mimegen.evaluation.subjects import Subject
 from mimegen.manifest.timeline import LIES, PERFORMER, Hand, Interval, outermost
 
-# In seconds. Small random movements shift limbs by a tenth of a second, so what is asked about
-# lasts longer, and steps must start further apart.
+# In seconds: times that are cut off both ends of what is asked about (small random movements shift
+# limbs by a tenth of a second), the least that must remain, the least distance between the starts
+# of two steps, and the longest step that viewers count as one.
 MARGIN_S = 0.15
 LEAST_S = 0.6
 APART_S = 0.3
@@ -18,6 +19,7 @@ MOMENT_S = 1.0
 # fraction) of a limit is not asked about.
 SIZE_LIMITS = (0.2, 0.6, 1.2)
 SIZE_MARGIN = 0.12
+# Most steps that a question about their order has.
 STEPS = 4
 SIDES: tuple[Hand, Hand] = ("left", "right")
 Span = tuple[float, float]

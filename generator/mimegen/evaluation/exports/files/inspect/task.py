@@ -33,7 +33,7 @@ from mimegen_reading import chosen_option, exactly_right, final_phrase
 
 FOLDER = Path(__file__).resolve().parent
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-# What the control of a question that is none is called.
+# The control of questions that are not controls.
 WHOLE = "everything"
 with (FOLDER / "questions.jsonl").open(encoding="utf-8") as lines:
     ITEMS = [json.loads(line) for line in lines]
@@ -50,7 +50,7 @@ def mimegen() -> Task:
 
 @metric
 def both_right() -> Metric:
-    """Return the share of minimal pairs, shown whole, of which both halves are right."""
+    """Return the share of complete minimal pairs of which both halves are right."""
 
     number = value_to_float()
 
@@ -67,7 +67,7 @@ def both_right() -> Metric:
 
 
 def _metrics() -> list[Metric]:
-    """Return what is counted: shares, and of pairs and controls what they are for."""
+    """Return the metrics: accuracy, and further ones if there are pairs or controls."""
     found = [accuracy(), stderr(cluster="action"), grouped(accuracy(), "variant", all=False)]
     if any(item["pair"] for item in ITEMS):
         found.append(both_right())
@@ -78,7 +78,7 @@ def _metrics() -> list[Metric]:
 
 @scorer(metrics=_metrics())
 def read_answer() -> Scorer:
-    """Right where the answer's letter is chosen or, without options, a label is said exactly."""
+    """Score an answer right if it chooses the right letter or, without options, ends in a label."""
 
     async def score(state: TaskState, target: Target) -> Score:
         options, output = state.metadata["options"], state.output.completion

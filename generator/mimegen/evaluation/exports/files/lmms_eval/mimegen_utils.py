@@ -22,19 +22,19 @@ def doc_to_messages(doc, lmms_eval_specific_kwargs=None):
 
 
 def doc_to_visual(doc):
-    """Return all that is shown, for models that take media apart from the text."""
+    """Return all media, for models that take media separately from text."""
     shown = [*(doc["examples"] or ()), doc]
     return [_opened(doc["media_type"], file) for one in shown for file in one["media"]]
 
 
 def doc_to_text(doc, lmms_eval_specific_kwargs=None):
-    """Return the text, for models that take media apart from it."""
+    """Return the text, for models that take media separately from it."""
     examples = [f"{one['prompt']}\n{one['answer']}" for one in doc["examples"] or ()]
     return "\n\n".join([*examples, *_places(doc), doc["prompt"]])
 
 
 def _places(doc):
-    """Return which of the media are whose, where several videos are shown."""
+    """Return which media belong to which video, if several videos are shown."""
     clips, first = doc.get("clips") or (), 1
     for number, files in enumerate(clips, 1):
         last = first + len(files) - 1
@@ -43,7 +43,7 @@ def _places(doc):
 
 
 def process_results(doc, results):
-    """Return one answer's score, with what it is grouped by."""
+    """Return one answer's score, with the fields that results are grouped by."""
     output = results[0]
     right = exactly_right(output, doc["options"] or (), doc["answer"], doc["labels"])
     return {"accuracy": {"question_id": doc["question_id"], "action": doc["action"],
@@ -51,7 +51,7 @@ def process_results(doc, results):
 
 
 def accuracy(results):
-    """Return the share that is right; print it for each variant."""
+    """Return the share of right answers; print the counts for each variant."""
     scores = defaultdict(list)
     for one in results:
         scores[one["variant"]].append(one["score"])

@@ -21,7 +21,7 @@ SAME = "the same bytes"
 
 
 def digest(path):
-    """Return the SHA-256 of a file, or None where there is none."""
+    """Return the SHA-256 of a file, or None if it does not exist."""
     return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else None
 
 
@@ -38,7 +38,7 @@ def render_again(rows, folder, options):
 
 
 def verdict(row, made, clip, again):
-    """Return what became of a clip: the same, made by other code, or different."""
+    """Return the result for a clip: the same bytes, made by another version, or different."""
     if digest(again) == digest(clip) is not None:
         return SAME
     if made.get("shot_key") != row.get("shot_key"):
@@ -47,7 +47,7 @@ def verdict(row, made, clip, again):
 
 
 def main():
-    """Print for each clip whether it is the same; return 1 if any is not."""
+    """Print for each clip whether it is the same; return 1 unless all are."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--count", type=int, default=3, help="number of clips (default 3)")
     parser.add_argument("--seed", type=int, default=0, help="which clips are drawn (default 0)")

@@ -8,7 +8,7 @@ HERE = Path(__file__).resolve().parent
 
 
 def main():
-    """Print what is missing, changed or unknown; return 1 if anything is."""
+    """Print which files are missing, changed or unknown; return 1 if there are any."""
     lines = (HERE / "SHA256SUMS").read_text(encoding="utf-8").splitlines()
     listed = dict(reversed(line.split("  ", 1)) for line in lines)
     present = {path.relative_to(HERE).as_posix() for path in HERE.rglob("*") if path.is_file()}

@@ -9,15 +9,16 @@ from vlmeval.dataset.video_base import VideoBaseDataset
 from vlmeval.smp import dump, get_intermediate_file_path, load
 
 FOLDER = Path(__file__).resolve().parent
-# What the kit writes in place of an answer where a request failed.
+# The kit writes this instead of an answer if a request failed.
 FAILED = "Failed to obtain answer via API"
 NAME = json.loads((FOLDER / "export.json").read_text(encoding="utf-8"))["task"]
 
 
 class MimegenVideo(VideoBaseDataset):
-    """Where questions ask about sampled frames, those are shown to every model.
+    """Questions as a dataset of VLMEvalKit.
 
-    Else models that read videos get the clip, and others ``nframe`` frames of it.
+    If questions ask about sampled frames, every model gets these frames. Otherwise, models that
+    read videos get the clip, and others ``nframe`` frames of it.
     """
 
     TYPE = "Video-MCQ"
@@ -25,7 +26,8 @@ class MimegenVideo(VideoBaseDataset):
 
     def __init__(self, dataset=NAME, nframe=8, fps=-1):
         super().__init__(dataset=dataset, nframe=0 if fps > 0 else nframe, fps=fps)
-        # Beside the clips: in the kit's own folder, frames of other clips may have these names.
+        # Next to the clips, because the kit's own folder may hold frames of other clips with these
+        # names.
         self.frame_root = str(FOLDER / "frames-of-clips")
 
     @classmethod
@@ -34,7 +36,7 @@ class MimegenVideo(VideoBaseDataset):
         return [NAME]
 
     def prepare_dataset(self, dataset):
-        """Return where clips and questions are."""
+        """Return the paths of clips and questions."""
         return {"root": str(FOLDER / "clips"), "data_file": str(FOLDER / "questions.tsv")}
 
     def build_prompt(self, line, video_llm):
@@ -61,9 +63,9 @@ class MimegenVideo(VideoBaseDataset):
 
     @classmethod
     def evaluate(cls, eval_file, **judge_kwargs):
-        """Return the share that is right, of all and by variant, in percent.
+        """Return the share of right answers, overall and by variant, in percent.
 
-        Beside the predictions, the answers are written as ``mimegen evaluate`` reads them.
+        The answers are also written next to the predictions, in the format of ``mimegen evaluate``.
         """
         data = load(eval_file)
         _write_answers(Path(eval_file), data)
@@ -74,7 +76,7 @@ class MimegenVideo(VideoBaseDataset):
 
 
 def _write_answers(eval_file, data):
-    """Write what the model said; where the kit reached no model, nothing was said."""
+    """Write the model's answers, without those of failed requests."""
     model = eval_file.stem.removesuffix(f"_{NAME}")
     answers = [{"question_id": row["question_id"], "model": model,
                 "output": str(row["prediction"])} for _, row in data.iterrows()

@@ -1,4 +1,4 @@
-"""VLMEvalKit's own run.py, which knows these questions too: it takes the same options."""
+"""VLMEvalKit's own run.py with this dataset added; it takes the same options."""
 
 from mimegen_dataset import MimegenVideo
 from vlmeval import dataset, run

@@ -165,6 +165,36 @@ def test_grids_of_other_factors_in_one_folder_are_asked_each_with_their_own_valu
                        (2, "inverted", ("upright", "upside down"))}
 
 
+@pytest.mark.parametrize("arguments", [
+    ("--conditions", "upright,inverted", "--azimuth", "45,90"),
+    ("--grid", "inverted=no,yes;azimuth=45,90"),
+    ("--grid", "inverted=no,yes", "--azimuth", "45,90"),
+    ("--grid", "azimuth_deg=45,90;inverted=no,yes")], ids=" ".join)
+def test_sides_and_conditions_are_factors_however_they_are_asked_for(
+    arguments: tuple[str, ...], tmp_path: Path
+) -> None:
+    done = invoke("pointlight", "--walker", *arguments, "--size", "64x64", "--fps", "12", "--out",
+                  tmp_path)
+    assert done.exit_code == 0, done.output
+    with (tmp_path / "trials.csv").open(newline="") as file:
+        header, *lines = csv.reader(file)
+    assert len(header) == len({*header}), "each column once"
+    trials = [dict(zip(header, line, strict=True)) for line in lines]
+    assert {(one["condition"], one["azimuth"]) for one in trials} == {
+        (condition, side) for condition in ("upright", "inverted") for side in ("45", "90")}
+    for one in trials:
+        assert float(one["azimuth_deg"]) == float(one["azimuth"])
+        assert f"azimuth_{one['azimuth']}-" in one["file"]
+    target = tmp_path / "questions.jsonl"
+    done = invoke("questions", tmp_path, "--format", "factor", "--no-verify", "--out", target)
+    assert done.exit_code == 0, done.output
+    asked = [json.loads(line) for line in target.read_text().splitlines()]
+    assert {(one["asks"], tuple(one["options"])) for one in asked} == {
+        ("azimuth", ("45", "90 (left side)")),
+        ("condition", ("inverted", "upright")) if "--conditions" in arguments
+        else ("inverted", ("upright", "upside down"))}
+
+
 @pytest.mark.parametrize(("arguments", "said"), [
     (("--factor", "invertd"), "no factor of this grid that varies (did you mean inverted?)"),
     (("--difficulty", "near"), "--fold and --difficulty do not apply to --format factor")])

@@ -15,7 +15,7 @@ from mimegen.request.render_request import GAIT
 MOST_CELLS = 10_000
 # Aliases of manipulations.
 _SHORT = {"mask": "masked", "scramble": "scrambled", "invert": "inverted"}
-# Options whose settings of the display have other names.
+# Factors and the settings of the display that they stand for.
 _SETTINGS = {"azimuth": "azimuth_deg", "elevation": "elevation_deg"}
 # The only option of a walker that is not a number.
 _TREADMILL = "treadmill"
@@ -24,11 +24,16 @@ _NO = (False, "no", "none", 0)
 
 @dataclass(frozen=True)
 class Combination:
-    """One combination: its values by factor, its options of the walker, and its condition."""
+    """One combination of factor values.
+
+    ``gait`` holds the walker's options among its ``values``, ``condition`` its settings and
+    manipulations as ``--conditions`` has them, and ``name`` the manipulations alone.
+    """
 
     values: Mapping[str, Any] = field(default_factory=dict)
     gait: Mapping[str, Any] = field(default_factory=dict)
     condition: str | None = None
+    name: str | None = None
 
 
 def cells_of(text: str | None) -> list[Combination]:
@@ -50,7 +55,7 @@ def cells_of(text: str | None) -> list[Combination]:
             raise RequestError("--grid: dots show no eyes; use mimegen render --action walk --gaze")
         if name not in known:
             raise RequestError(f"--grid: no factor '{name}'{near_misses(name, known)}")
-        name = _SETTINGS.get(name, name)
+        name = {setting: option for option, setting in _SETTINGS.items()}.get(name, name)
         factors[name] = [_value(name, value.strip()) for value in values.split(",")]
     cells = [_cell(dict(zip(factors, values, strict=True)))
              for values in product(*factors.values())]
@@ -72,9 +77,12 @@ def _value(name: str, text: str) -> Any:
 
 def _cell(values: dict[str, Any]) -> Combination:
     gait = {name: value for name, value in values.items() if name in GAIT}
-    words = [word for name, value in values.items() if name not in GAIT
-             for word in _words(_SHORT.get(name, name), value)]
-    return Combination(values, gait, ":".join(words) or UPRIGHT)
+    shown = {_SHORT.get(name, name): value for name, value in values.items() if name not in GAIT}
+    words = [word for name, value in shown.items() for word in _words(name, value)]
+    manipulations = [word for name, value in shown.items() if name in MANIPULATIONS
+                     for word in _words(name, value)]
+    return Combination(values, gait, ":".join(words) or UPRIGHT,
+                       ":".join(manipulations) or UPRIGHT)
 
 
 def _words(name: str, value: Any) -> list[str]:
@@ -83,4 +91,4 @@ def _words(name: str, value: Any) -> list[str]:
         if value in _NO:
             return []
         return [name if value is True or value == "yes" else f"{name}={value}"]
-    return [f"{name}={value}"]
+    return [f"{_SETTINGS.get(name, name)}={value}"]

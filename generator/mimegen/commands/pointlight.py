@@ -1,6 +1,6 @@
 """``mimegen pointlight``: show an action, a take or a mocap file as moving dots."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, get_args
@@ -187,10 +187,13 @@ def pointlight_command(
             chosen_set(one.display)
     motions = _Motions(catalogue, file, actions, take, partner, seed, character, out, reading,
                        walker, affect, hand)
+    varying = {"condition": conditions is not None and len(wanted) > 1,
+               "azimuth": len(views) > 1}
     trials = [trial for cell, one in wanted
               for asked in [{**gait, **cell.gait}]
               for scene in motions.scenes(one.display, asked)
-              for trial in _trials(scene, one, cell, views, float(asked.get("direction", 0.0)))]
+              for trial in _trials(scene, one, cell, views, float(asked.get("direction", 0.0)),
+                                   varying)]
     if file is not None:
         _warn_of_doubts(file, trials)
     displays = with_shared_masks(
@@ -232,7 +235,7 @@ def _wanted(grid: str | None, conditions: str | None, name: str,
 
 
 def _has_azimuths(wanted: Sequence[tuple[Combination, Condition]]) -> bool:
-    return any("azimuth_deg" in cell.values for cell, _ in wanted)
+    return any("azimuth" in cell.values for cell, _ in wanted)
 
 
 def _check_room(out: Path, displays: int) -> None:
@@ -250,20 +253,24 @@ class _Trial:
 
 
 def _trials(scene: DotScene, condition: Condition, cell: Combination,
-            views: Sequence[CameraDirection | None], direction_deg: float) -> Iterator[_Trial]:
+            views: Sequence[CameraDirection | None], direction_deg: float,
+            varying: Mapping[str, bool]) -> Iterator[_Trial]:
     """Yield a scene in a condition from every side.
 
-    A walker's direction turns the walker, not the camera: sides are relative to direction 0.
+    A walker's direction turns the walker and not the camera: sides are those of direction 0.
+    ``varying`` tells whether the set varies its condition and its azimuth outside a grid.
     """
-    facts = {"condition": condition.name, **({"grid": dict(cell.values)} if cell.values else {})}
-    scene = replace(scene, facts=scene.facts | facts)
+    name = cell.name or condition.name
+    values = dict(cell.values) | ({"condition": name} if varying["condition"] else {})
     for view in views:
-        display = condition.display
+        display, own = condition.display, values
         if view is not None:
             # Markers have no known front, so 0 is used.
             front = float(scene.facts.get("front_azimuth_deg") or 0) - direction_deg
             display = changed(display, azimuth_deg=(front + view.degrees) % 360)
-        yield _Trial(scene, display)
+            own = values | ({"azimuth": view.degrees} if varying["azimuth"] else {})
+        facts = {"condition": name, **({"grid": own} if own else {})}
+        yield _Trial(replace(scene, facts=scene.facts | facts), display)
 
 
 def _warn_of_doubts(file: Path, trials: Sequence[_Trial]) -> None:

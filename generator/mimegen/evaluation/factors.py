@@ -135,8 +135,8 @@ def _values(rows: Sequence[Row]) -> dict[str, list[str]]:
 def _chosen(varying: Collection[str], factors: str) -> list[str]:
     """Return the distinct factors to ask about."""
     if not varying:
-        raise RequestError("no clip is of a grid whose factors vary; make one with mimegen"
-                           " pointlight --grid")
+        raise RequestError("no clip is of a set whose factors vary; make one with mimegen"
+                           " pointlight --grid, --conditions or --azimuth")
     if factors == "all":
         return sorted(varying)
     names = list(dict.fromkeys(name.strip() for name in factors.split(",")))

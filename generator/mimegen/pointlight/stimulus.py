@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from mimegen.base.errors import RequestError
 from mimegen.base.names import path_name
 from mimegen.base.seeds import generator
+from mimegen.base.spelling import spelled
 from mimegen.characters.character import Performance
 from mimegen.motion.quaternions import FloatArray
 from mimegen.pointlight.body import BodySurface, hidden_dots, posed_body
@@ -85,7 +86,9 @@ class Stimulus:
         drawn = repr((self.display, self.seed, self.angle_deg, self.scene.facts.get("dots_from"),
                       *self.scene.version))
         digest = hashlib.sha256(drawn.encode()).hexdigest()[:6]
-        words = [self.scene.name, self.display.name, plain, digest]
+        side = (self.scene.facts.get("grid") or {}).get("azimuth")
+        seen = "" if side is None else f"azimuth_{spelled(side).replace('-', 'minus')}"
+        words = [self.scene.name, self.display.name, plain, seen, digest]
         return path_name("-".join(filter(None, words)))
 
     @property

@@ -20,6 +20,8 @@ SCRIPT = "mimegen.production.psychopy_experiment"
 COLUMNS = ("file", "action", "take", "seed", "condition", "azimuth_deg", "dots_seed", "duration_s",
            "fps", "frames", "labels")
 
+AZIMUTH = "azimuth"
+
 
 class TrialList(NamedTuple):
     """The path of a trial list, and the number of displays in its folder that it omits."""
@@ -41,7 +43,9 @@ def write_trials(out: Path, names: Collection[str] | None = None) -> TrialList:
     found = [row for row in rows_of(out) if row.condition is not None and row.window is None]
     rows = [row for row in found if names is None or row.sample_id in names]
     factors = _factors(rows)
-    rows.sort(key=lambda row: [value_order(_given(row).get(name)) for name in factors])
+    # Outside a grid, displays of a performance stay together, whatever side they are seen from.
+    sorting = [name for name in factors if names is not None or name != AZIMUTH]
+    rows.sort(key=lambda row: [value_order(_given(row).get(name)) for name in sorting])
     lines = [(*_line(row), *(_value(row, name) for name in factors)) for row in rows]
     packed = io.StringIO()
     table = csv.writer(packed, lineterminator="\n")
@@ -56,8 +60,9 @@ def write_trials(out: Path, names: Collection[str] | None = None) -> TrialList:
 
 def _factors(rows: Sequence[Row]) -> tuple[str, ...]:
     """Return a grid's factors, and the walker options in which the rows differ."""
-    grid = dict.fromkeys(name for row in rows for name in row.grid or {})
-    options = dict.fromkeys(name for row in rows for name in _given(row) if name not in grid)
+    grid = dict.fromkeys(name for row in rows for name in row.grid or {} if name not in COLUMNS)
+    options = dict.fromkeys(name for row in rows for name in _given(row)
+                            if name not in grid and name not in COLUMNS)
     return (*grid, *(name for name in options
                      if len({str(_given(row).get(name)) for row in rows}) > 1))
 

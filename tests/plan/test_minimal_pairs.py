@@ -9,13 +9,23 @@ import pytest
 
 from mimegen.base.arrays import FloatArray
 from mimegen.base.errors import RequestError
+from mimegen.base.paths import data_folder
 from mimegen.library.cast import CastMember
+from mimegen.library.catalogue import Catalogue
 from mimegen.library.score_take import ScoreTake
 from mimegen.library.take import LibraryTake
+from mimegen.library.takes import library_take
 from mimegen.manifest.timeline import Interval
+from mimegen.motion.editing import mirrored
 from mimegen.plan.permute.declaration import Declaration, read_spec
 from mimegen.plan.permute.good_takes import GoodTakes
-from mimegen.plan.permute.pairs import FACTORS, leading_hand, pairs_of, parse_factors
+from mimegen.plan.permute.pairs import (
+    FACTORS,
+    leading_hand,
+    pairs_of,
+    parse_factors,
+    shows_hand,
+)
 from mimegen.plan.permute.planned import permuted_plan, take_of
 from mimegen.request.sources import entries_of
 from permuting import CATALOGUE, AllGood
@@ -42,10 +52,11 @@ def takes_are_good(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(GoodTakes, "of_user", staticmethod(lambda: AllGood(Path(), {})))
 
 
-def drawn(factor: str, count: int = 4, seed: int = 1, actions: str = "") -> list[Declaration]:
+def drawn(factor: str, count: int = 4, seed: int = 1, actions: str = "", *fixes: str
+          ) -> list[Declaration]:
     names = actions or SUITED.get(factor, ACTIONS)
     return pairs_of(CATALOGUE, entries_of(CATALOGUE, names), FACTORS[factor],
-                    ("config=draft",), count, seed)
+                    ("config=draft", *fixes), count, seed)
 
 
 class NoFastBoxing(AllGood):
@@ -176,6 +187,46 @@ def _reach(take: LibraryTake) -> FloatArray:
     turn = np.radians(take.front_deg)
     left, ahead = (np.array([np.sin(a), -np.cos(a), 0]) for a in (turn + np.pi / 2, turn))
     return np.array([moved @ left, moved @ ahead, moved[2]])
+
+
+def test_a_score_that_seeds_mirror_goes_neither_left_nor_right(tmp_path: Path) -> None:
+    place = tmp_path / "directed" / "nod_to"
+    place.mkdir(parents=True)
+    own = data_folder() / "directed" / "look_to"
+    for name in ("left.score.yaml", "right.score.yaml", "action.yaml"):
+        text = (own / name).read_text(encoding="utf-8").replace("look_to", "nod_to")
+        (place / name).write_text(text.replace(", mirror: false", ""), encoding="utf-8")
+    catalogue = Catalogue.with_libraries((tmp_path,))
+    take = library_take(catalogue.action("nod_to"), "left", 1)
+    assert not FACTORS["target"].suits(take)
+    assert FACTORS["target"].suits(library_take(CATALOGUE.action("look_to"), "left", 1))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fixes", [(), ("mirror=yes",)])
+def test_the_hand_of_a_half_moves_most(fixes: tuple[str, ...]) -> None:
+    made = drawn("hand", 2, 1, "knocking_on_door", *fixes)
+    for one in made:
+        take = take_of(CATALOGUE, one)
+        [(motion, _)] = take.sources(30)
+        shown = mirrored(motion) if take.mirror else motion
+        places, index = shown.global_pose.positions, shown.skeleton.index
+        far = {hand: float(np.linalg.norm(np.diff(
+            places[:, index[f"{hand.title()}Hand"]] - places[:, index["Spine2"]], axis=0),
+            axis=-1).sum()) for hand in ("left", "right")}
+        assert one.pair is not None and max(far, key=lambda hand: far[hand]) == one.pair.value
+
+
+@pytest.mark.parametrize(("action", "shown"), [
+    ("knocking_on_door", True), ("jumping_jacks", False)])
+def test_a_hand_that_does_one_step_of_many_does_not_lead(action: str, shown: bool) -> None:
+    take = library_take(CATALOGUE.action(action), None, 0)
+    assert leading_hand(take.timeline or ()) == "right"
+    assert shows_hand(take) is shown
+
+
+def test_two_people_have_no_hand_that_both_mostly_use() -> None:
+    assert not FACTORS["hand"].suits(library_take(CATALOGUE.action("hold_hands"), None, 0))
 
 
 def test_one_hand_leads_where_it_does_nearly_everything() -> None:

@@ -6,6 +6,8 @@ from functools import lru_cache
 from itertools import permutations
 from typing import Any
 
+import numpy as np
+
 from mimegen.base.errors import RequestError, near_misses
 from mimegen.base.files import file_hash
 from mimegen.base.seeds import generator
@@ -21,7 +23,7 @@ from mimegen.library.sequence_take import may_follow
 from mimegen.library.take import LibraryTake
 from mimegen.library.takes import can_mirror, library_take
 from mimegen.manifest.pair import PairFacts
-from mimegen.manifest.timeline import OTHER_HAND, PARTNER, Hand, Interval, role_of
+from mimegen.manifest.timeline import OTHER_HAND, PARTNER, Hand, Interval, retold, role_of
 from mimegen.motion.editing import resampled
 from mimegen.motion.motion import Motion
 from mimegen.motion.quaternions import FloatArray
@@ -61,10 +63,15 @@ MOVING = ("hips", "head", *(f"{side}_{part}" for side in ("left", "right")
 BASIC_EMOTIONS = ("anger", "contempt", "disgust", "fear", "happiness", "sadness", "surprise")
 # An action is one-handed if one hand has at least this fraction of the hands' time in its timeline.
 ONE_HANDED = 0.75
+# And the other hand goes at most this fraction of its way, as seen from the chest: timelines leave
+# out the hand in most steps of both, and jumping jacks end with one hand at the hip.
+MOST_OF_OTHER_HAND = 0.7
+CHEST = "Spine2"
 # Two people whom a question can refer to by name.
 AGENTS = ("man", "woman")
 # Names of takes that show one gesture in opposite directions; left and right are the performer's.
-DIRECTIONS = (("left", "right"), ("up", "down"))
+SIDEWAYS = ("left", "right")
+DIRECTIONS = (SIDEWAYS, ("up", "down"))
 BLANK = "blank"
 # How often a pair is drawn at most until both halves are without faults.
 MOST_TRIED = 60
@@ -296,7 +303,8 @@ def _angle(drawing: PairDrawing, base: Declaration, attempt: int) -> Halves:
 
 def _hand(drawing: PairDrawing, base: Declaration, attempt: int) -> Halves | None:
     """Vary the hand: the take and its mirror image."""
-    hand = leading_hand(take_of(drawing.catalogue, base).timeline or ())
+    take = take_of(drawing.catalogue, base.model_copy(update={"mirror": False}))
+    hand = leading_hand(take.timeline or ())
     if hand is None:
         return None
     return (hand, {"mirror": False}), (OTHER_HAND[hand], {"mirror": True})
@@ -358,9 +366,32 @@ def leading_hand(timeline: Sequence[Interval]) -> Hand | None:
 
 
 def _one_handed(take: LibraryTake) -> bool:
-    """Return whether one hand does the action and the other could as well."""
+    """Return whether one hand of one person does the action and the other could as well."""
     return (isinstance(take, ScoreTake) and not isinstance(take, HandTake) and can_mirror(take)
-            and leading_hand(take.timeline) is not None)
+            and take.performers == 1 and leading_hand(take.timeline) is not None)
+
+
+@lru_cache(maxsize=1024)
+def shows_hand(take: LibraryTake) -> bool:
+    """Return whether viewers see which hand leads: the other one moves much less.
+
+    False if the take cannot be performed.
+    """
+    try:
+        [(motion, _), *_] = take.sources(LOOKED_AT_FPS)
+    except RequestError:
+        return False
+    ways = {hand: _way_of(motion, hand) for hand in OTHER_HAND}
+    # What is mirrored is performed as written.
+    hand = leading_hand(retold(take.timeline or (), mirror=take.mirror))
+    return hand is not None and ways[OTHER_HAND[hand]] <= MOST_OF_OTHER_HAND * ways[hand]
+
+
+def _way_of(motion: Motion, hand: Hand) -> float:
+    """Return how far a hand of a score's skeleton moves about the chest, in metres."""
+    places, index = motion.global_pose.positions, motion.skeleton.index
+    moved = places[:, index[f"{hand.title()}Hand"]] - places[:, index[CHEST]]
+    return float(np.linalg.norm(np.diff(moved, axis=0), axis=-1).sum())
 
 
 def _has_roles(take: LibraryTake) -> bool:
@@ -382,7 +413,9 @@ def _scored(take: LibraryTake) -> bool:
 
 
 def _has_direction(take: LibraryTake) -> bool:
-    return isinstance(take, ScoreTake) and any(take.name in pair for pair in DIRECTIONS)
+    """Return whether a take is named for a direction that all its seeds keep."""
+    return isinstance(take, ScoreTake) and any(take.name in pair for pair in DIRECTIONS) and not (
+        take.name in SIDEWAYS and take.score.vary.mirror)
 
 
 def _may_follow(take: LibraryTake) -> bool:
@@ -403,7 +436,8 @@ FACTORS = {factor.name: factor for factor in (
     Factor("order", "two actions by one person, in either order; short ones without walking only",
            _may_follow, _order),
     Factor("target", "a gesture to the left and to the right, or up and down; gestures of"
-           " 'mimegen list directed' only", _has_direction, _target),
+           " 'mimegen list directed' only, and takes with these names; scores of left and right"
+           " need 'mirror: false' under vary", _has_direction, _target),
     Factor("speed", f"played {SLOW:g} and {FAST:g} times as fast", _any, _speed),
     Factor("style", "performed in opposite styles; choreographed takes only", _scored, _style),
     Factor("repetitions", f"a cue's movement made {FEW_TIMES} and {MANY_TIMES} times; cues only",
@@ -412,8 +446,8 @@ FACTORS = {factor.name: factor for factor in (
     Factor("mirror", "left and right swapped, where the take allows it", can_mirror, _mirror),
     Factor("background", "the background that fits and the one that misleads", _any, _background),
     Factor("performer", "another random person", _any, _performer),
-    Factor("hand", "done with the right and with the left hand; takes of one hand only",
-           _one_handed, _hand),
+    Factor("hand", "done with the right and with the left hand; takes of one person that show it"
+           " only", _one_handed, _hand, shows_hand),
     Factor("agent", "the man and the woman in each other's parts; takes of two roles only",
            _has_roles, _agent),
     Factor("emotion", "another emotion in the face; best with --fix config=portrait",

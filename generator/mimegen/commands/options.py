@@ -67,6 +67,7 @@ def typed_of(model: type[BaseModel], given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _option(name: str, field: FieldInfo, default: Any) -> Callable[[Command], Command]:
+    """Return a click option made from a field: its names, type, help text and default."""
     kind, explained = _bare(field.annotation), str(field.description)
     shown = default not in (None, (), False) and "[default:" not in explained
     settings: dict[str, Any] = {"help": explained, "metavar": metavar_of(field)}

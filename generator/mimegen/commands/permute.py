@@ -200,6 +200,7 @@ def _draw_drafts(plan: Plan, out: Path) -> dict[str, str]:
 
 
 def _print_size(space: Space, seen: SeenRows) -> None:
+    """Print the number of possible clips, and of those that differ from published ones."""
     whole = space if not seen.rows else Space.of(
         space.catalogue, [space.catalogue.action(action) for action in space.actions],
         space.freedom, SeenRows(space.catalogue))

@@ -336,6 +336,7 @@ class _Motions:
         return [_scene(self.catalogue, one, self.character, display) for one in takes]
 
     def _takes(self, display: Display, gait: dict[str, Any]) -> list[LibraryTake]:
+        """Return the takes of the actions or of the file."""
         if self.file is None:
             return [self._looped(library_take(entry, self.take, self.seed, self.affect, gait=gait,
                                               hand=self.hand), display)

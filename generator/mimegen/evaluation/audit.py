@@ -325,6 +325,7 @@ def _position(items: Sequence[Item]) -> RuleFinding:
 
 
 def _finding(rule: str, credit: FloatArray, items: Sequence[Item]) -> RuleFinding:
+    """Return a rule's accuracy with its interval and the p of a one-sided binomial test."""
     chance = float(np.mean([1 / len(item.options) for item in items]))
     right, asked = _clusters(credit, items)
     effective = _effective(credit, right, asked, chance)

@@ -1,14 +1,16 @@
-"""Commitments to clips: hashes published before anybody sees the clips, which reveal nothing.
+"""Commitments to clips: hashes that are published before the clips and reveal nothing of them.
 
-``SPEC.jsonl`` holds one declaration a line, in canonical JSON (RFC 8785). Publish COMMITMENT.json;
-keep COMMITMENT.nonce (256 random bits) and SPEC.jsonl secret until you show the clips. The digest,
-field ``commitment``, is SHA-256 over the nonce, the commitment's facts and every declaration. The
-Merkle root is over single declarations. Each is hashed with the digest and a nonce of its own,
-HMAC-SHA-256 of its number under the secret nonce. So one declaration can be revealed without the
-others, nobody can guess the others by trial, and its proof detects any changed byte of the
+``SPEC.jsonl`` holds one declaration per line, in canonical JSON (RFC 8785). Publish
+COMMITMENT.json; keep COMMITMENT.nonce (256 random bits) and SPEC.jsonl secret until you show the
+clips.
+
+The digest, field ``commitment``, is SHA-256 over the nonce, the commitment's facts and every
+declaration. The Merkle root is over single declarations. Each is hashed with the digest and its own
+nonce, the HMAC-SHA-256 of its number under the secret nonce. So one declaration can be revealed
+without the others, which cannot be guessed by trial, and its proof detects any changed byte of the
 commitment.
 
-Commitments of format 2 (ANNOUNCEMENT.json and ANNOUNCEMENT.nonce) are still verified.
+Commitments of format 2 (ANNOUNCEMENT.json and ANNOUNCEMENT.nonce) can still be verified.
 """
 
 import hashlib
@@ -31,7 +33,7 @@ from mimegen.evaluation.merkle import leaf_hash, path_of, root_from, root_of
 COMMITMENT = "COMMITMENT.json"
 NONCE = "COMMITMENT.nonce"
 FORMAT = "mimegen commitment 3"
-# Format 2 differs from format 3 in its words alone: in these names and the leaves' key.
+# Format 2 differs from format 3 only in these names and in the leaves' key.
 OLD_COMMITMENT = "ANNOUNCEMENT.json"
 OLD_NONCE = "ANNOUNCEMENT.nonce"
 OLD_FORMAT = "mimegen announcement 2"
@@ -66,9 +68,9 @@ class Commitment:
 def write_commitment(declarations: Sequence[Facts], spec: Path) -> Path:
     """Write SPEC.jsonl, its commitment and its nonce into one folder; return the commitment's path.
 
-    If a commitment to the same declarations is there already (of this format or the older one),
-    nothing changes, for it may be published. Raises RequestError if the folder holds a commitment
-    to other declarations, or if a declaration has no canonical JSON.
+    If a commitment to the same declarations exists (of this format or the older one), nothing
+    changes, because it may have been published. Raises RequestError if the folder holds a
+    commitment to other declarations, or if a declaration has no canonical JSON.
     """
     lines = [canonical(declaration, f"{spec}: item {number}")
              for number, declaration in enumerate(declarations)]

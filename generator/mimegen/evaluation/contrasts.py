@@ -118,6 +118,7 @@ def _clips(answers: Sequence[ScoredAnswer]) -> int:
 
 
 def _contrast(name: str, minus: str, variant: str, pairs: Sequence[VariantPair]) -> dict[str, Any]:
+    """Return one contrast as a row of JSON content; see ``contrasts`` for its fields."""
     lost = sum(one.first > one.second for one in pairs)
     gained = sum(one.second > one.first for one in pairs)
     # The second variant minus the first.

@@ -48,6 +48,7 @@ def difference_p(pairs: Sequence[SharePair]) -> float:
 
 
 def _estimated(pairs: Sequence[SharePair]) -> Estimate | Fall:
+    """Return the estimate from clusters by action, or from independent answers if all agree."""
     estimate = weighted_mean(*by_action(pairs))
     # If all actions agree exactly, rounding still leaves standard errors of about 1e-17.
     if estimate.se > ALIKE:

@@ -104,6 +104,7 @@ class Judge:
                 raise
 
     def _verdict_text(self, prompt: str) -> str:
+        """Return the judge's reply to a prompt, retrying after failures that may pass."""
         for attempt in range(self.attempts):
             last = attempt == self.attempts - 1
             try:

@@ -116,6 +116,7 @@ class Looking:
             yield from sorted(found, key=lambda one: one.start - one.end)
 
     def _runs(self, person: int) -> Iterator[Look]:
+        """Yield the spans of frames in which the answer for a person stays the same."""
         own = self.answers[:, person]
         edges = [0, *(np.flatnonzero(np.diff(own)) + 1), len(own)]
         for start, end in pairwise(map(int, edges)):

@@ -127,6 +127,7 @@ def _gaze_asks(row: Row, looking: Looking, wording: NumberWording) -> Iterator[_
 
 
 def _asks(timeline: Sequence[Interval], end: float) -> Iterator[_NumberAsk]:
+    """Yield counts, starts and durations of steps that a timeline of ``end`` seconds allows."""
     steps = [one for one in timeline if one.kind == "step" and one.performer != PARTNER]
     counts = Counter(one.name for one in steps)
     for step, count in counts.items():
@@ -162,6 +163,6 @@ def _value(text: str) -> float:
 
 def is_right(question: Question, number: float | None) -> bool:
     """A margin for rounding."""
-    # Rounded answers are compared, so that no last bit decides.
+    # The small margin allows for rounding, since answers are rounded.
     return number is not None and question.tolerance is not None and (
         abs(number - float(question.answer)) <= question.tolerance + 1e-9)

@@ -62,7 +62,7 @@ class ProbeLimits:
     unturned_deg: float = 12.0
     lower: float = 0.08          # of the head, than in the other thirds
     faster: float = 1.4          # ratio of peak speeds, to the other thirds
-    higher: float = 0.12         # of one hand than the other
+    higher: float = 0.12         # difference in height between the hands
     margin: float = 0.04         # distance of a hand's height from hips, shoulders and head
     airborne_m: float = 0.08     # of the lower ankle, above its lowest height
     grounded_m: float = 0.03
@@ -123,6 +123,7 @@ class Movement:
 
 
 def _active_hand(body: Movement, frame: int) -> int | None:
+    """Return the hand that moves more: 0 left, 1 right; None if unclear."""
     # Relative to the trunk, so that walking does not count as movement of the hands.
     trunk = body.middle("shoulder")
     paths = [float(np.linalg.norm(np.diff(body.hand(side) - trunk, axis=0), axis=1).sum())
@@ -138,6 +139,7 @@ def _hands_touch(body: Movement, frame: int) -> int | None:
 
 
 def _travel(body: Movement, frame: int) -> int | None:
+    """Return where the hips move in the picture: 0 left, 1 right, 2 nowhere; None if unclear."""
     # The distance from hips to eyes is about half the stature. In pixels, because the question is
     # about the picture.
     hips, eyes = body.middle("hip", "pixels"), body.middle("eye", "pixels")
@@ -149,6 +151,7 @@ def _travel(body: Movement, frame: int) -> int | None:
 
 
 def _turn(body: Movement, frame: int) -> int | None:
+    """Return how the body turned, seen from above: 0 clockwise, 1 counterclockwise, 2 not."""
     across = body.world["left_hip"] - body.world["right_hip"]
     # Unwrapped, so that one and a half turns do not count as half a turn.
     yaw = np.degrees(np.unwrap(np.arctan2(across[:, 1], across[:, 0])))
@@ -159,6 +162,7 @@ def _turn(body: Movement, frame: int) -> int | None:
 
 
 def _lowest(body: Movement, frame: int) -> int | None:
+    """Return the third of the clip in which the head is lowest; None if unclear."""
     lows = [float(part.min()) for part in np.array_split(body.middle("eye")[:, 2], THIRDS)]
     order = np.argsort(lows)
     clear = lows[order[1]] - lows[order[0]] >= LIMITS.lower * body.stature
@@ -172,6 +176,7 @@ def _fastest(body: Movement, frame: int) -> int | None:
 
 
 def _speed_change(body: Movement, frame: int) -> int | None:
+    """Return the half in which the hands are faster on average; None if unclear or too still."""
     # The mean, not the peak: a single flick would decide for its half.
     first, last = (float(part.mean()) for part in np.array_split(_hand_speeds(body), 2))
     clear = max(first, last) >= LIMITS.changed * min(first, last) and _hands_move(body)
@@ -219,6 +224,7 @@ def _head_turn(body: Movement, frame: int) -> int | None:
 
 
 def _hand_to_face(body: Movement, frame: int) -> int | None:
+    """Return 0 if a fingertip touches the face at some time, 1 if none is near it."""
     tips = [body.world[f"{side}_{tip}"] for side in ("left", "right") for tip in FINGERTIPS]
     nearest = float(np.min([np.linalg.norm(tip - body.world[part], axis=1)
                             for tip in tips for part in FACE]))
@@ -246,6 +252,7 @@ def _from_trunk(body: Movement, side: str) -> Array:
 
 
 def _distance(body: Movement, frame: int) -> int | None:
+    """Return how far the hips get: 0 nowhere, 1 about half the stature, 2 more than the stature."""
     hips = body.middle("hip")[:, :2]
     # The farthest position, not the last: a person who walks there and back has travelled.
     farthest = float(np.linalg.norm(hips - hips[0], axis=1).max()) / body.stature
@@ -262,6 +269,7 @@ def _higher_hand(body: Movement, frame: int) -> int | None:
 
 
 def _reach(body: Movement, frame: int) -> int | None:
+    """Return how high the higher hand gets: 0 not above the hips, 1 shoulders, 2 crown, 3 above."""
     higher = np.maximum(body.hand("left")[:, 2], body.hand("right")[:, 2])
     frame = int(np.argmax(higher))
     # The top of the head is about 8 % of the eyes' height above the eyes.
@@ -273,6 +281,7 @@ def _reach(body: Movement, frame: int) -> int | None:
 
 
 def _leave_ground(body: Movement, frame: int) -> int | None:
+    """Return 0 if both feet leave the ground at some time, 1 if not; None if unclear."""
     heights = [body.world[f"{side}_ankle"][:, 2] for side in ("left", "right")]
     # Standing ankles are some centimetres above the ground, depending on character and shoe.
     stands = min(float(height.min()) for height in heights)
@@ -438,6 +447,7 @@ def _balanced(asked: Sequence[_ProbeOfClip], choices: int, seed: int) -> list[_P
 
 def _movement_question(one: _ProbeOfClip, known: dict[str, KnownAction], request: ProbeRequest
                        ) -> Question:
+    """Return a question about a movement, with its choices in a drawn order."""
     row, words = one.row, request.wording.probes[one.probe]
     order = [int(place) for place in generator(
         request.seed, "probes", one.probe, "order", row.sample_id).permutation(len(words.choices))]
@@ -449,6 +459,7 @@ def _movement_question(one: _ProbeOfClip, known: dict[str, KnownAction], request
 
 def _look_question(one: AskedLook, known: dict[str, KnownAction], request: ProbeRequest
                    ) -> Question:
+    """Return a question about where a person looks, with its choices in a drawn order."""
     row, words = one.row, request.wording.probes[GAZE_TARGET]
     sentence = words.question
     for name, text in (("who", request.wording.people[one.side]),
@@ -473,6 +484,7 @@ class _Posed:
 
 
 def _question(one: _Posed, known: dict[str, KnownAction], request: ProbeRequest) -> Question:
+    """Return the question model of a worded question; an open one has no options."""
     row, sampling, wording = one.row, request.sampling, request.wording
     subject = subject_of_row(row, known, "label")
     template = wording.open or "{question}" if request.is_open else wording.instruction

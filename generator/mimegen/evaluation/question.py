@@ -169,14 +169,16 @@ class Question(BaseModel):
 
     @property
     def performed(self) -> str:
-        """The performance that all its variants share, with its action: takes of two actions may
-        have one name.
+        """The performance that all its variants share, prefixed by its action.
+
+        The action is included because takes of two actions may have the same name.
         """
         return "/".join(filter(None, (self.action, self.performance or self.take)))
 
     @property
     def way(self) -> tuple[str, str, str]:
-        """Format, what is asked and the prompting: each of these has its own results."""
+        """Format, what is asked, and prompting; results are given separately for each combination.
+        """
         if self.control is not None:
             return self.format, self.asks, f"{self.prompting}, {self.control}"
         alone = self.condition == "text" and self.prompting != "text"

@@ -70,6 +70,7 @@ _STRICT_SAID = re.compile(r"(?i:answer\sis|answer\s?:|described\sby|\\boxed\{)(?
 
 
 def _strict_place(lines: Sequence[str], texts: Sequence[str]) -> int | None:
+    """Return the index of the option that the strict rule reads; None if none or unclear."""
     last = " ".join(lines[-1].split())
     if _plain(last) in texts:
         return texts.index(_plain(last))
@@ -188,6 +189,10 @@ _BOXED = re.compile(r"\\f?boxed\s?\{([^{}]*)\}")
 
 
 def _read(text: str, options: "_Options") -> Choice:
+    """Return the choice in an answer's field, tags or box if there are any, else in the text.
+
+    If JSON fields are marked, all of them must agree.
+    """
     text = _LATEX.sub(r"\1", text)
     marked = _marked(text)
     if marked:
@@ -207,6 +212,7 @@ def _marked(text: str) -> list[str]:
 
 
 def _read_whole(text: str, options: "_Options") -> Choice:
+    """Return the choice in a text by the rules after ``MARKED``."""
     exact = options.exact(text)
     if exact is not None:
         return Choice(exact, WORDS)
@@ -317,6 +323,7 @@ _NEXT_LONE = re.compile(r"[(\[*_\"']{0,3}[A-Za-z][.):,]")
 
 
 def _sentences(text: str) -> Iterator[_Sentence]:
+    """Yield the sentences of each line that contains more than marks."""
     lines = [line for line in text.splitlines() if line.strip(_MARKS + "-\u2013\u2014\u2022=~|")]
     for number, line in enumerate(lines):
         outer = number in (0, len(lines) - 1)
@@ -482,6 +489,7 @@ def _told(text: str, options: _Options) -> list[str]:
 
 
 def _events(text: str, options: _Options) -> list[_Event]:
+    """Return what the sentences of a text say about letters, in order."""
     sentences = [*_sentences(text)]
     leads = [_lead_of(one, options) for one in sentences]
     listed = _is_list([lead for lead in leads if lead])
@@ -585,6 +593,7 @@ def _of_sentence(sentence: str, options: _Options) -> Iterator[_Event]:
 
 
 def _of_clause(clause: str, found: Sequence[re.Match[str]], options: _Options) -> _Event:
+    """Return what a clause says about its letters: a choice if it has a cue for a single one."""
     letters = frozenset(map(_letter, found))
     if len(letters) > 1:
         return _Event(_CONFLICT, letters)

@@ -52,6 +52,7 @@ def _places(questions: Sequence[Question]) -> dict[str, int]:
 
 def _table(way: tuple[str, ...], scored: Sequence[ScoredAnswer], places: Mapping[str, int]
            ) -> Table:
+    """Return the table of one model and kind of question."""
     model, format_, asks, prompting = way
     whole = [one for one in scored if one.question.control is None]
     full = _shares_right(whole)

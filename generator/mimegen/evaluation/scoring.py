@@ -106,6 +106,10 @@ def _compared(answers: Sequence[Answer], similarity: str) -> list[ScoredAnswer]:
 
 
 def _phrase(answer: Answer, compare: Similarity, threshold: float) -> ScoredAnswer:
+    """Return a free answer scored by the similarity of its final phrase to the labels.
+
+    It must reach the threshold and exceed the similarity to every contrasting answer.
+    """
     given = final_phrase(answer.output)
     if not given:
         return ScoredAnswer(answer.question, answer.model, None, False, rater=answer.rater)
@@ -123,6 +127,7 @@ def _phrase(answer: Answer, compare: Similarity, threshold: float) -> ScoredAnsw
 
 
 def _minilm() -> Similarity:
+    """Return the similarity by MiniLM. Raises RequestError if it cannot be loaded."""
     try:
         from sentence_transformers import SentenceTransformer
         model: Any = SentenceTransformer(minilm_weights())

@@ -115,6 +115,7 @@ def _clustered_mean(right: FloatArray, asked: FloatArray) -> Estimate | None:
 
 
 def _share_interval(right: float, n: float, found: Estimate | None, level: float) -> Interval:
+    """Return the interval of a share whose clustered estimate is ``found``; see clustered_share."""
     share = right / n
     if found is None:
         return wilson(share, n, float(stats.norm.ppf((1 + level) / 2)))

@@ -46,6 +46,7 @@ def report(scored: Sequence[ScoredAnswer], questions: Sequence[Question]) -> Tab
 
 def _kind_report(kind: tuple[str, str, str, str], scored: list[ScoredAnswer],
                  questions: Sequence[Question], by_people: list[ScoredAnswer]) -> Table:
+    """Return all tables of one model and kind of question."""
     model, format_, asks, prompting = kind
     same = [one for one in questions if one.way == kind[1:]]
     found = {
@@ -237,6 +238,7 @@ def _actpld(scored: Sequence[ScoredAnswer], name: str) -> Table:
 
 
 def _spearman(rows: Sequence[Table]) -> Table | None:
+    """Return the rank correlation of ActPLD's two tasks; None if it has no meaning."""
     both = np.array([(row["3afc"]["accuracy"], row["description"]["accuracy"]) for row in rows
                      if "3afc" in row and "description" in row])
     # Ranks of two or three models agree by chance; equal accuracies have no order.

@@ -70,6 +70,7 @@ def check_clips(out: Path, rows: Iterable[Row]) -> None:
 
 
 def _what_is_wrong(out: Path, row: Row, known: "_Known") -> str | None:
+    """Return why a clip is damaged or contradicts its row; None if it is fine or missing."""
     path = clip_path(out, row)
     if not path.is_file():
         return None

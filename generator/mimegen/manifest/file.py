@@ -230,6 +230,7 @@ def _part(out: Path, kept: Iterable[bytes], aside: Sequence[bytes]) -> None:
 
 
 def _is_row(out: Path, line: bytes) -> bool:
+    """Whether a line is a valid row whose clip lies in the manifest's folder."""
     try:
         clip_path(out, row_from(line))
     except (ValueError, RequestError):

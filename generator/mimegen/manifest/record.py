@@ -115,6 +115,7 @@ def _plain(value: Any) -> Any:
 
 
 def _box(row: Row) -> bytes:
+    """Return the record of a row as an MP4 box."""
     secret = _secret(row)
     entries = sorted(_digest(name) + _tag(name, value, secret)
                      for name, value in facts_of(row).items())

@@ -133,6 +133,7 @@ def _device_elsewhere(wanted: str, farm: FarmSettings) -> Device:
 
 def _selected(catalogue: Catalogue, request: RenderRequest, devices: _Devices
               ) -> tuple[Plan, RenderConfig, Device]:
+    """Return the plan of a request's takes and variants, with its config and device."""
     takes = takes_of(catalogue, request)
     _say_doubts(takes, request, devices.warn)
     _say_left_out(catalogue, request, devices.warn)

@@ -39,6 +39,7 @@ def takes_of(catalogue: Catalogue, request: RenderRequest) -> SeededTakes:
 
 
 def _library_takes(catalogue: Catalogue, actions: str, request: RenderRequest) -> SeededTakes:
+    """Return every combination of take, manner and face overlay of the actions."""
     takes = [request.altering.take(library_take(entry, name, request.seed[0], request.style,
                                                 manner, request.gait, request.hand), overlay)
              for entry in entries_of(catalogue, actions)

@@ -70,6 +70,7 @@ def frequencies(value: Any) -> Any:
 
 
 def _numbers(value: Any, kind: type, ends: tuple[float, float], expected: str) -> Any:
+    """Return numbers within ``ends`` of a text, list or number. Raises ValueError."""
     if value is None:
         return None
     words: Iterable[Any] = value if isinstance(value, list | tuple) else str(value).split(",")

@@ -74,6 +74,7 @@ class Scenery(Strict):
         return self
 
     def _refuse_unknown_variation(self) -> None:
+        """Raise ValueError if ``vary`` refers to materials, objects or groups that do not exist."""
         vary = self.vary or Variation()
         named = [("materials", name) for name in vary.materials] + [
             (f"hours.{number}.materials", name)
@@ -92,6 +93,7 @@ class Scenery(Strict):
                     raise ValueError(f"vary.things.{name}.instead: there is no group {other!r}")
 
     def _objects(self) -> Iterator[tuple[str, Object]]:
+        """Yield every object with its location in the file."""
         for number, thing in enumerate(self.objects):
             yield f"objects.{number}", thing
         for number, extra in enumerate(self.vary.extras if self.vary else ()):
@@ -101,6 +103,7 @@ class Scenery(Strict):
                 yield f"groups.{name}.{number}", thing
 
     def _named_materials(self) -> Iterator[tuple[str, str]]:
+        """Yield every reference to a material with its location in the file."""
         planes: tuple[Plane | Walls, ...] = (*self.floors, *self.ceilings, *self.walls)
         for plane in planes:
             yield type(plane).__name__.lower(), plane.material
@@ -112,6 +115,7 @@ class Scenery(Strict):
                 yield from ((where, name) for name in names)
 
     def _refuse_circles(self, name: str, outer: tuple[str, ...]) -> None:
+        """Raise ValueError if a group contains itself, directly or through other groups."""
         if name in outer:
             raise ValueError(f"groups.{name} holds itself: {' -> '.join((*outer, name))}")
         for thing in self.groups[name]:

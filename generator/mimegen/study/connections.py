@@ -91,6 +91,7 @@ class Places:
         return True
 
     def _make_room(self, waiting: dict["Connection", None]) -> bool:
+        """Close the connection that has waited longest; return whether there was one."""
         longest = next(iter(waiting), None)
         if longest is not None:
             self.is_busy(longest)

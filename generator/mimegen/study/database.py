@@ -64,6 +64,8 @@ class Database:
                 " start again") from problem
 
     def _open(self, study: str) -> None:
+        """Open or create the database. Raises sqlite3.Error if it is damaged or of another study.
+        """
         self._connection = sqlite3.connect(self.path, timeout=20, isolation_level=None,
                                            check_same_thread=False)
         for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):

@@ -104,6 +104,7 @@ def answer_lines(study: Study, person: Person) -> Iterator[dict[str, Any]]:
 
 def _line(study: Study, person: Person, name: str, place: int, task: Task,
           answer: TaskAnswer | None) -> dict[str, Any]:
+    """Return the line of one answer; without a response the clip counts as broken."""
     trial, golden = study.trials[name], name in study.golden
     line = {
         "question_id": trial.questions[task], "model": person.rater,

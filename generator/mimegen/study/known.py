@@ -113,6 +113,10 @@ def _easy(question: Question, questions: Sequence[Question], seed: int) -> Quest
 
 def _golden_ratings(question: Question, golden: Golden | None, questions: Sequence[Question],
                     settings: Settings, seed: int) -> Asked:
+    """Return a golden trial of ratings: a named clip with expected ratings, or a misdescribed one.
+
+    A drawn clip is described as another action, so its completeness must be rated low.
+    """
     if golden is not None:
         reach = settings.tolerance
         expected = {name: (max(value - reach, 0.0), min(value + reach, 100.0))

@@ -66,6 +66,7 @@ def make_study(request: StudyRequest) -> Study:
 def _study(questions: Sequence[Question], tasks: tuple[Task, ...], request: StudyRequest,
            secret: str
            ) -> tuple[Study, list[Question]]:
+    """Return a study's trials and lists under hidden names, and the questions that it asks."""
     settings, seed = request.settings, request.seed
     book = _Book(secret)
     if questions[0].format in WORDED:
@@ -128,6 +129,7 @@ def _refuse_other_design(out: Path, study: Study) -> None:
 
 
 def _check_clip(path: Path) -> None:
+    """Raise RequestError if a clip is missing or its first bytes are not those of its type."""
     start, mark = _BEGINNINGS[path.suffix.lower()]
     try:
         with path.open("rb") as file:

@@ -138,6 +138,7 @@ class Desk:
                 "answered": [name for name in order if name in answered]}
 
     def _begun(self, content: Content, address: str) -> Session:
+        """Begin a session, or return the one that the person has begun with the same ids."""
         try:
             ids = Ids.model_validate(content.get("ids", {}))
             screen = Screen.model_validate(content.get("screen"))

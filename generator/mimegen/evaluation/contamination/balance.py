@@ -85,6 +85,7 @@ def _names_each(values: Sequence[Value]) -> bool:
 
 
 def _balance(name: str, seen: Sequence[Value], unseen: Sequence[Value]) -> Balance:
+    """Return the balance of a factor: of numbers by means, of other values by shares of levels."""
     if all(isinstance(value, float) for value in (*seen, *unseen)):
         return _of_numbers(name, np.array(seen, float), np.array(unseen, float))
     levels = [Counter(map(str, arm)) for arm in (seen, unseen)]

@@ -212,6 +212,7 @@ def _with_verdicts(found: Sequence[Judged], margin: float) -> list[Judged]:
 
 
 def _verdict(fall: float, p: float, p_equal: float) -> str:
+    """Return the verdict for a fall, its p, and the p of equivalence, both Holm-corrected."""
     # With many answers a fall can be both significant and significantly within the margin. Then it
     # is reported as a small fall.
     if p < ALPHA and fall > 0:
@@ -228,6 +229,7 @@ def _one_sided(rows: Sequence[dict[str, list[ScoredRow]]], arms: tuple[StudyArm,
 
 
 def _cautions(found: Sequence[Judged]) -> list[str]:
+    """Return warnings about single models: few actions, unpaired answers, placebo, rise."""
     lines = []
     for judged in found:
         whole = judged.whole
@@ -265,6 +267,7 @@ def _common(seen: StudyArm, unseen: StudyArm) -> list[str]:
 
 def _of_arms(seen: StudyArm, unseen: StudyArm, common: Sequence[str], balance: Sequence[Balance]
              ) -> list[str]:
+    """Return warnings about both arms: common clips, missing actions, unbalanced factors."""
     lines = []
     if common:
         lines.append(f"{len(common)} of {len(unseen.samples())} unseen clips are in the seen arm"

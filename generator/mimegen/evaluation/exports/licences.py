@@ -22,6 +22,7 @@ def licence_table(rows: Iterable[Row]) -> str:
 
 
 def _parts(row: Row) -> list[tuple[str, str | None, str | None]]:
+    """Return the parts of a clip, each with its licence and source, None if unknown."""
     own = "mimegen" if row.actor == "choreography" else None
     parts = [("motion", row.licence, row.motion_source or own)]
     if row.character_licence or row.character_source:

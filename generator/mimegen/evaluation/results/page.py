@@ -115,6 +115,7 @@ def _kinds(content: Table) -> Iterator[PageSection]:
 
 
 def _kind(title: str, name: str, kinds: Sequence[Table]) -> PageSection:
+    """Return the section of one kind of question: tables and plots of all models."""
     parts = [f"<h2>{escape(title)}</h2><p>Share of right answers, its intervals over actions by"
              " t and by the bootstrap, and the number of answers.</p>"]
     plots: dict[str, bytes] = {}

@@ -74,6 +74,7 @@ def _momentary(timeline: Sequence[Interval], step: str) -> bool:
 
 
 def _of_things(timeline: Sequence[Interval], subject: Subject) -> Iterator[Ask]:
+    """Yield which object is held, how large it is, and in which hand it is."""
     for thing in _things(timeline):
         spans = [(span, state) for span, state in _states(timeline, thing) if _long(span)]
         alone = [_inner(span) for span, state in spans
@@ -94,6 +95,7 @@ def _others(timeline: Sequence[Interval], thing: str, span: Span) -> bool:
 
 
 def _of_size(timeline: Sequence[Interval], thing: str, span: Span) -> Iterator[Ask]:
+    """Yield the size of an object, unless it is near a limit between two answers."""
     found = [one.object.size_m for one in timeline
              if one.name == thing and one.object is not None and one.object.size_m is not None]
     if found and all(abs(found[0] / limit - 1) > SIZE_MARGIN for limit in SIZE_LIMITS):

@@ -311,3 +311,23 @@ def test_there_is_no_truth_about_people_in_a_clip_of_nobody(two_clips: Path, con
     rows = {row["variant"]: row for row in rows_of(out)}
     assert "passes" not in rows["nobody+blank@0"] or not rows["nobody+blank@0"]["passes"]
     assert set(rows["base+blank@0"]["passes"]) == {"keypoints", "mask"}
+
+
+@pytest.mark.parametrize("swap", ["kind", "clip"])
+def test_verify_finds_a_pass_of_another_kind_or_clip(swap: str, two_clips: Path, config: Path,
+                                                     tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    shutil.copytree(two_clips, out)
+    done = render(config, out, "--variants", "base+blank@0,base+blank@90", "--passes",
+                  "depth,normals")
+    assert done.returncode == 0 and not mimegen("verify", out).returncode
+    rows = {row["sample_id"]: row for row in rows_of(out)}
+    one, other = (row for row in rows.values() if row.get("passes"))
+    if swap == "kind":
+        one["passes"]["depth"], one["passes"]["normals"] = (
+            one["passes"]["normals"], one["passes"]["depth"])
+    else:
+        one["passes"]["depth"] = other["passes"]["depth"]
+    (out / "manifest.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows.values()))
+    found = mimegen("verify", out)
+    assert found.returncode == 1 and "of another kind or of another clip" in found.stdout

@@ -10,21 +10,26 @@ from hashlib import file_digest
 from itertools import chain
 from pathlib import Path
 
+import numpy as np
+
 from mimegen.base.counted import counted
 from mimegen.base.errors import RequestError
 from mimegen.compositing.decode import decoded_clip
-from mimegen.compositing.passfiles import folder_hash, pass_facts
+from mimegen.compositing.passfiles import camera_matrices, folder_hash, pass_facts
 from mimegen.manifest.checking import contradictions, wrong_fields_message
 from mimegen.manifest.file import MANIFEST, clip_path, rows_or_problems, typed_row
 from mimegen.manifest.parts import PassFacts
 from mimegen.manifest.record import facts_of, false_facts, has_record, same_value
 from mimegen.manifest.row import Row
+from mimegen.plan.shots import camera_from
 from mimegen.production.passpieces import is_pass_folder, stray_passes
 from mimegen.store.frames import checked_frame, frame_name
 from mimegen.store.store import Store
 
 # Tolerance in frames per second: rates are whole numbers or NTSC's.
 _SAME_RATE = 0.01
+# Tolerance of what the matrices of one camera hold, in pixels and metres.
+_SAME_CAMERA = 1e-4
 
 
 @dataclass(frozen=True)
@@ -222,7 +227,27 @@ def _pass_faults(out: Path, passes: Sequence[tuple[Row, PassFacts]]) -> list[Bro
     if any(each.sha256 != of_files for _, each in passes):
         return [BrokenFile(folder, "its files are not those that its row knows", rows,
                            of_pass=True)]
+    others = tuple(row for row, facts in passes if _is_of_another_clip(row, facts, folder))
+    if others:
+        return [BrokenFile(folder, "is ground truth of another kind or of another clip than its"
+                           " row's", others, of_pass=True)]
     return []
+
+
+def _is_of_another_clip(row: Row, facts: PassFacts, folder: Path) -> bool:
+    """Return whether a pass's own facts contradict its row: kind, length, size, rate, camera."""
+    known = pass_facts(folder)
+    kind = next(kind for kind, each in (row.passes or {}).items() if each is facts)
+    stated = {"kind": kind, "frames": row.frames, "fps": row.fps, "width": row.width,
+              "height": row.height}
+    if any(known.get(name, value) != value for name, value in stated.items()):
+        return True
+    # A simulated camera has a lens and a hand of its own.
+    if row.camera is None or row.camera_look is not None or "camera" not in known:
+        return False
+    camera = camera_matrices(camera_from(row.camera.model_dump()))
+    return any(not np.allclose(known["camera"][name], values, atol=_SAME_CAMERA)
+               for name, values in camera.items())
 
 
 def _contradicts_row(facts: PassFacts, folder: Path) -> bool:

@@ -187,7 +187,7 @@ def test_a_background_nobody_knows_is_left_out_of_a_group_and_refused_by_name(
     assert "mimegen list actions" in reason and "did you mean" not in reason
     unknown = replace(take, labels=("dancin",))  # type: ignore[type-var]
     [meant] = make_plan(CATALOGUE, [unknown], group, CONFIG, "cpu").left_out
-    assert "the label of an action of the library (did you mean dancing" in meant
+    assert "(--label for a motion file) (did you mean dancing" in meant
     named = cells_of("base+aligned@0")
     with pytest.raises(RequestError, match="--aligned NAME"):
         make_plan(CATALOGUE, [take], named, CONFIG, "cpu")

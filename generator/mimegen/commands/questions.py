@@ -340,7 +340,7 @@ def _audit(file: Path, explains: bool, as_json: bool) -> int:
 def _own_labels(own: OwnLabels) -> str:
     """Return how many options are the set's own labels, and how well that allows guessing."""
     counts = sorted(Counter(own.counts.values()).items())
-    listed = ", ".join(f"{options} in {counted(number, 'question')}"
+    listed = ", ".join(f"{counted(options, 'option')} in each of {counted(number, 'question')}"
                        for options, number in counts)
     return (f"options that are the data set's own labels: {listed}; a reader who knows the labels"
             f" is right in {own.guessed:.1%}, by chance in {own.chance:.1%}")

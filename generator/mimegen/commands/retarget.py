@@ -92,8 +92,8 @@ def _convert(take: RecordedTake, out: Path | None, needs_character: str | None) 
     Raises RequestError if there is nothing to write, or for an option that needs a character.
     """
     if out is None or needs_character:
-        raise RequestError(f"{needs_character or 'without --out'}: expected --character NAME"
-                           " (mimegen list characters); only --out needs none")
+        raise RequestError(f"{needs_character or 'without --out'}: requires --character NAME"
+                           " (mimegen list characters); without a character, only --out applies")
     for target, (motion, _) in zip((out, _partner_file(out)), take.sources(0.0), strict=False):
         write_motion(target, motion)
         click.echo(f"{target}: {motion.frames} frames at {motion.fps:g} fps, on its own skeleton")

@@ -47,6 +47,8 @@ def _why(asked: Sequence[Question], odd: Sequence[Question]) -> str:
         return (f"{counted(performances, 'performance')} make blocks of {size} and leave {left}"
                 " over")
     apart = [f"{one.text} and {other.text} {why}" for one, other, why in _kept_apart(odd)]
+    if not apart:
+        return f"no block of {size} has a place for them besides the performances in other blocks"
     more = f", and {len(apart) - MOST_NAMED} more pairs" if len(apart) > MOST_NAMED else ""
     return (f"no block of {size} was found for them, because some may not stand in one question"
             f" ({'; '.join(apart[:MOST_NAMED])}{more})")

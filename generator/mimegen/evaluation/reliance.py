@@ -152,7 +152,7 @@ def _sentences(table: Table) -> list[str]:
 
 def _of_background(found: Table) -> str:
     share = found["share_of_accuracy"]
-    tail = "" if not share else f" That is {share:.0%} of the model's accuracy on these clips."
+    tail = "" if not share else f" That is {share:.2g} times the mean accuracy on these clips."
     return (f"In {counted(found['performances'], 'performance')} shown on both, swapping a"
             f" misleading background for a fitting one changes accuracy by"
             f" {_points(found['difference'])}{_span(found)}.{tail}")

@@ -325,7 +325,7 @@ def _without_background(catalogue: Catalogue, take: LibraryTake, kind: _Kind,
         return []
     roles = sorted({variant.background for variant in lacking})
     remedy = (f"add {' and '.join(f'--{role} NAME' for role in roles)} (mimegen list backgrounds),"
-              " or give it the label of an action of the library"
+              " or give it the label of an action of the library (--label for a motion file)"
               f"{_near_labels(catalogue, take) or ' (mimegen list actions)'}")
     named = next((variant for variant in lacking if not variant.from_group), None)
     if named is not None:

@@ -92,7 +92,8 @@ def write_commitment(declarations: Sequence[Facts], spec: Path) -> Path:
 def check_free(spec: Path) -> None:
     """Raise RequestError if the folder of SPEC.jsonl holds a commitment to another file.
 
-    A command that samples for minutes calls it first. The same file may be written again.
+    Commands that sample for minutes call this before they start. The same file may be written
+    again.
     """
     for name in (COMMITMENT, OLD_COMMITMENT):
         if spec.with_name(name).exists() and not spec.is_file():

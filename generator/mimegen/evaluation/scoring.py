@@ -116,7 +116,8 @@ def _phrase(answer: Answer, compare: Similarity, threshold: float) -> ScoredAnsw
     question = answer.question
 
     def nearest(texts: Sequence[str]) -> float:
-        # Capitals are other words to word vectors: "Golf Swing" is only 0.76 like "golf swing".
+        # Lower case, because word vectors depend on case: "Golf Swing" and "golf swing" have a
+        # similarity of only 0.76.
         return float(compare([given.lower()], [text.lower() for text in texts]).max())
 
     best = nearest(question.labels)

@@ -120,7 +120,7 @@ class PlanFile:
 def _with_keys(task: Task) -> Task:
     """Return a task unchanged if its target files are named by content keys.
 
-    Raises ValueError otherwise, so that a plan file cannot write elsewhere.
+    Raises ValueError otherwise.
     """
     job = task.job
     for place in job.folders if isinstance(job, ShotJob) else (job.target,):

@@ -17,7 +17,11 @@ Lettering = Annotated[
 
 
 class Copies(Strict):
-    """``count`` copies, each moved and turned from the last; ``vary_at`` and so on add chance."""
+    """``count`` copies, each moved and turned from the last.
+
+    ``vary_at`` (metres), ``vary_turn`` (degrees) and ``vary_scale`` (fractions) are the largest
+    random differences, in either direction.
+    """
 
     count: int = Field(ge=1, le=2000)
     step: Vector = (0.0, 0.0, 0.0)
@@ -101,7 +105,8 @@ class Tube(Solid):
 
 
 class Arc(Solid):
-    """A flat ring of outer ``radius`` and ``width``, or the part of it ``between`` two angles."""
+    """A flat ring of outer ``radius`` and ``width``, or the part ``between`` two angles (degrees).
+    """
 
     kind: Literal["arc"]
     radius: Positive

@@ -51,7 +51,7 @@ def single_lists(actions: Mapping[str, Takes], chooses: bool, settings: Settings
 
 def experiment_lists(questions: Sequence[Question], settings: Settings, seed: int
                      ) -> list[list[Question]]:
-    """Return lists for an experiment in which people may see conditions that are alike.
+    """Return lists for an experiment in which each person sees all conditions, even similar ones.
 
     If the settings allow fewer trials than there are questions, the questions are divided among
     several people.
@@ -73,7 +73,10 @@ def _in_line(takes: Mapping[str, list[Question]], seed: int) -> list[list[Questi
 
 
 def _parts(row: Sequence[list[Question]], apart: bool, trials: int | None) -> int:
-    """Return how many people share the actions; with ``apart``, at least as many as share options.
+    """Return the number of people among whom the actions are divided.
+
+    With ``apart``, at least as many as actions share the same options, so that nobody sees these
+    options twice.
     """
     options = Counter(tuple(sorted(take[0].options)) for take in row)
     return max(max(options.values()) if apart else 1, ceil(len(row) / (trials or len(row))))

@@ -25,10 +25,10 @@ def mixed_logistic(answers: Answers) -> Mixed | None:
     """Return the mixed logistic model of the answers, with random actions and variants.
 
     It is statsmodels' BinomialBayesMixedGLM, fitted by variational Bayes. The arm varies within
-    actions, so it matters little that variational Bayes underestimates the spread of random
-    effects. But the model has no fall that differs between actions, which the verdict's own test
-    allows for. Returns None for graded scores, and if an arm is all right or all wrong, because the
-    odds ratio is then not finite.
+    actions, so it matters little that this fit underestimates the uncertainty of random effects.
+    But the model has no fall that differs between actions, which the verdict's own test allows for.
+    Returns None for graded scores, and if an arm is all right or all wrong, because the odds ratio
+    is then not finite.
     """
     shares = [answers.arm(seen).score.mean() for seen in (True, False)]
     # If one arm is all right, the likelihood grows without bound with the odds ratio.

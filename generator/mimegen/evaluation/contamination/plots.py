@@ -14,7 +14,7 @@ UNSEEN = "#2b6ca3"
 
 
 def plots_of(report: Report) -> dict[str, bytes]:
-    """Return PNG pictures by name: accuracy, fall and, if there are several, variants."""
+    """Return PNG pictures by name: accuracy, fall and, if any variant is compared, variants."""
     plots = {"accuracy": png(_accuracy(report)), "fall": png(_falls(report))}
     if any(judged.variants for judged in report.judged):
         plots["variants"] = png(_variants(report))

@@ -4,13 +4,18 @@ import os
 import shutil
 from pathlib import Path
 
+import pytest
 import yaml
 
 import mimegen as mg
 from bvh_files import walk
-from mimegen.base.paths import data_file
+from mimegen.base.errors import RequestError
+from mimegen.base.paths import data_file, data_folder
 from mimegen.library.cast import built, cast_member
+from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
+from mimegen.library.takes import library_take
+from mimegen.store.store import Store
 
 
 def written_later(path: Path, seconds: int) -> None:
@@ -57,3 +62,41 @@ def test_a_character(tmp_path: Path) -> None:
     written_later(path, 1)
     after = built(cast_member(catalogue, str(path)))
     assert after.height > before.height + 0.1
+
+
+def casting_of(library: Path) -> Casting:
+    catalogue = Catalogue.with_libraries((library,))
+    take = library_take(catalogue.action("hail"), None, 0)
+    return Casting(take, (cast_member(catalogue, str(library / "rigs" / "mine.yaml")),))
+
+
+@pytest.mark.slow
+def test_what_is_edited_between_plan_and_work_is_never_kept_under_the_old_key(
+    tmp_path: Path
+) -> None:
+    library, store = tmp_path / "lib", Store(tmp_path / "store")
+    for folder, name in ("mocap/salute", "mocap/hail"), ("rigs/man.yaml", "rigs/mine.yaml"):
+        source, target = data_folder() / folder, library / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        (shutil.copytree if source.is_dir() else shutil.copyfile)(source, target)
+    folder = library / "mocap" / "hail"
+    for path in folder.iterdir():
+        path.write_text(path.read_text().replace("salute", "hail"))
+        path.rename(folder / path.name.replace("salute", "hail"))
+    score, body = folder / "hail.score.yaml", library / "rigs" / "mine.yaml"
+    # What was performed before the edit is kept by frame rate, so each has its own.
+    for fps, path, old, new in ((6.0, body, "height: 1.8", "height: 1.6"),
+                                (5.0, score, "about:", "# about\nabout:")):
+        casting, written = casting_of(library), path.read_text()
+        planned = casting.key
+        assert old in written
+        path.write_text(written.replace(old, new, 1))
+        written_later(path, 1)
+        with pytest.raises(RequestError, match="changed after it was planned"):
+            casting.perform(fps, store)
+        assert not store.character(casting.members[0].key).exists() or path == score
+        assert casting_of(library).key != planned
+        path.write_text(written)
+        casting = casting_of(library)
+        assert casting.key == planned
+        casting.perform(fps, store)

@@ -33,6 +33,12 @@ def file_hash(path: Path) -> str:
     return _hash_of(path, status.st_ino, (status.st_mtime_ns, status.st_size))
 
 
+def changed_since(path: Path | None) -> RequestError:
+    """Return the error for a file that was edited between its plan and its use."""
+    return RequestError(f"{path}: this file, or one that it needs, was changed after it was"
+                        " planned; make the request again")
+
+
 @lru_cache(maxsize=1 << 16)
 def _hash_of(path: Path, inode: int, stamp: Stamp) -> str:
     with path.open("rb") as file:

@@ -1,6 +1,5 @@
 """Built characters, stored once per content key, whichever machine made them."""
 
-from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 from zipfile import BadZipFile
@@ -8,7 +7,7 @@ from zipfile import BadZipFile
 from mimegen.base.files import Stamp, publish_first
 from mimegen.characters.character import Character
 from mimegen.characters.packing import pack_character, unpack_character
-from mimegen.library.cast import CastMember, built, written
+from mimegen.library.cast import CastMember, built, refuse_changed_member, written
 from mimegen.store.store import Store
 
 
@@ -25,10 +24,10 @@ def _body_of(member: CastMember, store: Store | None, written: Stamp | None) -> 
     del written
     if store is None:
         return built(member)
-    return _published(store, store.character(member.key), lambda: built(member))
+    return _published(store, store.character(member.key), member)
 
 
-def _published(store: Store, path: Path, build: Callable[[], Character]) -> Character:
+def _published(store: Store, path: Path, member: CastMember) -> Character:
     """Return the character in a file; build and publish it if the file is missing or damaged."""
     for _ in range(2):
         wait = store.waiter()
@@ -38,7 +37,8 @@ def _published(store: Store, path: Path, build: Callable[[], Character]) -> Char
             pass
         except (ValueError, KeyError, BadZipFile):
             path.unlink(missing_ok=True)
-        packed = pack_character(build())
+        packed = pack_character(built(member))
+        refuse_changed_member(member)
         wait()
         publish_first(path, packed)
     return unpack_character(path.read_bytes())

@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mimegen.base.errors import RequestError
-from mimegen.base.files import content_key, file_hash
+from mimegen.base.files import changed_since, content_key, file_hash
 from mimegen.base.seeds import generator
 from mimegen.base.vectors import MIME_AZIMUTH_DEG
 from mimegen.characters.character import Performance
@@ -19,7 +19,14 @@ from mimegen.faults.fault import Fault, FaultRecord
 from mimegen.faults.scene import IDENTITY, FaultyScene, first_of_another, with_faults
 from mimegen.library.altering import mirrored_scene
 from mimegen.library.bodies import body_of
-from mimegen.library.cast import CastMember, InLights, RandomPerson, seen, seen_key
+from mimegen.library.cast import (
+    CastMember,
+    InLights,
+    RandomPerson,
+    refuse_changed_member,
+    seen,
+    seen_key,
+)
 from mimegen.library.keys import face_code, fault_code, performance_code
 from mimegen.library.reversing import reversed_scene
 from mimegen.library.take import LibraryTake, Source
@@ -225,9 +232,25 @@ class _Playing:
 # another.
 @lru_cache(maxsize=2)
 def _performed(playing: _Playing) -> tuple[Performance, ...]:
-    return playing.casting._perform(playing.fps, playing.store)
+    scene = playing.casting._perform(playing.fps, playing.store)
+    for member in playing.casting.members:
+        refuse_changed_member(member)
+    _refuse_changed_take(playing.casting.take)
+    return scene
 
 
 @lru_cache(maxsize=2)
 def _sources(playing: _Playing) -> tuple[Source, ...]:
-    return playing.casting.take.sources(playing.fps)
+    sources = playing.casting.take.sources(playing.fps)
+    _refuse_changed_take(playing.casting.take)
+    return sources
+
+
+def _refuse_changed_take(take: LibraryTake) -> None:
+    """Raise RequestError if a take's files were changed after its key was computed.
+
+    What is performed now would lie under the key of what the files held before.
+    """
+    anew = cast(LibraryTake, replace(cast(Any, take)))
+    if anew.key != take.key:
+        raise changed_since(take.file)

@@ -1,9 +1,10 @@
 """Find finished clips, create the tasks that make missing ones, and file their results."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from mimegen.base.errors import RequestError
-from mimegen.base.files import clear, file_hash, publish_first
+from mimegen.base.files import changed_since, clear, file_hash, publish_first
 from mimegen.compositing.background import Background
 from mimegen.compositing.clipjob import ClipJob
 from mimegen.compositing.video import ClipFacts
@@ -12,7 +13,7 @@ from mimegen.faults.showing import Showing
 from mimegen.manifest.file import content_of, typed_row
 from mimegen.manifest.record import facts_of, sealed
 from mimegen.manifest.row import Row
-from mimegen.plan.clips import DisplayClip, PlannedClip
+from mimegen.plan.clips import ChosenBackground, DisplayClip, PlannedClip
 from mimegen.plan.shots import camera_of
 from mimegen.pointlight.displayjob import facts_file, read_facts
 from mimegen.production.clipfolder import ClipFolder
@@ -70,7 +71,7 @@ def clip_task(clip: PlannedClip, facts: ShotFacts, store: Store) -> Task:
     shown = clip.showing(facts["frames"])
     return Task(ClipJob(
         store.shot_folder(clip.shot.key), tuple(shown.frames.tolist()), shown.shadow,
-        _portable(clip.background, store), camera_of(facts), still_of(clip, facts, store),
+        _portable(clip.chosen, store), camera_of(facts), still_of(clip, facts, store),
         clip.shot.config.fps, target, clip.shot.angle,
         clip.tint, *_panned(clip, facts, shown), clip.shade, clip.is_empty,
         clip.filmed_look,
@@ -87,10 +88,16 @@ def _panned(clip: PlannedClip, facts: ShotFacts, shown: Showing
             tuple(zip(pan["left"], pan["top"], strict=True)))
 
 
-def _portable(background: Background, store: Store) -> Background:
-    """Return a background whose picture file lies in the store, where all workers can read it."""
+def _portable(chosen: ChosenBackground, store: Store) -> Background:
+    """Return a background whose picture file lies in the store, where all workers can read it.
+
+    Raises RequestError if the picture was changed after the background's key was computed.
+    """
+    background = chosen.background
     if background.file is None:
         return background
+    if replace(chosen).key != chosen.key:
+        raise changed_since(background.file)
     place = store.picture(file_hash(background.file), background.file.suffix)
     if not place.exists():
         publish_first(place, background.file.read_bytes())

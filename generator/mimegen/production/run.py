@@ -271,9 +271,21 @@ def compose_ready(run: Run, clips: list[PlannedClip]) -> None:
         still = still_of(clip, shot.facts, run.store)
         if _frames_whole(run, clip.shot.key) and (still is None or still.exists()):
             _no_longer_waiting(run, clip)
-            task = clip_task(clip, shot.facts, run.store)
-            run.encoding[run.store.encoded(clip.key)] = clip
-            run.further.append(task)
+            _compose(run, clip, shot.facts)
+
+
+def _compose(run: Run, clip: PlannedClip, facts: ShotFacts) -> None:
+    """Queue the task that composes a clip; a picture changed since the plan fails the clip."""
+    try:
+        task = clip_task(clip, facts, run.store)
+    except DiskFullError:
+        raise
+    except RequestError as problem:
+        note_failure(run, clip, str(problem))
+        _close(run, clip)
+    else:
+        run.encoding[run.store.encoded(clip.key)] = clip
+        run.further.append(task)
 
 
 def _frames_whole(run: Run, key: str) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mimegen.base.errors import DiskFullError, RequestError
-from mimegen.base.files import publish_first
+from mimegen.base.files import changed_since, file_hash, publish_first
 from mimegen.farm.task import Task
 from mimegen.library.casting import Casting
 from mimegen.library.figures import published_figures
@@ -118,6 +118,8 @@ def _portable_world(world: World | None, store: Store) -> Path | None:
         if world.file is None or not world.file.is_file():
             raise RequestError(f"--light {world.picture}: its file no longer exists; run the"
                                " request again")
+        if file_hash(world.file) != world.sha256:
+            raise changed_since(world.file)
         publish_first(place, world.file.read_bytes())
     return place
 

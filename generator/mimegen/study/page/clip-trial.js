@@ -1,11 +1,11 @@
 "use strict";
-// A jsPsych plugin: shows one clip or several once in full, then asks one task after another.
+// A jsPsych plugin that shows one or more clips once in full, then asks one task after another.
 
 const clipTrialInfo = {
   name: "clip-trial",
   version: "1.0.0",
   parameters: {
-    // A trial as the study gives it: id, tasks, ask, clips, options.
+    // A trial from the study's data: id, tasks, ask, clips, options.
     asked: { type: jsPsychModule.ParameterType.OBJECT },
     clips: { type: jsPsychModule.ParameterType.OBJECT },
     note: { type: jsPsychModule.ParameterType.HTML_STRING, default: "" },
@@ -46,7 +46,7 @@ class ClipTrial {
     target.addEventListener(kind, handle, { signal: this.listening.signal });
   }
 
-  // Shows all clips; false where one cannot be shown and the person goes on without it.
+  // Show all clips; return false if one cannot be shown and the person goes on without it.
   async shown() {
     for (;;) {
       try {
@@ -82,7 +82,7 @@ class ClipTrial {
       this.video.onended = resolve;
       this.video.onerror = reject;
       this.video.onplaying = () => { this.loading.hidden = true; };
-      // Loading it again is what rewinds it everywhere.
+      // Load it again, because this rewinds it in all browsers.
       this.video.src = address;
       this.video.play().catch(problem => {
         if (problem.name === "NotAllowedError") this.playsWhenAsked();
@@ -90,7 +90,7 @@ class ClipTrial {
     });
   }
 
-  // Browsers that save power start nothing by themselves.
+  // Browsers in power-saving mode do not start videos by themselves: show a play button.
   playsWhenAsked() {
     this.loading.hidden = true;
     this.playButton.hidden = false;
@@ -128,7 +128,7 @@ class ClipTrial {
     return { answers };
   }
 
-  // Asks one task; the form's Continue, or the end of its time, answers it.
+  // Ask one task; the form's Continue button or the time limit ends it.
   ask(task) {
     const kind = TASKS[task];
     this.form.className = "task " + task;
@@ -156,7 +156,7 @@ class ClipTrial {
     });
   }
 
-  // Shows the last seconds and calls ``over`` when they are gone.
+  // Show the last seconds of the time limit, and call ``over`` at its end.
   clock(limit, began, over) {
     if (limit == null) return 0;
     const shown = this.form.querySelector(".time-left");
@@ -168,7 +168,7 @@ class ClipTrial {
     }, 250);
   }
 
-  // What letters and digits do where no text is being written.
+  // Shortcut keys, unless text is being typed.
   key(event) {
     const target = event.target;
     const typing = target.matches?.("input[type=text]");
@@ -198,7 +198,7 @@ function trialHtml(note) {
     <kbd>R</kbd></button></p></div><form class="task" novalidate></form></div>`;
 }
 
-// Each task: its fields, whether they are filled in, and what they say.
+// Each task: its fields as HTML, whether they are filled in, and their values.
 const CHOICE = {
   html: asked => `<div role="radiogroup" aria-labelledby="asked" class="options">` + asked.options
     .map((option, place) => `<label><input type="radio" name="option" value="${place}"
@@ -226,7 +226,7 @@ const TASKS = {
       <input type="range" min="0" max="100" step="1" value="50" name="${slider.name}"
       class="untouched"><small><i>${slider.low}</i><i>${slider.high}</i></small></label>`).join("")
       + "</div>",
-    // A slider counts once it was moved, or set where it stands.
+    // A slider counts as set once it was moved, or clicked where it is.
     start: (form, enable) => {
       const touch = event => {
         if (event.type === "keyup" && ["Tab", "Shift"].includes(event.key)) return;

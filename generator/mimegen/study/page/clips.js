@@ -1,5 +1,5 @@
 "use strict";
-// Loads clips before they are shown, a few trials ahead, so that none stutters.
+// Load clips a few trials ahead, so that they play smoothly.
 
 const TRIALS_AHEAD = 3;
 
@@ -7,11 +7,11 @@ class Clips {
   constructor(jsPsych) {
     this.api = jsPsych.pluginAPI;
     this.loading = new Map();
-    // Pages that were opened as a file may not read other files; their clips play as they are.
+    // A page opened as a file may not read other files; its clips are not loaded ahead.
     this.asFile = location.protocol === "file:";
   }
 
-  // Resolves to an address of the loaded clip; of the clip itself where it cannot be loaded ahead.
+  // Resolve to the address of the loaded clip, or of the original if it cannot be loaded ahead.
   load(clip) {
     if (!this.loading.has(clip)) {
       this.loading.set(clip, new Promise(resolve => {

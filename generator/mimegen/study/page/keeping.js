@@ -1,5 +1,5 @@
 "use strict";
-// Where answers go: to the server, which acknowledges what is on its disk, or into this browser.
+// Store answers on the server, which acknowledges what is on its disk, or in this browser.
 
 class Refused extends Error {
   constructor(status, why) {
@@ -9,7 +9,7 @@ class Refused extends Error {
   }
 }
 
-// Some browsers keep nothing for pages; then a closed tab cannot be resumed, and nothing else is lost.
+// Some browsers offer no storage to pages. Then only one thing is lost: a closed tab cannot be resumed.
 const memory = {
   key: "mimegen-study-" + STUDY.study,
   read() {
@@ -41,7 +41,7 @@ class ServerKeeping {
 
   async resume() {
     const remembered = memory.read();
-    // Another person may sit down at the same browser.
+    // Another person may use the same browser.
     const person = JSON.stringify(idsFromAddress());
     if (!remembered || (person !== "{}" && person !== remembered.person)) return null;
     try {
@@ -75,7 +75,7 @@ class ServerKeeping {
     return this.post("finish", { session: this.session });
   }
 
-  // Sent again until there is an answer: a trial's first answer stays, so twice does no harm.
+  // Retry until there is a reply. The server keeps a trial's first answer, so sending twice does no harm.
   async post(what, content) {
     for (let wait = 1; ; wait = Math.min(2 * wait, 15)) {
       const reply = await fetch("api/" + what, {

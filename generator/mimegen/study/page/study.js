@@ -1,5 +1,5 @@
 "use strict";
-// The way through a study: consent, instructions, trials, end; from where it stopped.
+// Run a study: consent, instructions, trials and end, continuing where it stopped.
 
 const place = document.getElementById("study");
 const notice = document.getElementById("notice");
@@ -9,7 +9,7 @@ function tell(waiting) {
   notice.hidden = !waiting;
 }
 
-// Runs a timeline in a fresh jsPsych.
+// Run a timeline in a new jsPsych.
 function run(timeline, options = {}) {
   place.innerHTML = "";
   const jsPsych = initJsPsych({ display_element: place, ...options });
@@ -45,7 +45,7 @@ function focusOnNext() {
   document.getElementById("jspsych-instructions-next")?.focus({ preventScroll: true });
 }
 
-// Shows what is not answered yet, and goes on from a trial when its answer is kept.
+// Show the unanswered trials; continue after each one once its answer is stored.
 function trials(state, keeping) {
   const answered = new Set(state.answered);
   const left = state.trials.filter(trial => !answered.has(trial.id));

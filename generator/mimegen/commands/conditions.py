@@ -39,6 +39,7 @@ def conditions_of(text: str | None, name: str, options: Callable[[Display], Disp
 
 
 def _condition(text: str, name: str, options: Callable[[Display], Display]) -> Condition:
+    """Return the condition of words joined by colons. Raises RequestError if one is unknown."""
     words = [] if text in ("", UPRIGHT) else text.split(":")
     named = [word for word in words if word in presets()]
     if len(named) > 1:

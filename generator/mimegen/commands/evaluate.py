@@ -125,6 +125,7 @@ def _line(one: ScoredAnswer) -> str:
 
 
 def _show(content: dict[str, Any]) -> None:
+    """Print the tables of each model and kind of question."""
     console = wide_console()
     for one in content["models"]:
         words = [one["model"], one["format"], one["asks"], one["prompting"]]

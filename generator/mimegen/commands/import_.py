@@ -157,6 +157,7 @@ def _is_one_motion(file: Path) -> bool:
 
 
 def _import_files(path: Path, request: ImportRequest) -> int:
+    """Import a folder or an archive, reporting each file; return the exit status."""
     done, failed = 0, 0
     for one in import_collection(path, request):
         if one.imported is None:
@@ -170,6 +171,7 @@ def _import_files(path: Path, request: ImportRequest) -> int:
 
 
 def _import_rows(table: Path, request: ImportRequest) -> int:
+    """Import the files of a table, reporting each row; return the exit status."""
     done, failed = 0, 0
     notes: dict[str, list[int]] = {}
     for row in import_table(table, request):

@@ -157,6 +157,7 @@ def permute_command(
 def _drawing(libraries: tuple[Path, ...], unseen: tuple[Path, ...], actions: str,
              freedom: tuple[str | None, tuple[str, ...]], design: str, seed: int, good: GoodTakes
              ) -> Drawing:
+    """Return the sampler of clips with these settings."""
     catalogue = Catalogue.with_libraries(libraries)
     space = Space.of(catalogue, entries_of(catalogue, actions), Freedom.of(*freedom),
                      seen_in(catalogue, unseen))

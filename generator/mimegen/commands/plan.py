@@ -113,6 +113,7 @@ def _export(plan: PlanFile, path: Path, pace: RenderPace | None) -> list[str]:
 
 
 def _text(cost: dict[str, Any]) -> str:
+    """Return the plan as text for people."""
     about = "" if cost["frames_are_exact"] else "about "
     lines = [
         f"config   {cost['config']} on {cost['device']}",

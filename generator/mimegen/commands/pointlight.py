@@ -362,6 +362,7 @@ class _Motions:
 
 def _user_take(catalogue: Catalogue, file: Path, partner: Path | None,
                reading: ReadOptions) -> LibraryTake:
+    """Return the take of a file; for C3D files, errors mention the raw markers."""
     try:
         return user_take(catalogue, file, (), None, None, "not stated", partner, reading)
     except RequestError as problem:

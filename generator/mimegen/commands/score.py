@@ -330,6 +330,7 @@ def _problems(file: Path, findings: Sequence[Finding], score: Score, seed: int, 
 
 def _problem(file: Path, finding: Finding, spot: ScorePosition, score: Score, before: Before | None
              ) -> Problem:
+    """Return a finding as a problem, with its position, limit and remedy."""
     than = "" if before is None else f"; {_compared(finding, spot, score, before)}"
     if finding.kind == "seen" and not score.compiled:
         # The line is that of the check, which may be what no longer fits, not the score.

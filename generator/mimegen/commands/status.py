@@ -40,6 +40,7 @@ def status_command(out: Path, as_json: bool, watches: bool) -> int:
 
 
 def _text(report: dict[str, Any]) -> str:
+    """Return the status as text for people."""
     clips, shots = report["clips"], report["shots"].values()
     done = sum(shot["state"] == "done" for shot in shots)
     counts = [f"clips  {clips['done']} done", f"{clips['waiting']} waiting",

@@ -69,6 +69,7 @@ def verify_command(out: Path, store_folder: Path | None, as_json: bool, mends: b
 
 def _repair(out: Path, store: Store, findings: Findings, libraries: tuple[Path, ...],
             motions: tuple[Path, ...]) -> dict[str, str]:
+    """Make again what is missing or damaged; return what could not be repaired, and why."""
     def carry_out(plan: Plan, kind: str, opaque: bool) -> dict[str, str]:
         with Reporter(len(plan), quiet=True) as reporter:
             farm = farm_of(FarmSettings(), choose_device(kind, warn), store, out, warn)

@@ -75,6 +75,7 @@ def _failures(plan: PlanFile, drawn: Iterable[Task], journal: Journal) -> int:
 
 
 def _tell(event: Event | None, journal: Journal) -> None:
+    """Record an event in the journal; print finished frames and failures."""
     match event:
         case TaskBegun():
             journal.task(event.task.title, event.worker)

@@ -47,6 +47,7 @@ def checked_answers(placed: Iterable[tuple[str, dict[str, Any]]],
 
 def _answers(placed: Iterable[tuple[str, dict[str, Any]]], known: dict[str, Question]
              ) -> list[Answer]:
+    """Return the distinct answers, without ratings, attention checks and unplayable clips."""
     answers: dict[tuple[str, str], Answer] = {}
     for where, content in placed:
         if content.get("task") == "ratings" or any(
@@ -70,6 +71,7 @@ def lines_in(paths: Sequence[Path], known: dict[str, Question]
 
 
 def _checked(entry: LoggedAnswer, known: dict[str, Question]) -> dict[str, Any]:
+    """Return the content of an entry after checking its fields and its question."""
     content = entry.content
     name, model, output = (content.get(key) for key in ("question_id", "model", "output"))
     if not isinstance(name, str) or not isinstance(model, str) or "output" not in content:

@@ -150,6 +150,7 @@ def _refuse_doubles(path: Path, lines: Sequence[tuple[int, dict[str, Any]]]) -> 
 
 
 def _item(path: Path, number: int, content: dict[str, Any]) -> Item:
+    """Return one line's question as an item. Raises RequestError naming the line if invalid."""
     options = content["options"]
     if not isinstance(options, list) or len(options) < 2 or not all(
             isinstance(option, str) and option.strip() for option in options):

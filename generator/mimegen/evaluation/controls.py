@@ -159,6 +159,7 @@ class _Others:
 
 
 def _shows_alone(row: Row) -> str | None:
+    """Return the control that a clip can serve as; None if it shows several aspects."""
     if row.type == "pointlight":
         return DOTS
     if row.shows_nobody:

@@ -57,6 +57,7 @@ def logged_answers(path: Path) -> Iterator[LoggedAnswer]:
 
 
 def _document(path: Path) -> Json:
+    """Return the JSON object in a file. Raises RequestError if it is too large or invalid."""
     try:
         if path.stat().st_size > LARGEST:
             raise RequestError(f"{path}: is larger than {LARGEST // 2**20} MiB")

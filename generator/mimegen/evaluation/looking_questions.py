@@ -71,6 +71,8 @@ def asked_looks(clips: Sequence[tuple[Row, Looking]], seed: int,
 
 
 def _of_clip(row: Row, looking: Looking, sampling: FrameSampling | None) -> Iterator[AskedLook]:
+    """Yield a clip's looks to ask about: the person is identifiable, the look is in shown frames.
+    """
     shown = sampling.frames(row.frames, row.fps) if sampling else None
     done: set[tuple[int, int]] = set()
     for look in looking.looks():

@@ -124,6 +124,7 @@ class _Clips:
                 self._add(row)
 
     def _add(self, row: Row) -> None:
+        """Add a clip to all indexes."""
         side, done = _side(row), performance_of(row)
         self.sides[_look(row)][side].setdefault(done, row)
         self.performed[done].append(row)

@@ -111,6 +111,7 @@ def people_report(answers: PeopleAnswers, scores: dict[str, float] | None = None
 
 
 def _rater(name: str, answers: PeopleAnswers) -> dict[str, Any]:
+    """Return a rater's counts of ratings and checks, and the reasons to flag the rater."""
     values = [one.value for one in answers.ratings if one.rater == name]
     checks = answers.checks.get(name, [])
     equal = equal_share(values)
@@ -130,6 +131,7 @@ def equal_share(values: Sequence[float]) -> float:
 
 def _scale(ratings: Sequence[Rating], flagged: set[str], scores: dict[str, float] | None
            ) -> dict[str, Any]:
+    """Return a scale's alpha and mean opinions, and any correlation with given scores."""
     # Alpha is given with and without flagged raters; mean opinions only without them.
     kept = [one for one in ratings if one.rater not in flagged]
     found: dict[str, Any] = {

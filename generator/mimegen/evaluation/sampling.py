@@ -95,6 +95,7 @@ def parse_sampling(text: str) -> FrameSampling | None:
 
 
 def _sane(kind: str, numbers: tuple[float, ...]) -> bool:
+    """Whether the numbers of a sampling are in range."""
     if kind in ("uniform", "middle"):
         return numbers[0].is_integer() and numbers[0] >= 1
     if kind == "window":

@@ -225,6 +225,7 @@ def actpld(scored: Sequence[ScoredAnswer]) -> Table | None:
 
 
 def _actpld(scored: Sequence[ScoredAnswer], name: str) -> Table:
+    """Return the rows of ActPLD's table, and the rank correlation of its two tasks."""
     rows = []
     for model, asks in sorted({(one.model, one.question.asks) for one in scored}):
         own = [one for one in scored if (one.model, one.question.asks) == (model, asks)]

@@ -79,6 +79,7 @@ def retold(intervals: Iterable[Interval], mirror: bool = False, tempo: float = 1
 
 
 def _retold(one: Interval, mirror: bool, tempo: float) -> Interval:
+    """Return one interval as ``retold`` does."""
     update: dict[str, object] = {name: round(value / tempo, 3)
                                  for name in ("start_s", "end_s", "peak_s")
                                  if (value := getattr(one, name)) is not None}

@@ -42,6 +42,7 @@ def job_template(path: Path, plan_file: PlanFile, name: str, command: str,
 
 def _chunked(name: str, parameter: str, option: str, count: int, chunk: int
              ) -> list[dict[str, Any]]:
+    """Return a step that runs chunks of numbered tasks; an empty list if there are none."""
     if not count:
         return []
     return [{

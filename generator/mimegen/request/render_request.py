@@ -265,6 +265,7 @@ class RenderRequest(BaseModel):
 
     @model_validator(mode="after")
     def _goes_together(self) -> Self:
+        """Refuse options that exclude one another or lack a source that they require."""
         given = self.model_fields_set
         sources = [name for name in SOURCES if getattr(self, name) is not None]
         if self.permutations is not None:

@@ -39,7 +39,7 @@ class Plane(Strict):
 
 
 class Scenery(Strict):
-    """A set: floors, walls, ceilings, objects and light; ``vary`` says what seeds may change.
+    """A set: floors, walls, ceilings, objects and light; ``vary`` lists what seeds may change.
 
     ``scatter`` seeds the random differences between copies. ``redrawn`` is the number of earlier
     draws that were rejected.
@@ -62,6 +62,7 @@ class Scenery(Strict):
 
     @model_validator(mode="after")
     def _names_are_known(self) -> Self:
+        """Check that every material and group that is referred to exists."""
         for where, name in self._named_materials():
             if name not in self.materials:
                 raise ValueError(f"{where}: there is no material {name!r}")

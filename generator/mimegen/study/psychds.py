@@ -61,6 +61,7 @@ def write_psychds(folder: Path, name: str, lines: Sequence[Mapping[str, Any]], q
 
 def _description(name: str, lines: Sequence[Mapping[str, Any]], columns: Mapping[str, str]
                  ) -> dict[str, Any]:
+    """Return the metadata of the data set, with the meaning of each column."""
     return {
         "@context": "https://schema.org/", "@type": "Dataset", "schemaVersion": SCHEMA_VERSION,
         "name": f"Answers to study {name}",

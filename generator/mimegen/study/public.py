@@ -47,6 +47,7 @@ def completion(settings: Settings, ids: dict[str, str]) -> dict[str, str | None]
 
 
 def _ask(settings: Settings, task: str, asks: str, action: str | None) -> str:
+    """Return the wording of a task as HTML."""
     if task == "same":
         return inline(settings.same.ask)
     if task == "ratings":

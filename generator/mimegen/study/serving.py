@@ -64,6 +64,7 @@ def _proxy(address: str) -> str:
 
 
 def _listening(host: str, port: int) -> socket.socket:
+    """Return a listening socket. Raises RequestError if the port is in use or not allowed."""
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         listening = socket.create_server((host, port), family=family, backlog=BACKLOG)

@@ -54,6 +54,7 @@ def _variants(report: Report) -> Figure:
 
 
 def _forest(found: Sequence[tuple[str, Comparison]], margin: float) -> Figure:
+    """Return a plot of falls with intervals, one row each, over a band for the margin."""
     figure, axes = rows_of([name for name, _ in found])
     axes.axvspan(-100 * margin, 100 * margin, color="#e9f1ee", zorder=0,
                  label=f"margin of {100 * margin:g} points")

@@ -87,6 +87,7 @@ def read_arm(name: str, path: Path, clips: Clips) -> StudyArm:
 
 
 def _scored(content: Any, path: Path, number: int) -> ScoredRow:
+    """Return one line as a scored row. Raises RequestError naming the line if invalid."""
     try:
         return ScoredRow.model_validate(content)
     except ValidationError as problem:

@@ -123,6 +123,7 @@ def judge(seen: StudyArm, unseen: StudyArm, margin: float, by: str = "model",
 
 
 def _grouped(arm: StudyArm, by: str) -> dict[str, list[ScoredRow]]:
+    """Return an arm's rows by the value of the field ``by``."""
     groups: dict[str, list[ScoredRow]] = {}
     for row in arm.rows:
         name = getattr(row, by, None)
@@ -166,6 +167,7 @@ def _compared(name: str, seen: Sequence[ScoredRow], unseen: Sequence[ScoredRow],
 
 
 def _comparison(answers: Answers, falls: Falls, name: str) -> Comparison:
+    """Return the comparison of the arms; ``name`` seeds its bootstrap."""
     used = answers.where(falls.used)
     seen, unseen = int(used.seen.sum()), int((~used.seen).sum())
     return Comparison(_accuracy(answers.arm(True)), _accuracy(answers.arm(False)), (seen, unseen),

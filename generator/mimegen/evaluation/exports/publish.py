@@ -108,6 +108,7 @@ def _seal(public: Path) -> None:
 
 
 def _texts(source: Source, publication: Publication, facts: SetFacts) -> dict[str, object]:
+    """Return the texts that are filled into the README and the datasheet."""
     return {
         "title": publication.title, "clips": facts.clips, "seconds": facts.seconds,
         "actions": ", ".join(facts.actions) if publication.keys_public else "see the answers",

@@ -46,6 +46,7 @@ def _pair(pair: NearestPair) -> str:
 
 
 def _strip(word: str, look: ClipLook) -> str:
+    """Return a clip's keyframes side by side as an HTML figure."""
     wide = Image.new("RGB", (sum(one.width for one in look.pictures), look.pictures[0].height))
     for number, picture in enumerate(look.pictures):
         wide.paste(picture, (number * picture.width, 0))

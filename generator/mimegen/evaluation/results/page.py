@@ -88,6 +88,7 @@ def _summary(content: Table) -> str:
 
 
 def _warnings(content: Table) -> str:
+    """Return the section that warns of unreadable outputs and missing answers."""
     found = []
     for kind in content["models"]:
         name = f"{kind['model']}, {TITLES.get(kind['format'], kind['format'])}"

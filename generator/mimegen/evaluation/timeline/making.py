@@ -98,6 +98,7 @@ def _shown(rows: Sequence[Row], request: TimelineRequest) -> list[Shown]:
 
 def _asks(name: str, row: Row, known: dict[str, KnownAction], request: TimelineRequest
           ) -> list[Ask]:
+    """Return the questions that one performance allows, including its intention if known."""
     subject = replace(subject_of_row(row, known, "label"), name=name)
     wording = request.wording
     words = AskWording(wording.nothing, wording.whereabouts.holds, wording.whereabouts.lies)
@@ -164,6 +165,7 @@ def _posed(shown: Sequence[Shown], request: TimelineRequest) -> list[PosedAsk]:
 
 def _offered(shown: Shown, ask: Ask, distractors: dict[str, tuple[Distractor, ...]],
              request: TimelineRequest) -> PosedAsk:
+    """Return a question with its answer as text and its options, not yet shuffled."""
     choices = request.wording.choices.get(ask.aspect, ())
     answer = choices[ask.answer] if isinstance(ask.answer, int) else ask.answer
     wrong = distractors[ask.subject.name] if ask.subject else ()

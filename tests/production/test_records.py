@@ -292,3 +292,38 @@ def test_clips_that_stay_as_they_were_are_not_hashed_again(
     for kept in (tmp_path / "cache").rglob("*.json"):
         kept.write_text('{"a": 3, "b": [1, 2')
     assert invoke(*words).exit_code == 0 and len(hashed) == 4
+
+
+def set_of(clip: Path, out: Path, names: list[str]) -> list[Row]:
+    """Write a folder of clips under these names, each with a key of its own; return the rows."""
+    (out / "clips").mkdir(parents=True)
+    rows = []
+    for number, name in enumerate(names):
+        path = Path(shutil.copy(clip, out / "clips" / f"{name}.mp4"))
+        rows.append(sealed(path, typed_row(ROW | {
+            "sample_id": name, "file_name": f"clips/{name}.mp4", "clip_key": f"{number:064x}"})))
+    return rows
+
+
+def reasons(out: Path, rows: list[Row]) -> list[str]:
+    (out / "manifest.jsonl").write_text("".join(map(json_of, rows)))
+    return [fault.why for fault in verify(out, Store(out / "store")).faults]
+
+
+@pytest.mark.slow
+def test_a_clip_copied_to_a_second_row_is_found(clip: Path, tmp_path: Path) -> None:
+    rows = set_of(clip, tmp_path, ["a", "b"])
+    assert reasons(tmp_path, rows) == []
+    shutil.copy(tmp_path / rows[0].file_name, tmp_path / "clips" / "c.mp4")
+    copied = rows[0].model_copy(update={"sample_id": "c", "file_name": "clips/c.mp4"})
+    assert reasons(tmp_path, [*rows, copied]) == [
+        "is clips/a.mp4 once more, under another name: their rows have the same clip_key"]
+
+
+@pytest.mark.slow
+def test_rows_that_swapped_their_names_are_found(clip: Path, tmp_path: Path) -> None:
+    first, second = set_of(clip, tmp_path, ["a", "b"])
+    swapped = [first.model_copy(update={"sample_id": "b"}),
+               second.model_copy(update={"sample_id": "a"})]
+    assert reasons(tmp_path, swapped) == ["its row has the sample_id of another clip, b",
+                                          "its row has the sample_id of another clip, a"]

@@ -87,7 +87,8 @@ def verify(out: Path, store: Store) -> Findings:
                       pool.map(partial(_shot_faults, store), shots.values()),
                       pool.map(partial(_pass_faults, out), passes.values()))
         faults += chain.from_iterable(found)
-    faults += [*_double_rows(out, rows), *_without_row(out, rows), *_passes_of_nobody(out, rows)]
+    faults += [*_double_rows(out, rows), *_one_clip_twice(out, rows), *_misnamed(out, rows),
+               *_without_row(out, rows), *_passes_of_nobody(out, rows)]
     return Findings(len(rows), len(shots), sum(shot[0].frames for shot in shots.values()),
                     len(passes), tuple(faults), notes)
 
@@ -275,6 +276,27 @@ def _double_rows(out: Path, rows: Iterable[Row]) -> Iterator[BrokenFile]:
     for name, count in Counter(row.file_name for row in rows).items():
         if count > 1:
             yield BrokenFile(out / name, f"has {count} rows, expected one")
+
+
+def _one_clip_twice(out: Path, rows: Iterable[Row]) -> Iterator[BrokenFile]:
+    """Yield clips that are a copy of another row's clip, which would count twice in results."""
+    first: dict[str, Row] = {}
+    for row in rows:
+        if row.clip_key is not None:
+            other = first.setdefault(row.clip_key, row)
+            if other.file_name != row.file_name:
+                yield BrokenFile(out / row.file_name, f"is {other.file_name} once more, under"
+                                 " another name: their rows have the same clip_key")
+
+
+def _misnamed(out: Path, rows: Sequence[Row]) -> Iterator[BrokenFile]:
+    """Yield clips whose row has the sample_id that belongs to another row's clip."""
+    stems = {Path(row.file_name).stem for row in rows if row.clip_key is not None}
+    for row in rows:
+        if row.clip_key is not None and row.sample_id != Path(row.file_name).stem \
+                and row.sample_id in stems:
+            yield BrokenFile(out / row.file_name,
+                             f"its row has the sample_id of another clip, {row.sample_id}")
 
 
 def _without_row(out: Path, rows: Iterable[Row]) -> Iterator[BrokenFile]:

@@ -143,4 +143,4 @@ def test_without_a_character_a_file_is_converted(tmp_path: Path) -> None:
     ((), "without --out"), (("--out", "x.bvh", "--report", "r.json"), "--report")])
 def test_what_needs_a_character_says_so(arguments: tuple[str, ...], says: str) -> None:
     done = run(DATA / "left_handed.bvh", *arguments)
-    assert done.exit_code == 2 and f"{says}: expected --character" in done.output
+    assert done.exit_code == 2 and f"{says}: requires --character" in done.output

@@ -158,8 +158,8 @@ class Crowd(Manipulation):
             places = np.concatenate([about + middle, depth], axis=-1)
             # Visibility and size (depth) depend on the time within the clip, so they shift with the
             # copy; strength (a fade) belongs to the clip as a whole.
-            visible, sizes = (np.roll(part, shifts[number], axis=0)
-                              for part in (own.visible, own.sizes))
+            visible = np.roll(own.visible, shifts[number], axis=0)
+            sizes = np.roll(own.sizes, shifts[number], axis=0)
             named = DotTracks(tuple(f"{number + 1}:{name}" for name in own.names), own.performers,
                               own.limbs, own.trunk, places, visible, sizes, own.strengths)
             whole = named if whole is None else whole.joined(named)

@@ -108,7 +108,7 @@ def marker_scene(file: Path, display: Display, subject: str | None = None,
         "motion_notes": list(points.notes),
     }
     scene = scene_of_markers(path_name(file.stem), points, display, facts)
-    return replace(scene, version=(facts["motion_sha256"], str(subject), str(fps_of_file)))
+    return replace(scene, version=(str(facts["motion_sha256"]), str(subject), str(fps_of_file)))
 
 
 WRITERS: dict[str, Callable[[Stimulus, Path], None]] = {

@@ -9,6 +9,7 @@ from functools import partial
 from hashlib import file_digest
 from itertools import chain
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from mimegen.manifest.row import Row
 from mimegen.plan.shots import camera_from
 from mimegen.production.passpieces import is_pass_folder, stray_passes
 from mimegen.store.frames import checked_frame, frame_name
+from mimegen.store.shotfacts import CameraRecord
 from mimegen.store.store import Store
 
 # Tolerance in frames per second: rates are whole numbers or NTSC's.
@@ -246,7 +248,7 @@ def _is_of_another_clip(row: Row, facts: PassFacts, folder: Path) -> bool:
     # A simulated camera has a lens and a hand of its own.
     if row.camera is None or row.camera_look is not None or "camera" not in known:
         return False
-    camera = camera_matrices(camera_from(row.camera.model_dump()))
+    camera = camera_matrices(camera_from(cast(CameraRecord, row.camera.model_dump())))
     return any(not np.allclose(known["camera"][name], values, atol=_SAME_CAMERA)
                for name, values in camera.items())
 

@@ -1,6 +1,7 @@
 """Questions that are answered with a number: what is asked, how answers are read and scored."""
 
 import json
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -8,20 +9,28 @@ from hypothesis import strategies as st
 
 import mimegen as mg
 from mimegen.base.errors import RequestError
+from mimegen.base.paths import data_folder
+from mimegen.choreography.happenings import TIMELINE_SUFFIX, read_happenings
+from mimegen.choreography.reading import read_score
+from mimegen.evaluation.counting import has_certain_number
 from mimegen.evaluation.numbers import (
     COUNT,
+    MOMENT_S,
     is_right,
     number_questions,
     read_number,
     read_number_wording,
 )
 from mimegen.evaluation.question import Question
+from mimegen.evaluation.subjects import subject_of_row
+from mimegen.evaluation.timeline.asks import AskWording, asks_of
 from mimegen.manifest.row import Row
 from mimegen.manifest.timeline import Interval
 from questions_rows import library_rows, written
 from running import invoke
 
 WORDING = read_number_wording(None)
+HITS = ("knocks", "taps", "claps", "pats", "dabs", "plucks", "hammers", "stamps")
 
 
 def steps(*parts: tuple[str, float, float]) -> Row:
@@ -44,6 +53,42 @@ def test_what_is_asked_is_what_the_timeline_says() -> None:
     assert made["start", "5"].tolerance == pytest.approx(1.0)
     assert "The person claps." in made["count", "3"].prompt
     assert not any(one.options for one in made.values())
+
+
+@pytest.mark.parametrize("parts", [
+    [("waves", 1, 2), ("waves once more", 4, 5)], [("dips a wand in a bottle", 1, 2), (
+        "dips the wand again", 5, 6)], [("claps twice", 1, 2)],
+    [("jumps up", 1, 2), ("jumps up", 3, 4), ("jumps up with the knees drawn up", 5, 6)],
+    [("shakes the dice to and fro", 1, 4), ("shakes the dice to and fro", 5, 8)],
+])
+def test_what_viewers_would_count_otherwise_is_not_counted(
+        parts: list[tuple[str, float, float]]) -> None:
+    row = steps(*parts, ("bows", 7, 8), ("steps back", 8, 9))
+    made = number_questions([row], WORDING, 1)
+    assert {one.question.split("The person ")[1] for one in made if one.asks == "count"} == {
+        "bows.", "steps back."}
+    often = [one for one in asks_of(row.timeline or (), subject_of_row(row, {}, "label"),
+                                    AskWording("nothing", "", "")) if one.aspect == "often"]
+    assert {one.words["step"] for one in often} == {"bows", "steps back"}
+
+
+@pytest.mark.parametrize("path", sorted(data_folder().glob("mocap/*/*.score.yaml")),
+                         ids=lambda path: path.parent.name)
+def test_what_the_library_counts_hits_something_once(path: Path) -> None:
+    """Of a hand that knocks, taps, claps or pats: scores know its impacts."""
+    score = read_score(path)
+    said = read_happenings(path.with_name(score.take + TIMELINE_SUFFIX), score)
+    mine = [one for one in said.steps if one.who == "performer"]
+    for one in mine:
+        names = [other.does for other in mine]
+        if one.does.split()[0] not in HITS or not has_certain_number(one.does, names) or (
+                names.count(one.does) == 1 and one.end - one.start > MOMENT_S):
+            continue
+        for side in ("left", "right") if one.hand is None else (one.hand,):
+            hits = [phase.at for phase in score.phases for track, key in phase.moves()
+                    if track in (f"{side}_hand", "hands") and key.how == "impact"
+                    and one.start <= phase.at <= one.end]
+            assert len(hits) <= 1, one.does
 
 
 def test_what_begins_at_once_or_ends_with_the_clip_is_not_asked_for() -> None:

@@ -17,6 +17,7 @@ from pydantic import Field
 from mimegen.base.errors import RequestError
 from mimegen.base.files import content_key
 from mimegen.base.yaml_file import Strict, read_yaml
+from mimegen.evaluation.counting import has_certain_number, is_unlike
 from mimegen.evaluation.looking import Looking
 from mimegen.evaluation.looking_questions import looking_of, looking_times
 from mimegen.evaluation.making import about_clip, versions
@@ -131,12 +132,15 @@ def _asks(timeline: Sequence[Interval], end: float) -> Iterator[_NumberAsk]:
     steps = [one for one in timeline if one.kind == "step" and one.performer != PARTNER]
     counts = Counter(one.name for one in steps)
     for step, count in counts.items():
+        if not is_unlike(step, counts):
+            continue
         own = [one for one in steps if one.name == step]
         longest = max(one.end_s - one.start_s for one in own)
         # Brief or repeated steps are counted; only a long step that occurs once has one start to
         # name.
         if count > 1 or longest <= MOMENT_S:
-            yield _NumberAsk(COUNT, {"step": step}, count)
+            if has_certain_number(step, counts):
+                yield _NumberAsk(COUNT, {"step": step}, count)
         elif own[0].start_s >= EDGE_S:
             yield _NumberAsk(START, {"step": step}, round(float(own[0].start_s), 1))
         if count == 1 and longest >= LEAST_DURATION_S and own[0].end_s <= end - EDGE_S:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, pairwise, product
 
+from mimegen.evaluation.counting import has_certain_number
 from mimegen.evaluation.subjects import Subject
 from mimegen.manifest.timeline import LIES, PERFORMER, Hand, Interval, outermost
 
@@ -64,7 +65,8 @@ def asks_of(timeline: Sequence[Interval], subject: Subject, words: AskWording) -
     yield from _of_order(timeline, whole)
     counts = Counter((one.name, one.performer) for one in timeline if one.kind == "step")
     for (name, who), count in counts.items():
-        if count > 1 or _momentary(timeline, name):
+        certain = has_certain_number(name, [other for other, whose in counts if whose == who])
+        if certain and (count > 1 or _momentary(timeline, name)):
             yield Ask("often", count - 1, whole, {"step": name, "who": who})
 
 

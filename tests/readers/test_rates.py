@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from bvh_files import walk
 from camera_files import Joints, places_of, tracked_joints, write_cameras
@@ -30,7 +31,8 @@ def joints() -> Joints:
     return tracked_joints(places_of(DATA / "left_handed.bvh"))
 
 
-def write_trc(path: Path, found: Joints, times: np.ndarray, header: float, digits: int) -> Path:
+def write_trc(path: Path, found: Joints, times: NDArray[np.float64], header: float, digits: int
+              ) -> Path:
     """Write joint centres as Pose2Sim does, at rounded times."""
     places = 1000 * np.stack([found[part] for part in LABELS.values()], 1)[..., [0, 2, 1]]
     places[..., 2] *= -1

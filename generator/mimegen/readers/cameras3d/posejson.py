@@ -130,9 +130,10 @@ def _in_their_rows(frames: list[Any]) -> list[Any]:
     Rows are filled with None for missing frames, as those without a person may be.
     """
     for name in NUMBERS:
-        numbers = [frame.get(name) for frame in frames if isinstance(frame, dict)]
-        if len(numbers) == len(frames) and all(type(number) is int for number in numbers):
-            return _spread(frames, [int(number) for number in numbers])
+        found = [frame.get(name) for frame in frames if isinstance(frame, dict)]
+        numbers = [number for number in found if type(number) is int]
+        if len(numbers) == len(frames):
+            return _spread(frames, numbers)
     stamps = _stamps(frames)
     if len(stamps) == len(frames) and (rate := rate_of_times(stamps)):
         return _spread(frames, np.round(stamps * rate).astype(int).tolist())
@@ -164,7 +165,7 @@ def _stamps(frames: list[Any]) -> FloatArray:
     """Return the times in seconds, from 0, of the frames that have a timestamp."""
     times = [frame.get("timestamp_usec") for frame in frames if isinstance(frame, dict)]
     stamps = np.array([time for time in times if isinstance(time, int | float)], float)
-    return (stamps - stamps[:1]) / 1e6
+    return np.asarray((stamps - stamps[:1]) / 1e6)
 
 
 def _bodies(frame: Any) -> list[tuple[str, FloatArray]]:

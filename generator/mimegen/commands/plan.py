@@ -127,7 +127,8 @@ def _text(cost: dict[str, Any]) -> str:
         lines.append("hours    none: all frames are rendered")
     else:
         lines.append(f"hours    {about}{_three(cost['hours'])} {cost['hours_of']} hours to render"
-                     f"{_on(cost)} ({_three(cost['seconds_per_frame'])} s a frame), and"
+                     f"{_on(cost)} ({_three(cost['seconds_per_frame'])} s a frame, as timed on"
+                     " this machine), and"
                      f" {_three(cost['encoding_cpu_core_hours'])} CPU core hours to encode;"
                      f" {_divided(cost)}")
     lines.append(f"storage  about {_three(cost['storage_gb'])} GB more")

@@ -51,8 +51,9 @@ READ_AS = {
 }
 LEVEL = 0.95
 MCNEMAR = "McNemar"
-# Most pairs per action with which McNemar's test keeps its level; MIME's own set has 1.07. With
-# five pairs of each of eight actions it gives up to 12 % false alarms, with twenty up to 38 %.
+# Most pairs per action with which McNemar's test keeps its level (at most 4.5 % false alarms in
+# 2,000 studies of 12 to 72 actions); MIME's own set has 1.07. With twenty pairs of each of eight
+# actions it gives 23 % where the effect differs between actions by 1 logit, 38 % by 2.
 MOST_PAIRS = 1.25
 
 

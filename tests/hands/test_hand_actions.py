@@ -124,6 +124,22 @@ def test_both_hands_do_it_where_they_are_asked_to() -> None:
         assert wrists(take, side)[:, 2].mean() > 1.1
 
 
+@pytest.mark.parametrize(("action", "first", "second"), [
+    ("rotate_fists", "LeftHand", "RightHand"), ("rotate_fingers", "RightHand", "RightHandIndex3")])
+@pytest.mark.parametrize(("way", "sign"), [("clockwise", -1), ("counterclockwise", 1)])
+def test_clockwise_is_as_the_person_sees_it(action: str, first: str, second: str, way: str,
+                                            sign: int) -> None:
+    take = take_of(f"{action}_{way}")
+    [(motion, _)] = take.sources(15.0)
+    places, index = motion.global_pose.positions, motion.skeleton.index
+    along = places[:, index[second]] - places[:, index[first]]
+    # What is at the person's right, and up: angles rise counterclockwise.
+    turn = np.radians(take.front_deg)
+    right = -along @ np.array([np.cos(turn), np.sin(turn), 0.0])
+    angles = np.unwrap(np.arctan2(along[:, 2], right))
+    assert sign * np.degrees(angles[-1] - angles[0]) > 45
+
+
 @pytest.mark.parametrize("seed", [0, 4])
 def test_hands_that_meet_do_so_by_every_seed(seed: int) -> None:
     take = take_of("heart_hands", seed)

@@ -138,8 +138,8 @@ def load_motion(file: str | Path, partner: str | Path | None = None, *, trim: st
     reading = ReadOptions(stack, _path(mapping), _path(skeleton), parse_trim(trim), subject,
                           fps_of_file, take, _path(smpl_model))
     with using_libraries(catalogue.libraries):
-        found = user_take(catalogue, Path(file), (), None, None, "not stated", _path(partner),
-                          reading)
+        found = user_take(catalogue, Path(file).absolute(), (), None, None, "not stated",
+                          _path(partner), reading)
     return Take(found, catalogue, fps)
 
 
@@ -198,8 +198,9 @@ def evaluate(questions: Sequence[Question] | str | Path,
 
 def _catalogue(library: Paths) -> Catalogue:
     folders = (library,) if isinstance(library, str | Path) else library
-    return Catalogue.with_libraries(tuple(Path(folder) for folder in folders))
+    # Takes are read later, perhaps from another working directory.
+    return Catalogue.with_libraries(tuple(Path(folder).absolute() for folder in folders))
 
 
 def _path(file: str | Path | None) -> Path | None:
-    return None if file is None else Path(file)
+    return None if file is None else Path(file).absolute()

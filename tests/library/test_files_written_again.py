@@ -10,11 +10,12 @@ import yaml
 import mimegen as mg
 from bvh_files import walk
 from mimegen.base.errors import RequestError
-from mimegen.base.paths import data_file, data_folder
+from mimegen.base.paths import data_file, data_folder, using_libraries
 from mimegen.library.cast import built, cast_member
 from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.takes import library_take
+from mimegen.pointlight.landmarks import dot_sets
 from mimegen.store.store import Store
 
 
@@ -100,3 +101,30 @@ def test_what_is_edited_between_plan_and_work_is_never_kept_under_the_old_key(
         casting = casting_of(library)
         assert casting.key == planned
         casting.perform(fps, store)
+
+
+def test_a_dot_set(tmp_path: Path) -> None:
+    path = tmp_path / "rigs" / "dot_sets" / "mine.yaml"
+    path.parent.mkdir(parents=True)
+    for number, joint in enumerate(("left_hand", "right_hand")):
+        path.write_text(yaml.safe_dump({"name": "mine", "description": "one dot", "source": "own",
+                                        "dots": {"dot": [joint]}}))
+        written_later(path, number)
+        with using_libraries((tmp_path,)):
+            assert dot_sets()["mine"].dots == {"dot": (joint,)}
+
+
+def test_a_take_stays_that_of_its_folder_after_another_was_entered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lengths = {"first": 20, "second": 30}
+    for name, length in lengths.items():
+        (tmp_path / name).mkdir()
+        file = walk()
+        file.table = file.table[:length]
+        file.write(tmp_path / name / "me.bvh")
+    monkeypatch.chdir(tmp_path / "first")
+    take = mg.load_motion("me.bvh")
+    monkeypatch.chdir(tmp_path / "second")
+    assert len(take.positions()) == lengths["first"]
+    assert len(take.on("man").positions()) == lengths["first"]

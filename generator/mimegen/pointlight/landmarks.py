@@ -1,7 +1,7 @@
 """Read dot sets, and place the dots of a motion or of raw markers."""
 
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
@@ -9,6 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from mimegen.base.errors import RequestError, near_misses
+from mimegen.base.files import Stamp, stamp
 from mimegen.base.paths import data_files
 from mimegen.base.yaml_file import Strict, read_yaml
 from mimegen.motion import Motion, quaternions
@@ -35,11 +36,13 @@ class DotSet(Strict):
 
 def dot_sets() -> Mapping[str, DotSet]:
     """Return the dot sets that come with mimegen and those of the user's libraries, by name."""
-    return _read(data_files("rigs/dot_sets/*.yaml"))
+    files = data_files("rigs/dot_sets/*.yaml")
+    return _read(files, tuple(stamp(file) for file in files))
 
 
-@cache
-def _read(files: tuple[Path, ...]) -> Mapping[str, DotSet]:
+@lru_cache(maxsize=8)
+def _read(files: tuple[Path, ...], written: tuple[Stamp | None, ...]) -> Mapping[str, DotSet]:
+    del written
     return {file.stem: read_yaml(file, DotSet) for file in files}
 
 

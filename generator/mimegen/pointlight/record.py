@@ -82,7 +82,8 @@ def _view_facts(stimulus: Stimulus) -> dict[str, Any]:
     display, view = stimulus.display, stimulus.view
     anchored = any(step.name == "local" for step in stimulus.manipulations)
     facts: dict[str, Any] = {
-        "projection": display.projection, "azimuth_deg": display.azimuth_deg + stimulus.angle_deg,
+        "projection": display.projection,
+        "azimuth_deg": (display.azimuth_deg + stimulus.angle_deg) % 360,
         "elevation_deg": display.elevation_deg, "anchor": "performer" if anchored else "world",
         "translation": "removed" if anchored else "kept",
         "pixels_per_metre": round(view.scale, 4),

@@ -11,9 +11,11 @@ import mimegen as mg
 from bvh_files import walk
 from mimegen.base.errors import RequestError
 from mimegen.base.paths import data_file, data_folder, using_libraries
+from mimegen.choreography.checks import checks_file
 from mimegen.library.cast import built, cast_member
 from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
+from mimegen.library.scene_take import scene_take
 from mimegen.library.takes import library_take
 from mimegen.pointlight.landmarks import dot_sets
 from mimegen.store.store import Store
@@ -128,3 +130,14 @@ def test_a_take_stays_that_of_its_folder_after_another_was_entered(
     monkeypatch.chdir(tmp_path / "second")
     assert len(take.positions()) == lengths["first"]
     assert len(take.on("man").positions()) == lengths["first"]
+
+
+def test_checks_beside_a_scene_are_in_the_key_of_what_they_limit(tmp_path: Path) -> None:
+    scene = tmp_path / "locked_door.yaml"
+    shutil.copyfile(data_folder() / "scenes" / "locked_door.yaml", scene)
+    catalogue = Catalogue.with_libraries(())
+    before = [scene_take(catalogue, str(scene), seed).key for seed in (0, 1)]
+    take = scene_take(catalogue, str(scene), 1)
+    checks_file(take.score).write_text("checks: []\n")
+    after = [scene_take(catalogue, str(scene), seed).key for seed in (0, 1)]
+    assert after[0] == before[0] and after[1] != before[1]

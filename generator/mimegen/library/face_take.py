@@ -26,7 +26,7 @@ class FaceTake(ScoreTake):
     def key(self) -> str:
         """The content key of the motion."""
         return content_key(self.score.model_dump_json(), self.seed, self.style, score_code(),
-                           *self.altered_key)
+                           *self._limits_key, *self.altered_key)
 
     @property
     def version(self) -> tuple[str, ...]:

@@ -39,7 +39,7 @@ class HandTake(ScoreTake):
     def key(self) -> str:
         """The content key of the motion; of the table, it covers the action's row alone."""
         return content_key(self.score.model_dump_json(), self.seed, self.style, score_code(),
-                           *self.altered_key)
+                           *self._limits_key, *self.altered_key)
 
     @cached_property
     def score(self) -> Score:

@@ -37,7 +37,7 @@ class SceneTake(ScoreTake):
     def key(self) -> str:
         """The content key of the motions."""
         return content_key(file_hash(self.file), self.used, self.seed, self.style, scene_code(),
-                           *self.altered_key)
+                           *self._limits_key, *self.altered_key)
 
     @property
     def known(self) -> ScoreFacts:

@@ -141,3 +141,9 @@ def test_checks_beside_a_scene_are_in_the_key_of_what_they_limit(tmp_path: Path)
     checks_file(take.score).write_text("checks: []\n")
     after = [scene_take(catalogue, str(scene), seed).key for seed in (0, 1)]
     assert after[0] == before[0] and after[1] != before[1]
+
+
+def test_what_a_take_states_later_does_not_name_the_file_as_it_is_then() -> None:
+    take = library_take(Catalogue.with_libraries(()).action("salute"), None, 0)
+    assert {"labels", "licence"} <= take.stated().keys()
+    assert not {"motion_file", "motion_sha256"} & take.stated().keys()

@@ -166,7 +166,7 @@ class RecordedTake(TakeDescription):
 
     def stated(self) -> dict[str, Any]:
         """Return the manifest's fields that files state and no content key covers."""
-        return {**self.described(), **self._origin}
+        return {**super().stated(), **self._origin}
 
     @property
     def _origin(self) -> dict[str, Any]:

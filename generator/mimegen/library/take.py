@@ -84,7 +84,9 @@ class TakeDescription:
 
     def stated(self) -> dict[str, Any]:
         """Return the manifest's fields that files state and no content key covers, as labels."""
-        return self.described()
+        # The hash is that of the file that was performed, which may have been edited since.
+        return {name: value for name, value in self.described().items()
+                if name not in ("motion_file", "motion_sha256")}
 
 
 class LibraryTake(Protocol):

@@ -137,6 +137,7 @@ def test_every_seed_makes_a_movement_as_often_as_was_asked_for(times: int) -> No
     for seed in range(1, 6):
         take = library_take(CATALOGUE.action("head_shake"), None, seed,
                             manner=CueManner(frequency=times))
+        assert isinstance(take, ScoreTake)
         [motion] = perform_scene(take.score, seed, 30.0)
         assert head_shakes(motion) == times, f"seed {seed}"
 

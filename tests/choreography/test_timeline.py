@@ -146,7 +146,8 @@ def test_a_hand_is_on_the_shoulder_of_the_other_that_is_named(seed):
                if one.kind == "contact" and one.name.endswith("shoulder")]
     assert touched
     for one in touched:
-        frame = round((one.start_s + one.end_s) / 2 * own.fps)
+        assert one.hand is not None
+        frame = round(float(one.start_s + one.end_s) / 2 * own.fps)
         hand = own.global_pose.positions[frame, own.skeleton.index[f"{one.hand.title()}Hand"]]
         far = {f"{side} shoulder": float(np.linalg.norm(other.global_pose.positions[
             frame, other.skeleton.index[f"{side.title()}Arm"]] - hand))

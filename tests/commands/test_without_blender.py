@@ -33,7 +33,7 @@ def no_blender(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blender, "version", version)
     monkeypatch.setattr(blender, "_on_path", lambda: (None, ""))
     monkeypatch.delenv(blender.BLENDER, raising=False)
-    recorded_take.recorded.cache_clear()  # Another test may have read the same file with Blender.
+    recorded_take._recorded.cache_clear()  # Another test may have read the same file with Blender.
 
 
 def assert_refused(done: Result, purpose: str) -> None:

@@ -349,14 +349,15 @@ def test_people_s_answers_are_pooled_and_their_contrasts_go_by_actions():
 
 def test_intervals_of_people_allow_for_people_and_for_actions():
     actions, raters = np.meshgrid([*"abcdefghijkl"], [*"123456"])
-    names = actions.ravel(), raters.ravel()
-    by_rater, by_action = (np.isin(names[1], [*"12"]), np.isin(names[0], [*"abcdefgh"]))
+    names: tuple[list[str], list[str]] = actions.ravel().tolist(), raters.ravel().tolist()
+    by_rater, by_action = (np.isin(own, [*some]).astype(float)
+                           for own, some in ((names[1], "12"), (names[0], "abcdefgh")))
     # Actions that are all alike tell nothing beside people, and the other way round.
-    assert crossed_share(by_rater, *names) == clustered_share(np.repeat([12.0, 0], [2, 4]),
+    assert crossed_share(by_rater, *names) == clustered_share(np.repeat([12.0, 0.0], [2, 4]),
                                                               np.full(6, 12.0))
     assert crossed_share(by_action, *names) == clustered_share(np.repeat([6.0, 0], [8, 4]),
                                                                np.full(12, 6.0))
-    both = crossed_share(by_rater & by_action, *names)
+    both = crossed_share(by_rater * by_action, *names)
     of_actions = clustered_share(np.repeat([2.0, 0], [8, 4]), np.full(12, 6.0))
     assert both[0] < of_actions[0] - 0.02 and both[1] > of_actions[1] + 0.1
 
@@ -367,7 +368,7 @@ def test_people_s_table_has_the_interval_of_actions_and_people():
                for one in questions for place in range(4)]
     [table] = report(score(answers, "wordllama"), questions)["models"]
     assert table["by_action"] == pytest.approx(clustered_share(
-        np.array([0.0, 1, 1, 1]) * len(questions), np.full(4, float(len(questions)))))
+        np.array([0.0, 1, 1, 1]) * float(len(questions)), np.full(4, float(len(questions)))))
     assert table["bootstrap"] is None
     assert table["whole"]["by_action"][0] < 0.3
 

@@ -65,7 +65,7 @@ def test_what_viewers_would_count_otherwise_is_not_counted(
         parts: list[tuple[str, float, float]]) -> None:
     row = steps(*parts, ("bows", 7, 8), ("steps back", 8, 9))
     made = number_questions([row], WORDING, 1)
-    assert {one.question.split("The person ")[1] for one in made if one.asks == "count"} == {
+    assert {str(one.question).split("The person ")[1] for one in made if one.asks == "count"} == {
         "bows.", "steps back."}
     often = [one for one in asks_of(row.timeline or (), subject_of_row(row, {}, "label"),
                                     AskWording("nothing", "", "")) if one.aspect == "often"]

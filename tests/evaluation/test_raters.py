@@ -1,5 +1,6 @@
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -47,7 +48,7 @@ def test_mean_opinions_have_student_s_interval():
 
 
 def test_correlations_with_given_scores_are_those_of_known_numbers():
-    clips = [{"question_id": f"q{number}", "sample_id": "", "mos": mos}
+    clips: list[dict[str, Any]] = [{"question_id": f"q{number}", "sample_id": "", "mos": mos}
              for number, mos in enumerate((10.0, 20.0, 30.0, 40.0, 50.0))]
     scores = {f"q{number}": value for number, value in enumerate((1.0, 3.0, 2.0, 5.0, 4.0))}
     found = against_scores(clips, scores)

@@ -78,14 +78,14 @@ def test_what_is_edited_between_plan_and_work_is_never_kept_under_the_old_key(
     tmp_path: Path
 ) -> None:
     library, store = tmp_path / "lib", Store(tmp_path / "store")
-    for folder, name in ("mocap/salute", "mocap/hail"), ("rigs/man.yaml", "rigs/mine.yaml"):
-        source, target = data_folder() / folder, library / name
+    for own, name in ("mocap/salute", "mocap/hail"), ("rigs/man.yaml", "rigs/mine.yaml"):
+        source, target = data_folder() / own, library / name
         target.parent.mkdir(parents=True, exist_ok=True)
         (shutil.copytree if source.is_dir() else shutil.copyfile)(source, target)
     folder = library / "mocap" / "hail"
-    for path in folder.iterdir():
-        path.write_text(path.read_text().replace("salute", "hail"))
-        path.rename(folder / path.name.replace("salute", "hail"))
+    for file in folder.iterdir():
+        file.write_text(file.read_text().replace("salute", "hail"))
+        file.rename(folder / file.name.replace("salute", "hail"))
     score, body = folder / "hail.score.yaml", library / "rigs" / "mine.yaml"
     # What was performed before the edit is kept by frame rate, so each has its own.
     for fps, path, old, new in ((6.0, body, "height: 1.8", "height: 1.6"),

@@ -134,8 +134,11 @@ def test_the_front_of_a_scene_is_where_its_first_person_faces(mirror: bool) -> N
     motion, roles = take.sources(30)[0]
     joint = motion.skeleton.index
     places = motion.global_pose.positions[:12]
-    left = sum(places[:, joint[roles[f"left_{part}"]]] - places[:, joint[roles[f"right_{part}"]]]
-               for part in ("thigh", "upper_arm")).mean(axis=0)
+    assert roles is not None
+    left, right = (np.mean([places[:, joint[roles[f"{side}_{part}"]]]
+                            for part in ("thigh", "upper_arm")], axis=(0, 1))
+                   for side in ("left", "right"))
+    left = left - right
     # Who faces -Y has the left at +X.
     faces = np.degrees(np.arctan2(left[1], left[0]))
     assert abs(faces) > 20, "this scene must not face the stage's front by chance"

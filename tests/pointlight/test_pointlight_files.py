@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import Result
-from PIL import Image
+from PIL import Image, ImageSequence
 from PIL.GifImagePlugin import GifImageFile
 from scipy import sparse
 
@@ -364,7 +364,8 @@ def test_a_gifs_row_counts_the_frames_that_the_gif_has(tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     row = json.loads((tmp_path / "x.json").read_text())
     with Image.open(tmp_path / "x.gif") as gif:
-        assert (row["frames"], row["fps"]) == (gif.n_frames, 30) == (15, 30)
+        shown = len([*ImageSequence.Iterator(gif)])
+    assert (row["frames"], row["fps"]) == (shown, 30) == (15, 30)
     assert row["duration_s"] == pytest.approx(0.5) and row["lifetime_frames"] == 2
     assert row["lifetime_ms"] == pytest.approx(4 / 60 * 1000, abs=0.01)
     assert row["source_stride"] == pytest.approx(row["source_fps"] / 30)
@@ -395,7 +396,7 @@ def test_a_flipped_display_shows_the_other_hand(manipulations: tuple[str, ...], 
 
 
 @pytest.mark.parametrize("style", ["silhouette", "stick"])
-def test_every_style_shows_flips_and_fades(style: str, performed: tuple[Performance, Any]) -> None:
+def test_every_style_shows_flips_and_fades(style: Any, performed: tuple[Performance, Any]) -> None:
     shown = Display(name="t", description="", width=96, height=96, fps=4, style=style)
     plain, inverted, mirrored, faded = (
         np.array([picture.copy() for picture in pictures(make_stimulus(

@@ -323,8 +323,9 @@ def test_ground_truth_goes_on_after_other_work(worker: StageWorker, tmp_path: Pa
     other = shot(tmp_path / "shot", config)
     scenery = read_background(data_folder() / "backgrounds" / "basketball_court.yaml").set
     assert scenery is not None
-    work = {"shot": other,
-            "set": SetJob(scenery, other.cameras[0], config, tmp_path / "set.png")}[between]
+    work: ShotJob | SetJob = other
+    if between == "set":
+        work = SetJob(scenery, other.cameras[0], config, tmp_path / "set.png")
     folder = tmp_path / "depth"
     folder.mkdir()
 

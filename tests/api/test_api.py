@@ -156,12 +156,21 @@ def test_two_performers(tmp_path: Path) -> None:
     ({"action": "boxing", "intensity": 2}, "--intensity"), ({"colour": 1}, "'colour'"),
     ({"action": "boxing", "camera": "fixd"}, "--camera"),
     ({"action": "boxing", "variants": "base+blank"}, "base+blank"),
+    ({"action": "boxing", "variants": []}, "variant ''"),
+    ({"action": "boxing", "variants": ""}, "variant ''"),
 ])
 def test_a_wrong_request_is_one_line(fields: dict[str, Any], says: str, tmp_path: Path) -> None:
     with pytest.raises(mg.RequestError) as caught:
         mg.render(out=tmp_path / "out", **fields)
     assert says in str(caught.value) and "\n" not in str(caught.value)
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("fps", [0, -5.0, float("nan"), float("inf"), 1e9])
+def test_a_rate_that_is_none_is_refused(fps: float) -> None:
+    for made in (lambda: mg.take("boxing", fps=fps), lambda: mg.scene("the_thief", fps=fps)):
+        with pytest.raises(mg.RequestError, match="expected frames per second"):
+            made()
 
 
 def test_a_request_survives_json() -> None:

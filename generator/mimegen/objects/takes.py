@@ -26,6 +26,9 @@ from mimegen.production.displays import take_scene
 from mimegen.readers.roles import find_roles
 from mimegen.writers import write_motion
 
+# The highest frame rate at which a take is performed or resampled.
+MOST_FPS = 1000
+
 
 class Take:
     """One performance of an action, by one person or by two.
@@ -34,6 +37,9 @@ class Take:
     """
 
     def __init__(self, take: LibraryTake, catalogue: Catalogue, fps: float | None) -> None:
+        if fps is not None and not 0 < fps <= MOST_FPS:
+            raise RequestError(f"fps={fps!r}: expected frames per second, above 0 and at most"
+                               f" {MOST_FPS}")
         self._take, self._catalogue, self._fps = take, catalogue, fps
 
     @cached_property

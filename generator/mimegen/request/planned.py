@@ -141,8 +141,8 @@ def _selected(catalogue: Catalogue, request: RenderRequest, devices: _Devices
             take.performers == 2 for take in takes.takes):
         raise RequestError(f"--partner-character {request.partner_character}: the selected actions"
                            " have one performer; omit it, or choose an action for two")
-    cells = parse_variants(request.variants or "all", set(catalogue.characters),
-                           set(catalogue.backgrounds))
+    variants = "all" if request.variants is None else request.variants
+    cells = parse_variants(variants, set(catalogue.characters), set(catalogue.backgrounds))
     own_config, device = devices.for_config(catalogue, request.config)
     config = request.altering.config(own_config)
     _refuse_moving_camera(config, request, cells)

@@ -142,11 +142,11 @@ def test_each_damage_is_named_and_mended_and_nothing_else_is_made(
 
 
 def another_clip(out: Path) -> dict[str, Any]:
-    """Lay a clip without a record of what it shows; return what its row says of the file."""
+    """Lay a clip without a record or key of its own; return what its row says of the file."""
     path = out / "clips" / "another.mp4"
     content = clip_of(out, "base+blank@0").read_bytes()
     path.write_bytes(content[:content.rfind(b"uuid") - 4])
-    return {"sha256": file_hash(path)}
+    return {"sha256": file_hash(path), "clip_key": None}
 
 
 def test_a_display_is_made_again_in_its_own_config_whatever_else_has_that_name(

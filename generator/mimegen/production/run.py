@@ -1,8 +1,9 @@
 """The state of a running plan's shots and clips, and how each event changes it."""
 
 import socket
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from mimegen.base.errors import DiskFullError, RequestError, disk_full, means_full_disk
@@ -252,16 +253,22 @@ def _close(run: Run, clip: PlannedClip | DisplayClip) -> None:
 def begin_displays(run: Run, part: CastingPlan) -> Iterator[Task]:
     """Yield the tasks that make a casting's displays; a motion that does not fit fails its clip."""
     for clip in part.displays:
-        try:
-            task = display_task(clip, run.store)
-        except DiskFullError:
-            raise
-        except RequestError as problem:
-            note_failure(run, clip, str(problem))
-            _close(run, clip)
-        else:
-            run.encoding[run.store.encoded(clip.key)] = clip
-            yield task
+        yield from _last_task(run, clip, partial(display_task, clip, run.store))
+
+
+def _last_task(run: Run, clip: PlannedClip | DisplayClip, make: Callable[[], Task]
+               ) -> Iterator[Task]:
+    """Yield the task that writes a clip's file; if it cannot be made, the clip fails."""
+    try:
+        task = make()
+    except DiskFullError:
+        raise
+    except RequestError as problem:
+        note_failure(run, clip, str(problem))
+        _close(run, clip)
+    else:
+        run.encoding[run.store.encoded(clip.key)] = clip
+        yield task
 
 
 def compose_ready(run: Run, clips: list[PlannedClip]) -> None:
@@ -271,21 +278,7 @@ def compose_ready(run: Run, clips: list[PlannedClip]) -> None:
         still = still_of(clip, shot.facts, run.store)
         if _frames_whole(run, clip.shot.key) and (still is None or still.exists()):
             _no_longer_waiting(run, clip)
-            _compose(run, clip, shot.facts)
-
-
-def _compose(run: Run, clip: PlannedClip, facts: ShotFacts) -> None:
-    """Queue the task that composes a clip; a picture changed since the plan fails the clip."""
-    try:
-        task = clip_task(clip, facts, run.store)
-    except DiskFullError:
-        raise
-    except RequestError as problem:
-        note_failure(run, clip, str(problem))
-        _close(run, clip)
-    else:
-        run.encoding[run.store.encoded(clip.key)] = clip
-        run.further.append(task)
+            run.further += _last_task(run, clip, partial(clip_task, clip, shot.facts, run.store))
 
 
 def _frames_whole(run: Run, key: str) -> bool:

@@ -117,13 +117,15 @@ def _kinds(content: Table) -> Iterator[PageSection]:
 
 def _kind(title: str, name: str, kinds: Sequence[Table]) -> PageSection:
     """Return the section of one kind of question: tables and plots of all models."""
-    parts = [f"<h2>{escape(title)}</h2><p>Share of right answers, its intervals over actions by"
-             " t and by the bootstrap, and the number of answers.</p>"]
+    parts = [f"<h2>{escape(title)}</h2><p>Each cell has the share of right answers, its 95 %"
+             " interval over actions by t (quote this one), its interval by the bootstrap (marked"
+             " * if it is too narrow), and the number of answers.</p>"]
     plots: dict[str, bytes] = {}
     variants = in_order([*{one: None for kind in kinds for one in kind["variants"]}])
     parts += [_whole(title, name, kinds) for name, title in GROUP_TITLES.items()
               if any(name in kind for kind in kinds)]
-    parts += [_shares("Variant", "variants", variants, kinds), _human_source(kinds)]
+    parts += ["<h3>By variant</h3>", _shares("Variant", "variants", variants, kinds),
+              _human_source(kinds)]
     plots[f"{name}-variants"] = shares_plot(kinds, "variants", variants)
     parts.append(figure("Accuracy by variant", plots[f"{name}-variants"]))
     if any(kind["contrasts"] for kind in kinds):

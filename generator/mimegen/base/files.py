@@ -7,8 +7,10 @@ import shutil
 import tempfile
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from mimegen.base.errors import NO_SPACE, RequestError, disk_full
 from mimegen.base.owners import owner_lives, unfinished_name, unfinished_of
@@ -31,6 +33,16 @@ def file_hash(path: Path) -> str:
     """Return the SHA-256 of a file's bytes, which are read again only if the file has changed."""
     status = path.stat()
     return _hash_of(path, status.st_ino, (status.st_mtime_ns, status.st_size))
+
+
+def refuse_changed(planned: Any, path: Path | None) -> None:
+    """Raise RequestError if a file of something planned was edited after its key was computed.
+
+    ``planned`` is a frozen dataclass with a cached ``key``; a copy computes it from the files as
+    they are now.
+    """
+    if replace(planned).key != planned.key:
+        raise changed_since(path)
 
 
 def changed_since(path: Path | None) -> RequestError:

@@ -30,7 +30,7 @@ def beard_meshes(head: HeadShape, hair: Hair, draws: np.random.Generator) -> Ite
     body = head.body
     grown = beard_field(head, hair.beard)
     faces = body.faces["body"]
-    # The field is passed in place of weights, because subdividing interpolates them.
+    # The field is passed instead of weights, because subdividing interpolates them.
     under = subdivided(part_of(body.vertices, faces[(grown[faces] > 0.02).any(axis=1)],
                                grown[:, None]))
     out = vertex_normals(under.vertices, under.faces)

@@ -79,7 +79,7 @@ class Action(Strict):
     takes: dict[str, TakeFacts] = Field(default_factory=dict)
 
     def of_take(self, name: str) -> "Action":
-        """Return the action with the facts of one of its takes in place of its own."""
+        """Return the action with the facts of one of its takes instead of its own."""
         facts = self.takes.get(name, TakeFacts())
         return self.model_copy(update=facts.model_dump(exclude_none=True, exclude_defaults=True))
 

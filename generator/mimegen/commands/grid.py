@@ -17,6 +17,7 @@ MOST_CELLS = 10_000
 _SHORT = {"mask": "masked", "scramble": "scrambled", "invert": "inverted"}
 # Factors and the settings of the display that they stand for.
 _SETTINGS = {"azimuth": "azimuth_deg", "elevation": "elevation_deg"}
+_FACTORS = {setting: factor for factor, setting in _SETTINGS.items()}
 # The only option of a walker that is not a number.
 _TREADMILL = "treadmill"
 _NO = (False, "no", "none", 0)
@@ -55,7 +56,7 @@ def cells_of(text: str | None) -> list[Combination]:
             raise RequestError("--grid: dots show no eyes; use mimegen render --action walk --gaze")
         if name not in known:
             raise RequestError(f"--grid: no factor '{name}'{near_misses(name, known)}")
-        name = {setting: option for option, setting in _SETTINGS.items()}.get(name, name)
+        name = _FACTORS.get(name, name)
         factors[name] = [_value(name, value.strip()) for value in values.split(",")]
     cells = [_cell(dict(zip(factors, values, strict=True)))
              for values in product(*factors.values())]

@@ -57,7 +57,7 @@ def pairs_command(factors: str, count: int, seed: int, actions: str, fixes: tupl
     made: list[Declaration] = []
     chosen = parse_factors(factors)
     click.echo(f"sampling {counted(count, 'pair')} for each of {counted(len(chosen), 'factor')};"
-               " to check a take for the first time takes seconds", err=True)
+               " checking a take for the first time takes a few seconds", err=True)
     for factor in chosen:
         halves = pairs_of(catalogue, _entries(catalogue, actions, factor), factor, fixes, count,
                           seed)

@@ -15,7 +15,7 @@ SharePair = tuple[str, float, float]
 # 0.0625. An interval from t, or from answers assumed independent, would claim more.
 LEAST_ACTIONS = 6
 NO_INTERVAL = "no interval: too few actions"
-ONE_ACTION = "all answers are about one action: intervals of accuracies say nothing of others"
+ONE_ACTION = "all answers are about one action, so intervals do not apply to other actions"
 
 
 def by_action(pairs: Sequence[SharePair]) -> tuple[FloatArray, FloatArray]:

@@ -284,7 +284,7 @@ def json_lines(path: Path) -> list[tuple[int, dict[str, Any]]]:
 
 
 def well_formed(content: Any) -> Any:
-    """Return JSON content with U+FFFD in place of lone surrogates (``"\\ud800"``).
+    """Return JSON content with lone surrogates replaced by U+FFFD (``"\\ud800"``).
 
     JSON can contain a lone surrogate, but files, terminals and hashes cannot.
     """

@@ -126,9 +126,7 @@ def _background(full: Sequence[ScoredAnswer]) -> Table | None:
         aligned, misaligned = kinds["aligned"], kinds["misaligned"]
         # Skip performances with more clips on one background: the extra clips have no counterpart.
         if aligned and len(aligned) == len(misaligned):
-            shares[action, performed].append(
-                (float(np.mean([right for clip in aligned.values() for right in clip])),
-                 float(np.mean([right for clip in misaligned.values() for right in clip]))))
+            shares[action, performed].append((_mean_right(aligned), _mean_right(misaligned)))
     pairs: list[SharePair] = [(action, *np.mean(shares[action, performed], axis=0).tolist())
                               for action, performed in sorted(shares)]
     if not pairs:
@@ -139,6 +137,11 @@ def _background(full: Sequence[ScoredAnswer]) -> Table | None:
             "difference": fitting - misleading,
             "interval": _listed(pairs),
             "share_of_accuracy": (fitting - misleading) / accuracy if accuracy else None}
+
+
+def _mean_right(clips: Mapping[str, Sequence[bool]]) -> float:
+    """Return the share of right answers to all clips together."""
+    return float(np.mean([right for answers in clips.values() for right in answers]))
 
 
 def _sentences(table: Table) -> list[str]:

@@ -1,14 +1,14 @@
 """The cast: characters from YAML files, random seeds and rigged files."""
 
 from collections.abc import Hashable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import count
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Protocol
 
 from mimegen.base.errors import RequestError
-from mimegen.base.files import Stamp, changed_since, content_key, file_hash, stamp
+from mimegen.base.files import Stamp, content_key, file_hash, refuse_changed, stamp
 from mimegen.characters.build import build_character
 from mimegen.characters.character import Character
 from mimegen.characters.imported.importing import import_character
@@ -127,17 +127,10 @@ class InLights:
         return self.body.build()
 
 
-def read_anew(member: CastMember) -> CastMember:
-    """Return the same member, whose key is computed from its file as it is now."""
-    if isinstance(member, InLights):
-        return replace(member, body=read_anew(member.body))
-    return cast(CastMember, replace(cast(Any, member)))
-
-
 def refuse_changed_member(member: CastMember) -> None:
     """Raise RequestError if a member's file was changed after its key was computed."""
-    if read_anew(member).key != member.key:
-        raise changed_since(member.file)
+    # Lights have the key of the body that they replace, which is cached there.
+    refuse_changed(member.body if isinstance(member, InLights) else member, member.file)
 
 
 def seen_key(member: CastMember) -> str:

@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mimegen.base.errors import RequestError
-from mimegen.base.files import changed_since, content_key, file_hash
+from mimegen.base.files import content_key, file_hash, refuse_changed
 from mimegen.base.seeds import generator
 from mimegen.base.vectors import MIME_AZIMUTH_DEG
 from mimegen.characters.character import Performance
@@ -235,22 +235,12 @@ def _performed(playing: _Playing) -> tuple[Performance, ...]:
     scene = playing.casting._perform(playing.fps, playing.store)
     for member in playing.casting.members:
         refuse_changed_member(member)
-    _refuse_changed_take(playing.casting.take)
+    refuse_changed(playing.casting.take, playing.casting.take.file)
     return scene
 
 
 @lru_cache(maxsize=2)
 def _sources(playing: _Playing) -> tuple[Source, ...]:
     sources = playing.casting.take.sources(playing.fps)
-    _refuse_changed_take(playing.casting.take)
+    refuse_changed(playing.casting.take, playing.casting.take.file)
     return sources
-
-
-def _refuse_changed_take(take: LibraryTake) -> None:
-    """Raise RequestError if a take's files were changed after its key was computed.
-
-    What is performed now would lie under the key of what the files held before.
-    """
-    anew = cast(LibraryTake, replace(cast(Any, take)))
-    if anew.key != take.key:
-        raise changed_since(take.file)

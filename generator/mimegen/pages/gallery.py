@@ -6,6 +6,7 @@ import re
 from collections.abc import Container, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -47,7 +48,7 @@ class Shown:
     row: Row
     poster: str | None
 
-    @property
+    @cached_property
     def pair(self) -> PairFacts | None:
         """The minimal pair that the clip belongs to, or None."""
         return pair_of(self.row.permutation)

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from pydantic import Field, field_validator
 
 from mimegen.base.arrays import FloatArray
+from mimegen.markers.start import bridged
 from mimegen.pointlight.dots import DotTracks
 from mimegen.pointlight.manipulation import Manipulation, Setting
 
@@ -119,12 +120,9 @@ class Sines(Manipulation):
 
 def _bridged(places: FloatArray) -> FloatArray:
     """Return positions (F, D, 2) with gaps of lost markers interpolated linearly."""
-    filled, frames = places.copy(), np.arange(len(places))
+    filled = places.copy()
     for dot in np.flatnonzero(~np.isfinite(places).all(axis=(0, 2))):
-        seen = np.isfinite(places[:, dot]).all(axis=1)
-        for axis in range(places.shape[2]):
-            filled[:, dot, axis] = np.interp(frames, frames[seen], places[seen, dot, axis]) \
-                if seen.any() else 0.0
+        filled[:, dot] = bridged(places[:, dot])
     return filled
 
 

@@ -1,10 +1,9 @@
 """Find finished clips, create the tasks that make missing ones, and file their results."""
 
-from dataclasses import replace
 from pathlib import Path
 
 from mimegen.base.errors import RequestError
-from mimegen.base.files import changed_since, clear, file_hash, publish_first
+from mimegen.base.files import clear, file_hash, publish_first, refuse_changed
 from mimegen.compositing.background import Background
 from mimegen.compositing.clipjob import ClipJob
 from mimegen.compositing.video import ClipFacts
@@ -96,8 +95,7 @@ def _portable(chosen: ChosenBackground, store: Store) -> Background:
     background = chosen.background
     if background.file is None:
         return background
-    if replace(chosen).key != chosen.key:
-        raise changed_since(background.file)
+    refuse_changed(chosen, background.file)
     place = store.picture(file_hash(background.file), background.file.suffix)
     if not place.exists():
         publish_first(place, background.file.read_bytes())

@@ -53,7 +53,7 @@ def read_in_blender(module: str, path: Path, target: Path, *arguments: str,
                     instead: Path | None = None) -> ReaderReply:
     """Run ``MODULE PATH TARGET ARGUMENTS`` in Blender and return the archive that it writes.
 
-    If ``instead`` is given, Blender reads it in place of ``path``; errors still name ``path``.
+    If ``instead`` is given, Blender reads it instead of ``path``; errors still name ``path``.
     Blender's temporary files are written beside ``target``.
 
     Raises RequestError, one line that names the file, if Blender is not installed or too old,

@@ -293,7 +293,7 @@ def _other_copies(scenery: Scenery, number: int, out: Collection[int]) -> list[O
 def _copies(scenery: Scenery, number: int) -> list[FloatArray]:
     """Return the matrix (4, 4) of each copy of an object in the set's frame.
 
-    It lays out a unit box in place of the object and reads the boxes' matrices.
+    It replaces the object by a unit box and reads the boxes' matrices.
     """
     thing = scenery.objects[number]
     box = Box(kind="box", size=(1.0, 1.0, 1.0), material="", at=thing.at, turn=thing.turn,

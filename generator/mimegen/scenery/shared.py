@@ -63,7 +63,7 @@ def shared_files(background: Path) -> list[Path]:
 def completed(file: YamlFile, scenery: Any) -> Any:
     """Return the set ``scenery`` with the definitions added that it uses but lacks.
 
-    A string in place of a definition (``steel: bright_steel``) is the name of a shared one. Raises
+    A string instead of a definition (``steel: bright_steel``) is the name of a shared one. Raises
     RequestError, with file, line and similar names, for an undefined name or an invalid shared
     file.
     """

@@ -381,13 +381,13 @@ def shows_hand(take: LibraryTake) -> bool:
         [(motion, _), *_] = take.sources(LOOKED_AT_FPS)
     except RequestError:
         return False
-    ways = {hand: _way_of(motion, hand) for hand in OTHER_HAND}
+    moved = {hand: _path_length(motion, hand) for hand in OTHER_HAND}
     # What is mirrored is performed as written.
     hand = leading_hand(retold(take.timeline or (), mirror=take.mirror))
-    return hand is not None and ways[OTHER_HAND[hand]] <= MOST_OF_OTHER_HAND * ways[hand]
+    return hand is not None and moved[OTHER_HAND[hand]] <= MOST_OF_OTHER_HAND * moved[hand]
 
 
-def _way_of(motion: Motion, hand: Hand) -> float:
+def _path_length(motion: Motion, hand: Hand) -> float:
     """Return how far a hand of a score's skeleton moves about the chest, in metres."""
     places, index = motion.global_pose.positions, motion.skeleton.index
     moved = places[:, index[f"{hand.title()}Hand"]] - places[:, index[CHEST]]

@@ -241,7 +241,8 @@ class _KindName(click.Choice[str]):
 
 
 # Columns that only --json shows, by kind; for all other kinds, ``file``.
-_HIDDEN: dict[str, tuple[str, ...]] = {"takes": (), "sets": ("file", "missing", "source")}
+_HIDDEN: dict[str, tuple[str, ...]] = {"takes": (), "sets": ("file", "missing", "source"),
+                                       "actions": ("aliases", "ambiguous")}
 
 
 @click.command("list")
@@ -302,6 +303,8 @@ def _notes(catalogue: Catalogue, kind: str | None, of_set: str | None) -> Iterat
     if kind == "variants":
         yield WORDS_OF_MIME
         yield PLAN_VIEW
+    if kind == "actions":
+        yield "\nOptions also accept the aliases of actions, which --json lists."
     if of_set is not None and (missing := catalogue.missing_from(of_set)):
         names = catalogue.sets[of_set].members
         labelled = [code if code == names[code] else f"{code} {names[code]}" for code in missing]

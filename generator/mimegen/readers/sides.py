@@ -98,8 +98,8 @@ def unmirrored(motion: Motion, body: Posture) -> tuple[Motion, tuple[str, ...]]:
     wrong = f"{np.mean(knee_bends(body) < 0):.0%}"
     return reflected(motion), (
         f"the file is mirrored: knees bend backward ({wrong} of the frames) and feet point"
-        " backward, as where axes are left-handed; the motion is mirrored back. If the file's left"
-        " and right are only named the wrong way round, mirror the result again",)
+        " backward, as where axes are left-handed; the motion is mirrored back. If the file only"
+        " swaps the names of left and right, render it with --mirror",)
 
 
 def exchanged(roles: Mapping[str, str], body: Posture

@@ -225,7 +225,7 @@ def _document(rows: list[dict[str, Any]], refused: list[tuple[str, str]]) -> Ite
     files = sorted({row["file"] for row in ours})
     yield HEAD.format(files=len(files), bodies=", ".join(f"`{name}`" for name in BODIES))
     right = sum(mapped for mapped in {row["file"]: row["mapping"] for row in ours}.values())
-    yield f"Mapping right with zero edits: {right} of {len(files)} files.\n"
+    yield f"Files whose bones are mapped correctly without any edit: {right} of {len(files)}.\n"
     yield from _summary(rows)
     yield "\n## Goals that are not met\n"
     yield "| file | body | what | figure | goal | why |\n|---|---|---|---|---|---|"
@@ -272,32 +272,35 @@ def _figure(value: float) -> str:
     return f"{value:.3f}" if abs(value) < 0.2 else f"{value:.2f}"
 
 
-HEAD = """# Retargeting: what is measured
+HEAD = """# Retargeting: measurements
 
-Written by `benchmarks/retargeting.py` from {files} motion capture files that are read (BVH, FBX,
-ASF/AMC, C3D), each on {bodies}, with no setting of any kind. What each
-figure means is said in `mimegen.retarget.report.quality`;
-`mimegen retarget FILE --character C --report R.json` gives them for your own file.
+`benchmarks/retargeting.py` writes this page, up to the refused files, from {files} motion
+capture files (BVH, FBX, ASF/AMC, C3D), each retargeted onto {bodies} with default settings.
+`mimegen.retarget.report.quality` defines each measure;
+`mimegen retarget FILE --character C --report R.json` computes them for your own file.
 
 *Local copy* copies each bone's local rotation onto the body's rest pose and scales the root by the
-length of the legs. *World copy* is what constraint-based add-ons evaluate before a person starts to
-correct it: Copy Rotation in world space from rest to rest, Copy Location for the scaled hips, bake.
-It is computed here and was checked against Blender 5.0's own constraints on one file: the same
+length of the legs. *World copy* is what constraint-based add-ons compute before a person corrects
+the result: Copy Rotation in world space from rest to rest, Copy Location for the scaled hips,
+bake. It is computed here and was compared with Blender 5.0's own constraints on one file: the same
 within 0.06 degrees. Both are measured on the man; no add-on itself was run.
 
-*Skate excess* counts moments in which a toe joint (an ankle, where the source has no toes) is below
-5 cm and faster than 0.5 m/s at 20 fps. Heights are from where that joint is while the foot stands
-flat, in source and result alike: on tiptoe the toe joint of many rigs is lower, and by the lowest
-height ever reached flat feet would hover. (By that height, which hides from the count how the
-sources of 131_04-dance and mixamo_kicking_left slide, 101 of 108 runs met it when both were tried.)
+*Skate excess* counts samples in which a toe joint (an ankle if the source has no toes) is below 5
+cm and faster than 0.5 m/s at 20 fps. Heights are measured from the joint's height while the foot
+stands flat, in the source as in the result. The lowest height ever reached would not do: on tiptoe
+the toe joint of many rigs is lower, so flat feet would count as hovering. (It also hides how the
+sources of 131_04-dance and mixamo_kicking_left slide. With that height, 101 of 108 runs met the
+goal when both were tried.)
 
 *To itself* and *there and back* measure the transfer alone, without the repair of contacts (which
-moves what the source itself lets slide or sink): onto the file's own skeleton, and onto a body and
-from it back to the file's skeleton; mean distance of joints about the hips. For the way back the
-file's skeleton is stood in the body's rest pose, its bones unchanged: a character has a pose to
-start from, and zero poses that no person can take (all bones along one axis) say nothing of it.
-What gets lost is twitches of trunk and feet faster than people move, and what a body with fewer
-joints in its neck or spine cannot hold; it leans as the source does, so that all above comes back.
+changes feet that slide or sink in the source itself). *To itself* retargets onto the file's own
+skeleton; *there and back* retargets onto a body and from it back to the file's skeleton. Both are
+the mean distance of joints relative to the hips. For the way back, the file's skeleton is posed in
+the body's rest pose with its bones unchanged, because a character starts from such a pose, and
+from a zero pose that no person can take (all bones along one axis) nothing can be inferred. Two
+things get lost: twitches of trunk and feet that are faster than people move, and bends that a body
+with fewer joints in neck or spine cannot have. Such a body leans as the source does, so the joints
+above come back.
 """
 # Why a goal is missed, by file where it is known, else by measure.
 GENERAL = {

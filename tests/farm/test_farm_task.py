@@ -130,7 +130,8 @@ def test_a_display_goes_elsewhere_unchanged_but_for_its_places(shared: RenderCon
         store = Store(root)
         figures = (FigureFiles(store.character("ab12"), store.performance("cd34")),) * 2
         return Task(DisplayJob(figures, "juggling by a woman", display, 3, 1 / 3, shared,
-                               store.encoded("0123")), "display")
+                               store.encoded("0123"), ({"name": "float", "value": 0.35},)),
+                    "display")
 
     twin, wanted = moved(shown(HERE)), shown(THERE)
     assert vars(twin.job) == vars(wanted.job) and twin.needs_no_engine

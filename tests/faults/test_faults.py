@@ -266,6 +266,66 @@ def test_frames_that_are_shown(frames: int, amount: float, seed: int) -> None:
     assert showing(frames, 12, [], seed).frames.tolist() == list(range(frames))
 
 
+@settings(max_examples=examples(80), deadline=None)
+@given(frames=st.integers(12, 300), amount=st.floats(0.05, 1.0), seed=st.integers(0, 99))
+def test_as_many_frames_are_wrong_as_the_record_says(frames: int, amount: float, seed: int
+                                                     ) -> None:
+    stuck = showing(frames, 24, [Fault("frame_drops", amount)], seed)
+    repeated = int((np.diff(stuck.frames) == 0).sum())
+    assert abs(repeated - stuck.records[0].value * frames) <= 1
+    moved = showing(frames, 24, [Fault("wrong_order", amount)], seed).records[0]
+    elsewhere = sum(end - start for start, end in moved.intervals) * 24
+    assert abs(elsewhere - moved.value * frames) <= 10
+
+
+def still(seconds: float) -> tuple[Performance, ...]:
+    """A performance that stands still for so long."""
+    one = scene()[0]
+    motion = one.motion.at(np.zeros(round(12 * seconds), int))
+    return (Performance(one.character, motion),)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seconds", [1.0, 2.0, 6.0])
+@pytest.mark.parametrize("name", ["float", "foot_slide"])
+def test_short_clips_have_as_much_of_a_fault(name: str, seconds: float) -> None:
+    true = still(seconds)
+    for seed in range(4):
+        done = with_faults(true, [Fault(name, 1.0)], seed)
+        moved = done.scene[0].motion.root_positions - true[0].motion.root_positions
+        way = moved[np.linalg.norm(moved, axis=1).argmax()]
+        assert np.ptp(moved @ way / np.linalg.norm(way)) == pytest.approx(
+            done.records[0].value, rel=0.25 if seconds < 2 else 0.12)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "frames"), [("float", 1), ("head_turned", 7), ("twitches", 9)])
+def test_clips_too_short_for_a_fault_are_refused(name: str, frames: int) -> None:
+    with pytest.raises(RequestError, match=f"{name}: .* at least"):
+        with_faults(still(frames / 12), [Fault(name, 1.0)], 0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("amount", [0.1, 1.0])
+def test_a_joint_bends_the_wrong_way_by_the_recorded_angle(amount: float) -> None:
+    for seed in range(8):
+        done = with_faults(scene(), [Fault("joint_backwards", amount)], seed)
+        name, motion = done.records[0].joints[0], done.scene[0].motion
+        arm = "ForeArm" in name
+        chain = [name.replace("ForeArm", "Arm") if arm else name.replace("Leg", "UpLeg"), name,
+                 name.replace("ForeArm", "Hand") if arm else name.replace("Leg", "Foot")]
+        pose = motion.global_pose
+        middle = round(sum(done.records[0].intervals[0]) / 2 * motion.fps)
+        ends = pose.positions[middle, [motion.skeleton.index[one] for one in chain]]
+        upper, lower = np.diff(ends, axis=0)
+        angle = np.degrees(np.arccos(upper @ lower / np.linalg.norm(upper)
+                                     / np.linalg.norm(lower)))
+        assert angle == pytest.approx(done.records[0].value, abs=0.5), name
+        way = quaternions.rotate(pose.rotations[middle, motion.skeleton.index[chain[0]]],
+                                 np.array([0.0, -1.0 if arm else 1.0, 0.0]))
+        assert lower @ way < upper @ way
+
+
 @pytest.mark.parametrize("name", ["frame_drops", "cut_off", "wrong_order"])
 def test_more_of_a_fault_changes_more_frames(name: str) -> None:
     changed = []
@@ -335,3 +395,27 @@ def test_clips_with_faults_say_so_in_their_rows(tmp_path: Path, tiny_config: Pat
     assert refused.returncode == 2 and "did you mean float" in refused.stderr
     listed = json.loads(invoked("list", "faults", "--json").stdout)
     assert {fault["fault"] for fault in listed} == set(fault_kinds())
+
+
+@pytest.mark.slow
+def test_dots_with_faults_say_so_in_their_rows(tmp_path: Path, tiny_config: Path) -> None:
+    done = mimegen("render", "--action", "boxing", "--variants",
+                   "base+blank@0,pointlight@0,pointlight:speed=0.5@0,pointlight:reversed@0",
+                   "--config", tiny_config, "--out", tmp_path, "--quiet", "--fault", "float=1")
+    assert done.returncode == 0, done.stderr
+    rows = {row["config_name"]: row for row in rows_of(tmp_path)}
+    body, plain, slow, backwards = (rows[name] for name in (
+        "base+blank@0", "pointlight@0", "pointlight:speed=0.5@0", "pointlight:reversed@0"))
+    frame, seconds = 1 / body["fps"], body["frames"] / body["fps"]
+    for row in rows.values():
+        assert [fault["value"] for fault in row["faults"]] == [0.35]
+    (start, end), = body["faults"][0]["intervals"]
+    for row, wanted in ((plain, (start, end)), (slow, (2 * start, 2 * end)),
+                        (backwards, (seconds - end, seconds - start))):
+        assert row["faults"][0]["intervals"][0] == pytest.approx(wanted, abs=2.5 * frame)
+    done = mimegen("render", "--action", "boxing", "--variants", "pointlight@0", "--config",
+                   tiny_config, "--out", tmp_path / "warped", "--quiet",
+                   "--fault", "speed_warped=1")
+    assert done.returncode == 0, done.stderr
+    row, = rows_of(tmp_path / "warped")
+    assert row["faults"][0]["name"] == "speed_warped" and not row.get("timeline")

@@ -235,18 +235,19 @@ class DisplayDeclaration(_Titled):
     angle: float
     shared: RenderConfig | None
     target: Place
+    faults: tuple[dict[str, Any], ...] = ()
 
     @classmethod
     def of(cls, job: DisplayJob, title: str, place: Relative) -> Self:
         """Return a job's declaration."""
         return cls(title=title, figures=_places_of(job.figures, place), name=job.name,
                    display=job.display, seed=job.seed, angle=job.angle, shared=job.shared,
-                   target=place(job.target))
+                   target=place(job.target), faults=job.faults)
 
     def job(self, root: Path) -> DisplayJob:
         """Return the job for the store at ``root``."""
         return DisplayJob(_figures(self.figures, root), self.name, self.display, self.seed,
-                          self.angle, self.shared, root / self.target)
+                          self.angle, self.shared, root / self.target, self.faults)
 
 
 def _look_of(look: FilmedLook | None) -> dict[str, Any]:

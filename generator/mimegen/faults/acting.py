@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from mimegen.base.easing import ramp
+from mimegen.base.errors import RequestError
 from mimegen.base.vectors import unit
 from mimegen.characters.character import Performance
 from mimegen.characters.followers import with_followers_turned
@@ -15,11 +16,14 @@ from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.roles import find_roles
 
-# Time in which a fault fades in and out.
+# Time in which a fault fades in and out, and the largest fraction of its span that this may take.
 EASE_S = 0.25
+EASE_SHARE = 0.25
 # Ranges of the beginning and of the duration of a fault's span, as fractions of the clip.
 BEGINS = (0.15, 0.3)
 LASTS = (0.5, 0.6)
+# In shorter clips, no frame may have a fault at its full strength.
+LEAST_FRAMES = 8
 SIDES = ("left", "right")
 
 
@@ -66,15 +70,21 @@ class Acting:
         return self.skeleton.names[self.joints[role]]
 
     def span(self) -> tuple[float, float]:
-        """Draw the start and the end of the span in which the fault acts, in seconds."""
+        """Draw the start and the end of the span in which the fault acts, in seconds.
+
+        Raises RequestError if the clip has too few frames for it.
+        """
+        if self.motion.frames < LEAST_FRAMES:
+            raise RequestError(f"--fault {self.fault.name}: needs a clip of at least"
+                               f" {LEAST_FRAMES} frames, this one has {self.motion.frames}")
         start = self.random.uniform(*BEGINS) * self.seconds
         return start, start + self.random.uniform(*LASTS) * self.seconds
 
     def strength(self, span: tuple[float, float]) -> FloatArray:
         """Return the fault's strength (F,) in every frame, from 0 to 1, faded in and out."""
-        start, end = span
-        return np.minimum(ramp(self.times, start, start + EASE_S),
-                          ramp(self.times, end, end - EASE_S))
+        (start, end), ease = span, ease_of(span)
+        return np.minimum(ramp(self.times, start, start + ease),
+                          ramp(self.times, end, end - ease))
 
     def record(self, *spans: tuple[float, float], joints: tuple[str, ...] = ()) -> FaultRecord:
         """Return the record of the fault; without spans it acts in the whole clip."""
@@ -113,3 +123,8 @@ class Acting:
             if int(parent) in below:
                 below.append(number)
         return below
+
+
+def ease_of(span: tuple[float, float]) -> float:
+    """Return the time in which a fault fades in and out in a span, in seconds."""
+    return min(EASE_S, EASE_SHARE * (span[1] - span[0]))

@@ -2,15 +2,17 @@
 
 import numpy as np
 
+from mimegen.base.errors import RequestError
 from mimegen.base.vectors import unit
 from mimegen.characters.character import Performance
-from mimegen.faults.acting import SIDES, Acting
+from mimegen.faults.acting import SIDES, Acting, ease_of
 from mimegen.faults.fault import FaultRecord
 from mimegen.motion import Motion, quaternions
 from mimegen.motion.limbs import middle_joint
 from mimegen.motion.quaternions import FloatArray
 
 Faulty = tuple[Performance, FaultRecord]
+# Frequency of slides; in short spans it is higher, so that they have room for both directions.
 SLIDE_HZ = 0.6
 NECK_SHARE = 0.4
 # Rate of twitches, and half the duration of one.
@@ -29,7 +31,8 @@ def foot_slide(acting: Acting) -> Faulty:
     span = acting.span()
     heading = acting.random.uniform(0.0, 2.0 * np.pi)
     way = np.array([np.cos(heading), np.sin(heading), 0.0])
-    swing = np.sin(2 * np.pi * SLIDE_HZ * (acting.times - span[0])) * acting.strength(span)
+    hz = max(SLIDE_HZ, 0.75 / (span[1] - span[0] - ease_of(span)))
+    swing = np.sin(2 * np.pi * hz * (acting.times - span[0])) * acting.strength(span)
     shift = acting.fault.value / 2 * swing[:, None] * way
     feet = tuple(acting.name(f"{side}_foot") for side in SIDES)
     return acting.with_root(shift), acting.record(span, joints=feet)
@@ -55,8 +58,10 @@ def joint_backwards(acting: Acting) -> Faulty:
     role = str(acting.random.choice(BENDING))
     rotations = acting.motion.rotations.copy()
     joint = acting.joints[role]
+    hinge = _hinge(acting, role)
+    # The rest pose may already bend the joint correctly; the amount counts from the straight limb.
     wrong = quaternions.from_rotation_vectors(
-        -np.radians(acting.fault.value) * _hinge(acting, role))
+        -(np.radians(acting.fault.value) + _bent(acting, role, hinge)) * hinge)
     rotations[:, joint] = quaternions.slerp(rotations[:, joint], wrong, acting.strength(span))
     return acting.with_turns(rotations), acting.record(span, joints=(acting.name(role),))
 
@@ -66,6 +71,14 @@ def _hinge(acting: Acting, role: str) -> FloatArray:
     side, part = role.split("_")
     end, way = ("hand", -BACKWARDS) if part == "forearm" else ("foot", BACKWARDS)
     return unit(np.cross(acting.bone(role, f"{side}_{end}"), way))
+
+
+def _bent(acting: Acting, role: str, hinge: FloatArray) -> float:
+    """Return how far the rest pose bends a joint correctly about its hinge, in radians."""
+    side, part = role.split("_")
+    above, end = ("upper_arm", "hand") if part == "forearm" else ("thigh", "foot")
+    upper, lower = acting.bone(f"{side}_{above}", role), acting.bone(role, f"{side}_{end}")
+    return float(np.arctan2(np.cross(upper, lower) @ hinge, upper @ lower))
 
 
 def hand_through_body(acting: Acting) -> Faulty:
@@ -143,7 +156,11 @@ def twitches(acting: Acting) -> Faulty:
                                "right_forearm", "head") if role in acting.joints]
     rotations = acting.motion.rotations.copy()
     late = 0.5 / TWITCHES_HZ
-    for moment in np.arange(span[0] + TWITCH_S, span[1] - TWITCH_S - late, 1 / TWITCHES_HZ):
+    moments = np.arange(span[0] + TWITCH_S, span[1] - TWITCH_S - late, 1 / TWITCHES_HZ)
+    if not len(moments):
+        raise RequestError(f"--fault {acting.fault.name}: the clip is too short for a twitch, with"
+                           f" {acting.seconds:.2f} s; use one of at least a second")
+    for moment in moments:
         joint = acting.joints[str(acting.random.choice(roles))]
         jerk = _jerk(acting, moment + acting.random.uniform(0, late))
         rotations[:, joint] = quaternions.multiply(rotations[:, joint], jerk)

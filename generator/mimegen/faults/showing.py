@@ -1,7 +1,7 @@
 """Faults of finished frames: the order in which they are shown, and the shadow's strength."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -48,7 +48,10 @@ Changed = tuple[NDArray[np.intp], FaultRecord]
 
 def _reordered(shown: NDArray[np.intp], fps: float, fault: Fault,
                random: np.random.Generator) -> Changed:
-    """Exchange the positions of some of the clip's pieces; each of them changes its position."""
+    """Exchange the positions of some of the clip's pieces; each of them changes its position.
+
+    Whole pieces move, at least two. The record's value is the fraction that moves.
+    """
     edges = np.round(np.linspace(0, len(shown), STEPS + 1)).astype(int)
     steps = [shown[start:end] for start, end in pairwise(edges)]
     moved = random.permutation(STEPS)[: max(2, round(fault.value * STEPS))].tolist()
@@ -62,18 +65,24 @@ def _reordered(shown: NDArray[np.intp], fps: float, fault: Fault,
         if place != step:
             facts.append((start / fps, end / fps))
         start = end
-    return np.concatenate([steps[step] for step in order]), record_of(fault, facts)
+    return np.concatenate([steps[step] for step in order]), replace(
+        record_of(fault, facts), value=len(moved) / STEPS)
 
 
 def _stuck(shown: NDArray[np.intp], fps: float, fault: Fault,
            random: np.random.Generator) -> Changed:
-    """Freeze the picture at random times, until the fault's fraction of frames is not shown."""
+    """Freeze the picture at random times, until the fault's fraction of frames is not shown.
+
+    The last freeze ends as soon as this is reached.
+    """
     frozen = np.zeros(len(shown), dtype=bool)
+    wanted = max(1, round(fault.value * len(shown)))
     for start in random.permutation(np.arange(1, len(shown))):
-        if frozen.sum() >= fault.value * len(shown):
+        if frozen.sum() == wanted:
             break
         long = max(1, round(random.uniform(*STUCK_S) * fps))
-        frozen[start : start + long] = True
+        moving = start + np.flatnonzero(~frozen[start : start + long])
+        frozen[moving[: wanted - frozen.sum()]] = True
     source = np.maximum.accumulate(np.where(frozen, 0, np.arange(len(shown))))
     return shown[source], record_of(
         fault, [(start / fps, end / fps) for start, end in spans(frozen)])

@@ -55,4 +55,4 @@ def showing_code() -> str:
 
 def display_code() -> str:
     """Return the key of the code that makes point-light displays."""
-    return code_key("mimegen.pointlight.scenes", "mimegen.pointlight.filming")
+    return code_key("mimegen.pointlight.displayjob")

@@ -24,8 +24,9 @@ class DisplayJob:
     """A display of performances, seen from an ``angle`` (degrees), written to ``target``.
 
     ``name``, the scene's, and ``seed`` determine all random choices. If a render config ``shared``
-    is given, its camera is used. The display's facts, and the ``moments`` (F,) in seconds of the
-    source that it shows, are written beside the clip as JSON.
+    is given, its camera is used. ``faults`` are the records of the performances' faults. The
+    display's facts, and the ``moments`` (F,) in seconds of the source that it shows, are written
+    beside the clip as JSON.
     """
 
     figures: tuple[FigureFiles, ...]
@@ -35,6 +36,7 @@ class DisplayJob:
     angle: float
     shared: RenderConfig | None
     target: Path
+    faults: tuple[dict[str, Any], ...] = ()
 
     def run(self) -> None:
         """Write clip and facts; raises RequestError if motion, dots and display do not fit."""
@@ -43,7 +45,9 @@ class DisplayJob:
         bodies = tuple(_performance(files) for files in self.figures)
         scene = scene_of_performances(self.name, bodies, self.display, OF_CHARACTERS)
         stimulus = filmed(scene, self.display, self.seed, self.angle, self.shared)
-        content = {"facts": display_facts(stimulus), "moments": stimulus.moments.tolist()}
+        faults = {"faults": list(self.faults)} if self.faults else {}
+        content = {"facts": display_facts(stimulus) | faults,
+                   "moments": stimulus.moments.tolist()}
         publish(facts_file(self.target), json.dumps(content))
         write_mp4(stimulus, self.target)
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from mimegen.base.errors import RequestError
 from mimegen.base.files import clear, file_hash, publish
 from mimegen.base.names import path_name
+from mimegen.base.spans import spans
 from mimegen.compositing.video import CRF, PRESET
 from mimegen.farm.task import Task
 from mimegen.library.casting import Casting
@@ -76,8 +77,9 @@ def _scene_name(casting: Casting) -> str:
 
 
 def _casting_facts(casting: Casting, fps: float) -> dict[str, Any]:
+    retimed = any(fault.kind.retimes for fault in casting.faults)
     return {**casting.facts(), **_front(casting.take),
-            "timeline": timeline_of(casting.take, fps)}
+            "timeline": None if retimed else timeline_of(casting.take, fps)}
 
 
 def _front(take: LibraryTake) -> dict[str, float]:
@@ -191,12 +193,22 @@ def display_task(clip: DisplayClip, store: Store) -> Task:
     Raises RequestError if the motion does not fit the character.
     """
     shared = _shared(clip)
-    figures = published_bodies(clip.casting, source_fps(clip.display, shared), store)
+    fps = source_fps(clip.display, shared)
+    figures = published_bodies(clip.casting, fps, store)
     target = store.encoded(clip.key)
     clear(target)
     return Task(DisplayJob(figures, _scene_name(clip.casting), clip.display,
-                           clip.casting.take.seed, clip.angle, shared, target),
+                           clip.casting.take.seed, clip.angle, shared, target,
+                           _faults_of(clip.casting, fps, store)),
                 f"clip {clip.sample_id}")
+
+
+def _faults_of(casting: Casting, fps: float, store: Store) -> tuple[dict[str, Any], ...]:
+    """Return the records of a casting's faults, in the motion's seconds."""
+    if not casting.moving_faults:
+        return ()
+    return tuple(record.content() for record in
+                 casting.fault_records(casting.perform(fps, store)))
 
 
 def _shared(clip: DisplayClip) -> RenderConfig | None:
@@ -233,7 +245,10 @@ def _row(known: dict[str, Any], moments: NDArray[np.float64], sample_id: str, fi
     if happens and _is_flipped(facts):
         happens = retold(happens, mirror=True)
     shown = _timeline(happens, moments, facts["fps"])
-    merged = facts | _view_azimuth(facts) | ({"timeline": shown} if shown else {}) | (planned or {})
+    faults = [one | {"intervals": _spans_shown(one["intervals"], moments, facts["fps"])}
+              for one in facts.get("faults", ())]
+    merged = (facts | _view_azimuth(facts) | ({"faults": faults} if faults else {})
+              | ({"timeline": shown} if shown else {}) | (planned or {}))
     return Row(**merged | {
         "sample_id": sample_id, "file_name": file_name, "type": "pointlight",
         "codec": CODECS.get(file.suffix.lower(), "none"), "sha256": file_hash(file)})
@@ -253,3 +268,14 @@ def _timeline(intervals: list[Interval] | None, shown: NDArray[np.float64], fps:
     end = len(shown) / fps
     moments = np.append(shown, 2 * shown[-1] - shown[-2])
     return cut(intervals, moments, np.linspace(0.0, end, len(moments)))
+
+
+def _spans_shown(intervals: Sequence[Sequence[float]], moments: NDArray[np.float64], fps: float
+                 ) -> list[list[float]]:
+    """Return when a display shows intervals of the motion, both in seconds; unseen ones left out.
+
+    ``moments`` (F,) is the motion time that each frame shows.
+    """
+    inside = [(moments >= start) & (moments < end) for start, end in intervals]
+    return [[round(first / fps, 3), round(last / fps, 3)]
+            for seen in inside for first, last in spans(seen)]

@@ -295,7 +295,8 @@ def test_the_printed_tables_name_characters_backgrounds_and_what_lacks_answers(t
     assert "adversarial is the spacesuit" in done.stdout
     [line] = [line for line in done.stdout.splitlines()
               if line.startswith(READ_AS["spacesuit"])]
-    assert line.removeprefix(READ_AS["spacesuit"]).split()[:3] == ["100.0%", "0.0%", "-100.0%"]
+    cells = line.removeprefix(READ_AS["spacesuit"]).split()
+    assert cells[:4] == ["100.0%", "0.0%", "-100.0", "points"]
     assert READ_AS["aligned background, spacesuit"] in done.stdout
     [left] = [line for line in done.stdout.splitlines() if line.startswith("not compared")]
     assert "woman; " in left and "; spacesuit" not in left
@@ -488,6 +489,7 @@ def test_takes_of_two_actions_with_one_name_are_two_performances(field):
     [found] = report(scored, asked_of)["models"]
     assert found["contrasts"][0]["pairs"] == 2
     assert (found["whole"]["right"], found["whole"]["answered"]) == (1, 2)
+    assert found["whole"]["chance"] == pytest.approx(1 / 2 ** 2)
 
 
 def little_clip(path: Path) -> None:

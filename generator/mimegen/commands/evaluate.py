@@ -127,7 +127,9 @@ def _line(one: ScoredAnswer) -> str:
 def _show(content: dict[str, Any]) -> None:
     """Print the tables of each model and kind of question."""
     console = wide_console()
-    for one in content["models"]:
+    for number, one in enumerate(content["models"]):
+        if number:
+            console.print()
         words = [one["model"], one["format"], one["asks"], one["prompting"]]
         left = one["asked"] - one["answered"] if one["model"] != PEOPLE else 0
         missing = f", {counted(left, 'question')} not answered" if left else ""
@@ -199,11 +201,12 @@ def _shares(heading: str, parts: dict[str, Any], one: dict[str, Any]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column(heading)
     # The first interval allows for similar answers about one action; quote this one.
-    for heading in ("right", "of", "accuracy", "95 %", "if independent", "unparsed"):
+    for heading in ("right", "of", "accuracy", "95 %", "if independent", "unparsed", "chance"):
         table.add_column(heading, justify="right")
     for name, share in [*parts.items(), ("all", one)]:
         table.add_row(name, str(share["right"]), str(share["answered"]), f"{share['accuracy']:.1%}",
-                      _span(share["by_action"]), _span(share["wilson"]), f"{share['unparsed']:.1%}")
+                      _span(share["by_action"]), _span(share["wilson"]), f"{share['unparsed']:.1%}",
+                      "none" if share["chance"] is None else f"{share['chance']:.1%}")
     return table
 
 
@@ -239,16 +242,20 @@ def _contrasts(one: dict[str, Any]) -> Table:
     for heading in ("from", "to", "difference", "95 %", "pairs", "lost", "gained", "p after Holm"):
         table.add_column(heading, justify="right")
     for row in one["contrasts"]:
-        span = _span(row["interval"]) if row["interval"] else "no interval"
+        span = _points(row["interval"]) if row["interval"] else "no interval"
         first, second = row["accuracies"]
         table.add_row(READ_AS[row["contrast"]], f"{first:.1%}", f"{second:.1%}",
-                      f"{row['difference']:+.1%}", span, str(row["pairs"]), str(row["lost"]),
-                      str(row["gained"]), f"{row['p_holm']:.3g}")
+                      f"{100 * row['difference']:+.1f} points", span, str(row["pairs"]),
+                      str(row["lost"]), str(row["gained"]), f"{row['p_holm']:.3g}")
     return table
 
 
 def _span(interval: list[float]) -> str:
     return f"{interval[0]:.1%} to {interval[1]:.1%}"
+
+
+def _points(interval: list[float]) -> str:
+    return f"{100 * interval[0]:+.1f} to {100 * interval[1]:+.1f}"
 
 
 def _alpha(value: float | None) -> str:

@@ -50,12 +50,13 @@ EVALUATION = {
     "from": "accuracy in the first variant, on these performances.",
     "to": "accuracy in the second variant, on the same performances.",
     "pairs": "number of performances with an answer in both variants.",
-    "difference": "accuracy in the second variant minus accuracy in the first.",
+    "difference": "accuracy in the second variant minus accuracy in the first, in percentage"
+                  " points.",
     "lost": "pairs that are right in the first variant only.",
     "gained": "pairs that are right in the second variant only.",
     "p after Holm": "probability of such a difference if the variants were equally hard, corrected"
                     " for the number of comparisons.",
-    "chance": "what guessing gets right.",
+    "chance": "accuracy of guessing; none if there are no options.",
     "flagged": "people who gave nearly the same rating every time or failed an attention check.",
     "alpha": "Krippendorff's alpha, the agreement of raters: 1 is perfect, 0 is what chance gives.",
 }

@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -164,7 +165,8 @@ def paired(scored: Sequence[ScoredAnswer], *name: str) -> Table | None:
 def whole_groups(scored: Sequence[ScoredAnswer], *name: str) -> Table | None:
     """Return how many performances are right in all their variants (group accuracy), by rater.
 
-    Only performances with answers to at least two variants count; None without any.
+    Only performances with answers to at least two variants count; None without any. ``chance`` is
+    the rate for guessing each answer by itself; None if answers have no options.
     """
     groups: dict[tuple[str, str], list[ScoredAnswer]] = defaultdict(list)
     for one in scored:
@@ -174,8 +176,17 @@ def whole_groups(scored: Sequence[ScoredAnswer], *name: str) -> Table | None:
                if len({one.question.sample_id for one in groups[performed]}) > 1]
     if not several:
         return None
-    return _clustered([(group[0].question.action, all(one.right for one in group), group[0].rater)
-                       for group in several], *name, "groups")
+    whole = [(group[0].question.action, all(one.right for one in group), group[0].rater)
+             for group in several]
+    return {**_clustered(whole, *name, "groups"), "chance": _chance_of_all(several)}
+
+
+def _chance_of_all(groups: Sequence[Sequence[ScoredAnswer]]) -> float | None:
+    """Return how often independent guesses get all of a group right; None without options."""
+    options = [[len(one.question.options) for one in group] for group in groups]
+    if not all(map(all, options)):
+        return None
+    return float(np.mean([1 / prod(counts) for counts in options]))
 
 
 def _rules(scored: Sequence[ScoredAnswer]) -> dict[str, int]:

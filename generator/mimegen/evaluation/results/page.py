@@ -36,7 +36,7 @@ PERFORMERS_NOTE = ("Each performer over all their variants. Their backgrounds an
                    " the comparisons have all else equal.")
 # A warning is shown if a larger share of outputs could not be read.
 UNPARSED_SHARE = 0.05
-PEOPLE_HEAD = "people reach"
+PEOPLE_HEAD = "People"
 # Most confusions and hardest actions that are listed.
 CONFUSIONS = 12
 ACTIONS = 10
@@ -157,7 +157,14 @@ def _whole(title: str, name: str, kinds: Sequence[Table]) -> str:
     """Return the table of paired or group accuracy, by model."""
     rows = [[kind["model"], _share(kind[name]), _percent(kind[name].get("chance")),
              _human([kind], name)] for kind in kinds if name in kind]
-    return f"<h3>{title}</h3>" + table(["Model", "all right", "chance", PEOPLE_HEAD], rows)
+    return f"<h3>{title}</h3>" + _filled(["Model", "All right", "Chance", PEOPLE_HEAD], rows)
+
+
+def _filled(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table without the columns that are empty in all rows."""
+    shown = [column for column in range(len(heads)) if any(row[column] for row in rows)]
+    return table([heads[column] for column in shown],
+                 [[row[column] for column in shown] for row in rows])
 
 
 def _reliance(content: Table) -> PageSection:
@@ -187,21 +194,21 @@ def _shares(head: str, part: str, names: Sequence[str], kinds: Sequence[Table]) 
     rows.append(["all", *(_share(kind) for kind in kinds), _percent(kinds[0]["chance"]),
                  _human(kinds, "answers")])
     rows.append(["unparsed", *(_percent(kind["unparsed"]) for kind in kinds), "", ""])
-    return table([head, *(kind["model"] for kind in kinds), "chance", PEOPLE_HEAD], rows)
+    return _filled([head, *(kind["model"] for kind in kinds), "Chance", PEOPLE_HEAD], rows)
 
 
 def _human(kinds: Sequence[Table], of: str) -> str:
-    """Return human accuracy, over answers or over pairs, marked if it is only expected."""
+    """Return human accuracy over answers or pairs, marked if only expected; empty if unknown."""
     human = kinds[0].get("human")
     if human is None or human["accuracy"] is None or human["of"] != of:
-        return "unknown"
+        return ""
     about = "" if human["source"].startswith("measured") else "expected "
     return f"{about}{_percent(human['accuracy'])}"
 
 
 def _human_source(kinds: Sequence[Table]) -> str:
     human = kinds[0].get("human")
-    return f"<p>{PEOPLE_HEAD.capitalize()}: {escape(human['source'])}.</p>" if human else ""
+    return f"<p>Accuracy of people: {escape(human['source'])}.</p>" if human else ""
 
 
 def _part_chance(name: str, part: str, kinds: Sequence[Table]) -> str:
@@ -238,7 +245,7 @@ def _contrasts(kinds: Sequence[Table]) -> str:
             if one["contrast"] == name]
     few = dict.fromkeys(f"<p>{escape(kind['model'])}: {escape(sentence)}</p>" for kind in kinds
                         if (sentence := too_few(kind["contrasts"])))
-    return "<h3>Comparisons (contrasts), all else equal</h3>" + table(
+    return "<h3>Comparisons (contrasts), all else equal</h3>" + _filled(
         ("Comparison", "Model", "Points, t over actions", "Bootstrap", "Pairs", "Lost / gained",
          "Test", "p", "p (Holm)", "Variants"), rows) + "".join(few)
 

@@ -12,11 +12,13 @@ from mimegen.base.blender import using_blender
 from mimegen.base.errors import RequestError
 from mimegen.base.paths import using_libraries
 from mimegen.evaluation.question import Question, read_questions
+from mimegen.evaluation.scoring import THRESHOLDS
 from mimegen.farm.settings import FarmSettings
 from mimegen.hands.compiling import HandName
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.scene_take import scene_take
 from mimegen.library.takes import library_take, user_take
+from mimegen.objects.arguments import checked_choice, checked_seed, checked_settings
 from mimegen.objects.clips import Clip, Clips
 from mimegen.objects.dots import Dots
 from mimegen.objects.media import Video
@@ -108,7 +110,7 @@ def take(action: str, take: str | None = None, *, seed: int = 0, style: str | No
     """
     catalogue = _catalogue(library)
     with using_libraries(catalogue.libraries):
-        found = library_take(catalogue.action(action), take, seed, style, hand=hand)
+        found = library_take(catalogue.action(action), take, checked_seed(seed), style, hand=hand)
     return Take(found, catalogue, fps)
 
 
@@ -117,7 +119,7 @@ def scene(name: str | Path, *, seed: int = 0, style: str | None = None, fps: flo
     """Return a scene by its name or file. Raises RequestError, with near misses, for no scene."""
     catalogue = _catalogue(library)
     with using_libraries(catalogue.libraries):
-        return Take(scene_take(catalogue, str(name), seed, style), catalogue, fps)
+        return Take(scene_take(catalogue, str(name), checked_seed(seed), style), catalogue, fps)
 
 
 def load_motion(file: str | Path, partner: str | Path | None = None, *, trim: str = "none",
@@ -157,7 +159,7 @@ def render(action: str | Sequence[str] | None = None, *, out: str | Path = "out"
     """
     named = {} if action is None else {"action": action}
     request = RenderRequest.of(**named, **options)
-    settings = farm if isinstance(farm, FarmSettings) else FarmSettings.model_validate(farm or {})
+    settings = farm if isinstance(farm, FarmSettings) else checked_settings(dict(farm or {}))
     folder = Path(out)
     with using_blender(blender):
         failures = rendered(request, folder, Path(store) if store else folder / "store", settings,
@@ -191,6 +193,7 @@ def evaluate(questions: Sequence[Question] | str | Path,
     and ``output``, or files that ``mimegen evaluate`` reads. Raises RequestError for an answer to
     no question.
     """
+    checked_choice("similarity", similarity, THRESHOLDS)
     asked = read_questions(Path(questions)) if isinstance(questions, str | Path) \
         else list(questions)
     return Results.of(asked, answers, similarity)

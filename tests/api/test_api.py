@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -164,6 +165,38 @@ def test_a_wrong_request_is_one_line(fields: dict[str, Any], says: str, tmp_path
         mg.render(out=tmp_path / "out", **fields)
     assert says in str(caught.value) and "\n" not in str(caught.value)
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(("call", "says"), [
+    (lambda: mg.take("boxing", seed=1.5), "seed=1.5: expected an integer"),
+    (lambda: mg.take("boxing", seed="3"), "seed='3': expected an integer"),
+    (lambda: mg.scene("the_thief", seed=-2), "seed=-2: expected an integer"),
+    (lambda: mg.take("boxing").pointlight(seed=-1), "seed=-1: expected an integer"),
+    (lambda: mg.evaluate([], [], similarity="word"), "no such similarity (did you mean"),
+    (lambda: mg.render("boxing", farm={"workers": 0}), "farm: workers: "),
+    (lambda: mg.render("boxing", farm={"worker": 2}), "farm: worker: "),
+    (lambda: mg.take("boxing").show(frames=0), "frames=0: expected at least 1"),
+])
+def test_a_wrong_argument_is_one_line(call: Callable[[], Any], says: str) -> None:
+    with pytest.raises(mg.RequestError) as caught:
+        call()
+    assert says in str(caught.value) and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("options", "says"), [
+    ({"format": "mcq"}, "no such format (available: "), ({"asks": "why"}, "no such asks"),
+    ({"prompting": "few"}, "no such prompting (did you mean few-shot"), ({"seed": 1.5}, "seed=1.5"),
+    ({"difficulty": "hard"}, "no such difficulty")])
+def test_a_wrong_question_is_one_line(clips: mg.Clips, options: dict[str, Any], says: str) -> None:
+    with pytest.raises(mg.RequestError) as caught:
+        clips.questions(**options)
+    assert says in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_one_manipulation_needs_no_list(boxing: mg.Take) -> None:
+    alone, listed = (boxing.pointlight(manipulations=which).positions()
+                     for which in ("inverted", ["inverted"]))
+    assert np.array_equal(alone, listed)
 
 
 @pytest.mark.parametrize("fps", [0, -5.0, float("nan"), float("inf"), 1e9])

@@ -17,16 +17,21 @@ from mimegen.evaluation.making import QuestionRequest, questions_of
 from mimegen.evaluation.question import Question
 from mimegen.evaluation.sampling import parse_sampling
 from mimegen.evaluation.subjects import forwards
-from mimegen.evaluation.templates import read_templates
+from mimegen.evaluation.templates import OPTIONS, read_templates
 from mimegen.library.catalogue import Catalogue
 from mimegen.manifest.file import MANIFEST, clip_path, content_of, single_rows
 from mimegen.manifest.row import Row
+from mimegen.objects.arguments import checked_choice, checked_seed
 from mimegen.objects.media import Video
 from mimegen.objects.records import data_frame, html_table
 
 if TYPE_CHECKING:
     import pandas
 
+# What ``Clips.questions`` accepts.
+ASKS = ("label", "intention")
+PROMPTINGS = ("zero-shot", "cot", "few-shot", "open")
+DIFFICULTIES = ("near", "far")
 # The fields of rows that other words mean.
 MEANT = {"character": "avatar", "person": "avatar", "partner": "partner_avatar",
          "background": "background_name", "config": "render_config_name", "direction_deg": "angle",
@@ -141,9 +146,14 @@ class Clips(Sequence[Clip]):
         backwards are left out. Raises RequestError if there are too few actions to draw wrong
         answers from.
         """
+        checked_choice("format", format, OPTIONS)
+        checked_choice("asks", asks, ASKS)
+        checked_choice("prompting", prompting, PROMPTINGS)
+        if difficulty is not None:
+            checked_choice("difficulty", difficulty, DIFFICULTIES)
         shown = forwards([row for row in self.rows if not row.shows_nobody])
         return questions_of(shown, QuestionRequest(
-            format, asks, prompting, read_templates(format, None), seed, difficulty,
+            format, asks, prompting, read_templates(format, None), checked_seed(seed), difficulty,
             sampling=parse_sampling(sampling), sampling_text=sampling))
 
     def frame(self) -> "pandas.DataFrame":

@@ -1,6 +1,6 @@
 """Point-light displays in memory."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,13 +23,15 @@ SHEET_FRAMES = 8
 SHEET_COLUMNS = 4
 
 
-def display_named(name: str, manipulations: tuple[str, ...], options: dict[str, Any]) -> Display:
-    """Return a display preset or file with some values changed.
+def display_named(name: str, manipulations: str | Sequence[str], options: dict[str, Any]
+                  ) -> Display:
+    """Return a display preset or file with some values changed, and one or more manipulations.
 
     Raises RequestError for an unknown preset, option or value.
     """
     preset = read_display(name)
-    return changed(preset, manipulations=(*preset.manipulations, *manipulations), **options)
+    further = (manipulations,) if isinstance(manipulations, str) else tuple(manipulations)
+    return changed(preset, manipulations=(*preset.manipulations, *further), **options)
 
 
 class Dots:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from mimegen.base.errors import RequestError
 from mimegen.characters.character import Performance as Performed
 from mimegen.characters.posing import posed_meshes
 from mimegen.compositing.background import read_background
@@ -16,6 +17,7 @@ from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
 from mimegen.motion.motion import Motion
 from mimegen.motion.quaternions import FloatArray
+from mimegen.objects.arguments import checked_seed
 from mimegen.objects.dots import Dots, display_named
 from mimegen.objects.media import Video
 from mimegen.objects.within import within_libraries
@@ -113,20 +115,22 @@ class RetargetedTake:
         return Report(quality(*sources[0], scene[0]))
 
     @within_libraries
-    def pointlight(self, display: str = "standard", manipulations: Sequence[str] = (),
+    def pointlight(self, display: str = "standard", manipulations: str | Sequence[str] = (),
                    seed: int = 0, **options: Any) -> Dots:
         """Return the performance as dots at the characters' joints.
 
         ``display`` is a preset's name or a file, ``options`` are fields of a display
         (``azimuth_deg=90, fps=30``). Raises RequestError for what is unknown.
         """
-        chosen = display_named(display, tuple(manipulations), options)
+        chosen = display_named(display, manipulations, options)
         scene = cast_scene(self._casting, chosen, source_fps(chosen))
-        return Dots(make_stimulus(scene, chosen, seed))
+        return Dots(make_stimulus(scene, chosen, checked_seed(seed)))
 
     @within_libraries
     def show(self, frames: int = 8, angle: float = 0.0, background: str = "blank") -> Image.Image:
         """Return a contact sheet of evenly spaced frames, drawn by OpenGL."""
+        if frames < 1:
+            raise RequestError(f"frames={frames}: expected at least 1")
         return drawn_sheet(self._scene(background, SHEET_TILE), angle, frames)
 
     @within_libraries

@@ -18,6 +18,7 @@ from mimegen.manifest.timeline import Interval
 from mimegen.motion.editing import resampled
 from mimegen.motion.motion import Motion
 from mimegen.motion.quaternions import FloatArray
+from mimegen.objects.arguments import checked_seed
 from mimegen.objects.dots import Dots, display_named
 from mimegen.objects.performances import RetargetedTake, lasting
 from mimegen.objects.within import within_libraries
@@ -130,7 +131,7 @@ class Take:
         return RetargetedTake(Casting(self._take, members), self.fps, self._catalogue)
 
     @within_libraries
-    def pointlight(self, display: str = "standard", manipulations: Sequence[str] = (),
+    def pointlight(self, display: str = "standard", manipulations: str | Sequence[str] = (),
                    seed: int = 0, **options: Any) -> Dots:
         """Return the take as dots at the joints of its own skeleton.
 
@@ -138,10 +139,10 @@ class Take:
         ``display`` is a preset's name or a file, ``options`` are fields of a display
         (``azimuth_deg=90, fps=30``). Raises RequestError for what is unknown.
         """
-        chosen = display_named(display, tuple(manipulations), options)
+        chosen = display_named(display, manipulations, options)
         if chosen.needs_body:
             return self.on("man").pointlight(display, manipulations, seed, **options)
-        return Dots(make_stimulus(take_scene(self._take, chosen), chosen, seed))
+        return Dots(make_stimulus(take_scene(self._take, chosen), chosen, checked_seed(seed)))
 
     @within_libraries
     def save(self, path: str | Path, performer: int = 0) -> Path:

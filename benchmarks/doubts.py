@@ -14,8 +14,8 @@ from mimegen.library.catalogue import Catalogue
 from mimegen.library.takes import library_take
 from mimegen.readers import READERS, read_motion
 from mimegen.readers.bvh import read_bvh
+from mimegen.readers.canonical import canonical_recording
 from mimegen.readers.fbx import raw_fbx
-from mimegen.readers.house import in_house_convention
 from mimegen.readers.sides import reflected
 from mimegen.writers import write_motion
 
@@ -37,7 +37,7 @@ def told_when_mirrored(file: Path) -> bool | None:
         return None
     try:
         motion = (raw_fbx if file.suffix.lower() == ".fbx" else read_bvh)(file)[0]
-        found = in_house_convention(file, reflected(motion), "mirrored", ())
+        found = canonical_recording(file, reflected(motion), "mirrored", ())
     except RequestError:
         return None
     return any(MIRRORED in note for note in found.notes)

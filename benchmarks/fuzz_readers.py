@@ -39,8 +39,8 @@ from mimegen.base.errors import RequestError
 from mimegen.characters.imported import importing
 from mimegen.characters.imported.importing import import_character
 from mimegen.readers import c3d_file, fbx, read_motion
+from mimegen.readers.blender_process import GIBIBYTES_TO_READ, ReaderReply
 from mimegen.readers.points import read_points
-from mimegen.readers.separate import GIBIBYTES_TO_READ, ReaderReply
 
 SECONDS, MEMORY = 240.0, 6 << 30
 IN_BLENDER = (".fbx", ".glb", ".gltf", ".vrm", ".vrma", ".usda", ".usdc", ".usdz")

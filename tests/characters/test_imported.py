@@ -24,7 +24,7 @@ from mimegen.library.cast import cast_member
 from mimegen.library.catalogue import Catalogue
 from mimegen.motion import quaternions, standard_skeleton
 from mimegen.pages.preview import capsule_body
-from mimegen.readers import separate
+from mimegen.readers import blender_process
 from places import SAMPLES, SUPPORT
 
 pytestmark = pytest.mark.engines
@@ -279,8 +279,8 @@ def test_truncated(name: str, share: float, files: Path, tmp_path: Path) -> None
 
 def test_a_crash_of_blender_is_reported(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     crash = "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)"
-    real = separate._run
-    monkeypatch.setattr(separate, "_run", lambda command, *rest: real(
+    real = blender_process._run
+    monkeypatch.setattr(blender_process, "_run", lambda command, *rest: real(
         [sys.executable, "-c", crash], *rest))
     with pytest.raises(RequestError, match=r"plain\.glb: Blender crashed.*signal 11"):
         import_character(files / "plain.glb")

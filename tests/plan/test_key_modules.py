@@ -64,7 +64,7 @@ COVERED: dict[str, tuple[ModuleType, str, str]] = {
 }
 # By the endings of files: readers that are used, and readers that are not.
 READ = {
-    (".bvh",): ("readers readers.bvh readers.partners readers.trimming readers.house"
+    (".bvh",): ("readers readers.bvh readers.partners readers.trimming readers.canonical"
                 " readers.dropouts readers.sides readers.posture",
                 "readers.plausibility readers.c3d readers.points markers.solve readers.fbx"
                 " retarget.transfer"),

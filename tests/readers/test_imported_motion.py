@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mimegen.base.errors import RequestError
-from mimegen.readers import ReadOptions, Recording, read_motion, separate
+from mimegen.readers import ReadOptions, Recording, blender_process, read_motion
 from places import SAMPLES, SUPPORT
 
 SAMPLES = SAMPLES / "fbx"
@@ -109,13 +109,13 @@ def test_a_file_of_another_size_or_unit() -> None:
 
 
 def test_limits_are_stated(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(separate, "GIBIBYTES_TO_READ", 0.1)
+    monkeypatch.setattr(blender_process, "GIBIBYTES_TO_READ", 0.1)
     with pytest.raises(RequestError, match=r"punch\.fbx: Blender needs more than 0\.1 G") as caught:
         read_motion(SAMPLES / "mixamo_ybot_punch.fbx")
     assert "\n" not in str(caught.value)
-    monkeypatch.setattr(separate, "GIBIBYTES_TO_READ", 6.0)
-    monkeypatch.setattr(separate, "SECONDS_TO_READ", 0.05)
-    monkeypatch.setattr(separate, "SECONDS_PER_MEGABYTE", 1.0)
+    monkeypatch.setattr(blender_process, "GIBIBYTES_TO_READ", 6.0)
+    monkeypatch.setattr(blender_process, "SECONDS_TO_READ", 0.05)
+    monkeypatch.setattr(blender_process, "SECONDS_PER_MEGABYTE", 1.0)
     with pytest.raises(RequestError, match=r"did not finish reading it in 0 s"):
         read_motion(SAMPLES / "mixamo_ybot_punch.fbx")
 

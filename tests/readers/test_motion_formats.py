@@ -25,7 +25,7 @@ WITH_SAMPLES = pytest.mark.skipif(not JOINTS.exists(), reason="the samples are n
 @WITH_SAMPLES
 def test_humanml3d_joints_and_vectors_agree():
     joints, vectors = np.load(JOINTS), np.load(VECTORS)
-    assert np.abs(decoded(vectors.astype(float)).places - joints).max() < 1e-5
+    assert np.abs(decoded(vectors.astype(float)).positions - joints).max() < 1e-5
     first, second = read_motion(JOINTS), read_motion(VECTORS)
     assert (first.format, first.up_axis, first.motion.fps) == ("HumanML3D", "Y", 20.0)
     apart = first.motion.global_pose.positions - second.motion.global_pose.positions

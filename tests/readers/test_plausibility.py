@@ -12,8 +12,8 @@ from bvh_files import BvhFile, repeated, walk
 from examples import examples
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers import ReadOptions, Recording, read_motion
+from mimegen.readers.canonical import canonical_recording
 from mimegen.readers.dropouts import frames_said
-from mimegen.readers.house import in_house_convention
 from mimegen.readers.sides import reflected
 from places import DATA
 from running import invoke
@@ -70,7 +70,7 @@ def test_samples_are_told_from_their_mirror_images(samples: Path,
              "pybvh_bvh_test1", "pybvh_bvh_test2", "pymo_AV_8Walk"]
     files = [samples / "bvh" / f"{name}.bvh" for name in names]
     assert not any("mirrored" in note for file in files for note in read_motion(file).notes)
-    monkeypatch.setattr(bvh, "in_house_convention", lambda path, motion, *more: in_house_convention(
+    monkeypatch.setattr(bvh, "canonical_recording", lambda path, motion, *more: canonical_recording(
         path, reflected(motion), *more))
     told = [any("mirrored back" in note for note in read_motion(file).notes) for file in files]
     assert sum(told) >= 9

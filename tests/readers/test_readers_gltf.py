@@ -13,7 +13,7 @@ from mimegen.base.errors import RequestError
 from mimegen.base.foreign import refuse_foreign
 from mimegen.motion import quaternions
 from mimegen.readers import READERS, read_motion
-from mimegen.readers.fbx import _held, _rotations, _solid
+from mimegen.readers.fbx import _rotations, _solid, _with_last_solid_pose
 from mimegen.readers.gltf import check_gltf, with_bones
 from places import DATA
 from running import invoke
@@ -165,7 +165,7 @@ def test_a_bone_that_is_flat_for_a_while_keeps_its_rotation(flat):
     pose[[0, 2, 3], 1, :3, :3] = pose[[0, 2, 3], 1, :3, :3] @ flat
     solid = _solid(Path("a.glb"), ("a", "b", "c"), pose, pose[1])
     assert np.flatnonzero(~solid[:, 1]).tolist() == [0, 2, 3] and solid[:, [0, 2]].all()
-    kept = _held(pose, solid)
+    kept = _with_last_solid_pose(pose, solid)
     assert np.array_equal(kept[:, 1], pose[[1, 1, 1, 1, 4, 5], 1])
     assert np.allclose(np.linalg.norm(_rotations(kept), axis=-1), 1.0)
 

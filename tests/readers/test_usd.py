@@ -8,7 +8,7 @@ import pytest
 
 from array_files import FRAMES, walking
 from mimegen.base.errors import RequestError
-from mimegen.readers import read_motion, separate
+from mimegen.readers import blender_process, read_motion
 from usd_files import write_usda
 
 
@@ -34,19 +34,19 @@ def test_a_usd_without_a_skeleton_is_refused_in_one_line(tmp_path):
 
 
 def said_by(code, seconds=60):
-    return separate._run([sys.executable, "-c", code], dict(os.environ), seconds)
+    return blender_process._run([sys.executable, "-c", code], dict(os.environ), seconds)
 
 
 def test_the_first_and_the_last_errors_of_blender_are_kept():
     done = said_by("import sys; sys.stderr.write('first' + 300_000 * 'x' + 'last'); sys.exit(3)")
-    assert done.returncode == 3 and len(done.stderr) < 4 * separate.KEPT_ERRORS
+    assert done.returncode == 3 and len(done.stderr) < 4 * blender_process.KEPT_ERRORS
     assert done.stderr.startswith(b"first") and done.stderr.endswith(b"last")
 
 
 def test_a_program_that_finds_errors_without_end_is_ended():
-    with pytest.raises(separate._TooManyErrorsError):
+    with pytest.raises(blender_process._TooManyErrorsError):
         said_by("import sys\nwhile True: sys.stderr.write(4096 * 'x')")
 
 
 def test_a_program_that_does_not_end_is_ended():
-    assert said_by("import time; time.sleep(600)", 1).returncode == separate.TIMED_OUT
+    assert said_by("import time; time.sleep(600)", 1).returncode == blender_process.TIMED_OUT

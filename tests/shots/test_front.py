@@ -17,7 +17,7 @@ from mimegen.library.takes import library_take, user_take
 from mimegen.plan.front import CameraDirection, camera_azimuth
 from mimegen.plan.plan import Plan, make_plan
 from mimegen.plan.variants import parse_variants
-from mimegen.readers.house import heading_deg
+from mimegen.readers.canonical import heading_deg
 from mimegen.readers.roles import find_roles
 from mimegen.shots.config import read_config
 from running import invoke, rows_of

@@ -13,8 +13,8 @@ from mimegen.motion import Motion, quaternions
 from mimegen.motion.trimming import bounds_and_segments
 from mimegen.readers import WITH_STACKS, ReadOptions, Recording, Trim, read_motion
 from mimegen.readers.bvh import read_bvh
+from mimegen.readers.canonical import body_height
 from mimegen.readers.fbx import Outline, outline_fbx
-from mimegen.readers.house import body_height
 from mimegen.readers.names import system_of
 from mimegen.readers.points import Points, read_points, subjects_of
 from mimegen.readers.recording import problems_of, unsure_roles

@@ -13,8 +13,8 @@ from mimegen.library.take import RELAXED, Source, TakeDescription
 from mimegen.motion.editing import at_rate
 from mimegen.readers import ReadOptions, Recording, Trim, kind_of, read_motion
 from mimegen.readers.asf_amc import skeleton_file
+from mimegen.readers.canonical import heading_deg
 from mimegen.readers.files import buffers_beside
-from mimegen.readers.house import heading_deg
 from mimegen.readers.options import AS_FOUND
 from mimegen.readers.partners import (
     cut_together,

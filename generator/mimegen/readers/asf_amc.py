@@ -26,15 +26,15 @@ from mimegen.readers.asf import (
     rest_pose,
     rows_of,
 )
+from mimegen.readers.canonical import canonical_recording
 from mimegen.readers.gaps import (
     WHY,
-    gaps_said,
+    bridged_positions,
+    bridged_rotations,
+    gap_notes,
     long_gap,
     missing,
-    places_bridged,
-    turns_bridged,
 )
-from mimegen.readers.house import in_house_convention
 from mimegen.readers.names import SIDES
 from mimegen.readers.options import AS_FOUND, ReadOptions
 from mimegen.readers.recording import Recording
@@ -63,7 +63,7 @@ def read_asf_amc(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
         " another with --fps-of-file",)
     notes = (f"the skeleton is from {asf.name}", *dict.fromkeys((*plain, *plain_too)), *assumed,
              *cut, *gaps)
-    recording = in_house_convention(path, motion, "ASF/AMC", notes, options)
+    recording = canonical_recording(path, motion, "ASF/AMC", notes, options)
     return replace(recording, system="Acclaim",
                    notes=(*recording.notes, *_of_another(path, asf, motion, recording)))
 
@@ -186,9 +186,9 @@ def _motion(path: Path, body: AsfSkeleton, values: Mapping[str, FloatArray], deg
     for column, dof in enumerate(body.bones["root"].dof):
         if dof in SHIFTS:
             roots[:, SHIFTS.index(dof)] += values["root"][:, column]
-    roots = places_bridged(roots[:, None], lost[:, :1])[:, 0]
-    turned = quaternions.without_flips(turns_bridged(rotations, lost))
-    return Motion(skeleton, fps, roots, turned), gaps_said(skeleton.names, lost)
+    roots = bridged_positions(roots[:, None], lost[:, :1])[:, 0]
+    turned = quaternions.without_flips(bridged_rotations(rotations, lost))
+    return Motion(skeleton, fps, roots, turned), gap_notes(skeleton.names, lost)
 
 
 def _gaps(path: Path, names: Sequence[str], values: Mapping[str, FloatArray],

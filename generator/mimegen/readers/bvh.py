@@ -14,8 +14,8 @@ from mimegen.base.errors import RequestError
 from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.bvh_text import BvhJoint, hierarchy_of, parts_of, table_of
-from mimegen.readers.gaps import gaps_said, places_bridged, turns_bridged
-from mimegen.readers.house import in_house_convention
+from mimegen.readers.canonical import canonical_recording
+from mimegen.readers.gaps import bridged_positions, bridged_rotations, gap_notes
 from mimegen.readers.options import ReadOptions
 from mimegen.readers.recording import Recording
 from mimegen.readers.root_unit import in_one_unit
@@ -25,7 +25,7 @@ from mimegen.readers.text import text_of
 def read_bvh_recording(path: Path, options: ReadOptions) -> Recording:
     """Read a BVH file in mimegen's convention. Raises RequestError as ``read_bvh``."""
     motion, notes = read_bvh(path, options.fps_of_file)
-    return in_house_convention(path, motion, "BVH", notes, options)
+    return canonical_recording(path, motion, "BVH", notes, options)
 
 
 def read_bvh(path: Path, fps: float | None = None) -> tuple[Motion, tuple[str, ...]]:
@@ -111,7 +111,7 @@ def _channels(joints: list[BvhJoint], table: FloatArray,
     for order, members in by_order.items():
         angles = table[:, [columns for _, columns in members]]
         rotations[:, [number for number, _ in members]] = quaternions.from_euler(order, angles)
-    return rotations, _with_offsets_where_still_zero(joints, moves, offsets)
+    return rotations, _with_default_offsets(joints, moves, offsets)
 
 
 def _without_gaps(joints: list[BvhJoint], table: FloatArray, rotations: FloatArray,
@@ -127,12 +127,12 @@ def _without_gaps(joints: list[BvhJoint], table: FloatArray, rotations: FloatArr
         number, channel = owners[column]
         lost = shifts if channel.endswith("position") else turns
         lost[:, number] |= np.isnan(table[:, column])
-    notes = gaps_said([joint.name for joint in joints], turns | shifts)
-    return turns_bridged(rotations, turns), places_bridged(moves, shifts), notes
+    notes = gap_notes([joint.name for joint in joints], turns | shifts)
+    return bridged_rotations(rotations, turns), bridged_positions(moves, shifts), notes
 
 
-def _with_offsets_where_still_zero(joints: list[BvhJoint], moves: FloatArray,
-                                   offsets: FloatArray) -> FloatArray:
+def _with_default_offsets(joints: list[BvhJoint], moves: FloatArray,
+                          offsets: FloatArray) -> FloatArray:
     """Use OFFSET if all position channels below the root are zero: here they add to OFFSET."""
     placed = [i for i, joint in enumerate(joints)
               if i and any("position" in channel for channel in joint.channels)]

@@ -11,7 +11,7 @@ from mimegen.markers import MarkerSet, Solution, find_marker_set, solve
 from mimegen.markers.standing import shows_trunk, shows_upper_body_alone, trunk_up
 from mimegen.readers.cameras3d.centres import tracked_centres
 from mimegen.readers.cameras3d.tracked import Tracked, recording_of_tracked
-from mimegen.readers.house import Stated, in_house_convention
+from mimegen.readers.canonical import Stated, canonical_recording
 from mimegen.readers.kinds import kind_of
 from mimegen.readers.markertables import MOTIVE, NEXUS, QUALISYS, is_nexus
 from mimegen.readers.options import AS_FOUND, ReadOptions
@@ -55,7 +55,7 @@ def read_c3d(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
     if typical > NO_BODY_MM:
         raise RequestError(f"{path}: its markers do not move like those of one body (median error"
                            f" {typical:.0f} mm); they are mislabelled or the file is damaged")
-    recording = in_house_convention(path, solution.motion, _format(path),
+    recording = canonical_recording(path, solution.motion, _format(path),
                                     (*points.notes, *solution.notes, *_fit(solution)), options,
                                     Stated(points.unit, points.up_axis), solution.frames.start)
     confidence = {role: min(sure, INFERRED) if recording.roles[role] in solution.inferred else sure

@@ -19,7 +19,7 @@ from mimegen.base.errors import RequestError
 from mimegen.base.files import scratch_folder
 from mimegen.base.paths import source_file
 from mimegen.motion.quaternions import FloatArray
-from mimegen.readers.separate import load_answer
+from mimegen.readers.blender_process import load_answer
 
 # Limits beyond which a file counts as damaged, and seconds that ``ezc3d`` may take.
 MOST_POINTS = 5000
@@ -105,9 +105,9 @@ def _checked(path: Path, found: Trajectories, fps: float | None) -> Trajectories
                            " per second; give the rate with --fps-of-file")
     if len(found.positions) < 2:
         raise RequestError(f"{path}: has 1 frame, a motion needs at least 2")
-    places = found.positions
-    places[~(np.abs(places) < LARGEST).all(axis=-1) | ~places.any(axis=-1)] = np.nan
-    if np.isnan(places).all():
+    positions = found.positions
+    positions[~(np.abs(positions) < LARGEST).all(axis=-1) | ~positions.any(axis=-1)] = np.nan
+    if np.isnan(positions).all():
         raise RequestError(f"{path}: no point is visible in any frame")
     return found
 
@@ -235,9 +235,10 @@ def _by_ezc3d(path: Path, problem: str) -> Trajectories:
         raise RequestError(f"{path}: cannot be read as C3D ({reason}); its header or parameters"
                            " are damaged, export it again")
     header = answer.header
-    places = answer.arrays["positions"]
-    if places.ndim != 3 or len(header["labels"]) > MOST_POINTS:
+    positions = answer.arrays["positions"]
+    if positions.ndim != 3 or len(header["labels"]) > MOST_POINTS:
         raise RequestError(f"{path}: contains no points, expected marker trajectories")
-    return Trajectories(_named(header["labels"], places.shape[1]), places, float(header["fps"]),
+    return Trajectories(_named(header["labels"], positions.shape[1]), positions,
+                        float(header["fps"]),
                         header["unit"], frozenset(header["not_places"]), "ezc3d",
                         tuple(header["screen"]))

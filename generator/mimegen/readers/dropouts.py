@@ -25,8 +25,8 @@ ZERO_POSE_DEG = 2.0
 SPIKE_SIZES = 0.06
 # Greatest steps before and after a leap, and greatest change from before a spike to after it, as
 # fractions of the leap.
-CALM = 0.25
-ACROSS = 0.5
+MAX_STEP_BESIDE_SPIKE = 0.25
+MAX_CHANGE_ACROSS_SPIKE = 0.5
 # Greatest time (seconds) from before a spike to after it, and greatest length of a spike in frames:
 # no joint of a person leaves and returns so quickly from rest to rest.
 SPIKE_S = 0.085
@@ -45,12 +45,12 @@ MOST_NAMES = 3
 class _Track(NamedTuple):
     """Changes of values over time.
 
-    ``steps`` (F + 1, K) are the changes into each frame, 0 at both ends; ``apart(n)`` (F - n, K)
-    returns the changes between frames that are ``n`` apart.
+    ``steps`` (F + 1, K) are the changes into each frame, 0 at both ends; ``change_over(n)``
+    (F - n, K) returns the changes between frames that are ``n`` apart.
     """
 
     steps: FloatArray
-    apart: Callable[[int], FloatArray]
+    change_over: Callable[[int], FloatArray]
 
 
 def without_dropouts(motion: Motion, first: int = 0) -> tuple[Motion, tuple[str, ...]]:
@@ -61,12 +61,13 @@ def without_dropouts(motion: Motion, first: int = 0) -> tuple[Motion, tuple[str,
     """
     if motion.frames < 4:
         return motion, ()
-    turns, places = _turning(motion), _moving(motion)
-    empty = _empty_poses(motion, turns)
-    zero = _zero_joints(motion, turns) & ~empty[:, None]
-    absent = _zero_places(motion, places)
-    wild = _that_show(motion, _spikes(turns, SPIKE_DEG, motion.fps) & ~empty[:, None])
-    away = _spikes(places, SPIKE_SIZES, motion.fps)[:, 0] & ~absent
+    rotation_changes, positions = _rotation_changes(motion), _position_changes(motion)
+    empty = _empty_poses(motion, rotation_changes)
+    zero = _zero_joints(motion, rotation_changes) & ~empty[:, None]
+    absent = _zero_positions(motion, positions)
+    wild = _visible_spikes(motion,
+                           _spikes(rotation_changes, SPIKE_DEG, motion.fps) & ~empty[:, None])
+    away = _spikes(positions, SPIKE_SIZES, motion.fps)[:, 0] & ~absent
     names = named(motion.skeleton.names, zero), named(motion.skeleton.names, wild)
     notes = [*lost_note(empty, "every joint is zero", first),
              *lost_note(absent & ~empty, "the body is at the file's origin", first),
@@ -76,8 +77,8 @@ def without_dropouts(motion: Motion, first: int = 0) -> tuple[Motion, tuple[str,
     if not notes:
         return motion, ()
     lost = zero | wild | empty[:, None]
-    return Motion(motion.skeleton, motion.fps, _placed(motion, absent | away),
-                  _turned(motion, lost)), tuple(notes)
+    return Motion(motion.skeleton, motion.fps, _interpolated_positions(motion, absent | away),
+                  _interpolated_rotations(motion, lost)), tuple(notes)
 
 
 def _angles(first: FloatArray, second: FloatArray) -> FloatArray:
@@ -86,20 +87,20 @@ def _angles(first: FloatArray, second: FloatArray) -> FloatArray:
     return np.asarray(np.degrees(2 * np.arccos(cosines)))
 
 
-def _track(apart: Callable[[int], FloatArray]) -> _Track:
-    return _Track(np.pad(apart(1), ((1, 1), (0, 0))), apart)
+def _track(change_over: Callable[[int], FloatArray]) -> _Track:
+    return _Track(np.pad(change_over(1), ((1, 1), (0, 0))), change_over)
 
 
-def _turning(motion: Motion) -> _Track:
+def _rotation_changes(motion: Motion) -> _Track:
     """Return the changes of the joints' rotations, in degrees."""
     return _track(lambda n: _angles(motion.rotations[:-n], motion.rotations[n:]))
 
 
-def _moving(motion: Motion) -> _Track:
+def _position_changes(motion: Motion) -> _Track:
     """Return the changes of the root's position, as fractions of the body's size."""
     size = max(float(np.ptp(motion.skeleton.heads, axis=0).max()), 1e-12)
-    places = motion.root_positions / size
-    return _track(lambda n: np.linalg.norm(places[n:] - places[:-n], axis=1)[:, None])
+    positions = motion.root_positions / size
+    return _track(lambda n: np.linalg.norm(positions[n:] - positions[:-n], axis=1)[:, None])
 
 
 def _spikes(track: _Track, least: float, fps: float) -> BoolArray:
@@ -118,16 +119,17 @@ def _spikes(track: _Track, least: float, fps: float) -> BoolArray:
         if (length + 1) / fps > SPIKE_S:
             break
         leap = np.minimum(steps[1 : frames - length], steps[1 + length : frames])
-        calm = np.maximum(steps[: frames - 1 - length], steps[2 + length :]) < CALM * leap
+        calm = np.maximum(steps[: frames - 1 - length],
+                          steps[2 + length :]) < MAX_STEP_BESIDE_SPIKE * leap
         found = (leap > least) & calm
         if found.any():
-            found &= track.apart(length + 1) < ACROSS * leap
+            found &= track.change_over(length + 1) < MAX_CHANGE_ACROSS_SPIKE * leap
             for frame in range(length):
                 lost[1 + frame : frames - length + frame] |= found
     return np.asarray(lost & (lost.mean(axis=0) < MOST_LOST))
 
 
-def _that_show(motion: Motion, wild: BoolArray) -> BoolArray:
+def _visible_spikes(motion: Motion, wild: BoolArray) -> BoolArray:
     """Return the spikes (F, J) of local rotations that also turn a joint and its children globally.
 
     If a joint twists while the next one twists back, the pose hardly changes: that is no spike.
@@ -165,8 +167,8 @@ def _dropped(zero: BoolArray, track: _Track, least: float, at_ends: bool) -> Boo
     ends = np.concatenate([zero[:-1] & ~zero[1:], edge])
     before = np.concatenate([edge * 0.0, steps[:-2]])
     after = np.concatenate([steps[2:], edge * 0.0])
-    leaps_in = starts & (steps[:-1] > least) & (before < CALM * steps[:-1])
-    leaps_out = ends & (steps[1:] > least) & (after < CALM * steps[1:])
+    leaps_in = starts & (steps[:-1] > least) & (before < MAX_STEP_BESIDE_SPIKE * steps[:-1])
+    leaps_out = ends & (steps[1:] > least) & (after < MAX_STEP_BESIDE_SPIKE * steps[1:])
     start = np.maximum.accumulate(np.where(starts, numbers, -1), axis=0)
     end = np.minimum.accumulate(np.where(ends, numbers, frames)[::-1], axis=0)[::-1]
     enters = np.take_along_axis(leaps_in, np.maximum(start, 0), axis=0) | (at_ends & (start < 0))
@@ -180,20 +182,20 @@ def _unturned(motion: Motion) -> BoolArray:
     return np.asarray(np.abs(motion.rotations[..., 0]) > 1.0 - UNTURNED)
 
 
-def _empty_poses(motion: Motion, turns: _Track) -> BoolArray:
+def _empty_poses(motion: Motion, rotation_changes: _Track) -> BoolArray:
     """Return a mask (F,) of the frames in which every joint is zero between leaps of the pose."""
     empty = _unturned(motion).all(axis=1)[:, None]
-    pose = _Track(turns.steps.mean(axis=1)[:, None], turns.apart)
+    pose = _Track(rotation_changes.steps.mean(axis=1)[:, None], rotation_changes.change_over)
     return _dropped(empty, pose, ZERO_POSE_DEG, at_ends=True)[:, 0]
 
 
-def _zero_joints(motion: Motion, turns: _Track) -> BoolArray:
-    return _dropped(_unturned(motion), turns, ZERO_DEG, at_ends=False)
+def _zero_joints(motion: Motion, rotation_changes: _Track) -> BoolArray:
+    return _dropped(_unturned(motion), rotation_changes, ZERO_DEG, at_ends=False)
 
 
-def _zero_places(motion: Motion, places: _Track) -> BoolArray:
+def _zero_positions(motion: Motion, positions: _Track) -> BoolArray:
     zero = ~motion.root_positions.any(axis=1)[:, None]
-    return _dropped(zero, places, SPIKE_SIZES, at_ends=True)[:, 0]
+    return _dropped(zero, positions, SPIKE_SIZES, at_ends=True)[:, 0]
 
 
 class Between(NamedTuple):
@@ -220,15 +222,15 @@ def between(lost: BoolArray) -> Between:
     return Between(before, after, share)
 
 
-def _placed(motion: Motion, lost: BoolArray) -> FloatArray:
+def _interpolated_positions(motion: Motion, lost: BoolArray) -> FloatArray:
     """Return the root's positions (F, 3), interpolated along straight lines where ``lost`` (F,)."""
     before, after, share = between(lost[:, None])
-    places = motion.root_positions
-    return np.asarray(places[before[:, 0]]
-                      + share * (places[after[:, 0]] - places[before[:, 0]]))
+    positions = motion.root_positions
+    return np.asarray(positions[before[:, 0]]
+                      + share * (positions[after[:, 0]] - positions[before[:, 0]]))
 
 
-def _turned(motion: Motion, lost: BoolArray) -> FloatArray:
+def _interpolated_rotations(motion: Motion, lost: BoolArray) -> FloatArray:
     """Return local rotations (F, J, 4), interpolated by shortest turns where ``lost`` (F, J)."""
     frames, joints = np.nonzero(lost)
     before, after, share = (values[frames, joints] for values in between(lost))

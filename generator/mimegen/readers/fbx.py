@@ -14,12 +14,12 @@ from mimegen.base.files import scratch_folder
 from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.editing import at_rate
 from mimegen.motion.quaternions import FloatArray
-from mimegen.readers.gaps import WHY, gaps_said, long_gap, places_bridged, turns_bridged
+from mimegen.readers.blender_process import ReaderReply, read_in_blender
+from mimegen.readers.canonical import Stated, canonical_recording
+from mimegen.readers.gaps import WHY, bridged_positions, bridged_rotations, gap_notes, long_gap
 from mimegen.readers.gltf import GLTF_SUFFIXES, plain_gltf, with_bones
-from mimegen.readers.house import Stated, in_house_convention
 from mimegen.readers.options import AS_FOUND, ReadOptions
 from mimegen.readers.recording import Recording
-from mimegen.readers.separate import ReaderReply, read_in_blender
 
 IntArray = NDArray[np.intp]
 
@@ -67,7 +67,7 @@ def read_fbx(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
     if path.suffix.lower() in BINARY_USD and options.fps_of_file is None:
         notes = (*notes, f"the frame rate of binary USD files cannot be read: {motion.fps:g} fps is"
                          " assumed; give the true one with --fps-of-file")
-    recording = in_house_convention(path, motion, kind, notes, options, stated)
+    recording = canonical_recording(path, motion, kind, notes, options, stated)
     return replace(recording, stacks=stacks)
 
 
@@ -171,12 +171,12 @@ def _built(path: Path, answer: ReaderReply) -> tuple[Motion, tuple[str, ...]]:
     names, parents, rest, pose, notes = _largest_tree(answer)
     lost = _gaps(path, names, pose, rest, header["fps"])
     solid = _solid(path, names, np.where(lost[..., None, None], 0.0, pose), rest)
-    turns = quaternions.multiply(_rotations(_held(pose, solid)),
-                                 quaternions.conjugate(_rotations(rest)))
-    turns = turns_bridged(turns, lost)
-    places = places_bridged(pose[..., :3, 3], lost)
-    notes += [*_of_flat(names, solid | lost), *gaps_said(names, lost)]
-    heads, stretch = _heads(parents, places, turns)
+    rotations = quaternions.multiply(_rotations(_with_last_solid_pose(pose, solid)),
+                                     quaternions.conjugate(_rotations(rest)))
+    rotations = bridged_rotations(rotations, lost)
+    positions = bridged_positions(pose[..., :3, 3], lost)
+    notes += [*_flat_bone_notes(names, solid | lost), *gap_notes(names, lost)]
+    heads, stretch = _heads(parents, positions, rotations)
     skeleton = Skeleton(names, parents, heads, _tails(parents, heads))
     if stretch > STRETCH_TO_MENTION:
         notes.append(f"bones stretch by up to {100 * stretch:.0f} %; they are kept at their"
@@ -194,8 +194,8 @@ def _built(path: Path, answer: ReaderReply) -> tuple[Motion, tuple[str, ...]]:
     if path.suffix.lower() == ".fbx" and header["fps"] != header["scene_fps"]:
         notes.append(f"the keys are at {header['fps']:g} fps, but the scene is set to"
                      f" {header['scene_fps']:g}")
-    motion = Motion.from_global_rotations(skeleton, header["fps"], places[:, 0],
-                                          quaternions.without_flips(turns))
+    motion = Motion.from_global_rotations(skeleton, header["fps"], positions[:, 0],
+                                          quaternions.without_flips(rotations))
     return motion, tuple(notes)
 
 
@@ -260,7 +260,7 @@ def _solid(path: Path, names: tuple[str, ...], pose: FloatArray,
     return np.asarray(solid)
 
 
-def _held(pose: FloatArray, solid: NDArray[np.bool_]) -> FloatArray:
+def _with_last_solid_pose(pose: FloatArray, solid: NDArray[np.bool_]) -> FloatArray:
     """Return poses (F, J, 4, 4) in which bones that are not ``solid`` keep their previous pose.
 
     Before the first solid frame they have its pose.
@@ -270,7 +270,7 @@ def _held(pose: FloatArray, solid: NDArray[np.bool_]) -> FloatArray:
     return np.asarray(pose[np.where(before < 0, solid.argmax(axis=0), before), joints])
 
 
-def _of_flat(names: tuple[str, ...], solid: NDArray[np.bool_]) -> list[str]:
+def _flat_bone_notes(names: tuple[str, ...], solid: NDArray[np.bool_]) -> list[str]:
     """Return a note on the bones that are scaled to nothing in some frames, if there are any."""
     flat = np.flatnonzero(~solid.all(axis=0))
     if not len(flat):
@@ -290,16 +290,16 @@ def _rotations(matrices: FloatArray) -> FloatArray:
     return quaternions.from_matrices(np.where(mirrored[..., None, None], -axes, axes))
 
 
-def _heads(parents: IntArray, places: FloatArray,
-           turns: FloatArray) -> tuple[FloatArray, float]:
+def _heads(parents: IntArray, positions: FloatArray,
+           rotations: FloatArray) -> tuple[FloatArray, float]:
     """Return the joints' rest positions (J, 3) with the motion's median bone lengths.
 
     Also return the greatest stretch of a bone, as a fraction of the skeleton's size. The file's
     rest pose is not used: without a skin, it may have other lengths than the motion.
     """
     above = parents[1:]
-    offsets = quaternions.rotate(quaternions.conjugate(turns[:, above]),
-                                 places[:, 1:] - places[:, above])
+    offsets = quaternions.rotate(quaternions.conjugate(rotations[:, above]),
+                                 positions[:, 1:] - positions[:, above])
     usual = np.median(offsets, axis=0)
     heads = np.zeros((len(parents), 3))
     for joint, parent in enumerate(above, start=1):

@@ -15,25 +15,25 @@ LONGEST = 12
 WITHIN_PALM = 0.5
 
 
-def fingers_by_shape(places: FloatArray, children: list[list[int]],
+def fingers_by_shape(positions: FloatArray, children: list[list[int]],
                      hand: int) -> dict[str, int]:
     """Return ``thumb1`` to ``pinky3`` -> joint below a hand, or nothing if it has not five fingers.
 
-    ``places`` (K, J, 3) are joint positions in some poses.
+    ``positions`` (K, J, 3) are joint positions in some poses.
     """
     lines = [_line(children, child) for child in children[hand]]
     lines = [line for line in lines if len(line) >= PHALANGES]
     if len(lines) != len(FINGERS):
         return {}
-    away = [[_distance(places, hand, joint) for joint in line] for line in lines]
+    away = [[_distance(positions, hand, joint) for joint in line] for line in lines]
     # The thumb starts low on the hand: the joint after its knuckle is the nearest to the wrist.
     starts = [_knuckle(distances) for distances in away]
     thumb = min(range(len(lines)), key=lambda i: away[i][starts[i] + 1])
     starts[thumb] = 0
     others = sorted((i for i in range(len(lines)) if i != thumb),
-                    key=lambda i: _distance(places, lines[thumb][1], lines[i][starts[i]]))
+                    key=lambda i: _distance(positions, lines[thumb][1], lines[i][starts[i]]))
     knuckles = [lines[i][starts[i]] for i in others]
-    across = [_distance(places, knuckles[0], knuckle) for knuckle in knuckles]
+    across = [_distance(positions, knuckles[0], knuckle) for knuckle in knuckles]
     if any(second <= first for first, second in pairwise(across)):
         return {}
     return {f"{finger}{number}": joint
@@ -64,5 +64,5 @@ def _knuckle(distances: list[float]) -> int:
     return 1 if within else 0
 
 
-def _distance(places: FloatArray, start: int, end: int) -> float:
-    return float(np.median(np.linalg.norm(places[:, end] - places[:, start], axis=1)))
+def _distance(positions: FloatArray, start: int, end: int) -> float:
+    return float(np.median(np.linalg.norm(positions[:, end] - positions[:, start], axis=1)))

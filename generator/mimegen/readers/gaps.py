@@ -52,7 +52,7 @@ def missing(values: FloatArray) -> BoolArray:
     return np.asarray(np.isnan(values).any(axis=-1))
 
 
-def turns_bridged(rotations: FloatArray, lost: BoolArray) -> FloatArray:
+def bridged_rotations(rotations: FloatArray, lost: BoolArray) -> FloatArray:
     """Return rotations (F, K, 4), interpolated along shortest turns where ``lost`` (F, K)."""
     frames, columns = np.nonzero(lost)
     before, after, share = (values[frames, columns] for values in between(lost))
@@ -62,17 +62,17 @@ def turns_bridged(rotations: FloatArray, lost: BoolArray) -> FloatArray:
     return bridged
 
 
-def places_bridged(places: FloatArray, lost: BoolArray) -> FloatArray:
+def bridged_positions(positions: FloatArray, lost: BoolArray) -> FloatArray:
     """Return positions (F, K, 3), interpolated along straight lines where ``lost`` (F, K)."""
     frames, columns = np.nonzero(lost)
     before, after, share = (values[frames, columns] for values in between(lost))
-    start = places[before, columns]
-    bridged = places.copy()
-    bridged[frames, columns] = start + share[:, None] * (places[after, columns] - start)
+    start = positions[before, columns]
+    bridged = positions.copy()
+    bridged[frames, columns] = start + share[:, None] * (positions[after, columns] - start)
     return bridged
 
 
-def gaps_said(names: Sequence[str], lost: BoolArray) -> tuple[str, ...]:
+def gap_notes(names: Sequence[str], lost: BoolArray) -> tuple[str, ...]:
     """Return a note on the gaps (F, J) of joints, or nothing if there are none."""
     if not lost.any():
         return ()

@@ -15,14 +15,14 @@ from mimegen.motion.quaternions import FloatArray
 
 # If the camera is tilted more than this (degrees) against the body's stance, the estimate is not
 # used: the camera was not held upright, or the body lies.
-MOST_TILT = 40.0
+MAX_TILT_DEG = 40.0
 # Cosine between trunk and legs above which a person is straight, as in standing.
-STANDS = 0.9
+MIN_STANDING_COSINE = 0.9
 # A body that is straight in no more than this fraction of the frames gives no estimate.
-RARELY = 0.02
+MIN_STANDING_SHARE = 0.02
 # Cosine (of 25 degrees) between the usual direction to the center of mass and that of a frame,
 # above which the frame counts.
-BALANCED = 0.906
+MIN_BALANCE_COSINE = 0.906
 # Segments between two joints: mass of both sides as a fraction of the body's, and position of the
 # segment's center of mass as a fraction of its length. Winter, Biomechanics and Motor Control of
 # Human Movement, table 4.1. Forearms include hands, and shins include feet.
@@ -35,7 +35,7 @@ ALONG_THE_FOOT = 0.4
 # Length of the foot from ankle to toes, as a fraction of the shin, for files without toes.
 FOOT_OF_SHIN = 0.33
 # Least distance (metres) that the feet must travel for their direction to count as level.
-WAY_M = 1.0
+MIN_TRAVEL_M = 1.0
 # Standard deviation (seconds) of the Gaussian that smooths poses estimated frame by frame.
 SMOOTH_S = 0.04
 
@@ -47,9 +47,9 @@ def levelled(motion: Motion, roles: Mapping[str, str]) -> tuple[Motion, tuple[st
     """
     stance = _stance(motion, roles)
     if stance is not None:
-        stance = _across_the_way(motion, roles, stance)
+        stance = _perpendicular_to_travel(motion, roles, stance)
     tilt = 180.0 if stance is None else float(np.degrees(np.arccos(np.clip(stance[2], -1.0, 1.0))))
-    if stance is None or tilt > MOST_TILT:
+    if stance is None or tilt > MAX_TILT_DEG:
         return motion, ("gravity is assumed to point down in the camera's picture",)
     turn = quaternions.between(stance, [0.0, 0.0, 1.0])
     rotations = motion.rotations.copy()
@@ -69,12 +69,12 @@ def _stance(motion: Motion, roles: Mapping[str, str]) -> FloatArray | None:
     """
     trunk = unit(_at(motion, roles, "head") - _middle(motion, roles, "thigh"))
     legs = unit(_middle(motion, roles, "thigh") - _middle(motion, roles, "foot"))
-    straight = np.sum(trunk * legs, axis=1) > STANDS
-    if straight.mean() <= RARELY:
+    straight = np.sum(trunk * legs, axis=1) > MIN_STANDING_COSINE
+    if straight.mean() <= MIN_STANDING_SHARE:
         return None
     held = _mass(motion, roles) - _support(motion, roles)
     usual = unit(np.median(held[straight], axis=0))
-    standing = product(unit(held), usual) > BALANCED
+    standing = product(unit(held), usual) > MIN_BALANCE_COSINE
     return unit(held[standing].mean(axis=0)) if standing.any() else None
 
 
@@ -108,10 +108,12 @@ def _support(motion: Motion, roles: Mapping[str, str]) -> FloatArray:
     return np.asarray(ankles + ALONG_THE_FOOT * FOOT_OF_SHIN * shins * ahead)
 
 
-def _across_the_way(motion: Motion, roles: Mapping[str, str], up: FloatArray) -> FloatArray:
+def _perpendicular_to_travel(motion: Motion, roles: Mapping[str, str],
+                             up: FloatArray) -> FloatArray:
     """Return ``up`` (3,) made perpendicular to the direction in which the feet travel.
 
-    The ground is assumed to be level. ``up`` stays as it is if the feet travel less than ``WAY_M``.
+    The ground is assumed to be level. ``up`` stays as it is if the feet travel less than
+    ``MIN_TRAVEL_M``.
     """
     index = motion.skeleton.index
     feet = motion.global_pose.positions[:, [index[roles[f"{side}_foot"]]
@@ -119,10 +121,11 @@ def _across_the_way(motion: Motion, roles: Mapping[str, str], up: FloatArray) ->
     lower = np.take_along_axis(feet, np.argmin(feet[..., 2], axis=1)[:, None, None], axis=1)[:, 0]
     away = lower - np.median(lower, axis=0)
     furthest = away[int(np.argmax(np.linalg.norm(away, axis=1)))]
-    way = lower[-1] - lower[0] if np.linalg.norm(lower[-1] - lower[0]) > WAY_M else furthest
-    if np.linalg.norm(way) < WAY_M:
+    whole = lower[-1] - lower[0]
+    travel = whole if np.linalg.norm(whole) > MIN_TRAVEL_M else furthest
+    if np.linalg.norm(travel) < MIN_TRAVEL_M:
         return up
-    along = unit(way)
+    along = unit(travel)
     return unit(up - along * float(up @ along))
 
 
@@ -130,7 +133,7 @@ def smoothed(motion: Motion) -> tuple[Motion, tuple[str, ...]]:
     """Smooth away the jitter of a motion that was estimated frame by frame; return it and a note.
     """
     deviation = SMOOTH_S * motion.fps
-    turns = low_passed(quaternions.without_flips(motion.rotations), deviation)
+    rotations = low_passed(quaternions.without_flips(motion.rotations), deviation)
     return Motion(motion.skeleton, motion.fps, low_passed(motion.root_positions, deviation),
-                  quaternions.normalise(turns)), (
+                  quaternions.normalise(rotations)), (
         f"jitter is smoothed by a Gaussian of {SMOOTH_S:g} s",)

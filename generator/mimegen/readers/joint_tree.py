@@ -17,15 +17,16 @@ POSES = 60
 
 @dataclass(frozen=True, eq=False)
 class JointTree:
-    """A tree of joints in some natural poses ``places`` (K, J, 3), in any unit and axes.
+    """A tree of joints in some natural poses ``positions`` (K, J, 3), in any unit and axes.
 
-    ``turns`` (J,) is each joint's mean rotation from its mean orientation, in degrees. ``nubs``
-    (J,) is True for the last joints of chains that never turn and only mark where a bone ends.
+    ``mean_rotation_deg`` (J,) is each joint's mean rotation from its mean orientation, in degrees.
+    ``nubs`` (J,) is True for the last joints of chains that never turn and only mark where a bone
+    ends.
     """
 
     skeleton: Skeleton
-    places: FloatArray
-    turns: FloatArray
+    positions: FloatArray
+    mean_rotation_deg: FloatArray
     nubs: NDArray[np.bool_]
 
     @classmethod
@@ -38,23 +39,24 @@ class JointTree:
     def moving(cls, motion: Motion) -> "JointTree":
         """Return the tree of a motion."""
         skeleton, step = motion.skeleton, max(1, motion.frames // POSES)
-        places = motion.global_pose.positions[::step]
+        positions = motion.global_pose.positions[::step]
         local = motion.rotations[::step]
         mean = quaternions.normalise(quaternions.without_flips(local).mean(axis=0) + 1e-12)
         between = quaternions.multiply(quaternions.conjugate(mean), local)
-        turns = np.degrees(np.linalg.norm(quaternions.to_rotation_vectors(between), axis=2))
+        mean_rotation_deg = np.degrees(np.linalg.norm(quaternions.to_rotation_vectors(between),
+                                                      axis=2))
         ends = skeleton.tails - skeleton.heads
         # For files without bone ends, readers extend the last bones by half of their length.
         open_ended = np.isclose(ends, 0.0).all(axis=1) | np.isclose(
             ends, skeleton.offsets / 2).all(axis=1)
         leaves = ~np.isin(np.arange(len(ends)), skeleton.parents)
-        return cls(skeleton, places - places[:, :1], turns.mean(axis=0),
-                   leaves & open_ended & (turns.max(axis=0) < 0.01))
+        return cls(skeleton, positions - positions[:, :1], mean_rotation_deg.mean(axis=0),
+                   leaves & open_ended & (mean_rotation_deg.max(axis=0) < 0.01))
 
     @cached_property
     def lengths(self) -> FloatArray:
         """The distance (J,) of each joint from its parent, 0 for the root."""
-        lengths = self.apart(np.arange(len(self.skeleton.names)), self.skeleton.parents)
+        lengths = self.distance(np.arange(len(self.skeleton.names)), self.skeleton.parents)
         lengths[0] = 0.0
         return lengths
 
@@ -96,11 +98,11 @@ class JointTree:
             line.append(below)
         return line
 
-    def way(self, start: int, end: int) -> FloatArray:
+    def vector(self, start: int, end: int) -> FloatArray:
         """Return the vectors (K, 3) from one joint to another."""
-        return np.asarray(self.places[:, end] - self.places[:, start])
+        return np.asarray(self.positions[:, end] - self.positions[:, start])
 
-    def apart(self, ones: NDArray[np.intp], others: NDArray[np.intp]) -> FloatArray:
+    def distance(self, ones: NDArray[np.intp], others: NDArray[np.intp]) -> FloatArray:
         """Return the median distances (N,) between joints ``ones`` (N,) and ``others`` (N,)."""
-        between = self.places[:, ones] - self.places[:, others]
+        between = self.positions[:, ones] - self.positions[:, others]
         return np.asarray(np.median(np.linalg.norm(between, axis=2), axis=0))

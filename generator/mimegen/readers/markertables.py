@@ -66,8 +66,8 @@ def _read_nexus(path: Path, fps: float | None) -> Trajectories:
     # Labels begin with the subject's name, which is removed if there is only one subject.
     subjects = {name.partition(":")[0] for name in columns if ":" in name}
     labels = [name.partition(":")[2] or name if len(subjects) == 1 else name for name in columns]
-    places = _places(path, rows, (start + 5, end), list(columns.values()))
-    return _trajectories(path, labels, places, rate, unit, notes)
+    positions = _places(path, rows, (start + 5, end), list(columns.values()))
+    return _trajectories(path, labels, positions, rate, unit, notes)
 
 
 def read_qualisys(path: Path, fps: float | None = None) -> Trajectories:
@@ -88,11 +88,11 @@ def read_qualisys(path: Path, fps: float | None = None) -> Trajectories:
     before = len(rows[start]) - 3 * len(labels) if start < len(rows) else 0
     before = BEFORE if before >= BEFORE else 0
     columns = [before + 3 * number for number in range(len(labels))]
-    places = _places(path, rows, (start, len(rows)), columns)
-    return _trajectories(path, labels, places, rate, "mm", notes)
+    positions = _places(path, rows, (start, len(rows)), columns)
+    return _trajectories(path, labels, positions, rate, "mm", notes)
 
 
-def _trajectories(path: Path, labels: list[str], places: FloatArray, rate: float, unit: str,
+def _trajectories(path: Path, labels: list[str], positions: FloatArray, rate: float, unit: str,
                   notes: tuple[str, ...]) -> Trajectories:
     """Return trajectories, with markers that were not seen as NaN.
 
@@ -103,8 +103,8 @@ def _trajectories(path: Path, labels: list[str], places: FloatArray, rate: float
     if not rate > 0:
         raise RequestError(f"{path}: has no frame rate; give it with --fps-of-file")
     # A marker that was not seen is written as 0 0 0, or left empty.
-    lost = np.all(places == 0.0, axis=2) | ~(np.abs(places) < LARGEST).all(axis=2)
-    return Trajectories(tuple(labels), np.where(lost[..., None], np.nan, places), rate, unit,
+    lost = np.all(positions == 0.0, axis=2) | ~(np.abs(positions) < LARGEST).all(axis=2)
+    return Trajectories(tuple(labels), np.where(lost[..., None], np.nan, positions), rate, unit,
                         frozenset(), "table", ("", ""), notes)
 
 
@@ -125,15 +125,15 @@ def _places(path: Path, rows: list[list[str]], span: tuple[int, int], columns: l
     lines = [number for number in range(*span) if any(cell.strip() for cell in rows[number])]
     if len(lines) < 2 or len(lines) * len(columns) * 3 > MOST_CELLS:
         raise RequestError(f"{path}: has {len(lines)} frames, expected at least 2")
-    places = np.full((len(lines), len(columns), 3), np.nan)
+    positions = np.full((len(lines), len(columns), 3), np.nan)
     for frame, number in enumerate(lines):
         row = rows[number]
         for marker, column in enumerate(columns):
             for axis, cell in enumerate(row[column : column + 3]):
                 if cell.strip():
                     try:
-                        places[frame, marker, axis] = float(cell)
+                        positions[frame, marker, axis] = float(cell)
                     except ValueError:
                         raise RequestError(f"{path}: line {number + 1}: {cell.strip()[:20]!r} is"
                                            " not a number") from None
-    return places
+    return positions

@@ -62,8 +62,8 @@ class Bones(NamedTuple):
     """
 
     names: tuple[str, ...]
-    places: FloatArray
-    turns: FloatArray
+    positions: FloatArray
+    rotations: FloatArray
     fps: float
 
 
@@ -75,16 +75,16 @@ def read_bones(path: Path, fps: float | None = None) -> Bones | None:
     """
     rows, _ = text_of(path, "the text of Motive's CSV")
     head = _facts(rows[0])
-    kinds, names, axes, start, turns = _columns(path, rows)
+    kinds, names, position_axes, start, rotation_axes = _columns(path, rows)
     if len({name for kind, name in zip(kinds, names, strict=True)
             if kind in MARKERS and not name.startswith("Unlabeled")}) >= LEAST_MARKERS:
         return None
     held: dict[str, dict[str, int]] = {}
     for column, (kind, name) in enumerate(zip(kinds, names, strict=True)):
-        if kind == BONE and (axes[column] or turns[column]):
-            key = axes[column] or f"turn {turns[column]}"
+        if kind == BONE and (position_axes[column] or rotation_axes[column]):
+            key = position_axes[column] or f"rotation {rotation_axes[column]}"
             held.setdefault(name, {})[key] = column
-    wanted = ("X", "Y", "Z", "turn W", "turn X", "turn Y", "turn Z")
+    wanted = ("X", "Y", "Z", "rotation W", "rotation X", "rotation Y", "rotation Z")
     held = {name: columns for name, columns in held.items() if set(wanted) <= columns.keys()}
     rate = fps or head.rate
     if not held or not rate > 0:
@@ -128,10 +128,11 @@ def _columns(path: Path, rows: list[str]
     width = len(axes)
     kinds, names = ((row + [""] * width)[:width] for row in named[:2])
     measures = (named[-1] + [""] * width)[:width]
-    places, turns = ([axis if measure.startswith(start) else ""
-                      for axis, measure in zip(axes, measures, strict=True)]
-                     for start in ("Position", "Rotation"))
-    return kinds, names, places, ends + 1, turns
+    position_axes, rotation_axes = (
+        [axis if measure.startswith(start) else ""
+         for axis, measure in zip(axes, measures, strict=True)]
+        for start in ("Position", "Rotation"))
+    return kinds, names, position_axes, ends + 1, rotation_axes
 
 
 def _table(path: Path, rows: list[str], start: int, order: list[int]) -> np.ndarray:  # type: ignore[type-arg]

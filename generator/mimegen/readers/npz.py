@@ -15,11 +15,18 @@ from mimegen.base.errors import RequestError
 from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.editing import at_rate
 from mimegen.motion.quaternions import FloatArray
+from mimegen.readers.canonical import body_height, with_true_sides
 from mimegen.readers.dropouts import without_dropouts
-from mimegen.readers.gaps import WHY, gaps_said, long_gap, missing, places_bridged, turns_bridged
-from mimegen.readers.house import body_height, with_true_sides
+from mimegen.readers.gaps import (
+    WHY,
+    bridged_positions,
+    bridged_rotations,
+    gap_notes,
+    long_gap,
+    missing,
+)
 from mimegen.readers.options import AS_FOUND, ReadOptions
-from mimegen.readers.plausibility import doubts, refuse_animals
+from mimegen.readers.plausibility import implausibilities, refuse_animals
 from mimegen.readers.recording import Recording
 
 # Exceptions of NumPy and zipfile on damaged archives.
@@ -58,7 +65,7 @@ def read_npz(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
     motion, roles, sides, mirrored = with_true_sides(path, motion, options)
     motion, bridged = without_dropouts(motion)
     fours = refuse_animals(path, motion, roles.joints, options.mapping is not None)
-    doubted = doubts(motion, roles.joints, body_height(motion, roles.joints), 0)
+    doubted = implausibilities(motion, roles.joints, body_height(motion, roles.joints), 0)
     return Recording(motion, roles.joints, roles.confidence, "NPZ", "mimegen", 1.0,
                      "the format is in metres", "Z", "the format has Z up", 0.0, (0.0, 0.0),
                      (*gaps, *sides, *bridged, *fours, *doubted), mirrored=mirrored)
@@ -101,19 +108,20 @@ def _bridged(path: Path, motion: Motion) -> tuple[Motion, tuple[str, ...]]:
 
     Raises RequestError if a gap is too long.
     """
-    names, turns = motion.skeleton.names, missing(motion.rotations)
-    shifts = missing(motion.root_positions)[:, None]
-    lost = turns.copy()
-    lost[:, :1] |= shifts
+    names, lost_rotations = motion.skeleton.names, missing(motion.rotations)
+    lost_positions = missing(motion.root_positions)[:, None]
+    lost = lost_rotations.copy()
+    lost[:, :1] |= lost_positions
     if not lost.any():
         return motion, ()
     gap = long_gap(lost, motion.fps)
     if gap is not None:
         raise RequestError(f"{path}: joint {names[gap.column]!r}: the gap of NaN from frame"
                            f" {gap.first} to {gap.last} {WHY}")
-    places = places_bridged(motion.root_positions[:, None], shifts)[:, 0]
-    return replace(motion, root_positions=places,
-                   rotations=turns_bridged(motion.rotations, turns)), gaps_said(names, lost)
+    positions = bridged_positions(motion.root_positions[:, None], lost_positions)[:, 0]
+    return replace(motion, root_positions=positions,
+                   rotations=bridged_rotations(motion.rotations, lost_rotations)), \
+        gap_notes(names, lost)
 
 
 def _of_length_one(rotations: FloatArray) -> FloatArray:

@@ -18,12 +18,12 @@ def path_of_feet(motion: Motion, feet: list[int], up: FloatArray
 
     Those points are put on the ground. ``up`` (3,) is the file's up axis. Also return a note.
     """
-    places = motion.global_pose.positions[:, feet] - motion.root_positions[:, None]
-    places = low_passed(places, SMOOTH_S * motion.fps)
-    heights = np.einsum("fkc,c->fk", places, up)
+    positions = motion.global_pose.positions[:, feet] - motion.root_positions[:, None]
+    positions = low_passed(positions, SMOOTH_S * motion.fps)
+    heights = np.einsum("fkc,c->fk", positions, up)
     weights = np.exp(-(heights - heights.min(axis=1, keepdims=True)) / SOFT)
     weights = (weights[1:] + weights[:-1]) / 2
-    steps = np.einsum("fk,fkc->fc", weights, np.diff(places, axis=0))
+    steps = np.einsum("fk,fkc->fc", weights, np.diff(positions, axis=0))
     steps /= weights.sum(axis=1, keepdims=True)
     path = np.zeros((motion.frames, 3))
     path[1:] = -np.cumsum(steps, axis=0)

@@ -27,7 +27,7 @@ from mimegen.readers.posture import (
     trunk,
     upright,
 )
-from mimegen.readers.sides import pointing
+from mimegen.readers.sides import knee_and_foot_signs
 
 # Sine (of 20 degrees) of the backward bend that counts as wrong; knee models bend backward by a few
 # degrees. Fractions of frames with wrong knees and elbows above which there is a note.
@@ -109,7 +109,8 @@ def _trunk_to_leg(body: Posture) -> float:
                  / max(limb_lengths(body, "thigh", "shin", "foot").mean(), 1e-9))
 
 
-def doubts(motion: Motion, roles: Mapping[str, str], height: float, first: int) -> tuple[str, ...]:
+def implausibilities(motion: Motion, roles: Mapping[str, str], height: float,
+                     first: int) -> tuple[str, ...]:
     """Return sentences on what is implausible in a motion (metres, Z up).
 
     ``height`` is the body's in metres, ``first`` the number of the motion's first frame in the
@@ -152,7 +153,7 @@ def _wrong_elbows(body: Posture) -> FloatArray:
 
 def _backward(body: Posture) -> Iterator[str]:
     """Yield a note if feet or knees point backward by the sides in the bones' names."""
-    found = pointing(body)
+    found = knee_and_foot_signs(body)
     if found.feet < 0 or (found.knees < 0 and not found.feet):
         part = "feet" if found.feet < 0 else "knees"
         yield (f"the {part} point backward, according to the sides in the bones' names: left and"
@@ -189,8 +190,8 @@ def _speed(motion: Motion, first: int) -> Iterator[str]:
     over = min(max(1, round(SPEED_OVER_S * motion.fps)), motion.frames - 1)
     if over < 1:
         return
-    places = motion.root_positions
-    speed = lengths(places[over:] - places[:-over]) * motion.fps / over
+    positions = motion.root_positions
+    speed = lengths(positions[over:] - positions[:-over]) * motion.fps / over
     if speed.max() > FASTEST_RUN:
         fastest = int(np.argmax(speed))
         yield (f"the hips move at up to {speed.max():.0f} m/s (from frame {fastest + first}), but"
@@ -200,11 +201,11 @@ def _speed(motion: Motion, first: int) -> Iterator[str]:
 
 def _leaps(motion: Motion, first: int) -> Iterator[str]:
     """Yield a note on jumps of the body's position or heading, as where takes are joined."""
-    places = motion.root_positions
-    turns = np.abs(np.sum(motion.rotations[1:, 0] * motion.rotations[:-1, 0], axis=1))
+    positions = motion.root_positions
+    cosines = np.abs(np.sum(motion.rotations[1:, 0] * motion.rotations[:-1, 0], axis=1))
     for steps, least, said in (
-            (lengths(np.diff(places, axis=0)), LEAP_M, "leaps up to {:.1f} m"),
-            (np.degrees(2 * np.arccos(np.minimum(turns, 1.0))), LEAP_DEG,
+            (lengths(np.diff(positions, axis=0)), LEAP_M, "leaps up to {:.1f} m"),
+            (np.degrees(2 * np.arccos(np.minimum(cosines, 1.0))), LEAP_DEG,
              "turns up to {:.0f} degrees")):
         padded = np.pad(steps, 1)
         leaps = (steps > least) & (np.maximum(padded[:-2], padded[2:]) < CALM * steps)
@@ -243,8 +244,8 @@ def _stillness(motion: Motion, first: int) -> Iterator[str]:
     if _nothing_moves(motion):
         yield f"nothing moves in any of the {motion.frames} frames"
         return
-    poses, places = motion.rotations[..., 0], motion.root_positions[:, 0]
-    same = np.pad((poses[1:] == poses[:-1]).all(axis=1) & (places[1:] == places[:-1]), 1)
+    poses, positions = motion.rotations[..., 0], motion.root_positions[:, 0]
+    same = np.pad((poses[1:] == poses[:-1]).all(axis=1) & (positions[1:] == positions[:-1]), 1)
     same = same.astype(int)
     starts, ends = np.flatnonzero(np.diff(same) > 0), np.flatnonzero(np.diff(same) < 0)
     spans = ends - starts

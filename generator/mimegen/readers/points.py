@@ -15,8 +15,8 @@ from mimegen.markers.handedness import are_mirrored
 from mimegen.markers.sets import MarkerSet, find_marker_set
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.c3d_file import NUMBERED, Trajectories, read_trajectories
+from mimegen.readers.canonical import BELIEVED
 from mimegen.readers.files import check_file
-from mimegen.readers.house import BELIEVED
 from mimegen.readers.kinds import kind_of
 from mimegen.readers.markertables import read_marker_csv, read_qualisys
 from mimegen.readers.names import common_beginning
@@ -96,12 +96,13 @@ def read_points(path: Path, subject: str | None = None, fps: float | None = None
     if not keep.any():
         raise RequestError(f"{path}: contains no markers, only calculated points ({labels[0]} ...)")
     names = [label for label, kept in zip(labels, keep, strict=True) if kept]
-    names, places, joined = _joined(names, found.positions[:, keep])
+    names, positions, joined = _joined(names, found.positions[:, keep])
     # Find the unit by one person, because several may stand further apart than a person is tall.
     one = [not people or name.startswith(f"{people[0]}:") for name in names]
-    unit, unit_source, doubts = _unit(found.unit, places[:, one], names)
-    up, up_source, doubts_of_up = _up(places if everyone is None else everyone, found.screen, unit)
-    turned = places @ _upright(up).T * unit
+    unit, unit_source, doubts = _unit(found.unit, positions[:, one], names)
+    up, up_source, doubts_of_up = _up(positions if everyone is None else everyone, found.screen,
+                                      unit)
+    turned = positions @ _upright(up).T * unit
     return _unmirrored(Points(
         tuple(names), turned, found.fps, unit, unit_source, _axis_name(up), up_source,
         (*found.notes, *notes, *kept_apart, *joined, *_numbered(names), *doubts, *doubts_of_up),
@@ -243,7 +244,7 @@ def _axes(labels: tuple[str, ...]) -> NDArray[np.bool_]:
 
 
 def _joined(names: list[str],
-            places: FloatArray) -> tuple[list[str], FloatArray, list[str]]:
+            positions: FloatArray) -> tuple[list[str], FloatArray, list[str]]:
     """Join trajectories of one label that a tracker split; return labels, positions and notes.
 
     In frames with several of them, the one that is seen longest counts.
@@ -252,34 +253,34 @@ def _joined(names: list[str],
     for number, name in enumerate(names):
         by_name[name].append(number)
     if len(by_name) == len(names):
-        return names, places, []
-    joined = np.empty((len(places), len(by_name), 3))
+        return names, positions, []
+    joined = np.empty((len(positions), len(by_name), 3))
     for column, members in enumerate(by_name.values()):
-        seen = np.isfinite(places[:, members, 0])
+        seen = np.isfinite(positions[:, members, 0])
         best = members[int(np.argmax(seen.sum(axis=0)))]
-        joined[:, column] = places[:, best]
+        joined[:, column] = positions[:, best]
         for number in members:
             gaps = np.isnan(joined[:, column, 0])
-            joined[gaps, column] = places[gaps, number]
+            joined[gaps, column] = positions[gaps, number]
     split = [name for name, members in by_name.items() if len(members) > 1]
     return list(by_name), joined, [f"joined by their labels: the split trajectories of"
                                    f" {len(split)} markers ({', '.join(split[:3])}"
                                    f"{' ...' if len(split) > 3 else ''})"]
 
 
-def _sampled(places: FloatArray) -> FloatArray:
+def _sampled(positions: FloatArray) -> FloatArray:
     """Return about 500 evenly spaced frames."""
-    return places[:: max(1, len(places) // 500)]
+    return positions[:: max(1, len(positions) // 500)]
 
 
-def _unit(stated: str, places: FloatArray,
+def _unit(stated: str, positions: FloatArray,
           names: Sequence[str]) -> tuple[float, str, tuple[str, ...]]:
     """Return metres per unit, how it was found, and a doubt if there is one.
 
     The stated unit counts unless it gives a body no human size, or other markers no possible size;
     then the unit is chosen by the size.
     """
-    size = _size(places)
+    size = _size(positions)
     unit = UNITS.get(stated.lower().rstrip("s"))
     body = _known_set(tuple(names)) is not None
     least, largest = (LEAST_SIZE, LARGEST_SIZE) if body else ANY_SIZE
@@ -296,9 +297,9 @@ def _unit(stated: str, places: FloatArray,
     return found, source, wrong
 
 
-def _size(places: FloatArray) -> float:
+def _size(positions: FloatArray) -> float:
     """Return the largest side of the box around the markers (F, M, 3): the 75th percentile."""
-    sample = _sampled(places)
+    sample = _sampled(positions)
     sample = sample[np.isfinite(sample[..., 0]).any(axis=1)]
     sides = np.nanmax(sample, axis=1) - np.nanmin(sample, axis=1)
     return float(np.percentile(sides.max(axis=1), 75))
@@ -324,14 +325,14 @@ def stood_up(points: Points, direction: FloatArray, source: str) -> Points:
                    up_axis=_axis_name(file_up), up_source=source)
 
 
-def _up(places: FloatArray, screen: tuple[str, str],
+def _up(positions: FloatArray, screen: tuple[str, str],
         unit: float) -> tuple[FloatArray, str, tuple[str, ...]]:
     """Return the file's up axis (3,), how it was found, and a doubt if there is one.
 
     The stated axis counts, with two exceptions: a negative one that the markers contradict, and one
     that is level for markers that always stand as high as a person along another axis.
     """
-    seen, likely = _seen_up(places)
+    seen, likely = _seen_up(positions)
     stated = _stated_up(screen)
     if stated is None:
         return seen, "the markers that stand still are below the others", ()
@@ -342,7 +343,7 @@ def _up(places: FloatArray, screen: tuple[str, str],
         return seen, "the markers that stand still are below the others", (
             f"{said}, but the markers that stand still are below the others along"
             f" {_axis_name(seen)}",)
-    if seen @ stated == 0.0 and _stands_along(places, seen, stated, unit):
+    if seen @ stated == 0.0 and _stands_along(positions, seen, stated, unit):
         return seen, "the markers stand as high as a person along it", (
             f"{said}, but the markers stand as high as a person along {_axis_name(seen)}",)
     return stated, BELIEVED, (
@@ -360,34 +361,34 @@ def _stated_up(screen: tuple[str, str]) -> FloatArray | None:
     return _axis("Y") if not up and right[-1:] == "Z" else None
 
 
-def _stands_along(places: FloatArray, up: FloatArray, stated: FloatArray, unit: float) -> bool:
+def _stands_along(positions: FloatArray, up: FloatArray, stated: FloatArray, unit: float) -> bool:
     """Return whether markers nearly always span a standing person's height along ``up``.
 
     They must also span clearly less along the ``stated`` axis.
     """
-    sample = _sampled(places)
+    sample = _sampled(positions)
     sample = sample[np.isfinite(sample[..., 0]).any(axis=1)]
     sides = np.nanmax(sample, axis=1) - np.nanmin(sample, axis=1)
     high, other = (np.percentile(sides @ np.abs(axis), 10) * unit for axis in (up, stated))
     return bool(high > STANDING and high > WIDER * other)
 
 
-def _seen_up(places: FloatArray) -> tuple[FloatArray, float]:
+def _seen_up(positions: FloatArray) -> tuple[FloatArray, float]:
     """Return the axis (3,) nearest to the direction from the stillest points to the middle of all.
 
     Feet stand still more often than other parts, so this axis points up; labels are not needed.
     Also return the distance along it, as a fraction of the markers' size.
     """
-    step = np.linalg.norm(np.diff(places, axis=0), axis=2)
-    there = np.isfinite(places[..., :1])
-    centre = np.where(there, places, 0.0).sum(axis=1) / np.maximum(there.sum(axis=1), 1)
+    step = np.linalg.norm(np.diff(positions, axis=0), axis=2)
+    there = np.isfinite(positions[..., :1])
+    centre = np.where(there, positions, 0.0).sum(axis=1) / np.maximum(there.sum(axis=1), 1)
     seen = np.isfinite(step)
     still = seen & (step <= np.quantile(step[seen], STILLEST)) if seen.any() else seen
-    away = (centre[:-1, None] - places[:-1])[still]
+    away = (centre[:-1, None] - positions[:-1])[still]
     direction = away.mean(axis=0) if len(away) else np.array([0.0, 0.0, 1.0])
     largest = int(np.argmax(np.abs(direction)))
     up = np.eye(3)[largest] * np.sign(direction[largest])
-    return up, float(np.abs(direction).max() / max(_size(places), 1e-9))
+    return up, float(np.abs(direction).max() / max(_size(positions), 1e-9))
 
 
 def _axis_name(up: FloatArray) -> str:

@@ -44,10 +44,10 @@ class FileLayout:
     pairs: tuple[tuple[int, int], ...]
     order: tuple[int, ...]
 
-    def placed(self, places: FloatArray) -> FloatArray:
+    def placed(self, positions: FloatArray) -> FloatArray:
         """Return the positions (F, S, 3) of the skeleton's joints from a file's (F, J, 3)."""
-        made = [places[:, pair].mean(axis=1, keepdims=True) for pair in map(list, self.pairs)]
-        return np.asarray(np.concatenate([places, *made], axis=1)[:, list(self.order)])
+        made = [positions[:, pair].mean(axis=1, keepdims=True) for pair in map(list, self.pairs)]
+        return np.asarray(np.concatenate([positions, *made], axis=1)[:, list(self.order)])
 
 
 @cache
@@ -97,7 +97,7 @@ def smpl_layout() -> Layout:
     return Layout(turned, roles_of(turned.names))
 
 
-def _z_up(places: FloatArray) -> FloatArray:
+def _z_up(positions: FloatArray) -> FloatArray:
     """Turn positions (..., 3) from Y up, facing +Z, to Z up, facing -Y."""
-    x, y, z = np.moveaxis(places, -1, 0)
+    x, y, z = np.moveaxis(positions, -1, 0)
     return np.stack([x, -z, y], axis=-1)

@@ -25,10 +25,10 @@ SHORTEST = 1e-9
 SHORTEST_SHARE = 1e-3
 # Least length of the bone that shows a part's up direction, as a fraction of the distance from
 # hips to head.
-TELLS = 0.02
+MIN_BONE_SHARE = 0.02
 # Sines of a limb's bend: its plane has no influence on the axis below the first, all above the
 # second.
-BENT = (0.12, 0.35)
+BENT_SINES = (0.12, 0.35)
 # Deviation (seconds) of the Gaussian that smooths the axis of a hinge, and time in which the
 # correction of a planted foot fades.
 HINGE_S = 0.06
@@ -51,39 +51,39 @@ class Layout:
     roles: Mapping[str, str]
 
 
-def motion_of_positions(layout: Layout, places: FloatArray, fps: float,
+def motion_of_positions(layout: Layout, positions: FloatArray, fps: float,
                         planted: Mapping[str, NDArray[np.bool_]] | None = None) -> Motion:
-    """Return the motion of joints with positions ``places`` (F, J, 3), Z up, in any unit.
+    """Return the motion of joints with positions ``positions`` (F, J, 3), Z up, in any unit.
 
     ``planted`` maps ``left`` and ``right`` to masks (F,) of the frames in which that foot stands.
     """
-    body = _RoledPositions(layout, places)
+    body = _RoledPositions(layout, positions)
     if planted:
         body = _RoledPositions(layout, _with_planted_feet(body, fps, planted))
-    turns = _turned(body, fps)
-    skeleton = _sized(body, turns)
-    return Motion.from_global_rotations(skeleton, fps, body.places[:, 0],
-                                        quaternions.without_flips(turns))
+    rotations = _global_rotations(body, fps)
+    skeleton = _skeleton_of_size(body, rotations)
+    return Motion.from_global_rotations(skeleton, fps, body.positions[:, 0],
+                                        quaternions.without_flips(rotations))
 
 
 class _RoledPositions:
     """Positions (F, J, 3) and rest positions of joints, by role."""
 
-    def __init__(self, layout: Layout, places: FloatArray) -> None:
-        self.skeleton, self.roles, self.places = layout.skeleton, layout.roles, places
+    def __init__(self, layout: Layout, positions: FloatArray) -> None:
+        self.skeleton, self.roles, self.positions = layout.skeleton, layout.roles, positions
         self.joint = {role: self.skeleton.index[name] for role, name in layout.roles.items()}
-        size = np.median(np.ptp(places, axis=1).max(axis=1)) if places.size else 0.0
+        size = np.median(np.ptp(positions, axis=1).max(axis=1)) if positions.size else 0.0
         self.shortest = SHORTEST_SHARE * float(size)
 
     def at(self, role: str) -> FloatArray:
         """Return the positions (F, 3) of a role's joint."""
-        return np.asarray(self.places[:, self.joint[role]])
+        return np.asarray(self.positions[:, self.joint[role]])
 
     def rest(self, role: str) -> FloatArray:
         """Return the rest position (3,) of a role's joint."""
         return np.asarray(self.skeleton.heads[self.joint[role]])
 
-    def way(self, start: str, end: str) -> FloatArray:
+    def vector(self, start: str, end: str) -> FloatArray:
         """Return the vectors (F, 3) from one role's joint to another's.
 
         They are 0 if the joints are nearer than ``shortest``: then they count as one position.
@@ -91,7 +91,7 @@ class _RoledPositions:
         found = self.at(end) - self.at(start)
         return np.where(lengths(found)[:, None] > self.shortest, found, 0.0)
 
-    def rest_way(self, start: str, end: str) -> FloatArray:
+    def rest_vector(self, start: str, end: str) -> FloatArray:
         """Return the vector (3,) from one role's joint to another's at rest."""
         return self.rest(end) - self.rest(start)
 
@@ -121,66 +121,67 @@ def _swung(turn: FloatArray, rest: FloatArray, found: FloatArray) -> FloatArray:
     return quaternions.multiply(quaternions.between(before, found), turn)
 
 
-def _turned(body: _RoledPositions, fps: float) -> FloatArray:
+def _global_rotations(body: _RoledPositions, fps: float) -> FloatArray:
     """Return global rotations (F, J, 4) of all joints."""
-    turns = np.tile(quaternions.IDENTITY, (*body.places.shape[:2], 1))
+    rotations = np.tile(quaternions.IDENTITY, (*body.positions.shape[:2], 1))
     joint = body.joint
     pelvis = _across(body, "thigh", "hips", _top(body, "hips", ("spine1", "chest", "neck1")))
-    arms = "clavicle" if _apart(body, "clavicle") else "upper_arm"
+    arms = "clavicle" if _has_two_sides(body, "clavicle") else "upper_arm"
     base = "chest" if "chest" in joint else "hips"
     chest = _across(body, arms, base, _top(body, base, ("neck1",)))
-    turns[:, joint["hips"]] = pelvis
-    _turn_spine(body, turns, pelvis, chest)
-    _turn_neck(body, turns, chest)
+    rotations[:, joint["hips"]] = pelvis
+    _turn_spine(body, rotations, pelvis, chest)
+    _turn_neck(body, rotations, chest)
     for side in SIDES:
-        _turn_arm(body, turns, side, chest, fps)
-        _turn_leg(body, turns, side, pelvis, fps)
-    _fill_ends(body, turns)
-    return turns
+        _turn_arm(body, rotations, side, chest, fps)
+        _turn_leg(body, rotations, side, pelvis, fps)
+    _fill_ends(body, rotations)
+    return rotations
 
 
-def _apart(body: _RoledPositions, part: str) -> bool:
+def _has_two_sides(body: _RoledPositions, part: str) -> bool:
     """Return whether a part has a left and a right joint at different rest positions."""
     if f"left_{part}" not in body.joint:
         return False
-    return float(lengths(body.rest_way(f"right_{part}", f"left_{part}"))) > 1e-3
+    return float(lengths(body.rest_vector(f"right_{part}", f"left_{part}"))) > 1e-3
 
 
 def _top(body: _RoledPositions, base: str, above: Sequence[str]) -> str:
     """Return the first role ``above`` a base that is not at the base's position, or the head."""
-    least = TELLS * float(np.median(lengths(body.way("hips", "head"))))
+    least = MIN_BONE_SHARE * float(np.median(lengths(body.vector("hips", "head"))))
     return next((role for role in above if role in body.joint
-                 and np.median(lengths(body.way(base, role))) > least), "head")
+                 and np.median(lengths(body.vector(base, role))) > least), "head")
 
 
 def _across(body: _RoledPositions, pair: str, base: str, top: str) -> FloatArray:
     """Return the rotations (F, 4) of a part from its pair of joints and its bone upward."""
     left, right = f"left_{pair}", f"right_{pair}"
-    found = _frame(body.way(right, left), body.way(base, top))
-    return _between_frames(_frame(body.rest_way(right, left), body.rest_way(base, top)), found)
+    found = _frame(body.vector(right, left), body.vector(base, top))
+    return _between_frames(_frame(body.rest_vector(right, left), body.rest_vector(base, top)),
+                           found)
 
 
-def _turn_spine(body: _RoledPositions, turns: FloatArray, pelvis: FloatArray,
+def _turn_spine(body: _RoledPositions, rotations: FloatArray, pelvis: FloatArray,
                 chest: FloatArray) -> None:
     """Turn the joints between pelvis and chest in equal steps, each along its bone."""
     line = [role for role in body.joint if role.startswith("spine")]
     for number, role in enumerate(line, start=1):
         between = quaternions.slerp(pelvis, chest, number / (len(line) + 1))
         above = line[number] if number < len(line) else "chest" if "chest" in body.joint else None
-        turns[:, body.joint[role]] = between if above is None else _swung(
-            between, body.rest_way(role, above), body.way(role, above))
+        rotations[:, body.joint[role]] = between if above is None else _swung(
+            between, body.rest_vector(role, above), body.vector(role, above))
     if "chest" in body.joint:
-        turns[:, body.joint["chest"]] = chest
+        rotations[:, body.joint["chest"]] = chest
 
 
-def _turn_neck(body: _RoledPositions, turns: FloatArray, chest: FloatArray) -> None:
+def _turn_neck(body: _RoledPositions, rotations: FloatArray, chest: FloatArray) -> None:
     """Swing neck and head, each along its bone, from the chest's rotation on."""
     line = [*(role for role in body.joint if role.startswith("neck")), "head"]
     turn = chest
     for role, above in pairwise(line):
-        turn = _swung(turn, body.rest_way(role, above), body.way(role, above))
-        turns[:, body.joint[role]] = turn
-    turns[:, body.joint["head"]] = _face(body, turn)
+        turn = _swung(turn, body.rest_vector(role, above), body.vector(role, above))
+        rotations[:, body.joint[role]] = turn
+    rotations[:, body.joint["head"]] = _face(body, turn)
 
 
 def _face(body: _RoledPositions, neck: FloatArray) -> FloatArray:
@@ -189,9 +190,10 @@ def _face(body: _RoledPositions, neck: FloatArray) -> FloatArray:
     if not {"left_ear", "right_ear", "nose"} <= index.keys():
         return neck
     left, right, nose = (index[name] for name in ("left_ear", "right_ear", "nose"))
-    ears = (body.places[:, left] + body.places[:, right]) / 2
+    ears = (body.positions[:, left] + body.positions[:, right]) / 2
     rest = body.skeleton.heads
-    found = _frame(body.places[:, left] - body.places[:, right], body.places[:, nose] - ears)
+    found = _frame(body.positions[:, left] - body.positions[:, right],
+                   body.positions[:, nose] - ears)
     at_rest = _frame(rest[left] - rest[right], rest[nose] - (rest[left] + rest[right]) / 2)
     return _between_frames(at_rest, found)
 
@@ -202,7 +204,8 @@ def _hinge(first: FloatArray, second: FloatArray, usual: FloatArray, fps: float)
     It is perpendicular to both bones; for a straight limb it is the ``usual`` one.
     """
     across = quaternions.cross(unit(first), unit(second))
-    bent = np.clip((lengths(across) - BENT[0]) / (BENT[1] - BENT[0]), 0.0, 1.0)[:, None]
+    bent = np.clip((lengths(across) - BENT_SINES[0]) / (BENT_SINES[1] - BENT_SINES[0]), 0.0,
+                   1.0)[:, None]
     # A limb that seems to bend the wrong way is straight, with noise.
     bent = np.where(np.sum(across * usual, axis=-1, keepdims=True) < -0.5 * lengths(
         across)[:, None], 0.0, bent)
@@ -215,27 +218,27 @@ def _limb_turn(rest: FloatArray, rest_axis: FloatArray, found: FloatArray, axis:
     return _between_frames(_frame(rest, rest_axis), _frame(found, axis))
 
 
-def _turn_arm(body: _RoledPositions, turns: FloatArray, side: str, chest: FloatArray,
+def _turn_arm(body: _RoledPositions, rotations: FloatArray, side: str, chest: FloatArray,
               fps: float) -> None:
     """Turn a shoulder, an upper arm, a forearm and a hand."""
     joint, clavicle = body.joint, f"{side}_clavicle"
     upper, lower, hand = (f"{side}_{part}" for part in ("upper_arm", "forearm", "hand"))
     above = chest
     if clavicle in joint:
-        rest = body.rest_way(clavicle, upper)
-        above = _swung(chest, rest, body.way(clavicle, upper)) if lengths(rest) > 1e-4 else chest
-        turns[:, joint[clavicle]] = above
-    rest, found = body.rest_way(upper, lower), body.way(upper, lower)
+        rest = body.rest_vector(clavicle, upper)
+        above = _swung(chest, rest, body.vector(clavicle, upper)) if lengths(rest) > 1e-4 else chest
+        rotations[:, joint[clavicle]] = above
+    rest, found = body.rest_vector(upper, lower), body.vector(upper, lower)
     # In the rest pose, with arms to the side, elbows bend forward, about the vertical.
     axis = unit(quaternions.cross(unit(rest), np.array([0.0, -1.0, 0.0])))
     usual = quaternions.rotate(_swung(chest, rest, found), axis)
-    hinge = _hinge(found, body.way(lower, hand), usual, fps)
-    turns[:, joint[upper]] = _limb_turn(rest, axis, found, hinge)
-    rest = body.rest_way(lower, hand)
-    turns[:, joint[lower]] = _limb_turn(rest, axis, body.way(lower, hand), hinge)
+    hinge = _hinge(found, body.vector(lower, hand), usual, fps)
+    rotations[:, joint[upper]] = _limb_turn(rest, axis, found, hinge)
+    rest = body.rest_vector(lower, hand)
+    rotations[:, joint[lower]] = _limb_turn(rest, axis, body.vector(lower, hand), hinge)
     if hand in joint:
-        turns[:, joint[hand]] = _hand(body, side, turns[:, joint[lower]])
-        _share_twist(body, turns, side)
+        rotations[:, joint[hand]] = _hand(body, side, rotations[:, joint[lower]])
+        _share_twist(body, rotations, side)
 
 
 def _hand(body: _RoledPositions, side: str, forearm: FloatArray) -> FloatArray:
@@ -247,60 +250,63 @@ def _hand(body: _RoledPositions, side: str, forearm: FloatArray) -> FloatArray:
     tip = index.get(f"{side}_hand_tip")
     if None not in knuckles:
         first, last = (int(one) for one in knuckles if one is not None)
-        middle = (body.places[:, first] + body.places[:, last]) / 2 - body.places[:, wrist]
-        found = _frame(middle, body.places[:, first] - body.places[:, last])
+        middle = (body.positions[:, first] + body.positions[:, last]) / 2 - body.positions[:, wrist]
+        found = _frame(middle, body.positions[:, first] - body.positions[:, last])
         at_rest = _frame((rest[first] + rest[last]) / 2 - rest[wrist], rest[first] - rest[last])
         return _between_frames(at_rest, found)
     if tip is not None:
-        return _swung(forearm, rest[tip] - rest[wrist], body.places[:, tip] - body.places[:, wrist])
+        return _swung(forearm, rest[tip] - rest[wrist],
+                      body.positions[:, tip] - body.positions[:, wrist])
     return forearm
 
 
-def _share_twist(body: _RoledPositions, turns: FloatArray, side: str) -> None:
+def _share_twist(body: _RoledPositions, rotations: FloatArray, side: str) -> None:
     """Turn the forearm about its own bone by half of the hand's twist."""
     lower, hand = (body.joint[f"{side}_{part}"] for part in ("forearm", "hand"))
-    bone = unit(body.rest_way(f"{side}_forearm", f"{side}_hand"))
-    between = quaternions.multiply(quaternions.conjugate(turns[:, lower]), turns[:, hand])
+    bone = unit(body.rest_vector(f"{side}_forearm", f"{side}_hand"))
+    between = quaternions.multiply(quaternions.conjugate(rotations[:, lower]), rotations[:, hand])
     twist = quaternions.scale(quaternions.twist_about(between, bone), 0.5)
-    turns[:, lower] = quaternions.multiply(turns[:, lower], twist)
+    rotations[:, lower] = quaternions.multiply(rotations[:, lower], twist)
 
 
-def _turn_leg(body: _RoledPositions, turns: FloatArray, side: str, pelvis: FloatArray,
+def _turn_leg(body: _RoledPositions, rotations: FloatArray, side: str, pelvis: FloatArray,
               fps: float) -> None:
     """Turn a thigh, a shin and a foot."""
     joint = body.joint
     thigh, shin, foot, toe = (f"{side}_{part}" for part in ("thigh", "shin", "foot", "toe"))
-    rest, found = body.rest_way(thigh, shin), body.way(thigh, shin)
+    rest, found = body.rest_vector(thigh, shin), body.vector(thigh, shin)
     usual = quaternions.rotate(_swung(pelvis, rest, found), LEFT)
     if toe in joint:
-        forward = body.way(foot, toe)
+        forward = body.vector(foot, toe)
         usual = unit(usual) + unit(quaternions.cross(forward, found))
-    hinge = _hinge(found, body.way(shin, foot), usual, fps)
-    turns[:, joint[thigh]] = _limb_turn(rest, LEFT, found, hinge)
-    turns[:, joint[shin]] = _limb_turn(body.rest_way(shin, foot), LEFT, body.way(shin, foot), hinge)
+    hinge = _hinge(found, body.vector(shin, foot), usual, fps)
+    rotations[:, joint[thigh]] = _limb_turn(rest, LEFT, found, hinge)
+    rotations[:, joint[shin]] = _limb_turn(body.rest_vector(shin, foot), LEFT,
+                                           body.vector(shin, foot), hinge)
     if toe in joint:
-        turns[:, joint[foot]] = _limb_turn(body.rest_way(foot, toe), LEFT, body.way(foot, toe),
-                                           hinge)
-        turns[:, joint[toe]] = turns[:, joint[foot]]
+        rotations[:, joint[foot]] = _limb_turn(body.rest_vector(foot, toe), LEFT,
+                                               body.vector(foot, toe),
+                                               hinge)
+        rotations[:, joint[toe]] = rotations[:, joint[foot]]
     else:
-        turns[:, joint[foot]] = turns[:, joint[shin]]
+        rotations[:, joint[foot]] = rotations[:, joint[shin]]
 
 
-def _fill_ends(body: _RoledPositions, turns: FloatArray) -> None:
+def _fill_ends(body: _RoledPositions, rotations: FloatArray) -> None:
     """Give joints without a role the rotation of their parent."""
     with_role = set(body.joint.values())
     for joint, parent in enumerate(body.skeleton.parents.tolist()):
         if joint not in with_role and parent >= 0:
-            turns[:, joint] = turns[:, parent]
+            rotations[:, joint] = rotations[:, parent]
 
 
-def _sized(body: _RoledPositions, turns: FloatArray) -> Skeleton:
+def _skeleton_of_size(body: _RoledPositions, rotations: FloatArray) -> Skeleton:
     """Return the skeleton with the median bones between the positions."""
     skeleton = body.skeleton
     above = skeleton.parents[1:]
     offsets = np.median(quaternions.rotate(
-        quaternions.conjugate(turns[:, above]),
-        body.places[:, 1:] - body.places[:, above]), axis=0)
+        quaternions.conjugate(rotations[:, above]),
+        body.positions[:, 1:] - body.positions[:, above]), axis=0)
     rest = skeleton.offsets[1:]
     heads = np.zeros_like(skeleton.heads)
     scale = float(np.median(lengths(offsets)[lengths(rest) > 1e-4]
@@ -318,18 +324,18 @@ def _sized(body: _RoledPositions, turns: FloatArray) -> Skeleton:
 def _with_planted_feet(body: _RoledPositions, fps: float, planted: Mapping[str, NDArray[np.bool_]]
                        ) -> FloatArray:
     """Return positions (F, J, 3) in which planted feet stand still and knees follow them."""
-    places = body.places.copy()
+    positions = body.positions.copy()
     size = float(np.median(sum(
-        lengths(body.way(f"{side}_thigh", f"{side}_shin"))
-        + lengths(body.way(f"{side}_shin", f"{side}_foot")) for side in SIDES))) / 1.7
+        lengths(body.vector(f"{side}_thigh", f"{side}_shin"))
+        + lengths(body.vector(f"{side}_shin", f"{side}_foot")) for side in SIDES))) / 1.7
     for side, stands in planted.items():
         ends = [role for role in (f"{side}_foot", f"{side}_toe") if role in body.joint]
         shift = np.mean([_shift(body.at(role), stands, fps, MOST_PLANTED * size)
                          for role in ends], axis=0)
         for role in ends:
-            places[:, body.joint[role]] += shift
-        places[:, body.joint[f"{side}_shin"]] = _knee(body, side, places)
-    return places
+            positions[:, body.joint[role]] += shift
+        positions[:, body.joint[f"{side}_shin"]] = _knee(body, side, positions)
+    return positions
 
 
 def _shift(path: FloatArray, stands: NDArray[np.bool_], fps: float, most: float) -> FloatArray:
@@ -355,16 +361,16 @@ def spans(flags: NDArray[np.bool_]) -> Sequence[tuple[int, int]]:
     return [(int(a), int(b)) for a, b in zip(edges[::2], edges[1::2], strict=True)]
 
 
-def _knee(body: _RoledPositions, side: str, places: FloatArray) -> FloatArray:
+def _knee(body: _RoledPositions, side: str, positions: FloatArray) -> FloatArray:
     """Return a knee's positions (F, 3) between the hip and a moved ankle, in the same plane."""
     thigh, shin, foot = (body.joint[f"{side}_{part}"] for part in ("thigh", "shin", "foot"))
-    hip, ankle = places[:, thigh], places[:, foot]
-    upper = np.median(lengths(body.way(f"{side}_thigh", f"{side}_shin")))
-    lower = np.median(lengths(body.way(f"{side}_shin", f"{side}_foot")))
+    hip, ankle = positions[:, thigh], positions[:, foot]
+    upper = np.median(lengths(body.vector(f"{side}_thigh", f"{side}_shin")))
+    lower = np.median(lengths(body.vector(f"{side}_shin", f"{side}_foot")))
     line = ankle - hip
     distance = np.maximum(lengths(line), 1e-6)
     along, aside = middle_joint(upper, lower, distance)
     straight = unit(line)
-    pole = body.places[:, shin] - hip
+    pole = body.positions[:, shin] - hip
     pole = unit(pole - straight * np.sum(pole * straight, axis=1, keepdims=True))
     return np.asarray(hip + straight * along[:, None] + pole * aside[:, None])

@@ -31,11 +31,11 @@ class Posture:
     their results.
     """
 
-    places: Mapping[str, FloatArray]
+    positions: Mapping[str, FloatArray]
     foot_ends: Mapping[str, FloatArray]
 
     def __getitem__(self, role: str) -> FloatArray:
-        return self.places[role]
+        return self.positions[role]
 
     def middle(self, part: str) -> FloatArray:
         """Return the midpoint (F, 3) of a part's left and right joints."""
@@ -47,28 +47,29 @@ def posture_of(motion: Motion, roles: Mapping[str, str]) -> Posture:
     """
     step = -(-motion.frames // MOST_FRAMES)
     pose = motion.known_pose
-    places, rotations = motion.at(np.arange(0, motion.frames, step)).global_pose if pose is None \
+    positions, rotations = motion.at(np.arange(0, motion.frames,
+                                               step)).global_pose if pose is None \
         else (values[::step] for values in pose)
     index, skeleton = motion.skeleton.index, motion.skeleton
     ends = {}
     for side in SIDES:
         foot = index[roles[f"{side}_foot"]]
         bone = skeleton.tails[foot] - skeleton.heads[foot]
-        ends[side] = places[:, foot] + quaternions.rotate(rotations[:, foot], bone)
-    found = {role: places[:, index[joint]] for role, joint in roles.items()}
+        ends[side] = positions[:, foot] + quaternions.rotate(rotations[:, foot], bone)
+    found = {role: positions[:, index[joint]] for role, joint in roles.items()}
     return Posture(_with_hands(found), ends)
 
 
 def posture_at_rest(skeleton: Skeleton, roles: Mapping[str, str]) -> Posture:
     """Return a skeleton's joint positions by role in its rest pose, as a single frame."""
-    places = {role: skeleton.heads[None, skeleton.index[joint]] for role, joint in roles.items()}
+    positions = {role: skeleton.heads[None, skeleton.index[joint]] for role, joint in roles.items()}
     ends = {side: skeleton.tails[None, skeleton.index[roles[f"{side}_foot"]]] for side in SIDES}
-    return Posture(_with_hands(places), ends)
+    return Posture(_with_hands(positions), ends)
 
 
-def _with_hands(places: dict[str, FloatArray]) -> dict[str, FloatArray]:
+def _with_hands(positions: dict[str, FloatArray]) -> dict[str, FloatArray]:
     """Add missing hands at the position of the forearm's joint, so that the elbow has no bend."""
-    return {f"{side}_hand": places[f"{side}_forearm"] for side in SIDES} | places
+    return {f"{side}_hand": positions[f"{side}_forearm"] for side in SIDES} | positions
 
 
 @lru_cache(maxsize=8)
@@ -110,19 +111,19 @@ def _bend(body: Posture, side: str, left: FloatArray) -> FloatArray:
 
 
 @lru_cache(maxsize=4)
-def toe_turns(body: Posture) -> FloatArray:
+def foot_cosines(body: Posture) -> FloatArray:
     """Return the cosine (F, 2) between each foot and the front of its shank, -1 to 1.
 
     It is near 0 if the file does not show where a foot points.
     """
     left = across(body, "thigh")
-    turns = []
+    cosines = []
     for side in SIDES:
         ankle = body[f"{side}_foot"]
         front = unit(np.cross(left, unit(body[f"{side}_shin"] - ankle)))
-        tip = body.places.get(f"{side}_toe", body.foot_ends[side])
-        turns.append(_along(unit(tip - ankle), front))
-    return np.stack(turns, axis=1)
+        tip = body.positions.get(f"{side}_toe", body.foot_ends[side])
+        cosines.append(_along(unit(tip - ankle), front))
+    return np.stack(cosines, axis=1)
 
 
 def elbow_bends(body: Posture) -> FloatArray:

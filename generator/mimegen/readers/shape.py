@@ -111,7 +111,7 @@ def roles_by_shape(body: JointTree) -> dict[str, tuple[str, float]]:
     for side, limb in _by_side(best.arms, along > 0):
         found |= {f"{side}_{part}": (joint, confidence)
                   for part, joint in _arm(body, limb).items()}
-        fingers = fingers_by_shape(body.places, body.children, limb.end)
+        fingers = fingers_by_shape(body.positions, body.children, limb.end)
         found |= {f"{side}_{finger}": (joint, 0.9 * confidence)
                   for finger, joint in fingers.items()}
     return {role: (body.skeleton.names[joint], round(confidence, 2))
@@ -131,7 +131,7 @@ def _clearness(people: list[PersonReading]) -> float:
 
 def _across(body: JointTree, pair: Pair) -> FloatArray:
     """Return the vectors (K, 3) from a pair's second limb to its first."""
-    return body.way(pair.limbs[1].upper, pair.limbs[0].upper)
+    return body.vector(pair.limbs[1].upper, pair.limbs[0].upper)
 
 
 def _by_side(pair: Pair, first_is_left: bool) -> Iterator[tuple[str, Branch]]:
@@ -200,7 +200,7 @@ def _stretches(body: JointTree, line: NDArray[np.intp]) -> tuple[FloatArray, Flo
     straight, chains = np.zeros((2, steps, len(line)))
     for step in range(1, steps):
         until = max(len(line) - step, 0)
-        straight[step, :until] = body.apart(line[:until], line[step:])
+        straight[step, :until] = body.distance(line[:until], line[step:])
         chains[step, :until] = chains[step - 1, :until] + body.lengths[line[step:]]
     return straight, chains
 
@@ -211,7 +211,7 @@ def _stiffness(body: JointTree, upper: NDArray[np.intp],
 
     Shoulders and hips turn at least as much as elbows and knees.
     """
-    above, below = (np.maximum(body.turns[joints], 1.0) for joints in (upper, lower))
+    above, below = (np.maximum(body.mean_rotation_deg[joints], 1.0) for joints in (upper, lower))
     return np.asarray(np.log(np.maximum(1.0, below / above)) ** 2)
 
 
@@ -276,7 +276,8 @@ def _people(body: JointTree) -> list[PersonReading]:
 
 def _middle(body: JointTree, pair: Pair) -> FloatArray:
     """Return the midpoint (K, 3) of the upper joints of a pair."""
-    return np.asarray((body.places[:, pair.limbs[0].upper] + body.places[:, pair.limbs[1].upper])
+    return np.asarray((body.positions[:, pair.limbs[0].upper]
+                       + body.positions[:, pair.limbs[1].upper])
                       / 2)
 
 
@@ -291,7 +292,7 @@ def _head(body: JointTree, arms: Pair, up: FloatArray, height: float,
     best: tuple[int | None, float] = (None, np.inf)
     shoulders = _middle(body, arms)
     for line in [body.line(branch) for branch in branches]:
-        heights = [float(np.median(np.sum((body.places[:, joint] - shoulders) * up, axis=1)))
+        heights = [float(np.median(np.sum((body.positions[:, joint] - shoulders) * up, axis=1)))
                    / height for joint in line]
         within = [i for i, above in enumerate(heights) if lowest < above < highest]
         within = [i for i in within if not body.nubs[line[i]]] or within
@@ -312,12 +313,12 @@ def _left(body: JointTree, person: PersonReading) -> tuple[FloatArray, float]:
     """
     up = unit(_middle(body, person.arms) - _middle(body, person.legs))
     first, second = person.legs.limbs
-    left = body.way(second.upper, first.upper)
+    left = body.vector(second.upper, first.upper)
     left = unit(left - up * np.sum(left * up, axis=1, keepdims=True))
     forward = np.cross(left, up)
     votes, weights = np.zeros(len(up)), 0.0
     for limb in person.legs.limbs:
-        foot = body.way(limb.end, limb.line[-1])
+        foot = body.vector(limb.end, limb.line[-1])
         if limb.line[-1] != limb.end:
             votes += np.sum(unit(foot) * forward, axis=1)
             weights += 1.0
@@ -333,6 +334,6 @@ def _left(body: JointTree, person: PersonReading) -> tuple[FloatArray, float]:
 def _bent(body: JointTree, limb: Branch, forward: FloatArray, length: float) -> FloatArray:
     """Return how far (K,) a limb's middle joint is in front of the line between its ends, -1 to 1.
     """
-    middle = body.way(limb.upper, limb.lower) - body.way(limb.upper, limb.end) * (
+    middle = body.vector(limb.upper, limb.lower) - body.vector(limb.upper, limb.end) * (
         limb.lengths[0] / limb.length)
     return np.asarray(np.tanh(np.sum(middle * forward, axis=1) / (0.03 * length)))

@@ -14,8 +14,8 @@ from mimegen.readers.names import SIDES
 from mimegen.readers.posture import (
     Posture,
     elbow_bends,
+    foot_cosines,
     knee_bends,
-    toe_turns,
     twists_deg,
 )
 
@@ -23,23 +23,23 @@ from mimegen.readers.posture import (
 ARMS = ("clavicle", "upper_arm", "forearm", "hand", "thumb", "index", "middle", "ring", "pinky")
 # Twists between hips and shoulders, in degrees. Above the first, sides are wrong or the pelvis has
 # drifted; above the second, arms or legs have the names of the other side.
-FURTHEST_TWIST = 75.0
-OPPOSITE_TWIST = 135.0
+MAX_TWIST_DEG = 75.0
+OPPOSITE_TWIST_DEG = 135.0
 # Least mean cosine between feet and the front for which the feet's direction counts as known.
-TOES_TELL = 0.4
+MIN_FOOT_COSINE = 0.4
 # Fraction of the frames that must agree with the mean direction.
-WRONG_SHARE = 0.9
+MIN_AGREEING_SHARE = 0.9
 # Least mean sine of the bends of both knees for which their direction counts as known.
-KNEES_TELL = 0.05
+MIN_KNEE_SINE = 0.05
 # Sine of the bend above which a knee counts as bent.
-SURELY_BENT = 0.3
+MIN_BENT_SINE = 0.3
 # If the feet's direction is unknown: least mean sine of a mirrored body's knees, and least mean
 # distance, in arm lengths, of its elbows in front of the arm's line.
-KNEES_ALONE = 0.25
-ELBOWS_TELL = 0.03
+MIN_KNEE_SINE_WITHOUT_FEET = 0.25
+MIN_ELBOW_OFFSET = 0.03
 
 
-class Pointing(NamedTuple):
+class KneeAndFootSigns(NamedTuple):
     """The direction of knees and feet: 1 forward, -1 backward, 0 unclear.
 
     The front follows from which side the roles call left.
@@ -49,17 +49,17 @@ class Pointing(NamedTuple):
     feet: int
 
 
-def pointing(body: Posture) -> Pointing:
+def knee_and_foot_signs(body: Posture) -> KneeAndFootSigns:
     """Return whether knees and feet point forward or backward over the whole motion."""
-    knees, toes = knee_bends(body), toe_turns(body)
-    bent = np.abs(knees) > SURELY_BENT
-    way = _sign(float(knees.mean()), KNEES_TELL)
-    if bent.any() and np.mean(np.sign(knees[bent]) == way) < 1 - 2 * (1 - WRONG_SHARE):
-        way = 0
-    ahead = _sign(float(toes.mean()), TOES_TELL)
-    if (np.sign(toes) == ahead).mean(axis=0).min() < WRONG_SHARE:
-        ahead = 0
-    return Pointing(way, ahead)
+    knees, toes = knee_bends(body), foot_cosines(body)
+    bent = np.abs(knees) > MIN_BENT_SINE
+    knee_sign = _sign(float(knees.mean()), MIN_KNEE_SINE)
+    if bent.any() and np.mean(np.sign(knees[bent]) == knee_sign) < 1 - 2 * (1 - MIN_AGREEING_SHARE):
+        knee_sign = 0
+    foot_sign = _sign(float(toes.mean()), MIN_FOOT_COSINE)
+    if (np.sign(toes) == foot_sign).mean(axis=0).min() < MIN_AGREEING_SHARE:
+        foot_sign = 0
+    return KneeAndFootSigns(knee_sign, foot_sign)
 
 
 def _sign(value: float, least: float) -> int:
@@ -73,13 +73,13 @@ def is_mirrored(body: Posture) -> bool:
     Its knees and feet point backward or, if the feet's direction is unclear, its knees and elbows
     do. A body whose hips and shoulders are twisted too far does not count as mirrored.
     """
-    if np.median(twists_deg(body)) > FURTHEST_TWIST:
+    if np.median(twists_deg(body)) > MAX_TWIST_DEG:
         return False
-    found = pointing(body)
+    found = knee_and_foot_signs(body)
     if found.feet:
         return found.feet < 0 and found.knees < 0
-    return (found.knees < 0 and float(knee_bends(body).mean()) < -KNEES_ALONE
-            and float(elbow_bends(body).mean()) <= -ELBOWS_TELL)
+    return (found.knees < 0 and float(knee_bends(body).mean()) < -MIN_KNEE_SINE_WITHOUT_FEET
+            and float(elbow_bends(body).mean()) <= -MIN_ELBOW_OFFSET)
 
 
 def reflected(motion: Motion) -> Motion:
@@ -108,9 +108,9 @@ def exchanged(roles: Mapping[str, str], body: Posture
 
     Return the roles, and a note if they changed.
     """
-    if np.median(twists_deg(body)) < OPPOSITE_TWIST:
+    if np.median(twists_deg(body)) < OPPOSITE_TWIST_DEG:
         return roles, ()
-    feet = pointing(body)
+    feet = knee_and_foot_signs(body)
     if not feet.feet or feet.feet != feet.knees:
         return roles, ()
     arms = feet.feet > 0

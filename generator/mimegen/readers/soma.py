@@ -111,18 +111,18 @@ def recording_of_soma(path: Path, tree: Mapping[str, Any], options: ReadOptions)
 
     Raises UnreadableError if its arrays do not fit together.
     """
-    turns = _first(tree, "global_rot_mats")
-    local = _first(tree, "local_rot_mats") if turns is None else None
-    found = turns if turns is not None else local
+    global_matrices = _first(tree, "global_rot_mats")
+    local_matrices = _first(tree, "local_rot_mats") if global_matrices is None else None
+    found = global_matrices if global_matrices is not None else local_matrices
     assert found is not None
     parents, roles = _skeleton(found.shape[1])
-    rotations = _rotations("global_rot_mats" if local is None else "local_rot_mats", found)
+    rotations = _rotations("global_rot_mats" if local_matrices is None else "local_rot_mats", found)
     above = np.array([-1 if parent is None else list(parents).index(parent)
                       for parent in parents.values()])
-    if local is not None:
+    if local_matrices is not None:
         rotations = _global(rotations, above)
-    places, heads = _places(tree, rotations, above, tuple(parents))
-    parameters = Parameters("SMPL", rotations, places, None, "neutral", rate_in(tree), False)
+    positions, heads = _root_and_rest_positions(tree, rotations, above, tuple(parents))
+    parameters = Parameters("SMPL", rotations, positions, None, "neutral", rate_in(tree), False)
     fps, notes = rate_of(path, parameters, WORLD, options)
     parameters = held_if_single(parameters, fps)
     assert parameters.place is not None
@@ -168,17 +168,18 @@ def _rotations(name: str, found: FloatArray) -> FloatArray:
         raise UnreadableError(f"the array {name!r} {problem}") from None
 
 
-def _global(local: FloatArray, above: Any) -> FloatArray:
+def _global(local_matrices: FloatArray, above: Any) -> FloatArray:
     """Return global rotations (F, J, 4) of local ones."""
-    whole = local.copy()
+    whole = local_matrices.copy()
     for joint, parent in enumerate(above.tolist()):
         if parent >= 0:
-            whole[:, joint] = quaternions.multiply(whole[:, parent], local[:, joint])
+            whole[:, joint] = quaternions.multiply(whole[:, parent], local_matrices[:, joint])
     return whole
 
 
-def _places(tree: Mapping[str, Any], rotations: FloatArray, above: Any, names: tuple[str, ...]
-            ) -> tuple[FloatArray, FloatArray]:
+def _root_and_rest_positions(tree: Mapping[str, Any], rotations: FloatArray, above: Any,
+                             names: tuple[str, ...]
+                             ) -> tuple[FloatArray, FloatArray]:
     """Return the root's path (F, 3) and the joints' rest positions (J, 3)."""
     frames, joints = rotations.shape[:2]
     posed = _first(tree, "posed_joints")

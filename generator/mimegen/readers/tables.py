@@ -35,5 +35,5 @@ def _of_bones(path: Path, options: ReadOptions) -> Recording | None:
     if bones is None or not roles:
         return None
     order = [bones.names.index(name) for name in roles.values()]
-    return recording_of_bones(path, roles, bones.turns[:, order], bones.places[:, order],
+    return recording_of_bones(path, roles, bones.rotations[:, order], bones.positions[:, order],
                               bones.fps, options)

@@ -43,13 +43,13 @@ def read_trc(path: Path, fps: float | None = None) -> Trajectories:
     facts = _facts(rows[:head])
     table = _table(path, rows, head + 2, len(labels))
     rate, more = _rate(path, facts, table[:, 1], fps)
-    places = table[:, BEFORE:].reshape(len(table), len(labels), 3)
-    places = np.where(np.abs(places) > LARGEST, np.nan, places)
+    positions = table[:, BEFORE:].reshape(len(table), len(labels), 3)
+    positions = np.where(np.abs(positions) > LARGEST, np.nan, positions)
     # Some writers put 0 0 0 for a marker that was not seen.
-    lost = np.all(places == 0.0, axis=2) | ~np.isfinite(places).all(axis=2)
-    places = np.where(lost[..., None], np.nan, places)
-    places, uneven = evened(table[:, 1], places, rate) if fps is None else Evened(places)
-    return Trajectories(labels, places, rate, facts.get("Units", "").lower(), frozenset(), "trc",
+    lost = np.all(positions == 0.0, axis=2) | ~np.isfinite(positions).all(axis=2)
+    positions = np.where(lost[..., None], np.nan, positions)
+    positions, uneven = evened(table[:, 1], positions, rate) if fps is None else Evened(positions)
+    return Trajectories(labels, positions, rate, facts.get("Units", "").lower(), frozenset(), "trc",
                         ("", ""), (*notes, *more, *uneven))
 
 

@@ -9,7 +9,7 @@ from mimegen.base.errors import RequestError
 from mimegen.motion import quaternions
 from mimegen.motion.editing import moved, trimmed
 from mimegen.motion.trimming import Span, trim_bounds
-from mimegen.readers.house import heading_deg
+from mimegen.readers.canonical import heading_deg
 from mimegen.readers.options import Trim
 from mimegen.readers.recording import Recording
 

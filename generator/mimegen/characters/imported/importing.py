@@ -17,9 +17,9 @@ from mimegen.characters.imported.pictures import with_pictures
 from mimegen.characters.imported.skeleton import FileJoints, find_placement, one_tree, with_tails
 from mimegen.characters.rounding import rounded_material, rounded_mesh, rounded_skeleton
 from mimegen.motion import Skeleton
+from mimegen.readers.blender_process import ReaderReply, load_answer, read_in_blender, save_answer
 from mimegen.readers.files import buffers_beside, check_file
 from mimegen.readers.gltf import GLTF_SUFFIXES, plain_gltf
-from mimegen.readers.separate import ReaderReply, load_answer, read_in_blender, save_answer
 
 SUFFIXES = (".fbx", ".glb", ".gltf", ".vrm")
 # Heights in metres that are taken as they are.

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from mimegen.base.errors import RequestError
-from mimegen.readers.separate import ReaderReply
+from mimegen.readers.blender_process import ReaderReply
 
 # If less than this fraction of a picture is visible, its alpha is assumed to mean something else.
 LEAST_VISIBLE = 0.02

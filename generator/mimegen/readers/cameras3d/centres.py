@@ -42,15 +42,15 @@ def tracked_centres(points: Points, kind: str) -> tuple[Points, Tracked] | None:
     up = np.median(trunk_up, axis=0) if len(trunk_up) else np.zeros(3)
     if up.any() and np.argmax(np.abs(up)) != 2:
         points = stood_up(points, up, "the trunk's upper end is above its lower end")
-    places = {joint: points.positions[:, column] for joint, column in joints.items()}
-    whole = _with_trunk(points, number, places)
+    positions = {joint: points.positions[:, column] for joint, column in joints.items()}
+    whole = _with_trunk(points, number, positions)
     layout = "centres" if "right_toe" in whole else "centres_without_toes"
     trunk: tuple[str, ...] = ("mid_hip", "neck", "head")
     if "right_toe" in whole and all(plain(name) in number for name in SPINE):
         layout, trunk = "centres_with_spine", (*SPINE, "head")
         whole |= {name: points.positions[:, number[plain(name)]] for name in SPINE}
     toes = ("right_toe", "left_toe") if "right_toe" in whole else ()
-    order = [*places, *toes, *trunk]
+    order = [*positions, *toes, *trunk]
     people = {"0": np.stack([whole[one] for one in order], axis=1)}
     return points, Tracked(kind, layout, "Z", people, points.fps, notes=points.notes, is_level=True)
 
@@ -61,19 +61,19 @@ def _of(number: Mapping[str, int], side: str, parts: tuple[str, ...]) -> int | N
                  if letter + part in number), None)
 
 
-def _with_trunk(points: Points, number: Mapping[str, int], places: Mapping[str, FloatArray]
+def _with_trunk(points: Points, number: Mapping[str, int], positions: Mapping[str, FloatArray]
                 ) -> dict[str, FloatArray]:
     """Return the joints, with toes if there are any, and with mid-hip, neck and head added."""
     def at(column: int) -> FloatArray:
         return np.asarray(points.positions[:, column])
 
-    whole = dict(places)
+    whole = dict(positions)
     toes = {side: _of(number, side, TOES) for side in SIDES}
     ears = [column for side in SIDES if (column := _of(number, side, (EAR,))) is not None]
     if None not in toes.values():
         whole |= {f"{side}_toe": at(column) for side, column in toes.items() if column is not None}
-    whole["mid_hip"] = (places["right_hip"] + places["left_hip"]) / 2
-    whole["neck"] = (places["right_shoulder"] + places["left_shoulder"]) / 2
+    whole["mid_hip"] = (positions["right_hip"] + positions["left_hip"]) / 2
+    whole["neck"] = (positions["right_shoulder"] + positions["left_shoulder"]) / 2
     if len(ears) == 2:
         whole["head"] = points.positions[:, ears].mean(axis=1)
     elif HEAD_TOP in number:

@@ -56,7 +56,7 @@ def recording_of_joints(path: Path, people: Mapping[str, FloatArray], fps: float
                         options: ReadOptions) -> Recording:
     """Return the recording of one of the people of ``joint_people``."""
     frames = max(map(len, people.values()))
-    held = {key: list(enumerate(places)) for key, places in people.items()}
+    held = {key: list(enumerate(positions)) for key, positions in people.items()}
     return recording_of_tracked(path, tracked_people(path, held, frames, fps), options)
 
 
@@ -84,6 +84,6 @@ def _people_of(array: Any) -> dict[str, FloatArray]:
         return {}
     if array.shape[1] < MOST_PEOPLE <= array.shape[0]:
         array = np.swapaxes(array, 0, 1)
-    places = np.asarray(array[..., :3], float)
+    positions = np.asarray(array[..., :3], float)
     return {str(number): np.where(np.isfinite(one), one, np.nan)
-            for number, one in enumerate(places)}
+            for number, one in enumerate(positions)}

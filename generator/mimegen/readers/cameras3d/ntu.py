@@ -53,9 +53,9 @@ def read_ntu(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
             body = (line("a body") or [""])[0]
             if whole("the number of joints, 25", 100) != JOINTS:
                 raise RequestError(f"{path}: line {at}: expected 25 joints")
-            places = people.setdefault(body, np.full((frames, JOINTS, 3), np.nan))
+            positions = people.setdefault(body, np.full((frames, JOINTS, 3), np.nan))
             for joint in range(JOINTS):
-                places[frame, joint] = _place(path, line("a joint"), at)
+                positions[frame, joint] = _place(path, line("a joint"), at)
     return recording_of_tracked(path, Tracked("NTU RGB+D", "kinect2", "Y", people, 30.0), options)
 
 

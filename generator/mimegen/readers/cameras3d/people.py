@@ -7,7 +7,7 @@ import numpy as np
 
 from mimegen.base.errors import RequestError
 from mimegen.motion.quaternions import FloatArray
-from mimegen.readers.cameras3d.skeletons import FARTHEST, SETS, joint_set, kept_joints
+from mimegen.readers.cameras3d.skeletons import MAX_COORDINATE, SETS, joint_set, kept_joints
 from mimegen.readers.cameras3d.tracked import Tracked
 from mimegen.readers.files import LARGEST
 from mimegen.readers.position_layouts import file_layout
@@ -15,7 +15,7 @@ from mimegen.readers.position_layouts import file_layout
 # The up axis in a camera's picture. Y or Z count instead if the median vector from feet to head has
 # more than this fraction of its length along them.
 CAMERA_UP = "-Y"
-SURELY = 0.8
+MIN_UP_SHARE = 0.8
 EXPECTED = "33 (MediaPipe), 25 (OpenPose, Kinect v2), 32 (Azure Kinect) or 17 (Human3.6M, COCO)"
 Held = Mapping[str, list[tuple[int, FloatArray]]]
 
@@ -36,13 +36,13 @@ def tracked_people(path: Path, people: Held, frames: int, fps: float | None) -> 
     if len(people) * frames * count > LARGEST // 8:
         raise RequestError(f"{path}: contains more people and frames than are read")
     made = {key: np.full((frames, count, 3), np.nan) for key in people}
-    guesses = {key: places.copy() for key, places in made.items()}
+    guesses = {key: positions.copy() for key, positions in made.items()}
     for key, held in people.items():
         for number, joints in held:
-            finite = np.where(np.abs(joints) < FARTHEST, joints, np.nan)
+            finite = np.where(np.abs(joints) < MAX_COORDINATE, joints, np.nan)
             made[key][number], guesses[key][number] = finite[:, :3], finite[:, -3:]
     chosen = joint_set(np.concatenate(list(made.values())))
-    made, guesses = ({key: kept_joints(places, chosen) for key, places in one.items()}
+    made, guesses = ({key: kept_joints(positions, chosen) for key, positions in one.items()}
                      for one in (made, guesses))
     up = _up_of(chosen.layout, made)
     # MediaPipe's vertical is the camera's: a camera that looks down tilts the body (docs/research).
@@ -60,5 +60,5 @@ def _up_of(layout: str, people: Mapping[str, FloatArray]) -> str:
     if not len(seen):
         return CAMERA_UP
     x, y, z = np.median(seen, axis=0)
-    upright = SURELY * np.linalg.norm((x, y, z))
+    upright = MIN_UP_SHARE * np.linalg.norm((x, y, z))
     return "Z" if z > upright else "Y" if y > upright else CAMERA_UP

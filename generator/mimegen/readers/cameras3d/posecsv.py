@@ -117,7 +117,7 @@ def _line_a_joint(path: Path, head: list[str], rows: Rows
     joint = next((head.index(name) for name in JOINTS if name in head), None)
     if frame is None or joint is None or not {"x", "y", "z"} <= set(head):
         return None
-    places = _table(path, rows[1:], [head.index(axis) for axis in "xyz"], 1)
+    positions = _table(path, rows[1:], [head.index(axis) for axis in "xyz"], 1)
     cells = [(row[frame].strip(), row[joint].strip()) if max(frame, joint) < len(row) else ("", "")
              for row in rows[1:]]
     names = list(dict.fromkeys(one for one, _ in cells))
@@ -131,7 +131,7 @@ def _line_a_joint(path: Path, head: list[str], rows: Rows
         raise RequestError(f"{path}: has several lines for one joint of one frame, as of several"
                            " people; keep one person's lines")
     found = np.full((len(frames), len(joints), 3), np.nan)
-    for (one, name), place in zip(cells, places, strict=True):
+    for (one, name), place in zip(cells, positions, strict=True):
         found[frames[one], joints[name]] = place
     firsts = {one: row for (one, _), row in reversed(list(zip(cells, rows[1:], strict=True)))}
     return found, _timing(head, [firsts[name] for name in frames])

@@ -217,12 +217,13 @@ def _landmarks(found: list[Any]) -> FloatArray:
     """Return landmarks (J, 6): positions, NaN if hidden, then positions with guesses."""
     if isinstance(found[0], dict):
         sure = [float(one.get("visibility", one.get("score", 1.0)) or 0.0) for one in found]
-        places = np.array([[one["x"], one["y"], one["z"]] for one in found], float)
+        positions = np.array([[one["x"], one["y"], one["z"]] for one in found], float)
     else:
         numbers = np.array(found, float).reshape(len(found), -1)
-        places, sure = numbers[:, :3], [1.0] * len(found)
+        positions, sure = numbers[:, :3], [1.0] * len(found)
         if numbers.shape[1] == 4:
             sure = list(numbers[:, 3])
     # Positions that are seen, then all positions with the guesses for hidden joints.
-    return np.concatenate([np.where(np.array(sure)[:, None] >= UNSEEN, places, np.nan), places],
+    return np.concatenate([np.where(np.array(sure)[:, None] >= UNSEEN, positions, np.nan),
+                           positions],
                           axis=1)

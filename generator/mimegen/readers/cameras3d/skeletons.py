@@ -13,11 +13,11 @@ LEG, ARM = ("thigh", "shin", "foot"), ("upper_arm", "forearm", "hand")
 # Least length of a bone in ratios, so that none is zero.
 SHORT = 1e-9
 # Greatest coordinate of a joint in any unit; others are invalid.
-FARTHEST = 1e7
-# Greatest value of ``unlike`` for a person: a sum of eight absolute logarithms of ratios.
-PEOPLE = 4.0
+MAX_COORDINATE = 1e7
+# Greatest value of ``bone_asymmetry`` for a person: a sum of eight absolute logarithms of ratios.
+MAX_ASYMMETRY = 4.0
 # Least median distance between successive joints of a set, in metres; smaller units give more.
-LEAST_BONE = 0.03
+MIN_BONE_M = 0.03
 
 
 @dataclass(frozen=True)
@@ -45,38 +45,38 @@ SETS: dict[int, tuple[JointSet, ...]] = {
     33: (MEDIAPIPE,), 75: (MEDIAPIPE,), 543: (MEDIAPIPE,), 553: (MEDIAPIPE,), 133: (COCO,)}
 
 
-def joint_set(places: FloatArray) -> JointSet:
+def joint_set(positions: FloatArray) -> JointSet:
     """Return the set that fits joints (F, J, 3) best. Raises KeyError if none has J joints."""
-    sets, places = SETS[places.shape[1]], _near(places)
-    return sets[0] if len(sets) == 1 else min(sets, key=lambda one: unlike(places, one))
+    sets, positions = SETS[positions.shape[1]], _without_invalid(positions)
+    return sets[0] if len(sets) == 1 else min(sets, key=lambda one: bone_asymmetry(positions, one))
 
 
-def are_limbs(places: FloatArray) -> bool:
+def are_limbs(positions: FloatArray) -> bool:
     """Return whether joints (F, J, 3) have limbs like a person's in any set."""
-    places = _near(places)
-    apart = np.linalg.norm(np.diff(places, axis=1), axis=2)
+    positions = _without_invalid(positions)
+    apart = np.linalg.norm(np.diff(positions, axis=1), axis=2)
     usual = float(np.median(apart[np.isfinite(apart)])) if np.isfinite(apart).any() else 0.0
-    return usual > LEAST_BONE and min(unlike(places, one)
-                                      for one in SETS[places.shape[1]]) < PEOPLE
+    return usual > MIN_BONE_M and min(bone_asymmetry(positions, one)
+                                      for one in SETS[positions.shape[1]]) < MAX_ASYMMETRY
 
 
-def _near(places: FloatArray) -> FloatArray:
+def _without_invalid(positions: FloatArray) -> FloatArray:
     """Return positions, with NaN for coordinates that are impossible in any unit."""
-    return np.where(np.abs(places) < FARTHEST, places, np.nan)
+    return np.where(np.abs(positions) < MAX_COORDINATE, positions, np.nan)
 
 
-def kept_joints(places: FloatArray, chosen: JointSet) -> FloatArray:
+def kept_joints(positions: FloatArray, chosen: JointSet) -> FloatArray:
     """Return the joints of a set's layout."""
-    return places if chosen.kept is None else np.asarray(places[:, list(chosen.kept)])
+    return positions if chosen.kept is None else np.asarray(positions[:, list(chosen.kept)])
 
 
-def unlike(places: FloatArray, chosen: JointSet) -> float:
+def bone_asymmetry(positions: FloatArray, chosen: JointSet) -> float:
     """Return how unequal bones are that should be equal, if joints (F, J, 3) are of this set.
 
     It is the sum of the absolute logarithms of their ratios, or infinity if no frame is complete.
     """
     known = file_layout(chosen.layout)
-    bodies = known.placed(kept_joints(places, chosen))
+    bodies = known.placed(kept_joints(positions, chosen))
     bodies = bodies[np.isfinite(bodies).all(axis=(1, 2))]
     if not len(bodies):
         return np.inf

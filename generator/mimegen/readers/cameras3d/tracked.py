@@ -14,9 +14,9 @@ from mimegen.base.near import nearest
 from mimegen.base.vectors import product
 from mimegen.motion.lowpass import low_passed
 from mimegen.motion.quaternions import FloatArray
-from mimegen.readers.cameras3d.skeletons import FARTHEST
+from mimegen.readers.cameras3d.skeletons import MAX_COORDINATE
+from mimegen.readers.canonical import canonical_recording
 from mimegen.readers.gravity import SMOOTH_S, levelled
-from mimegen.readers.house import in_house_convention
 from mimegen.readers.options import ReadOptions
 from mimegen.readers.planting import path_of_feet
 from mimegen.readers.position_layouts import file_layout
@@ -65,21 +65,21 @@ def recording_of_tracked(path: Path, found: Tracked, options: ReadOptions) -> Re
     Raises RequestError if there are several people, nobody, or too little of a body.
     """
     person = _chosen(path, found, options)
-    places = found.people[person]
+    positions = found.people[person]
     fps = options.fps_of_file or found.fps or found.usual_fps
     rated = () if options.fps_of_file or found.fps else (
         f"the file has no frame rate: {fps:g} fps is assumed; give the true one with"
         " --fps-of-file",)
-    whole = len(places)
-    span = _seen(path, places)
-    places, bridged = _bridged(path, places, fps, span, found.guesses.get(person))
+    whole = len(positions)
+    span = _seen(path, positions)
+    positions, bridged = _bridged(path, positions, fps, span, found.guesses.get(person))
     used = (f"frames {span.start} to {span.stop - 1} of {whole} are used: before and after them"
-            " most of the body is not seen",) if len(places) < whole else ()
-    noisy = _jitter(places) > CALM
-    places = low_passed(places, SMOOTH_S * fps) if noisy else places
+            " most of the body is not seen",) if len(positions) < whole else ()
+    noisy = _jitter(positions) > CALM
+    positions = low_passed(positions, SMOOTH_S * fps) if noisy else positions
     known = file_layout(found.layout)
     layout = known.layout
-    turned = product(known.placed(places), UPRIGHT[found.up].T)
+    turned = product(known.placed(positions), UPRIGHT[found.up].T)
     motion = motion_of_positions(layout, turned, fps)
     motion, level = (motion, ()) if found.is_level else levelled(motion, layout.roles)
     went: tuple[str, ...] = ()
@@ -91,29 +91,29 @@ def recording_of_tracked(path: Path, found: Tracked, options: ReadOptions) -> Re
     notes = (*found.notes, *rated, *used, *bridged, "the file has joint positions alone: rotations"
              " are solved from them" + (f", smoothed by a Gaussian of {SMOOTH_S:g} s" if noisy else
                                         ""), *level, *went)
-    recording = in_house_convention(path, motion, found.format, notes, options, first=span.start,
+    recording = canonical_recording(path, motion, found.format, notes, options, first=span.start,
                                     known=layout.roles)
     return replace(recording, up_axis=found.up, up_source="the camera's picture and how the body"
                                                           " stands")
 
 
-def _jitter(places: FloatArray) -> float:
+def _jitter(positions: FloatArray) -> float:
     """Return the jitter of joints (F, J, 3), as a fraction of the body's size.
 
     It is estimated from third differences: they are small in smooth movement, and white noise of
     deviation s gives them a variance of 20 s^2.
     """
-    if len(places) < ENOUGH:
+    if len(positions) < ENOUGH:
         return np.inf
-    jerks = np.linalg.norm(np.diff(places, n=3, axis=0), axis=-1) / np.sqrt(3 * 20.0)
-    size = float(np.median(np.ptp(places, axis=1).max(axis=1)))
+    jerks = np.linalg.norm(np.diff(positions, n=3, axis=0), axis=-1) / np.sqrt(3 * 20.0)
+    size = float(np.median(np.ptp(positions, axis=1).max(axis=1)))
     return float(np.median(jerks)) / max(size, 1e-9)
 
 
 def _chosen(path: Path, found: Tracked, options: ReadOptions) -> str:
     """Return the id of the only person, or of the one that ``options.subject`` names."""
-    seen = {key: int(np.isfinite(places[..., 0]).any(axis=1).sum())
-            for key, places in found.people.items()}
+    seen = {key: int(np.isfinite(positions[..., 0]).any(axis=1).sum())
+            for key, positions in found.people.items()}
     if not seen or max(seen.values()) < 2:
         raise RequestError(f"{path}: shows no person in at least 2 frames")
     if options.subject is not None:
@@ -131,50 +131,50 @@ def _chosen(path: Path, found: Tracked, options: ReadOptions) -> str:
     return often[0]
 
 
-def _seen(path: Path, places: FloatArray) -> slice:
+def _seen(path: Path, positions: FloatArray) -> slice:
     """Return the frames from the first to the last in which most of a body is seen."""
-    whole = np.flatnonzero(_visible(places).mean(axis=1) > 0.5)
+    whole = np.flatnonzero(_visible(positions).mean(axis=1) > 0.5)
     if len(whole) < 2:
         raise RequestError(f"{path}: shows most of a body in {len(whole)} frames, expected at"
                            " least 2")
     return slice(int(whole[0]), int(whole[-1]) + 1)
 
 
-def _visible(places: FloatArray) -> BoolArray:
+def _visible(positions: FloatArray) -> BoolArray:
     """Return a mask (F, J) of the joints that are seen."""
-    return np.asarray((np.abs(places) < FARTHEST).all(axis=2))
+    return np.asarray((np.abs(positions) < MAX_COORDINATE).all(axis=2))
 
 
-def _bridged(path: Path, places: FloatArray, fps: float, span: slice,
+def _bridged(path: Path, positions: FloatArray, fps: float, span: slice,
              guesses: FloatArray | None = None) -> tuple[FloatArray, tuple[str, ...]]:
     """Return the positions in a span of frames, with gaps linearly interpolated, and notes.
 
     For a joint that is hidden too long for that, the estimator's guesses are used. Raises
     RequestError if there are none.
     """
-    places = places[span].copy()
-    seen = _visible(places)
+    positions = positions[span].copy()
+    seen = _visible(positions)
     guessed = None if guesses is None else guesses[span]
     hidden = 0
-    for joint in range(places.shape[1]):
+    for joint in range(positions.shape[1]):
         known, gap = _known(seen[:, joint], fps)
-        if gap and guessed is not None and (np.abs(guessed[:, joint]) < FARTHEST).all(axis=1).any():
-            there = (np.abs(guessed[:, joint]) < FARTHEST).all(axis=1)
-            places[:, joint] = np.where(there[:, None], guessed[:, joint], np.nan)
+        if gap and guessed is not None and _visible(guessed)[:, joint].any():
+            there = _visible(guessed)[:, joint]
+            positions[:, joint] = np.where(there[:, None], guessed[:, joint], np.nan)
             known, gap = _known(there, fps)
             hidden += 1
         if gap:
             raise RequestError(f"{path}: joint {joint} is lost {gap}, longer than can be bridged;"
                                " cut the file, or record again")
         for axis in range(3):
-            places[:, joint, axis] = np.interp(np.arange(len(places)), known,
-                                               places[known, joint, axis])
+            positions[:, joint, axis] = np.interp(np.arange(len(positions)), known,
+                                                  positions[known, joint, axis])
     lost = int((~seen).any(axis=1).sum())
     notes = [f"joints that were not visible in {lost} frames are bridged"] if lost else []
     if hidden:
         notes.append(f"{counted(hidden, 'joint')} hidden for longer than {LONGEST_GAP_S:g} s:"
                      " the estimator's guesses are used")
-    return places, tuple(notes)
+    return positions, tuple(notes)
 
 
 def _known(seen: BoolArray, fps: float) -> tuple[NDArray[np.intp], str]:

@@ -115,9 +115,9 @@ class _Stream:
             if starts and max(starts) + 2 * width > self.end:
                 raise DamagedStreamError("it ends too early")
             if starts:
-                places = np.array(starts)
-                self.rows[self.groups[width]] = _narrow(stream, places, width) if width < 8 else \
-                    stream[places[:, None] + np.arange(GROUP)]
+                offsets = np.array(starts)
+                self.rows[self.groups[width]] = _narrow(stream, offsets, width) if width < 8 else \
+                    stream[offsets[:, None] + np.arange(GROUP)]
                 starts.clear()
                 self.groups[width].clear()
 
@@ -147,5 +147,5 @@ def _narrow(stream: Bytes, starts: Places, width: int) -> Bytes:
     full = (1 << width) - 1
     small = (packed[..., None] >> shifts & full).reshape(len(starts), GROUP)
     follows = small == full
-    places = starts[:, None] + 2 * width + np.cumsum(follows, axis=1) - 1
-    return np.where(follows, stream[np.where(follows, places, 0)], small)
+    offsets = starts[:, None] + 2 * width + np.cumsum(follows, axis=1) - 1
+    return np.where(follows, stream[np.where(follows, offsets, 0)], small)

@@ -79,8 +79,8 @@ def _holds_places(array: FloatArray) -> bool:
     joints = array.shape[1] // 3
     if joints * 3 != array.shape[1]:
         return False
-    places = array.reshape(len(array), joints, 3)
-    return are_limbs(places) if joints == KINECT else are_places(places)
+    positions = array.reshape(len(array), joints, 3)
+    return are_limbs(positions) if joints == KINECT else are_places(positions)
 
 
 def _turns(array: FloatArray, row: _Row) -> bool:

@@ -130,12 +130,12 @@ def _threedpw(tree: dict[Any, Any]) -> People | None:
 
     HumanAct12 lists the poses of its takes, without translations.
     """
-    poses, places = tree.get("poses"), tree.get("trans")
+    poses, positions = tree.get("poses"), tree.get("trans")
     if not isinstance(poses, list) or not all(is_numeric(one) for one in poses):
         return None
-    if places is None:
-        places = [None] * len(poses)
-    if not isinstance(places, list) or len(poses) != len(places):
+    if positions is None:
+        positions = [None] * len(poses)
+    if not isinstance(positions, list) or len(poses) != len(positions):
         return None
     betas = tree.get("betas")
     shapes: Any = [None] * len(poses)
@@ -143,7 +143,7 @@ def _threedpw(tree: dict[Any, Any]) -> People | None:
         shapes = betas
     return _tracks({str(number): {"poses": pose, "trans": place, "betas": shape}
                     for number, (pose, place, shape) in enumerate(
-                        zip(poses, places, shapes, strict=True))})
+                        zip(poses, positions, shapes, strict=True))})
 
 
 def _hy_motion(tree: dict[Any, Any]) -> People | None:

@@ -9,8 +9,8 @@ from mimegen.base.errors import RequestError
 from mimegen.base.vectors import product
 from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
+from mimegen.readers.canonical import BELIEVED, Stated, canonical_recording
 from mimegen.readers.gravity import levelled, smoothed
-from mimegen.readers.house import BELIEVED, Stated, in_house_convention
 from mimegen.readers.options import ReadOptions
 from mimegen.readers.planting import path_of_feet
 from mimegen.readers.recording import Recording
@@ -94,9 +94,9 @@ def upright(path: Path, motion: Motion, world: World, notes: tuple[str, ...],
         stood, level = levelled(stood, roles)
         stood, calm = smoothed(stood)
         notes = (*notes, *level, *calm)
-    recording = in_house_convention(path, stood, world.format, notes, options,
+    recording = canonical_recording(path, stood, world.format, notes, options,
                                     Stated(1.0, world.up), known=roles)
-    # ``in_house_convention`` names axes after the turn; restore the file's own name.
+    # ``canonical_recording`` names axes after the turn; restore the file's own name.
     seen = recording.up_axis
     if seen == world.up and recording.up_source == BELIEVED:
         return replace(recording, up_source=world.source)

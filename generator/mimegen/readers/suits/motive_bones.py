@@ -49,15 +49,16 @@ def roles_of_bones(names: Sequence[str]) -> dict[str, str]:
         if all(role in roles for role in NEEDED) else {}
 
 
-def recording_of_bones(path: Path, roles: Mapping[str, str], turns: FloatArray, places: FloatArray,
+def recording_of_bones(path: Path, roles: Mapping[str, str], rotations: FloatArray,
+                       positions: FloatArray,
                        fps: float, options: ReadOptions) -> Recording:
     """Return the recording of bones in the order of ``roles``.
 
-    ``turns`` (F, J, 4) are global rotations, ``places`` (F, J, 3) positions in metres. Lost bones
-    are held; both arrays are changed in place. Raises RequestError if bones are lost in too many
-    frames.
+    ``rotations`` (F, J, 4) are global rotations, ``positions`` (F, J, 3) positions in metres. Lost
+    bones are held; both arrays are changed in place. Raises RequestError if bones are lost in too
+    many frames.
     """
-    lost = ~(np.isfinite(turns).all(axis=2) & np.isfinite(places).all(axis=2))
+    lost = ~(np.isfinite(rotations).all(axis=2) & np.isfinite(positions).all(axis=2))
     if lost.all(axis=0).any() or lost.any(axis=1).mean() > 0.5:
         raise RequestError(f"{path}: its bones are lost in {lost.any(axis=1).mean():.0%} of the"
                            " frames")
@@ -65,11 +66,12 @@ def recording_of_bones(path: Path, roles: Mapping[str, str], turns: FloatArray, 
         known = np.flatnonzero(~lost[:, joint])
         nearest = known[np.abs(np.arange(len(lost))[:, None] - known).argmin(axis=1)] \
             if lost[:, joint].any() else np.arange(len(lost))
-        turns[:, joint], places[:, joint] = turns[nearest, joint], places[nearest, joint]
+        rotations[:, joint], positions[:, joint] = rotations[nearest, joint], positions[nearest,
+                                                                                        joint]
     names = list(roles)
     above = np.array([_above(role, names) for role in names])
     motion: Motion = motion_of_segments(path, tuple(roles.values()), above, fps,
-                                        quaternions.without_flips(turns), places)
+                                        quaternions.without_flips(rotations), positions)
     notes = (f"bones that were lost in {int(lost.any(axis=1).sum())} frames are held",) \
         if lost.any() else ()
     return upright(path, motion, WORLD, notes, options, dict(roles))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from mimegen.base.errors import RequestError
 from mimegen.motion.quaternions import FloatArray
-from mimegen.readers.house import Stated, in_house_convention
+from mimegen.readers.canonical import Stated, canonical_recording
 from mimegen.readers.options import AS_FOUND, ReadOptions
 from mimegen.readers.recording import Recording
 from mimegen.readers.suits.segments import motion_of_segments
@@ -32,20 +32,20 @@ def read_mvnx(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
     Raises RequestError, one line, if the file is not a complete MVNX file.
     """
     try:
-        segments, parents, rate, turns, places = _parsed(path)
+        segments, parents, rate, rotations, positions = _parsed(path)
     except (ElementTree.ParseError, ValueError, OverflowError, LookupError) as problem:
         raise RequestError(f"{path}: is not a complete MVNX file"
                            f" ({str(problem).splitlines()[0][:120]});"
                            " export it again from MVN") from None
     missing = [name for name in TRUNK if name in ("Pelvis", "Head") and name not in segments]
-    if missing or len(turns) < 2:
-        raise RequestError(f"{path}: has {len(turns)} frames of {len(segments)} segments; expected"
-                           " at least 2 of a whole body")
+    if missing or len(rotations) < 2:
+        raise RequestError(f"{path}: has {len(rotations)} frames of {len(segments)} segments;"
+                           " expected at least 2 of a whole body")
     fps = options.fps_of_file or rate
     if not fps > 0:
         raise RequestError(f"{path}: has no frame rate; give it with --fps-of-file")
-    motion = motion_of_segments(path, segments, parents, fps, turns, places)
-    return in_house_convention(path, motion, "MVNX", (), options, Stated(1.0, "Z"),
+    motion = motion_of_segments(path, segments, parents, fps, rotations, positions)
+    return canonical_recording(path, motion, "MVNX", (), options, Stated(1.0, "Z"),
                                known=_roles(segments))
 
 
@@ -53,7 +53,7 @@ def _parsed(path: Path) -> tuple[tuple[str, ...], NDArray[np.intp], float, Float
     """Return segments, parents, rate, orientations (F, S, 4) and positions (F, S, 3)."""
     names: list[str] = []
     links: dict[str, str] = {}
-    rate, turns, places = 0.0, [], []
+    rate, frame_rotations, frame_positions = 0.0, [], []
     for _, element in ElementTree.iterparse(path):
         tag = element.tag.rpartition("}")[2]
         if tag == "subject" and not rate:
@@ -66,14 +66,16 @@ def _parsed(path: Path) -> tuple[tuple[str, ...], NDArray[np.intp], float, Float
         elif tag == "frame":
             if element.get("type", "normal") == "normal":
                 found = {child.tag.rpartition("}")[2]: child.text or "" for child in element}
-                turns.append(np.array(found["orientation"].split(), float))
-                places.append(np.array(found["position"].split(), float))
-            if len(turns) > MOST_FRAMES:
+                frame_rotations.append(np.array(found["orientation"].split(), float))
+                frame_positions.append(np.array(found["position"].split(), float))
+            if len(frame_rotations) > MOST_FRAMES:
                 raise ValueError(f"more than {MOST_FRAMES} frames")
             element.clear()
     count = len(names)
-    orientations = np.array(turns).reshape(len(turns), count, 4) if turns else np.zeros((0, 0, 4))
-    positions = np.array(places).reshape(len(places), count, 3) if places else np.zeros((0, 0, 3))
+    orientations = np.array(frame_rotations).reshape(len(frame_rotations), count, 4) \
+        if frame_rotations else np.zeros((0, 0, 4))
+    positions = np.array(frame_positions).reshape(len(frame_positions), count, 3) \
+        if frame_positions else np.zeros((0, 0, 3))
     if not (np.isfinite(orientations).all() and np.isfinite(positions).all()):
         raise ValueError("it has values that are not numbers")
     parents = np.array([names.index(links[name]) if name in links else -1 for name in names])

@@ -14,21 +14,21 @@ LENGTH_OFF = 0.05
 
 
 def motion_of_segments(path: Path, names: tuple[str, ...], parents: NDArray[np.intp], fps: float,
-                       turns: FloatArray, places: FloatArray) -> Motion:
+                       rotations: FloatArray, positions: FloatArray) -> Motion:
     """Return the motion of segments, parents first.
 
-    ``turns`` (F, S, 4) are global orientations, the identity in a T pose; ``places`` (F, S, 3) are
-    positions. Raises RequestError if the segments are not connected into one body.
+    ``rotations`` (F, S, 4) are global orientations, the identity in a T pose; ``positions`` (F, S,
+    3) are positions. Raises RequestError if the segments are not connected into one body.
     """
-    lengths = np.linalg.norm(turns, axis=-1)
+    lengths = np.linalg.norm(rotations, axis=-1)
     if np.abs(lengths - 1.0).max() > LENGTH_OFF:
         raise RequestError(f"{path}: has orientations that are not unit quaternions")
-    turns = turns / lengths[..., None]
+    rotations = rotations / lengths[..., None]
     above = parents[1:]
     if parents[0] != -1 or np.any(above < 0) or np.any(above >= np.arange(1, len(names))):
         raise RequestError(f"{path}: its joints do not connect the segments into one body")
-    offsets = np.median(quaternions.rotate(quaternions.conjugate(turns[:, above]),
-                                           places[:, 1:] - places[:, above]), axis=0)
+    offsets = np.median(quaternions.rotate(quaternions.conjugate(rotations[:, above]),
+                                           positions[:, 1:] - positions[:, above]), axis=0)
     heads = np.zeros((len(names), 3))
     for joint, parent in enumerate(above.tolist(), start=1):
         heads[joint] = heads[parent] + offsets[joint - 1]
@@ -38,5 +38,5 @@ def motion_of_segments(path: Path, names: tuple[str, ...], parents: NDArray[np.i
         if len(below):
             tails[joint] = below.mean(axis=0)
     skeleton = Skeleton(names, parents, heads, tails)
-    return Motion.from_global_rotations(skeleton, fps, places[:, 0],
-                                        quaternions.without_flips(turns))
+    return Motion.from_global_rotations(skeleton, fps, positions[:, 0],
+                                        quaternions.without_flips(rotations))

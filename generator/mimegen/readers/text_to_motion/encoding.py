@@ -28,40 +28,40 @@ LEFT_FOOT = (7, 10)
 RIGHT_FOOT = (8, 11)
 
 
-def encoded(places: FloatArray) -> FloatArray:
+def encoded(positions: FloatArray) -> FloatArray:
     """Return the vectors (F - 1, 263) of joints (F, 22, 3), Y up."""
-    turns = _turns(places)
-    root = turns[:, 0]
-    steps = quaternions.rotate(root[1:], np.diff(places[:, 0], axis=0))
+    rotations = _local_rotations(positions)
+    root = rotations[:, 0]
+    steps = quaternions.rotate(root[1:], np.diff(positions[:, 0], axis=0))
     spins = quaternions.multiply(root[1:], quaternions.conjugate(root[:-1]))
-    local = places - places[:, :1] * [1.0, 0.0, 1.0]
+    local = positions - positions[:, :1] * [1.0, 0.0, 1.0]
     local = quaternions.rotate(root[:, None], local)[:, 1:]
-    matrices = quaternions.to_matrices(turns[:, 1:])
+    matrices = quaternions.to_matrices(rotations[:, 1:])
     columns = np.concatenate([matrices[..., 0], matrices[..., 1]], axis=-1)
-    speeds = quaternions.rotate(root[:-1, None], np.diff(places, axis=0))
-    moved = np.sum(np.diff(places, axis=0) ** 2, axis=-1)
-    frames = len(places) - 1
+    speeds = quaternions.rotate(root[:-1, None], np.diff(positions, axis=0))
+    moved = np.sum(np.diff(positions, axis=0) ** 2, axis=-1)
+    frames = len(positions) - 1
     return np.concatenate([
-        np.arcsin(np.clip(spins[:, 2:3], -1.0, 1.0)), steps[:, [0, 2]], places[:-1, 0, 1:2],
+        np.arcsin(np.clip(spins[:, 2:3], -1.0, 1.0)), steps[:, [0, 2]], positions[:-1, 0, 1:2],
         local[:-1].reshape(frames, -1), columns[:-1].reshape(frames, -1),
         speeds.reshape(frames, -1), moved[:, LEFT_FOOT] < STANDS, moved[:, RIGHT_FOOT] < STANDS],
         axis=1)
 
 
-def _turns(places: FloatArray) -> FloatArray:
+def _local_rotations(positions: FloatArray) -> FloatArray:
     """Return local rotations (F, 22, 4) along the chains; the root's turns the body to face +Z."""
     right_hip, left_hip, right, left = FACING
-    across = unit(places[:, right_hip] - places[:, left_hip]
-                  + places[:, right] - places[:, left])
+    across = unit(positions[:, right_hip] - positions[:, left_hip]
+                  + positions[:, right] - positions[:, left])
     forward = quaternions.cross(np.broadcast_to(Y, across.shape), across)
     forward = unit(gaussian_filter1d(forward, SMOOTH, axis=0, mode="nearest"))
-    turns = np.tile(quaternions.IDENTITY, (*places.shape[:2], 1))
-    turns[:, 0] = quaternions.between(forward, Z)
+    rotations = np.tile(quaternions.IDENTITY, (*positions.shape[:2], 1))
+    rotations[:, 0] = quaternions.between(forward, Z)
     for chain in CHAINS:
-        above = turns[:, 0]
+        above = rotations[:, 0]
         for parent, joint in pairwise(chain):
             bone = quaternions.between(DIRECTIONS[joint],
-                                       places[:, joint] - places[:, parent] + 1e-12)
-            turns[:, joint] = quaternions.multiply(quaternions.conjugate(above), bone)
-            above = quaternions.multiply(above, turns[:, joint])
-    return turns
+                                       positions[:, joint] - positions[:, parent] + 1e-12)
+            rotations[:, joint] = quaternions.multiply(quaternions.conjugate(above), bone)
+            above = quaternions.multiply(above, rotations[:, joint])
+    return rotations

@@ -35,12 +35,12 @@ MOST_FRAMES = 1_000_000
 
 @dataclass(frozen=True, eq=False)
 class TextMotion:
-    """One take: joint positions ``places`` (F, J, 3), Y up, and the model's prompt or None.
+    """One take: joint positions ``positions`` (F, J, 3), Y up, and the model's prompt or None.
 
     ``planted`` maps ``left`` and ``right`` to masks (F,) of the frames in which that foot stands.
     """
 
-    places: FloatArray
+    positions: FloatArray
     planted: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
     prompt: str | None = None
 
@@ -167,7 +167,7 @@ def _of_vectors(array: NDArray[Any]) -> TextMotion:
         raise UnreadableError("holds normalised vectors, as a model sees them; multiply by the data"
                               " set's Std.npy and add its Mean.npy first")
     found = decoded(vectors)
-    return TextMotion(found.places, found.planted)
+    return TextMotion(found.positions, found.planted)
 
 
 def _checked(array: NDArray[Any]) -> FloatArray:
@@ -201,7 +201,8 @@ def _results(tree: dict[Any, Any]) -> Takes | None:
         if number < len(lengths) and isinstance(lengths[number], int | np.integer) \
                 and 2 <= lengths[number] <= length:
             length = int(lengths[number])
-        places = np.moveaxis(motion[number], -1, 0)[:length]
-        return TextMotion(_checked(places), {}, prompts[number] if number < len(prompts) else None)
+        positions = np.moveaxis(motion[number], -1, 0)[:length]
+        return TextMotion(_checked(positions), {},
+                          prompts[number] if number < len(prompts) else None)
 
     return Takes(len(motion), "MDM", get, prompts)

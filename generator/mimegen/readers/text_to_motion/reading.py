@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from mimegen.base.errors import RequestError
-from mimegen.readers.house import in_house_convention
+from mimegen.readers.canonical import canonical_recording
 from mimegen.readers.options import ReadOptions
 from mimegen.readers.position_layouts import file_layout, smpl_layout
 from mimegen.readers.positions import motion_of_positions
@@ -29,18 +29,18 @@ def recording_of_takes(path: Path, takes: Takes, options: ReadOptions) -> Record
         raise RequestError(f"{path}: --take {number}: the file has {takes.count} takes, 0 to"
                            f" {takes.count - 1}")
     found = takes.take(number)
-    joints = found.places.shape[1]
+    joints = found.positions.shape[1]
     usual = FPS[joints]
     fps = options.fps_of_file or takes.fps or usual
     notes = _notes(takes, number, found, None if options.fps_of_file or takes.fps else usual)
     layout = file_layout("kit").layout if joints == KIT else smpl_layout()
-    places = file_layout("kit").placed(found.places) if joints == KIT \
-        else found.places[:, :len(layout.skeleton.names)]
-    x, y, z = np.moveaxis(places, -1, 0)
+    positions = file_layout("kit").placed(found.positions) if joints == KIT \
+        else found.positions[:, :len(layout.skeleton.names)]
+    x, y, z = np.moveaxis(positions, -1, 0)
     motion = motion_of_positions(layout, np.stack([x, -z, y], axis=-1), fps, found.planted)
-    recording = in_house_convention(path, motion, takes.format, notes, options, known=layout.roles)
+    recording = canonical_recording(path, motion, takes.format, notes, options, known=layout.roles)
     labelled = replace(recording, prompt=_prompt(found))
-    # ``in_house_convention`` names axes after the turn to Z up; restore the file's own.
+    # ``canonical_recording`` names axes after the turn to Z up; restore the file's own.
     return replace(labelled, up_axis="Y", up_source=f"{takes.format} has Y up") \
         if recording.up_axis == "Z" else replace(labelled, up_axis=IN_FILE[recording.up_axis])
 

@@ -37,12 +37,12 @@ def is_in_metres(vectors: FloatArray) -> bool:
 
 
 class Decoded(NamedTuple):
-    """Joint positions ``places`` (F, J, 3), Y up, facing +Z at the start.
+    """Joint positions ``positions`` (F, J, 3), Y up, facing +Z at the start.
 
     ``planted`` maps ``left`` and ``right`` to masks (F,) of the frames in which that foot stands.
     """
 
-    places: FloatArray
+    positions: FloatArray
     planted: dict[str, NDArray[np.bool_]]
 
 

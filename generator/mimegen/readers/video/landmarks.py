@@ -61,11 +61,11 @@ class VideoQuality:
     jitter_mm: float
 
     @classmethod
-    def of(cls, places: FloatArray, sure: FloatArray) -> Self:
+    def of(cls, positions: FloatArray, sure: FloatArray) -> Self:
         """Return the quality of landmarks (F, 33, 3) with visibilities (F, 33), NaN where unseen.
         """
-        there = np.isfinite(places[:, 0, 0])
-        wrists = places[:, [LEFT["wrist"], LEFT["wrist"] + RIGHT]]
+        there = np.isfinite(positions[:, 0, 0])
+        wrists = positions[:, [LEFT["wrist"], LEFT["wrist"] + RIGHT]]
         jerks = np.linalg.norm(np.diff(wrists, n=3, axis=0), axis=-1) / np.sqrt(20.0)
         known = jerks[np.isfinite(jerks)]
         return cls(float(there.mean()), _share(sure, "shoulder", "wrist"),
@@ -109,13 +109,13 @@ def write_landmarks(video: Path, target: Path, height_m: float | None = None) ->
         raise RequestError(f"{video}: lasts {length / 60:.0f} minutes; expected at most"
                            f" {LONGEST_S / 60:.0f}, cut it to the action")
     found = _estimated(video, target, length)
-    places, sure = _arrays(found["frames"])
-    quality = VideoQuality.of(places, sure)
+    positions, sure = _arrays(found["frames"])
+    quality = VideoQuality.of(positions, sure)
     if quality.seen < LEAST_SEEN:
         raise RequestError(f"{video}: shows a person in {quality.seen:.0%} of its frames; film one"
                            " person, whole and in good light, with the camera held still")
-    scale, sized = _scale(places, height_m)
-    centers = with_hip_centers(places) * scale
+    scale, sized = _scale(positions, height_m)
+    centers = with_hip_centers(positions) * scale
     for frame, joints in zip(found["frames"], centers.tolist(), strict=True):
         for one, (x, y, z) in zip(frame, joints, strict=False):
             one.update(x=round(x, DIGITS), y=round(y, DIGITS), z=round(z, DIGITS))
@@ -126,12 +126,12 @@ def write_landmarks(video: Path, target: Path, height_m: float | None = None) ->
     return quality
 
 
-def with_hip_centers(places: FloatArray) -> FloatArray:
+def with_hip_centers(positions: FloatArray) -> FloatArray:
     """Return landmarks (F, 33, 3) with the hips moved to the centers of the hip joints."""
     hips = [LEFT["hip"], LEFT["hip"] + RIGHT]
-    middle = places[:, hips].mean(axis=1, keepdims=True)
-    centered = places.copy()
-    centered[:, hips] = middle + HIPS_APART * (places[:, hips] - middle)
+    middle = positions[:, hips].mean(axis=1, keepdims=True)
+    centered = positions.copy()
+    centered[:, hips] = middle + HIPS_APART * (positions[:, hips] - middle)
     return centered
 
 
@@ -170,17 +170,17 @@ def _estimated(video: Path, target: Path, length: float) -> dict[str, Any]:
 
 def _arrays(frames: list[list[dict[str, float]]]) -> tuple[FloatArray, FloatArray]:
     """Return positions (F, 33, 3) and visibilities (F, 33) of frames; NaN and 0 where unseen."""
-    places, sure = np.full((len(frames), 33, 3), np.nan), np.zeros((len(frames), 33))
+    positions, sure = np.full((len(frames), 33, 3), np.nan), np.zeros((len(frames), 33))
     for number, frame in enumerate(frames):
         if len(frame) == 33:
-            places[number] = [[one["x"], one["y"], one["z"]] for one in frame]
+            positions[number] = [[one["x"], one["y"], one["z"]] for one in frame]
             sure[number] = [one["visibility"] for one in frame]
-    return places, sure
+    return positions, sure
 
 
-def _scale(places: FloatArray, height_m: float | None) -> tuple[float, str]:
+def _scale(positions: FloatArray, height_m: float | None) -> tuple[float, str]:
     """Return the factor that scales landmarks to a person's height, and a note."""
-    lengths = [np.linalg.norm(places[:, LEFT[a] + side] - places[:, LEFT[b] + side], axis=1)
+    lengths = [np.linalg.norm(positions[:, LEFT[a] + side] - positions[:, LEFT[b] + side], axis=1)
                for a, b in LIMBS for side in (0, RIGHT)]
     found = float(np.sum([np.nanmedian(length) for length in lengths])) / 2 / LIMBS_SHARE
     wanted = height_m or USUAL_HEIGHT_M

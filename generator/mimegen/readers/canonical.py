@@ -20,7 +20,7 @@ from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.dropouts import without_dropouts
 from mimegen.readers.names import SIDES, system_of
 from mimegen.readers.options import AS_FOUND, ReadOptions
-from mimegen.readers.plausibility import doubts, refuse_animals
+from mimegen.readers.plausibility import implausibilities, refuse_animals
 from mimegen.readers.posture import BELIEVABLE_HEIGHTS, posture_of
 from mimegen.readers.recording import Recording
 from mimegen.readers.roles import Roles, find_roles
@@ -69,7 +69,7 @@ class Stated:
     up: str
 
 
-def in_house_convention(path: Path, motion: Motion, kind: str, notes: tuple[str, ...],
+def canonical_recording(path: Path, motion: Motion, kind: str, notes: tuple[str, ...],
                         options: ReadOptions = AS_FOUND,
                         stated: Stated | None = None, first: int = 0,
                         known: Mapping[str, str] | None = None) -> Recording:
@@ -103,7 +103,7 @@ def in_house_convention(path: Path, motion: Motion, kind: str, notes: tuple[str,
     if stated and up_name == "Z":
         up_name, up_source = stated.up, BELIEVED
     doubted = (*_doubts_on_unit(unit_source, stated),
-               *doubts(motion, roles.joints, body_height(motion, roles.joints), first))
+               *implausibilities(motion, roles.joints, body_height(motion, roles.joints), first))
     return Recording(motion, roles.joints, roles.confidence, kind, system, unit, unit_source,
                      up_name, up_source, heading, origin,
                      (*notes, *sides, *more, *dropped, *bridged, *fours, *lying, *twisted,
@@ -159,9 +159,9 @@ def _without_calibration_frame(motion: Motion) -> tuple[Motion, tuple[str, ...]]
     """Drop the first frame if the motion leaps away from it, as from a calibration pose."""
     if motion.frames < 4:
         return motion, ()
-    places = trimmed(motion, 0, 3).global_pose.positions
-    leaps = np.linalg.norm(np.diff(places, axis=0), axis=2).mean(axis=1)
-    size = np.ptp(places[0], axis=0).max()
+    positions = trimmed(motion, 0, 3).global_pose.positions
+    leaps = np.linalg.norm(np.diff(positions, axis=0), axis=2).mean(axis=1)
+    size = np.ptp(positions[0], axis=0).max()
     if leaps[0] < 0.03 * size or leaps[0] < 8 * leaps[1:].max():
         return motion, ()
     note = "the first frame is a calibration pose: dropped"
@@ -170,10 +170,10 @@ def _without_calibration_frame(motion: Motion) -> tuple[Motion, tuple[str, ...]]
 
 def body_height(motion: Motion, roles: Mapping[str, str]) -> float:
     """Return a person's height, in the motion's unit, estimated from the length of the legs."""
-    places = motion.global_pose.positions[:: max(1, motion.frames // 50)]
+    positions = motion.global_pose.positions[:: max(1, motion.frames // 50)]
     legs = [[motion.skeleton.index[roles[f"{side}_{part}"]]
              for part in ("thigh", "shin", "foot")] for side in SIDES]
-    bones = np.linalg.norm(np.diff(places[:, legs], axis=2), axis=3)
+    bones = np.linalg.norm(np.diff(positions[:, legs], axis=2), axis=3)
     return float(np.median(bones.sum(axis=2))) / LEG_SHARE_OF_HEIGHT
 
 
@@ -257,10 +257,10 @@ def _up_axis(motion: Motion, roles: Roles, rest_up: FloatArray | None,
     decided.
     """
     index = motion.skeleton.index
-    places = motion.global_pose.positions
-    feet = (places[:, index[roles.joints["left_foot"]]]
-            + places[:, index[roles.joints["right_foot"]]]) / 2
-    body = places[:, index[roles.joints["head"]]] - feet
+    positions = motion.global_pose.positions
+    feet = (positions[:, index[roles.joints["left_foot"]]]
+            + positions[:, index[roles.joints["right_foot"]]]) / 2
+    body = positions[:, index[roles.joints["head"]]] - feet
     typical = np.median(unit(body), axis=0)
     named = np.array([0.0, 0.0, 1.0]) if stated else rest_up
     resting = _main_axis(_nearest_axis(named, 30.0)) if named is not None else None
@@ -294,9 +294,9 @@ def _keeps_to_ground(motion: Motion, up: FloatArray, other: FloatArray) -> bool:
     Along ``up``, its lowest point is near zero or at the height of a bench. Along ``other``, it is
     far from zero, or varies at least twice as much.
     """
-    places = motion.global_pose.positions
-    size = float(np.median(np.ptp(places, axis=1).max(axis=1)))
-    levels = [(places @ axis).min(axis=1) / size for axis in (up, other)]
+    positions = motion.global_pose.positions
+    size = float(np.median(np.ptp(positions, axis=1).max(axis=1)))
+    levels = [(positions @ axis).min(axis=1) / size for axis in (up, other)]
     usual = [float(np.median(level)) for level in levels]
     going = [float(np.ptp(np.percentile(level, (5, 95)))) for level in levels]
     lowest, highest = GROUND
@@ -340,16 +340,16 @@ def _moved(motion: Motion, shift: FloatArray, turn_deg: float) -> Motion:
     if known is None:
         return whole
     turn = quaternions.from_rotation_vectors([0.0, 0.0, np.radians(turn_deg)])
-    places, turns = known.positions + shift, known.rotations
-    return whole.with_pose(GlobalPose(places, turns) if turn_deg == 0 else GlobalPose(
-        quaternions.rotate(turn, places), quaternions.multiply(turn, turns)))
+    positions, rotations = known.positions + shift, known.rotations
+    return whole.with_pose(GlobalPose(positions, rotations) if turn_deg == 0 else GlobalPose(
+        quaternions.rotate(turn, positions), quaternions.multiply(turn, rotations)))
 
 
 def _across(motion: Motion, roles: Mapping[str, str], part: str) -> FloatArray:
     """Return the level unit vectors (F, 3) from the right to the left of a pair of joints."""
     left, right = (motion.skeleton.index[roles[f"{side}_{part}"]] for side in SIDES)
-    places = motion.global_pose.positions
-    return unit((places[:, left] - places[:, right]) * np.array([1.0, 1.0, 0.0]))
+    positions = motion.global_pose.positions
+    return unit((positions[:, left] - positions[:, right]) * np.array([1.0, 1.0, 0.0]))
 
 
 def heading_deg(motion: Motion, roles: Mapping[str, str]) -> float:
@@ -368,13 +368,13 @@ def _with_pelvis_under_shoulders(motion: Motion, roles: Roles) -> tuple[Motion, 
     if np.median(np.abs(angles)) < np.radians(LARGEST_TWIST):
         return motion, ()
     smooth = scipy.ndimage.gaussian_filter1d(np.unwrap(angles), 0.3 * motion.fps, mode="nearest")
-    turns = motion.global_pose.rotations.copy()
+    rotations = motion.global_pose.rotations.copy()
     back = quaternions.from_rotation_vectors(smooth[:, None] * np.array([0.0, 0.0, 1.0]))
-    turns[:, 0] = quaternions.multiply(back, turns[:, 0])
+    rotations[:, 0] = quaternions.multiply(back, rotations[:, 0])
     note = f"the pelvis is turned {np.degrees(np.median(np.abs(angles))):.0f} degrees from the" \
            " shoulders: its heading has drifted, and the shoulders' heading is used"
     return Motion.from_global_rotations(motion.skeleton, motion.fps, motion.root_positions,
-                                        quaternions.without_flips(turns)), (note,)
+                                        quaternions.without_flips(rotations)), (note,)
 
 
 def _on_the_ground(motion: Motion, roles: Roles) -> tuple[Motion, tuple[float, float]]:

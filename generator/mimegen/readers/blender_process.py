@@ -29,7 +29,7 @@ TIMEOUT_FACTOR = 10
 # Blender's importers multiply in single precision with OpenBLAS, whose last bits depend on the
 # kernel chosen for the CPU. These settings select a kernel that every x86 CPU has (machines other
 # than x86 have only one), so that results are the same everywhere.
-KERNELS = {"OPENBLAS_CORETYPE": "Prescott", "OPENBLAS_NUM_THREADS": "1"}
+OPENBLAS_SETTINGS = {"OPENBLAS_CORETYPE": "Prescott", "OPENBLAS_NUM_THREADS": "1"}
 # Bytes kept from the beginning and from the end of a program's error output, and bytes of it after
 # which the program is stopped.
 KEPT_ERRORS = 1 << 16
@@ -68,7 +68,7 @@ def read_in_blender(module: str, path: Path, target: Path, *arguments: str,
     unfinished = RequestError(
         f"{path}: Blender did not finish reading it in {seconds} s; it is damaged, or too long:"
         " cut it into shorter takes")
-    environment = blender.environment() | KERNELS | {"TMPDIR": str(target.parent)}
+    environment = blender.environment() | OPENBLAS_SETTINGS | {"TMPDIR": str(target.parent)}
     try:
         done = _run(command, environment, TIMEOUT_FACTOR * seconds)
     except _TooManyErrorsError:

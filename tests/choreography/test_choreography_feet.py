@@ -18,7 +18,7 @@ from mimegen.choreography.reading import read_score
 from mimegen.choreography.score import HandKey
 from mimegen.choreography.tracks import Clock, TimedKey
 from mimegen.gait.walker import Walker
-from mimegen.gait.walking import looped
+from mimegen.gait.walking import walk_loop
 from mimegen.motion import Motion, quaternions
 
 FPS = 30.0
@@ -78,7 +78,7 @@ def test_a_steady_walk_is_the_gait_engines(tmp_path: Path) -> None:
                     "  - {at: 4, walk: {forward: 240, steps: 8, first: left, how: pass}}\n",
                     encoding="utf-8")
     motion = perform(read_score(file), 0, 60.0)
-    cycle = looped(Walker(speed=1.2, cadence=120.0), 60.0)
+    cycle = walk_loop(Walker(speed=1.2, cadence=120.0), 60.0)
     # The left foot lands a tenth of a step before each step's time is over.
     found = slice(87, 147)
     for angles, gait, most in zip(leg_angles(motion), leg_angles(cycle), (4, 6, 4), strict=True):

@@ -16,7 +16,7 @@ from mimegen.choreography.reading import read_score
 from mimegen.choreography.score import Score
 from mimegen.choreography.walking import Walk, walks
 from mimegen.gait.walker import Walker, pace_of
-from mimegen.gait.walking import looped
+from mimegen.gait.walking import walk_loop
 from mimegen.motion import Motion, standard_skeleton
 
 CM = centimetre(standard_skeleton())
@@ -100,7 +100,7 @@ def flies(motion: Motion) -> NDArray[Any]:
 def test_above_two_metres_a_second_people_run(tmp_path: Path) -> None:
     step_s = 0.36
     score = passing(tmp_path, 3.0, 10 * step_s, ", steps: 10, first: left")
-    motion, cycle = perform(score, 0, FPS), looped(Walker(speed=3.0, cadence=60 / step_s), FPS)
+    motion, cycle = perform(score, 0, FPS), walk_loop(Walker(speed=3.0, cadence=60 / step_s), FPS)
     # The left foot lands a tenth of a step before each step's time is over.
     at = (2.9 + 2 * np.arange(cycle.frames) / cycle.frames) * step_s
     moments = np.arange(motion.frames) / FPS

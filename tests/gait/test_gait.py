@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from gait_measures import leg_angles, on_floor, places, published, soles
 from mimegen.base.arrays import FloatArray
 from mimegen.base.errors import RequestError
-from mimegen.gait.course import Way
+from mimegen.gait.course import WalkPath
 from mimegen.gait.walker import KNOBS, Walker, manners, pace_of
-from mimegen.gait.walking import looped, walked
+from mimegen.gait.walking import walk_along, walk_loop
 from mimegen.motion import Motion
 
 FPS = 100.0
@@ -23,13 +23,13 @@ def with_knob(walker, knob, z):
 
 
 def cycle(walker, fps=FPS, **how):
-    return looped(walker, fps, treadmill=False, **how)
+    return walk_loop(walker, fps, treadmill=False, **how)
 
 
 @pytest.mark.parametrize("speed", [1.0, 1.3, 1.6])
 def test_joint_angles_of_walking_are_the_published_ones(speed):
     walker = Walker(speed=speed)
-    motion = looped(walker, 100 / pace_of(walker).stride_s, frames=100)
+    motion = walk_loop(walker, 100 / pace_of(walker).stride_s, frames=100)
     for joint, found in leg_angles(motion)._asdict().items():
         mean, deviation = published(speed)[joint].T
         inside = np.abs(found[::4] - mean) <= deviation
@@ -59,7 +59,7 @@ def test_steps_of_walking_are_those_of_published_regressions(speed):
 @pytest.mark.parametrize(("speed", "rise"), [(0.7, 0.0274), (1.6, 0.0483)])
 def test_the_body_rises_and_falls_as_published(speed, rise):
     # Orendurff et al. (2004), of the centre of mass, with one standard deviation (0.5, 0.9 cm).
-    height = places(looped(Walker(speed=speed), FPS), "Hips")[:, 0, 2]
+    height = places(walk_loop(Walker(speed=speed), FPS), "Hips")[:, 0, 2]
     assert np.ptp(height) == pytest.approx(rise, abs=0.009)
 
 
@@ -83,7 +83,7 @@ def test_flight_is_ballistic():
 @settings(max_examples=25, deadline=None)
 def test_loops_lead_into_themselves(speed, frames, phase, z, treadmill):
     walker = Walker(manner="run" if speed > 2.05 else "walk", speed=speed, phase=phase, happy=z)
-    once, twice = (looped(walker, 60.0, frames, cycles, treadmill) for cycles in (1, 2))
+    once, twice = (walk_loop(walker, 60.0, frames, cycles, treadmill) for cycles in (1, 2))
     assert once.frames == frames and twice.frames == 2 * frames
     shift = twice.root_positions[frames] - twice.root_positions[0]
     again = twice.global_pose.positions[frames:] - shift
@@ -95,7 +95,7 @@ def test_loops_lead_into_themselves(speed, frames, phase, z, treadmill):
        st.floats(-3, 3), st.integers(0, 5))
 @settings(max_examples=40, deadline=None)
 def test_feet_stand_where_they_are_put(manner, knob, z, seed):
-    motion = walked(with_knob(Walker(manner=manner, seed=seed), knob, z), FPS, Way(4.0))
+    motion = walk_along(with_knob(Walker(manner=manner, seed=seed), knob, z), FPS, WalkPath(4.0))
     for side in ("Left", "Right"):
         ball = places(motion, f"{side}ToeBase")[:, 0]
         flat = soles(motion, side)[:, 0]
@@ -112,17 +112,18 @@ def test_feet_stand_where_they_are_put(manner, knob, z, seed):
 @given(SPEEDS, st.floats(-3, 3))
 @settings(max_examples=15, deadline=None)
 def test_nothing_goes_below_the_floor(speed, z):
-    motion = looped(Walker(manner="run" if speed > 2.05 else "walk", speed=speed, weight=z), FPS)
+    motion = walk_loop(Walker(manner="run" if speed > 2.05 else "walk", speed=speed, weight=z), FPS)
     lowest = min(soles(motion, side)[..., 2].min() for side in ("Left", "Right"))
     assert lowest > -0.012
 
 
 @pytest.mark.parametrize("way", [
-    Way(4.0, starts=True, stops=True), Way(4.0, turn_deg=90), Way(3.0, turn_deg=-180, on_spot=True),
-    Way(5.0, turn_deg=120, starts=True, stops=True),
-    Way(6.0, turn_deg=-60, wander_deg=4.0, wander_seed=3)])
+    WalkPath(4.0, starts=True, stops=True), WalkPath(4.0, turn_deg=90), WalkPath(3.0, turn_deg=-180,
+                                                                                 on_spot=True),
+    WalkPath(5.0, turn_deg=120, starts=True, stops=True),
+    WalkPath(6.0, turn_deg=-60, wander_deg=4.0, wander_seed=3)])
 def test_ways_start_turn_and_stop_without_a_snap(way):
-    motion = walked(Walker(), 120.0, way)
+    motion = walk_along(Walker(), 120.0, way)
     places_ = motion.global_pose.positions
     jerk = np.linalg.norm(np.diff(places_, n=2, axis=0), axis=-1).max() * 120.0**2
     assert jerk < 350.0, "no joint is thrown"
@@ -136,7 +137,7 @@ def test_ways_start_turn_and_stop_without_a_snap(way):
 
 
 def test_backwards_is_walked_with_the_back_ahead():
-    motion = walked(Walker(speed=-1.0), FPS, Way(3.0))
+    motion = walk_along(Walker(speed=-1.0), FPS, WalkPath(3.0))
     assert motion.root_positions[-1, 1] - motion.root_positions[0, 1] == pytest.approx(
         1.0 * motion.duration, rel=0.1)
 
@@ -144,7 +145,7 @@ def test_backwards_is_walked_with_the_back_ahead():
 @pytest.mark.parametrize(("manner", "sign"), [("stairs_up", 1), ("stairs_down", -1)])
 def test_stairs_are_stood_on(manner, sign):
     walker = Walker(manner=manner)
-    motion = walked(walker, FPS, Way(4.0))
+    motion = walk_along(walker, FPS, WalkPath(4.0))
     steps = manners()[manner].steps
     assert steps is not None
     rise = motion.root_positions[-1, 2] - motion.root_positions[0, 2]
@@ -169,7 +170,7 @@ def test_knobs_do_what_is_written_of_them(knob, up, down):
     ("gender", 2.0, 1.07, 0.94), ("gender", -2.0, 0.93, 1.06), ("weight", 2.0, 1.0, 1.10)])
 def test_knobs_widen_the_body_as_written(knob, z, shoulders, hips):
     """A factor grows by its share for each standard deviation of the knob."""
-    plain, shaped = (looped(Walker(manner="walk", speed=1.3, **{knob: z * on}), 30.0, 30)
+    plain, shaped = (walk_loop(Walker(manner="walk", speed=1.3, **{knob: z * on}), 30.0, 30)
                      for on in (0, 1))
 
     def width(motion: Motion, joint: str) -> float:
@@ -183,9 +184,9 @@ def test_knobs_widen_the_body_as_written(knob, z, shoulders, hips):
 
 
 def test_ten_seconds_are_performed_in_a_moment():
-    walked(Walker(), 60.0, Way(2.0))
+    walk_along(Walker(), 60.0, WalkPath(2.0))
     begin = time.process_time()
-    walked(Walker(happy=1.0, speed=1.25), 60.0, Way(9.2))
+    walk_along(Walker(happy=1.0, speed=1.25), 60.0, WalkPath(9.2))
     assert time.process_time() - begin < 0.3
 
 
@@ -210,19 +211,19 @@ def test_walkers_have_habits_of_their_own_and_loops_have_none() -> None:
             found.append(np.degrees(np.arccos(cosine)))
         return found[0], found[1]
 
-    loop = elbows(looped(Walker(seed=3), 30.0))
+    loop = elbows(walk_loop(Walker(seed=3), 30.0))
     assert abs(loop[0].mean() - loop[1].mean()) < 0.5
     unlike = []
     for seed in range(1, 13):
-        left, right = elbows(walked(Walker(seed=seed), 30.0, Way(4.0)))
+        left, right = elbows(walk_along(Walker(seed=seed), 30.0, WalkPath(4.0)))
         unlike.append(abs(left.mean() - right.mean()))
     assert np.median(unlike) > 2
 
 
 def test_who_turns_on_the_spot_stays_upright() -> None:
     def leans(turn: float) -> FloatArray:
-        way = Way(2.0, turn, on_spot=True)
-        motion = walked(Walker(seed=3), 30.0, way)
+        way = WalkPath(2.0, turn, on_spot=True)
+        motion = walk_along(Walker(seed=3), 30.0, way)
         places = motion.global_pose.positions
         trunk = places[:, motion.skeleton.index["Neck"]] - places[:, 0]
         return np.degrees(np.arctan2(np.linalg.norm(trunk[:, :2], axis=1), trunk[:, 2]))
@@ -232,13 +233,13 @@ def test_who_turns_on_the_spot_stays_upright() -> None:
 
 def test_a_walker_leans_into_the_curve() -> None:
     for turn in (150.0, -150.0):
-        motion = walked(Walker(seed=3, speed=1.7), 30.0, Way(5.0, turn))
+        motion = walk_along(Walker(seed=3, speed=1.7), 30.0, WalkPath(5.0, turn))
         places, index = motion.global_pose.positions, motion.skeleton.index
         trunk = places[:, index["Neck"]] - places[:, 0]
         way = np.gradient(places[:, 0, :2], axis=0)
         left = np.stack([-way[:, 1], way[:, 0]], axis=1)
         lean = (trunk[:, :2] * left).sum(axis=1)
-        straight = walked(Walker(seed=3, speed=1.7), 30.0, Way(5.0))
+        straight = walk_along(Walker(seed=3, speed=1.7), 30.0, WalkPath(5.0))
         own = straight.global_pose.positions
         way = np.gradient(own[:, 0, :2], axis=0)
         upright = ((own[:, index["Neck"]] - own[:, 0])[:, :2] * np.stack(
@@ -248,8 +249,8 @@ def test_a_walker_leans_into_the_curve() -> None:
 
 def test_directions_wander_by_their_seed_and_not_at_the_beginning() -> None:
     def gone(seed: int, degrees: float = 3.0) -> FloatArray:
-        return walked(Walker(seed=7), 60.0, Way(8.0, wander_deg=degrees, wander_seed=seed)
-                      ).root_positions[:, :2]
+        return walk_along(Walker(seed=7), 60.0, WalkPath(8.0, wander_deg=degrees, wander_seed=seed)
+                          ).root_positions[:, :2]
 
     straight = gone(1, 0.0)
     one, again, other = gone(1), gone(1), gone(2)

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from mimegen.gait.stride import stride_of
 from mimegen.gait.walker import Walker, pace_of
-from mimegen.gait.walking import looped
+from mimegen.gait.walking import walk_loop
 from mimegen.motion import quaternions
 
 PHASES = np.arange(0, 1, 0.02)
@@ -14,7 +14,7 @@ PHASES = np.arange(0, 1, 0.02)
 @pytest.mark.parametrize("speed", [0.6, 1.2, 1.8])
 def test_a_stride_is_a_cycle_of_the_engine(speed):
     pace = pace_of(Walker(speed=speed))
-    motion = looped(Walker(speed=speed), 50 / pace.stride_s, frames=50)
+    motion = walk_loop(Walker(speed=speed), 50 / pace.stride_s, frames=50)
     stride = stride_of(pace)
     root = motion.root_positions - motion.root_positions.mean(axis=0)
     found = stride.root(PHASES)

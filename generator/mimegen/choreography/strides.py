@@ -15,7 +15,7 @@ from mimegen.base.easing import minimum_jerk, ramp
 from mimegen.choreography.anchors import SIDES
 from mimegen.choreography.body import centimetre
 from mimegen.choreography.walking import STANDS_OUT, MovingFloor, Walk, under_way
-from mimegen.gait.feet import MOST_ROLL, TURNING_REACH_M, FootPath, Steps, path_of
+from mimegen.gait.feet import MAX_ROLL, TURNING_REACH_M, FootPath, Steps, path_of
 from mimegen.gait.norms import runs_from
 from mimegen.gait.stride import Stride, stride_of
 from mimegen.gait.template import Template, template_of
@@ -303,7 +303,7 @@ def _paths(walk: Walk, steps: _Footfalls, moments: FloatArray) -> tuple[FootPath
     """Return the gait engine's path of a foot that always heads to -Y, and its path on the spot."""
     template, stances = gait_of(walk).template, _stances(walk, steps)
     cycles = (moments - walk.times[0]) / (2 * walk.step_s) * (-1.0 if walk.backwards else 1.0)
-    on_spot = stances._replace(balls=0.0 * stances.balls)
+    on_spot = stances._replace(footholds=0.0 * stances.footholds)
     return path_of(template, stances, cycles, 0.0), path_of(template, on_spot, cycles, 0.0)
 
 
@@ -366,7 +366,7 @@ def _sizes(gait: Gait, places: FloatArray, moving: tuple[bool, bool]
     ends = [float(before) for before in moving]
     size, roll = (np.r_[ends[0], np.clip(share, *limits), ends[1]]
                   for share, limits in ((size, (ON_THE_SPOT, LARGEST)),
-                                        (roll, (LEAST_ROLL, MOST_ROLL))))
+                                        (roll, (LEAST_ROLL, MAX_ROLL))))
     return size, roll
 
 

@@ -10,7 +10,7 @@ import scipy
 from mimegen.base.easing import minimum_jerk
 from mimegen.choreography.body import centimetre
 from mimegen.choreography.score import Phase, WalkKey
-from mimegen.gait.course import STARTING
+from mimegen.gait.course import START_CYCLES
 from mimegen.gait.walker import FASTEST_M_S, SLOWEST_M_S, Walker, pace_of
 from mimegen.motion import standard_skeleton
 from mimegen.motion.quaternions import FloatArray
@@ -23,7 +23,7 @@ ASIDE_SHARE = 0.5
 SHORTEST_STEP_CM = 15.0
 # Steps in which the gait engine speeds up, and slows down. Turns on the spot need one; for a walk
 # of less than GOES_CM per step the number lies between.
-STARTING_STEPS = 2 * STARTING
+STARTING_STEPS = 2 * START_CYCLES
 GOES_CM = 30.0
 # A foot lands this long before the end of its step, as a fraction of the step's time.
 LANDED = 0.1

@@ -20,7 +20,7 @@ AHEAD_SD = np.tile([0.008, 0.006, 0.003], 2)
 # The Levenberg-Marquardt method: number of rounds, step of the finite differences, damping.
 ROUNDS = 7
 STEP = 1e-4
-DAMPED = 1e-3
+DAMPING = 1e-3
 WAVES = 3
 # Function from pitches (F,) in degrees to the ankle's positions (F, 2) over the foothold, forward
 # and up.
@@ -84,7 +84,7 @@ def fitted(known: StanceLegs, ankle_at: AnkleAt, start: Fit, free_rise: bool) ->
         slopes = np.stack([(_errors(values + STEP * one, known, ankle_at, free_rise) - errors)
                            / STEP for one in np.eye(len(values))[free]], axis=1)
         normal = slopes.T @ slopes
-        normal[np.diag_indices_from(normal)] *= 1.0 + DAMPED
+        normal[np.diag_indices_from(normal)] *= 1.0 + DAMPING
         values[free] -= np.linalg.solve(normal, slopes.T @ errors)
     return _fit(values)
 

@@ -28,10 +28,10 @@ CURL_SD_DEG = 5.0
 # People look slightly down at their way.
 HEAD_MEAN_DEG = 7.0
 # Standard deviations of slow changes: of the swing as a fraction; of head, elbow, trunk in degrees.
-SWING_WANDERS = 0.14
-HEAD_WANDERS_DEG = 3.0
-ELBOW_WANDERS_DEG = 4.0
-ROLL_WANDERS_DEG = 0.6
+SWING_DRIFT = 0.14
+HEAD_DRIFT_DEG = 3.0
+ELBOW_DRIFT_DEG = 4.0
+ROLL_DRIFT_DEG = 0.6
 # Slow changes are sums of WAVES waves, with SLOWEST to FASTEST periods per cycle of the gait.
 WAVES = 3
 SLOWEST, FASTEST = 0.18, 0.6
@@ -46,7 +46,7 @@ ARMS_SD_DEG = 4.0
 # Steps are earlier or later than at an even tempo: standard deviation in cycles.
 TEMPO_SD = 0.025
 # Largest lean into a curve.
-MOST_LEAN_DEG = 12.0
+MAX_LEAN_DEG = 12.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,12 +84,12 @@ def habits_of(rng: np.random.Generator, phases: FloatArray) -> Habits:
     """Return habits drawn at random, at phases (F,) of the gait."""
     return Habits((_arm(rng, phases), _arm(rng, phases)),
                   HEAD_MEAN_DEG + HEAD_SD_DEG * rng.normal()
-                  + HEAD_WANDERS_DEG * wandering(rng, phases),
-                  HEAD_WANDERS_DEG * wandering(rng, phases), LEAN_SD_DEG * float(rng.normal()),
-                  ROLL_SD_DEG * rng.normal() + ROLL_WANDERS_DEG * wandering(rng, phases))
+                  + HEAD_DRIFT_DEG * smooth_noise(rng, phases),
+                  HEAD_DRIFT_DEG * smooth_noise(rng, phases), LEAN_SD_DEG * float(rng.normal()),
+                  ROLL_SD_DEG * rng.normal() + ROLL_DRIFT_DEG * smooth_noise(rng, phases))
 
 
-def own_pace(pace: Pace, rng: np.random.Generator) -> Pace:
+def varied_pace(pace: Pace, rng: np.random.Generator) -> Pace:
     """Return the gait of a random walker, whose numbers vary about those of ``pace``."""
     width, toes, crouch, pelvis, thorax, arms = rng.normal(size=6)
     return replace(
@@ -100,13 +100,13 @@ def own_pace(pace: Pace, rng: np.random.Generator) -> Pace:
         arm_middle=pace.arm_middle + ARMS_SD_DEG * arms)
 
 
-def own_tempo(rng: np.random.Generator, gone: FloatArray, cycles: float) -> FloatArray:
+def varied_tempo(rng: np.random.Generator, gone: FloatArray, cycles: float) -> FloatArray:
     """Return the cycles (F,) covered at a varying tempo instead of ``gone`` (F,) at an even one.
 
     They are the same at the beginning and the end of ``cycles``.
     """
     inside = minimum_jerk(np.clip(gone, 0.0, 1.0)) * minimum_jerk(np.clip(cycles - gone, 0.0, 1.0))
-    return gone + TEMPO_SD * inside * wandering(rng, gone)
+    return gone + TEMPO_SD * inside * smooth_noise(rng, gone)
 
 
 def no_habits(phases: FloatArray) -> Habits:
@@ -118,13 +118,13 @@ def no_habits(phases: FloatArray) -> Habits:
 
 def _arm(rng: np.random.Generator, phases: FloatArray) -> ArmHabit:
     own = float(np.exp(SWING_SD * rng.normal()))
-    return ArmHabit(own * (1 + SWING_WANDERS * wandering(rng, phases)),
-                    ELBOW_SD_DEG * rng.normal() + ELBOW_WANDERS_DEG * wandering(rng, phases),
+    return ArmHabit(own * (1 + SWING_DRIFT * smooth_noise(rng, phases)),
+                    ELBOW_SD_DEG * rng.normal() + ELBOW_DRIFT_DEG * smooth_noise(rng, phases),
                     OUT_SD_DEG * float(rng.normal()), PALM_SD_DEG * float(rng.normal()),
                     CURL_SD_DEG * float(rng.normal()))
 
 
-def wandering(rng: np.random.Generator, phases: FloatArray) -> FloatArray:
+def smooth_noise(rng: np.random.Generator, phases: FloatArray) -> FloatArray:
     """Return slow, smooth noise (F,) of variance 1 at phases (F,) of the gait."""
     rates = rng.uniform(SLOWEST, FASTEST, WAVES)
     begins = rng.uniform(0.0, 2 * np.pi, WAVES)
@@ -132,7 +132,7 @@ def wandering(rng: np.random.Generator, phases: FloatArray) -> FloatArray:
     return np.asarray(waves.sum(axis=1) * np.sqrt(2 / WAVES))
 
 
-def lean_into_curve(place: FloatArray, heading: FloatArray, fps: float) -> FloatArray:
+def lean_into_curve(position: FloatArray, heading: FloatArray, fps: float) -> FloatArray:
     """Return the lean to the left (F,), in degrees, of a walker at positions (F, 2) in metres.
 
     ``heading`` (F,) is in radians to the left of -Y. The tangent of the angle is the speed ahead
@@ -141,6 +141,6 @@ def lean_into_curve(place: FloatArray, heading: FloatArray, fps: float) -> Float
     if len(heading) < 2:
         return np.zeros(len(heading))
     ahead = np.stack([np.sin(heading), -np.cos(heading)], axis=1)
-    speed = (np.gradient(place, axis=0) * ahead).sum(axis=1) * fps
+    speed = (np.gradient(position, axis=0) * ahead).sum(axis=1) * fps
     lean = np.rad2deg(np.arctan(speed * np.gradient(heading) * fps / GRAVITY_M_S2))
-    return np.asarray(np.clip(lean, -MOST_LEAN_DEG, MOST_LEAN_DEG))
+    return np.asarray(np.clip(lean, -MAX_LEAN_DEG, MAX_LEAN_DEG))

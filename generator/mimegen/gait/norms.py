@@ -18,7 +18,7 @@ GRAVITY = 9.81
 HARMONICS = 8
 # Outside the measured speeds, angles are extrapolated up to this multiple of the distance between
 # the two nearest groups.
-BEYOND = 1.2
+MAX_EXTRAPOLATION = 1.2
 
 
 class LinearNorm(Strict):
@@ -120,8 +120,9 @@ class Norms(Strict):
     def curve(self, joint: Joint, pace: float, speed: float, phases: FloatArray) -> FloatArray:
         """Return a joint's angle (F,) in degrees at phases (F,) of the cycle.
 
-        ``pace`` is v / sqrt(g * leg). Between groups, and up to BEYOND outside, angles are linear
-        in it. Where the norms have growth, hip and knee also scale with ``speed`` in m/s.
+        ``pace`` is v / sqrt(g * leg). Between groups, and up to MAX_EXTRAPOLATION outside, angles
+        are linear in it. Where the norms have growth, hip and knee also scale with ``speed`` in
+        m/s.
         """
         waves = sum(share * _waves(self.curves[group][joint])
                     for group, share in self._shares(pace).items())
@@ -143,7 +144,8 @@ class Norms(Strict):
         values = [self.paces[name] for name in names]
         upper = int(np.clip(np.searchsorted(values, pace), 1, len(names) - 1))
         low, high = values[upper - 1], values[upper]
-        share = float(np.clip((pace - low) / (high - low), -BEYOND, 1.0 + BEYOND))
+        share = float(np.clip((pace - low) / (high - low), -MAX_EXTRAPOLATION,
+                              1.0 + MAX_EXTRAPOLATION))
         return {names[upper - 1]: 1.0 - share, names[upper]: share}
 
 

@@ -9,17 +9,17 @@ import numpy as np
 import scipy
 
 from mimegen.base.arrays import FloatArray
-from mimegen.gait.course import WalkerCourse, Way
+from mimegen.gait.course import WalkerCourse, WalkPath
 from mimegen.gait.feet import SIDES
 from mimegen.gait.walker import Pace
-from mimegen.gait.walking import GaitFrames, performed
+from mimegen.gait.walking import GaitFrames, gait_motion
 from mimegen.motion import Motion, quaternions
 
 if TYPE_CHECKING:
     from scipy.interpolate import CubicSpline
 
 # Number of times in a cycle that the engine performs; splines interpolate between them.
-MOMENTS = 60
+SAMPLES_PER_CYCLE = 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,12 +41,12 @@ class Stride:
 @lru_cache(maxsize=64)
 def stride_of(pace: Pace) -> Stride:
     """Return a cycle of a gait, performed by the engine on the standard skeleton."""
-    phases = np.arange(MOMENTS) / MOMENTS
-    fps = MOMENTS / pace.stride_s
-    going = performed(pace, WalkerCourse(pace, Way(1.0), 0.0),
-                      GaitFrames(phases, fps, loop=True, treadmill=True), None)
-    standing = performed(pace, WalkerCourse(pace, Way(2.0, starts=True), 0.0),
-                         GaitFrames(np.zeros(1), fps, treadmill=True), None)
+    phases = np.arange(SAMPLES_PER_CYCLE) / SAMPLES_PER_CYCLE
+    fps = SAMPLES_PER_CYCLE / pace.stride_s
+    going = gait_motion(pace, WalkerCourse(pace, WalkPath(1.0), 0.0),
+                        GaitFrames(phases, fps, loop=True, treadmill=True), None)
+    standing = gait_motion(pace, WalkerCourse(pace, WalkPath(2.0, starts=True), 0.0),
+                           GaitFrames(np.zeros(1), fps, treadmill=True), None)
     hips, chest = (going.global_pose.rotations[:, going.skeleton.index[name]]
                    for name in ("Hips", "Spine2"))
     return Stride(

@@ -25,32 +25,32 @@ if TYPE_CHECKING:
     from scipy.interpolate import CubicSpline
 
 # Number of times in a cycle at which everything is computed; splines interpolate between them.
-MOMENTS = 240
+SAMPLES_PER_CYCLE = 240
 # The point of the heel's contact with the floor, behind the ankle.
 HEEL_BEHIND_M = 0.045
 # A foot comes down flat between the first two fractions of its stance, and its heel rises between
 # the last two.
 FLAT_FROM = 0.06
 FLAT_BY = 0.16
-RISES_FROM = 0.52
-RISES_BY = 0.66
+HEEL_RISES_FROM = 0.52
+HEEL_RISEN_BY = 0.66
 # Least height of the toes' tips, and of the heels, above the floor in swing; round heels touch it.
 CLEARANCE_M = 0.004
 HEEL_CLEARANCE_M = -0.004
 # The toes, bent at lift-off, follow the foot from this fraction of the swing on.
-TOES_STRAIGHT = 0.6
+TOES_FOLLOW_FROM = 0.6
 # Least bend of the knee in swing.
-LEAST_KNEE_DEG = 4.5
+MIN_KNEE_DEG = 4.5
 # Additional pitch of the toes in mid-swing.
 TOES_UP_DEG = 20.0
 # Within this fraction of a swing, at either end, its speed changes to that of the standing foot.
-NEAR = 0.3
+SPEED_BLEND_SHARE = 0.3
 # Fraction of a swing, at either end, in which the angles change to those of the standing foot.
-PITCH_FADES = 0.4
+PITCH_BLEND_SHARE = 0.4
 # Legs are never straighter than this fraction of their length.
-STRAIGHTEST = 0.9976
+MAX_LEG_EXTENSION = 0.9976
 # A runner's stance legs are bent more, to this fraction of that reach.
-RUNNING = 0.984
+RUNNING_EXTENSION = 0.984
 # Harmonics of twice the cycle's frequency in the pelvis' path.
 PELVIS_WAVES = 3
 # Pitch of a foot that lands with its toes first.
@@ -96,7 +96,7 @@ class Legs(NamedTuple):
     @property
     def reach(self) -> float:
         """The largest distance from hip to ankle, in metres."""
-        return STRAIGHTEST * (self.thigh + self.shin)
+        return MAX_LEG_EXTENSION * (self.thigh + self.shin)
 
 
 def legs_of(skeleton: Skeleton) -> Legs:
@@ -114,12 +114,12 @@ def legs_of(skeleton: Skeleton) -> Legs:
                 float(head[hip][2]), float(head[hip][1] - behind))
 
 
-def _side(place: FloatArray, ball: float) -> FloatArray:
+def _side(position: FloatArray, ball: float) -> FloatArray:
     """Return a position (3,) as forward of the ball and up (2,)."""
-    return np.array([ball - place[1], place[2]])
+    return np.array([ball - position[1], position[2]])
 
 
-def waved(phases: FloatArray, most: int) -> FloatArray:
+def even_harmonics(phases: FloatArray, most: int) -> FloatArray:
     """Return cosines and sines (F, 2 * most) of twice, four times ... the phases (F,)."""
     turns = 4 * np.pi * phases[:, None] * np.arange(1, most + 1)
     return np.concatenate([np.cos(turns), np.sin(turns)], axis=1)
@@ -132,8 +132,8 @@ class Template:
     ``stance`` is the fraction of the cycle in which the foot stands, ``pitch`` the standing foot's
     pitch by phase. ``over`` is how far the pelvis, in steady travel, is ahead of the foothold as
     the foot lands. ``ahead_waves`` are its deviations from steady travel, ``raised_mean`` and
-    ``raised`` its height above the floor. ``way`` (0 to 1) and ``height`` (m) are the ankle's path
-    in swing, by the fraction of the swing; ``swing_pitch`` is the foot's pitch there.
+    ``raised`` its height above the floor. ``progress`` (0 to 1) and ``height`` (m) are the ankle's
+    path in swing, by the fraction of the swing; ``swing_pitch`` is the foot's pitch there.
     """
 
     pace: Pace
@@ -144,15 +144,15 @@ class Template:
     ahead_waves: FloatArray
     raised_mean: float
     raised: "CubicSpline"
-    way: "CubicSpline"
+    progress: "CubicSpline"
     height: "CubicSpline"
     swing_pitch: "CubicSpline"
 
     def ahead(self, phases: FloatArray) -> FloatArray:
         """Return how far (F,) the pelvis is ahead of steady travel, in metres."""
-        return np.asarray(waved(phases, PELVIS_WAVES) @ self.ahead_waves)
+        return np.asarray(even_harmonics(phases, PELVIS_WAVES) @ self.ahead_waves)
 
-    def pitched(self, local: FloatArray) -> FloatArray:
+    def stance_pitch(self, local: FloatArray) -> FloatArray:
         """Return a standing foot's pitch (F,), in degrees, at phases (F,) of its cycle."""
         return np.asarray(self.pitch(local))
 
@@ -164,13 +164,13 @@ def template_of(pace: Pace) -> Template:
 
 
 def _template(pace: Pace, legs: Legs) -> Template:
-    phases = np.arange(MOMENTS) / MOMENTS
+    phases = np.arange(SAMPLES_PER_CYCLE) / SAMPLES_PER_CYCLE
     angles = _angles(pace, phases)
-    shape = _flight(pace, phases) if pace.kind == "run" else np.zeros(MOMENTS)
+    shape = _flight(pace, phases) if pace.kind == "run" else np.zeros(SAMPLES_PER_CYCLE)
     landing, leaving = _standing_pitch(pace, phases / pace.stance, angles[2])
     fit = _fitted(pace, legs, phases, angles, (landing, leaving), shape)
     pitch = _cyclic(pace.pitch * (fit.landing * landing + fit.leaving * leaving), "natural")
-    raised = pace.rise_share * (shape + waved(phases, PELVIS_WAVES) @ fit.up)
+    raised = pace.rise_share * (shape + even_harmonics(phases, PELVIS_WAVES) @ fit.up)
     pelvis = PelvisPath(pace, legs, fit, _cyclic(shape, "periodic"))
     return Template(pace, legs, pace.stance, pitch, fit.over, fit.ahead, fit.height - pace.crouch,
                     _cyclic(raised, "periodic"), *_swing(pace, legs, pelvis, angles, pitch))
@@ -189,9 +189,9 @@ def _fitted(pace: Pace, legs: Legs, phases: FloatArray, angles: tuple[FloatArray
     thigh, shin, raw = (angle[on] for angle in angles)
     known = StanceLegs(
         phases[on], thigh, shin, raw - shin, pitches[0][on], pitches[1][on],
-        _aside(pace, legs, phases[on]), _apart(pace, legs, phases[on]), shape[on],
-        pace.stride * phases[on], waved(phases[on], PELVIS_WAVES), pace.rise,
-        (legs.thigh, legs.shin), legs.reach * (RUNNING if pace.kind == "run" else 1.0))
+        _hip_offset(pace, legs, phases[on]), _foot_offset(pace, legs, phases[on]), shape[on],
+        pace.stride * phases[on], even_harmonics(phases[on], PELVIS_WAVES), pace.rise,
+        (legs.thigh, legs.shin), legs.reach * (RUNNING_EXTENSION if pace.kind == "run" else 1.0))
     none = np.zeros(2 * PELVIS_WAVES)
     rise = np.r_[-pace.rise / 2, none[1:]]
     start = Fit(legs.height - 0.02, none if pace.kind == "run" else rise,
@@ -220,7 +220,7 @@ def _standing_pitch(pace: Pace, share: FloatArray,
     ``share`` (F,) is the fraction of the stance, ``raw`` (F,) the published pitch.
     """
     down = 1.0 - ramp(share, FLAT_FROM, FLAT_BY)
-    up = ramp(share, RISES_FROM, RISES_BY)
+    up = ramp(share, HEEL_RISES_FROM, HEEL_RISEN_BY)
     landing = np.maximum(raw, 0.0) * down
     if pace.manner.toes_first:
         landing = TOES_DOWN_DEG * (1.0 - ramp(share, 0.0, 0.22))
@@ -269,21 +269,21 @@ class PelvisPath(NamedTuple):
     def hip(self, phases: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the hip's positions (F, 2), forward and up, and the ankle's (F,) aside."""
         pace, fit = self.pace, self.fit
-        waves = waved(phases, PELVIS_WAVES)
+        waves = even_harmonics(phases, PELVIS_WAVES)
         up = fit.height - pace.crouch + pace.rise_share * (
             self.shape(phases % 1.0) + waves @ fit.up)
         ahead = fit.over + pace.stride * phases + waves @ fit.ahead
-        return (np.stack([ahead, up], axis=-1) + _aside(pace, self.legs, phases),
-                _apart(pace, self.legs, phases))
+        return (np.stack([ahead, up], axis=-1) + _hip_offset(pace, self.legs, phases),
+                _foot_offset(pace, self.legs, phases))
 
 
-def _aside(pace: Pace, legs: Legs, phases: FloatArray) -> FloatArray:
+def _hip_offset(pace: Pace, legs: Legs, phases: FloatArray) -> FloatArray:
     """Return how far (F, 2) the left hip is ahead of and above the pelvis' middle, in metres."""
     turns = np.deg2rad(np.stack(pelvis_turns(pace, phases), axis=-1))
     return np.asarray(legs.half * np.sin(turns))
 
 
-def _apart(pace: Pace, legs: Legs, phases: FloatArray) -> FloatArray:
+def _foot_offset(pace: Pace, legs: Legs, phases: FloatArray) -> FloatArray:
     """Return how far (F,) the left foot is to the side of its hip, in metres."""
     sway = 0.5 * pace.sway * np.cos(2 * np.pi * (phases - pace.stance / 2))
     return np.asarray(legs.half + sway - pace.width / 2)
@@ -291,42 +291,42 @@ def _apart(pace: Pace, legs: Legs, phases: FloatArray) -> FloatArray:
 
 def _swing(pace: Pace, legs: Legs, pelvis: PelvisPath, angles: tuple[FloatArray, ...],
            pitch: "CubicSpline") -> "tuple[CubicSpline, CubicSpline, CubicSpline]":
-    """Return the ankle's way and height, and the foot's pitch, by the fraction of the swing.
+    """Return the ankle's progress and height, and the foot's pitch, by the fraction of the swing.
 
     Thigh and shin swing as published, except that both ends join the angles of the standing leg.
     """
-    share = np.linspace(0.0, 1.0, MOMENTS // 2 + 1)
+    share = np.linspace(0.0, 1.0, SAMPLES_PER_CYCLE // 2 + 1)
     at = pace.stance + share * (1.0 - pace.stance)
-    wide = np.linspace(0.0, 1.0, MOMENTS + 1)
+    wide = np.linspace(0.0, 1.0, SAMPLES_PER_CYCLE + 1)
     curve = scipy.interpolate.CubicSpline
     thigh, shin, raw = (curve(wide, np.r_[angle, angle[0]], bc_type="periodic")(at % 1.0)
                         for angle in angles)
     pitches = _swing_pitch(pace, share, raw, pitch)
-    ends = _ends(pace, legs, pelvis, pitch)
-    bones = [angle + _joined(share, angle, ends[:, number])
+    ends = _end_angles(pace, legs, pelvis, pitch)
+    bones = [angle + _end_correction(share, angle, ends[:, number])
              for number, angle in enumerate((thigh, shin))]
-    bones[1] = bones[1] - _unstraightened(share, bones[0] - bones[1])
+    bones[1] = bones[1] - _extra_knee_bend(share, bones[0] - bones[1])
     hip, apart = pelvis.hip(at)
     places = hip + leg_line(bones[0], bones[1], apart, (legs.thigh, legs.shin))
     first, last = places[0], places[-1]
-    way = (places[:, 0] - first[0]) / max(float(last[0] - first[0]), 1e-6)
+    progress = (places[:, 0] - first[0]) / max(float(last[0] - first[0]), 1e-6)
     height = places[:, 1] - (first[1] + share * (last[1] - first[1]))
-    lifted = height + _bump(share) * _clearing(legs, places[:, 1], pitches, share)
+    lifted = height + _bump(share) * _clearance_lift(legs, places[:, 1], pitches, share)
     lifted = lifted * pace.lift + _bump(share) * pace.lift_m
-    return curve(share, way), curve(share, lifted), curve(share, pitches)
+    return curve(share, progress), curve(share, lifted), curve(share, pitches)
 
 
-def _unstraightened(share: FloatArray, knee: FloatArray) -> FloatArray:
-    """Return the additional bend (F,) of a knee in swing that keeps it above LEAST_KNEE_DEG.
+def _extra_knee_bend(share: FloatArray, knee: FloatArray) -> FloatArray:
+    """Return the additional bend (F,) of a knee in swing that keeps it above MIN_KNEE_DEG.
 
     It is soft, and 0 at both ends of the swing.
     """
-    beyond = knee - LEAST_KNEE_DEG
+    beyond = knee - MIN_KNEE_DEG
     more = 0.5 * (np.hypot(beyond, 2.0) - beyond)
     return np.asarray(more * smoothstep(np.clip(np.minimum(share, 1.0 - share) / 0.4, 0.0, 1.0)))
 
 
-def _ends(pace: Pace, legs: Legs, pelvis: PelvisPath, pitch: "CubicSpline") -> FloatArray:
+def _end_angles(pace: Pace, legs: Legs, pelvis: PelvisPath, pitch: "CubicSpline") -> FloatArray:
     """Return the inclinations of thigh and shin at lift-off and landing, then their slopes, (4, 2).
 
     Slopes are in degrees per swing.
@@ -341,11 +341,11 @@ def _ends(pace: Pace, legs: Legs, pelvis: PelvisPath, pitch: "CubicSpline") -> F
     return np.stack([both[1], both[2], (both[1] - both[0]) * swung, (both[3] - both[2]) * swung])
 
 
-def _joined(share: FloatArray, angle: FloatArray, ends: FloatArray) -> FloatArray:
+def _end_correction(share: FloatArray, angle: FloatArray, ends: FloatArray) -> FloatArray:
     """Return the correction of an angle (F,) that gives it the values and slopes ``ends`` (4,)."""
     slopes = np.gradient(angle, share)
-    return meeting(share, ends[0] - angle[0], ends[1] - angle[-1], ends[2] - slopes[0],
-                   ends[3] - slopes[-1], PITCH_FADES)
+    return end_blend(share, ends[0] - angle[0], ends[1] - angle[-1], ends[2] - slopes[0],
+                     ends[3] - slopes[-1], PITCH_BLEND_SHARE)
 
 
 def _swing_pitch(pace: Pace, share: FloatArray, raw: FloatArray,
@@ -354,23 +354,24 @@ def _swing_pitch(pace: Pace, share: FloatArray, raw: FloatArray,
     inside, swung = pace.pitch * raw, 1.0 - pace.stance
     ends = np.array([pitch(pace.stance), pitch(0.0), pitch(pace.stance, 1) * swung,
                      pitch(0.0, 1) * swung], float)
-    return np.asarray(inside + _joined(share, inside, ends))
+    return np.asarray(inside + _end_correction(share, inside, ends))
 
 
-def meeting(share: FloatArray, start: float | FloatArray, end: float | FloatArray,
-            slope_in: float | FloatArray, slope_out: float | FloatArray,
-            fades: float = 1.0) -> FloatArray:
-    """Return a curve with the given values and slopes at both ends, at fractions (F, ...) of a way.
+def end_blend(share: FloatArray, start: float | FloatArray, end: float | FloatArray,
+              slope_in: float | FloatArray, slope_out: float | FloatArray,
+              fades: float = 1.0) -> FloatArray:
+    """Return a curve with the given values and slopes at both ends, at fractions (F, ...) of it.
 
-    The values fade to 0 over the fraction ``fades`` of the way, the slopes within ``NEAR`` of
-    their end.
+    The values fade to 0 over the fraction ``fades`` of the curve, the slopes within
+    ``SPEED_BLEND_SHARE`` of their end.
     """
     leaving = 1.0 - smoothstep(np.clip(share / fades, 0.0, 1.0))
     arriving = 1.0 - smoothstep(np.clip((1.0 - share) / fades, 0.0, 1.0))
-    first, last = np.clip(share / NEAR, 0.0, 1.0), np.clip((1.0 - share) / NEAR, 0.0, 1.0)
+    first = np.clip(share / SPEED_BLEND_SHARE, 0.0, 1.0)
+    last = np.clip((1.0 - share) / SPEED_BLEND_SHARE, 0.0, 1.0)
     return np.asarray(start * leaving + end * arriving
-                      + NEAR * (slope_in * first * (1 - first) ** 2
-                                - slope_out * last * (1 - last) ** 2))
+                      + SPEED_BLEND_SHARE * (slope_in * first * (1 - first) ** 2
+                                             - slope_out * last * (1 - last) ** 2))
 
 
 def _bump(share: FloatArray) -> FloatArray:
@@ -379,11 +380,11 @@ def _bump(share: FloatArray) -> FloatArray:
 
 def toes_pitch(share: FloatArray, pitch: FloatArray) -> FloatArray:
     """Return the toes' pitch (F,) in swing: flat as the foot lifts, then nearly the foot's."""
-    eased = smoothstep(np.clip(share / TOES_STRAIGHT, 0.0, 1.0))
+    eased = smoothstep(np.clip(share / TOES_FOLLOW_FROM, 0.0, 1.0))
     return np.asarray(pitch * eased + TOES_UP_DEG * _bump(share))
 
 
-def _clearing(legs: Legs, ankle: FloatArray, pitch: FloatArray, share: FloatArray) -> float:
+def _clearance_lift(legs: Legs, ankle: FloatArray, pitch: FloatArray, share: FloatArray) -> float:
     """Return by how many metres a swing must be higher for toes and heel to clear the floor."""
     foot = legs.foot
     heel = ankle + turned(foot.heel - foot.ankle, pitch)[..., 1]

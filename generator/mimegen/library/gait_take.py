@@ -12,9 +12,9 @@ from mimegen.base.files import content_key, file_hash
 from mimegen.base.seeds import generator
 from mimegen.base.spelling import spelled
 from mimegen.base.yaml_file import Finite, Strict, read_yaml
-from mimegen.gait.course import Way
+from mimegen.gait.course import WalkPath
 from mimegen.gait.walker import Walker, manners, pace_of
-from mimegen.gait.walking import looped, walked
+from mimegen.gait.walking import walk_along, walk_loop
 from mimegen.library.keys import gait_code
 from mimegen.library.take import RELAXED, Source, TakeDescription, with_speech
 from mimegen.manifest.timeline import Interval
@@ -97,11 +97,12 @@ class GaitTake(TakeDescription):
         return {name: value for name, value in drawn.items() if name not in asked}
 
     @cached_property
-    def path(self) -> Way:
+    def path(self) -> WalkPath:
         """The path of the walk."""
         gait_file = self.gait_file
         cycles = float(dict(self.asked).get("cycles", gait_file.cycles))
-        path = Way(cycles, gait_file.turn_deg, gait_file.on_spot, gait_file.starts, gait_file.stops)
+        path = WalkPath(cycles, gait_file.turn_deg, gait_file.on_spot, gait_file.starts,
+                        gait_file.stops)
         on_stairs = manners()[gait_file.manner].steps is not None
         if self.seed == 0 or gait_file.on_spot or self.treadmill or on_stairs:
             return path
@@ -172,10 +173,10 @@ class GaitTake(TakeDescription):
         rate = fps / self.tempo
         if self.loop:
             each = pace_of(self.walker).stride_s * rate / self.loop
-            motion = looped(self.walker, rate, max(round(each), 1) * self.loop,
-                            max(round(self.path.cycles), 1), self.treadmill, self.direction_deg)
+            motion = walk_loop(self.walker, rate, max(round(each), 1) * self.loop,
+                               max(round(self.path.cycles), 1), self.treadmill, self.direction_deg)
         else:
-            motion = walked(self.walker, rate, self.path, self.direction_deg, self.treadmill)
+            motion = walk_along(self.walker, rate, self.path, self.direction_deg, self.treadmill)
         return ((at_rate(motion, fps), None),)
 
     def frames(self, fps: float) -> int:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from mimegen.base.errors import RequestError
 from mimegen.base.lines import append_line, json_lines
-from mimegen.evaluation.judge import _kept
+from mimegen.evaluation.judge import _cached_verdicts
 from mimegen.farm.executor import Begun
 from mimegen.farm.spool import JobMessage, Spool
 from mimegen.plan.permute.good_takes import GoodTakes
@@ -111,7 +111,7 @@ def test_verdicts_and_good_takes_are_kept_beside_half_lines(tmp_path: Path) -> N
     cache = tmp_path / "judge.jsonl"
     cache.write_bytes(b'{"key": "a", "verdict": "TRUE"}\n{"key": "b", "verd\n\xff\n7\n'
                       b'{"key": "c", "verdict": "FALSE"}\n{"key": "d"')
-    assert _kept(cache) == {"a": "TRUE", "c": "FALSE"}
+    assert _cached_verdicts(cache) == {"a": "TRUE", "c": "FALSE"}
 
 
 def test_good_takes_are_read_past_half_lines_and_added_after_them(

@@ -11,7 +11,13 @@ from mimegen.base.arrays import ByteArray
 from mimegen.base.errors import RequestError
 from mimegen.base.paths import data_folder
 from mimegen.compositing.video import write_pictures
-from mimegen.evaluation.likeness.keyframes import ClipLook, distances, keyframes, look_of, looks_of
+from mimegen.evaluation.likeness.keyframes import (
+    ClipAppearance,
+    distances,
+    keyframes,
+    look_of,
+    looks_of,
+)
 from mimegen.evaluation.likeness.nearness import nearness_of
 from mimegen.evaluation.likeness.page import write_page
 from mimegen.production import frame_check
@@ -37,7 +43,8 @@ def moving(seed: int, frames: int = 20, size: tuple[int, int] = SIZE) -> list[By
     return pictures
 
 
-def look(folder: Path, name: str, pictures: list[ByteArray], action: str = "stop") -> ClipLook:
+def look(folder: Path, name: str, pictures: list[ByteArray],
+         action: str = "stop") -> ClipAppearance:
     path = folder / f"{name}.mp4"
     write_pictures(pictures, (pictures[0].shape[1], pictures[0].shape[0]), 10.0, path)
     return look_of(path, name, action)

@@ -14,7 +14,7 @@ from mimegen.compositing.keypointfiles import write_keypoints
 from mimegen.compositing.passfiles import camera_matrices
 from mimegen.evaluation.answers import Answer
 from mimegen.evaluation.audit import audit, read_items
-from mimegen.evaluation.looking import LIMITS, NEEDED, TARGETS, Looking
+from mimegen.evaluation.looking import LIMITS, NEEDED, TARGETS, GazeTrack
 from mimegen.evaluation.numbers import number_questions, read_number_wording
 from mimegen.evaluation.probes import (
     ProbeRequest,
@@ -84,9 +84,9 @@ def arrays_of(people: list[tuple[dict[str, FloatArray], FloatArray]], seen: bool
                 ("world", world), ("pixels", pixels), ("gaze", gaze))}
 
 
-def looking(arrays: dict[str, Any], folder: Path) -> Looking | None:
+def looking(arrays: dict[str, Any], folder: Path) -> GazeTrack | None:
     np.savez(folder / "keypoints.npz", **arrays)
-    return Looking.of(folder / "keypoints.npz", FPS)
+    return GazeTrack.of(folder / "keypoints.npz", FPS)
 
 
 def alone(yaw: float, pitch: float = 0.0, hands: FloatArray | None = None) -> dict[str, Any]:
@@ -113,10 +113,10 @@ def test_what_is_looked_at_and_what_clearly_not(
 ) -> None:
     found = looking(arrays, tmp_path)
     assert found is not None
-    looks = list(found.looks())
+    looks = list(found.spans())
     assert [TARGETS[one.target] for one in looks] == ([answer] if answer else [])
     if looks:
-        assert {TARGETS[one] for one in looks[0].not_at} == wrong
+        assert {TARGETS[one] for one in looks[0].clearly_not_at} == wrong
         assert (looks[0].start, looks[0].end) == (0, FRAMES)
 
 
@@ -130,21 +130,21 @@ def test_nothing_is_said_of_hidden_eyes_other_heads_and_short_looks(tmp_path: Pa
     glance["gaze"][:] = way(28)
     glance["gaze"][5:5 + frames] = way(60)
     short = looking(glance, tmp_path)
-    assert all(one is not None and not list(one.looks()) for one in (hidden, turned, short))
+    assert all(one is not None and not list(one.spans()) for one in (hidden, turned, short))
     glance["gaze"][5:5 + frames + 3] = way(60)
     longer = looking(glance, tmp_path)
-    assert longer is not None and [one.start for one in longer.looks()] == [5]
+    assert longer is not None and [one.start for one in longer.spans()] == [5]
 
 
 def test_keypoints_that_say_nothing_of_gaze_are_no_error_and_damage_is(tmp_path: Path) -> None:
     arrays = alone(0)
     arrays["gaze"][:] = np.nan
-    assert (found := looking(arrays, tmp_path)) is not None and not list(found.looks())
+    assert (found := looking(arrays, tmp_path)) is not None and not list(found.spans())
     del arrays["gaze"]
     assert looking(arrays, tmp_path) is None
     (tmp_path / "keypoints.npz").write_bytes(b"PK\x03\x04 and no more")
     with pytest.raises(RequestError, match="cannot be read"):
-        Looking.of(tmp_path / "keypoints.npz", FPS)
+        GazeTrack.of(tmp_path / "keypoints.npz", FPS)
 
 
 def two(first: FloatArray, second: FloatArray, apart: float = 1.2) -> dict[str, Any]:
@@ -154,13 +154,13 @@ def two(first: FloatArray, second: FloatArray, apart: float = 1.2) -> dict[str, 
 def test_of_two_each_is_told_by_their_place_and_the_other_is_a_target(tmp_path: Path) -> None:
     found = looking(two(way(90), way(0, 35)), tmp_path)
     assert found is not None
-    assert [(one.person, TARGETS[one.target]) for one in found.looks()] == [
+    assert [(one.person, TARGETS[one.target]) for one in found.spans()] == [
         (0, "other"), (1, "up")]
     assert [found.side(person) for person in (0, 1)] == [1, 2]
     near = looking(two(way(90), way(0, 35), apart=0.2), tmp_path)
     assert near is not None and near.side(0) is None
     # Who looks at the other looks to the right too, so that this is not offered.
-    assert TARGETS.index("right") not in next(iter(found.looks())).not_at
+    assert TARGETS.index("right") not in next(iter(found.spans())).clearly_not_at
 
 
 def row_with(folder: Path, row: Row, arrays: dict[str, Any]) -> Row:
@@ -291,9 +291,9 @@ def test_a_performance_that_looks_at_the_camera_is_asked_about(tmp_path: Path) -
         folder.mkdir()
         write_keypoints([maker.frame(frame, camera) for frame in range(4, 10)], camera, 4.0,
                         camera_matrices(camera), folder)
-        found = Looking.of(folder / "keypoints.npz", 4.0)
+        found = GazeTrack.of(folder / "keypoints.npz", 4.0)
         assert found is not None
-        seen[angle] = [TARGETS[one.target] for one in found.looks()]
+        seen[angle] = [TARGETS[one.target] for one in found.spans()]
     assert seen == {0.0: ["camera"], 90.0: ["left"], 180.0: [], 270.0: ["right"]}
 
 

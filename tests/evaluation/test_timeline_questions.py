@@ -145,10 +145,10 @@ def test_what_can_be_told_from_the_text_alone_is_a_table_of_its_own():
     request = TimelineRequest("zero-shot", WORDING, condition="text")
     found, _ = timeline_questions(rows, request)
     assert all(one.frames == [] and one.condition == "text" for one in found)
-    assert {one.way[2] for one in found} == {"zero-shot, text only"}
+    assert {one.question_type[2] for one in found} == {"zero-shot, text only"}
     shown = asked(rows)
     assert {one.prompt for one in found} == {one.prompt for one in shown}
-    assert {one.way[2] for one in shown} == {"zero-shot"}
+    assert {one.question_type[2] for one in shown} == {"zero-shot"}
     assert not {one.question_id for one in found} & {one.question_id for one in shown}
 
 

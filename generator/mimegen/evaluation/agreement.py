@@ -26,14 +26,14 @@ def alpha(table: FloatArray, level: Level) -> float | None:
     counts = np.zeros((pairable.shape[1], len(values)))
     np.add.at(counts, (np.nonzero(~np.isnan(pairable))[1], numbers), 1)
     totals = counts.sum(0)
-    unlike = _UNLIKE[level](values, totals)
+    distances = _DISTANCES[level](values, totals)
     # The coincidences of values c and k: pairs within an item, divided by its number of ratings
     # minus one.
     shares = counts / (counts.sum(1) - 1)[:, None]
     together = shares.T @ counts - np.diag(shares.sum(0))
-    observed = float((together * unlike).sum())
+    observed = float((together * distances).sum())
     # Minus one, because no rating is paired with itself.
-    expected = float(totals @ unlike @ totals) / (totals.sum() - 1)
+    expected = float(totals @ distances @ totals) / (totals.sum() - 1)
     return 1 - observed / expected if expected > 0 else None
 
 
@@ -57,5 +57,5 @@ def _ratio(values: FloatArray, _totals: FloatArray) -> FloatArray:
     return np.asarray(((values[:, None] - values) / np.where(both == 0, 1.0, both)) ** 2)
 
 
-_UNLIKE: dict[Level, Callable[[FloatArray, FloatArray], FloatArray]] = {
+_DISTANCES: dict[Level, Callable[[FloatArray, FloatArray], FloatArray]] = {
     "nominal": _nominal, "ordinal": _ordinal, "interval": _interval, "ratio": _ratio}

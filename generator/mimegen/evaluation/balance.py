@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from mimegen.base.counted import counted
-from mimegen.evaluation.distractors import kept_apart
+from mimegen.evaluation.distractors import excluded_pairs
 from mimegen.evaluation.given import GIVEN
 from mimegen.evaluation.question import Question
 from mimegen.evaluation.subjects import Subject, known_actions, subject_of_action, unique
@@ -11,7 +11,7 @@ from mimegen.evaluation.subjects import Subject, known_actions, subject_of_actio
 # Origins of distractors that keep a question balanced: a block, a pair, or the user.
 BALANCED = ("block", "pair", GIVEN)
 # Most labels that a message names.
-MOST_NAMED = 6
+MAX_NAMED = 6
 
 
 def balance_notes(made: Sequence[Question]) -> Iterator[str]:
@@ -22,8 +22,8 @@ def balance_notes(made: Sequence[Question]) -> Iterator[str]:
     odd = [one for one in drawn if _origins(one).isdisjoint(BALANCED)]
     if odd:
         yield (f"{counted(len(odd), 'question')} could not be balanced, with the answers"
-               f" {_named(one.answer for one in odd)}: {_why(drawn, odd)}; their distractors are"
-               " chosen one by one")
+               f" {_named(one.answer for one in odd)}: {_unbalanced_reasons(drawn, odd)};"
+               " their distractors are chosen one by one")
     lent = [one for one in asked if "library" in _origins(one)]
     if lent:
         yield (f"{counted(len(lent), 'question')} with distractors that are never a correct answer,"
@@ -36,7 +36,7 @@ def _origins(question: Question) -> set[str]:
     return {str(wrong["origin"]) for wrong in question.distractors}
 
 
-def _why(asked: Sequence[Question], odd: Sequence[Question]) -> str:
+def _unbalanced_reasons(asked: Sequence[Question], odd: Sequence[Question]) -> str:
     """Return why performances are in no block: too few, left over, or too similar."""
     size = len(asked[0].options)
     performances = _performances(asked)
@@ -46,28 +46,28 @@ def _why(asked: Sequence[Question], odd: Sequence[Question]) -> str:
     if (left := performances % size) == _performances(odd):
         return (f"{counted(performances, 'performance')} make blocks of {size} and leave {left}"
                 " over")
-    apart = [f"{one.text} and {other.text} {why}" for one, other, why in _kept_apart(odd)]
+    apart = [f"{one.text} and {other.text} {why}" for one, other, why in _excluded_pairs(odd)]
     if not apart:
         return f"no block of {size} has a place for them besides the performances in other blocks"
-    more = f", and {len(apart) - MOST_NAMED} more pairs" if len(apart) > MOST_NAMED else ""
+    more = f", and {len(apart) - MAX_NAMED} more pairs" if len(apart) > MAX_NAMED else ""
     return (f"no block of {size} was found for them, because some may not stand in one question"
-            f" ({'; '.join(apart[:MOST_NAMED])}{more})")
+            f" ({'; '.join(apart[:MAX_NAMED])}{more})")
 
 
-def _kept_apart(odd: Sequence[Question]) -> Iterator[tuple[Subject, Subject, str]]:
-    subjects = unique(Subject(one.action, f"{one.action}/{one.performed}", one.answer,
+def _excluded_pairs(odd: Sequence[Question]) -> Iterator[tuple[Subject, Subject, str]]:
+    subjects = unique(Subject(one.action, f"{one.action}/{one.performance_id}", one.answer,
                               frozenset(one.labels), one.semantic_group) for one in odd)
     library = [found for action in known_actions().values() if not action.ambiguous
                and (found := subject_of_action(action, odd[0].asks))]
-    return kept_apart(subjects, library, bar_nearest=odd[0].format == "mc")
+    return excluded_pairs(subjects, library, bar_nearest=odd[0].format == "mc")
 
 
 def _performances(questions: Sequence[Question]) -> int:
-    return len({(one.action, one.performed) for one in questions})
+    return len({(one.action, one.performance_id) for one in questions})
 
 
 def _named(labels: Iterable[str]) -> str:
     """Return distinct labels as text; of many, only the first ones."""
     names = sorted(set(labels))
-    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    return ", ".join(names[:MOST_NAMED]) + more
+    more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
+    return ", ".join(names[:MAX_NAMED]) + more

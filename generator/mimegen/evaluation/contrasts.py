@@ -87,7 +87,7 @@ def contrasts(scored: Sequence[ScoredAnswer]) -> list[dict[str, Any]]:
     return [one | {"p_holm": p} for one, p in zip(found, adjusted, strict=True)]
 
 
-def _mimes(variant: str | None) -> str | None:
+def _mime_name(variant: str | None) -> str | None:
     """Return a variant in MIME's words; other names of the spacesuit become ``adversarial``."""
     return variant and re.sub(r"^spacesuit\+", "adversarial+", variant)
 
@@ -102,9 +102,9 @@ def _pairs(scored: Sequence[ScoredAnswer], minus: str, variant: str) -> list[Var
         lambda: defaultdict(list))
     for one in scored:
         question = one.question
-        if (name := _mimes(question.variant)) in (minus, variant):
+        if (name := _mime_name(question.variant)) in (minus, variant):
             person = str(question.avatar) if same_person else ""
-            cells[question.performed, person][str(name)].append(one)
+            cells[question.performance_id, person][str(name)].append(one)
     return [VariantPair(first[0].question.action, _share(first), _share(second))
             for cell in cells.values() if (first := cell[minus]) and (second := cell[variant])
             and _clips(first) == _clips(second)]

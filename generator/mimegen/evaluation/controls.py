@@ -66,13 +66,13 @@ def control_questions(questions: Sequence[Question], rows: Sequence[Row], reques
     same person from the same side on a blank background, as dots, or without the person.
     """
     rows_by_id = {row.sample_id: row for row in rows}
-    others = _Others(rows)
+    aspects = _SingleAspectClips(rows)
     made: list[Question] = []
     missing = dict.fromkeys(request.names, 0)
     for question in questions:
         shown = [rows_by_id[clip.sample_id] for clip in question.shown]
         for name in request.names:
-            found = [*_changes(name, question, shown, others, request)]
+            found = [*_changed_fields(name, question, shown, aspects, request)]
             missing[name] += not found
             made += [_control(question, name, changes) for changes in found]
     return made, missing
@@ -85,8 +85,9 @@ def _control(question: Question, name: str, changes: Changes) -> Question:
         "examples": []})
 
 
-def _changes(name: str, question: Question, shown: Sequence[Row], others: "_Others",
-             request: ControlRequest) -> Iterator[Changes]:
+def _changed_fields(name: str, question: Question, shown: Sequence[Row],
+                    aspects: "_SingleAspectClips",
+                    request: ControlRequest) -> Iterator[Changes]:
     """Yield the fields that differ in the questions of a control; nothing if it cannot be asked.
 
     Of several clips, the same control is applied to each, and only those that drop or reorder
@@ -104,7 +105,7 @@ def _changes(name: str, question: Question, shown: Sequence[Row], others: "_Othe
                    "window": request.sampling.window(row.frames, row.fps),
                    "further": [clip.model_copy(update={"frames": own})
                                for clip, own in zip(question.further, rest, strict=True)]}
-    elif not further and (other := others.showing(name, row)) is not None:
+    elif not further and (other := aspects.showing(name, row)) is not None:
         frames = request.sampling.frames(other.frames, other.fps)
         yield {"sample_id": other.sample_id, "file_name": other.file_name, "frames": frames,
                "clip": opaque_name(other, request.seed), "sampling": request.sampling_text}
@@ -142,23 +143,24 @@ _OF_FRAMES: dict[str, Callable[[list[int], Row, int], Iterator[list[int]]]] = {
     FRAME: _single, SHUFFLED: _shuffled, REVERSED: _reversed}
 
 
-class _Others:
+class _SingleAspectClips:
     """The clips that show a single aspect of a performance: person, dots or background."""
 
     def __init__(self, rows: Sequence[Row]) -> None:
         self._found: dict[tuple[Any, ...], Row] = {}
         for row in sorted(rows, key=lambda row: row.sample_id):
-            kind = _shows_alone(row)
+            kind = _only_aspect(row)
             if kind is not None:
-                self._found.setdefault((kind, *performance_of(row), *_seen_as(kind, row)), row)
+                self._found.setdefault((kind, *performance_of(row), *_fields_to_match(kind, row)),
+                                       row)
 
     def showing(self, kind: str, row: Row) -> Row | None:
         """Return the clip that shows only one aspect of a row's clip; None if there is none."""
-        found = self._found.get((kind, *performance_of(row), *_seen_as(kind, row)))
+        found = self._found.get((kind, *performance_of(row), *_fields_to_match(kind, row)))
         return None if found is None or found.sample_id == row.sample_id else found
 
 
-def _shows_alone(row: Row) -> str | None:
+def _only_aspect(row: Row) -> str | None:
     """Return the control that a clip can serve as; None if it shows several aspects."""
     if row.type == "pointlight":
         return DOTS
@@ -167,7 +169,7 @@ def _shows_alone(row: Row) -> str | None:
     return PERSON if row.background_config == "blank" else None
 
 
-def _seen_as(kind: str, row: Row) -> tuple[Any, ...]:
+def _fields_to_match(kind: str, row: Row) -> tuple[Any, ...]:
     """Return the fields in which two clips must agree besides the performance."""
     angle = None if row.angle is None else float(row.angle) % 360
     if kind == DOTS:

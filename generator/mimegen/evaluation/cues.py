@@ -10,7 +10,7 @@ from mimegen.base.files import content_key
 from mimegen.base.seeds import generator
 from mimegen.base.yaml_file import read_yaml
 from mimegen.evaluation.distractors import Distractor, Rules, chosen_distractors
-from mimegen.evaluation.making import about_clip, versions
+from mimegen.evaluation.making import clip_fields, versions
 from mimegen.evaluation.question import Question
 from mimegen.evaluation.sampling import FrameSampling
 from mimegen.evaluation.subjects import (
@@ -214,7 +214,7 @@ def _question(row: Row, posed: PosedCue, request: CueRequest) -> Question:
     wrong = [text for text in posed.options if text != posed.answer]
     explanation = posed.explanation if request.task == "validity" else None
     return Question(
-        **about_clip(row, request.seed), question_id=content_key(*identity)[:16], format="cue",
+        **clip_fields(row, request.seed), question_id=content_key(*identity)[:16], format="cue",
         prompting=request.condition, condition=request.condition, asks=request.task,
         category=request.task, aspect=seen.facts.region, prompt=prompt, options=[*posed.options],
         answer=posed.answer, labels=[posed.answer], semantic_group=seen.subject.group,

@@ -102,8 +102,8 @@ def _costs(pool: Sequence[Subject], meaning: NDArray[np.float64], rules: Rules, 
     return np.asarray(np.where(allowed, costs, FORBIDDEN), dtype=np.int64)
 
 
-def kept_apart(subjects: Sequence[Subject], library: Sequence[Subject], bar_nearest: bool
-               ) -> Iterator[tuple[Subject, Subject, str]]:
+def excluded_pairs(subjects: Sequence[Subject], library: Sequence[Subject], bar_nearest: bool
+                   ) -> Iterator[tuple[Subject, Subject, str]]:
     """Yield pairs of subjects that may not share a question, with the reason as text."""
     pool = _pool(subjects, library)
     meaning = similarities([one.text for one in pool], [one.text for one in pool])

@@ -11,7 +11,7 @@ from mimegen.base.errors import RequestError, near_misses
 from mimegen.base.files import content_key
 from mimegen.base.spelling import spelled, value_order
 from mimegen.base.yaml_file import Strict, YamlFile, read_yaml
-from mimegen.evaluation.making import about_clip, versions
+from mimegen.evaluation.making import clip_fields, versions
 from mimegen.evaluation.question import Question
 from mimegen.evaluation.sampling import FrameSampling
 from mimegen.evaluation.subjects import known_actions, subject_of_row
@@ -20,7 +20,7 @@ from mimegen.manifest.row import Row
 
 DIRECTION = "direction"
 # The direction of a walker in the picture, by the azimuth of the view in degrees.
-SEEN = {0: "towards you", 90: "to the left", 180: "away from you", 270: "to the right"}
+DIRECTION_NAMES = {0: "towards you", 90: "to the left", 180: "away from you", 270: "to the right"}
 # Factors with more values are not asked about: too many options.
 MOST_VALUES = 9
 
@@ -81,10 +81,10 @@ def factor_questions(rows: Sequence[Row], factors: str, wording: FactorWording, 
         grid = grids[_axes(row)]
         for factor in (name for name in names if name in grid.values):
             values, words = grid.values[factor], wording.words(factor)
-            options = _named(values, words.values or grid.called.get(factor, {}))
+            options = _named(values, words.values or grid.value_names.get(factor, {}))
             answer = options[values.index(spelled((row.grid or {})[factor]))]
             made.append(Question(
-                **about_clip(row, seed) | {"variant": _cell(row)}, format="factor",
+                **clip_fields(row, seed) | {"variant": _cell(row)}, format="factor",
                 asks=factor, category=factor,
                 question_id=content_key("factor", seed, row.sample_id, factor)[:16],
                 prompt=filled(wording.instruction.replace("{question}", words.question), options),
@@ -102,7 +102,7 @@ class _Grid:
     """The ordered values of each factor that varies in a grid, and names for some values."""
 
     values: dict[str, list[str]]
-    called: dict[str, dict[str, str]]
+    value_names: dict[str, dict[str, str]]
 
 
 def _axes(row: Row) -> tuple[str, ...]:
@@ -155,7 +155,8 @@ def _directions(rows: Sequence[Row], values: Sequence[str]) -> dict[str, str]:
             view = row.view_azimuth_deg
             seen.setdefault(spelled(row.grid[DIRECTION]), set()).add(
                 None if view is None else round(view) % 360)
-    names = {value: SEEN.get(int(next(iter(views)) or 0), "") for value, views in seen.items()
+    names = {value: DIRECTION_NAMES.get(int(next(iter(views)) or 0), "")
+             for value, views in seen.items()
              if len(views) == 1 and None not in views}
     return names if all(names.get(value) for value in values) else {}
 

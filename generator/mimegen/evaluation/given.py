@@ -23,8 +23,8 @@ def _texts(wrong: tuple[str, ...]) -> tuple[str, ...]:
     return cleaned
 
 
-class Given(RootModel[dict[str, Annotated[tuple[str, ...], Field(min_length=1),
-                                          AfterValidator(_texts)]]]):
+class SuppliedDistractors(RootModel[dict[str, Annotated[tuple[str, ...], Field(min_length=1),
+                                                        AfterValidator(_texts)]]]):
     """Wrong answers by an action's id or by one of its labels."""
 
     def of(self, subject: Subject) -> tuple[str, ...]:
@@ -36,14 +36,14 @@ class Given(RootModel[dict[str, Annotated[tuple[str, ...], Field(min_length=1),
         return tuple(text for wrong in lists[:1] for text in wrong if text.lower() not in right)
 
 
-def read_given(path: Path, subjects: Sequence[Subject], options: int) -> Given:
+def read_given(path: Path, subjects: Sequence[Subject], options: int) -> SuppliedDistractors:
     """Read a YAML or JSON file ``{action or label: [wrong answers]}``.
 
     Raises RequestError for an invalid file, a key that is neither action nor label of any subject,
     and a list that is too short.
     """
     file = YamlFile(path)
-    given = file.parsed(Given)
+    given = file.parsed(SuppliedDistractors)
     known = {name for one in subjects for name in (one.action, *one.accepted)}
     for key in given.root:
         if key.lower() not in {name.lower() for name in known}:
@@ -57,7 +57,8 @@ def read_given(path: Path, subjects: Sequence[Subject], options: int) -> Given:
     return given
 
 
-def given_distractors(subjects: Sequence[Subject], given: Given, options: int, seed: int
+def given_distractors(subjects: Sequence[Subject], given: SuppliedDistractors, options: int,
+                      seed: int
                       ) -> Mapping[str, tuple[Distractor, ...]]:
     """Return for each subject a random choice of its given wrong answers, as many as needed."""
     found = {}

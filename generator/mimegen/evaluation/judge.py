@@ -24,11 +24,11 @@ from mimegen.evaluation.templates import FOLDER
 # A server of your own needs no key.
 KEY = "OPENAI_API_KEY"
 # Requests at once, and the limits on a reply: tokens asked for, and bytes read.
-AT_ONCE = 4
+PARALLEL_REQUESTS = 4
 TOKENS = 128
 LONGEST_REPLY = 2**20
 # HTTP statuses after which a retry may succeed: too many requests, timeouts, server errors.
-PASSING = {408, 409, 425, 429, 500, 502, 503, 504}
+TRANSIENT_STATUSES = {408, 409, 425, 429, 500, 502, 503, 504}
 
 
 class JudgeWording(Strict):
@@ -72,7 +72,7 @@ class Judge:
         Each verdict is written to the cache at once, so that an interrupted run can continue.
         Raises RequestError if the address cannot be reached or refuses.
         """
-        wording, kept = read_judge_wording(), _kept(self.cache)
+        wording, kept = read_judge_wording(), _cached_verdicts(self.cache)
         prompts = [wording.prompt(answer) for answer in answers]
         keys = [content_key("judge", self.model, prompt) for prompt in prompts]
         missing = {key: prompt for key, prompt in zip(keys, prompts, strict=True)
@@ -86,7 +86,7 @@ class Judge:
             return {}
         self.cache.parent.mkdir(parents=True, exist_ok=True)
         lock = threading.Lock()
-        with ThreadPoolExecutor(AT_ONCE) as pool:
+        with ThreadPoolExecutor(PARALLEL_REQUESTS) as pool:
 
             def ask(key: str, prompt: str) -> str:
                 reply = self._verdict_text(prompt)
@@ -110,7 +110,7 @@ class Judge:
             try:
                 return _text_of(self._reply(prompt), self.url)
             except urllib.error.HTTPError as problem:
-                if problem.code not in PASSING or last:
+                if problem.code not in TRANSIENT_STATUSES or last:
                     raise RequestError(f"--judge {self.url}: HTTP {problem.code}"
                                        f" {_reason(problem)}; verdicts so far are kept in"
                                        f" {self.cache}") from problem
@@ -159,7 +159,7 @@ def _verdict(reply: str) -> bool | None:
     return {"true": True, "false": False}.get(words[0].lower()) if words else None
 
 
-def _kept(path: Path) -> dict[str, str]:
+def _cached_verdicts(path: Path) -> dict[str, str]:
     """Return cached verdicts by key; a line that was cut off is skipped and so asked again."""
     kept = {}
     for content in json_lines(path.read_bytes() if path.exists() else b""):

@@ -21,9 +21,9 @@ Array = NDArray[np.float64]
 # directions.
 TARGETS = ("camera", "other", "hands", "down", "up", "left", "right")
 CAMERA, OTHER, HANDS, DOWN, UP, LEFT, RIGHT = range(len(TARGETS))
-THINGS = (CAMERA, OTHER, HANDS)
+POINT_TARGETS = (CAMERA, OTHER, HANDS)
 # The answer if it is unclear where a person looks.
-NOBODY_KNOWS = -1
+UNKNOWN_TARGET = -1
 # COCO's value for a landmark that is labelled and visible.
 VISIBLE = 2
 SIDES = ("left", "right")
@@ -59,7 +59,7 @@ LIMITS = GazeLimits()
 
 
 @dataclass(frozen=True)
-class Look:
+class GazeSpan:
     """A person looks at one target from ``start`` to ``end`` (frames), and clearly not at others.
     """
 
@@ -67,25 +67,25 @@ class Look:
     target: int
     start: int
     end: int
-    not_at: frozenset[int]
+    clearly_not_at: frozenset[int]
 
 
 @dataclass(frozen=True, eq=False)
-class Looking:
+class GazeTrack:
     """What is known about the gaze of N people in F frames.
 
-    ``answers`` (F, N) are indices of targets, or ``NOBODY_KNOWS``. ``states`` (F, N, T) are 1 at a
-    target, -1 off it and 0 between. ``across`` (F, N) are horizontal positions, from 0 at the
+    ``answers`` (F, N) are indices of targets, or ``UNKNOWN_TARGET``. ``states`` (F, N, T) are 1 at
+    a target, -1 off it and 0 between. ``picture_x`` (F, N) are horizontal positions, from 0 at the
     picture's left edge to 1 at its right.
     """
 
     answers: NDArray[np.intp]
     states: NDArray[np.intp]
-    across: Array
+    picture_x: Array
     fps: float
 
     @classmethod
-    def of(cls, path: Path, fps: float) -> "Looking | None":
+    def of(cls, path: Path, fps: float) -> "GazeTrack | None":
         """Read a clip's keypoints.npz; None if it does not contain gaze.
 
         Raises RequestError if it cannot be read.
@@ -101,39 +101,39 @@ class Looking:
         return cls.by(_Scene.of(arrays), fps)
 
     @classmethod
-    def by(cls, scene: "_Scene", fps: float) -> "Looking":
+    def by(cls, scene: "_Scene", fps: float) -> "GazeTrack":
         """Compute the gaze of the people in a scene."""
-        states = np.where(scene.known[..., None], scene.states(), 0)
+        states = np.where(scene.is_known[..., None], scene.states(), 0)
         width = float(scene.size[0])
         hips = (scene.pixels["left_hip"] + scene.pixels["right_hip"])[..., 0] / 2
         return cls(_answers(states), states, hips / width, fps)
 
-    def looks(self) -> Iterator[Look]:
+    def spans(self) -> Iterator[GazeSpan]:
         """Yield every look that is long enough, by person, the longest first."""
         for person in range(self.answers.shape[1]):
             found = [one for one in self._runs(person)
                      if one.end - one.start >= LIMITS.least_s * self.fps]
             yield from sorted(found, key=lambda one: one.start - one.end)
 
-    def _runs(self, person: int) -> Iterator[Look]:
+    def _runs(self, person: int) -> Iterator[GazeSpan]:
         """Yield the spans of frames in which the answer for a person stays the same."""
         own = self.answers[:, person]
         edges = [0, *(np.flatnonzero(np.diff(own)) + 1), len(own)]
         for start, end in pairwise(map(int, edges)):
-            if own[start] != NOBODY_KNOWS:
+            if own[start] != UNKNOWN_TARGET:
                 off = (self.states[start:end, person] < 0).all(axis=0)
-                yield Look(person, int(own[start]), start, end,
-                           frozenset(map(int, np.flatnonzero(off))))
+                yield GazeSpan(person, int(own[start]), start, end,
+                               frozenset(map(int, np.flatnonzero(off))))
 
     def side(self, person: int, start: int = 0, end: int | None = None) -> int | None:
         """Return 0 for a person alone, 1 for the left one of two, 2 for the right; None if unclear.
         """
-        people = self.across.shape[1]
+        people = self.picture_x.shape[1]
         if people == 1:
             return 0
         if people > len(SIDES):
             return None
-        apart = self.across[start:end, person] - self.across[start:end, 1 - person]
+        apart = self.picture_x[start:end, person] - self.picture_x[start:end, 1 - person]
         if (apart <= -LIMITS.apart).all():
             return 1
         return 2 if (apart >= LIMITS.apart).all() else None
@@ -153,13 +153,13 @@ _ARRAYS = ("names", "world", "pixels", "visibility", "gaze", "rotation", "transl
 class _Scene:
     """Landmarks by name: ``world`` (F, N, 3), ``pixels`` (F, N, 2) and ``visible`` (F, N).
 
-    ``ways`` (F, N, 3) are the directions of the lines of sight.
+    ``gaze_directions`` (F, N, 3) are the directions of the lines of sight.
     """
 
     world: dict[str, Array]
     pixels: dict[str, Array]
     visible: dict[str, NDArray[np.bool_]]
-    ways: Array
+    gaze_directions: Array
     rotation: Array
     translation: Array
     size: tuple[int, int]
@@ -184,12 +184,12 @@ class _Scene:
         return (self.world["left_eye"] + self.world["right_eye"]) / 2
 
     @property
-    def known(self) -> NDArray[np.bool_]:
+    def is_known(self) -> NDArray[np.bool_]:
         """Whether an eye is visible and the head points roughly where the eyes look."""
         ahead = self.world["nose"] - (self.world["left_ear"] + self.world["right_ear"]) / 2
         # Viewers judge gaze by the head if the eyes are turned far out of it, so nothing is asked
         # then.
-        agree = _angle(ahead, self.ways) <= LIMITS.head_deg
+        agree = _angle(ahead, self.gaze_directions) <= LIMITS.head_deg
         shown = [self._shown(f"{side}_eye") for side in SIDES]
         return np.asarray(agree & np.any(shown, axis=0))
 
@@ -202,14 +202,15 @@ class _Scene:
         limits = LIMITS
         # The camera's position in the world, from the world-to-camera rotation and translation.
         camera = -self.rotation.T @ self.translation
-        pitch = _degrees(self.ways[..., 2])
+        pitch = _degrees(self.gaze_directions[..., 2])
         # Relative to the picture's plane, not the person: questions ask for the viewer's left and
         # right.
-        aside = _degrees(self.ways @ self.rotation[0])
+        aside = _degrees(self.gaze_directions @ self.rotation[0])
         level = np.abs(pitch) <= limits.level_deg
         columns = [
-            _within(_angle(camera - self.eyes, self.ways), limits.at_camera_deg, limits.off_deg),
-            self._at_other(),
+            _within(_angle(camera - self.eyes, self.gaze_directions), limits.at_camera_deg,
+                    limits.off_deg),
+            self._other_person_states(),
             _within(self._nearest(HAND, self.world), limits.at_deg, limits.off_deg),
             _beyond(-pitch, limits.down_deg, limits.not_down_deg),
             _beyond(pitch, limits.up_deg, limits.not_up_deg),
@@ -217,31 +218,32 @@ class _Scene:
                          np.where(level | (one < 0), 1, 0)) for sign in (-1, 1))]
         return np.stack(columns, axis=-1)
 
-    def _at_other(self) -> NDArray[np.intp]:
+    def _other_person_states(self) -> NDArray[np.intp]:
         """Return the state of the other person as a target; 0 (unknown) for a person alone."""
-        if self.ways.shape[1] != len(SIDES):
-            return np.zeros(self.ways.shape[:2], np.intp)
+        if self.gaze_directions.shape[1] != len(SIDES):
+            return np.zeros(self.gaze_directions.shape[:2], np.intp)
         swapped = {name: points[:, ::-1] for name, points in self.world.items()}
         return _within(self._nearest((*BODY, *HAND), swapped), LIMITS.at_deg, LIMITS.off_deg)
 
     def _nearest(self, parts: Sequence[str], places: dict[str, Array]) -> Array:
         """Return the angle (F, N) from the line of sight to the nearest of some landmarks, degrees.
         """
-        return np.asarray(np.min([_angle(places[f"{side}_{part}"] - self.eyes, self.ways)
+        return np.asarray(np.min([_angle(places[f"{side}_{part}"] - self.eyes, self.gaze_directions)
                                   for side in SIDES for part in parts], axis=0))
 
 
 def _answers(states: NDArray[np.intp]) -> NDArray[np.intp]:
     """Return the target (F, N): the only one of the first three, or a direction if none."""
     alone = states.shape[1] != len(SIDES)
-    things = states[..., THINGS]
-    settled = (things != 0) | (np.array(THINGS) == OTHER) & alone
+    things = states[..., POINT_TARGETS]
+    settled = (things != 0) | (np.array(POINT_TARGETS) == OTHER) & alone
     # Unless each of the first three is clearly a target or clearly not, the answer is unknown.
     known, at = settled.all(axis=-1), (things > 0).sum(axis=-1)
-    towards = states[..., len(THINGS):] > 0
-    thing = np.where(at == 1, (things > 0).argmax(axis=-1), NOBODY_KNOWS)
-    way = np.where(towards.any(axis=-1), len(THINGS) + towards.argmax(axis=-1), NOBODY_KNOWS)
-    return np.where(known, np.where(at == 0, way, thing), NOBODY_KNOWS)
+    towards = states[..., len(POINT_TARGETS):] > 0
+    thing = np.where(at == 1, (things > 0).argmax(axis=-1), UNKNOWN_TARGET)
+    direction = np.where(towards.any(axis=-1), len(POINT_TARGETS) + towards.argmax(axis=-1),
+                         UNKNOWN_TARGET)
+    return np.where(known, np.where(at == 0, direction, thing), UNKNOWN_TARGET)
 
 
 def _within(angle: Array, at: float, off: float) -> NDArray[np.intp]:
@@ -252,8 +254,8 @@ def _beyond(angle: Array, at: float, off: float) -> NDArray[np.intp]:
     return np.where(angle >= at, 1, np.where(angle <= off, -1, 0))
 
 
-def _angle(ways: Array, others: Array) -> Array:
-    return _degrees((unit_or_nan(ways) * unit_or_nan(others)).sum(axis=-1), np.arccos)
+def _angle(directions: Array, others: Array) -> Array:
+    return _degrees((unit_or_nan(directions) * unit_or_nan(others)).sum(axis=-1), np.arccos)
 
 
 def _degrees(share: Array, inverse: np.ufunc = np.arcsin) -> Array:

@@ -91,7 +91,7 @@ def _posed(rows: Sequence[Row], request: QuestionRequest) -> dict[str, PosedPerf
     subjects = unique(subject_of.values())
     if request.of_set is not None:
         _refuse_outside(request.of_set, rows, known)
-    library = [found for action in known.values() if _may_lend(action, request.of_set)
+    library = [found for action in known.values() if _may_supply_distractors(action, request.of_set)
                and (found := subject_of_action(action, request.asks))]
     actions = {subject.action for subject in subjects}
     splits: dict[str, str | None] = dict.fromkeys(actions)
@@ -110,7 +110,7 @@ def _posed(rows: Sequence[Row], request: QuestionRequest) -> dict[str, PosedPerf
             for sample, subject in subject_of.items()}
 
 
-def _may_lend(action: KnownAction, of_set: str | None) -> bool:
+def _may_supply_distractors(action: KnownAction, of_set: str | None) -> bool:
     """Whether an action may supply wrong answers: it is not ambiguous, and belongs to the set."""
     return not action.ambiguous and (of_set is None or of_set in action.sets)
 
@@ -176,10 +176,10 @@ def _question(row: Row, posed: PosedPerformance, order: list[int], template: str
     identity = (request.format, request.asks, request.prompting, request.difficulty, request.fold,
                 request.seed, row.sample_id,
                 *(one.text for one in posed.distractors if one.origin == GIVEN))
-    template = request.templates.worded(template, people_of(row))
+    template = request.templates.worded(template, people_count(row))
     right = row.labels if request.asks == "label" else [subject.text]
     return Question(
-        **about_clip(row, request.seed), question_id=content_key(*identity)[:16],
+        **clip_fields(row, request.seed), question_id=content_key(*identity)[:16],
         format=request.format, prompt=filled(template, options),
         options=options, answer=subject.text, labels=right, semantic_group=subject.group,
         asks=request.asks, prompting=request.prompting, difficulty=request.difficulty,
@@ -191,17 +191,17 @@ def _question(row: Row, posed: PosedPerformance, order: list[int], template: str
         fold=request.fold, split=posed.split, versions=versions(request.templates.about))
 
 
-def about_clip(row: Row, seed: int) -> dict[str, Any]:
+def clip_fields(row: Row, seed: int) -> dict[str, Any]:
     """Return the fields of a question that describe its clip."""
     return {
         "sample_id": row.sample_id, "action": row.action, "variant": row.variant,
         "clip": opaque_name(row, seed), "file_name": row.file_name, "take": row.take,
         "background_config": row.background_config, "background_name": row.background_name,
         "avatar": row.avatar, "angle": row.angle, "seed": seed,
-        "people": people_of(row)}
+        "people": people_count(row)}
 
 
-def people_of(row: Row) -> int:
+def people_count(row: Row) -> int:
     """Return how many people a clip shows: one or two."""
     return 2 if row.partner_avatar or (row.performers or 1) > 1 else 1
 

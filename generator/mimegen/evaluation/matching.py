@@ -16,7 +16,7 @@ from mimegen.base.errors import RequestError, near_misses
 from mimegen.base.files import content_key
 from mimegen.base.seeds import generator
 from mimegen.base.yaml_file import Strict, read_yaml
-from mimegen.evaluation.making import about_clip, versions
+from mimegen.evaluation.making import clip_fields, versions
 from mimegen.evaluation.opaque import opaque_name
 from mimegen.evaluation.question import FurtherClip, Question
 from mimegen.evaluation.sampling import FrameSampling
@@ -31,7 +31,7 @@ from mimegen.manifest.row import Row
 
 # Number of clips to choose from besides the first one, and of clips among which one is odd.
 CANDIDATES = 3
-ODD_AMONG = 4
+ODD_ONE_OUT_CLIPS = 4
 DOTS = "pointlight"
 _DRESSED = re.compile(r"(random_\d+)_(\d+)")
 
@@ -107,18 +107,18 @@ class _Choice:
 class _Clips:
     """All clips, indexed by what must be equal among the clips to choose from.
 
-    ``sides`` is by look, side and performance; ``performed`` by performance; ``people`` by place,
-    side and performance; ``persons`` lists the keys of ``people`` by person; ``placed`` is by place
-    and action.
+    ``by_look`` is by look, side and performance; ``by_performance`` by performance; ``by_setting``
+    by setting, side and performance; ``keys_of_person`` lists the keys of ``by_setting`` by person;
+    ``by_place`` is by setting and action.
     """
 
     def __init__(self, rows: Sequence[Row], seed: int) -> None:
         self.seed = seed
-        self.sides: dict[Any, dict[Any, dict[Any, Row]]] = defaultdict(lambda: defaultdict(dict))
-        self.performed: dict[Any, list[Row]] = defaultdict(list)
-        self.people: dict[Any, dict[str, Row]] = defaultdict(dict)
-        self.persons: dict[str, dict[Any, None]] = defaultdict(dict)
-        self.placed: dict[Any, dict[str, dict[Any, Row]]] = defaultdict(lambda: defaultdict(dict))
+        self.by_look: dict[Any, dict[Any, dict[Any, Row]]] = defaultdict(lambda: defaultdict(dict))
+        self.by_performance: dict[Any, list[Row]] = defaultdict(list)
+        self.by_setting: dict[Any, dict[str, Row]] = defaultdict(dict)
+        self.keys_of_person: dict[str, dict[Any, None]] = defaultdict(dict)
+        self.by_place: dict[Any, dict[str, dict[Any, Row]]] = defaultdict(lambda: defaultdict(dict))
         for row in sorted(rows, key=lambda row: row.sample_id):
             if row.type != DOTS:
                 self._add(row)
@@ -126,13 +126,13 @@ class _Clips:
     def _add(self, row: Row) -> None:
         """Add a clip to all indexes."""
         side, done = _side(row), performance_of(row)
-        self.sides[_look(row)][side].setdefault(done, row)
-        self.performed[done].append(row)
-        self.placed[_place(row)][row.action].setdefault((_cast(row), side), row)
+        self.by_look[_appearance(row)][side].setdefault(done, row)
+        self.by_performance[done].append(row)
+        self.by_place[_setting(row)][row.action].setdefault((_cast(row), side), row)
         if row.avatar is not None and row.partner_avatar is None:
-            key = _place(row), side, done
-            self.people[key].setdefault(row.avatar, row)
-            self.persons[person_and_clothes(row.avatar)[0]][key] = None
+            key = _setting(row), side, done
+            self.by_setting[key].setdefault(row.avatar, row)
+            self.keys_of_person[person_and_clothes(row.avatar)[0]][key] = None
 
     def drawn(self, found: Sequence[Any], *name: str) -> list[Any]:
         """Return items in a random order fixed by a name."""
@@ -140,7 +140,7 @@ class _Clips:
             self.seed, "matching", *name).permutation(len(found))]
 
 
-def _place(row: Row) -> tuple[Any, ...]:
+def _setting(row: Row) -> tuple[Any, ...]:
     return row.background_name, row.set_seed, row.render_config_name, str(row.faults or "")
 
 
@@ -148,9 +148,9 @@ def _cast(row: Row) -> tuple[str | None, str | None]:
     return row.avatar, row.partner_avatar
 
 
-def _look(row: Row) -> tuple[Any, ...]:
+def _appearance(row: Row) -> tuple[Any, ...]:
     """Return everything visible in a clip except the performance and the side."""
-    return (*_cast(row), *_place(row))
+    return (*_cast(row), *_setting(row))
 
 
 def _side(row: Row) -> float:
@@ -167,10 +167,10 @@ def _same_performance(row: Row, clips: _Clips) -> _Choice | None:
     """Choose the performance from another side; distractors from that side, same action first."""
     if row.type == DOTS:
         return None
-    sides = clips.sides[_look(row)]
+    sides = clips.by_look[_appearance(row)]
     for side in clips.drawn(sorted(sides.keys() - {_side(row)}), "side", row.sample_id):
         right = sides[side].get(performance_of(row))
-        wrong = [one for one in sides[side].values() if _moves_otherwise(one, row)]
+        wrong = [one for one in sides[side].values() if _has_other_movement(one, row)]
         wrong = sorted(clips.drawn(wrong, "performances", row.sample_id),
                        key=lambda one: one.action != row.action)
         if right is not None and len(wrong) >= CANDIDATES - 1:
@@ -178,7 +178,7 @@ def _same_performance(row: Row, clips: _Clips) -> _Choice | None:
     return None
 
 
-def _moves_otherwise(one: Row, other: Row) -> bool:
+def _has_other_movement(one: Row, other: Row) -> bool:
     """Return whether two takes differ by more than their style, tempo or mirroring."""
     return (one.action, one.take, one.seed) != (other.action, other.take, other.seed)
 
@@ -189,11 +189,11 @@ def _same_person(row: Row, clips: _Clips) -> _Choice | None:
     if row.type == DOTS or row.avatar is None or row.partner_avatar is not None:
         return None
     person, own = person_and_clothes(row.avatar)
-    keys = [key for key in clips.persons[person]
+    keys = [key for key in clips.keys_of_person[person]
             if key[1:] != (_side(row), performance_of(row))]
     for key in clips.drawn(keys, "people", row.sample_id):
         by_clothes: dict[str | None, dict[str, Row]] = defaultdict(dict)
-        for avatar, one in clips.people[key].items():
+        for avatar, one in clips.by_setting[key].items():
             who, clothes = person_and_clothes(avatar)
             by_clothes[clothes][who] = one
         for clothes, there in by_clothes.items():
@@ -208,8 +208,8 @@ def _dots(row: Row, clips: _Clips) -> _Choice | None:
     """Choose the body that moves as the dots do; distractors are its other actions, same side."""
     if row.type != DOTS or str(row.config_name).partition("@")[0] != DOTS:
         return None
-    for right in clips.drawn(clips.performed[performance_of(row)], "dots", row.sample_id):
-        there = clips.sides[_look(right)][_side(right)].values()
+    for right in clips.drawn(clips.by_performance[performance_of(row)], "dots", row.sample_id):
+        there = clips.by_look[_appearance(right)][_side(right)].values()
         wrong = clips.drawn([one for one in there if one.action != row.action],
                             "actions", row.sample_id)
         if len(wrong) >= CANDIDATES - 1:
@@ -221,14 +221,14 @@ def _odd_one_out(row: Row, clips: _Clips) -> _Choice | None:
     """Choose the odd action among clips of another one; no two clips look alike."""
     if row.type == DOTS:
         return None
-    there = clips.placed[_place(row)]
+    there = clips.by_place[_setting(row)]
     for action in clips.drawn(sorted(there.keys() - {row.action}), "odd", row.sample_id):
         looks = [one for look, one in there[action].items() if look != (_cast(row), _side(row))]
         same_group = looks and looks[0].semantic_group is not None \
             and looks[0].semantic_group == row.semantic_group
-        if len(looks) >= ODD_AMONG - 1 and not same_group:
+        if len(looks) >= ODD_ONE_OUT_CLIPS - 1 and not same_group:
             wrong = clips.drawn(looks, "looks", row.sample_id)
-            return _Choice(row, tuple(wrong[:ODD_AMONG - 1]))
+            return _Choice(row, tuple(wrong[:ODD_ONE_OUT_CLIPS - 1]))
     return None
 
 
@@ -276,7 +276,7 @@ def _question(match: str, choice: _Choice, place: int, known: dict[str, KnownAct
     subject = subject_of_row(about, known, "label")
     first, *rest = shown
     return Question(
-        **about_clip(first, request.seed) | {"action": about.action, "variant": None},
+        **clip_fields(first, request.seed) | {"action": about.action, "variant": None},
         question_id=content_key("match", match, request.seed, about.sample_id)[:16],
         format="match", prompt=filled(prompt.replace("{question}", question), options),
         question=question, options=options, answer=options[place], labels=[options[place]],

@@ -17,10 +17,10 @@ from pydantic import Field
 from mimegen.base.errors import RequestError
 from mimegen.base.files import content_key
 from mimegen.base.yaml_file import Strict, read_yaml
-from mimegen.evaluation.counting import has_certain_number, is_unlike
-from mimegen.evaluation.looking import Looking
-from mimegen.evaluation.looking_questions import looking_of, looking_times
-from mimegen.evaluation.making import about_clip, versions
+from mimegen.evaluation.counting import has_certain_number, is_distinct
+from mimegen.evaluation.looking import GazeTrack
+from mimegen.evaluation.looking_questions import gaze_times, gaze_tracks
+from mimegen.evaluation.making import clip_fields, versions
 from mimegen.evaluation.question import Question
 from mimegen.evaluation.reading import final_phrase
 from mimegen.evaluation.sampling import FrameSampling
@@ -84,7 +84,7 @@ def number_questions(rows: Sequence[Row], wording: NumberWording, seed: int,
     clips in ``folder`` with keypoints. Raises RequestError if there are neither.
     """
     timed = [row for row in rows if row.timeline and row.partner_avatar is None]
-    looking = looking_of(folder, rows) if folder and _words_gaze(wording) else []
+    looking = gaze_tracks(folder, rows) if folder and _words_gaze(wording) else []
     if not timed and not looking:
         raise RequestError("no row of one performer has a timeline, and no clip has keypoints;"
                            " choreographed takes have a timeline: render such a take")
@@ -100,7 +100,7 @@ def number_questions(rows: Sequence[Row], wording: NumberWording, seed: int,
             question = question.replace(f"{{{name}}}", text)
         answer = f"{ask.answer:g}"
         made.append(Question(
-            **about_clip(row, seed), format="number", asks=ask.kind, category=ask.kind,
+            **clip_fields(row, seed), format="number", asks=ask.kind, category=ask.kind,
             question_id=content_key("number", seed, row.sample_id, question)[:16],
             prompt=wording.instruction.replace("{question}", question), question=question,
             answer=answer, labels=[answer], tolerance=_tolerance(ask),
@@ -116,9 +116,9 @@ def _words_gaze(wording: NumberWording) -> bool:
     return GAZE in wording.questions and len(wording.people) == len(wording.targets) == 3
 
 
-def _gaze_asks(row: Row, looking: Looking, wording: NumberWording) -> Iterator[_NumberAsk]:
+def _gaze_asks(row: Row, looking: GazeTrack, wording: NumberWording) -> Iterator[_NumberAsk]:
     """Yield how long people look at targets, if that is known precisely enough."""
-    for one in looking_times(looking):
+    for one in gaze_times(looking):
         ask = _NumberAsk(GAZE, {"who": wording.people[one.side],
                                 "target": wording.targets[one.target]}, round(one.seconds, 1))
         lasts = LEAST_DURATION_S <= one.seconds <= row.frames / row.fps - EDGE_S
@@ -132,7 +132,7 @@ def _asks(timeline: Sequence[Interval], end: float) -> Iterator[_NumberAsk]:
     steps = [one for one in timeline if one.kind == "step" and one.performer != PARTNER]
     counts = Counter(one.name for one in steps)
     for step, count in counts.items():
-        if not is_unlike(step, counts):
+        if not is_distinct(step, counts):
             continue
         own = [one for one in steps if one.name == step]
         longest = max(one.end_s - one.start_s for one in own)

@@ -17,7 +17,13 @@ from mimegen.base.errors import RequestError
 from mimegen.base.files import content_key
 from mimegen.base.seeds import generator
 from mimegen.base.yaml_file import read_yaml
-from mimegen.evaluation.making import QuestionRequest, about_clip, people_of, questions_of, versions
+from mimegen.evaluation.making import (
+    QuestionRequest,
+    clip_fields,
+    people_count,
+    questions_of,
+    versions,
+)
 from mimegen.evaluation.question import Question
 from mimegen.evaluation.sampling import FrameSampling
 from mimegen.evaluation.scoring import ScoredAnswer
@@ -110,7 +116,7 @@ def _contrasted(pair: Sequence[tuple[Row, PairFacts]], known: dict[str, KnownAct
     """Return the questions of a pair whose halves have different answers."""
     factor = pair[0][1].factor
     # Both halves get the same wording, even if only one of them shows two people.
-    people = max(people_of(row) for row, _ in pair)
+    people = max(people_count(row) for row, _ in pair)
     texts = [row.labels[0] if factor in LABELLED
              else wording.worded(wording.text(factor, half.value), people) for row, half in pair]
     order = [int(place) for place in generator(seed, "pairs", pair[0][1].id).permutation(2)]
@@ -121,7 +127,7 @@ def _contrasted(pair: Sequence[tuple[Row, PairFacts]], known: dict[str, KnownAct
         labels = row.labels if factor in LABELLED else [texts[place]]
         subject = subject_of_row(row, known, "label")
         made.append(Question(
-            **about_clip(row, seed), question_id=_question_id(half, row, seed), format="pair",
+            **clip_fields(row, seed), question_id=_question_id(half, row, seed), format="pair",
             prompt=prompt, options=options, answer=texts[place], labels=labels,
             semantic_group=subject.group, asks=factor, pair=half.id,
             performance=subject.name, sampling=sampling_text,

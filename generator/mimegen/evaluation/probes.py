@@ -23,13 +23,13 @@ from mimegen.base.seeds import generator
 from mimegen.base.yaml_file import Strict, read_yaml
 from mimegen.evaluation.looking_questions import (
     GAZE_TARGET,
-    AskedLook,
-    asked_looks,
+    AskedGaze,
     drawn_choices,
-    looking_of,
+    gaze_tracks,
+    gazes_to_ask,
     question_key,
 )
-from mimegen.evaluation.making import about_clip, versions
+from mimegen.evaluation.making import clip_fields, versions
 from mimegen.evaluation.question import Question
 from mimegen.evaluation.sampling import FrameSampling
 from mimegen.evaluation.subjects import KnownAction, known_actions, subject_of_row
@@ -74,9 +74,9 @@ class ProbeLimits:
     at_face_m: float = 0.05      # from the nearest fingertip to eyes, ears or nose
     off_face_m: float = 0.25
     mirrored: float = 0.04       # between a hand and the mirror image of the other, on average
-    unlike: float = 0.15
+    not_mirrored: float = 0.15
     near: float = 0.12           # of the hips, from where they started
-    some_way: tuple[float, float] = (0.35, 0.8)
+    about_half: tuple[float, float] = (0.35, 0.8)
     far: float = 1.2
 
 
@@ -237,7 +237,7 @@ def _mirrored_arms(body: Movement, frame: int) -> int | None:
     path = float(np.linalg.norm(np.diff(left, axis=0), axis=1).sum())
     apart = float(np.linalg.norm(left - right * [-1, 1, 1], axis=1).mean()) / body.stature
     moves = path >= LIMITS.least_path * body.stature
-    return _between(apart, LIMITS.mirrored, LIMITS.unlike) if moves else None
+    return _between(apart, LIMITS.mirrored, LIMITS.not_mirrored) if moves else None
 
 
 def _from_trunk(body: Movement, side: str) -> Array:
@@ -258,7 +258,7 @@ def _distance(body: Movement, frame: int) -> int | None:
     farthest = float(np.linalg.norm(hips - hips[0], axis=1).max()) / body.stature
     if farthest <= LIMITS.near:
         return 0
-    if LIMITS.some_way[0] <= farthest <= LIMITS.some_way[1]:
+    if LIMITS.about_half[0] <= farthest <= LIMITS.about_half[1]:
         return 1
     return 2 if farthest >= LIMITS.far else None
 
@@ -395,7 +395,7 @@ def probe_questions(folder: Path, rows: Sequence[Row], request: ProbeRequest
     left_out = {}
     for probe in request.probes:
         if probe == GAZE_TARGET:
-            looks = asked_looks(looking_of(folder, with_points), seed, request.sampling)
+            looks = gazes_to_ask(gaze_tracks(folder, with_points), seed, request.sampling)
             left_out[probe] = len(with_points) - len({one.row.sample_id for one in looks})
             made += [_look_question(one, known, request) for one in looks]
             continue
@@ -457,7 +457,7 @@ def _movement_question(one: _ProbeOfClip, known: dict[str, KnownAction], request
         [words.choices[place] for place in order], words.choices[one.answer]), known, request)
 
 
-def _look_question(one: AskedLook, known: dict[str, KnownAction], request: ProbeRequest
+def _look_question(one: AskedGaze, known: dict[str, KnownAction], request: ProbeRequest
                    ) -> Question:
     """Return a question about where a person looks, with its choices in a drawn order."""
     row, words = one.row, request.wording.probes[GAZE_TARGET]
@@ -494,7 +494,7 @@ def _question(one: _Posed, known: dict[str, KnownAction], request: ProbeRequest)
         how = {"prompting": OPEN, "question_id": content_key(OPEN, one.key)[:16],
                "contrasts": wrong}
     return Question(
-        **about_clip(row, request.seed), **how, format="probe",
+        **clip_fields(row, request.seed), **how, format="probe",
         prompt=filled(template.replace("{question}", one.sentence), one.options),
         question=one.sentence, answer=one.answer, labels=[one.answer], asks=one.probe,
         category=one.probe, semantic_group=subject.group, performance=subject.name,

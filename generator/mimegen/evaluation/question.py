@@ -168,7 +168,7 @@ class Question(BaseModel):
         return self
 
     @property
-    def performed(self) -> str:
+    def performance_id(self) -> str:
         """The performance that all its variants share, prefixed by its action.
 
         The action is included because takes of two actions may have the same name.
@@ -176,7 +176,7 @@ class Question(BaseModel):
         return "/".join(filter(None, (self.action, self.performance or self.take)))
 
     @property
-    def way(self) -> tuple[str, str, str]:
+    def question_type(self) -> tuple[str, str, str]:
         """Format, what is asked, and prompting; results are given separately for each combination.
         """
         if self.control is not None:

@@ -32,11 +32,11 @@ def reliance(scored: Sequence[ScoredAnswer], questions: Sequence[Question]) -> l
     frame.
     """
     places = _places(questions)
-    ways: dict[tuple[str, ...], list[ScoredAnswer]] = defaultdict(list)
+    by_type: dict[tuple[str, ...], list[ScoredAnswer]] = defaultdict(list)
     for one in scored:
         question = one.question
-        ways[one.model, question.format, question.asks, question.prompting].append(one)
-    tables = [_table(way, ways[way], places) for way in sorted(ways)]
+        by_type[one.model, question.format, question.asks, question.prompting].append(one)
+    tables = [_table(kind, by_type[kind], places) for kind in sorted(by_type)]
     return [table for table in tables if table["controls"] or table["background"]]
 
 
@@ -50,10 +50,10 @@ def _places(questions: Sequence[Question]) -> dict[str, int]:
             for place, one in enumerate(sorted(own, key=lambda one: (one.frames or [0])[0]))}
 
 
-def _table(way: tuple[str, ...], scored: Sequence[ScoredAnswer], places: Mapping[str, int]
+def _table(question_type: tuple[str, ...], scored: Sequence[ScoredAnswer], places: Mapping[str, int]
            ) -> Table:
     """Return the table of one model and kind of question."""
-    model, format_, asks, prompting = way
+    model, format_, asks, prompting = question_type
     whole = [one for one in scored if one.question.control is None]
     full = _shares_right(whole)
     controls: dict[str, list[ScoredAnswer]] = defaultdict(list)
@@ -119,7 +119,8 @@ def _background(full: Sequence[ScoredAnswer]) -> Table | None:
     for one in full:
         question = one.question
         if question.background_config in ("aligned", "misaligned"):
-            key = (question.action, question.performed, str(question.avatar), question.angle or 0)
+            key = (question.action, question.performance_id, str(question.avatar),
+                   question.angle or 0)
             seen[key][question.background_config][question.sample_id].append(one.right)
     shares: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
     for (action, performed, *_), kinds in seen.items():

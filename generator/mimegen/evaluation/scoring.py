@@ -48,7 +48,7 @@ class ScoredAnswer:
     @property
     def kind(self) -> tuple[str, str, str, str]:
         """The model and the kind of question."""
-        return self.model, *self.question.way
+        return self.model, *self.question.question_type
 
 
 def score(answers: Sequence[Answer], similarity: str, judge: Judge | None = None,

@@ -49,7 +49,7 @@ def _kind_report(kind: tuple[str, str, str, str], scored: list[ScoredAnswer],
                  questions: Sequence[Question], by_people: list[ScoredAnswer]) -> Table:
     """Return all tables of one model and kind of question."""
     model, format_, asks, prompting = kind
-    same = [one for one in questions if one.way == kind[1:]]
+    same = [one for one in questions if one.question_type == kind[1:]]
     found = {
         "model": model, "format": format_, "asks": asks, "prompting": prompting,
         "asked": len(same), "human": human_share(same, by_people), **share(scored, *kind),
@@ -170,7 +170,7 @@ def whole_groups(scored: Sequence[ScoredAnswer], *name: str) -> Table | None:
     """
     groups: dict[tuple[str, str], list[ScoredAnswer]] = defaultdict(list)
     for one in scored:
-        groups[one.question.performed, one.rater or ""].append(one)
+        groups[one.question.performance_id, one.rater or ""].append(one)
     # A performance seen in one variant only would add plain accuracy to group accuracy.
     several = [groups[performed] for performed in sorted(groups)
                if len({one.question.sample_id for one in groups[performed]}) > 1]

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from mimegen.base.errors import RequestError
-from mimegen.evaluation.likeness.keyframes import ClipLook, look_of
+from mimegen.evaluation.likeness.keyframes import ClipAppearance, look_of
 from mimegen.evaluation.likeness.nearness import NearestPair, Nearness
 from mimegen.plan.permute.declaration import Declaration, Permutation
 from mimegen.plan.permute.drawing import Drawing
@@ -63,7 +63,7 @@ class FrameCheck:
         looks = self._looks(Permutation(number, declared[number]) for number in numbers)
         self.pairs |= dict(zip(numbers, self.nearness.nearest(looks), strict=True))
 
-    def _looks(self, permutations: Iterable[Permutation]) -> list[ClipLook]:
+    def _looks(self, permutations: Iterable[Permutation]) -> list[ClipAppearance]:
         """Render drafts of permutations and return their looks, in the same order.
 
         Raises RequestError if a draft fails.

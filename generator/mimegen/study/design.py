@@ -23,7 +23,7 @@ def by_action(questions: Sequence[Question]) -> dict[str, Takes]:
     """Return each action's questions: one list for each performance, in the order of variants."""
     found: dict[str, dict[str, list[Question]]] = defaultdict(lambda: defaultdict(list))
     for one in sorted(questions, key=lambda one: (str(one.variant), one.sample_id)):
-        found[one.action][one.performed].append(one)
+        found[one.action][one.performance_id].append(one)
     return {action: [takes[name] for name in sorted(takes)]
             for action, takes in sorted(found.items())}
 

@@ -18,7 +18,7 @@ from mimegen.evaluation.statistics import (
 Ints = NDArray[np.int64]
 # Lower bound of the design effect where only one arm varies. It keeps intervals at 95 % coverage in
 # simulations with 300 answers per arm, where they cover 93 % without it.
-LEAST_DESIGN = 0.7
+MIN_DESIGN_EFFECT = 0.7
 
 
 @dataclass(frozen=True)
@@ -118,12 +118,12 @@ def estimate(answers: Answers, falls: Falls) -> Fall:
         return Fall(falls.arms, 1.0, 0.0, np.inf)
     design = found.se**2 / independent
     if design <= 1 and any(share in (0.0, 1.0) for share in falls.arms.shares):
-        return Fall(falls.arms, max(design, LEAST_DESIGN), 0.0, np.inf)
+        return Fall(falls.arms, max(design, MIN_DESIGN_EFFECT), 0.0, np.inf)
     return Fall(falls.arms, min(design, 1.0), max(found.se**2 - independent, 0.0),
-                found.df * more_degrees(rare(answers.score[falls.used])))
+                found.df * more_degrees(rarer_count(answers.score[falls.used])))
 
 
-def rare(scores: FloatArray) -> int:
+def rarer_count(scores: FloatArray) -> int:
     """Return the number of wrong or of right answers, whichever is smaller."""
     return int(min((scores < 1).sum(), (scores > 0).sum()))
 

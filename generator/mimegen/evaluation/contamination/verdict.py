@@ -12,7 +12,7 @@ from mimegen.evaluation.contamination.answers import (
     estimate,
     falls_of,
     pairs_of,
-    rare,
+    rarer_count,
 )
 from mimegen.evaluation.contamination.balance import Balance, balances
 from mimegen.evaluation.contamination.fall import Fall
@@ -51,8 +51,8 @@ class Accuracy:
 class Comparison:
     """Two arms compared; ``n`` counts each arm's answers with a counterpart in the other.
 
-    ``rare`` is the number of wrong or of right answers, whichever is smaller, in the arm with the
-    fewest.
+    ``rarer_count`` is the number of wrong or of right answers, whichever is smaller, in the arm
+    with the fewest.
     """
 
     seen: Accuracy
@@ -61,12 +61,12 @@ class Comparison:
     actions: int
     fall: Fall
     bootstrap: Interval | None
-    rare: int
+    rarer_count: int
 
     @property
     def near_certainty(self) -> bool:
         """Whether the bootstrap interval covers too little to be quoted."""
-        return self.rare < FEW_RARE
+        return self.rarer_count < FEW_RARE
 
 
 @dataclass(frozen=True)
@@ -118,8 +118,8 @@ def judge(seen: StudyArm, unseen: StudyArm, margin: float, by: str = "model",
     found = [_compared(name, rows[0][name], rows[1][name], fresh.get(name)) for name in names]
     balance = balances(seen, unseen)
     return Report(seen, unseen, margin, by, _with_verdicts(found, margin), balance, [
-        *_one_sided(rows, (seen, unseen), by), *_cautions(found),
-        *_of_arms(seen, unseen, common, balance)])
+        *_one_sided(rows, (seen, unseen), by), *_model_warnings(found),
+        *_arm_warnings(seen, unseen, common, balance)])
 
 
 def _grouped(arm: StudyArm, by: str) -> dict[str, list[ScoredRow]]:
@@ -173,7 +173,7 @@ def _comparison(answers: Answers, falls: Falls, name: str) -> Comparison:
     return Comparison(_accuracy(answers.arm(True)), _accuracy(answers.arm(False)), (seen, unseen),
                       len(falls.fall), estimate(answers, falls),
                       cluster_bootstrap(falls.fall, falls.weight, 0.95, name),
-                      min(rare(used.arm(arm).score) for arm in (True, False)))
+                      min(rarer_count(used.arm(arm).score) for arm in (True, False)))
 
 
 def _accuracy(arm: Answers) -> Accuracy:
@@ -230,7 +230,7 @@ def _one_sided(rows: Sequence[dict[str, list[ScoredRow]]], arms: tuple[StudyArm,
             for here in (0, 1) for name in sorted({*rows[here]} - {*rows[1 - here]})]
 
 
-def _cautions(found: Sequence[Judged]) -> list[str]:
+def _model_warnings(found: Sequence[Judged]) -> list[str]:
     """Return warnings about single models: few actions, unpaired answers, placebo, rise."""
     lines = []
     for judged in found:
@@ -267,8 +267,9 @@ def _common(seen: StudyArm, unseen: StudyArm) -> list[str]:
     return common
 
 
-def _of_arms(seen: StudyArm, unseen: StudyArm, common: Sequence[str], balance: Sequence[Balance]
-             ) -> list[str]:
+def _arm_warnings(seen: StudyArm, unseen: StudyArm, common: Sequence[str],
+                  balance: Sequence[Balance]
+                  ) -> list[str]:
     """Return warnings about both arms: common clips, missing actions, unbalanced factors."""
     lines = []
     if common:

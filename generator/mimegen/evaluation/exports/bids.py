@@ -8,7 +8,7 @@ from typing import Any
 
 from mimegen.base.files import publish
 from mimegen.evaluation.exports.licences import UNKNOWN
-from mimegen.evaluation.exports.media import lay_clip
+from mimegen.evaluation.exports.media import link_clip
 from mimegen.evaluation.exports.source import Source
 from mimegen.manifest.row import Row
 from mimegen.manifest.timeline import Interval
@@ -34,7 +34,7 @@ def write(source: Source, folder: Path) -> None:
     names = {name: f"stim-{number:05d}" for number, name in enumerate(source.clips)}
     rows = []
     for name, row in source.clips.items():
-        laid = folder / lay_clip(source, name, folder / "stimuli")
+        laid = folder / link_clip(source, name, folder / "stimuli")
         laid.rename(laid.with_name(f"{names[name]}_video{laid.suffix}"))
         if row.timeline:
             publish(folder / "stimuli" / f"{names[name]}_annot-timeline_events.tsv",

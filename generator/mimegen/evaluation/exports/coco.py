@@ -12,7 +12,7 @@ from PIL import Image
 from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
 from mimegen.base.media import kept_within
-from mimegen.evaluation.exports.media import lay_pictures
+from mimegen.evaluation.exports.media import write_pictures
 from mimegen.evaluation.exports.source import Source
 from mimegen.manifest.row import Row
 
@@ -23,7 +23,7 @@ FILES = {"coco17.json": "person_keypoints.json", "wholebody133.json": "person_wh
 
 def write(source: Source, folder: Path) -> None:
     """Write frames/ and annotations/; raises RequestError for clips without keypoints."""
-    pictures = {name: lay_pictures(source, name, range(row.frames), folder)
+    pictures = {name: write_pictures(source, name, range(row.frames), folder)
                 for name, row in source.clips.items()}
     for file, target in FILES.items():
         clips = [_of_clip(source, name, row, file, pictures[name])

@@ -10,7 +10,7 @@ import yaml
 from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
 from mimegen.evaluation.exports.licences import licences
-from mimegen.evaluation.exports.media import lay_clip
+from mimegen.evaluation.exports.media import link_clip
 from mimegen.evaluation.exports.source import Source
 from mimegen.evaluation.exports.tables import EXAMPLES, TableRow, split_of, table_rows
 from mimegen.manifest.row import Row
@@ -28,7 +28,7 @@ def write(source: Source, folder: Path) -> None:
     """Write for each split a folder of videos and metadata.parquet."""
     splits = split_of(source)
     for name, split in splits.items():
-        lay_clip(source, name, folder / split, VIDEOS)
+        link_clip(source, name, folder / split, VIDEOS)
     tables: defaultdict[str, list[TableRow]] = defaultdict(list)
     for row in table_rows(source):
         tables[splits[row["file_name"]]].append(row)

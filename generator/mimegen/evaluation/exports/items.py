@@ -7,7 +7,7 @@ from typing import Any
 
 from mimegen.base.files import publish
 from mimegen.base.names import path_name
-from mimegen.evaluation.exports.media import VIDEOS, lay_media, views
+from mimegen.evaluation.exports.media import VIDEOS, views, write_media
 from mimegen.evaluation.exports.source import Source
 from mimegen.evaluation.question import Question
 
@@ -16,14 +16,14 @@ Item = dict[str, Any]
 WHOLE = "everything"
 
 
-def lay_items(source: Source, folder: Path, kinds: tuple[str, ...] = VIDEOS) -> list[Item]:
+def write_items(source: Source, folder: Path, kinds: tuple[str, ...] = VIDEOS) -> list[Item]:
     """Put what questions show into a folder; return the content of each question for a model.
 
     An item has ``media`` (paths in the folder, all of one ``media_type``: video, image, or text if
     there is none) and ``prompt``; ``examples``, each with media, prompt and answer, come before
     these. If several clips are shown, ``clips`` holds the media of each.
     """
-    shown = lay_media(source, folder, kinds)
+    shown = write_media(source, folder, kinds)
     return [_item(question, [shown[view] for view in views(question, source)])
             for question in source.questions]
 
@@ -41,7 +41,7 @@ def _item(question: Question, media: list[list[str]]) -> Item:
                          for example, shown in zip(question.examples, before, strict=True)]}
 
 
-def with_key(items: Iterable[Item], questions: Sequence[Question]) -> list[Item]:
+def with_answers(items: Iterable[Item], questions: Sequence[Question]) -> list[Item]:
     """Return items with the correct answers, and the fields by which results are grouped."""
     return [item | {"answer": question.answer, "labels": question.labels,
                     "action": question.action, "variant": question.variant or "none",

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from mimegen.base.files import publish
-from mimegen.evaluation.exports.items import lay_items, task_name, with_key, write_lines
+from mimegen.evaluation.exports.items import task_name, with_answers, write_items, write_lines
 from mimegen.evaluation.exports.source import Source
 from mimegen.evaluation.exports.templates import copy_files, copy_reading, filled
 
@@ -11,7 +11,7 @@ from mimegen.evaluation.exports.templates import copy_files, copy_reading, fille
 def write(source: Source, folder: Path) -> None:
     """Write mimegen.yaml, its functions, its questions, and the media that they show."""
     write_lines(folder / "questions.jsonl",
-                with_key(lay_items(source, folder), source.questions))
+                with_answers(write_items(source, folder), source.questions))
     publish(folder / "mimegen.yaml",
             filled("lmms_eval/mimegen.yaml", task=task_name(source.questions)))
     copy_files(folder, "lmms_eval/mimegen_utils.py")

@@ -16,7 +16,7 @@ VIDEOS = (".mp4", ".mov")
 View = tuple[str, tuple[int, ...]]
 
 
-def lay_clip(source: Source, name: str, folder: Path, kinds: tuple[str, ...] = VIDEOS) -> str:
+def link_clip(source: Source, name: str, folder: Path, kinds: tuple[str, ...] = VIDEOS) -> str:
     """Put a clip into a folder; return its path relative to that folder's parent.
 
     Raises RequestError if the clip is missing or not a video of these kinds.
@@ -46,8 +46,8 @@ def views(question: Question, source: Source) -> list[View]:
     return [*zip(names, frames, strict=True), *own]
 
 
-def lay_media(source: Source, folder: Path, kinds: tuple[str, ...] = VIDEOS
-              ) -> dict[View, list[str]]:
+def write_media(source: Source, folder: Path, kinds: tuple[str, ...] = VIDEOS
+                ) -> dict[View, list[str]]:
     """Put what questions show into a folder: clips, or pictures if frames are sampled.
 
     Returns for each view its paths in the folder, in the order shown. Raises RequestError for a
@@ -60,10 +60,10 @@ def lay_media(source: Source, folder: Path, kinds: tuple[str, ...] = VIDEOS
     shown = {}
     for name, choices in sorted(wanted.items()):
         numbers = sorted({number for frames in choices for number in frames})
-        pictures = lay_pictures(source, name, numbers, folder) if numbers else {}
+        pictures = write_pictures(source, name, numbers, folder) if numbers else {}
         for frames in choices:
             shown[name, frames] = [pictures[number] for number in frames] or \
-                [lay_clip(source, name, folder / "clips", kinds)]
+                [link_clip(source, name, folder / "clips", kinds)]
     return shown
 
 
@@ -75,8 +75,8 @@ def _link_or_copy(file: Path, target: Path) -> None:
         shutil.copyfile(file, target)
 
 
-def lay_pictures(source: Source, name: str, numbers: Sequence[int], folder: Path
-                 ) -> dict[int, str]:
+def write_pictures(source: Source, name: str, numbers: Sequence[int], folder: Path
+                   ) -> dict[int, str]:
     """Write frames of a clip as JPEG files; return their paths by frame number."""
     place = folder / "frames" / Path(name).stem
     pictures = write_frames(source.clip(name), numbers, place, "jpeg")

@@ -13,9 +13,9 @@ from mimegen.base.names import path_name
 from mimegen.evaluation.commitment import write_commitment
 from mimegen.evaluation.exports import croissant
 from mimegen.evaluation.exports.facts import SetFacts
-from mimegen.evaluation.exports.items import lay_items
+from mimegen.evaluation.exports.items import write_items
 from mimegen.evaluation.exports.licences import licence_table
-from mimegen.evaluation.exports.media import lay_clip
+from mimegen.evaluation.exports.media import link_clip
 from mimegen.evaluation.exports.source import Source
 from mimegen.evaluation.exports.templates import copy_files, filled
 from mimegen.manifest.file import content_of
@@ -23,8 +23,8 @@ from mimegen.manifest.file import content_of
 PUBLIC = "public"
 PRIVATE = "private"
 # Fields of records that give an answer away or name what a clip shows.
-TELLING = frozenset({"answer", "labels", "action", "take", "variant", "background_config",
-                     "background_name", "seed"})
+REVEALING_FIELDS = frozenset({"answer", "labels", "action", "take", "variant", "background_config",
+                              "background_name", "seed"})
 
 
 @dataclass(frozen=True)
@@ -53,20 +53,20 @@ def publish_set(source: Source, publication: Publication, out: Path) -> Path:
         public, private = part / PUBLIC, part / PRIVATE
         for folder in (public, private):
             folder.mkdir(parents=True)
-        _lay_public(source, publication, public)
-        _lay_private(source, public, private)
+        _write_public(source, publication, public)
+        _write_private(source, public, private)
         _seal(public)
     return out
 
 
-def _lay_public(source: Source, publication: Publication, public: Path) -> None:
+def _write_public(source: Source, publication: Publication, public: Path) -> None:
     """Write clips, questions without answers, descriptions and metadata."""
     facts = SetFacts.of(source.clips.values())
-    _write_lines(public / "questions.jsonl", lay_items(source, public))
+    _write_lines(public / "questions.jsonl", write_items(source, public))
     # Questions that show frames have not laid their clips yet.
     for name in source.clips:
         if not (public / "clips" / name).exists():
-            lay_clip(source, name, public / "clips")
+            link_clip(source, name, public / "clips")
     _describe(source, publication, public)
     texts = _texts(source, publication, facts)
     publish(public / "README.md", filled("publish/README.md", **texts))
@@ -78,7 +78,7 @@ def _lay_public(source: Source, publication: Publication, public: Path) -> None:
 
 def _describe(source: Source, publication: Publication, public: Path) -> None:
     """Describe the set in Croissant; fields that reveal answers only if the keys are public."""
-    hidden = frozenset() if publication.keys_public else TELLING
+    hidden = frozenset() if publication.keys_public else REVEALING_FIELDS
     croissant.write(source, public, archive=False, hidden=hidden)
     described = json.loads((public / "croissant.json").read_text(encoding="utf-8"))
     creators = [{"@type": "sc:Person", "name": name} for name in publication.creators]
@@ -87,7 +87,7 @@ def _describe(source: Source, publication: Publication, public: Path) -> None:
         "creator": creators, "license": publication.licence}))
 
 
-def _lay_private(source: Source, public: Path, private: Path) -> None:
+def _write_private(source: Source, public: Path, private: Path) -> None:
     """Write the keys and the whole manifest; publish a commitment to the keys."""
     keys = [{"question_id": one.question_id, "answer": one.answer, "labels": one.labels,
              "action": one.action, "variant": one.variant or "none"} for one in source.questions]

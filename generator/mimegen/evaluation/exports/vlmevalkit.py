@@ -8,7 +8,7 @@ from pathlib import Path
 
 from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
-from mimegen.evaluation.exports.items import Item, lay_items, with_key
+from mimegen.evaluation.exports.items import Item, with_answers, write_items
 from mimegen.evaluation.exports.source import Source
 from mimegen.evaluation.exports.templates import copy_files, copy_reading
 
@@ -18,7 +18,7 @@ _JSON = ("options", "labels", "media", "clips", "examples")
 def write(source: Source, folder: Path) -> None:
     """Write questions.tsv, the media that it shows, and the class that reads it."""
     _refuse_several_videos(source)
-    items = with_key(lay_items(source, folder, (".mp4",)), source.questions)
+    items = with_answers(write_items(source, folder, (".mp4",)), source.questions)
     publish(folder / "questions.tsv", _table(items))
     copy_files(folder, "vlmevalkit/mimegen_dataset.py", "vlmevalkit/run.py")
     copy_reading(folder)

@@ -23,7 +23,7 @@ SMALL = (160, 90)
 
 
 @dataclass(frozen=True, eq=False)
-class ClipLook:
+class ClipAppearance:
     """The look of a clip: hashes of its keyframes, ``bits`` (5, 256), and thumbnails of them."""
 
     name: str
@@ -32,7 +32,7 @@ class ClipLook:
     pictures: tuple[Image.Image, ...]
 
 
-def looks_of(folder: Path) -> list[ClipLook]:
+def looks_of(folder: Path) -> list[ClipAppearance]:
     """Return the looks of all clips in a folder's manifest, in its order.
 
     Raises RequestError if it has none, or a clip is missing or cannot be read.
@@ -43,11 +43,12 @@ def looks_of(folder: Path) -> list[ClipLook]:
     return [look_of(clip_path(folder, row), row.sample_id, row.action) for row in rows]
 
 
-def look_of(clip: Path, name: str, action: str) -> ClipLook:
+def look_of(clip: Path, name: str, action: str) -> ClipAppearance:
     """Return the look of a clip. Raises RequestError if it is missing or cannot be read."""
     pictures = keyframes(clip)
-    return ClipLook(name, action, np.stack([_bits(picture) for picture in pictures]),
-                    tuple(picture.resize(SMALL, Image.Resampling.LANCZOS) for picture in pictures))
+    return ClipAppearance(name, action, np.stack([_bits(picture) for picture in pictures]),
+                          tuple(picture.resize(SMALL, Image.Resampling.LANCZOS) for picture
+                                in pictures))
 
 
 def keyframes(clip: Path) -> list[Image.Image]:
@@ -72,7 +73,8 @@ def _bits(picture: Image.Image) -> NDArray[np.bool_]:
     return np.asarray(imagehash.phash(picture, HASH_SIZE).hash, np.bool_).ravel()
 
 
-def distances(ones: Sequence[ClipLook], others: Sequence[ClipLook]) -> NDArray[np.float64]:
+def distances(ones: Sequence[ClipAppearance],
+              others: Sequence[ClipAppearance]) -> NDArray[np.float64]:
     """Return the distances between looks (N, M): 0 if identical, about 0.5 if unrelated.
 
     Each keyframe contributes the fraction of bits that differ from the other clip's nearest
@@ -82,7 +84,7 @@ def distances(ones: Sequence[ClipLook], others: Sequence[ClipLook]) -> NDArray[n
     return np.asarray((gaps.min(axis=3).mean(axis=2) + gaps.min(axis=2).mean(axis=2)) / 2)
 
 
-def _gaps(one: ClipLook, others: Sequence[ClipLook]) -> NDArray[np.float64]:
+def _gaps(one: ClipAppearance, others: Sequence[ClipAppearance]) -> NDArray[np.float64]:
     """Return the fractions of bits (M, 5, 5) that differ between keyframes."""
     bits = np.stack([other.bits for other in others])
     return np.asarray((one.bits[None, :, None] ^ bits[:, None]).mean(axis=-1))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mimegen.base.errors import RequestError
-from mimegen.evaluation.likeness.keyframes import ClipLook, distances
+from mimegen.evaluation.likeness.keyframes import ClipAppearance, distances
 
 # Fraction of the given clips that are nearer than this to one of another action.
 QUANTILE = 0.05
@@ -17,8 +17,8 @@ QUANTILE = 0.05
 class NearestPair(NamedTuple):
     """A new clip and the given clip that it is nearest to."""
 
-    new: ClipLook
-    given: ClipLook
+    new: ClipAppearance
+    given: ClipAppearance
     distance: float
 
 
@@ -29,19 +29,19 @@ class Nearness:
     ``within`` and ``between`` (N,) are NaN if there is no other clip of that kind.
     """
 
-    given: Sequence[ClipLook]
+    given: Sequence[ClipAppearance]
     within: NDArray[np.float64]
     between: NDArray[np.float64]
     threshold: float
 
-    def nearest(self, new: Sequence[ClipLook]) -> list[NearestPair]:
+    def nearest(self, new: Sequence[ClipAppearance]) -> list[NearestPair]:
         """Return the nearest given clip of each new one."""
         found = distances(new, self.given)
         return [NearestPair(look, self.given[int(row.argmin())], float(row.min()))
                 for look, row in zip(new, found, strict=True)]
 
 
-def nearness_of(given: Sequence[ClipLook], threshold: float | None = None) -> Nearness:
+def nearness_of(given: Sequence[ClipAppearance], threshold: float | None = None) -> Nearness:
     """Return the distances between given clips, and the threshold for new ones.
 
     The default ``threshold`` is the 5 % quantile of the distances to the nearest clip of another

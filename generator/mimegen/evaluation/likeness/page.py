@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from mimegen.base.files import publish
-from mimegen.evaluation.likeness.keyframes import ClipLook
+from mimegen.evaluation.likeness.keyframes import ClipAppearance
 from mimegen.evaluation.likeness.nearness import NearestPair, Nearness
 
 # Most pairs that are shown.
@@ -45,7 +45,7 @@ def _pair(pair: NearestPair) -> str:
             f'{_strip("given", pair.given)}</article>\n')
 
 
-def _strip(word: str, look: ClipLook) -> str:
+def _strip(word: str, look: ClipAppearance) -> str:
     """Return a clip's keyframes side by side as an HTML figure."""
     wide = Image.new("RGB", (sum(one.width for one in look.pictures), look.pictures[0].height))
     for number, picture in enumerate(look.pictures):

@@ -10,7 +10,7 @@ from mimegen.base.paths import data_files
 from mimegen.base.seeds import generator
 from mimegen.base.yaml_file import YamlFile
 from mimegen.evaluation.distractors import Distractor, Rules, chosen_distractors
-from mimegen.evaluation.making import about_clip, versions
+from mimegen.evaluation.making import clip_fields, versions
 from mimegen.evaluation.question import Question
 from mimegen.evaluation.sampling import FrameSampling
 from mimegen.evaluation.subjects import (
@@ -214,7 +214,7 @@ def _question(row: Row, posed: PosedAsk, request: TimelineRequest) -> Question:
     options = [] if request.is_open else [*posed.options]
     wrong = [text for text in posed.options if text != posed.answer]
     return Question(
-        **about_clip(row, request.seed), question_id=content_key(*identity)[:16],
+        **clip_fields(row, request.seed), question_id=content_key(*identity)[:16],
         format="timeline", prompting=request.prompting, prompt=prompt, options=options,
         answer=posed.answer, labels=[posed.answer], semantic_group=row.semantic_group,
         performance=f"{posed.shown.name} {sentence}", question=sentence, aspect=ask.aspect,

@@ -24,7 +24,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from mimegen.study import connections, serverlog
-from mimegen.study.connections import Places, address_key
+from mimegen.study.connections import ConnectionSlots, address_key
 from mimegen.study.making import StudyRequest as StudyRequest
 from mimegen.study.making import make_study
 from mimegen.study.origin import is_local_name, is_own
@@ -56,11 +56,11 @@ async def read(request: Request) -> Response:
 
 
 @pytest.fixture
-def begin_serving() -> Iterator[Callable[[Places], int]]:
+def begin_serving() -> Iterator[Callable[[ConnectionSlots], int]]:
     """Begin a server of these places in a thread; give its port."""
     running: list[tuple[Any, threading.Thread]] = []
 
-    def begin(places: Places) -> int:
+    def begin(places: ConnectionSlots) -> int:
         app = Starlette(routes=[Route("/", hello), Route("/", read, methods=["POST"])])
         server = web_server(app, places)
         listening = socket.create_server(("127.0.0.1", 0))
@@ -112,9 +112,9 @@ def half_open(port: int, count: int) -> Iterator[list[socket.socket]]:
         yield opened
 
 
-@pytest.mark.parametrize("places", [Places(1000, most_of_address=20), Places(20)])
+@pytest.mark.parametrize("places", [ConnectionSlots(1000, max_per_address=20), ConnectionSlots(20)])
 def test_those_who_wait_for_longest_make_room(
-    places: Places, begin_serving: Callable[[Places], int]
+    places: ConnectionSlots, begin_serving: Callable[[ConnectionSlots], int]
 ) -> None:
     port = begin_serving(places)
     with half_open(port, 200) as opened:
@@ -125,10 +125,10 @@ def test_those_who_wait_for_longest_make_room(
 
 
 def test_connections_of_one_address_leave_others_theirs(
-    begin_serving: Callable[[Places], int]
+    begin_serving: Callable[[ConnectionSlots], int]
 ) -> None:
     """What another address has open stays, whatever one of them does."""
-    places = Places(40, most_of_address=20)
+    places = ConnectionSlots(40, max_per_address=20)
     port = begin_serving(places)
     with socket.create_connection(("127.0.0.1", port), 5, ("127.0.0.2", 0)) as other:
         other.sendall(HALVES[1])
@@ -139,17 +139,17 @@ def test_connections_of_one_address_leave_others_theirs(
             assert other.recv(12) == b"HTTP/1.1 200"
 
 
-def test_a_proxy_may_have_all_places(begin_serving: Callable[[Places], int]) -> None:
-    port = begin_serving(Places(200, 20, frozenset({"127.0.0.1"})))
+def test_a_proxy_may_have_all_places(begin_serving: Callable[[ConnectionSlots], int]) -> None:
+    port = begin_serving(ConnectionSlots(200, 20, frozenset({"127.0.0.1"})))
     with half_open(port, 60) as opened:
         assert asks(port).startswith(b"HTTP/1.1 200") and all(map(is_open, opened))
 
 
 def test_who_does_not_ask_in_time_is_gone_however_often_a_byte_comes(
-    begin_serving: Callable[[Places], int], monkeypatch: pytest.MonkeyPatch
+    begin_serving: Callable[[ConnectionSlots], int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connections, "REQUEST_S", 0.6)
-    places = Places(100)
+    monkeypatch.setattr(connections, "REQUEST_TIMEOUT_S", 0.6)
+    places = ConnectionSlots(100)
     port = begin_serving(places)
     with half_open(port, 9) as opened, socket.create_connection(("127.0.0.1", port)) as asked:
         asked.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -168,10 +168,10 @@ def test_who_does_not_ask_in_time_is_gone_however_often_a_byte_comes(
 
 
 def test_who_does_not_read_an_answer_is_gone(
-    begin_serving: Callable[[Places], int], monkeypatch: pytest.MonkeyPatch
+    begin_serving: Callable[[ConnectionSlots], int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connections, "STALLED_S", 0.5)
-    places = Places(100)
+    monkeypatch.setattr(connections, "STALL_TIMEOUT_S", 0.5)
+    places = ConnectionSlots(100)
     port = begin_serving(places)
     with socket.create_connection(("127.0.0.1", port)) as deaf:
         deaf.sendall(b"GET /?size=30000000 HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -180,10 +180,10 @@ def test_who_does_not_read_an_answer_is_gone(
 
 
 def test_an_answer_may_take_longer_than_a_request(
-    begin_serving: Callable[[Places], int], monkeypatch: pytest.MonkeyPatch
+    begin_serving: Callable[[ConnectionSlots], int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connections, "REQUEST_S", 0.3)
-    port = begin_serving(Places(10))
+    monkeypatch.setattr(connections, "REQUEST_TIMEOUT_S", 0.3)
+    port = begin_serving(ConnectionSlots(10))
     with socket.create_connection(("127.0.0.1", port)) as slow:
         slow.sendall(b"GET /?size=9000000 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
         got = 0
@@ -243,7 +243,7 @@ def test_floods_of_log_lines_are_few_and_short(monkeypatch: pytest.MonkeyPatch) 
     stream, now = io.StringIO(), [0.0]
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
     monkeypatch.setattr(sys, "stderr", stream)
-    serverlog.keep_quiet()
+    serverlog.configure_logging()
     logger = logging.getLogger("uvicorn.error")
     for _ in range(10_000):
         logger.warning("Invalid HTTP request received.")
@@ -255,7 +255,7 @@ def test_floods_of_log_lines_are_few_and_short(monkeypatch: pytest.MonkeyPatch) 
         logging.getLogger("asyncio").error(f"kind {number} of trouble")
     logging.getLogger("mimegen.study").info("nothing to worry about")
     lines = stream.getvalue().splitlines()
-    assert len(lines) == serverlog.OF_ALL[0] and max(map(len, lines)) < 400
+    assert len(lines) == serverlog.LIMIT_OF_ALL[0] and max(map(len, lines)) < 400
     assert lines[0] == "mimegen: Invalid HTTP request received."
     assert lines[1].startswith("mimegen: Exception in ASGI application (ValueError: line line")
     now[0] = 60.0

@@ -259,7 +259,7 @@ def content_of(*messages: dict[str, Any], late: bool = False) -> Any:
 def test_bodies_are_read_whole_in_time_and_no_longer_than_they_may_be(
     monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(server, "REQUEST_S", 0.05)
+    monkeypatch.setattr(server, "REQUEST_TIMEOUT_S", 0.05)
     end = {"more_body": False}
     assert content_of({"body": b'{"a":'}, {"body": b" 1}"} | end) == {"a": 1}
     assert content_of({"body": b'{"a":'}) == 400, "its sender went away"

@@ -1,8 +1,8 @@
 """Limit the connections to a study's server, and how long each may keep it waiting.
 
-A client that opens connections and sends nothing, or a byte now and then, takes places from others.
-So a whole request must arrive within ``REQUEST_S``, and if places run out, the connection that has
-waited longest without a whole request is closed to make room for a new one.
+A client that opens connections and sends nothing, or a byte now and then, takes slots from others.
+So a whole request must arrive within ``REQUEST_TIMEOUT_S``, and if slots run out, the connection
+that has waited longest without a whole request is closed to make room for a new one.
 """
 
 import asyncio
@@ -20,18 +20,18 @@ from mimegen.base.errors import RequestError
 
 # In seconds. A request is a few hundred bytes and a connection's unread output at most 64 KiB: a
 # client that needs longer for these could not play a clip.
-REQUEST_S = 10.0
-STALLED_S = 60.0
+REQUEST_TIMEOUT_S = 10.0
+STALL_TIMEOUT_S = 60.0
 # Enough for a laboratory behind one address: 50 people whose browsers open up to six connections
 # each.
-MOST_OF_ADDRESS = 300
+MAX_PER_ADDRESS = 300
 # Most open connections, over all addresses.
-MOST_CONNECTIONS = 4000
+MAX_CONNECTIONS = 4000
 # Number of connections that are taken from the system's queue at once, before any is checked.
 BACKLOG = 128
 # File descriptors kept for the database, Python and the page's files.
 RESERVED_DESCRIPTORS = 64
-WANTED_DESCRIPTORS = 2 * MOST_CONNECTIONS + BACKLOG + RESERVED_DESCRIPTORS
+WANTED_DESCRIPTORS = 2 * MAX_CONNECTIONS + BACKLOG + RESERVED_DESCRIPTORS
 
 
 def address_key(address: str) -> str:
@@ -45,7 +45,7 @@ def address_key(address: str) -> str:
     return str(known.ipv4_mapped or ip_network((known, 64), strict=False))
 
 
-def most_connections() -> int:
+def max_connections() -> int:
     """Return how many connections the file descriptors allow, two for each: socket and clip.
 
     Raises this process's limit as far as the system allows. Raises RequestError if too few are
@@ -60,7 +60,7 @@ def most_connections() -> int:
         raise RequestError(f"the system limits this process to {allowed} open files; a server needs"
                            f" more than {BACKLOG + RESERVED_DESCRIPTORS + 1} (raise it with ulimit"
                            " -n 1024)")
-    return min(most, MOST_CONNECTIONS)
+    return min(most, MAX_CONNECTIONS)
 
 
 def _number(limit: int) -> float:
@@ -68,25 +68,25 @@ def _number(limit: int) -> float:
 
 
 @dataclass
-class Places:
+class ConnectionSlots:
     """The open connections, and those of them that are waiting for a request, oldest first.
 
     ``proxies`` are addresses that many people share; they have no limit of their own.
     """
 
-    most: int
-    most_of_address: int = MOST_OF_ADDRESS
+    max_open: int
+    max_per_address: int = MAX_PER_ADDRESS
     proxies: frozenset[str] = frozenset()
-    _taken: Counter[str] = field(default_factory=Counter)
+    _open: Counter[str] = field(default_factory=Counter)
     _waiting: dict["Connection", None] = field(default_factory=dict)
     _waiting_of: dict[str, dict["Connection", None]] = field(default_factory=dict)
 
-    def take(self, one: "Connection") -> bool:
+    def acquire(self, one: "Connection") -> bool:
         """Give a connection a place, if necessary that of a waiting one; return False if none."""
-        self._taken[one.key] += 1
-        if one.key not in self.proxies and self._taken[one.key] > self.most_of_address:
+        self._open[one.key] += 1
+        if one.key not in self.proxies and self._open[one.key] > self.max_per_address:
             return self._make_room(self._waiting_of.get(one.key, {}))
-        if self._taken.total() > self.most:
+        if self._open.total() > self.max_open:
             return self._make_room(self._waiting)
         return True
 
@@ -94,23 +94,23 @@ class Places:
         """Close the connection that has waited longest; return whether there was one."""
         longest = next(iter(waiting), None)
         if longest is not None:
-            self.is_busy(longest)
+            self.mark_busy(longest)
             longest.abort()
         return longest is not None
 
-    def leave(self, one: "Connection") -> None:
+    def release(self, one: "Connection") -> None:
         """Free the place of a connection that has ended."""
-        self.is_busy(one)
-        self._taken[one.key] -= 1
-        if not self._taken[one.key]:
-            del self._taken[one.key]
+        self.mark_busy(one)
+        self._open[one.key] -= 1
+        if not self._open[one.key]:
+            del self._open[one.key]
 
-    def waits(self, one: "Connection") -> None:
+    def mark_waiting(self, one: "Connection") -> None:
         """Note that a connection has not sent a whole request."""
         self._waiting[one] = None
         self._waiting_of.setdefault(one.key, {})[one] = None
 
-    def is_busy(self, one: "Connection") -> None:
+    def mark_busy(self, one: "Connection") -> None:
         """Note that a connection is no longer waiting."""
         self._waiting.pop(one, None)
         of_address = self._waiting_of.get(one.key, {})
@@ -125,9 +125,9 @@ class Connection(H11Protocol):
     uvicorn itself only limits how long a connection may be idle after an answer.
     """
 
-    def __init__(self, places: Places, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, slots: ConnectionSlots, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._places, self.key = places, ""
+        self._slots, self.key = slots, ""
         self._late: asyncio.TimerHandle | None = None
         self._stalled: asyncio.TimerHandle | None = None
 
@@ -135,14 +135,14 @@ class Connection(H11Protocol):
         """Take a place, or close the connection if there is none."""
         super().connection_made(transport)
         self.key = address_key(self.client[0]) if self.client else ""
-        if self._places.take(self):
+        if self._slots.acquire(self):
             self._wait()
         else:
             transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Free the place and cancel the timers."""
-        self._places.leave(self)
+        self._slots.release(self)
         for timer in (self._late, self._stalled):
             _cancel(timer)
         super().connection_lost(exc)
@@ -150,18 +150,18 @@ class Connection(H11Protocol):
     def data_received(self, data: bytes) -> None:
         """Receive a part of a request."""
         super().data_received(data)
-        self._look_whether_whole()
+        self._check_complete()
 
     def on_response_complete(self) -> None:
         """Wait for the next request, or start it if it has been received already."""
         self._wait()
         super().on_response_complete()
-        self._look_whether_whole()
+        self._check_complete()
 
     def pause_writing(self) -> None:
         """Start the timeout for a peer that does not read."""
         super().pause_writing()
-        self._stalled = self.loop.call_later(STALLED_S, self.abort)
+        self._stalled = self.loop.call_later(STALL_TIMEOUT_S, self.abort)
 
     def resume_writing(self) -> None:
         """Cancel the timeout because the peer has read."""
@@ -173,14 +173,14 @@ class Connection(H11Protocol):
         self.transport.abort()
 
     def _wait(self) -> None:
-        self._places.waits(self)
+        self._slots.mark_waiting(self)
         _cancel(self._late)
-        self._late = self.loop.call_later(REQUEST_S, self.abort)
+        self._late = self.loop.call_later(REQUEST_TIMEOUT_S, self.abort)
 
-    def _look_whether_whole(self) -> None:
+    def _check_complete(self) -> None:
         """Stop the request timeout once a whole request, or an invalid one, has been received."""
         if self.conn.their_state not in (h11.IDLE, h11.SEND_BODY):
-            self._places.is_busy(self)
+            self._slots.mark_busy(self)
             _cancel(self._late)
 
 
@@ -189,6 +189,6 @@ def _cancel(timer: asyncio.TimerHandle | None) -> None:
         timer.cancel()
 
 
-def protocol(places: Places) -> Any:
-    """Return a factory of uvicorn protocols that use these places."""
-    return partial(Connection, places)
+def protocol(slots: ConnectionSlots) -> Any:
+    """Return a factory of uvicorn protocols that use these slots."""
+    return partial(Connection, slots)

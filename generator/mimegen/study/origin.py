@@ -22,13 +22,13 @@ def is_own(headers: Mapping[str, str]) -> bool:
     site, origin = headers.get("sec-fetch-site"), headers.get("origin")
     if site is not None and site.strip().lower() != "same-origin":
         return False
-    return origin is None or site is not None or _place(origin) == _place(
+    return origin is None or site is not None or _host_and_port(origin) == _host_and_port(
         f"//{headers.get('host', '')}")
 
 
 def is_local_name(host: str) -> bool:
     """Whether a Host header names this machine; another name may be a DNS rebinding attack."""
-    name = (_place(f"//{host}") or ("",))[0]
+    name = (_host_and_port(f"//{host}") or ("",))[0]
     if name == "localhost" or name.endswith(".localhost"):
         return True
     try:
@@ -37,7 +37,7 @@ def is_local_name(host: str) -> bool:
         return False
 
 
-def _place(address: str) -> tuple[str, int | None] | None:
+def _host_and_port(address: str) -> tuple[str, int | None] | None:
     """Return host and port of an address; None if it is not one, such as ``null``."""
     try:
         parts = urlsplit(address)

@@ -20,7 +20,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from mimegen.study.connections import REQUEST_S, address_key
+from mimegen.study.connections import REQUEST_TIMEOUT_S, address_key
 from mimegen.study.database import Database, Session
 from mimegen.study.folder import PUBLIC, Study
 from mimegen.study.limits import LARGEST_REQUEST, Limit
@@ -200,7 +200,7 @@ async def _content(request: Request) -> Content:
     """Return a request's JSON object, reading no more than the size limit."""
     body = b""
     try:
-        async with asyncio.timeout(REQUEST_S):
+        async with asyncio.timeout(REQUEST_TIMEOUT_S):
             async for chunk in request.stream():
                 body += chunk
                 if len(body) > LARGEST_REQUEST:

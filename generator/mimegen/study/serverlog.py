@@ -6,15 +6,15 @@ import time
 from mimegen.study.limits import Limit
 
 # Longest line of the log, in characters.
-LONGEST = 300
+MAX_LINE_LETTERS = 300
 # Burst size and rate per second, for each kind of message and for all: a flood of requests must not
 # fill the disk.
-OF_A_KIND = (5, 0.05)
-OF_ALL = (50, 0.2)
+LIMIT_PER_KIND = (5, 0.05)
+LIMIT_OF_ALL = (50, 0.2)
 LOGGERS = ("uvicorn", "asyncio", "mimegen.study")
 
 
-class OneLine(logging.Formatter):
+class OneLineFormatter(logging.Formatter):
     """Format a record as one line; an exception as its type, message and location."""
 
     def format(self, record: logging.LogRecord) -> str:
@@ -25,7 +25,8 @@ class OneLine(logging.Formatter):
         text = " ".join(text.split())
         left_out = getattr(record, "left_out", 0)
         more = f" ({left_out} lines before this one were left out)" if left_out else ""
-        return f"mimegen: {text if len(text) <= LONGEST else text[:LONGEST] + '...'}{more}"
+        short = text if len(text) <= MAX_LINE_LETTERS else f"{text[:MAX_LINE_LETTERS]}..."
+        return f"mimegen: {short}{more}"
 
 
 def _reason(problem: BaseException) -> str:
@@ -36,12 +37,12 @@ def _reason(problem: BaseException) -> str:
     return f"{type(problem).__name__}: {problem}{where}"
 
 
-class Seldom(logging.Filter):
+class RateLimitFilter(logging.Filter):
     """Let through a few records of each kind, and later ones at a limited rate."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._limits = Limit(*OF_A_KIND, keys=100), Limit(*OF_ALL)
+        self._limits = Limit(*LIMIT_PER_KIND, keys=100), Limit(*LIMIT_OF_ALL)
         self._left_out = 0
 
     def filter(self, record: logging.LogRecord) -> bool:
@@ -54,11 +55,11 @@ class Seldom(logging.Filter):
         return True
 
 
-def keep_quiet(level: int = logging.WARNING) -> None:
+def configure_logging(level: int = logging.WARNING) -> None:
     """Log the server and its packages to standard error, rate-limited and in short lines."""
     handler = logging.StreamHandler()
-    handler.setFormatter(OneLine())
-    handler.addFilter(Seldom())
+    handler.setFormatter(OneLineFormatter())
+    handler.addFilter(RateLimitFilter())
     for name in LOGGERS:
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [handler], False

@@ -10,12 +10,18 @@ import uvicorn
 from starlette.applications import Starlette
 
 from mimegen.base.errors import RequestError
-from mimegen.study.connections import BACKLOG, Places, address_key, most_connections, protocol
+from mimegen.study.connections import (
+    BACKLOG,
+    ConnectionSlots,
+    address_key,
+    max_connections,
+    protocol,
+)
 from mimegen.study.database import Database
 from mimegen.study.folder import ANSWERS, PRIVATE, read_study
 from mimegen.study.origin import is_local_name
 from mimegen.study.server import make_app
-from mimegen.study.serverlog import keep_quiet
+from mimegen.study.serverlog import configure_logging
 
 # Seconds to finish requests that are in progress when the server is stopped.
 LAST_ANSWERS_S = 5
@@ -31,22 +37,23 @@ def serve(folder: Path, host: str, port: int, tell: Callable[[str], None],
     proxy is not an IP address, or the system allows this process too few open files.
     """
     study = read_study(folder)
-    places = Places(most_connections(), proxies=frozenset(map(_proxy, proxies)))
+    slots = ConnectionSlots(max_connections(), proxies=frozenset(map(_proxy, proxies)))
     with Database(folder / PRIVATE / ANSWERS, study.name) as database, \
             _listening(host, port) as listening:
         app = make_app(study, folder, database,
                        is_local=is_local_name(_as_name(host)) and not proxies)
-        server = web_server(app, places, proxies)
+        server = web_server(app, slots, proxies)
         tell(f"http://{_as_name(host)}:{listening.getsockname()[1]}/")
         server.run(sockets=[listening])
 
 
-def web_server(app: Starlette, places: Places, proxies: Sequence[str] = ()) -> uvicorn.Server:
+def web_server(app: Starlette, slots: ConnectionSlots,
+               proxies: Sequence[str] = ()) -> uvicorn.Server:
     """Return the server of an application, with limited connections and a quiet log."""
-    keep_quiet()
+    configure_logging()
     # Addresses contain people's ids, so requests are not logged.
     return uvicorn.Server(uvicorn.Config(
-        app, http=protocol(places), ws="none", lifespan="off", log_config=None, access_log=False,
+        app, http=protocol(slots), ws="none", lifespan="off", log_config=None, access_log=False,
         server_header=False, backlog=BACKLOG, proxy_headers=bool(proxies),
         forwarded_allow_ips=list(proxies), timeout_graceful_shutdown=LAST_ANSWERS_S))
 

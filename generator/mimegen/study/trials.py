@@ -108,11 +108,11 @@ def _question_of(task: Task, question: Question, settings: Settings) -> Question
     if task == "choice" or (task == "free" and not question.options):
         return question
     if task == "ratings":
-        return _beside(question, "rating", settings.ratings.ask)
-    return _beside(question, "free", getattr(settings.free, question.asks))
+        return _open_question(question, "rating", settings.ratings.ask)
+    return _open_question(question, "free", getattr(settings.free, question.asks))
 
 
-def _beside(question: Question, format_: str, prompt: str) -> Question:
+def _open_question(question: Question, format_: str, prompt: str) -> Question:
     """Return a question without options about the same clip."""
     return question.model_copy(update={
         "question_id": content_key(format_, question.question_id)[:16], "format": format_,

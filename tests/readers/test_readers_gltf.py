@@ -37,6 +37,27 @@ def test_an_animated_tree_of_nodes_is_a_skeleton():
 
 
 @pytest.mark.slow
+def test_uneven_keys_are_sampled_at_a_rate_that_is_named(tmp_path):
+    document, buffer = glb_files.parts_of(WITHOUT_SKIN)
+    moved = bytearray(buffer)
+    for number in {one["input"] for one in document["animations"][0]["samplers"]}:
+        accessor = document["accessors"][number]
+        start = (document["bufferViews"][accessor["bufferView"]].get("byteOffset", 0)
+                 + accessor.get("byteOffset", 0))
+        times = np.linspace(0.0, 1.0, accessor["count"], dtype="<f4") ** 2
+        moved[start : start + times.nbytes] = times.tobytes()
+        accessor["min"], accessor["max"] = [0.0], [1.0]
+    (tmp_path / "moved.bin").write_bytes(moved)
+    document["buffers"][0]["uri"] = "moved.bin"
+    path = tmp_path / "uneven.gltf"
+    path.write_text(json.dumps(document))
+    recording = read_motion(path)
+    assert recording.motion.fps == 24.0
+    assert any("not evenly spaced" in note and "24 fps" in note for note in recording.notes)
+    assert not any("evenly" in note for note in read_motion(WITHOUT_SKIN).notes)
+
+
+@pytest.mark.slow
 def test_the_tree_is_found_in_text_with_its_buffer_beside(tmp_path):
     document, buffer = glb_files.parts_of(WITHOUT_SKIN)
     (tmp_path / "a b.bin").write_bytes(buffer)

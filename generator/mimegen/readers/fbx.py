@@ -194,6 +194,10 @@ def _built(path: Path, answer: ReaderReply) -> tuple[Motion, tuple[str, ...]]:
     if path.suffix.lower() == ".fbx" and header["fps"] != header["scene_fps"]:
         notes.append(f"the keys are at {header['fps']:g} fps, but the scene is set to"
                      f" {header['scene_fps']:g}")
+    if (path.suffix.lower() in GLTF_SUFFIXES and len(pose) > 1
+            and not header.get("keys_have_rate", True)):
+        notes.append("glTF has no frame rate and its keys are not evenly spaced, or sparse: the"
+                     f" motion is sampled at {header['fps']:g} fps")
     motion = Motion.from_global_rotations(skeleton, header["fps"], positions[:, 0],
                                           quaternions.without_flips(rotations))
     return motion, tuple(notes)

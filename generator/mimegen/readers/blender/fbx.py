@@ -62,8 +62,8 @@ def sample_motion(path: Path, take: str | None) -> tuple[Header, Arrays]:
     header["left_out"] = [a.name for a in armatures if a is not armature and _slot(a, action)]
     arrays = _skeleton(armature, header)
     gltf = path.suffix.lower() != ".fbx" and not path.suffix.lower().startswith(".usd")
-    moments, fps = _moments(action, scene_fps, MOST_POSES // len(header["joints"]), gltf)
-    header.update(take=action.name, fps=fps)
+    moments, rate = _moments(action, scene_fps, MOST_POSES // len(header["joints"]), gltf)
+    header.update(take=action.name, fps=rate or scene_fps, keys_have_rate=rate is not None)
     return header, arrays | {"pose": _sampled(armature, header["joints"], moments)}
 
 
@@ -111,8 +111,8 @@ def _slot(thing: Any, action: Any) -> Any:
 
 
 def _moments(action: Any, scene_fps: float, most: int, gltf: bool
-             ) -> tuple[NDArray[np.float64], float]:
-    """Return the scene frames (F,) to sample at and the rate of the keys.
+             ) -> tuple[NDArray[np.float64], float | None]:
+    """Return the scene frames (F,) to sample at, and the rate of the keys; None for the scene's.
 
     Recordings may have keys between the frames of the scene's rate; then the keys' rate counts.
     Sparser keys are an animator's and are sampled at the scene's rate. In glTF, which has no scene
@@ -128,19 +128,21 @@ def _moments(action: Any, scene_fps: float, most: int, gltf: bool
     if not np.isfinite(times).all():
         raise RuntimeError("its keys are at times that are not numbers")
     if len(times) < 2:
-        return times, scene_fps
+        return times, None
     gaps = np.diff(times)
     usual = float(np.median(gaps))
     even = np.abs(gaps - usual) < 0.05 * usual
     # Times are rounded, so the rate is found from all even gaps together.
     rate = _common_rate(int(even.sum()), float(gaps[even].sum()) / scene_fps)
     dense = rate > 1.01 * scene_fps or (gltf and rate >= LEAST_RATE)
-    rate = min(rate, LARGEST_RATE) if dense and bool(np.mean(even) > 0.8) else scene_fps
+    from_keys = dense and bool(np.mean(even) > 0.8)
+    rate = min(rate, LARGEST_RATE) if from_keys else scene_fps
     count = int(np.floor((times[-1] - times[0]) / scene_fps * rate + 1e-3)) + 1
     if count > most:
         raise RuntimeError(f"its keys span {count} frames, more than {most}: cut it into shorter"
                            " takes")
-    return np.asarray(times[0] + np.arange(count) * scene_fps / rate, dtype=float), rate
+    return np.asarray(times[0] + np.arange(count) * scene_fps / rate, dtype=float), (
+        rate if from_keys else None)
 
 
 def _common_rate(steps: int, seconds: float) -> float:

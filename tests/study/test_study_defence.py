@@ -119,7 +119,7 @@ def test_those_who_wait_for_longest_make_room(
     port = begin_serving(places)
     with half_open(port, 200) as opened:
         assert asks(port).startswith(b"HTTP/1.1 200")
-        assert places._taken.total() <= 20
+        assert places._open.total() <= 20
         assert not is_open(opened[0]) and is_open(opened[-1])
     assert asks(port).startswith(b"HTTP/1.1 200")
 
@@ -164,7 +164,7 @@ def test_who_does_not_ask_in_time_is_gone_however_often_a_byte_comes(
             return not any(map(is_open, opened))
 
         wait_until(all_gone)
-    assert places._taken == {} and places._waiting == {} and places._waiting_of == {}
+    assert places._open == {} and places._waiting == {} and places._waiting_of == {}
 
 
 def test_who_does_not_read_an_answer_is_gone(
@@ -175,8 +175,8 @@ def test_who_does_not_read_an_answer_is_gone(
     port = begin_serving(places)
     with socket.create_connection(("127.0.0.1", port)) as deaf:
         deaf.sendall(b"GET /?size=30000000 HTTP/1.1\r\nHost: x\r\n\r\n")
-        wait_until(lambda: places._taken)
-        wait_until(lambda: not places._taken)
+        wait_until(lambda: places._open)
+        wait_until(lambda: not places._open)
 
 
 def test_an_answer_may_take_longer_than_a_request(

@@ -13,8 +13,10 @@ import imageio_ffmpeg
 import jsonschema
 import numpy as np
 import pytest
+import yaml
 from numpy.typing import NDArray
 
+from mimegen.base.paths import data_folder
 from mimegen.manifest.row import Row
 from mimegen.manifest.schema import row_schema
 from mimegen.plan.variants import MIME
@@ -204,6 +206,23 @@ def test_a_users_bvh_with_a_known_label(samples: Path, tiny_config: Path, tmp_pa
     assert aligned["background_name"] == "concert_hall" and aligned["angle"] == 270
     assert blank["labels"] == ["playing violin"] and blank["motion_kind"] == "bvh"
     assert blank["motion_unit_m"] == 0.01 and blank["motion_up_axis"] == "Y"
+
+
+def test_clips_that_replace_others_of_the_same_name_are_named(tmp_path: Path) -> None:
+    config = yaml.safe_load((data_folder() / "render_configs" / "draft.yaml").read_text())
+    mine = tmp_path / "mine.yaml"
+    request = ("render", "--action", "wave", "--variants", "base+blank@0", "--config", mine,
+               "--out", tmp_path / "out")
+    said = []
+    for width in (96, 96, 128):
+        mine.write_text(yaml.safe_dump(config | {
+            "name": "mine", "width": width, "height": 54, "fps": 5}))
+        done = mimegen(*request)
+        said.append(done.stdout + done.stderr)
+    [row] = rows_of(tmp_path / "out")
+    assert row["width"] == 128
+    assert ["replaced 1 clip" in one for one in said] == [False, False, True]
+    assert row["sample_id"] in said[2]
 
 
 def test_the_same_request_gives_the_same_frames_elsewhere(

@@ -12,7 +12,7 @@ from mimegen.base.errors import DiskFullError, RequestError
 from mimegen.base.files import scratch_folder
 from mimegen.farm.executor import Farm
 from mimegen.farm.logs import Logs
-from mimegen.manifest.file import add_rows
+from mimegen.manifest.file import add_rows, rows_of
 from mimegen.plan.clips import DisplayClip, PlannedClip
 from mimegen.plan.plan import CastingPlan, Plan
 from mimegen.production.clipfolder import ClipFolder
@@ -57,9 +57,9 @@ def render(plan: Plan, store: Store, out: Path, farm: Farm, reporter: Reporter,
         try:
             _carry_out(plan, run)
         except KeyboardInterrupt:
-            add_rows(run.out, run.rows)
+            _add_rows(run)
             raise
-        add_rows(run.out, run.rows)
+        _add_rows(run)
         for name, measurement in run.measurements.items():
             measurement.keep(run.sizes.measured.get(name, Sum()))
         if run.logs.seconds:
@@ -68,6 +68,17 @@ def render(plan: Plan, store: Store, out: Path, farm: Farm, reporter: Reporter,
         for reason in plan.left_out:
             reporter.say(f"not made: {reason.partition(';')[0]}")
         return run.failures
+
+
+def _add_rows(run: Run) -> None:
+    """Add the run's rows to the manifest, and say which clips they replace by others."""
+    earlier = {row.sample_id: row.sha256 for row in rows_of(run.out)}
+    replaced = sorted(row.sample_id for row in run.rows
+                      if earlier.get(row.sample_id, row.sha256) != row.sha256)
+    if replaced:
+        run.reporter.say(f"replaced {counted(len(replaced), 'clip')} of the same name and other"
+                         f" content, such as {replaced[0]}; choose another --out to keep both")
+    add_rows(run.out, run.rows)
 
 
 def prepare_folders(plan: Plan, store: Store, out: Path) -> None:

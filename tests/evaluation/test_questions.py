@@ -234,6 +234,18 @@ def test_one_action_alone_borrows_from_the_library_and_says_so(tmp_path):
     assert {wrong["origin"] for wrong in question.distractors} == {"library"}
 
 
+def test_render_configs_that_tables_would_pool_are_named(tmp_path):
+    actions = ("fishing", "boxing", "waving", "bowling")
+    alike = [row.model_copy(update={"render_config_name": "draft"})
+             for row in library_rows(("base+blank@0",), actions)]
+    other = [row.model_copy(update={"render_config_name": "other", "file_name": "clips/o.mp4",
+                                    "sample_id": f"other-{row.sample_id}"}) for row in alike[:1]]
+    one, two = (invoked("questions", written(tmp_path / name, rows)).stdout
+                for name, rows in (("one", alike), ("two", [*alike, *other])))
+    assert "render configs" not in one
+    assert "clips of 2 render configs (draft, other)" in two
+
+
 def test_what_could_not_be_balanced_is_named_with_the_reason():
     rows = library_rows(("base+blank@0", "base+aligned@0"))
     actions = sorted({row.action for row in rows})[:38]

@@ -212,9 +212,19 @@ def questions_command(out: Path | None, format_: str, asks: str | None, probe: s
     write_questions(target, with_expectation(made))
     click.echo(f"{target}: {counted(len(made), 'question')} about"
                f" {counted(len({one.action for one in made}), 'action')}")
-    for note in balance_notes(made):
+    for note in (*balance_notes(made), *_pooled(rows)):
         click.echo(note)
     return DONE
+
+
+def _pooled(rows: Sequence[Row]) -> list[str]:
+    """Return a note if clips of several render configs are asked about; tables do not tell them."""
+    names = sorted({row.render_config_name for row in rows if row.render_config_name})
+    if len(names) < 2:
+        return []
+    return [f"clips of {len(names)} render configs ({', '.join(names)}) are asked about, and the"
+            " tables of mimegen evaluate pool them; to compare configs, render each into a folder"
+            " of its own"]
 
 
 def _asked_about(rows: Sequence[Row], format_: str) -> Sequence[Row]:

@@ -492,6 +492,21 @@ def test_takes_of_two_actions_with_one_name_are_two_performances(field):
     assert found["whole"]["chance"] == pytest.approx(1 / 2 ** 2)
 
 
+def test_a_fold_has_a_table_by_split():
+    asked = [Question.model_validate({
+        "question_id": f"{number}", "sample_id": f"{number}", "action": f"{number}",
+        "variant": "base+blank@0", "format": "mc", "prompt": "?", "options": ["a", "b"],
+        "answer": "a", "labels": ["a"], "split": split})
+        for number, split in enumerate(["train"] * 3 + ["test"] * 2)]
+    scored = score([told(one, one.split == "train") for one in asked], "wordllama")
+    [found] = report(scored, asked)["models"]
+    assert {name: (part["right"], part["answered"]) for name, part in found["splits"].items()} == {
+        "train": (3, 3), "test": (0, 2)}
+    plain = [one.model_copy(update={"split": None}) for one in asked]
+    assert "splits" not in report(score([told(one, True) for one in plain], "wordllama"),
+                                  plain)["models"][0]
+
+
 def little_clip(path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     subprocess.run([imageio_ffmpeg.get_ffmpeg_exe(), "-v", "error", "-f", "lavfi", "-i",

@@ -145,6 +145,8 @@ def _show(content: dict[str, Any]) -> None:
             console.print(cast, markup=False)
         if len(one["actions"]) == 1:
             console.print(f"({ONE_ACTION})", markup=False)
+        if "splits" in one:
+            console.print(_shares("split", one["splits"], one))
         if "performers" in one:
             console.print(_shares("performer", one["performers"], one))
         if "categories" in one:

@@ -59,6 +59,8 @@ def _kind_report(kind: tuple[str, str, str, str], scored: list[ScoredAnswer],
         "actions": parted(scored, lambda one: one.question.action, *kind),
         "confusions": _confusions(scored),
     }
+    if any(one.question.split for one in scored):
+        found["splits"] = parted(scored, lambda one: str(one.question.split), *kind)
     performed = _performed(scored)
     # Permuted clips may each have their own performer; a table by performer would then be useless.
     if 1 < len({_performer(one) for one in performed}) <= len(performed) / 2:

@@ -132,6 +132,8 @@ def _kind(title: str, name: str, kinds: Sequence[Table]) -> PageSection:
         plots[f"{name}-contrasts"] = contrasts_plot(kinds)
         parts += [_contrasts(kinds), figure("Contrasts, all else equal",
                                             plots[f"{name}-contrasts"])]
+    if any("splits" in kind for kind in kinds):
+        parts += ["<h3>By split</h3>", _parts("Split", "splits", kinds)]
     if any("performers" in kind for kind in kinds):
         parts += [f"<h3>By performer</h3><p>{PERFORMERS_NOTE}</p>",
                   _parts("Performer", "performers", kinds)]

@@ -124,6 +124,10 @@ def _line(one: ScoredAnswer) -> str:
         ensure_ascii=False) + "\n"
 
 
+# Parts of a report that have a table each if they are there, by the heading of its first column.
+PARTS = {"split": "splits", "performer": "performers", "category": "categories"}
+
+
 def _show(content: dict[str, Any]) -> None:
     """Print the tables of each model and kind of question."""
     console = wide_console()
@@ -145,12 +149,9 @@ def _show(content: dict[str, Any]) -> None:
             console.print(cast, markup=False)
         if len(one["actions"]) == 1:
             console.print(f"({ONE_ACTION})", markup=False)
-        if "splits" in one:
-            console.print(_shares("split", one["splits"], one))
-        if "performers" in one:
-            console.print(_shares("performer", one["performers"], one))
-        if "categories" in one:
-            console.print(_shares("category", one["categories"], one))
+        for heading, part in PARTS.items():
+            if part in one:
+                console.print(_shares(heading, one[part], one))
         if one["contrasts"]:
             console.print(_contrasts(one))
             _show_few(console, one["contrasts"])

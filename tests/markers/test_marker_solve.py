@@ -7,7 +7,7 @@ from examples import examples
 from marked_bodies import OPTITRACK, PLUG_IN_GAIT, SHOGUN, exercise, markers
 from mimegen.base.errors import RequestError
 from mimegen.markers import centres, find_marker_set, solve
-from mimegen.markers.fitting import Pose, Rig, Springs, fitted, placed
+from mimegen.markers.fitting import Pose, Rig, Springs, fitted, posed
 from mimegen.markers.sets import body_landmarks, marker_sets, plain
 from mimegen.motion import Motion, quaternions, standard_skeleton
 
@@ -251,8 +251,8 @@ def test_the_fit_finds_a_pose_again(seed):
     near = quaternions.from_rotation_vectors(rng.normal(0, 0.3, (6, 3, 3)))
     start = Pose(true.roots + 0.1, quaternions.multiply(near, true.rotations))
     free = Springs(start, np.zeros((6, 3, 3)), np.zeros(6), np.zeros((3, 3)))
-    found = fitted(rig, placed(rig, true)[2], start, free, 25, 1.0)
-    assert np.abs(placed(rig, found)[2] - placed(rig, true)[2]).max() < 1e-3
+    found = fitted(rig, posed(rig, true)[2], start, free, 25, 1.0)
+    assert np.abs(posed(rig, found)[2] - posed(rig, true)[2]).max() < 1e-3
 
 
 def test_markers_that_are_never_seen_leave_the_other_limbs_right():

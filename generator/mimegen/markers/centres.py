@@ -17,26 +17,26 @@ from mimegen.markers.sets import body_landmarks
 from mimegen.motion import standard_skeleton
 from mimegen.motion.quaternions import FloatArray
 
-Places = Mapping[str, FloatArray]
+Positions = Mapping[str, FloatArray]
 
 SIDES = (("left", 1.0), ("right", -1.0))
 # Least cosine between a thigh or shin wand and the side of the leg: a wand further off does not
 # show the joint's axis.
 WAND_COSINE = 0.8
 # Least sine of the elbow's angle: below it the elbow's axis cannot be found.
-LEAST_BEND = 0.35
+MIN_BEND = 0.35
 
 
-def joint_centres(places: Places, scale: float) -> dict[str, FloatArray]:
+def joint_centres(positions: Positions, scale: float) -> dict[str, FloatArray]:
     """Return joint name of the standard skeleton -> positions (F, 3), NaN where unknown.
 
-    ``places`` are landmark name -> (F, 3) in metres, Z up. ``scale`` is the body's size over the
+    ``positions`` are landmark name -> (F, 3) in metres, Z up. ``scale`` is the body's size over the
     standard skeleton's; it scales the distances from skin to joint.
     """
-    centres = hip_centres(places)
+    centres = hip_centres(positions)
     for side, sign in SIDES:
-        _leg(places, centres, side, sign, scale)
-        _arm(places, centres, side, sign, scale)
+        _leg(positions, centres, side, sign, scale)
+        _arm(positions, centres, side, sign, scale)
     return centres
 
 
@@ -47,14 +47,14 @@ def median_length(vectors: FloatArray) -> float:
     return float(np.median(known)) if len(known) else float("nan")
 
 
-def hip_centres(places: Places) -> dict[str, FloatArray]:
+def hip_centres(positions: Positions) -> dict[str, FloatArray]:
     """Return LeftUpLeg and RightUpLeg (F, 3) after Harrington et al. (2007), if markers allow."""
-    places = _whole_pelvis(places)
-    if not {"left_asis", "right_asis"} <= set(places):
+    positions = _with_mirrored_spine_marker(positions)
+    if not {"left_asis", "right_asis"} <= set(positions):
         return {}
-    left, right = places["left_asis"], places["right_asis"]
-    back = [places[n] for n in ("left_psis", "right_psis") if n in places]
-    rear = sum(back, np.zeros(3)) / 2 if len(back) == 2 else places.get("sacrum")
+    left, right = positions["left_asis"], positions["right_asis"]
+    back = [positions[n] for n in ("left_psis", "right_psis") if n in positions]
+    rear = sum(back, np.zeros(3)) / 2 if len(back) == 2 else positions.get("sacrum")
     if rear is None:
         return {}
     front = (left + right) / 2
@@ -68,19 +68,19 @@ def hip_centres(places: Places) -> dict[str, FloatArray]:
     return {"LeftUpLeg": middle + aside, "RightUpLeg": middle - aside}
 
 
-def _whole_pelvis(places: Places) -> Places:
-    """Return the places with one missing iliac spine, mirrored in the plane of the other pair."""
+def _with_mirrored_spine_marker(positions: Positions) -> Positions:
+    """Return positions with one missing iliac spine, mirrored in the plane of the other pair."""
     pairs = [("left_asis", "right_asis"), ("left_psis", "right_psis")]
     for pair, (left, right) in zip(pairs, pairs[::-1], strict=True):
-        there = [name for name in pair if name in places]
-        if len(there) == 1 and {left, right} <= set(places):
-            across = unit_or_nan(places[left] - places[right])
-            middle = (places[left] + places[right]) / 2
-            own = places[there[0]]
+        there = [name for name in pair if name in positions]
+        if len(there) == 1 and {left, right} <= set(positions):
+            across = unit_or_nan(positions[left] - positions[right])
+            middle = (positions[left] + positions[right]) / 2
+            own = positions[there[0]]
             aside = np.sum((own - middle) * across, axis=-1, keepdims=True) * across
             missing = pair[0] if there[0] == pair[1] else pair[1]
-            return {**places, missing: own - 2 * aside}
-    return places
+            return {**positions, missing: own - 2 * aside}
+    return positions
 
 
 def chord(proximal: FloatArray, marker: FloatArray, lateral: FloatArray,
@@ -104,7 +104,7 @@ def _distance(landmark: str, joint: str, scale: float) -> float:
     return scale * float(np.linalg.norm(between))
 
 
-def _leg(places: Places, centres: dict[str, FloatArray], side: str, sign: float,
+def _leg(positions: Positions, centres: dict[str, FloatArray], side: str, sign: float,
          scale: float) -> None:
     """Add a side's knee and ankle to ``centres``."""
     part = side.capitalize()
@@ -113,14 +113,14 @@ def _leg(places: Places, centres: dict[str, FloatArray], side: str, sign: float,
         return
     across = sign * (centres["LeftUpLeg"] - centres["RightUpLeg"])
     for name, joint, wand in (("knee", "Leg", "thigh"), ("ankle", "Foot", "shin")):
-        lateral, medial = places.get(f"{side}_lateral_{name}"), places.get(f"{side}_medial_{name}")
+        lateral, medial = (positions.get(f"{side}_{edge}_{name}") for edge in ("lateral", "medial"))
         if lateral is None:
             return
         if medial is not None:
             centre = (lateral + medial) / 2
         else:
             distance = _distance(f"{side}_lateral_{name}", part + joint, scale)
-            aside = _aside(places.get(f"{side}_{wand}"), above, lateral, across)
+            aside = _aside(positions.get(f"{side}_{wand}"), above, lateral, across)
             centre = chord(above, lateral, aside, distance)
         centres[part + joint] = above = centre
 
@@ -139,36 +139,37 @@ def _aside(wand: FloatArray | None, above: FloatArray, marker: FloatArray,
     return aside if len(shown) and np.median(shown) > WAND_COSINE else across
 
 
-def _arm(places: Places, centres: dict[str, FloatArray], side: str, sign: float,
+def _arm(positions: Positions, centres: dict[str, FloatArray], side: str, sign: float,
          scale: float) -> None:
     """Add a side's shoulder, elbow and wrist to ``centres``."""
     part = side.capitalize()
-    styloids = [places[n] for n in (f"{side}_radial_wrist", f"{side}_ulnar_wrist") if n in places]
+    styloids = [positions[n] for n in (f"{side}_radial_wrist", f"{side}_ulnar_wrist") if n
+                in positions]
     if len(styloids) == 2:
         centres[f"{part}Hand"] = (styloids[0] + styloids[1]) / 2
-    acromion, lateral = places.get(f"{side}_acromion"), places.get(f"{side}_lateral_elbow")
+    acromion, lateral = positions.get(f"{side}_acromion"), positions.get(f"{side}_lateral_elbow")
     if acromion is None or lateral is None:
         return
-    shoulder = acromion + _distance(f"{side}_acromion", f"{part}Arm", scale) * _down(places)
+    shoulder = acromion + _distance(f"{side}_acromion", f"{part}Arm", scale) * _down(positions)
     centres[f"{part}Arm"] = shoulder
-    medial, wrist = places.get(f"{side}_medial_elbow"), centres.get(f"{part}Hand")
+    medial, wrist = positions.get(f"{side}_medial_elbow"), centres.get(f"{part}Hand")
     if medial is not None:
         centres[f"{part}ForeArm"] = (lateral + medial) / 2
     elif wrist is not None:
         axis = sign * np.cross(unit_or_nan(lateral - shoulder), unit_or_nan(wrist - lateral))
-        bent = np.linalg.norm(axis, axis=-1, keepdims=True) > LEAST_BEND
+        bent = np.linalg.norm(axis, axis=-1, keepdims=True) > MIN_BEND
         distance = _distance(f"{side}_lateral_elbow", f"{part}ForeArm", scale)
         centres[f"{part}ForeArm"] = np.where(bent, chord(shoulder, lateral, -axis, distance),
                                              np.nan)
 
 
-def _down(places: Places) -> FloatArray:
+def _down(positions: Positions) -> FloatArray:
     """Return the trunk's downward direction (F, 3), from the neck's root to the chest's markers.
 
     Without these markers it is the world's.
     """
-    top = [places[n] for n in ("c7", "jugular_notch") if n in places]
-    low = [places[n] for n in ("t10", "t8", "xiphoid") if n in places]
+    top = [positions[n] for n in ("c7", "jugular_notch") if n in positions]
+    low = [positions[n] for n in ("t10", "t8", "xiphoid") if n in positions]
     if len(top) == 2 and len(low) == 2:
         return unit_or_nan(low[0] + low[1] - top[0] - top[1])
     return np.array([0.0, 0.0, -1.0])

@@ -21,7 +21,7 @@ MARKER_SIGMA = 0.01
 # Pull (1/rad) back from a direction in which a joint does not bend.
 STOP_PULL = 10.0
 # Largest rotation (radians) of a joint in one step.
-LARGEST_TURN = 0.7
+MAX_ROTATION = 0.7
 FRAMES_AT_ONCE = 128
 
 
@@ -74,19 +74,19 @@ class Springs:
         return np.where(self.stops * strain < 0, np.maximum(self.pull, STOP_PULL), self.pull)
 
 
-def placed(rig: Rig, pose: Pose) -> tuple[FloatArray, FloatArray, FloatArray]:
+def posed(rig: Rig, pose: Pose) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return positions of joints (F, J, 3), their rotations (F, J, 3, 3), and markers (F, M, 3)."""
     local = quaternions.to_matrices(pose.rotations)
-    turns = np.empty_like(local)
-    places = np.empty((*local.shape[:2], 3))
-    places[:, 0], turns[:, 0] = pose.roots, local[:, 0]
+    rotations = np.empty_like(local)
+    positions = np.empty((*local.shape[:2], 3))
+    positions[:, 0], rotations[:, 0] = pose.roots, local[:, 0]
     for joint in range(1, len(rig.parents)):
         parent = rig.parents[joint]
-        turns[:, joint] = turns[:, parent] @ local[:, joint]
-        places[:, joint] = places[:, parent] + turns[:, parent] @ rig.offsets[joint]
-    markers = places[:, rig.carriers] + np.einsum(
-        "fmij,mj->fmi", turns[:, rig.carriers], rig.markers)
-    return places, turns, markers
+        rotations[:, joint] = rotations[:, parent] @ local[:, joint]
+        positions[:, joint] = positions[:, parent] + rotations[:, parent] @ rig.offsets[joint]
+    markers = positions[:, rig.carriers] + np.einsum(
+        "fmij,mj->fmi", rotations[:, rig.carriers], rig.markers)
+    return positions, rotations, markers
 
 
 def fitted(rig: Rig, seen: FloatArray, start: Pose, springs: Springs, rounds: int,
@@ -123,8 +123,8 @@ class _State:
     """A pose with all values that the next step needs; costs (F,)."""
 
     pose: Pose
-    places: FloatArray
-    turns: FloatArray
+    positions: FloatArray
+    rotations: FloatArray
     markers: FloatArray
     misses: FloatArray
     weights: FloatArray
@@ -137,13 +137,14 @@ def _chosen(better: NDArray[np.bool_], tried: _State, state: _State) -> _State:
         return np.where(better.reshape(-1, *[1] * (new.ndim - 1)), new, old)
 
     fields = {name: pick(getattr(tried, name), getattr(state, name))
-              for name in ("places", "turns", "markers", "misses", "weights", "strain", "cost")}
+              for name in ("positions", "rotations", "markers", "misses", "weights", "strain",
+                           "cost")}
     return replace(tried, pose=Pose(pick(tried.pose.roots, state.pose.roots),
                                     pick(tried.pose.rotations, state.pose.rotations)), **fields)
 
 
 def _state(rig: Rig, seen: FloatArray, pose: Pose, springs: Springs, outlier: float) -> _State:
-    places, turns, markers = placed(rig, pose)
+    positions, rotations, markers = posed(rig, pose)
     there = np.isfinite(seen)
     misses = np.where(there, seen - markers, 0.0)
     square = np.sum(misses**2, axis=-1)
@@ -154,7 +155,7 @@ def _state(rig: Rig, seen: FloatArray, pose: Pose, springs: Springs, outlier: fl
     cost = np.sum(np.log1p(square / outlier**2), axis=1) * (outlier / MARKER_SIGMA) ** 2 \
         + np.sum((springs.pull_at(strain) * strain) ** 2, axis=(1, 2)) \
         + springs.root_pull**2 * np.sum((pose.roots - springs.pose.roots) ** 2, axis=1)
-    return _State(pose, places, turns, markers, misses, weights, strain, cost)
+    return _State(pose, positions, rotations, markers, misses, weights, strain, cost)
 
 
 def _below(rig: Rig) -> list[IntArray]:
@@ -170,7 +171,7 @@ def _step(rig: Rig, below: list[IntArray], state: _State, springs: Springs,
           damping: FloatArray) -> FloatArray:
     """Return the root's shift and all joints' rotation vectors in world coordinates (F, 3 + 3 J).
     """
-    frames, joints = state.turns.shape[:2]
+    frames, joints = state.rotations.shape[:2]
     count = state.markers.shape[1]
     slopes = np.zeros((frames, 3 + 3 * joints, count, 3))
     for axis in range(3):
@@ -179,7 +180,7 @@ def _step(rig: Rig, below: list[IntArray], state: _State, springs: Springs,
         moved = below[joint]
         if not len(moved):
             continue
-        arms = (state.markers[:, moved] - state.places[:, joint, None]) \
+        arms = (state.markers[:, moved] - state.positions[:, joint, None]) \
             * state.weights[:, moved, None]
         at = 3 + 3 * joint
         # The velocity of a point at r in a rotation about axis e is e x r.
@@ -201,7 +202,7 @@ def _add_springs(rig: Rig, state: _State, springs: Springs, matrix: FloatArray,
     """Add the springs to the normal equations in place."""
     goal = quaternions.to_matrices(springs.pose.rotations)
     above = np.concatenate([np.broadcast_to(np.eye(3), (len(goal), 1, 3, 3)),
-                            state.turns[:, rig.parents[1:]]], axis=1)
+                            state.rotations[:, rig.parents[1:]]], axis=1)
     axes = above @ goal
     square = springs.pull_at(state.strain) ** 2
     blocks = (axes * square[..., None, :]) @ axes.swapaxes(-1, -2)
@@ -216,11 +217,11 @@ def _add_springs(rig: Rig, state: _State, springs: Springs, matrix: FloatArray,
 
 
 def _moved(rig: Rig, state: _State, step: FloatArray) -> Pose:
-    turns = step[:, 3:].reshape(len(step), -1, 3)
-    length = np.linalg.norm(turns, axis=-1, keepdims=True)
-    turns = turns * np.minimum(1.0, LARGEST_TURN / np.maximum(length, 1e-12))
+    vectors = step[:, 3:].reshape(len(step), -1, 3)
+    length = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    vectors = vectors * np.minimum(1.0, MAX_ROTATION / np.maximum(length, 1e-12))
     # From world coordinates to those of the joint's parent.
-    turns[:, 1:] = np.einsum("fjki,fjk->fji", state.turns[:, rig.parents[1:]], turns[:, 1:])
-    rotations = quaternions.multiply(quaternions.from_rotation_vectors(turns),
+    vectors[:, 1:] = np.einsum("fjki,fjk->fji", state.rotations[:, rig.parents[1:]], vectors[:, 1:])
+    rotations = quaternions.multiply(quaternions.from_rotation_vectors(vectors),
                                      state.pose.rotations)
     return Pose(state.pose.roots + step[:, :3], quaternions.normalise(rotations))

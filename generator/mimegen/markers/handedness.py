@@ -11,8 +11,8 @@ from mimegen.motion.quaternions import FloatArray
 LOOSE = ("Arm", "Hand")
 # Most frames that are compared, least markers of a frame, and the fraction of frames that must fit
 # as a reflection.
-MOST_FRAMES = 200
-LEAST_MARKERS = 6
+MAX_FRAMES = 200
+MIN_MARKERS = 6
 MIRRORED_SHARE = 0.9
 
 
@@ -25,12 +25,12 @@ def are_mirrored(landmarks: Sequence[Landmark], seen: FloatArray) -> bool:
     """
     members = [n for n, mark in enumerate(landmarks)
                if not any(part in mark.joint for part in LOOSE)]
-    if len(members) < LEAST_MARKERS:
+    if len(members) < MIN_MARKERS:
         return False
     rest = np.array([landmarks[n].place for n in members])
-    sample = seen[:: -(-len(seen) // MOST_FRAMES), members]
+    sample = seen[:: -(-len(seen) // MAX_FRAMES), members]
     there = np.isfinite(sample[..., :1])
-    sample = sample[there.sum(axis=(1, 2)) >= LEAST_MARKERS]
+    sample = sample[there.sum(axis=(1, 2)) >= MIN_MARKERS]
     there = np.isfinite(sample[..., :1])
     if not len(sample):
         return False
@@ -38,8 +38,8 @@ def are_mirrored(landmarks: Sequence[Landmark], seen: FloatArray) -> bool:
     return bool(np.mean(np.linalg.det(u @ vt) < 0) > MIRRORED_SHARE)
 
 
-def _centred(places: FloatArray, there: FloatArray) -> FloatArray:
-    """Return places (F, M, 3) relative to the mean of those ``there`` (F, M, 1), 0 for others."""
-    known = np.where(there, places, 0.0)
+def _centred(positions: FloatArray, there: FloatArray) -> FloatArray:
+    """Return positions (F, M, 3) about the mean of those ``there`` (F, M, 1), 0 for others."""
+    known = np.where(there, positions, 0.0)
     middle = known.sum(axis=1, keepdims=True) / np.maximum(there.sum(axis=1, keepdims=True), 1)
-    return np.asarray(np.where(there, places - middle, 0.0))
+    return np.asarray(np.where(there, positions - middle, 0.0))

@@ -32,8 +32,8 @@ def plain_skeleton(landmarks: Sequence[Landmark]) -> Skeleton:
 def make_rig(skeleton: Skeleton, landmarks: Sequence[Landmark]) -> Rig:
     """Return the rig of a body with the standard skeleton's proportions and size."""
     carriers = np.array([skeleton.index[landmark.joint] for landmark in landmarks])
-    places = np.array([landmark.place for landmark in landmarks])
-    return Rig(skeleton.parents, skeleton.offsets, carriers, places - skeleton.heads[carriers])
+    positions = np.array([landmark.place for landmark in landmarks])
+    return Rig(skeleton.parents, skeleton.offsets, carriers, positions - skeleton.heads[carriers])
 
 
 def body_scale(landmarks: Sequence[Landmark], seen: FloatArray) -> float:
@@ -56,16 +56,16 @@ def body_scale(landmarks: Sequence[Landmark], seen: FloatArray) -> float:
     return float(np.median(known)) if known else 1.0
 
 
-def to_size(skeleton: Skeleton, places: Mapping[str, FloatArray],
+def to_size(skeleton: Skeleton, positions: Mapping[str, FloatArray],
             landmarks: Sequence[Landmark], scale: float) -> tuple[Skeleton, Rig]:
     """Return the skeleton and its rig with the performer's bone lengths.
 
-    ``places`` are landmark name -> (F, 3). Lengths are distances between joint centres, as medians
-    over frames and means over both sides. Bones without a regression keep the standard proportions
-    at ``scale``.
+    ``positions`` are landmark name -> (F, 3). Lengths are distances between joint centres, as
+    medians over frames and means over both sides. Bones without a regression keep the standard
+    proportions at ``scale``.
     """
-    centres = joint_centres(places, scale)
-    factors = _factors(skeleton, centres, places, scale)
+    centres = joint_centres(positions, scale)
+    factors = _factors(skeleton, centres, positions, scale)
     offsets = skeleton.offsets * factors[:, None]
     if {"LeftUpLeg", "RightUpLeg"} <= set(centres):
         half = median_length(centres["LeftUpLeg"] - centres["RightUpLeg"]) / 2
@@ -84,7 +84,7 @@ def to_size(skeleton: Skeleton, places: Mapping[str, FloatArray],
 
 
 def _factors(skeleton: Skeleton, centres: Mapping[str, FloatArray],
-             places: Mapping[str, FloatArray], scale: float) -> FloatArray:
+             positions: Mapping[str, FloatArray], scale: float) -> FloatArray:
     """Return for each joint the length (J,) of the bone to it, over the standard one."""
     factors = np.full(len(skeleton.names), scale)
     standard = np.linalg.norm(skeleton.offsets, axis=1)
@@ -100,21 +100,21 @@ def _factors(skeleton: Skeleton, centres: Mapping[str, FloatArray],
         known = [factor for factor in found if 0.6 * scale < factor < 1.6 * scale]
         for side, _ in SIDES if known else ():
             factors[skeleton.index[f"{side.capitalize()}{bone}"]] = np.mean(known)
-    trunk = _trunk(centres, places, skeleton)
+    trunk = _trunk(centres, positions, skeleton)
     if trunk is not None and 0.7 * scale < trunk < 1.4 * scale:
         factors[[skeleton.index[name] for name in TRUNK]] = trunk
     return factors
 
 
-def _trunk(centres: Mapping[str, FloatArray], places: Mapping[str, FloatArray],
+def _trunk(centres: Mapping[str, FloatArray], positions: Mapping[str, FloatArray],
            skeleton: Skeleton) -> float | None:
     """Return the trunk's length over the standard one, from hips to the neck's root or C7."""
-    if "LeftUpLeg" not in centres or "c7" not in places:
+    if "LeftUpLeg" not in centres or "c7" not in positions:
         return None
     hips = (centres["LeftUpLeg"] + centres["RightUpLeg"]) / 2
     middle = skeleton.heads[skeleton.index["LeftUpLeg"]] * np.array([0.0, 1.0, 1.0])
     standard = np.linalg.norm(body_landmarks()["c7"].place - middle)
-    return median_length(places["c7"] - hips) / float(standard)
+    return median_length(positions["c7"] - hips) / float(standard)
 
 
 def _own_factors(skeleton: Skeleton, factors: FloatArray) -> FloatArray:

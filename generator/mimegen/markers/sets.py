@@ -15,8 +15,8 @@ from mimegen.base.yaml_file import Strict, Vector, YamlFile, read_yaml_once
 from mimegen.motion.quaternions import FloatArray
 
 # Labels fit a set if at least this many, and this fraction, of its markers are among them.
-LEAST_MARKERS = 8
-LEAST_SHARE = 0.25
+MIN_MARKERS = 8
+MIN_SHARE = 0.25
 MIDDLE = ("Hips", "Spine2", "Head")
 FINGERS = "fingers"
 
@@ -34,7 +34,7 @@ class _BodyMarkers(Strict):
 
     @field_validator("freedom")
     @classmethod
-    def _fingers_known(cls, freedom: Mapping[str, Vector]) -> Mapping[str, Vector]:
+    def _check_finger_names(cls, freedom: Mapping[str, Vector]) -> Mapping[str, Vector]:
         if FINGERS not in freedom:
             raise ValueError(f"'{FINGERS}' is missing, for all joints without a line of their own")
         return freedom
@@ -145,7 +145,7 @@ def find_marker_set(file: str, labels: tuple[str, ...]) -> MarkerSet:
     found = max(marker_sets(), key=lambda one: len(there & set(one.landmarks))
                 - 0.01 * len(one.landmarks))
     known = there & set(found.landmarks)
-    if len(known) < max(LEAST_MARKERS, LEAST_SHARE * len(found.landmarks)):
+    if len(known) < max(MIN_MARKERS, MIN_SHARE * len(found.landmarks)):
         names = ", ".join(one.name for one in marker_sets() if one.refusal is None)
         raise RequestError(
             f"{file}: its labels ({', '.join(labels[:3])} ...) match no marker set; expected one"

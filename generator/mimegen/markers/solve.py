@@ -8,7 +8,7 @@ import scipy
 from numpy.typing import NDArray
 
 from mimegen.base.errors import RequestError
-from mimegen.markers.fitting import Pose, Rig, Springs, fitted, placed
+from mimegen.markers.fitting import Pose, Rig, Springs, fitted, posed
 from mimegen.markers.hidden import as_on_the_other_side, hidden_joints, plain_name, stops
 from mimegen.markers.rig import body_scale, plain_skeleton, to_size
 from mimegen.markers.sets import Landmark, MarkerSet, freedom
@@ -32,7 +32,7 @@ COARSE_OUTLIER_M = 1.0
 OUTLIER_M = 0.06
 # Least fraction of markers in the best frame, and, as a fraction of that, in the first and last
 # frame that are used.
-LEAST_SEEN_SHARE = 0.5
+MIN_SEEN_SHARE = 0.5
 WHOLE_SHARE = 0.75
 # A joint counts as seen while this fraction of the markers that show it is seen.
 SEEN_SHARE = 0.5
@@ -83,7 +83,7 @@ def solve(file: str, labels: Sequence[str], positions: FloatArray, fps: float,
     names = tuple(labels[n] for (n, _), there in zip(known, shown, strict=True) if there)
     landmarks = [mark for (_, mark), there in zip(known, shown, strict=True) if there]
     standing = shows_upper_body_alone(landmarks)
-    put = _put_there(landmarks) if standing else ()
+    put = _added_leg_joints(landmarks) if standing else ()
     if standing:
         landmarks, seen = with_standing_legs(landmarks, seen, fps)
     _check(file, marker_set, landmarks)
@@ -92,7 +92,7 @@ def solve(file: str, labels: Sequence[str], positions: FloatArray, fps: float,
     pose, unseen = _all_frames(rig, seen, pose, _springs(skeleton, len(seen), hidden))
     motion = Motion(skeleton, fps, pose.roots,
                     quaternions.without_flips(quaternions.normalise(pose.rotations)))
-    misses = np.linalg.norm(placed(rig, pose)[2] - seen, axis=-1)
+    misses = np.linalg.norm(posed(rig, pose)[2] - seen, axis=-1)
     rms = {name: float(1000 * np.sqrt(np.nanmean(misses[:, n] ** 2)))
            for n, name in enumerate(names)}
     left = [label for label in labels if marker_set.landmark(label) is None]
@@ -117,7 +117,7 @@ def _covered(file: str, seen: FloatArray) -> slice:
     """Return the span between the first and the last frame that show the body nearly whole."""
     shares = np.isfinite(seen[..., 0]).mean(axis=1)
     enough = np.flatnonzero(shares >= WHOLE_SHARE * shares.max())
-    if len(enough) < 2 or shares.max() < LEAST_SEEN_SHARE:
+    if len(enough) < 2 or shares.max() < MIN_SEEN_SHARE:
         raise RequestError(f"{file}: the body is nearly complete in only {len(enough)} frames,"
                            f" with at most {100 * shares.max():.0f} % of the markers; expected a"
                            " trial with fewer gaps")
@@ -141,8 +141,8 @@ def _calibrated(file: str, seen: FloatArray, landmarks: Sequence[Landmark],
     if not BELIEVABLE[0] < scale < BELIEVABLE[1]:
         raise RequestError(f"{file}: its markers are as far apart as on a body {1.7 * scale:.2g} m"
                            " tall; they are mislabelled or the file is damaged")
-    places: dict[str, FloatArray] = {mark.name: sample[:, n] for n, mark in enumerate(landmarks)}
-    skeleton, rig = to_size(skeleton, places, landmarks, scale)
+    positions: dict[str, FloatArray] = {mark.name: sample[:, n] for n, mark in enumerate(landmarks)}
+    skeleton, rig = to_size(skeleton, positions, landmarks, scale)
     pose = first_pose(skeleton, rig, landmarks, sample)
     springs = _springs(skeleton, len(sample), hidden)
     usual = rig.markers
@@ -166,8 +166,8 @@ def _springs(skeleton: Skeleton, frames: int, hidden: Sequence[str]) -> Springs:
 def _with_markers(rig: Rig, usual: FloatArray, landmarks: Sequence[Landmark], seen: FloatArray,
                   pose: Pose) -> Rig:
     """Return the rig with markers at their mean measured positions, drawn to the ``usual`` ones."""
-    places, turns, markers = placed(rig, pose)
-    own = np.einsum("fmji,fmj->fmi", turns[:, rig.carriers], seen - places[:, rig.carriers])
+    positions, turns, markers = posed(rig, pose)
+    own = np.einsum("fmji,fmj->fmi", turns[:, rig.carriers], seen - positions[:, rig.carriers])
     miss = np.linalg.norm(seen - markers, axis=-1)
     weights = np.where(np.isfinite(miss), 1.0 / (1.0 + (miss / OUTLIER_M) ** 2), 0.0)
     total = weights.sum(axis=0)[:, None]
@@ -262,7 +262,7 @@ def _found_again(rig: Rig, seen: FloatArray, pose: Pose, springs: Springs) -> Po
 
 def _worst(rig: Rig, seen: FloatArray, pose: Pose) -> FloatArray:
     """Return the largest marker error (F,) of each frame, in metres."""
-    misses = np.linalg.norm(placed(rig, pose)[2] - seen, axis=-1)
+    misses = np.linalg.norm(posed(rig, pose)[2] - seen, axis=-1)
     return np.asarray(np.nan_to_num(misses).max(axis=1))
 
 
@@ -286,7 +286,7 @@ def _inferred(hidden: Sequence[str]) -> tuple[str, ...]:
             " from the other markers, some centimetres off",)
 
 
-def _put_there(landmarks: Sequence[Landmark]) -> tuple[str, ...]:
+def _added_leg_joints(landmarks: Sequence[Landmark]) -> tuple[str, ...]:
     """Return the joints of the legs that are added, with the hips if no marker shows the pelvis."""
     return LEGS if shows_pelvis(landmarks) else ("Hips", *LEGS)
 

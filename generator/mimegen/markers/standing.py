@@ -21,13 +21,13 @@ TRUNK = ("Spine2", "LeftShoulder", "RightShoulder")
 PELVIS = ("left_asis", "right_asis", "left_psis", "right_psis")
 FEET = tuple(f"{side}_{part}" for side in ("left", "right") for part in (
     "lateral_ankle", "medial_ankle", "heel", "first_toe_joint", "fifth_toe_joint"))
-LEAST_ON_TRUNK = 3
-LEAST_ON_PELVIS = 3
+MIN_ON_TRUNK = 3
+MIN_ON_PELVIS = 3
 # Fraction of the trunk's lean that the pelvis takes.
 LEAN = 0.5
 # A person who stays within this distance (m) stands in one place; else the feet glide along a path
 # smoothed with this standard deviation (s).
-ONE_PLACE = 0.35
+MAX_SPREAD_M = 0.35
 EASE_S = 0.5
 
 
@@ -38,12 +38,12 @@ def shows_upper_body_alone(landmarks: Sequence[Landmark]) -> bool:
 
 def shows_trunk(landmarks: Sequence[Landmark]) -> bool:
     """Return whether enough markers are on the trunk to find its motion."""
-    return sum(mark.joint in TRUNK for mark in landmarks) >= LEAST_ON_TRUNK
+    return sum(mark.joint in TRUNK for mark in landmarks) >= MIN_ON_TRUNK
 
 
 def shows_pelvis(landmarks: Sequence[Landmark]) -> bool:
     """Return whether enough markers are on the pelvis to find its motion."""
-    return sum(mark.joint == "Hips" for mark in landmarks) >= LEAST_ON_PELVIS
+    return sum(mark.joint == "Hips" for mark in landmarks) >= MIN_ON_PELVIS
 
 
 def trunk_up(landmarks: Sequence[Landmark], seen: FloatArray) -> FloatArray:
@@ -65,15 +65,16 @@ def with_standing_legs(landmarks: Sequence[Landmark], seen: FloatArray,
     turn, hips = _pelvis(landmarks, seen)
     added = [] if shows_pelvis(landmarks) else [body_landmarks()[name] for name in PELVIS]
     scale = body_scale(landmarks, seen)
-    own = [_placed(mark, turn, hips, scale) for mark in added]
+    own = [_landmark_positions(mark, turn, hips, scale) for mark in added]
     heading, place = _footing(turn, hips, fps)
     place[:, 2] = np.percentile(hips[:, 2], 95)
     feet = [body_landmarks()[name] for name in FEET]
-    own += [_placed(mark, heading, place, scale) for mark in feet]
+    own += [_landmark_positions(mark, heading, place, scale) for mark in feet]
     return [*landmarks, *added, *feet], np.concatenate([seen, np.stack(own, axis=1)], axis=1)
 
 
-def _placed(mark: Landmark, turn: FloatArray, hips: FloatArray, scale: float) -> FloatArray:
+def _landmark_positions(mark: Landmark, turn: FloatArray, hips: FloatArray,
+                        scale: float) -> FloatArray:
     """Return positions (F, 3) of a landmark on a body with rotations (F, 4) and hips (F, 3)."""
     away = scale * (mark.place - standard_skeleton().heads[0])
     return np.asarray(hips + quaternions.rotate(turn, away))
@@ -102,7 +103,7 @@ def _pelvis(landmarks: Sequence[Landmark], seen: FloatArray) -> tuple[FloatArray
         turn, shift = _followed(landmarks, seen, ("Hips",))
         return turn, quaternions.rotate(turn, hips) + shift
     trunk, shift = _followed(landmarks, seen, TRUNK)
-    level = _about_z(_headings(trunk))
+    level = _z_rotations(_headings(trunk))
     lean = quaternions.multiply(trunk, quaternions.conjugate(level))
     turn = quaternions.multiply(quaternions.scale(lean, np.array(LEAN)), level)
     return turn, quaternions.rotate(trunk, chest) + shift - quaternions.rotate(turn, chest - hips)
@@ -113,11 +114,11 @@ def _footing(turn: FloatArray, hips: FloatArray, fps: float) -> tuple[FloatArray
     path = np.column_stack([hips[:, :2], _headings(turn)])
     usual = np.median(path, axis=0)
     away = np.linalg.norm(path[:, :2] - usual[:2], axis=1)
-    if away.max() <= ONE_PLACE:
+    if away.max() <= MAX_SPREAD_M:
         path = np.broadcast_to(usual, path.shape)
     else:
         path = scipy.ndimage.gaussian_filter1d(path, EASE_S * fps, axis=0, mode="nearest")
-    return _about_z(path[:, 2]), np.column_stack([path[:, :2], np.zeros(len(path))])
+    return _z_rotations(path[:, 2]), np.column_stack([path[:, :2], np.zeros(len(path))])
 
 
 def _headings(turn: FloatArray) -> FloatArray:
@@ -126,5 +127,5 @@ def _headings(turn: FloatArray) -> FloatArray:
     return np.asarray(np.unwrap(np.arctan2(front[:, 0], -front[:, 1])))
 
 
-def _about_z(angles: FloatArray) -> FloatArray:
+def _z_rotations(angles: FloatArray) -> FloatArray:
     return quaternions.from_rotation_vectors(angles[:, None] * np.array([0.0, 0.0, 1.0]))

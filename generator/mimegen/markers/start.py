@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import scipy
 
-from mimegen.markers.fitting import Pose, Rig, placed
+from mimegen.markers.fitting import Pose, Rig, posed
 from mimegen.markers.hidden import SHOWN_BY
 from mimegen.markers.sets import Landmark
 from mimegen.motion import Skeleton, quaternions
@@ -32,20 +32,20 @@ def neutral(skeleton: Skeleton, frames: int) -> Pose:
 def first_pose(skeleton: Skeleton, rig: Rig, landmarks: Sequence[Landmark],
                seen: FloatArray) -> Pose:
     """Return a rough pose for markers ``seen`` (F, M, 3)."""
-    index, places = skeleton.index, _rest_places(skeleton, rig)
+    index, positions = skeleton.index, _rest_positions(skeleton, rig)
     pose = neutral(skeleton, len(seen))
-    turns = {}
+    rotations = {}
     for segment, joints in (("Hips", ("Hips",)), ("Head", ("Head",)),
                             ("Spine2", ("Spine2", "LeftShoulder", "RightShoulder"))):
         members = [n for n, mark in enumerate(landmarks) if mark.joint in joints]
-        turn, shift = rigid(places[members], seen[:, members])
-        turns[segment] = filled(turn)
-        if segment == "Hips" and turns["Hips"] is not None:
-            pose.rotations[:, 0] = turns["Hips"]
+        turn, shift = rigid(positions[members], seen[:, members])
+        rotations[segment] = filled(turn)
+        if segment == "Hips" and rotations["Hips"] is not None:
+            pose.rotations[:, 0] = rotations["Hips"]
             pose.roots[:] = bridged(
-                quaternions.rotate(turns["Hips"], skeleton.heads[0]) + shift)
-    _spread(pose, index, turns["Hips"], turns["Spine2"], ("Spine", "Spine1", "Spine2"))
-    _spread(pose, index, turns["Spine2"], turns["Head"], ("Neck", "Head"))
+                quaternions.rotate(rotations["Hips"], skeleton.heads[0]) + shift)
+    _spread(pose, index, rotations["Hips"], rotations["Spine2"], ("Spine", "Spine1", "Spine2"))
+    _spread(pose, index, rotations["Spine2"], rotations["Head"], ("Neck", "Head"))
     for part, end in LIMBS:
         for side in ("left", "right"):
             shown_by = {f"{side}_{mark}" for mark in SHOWN_BY[end][0]}
@@ -53,12 +53,12 @@ def first_pose(skeleton: Skeleton, rig: Rig, landmarks: Sequence[Landmark],
                 n for n, mark in enumerate(landmarks) if mark.joint == side.capitalize() + end]
             joint = index[side.capitalize() + part]
             if members:
-                along = places[members].mean(axis=0) - skeleton.heads[joint]
+                along = positions[members].mean(axis=0) - skeleton.heads[joint]
                 _swing(rig, pose, joint, along, bridged(_middle(seen[:, members])))
     return pose
 
 
-def _rest_places(skeleton: Skeleton, rig: Rig) -> FloatArray:
+def _rest_positions(skeleton: Skeleton, rig: Rig) -> FloatArray:
     return np.asarray(skeleton.heads[rig.carriers] + rig.markers)
 
 
@@ -92,13 +92,13 @@ def _middle(seen: FloatArray) -> FloatArray:
     return np.asarray(total / np.where(count > 0, count, np.nan))
 
 
-def filled(turns: FloatArray) -> FloatArray | None:
+def filled(rotations: FloatArray) -> FloatArray | None:
     """Return rotations (F, 4) with gaps interpolated, or None if all are NaN."""
-    if np.isnan(turns[:, 0]).all():
+    if np.isnan(rotations[:, 0]).all():
         return None
-    signs = turns.copy()
-    known = np.flatnonzero(np.isfinite(turns[:, 0]))
-    signs[known] = quaternions.without_flips(turns[known])
+    signs = rotations.copy()
+    known = np.flatnonzero(np.isfinite(rotations[:, 0]))
+    signs[known] = quaternions.without_flips(rotations[known])
     return quaternions.normalise(bridged(signs))
 
 
@@ -126,9 +126,9 @@ def _spread(pose: Pose, index: dict[str, int], below: FloatArray | None,
 
 def _swing(rig: Rig, pose: Pose, joint: int, along: FloatArray, target: FloatArray) -> None:
     """Turn a joint from its neutral pose so that ``along`` (3,) points to ``target`` (F, 3)."""
-    places, turns, _ = placed(rig, pose)
-    parent = turns[:, rig.parents[joint]]
-    wanted = np.einsum("fji,fj->fi", parent, target - places[:, joint])
+    positions, rotations, _ = posed(rig, pose)
+    parent = rotations[:, rig.parents[joint]]
+    wanted = np.einsum("fji,fj->fi", parent, target - positions[:, joint])
     now = quaternions.rotate(pose.rotations[:, joint], along)
     pose.rotations[:, joint] = quaternions.multiply(quaternions.between(now, wanted),
                                                     pose.rotations[:, joint])

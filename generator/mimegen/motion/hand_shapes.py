@@ -69,7 +69,7 @@ def finger_rotations(skeleton: Skeleton, shape: HandShape) -> FloatArray:
         # Shapes give each joint's bend relative to the previous joint; rotations are relative to
         # the hand.
         bends = np.cumsum(getattr(shape, finger.lower()))
-        straight = _about(PALM_AXIS, spread, FINGERS_AXIS)
+        straight = _axis_rotation(PALM_AXIS, spread, FINGERS_AXIS)
         axis = np.cross(PALM_AXIS, straight) * -1.0
         joints = [skeleton.index[f"LeftHand{finger}{bone}"] for bone in (1, 2, 3)]
         bones = skeleton.tails[joints] - skeleton.heads[joints]
@@ -118,6 +118,6 @@ def _thumb(skeleton: Skeleton, angles: tuple[float, float, float, float]) -> Flo
     return quaternions.multiply(base, quaternions.multiply(curl, straight))
 
 
-def _about(axis: FloatArray, degrees: float, vector: FloatArray) -> FloatArray:
+def _axis_rotation(axis: FloatArray, degrees: float, vector: FloatArray) -> FloatArray:
     turn = quaternions.from_rotation_vectors(np.deg2rad(degrees) * axis)
     return quaternions.rotate(turn, vector)

@@ -103,7 +103,7 @@ def bounds_and_segments(motion: Motion, roles: Mapping[str, str]) -> tuple[Span,
     return whole, found or [whole]
 
 
-def _places(motion: Motion, roles: Mapping[str, str], parts: tuple[str, ...]) -> FloatArray:
+def _part_positions(motion: Motion, roles: Mapping[str, str], parts: tuple[str, ...]) -> FloatArray:
     """Return the positions (F, K, 3) of those ``parts`` that the skeleton has."""
     joints = [motion.skeleton.index[roles[part]] for part in parts if part in roles]
     return np.asarray(motion.global_pose.positions[:, joints])
@@ -111,7 +111,7 @@ def _places(motion: Motion, roles: Mapping[str, str], parts: tuple[str, ...]) ->
 
 def _fastest(motion: Motion, roles: Mapping[str, str]) -> FloatArray:
     """Return the speed (F,) in m/s of the fastest part of the body."""
-    moves = velocities(_places(motion, roles, MOVING_PARTS), motion.fps, LIMITS.smoothing_s)
+    moves = velocities(_part_positions(motion, roles, MOVING_PARTS), motion.fps, LIMITS.smoothing_s)
     return np.asarray(np.linalg.norm(moves, axis=2).max(axis=1))
 
 
@@ -138,7 +138,7 @@ def _arms(motion: Motion, roles: Mapping[str, str]) -> FloatArray:
     """Return the vectors (F, 2, 3) from shoulders to wrists, as fractions of the arms' lengths."""
     parts = [part for part in ("upper_arm", "forearm", "hand")
              if f"left_{part}" in roles and f"right_{part}" in roles]
-    places = np.stack([_places(motion, roles, (f"left_{part}", f"right_{part}"))
+    places = np.stack([_part_positions(motion, roles, (f"left_{part}", f"right_{part}"))
                        for part in parts])
     length = np.linalg.norm(np.diff(places, axis=0), axis=3).sum(axis=0)
     return np.asarray((places[-1] - places[0]) / np.maximum(length, 1e-9)[..., None])
@@ -147,7 +147,7 @@ def _arms(motion: Motion, roles: Mapping[str, str]) -> FloatArray:
 def _t_pose(motion: Motion, roles: Mapping[str, str]) -> BoolArray:
     """Return a mask (F,) of the frames in which straight arms are held out level to both sides."""
     arms = _arms(motion, roles)
-    shoulders = _places(motion, roles, ("left_upper_arm", "right_upper_arm"))
+    shoulders = _part_positions(motion, roles, ("left_upper_arm", "right_upper_arm"))
     left = shoulders[:, 0] - shoulders[:, 1]
     # Outwards is along the line of the shoulders, so that a T-pose is found for any heading.
     left /= np.maximum(np.linalg.norm(left, axis=1, keepdims=True), 1e-9)

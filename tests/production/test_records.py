@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from mimegen.base.files import file_hash
 from mimegen.compositing.decode import decoded_clip
 from mimegen.manifest.file import json_of, row_from, typed_row
-from mimegen.manifest.record import FACTS, NO_FACTS, false_facts, has_record, sealed
+from mimegen.manifest.record import FACTS, NO_FACTS, false_facts, has_record, with_record
 from mimegen.manifest.row import Row
 from mimegen.production.verify import verify
 from mimegen.store.store import Store
@@ -75,32 +75,32 @@ def test_a_sealed_clip_plays_as_before_and_says_no_word_of_what_it_shows(
 ) -> None:
     path = copy_of(clip, tmp_path)
     assert not has_record(path) and false_facts(path, typed_row(ROW)) is None
-    row = sealed(path, typed_row(ROW))
+    row = with_record(path, typed_row(ROW))
     assert row.sha256 == file_hash(path) and false_facts(path, row) == []
     assert decoded_clip(path).frames == decoded_clip(clip).frames
     added = path.read_bytes().removeprefix(clip.read_bytes())
     assert 0 < len(added) < 2000 and b"walk" not in added and b"labels" not in added
-    again = sealed(path, row)
+    again = with_record(path, row)
     assert again == row and path.read_bytes() == clip.read_bytes() + added, "same row, same bytes"
 
 
 @pytest.mark.slow
 def test_names_machines_and_what_data_sets_add_are_no_facts(clip: Path, tmp_path: Path) -> None:
     path = copy_of(clip, tmp_path)
-    before = sealed(path, typed_row(ROW))
+    before = with_record(path, typed_row(ROW))
     one = path.read_bytes()
     renamed = typed_row(ROW | {
         "sample_id": "0123", "file_name": "clips/0123.mp4", "plain_id": "a", "split": "test",
         "cpu": "another", "rendered_on": "x", "numpy_version": "9", "mimegen_version": "9",
         "my_own": 3})
     assert false_facts(path, renamed) == []
-    assert sealed(path, renamed).sha256 == before.sha256 and path.read_bytes() == one
+    assert with_record(path, renamed).sha256 == before.sha256 and path.read_bytes() == one
 
 
 @pytest.mark.slow
 def test_numbers_are_the_same_whatever_program_wrote_them(clip: Path, tmp_path: Path) -> None:
     path = copy_of(clip, tmp_path)
-    row = sealed(path, typed_row(ROW))
+    row = with_record(path, typed_row(ROW))
     assert false_facts(path, row_from(json_of(row).replace('"fps": 5.0', '"fps": 5'))) == []
     assert false_facts(path, typed_row(ROW | {"angle": 0.0})) == []
     assert false_facts(path, typed_row(ROW | {"angle": 0.5})) == ["angle"]
@@ -109,24 +109,24 @@ def test_numbers_are_the_same_whatever_program_wrote_them(clip: Path, tmp_path: 
 @pytest.mark.slow
 def test_another_clips_row_is_told_by_its_key(clip: Path, tmp_path: Path) -> None:
     path = copy_of(clip, tmp_path)
-    sealed(path, typed_row(ROW))
+    with_record(path, typed_row(ROW))
     assert false_facts(path, typed_row(ROW | {"clip_key": "ef" * 32})) == ["clip_key"]
 
 
 @pytest.mark.slow
 def test_a_timeline_may_be_told_later_but_not_otherwise(clip: Path, tmp_path: Path) -> None:
     path = copy_of(clip, tmp_path)
-    sealed(path, typed_row(ROW | {"timeline": None}))
+    with_record(path, typed_row(ROW | {"timeline": None}))
     assert false_facts(path, typed_row(ROW)) == []
     assert false_facts(path, typed_row(ROW | {"style": "angry"})) == ["style"]
-    sealed(path, typed_row(ROW))
+    with_record(path, typed_row(ROW))
     assert false_facts(path, typed_row(ROW | {"timeline": None})) == ["timeline"]
 
 
 def test_what_is_no_mp4_stays_as_it_is(tmp_path: Path) -> None:
     path = tmp_path / "a.gif"
     path.write_bytes(b"GIF89a")
-    assert sealed(path, typed_row(ROW)).sha256 == "0" * 64 and path.read_bytes() == b"GIF89a"
+    assert with_record(path, typed_row(ROW)).sha256 == "0" * 64 and path.read_bytes() == b"GIF89a"
 
 
 @given(st.integers(0, 2**16), st.integers(1, 255))
@@ -134,7 +134,7 @@ def test_a_damaged_record_is_never_an_error(tmp_path_factory: pytest.TempPathFac
                                             flip: int) -> None:
     path = tmp_path_factory.mktemp("damaged") / "a.mp4"
     path.write_bytes(b"ftyp" * 20)
-    sealed(path, typed_row(ROW))
+    with_record(path, typed_row(ROW))
     data = bytearray(path.read_bytes())
     data[place % len(data)] ^= flip
     path.write_bytes(data)
@@ -300,7 +300,7 @@ def set_of(clip: Path, out: Path, names: list[str]) -> list[Row]:
     rows = []
     for number, name in enumerate(names):
         path = Path(shutil.copy(clip, out / "clips" / f"{name}.mp4"))
-        rows.append(sealed(path, typed_row(ROW | {
+        rows.append(with_record(path, typed_row(ROW | {
             "sample_id": name, "file_name": f"clips/{name}.mp4", "clip_key": f"{number:064x}"})))
     return rows
 

@@ -13,7 +13,7 @@ from mimegen.base.files import publish
 from mimegen.base.owners import this_host
 from mimegen.store import disk
 from mimegen.store.contents import KINDS, StoredPiece, pieces
-from mimegen.store.passes import is_whole, pack_arrays, read_arrays
+from mimegen.store.passes import is_intact, pack_arrays, read_arrays
 from mimegen.store.shotfacts import ShotFacts
 from mimegen.store.store import Store
 from mimegen.store.users import Registration, running_jobs
@@ -177,10 +177,10 @@ def test_arrays_of_ground_truth_read_back_and_damage_is_seen(tmp_path: Path) -> 
         "depth": np.linspace(0, 1, 600, dtype=np.float32).reshape(20, 30),
         "index": np.arange(5, dtype=np.int16)}
     path = tmp_path / "000000.npz"
-    assert not is_whole(path)
+    assert not is_intact(path)
     path.write_bytes(pack_arrays(arrays))
     back = read_arrays(path)
-    assert is_whole(path) and back.keys() == arrays.keys()
+    assert is_intact(path) and back.keys() == arrays.keys()
     assert all(np.array_equal(back[name], arrays[name]) and back[name].dtype == arrays[name].dtype
                for name in arrays)
     assert len(pack_arrays({"x": np.zeros(10**5)})) < 5000
@@ -189,7 +189,7 @@ def test_arrays_of_ground_truth_read_back_and_damage_is_seen(tmp_path: Path) -> 
     path.write_bytes(data)
     with pytest.raises(ValueError, match="its checksum does not fit"):
         read_arrays(path)
-    assert not is_whole(path) and not path.exists()
+    assert not is_intact(path) and not path.exists()
 
 
 def test_no_object_is_unpacked_from_a_file(tmp_path: Path) -> None:

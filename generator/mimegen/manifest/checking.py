@@ -17,7 +17,7 @@ from mimegen.manifest.record import facts_of, false_facts
 from mimegen.manifest.row import Row
 
 # Values longer than this are cut in messages, in characters.
-_LONGEST_SAID = 60
+_MAX_VALUE_LETTERS = 60
 # Fields that are in ``render_config`` and also in the row itself.
 _OF_CONFIG = ("fps", "width", "height")
 
@@ -49,7 +49,7 @@ def wrong_fields_message(row: Row, names: Iterable[str]) -> str:
 
 def _short(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _LONGEST_SAID else f"{text[:_LONGEST_SAID]}..."
+    return text if len(text) <= _MAX_VALUE_LETTERS else f"{text[:_MAX_VALUE_LETTERS]}..."
 
 
 def check_clips(out: Path, rows: Iterable[Row]) -> None:
@@ -58,7 +58,7 @@ def check_clips(out: Path, rows: Iterable[Row]) -> None:
     Missing clips are skipped. Hashes are cached in the user's cache folder, so a file whose size
     and modification time are unchanged since any earlier command is not hashed again.
     """
-    known = _Known.of(out)
+    known = _HashCache.of(out)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         found = list(pool.map(lambda row: _what_is_wrong(out, row, known), rows))
     known.keep()
@@ -69,7 +69,7 @@ def check_clips(out: Path, rows: Iterable[Row]) -> None:
                            " --no-verify")
 
 
-def _what_is_wrong(out: Path, row: Row, known: "_Known") -> str | None:
+def _what_is_wrong(out: Path, row: Row, known: "_HashCache") -> str | None:
     """Return why a clip is damaged or contradicts its row; None if it is fine or missing."""
     path = clip_path(out, row)
     if not path.is_file():
@@ -81,7 +81,7 @@ def _what_is_wrong(out: Path, row: Row, known: "_Known") -> str | None:
 
 
 @dataclass
-class _Known:
+class _HashCache:
     """SHA-256 hashes of clips with the files' sizes and times, cached for the user."""
 
     file: Path
@@ -89,7 +89,7 @@ class _Known:
     new: dict[str, list[Any]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, out: Path) -> "_Known":
+    def of(cls, out: Path) -> "_HashCache":
         file = cache_folder() / "clips" / f"{content_key(os.fsdecode(out.resolve()))}.json"
         with suppress(OSError, ValueError):
             content = json.loads(file.read_text(encoding="utf-8"))

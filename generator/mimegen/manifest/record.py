@@ -29,7 +29,7 @@ NO_FACTS = frozenset({
     "rendered_on", "cpu", "mimegen_version", "numpy_version"})
 FACTS = tuple(name for name in Row.model_fields if name not in NO_FACTS)
 # Fields that may be added to rows after their clips were made.
-_TOLD_LATER = frozenset({"timeline"})
+_ADDED_LATER = frozenset({"timeline"})
 # The key signs all facts. If it does not match, no other fact can.
 _KEY = "clip_key"
 
@@ -40,7 +40,7 @@ def facts_of(row: Row) -> dict[str, Any]:
     return {name: content.get(name) for name in FACTS}
 
 
-def sealed(clip: Path, row: Row) -> Row:
+def with_record(clip: Path, row: Row) -> Row:
     """Write the record of a row into an MP4 file; return the row with the file's new SHA-256.
 
     Other files are left unchanged. Raises DiskFullError, or RequestError if the file cannot be
@@ -49,7 +49,7 @@ def sealed(clip: Path, row: Row) -> Row:
     if clip.suffix.lower() != ".mp4":
         return row
     content = clip.read_bytes()
-    at = _place(content)
+    at = _record_offset(content)
     content = (content if at is None else content[:at]) + _box(row)
     publish(clip, content)
     return row.model_copy(update={"sha256": hashlib.sha256(content).hexdigest()})
@@ -67,7 +67,7 @@ def false_facts(clip: Path, row: Row) -> list[str] | None:
         return None
     facts, secret = facts_of(row), _secret(row)
     false = [name for name, value in facts.items()
-             if not _fits(tags.get(_digest(name)), name, value, secret)]
+             if not _matches(tags.get(_digest(name)), name, value, secret)]
     return [_KEY] if _KEY in false else false
 
 
@@ -81,10 +81,10 @@ def same_value(one: Any, other: Any) -> bool:
     return _text(one) == _text(other)
 
 
-def _fits(tag: bytes | None, name: str, value: Any, secret: bytes) -> bool:
+def _matches(tag: bytes | None, name: str, value: Any, secret: bytes) -> bool:
     if tag is None or tag == _tag(name, value, secret):
         return True
-    return name in _TOLD_LATER and tag == _tag(name, None, secret)
+    return name in _ADDED_LATER and tag == _tag(name, None, secret)
 
 
 def _secret(row: Row) -> bytes:
@@ -129,7 +129,7 @@ def _tags(clip: Path) -> dict[bytes, bytes] | None:
         size = file.seek(0, 2)
         file.seek(max(0, size - _LONGEST))
         end = file.read()
-    at = _place(end)
+    at = _record_offset(end)
     if at is None:
         return None
     payload = end[at + _HEAD:]
@@ -137,7 +137,7 @@ def _tags(clip: Path) -> dict[bytes, bytes] | None:
             for i in range(0, len(payload), _ENTRY)}
 
 
-def _place(content: bytes) -> int | None:
+def _record_offset(content: bytes) -> int | None:
     """Return the offset of the record in a file's content, or in its end; None without a record."""
     at = content.rfind(b"uuid" + _ID, -_LONGEST) - 4
     if at < 0:

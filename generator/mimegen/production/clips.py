@@ -10,7 +10,7 @@ from mimegen.compositing.video import ClipFacts
 from mimegen.farm.task import Task
 from mimegen.faults.showing import Showing
 from mimegen.manifest.file import content_of, typed_row
-from mimegen.manifest.record import facts_of, sealed
+from mimegen.manifest.record import facts_of, with_record
 from mimegen.manifest.row import Row
 from mimegen.plan.clips import ChosenBackground, DisplayClip, PlannedClip
 from mimegen.plan.shots import camera_of
@@ -43,7 +43,7 @@ def finished_row(clip: PlannedClip | DisplayClip, store: Store, folder: ClipFold
 
 def _recorded(clip: PlannedClip | DisplayClip, row: Row, store: Store, folder: ClipFolder) -> Row:
     """Write a plain row into its clip's file and the store; return it as it is in the folder."""
-    row = sealed(folder.place(row), row)
+    row = with_record(folder.place(row), row)
     store.record_clip(clip.key, content_of(row))
     return folder.named(row)
 
@@ -140,7 +140,7 @@ def _encoded(clip: PlannedClip | DisplayClip, store: Store) -> Path:
 def _delivered(clip: PlannedClip | DisplayClip, encoded: Path, row: Row, store: Store,
              folder: ClipFolder) -> Row:
     """Move a clip to its folder, with its row embedded in the file, and record the row."""
-    row = sealed(encoded, row)
+    row = with_record(encoded, row)
     move(encoded, folder.target(clip.sample_id))
     store.record_clip(clip.key, content_of(row))
     return folder.delivered(row)

@@ -21,7 +21,7 @@ from mimegen.library.figures import published_bodies
 from mimegen.library.shown_timeline import timeline_of
 from mimegen.library.take import LibraryTake
 from mimegen.manifest.file import add_rows, content_of, json_of
-from mimegen.manifest.record import sealed
+from mimegen.manifest.record import with_record
 from mimegen.manifest.row import Row
 from mimegen.manifest.timeline import Interval, cut, retold
 from mimegen.plan.clips import DisplayClip
@@ -136,7 +136,7 @@ def write_display(stimulus: Stimulus, target: Path) -> Row:
     if ending == ".png":
         facts |= outputs.sheet_facts(stimulus, *outputs.sheet_of(stimulus))
         facts["timeline"] = None
-    row = sealed(target, _row(facts, shown.moments, stimulus.name, target, target.name))
+    row = with_record(target, _row(facts, shown.moments, stimulus.name, target, target.name))
     publish(_beside(target), json_of(row, indent=1))
     return row
 
@@ -168,7 +168,7 @@ def write_folder(stimulus: Stimulus, out: Path) -> Row:
         writer(stimulus, out / f"{name}{suffix}")
     outputs.write_frames(stimulus, out / name / "frames")
     clip = out / f"{name}.mp4"
-    row = sealed(clip, _row(display_facts(stimulus), stimulus.moments, name, clip, clip.name))
+    row = with_record(clip, _row(display_facts(stimulus), stimulus.moments, name, clip, clip.name))
     windows = [
         Row(**content_of(row) | facts | _of_window(row, facts["frame_indices"]) | {
             "codec": "PNG", "sample_id": f"{name}-window{facts['window']}",

@@ -32,7 +32,7 @@ from mimegen.production.tasks import in_parts
 from mimegen.shots.camera import Camera
 from mimegen.shots.config import RenderConfig
 from mimegen.store.frames import frame_name
-from mimegen.store.passes import is_whole
+from mimegen.store.passes import is_intact
 from mimegen.store.store import Store
 
 BELOW = ("--passes: they do not know that the ground hides who sinks into it; leave one of the two"
@@ -118,7 +118,7 @@ def geometry_tasks(clips: Sequence[tuple[PlannedClip, Filmed]], wanted: WantedPa
         seen.add(key)
         target = geometry_file(store, key)
         scenery = clip.scenery(filmed)
-        if not is_whole(target) and scenery is not None:
+        if not is_intact(target) and scenery is not None:
             store.record_pass(key, {"pass": "geometry", "engine": wanted.engine,
                                     "background_name": clip.chosen.name})
             yield Task(GeometryJob(scenery, filmed.camera, clip.shot.config, target,
@@ -185,4 +185,4 @@ def geometry_file(store: Store, key: str) -> Path:
 
 def _missing(folder: Path, frames: int) -> NDArray[np.bool_]:
     """Return a mask (F,) of a pass's frames that are absent or damaged; remove damaged ones."""
-    return np.array([not is_whole(folder / frame_name(frame)) for frame in range(frames)])
+    return np.array([not is_intact(folder / frame_name(frame)) for frame in range(frames)])

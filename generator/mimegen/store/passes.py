@@ -27,7 +27,7 @@ def read_arrays(path: Path) -> dict[str, NDArray[np.generic]]:
         return dict(packed)
 
 
-def is_whole(path: Path) -> bool:
+def is_intact(path: Path) -> bool:
     """Return whether the file exists and its checksum is right; remove a damaged file."""
     try:
         checked_frame(path)

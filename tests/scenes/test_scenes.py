@@ -22,9 +22,9 @@ from mimegen.library.scene_take import SceneTake, _known, scene_take
 from mimegen.manifest.row import Row
 from mimegen.manifest.timeline import LIES, PARTNER, PERFORMER, RELATION, Interval, Thing
 from mimegen.production.eventgraphs import event_graph
+from mimegen.scenes.routes import route_legs
 from mimegen.scenes.scene import Step
 from mimegen.scenes.spots import Spot
-from mimegen.scenes.ways import legs_of
 
 WORDS = AskWording("nothing", "with who {step}", "it lies")
 HEAD = """description: One brings a cup.
@@ -262,11 +262,12 @@ def test_all_scenes_have_a_beginning_a_middle_and_an_end(catalogue: Catalogue) -
 
 def test_ways_turn_go_and_turn() -> None:
     here = Spot(0.0, 0.0, 0.0)
-    legs = legs_of(here, Spot(200.0, 0.0, 0.0))
+    legs = route_legs(here, Spot(200.0, 0.0, 0.0))
     assert [leg.there for leg in legs] == [
         Spot(0.0, 0.0, 90.0), Spot(200.0, 0.0, 90.0), Spot(200.0, 0.0, 0.0)]
-    assert [leg.there for leg in legs_of(here, Spot(0.0, 200.0, 20.0))] == [Spot(0.0, 200.0, 20.0)]
-    assert [leg.there for leg in legs_of(here, Spot(0.0, -50.0, 0.0))] == [Spot(0.0, -50.0, 0.0)]
+    assert [leg.there for leg
+            in route_legs(here, Spot(0.0, 200.0, 20.0))] == [Spot(0.0, 200.0, 20.0)]
+    assert [leg.there for leg in route_legs(here, Spot(0.0, -50.0, 0.0))] == [Spot(0.0, -50.0, 0.0)]
 
 
 def test_a_spot_is_seen_from_another_and_back() -> None:

@@ -19,7 +19,7 @@ from mimegen.library.score_take import ScoreTake, read_score_once
 from mimegen.library.take import with_speech
 from mimegen.manifest.timeline import Interval, retold
 from mimegen.scenes.compiling import Compiled, compiled
-from mimegen.scenes.parts import Known
+from mimegen.scenes.parts import NamedScore
 from mimegen.scenes.scene import Step, read_scene
 
 SCENE = "scene"
@@ -68,7 +68,7 @@ def scene_take(catalogue: Catalogue, name: str, seed: int, style: str | None = N
         catalogue.file("background", background)
     used: dict[str, None] = {}
 
-    def find(step: Step) -> Known:
+    def find(step: Step) -> NamedScore:
         known = _known(catalogue, step)
         used[content_key(known.score.model_dump_json())] = None
         return known
@@ -80,7 +80,7 @@ def scene_take(catalogue: Catalogue, name: str, seed: int, style: str | None = N
         compiled=compiled(scene, find), used=tuple(used))
 
 
-def _known(catalogue: Catalogue, step: Step) -> Known:
+def _known(catalogue: Catalogue, step: Step) -> NamedScore:
     """Return the gesture, action or cue that a step performs, in its manner.
 
     Gestures have no takes: a step that names a take means the action of that name. Raises
@@ -91,7 +91,7 @@ def _known(catalogue: Catalogue, step: Step) -> Known:
                 for file in data_files("scenes/gestures/*.score.yaml")}
     manner = CueManner(None, step.intensity, step.times)
     if word in gestures and step.take is None:
-        return Known(gestures[word], in_manner(read_score_once(gestures[word]), manner))
+        return NamedScore(gestures[word], in_manner(read_score_once(gestures[word]), manner))
     try:
         entry = catalogue.action(word)
     except RequestError as problem:
@@ -104,7 +104,7 @@ def _known(catalogue: Catalogue, step: Step) -> Known:
     if not file.name.endswith(SCORE_SUFFIX):
         raise RequestError(f"'{word}': {file.name} is motion capture; scenes can only use scores")
     score = in_manner(read_score_once(file, _stance(file, step)), manner)
-    return Known(file, score, entry.action.of_take(file.name.removesuffix(SCORE_SUFFIX)))
+    return NamedScore(file, score, entry.action.of_take(file.name.removesuffix(SCORE_SUFFIX)))
 
 
 def _stance(file: Path, step: Step) -> str | None:

@@ -10,7 +10,7 @@ from mimegen.library.entry import SCORE_SUFFIX, Entry
 from mimegen.library.scene_take import STANDING, SceneTake
 from mimegen.library.score_take import ScoreTake, read_score_once
 from mimegen.scenes.compiling import compiled
-from mimegen.scenes.parts import Known
+from mimegen.scenes.parts import NamedScore
 from mimegen.scenes.scene import Mark, Role, Scene, Step
 
 # Longest part in seconds; longer ones make clips too tedious to watch twice.
@@ -57,8 +57,8 @@ def sequence_take(catalogue: Catalogue, parts: Sequence[tuple[str, str]], seed: 
         used=tuple(content_key(one.score.model_dump_json()) for one in known))
 
 
-def _known(entry: Entry, take: str) -> Known:
+def _known(entry: Entry, take: str) -> NamedScore:
     file: Path = entry.take(take)
     stance = STANDING if STANDING in read_score_once(file).stances else None
-    return Known(file, read_score_once(file, stance),
-                 entry.action.of_take(file.name.removesuffix(SCORE_SUFFIX)))
+    return NamedScore(file, read_score_once(file, stance),
+                      entry.action.of_take(file.name.removesuffix(SCORE_SUFFIX)))

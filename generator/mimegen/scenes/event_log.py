@@ -4,7 +4,7 @@ from typing import Any
 
 from mimegen.base.names import words
 from mimegen.manifest.timeline import PARTNER, PERFORMER, Interval
-from mimegen.scenes.parts import ActionExcerpt, Known
+from mimegen.scenes.parts import ActionExcerpt, NamedScore
 from mimegen.scenes.scene import Scene, Step
 
 NAMES = (PERFORMER, PARTNER)
@@ -22,7 +22,8 @@ class EventLog:
         self.happens.append(Interval(kind=kind, name=name, performer=NAMES[who],
                                      start_s=round(start, 3), end_s=round(end, 3), **facts))
 
-    def action(self, who: int, step: Step, known: Known, used: ActionExcerpt, start: float) -> None:
+    def action(self, who: int, step: Step, known: NamedScore, used: ActionExcerpt,
+               start: float) -> None:
         """Record an action that begins at ``start``, with all events in it."""
         end = start + used.duration
         self.add(who, "action", known.name, start, end)
@@ -39,7 +40,7 @@ class EventLog:
         return words(name) if name in self._scene.marks else "other person"
 
 
-def _stated_by_step(one: Interval, step: Step, known: Known) -> bool:
+def _stated_by_step(one: Interval, step: Step, known: NamedScore) -> bool:
     """Return whether the step itself states an event of the action's timeline, and better."""
     return bool((one.kind == "held" and step.things)
                 or (one.kind == "step" and step.does and known.action is None))

@@ -32,7 +32,7 @@ ANYWHERE = PropKey(to=Place("chest", (0.0, 35.0, -5.0)))
 
 
 @dataclass(frozen=True)
-class Known:
+class NamedScore:
     """What a step's ``do`` refers to: a score with its file, and its action unless a gesture."""
 
     file: Path
@@ -82,8 +82,8 @@ class ActionExcerpt:
     happens: tuple[Interval, ...]
 
 
-def piece(known: Known, style: str | None, start: float | None, end: float | None,
-          legs: bool) -> ActionExcerpt:
+def excerpt(known: NamedScore, style: str | None, start: float | None, end: float | None,
+            legs: bool) -> ActionExcerpt:
     """Return the excerpt of an action between two of its times, in a style.
 
     It begins and ends at the phases nearest to ``start`` and ``end``, in seconds of the score; None
@@ -118,7 +118,7 @@ def _lines(score: Score, style: str | None) -> tuple[Timeline, ...]:
     return tuple(rendition.line for rendition in vary(score, 0, style))
 
 
-def _happens(known: Known, style: str | None) -> list[Interval]:
+def _happens(known: NamedScore, style: str | None) -> list[Interval]:
     """Return the events of an action, except the whole action and its speech."""
     path = known.file.with_name(known.score.take + TIMELINE_SUFFIX)
     written = read_happenings(path, known.score) if path.is_file() else NOTHING

@@ -12,16 +12,16 @@ from mimegen.choreography.score import FootKey, GazeKey, Key, PelvisKey
 from mimegen.choreography.styles import style_named
 from mimegen.scenes.event_log import EventLog
 from mimegen.scenes.order import Order
-from mimegen.scenes.parts import ActionExcerpt, Known, PerformerPart, piece
+from mimegen.scenes.parts import ActionExcerpt, NamedScore, PerformerPart, excerpt
 from mimegen.scenes.postures import Tracks, complete, posture
 from mimegen.scenes.readiness import FIRST_FOOT_S, READY_S, SITTING_S, lead, prepare, seated
+from mimegen.scenes.routes import STEP_S, route_legs
 from mimegen.scenes.scene import PEOPLE_APART_CM, Scene, Step
 from mimegen.scenes.sheet import KeySheet
-from mimegen.scenes.spots import Spot, placed
+from mimegen.scenes.spots import Spot, in_world
 from mimegen.scenes.things import Things
-from mimegen.scenes.ways import STEP_S, legs_of
 
-Find = Callable[[Step], Known]
+Find = Callable[[Step], NamedScore]
 # A performer with nothing to do for more than IDLE_S comes to rest, within RESTING_S.
 IDLE_S = 1.2
 RESTING_S = 1.0
@@ -57,7 +57,7 @@ class Play:
         self._finish()
 
     def _begin(self) -> None:
-        _check_apart(self.scene, self.scene.roles[0].steps[0], self.sheets)
+        _check_collisions(self.scene, self.scene.roles[0].steps[0], self.sheets)
         for sheet in self.sheets:
             sheet.put(0.0, posture("standing") | posture("settling"))
 
@@ -68,7 +68,7 @@ class Play:
     def _of_two(self, step: Step) -> bool:
         return step.do is not None and self._known(step).score.partner is not None
 
-    def _known(self, step: Step) -> Known:
+    def _known(self, step: Step) -> NamedScore:
         try:
             return self.find(step)
         except RequestError as problem:
@@ -88,7 +88,7 @@ class Play:
     def _act(self, who: int, step: Step, begin: float) -> None:
         """Play a step's action with one or both performers, after the time to get ready."""
         known = self._known(step)
-        used = self._piece(step, known)
+        used = self._excerpt(step, known)
         self._count += 1
         actors = (who, 1 - who)[:len(used.parts)]
         for actor, part in zip(actors, used.parts, strict=True):
@@ -108,17 +108,17 @@ class Play:
         self._events.action(who, step, known, used, start)
         self._things.pass_on(who, step, used, start, self._before(who))
 
-    def _piece(self, step: Step, known: Known) -> ActionExcerpt:
+    def _excerpt(self, step: Step, known: NamedScore) -> ActionExcerpt:
         if step.end is not None and not (step.start or 0.0) < step.end <= known.score.duration:
             raise self.scene.error(step, f"{step.start or 0:g} to {step.end:g} s is not a valid"
                                          f" span of {known.name}, which lasts"
                                          f" {known.score.duration:g} s")
         try:
-            return piece(known, step.style, step.start, step.end, step.legs)
+            return excerpt(known, step.style, step.start, step.end, step.legs)
         except RequestError as problem:
             raise self.scene.error(step, str(problem)) from problem
 
-    def _origins(self, actors: Sequence[int], used: ActionExcerpt, step: Step, known: Known
+    def _origins(self, actors: Sequence[int], used: ActionExcerpt, step: Step, known: NamedScore
                  ) -> list[Spot]:
         """Return the origin of each part's own world on the scene's floor.
 
@@ -146,7 +146,7 @@ class Play:
         """
         own = origin.seen_from(self.sheets[who].start)
         names = {name: f"{name}#{self._count}" for name in part.props}
-        keys = {names.get(track, track): [(moment, _renamed(placed(track, key, own), names))
+        keys = {names.get(track, track): [(moment, _renamed(in_world(track, key, own), names))
                                           for moment, key in found]
                 for track, found in part.keys.items()}
         for side, carried in self._things.carried(who):
@@ -178,12 +178,12 @@ class Play:
         """Play a walk to a mark. Raises RequestError if the performers collide."""
         sheet, there = self.sheets[who], self.scene.spot(str(step.walk))
         since = self._stand_up(who, step, begin)
-        legs = legs_of(sheet.spot, there)
+        legs = route_legs(sheet.spot, there)
         self._go(who, step, since, [(leg.there, leg.steps) for leg in legs])
         mark = words(str(step.walk))
         self._events.add(who, "step", step.does or f"walks to the {mark}", since, sheet.free,
                          target=mark)
-        _check_apart(self.scene, step, self.sheets, since, sheet.free + 0.1)
+        _check_collisions(self.scene, step, self.sheets, since, sheet.free + 0.1)
 
     def _face(self, who: int, step: Step, begin: float) -> None:
         """Play a turn on the spot towards a mark, the other performer or an angle."""
@@ -191,7 +191,8 @@ class Play:
         turn = self._turn(who, step, begin)
         since = self._stand_up(who, step, begin)
         there = sheet.spot._replace(turn=sheet.spot.turn + sheet.spot.to_turn_to(turn))
-        self._go(who, step, since, [(leg.there, leg.steps) for leg in legs_of(sheet.spot, there)])
+        self._go(who, step, since,
+                 [(leg.there, leg.steps) for leg in route_legs(sheet.spot, there)])
         whom = self._events.called(step.face) if isinstance(step.face, str) else None
         does = step.does or (f"turns to the {whom}" if whom else "turns")
         self._events.add(who, "step", does, since, sheet.free, target=whom)
@@ -309,13 +310,13 @@ def _renamed(key: Key, names: Mapping[str, str]) -> Key:
     return key.model_copy(update={"to": Place(names[place.anchor], place.offset)})
 
 
-def _check_apart(scene: Scene, step: Step, sheets: Sequence[KeySheet], since: float = 0.0,
-                 until: float = 0.1) -> None:
+def _check_collisions(scene: Scene, step: Step, sheets: Sequence[KeySheet], since: float = 0.0,
+                      until: float = 0.1) -> None:
     """Raise RequestError if the performers collide between two times."""
     if len(sheets) < 2:
         return
     moments = np.arange(since, until, 0.1)
-    apart = np.hypot(*(sheets[0].way(moments) - sheets[1].way(moments)).T)
+    apart = np.hypot(*(sheets[0].positions(moments) - sheets[1].positions(moments)).T)
     if apart.min() < PEOPLE_APART_CM:
         raise scene.error(step, f"the performers collide at"
                                 f" {moments[apart.argmin()]:.1f} s, {apart.min():.0f} cm apart;"

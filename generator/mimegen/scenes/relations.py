@@ -12,7 +12,7 @@ from mimegen.manifest.timeline import PARTNER, PERFORMER, RELATION, Interval
 from mimegen.motion.quaternions import FloatArray
 from mimegen.scenes.spots import Spot
 
-Way = Sequence[tuple[float, Spot]]
+Trajectory = Sequence[tuple[float, Spot]]
 RATE_HZ = 20.0
 # People are near each other within NEAR_CM, and near a mark within AT_CM. They face a person whose
 # bearing is within FACING_DEG. A person is at their left or right if the bearing is at least
@@ -24,15 +24,15 @@ BESIDE_DEG = 30.0
 SHORTEST_S = 0.3
 
 
-def relations(ways: Sequence[Way], marks: Mapping[str, Spot], duration: float
+def relations(trajectories: Sequence[Trajectory], marks: Mapping[str, Spot], duration: float
               ) -> Iterator[Interval]:
     """Yield the spans in which people are near each other or a mark, face, or are left or right.
 
-    ``ways`` are, for each performer, the times and spots between which they walk. Left and right
-    are those of the person beside whom the other is.
+    ``trajectories`` are, for each performer, the times and spots between which they walk. Left and
+    right are those of the person beside whom the other is.
     """
     moments = np.arange(0.0, duration, 1 / RATE_HZ)
-    tracks = [_track(way, moments) for way in ways]
+    tracks = [_track(trajectory, moments) for trajectory in trajectories]
     for name, track in zip((PERFORMER, PARTNER), tracks, strict=False):
         for mark, spot in marks.items():
             near = _apart(track, np.array([spot])) < AT_CM
@@ -55,10 +55,10 @@ def _of_two(one: FloatArray, other: FloatArray, moments: FloatArray, duration: f
                               f"{side} of", who)
 
 
-def _track(way: Way, moments: FloatArray) -> FloatArray:
+def _track(trajectory: Trajectory, moments: FloatArray) -> FloatArray:
     """Return left, forward, turn (F, 3) at moments (F,)."""
-    times = [moment for moment, _ in way]
-    return np.stack([np.interp(moments, times, [spot[part] for _, spot in way])
+    times = [moment for moment, _ in trajectory]
+    return np.stack([np.interp(moments, times, [spot[part] for _, spot in trajectory])
                      for part in range(3)], axis=-1)
 
 

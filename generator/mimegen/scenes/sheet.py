@@ -65,7 +65,7 @@ class KeySheet:
         """Return the last spot that the performer has reached at a time, as far as played."""
         return [spot for since, spot in self.spots if since <= moment + 1e-6][-1]
 
-    def way(self, moments: FloatArray) -> FloatArray:
+    def positions(self, moments: FloatArray) -> FloatArray:
         """Return the performer's positions (F, 2), left and forward, at times (F,).
 
         After the last walk so far, it is where that walk ends.

@@ -51,7 +51,7 @@ class Spot(NamedTuple):
         return half_turn(turn - self.turn)
 
 
-def placed(track: str, key: Key, spot: Spot) -> Key:
+def in_world(track: str, key: Key, spot: Spot) -> Key:
     """Return a complete key of a take, converted to a world in which the take's origin is ``spot``.
 
     Keys of feet, which are relative to the performer's own floor, and keys with anchors on the body
@@ -70,11 +70,11 @@ def placed(track: str, key: Key, spot: Spot) -> Key:
     if isinstance(key, PropKey):
         update["turn"] = (key.turn or 0.0) + spot.turn
     if isinstance(key, HandKey):
-        update |= {name: _turned(way, side, spot) for name in DIRECTIONS
-                   if (way := getattr(key, name)) is not None}
+        update |= {name: _turned(direction, side, spot) for name in DIRECTIONS
+                   if (direction := getattr(key, name)) is not None}
     return key.model_copy(update=update)
 
 
-def _turned(way: Direction, side: float, spot: Spot) -> Direction:
-    left, forward = spot.turned(side * way.out + way.left, way.forward)
-    return Direction(0.0, forward, way.up, left)
+def _turned(direction: Direction, side: float, spot: Spot) -> Direction:
+    left, forward = spot.turned(side * direction.out + direction.left, direction.forward)
+    return Direction(0.0, forward, direction.up, left)

@@ -5,7 +5,7 @@ from typing import NamedTuple, Protocol
 
 from mimegen.choreography.score import Key
 from mimegen.manifest.timeline import LIES, RELATION, Hand, Interval, Thing
-from mimegen.scenes.parts import ActionExcerpt, Known, PerformerPart
+from mimegen.scenes.parts import ActionExcerpt, NamedScore, PerformerPart
 from mimegen.scenes.postures import complete
 from mimegen.scenes.scene import Scene, Step
 
@@ -52,7 +52,7 @@ class Things:
             if actor == who:
                 yield side, complete(self._scene.things[holding.thing].carried)
 
-    def check_free(self, who: int, part: PerformerPart, step: Step, known: Known) -> None:
+    def check_free(self, who: int, part: PerformerPart, step: Step, known: NamedScore) -> None:
         """Raise RequestError if a part needs a hand that holds an object not of this step."""
         for (actor, side), holding in self._hands.items():
             if actor == who and part.uses(side) and holding.thing not in step.things:
@@ -84,7 +84,7 @@ class Things:
         for thing in filter(None, (step.leaves, step.gives)):
             [(actor, side)] = [place for place, holding in self._hands.items()
                                if place[0] == who and holding.thing == thing]
-            self._held(actor, side, self._hands.pop((actor, side)), left)
+            self._end_holding(actor, side, self._hands.pop((actor, side)), left)
         if step.leaves:
             self._lying[step.leaves] = LyingThing(who, mark, left)
         if step.gives:
@@ -95,7 +95,7 @@ class Things:
     def end(self, moment: float) -> None:
         """Record all objects that are still held or lying at the end of the scene."""
         for (who, side), holding in self._hands.items():
-            self._held(who, side, holding, moment)
+            self._end_holding(who, side, holding, moment)
         for thing in [*self._lying]:
             self._lain(thing, moment)
 
@@ -112,7 +112,7 @@ class Things:
             who, mark, since = self._lying.pop(thing)
             self._record(who, RELATION, LIES, since, until, target=mark, object=self._thing(thing))
 
-    def _held(self, who: int, side: Hand, holding: Holding, until: float) -> None:
+    def _end_holding(self, who: int, side: Hand, holding: Holding, until: float) -> None:
         self._record(who, "held", holding.thing, holding.since, until, hand=side,
                      object=self._thing(holding.thing))
 

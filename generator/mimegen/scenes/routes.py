@@ -1,4 +1,4 @@
-"""Ways from spot to spot on the floor, as turns and straight legs."""
+"""Routes from spot to spot on the floor, as turns and straight legs."""
 
 from typing import NamedTuple
 
@@ -6,24 +6,24 @@ from mimegen.choreography.walking import TURN_DEG
 from mimegen.scenes.spots import Spot
 
 # Duration of a calm step, and the mean length of steps, including the short first and last one.
-# Turns of less than ON_THE_WAY_DEG are made while walking.
+# Turns of less than MAX_TURN_WALKING_DEG are made while walking.
 STEP_S = 0.56
 MEAN_STEP_CM = 52.0
-ON_THE_WAY_DEG = 35.0
+MAX_TURN_WALKING_DEG = 35.0
 # Within this distance and turn people step aside or back instead of turning round.
-ASIDE_CM = 75.0
-ASIDE_DEG = 45.0
+MAX_SIDESTEP_CM = 75.0
+MAX_SIDESTEP_DEG = 45.0
 
 
-class Leg(NamedTuple):
-    """One part of a way: the spot at its end, and its number of steps."""
+class RouteLeg(NamedTuple):
+    """One part of a route: the spot at its end, and its number of steps."""
 
     there: Spot
     steps: int
 
 
-def legs_of(here: Spot, there: Spot) -> list[Leg]:
-    """Return the legs from one spot to another: a turn, a straight way and a turn, if needed."""
+def route_legs(here: Spot, there: Spot) -> list[RouteLeg]:
+    """Return the legs from one spot to another: a turn, a straight line and a turn, if needed."""
     corners = _corners(here, there)
     found = [_leg(before, after) for before, after in zip([here, *corners], corners, strict=False)]
     # The last step only closes the feet.
@@ -34,15 +34,15 @@ def _corners(here: Spot, there: Spot) -> list[Spot]:
     """Return the ends of the legs, the last at ``there``; turns continue from that of ``here``."""
     far = here.distance(there)
     last = here.turn + here.to_turn_to(there.turn)
-    if far < 1.0 or (far < ASIDE_CM and abs(last - here.turn) <= ASIDE_DEG):
+    if far < 1.0 or (far < MAX_SIDESTEP_CM and abs(last - here.turn) <= MAX_SIDESTEP_DEG):
         return [there._replace(turn=last)]
     ahead = here._replace(turn=here.turn + here.to_turn_to(here.heading(there)))
     arrived = there._replace(turn=ahead.turn)
     end = there._replace(turn=ahead.turn + ahead.to_turn_to(there.turn))
-    return [*([ahead] if abs(ahead.turn - here.turn) > ON_THE_WAY_DEG else []),
-            *([arrived] if abs(end.turn - ahead.turn) > ON_THE_WAY_DEG else []), end]
+    return [*([ahead] if abs(ahead.turn - here.turn) > MAX_TURN_WALKING_DEG else []),
+            *([arrived] if abs(end.turn - ahead.turn) > MAX_TURN_WALKING_DEG else []), end]
 
 
-def _leg(here: Spot, there: Spot) -> Leg:
+def _leg(here: Spot, there: Spot) -> RouteLeg:
     far = max(here.distance(there) / MEAN_STEP_CM, abs(there.turn - here.turn) / TURN_DEG)
-    return Leg(there, max(1, round(far)))
+    return RouteLeg(there, max(1, round(far)))

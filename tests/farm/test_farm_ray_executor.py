@@ -60,6 +60,7 @@ def test_an_actor_is_started_wherever_there_is_place(
     ("optix", {}, {"num_cpus": 1, "num_gpus": 1.0}, 0),
     ("cuda", {"gpus_per_task": 0.5, "cpus_per_task": 3}, {"num_cpus": 3, "num_gpus": 0.5}, 0),
     ("opengl", {"gpus_per_task": 0}, {"num_cpus": 1, "num_gpus": 0.0}, 0),
+    ("opengl", {}, {"num_cpus": 1, "num_gpus": 0.0}, 0),
 ])
 def test_an_actor_takes_what_was_asked_for(
     ray: PretendedRay, opened: Open, device: str, settings: dict[str, Any],
@@ -349,6 +350,15 @@ def test_what_no_machine_has_is_said_at_once_and_seldom(
     clock.now += 400
     heard(executor)
     assert "has that (it has none)" in ray.told[2]
+
+
+def test_a_cluster_that_no_machine_can_join_is_not_waited_for(
+    ray: PretendedRay, opened: Open
+) -> None:
+    ray.machines = {"n1": {"CPU": 2.0}}
+    executor = opened("cuda", address="none")
+    with pytest.raises(RequestError, match=r"asks for 1 CPU and 1 GPU; .*n1 has 2 CPU and 0 GPU"):
+        heard(executor)
 
 
 def test_what_others_have_is_said_after_a_while_until_a_worker_arrives(

@@ -21,6 +21,7 @@ from mimegen.farm.task import Task, task_to_json
 from mimegen.groundtruth.job import PassJob
 from mimegen.rendering.plain import NONE
 from mimegen.shots.jobs import JobDone, JobFailed, Ready, ShotJob
+from mimegen.shots.devices import Device
 from mimegen.store.makers import note_maker
 
 # Seconds between two searches for machines that have joined.
@@ -28,6 +29,8 @@ LOOK_EVERY_S = 2.0
 ANSWER_S = 20.0  # timeout in seconds for connecting to a cluster
 # Seconds until Ray notices a lost machine; it reports the machine's workers as lost before.
 NOTICED_S = 3.0
+# The --address of a cluster that is started on this machine, and that no other machine can join.
+NO_ADDRESS = "none"
 # Characters kept of Ray's message about an actor that does not start; its end tells the cause.
 WORDS = 300
 
@@ -88,7 +91,7 @@ class RayExecutor:
         self._checked_at = float("-inf")
         self._cpus = settings.cpus_per_task or 1
         gpus = settings.gpus_per_task
-        self._gpus = gpus if gpus is not None else float(device != "cpu")
+        self._gpus = gpus if gpus is not None else float(not Device(device, 1).by_core)
         self._wait = Wait(say, self._cpus, self._gpus)
         self._here = LocalExecutor([NONE] * (os.cpu_count() or 1), 1)
 
@@ -274,16 +277,21 @@ class RayExecutor:
                 self._start_on(node, plain)
 
     def _report_missing_resources(self) -> None:
-        """Tell the user, while no actor has started, what the cluster lacks."""
+        """Tell the user, while no actor has started, what the cluster lacks.
+
+        Raises RequestError if that is a cluster of this machine alone, which no other can join.
+        """
         if any(seat.place is not None for seat in self._seats):
             self._wait.is_over()
         elif self._seats:
             self._wait.for_others(time.monotonic(), self._ray.available_resources(),
                                   self._ray.cluster_resources())
         else:
-            self._wait.for_machines(time.monotonic(), {
-                node["NodeManagerHostname"]: node["Resources"]
-                for node in self._ray.nodes() if node["Alive"]})
+            machines = {node["NodeManagerHostname"]: node["Resources"]
+                        for node in self._ray.nodes() if node["Alive"]}
+            if self._settings.address == NO_ADDRESS:
+                raise RequestError(self._wait.lacking(machines))
+            self._wait.for_machines(time.monotonic(), machines)
 
     def _places(self) -> list[tuple[str, bool]]:
         """Return (machine, for plain tasks) once for each actor that there is still room for."""
@@ -337,7 +345,7 @@ def _connect(ray: Any, address: str) -> None:
     """Connect to a cluster or start one. Raises RequestError if none can be reached."""
     quiet = {"logging_level": "ERROR", "log_to_driver": False}
     try:
-        if address == "none":
+        if address == NO_ADDRESS:
             ray.init(address="local", include_dashboard=False, **quiet)
         elif address == "auto":
             _connect_or_start(ray, quiet)

@@ -28,10 +28,11 @@ class Wait:
 
     def for_machines(self, now: float, machines: Mapping[str, Mapping[str, float]]) -> None:
         """Report that none of the ``machines`` (resources by name) is large enough for a worker."""
-        there = "; ".join(f"{name} has {amounts(found)}" for name, found in machines.items())
-        self._tell(now, 0.0, f"no machine of the cluster has that ({there or 'it has none'}); ask"
-                             " for less with --cpus-per-task and --gpus-per-task, or wait for"
-                             " machines to join")
+        self._tell(now, 0.0, f"{_none_has(machines)}, or wait for machines to join")
+
+    def lacking(self, machines: Mapping[str, Mapping[str, float]]) -> str:
+        """Return why no worker can start on these machines, for a cluster that no other joins."""
+        return f"--farm ray: a worker asks for {self._asked}; {_none_has(machines)}"
 
     def for_others(self, now: float, free: Mapping[str, float], in_all: Mapping[str, float]
                    ) -> None:
@@ -44,8 +45,17 @@ class Wait:
             self._since = now
         if now >= max(self._next_at, self._since + first_s):
             self._next_at = now + AGAIN_S
-            asked = amounts({"CPU": self.cpus, "GPU": self.gpus})
-            self.say(f"waiting for Ray: a worker asks for {asked}; {why}")
+            self.say(f"waiting for Ray: a worker asks for {self._asked}; {why}")
+
+    @property
+    def _asked(self) -> str:
+        return amounts({"CPU": self.cpus, "GPU": self.gpus})
+
+
+def _none_has(machines: Mapping[str, Mapping[str, float]]) -> str:
+    there = "; ".join(f"{name} has {amounts(found)}" for name, found in machines.items())
+    return (f"no machine of the cluster has that ({there or 'it has none'}); ask for less with"
+            " --cpus-per-task and --gpus-per-task")
 
 
 def amounts(resources: Mapping[str, float]) -> str:

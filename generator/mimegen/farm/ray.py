@@ -20,8 +20,8 @@ from mimegen.farm.settings import FarmSettings
 from mimegen.farm.task import Task, task_to_json
 from mimegen.groundtruth.job import PassJob
 from mimegen.rendering.plain import NONE
-from mimegen.shots.jobs import JobDone, JobFailed, Ready, ShotJob
 from mimegen.shots.devices import Device
+from mimegen.shots.jobs import JobDone, JobFailed, Ready, ShotJob
 from mimegen.store.makers import note_maker
 
 # Seconds between two searches for machines that have joined.

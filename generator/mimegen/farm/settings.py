@@ -53,7 +53,8 @@ class FarmSettings(Strict):
         "CPU cores for each worker on a cluster.", "N", ge=1)
     gpus_per_task: float | None = asked(
         None, Heading.RENDERING,
-        "GPUs for each worker on a cluster.  [default: 1; 0 with --device cpu and for drafts]", "N", ge=0)
+        "GPUs for each worker on a cluster.  [default: 1; 0 with --device cpu and for drafts]",
+        "N", ge=0)
     address: str = asked(
         "auto", Heading.RENDERING,
         "Ray cluster to use: auto connects to the running one, none starts one on this machine. "

@@ -366,6 +366,8 @@ def test_a_gifs_row_counts_the_frames_that_the_gif_has(tmp_path: Path) -> None:
     with Image.open(tmp_path / "x.gif") as gif:
         shown = len([*ImageSequence.Iterator(gif)])
     assert (row["frames"], row["fps"]) == (shown, 30) == (15, 30)
+    # Its frames last 30 or 40 ms each; contact sheets show their mean rate, as the row does.
+    assert read_clip(tmp_path / "x.gif").fps == pytest.approx(30)
     assert row["duration_s"] == pytest.approx(0.5) and row["lifetime_frames"] == 2
     assert row["lifetime_ms"] == pytest.approx(4 / 60 * 1000, abs=0.01)
     assert row["source_stride"] == pytest.approx(row["source_fps"] / 30)

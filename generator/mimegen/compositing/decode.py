@@ -40,19 +40,33 @@ def read_clip(path: Path) -> VideoFile:
         pictures.close()
     except (OSError, RuntimeError, IndexError, StopIteration) as problem:
         raise _broken(path) from problem
-    frames = _frames_in(path)
+    listed = _listed_frames(path)
+    frames = _frame_lines(listed)
     if not frames:
         raise _broken(path)
-    return VideoFile(path, frames, facts["fps"], *facts["size"])
+    # ffmpeg takes a GIF's rate from its first frame, but frames last 3 or 4 hundredths at 30 fps.
+    fps = (_mean_rate(listed) if path.suffix.lower() == ".gif" else None) or facts["fps"]
+    return VideoFile(path, frames, fps, *facts["size"])
 
 
-def _frames_in(path: Path) -> int:
-    """Return the number of frames of a video, without decoding them; 0 if it cannot be read."""
+def _mean_rate(framecrc: str) -> float | None:
+    """Return frames per second by the durations in the output of ffmpeg's framecrc, if it has any.
+    """
+    tick = re.search(r"^#tb 0: (\d+)/(\d+)$", framecrc, re.MULTILINE)
+    lengths = [int(line.split(",")[3]) for line in framecrc.splitlines()
+               if not line.startswith("#")]
+    if tick is None or not sum(lengths):
+        return None
+    return len(lengths) * int(tick[2]) / (int(tick[1]) * sum(lengths))
+
+
+def _listed_frames(path: Path) -> str:
+    """Return ffmpeg's list of a video's frames, which it makes without decoding them."""
     done = subprocess.run(
         [imageio_ffmpeg.get_ffmpeg_exe(), "-v", "error", *ffmpeg_input(path), "-map", "0:v:0",
          "-c", "copy", "-f", "framecrc", "pipe:1"],
         stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False)
-    return _frame_lines(done.stdout)
+    return done.stdout
 
 
 def _frame_lines(framecrc: str) -> int:

@@ -431,6 +431,17 @@ def test_a_dark_picture_stays_dark_behind_a_figure_and_as_a_photograph() -> None
     assert np.array_equal(np.asarray(open_photo(dark).image), np.asarray(seen))
 
 
+def test_a_picture_with_transparent_parts_is_refused(tmp_path: Path) -> None:
+    file = picture_file(tmp_path, gray())
+    clear = np.dstack([gray(), np.full((600, 800), 255, np.uint8)])
+    Image.fromarray(clear).save(tmp_path / "hall.png")
+    read_background(file)
+    clear[:, :100, 3] = 0
+    Image.fromarray(clear).save(tmp_path / "hall.png")
+    with pytest.raises(RequestError, match="transparent parts"):
+        read_background(file)
+
+
 def test_white_is_what_a_tiffs_bits_allow(tmp_path: Path) -> None:
     gray = Image.fromarray(np.full((8, 8), 1000, np.uint16))
     gray.save(tmp_path / "a.tif", tiffinfo={262: 0})

@@ -13,6 +13,7 @@ from PIL import Image, ImageCms, ImageDraw
 from made_pictures import camera_at
 from mimegen.base.errors import RequestError
 from mimegen.base.paths import data_folder
+from mimegen.compositing.backdrop import _opened
 from mimegen.compositing.background import read_background
 from mimegen.library.photos.guess import (
     CameraHints,
@@ -215,6 +216,8 @@ def test_colors_of_another_profile_become_srgb(tmp_path):
     stripes().save(tmp_path / "other.png", icc_profile=bytes(profile))
     seen = np.asarray(open_photo(tmp_path / "other.png").image)[50, 400].astype(int)
     assert seen[1] > seen[0] + 100
+    by_hand = np.asarray(_opened(tmp_path / "other.png"))[50, 400]
+    assert np.array_equal(by_hand, seen)
     stripes().save(tmp_path / "broken.png", icc_profile=b"no profile at all")
     assert open_photo(tmp_path / "broken.png").image.getpixel((400, 50)) == (200, 40, 40)
 
@@ -230,6 +233,15 @@ def test_a_huge_photograph_is_made_smaller(tmp_path):
     path = tmp_path / "huge.png"
     Image.new("L", (9100, 7000), 90).save(path)
     assert open_photo(path).image.size == (6000, 4615)
+
+
+def test_rows_of_a_known_height_are_those_of_the_file(tmp_path):
+    """Level camera, 1.6 m high: what is 1.6 m tall reaches from its foot to the horizon."""
+    Image.new("L", (1600, 1200), 90).save(tmp_path / "large.png")
+    photo = open_photo(tmp_path / "large.png", largest=800)
+    assert photo.image.size == (800, 600)
+    guess = guess_camera(photo, CameraHints(horizon=0.5, known=KnownHeight(600, 900, 1.6)))
+    assert guess.camera_height_m == pytest.approx(1.6)
 
 
 # Pillow refuses the first, and its own words are of another limit.

@@ -13,7 +13,7 @@ from mimegen.base.errors import RequestError
 from mimegen.compositing.background import Background, Panorama, Picture
 from mimegen.compositing.color import LightArray, bytes_to_linear, srgb_to_linear
 from mimegen.compositing.panorama import Mapping, panorama_view, resampled, turned_picture
-from mimegen.compositing.pictures import in_8_bits, refuse_large
+from mimegen.compositing.pictures import in_srgb, refuse_large
 from mimegen.motion.quaternions import FloatArray
 from mimegen.shots.camera import Camera
 
@@ -82,7 +82,7 @@ def _picture_backdrop(name: str, picture: Picture, camera: Camera, angle_deg: fl
 def _opened(file: Path) -> Image.Image:
     with warnings.catch_warnings(action="ignore"), Image.open(file) as stored:
         refuse_large(stored)
-        return ImageOps.exif_transpose(in_8_bits(stored)).convert("RGB")
+        return ImageOps.exif_transpose(in_srgb(stored))
 
 
 def turned_view(picture: Picture, size: tuple[int, int], place: Placement, camera: Camera,

@@ -6,14 +6,19 @@ from math import atan2, radians, tan
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-from PIL import Image
+from PIL import Image, ImageOps
 from pydantic import AfterValidator, Field, model_validator
 
 from mimegen.base.errors import near_misses
 from mimegen.base.files import Stamp, content_key, file_hash, stamp
 from mimegen.base.names import inner_path
 from mimegen.base.yaml_file import Strict, YamlFile
-from mimegen.compositing.pictures import refuse_large, refuse_large_file, too_many_pixels
+from mimegen.compositing.pictures import (
+    is_transparent,
+    refuse_large,
+    refuse_large_file,
+    too_many_pixels,
+)
 from mimegen.scenery.scenery import Scenery
 from mimegen.scenery.shared import completed, shared_files
 
@@ -155,7 +160,10 @@ def read_background(path: Path) -> Background:
         with warnings.catch_warnings(action="ignore"), Image.open(picture) as image:
             refuse_large(image)
             image.load()
-            width, height = image.size
+            if is_transparent(image):
+                raise file.error(place, f"{picture} has transparent parts; put it on a color and"
+                                        " save it without alpha")
+            width, height = ImageOps.exif_transpose(image).size
     except FileNotFoundError as problem:
         raise file.error(place, f"no such file {picture}") from problem
     except Image.DecompressionBombError as problem:

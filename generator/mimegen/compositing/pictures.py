@@ -1,15 +1,19 @@
-"""Read picture files safely: refuse those that are too large, and convert the rest to 8 bits."""
+"""Read picture files safely: refuse those that are too large, and convert the rest to sRGB."""
 
+import io
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
-from PIL import Image
+from PIL import Image, ImageCms
 
 # Just below Pillow's own limit of 178.9 million pixels.
 MOST_PIXELS = 178_000_000
 MOST_MIB = 512
 # Modes that Pillow would clip at 255 when converting to 8 bits; all others it scales correctly.
 _DEEP = ("I", "I;16", "I;16B", "I;16L", "I;16N", "F")
+# Modes to which a file's color profile can apply; all others are converted to RGB first.
+_PROFILED = ("L", "RGB", "CMYK")
 # Tags of TIFF 6.0: BitsPerSample, PhotometricInterpretation, and its value for 0 as white.
 _BITS = 258
 _PHOTOMETRIC = 262
@@ -47,6 +51,36 @@ def in_8_bits(stored: Image.Image) -> Image.Image:
     image = Image.fromarray(np.round(np.clip(share, 0, 1) * 255).astype(np.uint8))
     # EXIF holds the picture's orientation.
     image.getexif().update(stored.getexif())
+    return image
+
+
+def is_transparent(stored: Image.Image) -> bool:
+    """Return whether any pixel of a picture is not opaque."""
+    return stored.has_transparency_data and bool(
+        np.asarray(stored.convert("RGBA").getchannel("A")).min() < 255)
+
+
+def in_srgb(stored: Image.Image) -> Image.Image:
+    """Return an opaque picture as 8-bit RGB in sRGB, by the color profile of its file.
+
+    Telephones save wider gamuts than sRGB, so without its profile a picture would look dull. EXIF
+    data is kept.
+    """
+    exif = stored.getexif()
+    image = in_8_bits(stored)
+    if image.mode not in _PROFILED:
+        image = image.convert("RGB")
+    profile = stored.info.get("icc_profile")
+    # Ignore profiles that are damaged or of another kind of device.
+    with suppress(ImageCms.PyCMSError, OSError):
+        if profile:
+            own = ImageCms.ImageCmsProfile(io.BytesIO(profile))
+            image = ImageCms.profileToProfile(image, own, ImageCms.createProfile("sRGB"),
+                                              outputMode="RGB") or image
+    image = image.convert("RGB")
+    image.info.pop("exif", None)
+    # EXIF holds the picture's orientation.
+    image.getexif().update(exif)
     return image
 
 

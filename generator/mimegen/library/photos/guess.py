@@ -39,7 +39,8 @@ MOST_ROLL_DEG = 1.5
 
 @dataclass(frozen=True)
 class KnownHeight:
-    """An upright object of known height: pixel rows of its top and foot, height in metres."""
+    """An upright object of known height: pixel rows of top and foot in the file, height in metres.
+    """
 
     top: float
     foot: float
@@ -246,14 +247,14 @@ def height_by(photo: OpenedPhoto, view: PhotoView, known: KnownHeight) -> float:
     its top (h - H) / d below it, as tangents. Raises RequestError if the foot is above the horizon
     or outside the picture, and if the height is implausible.
     """
-    width, height = photo.image.size
+    width, height = photo.image.width / photo.shrunk, photo.image.height / photo.shrunk
     below, above = (tan(radians(view.pitch_deg) + atan2(row - height / 2, view.focal
                                                          * max(width, height)))
                     for row in (known.foot, known.top))
     if known.foot > height or below <= 0.005:
+        horizon = view.horizon(*photo.image.size) * height
         raise RequestError(f"--known-height: the foot at row {known.foot:g} is not on the ground:"
-                           f" the horizon is at row {view.horizon(width, height) * height:.0f} of"
-                           f" {height}")
+                           f" the horizon is at row {horizon:.0f} of {height:.0f}")
     height_m = known.height_m / (1 - above / below)
     if not LOWEST_M <= height_m <= HIGHEST_M:
         raise RequestError(f"--known-height: an object of {known.height_m:g} m in rows"

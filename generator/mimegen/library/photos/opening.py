@@ -1,19 +1,23 @@
 """Open photographs from cameras and the web: upright and in sRGB, or refused in one line."""
 
-import io
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from math import hypot
 from pathlib import Path
 
-import numpy as np
-from PIL import ExifTags, Image, ImageCms, ImageOps
+from PIL import ExifTags, Image, ImageOps
 
 from mimegen.base.errors import RequestError
 from mimegen.base.foreign import refuse_foreign
-from mimegen.compositing.pictures import MOST_MIB, MOST_PIXELS, in_8_bits, too_many_pixels
+from mimegen.compositing.pictures import (
+    MOST_MIB,
+    MOST_PIXELS,
+    in_srgb,
+    is_transparent,
+    too_many_pixels,
+)
 
 # Diagonal of a 36 x 24 mm film frame, to which "35 mm" focal lengths refer (CIPA DCG-001, Guideline
 # for Noting Digital Camera Specifications in Catalogs).
@@ -30,11 +34,13 @@ class OpenedPhoto:
     """An upright photograph in sRGB.
 
     ``focal`` is its focal length in units of its longer side, None if its EXIF does not give it.
+    ``shrunk`` is how many of its pixels stand for one of the file's, at most 1.
     """
 
     path: Path
     image: Image.Image
     focal: float | None
+    shrunk: float = 1.0
 
 
 def open_photo(path: Path, largest: int = LARGEST) -> OpenedPhoto:
@@ -48,12 +54,13 @@ def open_photo(path: Path, largest: int = LARGEST) -> OpenedPhoto:
             raise RequestError(f"{path}: is larger than {MOST_MIB} MiB; save a smaller version")
         with Image.open(path) as stored:
             _check(path, stored)
-            focal = exif_focal(stored)
+            focal, longer = exif_focal(stored), max(stored.size)
             # Much larger JPEG files are decoded at a half, a quarter or an eighth of their size.
             stored.draft(stored.mode, (largest, largest))
-            image = ImageOps.exif_transpose(_in_srgb(path, stored))
+            _refuse_transparent(path, stored)
+            image = ImageOps.exif_transpose(in_srgb(stored))
         image.thumbnail((largest, largest), Image.Resampling.LANCZOS)
-    return OpenedPhoto(path, image, focal)
+    return OpenedPhoto(path, image, focal, max(image.size) / longer)
 
 
 @contextmanager
@@ -89,32 +96,11 @@ def _check(path: Path, stored: Image.Image) -> None:
                            f" {LEAST_WIDTH} wide, preferably 2000")
 
 
-def _in_srgb(path: Path, stored: Image.Image) -> Image.Image:
-    """Return the picture as RGB in sRGB with its EXIF; raise RequestError if it is transparent."""
-    exif = stored.getexif()
-    image = _opaque(path, in_8_bits(stored))
-    profile = stored.info.get("icc_profile")
-    # Ignore profiles that are damaged or of another kind of device.
-    with suppress(ImageCms.PyCMSError, OSError):
-        if profile and image.mode in ("RGB", "CMYK"):
-            own = ImageCms.ImageCmsProfile(io.BytesIO(profile))
-            image = ImageCms.profileToProfile(image, own, ImageCms.createProfile("sRGB"),
-                                              outputMode="RGB") or image
-    image = image.convert("RGB")
-    image.info.pop("exif", None)
-    image.getexif().update(exif)
-    return image
-
-
-def _opaque(path: Path, stored: Image.Image) -> Image.Image:
-    """Return the picture without its alpha channel; raise RequestError if it is transparent."""
-    if not stored.has_transparency_data:
-        return stored
-    whole = stored.convert("RGBA")
-    if np.asarray(whole.getchannel("A")).min() < 255:
+def _refuse_transparent(path: Path, stored: Image.Image) -> None:
+    """Raise RequestError for a picture with transparent parts."""
+    if is_transparent(stored):
         raise RequestError(f"{path}: has transparent parts; put it on a color and save it without"
                            " alpha")
-    return whole.convert("RGB")
 
 
 def exif_focal(stored: Image.Image) -> float | None:

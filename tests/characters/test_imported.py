@@ -2,6 +2,7 @@
 import base64
 import io
 import logging
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -108,6 +109,25 @@ def test_it_stands_as_the_house_does(files: Path, cache: Path) -> None:
     toes = skeleton.heads[skeleton.index["LeftToeBase"]]
     assert toes[1] < skeleton.heads[skeleton.index["LeftFoot"]][1] - 0.05
     assert 1.7 < found.height < 1.8
+
+
+def with_sides_exchanged(document: dict[str, Any]) -> None:
+    other = {"Left": "Right", "Right": "Left"}
+    for node in document["nodes"]:
+        node["name"] = re.sub("Left|Right", lambda side: other[side[0]], node.get("name", ""))
+
+
+@pytest.mark.parametrize("wrong", ["mirrored", "named by a viewer"])
+def test_sides_are_what_the_toes_say(wrong: str, files: Path, tmp_path: Path) -> None:
+    """Left is +X of a figure that faces -Y; with its names as they are, it would use its right."""
+    file = files / "mirrored.glb" if wrong == "mirrored" else glb_files.changed(
+        files / "plain.glb", tmp_path / "viewer.glb", with_sides_exchanged)
+    found = import_character(file)
+    heads = dict(zip(found.skeleton.names, found.skeleton.heads, strict=True))
+    for name, place in heads.items():
+        assert place[0] * name.startswith("Left") >= 0 >= place[0] * name.startswith("Right"), name
+    assert heads["LeftHand"][0] > 0.3 and heads["LeftToeBase"][1] < heads["LeftFoot"][1] - 0.05
+    assert any("wrong way round" in note for note in found.notes)
 
 
 def test_faces_point_outwards_even_when_mirrored(files: Path, cache: Path) -> None:

@@ -60,6 +60,7 @@ class Character:
     ``fingerprint`` is a digest that changes whenever anything visible changes. ``swelling`` (W,) is
     how much the upper arms thicken when they point in each of W directions, as fractions of their
     thickness (``swells.py``); empty for bodies without it. ``age`` is in years, None if unknown.
+    ``notes`` are the assumptions and doubts of an import; stored characters are without them.
     """
 
     name: str
@@ -71,6 +72,7 @@ class Character:
     licence: str
     swelling: tuple[float, ...] = ()
     age: float | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def soft(self) -> tuple[Mesh, ...]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import count
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from mimegen.base.errors import RequestError
 from mimegen.base.files import Stamp, content_key, file_hash, refuse_changed, stamp
@@ -143,6 +143,20 @@ def seen_key(member: CastMember) -> str:
 def seen(member: CastMember, body: Character) -> Character:
     """Return a member's body as it is shown."""
     return lights.of_lights(body) if isinstance(member, InLights) else body
+
+
+def facts_of_file(member: CastMember) -> dict[str, Any]:
+    """Return the manifest's fields that a member's file decides, whatever else it shares its key.
+
+    They are name and file; for a rigged figure its source and the notes of its import, too.
+    """
+    facts: dict[str, Any] = {"avatar": member.name,
+                             "character_file": member.file.name if member.file else None}
+    body = member.body if isinstance(member, InLights) else member
+    if isinstance(body, RiggedFigure):
+        figure = built(body)
+        facts |= {"character_source": figure.source, "character_notes": list(figure.notes)}
+    return facts
 
 
 def cast_member(catalogue: Catalogue, name: str) -> CastMember:

@@ -23,6 +23,7 @@ from mimegen.library.cast import (
     CastMember,
     InLights,
     RandomPerson,
+    facts_of_file,
     refuse_changed_member,
     seen,
     seen_key,
@@ -193,23 +194,23 @@ class Casting:
 
     def facts(self) -> dict[str, Any]:
         """Return the manifest's fields for the casting."""
-        return {
-            **self.take.facts(), "avatar": self.members[0].name,
-            "character_file": self.members[0].file.name if self.members[0].file else None,
-            "character_key": self.looks[0], **self._partner_facts(),
-        }
+        return {**self.take.facts(), **self.cast_facts(), **self._partner_facts()}
+
+    def cast_facts(self) -> dict[str, Any]:
+        """Return the manifest's fields for who performs."""
+        facts = facts_of_file(self.members[0]) | {"character_key": self.looks[0]}
+        if len(self.members) == 1:
+            return facts
+        partner = {f"partner_{name}": value for name, value
+                   in facts_of_file(self.members[1]).items() if name != "character_source"}
+        return facts | partner | {"partner_character_key": self.looks[1]}
 
     def _partner_facts(self) -> dict[str, Any]:
-        """Return the manifest's fields for the second performer; empty without one."""
+        """Return the manifest's fields for the second performer's motion; empty without one."""
         if len(self.members) == 1:
             return {}
-        file, member = self.take.files[-1], self.members[1]
-        return {
-            "partner_avatar": member.name, "partner_motion_file": file.name,
-            "partner_motion_sha256": file_hash(file),
-            "partner_character_file": member.file.name if member.file else None,
-            "partner_character_key": self.looks[1],
-        }
+        file = self.take.files[-1]
+        return {"partner_motion_file": file.name, "partner_motion_sha256": file_hash(file)}
 
 
 def _mirrored(places: FloatArray) -> FloatArray:

@@ -67,11 +67,14 @@ class CharacterFacts(RowPart):
     character_height_m: Number | None = None
     character_source: str | None = None
     character_licence: str | None = None
+    character_notes: list[str] | None = Field(
+        None, description="every assumption and doubt about an imported figure; null for others")
     partner_avatar: str | None = None
     partner_motion_file: str | None = None
     partner_motion_sha256: str | None = None
     partner_character_file: str | None = None
     partner_character_key: ContentKey | None = None
+    partner_character_notes: list[str] | None = None
 
 
 class PanFacts(RowPart):

@@ -25,8 +25,10 @@ def clip_row(clip: PlannedClip, shot_facts: ShotFacts, clip_facts: ClipFacts) ->
         if "pan" in shot_facts else {}
     facts: dict[str, Any] = {**shot_facts}
     facts.pop("swept", None)
-    return Row(**facts | clip.shot.casting.take.stated() | _faults_and_timeline(clip, shot_facts)
-               | pan | _of_background(clip) | _of_light(clip) | {
+    casting = clip.shot.casting
+    return Row(**facts | casting.take.stated() | casting.cast_facts()
+               | _faults_and_timeline(clip, shot_facts) | pan | _of_background(clip)
+               | _of_light(clip) | {
         "sample_id": clip.sample_id,
         "file_name": f"clips/{clip.sample_id}.mp4",
         "type": "MIME",
@@ -37,7 +39,7 @@ def clip_row(clip: PlannedClip, shot_facts: ShotFacts, clip_facts: ClipFacts) ->
         "height": clip_facts.height,
         "sha256": clip_facts.sha256,
         "shot_key": clip.shot.key,
-        "front_azimuth_deg": turned(clip.shot.casting.take.front_deg),
+        "front_azimuth_deg": turned(casting.take.front_deg),
         "view_azimuth_deg": clip.view_azimuth_deg,
         **({"permutation": clip.permutation.content()} if clip.permutation else {}),
         "clip_key": clip.key,

@@ -14,7 +14,13 @@ from mimegen.characters.fingerprint import fingerprint
 from mimegen.characters.helpers import ADDED, HELPERS
 from mimegen.characters.imported.mesh import RawMesh, make_meshes, weight_by_joint, with_joints
 from mimegen.characters.imported.pictures import with_pictures
-from mimegen.characters.imported.skeleton import FileJoints, find_placement, one_tree, with_tails
+from mimegen.characters.imported.skeleton import (
+    FileJoints,
+    find_placement,
+    one_tree,
+    with_tails,
+    with_true_sides,
+)
 from mimegen.characters.rounding import rounded_material, rounded_mesh, rounded_skeleton
 from mimegen.motion import Skeleton
 from mimegen.readers.blender_process import ReaderReply, load_answer, read_in_blender, save_answer
@@ -39,7 +45,7 @@ def import_character(path: Path, cache: Path | None = None) -> Character:
     joints, meshes = _checked(path, rigged)
     tree = one_tree(joints, weight_by_joint(meshes, len(joints.names)), str(path))
     meshes = with_joints(meshes, tree.number)
-    tree = with_tails(tree, meshes)
+    tree = with_true_sides(with_tails(tree, meshes))
     placement = find_placement(tree, meshes, PLAUSIBLE_HEIGHT, str(path))
     skeleton = rounded_skeleton(placement.skeleton(tree.skeleton))
     materials = [rounded_material(material) for material in _materials(rigged)]
@@ -47,12 +53,13 @@ def import_character(path: Path, cache: Path | None = None) -> Character:
     made = tuple(map(rounded_mesh, make_meshes(meshes, placement, names)))
     if not made:
         raise RequestError(f"{path}: has a skeleton but no faces to show")
-    for note in (*_notes(rigged), *tree.notes, *placement.notes):
+    notes = (*_notes(rigged), *tree.notes, *placement.notes)
+    for note in notes:
         logger.warning("%s: %s", path.name, note)
     return Character(
         path.stem, skeleton, made, {material.name: material for material in materials},
         _fingerprint(skeleton, made, materials), f"imported from {path.name}",
-        "as its owner states",
+        "as its owner states", notes=notes,
     )
 
 

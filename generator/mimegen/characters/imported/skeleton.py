@@ -1,7 +1,7 @@
 """Convert a file's armatures to one skeleton in mimegen's convention."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,6 +12,7 @@ from mimegen.characters.imported.mesh import RawMesh
 from mimegen.characters.imported.placement import Similarity
 from mimegen.motion import Skeleton
 from mimegen.motion.quaternions import FloatArray
+from mimegen.readers.names import SIDES
 from mimegen.readers.roles import find_roles
 
 IntArray = NDArray[np.int64]
@@ -246,6 +247,51 @@ def _through(head: FloatArray, points: FloatArray, otherwise: FloatArray) -> Flo
     return np.asarray(head + direction * ((points - head) @ direction).max())
 
 
+def with_true_sides(tree: Tree) -> Tree:
+    """Return the tree with left and right exchanged if the toes show that they are interchanged.
+
+    Mirrored bodies are so, and bodies whose sides are named as a viewer sees them.
+    """
+    _, front, by_names = _up_and_fronts(tree)
+    if front @ by_names >= 0:
+        return tree
+    other = {role: f"{'right' if side == 'left' else 'left'}_{part}" for role in tree.roles
+             for side, _, part in (role.partition("_"),) if side in SIDES}
+    roles = {other.get(role, role): joint for role, joint in tree.roles.items()}
+    names = _exchanged(tree.skeleton.names, {joint: roles[role] for role, joint
+                                             in tree.roles.items() if role in roles})
+    skeleton = Skeleton(names, tree.skeleton.parents, tree.skeleton.heads, tree.skeleton.tails)
+    return replace(tree, skeleton=skeleton, roles=roles, notes=(
+        *tree.notes, "left and right were named the wrong way round, as the toes show; exchanged"))
+
+
+def _exchanged(names: Sequence[str], partners: Mapping[int, int]) -> tuple[str, ...]:
+    """Return the names with those of partners exchanged, and those that only ``SIDES`` tell apart.
+    """
+    index = {name: i for i, name in enumerate(names)}
+    made = []
+    for i, name in enumerate(names):
+        mirrored = re.sub("Left|Right", lambda side: "Right" if side[0] == "Left" else "Left", name)
+        made.append(names[partners.get(i, index.get(mirrored, i))])
+    return tuple(made)
+
+
+def _up_and_fronts(tree: Tree) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return a figure's up axis, its front by its toes, and its front by the names of its sides.
+
+    Toes that show no direction have the front of the names.
+    """
+    heads, roles = tree.skeleton.heads, tree.roles
+    feet = [roles["left_foot"], roles["right_foot"]]
+    up = near_axis(heads[roles["head"]] - heads[feet].mean(axis=0), 40.0)
+    left = heads[roles["left_thigh"]] - heads[roles["right_thigh"]]
+    toes = (tree.skeleton.tails[feet] - heads[feet]).mean(axis=0)
+    by_names = np.cross(left, up)
+    level = np.asarray(toes - up * (toes @ up))
+    front = level if np.linalg.norm(level) > 0.1 * np.linalg.norm(left) else by_names
+    return up, front, by_names
+
+
 def find_placement(tree: Tree, meshes: Sequence[RawMesh],
                    plausible: tuple[float, float], file: str) -> Similarity:
     """Return the transform that stands the figure upright, facing the front.
@@ -254,17 +300,8 @@ def find_placement(tree: Tree, meshes: Sequence[RawMesh],
     ``plausible`` (metres) is taken for a common other unit, or else scaled to 1.75 m. Raises
     RequestError, naming the file, if the body has no height.
     """
-    heads, roles = tree.skeleton.heads, tree.roles
-    feet = [roles["left_foot"], roles["right_foot"]]
-    up = near_axis(heads[roles["head"]] - heads[feet].mean(axis=0), 40.0)
-    left = heads[roles["left_thigh"]] - heads[roles["right_thigh"]]
-    toes = (tree.skeleton.tails[feet] - heads[feet]).mean(axis=0)
-    by_names = np.cross(left, up)
-    level = toes - up * (toes @ up)
-    front = level if np.linalg.norm(level) > 0.1 * np.linalg.norm(left) else by_names
+    up, front, _ = _up_and_fronts(tree)
     notes = []
-    if front @ by_names < 0:
-        notes.append("left and right are named the wrong way round")
     front = near_axis(front - up * (front @ up), 25.0)
     front = front - up * (front @ up)
     front /= np.linalg.norm(front)
@@ -278,7 +315,7 @@ def find_placement(tree: Tree, meshes: Sequence[RawMesh],
     scale = usual_scale(height, plausible)
     if scale != 1.0:
         notes.append(f"{height:.4g} m tall by its own units, scaled to {height * scale:.2f} m")
-    hips = turn @ heads[0]
+    hips = turn @ tree.skeleton.heads[0]
     shift = -scale * np.array([hips[0], hips[1], skin[:, 2].min()])
     return Similarity(turn, scale, shift, tuple(notes))
 

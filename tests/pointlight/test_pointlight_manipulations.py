@@ -12,9 +12,12 @@ from mimegen.motion import Motion
 from mimegen.motion.quaternions import FloatArray
 from mimegen.pointlight.discs import to_linear
 from mimegen.pointlight.dots import MASK, DotTracks
+from mimegen.pointlight.landmarks import dot_set
 from mimegen.pointlight.manipulation import Manipulation, Setting
+from mimegen.pointlight.outputs import _metres
+from mimegen.pointlight.record import display_facts
 from mimegen.pointlight.stimulus import Stimulus, make_stimulus
-from mimegen.pointlight.walker_manipulations import Crowd, OutOfPhase, Sines
+from mimegen.pointlight.walker_manipulations import Crowd, OutOfPhase, Sines, of_part
 from test_pointlight import FPS, display, frames_of, scene, stimulus, walker
 
 
@@ -276,3 +279,45 @@ def test_waves_of_a_lost_marker_bridge_its_gap() -> None:
     waved = Sines().apply(one_dot(lost), setting_of(40))
     assert np.abs(waved.places[:, 0, :2] - places[:, :2]).max() < 3
     assert not waved.visible[10:14, 0].any()
+
+
+def test_sizes_in_a_row_are_those_of_a_crowds_copies() -> None:
+    plain, crowd = stimulus(), stimulus("crowd=4/odd=false")
+    box = [np.ptp(one.dots.places[:, :plain.dots.count, :2], axis=(0, 1))
+           for one in (crowd, plain)]
+    smaller = float(np.mean(box[0] / box[1]))
+    known, usual = display_facts(crowd), display_facts(plain)
+    assert smaller < 0.8
+    for name in ("figure_height_px", "figure_height_deg", "pixels_per_metre"):
+        assert known[name] == pytest.approx(smaller * usual[name], rel=1e-3)
+    assert known["dot_diameter_px"] == usual["dot_diameter_px"]
+    metres = [np.ptp(_metres(one)[:, :plain.dots.count, :2], axis=(0, 1))
+              for one in (crowd, plain)]
+    assert np.allclose(*metres)
+
+
+def test_dots_of_several_luminances_have_none_in_common() -> None:
+    mixed = display_facts(stimulus(polarity="mixed", contrast=0.4))
+    assert mixed["dot_luminance"] is mixed["weber_contrast"] is mixed["michelson_contrast"] is None
+    assert len(mixed["colors"]) == 2
+    masked = display_facts(stimulus("masked=5", color_by="performer"))
+    assert masked["dot_luminance"] == pytest.approx(
+        float(to_linear(np.array([[255, 176, 0]], np.uint8))[0] @ [0.2126, 0.7152, 0.0722]),
+        abs=1e-4)
+
+
+def test_dots_left_out_at_random_are_the_performers() -> None:
+    fewer = stimulus("masked=40", "without/count=4").dots
+    assert (fewer.performers == MASK).sum() == 40
+    assert (fewer.performers != MASK).sum() == stimulus().dots.count - 4
+
+
+def test_fingers_are_dots_of_hands_and_arms() -> None:
+    names = (*dot_set("hands").dots, *dot_set("hands_and_feet").dots)
+    dots = DotTracks.of(names, np.zeros(len(names), int), np.zeros((1, len(names), 3)))
+    hands, left = of_part(dots, "hands"), of_part(dots, "left_arm")
+    for name, of_hand, of_left in zip(names, hands, left, strict=True):
+        finger = any(word in name for word in ("thumb", "index", "middle", "ring", "pinky",
+                                               "knuckle", "wrist"))
+        assert of_hand == finger, name
+        assert of_left == (name.startswith("left") and (finger or "elbow" in name)), name

@@ -190,7 +190,8 @@ class DisplayFacts(RowPart):
     width_deg: Number | None = None
     height_deg: Number | None = None
     figure_height_m: Number | None = None
-    figure_height_px: Number | None = None
+    figure_height_px: Number | None = Field(
+        None, description="of a standing performer; in a crowd, of each copy")
     figure_height_deg: Number | None = None
     dot_diameter_px: Number | None = None
     dot_diameter_deg: Number | None = None
@@ -217,7 +218,9 @@ class DisplayFacts(RowPart):
     lifetime_ms: Number | None = None
     polarity: str | None = None
     contrast: Number | None = None
-    dot_luminance: Number | None = Field(None, description="relative, 0 to 1, linear light")
+    dot_luminance: Number | None = Field(
+        None, description="relative, 0 to 1, linear light; like the contrasts null for dots of"
+                          " several luminances, whose colors are below")
     background_luminance: Number | None = None
     weber_contrast: Number | None = None
     michelson_contrast: Number | None = None

@@ -72,6 +72,10 @@ class Manipulation(Strict):
         """Return the changed dots; for the ``world`` and ``picture`` stages."""
         return dots
 
+    def scale(self, dots: DotTracks, setting: Setting) -> float:
+        """Return the size that it gives figures, as a factor; for the ``picture`` stage."""
+        return 1.0
+
     def travel(self, roots: FloatArray) -> FloatArray:
         """Return the performers' positions (F, P, 3) after the change; for the ``world`` stage."""
         return roots

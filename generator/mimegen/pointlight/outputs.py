@@ -108,8 +108,8 @@ def _metres(stimulus: Stimulus) -> FloatArray:
     """Return metres (F, D, 3) from the picture's middle: x right, y up, z to the viewer."""
     display, places = stimulus.display, stimulus.dots.places
     middle = np.array([display.width / 2, display.height / 2, 0])
-    scale = np.array([1, -1, -stimulus.view.scale])
-    return np.asarray((places - middle) * scale / stimulus.view.scale)
+    scale = np.array([1, -1, -stimulus.scale])
+    return np.asarray((places - middle) * scale / stimulus.scale)
 
 
 def write_data3d(stimulus: Stimulus, target: Path) -> None:

@@ -282,7 +282,8 @@ class Without(Manipulation):
     """Single dots left out: by name (``head;left_wrist``), or a number of them at random."""
 
     name, stage, main = "without", "picture", "dots"
-    algorithm = "dots left out by name, or drawn at random without replacement"
+    algorithm = "dots left out by name, or performers' dots drawn at random without replacement"
+    version = 2
     dots: str = ""
     count: int = Field(default=0, ge=0)
 
@@ -296,8 +297,9 @@ class Without(Manipulation):
         kept = np.array([name not in gone and short not in gone
                          for name, short in zip(dots.names, bare, strict=True)])
         if self.count:
-            kept[setting.rng.permutation(np.flatnonzero(kept))[:self.count]] = False
-        if not kept.any():
+            own = np.intersect1d(np.flatnonzero(kept), dots.own)
+            kept[setting.rng.permutation(own)[:self.count]] = False
+        if not kept[dots.own].any():
             raise ValueError("no dot is left; leave out fewer")
         return dots.chosen(np.flatnonzero(kept))
 

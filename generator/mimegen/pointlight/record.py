@@ -57,7 +57,7 @@ def _dot_facts(stimulus: Stimulus) -> dict[str, Any]:
 
 def _size_facts(stimulus: Stimulus) -> dict[str, Any]:
     display = stimulus.display
-    figure = stimulus.scene.stature * stimulus.view.scale
+    figure = stimulus.scene.stature * stimulus.scale
     degree = display.degree_pixels
     diameter = stimulus.dot_diameter
     measured = display.pixels_per_degree is None
@@ -86,7 +86,7 @@ def _view_facts(stimulus: Stimulus) -> dict[str, Any]:
         "azimuth_deg": (display.azimuth_deg + stimulus.angle_deg) % 360,
         "elevation_deg": display.elevation_deg, "anchor": "performer" if anchored else "world",
         "translation": "removed" if anchored else "kept",
-        "pixels_per_metre": round(view.scale, 4),
+        "pixels_per_metre": round(stimulus.scale, 4),
         "camera_distance_m": view.distance if np.isfinite(view.distance) else None,
     }
     if view.camera is not None:
@@ -120,12 +120,16 @@ def _time_facts(stimulus: Stimulus) -> dict[str, Any]:
 
 def _light_facts(stimulus: Stimulus) -> dict[str, Any]:
     back = float(stimulus.background @ LUMINANCE)
-    fore = float(stimulus.colors[0] @ LUMINANCE)
+    dots = np.unique((stimulus.colors[stimulus.dots.own] @ LUMINANCE).round(5))
+    # Dots of several luminances have none in common.
+    fore = float(dots[0]) if len(dots) == 1 else None
+    weber = None if fore is None or not back else round((fore - back) / back, 5)
+    michelson = None if fore is None or not fore + back else (
+        round((fore - back) / (fore + back), 5))
     return {
         "polarity": stimulus.display.polarity, "contrast": stimulus.display.contrast,
-        "dot_luminance": round(fore, 5), "background_luminance": round(back, 5),
-        "weber_contrast": round((fore - back) / back, 5) if back else None,
-        "michelson_contrast": round((fore - back) / (fore + back), 5) if fore + back else None,
+        "dot_luminance": fore, "background_luminance": round(back, 5),
+        "weber_contrast": weber, "michelson_contrast": michelson,
         "color_by": stimulus.display.color_by,
         "colors": [_hex(color) for color in np.unique(stimulus.colors, axis=0)],
         "background_color": _hex(stimulus.background),

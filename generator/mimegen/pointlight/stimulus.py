@@ -58,7 +58,8 @@ class Stimulus:
     ``dots`` are in picture coordinates; ``colors`` (D, 3) and ``background`` (3,) are linear RGB;
     ``diameters`` (F, D) are pixels; ``moments`` (F,) are times of the source in seconds. ``room``
     (2,) is as in `Setting`; ``masks`` are the manifest's entries for masks. If ``stride`` is n, the
-    stimulus holds every nth frame of the display.
+    stimulus holds every nth frame of the display. ``figure_scale`` is the size of the figures as a
+    multiple of the view's: the copies of a crowd are smaller.
     """
 
     scene: DotScene
@@ -74,6 +75,12 @@ class Stimulus:
     room: FloatArray
     masks: tuple[dict[str, Any], ...] = ()
     stride: int = 1
+    figure_scale: float = 1.0
+
+    @property
+    def scale(self) -> float:
+        """The pixels per metre of a figure, at the middle's distance."""
+        return self.view.scale * self.figure_scale
 
     @property
     def name(self) -> str:
@@ -153,14 +160,16 @@ def make_stimulus(scene: DotScene, display: Display, seed: int = 0, angle_deg: f
     dots = dots.moved(view.project(dots.places))
     room = _room(dots, display)
     masks: list[dict[str, Any]] = []
+    scale = 1.0
     for step, setting in steps.of("picture", roots):
         before, known = dots.count, replace(setting, room=room)
+        scale *= step.scale(dots, known)
         dots = _applied(step, dots, known)
         if isinstance(step, Masked):
             masks.append(step.facts() | step.measured(known, dots.count - before))
     colors, background = _colors(display, dots, generator(seed, scene.name, "polarity"))
     return Stimulus(scene, display, angle_deg, seed, view, dots, moments, tuple(steps.all),
-                    colors, background, room, tuple(masks))
+                    colors, background, room, tuple(masks), figure_scale=scale)
 
 
 def _room(dots: DotTracks, display: Display) -> FloatArray:

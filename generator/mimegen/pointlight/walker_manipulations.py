@@ -13,15 +13,14 @@ from mimegen.pointlight.dots import DotTracks
 from mimegen.pointlight.manipulation import Manipulation, Setting
 
 # Words that identify a body part's dots by their names.
+_HAND = ("wrist", "hand", "knuckle", "thumb", "index", "middle", "ring", "pinky")
+_LEG = ("hip", "knee", "ankle", "foot", "heel", "toe")
 PARTS = {
-    "feet": ("ankle", "foot", "heel", "toe"),
-    "legs": ("hip", "knee", "ankle", "foot", "heel", "toe"),
-    "arms": ("shoulder", "elbow", "wrist", "hand"), "hands": ("wrist", "hand"), "head": ("head",),
-    "left_leg": ("left_hip", "left_knee", "left_ankle", "left_foot", "left_heel", "left_toe"),
-    "right_leg": ("right_hip", "right_knee", "right_ankle", "right_foot", "right_heel",
-                  "right_toe"),
-    "left_arm": ("left_elbow", "left_wrist", "left_hand"),
-    "right_arm": ("right_elbow", "right_wrist", "right_hand"),
+    "feet": ("ankle", "foot", "heel", "toe"), "legs": _LEG,
+    "arms": ("shoulder", "elbow", *_HAND), "hands": _HAND, "head": ("head",),
+    **{f"{side}_leg": tuple(f"{side}_{word}" for word in _LEG) for side in ("left", "right")},
+    **{f"{side}_arm": tuple(f"{side}_{word}" for word in ("elbow", *_HAND))
+       for side in ("left", "right")},
 }
 Part = Literal["feet", "legs", "arms", "hands", "head", "left_leg", "right_leg", "left_arm",
                "right_arm"]
@@ -140,11 +139,9 @@ class Crowd(Manipulation):
         """Return all copies' dots; dots of masks are not changed."""
         own, others = dots.chosen(dots.own), dots.chosen(
             np.setdiff1d(np.arange(dots.count), dots.own))
-        columns = int(np.ceil(np.sqrt(self.count)))
-        rows = -(-self.count // columns)
-        size = np.array([setting.width / columns, setting.height / rows])
+        columns, size = self._cells(setting)
         low, high = own.box()
-        scale = self.fill * float(np.min(size / np.maximum(high - low, 1e-9)))
+        scale = self.scale(dots, setting)
         odd = int(setting.rng.integers(self.count)) if self.odd else -1
         shifts = setting.rng.integers(0, own.frames, self.count)
         whole: DotTracks | None = None
@@ -163,3 +160,14 @@ class Crowd(Manipulation):
             whole = named if whole is None else whole.joined(named)
         assert whole is not None, "a crowd has members"
         return whole.joined(others)
+
+    def scale(self, dots: DotTracks, setting: Setting) -> float:
+        """Return the size of each copy, as a factor of the figure's."""
+        low, high = dots.box()
+        return self.fill * float(np.min(self._cells(setting)[1] / np.maximum(high - low, 1e-9)))
+
+    def _cells(self, setting: Setting) -> tuple[int, FloatArray]:
+        """Return the columns of the grid, and the width and height (2,) of a cell in pixels."""
+        columns = int(np.ceil(np.sqrt(self.count)))
+        rows = -(-self.count // columns)
+        return columns, np.array([setting.width / columns, setting.height / rows])

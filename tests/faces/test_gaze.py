@@ -18,6 +18,8 @@ from mimegen.motion import quaternions
 from mimegen.motion.quaternions import FloatArray
 from mimegen.request.render_request import RenderRequest
 from mimegen.request.sources import overlays_of
+from mimegen.shots.config import read_config
+from mimegen.shots.framing import frame_camera
 
 CATALOGUE = Catalogue.with_libraries(())
 MAN = DescribedPerson("man", data_folder() / "rigs" / "man.yaml")
@@ -115,11 +117,29 @@ def test_targets_are_read() -> None:
 
 
 def test_the_camera_is_that_of_the_render_config() -> None:
-    for config, gaze in (("face", "camera:40:2"), ("auto", "camera")):
+    for config, gaze in (("face", "camera:40:2"), ("auto", "camera:48.5:9"),
+                         ("mime", "camera:48.4697:13.8")):
         request = RenderRequest.of(action="neutral_face", gaze="camera", config=config)
         overlay, = overlays_of(CATALOGUE, request)
         assert overlay is not None and overlay.gaze == gaze
-        assert overlay.words == ("gaze_camera",) and overlay.facts == {"gaze": gaze}
+        assert overlay.words == ("gaze_camera",) and overlay.facts["gaze"] == gaze
+        assert overlay.facts["filmed"]["camera"]["kind"] in ("framed", "fixed")
+    raised = RenderRequest.of(action="neutral_face", gaze="camera", config="face", elevation=20.0)
+    overlay, = overlays_of(CATALOGUE, raised)
+    assert overlay is not None and overlay.gaze == "camera:40:20"
+
+
+@pytest.mark.parametrize(("action", "config", "mirror"), [
+    ("neutral_face", "face", False), ("neutral_face", "face", True), ("walk", "draft", False),
+    ("neutral_face", "mime", False)])
+def test_eyes_meet_the_camera_that_films_them(action: str, config: str, mirror: bool) -> None:
+    settings = read_config(CATALOGUE.file("config", config))
+    overlay, = overlays_of(CATALOGUE, RenderRequest.of(action=action, gaze="camera",
+                                                       config=config))
+    take = altered(library_take(CATALOGUE.action(action), None, 0), 1.0, mirror, overlay)
+    scene = Casting(take, (MAN,)).perform(FPS)
+    place = np.array(frame_camera(scene, settings, 0.0).position)
+    assert off(scene[0], np.tile(place, (scene[0].motion.frames, 1)))[int(FPS):].max() < 2
 
 
 def test_nobody_looks_at_another_who_is_alone() -> None:

@@ -32,6 +32,7 @@ from mimegen.library.entry import SCORE_SUFFIX
 from mimegen.library.scene_take import scene_take
 from mimegen.library.take import LibraryTake
 from mimegen.library.takes import library_take, user_take
+from mimegen.library.watched import camera_text
 from mimegen.pages.drawn import DrawnScene, drawn, drawn_sheet
 from mimegen.plan.front import CameraDirection, camera_azimuth
 from mimegen.readers import READERS, ReadOptions
@@ -93,8 +94,9 @@ def preview_command(what: str, take: str | None, seed: int, style: str | None, c
                            " equally; use mimegen render")
     settings = altering.config(read_config(catalogue.file("config", config)))
     behind = read_background(catalogue.file("background", background))
-    overlay = FaceOverlay(emotion, 1.0, face, say,
-                          camera_target(settings) if gaze == CAMERA else gaze)
+    overlay = FaceOverlay(
+        emotion, 1.0, face, say, camera_target(settings) if gaze == CAMERA else gaze,
+        camera_text(settings) if gaze == CAMERA else None)
     found = altering.take(_take(catalogue, what, take, seed, style, reading),
                           None if overlay == FaceOverlay() else overlay)
     names = (character, partner_of(character))[:found.performers]

@@ -1,5 +1,6 @@
 """Overlays on a performer's face: an emotion, a captured face, speech, or a gaze."""
 
+import json
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -44,13 +45,18 @@ LEAVES_S = 0.4
 
 @dataclass(frozen=True)
 class FaceOverlay:
-    """An emotion, captured face, text or gaze of the first performer."""
+    """An emotion, captured face, text or gaze of the first performer.
+
+    ``filmed`` describes the camera that a gaze at the camera meets, as JSON; without it, the gaze
+    goes in the camera's direction.
+    """
 
     emotion: str | None = None
     intensity: float = 1.0
     file: Path | None = None
     say: str | None = None
     gaze: str | None = None
+    filmed: str | None = None
 
     def __post_init__(self) -> None:
         """Raise RequestError for an unknown emotion or gaze, or a text that cannot be spoken."""
@@ -107,6 +113,8 @@ class FaceOverlay:
             source |= {"say": self.say, "duration_s": round(self.speech.duration, 3)}
         if self.gaze is not None:
             source |= {"gaze": self.gaze}
+        if self.filmed is not None:
+            source |= {"filmed": json.loads(self.filmed)}
         captured = self.captured
         return source if captured is None or self.file is None else {
             **source, "file": self.file.name, "sha256": file_hash(self.file),

@@ -28,9 +28,10 @@ from mimegen.library.cast import (
     seen,
     seen_key,
 )
-from mimegen.library.keys import face_code, fault_code, performance_code
+from mimegen.library.keys import face_code, fault_code, performance_code, watching_code
 from mimegen.library.reversing import reversed_scene
 from mimegen.library.take import LibraryTake, Source
+from mimegen.library.watched import watched_place
 from mimegen.motion import quaternions
 from mimegen.motion.quaternions import FloatArray
 from mimegen.retarget.performing import performed
@@ -38,6 +39,8 @@ from mimegen.store.store import Store
 
 # Number of random people that a performer can turn into (fault ``identity``).
 OTHERS = 100_000
+# How often a gaze into the camera is aimed, each time at the camera that films the one before.
+GLANCES = 3
 
 
 @dataclass(frozen=True)
@@ -108,7 +111,9 @@ class Casting:
     def _with_face(self, key: str) -> str:
         """Return a body's key extended by what moves its face."""
         overlay = self.take.overlay
-        return content_key(key, face_code(), *([] if overlay is None else [overlay.facts]))
+        watched = [] if overlay is None or overlay.filmed is None else [watching_code()]
+        return content_key(key, face_code(), *([] if overlay is None else [overlay.facts]),
+                           *watched)
 
     @cached_property
     def bodies(self) -> list[str]:
@@ -144,15 +149,36 @@ class Casting:
 
     def _with_living_faces(self, scene: tuple[Performance, ...],
                            fps: float) -> tuple[Performance, ...]:
-        """Return the performances with faces that blink, gaze and do what take and overlay say."""
+        """Return the performances with faces that blink, gaze and do what take and overlay say.
+
+        A camera that frames the performer moves a little as they turn their head to it, so a gaze
+        into it is found by repetition.
+        """
+        overlay = self.take.overlay
+        if overlay is None or overlay.filmed is None:
+            return self._alive(scene, fps, self._gazed_at(scene))
+        alive = scene
+        for _ in range(GLANCES):
+            alive = self._alive(scene, fps, self._camera(alive, overlay.filmed))
+        return alive
+
+    def _camera(self, scene: tuple[Performance, ...], filmed: str) -> FloatArray:
+        """Return the position (F, 3) of the camera that films a scene, before mirroring."""
+        place = watched_place(mirrored_scene(scene) if self.take.mirror else scene, filmed)
+        place = _mirrored(place) if self.take.mirror else place
+        return np.tile(place, (scene[0].motion.frames, 1))
+
+    def _alive(self, scene: tuple[Performance, ...], fps: float, gazed: FloatArray | None
+               ) -> tuple[Performance, ...]:
+        """Return the performances with their faces; the first performer looks at ``gazed``."""
         faces = self.take.faces(fps) or ({},) * len(scene)
         rngs = (generator(self.take.seed, *self.take.words, "face", number)
                 for number in range(len(scene)))
         others = (None,) * (len(scene) - 1)
-        overlays, gazed = (self.take.overlay, *others), (self._gazed_at(scene), *others)
+        overlays, targets = (self.take.overlay, *others), (gazed, *others)
         return tuple(enlivened(performance, values, self.take.semantic_group, rng, overlay, places)
                      for performance, values, rng, overlay, places in zip(
-                         scene, faces, rngs, overlays, gazed, strict=True))
+                         scene, faces, rngs, overlays, targets, strict=True))
 
     def _gazed_at(self, scene: tuple[Performance, ...]) -> FloatArray | None:
         """Return the positions (F, 3) that the first performer looks at, before mirroring."""

@@ -42,6 +42,11 @@ def face_code() -> str:
     return code_key("mimegen.characters.living")
 
 
+def watching_code() -> str:
+    """Return the key of the code that places the camera that a performer looks into."""
+    return code_key("mimegen.shots.framing", "mimegen.library.watched")
+
+
 def scene_code() -> str:
     """Return the key of the code that compiles a scene into one score and performs it.
 

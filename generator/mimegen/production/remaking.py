@@ -234,8 +234,10 @@ def _face_of(sources: Sources, declared: Declared) -> FaceOverlay | None:
         return None
     content = json.loads(declared.face)
     file = sources.file(content.get("sha256"), f"its captured face {content.get('file')}")
+    filmed = content.get("filmed")
     return FaceOverlay(content.get("emotion"), float(content.get("intensity", 1.0)), file,
-                       content.get("say"), content.get("gaze"))
+                       content.get("say"), content.get("gaze"),
+                       None if filmed is None else json.dumps(filmed, sort_keys=True))
 
 
 def _look_of(declared: Declared) -> CameraLook | None:

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 
+import numpy as np
+
 from mimegen.base.errors import RequestError
 from mimegen.choreography.manner import CueManner
 from mimegen.faces.gaze import CAMERA, camera_at
@@ -14,12 +16,17 @@ from mimegen.library.entry import Entry
 from mimegen.library.scene_take import scene_take
 from mimegen.library.score_take import read_score_once
 from mimegen.library.takes import SeededTakes, library_take, user_take
+from mimegen.library.watched import camera_text
 from mimegen.plan.front import camera_azimuth
 from mimegen.request.render_request import RenderRequest
 from mimegen.shots.config import FramedCamera, RenderConfig, read_config
 
 # Name of the render config that stands for an automatic choice.
 AUTO = "auto"
+# A config whose camera is that of all configs which the automatic choice may take.
+SAME_CAMERA = "standard"
+# Height of a standing person's eyes in metres.
+EYES_ABOVE_M = 1.6
 
 
 def takes_of(catalogue: Catalogue, request: RenderRequest) -> SeededTakes:
@@ -117,28 +124,33 @@ def overlays_of(catalogue: Catalogue, request: RenderRequest) -> list[FaceOverla
     Raises RequestError for an unknown emotion, a file that is not a captured face, a text that
     cannot be spoken, and an invalid gaze target.
     """
-    gaze = None if request.gaze is None else _gaze_of(catalogue, request.gaze, request.config)
+    gaze, filmed = _gaze_of(catalogue, request)
     if request.emotion is None:
-        beside = FaceOverlay(file=request.face, say=request.say, gaze=gaze)
+        beside = FaceOverlay(file=request.face, say=request.say, gaze=gaze, filmed=filmed)
         return [None] if beside == FaceOverlay() else [_checked(beside)]
     names = [*emotions()] if request.emotion.strip() == "all" else [
         name.strip() for name in request.emotion.split(",")]
-    return [_checked(FaceOverlay(name, size, request.face, request.say, gaze))
+    return [_checked(FaceOverlay(name, size, request.face, request.say, gaze, filmed))
             for name, size in product(names, request.intensity or [1.0])]
 
 
-def _gaze_of(catalogue: Catalogue, gaze: str, config: str) -> str:
-    """Return the gaze target; the target ``camera`` becomes the config's camera if it is known."""
-    if gaze != CAMERA or config == AUTO:
-        return gaze
-    return camera_target(read_config(catalogue.file("config", config)))
+def _gaze_of(catalogue: Catalogue, request: RenderRequest) -> tuple[str | None, str | None]:
+    """Return the gaze target and, if it is the camera, what decides where that stands."""
+    if request.gaze != CAMERA:
+        return request.gaze, None
+    name = SAME_CAMERA if request.config == AUTO else request.config
+    config = request.altering.view.of(read_config(catalogue.file("config", name)))
+    return camera_target(config), camera_text(config)
 
 
 def camera_target(config: RenderConfig) -> str:
-    """Return the gaze target that is the camera of angle 0."""
+    """Return the gaze target that is the direction of the camera of angle 0."""
     camera = config.camera
-    return camera_at(camera_azimuth(config),
-                     camera.elevation_deg if isinstance(camera, FramedCamera) else 0.0)
+    if isinstance(camera, FramedCamera):
+        return camera_at(camera_azimuth(config), camera.elevation_deg)
+    x, y, z = camera.position
+    elevation = np.degrees(np.arctan2(z - EYES_ABOVE_M, np.hypot(x, y)))
+    return camera_at(camera_azimuth(config), round(float(elevation), 1))
 
 
 def _checked(overlay: FaceOverlay) -> FaceOverlay:

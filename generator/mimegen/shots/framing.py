@@ -62,11 +62,24 @@ def _fixed_camera(fixed: FixedCamera, config: RenderConfig, angle_deg: float) ->
     return _camera(position, quaternions.multiply(turn, upright), fixed.lens_mm, config)
 
 
+def camera_place(scene: Sequence[Performance], camera: FixedCamera | FramedCamera,
+                 size: tuple[int, int]) -> FloatArray:
+    """Return the position (3,) of a config's camera at angle 0; ``size`` is that of the picture."""
+    if isinstance(camera, FixedCamera):
+        return np.array(camera.position, float)
+    return _framed_place(scene, camera, size, 0.0)
+
+
+def _framed_place(scene: Sequence[Performance], framed: FramedCamera, size: tuple[int, int],
+                  angle_deg: float) -> FloatArray:
+    middle, height, distance = _target(tuple(scene), framed, size)
+    towards = direction_from(framed.azimuth_deg + angle_deg, framed.elevation_deg)
+    return np.asarray(np.array([*middle, height]) + distance * towards)
+
+
 def _framed_camera(scene: Sequence[Performance], framed: FramedCamera, config: RenderConfig,
                    angle_deg: float) -> Camera:
-    middle, height, distance = _target(tuple(scene), framed, (config.width, config.height))
-    towards = direction_from(framed.azimuth_deg + angle_deg, framed.elevation_deg)
-    position = np.array([*middle, height]) + distance * towards
+    position = _framed_place(scene, framed, (config.width, config.height), angle_deg)
     euler = np.array([90.0 - framed.elevation_deg, 0.0, framed.azimuth_deg + angle_deg])
     return _camera(position, quaternions.from_euler("xyz", euler), framed.lens_mm, config)
 

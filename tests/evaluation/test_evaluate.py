@@ -15,14 +15,15 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import norm
 
+from made_row import CLIP
 from mimegen.base.errors import RequestError
 from mimegen.base.files import file_hash
 from mimegen.commands.evaluate import _show
 from mimegen.evaluation import scoring
 from mimegen.evaluation.answers import Answer, read_answers
-from mimegen.evaluation.contrasts import READ_AS, contrasts, too_few
+from mimegen.evaluation.contrasts import READ_AS, contrasts, read_as, too_few
 from mimegen.evaluation.differences import LEAST_ACTIONS, NO_INTERVAL, ONE_ACTION
-from mimegen.evaluation.making import QuestionRequest, questions_of
+from mimegen.evaluation.making import QuestionRequest, questions_of, variant_of
 from mimegen.evaluation.question import Question, read_questions, write_questions
 from mimegen.evaluation.reading import chosen_option, final_phrase
 from mimegen.evaluation.results.clips import failures
@@ -31,6 +32,7 @@ from mimegen.evaluation.scoring import ScoredAnswer, score
 from mimegen.evaluation.statistics import clustered_share, crossed_share
 from mimegen.evaluation.tables import actpld, report, validity
 from mimegen.evaluation.templates import read_templates
+from mimegen.manifest.row import Row
 from mimegen.plan.variants import MIME
 from questions_rows import library_rows
 from running import mimegen
@@ -490,6 +492,36 @@ def test_takes_of_two_actions_with_one_name_are_two_performances(field):
     assert found["contrasts"][0]["pairs"] == 2
     assert (found["whole"]["right"], found["whole"]["answered"]) == (1, 2)
     assert found["whole"]["chance"] == pytest.approx(1 / 2 ** 2)
+
+
+def test_conditions_of_displays_are_told_apart_and_compared_with_the_upright_one():
+    actions = ("boxing", "fishing", "playing_violin", "wave")
+    rows = [Row.model_validate(row.model_dump(exclude_unset=True) | {
+        "sample_id": f"{row.sample_id}-{condition}", "variant": None, "config_name": None,
+        "file_name": f"clips/{row.sample_id}-{condition}.mp4", "display": "standard",
+        "condition": condition, "manipulations": []})
+        for row in library_rows(("base+blank@0",), actions)
+        for condition in ("upright", "inverted")]
+    asked = questions_of(rows, QuestionRequest("mc", "label", "zero-shot",
+                                               read_templates("mc", None)))
+    scored = score([told(one, one.variant == "upright") for one in asked], "wordllama")
+    [found] = report(scored, asked)["models"]
+    assert {name: part["accuracy"] for name, part in found["variants"].items()} == {
+        "inverted": 0, "upright": 1}
+    [contrast] = found["contrasts"]
+    assert read_as(contrast["contrast"]) == "display: inverted instead of upright"
+    assert (contrast["difference"], contrast["pairs"]) == (-1, len(actions))
+
+
+@pytest.mark.parametrize(("facts", "variant"), [
+    ({"display": "standard", "manipulations": []}, "standard"),
+    ({"display": "johansson", "manipulations": [{"name": "inverted"}]}, "johansson inverted"),
+    ({"display": "standard", "condition": "upright", "grid": {"azimuth": 45}},
+     "upright, azimuth=45"),
+    ({"variant": "base+blank@0", "config_name": "base+blank@0"}, "base+blank@0"), ({}, None)])
+def test_a_display_has_a_variant(facts, variant):
+    content = {name: value for name, value in CLIP.items() if name != "config_name"}
+    assert variant_of(Row.model_validate(content | facts)) == variant
 
 
 def test_a_fold_has_a_table_by_split():

@@ -6,6 +6,7 @@ from math import ceil
 
 from mimegen.base.errors import RequestError
 from mimegen.commands.angles import EXPECTED
+from mimegen.manifest.row import UPRIGHT
 from mimegen.plan.front import CameraDirection
 from mimegen.pointlight.manipulations import in_order
 from mimegen.pointlight.presets import presets, read_display
@@ -13,7 +14,6 @@ from mimegen.pointlight.spec import Display, changed
 from mimegen.pointlight.stimulus import Stimulus
 from mimegen.pointlight.words import worded_display
 
-UPRIGHT = "upright"
 _MASK = "masked"
 
 

@@ -16,7 +16,7 @@ from mimegen.commands.common import DONE, exits_cleanly
 from mimegen.commands.tables import wide_console
 from mimegen.commands.terms import EVALUATION, HINT, explain
 from mimegen.evaluation.answers import PEOPLE, read_answers
-from mimegen.evaluation.contrasts import CONTRASTS, READ_AS, too_few
+from mimegen.evaluation.contrasts import CONTRASTS, read_as, too_few
 from mimegen.evaluation.differences import LEAST_ACTIONS, NO_INTERVAL, ONE_ACTION
 from mimegen.evaluation.judge import Judge, checked_url
 from mimegen.evaluation.question import Question, questions_in, read_questions, well_formed
@@ -247,7 +247,7 @@ def _contrasts(one: dict[str, Any]) -> Table:
     for row in one["contrasts"]:
         span = _points(row["interval"]) if row["interval"] else "no interval"
         first, second = row["accuracies"]
-        table.add_row(READ_AS[row["contrast"]], f"{first:.1%}", f"{second:.1%}",
+        table.add_row(read_as(row["contrast"]), f"{first:.1%}", f"{second:.1%}",
                       f"{100 * row['difference']:+.1f} points", span, str(row["pairs"]),
                       str(row["lost"]), str(row["gained"]), f"{row['p_holm']:.3g}")
     return table

@@ -23,6 +23,7 @@ from mimegen.evaluation.statistics import (
     cluster_bootstrap,
     holm,
 )
+from mimegen.manifest.row import UPRIGHT
 
 # MIME's comparisons: the second variant minus the first.
 CONTRASTS = {
@@ -81,10 +82,24 @@ def contrasts(scored: Sequence[ScoredAnswer]) -> list[dict[str, Any]]:
     pairs. Otherwise it is from the t test over actions, which matches ``interval``. ``p_holm`` is
     corrected for the number of contrasts.
     """
+    compared = CONTRASTS | _conditions({str(one.question.variant) for one in scored})
     found = [_contrast(name, minus, variant, pairs) for name, (minus, variant) in
-             CONTRASTS.items() if (pairs := _pairs(scored, minus, variant))]
+             compared.items() if (pairs := _pairs(scored, minus, variant))]
     adjusted = holm([one["p"] for one in found])
     return [one | {"p_holm": p} for one, p in zip(found, adjusted, strict=True)]
+
+
+def _conditions(variants: set[str]) -> dict[str, tuple[str, str]]:
+    """Return the contrasts of point-light displays: each condition with the upright display."""
+    if UPRIGHT not in variants:
+        return {}
+    return {f"{condition} instead of upright": (UPRIGHT, condition)
+            for condition in sorted(variants - {UPRIGHT}) if "+" not in condition}
+
+
+def read_as(contrast: str) -> str:
+    """Return what a contrast changes, in words for readers."""
+    return READ_AS.get(contrast, f"display: {contrast}")
 
 
 def _mime_name(variant: str | None) -> str | None:

@@ -194,11 +194,25 @@ def _question(row: Row, posed: PosedPerformance, order: list[int], template: str
 def clip_fields(row: Row, seed: int) -> dict[str, Any]:
     """Return the fields of a question that describe its clip."""
     return {
-        "sample_id": row.sample_id, "action": row.action, "variant": row.variant,
+        "sample_id": row.sample_id, "action": row.action, "variant": variant_of(row),
         "clip": opaque_name(row, seed), "file_name": row.file_name, "take": row.take,
         "background_config": row.background_config, "background_name": row.background_name,
         "avatar": row.avatar, "angle": row.angle, "seed": seed,
         "people": people_count(row)}
+
+
+def variant_of(row: Row) -> str | None:
+    """Return a clip's variant.
+
+    For a display of ``mimegen pointlight`` it is its condition and what else its set varies, or
+    the display's name and manipulations. None for other rows without a variant.
+    """
+    if row.variant is not None or row.display is None:
+        return row.variant
+    if row.condition is None:
+        return " ".join([row.display, *(str(one["name"]) for one in row.manipulations or ())])
+    varied = {name: value for name, value in (row.grid or {}).items() if name != "condition"}
+    return ", ".join([row.condition, *(f"{name}={one}" for name, one in varied.items())])
 
 
 def people_count(row: Row) -> int:

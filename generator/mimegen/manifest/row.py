@@ -20,6 +20,8 @@ from mimegen.manifest.rowpart import ContentKey, Number, RowPart
 ROW_VERSION = 2
 # Character name of the variants that show a place without a performer.
 NOBODY = "nobody"
+# Condition of point-light displays without manipulations.
+UPRIGHT = "upright"
 # More than a day at 100 frames per second; a row that claims more is invalid.
 MOST_FRAMES = 10**7
 

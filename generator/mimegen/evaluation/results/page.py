@@ -10,7 +10,7 @@ from typing import Any
 from mimegen.base.counted import counted
 from mimegen.base.files import publish
 from mimegen.base.names import path_name
-from mimegen.evaluation.contrasts import READ_AS, too_few
+from mimegen.evaluation.contrasts import read_as, too_few
 from mimegen.evaluation.differences import NO_INTERVAL, ONE_ACTION
 from mimegen.evaluation.markup import escape, figure, style, table
 from mimegen.evaluation.results.clips import Failure, data_address
@@ -238,7 +238,7 @@ def _span(interval: Sequence[float] | None, marked: bool = False) -> str:
 
 def _contrasts(kinds: Sequence[Table]) -> str:
     names = dict.fromkeys(one["contrast"] for kind in kinds for one in kind["contrasts"])
-    rows = [[READ_AS[one["contrast"]], kind["model"],
+    rows = [[read_as(one["contrast"]), kind["model"],
              f"{100 * one['difference']:+.1f} {_span(one['interval']) or f'({NO_INTERVAL})'}",
              _span(one["bootstrap"], one["lost"] + one["gained"] < FEW_RARE),
              str(one["pairs"]), f"{one['lost']} / {one['gained']}", one["test"],

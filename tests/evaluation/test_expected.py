@@ -16,14 +16,22 @@ from mimegen.evaluation.tables import report
 def question(number: int = 0, **more: Any) -> Question:
     content = {"question_id": f"q{number}", "sample_id": f"s{number}", "action": f"a{number % 4}",
                "variant": "base+blank@0", "format": "mc", "prompt": "?", "answer": "a",
-               "options": ["a", "b", "c", "d"], "labels": ["a"]}
+               "options": ["a", "b", "c", "d"], "labels": ["a"],
+               "background_config": "blank"}
     return Question.model_validate(content | more)
 
 
 @pytest.mark.parametrize(("more", "accuracy", "where"), [
-    ({}, 0.996, "expected: MIME"), ({"format": "3afc", "people": 2}, 0.935, "social"),
-    ({"format": "3afc"}, 0.9333, "one person"), ({"format": "probe", "asks": "turn"}, 0.952,
-                                                "expected: TOMATO"),
+    ({}, 0.996, "expected: MIME"),
+    ({"format": "3afc", "variant": "upright", "people": 2}, 0.935, "social"),
+    ({"format": "3afc", "variant": "pointlight@0"}, 0.9333, "one person"),
+    # What was found with figures on blank, or with upright dots, is no expectation of others.
+    ({"background_config": "misaligned", "variant": "base+misaligned@0"}, None, UNKNOWN),
+    ({"format": "3afc"}, None, UNKNOWN), ({"variant": "upright"}, None, UNKNOWN),
+    ({"format": "3afc", "variant": "pointlight:inverted@0"}, None, UNKNOWN),
+    ({"format": "3afc", "variant": "scrambled"}, None, UNKNOWN),
+    ({"format": "cue", "condition": "video", "variant": "inverted"}, None, UNKNOWN),
+    ({"format": "probe", "asks": "turn"}, 0.952, "expected: TOMATO"),
     ({"format": "probe", "asks": "turn", "prompting": "open"}, None, UNKNOWN),
     ({"control": "frame"}, None, UNKNOWN), ({"asks": "intention"}, None, UNKNOWN),
     ({"format": "number"}, None, UNKNOWN), ({"format": "match"}, None, UNKNOWN),

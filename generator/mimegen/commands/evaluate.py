@@ -1,6 +1,7 @@
 """``mimegen evaluate``: score answers, with intervals."""
 
 import json
+from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -134,38 +135,51 @@ def _show(content: dict[str, Any]) -> None:
     for number, one in enumerate(content["models"]):
         if number:
             console.print()
-        words = [one["model"], one["format"], one["asks"], one["prompting"]]
-        left = one["asked"] - one["answered"] if one["model"] != PEOPLE else 0
-        missing = f", {counted(left, 'question')} not answered" if left else ""
-        console.print(" ".join(words) + f": {counted(one['answered'], 'answer')}{missing}",
-                      markup=False)
-        if "read_by" in one:
-            read = ", ".join(f"{rule} {count}" for rule, count in one["read_by"].items())
-            console.print(f"read by: {read}", markup=False)
-        console.print(_human(one["human"]), markup=False)
-        _show_groups(console, one)
-        console.print(_shares("variant", one["variants"], one))
-        if cast := _cast(one["variants"]):
-            console.print(cast, markup=False)
-        if len(one["actions"]) == 1:
-            console.print(f"({ONE_ACTION})", markup=False)
-        for heading, part in PARTS.items():
-            if part in one:
-                console.print(_shares(heading, one[part], one))
-        if one["contrasts"]:
-            console.print(_contrasts(one))
-            _show_few(console, one["contrasts"])
-        if lacking := _not_compared(one):
-            console.print(lacking, markup=False)
+        _show_kind(console, one)
     _show_reliance(console, content["reliance"])
     _show_people(console, content["people"])
 
 
-def _human(human: dict[str, Any]) -> str:
-    """Return human accuracy and its source as text."""
-    if human["accuracy"] is None:
-        return f"people: {human['source']}"
-    return f"people: {human['accuracy']:.1%} of {human['of']}, {human['source']}"
+def _show_kind(console: Console, one: dict[str, Any]) -> None:
+    """Print the tables of one model and kind of question."""
+    words = [one["model"], one["format"], one["asks"], one["prompting"]]
+    left = one["asked"] - one["answered"] if one["model"] != PEOPLE else 0
+    missing = f", {counted(left, 'question')} not answered" if left else ""
+    console.print(" ".join(words) + f": {counted(one['answered'], 'answer')}{missing}",
+                  markup=False)
+    if "read_by" in one:
+        read = ", ".join(f"{rule} {count}" for rule, count in one["read_by"].items())
+        console.print(f"read by: {read}", markup=False)
+    for line in _human(one):
+        console.print(line, markup=False)
+    _show_groups(console, one)
+    console.print(_shares("variant", one["variants"], one))
+    if cast := _cast(one["variants"]):
+        console.print(cast, markup=False)
+    if len(one["actions"]) == 1:
+        console.print(f"({ONE_ACTION})", markup=False)
+    for heading, part in PARTS.items():
+        if part in one:
+            console.print(_shares(heading, one[part], one))
+    if one["contrasts"]:
+        console.print(_contrasts(one))
+        _show_few(console, one["contrasts"])
+    if lacking := _not_compared(one):
+        console.print(lacking, markup=False)
+
+
+def _human(one: dict[str, Any]) -> list[str]:
+    """Return lines of human accuracy with its source: of all questions, else of single variants."""
+    if one["human"]["accuracy"] is not None:
+        of = " of pairs" if one["human"]["of"] == "pairs" else ""
+        return [f"people: {one['human']['accuracy']:.1%}{of}, {one['human']['source']}"]
+    variants: dict[tuple[float, str], list[str]] = defaultdict(list)
+    for name, part in one["variants"].items():
+        if part["human"]["accuracy"] is not None:
+            variants[part["human"]["accuracy"], part["human"]["source"]].append(name)
+    return [f"people: {accuracy:.1%} for {', '.join(names)}, {source}"
+            for (accuracy, source), names in variants.items()] or [
+                f"people: {one['human']['source']}"]
 
 
 def _show_reliance(console: Console, tables: list[dict[str, Any]]) -> None:

@@ -1,5 +1,6 @@
 """Human accuracy at a kind of question: measured, expected from published work, or unknown."""
 
+import re
 from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any, Literal
@@ -14,10 +15,19 @@ from mimegen.evaluation.templates import FOLDER
 UNKNOWN = "unknown: ask people with mimegen study"
 
 
+# Variants that show dots without a manipulation.
+UPRIGHT_DOTS = re.compile(r"(pointlight|upright)(@|,|$)")
+
+
 class ExpectedShare(Strict):
-    """The share of ``answers`` or of ``pairs`` that people got right in published work."""
+    """The share of ``answers`` or of ``pairs`` that people got right in published work.
+
+    ``shown`` is what they saw: a figure on any background, a figure on a blank one, or upright
+    dots.
+    """
 
     format: str
+    shown: Literal["figure", "blank", "dots"] = "figure"
     asks: str | None = None
     people: int | None = None
     of: Literal["answers", "pairs"] = "answers"
@@ -27,10 +37,18 @@ class ExpectedShare(Strict):
     def fits(self, question: Question) -> bool:
         """Return whether the share applies to a question: a whole clip with people, same options.
         """
-        return (question.format == self.format and self.asks in (None, question.asks)
+        return (question.format == self.format and self._shows(question)
+                and self.asks in (None, question.asks)
                 and self.people in (None, question.people or 1)
                 and question.control is None and question.condition in (None, "video")
                 and (question.prompting != "open" or question.format == "timeline"))
+
+
+    def _shows(self, question: Question) -> bool:
+        if self.shown == "dots":
+            return UPRIGHT_DOTS.match(question.variant or "") is not None
+        is_figure = question.variant is None or "+" in question.variant
+        return is_figure and (self.shown == "figure" or question.background_config == "blank")
 
 
 class ExpectedShares(Strict):

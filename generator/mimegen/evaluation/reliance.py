@@ -155,11 +155,9 @@ def _sentences(table: Table) -> list[str]:
 
 
 def _of_background(found: Table) -> str:
-    share = found["share_of_accuracy"]
-    tail = "" if not share else f" That is {share:.2g} times the mean accuracy on these clips."
-    return (f"In {counted(found['performances'], 'performance')} shown on both, swapping a"
-            f" misleading background for a fitting one changes accuracy by"
-            f" {_points(found['difference'])}{_span(found)}.{tail}")
+    return (f"In {counted(found['performances'], 'performance')} shown on both, accuracy is"
+            f" {found['misaligned']:.1%} on misleading backgrounds and {found['aligned']:.1%} on"
+            f" fitting ones: a difference of {_points(found['difference'])}{_span(found)}.")
 
 
 def _points(difference: float) -> str:

@@ -53,7 +53,7 @@ def _kind_report(kind: tuple[str, str, str, str], scored: list[ScoredAnswer],
     found = {
         "model": model, "format": format_, "asks": asks, "prompting": prompting,
         "asked": len(same), "human": human_share(same, by_people), **share(scored, *kind),
-        "variants": parted(scored, _variant_of(scored), *kind),
+        "variants": _by_variant(kind, scored, by_people),
         "contrasts": contrasts(scored),
         "groups": parted(scored, lambda one: str(one.question.semantic_group), *kind),
         "actions": parted(scored, lambda one: one.question.action, *kind),
@@ -76,6 +76,18 @@ def _kind_report(kind: tuple[str, str, str, str], scored: list[ScoredAnswer],
         found["pairs"] = pairs
     elif whole := whole_groups(scored, *kind):
         found["whole"] = whole
+    return found
+
+
+def _by_variant(kind: tuple[str, str, str, str], scored: list[ScoredAnswer],
+                by_people: list[ScoredAnswer]) -> dict[str, Table]:
+    """Return the table of each variant, with the accuracy of people."""
+    variant_of = _variant_of(scored)
+    found = parted(scored, variant_of, *kind)
+    for variant, table in found.items():
+        table["human"] = human_share(
+            [one.question for one in scored if variant_of(one) == variant],
+            [one for one in by_people if variant_of(one) == variant])
     return found
 
 

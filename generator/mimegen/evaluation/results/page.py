@@ -12,6 +12,7 @@ from mimegen.base.files import publish
 from mimegen.base.names import path_name
 from mimegen.evaluation.contrasts import read_as, too_few
 from mimegen.evaluation.differences import NO_INTERVAL, ONE_ACTION
+from mimegen.evaluation.expected import UNKNOWN
 from mimegen.evaluation.markup import escape, figure, style, table
 from mimegen.evaluation.results.clips import Failure, data_address
 from mimegen.evaluation.results.plots import contrasts_plot, in_order, shares_plot
@@ -23,10 +24,10 @@ METHOD = (
     "Intervals are of 95 %. The first is Wilson's with the error and t of clusters by action"
     " (Korn and Graubard 1998; near logit's where actions differ much), of people by action and"
     " person, which is the one to quote; the second resamples actions of models (BCa, 4999 times,"
-    " widened for few actions; Hesterberg 2015), and covers less where it is marked *, with fewer"
-    f" than {FEW_RARE} wrong (or right) answers, or pairs that differ. Contrasts are paired by"
-    " performance: McNemar's exact test, or for people and for several performances of an action t"
-    " over actions, with Holm's correction over the contrasts of a model; their interval is t's"
+    " widened for few actions; Hesterberg 2015). It would be too narrow, and is left out, with"
+    f" fewer than {FEW_RARE} wrong (or right) answers, or pairs that differ. Contrasts are paired"
+    " by performance: McNemar's exact test, or for people and for several performances of an action"
+    " t over actions, with Holm's correction over the contrasts of a model; their interval is t's"
     " over actions (CR2). A choice is read by the first rule that finds one: an answer's field,"
     " tags or box; the last clear statement of a letter; a letter at the beginning or in brackets;"
     " the words of exactly one option. What is denied or doubted does not count; everything else"
@@ -118,8 +119,9 @@ def _kinds(content: Table) -> Iterator[PageSection]:
 def _kind(title: str, name: str, kinds: Sequence[Table]) -> PageSection:
     """Return the section of one kind of question: tables and plots of all models."""
     parts = [f"<h2>{escape(title)}</h2><p>Each cell has the share of right answers, its 95 %"
-             " interval over actions by t (quote this one), its interval by the bootstrap (marked"
-             " * if it is too narrow), and the number of answers.</p>"]
+             " interval over actions by t (quote this one), its interval by the bootstrap if there"
+             " are enough right and wrong answers, and the number of answers. In variants, base is"
+             " the man, or --character, and adversarial the spacesuit.</p>"]
     plots: dict[str, bytes] = {}
     variants = in_order([*{one: None for kind in kinds for one in kind["variants"]}])
     parts += [_whole(title, name, kinds) for name, title in GROUP_TITLES.items()
@@ -192,7 +194,9 @@ def _folded(body: str) -> str:
 def _shares(head: str, part: str, names: Sequence[str], kinds: Sequence[Table]) -> str:
     """Return a table of accuracies: rows are parts and the total, columns are models."""
     rows = [[name, *(_share(kind.get(part, {}).get(name)) for kind in kinds),
-             _part_chance(name, part, kinds), ""] for name in names]
+             _part_chance(name, part, kinds),
+             _human([kind[part][name] for kind in kinds if name in kind.get(part, {})], "answers")]
+            for name in names]
     rows.append(["all", *(_share(kind) for kind in kinds), _percent(kinds[0]["chance"]),
                  _human(kinds, "answers")])
     rows.append(["unparsed", *(_percent(kind["unparsed"]) for kind in kinds), "", ""])
@@ -209,8 +213,9 @@ def _human(kinds: Sequence[Table], of: str) -> str:
 
 
 def _human_source(kinds: Sequence[Table]) -> str:
-    human = kinds[0].get("human")
-    return f"<p>Accuracy of people: {escape(human['source'])}.</p>" if human else ""
+    known = [one["human"] for one in (kinds[0], *kinds[0]["variants"].values()) if "human" in one]
+    sources = dict.fromkeys(one["source"] for one in known if one["accuracy"] is not None)
+    return f"<p>Accuracy of people: {escape('; '.join(sources) or UNKNOWN)}.</p>"
 
 
 def _part_chance(name: str, part: str, kinds: Sequence[Table]) -> str:
@@ -222,7 +227,8 @@ def _share(share: Table | None) -> str:
     if share is None:
         return ""
     few = min(share["right"], share["answered"] - share["right"]) < FEW_RARE
-    cells = (_percent(share["accuracy"]), _span(share["by_action"]), _span(share["bootstrap"], few))
+    cells = (_percent(share["accuracy"]), _span(share["by_action"]),
+             "" if few else _span(share["bootstrap"]))
     return f"{' '.join(filter(None, cells))}, n = {share['answered']}"
 
 
@@ -230,17 +236,17 @@ def _percent(value: float | None) -> str:
     return "" if value is None else f"{100 * value:.1f} %"
 
 
-def _span(interval: Sequence[float] | None, marked: bool = False) -> str:
+def _span(interval: Sequence[float] | None) -> str:
     if interval is None:
         return ""
-    return f"[{100 * interval[0]:.1f}, {100 * interval[1]:.1f}]{'*' * marked}"
+    return f"[{100 * interval[0]:.1f}, {100 * interval[1]:.1f}]"
 
 
 def _contrasts(kinds: Sequence[Table]) -> str:
     names = dict.fromkeys(one["contrast"] for kind in kinds for one in kind["contrasts"])
     rows = [[read_as(one["contrast"]), kind["model"],
              f"{100 * one['difference']:+.1f} {_span(one['interval']) or f'({NO_INTERVAL})'}",
-             _span(one["bootstrap"], one["lost"] + one["gained"] < FEW_RARE),
+             "" if one["lost"] + one["gained"] < FEW_RARE else _span(one["bootstrap"]),
              str(one["pairs"]), f"{one['lost']} / {one['gained']}", one["test"],
              f"{one['p']:.3g}", f"{one['p_holm']:.3g}", f"{one['variant']} minus {one['minus']}"]
             for name in names for kind in kinds for one in kind["contrasts"]
@@ -278,7 +284,10 @@ def _hardest(kinds: Sequence[Table]) -> str:
         found = [kind["actions"][name]["accuracy"] for kind in kinds if name in kind["actions"]]
         return float(sum(found) / len(found))
 
-    worst = sorted(names, key=lambda name: (mean(name), name))[:ACTIONS]
+    worst = sorted((name for name in names if mean(name) < 1),
+                   key=lambda name: (mean(name), name))[:ACTIONS]
+    if not worst:
+        return "<p>None: every answer is right.</p>"
     rows = [[name, *(_right(kind["actions"].get(name)) for kind in kinds)] for name in worst]
     return table(["Action", *(kind["model"] for kind in kinds)], rows)
 

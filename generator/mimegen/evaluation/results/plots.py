@@ -66,7 +66,9 @@ def contrasts_plot(kinds: Sequence[Table]) -> bytes:
             axes.plot([100 * one["difference"]], [place], mark, color=color, markersize=6,
                       label=label)
             label = None
-    axes.set_xlabel("points of accuracy, with 95 % intervals over actions")
+    has_interval = any(one["interval"] for kind in shown for one in kind["contrasts"])
+    axes.set_xlabel("points of accuracy, with 95 % intervals over actions" if has_interval else
+                    "points of accuracy; too few actions for intervals")
     return _finished(figure, len(shown))
 
 

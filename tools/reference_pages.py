@@ -70,8 +70,15 @@ def _members(kind: type) -> Iterator[str]:
 
 
 def _parameters(function: Callable[..., Any]) -> str:
-    """Return the names of what a function takes, as it is called."""
-    return ", ".join(name for name in inspect.signature(function).parameters if name != "self")
+    """Return the names of what a function takes, as it is called, with defaults."""
+    return ", ".join(_parameter(one) for one in inspect.signature(function).parameters.values()
+                     if one.name != "self")
+
+
+def _parameter(parameter: inspect.Parameter) -> str:
+    stars = {parameter.VAR_KEYWORD: "**", parameter.VAR_POSITIONAL: "*"}.get(parameter.kind, "")
+    default = "" if parameter.default is parameter.empty else f"={parameter.default!r}"
+    return f"{stars}{parameter.name}{default}"
 
 
 def _commands(group: click.Group, path: str) -> Iterator[tuple[str, click.Command]]:

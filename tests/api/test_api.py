@@ -250,8 +250,7 @@ def test_clips_are_rows_and_arrays(clips: mg.Clips) -> None:
     nothing = clips.where(action="no such action")
     assert len(nothing) == 0 and nothing.frame().empty and "0 clips" in repr(nothing)
     assert len(nothing.where(avatar="man")) == 0 and nothing._repr_html_()
-    with pytest.raises(mg.RequestError, match="did you mean avatar\\?"):
-        clips.where(character="woman")
+    assert clips.where(character="woman").rows == clips.where(avatar="woman").rows
     with pytest.raises(mg.RequestError, match="no field 'colour'"):
         clips.where(colour="red")
 

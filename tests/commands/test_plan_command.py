@@ -25,6 +25,7 @@ from mimegen.plan.plan import make_plan
 from mimegen.plan.variants import parse_variants
 from mimegen.production import paces
 from mimegen.production.estimate import at_least_s
+from mimegen.production.progress import roughly
 from mimegen.request import RenderRequest
 from mimegen.request.openjd import job_template
 from mimegen.request.planfile import PlanFile, numbers_of
@@ -81,7 +82,7 @@ def test_a_plan_divides_by_the_workers_it_is_given(tmp_path: Path) -> None:
                 "--out", tmp_path / "out", "--workers", 4)
     hours = (cost["hours"] + cost["encoding_cpu_core_hours"]) / 4
     text = planned_text("--config", "draft", "--out", tmp_path / "out", "--workers", 4)
-    assert f"about {_three(hours)} hours with 4 workers" in text
+    assert f"about {roughly(3600 * hours)} with 4 workers" in text
 
 
 def test_sizes_that_one_device_measured_hold_for_another(tmp_path: Path) -> None:

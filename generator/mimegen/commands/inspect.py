@@ -106,9 +106,11 @@ def _summary(facts: dict[str, Any]) -> dict[str, str]:
         lines["stacks"] = ", ".join(facts["animation_stacks"])
     if "trim" in facts:
         trim, fps = facts["trim"], facts["fps"]
-        why = ", ".join(trim["reasons"]) or "no T-pose and no idle end"
-        lines["trim auto"] = f"{trim['first_frame'] / fps:.2f} to {trim['last_frame'] / fps:.2f}" \
-                             f" s ({why})"
+        why = ", ".join(trim["reasons"])
+        if not why:
+            return lines | {"trim auto": "keeps everything: no T-pose and no idle end"}
+        lines["trim auto"] = f"keeps {trim['first_frame'] / fps:.2f} to" \
+                             f" {trim['last_frame'] / fps:.2f} s, because of {why}"
     return lines
 
 

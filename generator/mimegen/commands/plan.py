@@ -25,6 +25,7 @@ from mimegen.farm.slurmarray import SlurmArray
 from mimegen.production.estimate import estimate
 from mimegen.production.paces import RenderPace, calibrate, known_pace
 from mimegen.production.passtasks import planned_passes
+from mimegen.production.progress import roughly
 from mimegen.request.farms import CLUSTER_TASK_S
 from mimegen.request.openjd import job_template
 from mimegen.request.planfile import PlanFile
@@ -34,6 +35,8 @@ from mimegen.store.store import Store
 
 # File endings of an Open Job Description template.
 TEMPLATES = (".json", ".yaml", ".yml")
+# In seconds. Longer times are printed in hours.
+LONG_S = 6000.0
 
 
 @click.command("plan", cls=Grouped, headings=under(under(
@@ -124,13 +127,16 @@ def _text(cost: dict[str, Any]) -> str:
     if cost["hours"] is None:
         lines += _unmeasured(cost)
     elif not cost["frames_left"]:
-        lines.append("hours    none: all frames are rendered")
+        lines.append("time     none: all frames are rendered")
     else:
-        lines.append(f"hours    {about}{_three(cost['hours'])} {cost['hours_of']} hours to render"
+        worker = {"OpenGL": "worker"}.get(cost["hours_of"], cost["hours_of"])
+        lines.append(f"time     {about}{_span(cost['hours'])} of one {worker} to render"
                      f"{_on(cost)} ({_three(cost['seconds_per_frame'])} s a frame, as timed on"
-                     " this machine), and"
-                     f" {_three(cost['encoding_cpu_core_hours'])} CPU core hours to encode;"
-                     f" {_divided(cost)}")
+                     f" this machine), and {_span(cost['encoding_cpu_core_hours'])} of a CPU core"
+                     f" to encode; {_divided(cost)}")
+    if cost["plates"]:
+        lines.append(f"plates   up to {cost['plates']} background plates of sets, not in that time:"
+                     " some seconds to a minute each")
     lines.append(f"storage  about {_three(cost['storage_gb'])} GB more")
     if "passes" in cost:
         lines.append("passes   " + "; ".join(
@@ -148,7 +154,7 @@ def _text(cost: dict[str, Any]) -> str:
 def _unmeasured(cost: dict[str, Any]) -> Iterator[str]:
     """Yield how to measure an unmeasured device's speed, and the CPU's hours if known."""
     machine = "" if cost["device"] in (CPU, OPENGL) else f" on a machine with {cost['device']}"
-    yield (f"hours    unknown: {cost['config']} has never been timed on {cost['device']}. Run the"
+    yield (f"time     unknown: {cost['config']} has never been timed on {cost['device']}. Run the"
            f" same command with --calibrate{machine} (a minute or two); later plans use the result")
     if cost["cpu_core_hours"] is not None:
         yield (f"         This machine's CPU would take {_three(cost['cpu_core_hours'])} core"
@@ -159,7 +165,13 @@ def _divided(cost: dict[str, Any]) -> str:
     if "workers" not in cost:
         return "divide by the number of workers for the time it takes"
     hours = (cost["hours"] + cost["encoding_cpu_core_hours"]) / cost["workers"]
-    return f"about {_three(hours)} hours with {cost['workers']} workers"
+    return f"about {_span(hours)} with {cost['workers']} workers"
+
+
+def _span(hours: float) -> str:
+    """Return a time as text, in seconds or minutes if it is short."""
+    seconds = 3600 * hours
+    return roughly(seconds) if seconds < LONG_S else f"{_three(hours)} hours"
 
 
 def _on(cost: dict[str, Any]) -> str:

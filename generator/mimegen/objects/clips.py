@@ -11,7 +11,7 @@ from PIL import Image
 
 from mimegen.base.arrays import ByteArray
 from mimegen.base.counted import counted
-from mimegen.base.errors import RequestError, did_you_mean, near_misses
+from mimegen.base.errors import RequestError, near_misses
 from mimegen.compositing.decode import clip_pictures, read_clip, read_pictures
 from mimegen.evaluation.making import QuestionRequest, questions_of
 from mimegen.evaluation.question import Question
@@ -115,15 +115,17 @@ class Clips(Sequence[Clip]):
     def where(self, **facts: Any) -> "Clips":
         """Return the clips whose rows have these values, as in ``where(action="boxing", angle=0)``.
 
-        An action may be named by its id, a label or an alias. Raises RequestError for a field that
+        An action may be named by its id, a label or an alias; ``character`` means ``avatar``,
+        ``background`` means ``background_name`` and so on. Raises RequestError for a field that
         rows do not have.
         """
         fields = {*Row.model_fields, *(field for row in self.rows for field, _ in row)}
+        facts = {name if name in fields else MEANT.get(name, name): value
+                 for name, value in facts.items()}
         for name in facts:
             if name not in fields:
-                meant = did_you_mean([MEANT[name]]) if name in MEANT else near_misses(name, fields)
-                raise RequestError(f"where: rows have no field '{name}'{meant}; frame() shows all"
-                                   " fields")
+                raise RequestError(f"where: rows have no field '{name}'"
+                                   f"{near_misses(name, fields)}; frame() shows all fields")
         if "action" in facts:
             facts["action"] = self._action_id(facts["action"])
         return Clips(self.folder, [row for row in self.rows if all(

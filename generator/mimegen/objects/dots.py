@@ -12,7 +12,8 @@ from mimegen.base.arrays import ByteArray
 from mimegen.manifest.row import Row
 from mimegen.motion.quaternions import FloatArray
 from mimegen.objects.media import Video
-from mimegen.pointlight.drawing import montage, pictures
+from mimegen.pages.drawn import tiled
+from mimegen.pointlight.drawing import pictures
 from mimegen.pointlight.presets import read_display
 from mimegen.pointlight.record import display_facts
 from mimegen.pointlight.spec import Display, changed
@@ -21,6 +22,8 @@ from mimegen.production.displays import write_display
 
 SHEET_FRAMES = 8
 SHEET_COLUMNS = 4
+# Gray level of the edges between pictures of a contact sheet.
+EDGE = 128
 
 
 def display_named(name: str, manipulations: str | Sequence[str], options: dict[str, Any]
@@ -32,6 +35,14 @@ def display_named(name: str, manipulations: str | Sequence[str], options: dict[s
     preset = read_display(name)
     further = (manipulations,) if isinstance(manipulations, str) else tuple(manipulations)
     return changed(preset, manipulations=(*preset.manipulations, *further), **options)
+
+
+def _edged(picture: ByteArray) -> ByteArray:
+    """Return a picture as RGB with a gray edge, which separates it from the next on a sheet."""
+    edged = np.full((*picture.shape[:2], 3), EDGE, np.uint8)
+    inner = picture if picture.ndim == 3 else picture[..., None]
+    edged[1:-1, 1:-1] = inner[1:-1, 1:-1]
+    return edged
 
 
 class Dots:
@@ -74,10 +85,11 @@ class Dots:
         return display_facts(self._stimulus)
 
     def show(self) -> Image.Image:
-        """Return a contact sheet of eight evenly spaced frames."""
+        """Return a contact sheet of eight evenly spaced frames, each with its time in seconds."""
         all_frames = list(self.frames())
         chosen = np.unique(np.linspace(0, len(all_frames) - 1, SHEET_FRAMES).round().astype(int))
-        return Image.fromarray(montage([all_frames[number] for number in chosen], SHEET_COLUMNS))
+        return tiled((_edged(all_frames[number]) for number in chosen),
+                     [f"{number / self.fps:.2f} s" for number in chosen], SHEET_COLUMNS)
 
     def preview(self) -> Video:
         """Return the display as a video."""

@@ -62,8 +62,14 @@ def _clips_in(folder: Path) -> list[Path]:
                             if file.suffix.lower() in CLIP_SUFFIXES and file.name[0] != "."),
                            key=_by_numbers)
             if clips:
-                return clips
+                return _once(clips)
     raise RequestError(f"{folder}: no clips in this folder ({' '.join(CLIP_SUFFIXES)})")
+
+
+def _once(clips: list[Path]) -> list[Path]:
+    """Return the clips without the GIFs that a video of the same name shows too."""
+    videos = {clip.stem for clip in clips if clip.suffix.lower() != ".gif"}
+    return [clip for clip in clips if clip.suffix.lower() != ".gif" or clip.stem not in videos]
 
 
 def _titles(folder: Path) -> dict[Path, str]:

@@ -40,12 +40,14 @@ class _Count:
     clips_unknown: int = 0
     lengths: dict[str, int] = field(default_factory=dict)
     hardly_shown: dict[str, None] = field(default_factory=dict)
+    plates: set[tuple[str, str]] = field(default_factory=set)
 
 
 def estimate(plan: Plan, config: RenderConfig, device: str, store: Store, out: Path,
              pace: RenderPace | None) -> dict[str, Any]:
     """Return what a plan takes, as JSON content.
 
+    ``plates`` is the number of background plates of sets, which the hours do not include.
     Without a ``pace`` the hours are None, or 0 if nothing is left to render. If the device was
     never measured but this machine's CPU was, ``cpu_core_hours`` is the time on the CPU: not an
     estimate for the device, but the only figure there is. Frames are counted, not read: a damaged
@@ -71,6 +73,7 @@ def estimate(plan: Plan, config: RenderConfig, device: str, store: Store, out: P
         "encoding_cpu_core_hours": _hours(
             encoded, pace.encoding_seconds_per_frame if pace else None),
         "storage_gb": round(_bytes(left, encoded, config) / 1e9, 6),
+        "plates": len(count.plates),
         "left_out": list(plan.left_out), "hardly_shown": list(count.hardly_shown),
     }
 
@@ -114,6 +117,8 @@ def _add(part: CastingPlan, fps: float, store: Store, folder: ClipFolder, count:
     shots, clips = part.shots, [clip for clip in part.clips if not _is_there(clip, store, folder)]
     count.clips_there += len(part.clips) - len(clips)
     count.clips_there += sum(_is_there(clip, store, folder) for clip in part.displays)
+    count.plates |= {(clip.chosen.key, clip.shot.key) for clip in clips
+                     if clip.background.set is not None}
     count.hardly_shown |= dict.fromkeys(filter(None, map(too_little_shown, part.clips)))
     if frames is None:
         count.shots_unknown += len(shots)

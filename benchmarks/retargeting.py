@@ -276,8 +276,8 @@ HEAD = """# Retargeting: measurements
 
 `benchmarks/retargeting.py` writes this page, except the sections after the refused files, from
 {files} motion capture files (BVH, FBX, ASF/AMC, C3D), each retargeted onto {bodies} with default
-settings. `mimegen.retarget.report.quality` defines each measure; `mimegen retarget FILE
---character C --report R.json` computes them for your own file.
+settings. `mimegen.retarget.report.quality` defines each measure;
+`mimegen retarget FILE --character C --report R.json` computes them for your own file.
 
 *Local copy* copies each bone's local rotation onto the body's rest pose and scales the root by the
 length of the legs. *World copy* is what constraint-based add-ons compute before a person corrects

@@ -14,9 +14,11 @@ import yaml
 from click.testing import CliRunner
 
 from mimegen.base.errors import RequestError
+from mimegen.base.files import content_key
 from mimegen.cli import main
 from mimegen.commands.plan import _three
 from mimegen.commands.render import _warn_if_long
+from mimegen.farm.remote import version
 from mimegen.farm.settings import FarmSettings
 from mimegen.farm.slurmarray import SlurmArray
 from mimegen.library.catalogue import Catalogue
@@ -218,12 +220,42 @@ def test_what_says_no_numbers_is_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize("content", [
-    "", "[]", "{}", '{"format": "mimegen plan 9"}', '{"format": "mimegen plan 2", "store": 3}',
-    '{"format": "mimegen plan 2", "store": "s", "shots": [], "stills": [], "request": []}'])
+    "", "[]", "{}", '{"format": "mimegen plan 9"}', '{"format": "mimegen plan 3", "store": 3}',
+    '{"format": "mimegen plan 3", "store": "s", "shots": [], "stills": [], "request": []}'])
 def test_what_is_no_plan_file_is_refused(content: str, tmp_path: Path) -> None:
     (tmp_path / "plan.json").write_text(content)
     with pytest.raises(RequestError, match=r"plan\.json: not a plan file"):
         PlanFile.read(tmp_path / "plan.json")
+
+
+def written_again(file: Path, **fields: Any) -> None:
+    """Write a plan file with other fields, and with the key of these."""
+    content = json.loads(file.read_text()) | fields
+    del content["key"]
+    file.write_text(json.dumps(content | {"key": content_key(content)}))
+
+
+def test_a_plan_file_of_other_code_or_blender_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "plan.json"
+    plan_file(tmp_path).write(file)
+    assert PlanFile.read(file) == plan_file(tmp_path)
+    code, _, blender = version().partition(" with Blender ")
+    written_again(file, version=code)
+    PlanFile.read(file)
+    others = ["0.1.0 0123456789ab", *([f"{code} with Blender 9.9.9"] if blender else [])]
+    for other in others:
+        written_again(file, version=other)
+        with pytest.raises(RequestError, match="plan and work with the same version"):
+            PlanFile.read(file)
+
+
+def test_an_edited_plan_file_is_refused(tmp_path: Path) -> None:
+    """What its tasks make lies under the keys that were planned, whatever the tasks say."""
+    file = tmp_path / "plan.json"
+    plan_file(tmp_path, seed="1").write(file)
+    file.write_text(file.read_text().replace('"seed": "1"', '"seed": "2"'))
+    with pytest.raises(RequestError, match="was edited or damaged"):
+        PlanFile.read(file)
 
 
 def test_a_plan_file_of_an_older_version_says_what_to_do(tmp_path: Path) -> None:
@@ -264,9 +296,7 @@ def test_a_plan_file_names_no_farm(planted: dict[str, str], tmp_path: Path) -> N
     """Commands of --slurm-setup would run in a shell."""
     file = tmp_path / "job.plan.json"
     plan_file(tmp_path).write(file)
-    content = json.loads(file.read_text())
-    content["request"] |= planted
-    file.write_text(json.dumps(content))
+    written_again(file, request=json.loads(file.read_text())["request"] | planted)
     done = invoke("work", file, "--clips")
     assert done.exit_code == 2 and f"unknown option '{next(iter(planted))}'" in done.stderr
     assert done.stderr.count("\n") == 1 and not (tmp_path / "out").exists()

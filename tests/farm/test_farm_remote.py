@@ -10,10 +10,18 @@ import numpy as np
 import pytest
 
 from mimegen import __version__
+from mimegen.base.code import closure
 from mimegen.base.paths import data_folder
 from mimegen.farm import remote
 from mimegen.farm.executor import Lost
-from mimegen.farm.remote import FolderProbe, RemoteWorker, WorkerHost, WorkerMessage, version
+from mimegen.farm.remote import (
+    FolderProbe,
+    RemoteWorker,
+    WorkerHost,
+    WorkerMessage,
+    makes_the_same,
+    version,
+)
 from mimegen.farm.task import Task, task_to_json
 from mimegen.rendering.receiving import JobReceived
 from mimegen.scenery.job import SetJob
@@ -110,6 +118,22 @@ def test_a_worker_says_where_it_is(tmp_path: Path, stages: list[FakeStage]) -> N
     assert not RemoteWorker(here, False, "cpu", 1).place().sees_store
     assert RemoteWorker(FolderProbe(tmp_path, "none", ""), True, "cpu", 1).place().sees_store
     assert version().startswith(f"{__version__} ") and len(version().split()[1]) == 12
+
+
+def test_machines_are_alike_if_all_code_of_workers_and_blender_are(
+    monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for done in ("mimegen.rendering.opengl.shot", "mimegen.rendering.cycles.shotframes",
+                 "mimegen.compositing.video", "mimegen.compositing.passfiles",
+                 "mimegen.pointlight.displayjob"):
+        assert done in closure(*remote._RUN_BY_WORKERS), done
+    here = "0.1.0 0123456789ab with Blender 5.0.1"
+    for there, alike in ((here, True), ("0.1.0 0123456789ab", True), ("0.1.0 ba", False),
+                         ("0.1.0 0123456789ab with Blender 4.5.0", False),
+                         ("0.2.0 0123456789ab with Blender 5.0.1", False)):
+        assert makes_the_same(there, here) == alike == makes_the_same(here, there)
+    monkeypatch.setattr(remote, "find_blender", lambda: None)
+    assert " with " not in version()
 
 
 def test_in_a_shared_folder_frames_stay_where_they_are(tmp_path: Path) -> None:

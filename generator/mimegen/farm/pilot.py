@@ -16,7 +16,7 @@ from mimegen.base.errors import RequestError
 from mimegen.base.kernel_folder import kernel_folder, using_kernels
 from mimegen.farm.executor import Lost, Unfit, WorkerReport
 from mimegen.farm.local import LocalExecutor, seats_on
-from mimegen.farm.remote import version
+from mimegen.farm.remote import makes_the_same, version
 from mimegen.farm.spool import JobMessage, Spool
 from mimegen.farm.task import Task, task_from_json
 from mimegen.shots.devices import Device
@@ -65,7 +65,7 @@ def pilot(orders: Orders, job: str) -> int:
     # If Slurm requeued this job, return its earlier tasks, to this job or to others.
     spool.give_back(job)
     try:
-        if orders.version != version():
+        if not makes_the_same(version(), orders.version):
             raise RequestError(f"has mimegen {version()}, needs {orders.version}")
         with using_kernels(Path(orders.kernels)):
             pilot.work()

@@ -15,7 +15,14 @@ from mimegen.base.kernel_folder import kernel_folder
 from mimegen.farm.executor import Begun, Lost, Message, Unfit, WorkerReport
 from mimegen.farm.local import LocalExecutor
 from mimegen.farm.raywaits import Wait
-from mimegen.farm.remote import FolderProbe, RemoteWorker, WorkerHost, WorkerMessage, version
+from mimegen.farm.remote import (
+    FolderProbe,
+    RemoteWorker,
+    WorkerHost,
+    WorkerMessage,
+    makes_the_same,
+    version,
+)
 from mimegen.farm.settings import FarmSettings
 from mimegen.farm.task import Task, task_to_json
 from mimegen.groundtruth.job import PassJob
@@ -186,7 +193,7 @@ class RayExecutor:
     def _arrived(self, seat: _ActorSeat, place: WorkerHost) -> Iterator[WorkerReport]:
         """Record where an actor runs; exclude it if its code would make different frames."""
         seat.place, seat.name = place, f"{place.host} worker {self._seats.index(seat) + 1}"
-        if place.version != version():
+        if not makes_the_same(place.version, version()):
             yield from self._leave_out(seat, f"has mimegen {place.version}, here is {version()}")
         else:
             seat.asked = seat.actor.listen.remote()

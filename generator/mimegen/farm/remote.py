@@ -3,11 +3,13 @@
 import os
 import socket
 import tempfile
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from mimegen import __version__
+from mimegen.base.blender import find_blender
 from mimegen.base.code import code_key
 from mimegen.base.errors import RequestError
 from mimegen.base.files import publish_once
@@ -19,6 +21,10 @@ from mimegen.rendering.worker import StageWorker
 from mimegen.scenery.job import SetJob
 from mimegen.shots.jobs import FrameDone, JobDone, JobFailed, ShotJob
 
+# The modules that carry out jobs of any kind; ``code_key`` follows their imports.
+_RUN_BY_WORKERS = ("mimegen.rendering.serving", "mimegen.compositing.clipjob",
+                   "mimegen.compositing.passjob", "mimegen.pointlight.displayjob")
+_WITH_BLENDER = " with Blender "
 # Longest duration of a call in seconds, so that the loss of a machine is noticed.
 LISTEN_S = 2.0
 
@@ -61,8 +67,23 @@ class WorkerMessage:
 
 
 def version() -> str:
-    """Return the version that must be equal on all machines for equal frames, besides Blender's."""
-    return f"{__version__} {code_key('mimegen.rendering.cycles.worker')[:12]}"
+    """Return what decides what this machine's workers make: mimegen, its code, and Blender."""
+    code = f"{__version__} {code_key(*_RUN_BY_WORKERS)[:12]}"
+    # A Blender that cannot be used is reported when it is needed.
+    with suppress(RequestError):
+        if (blender := find_blender()) is not None:
+            return f"{code}{_WITH_BLENDER}{blender.version}"
+    return code
+
+
+def makes_the_same(there: str, here: str) -> bool:
+    """Return whether machines of two versions make the same files under the same keys.
+
+    One without Blender fits all others of its code: it renders nothing that needs Blender.
+    """
+    (code, _, blender), (own, _, own_blender) = (
+        each.partition(_WITH_BLENDER) for each in (there, here))
+    return code == own and (not blender or not own_blender or blender == own_blender)
 
 
 class RemoteWorker:

@@ -11,8 +11,9 @@ import numpy as np
 
 from mimegen.base.counted import counted
 from mimegen.base.errors import RequestError
-from mimegen.base.files import publish
+from mimegen.base.files import content_key, publish
 from mimegen.base.names import content_key_text
+from mimegen.farm.remote import makes_the_same, version
 from mimegen.farm.task import Task, task_from_json, task_to_json
 from mimegen.production.passtasks import planned_pass_tasks
 from mimegen.production.tasks import CastingFailed, casting_tasks
@@ -22,8 +23,8 @@ from mimegen.scenery.job import SetJob
 from mimegen.shots.jobs import ShotJob
 from mimegen.store.store import Store
 
-FORMAT = "mimegen plan 2"
-_OLDER = ("mimegen plan 1",)
+FORMAT = "mimegen plan 3"
+_OLDER = ("mimegen plan 1", "mimegen plan 2")
 
 
 @dataclass(frozen=True)
@@ -64,11 +65,13 @@ class PlanFile:
     def read(cls, path: Path) -> Self:
         """Read a plan file that ``write`` wrote.
 
-        Raises RequestError if the file does not exist or is not a plan file of this version.
+        Raises RequestError if the file does not exist, is not a plan file of this version, or was
+        edited: its tasks would publish other pictures under the keys of those that were planned.
         """
         try:
             content = json.loads(path.read_text(encoding="utf-8"))
             _check_format(content["format"])
+            _check_origin(content)
             store = Path(content["store"])
             shots, stills = (
                 tuple(_with_keys(task_from_json(task, store)) for task in content[kind])
@@ -85,12 +88,14 @@ class PlanFile:
 
     def write(self, path: Path) -> None:
         """Publish this plan as JSON. Raises RequestError if ``path`` cannot be written."""
-        publish(path, json.dumps({
-            "format": FORMAT, "request": self.request.model_dump(mode="json", exclude_unset=True),
+        content = {
+            "format": FORMAT, "version": version(),
+            "request": self.request.model_dump(mode="json", exclude_unset=True),
             "out": str(self.out), "store": str(self.store), "opaque": self.opaque,
             "shots": [task_to_json(task, self.store) for task in self.shots],
             "stills": [task_to_json(task, self.store) for task in self.stills],
-        }))
+        }
+        publish(path, json.dumps(content | {"key": content_key(content)}))
 
     @property
     def frames(self) -> int:
@@ -136,6 +141,16 @@ def _check_format(given: Any) -> None:
                            " plan --export")
     if given != FORMAT:
         raise ValueError(f"its format is {given!r}")
+
+
+def _check_origin(content: dict[str, Any]) -> None:
+    """Raise RequestError if another version planned this, or if it was edited since."""
+    planned = str(content["version"])
+    if not makes_the_same(version(), planned):
+        raise RequestError(f"was written by mimegen {planned}, and this is {version()}; plan and"
+                           " work with the same version")
+    if content["key"] != content_key({name: content[name] for name in content if name != "key"}):
+        raise RequestError("was edited or damaged; write it again with mimegen plan --export")
 
 
 def numbers_of(text: str) -> list[int]:

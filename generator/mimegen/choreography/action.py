@@ -37,10 +37,12 @@ class Cue(Strict):
     ``region`` is the part of the body. ``explanations`` are the mental states that the works in
     ``sources`` (names in ``cues/sources.yaml``) connect with the cue, likeliest first. In the
     situations ``means_in`` it means the first of them; in those of ``means_nothing_in`` it means
-    nothing. A take's ``.timeline.yaml`` says when the cue is seen.
+    nothing. A take's ``.timeline.yaml`` says when the cue is seen. A ``facial`` cue is seen in the
+    face alone.
     """
 
     region: str = Field(min_length=1)
+    facial: bool | None = None
     explanations: tuple[str, ...] = Field(min_length=1)
     sources: tuple[str, ...] = ()
     means_in: tuple[str, ...] = ()

@@ -175,7 +175,7 @@ def questions_command(out: Path | None, format_: str, asks: str | None, probe: s
     everything, pixels = _rows(out), parse_size(size)
     if not unchecked:
         check_clips(out, everything)
-    rows = _asked_about([row for row in everything if not row.shows_nobody], format_)
+    rows = _asked_about(_with_their_action(everything), format_)
     wanted = parse_controls(controls) if controls else ()
     sampling = DEFAULT_SAMPLING if wanted and sampling == "video" else sampling
     asks = asks or ("explanation" if format_ == "cue" else "label")
@@ -225,6 +225,16 @@ def _pooled(rows: Sequence[Row]) -> list[str]:
     return [f"clips of {len(names)} render configs ({', '.join(names)}) are asked about, and the"
             " tables of mimegen evaluate pool them; to compare configs, render each into a folder"
             " of its own"]
+
+
+def _with_their_action(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows of clips that show their action; print how many hide the face it is in."""
+    of_people = [row for row in rows if not row.shows_nobody]
+    found = [row for row in of_people if not row.hides_its_action]
+    if len(found) < len(of_people):
+        click.echo(f"{counted(len(of_people) - len(found), 'clip')} of faces left out, because a"
+                   " suit, lights or dots do not show the face")
+    return found
 
 
 def _asked_about(rows: Sequence[Row], format_: str) -> Sequence[Row]:

@@ -12,8 +12,8 @@ from mimegen.library.face_entries import FaceEntry
 from mimegen.library.keys import score_code
 from mimegen.library.score_facts import ScoreFacts, facts_from
 from mimegen.library.score_take import ScoreTake, read_score_once
-
-FACE = "face"
+from mimegen.manifest.row import FACE
+from mimegen.manifest.timeline import Interval
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +60,12 @@ class FaceTake(ScoreTake):
         return Happenings(steps=(TimelineStep.model_validate({
             "from": BEGINS_S, "to": round(self.score.duration, 3), "does": f"shows {self.emotion}",
             "hand": None}),))
+
+    @cached_property
+    def timeline(self) -> list[Interval]:
+        """The timeline, whose score is that of every face."""
+        return [one.model_copy(update={"name": self.action}) if one.kind == "action" else one
+                for one in super().timeline]
 
     def facts(self) -> dict[str, Any]:
         """Return the manifest's fields for the take."""

@@ -71,7 +71,8 @@ def library_take(entry: Entry, take: str | None, seed: int, style: str | None = 
         aligned=action.aligned_background, misaligned=action.misaligned_background,
         file=file, seed=seed, actor="choreography", licence=action.licence, style=style,
         semantic_group=action.semantic_group, intentions=action.intentions,
-        cue=CueFacts(**action.cue.model_dump(mode="json")) if action.cue else None,
+        cue=CueFacts(**action.cue.model_dump(mode="json", exclude_none=True))
+        if action.cue else None,
         manner=manner,
     )
 

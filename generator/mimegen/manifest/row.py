@@ -16,12 +16,15 @@ from mimegen.manifest.parts import (
     StageFacts,
 )
 from mimegen.manifest.rowpart import ContentKey, Number, RowPart
+from mimegen.manifest.timeline import PERFORMER
 
 ROW_VERSION = 2
 # Character name of the variants that show a place without a performer.
 NOBODY = "nobody"
 # Condition of point-light displays without manipulations.
 UPRIGHT = "upright"
+# Kind of motion of actions of the face alone.
+FACE = "face"
 # More than a day at 100 frames per second; a row that claims more is invalid.
 MOST_FRAMES = 10**7
 
@@ -81,6 +84,10 @@ class StimulusFacts(RowPart):
     face: dict[str, Any] | None = Field(
         None, description="the emotion, captured face, text or gaze that was laid over the"
                           " first performer's face; null for none")
+    faces_hidden: list[str] | None = Field(
+        None, description="performer, partner: whose face cannot be seen to move, whatever face and"
+                          " action say, because a suit has none, or they are lights or dots; null"
+                          " for none")
     tempo: Number | None = Field(None, description="times as fast as performed; null for 1")
     mirrored: bool | None = Field(None, description="left and right are swapped; null for no")
     reversed: bool | None = Field(
@@ -105,6 +112,14 @@ class Row(OutputFacts, DisplayFacts, StageFacts, CharacterFacts, MotionFacts, St
     def shows_nobody(self) -> bool:
         """Whether this is a control clip that shows a place without a performer, so no action."""
         return (self.config_name or "").startswith(f"{NOBODY}+")
+
+    @property
+    def hides_its_action(self) -> bool:
+        """Whether only the first performer's face shows the action, and it is hidden."""
+        facial = self.motion_kind == FACE or any(
+            one.cue is not None and one.cue.facial and one.performer == PERFORMER
+            for one in self.timeline or ())
+        return facial and PERFORMER in (self.faces_hidden or ())
 
     @model_validator(mode="before")
     @classmethod

@@ -1,7 +1,7 @@
 """The timeline of a clip: what happens from when to when, known from how the clip was made."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Final, Literal
 
 import numpy as np
@@ -36,6 +36,7 @@ class CueFacts(RowPart):
     """A nonverbal cue: where on the body it is, and what it may or may not mean."""
 
     region: str
+    facial: bool | None = Field(default=None, description="whether it is seen in the face alone")
     explanations: list[str] = Field(min_length=1, description="mental states, likeliest first")
     sources: list[str] = Field(default=[], description="literature that connects them with it")
     means_in: list[str] = Field(
@@ -94,6 +95,18 @@ def _retold(one: Interval, mirror: bool, tempo: float) -> Interval:
 
 def _other_side(found: re.Match[str]) -> str:
     return "right" if found[0] == "left" else "left"
+
+
+def without_faces(intervals: Iterable[Interval], hidden: Collection[str], everybody: bool,
+                  facial: bool) -> list[Interval]:
+    """Return intervals without what only the faces of ``hidden`` performers would show.
+
+    That is speech and, if the whole action is ``facial``, its steps. If ``everybody`` is hidden,
+    this holds for performers of all names.
+    """
+    only = {SPEECH, "step"} if facial else {SPEECH}
+    return [one for one in intervals
+            if one.kind not in only or not (everybody or one.performer in hidden)]
 
 
 def outermost(intervals: Iterable[Interval]) -> list[Interval]:

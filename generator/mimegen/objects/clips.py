@@ -153,7 +153,8 @@ class Clips(Sequence[Clip]):
         checked_choice("prompting", prompting, PROMPTINGS)
         if difficulty is not None:
             checked_choice("difficulty", difficulty, DIFFICULTIES)
-        shown = forwards([row for row in self.rows if not row.shows_nobody])
+        shown = forwards([row for row in self.rows
+                          if not row.shows_nobody and not row.hides_its_action])
         return questions_of(shown, QuestionRequest(
             format, asks, prompting, read_templates(format, None), checked_seed(seed), difficulty,
             sampling=parse_sampling(sampling), sampling_text=sampling))

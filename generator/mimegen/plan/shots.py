@@ -7,7 +7,10 @@ from typing import Any, cast
 from mimegen.base.blender import blender_version
 from mimegen.base.files import content_key
 from mimegen.characters.character import Performance
+from mimegen.characters.expression import has_face
+from mimegen.library.cast import InLights
 from mimegen.library.casting import Casting
+from mimegen.manifest.timeline import PARTNER, PERFORMER
 from mimegen.plan.keys import (
     drawn_shot_code,
     drawn_still_code,
@@ -109,6 +112,7 @@ class Shot:
             **self._filmed(scene),
             "swept": self._swept(scene),
             **self._fault_facts(scene),
+            **self._hidden_faces(scene),
             "character_height_m": round(performance.character.height, 4),
             "character_source": performance.character.source,
             "character_licence": performance.character.licence,
@@ -130,6 +134,13 @@ class Shot:
         swept = swept_by([performance.motion for performance in scene],
                          self.casting.standard_places(self.config.fps))
         return {"code": sweeping_code(), **swept.content()}
+
+    def _hidden_faces(self, scene: tuple[Performance, ...]) -> dict[str, Any]:
+        """Return the performers whose faces cannot be seen to move; empty if there are none."""
+        hidden = [who for who, one, member in zip((PERFORMER, PARTNER), scene,
+                                                  self.casting.members, strict=False)
+                  if isinstance(member, InLights) or not has_face(one.character)]
+        return {"faces_hidden": hidden} if hidden else {}
 
     def _fault_facts(self, scene: tuple[Performance, ...]) -> dict[str, Any]:
         if not self.casting.moving_faults:

@@ -22,8 +22,8 @@ from mimegen.library.shown_timeline import timeline_of
 from mimegen.library.take import LibraryTake
 from mimegen.manifest.file import add_rows, content_of, json_of
 from mimegen.manifest.record import with_record
-from mimegen.manifest.row import Row
-from mimegen.manifest.timeline import Interval, cut, retold
+from mimegen.manifest.row import FACE, Row
+from mimegen.manifest.timeline import PARTNER, PERFORMER, Interval, cut, retold, without_faces
 from mimegen.plan.clips import DisplayClip
 from mimegen.plan.front import turned
 from mimegen.pointlight import outputs
@@ -244,6 +244,8 @@ def _row(known: dict[str, Any], moments: NDArray[np.float64], sample_id: str, fi
     happens = known.get("timeline")
     if happens and _is_flipped(facts):
         happens = retold(happens, mirror=True)
+    if happens:
+        happens = without_faces(happens, (), True, facts.get("motion_kind") == FACE)
     shown = _timeline(happens, moments, facts["fps"])
     faults = [one | {"intervals": _spans_shown(one["intervals"], moments, facts["fps"])}
               for one in facts.get("faults", ())]
@@ -251,6 +253,7 @@ def _row(known: dict[str, Any], moments: NDArray[np.float64], sample_id: str, fi
               | ({"timeline": shown} if shown else {}) | (planned or {}))
     return Row(**merged | {
         "sample_id": sample_id, "file_name": file_name, "type": "pointlight",
+        "faces_hidden": [PERFORMER, PARTNER][:facts["performers"]],
         "codec": CODECS.get(file.suffix.lower(), "none"), "sha256": file_hash(file)})
 
 

@@ -1,14 +1,17 @@
 """The rows of clips and of point-light displays."""
 
 import importlib.metadata
+from collections.abc import Collection
 from typing import Any
 
 from mimegen import __version__
 from mimegen.compositing.video import ClipFacts
 from mimegen.faults.showing import Showing
+from mimegen.library.face_take import FaceTake
 from mimegen.library.shown_timeline import timeline_of
 from mimegen.manifest.file import content_of, typed_row
 from mimegen.manifest.row import Row
+from mimegen.manifest.timeline import without_faces
 from mimegen.plan.clips import DisplayClip, PlannedClip
 from mimegen.plan.front import turned
 from mimegen.plan.shown import clip_shown
@@ -64,7 +67,8 @@ def restated(row: Row, clip: PlannedClip | DisplayClip) -> Row:
     if isinstance(clip, DisplayClip):
         stated = clip.casting.take.stated()
     else:
-        stated = clip.shot.casting.take.stated() | _of_background(clip) | row_timeline(clip)
+        stated = clip.shot.casting.take.stated() | _of_background(clip) | row_timeline(
+            clip, row.faces_hidden or ())
     if content.get("labels") != stated["labels"]:
         content.pop("label", None)
     return typed_row(content | stated)
@@ -128,13 +132,20 @@ def _faults_and_timeline(clip: PlannedClip, shot_facts: ShotFacts) -> dict[str, 
     """Return a row's fields of inserted faults and of the timeline, if known."""
     faults = [*shot_facts.get("faults", ()),
               *(record.content() for record in clip.showing(shot_facts["frames"]).records)]
-    return ({"faults": faults} if faults else {}) | row_timeline(clip)
+    return ({"faults": faults} if faults else {}) | row_timeline(
+        clip, shot_facts.get("faces_hidden", ()))
 
 
-def row_timeline(clip: PlannedClip) -> dict[str, Any]:
-    """Return a row's timeline field; empty if unknown or if a fault changes the timing."""
+def row_timeline(clip: PlannedClip, hidden: Collection[str] = ()) -> dict[str, Any]:
+    """Return a row's timeline field; empty if unknown or if a fault changes the timing.
+
+    ``hidden`` are performers whose faces cannot be seen.
+    """
     casting = clip.shot.casting
     if any(fault.kind.retimes for fault in casting.faults):
         return {}
     timeline = timeline_of(casting.take, clip.shot.config.fps)
-    return {} if timeline is None else {"timeline": timeline}
+    if timeline is None:
+        return {}
+    return {"timeline": without_faces(timeline, hidden, len(hidden) == len(casting.members),
+                                      isinstance(casting.take, FaceTake))}

@@ -123,7 +123,7 @@ def _happens(known: NamedScore, style: str | None) -> list[Interval]:
     path = known.file.with_name(known.score.take + TIMELINE_SUFFIX)
     written = read_happenings(path, known.score) if path.is_file() else NOTHING
     action = known.action
-    cue = (action.labels[0], CueFacts(**action.cue.model_dump(mode="json"))) \
+    cue = (action.labels[0], CueFacts(**action.cue.model_dump(mode="json", exclude_none=True))) \
         if action and action.cue else None
     found = [one for one in happenings(known.score, written, 0, style, cue)
              if one.kind not in ("action", SPEECH)]

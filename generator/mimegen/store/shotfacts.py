@@ -47,6 +47,7 @@ class ShotFacts(TypedDict, total=False):
     pan: PanRecord
     swept: SweptRecord
     faults: list[dict[str, Any]]
+    faces_hidden: list[str]
     character_key: str
     partner_character_key: str | None
     device: str

@@ -51,8 +51,9 @@ def read_source(path: Path, clips: Path | None) -> Source:
     no rows, or a question's clip has none.
     """
     if path.is_dir():
-        # A clip of a place without a performer has the labels of an action that it does not show.
-        of_action = (row for row in _rows(path) if not row.shows_nobody)
+        # Clips without a performer, or of faces that are hidden, have labels that they do not show.
+        of_action = (row for row in _rows(path)
+                     if not row.shows_nobody and not row.hides_its_action)
         return Source(path / MANIFEST, path, _named(
             (opaque_name(row), row) for row in of_action))
     questions = read_questions(path)

@@ -98,7 +98,8 @@ def test_answers_of_a_study_become_a_table_and_a_plot(tmp_path: Path) -> None:
               "output": said, "rt_ms": 900 + rater}
              for rater in range(4) for clip, said in enumerate(
                  ("boxing", "=HYPERLINK(1)" if rater else "violin", "archery" if rater else ""))]
-    lines += [{"question_id": "clip0-mc", "model": "r0", "rater": "r0", "output": "A. boxing"},
+    lines += [{"question_id": "clip0-mc", "model": "r0", "rater": "r0", "output": "A. boxing",
+               "rt_ms": 123456},
               {"question_id": "clip1-free", "model": "some model", "output": "archery"}]
     (tmp_path / "answers.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     done = invoked("study", "norms", str(tmp_path / "questions.jsonl"),
@@ -107,6 +108,8 @@ def test_answers_of_a_study_become_a_table_and_a_plot(tmp_path: Path) -> None:
     with (tmp_path / "norms" / "norms.csv").open() as file:
         rows = {row["sample_id"]: row for row in csv.DictReader(file)}
     assert rows["clip0"]["naming_agreement"] == "1" and rows["clip0"]["chosen"] == "1"
+    assert rows["clip0"]["free_median_rt_ms"] == "901.5"
+    assert rows["clip0"]["choice_median_rt_ms"] == "123456"
     assert rows["clip2"]["names"] == "3", "nothing said is no name"
     assert not rows["clip1"]["modal_name"].startswith("=")
     assert (tmp_path / "norms" / "norms.pdf").read_bytes().startswith(b"%PDF")

@@ -25,7 +25,7 @@ from mimegen.study.responses import read_response
 from mimegen.study.settings import read_settings
 from psychds_rules import psychds_errors
 from running import invoked
-from study_rows import ACTIONS, VARIANTS, Made, asked_questions
+from study_rows import ACTIONS, VARIANTS, Made, asked_questions, make_clip
 
 SLIDERS = ("subject", "completeness", "interaction")
 
@@ -92,6 +92,20 @@ def test_nobody_meets_the_same_options_twice_unless_told_so(made, tmp_path):
     assert max(Counter(tuple(sorted(one.options)) for one in repeated[0]).values()) > 1
 
 
+def test_practice_and_attention_checks_do_not_show_the_options_of_other_trials(made, tmp_path):
+    study = make(made, tmp_path / "s")
+    known = [{*study.trials[name].options} for name in (*study.practice, *study.golden)]
+    for names in study.lists:
+        asked = [{*study.trials[name].options} for name in names]
+        assert not [options for options in known if options in asked]
+    ids = {one for names in study.lists for name in names
+           for one in study.trials[name].questions.values()}
+    assert not ids & {*study.trials[study.practice[0]].questions.values()}
+    few = changed_questions(made, tmp_path, semantic_group="one group")
+    alike = make(made, tmp_path / "alike", file=few, golden=0)
+    assert len(alike.trials[alike.practice[0]].options) == 4
+
+
 def test_what_is_not_asked_is_said_and_why(made, tmp_path):
     study = make(made, tmp_path / "kept")
     line, = left_out(study, made.questions)
@@ -122,6 +136,16 @@ def test_half_of_the_pairs_are_the_same_action_and_no_action_is_there_twice(made
             assert one.sample_id != second["sample_id"]
             actions += {one.action, second["action"]}
         assert len(actions) == len({*actions}) == len(ACTIONS) - 3
+
+
+def test_pairs_of_one_variant_do_not_tell_that_the_actions_differ(made, tmp_path):
+    lacking = {action: VARIANTS[number % 3] for number, action in enumerate(ACTIONS) if number % 2}
+    kept = [one for one in made.questions if lacking.get(one.action) != one.variant]
+    write_questions(made.file.with_name("uneven.jsonl"), kept)
+    study = make(made, tmp_path / "s", "same", made.file.with_name("uneven.jsonl"))
+    pairs = [one for asked in seen(study, tmp_path / "s") for one in asked]
+    assert {one.answer for one in pairs} == {"the same action", "different actions"}
+    assert not [one for one in pairs if one.variant == one.model_dump()["second"]["variant"]]
 
 
 def test_the_same_request_makes_the_same_design_under_other_names(made, tmp_path):
@@ -360,6 +384,17 @@ def test_the_same_file_twice_is_refused(made, tmp_path):
     assert "rater-1 occurs 2 times" in done.stderr
 
 
+def test_two_sessions_of_one_person_are_refused(made, tmp_path):
+    study = make(made, tmp_path / "s")
+    files = [saved(study, tmp_path / f"{number}.json", {"rater": f"rater-{number}", "ids": ids})
+             for number, ids in enumerate(({"participant": "7"}, {"participant": "7"}, {}, {}))]
+    done = invoked("study", "export", tmp_path / "s", *files, "--out", tmp_path / "a.jsonl")
+    assert done.returncode == 2
+    assert "7 took part 2 times (rater-0, rater-1)" in done.stderr
+    done = invoked("study", "export", tmp_path / "s", *files[1:], "--out", tmp_path / "a.jsonl")
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.parametrize("answer", [
     {"option": 4}, {"option": -1}, {"option": None}, {"option": True}, {"option": "1"},
     {"text": "x"}, {"rt_ms": -1}, {"rt_ms": 1.5}, {"replays": 10**9}, {"extra": 1},
@@ -413,4 +448,17 @@ def test_made_again_it_keeps_its_names_and_what_is_not_needed_goes(made, tmp_pat
     make(made, tmp_path / "s", golden=0, practice=0, trials=2)
     (tmp_path / "s" / "private" / "answers.sqlite").write_bytes(b"")
     with pytest.raises(RequestError, match="has participants"):
+        make(made, tmp_path / "s")
+
+
+def test_a_clip_that_people_were_shown_stays_what_it_was(tmp_path):
+    made = asked_questions(tmp_path / "out")
+    study = make(made, tmp_path / "s")
+    source = next(iter(study.trials.values())).sources[0]
+    make_clip(made.file.parent / source, 0.8)
+    make(made, tmp_path / "s")
+    (tmp_path / "s" / "private" / "answers.sqlite").write_bytes(b"")
+    make(made, tmp_path / "s", consent="Other words")
+    make_clip(made.file.parent / source, 0.4)
+    with pytest.raises(RequestError, match="is not the clip that they were shown"):
         make(made, tmp_path / "s")

@@ -239,6 +239,17 @@ def test_who_asks_too_often_is_told_when_to_ask_again(desk: Desk) -> None:
     assert refused.value.headers == {"retry-after": "5"}
 
 
+def test_a_clock_that_is_set_back_keeps_nobody_waiting(desk: Desk, clock: Clock) -> None:
+    state = begin(desk)
+    first = state["trials"][0]["id"]
+    clock.now -= 3600
+    desk.answer({"session": state["session"], "trial": first, "response": answer()}, "")
+    again = desk.session({"session": state["session"]}, "")
+    assert again["answered"] == [first]
+    slow = Limit(2, 0.1)
+    assert [slow.wait("a", 100.0), slow.wait("a", 10.0), slow.wait("a", 10.0)] == [0, 0, 10]
+
+
 def content_of(*messages: dict[str, Any], late: bool = False) -> Any:
     """What is read of a request whose body comes in these messages; its status where refused."""
     coming = iter(messages)
@@ -300,17 +311,17 @@ def test_what_is_stored_comes_out_again(tmp_path: Path, clock: Clock) -> None:
 def test_a_line_says_all_of_an_answer() -> None:
     made = study()
     told = Response.model_validate({"answers": {"choice": {
-        "option": 1, "rt_ms": 812, "replays": 3, "timed_out": True}}})
+        "option": 1, "rt_ms": 812, "replays": 3, "timed_out": True}}, "left": 2})
     person = Person("rater-1", Ids(), ["p1", "t0", "g", "t1"],
                     {"p1": told, "g": told, "t1": Response(answers={}, broken=True)}, True)
     golden, broken = answer_lines(made, person)
     assert golden == {
         "question_id": "q", "model": "rater-1", "output": "B. y", "rater": "rater-1",
         "task": "choice", "place": 2, "rt_ms": 812, "replays": 3, "timed_out": True,
-        "broken": False, "golden": True, "passed": True, "complete": True}
+        "broken": False, "golden": True, "passed": True, "complete": True, "left": 2}
     assert broken == golden | {
         "output": None, "place": 3, "rt_ms": None, "replays": None, "timed_out": False,
-        "broken": True, "golden": False, "passed": None}
+        "broken": True, "golden": False, "passed": None, "left": 0}
 
 
 def test_the_completion_address_has_the_ids_that_a_person_came_with() -> None:

@@ -416,3 +416,65 @@ def test_without_a_server_answers_are_saved_to_a_file(make, opened):
     assert [line["output"][0] for line in lines if line["task"] == "choice"] \
         == ["B"] + ["C"] * (count_of(folder) - 2)
     assert all(line["complete"] for line in lines)
+
+
+@pytest.mark.parametrize("is_served", [True, False])
+def test_a_page_that_is_reloaded_keeps_a_name_given_before_the_options(make, opened, is_served):
+    folder = make("free,choice", practice=0, golden=0, trials=1)
+    with serving(folder) as server:
+        page = opened(server.address if is_served else
+                      (folder / "public" / "index.html").as_uri(), accept_downloads=True)
+        agree(page)
+        page.get_by_role("button", name="Watch again").click()
+        answer_free(page, "before the options")
+        page.locator(".options").wait_for()
+        page.reload()
+        page.get_by_role("button", name="Continue").click()
+        page.locator(".options").wait_for()
+        assert page.locator(".free input").count() == 0
+        choose(page, 1)
+        expect(page.get_by_text("Thank you")).to_be_visible()
+        saved = folder.parent / "saved.json"
+        if not is_served:
+            with page.expect_download() as download:
+                page.get_by_role("link", name="Save my answers").click()
+            download.value.save_as(saved)
+    named, chosen = exported(folder, *([] if is_served else [saved]))
+    assert (named["output"], named["replays"]) == ("before the options", 1)
+    assert (chosen["output"][0], chosen["replays"]) == ("B", 2)
+
+
+def test_people_who_share_a_browser_without_a_server_have_their_own_answers(make, opened):
+    folder = make("choice", practice=0, golden=0, trials=2)
+    address = (folder / "public" / "index.html").as_uri()
+    page = opened(address + "?participant=7")
+    agree(page)
+    choose(page, 1)
+    page.locator(".options").wait_for()
+    page.goto(address + "?participant=8")
+    agree(page)
+    page.goto(address + "?participant=7")
+    expect(page.get_by_text("Welcome back")).to_be_visible()
+
+
+@pytest.mark.parametrize("is_served", [True, False])
+def test_an_id_that_cannot_be_stored_is_refused_and_not_dropped(make, opened, is_served):
+    folder = make("choice")
+    with serving(folder) as server:
+        page = opened((server.address if is_served else
+                       (folder / "public" / "index.html").as_uri()) + "?participant=anna@uni.de")
+        page.get_by_role("button", name="wish to take part").click()
+        expect(page.get_by_text("an id that this study cannot store")).to_be_visible()
+
+
+def test_leaving_the_page_is_noted(make, opened):
+    folder = make("choice", practice=0, golden=0, trials=1)
+    with serving(folder) as server:
+        page = opened(server.address)
+        agree(page)
+        page.locator(".options").wait_for()
+        page.evaluate("""Object.defineProperty(document, "hidden", { get: () => true });
+            document.dispatchEvent(new Event("visibilitychange"))""")
+        choose(page, 1)
+        expect(page.get_by_text("All of your answers have arrived")).to_be_visible()
+    assert [line["left"] for line in exported(folder)] == [1]

@@ -1,7 +1,7 @@
 """``mimegen study``: make an experiment with people from questions, and export its answers."""
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -167,7 +167,15 @@ def norms_command(questions: Path, answers: tuple[Path, ...], out: Path, similar
 
 
 def _refuse_doubles(people: Sequence[Person]) -> None:
+    """Raise RequestError if one person's answers would count as two people's."""
     for rater, times in Counter(person.rater for person in people).items():
         if times > 1:
             raise RequestError(f"{rater} occurs {times} times; leave out all but one of this"
                                " person's saved files")
+    raters = defaultdict(list)
+    for person in people:
+        raters[person.ids.person].append(person.rater)
+    for one, own in raters.items():
+        if one is not None and len(own) > 1:
+            raise RequestError(f"{one} took part {len(own)} times ({', '.join(own)}); leave out all"
+                               " but one of this person's saved files")

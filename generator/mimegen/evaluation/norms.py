@@ -40,7 +40,7 @@ class ClipNorms:
 
     ``names`` are free answers as ``plain_name`` returns them, ``named`` whether each was right,
     ``raters`` who gave them, ``chosen`` whether each choice was right, ``times_ms`` the response
-    times, and ``ratings`` the values by scale.
+    times by task, and ``ratings`` the values by scale.
     """
 
     question: Question
@@ -48,7 +48,7 @@ class ClipNorms:
     named: list[bool] = field(default_factory=list)
     raters: list[str] = field(default_factory=list)
     chosen: list[bool] = field(default_factory=list)
-    times_ms: list[float] = field(default_factory=list)
+    times_ms: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     ratings: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
 
 
@@ -102,7 +102,10 @@ def _add_times(clips: Mapping[str, ClipNorms], paths: Sequence[Path], questions:
     for _, content in lines_in(paths, known):
         time = content.get("rt_ms")
         if isinstance(time, int | float) and content.get("rater") and not content.get("golden"):
-            clips[known[content["question_id"]].sample_id].times_ms.append(float(time))
+            question = known[content["question_id"]]
+            # Typing a name takes longer than choosing one, so a median of both would be of neither.
+            task = content.get("task") or ("choice" if question.options else "free")
+            clips[question.sample_id].times_ms[str(task)].append(float(time))
 
 
 def norm(clip: ClipNorms) -> dict[str, Any]:
@@ -123,8 +126,8 @@ def norm(clip: ClipNorms) -> dict[str, Any]:
         "h_statistic": h_statistic(clip.names) if n else None,
         "different_names": len(set(clip.names)) if n else None,
         "named": mean(clip.named) if n else None,
-        "choices": len(clip.chosen), "chosen": mean(clip.chosen) if clip.chosen else None,
-        "median_rt_ms": median(clip.times_ms) if clip.times_ms else None}
+        "choices": len(clip.chosen), "chosen": mean(clip.chosen) if clip.chosen else None}
+    row |= {f"{task}_median_rt_ms": median(times) for task, times in sorted(clip.times_ms.items())}
     for scale, values in sorted(clip.ratings.items()):
         row |= {f"{scale}_n": len(values), f"{scale}_mean": mean(values),
                 f"{scale}_sd": stdev(values) if len(values) > 1 else None}

@@ -112,10 +112,15 @@ def _pairs(triple: Sequence[list[Question]], turn: int, role: int, place: int) -
     others = [triple[other] for other in range(3) if other != role]
     step = 1 + place % max(len(same) - 1, 1)
 
-    def clip(of: list[Question], ahead: int) -> Question:
-        return of[(place + turn + ahead) % len(of)]
+    def pair(first: list[Question], second: list[Question]) -> Pair:
+        """Return a clip, and the next one of another variant, if there is any, for both kinds of
+        pairs: otherwise, a variant shown twice would say that the actions differ.
+        """
+        one = first[(place + turn) % len(first)]
+        ahead = [second[(place + turn + step + more) % len(second)] for more in range(len(second))]
+        return one, next((other for other in ahead if other.variant != one.variant), ahead[0])
 
-    return [(clip(same, 0), clip(same, step)), (clip(others[0], 0), clip(others[1], step))]
+    return [pair(same, same), pair(*others)]
 
 
 def _triples(clips: Mapping[str, list[Question]], seed: int) -> list[tuple[str, ...]]:

@@ -99,7 +99,8 @@ def answer_lines(study: Study, person: Person) -> Iterator[dict[str, Any]]:
         response = person.responses.get(name)
         if response is not None:
             for task in study.trials[name].tasks:
-                yield _line(study, person, name, place, task, response.answers.get(task))
+                yield _line(study, person, name, place, task, response.answers.get(task)) | {
+                    "left": response.left}
 
 
 def _line(study: Study, person: Person, name: str, place: int, task: Task,

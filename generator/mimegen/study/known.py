@@ -6,6 +6,7 @@ look complete; for pairs, a clip beside itself, which shows the same action.
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from mimegen.base.counted import counted
@@ -21,6 +22,9 @@ from mimegen.study.trials import Trial, pair_trial, trial_of
 EASIEST = ("base+aligned@0", "base+blank@0")
 # Highest plausible completeness rating of a clip that is described as another action.
 MOST_COMPLETE = 50.0
+# Fields that mark the questions of attention checks and of practice.
+GOLDEN = "golden"
+PRACTICE = "practice"
 Asked = tuple[Trial, list[Question]]
 
 
@@ -72,10 +76,19 @@ def _easiest(takes: Takes) -> Question:
     return min(takes[0], key=lambda one: ranks.get(str(one.variant), len(EASIEST)))
 
 
-def practice_trial(question: Question, tasks: tuple[Task, ...], settings: Settings) -> Asked:
-    """Return a practice trial."""
-    return pair_trial(question, question, settings) if "same" in tasks else \
-        trial_of(question, tasks, settings)
+def practice_trial(question: Question, tasks: tuple[Task, ...], questions: Sequence[Question],
+                   settings: Settings, seed: int) -> Asked:
+    """Return a practice trial, with question ids of its own.
+
+    Its options are those of an attention check if there are enough: its own ones are asked about
+    again later, and then the answer of the practice could be ruled out.
+    """
+    if "same" in tasks:
+        return _own(pair_trial(question, question, settings), PRACTICE)
+    if "choice" in tasks and not settings.repeat_options:
+        with suppress(RequestError):
+            question = _easy(question, questions, seed)
+    return _own(trial_of(question, tasks, settings), PRACTICE)
 
 
 def golden_trial(question: Question, golden: Golden | None, tasks: tuple[Task, ...],
@@ -108,7 +121,7 @@ def _easy(question: Question, questions: Sequence[Question], seed: int) -> Quest
              generator(seed, "study", "options", question.sample_id).permutation(count)]
     return question.model_copy(update={
         "options": [options[place] for place in order], "order": order,
-        "distractors": [{"text": text, "origin": "golden"} for text in wrong]})
+        "distractors": [{"text": text, "origin": GOLDEN} for text in wrong]})
 
 
 def _golden_ratings(question: Question, golden: Golden | None, questions: Sequence[Question],
@@ -144,11 +157,11 @@ def _other_answers(question: Question, questions: Sequence[Question], seed: int)
     return [texts[place] for place in draw]
 
 
-def _own(asked: Asked) -> Asked:
-    """Return a golden trial with its questions under new ids."""
+def _own(asked: Asked, kind: str = GOLDEN) -> Asked:
+    """Return a golden or practice trial with its questions under new ids."""
     trial, questions = asked
-    renamed = {one.question_id: content_key("golden", one.question_id)[:16] for one in questions}
+    renamed = {one.question_id: content_key(kind, one.question_id)[:16] for one in questions}
     return (trial.model_copy(update={
         "questions": {task: renamed[name] for task, name in trial.questions.items()}}),
-        [one.model_copy(update={"question_id": renamed[one.question_id], "golden": True})
+        [one.model_copy(update={"question_id": renamed[one.question_id], kind: True})
          for one in questions])

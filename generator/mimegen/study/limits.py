@@ -22,7 +22,8 @@ class Limit:
     def wait(self, key: str, now: float) -> float:
         """Take a token and return 0, or return the seconds until one is available."""
         left, before = self._left.pop(key, (self.most, now))
-        left = min(self.most, left + (now - before) * self.a_second)
+        # A clock that is set back must not take tokens away.
+        left = min(self.most, left + max(now - before, 0.0) * self.a_second)
         allowed = left >= 1
         self._left[key] = (left - allowed, now)
         while len(self._left) > self.keys:

@@ -2,7 +2,7 @@
 
 import secrets
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -59,6 +59,7 @@ def make_study(request: StudyRequest) -> Study:
                for clip, source in zip(trial.clips, trial.sources, strict=True)}
     for source in sources.values():
         _check_clip(source)
+    _refuse_other_clips(request.out, sources)
     _write(request.out, study, asked, sources)
     return study
 
@@ -78,7 +79,8 @@ def _study(questions: Sequence[Question], tasks: tuple[Task, ...], request: Stud
                      golden=(), lists=tuple(map(tuple, named))), list(book.questions.values())
     actions = by_action(questions)
     kept = keep_apart(actions, settings, seed)
-    practice = [book.name(practice_trial(one, tasks, settings)) for one in kept.practice]
+    practice = [book.name(practice_trial(one, tasks, questions, settings, seed))
+                for one in kept.practice]
     golden = [book.name(golden_trial(one, named, tasks, questions, settings, seed))
               for one, named in kept.golden]
     rest = {action: takes for action, takes in actions.items() if action not in kept.actions}
@@ -126,6 +128,16 @@ def _refuse_other_design(out: Path, study: Study) -> None:
     if (out / PRIVATE / ANSWERS).exists() and key_content(out) | design != key_content(out):
         raise RequestError(f"{out}: this study has participants, and its questions would change;"
                            " choose another folder (only the wording may change)")
+
+
+def _refuse_other_clips(out: Path, sources: Mapping[str, Path]) -> None:
+    """Raise RequestError if a clip that people may have answered about has changed since."""
+    if (out / PRIVATE / ANSWERS).exists():
+        for name, source in sources.items():
+            shown = out / PUBLIC / "clips" / name
+            if shown.exists() and file_hash(shown) != file_hash(source):
+                raise RequestError(f"{out}: this study has participants, and {source} is not the"
+                                   " clip that they were shown; choose another folder")
 
 
 def _check_clip(path: Path) -> None:

@@ -54,7 +54,7 @@ def _table(rows: Sequence[dict[str, Any]]) -> str:
 
 def _cell(value: Any) -> Any:
     if isinstance(value, float):
-        return f"{value:.4g}"
+        return f"{value:.6g}"
     return plain_cell(value)
 
 

@@ -80,6 +80,7 @@ class PageWording(Strict):
     progress: Text
     time_left: Text
     begun: Text
+    wrong_id: Text
     lost: Text
 
 

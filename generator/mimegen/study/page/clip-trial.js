@@ -8,6 +8,8 @@ const clipTrialInfo = {
     // A trial from the study's data: id, tasks, ask, clips, options.
     asked: { type: jsPsychModule.ParameterType.OBJECT },
     clips: { type: jsPsychModule.ParameterType.OBJECT },
+    // The name of the person's session.
+    who: { type: jsPsychModule.ParameterType.STRING },
     note: { type: jsPsychModule.ParameterType.HTML_STRING, default: "" },
   },
   data: { response: { type: jsPsychModule.ParameterType.OBJECT } },
@@ -23,10 +25,13 @@ class ClipTrial {
   async trial(display, parameters) {
     this.asked = parameters.asked;
     this.clips = parameters.clips;
-    this.replays = 0;
-    this.left = 0;
+    this.begun = unfinished.of(this.asked.id, parameters.who);
+    unfinished.keep(this.begun);
     this.listening = new AbortController();
-    this.on(document, "visibilitychange", () => { this.left += document.hidden; });
+    this.on(document, "visibilitychange", () => {
+      this.begun.left += document.hidden;
+      unfinished.keep(this.begun);
+    });
     display.innerHTML = trialHtml(parameters.note);
     this.video = display.querySelector("video");
     this.form = display.querySelector("form");
@@ -39,7 +44,7 @@ class ClipTrial {
     const response = await this.shown() ? await this.answers() : { answers: {}, broken: true };
     this.listening.abort();
     this.video.pause();
-    return { response: { ...response, left: this.left } };
+    return { response: { ...response, left: this.begun.left } };
   }
 
   on(target, kind, handle) {
@@ -68,7 +73,7 @@ class ClipTrial {
       await this.playOnce(await this.clips.load(clip));
     }
     this.note.innerHTML = note;
-    this.replayButton.disabled = STUDY.replays !== null && this.replays >= STUDY.replays;
+    this.replayButton.disabled = STUDY.replays !== null && this.begun.replays >= STUDY.replays;
   }
 
   nameOf(place) {
@@ -118,13 +123,18 @@ class ClipTrial {
 
   replay() {
     if (this.replayButton.disabled) return;
-    this.replays += 1;
+    this.begun.replays += 1;
+    unfinished.keep(this.begun);
     this.showing().catch(() => { this.replayButton.disabled = false; });
   }
 
   async answers() {
-    const answers = {};
-    for (const task of this.asked.tasks) answers[task] = await this.ask(task);
+    const { answers } = this.begun;
+    for (const task of this.asked.tasks) {
+      if (task in answers) continue;
+      answers[task] = await this.ask(task);
+      unfinished.keep(this.begun);
+    }
     return { answers };
   }
 
@@ -146,7 +156,7 @@ class ClipTrial {
         clearInterval(clock);
         this.form.onsubmit = event => event.preventDefault();
         resolve({ ...kind.read(this.form), rt_ms: Math.round(performance.now() - began),
-                  replays: this.replays, timed_out: timedOut });
+                  replays: this.begun.replays, timed_out: timedOut });
       };
       const clock = this.clock(STUDY.time_limit_s[task], began, () => end(true));
       this.form.onsubmit = event => {

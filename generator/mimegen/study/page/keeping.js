@@ -10,17 +10,33 @@ class Refused extends Error {
 }
 
 // Some browsers offer no storage to pages. Then only one thing is lost: a closed tab cannot be resumed.
-const memory = {
-  key: "mimegen-study-" + STUDY.study,
+class Memory {
+  constructor(key) {
+    this.key = "mimegen-study-" + STUDY.study + key;
+  }
   read() {
     try { return JSON.parse(localStorage.getItem(this.key)); } catch { return null; }
-  },
+  }
   write(value) {
     try { localStorage.setItem(this.key, JSON.stringify(value)); } catch { /* see above */ }
-  },
+  }
   forget() {
     try { localStorage.removeItem(this.key); } catch { /* see above */ }
+  }
+}
+const memory = new Memory("");
+
+// A trial that was shown and is not answered: whose it is, how often its clips were shown again, and
+// its answers so far. Reloading the page must neither hide a showing nor ask a task a second time.
+const unfinished = {
+  memory: new Memory("-trial"),
+  of(trial, who) {
+    const begun = this.memory.read();
+    return begun && begun.trial === trial && begun.who === who
+      ? { ...begun, replays: begun.replays + 1 } : { trial, who, replays: 0, left: 0, answers: {} };
   },
+  keep(begun) { this.memory.write(begun); },
+  forget() { this.memory.forget(); },
 };
 
 function idsFromAddress() {
@@ -28,7 +44,16 @@ function idsFromAddress() {
   const ids = {};
   for (const name of ["PROLIFIC_PID", "STUDY_ID", "SESSION_ID", "survey_code", "participant"]) {
     const value = given.get(name);
-    if (value && /^[A-Za-z0-9._~-]{1,128}$/.test(value)) ids[name] = value;
+    if (value) ids[name] = value;
+  }
+  return ids;
+}
+
+// Throw if an id could not be stored: without it, nobody would know whose answers these are.
+function checkedIds() {
+  const ids = idsFromAddress();
+  if (!Object.values(ids).every(value => /^[A-Za-z0-9._~-]{1,128}$/.test(value))) {
+    throw new Refused(400, "ids");
   }
   return ids;
 }
@@ -56,14 +81,14 @@ class ServerKeeping {
   async begin() {
     const screen = { width: innerWidth, height: innerHeight,
                      touch: matchMedia("(pointer: coarse)").matches };
-    const ids = idsFromAddress();
+    const ids = checkedIds();
     const state = this.taken(await this.post("session", { ids, screen }));
     memory.write({ session: state.session, person: JSON.stringify(ids) });
     return state;
   }
 
   taken(state) {
-    this.session = state.session;
+    this.session = this.who = state.session;
     return state;
   }
 
@@ -100,8 +125,14 @@ class ServerKeeping {
 }
 
 class BrowserKeeping {
+  // Another person may use the same browser, so what is kept for an id has a place of its own.
+  constructor() {
+    const person = JSON.stringify(idsFromAddress());
+    this.memory = person === "{}" ? memory : new Memory(person);
+  }
+
   async resume() {
-    this.kept = memory.read();
+    this.kept = this.memory.read();
     return this.kept && this.state();
   }
 
@@ -109,20 +140,21 @@ class BrowserKeeping {
     const wanted = Number(new URLSearchParams(location.search).get("list"));
     const list = Number.isInteger(wanted) && wanted > 0 && wanted <= STUDY.lists.length
       ? wanted - 1 : below(STUDY.lists.length);
-    this.kept = { study: STUDY.study, rater: "rater-" + hex(4), ids: idsFromAddress(),
+    this.kept = { study: STUDY.study, rater: "rater-" + hex(4), ids: checkedIds(),
                   order: [...STUDY.practice, ...shuffled(STUDY.lists[list])], answers: {} };
-    memory.write(this.kept);
+    this.memory.write(this.kept);
     return this.state();
   }
 
   state() {
+    this.who = this.kept.rater;
     return { trials: this.kept.order.map(name => STUDY.trials[name]),
              answered: Object.keys(this.kept.answers) };
   }
 
   async store(trial, response) {
     this.kept.answers[trial] = response;
-    memory.write(this.kept);
+    this.memory.write(this.kept);
   }
 
   async finish() {

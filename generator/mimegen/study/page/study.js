@@ -54,6 +54,7 @@ function trials(state, keeping) {
   const progress = () => { jsPsych.progressBar.progress = answered.size / state.trials.length; };
   const keep = async data => {
     await keeping.store(data.trial, data.response);
+    unfinished.forget();
     answered.add(data.trial);
     progress();
   };
@@ -62,6 +63,7 @@ function trials(state, keeping) {
     const clips = new Clips(jsPsych);
     return left.flatMap((trial, number) => trialWithNotes(trial, left[number - 1], {
       clips,
+      who: keeping.who,
       on_start: () => {
         progress();
         clips.ahead(left.slice(number));
@@ -114,7 +116,7 @@ async function main() {
 }
 
 main().catch(problem => {
-  const said = { full: STUDY.full, begun: STUDY.words.begun };
+  const said = { full: STUDY.full, begun: STUDY.words.begun, ids: STUDY.words.wrong_id };
   say(`<p>${(problem instanceof Refused && said[problem.why]) || STUDY.words.lost}</p>`);
   console.error(problem);
 });

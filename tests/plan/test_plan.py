@@ -339,6 +339,11 @@ def test_what_is_recorded_of_a_shot_gives_its_camera_back() -> None:
         "device": "cpu", "blender_version": blender_version(),
         "character_key": shot.casting.looks[0]}.items()
     assert replace(shot, angle=12.5).facts(scene)["angle"] == 12.5
+    assert "partner_character_licence" not in facts
+    partner = replace(scene[0], character=replace(body, source="a shop", licence="no reselling"))
+    assert shot.facts((*scene, partner)).items() >= {
+        "character_licence": body.licence, "partner_character_source": "a shop",
+        "partner_character_licence": "no reselling"}.items()
 
 
 def test_a_background_that_cannot_be_read_is_refused_before_anything_is_made(

@@ -75,6 +75,8 @@ class CharacterFacts(RowPart):
     partner_character_file: str | None = None
     partner_character_key: ContentKey | None = None
     partner_character_notes: list[str] | None = None
+    partner_character_source: str | None = None
+    partner_character_licence: str | None = None
 
 
 class PanFacts(RowPart):

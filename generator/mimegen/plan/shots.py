@@ -116,6 +116,7 @@ class Shot:
             "character_height_m": round(performance.character.height, 4),
             "character_source": performance.character.source,
             "character_licence": performance.character.licence,
+            **_partner_rights(scene),
             "device": self.rendering.device,
             "blender_version": None if self.config.engine == "raster" else blender_version(),
         })
@@ -146,6 +147,13 @@ class Shot:
         if not self.casting.moving_faults:
             return {}
         return {"faults": [record.content() for record in self.casting.fault_records(scene)]}
+
+
+def _partner_rights(scene: tuple[Performance, ...]) -> dict[str, str]:
+    """Return the source and licence of the second performer's body; empty without one."""
+    return {} if len(scene) == 1 else {
+        "partner_character_source": scene[1].character.source,
+        "partner_character_licence": scene[1].character.licence}
 
 
 def has_route(facts: ShotFacts) -> bool:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from mimegen.base.files import publish
-from mimegen.evaluation.exports.licences import UNKNOWN
+from mimegen.evaluation.exports.licences import licence_names
 from mimegen.evaluation.exports.media import link_clip
 from mimegen.evaluation.exports.source import Source
 from mimegen.manifest.row import Row
@@ -18,7 +18,7 @@ COLUMNS = {
     "stimulus_id": "Name of the stimulus, as in its file's name.",
     "type": "Kind of stimulus.",
     "present": "Whether the file is in this folder.",
-    "license": "Licence of the motion.",
+    "license": "Licences of the motion, the characters and the background.",
     "description": "The action that is shown.",
     "action": "Identifier of the action.",
     "performer": "Character that performs.",
@@ -47,11 +47,11 @@ def write(source: Source, folder: Path) -> None:
     publish(folder / "dataset_description.json", _json({
         "Name": "Controlled video stimuli of human action", "BIDSVersion": BIDS_VERSION,
         "DatasetType": "raw", "GeneratedBy": [{"Name": "mimegen"}],
-        "License": "; ".join(sorted({row.licence or UNKNOWN for row in source.clips.values()}))}))
+        "License": licence_names(source.clips.values())}))
 
 
 def _line(name: str, row: Row) -> list[Any]:
-    return [name, "video", "true", row.licence, row.labels[0], row.action, row.avatar,
+    return [name, "video", "true", licence_names([row]), row.labels[0], row.action, row.avatar,
             row.background_name, row.angle, round(row.frames / row.fps, 4), row.sample_id]
 
 

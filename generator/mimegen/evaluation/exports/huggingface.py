@@ -2,7 +2,7 @@
 
 import io
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import yaml
@@ -29,11 +29,12 @@ def write(source: Source, folder: Path) -> None:
     splits = split_of(source)
     for name, split in splits.items():
         link_clip(source, name, folder / split, VIDEOS)
-    tables: defaultdict[str, list[TableRow]] = defaultdict(list)
-    for row in table_rows(source):
-        tables[splits[row["file_name"]]].append(row)
-    for split, rows in tables.items():
-        publish(folder / split / "metadata.parquet", _parquet(rows))
+    rows = table_rows(source)
+    places: defaultdict[str, list[int]] = defaultdict(list)
+    for place, row in enumerate(rows):
+        places[splits[row["file_name"]]].append(place)
+    for split, content in zip(places, _parquets(rows, [*places.values()]), strict=True):
+        publish(folder / split / "metadata.parquet", content)
 
 
 def front_matter(source: Source) -> str:
@@ -60,8 +61,12 @@ def _licence(rows: Iterable[Row]) -> dict[str, str]:
     return {"license": "other", "license_name": "several", "license_link": "README.md"}
 
 
-def _parquet(rows: list[TableRow]) -> bytes:
-    """Return rows as a Parquet file. Raises RequestError without pyarrow."""
+def _parquets(rows: list[TableRow], parts: Sequence[Sequence[int]]) -> list[bytes]:
+    """Return parts of the rows, given by their indices, as Parquet files.
+
+    All have the same columns of the same types, without which ``datasets`` refuses the splits.
+    Raises RequestError without pyarrow.
+    """
     # Imported here because it takes a quarter of a second and only this export needs it.
     try:
         import pyarrow
@@ -73,7 +78,8 @@ def _parquet(rows: list[TableRow]) -> bytes:
     columns = list(dict.fromkeys(name for row in rows for name in row))
     table = pyarrow.Table.from_pydict(
         {name: [row.get(name) for row in rows] for name in columns})
-    kept = [name for name in table.column_names if table[name].null_count < len(rows)]
-    file = io.BytesIO()
-    pyarrow.parquet.write_table(table.select(kept), file, compression="zstd")
-    return file.getvalue()
+    kept = table.select([name for name in columns if table[name].null_count < len(rows)])
+    files = [io.BytesIO() for _ in parts]
+    for file, part in zip(files, parts, strict=True):
+        pyarrow.parquet.write_table(kept.take(part), file, compression="zstd")
+    return [file.getvalue() for file in files]

@@ -13,7 +13,7 @@ from mimegen.choreography.body import (
     away_from_capsule,
     capsules,
     hand_point,
-    partner_place,
+    partner_position,
 )
 from mimegen.choreography.flaws import foot_slide
 from mimegen.choreography.life import ALL_VARIATION
@@ -200,7 +200,7 @@ def test_scenes_show_two_people_in_step(path: Path) -> None:
 def test_palms_meet(action: str, least_s: float, seed: int) -> None:
     motions = perform_scene(score_of(named(action)), seed, 30.0)
     gaps = [np.linalg.norm(a - b, axis=1) for a, b in zip(
-        *([partner_place(motion.skeleton, motion.global_pose, f"partner_{side}_hand")
+        *([partner_position(motion.skeleton, motion.global_pose, f"partner_{side}_hand")
            for side in ("left", "right")] for motion in motions), strict=True)]
     met = min(gaps, key=lambda gap: float(gap.min())) < 0.015
     assert met.sum() / 30.0 >= least_s

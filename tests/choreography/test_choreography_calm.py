@@ -7,7 +7,7 @@ import pytest
 
 from mimegen.choreography.anchors import SIDES
 from mimegen.choreography.flaws import foot_slide
-from mimegen.choreography.hands import HandTrack, beside_hits
+from mimegen.choreography.hands import HandTrack, play_share
 from mimegen.choreography.perform import perform
 from mimegen.choreography.places import LEFT, Place
 from mimegen.choreography.reading import read_score
@@ -72,10 +72,10 @@ def test_what_hits_keeps_to_its_way_before_and_after() -> None:
             TimedKey(1.13, target.model_copy(update={"how": "stop"}), 3), TimedKey(1.3, chin, 4)]
     track = HandTrack(keys, LEFT, Clock(moments, np.zeros(181)), np.zeros((181, 3)),
                       np.zeros((181, 3)), np.zeros((181, 5)))
-    share = beside_hits(track)
+    share = play_share(track)
     around = np.abs(moments - 1.1) < 0.06
     assert share[around].max() < 0.5 and share[np.abs(moments - 1.1) > 0.6].min() > 0.99
-    assert beside_hits(track._replace(keys=keys[:2])).min() == 1.0
+    assert play_share(track._replace(keys=keys[:2])).min() == 1.0
 
 
 @pytest.mark.parametrize("up", [-4, 0])

@@ -8,7 +8,7 @@ import pytest
 from mimegen.base.errors import RequestError
 from mimegen.base.paths import data_folder
 from mimegen.choreography.body import centimetre
-from mimegen.choreography.checks import CHECKS_SUFFIX, kept, missed, read_checks
+from mimegen.choreography.checks import CHECKS_SUFFIX, check_results, missed, read_checks
 from mimegen.choreography.finding import Finding
 from mimegen.choreography.life import ALL_VARIATION, KeptVariation
 from mimegen.choreography.perform import (
@@ -176,7 +176,7 @@ def test_a_varied_take_keeps_what_must_be_seen_with_something_to_spare(tmp_path:
                                   f"{limit:.3f}, height: [right_wrist, floor]}}]")
     assert limit - written > 2.0
     assert kept_variation(close, seed, style) != ALL_VARIATION
-    [seen] = kept(perform_scene(close, seed, LOOKED_AT_FPS, style), close, seed, style)
+    [seen] = check_results(perform_scene(close, seed, LOOKED_AT_FPS, style), close, seed, style)
     assert seen.spare >= min(MARGIN, OF_WRITTEN * (limit - written)) - 0.05
-    [seen] = kept(perform_scene(close, 0, LOOKED_AT_FPS), close)
+    [seen] = check_results(perform_scene(close, 0, LOOKED_AT_FPS), close)
     assert seen.spare == pytest.approx(limit - written, abs=0.05)

@@ -10,7 +10,7 @@ from mimegen.choreography import hands
 from mimegen.choreography.anchors import SIDES, Anchors, Context
 from mimegen.choreography.life import life_values
 from mimegen.choreography.score import Score
-from mimegen.choreography.trunk import Turns
+from mimegen.choreography.trunk import TrunkAngles
 from mimegen.motion import quaternions
 from mimegen.motion.motion import GlobalPose
 from mimegen.motion.quaternions import FloatArray
@@ -22,8 +22,8 @@ FARTHEST_M = 0.5
 class Along(NamedTuple):
     """The body's response to the hands: turns in degrees, pelvis displacement (F, 3) in metres."""
 
-    chest: Turns
-    pelvis: Turns
+    chest: TrunkAngles
+    pelvis: TrunkAngles
     shift: FloatArray
 
 
@@ -39,18 +39,18 @@ def going_along(score: Score, context: Context) -> Along:
         np.broadcast_to(skeleton.heads, (frames, *skeleton.heads.shape)),
         np.broadcast_to(quaternions.IDENTITY, (frames, len(skeleton.names), 4)))
     anchors = Anchors(score, context, still)
-    left, right = (_way(hands.touching_points(anchors.hand_track(side), anchors.resolve,
-                                              context.unit), values.ease_s * context.fps)
+    left, right = (_displacement(hands.touching_points(anchors.hand_track(side), anchors.resolve,
+                                                       context.unit), values.ease_s * context.fps)
                    for side in SIDES)
     both = (left + right) / 2
     lean = -values.lean * both[:, 1] - values.bow * both[:, 2]
-    chest = Turns(values.turn * (left - right)[:, 1], lean,
-                  values.tilt * (right - left)[:, 2])
-    pelvis = Turns(*(values.pelvis_share * turn for turn in chest))
+    chest = TrunkAngles(values.turn * (left - right)[:, 1], lean,
+                        values.tilt * (right - left)[:, 2])
+    pelvis = TrunkAngles(*(values.pelvis_share * turn for turn in chest))
     return Along(chest, pelvis, values.sway * both * [1.0, 1.0, 0.0])
 
 
-def _way(points: FloatArray, ease: float) -> FloatArray:
+def _displacement(points: FloatArray, ease: float) -> FloatArray:
     """Return a hand's displacement (F, 3) from its mean position, limited and smoothed."""
-    way = softly_limited(points - points.mean(axis=0), FARTHEST_M)
-    return np.asarray(scipy.ndimage.gaussian_filter1d(way, ease, axis=0, mode="nearest"))
+    displacement = softly_limited(points - points.mean(axis=0), FARTHEST_M)
+    return np.asarray(scipy.ndimage.gaussian_filter1d(displacement, ease, axis=0, mode="nearest"))

@@ -13,7 +13,7 @@ from mimegen.choreography.body import (
     MovingFrame,
     centimetre,
     landmark_frames,
-    partner_place,
+    partner_position,
 )
 from mimegen.choreography.freedom import apartness, play, prop_play
 from mimegen.choreography.life import Life, life_values
@@ -131,7 +131,7 @@ class Anchors:
         if name in self.score.props:
             return self._prop(name)
         if name.startswith(PARTNER) and self.context.partner is not None:
-            places = partner_place(self.context.skeleton, self.context.partner, name)
+            places = partner_position(self.context.skeleton, self.context.partner, name)
             return MovingFrame(places, np.tile(quaternions.IDENTITY, (count, 1)))
         if name in ("left_hand", "right_hand", "other_hand"):
             own = side if name == "other_hand" else (LEFT if name == "right_hand" else RIGHT)
@@ -150,7 +150,7 @@ class Anchors:
         now = self.context.clock("hands").now
         weights = track_weights(keys, now)
         turns = track_values(keys, ("turn", "lean", "tilt"), now)
-        own = trunk.turned(trunk.Turns(*turns.T))
+        own = trunk.turned(trunk.TrunkAngles(*turns.T))
         frames = [self._on(timed.key) for timed in keys]
         places = np.einsum("fk,kfc->fc", weights, np.stack([f.positions for f in frames]))
         free = product(weights, [prop_play(cast(PropKey, timed.key)) for timed in keys])

@@ -18,8 +18,8 @@ LOOKED_AT_HZ = 20.0
 # Feet raised by more than this carry no weight.
 LIFTED_M = 0.02
 # Directions on the floor (unit vectors) in which the extent of the feet is measured.
-WAYS = np.stack([np.cos(np.linspace(0, 2 * np.pi, 72, endpoint=False)),
-                 np.sin(np.linspace(0, 2 * np.pi, 72, endpoint=False))], axis=-1)
+DIRECTIONS = np.stack([np.cos(np.linspace(0, 2 * np.pi, 72, endpoint=False)),
+                       np.sin(np.linspace(0, 2 * np.pi, 72, endpoint=False))], axis=-1)
 # Imbalance that lasts at least SPELL_S is corrected. The shift is smoothed by a Gaussian of EASE_S
 # and softly limited to RIGHTED_M for each correction.
 SPELL_S = 0.38
@@ -47,7 +47,7 @@ def off_balance(motion: Motion) -> tuple[FloatArray, float]:
     """
     step = max(1, round(motion.fps / LOOKED_AT_HZ))
     places, skeleton = motion.global_pose.positions[::step], motion.skeleton
-    ground = np.full((len(places), len(WAYS)), -np.inf)
+    ground = np.full((len(places), len(DIRECTIONS)), -np.inf)
     for side in SIDES:
         ball, ankle = skeleton.index[f"{side}ToeBase"], skeleton.index[f"{side}Foot"]
         along = unit((places[:, ball] - places[:, ankle]) * [1.0, 1.0, 0.0])[:, :2]
@@ -55,14 +55,14 @@ def off_balance(motion: Motion) -> tuple[FloatArray, float]:
         toe, heel = places[:, ball, :2] + 0.07 * along, places[:, ankle, :2] - 0.05 * along
         corners = np.stack([toe + 0.045 * beside, toe - 0.045 * beside,
                             heel + 0.035 * beside, heel - 0.035 * beside], axis=1)
-        farthest = np.max(product(corners, WAYS.T), axis=1)
+        farthest = np.max(product(corners, DIRECTIONS.T), axis=1)
         stands = places[:, ball, 2] <= skeleton.heads[ball, 2] + LIFTED_M
         ground = np.where(stands[:, None], np.maximum(ground, farthest), ground)
-    apart = product(mass_centre(motion)[::step, :2], WAYS.T) - ground
+    apart = product(mass_centre(motion)[::step, :2], DIRECTIONS.T) - ground
     worst = first_most(apart)
     size = apart[np.arange(len(apart)), worst]
     size = np.where(np.isfinite(size), np.maximum(size, 0.0), 0.0)
-    return size[:, None] * WAYS[worst], motion.fps / step
+    return size[:, None] * DIRECTIONS[worst], motion.fps / step
 
 
 def righted(motion: Motion, allowed_m: float) -> FloatArray:

@@ -150,7 +150,7 @@ def landmark_frames(skeleton: Skeleton, pose: GlobalPose, name: str, side: float
     return MovingFrame(frame.place(point + offset - skeleton.heads[carrier]), frame.rotations)
 
 
-def partner_place(skeleton: Skeleton, pose: GlobalPose, name: str) -> FloatArray:
+def partner_position(skeleton: Skeleton, pose: GlobalPose, name: str) -> FloatArray:
     """Return the positions (F, 3) of a landmark on the other performer, whose pose is ``pose``."""
     name, side = name.removeprefix(PARTNER), LEFT
     for prefix, sign in (("left_", LEFT), ("right_", RIGHT)):

@@ -188,11 +188,11 @@ def missed(motions: Sequence[Motion], score: Score, seed: int = 0, style: str | 
     Motions may be on any body whose skeleton has the standard skeleton's joints; ``seed`` and
     ``style`` are those they were made with. Raises RequestError as ``read_checks`` does.
     """
-    return [one.finding for one in kept(motions, score, seed, style) if one.spare < 0]
+    return [one.finding for one in check_results(motions, score, seed, style) if one.spare < 0]
 
 
-def kept(motions: Sequence[Motion], score: Score, seed: int = 0, style: str | None = None
-         ) -> list[CheckResult]:
+def check_results(motions: Sequence[Motion], score: Score, seed: int = 0, style: str | None = None
+                  ) -> list[CheckResult]:
     """Return the result of each check of a score, once for each time its span is performed.
 
     Arguments and errors are those of ``missed``.
@@ -207,11 +207,12 @@ def kept(motions: Sequence[Motion], score: Score, seed: int = 0, style: str | No
         other = motions[1 - own] if len(motions) > 1 else None
         spans = list(course.times(check.start or 0.0, check.end or score.duration))
         values = _values(check, _Seen(motions[own], other, rendition.mirror))
-        found += [_kept(check, values, span, motions[own].fps) for span in spans]
+        found += [_check_result(check, values, span, motions[own].fps) for span in spans]
     return found
 
 
-def _kept(check: Check, values: FloatArray, span: tuple[float, float], fps: float) -> CheckResult:
+def _check_result(check: Check, values: FloatArray, span: tuple[float, float],
+                  fps: float) -> CheckResult:
     """Return the result of a check within a span of the performance, in seconds."""
     first = min(int(span[0] * fps), len(values) - 1)
     inside = values[first : max(first + 1, round(span[1] * fps) + 1)]
@@ -237,7 +238,7 @@ def _values(check: Check, seen: _Seen) -> FloatArray:
     if check.bend:
         side, joint = _side(check.bend, seen.mirror)
         return joint_angles(motion)[f"{joint} bent", f"{side} {joint}"]
-    places = [_place(name, seen) / centimetre(motion.skeleton) for name in check.points]
+    places = [_point_positions(name, seen) / centimetre(motion.skeleton) for name in check.points]
     if check.travel:
         return _against_pelvis(places[0], motion)
     apart = places[0] - places[1]
@@ -269,12 +270,12 @@ def _side(name: str, mirror: bool) -> tuple[str, str]:
     return ("Left" if (side == "left") != mirror else "Right"), rest
 
 
-def _place(name: str, seen: _Seen) -> FloatArray:
+def _point_positions(name: str, seen: _Seen) -> FloatArray:
     """Return the positions (F, 3) of a named point of the body, in metres."""
     if name.startswith(PARTNER):
         # In a mirrored scene both performers are mirrored.
         assert seen.other is not None
-        return _place(name.removeprefix(PARTNER), seen._replace(motion=seen.other))
+        return _point_positions(name.removeprefix(PARTNER), seen._replace(motion=seen.other))
     motion = seen.motion
     pose, skeleton = motion.global_pose, motion.skeleton
     if name == FLOOR:

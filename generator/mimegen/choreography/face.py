@@ -9,7 +9,7 @@ from mimegen.base.seeds import generator
 from mimegen.base.vectors import product
 from mimegen.choreography.life import SmallMovements, life_of, life_values
 from mimegen.choreography.score import FaceKey, Score
-from mimegen.choreography.timing import frame_moments
+from mimegen.choreography.timing import frame_times
 from mimegen.choreography.tracks import (
     Clock,
     TimedKey,
@@ -46,7 +46,7 @@ def faces(score: Score, seed: int, fps: float, style: str | None = None
 
 def _face(rendition: Rendition, part: Score, seed: int, fps: float) -> Mapping[str, FloatArray]:
     line = rendition.line
-    moments = frame_moments(line.duration, fps)
+    moments = frame_times(line.duration, fps)
     late = life_of(part.name, SmallMovements(seed), line).lateness("head", moments)
     keys = track_keys(line.phases, "face", FaceKey())
     weights = eased_weights(keys, Clock(moments, late), life_values().follow["face"])

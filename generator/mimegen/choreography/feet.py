@@ -25,7 +25,7 @@ from mimegen.choreography.tracks import (
     values_of,
 )
 from mimegen.choreography.walking import (
-    STANDS_OUT,
+    STANDING_WIDTH_FACTOR,
     MovingFloor,
     body_ground,
     walk_start,
@@ -46,7 +46,7 @@ LIFTED_M = 0.02
 # A sitting performer does not shift weight. Below the first fraction of its standing height the
 # pelvis sits, above the second it stands.
 SITS = 0.62
-STANDS = 0.78
+STANDING_SHARE = 0.78
 # Sway on one foot, as a fraction of the sway on two.
 ON_ONE_FOOT = 0.35
 LOWER_EASE_S = 0.025
@@ -63,7 +63,7 @@ class Lower(NamedTuple):
 
     root: FloatArray
     rotations: dict[str, FloatArray]
-    chest: trunk.Turns
+    chest: trunk.TrunkAngles
     swing: dict[str, FloatArray]
     runs: FloatArray
 
@@ -85,7 +85,7 @@ class _WalkState(NamedTuple):
     moves: BodyMoves
 
 
-def lower_body(context: Context, help_m: FloatArray, along: trunk.Turns) -> Lower:
+def lower_body(context: Context, help_m: FloatArray, along: trunk.TrunkAngles) -> Lower:
     """Return the pose of pelvis and legs.
 
     ``help_m`` (F, 3) is the displacement of the pelvis that helps the arms, in metres; ``along``
@@ -97,15 +97,16 @@ def lower_body(context: Context, help_m: FloatArray, along: trunk.Turns) -> Lowe
     goals, moves = state.goals, state.moves
     turns = turns + np.stack(along, axis=-1) + moves.pelvis
     turns[:, 0] += state.ground.turn
-    stood = stand(context.skeleton, root, trunk.turned(trunk.Turns(*turns.T)), goals, context.fps)
+    stood = stand(context.skeleton, root, trunk.turned(trunk.TrunkAngles(*turns.T)), goals,
+                  context.fps)
     root += stood.aside
     root[:, 2] += stood.up
     turns[:, 2] += stood.tilt
     goals = {side: goal._replace(straightest=legs.STRAIGHTEST + stood.share * (
         legs.STANDING - legs.STRAIGHTEST)) for side, goal in goals.items()}
-    root, rotations = _on_legs(context, root, trunk.turned(trunk.Turns(*turns.T)), goals)
+    root, rotations = _on_legs(context, root, trunk.turned(trunk.TrunkAngles(*turns.T)), goals)
     chest = moves.chest - stood.tilt[:, None] * [0.0, 0.0, 1.0]
-    return Lower(root, rotations, trunk.Turns(*chest.T), _swings(context, state), moves.runs)
+    return Lower(root, rotations, trunk.TrunkAngles(*chest.T), _swings(context, state), moves.runs)
 
 
 def _walk_state(context: Context) -> _WalkState:
@@ -201,7 +202,8 @@ def _flat(place: FloatArray) -> FloatArray:
 
 def _foot_keys(context: Context, side: str) -> list[TimedKey]:
     standing = in_body_axes(_ball(context, side), SIDES[side]) * [1, 1, 0] / context.unit
-    at_first = FootKey(to=Place(FLOOR, tuple(standing * [STANDS_OUT, 1, 1])), turn=TOES_OUT_DEG,
+    at_first = FootKey(to=Place(FLOOR, tuple(standing * [STANDING_WIDTH_FACTOR, 1, 1])),
+                       turn=TOES_OUT_DEG,
                        heel=0.0)
     return track_keys(context.line.phases, f"{side.lower()}_foot", at_first)
 
@@ -261,7 +263,7 @@ def _weight_shift(context: Context, goals: dict[str, legs.FootGoal], root: Float
     toward = np.where(shift > 0, np.clip(wanted, 0.0, np.maximum(room, 0.0)),
                       np.clip(wanted, np.minimum(room, 0.0), 0.0))
     height = root[:, 2] / context.skeleton.heads[0, 2]
-    standing = np.clip((height - SITS) / (STANDS - SITS), 0.0, 1.0)
+    standing = np.clip((height - SITS) / (STANDING_SHARE - SITS), 0.0, 1.0)
     # The clipped shift may begin and end abruptly: smooth it.
     gentle = scipy.ndimage.gaussian_filter1d(standing * toward, GENTLE_S * context.fps,
                                              mode="nearest")

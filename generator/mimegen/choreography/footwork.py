@@ -56,13 +56,13 @@ def small_steps(feet: Mapping[str, Sequence[TimedKey]], found: Sequence[Walk], l
     moment = float(rng.uniform(0.3, 1.0)) * every
     while moment < duration:
         lasts = float(rng.uniform(*values.lasts_s))
-        way = rng.uniform(-1, 1, 2) * values.reach_cm * life.vigor
+        displacement = rng.uniform(-1, 1, 2) * values.reach_cm * life.vigor
         wait = float(rng.uniform(0.2, 1.8)) * every
         room = [begin for begin, end in standing if end >= max(begin, moment) + lasts]
         if not room:
             break
         begin = max(room[0], moment)
-        steps.append(SmallStep(foot, begin, begin + lasts, way))
+        steps.append(SmallStep(foot, begin, begin + lasts, displacement))
         foot = next(name for name in feet if name != foot)
         moment = begin + lasts + wait
     return steps
@@ -70,16 +70,16 @@ def small_steps(feet: Mapping[str, Sequence[TimedKey]], found: Sequence[Walk], l
 
 def aside(steps: Sequence[SmallStep], foot: str, moments: FloatArray) -> FloatArray:
     """Return a foot's displacement (F, 3) by small steps, in cm outward, forward and up."""
-    way, place = np.zeros((len(moments), 3)), np.zeros(2)
+    displacement, place = np.zeros((len(moments), 3)), np.zeros(2)
     for step in steps:
         if step.foot != foot:
             continue
         share = np.clip((moments - step.begin) / (step.end - step.begin), 0.0, 1.0)
-        way[:, :2] += minimum_jerk(share)[:, None] * (step.aside - place)
+        displacement[:, :2] += minimum_jerk(share)[:, None] * (step.aside - place)
         height = LIFT_CM + LIFT_SHARE * float(np.linalg.norm(step.aside - place))
-        way[:, 2] += height * 16 * share**2 * (1 - share) ** 2
+        displacement[:, 2] += height * 16 * share**2 * (1 - share) ** 2
         place = step.aside
-    return way
+    return displacement
 
 
 def _standing(keys: Sequence[TimedKey], duration: float) -> list[Interval]:

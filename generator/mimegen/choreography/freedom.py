@@ -19,10 +19,10 @@ AWAY_CM = 20.0
 BODY = ("throat", "chin", "mouth", "nose", "eyes", "forehead", "crown", "ear", "jaw", "knee")
 # The play of a hand in free space, by its touching point; all others have 1.
 PLAY = {"palm": 0.7, "fingertips": 0.35, "pinch": 0.35, "skin": 0.1}
-# Hands nearer than TOGETHER_CM hold each other, or something between them; from APART_CM on they
-# move independently. SHOULDERS_CM is the distance between the anchors of the two sides.
+# Hands nearer than TOGETHER_CM hold each other, or something between them; from SEPARATE_CM on
+# they move independently. SHOULDERS_CM is the distance between the anchors of the two sides.
 TOGETHER_CM = 16.0
-APART_CM = 42.0
+SEPARATE_CM = 42.0
 SHOULDERS_CM = 36.0
 
 
@@ -47,12 +47,12 @@ def apartness(keys: Sequence[TimedKey], others: Sequence[TimedKey]) -> FloatArra
     """Return how far apart the hands are at each key (K,): 0 together, 1 far apart."""
     holding = [max((key for key in others if key.time <= timed.time), key=lambda key: key.time,
                    default=others[0]) for timed in keys]
-    return np.array([apart(cast(HandKey, own.key), cast(HandKey, other.key))
+    return np.array([hand_separation(cast(HandKey, own.key), cast(HandKey, other.key))
                      for own, other in zip(keys, holding, strict=True)])
 
 
-def apart(own: HandKey, other: HandKey) -> float:
-    """Return how far apart two hands are: 0 within TOGETHER_CM, 1 from APART_CM on."""
+def hand_separation(own: HandKey, other: HandKey) -> float:
+    """Return how far apart two hands are: 0 within TOGETHER_CM, 1 from SEPARATE_CM on."""
     if own.to is None or other.to is None or "hand" in own.to.anchor + other.to.anchor:
         return 0.0
     if own.to.anchor != other.to.anchor:
@@ -62,4 +62,4 @@ def apart(own: HandKey, other: HandKey) -> float:
     if own.to.anchor in ("shoulder", "hip", "ear", "jaw", "knee"):
         between[0] += SHOULDERS_CM
     far = float(np.linalg.norm(between))
-    return float(np.clip((far - TOGETHER_CM) / (APART_CM - TOGETHER_CM), 0.0, 1.0))
+    return float(np.clip((far - TOGETHER_CM) / (SEPARATE_CM - TOGETHER_CM), 0.0, 1.0))

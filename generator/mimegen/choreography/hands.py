@@ -43,12 +43,12 @@ FASTEST_M_S = 4.0
 NEAR_M = 0.25, 0.4
 # Even a free hand goes hardly farther from the shoulder than in the score, or than EASY_REACH of
 # the arm's length: by OVERREACH_M at most. If the score's position is beyond FULL_REACH of the arm,
-# because the trunk has swayed away, the hand stops short of it by up to GIVEN_UP_M. The first value
-# is for straight down, the second for shoulder height and above, where the shoulder helps.
+# because the trunk has swayed away, the hand stops short of it by up to MAX_SHORTFALL_M. The first
+# value is for straight down, the second for shoulder height and above, where the shoulder helps.
 EASY_REACH = 0.85
 FULL_REACH = (0.98, 1.1)
 OVERREACH_M = 0.004
-GIVEN_UP_M = 0.05
+MAX_SHORTFALL_M = 0.05
 # How far a free hand bends back against the wrist's movement, and its soft limit.
 DRAG_RAD_PER_M_S = 0.16
 DRAG_LIMIT_RAD = 0.32
@@ -106,23 +106,23 @@ def touching_points(track: HandTrack, resolve: Resolve, unit_m: float) -> FloatA
     exact = np.einsum("fk,kfc->fc", track.weights(), points)
     eased = np.einsum("fk,kfc->fc", eased_weights(
         track.keys, track.clock, life_values().follow["hand"]), points)
-    way = exact + (track.weighted_mean(play) * beside_hits(track))[:, None] * (eased - exact)
+    path = exact + (track.weighted_mean(play) * play_share(track))[:, None] * (eased - exact)
     body = resolve("chest", LEFT).positions
-    speed = lengths(velocity(way - body, track.clock.moments, SPEED_EASE_S))
+    speed = lengths(velocity(path - body, track.clock.moments, SPEED_EASE_S))
     strayed = np.minimum(speed, FASTEST_M_S)[:, None] * track.stray
     free = track.weighted_mean(play)
-    way = way + free[:, None] * (track.drift + strayed)
-    way = exact + _not_inward(way - exact, body - exact)
+    path = path + free[:, None] * (track.drift + strayed)
+    path = exact + _not_inward(path - exact, body - exact)
     shoulder = resolve("shoulder", track.side).positions
     meant = lengths(exact - shoulder)
     raised = np.clip(1 + (exact - shoulder)[:, 2] / np.maximum(meant, 1e-9), 0.0, 1.0)
     full = FULL_REACH[0] + (FULL_REACH[1] - FULL_REACH[0]) * raised
-    given_up = free * np.clip(meant - full * STANDARD_ARM_M, 0.0, GIVEN_UP_M)
+    given_up = free * np.clip(meant - full * STANDARD_ARM_M, 0.0, MAX_SHORTFALL_M)
     far = np.maximum(meant - given_up, EASY_REACH * STANDARD_ARM_M)
-    return shoulder + _no_farther(way - shoulder, far)
+    return shoulder + _no_farther(path - shoulder, far)
 
 
-def beside_hits(track: HandTrack) -> FloatArray:
+def play_share(track: HandTrack) -> FloatArray:
     """Return the fraction (F,) of its play that a hand has: IMPACT_PLAY around hits, else 1."""
     moments = track.clock.moments
     hitting = track.weighted_mean(lambda key: 1.0 if key.how == "impact" else 0.0)

@@ -212,7 +212,7 @@ def leg_length(skeleton: Skeleton, side: str, knee_deg: float) -> float:
     return float(np.sqrt(thigh**2 + shin**2 + 2 * thigh * shin * np.cos(np.deg2rad(knee_deg))))
 
 
-def ankle_place(skeleton: Skeleton, side: str, goal: FootGoal) -> FloatArray:
+def ankle_position(skeleton: Skeleton, side: str, goal: FootGoal) -> FloatArray:
     """Return the ankle's positions (F, 3) with the heel lifted as in the goal."""
     return _ankle(skeleton, side, goal, goal.heel)
 

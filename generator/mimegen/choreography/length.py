@@ -1,7 +1,7 @@
 """The duration of a score's takes, computed from its times without performing it."""
 
 from mimegen.choreography.score import Score
-from mimegen.choreography.timing import frame_moments
+from mimegen.choreography.timing import frame_times
 from mimegen.choreography.variation import is_written, vary
 
 
@@ -19,4 +19,4 @@ def seconds_of(score: Score, seed: int = 0, style: str | None = None) -> float:
 
 def frames_of(score: Score, seed: int, style: str | None, fps: float) -> int:
     """Return the number of frames of a take at ``fps``; raises RequestError as ``seconds_of``."""
-    return len(frame_moments(seconds_of(score, seed, style), fps))
+    return len(frame_times(seconds_of(score, seed, style), fps))

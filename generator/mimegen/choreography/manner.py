@@ -47,11 +47,11 @@ def in_manner(score: Score, manner: CueManner) -> Score:
     Raises RequestError for a frequency if the score repeats nothing.
     """
     if manner.frequency is not None:
-        score = _so_often(score, manner.frequency)
-    return score if manner.intensity is None else _so_strongly(score, manner.intensity)
+        score = _with_repetitions(score, manner.frequency)
+    return score if manner.intensity is None else _with_intensity(score, manner.intensity)
 
 
-def _so_often(score: Score, times: int) -> Score:
+def _with_repetitions(score: Score, times: int) -> Score:
     """Return a score that makes its movement so often, with every seed: its count varies no more.
     """
     if not score.repeat:
@@ -63,7 +63,7 @@ def _so_often(score: Score, times: int) -> Score:
         "repeat": (counted, *rest), "vary": score.vary.model_copy(update={"repeats": 0})})
 
 
-def _so_strongly(score: Score, intensity: float) -> Score:
+def _with_intensity(score: Score, intensity: float) -> Score:
     """Scale turns relative to the first phase, and hands relative to their mean positions."""
     factor = LEAST + (1 - LEAST) * intensity
     about = middles(timeline(score))

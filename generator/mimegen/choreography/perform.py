@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from mimegen.base.files import file_hash
-from mimegen.choreography.checks import CheckResult, checks_file, kept
+from mimegen.choreography.checks import CheckResult, check_results, checks_file
 from mimegen.choreography.finding import Finding
 from mimegen.choreography.flaws import flaws
 from mimegen.choreography.life import ALL_VARIATION, KeptVariation
@@ -95,7 +95,7 @@ def kept_variation(score: Score, seed: int, style: str | None) -> KeptVariation:
 def chosen_take(score: Score, seed: int, style: str | None) -> ChosenTake:
     """Return a take at LOOKED_AT_FPS. Raises RequestError as ``perform_scene`` does."""
     take = _take(score, seed, style)
-    return _assessed(take, ALL_VARIATION) if is_written(seed, style) else _best_share(take)
+    return _assessed(take, ALL_VARIATION) if is_written(seed, style) else _best_variation(take)
 
 
 def _take(score: Score, seed: int, style: str | None) -> _Take:
@@ -105,7 +105,7 @@ def _take(score: Score, seed: int, style: str | None) -> _Take:
 
 
 @lru_cache(maxsize=CACHED)
-def _best_share(take: _Take) -> ChosenTake:
+def _best_variation(take: _Take) -> ChosenTake:
     best = _best_of(take, VARIATIONS)
     return min(best, _best_of(take, BORROWED_VARIATIONS), key=_faults) if best.wrong else best
 
@@ -144,7 +144,7 @@ def _spare_of(written: _Take) -> Mapping[str, float]:
     """Return the margins, in cm or degrees, with which takes of a score shall pass its checks."""
     spare: dict[str, float] = {}
     motions = solved_scene(written.score, written.seed, LOOKED_AT_FPS, written.style)
-    for one in kept(motions, written.score):
+    for one in check_results(motions, written.score):
         own = min(max(OF_WRITTEN * one.spare, 0.0), MARGIN)
         spare[one.check.about] = min(own, spare.get(one.check.about, MARGIN))
     return spare
@@ -153,7 +153,7 @@ def _spare_of(written: _Take) -> Mapping[str, float]:
 def _assessed(take: _Take, variation: KeptVariation) -> ChosenTake:
     """Return the take performed with some of its variation, with all its faults."""
     motions = solved_scene(take.score, take.seed, LOOKED_AT_FPS, take.style, variation)
-    seen = kept(motions, take.score, take.seed, take.style)
+    seen = check_results(motions, take.score, take.seed, take.style)
     wrong = (*flaws(motions, take.score, take.seed, take.style, variation),
              *(one.finding for one in seen if one.spare < 0))
     return ChosenTake(variation, motions, tuple(seen), wrong)

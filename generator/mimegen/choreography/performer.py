@@ -44,15 +44,15 @@ RIGHTED_ROUNDS = 3
 HELP_EASE_S = 0.09
 SHOULDER_HEIGHT_M = 0.42
 PELVIS_SHARE = 0.45
-# A performer whose pelvis is keyed above STANDS_CM stands; from ACTS_CM down, and ACTING_S before
-# and after, the legs act. A standing performer keeps the knees straight if a hand's target is too
-# low and drops that shoulder instead, by tilting the trunk up to MOST_TILT radians; the shoulders
-# are SHOULDERS_APART_M apart.
-STANDS_CM = -3.5
+# A performer whose pelvis is keyed above STANDING_ABOVE_CM stands; from ACTS_CM down, and ACTING_S
+# before and after, the legs act. A standing performer keeps the knees straight if a hand's target
+# is too low and drops that shoulder instead, by tilting the trunk up to MAX_TILT radians; the
+# shoulders are SHOULDER_DISTANCE_M apart.
+STANDING_ABOVE_CM = -3.5
 ACTS_CM = -6.5
 ACTING_S = 0.15
-SHOULDERS_APART_M = 0.34
-MOST_TILT = 0.2
+SHOULDER_DISTANCE_M = 0.34
+MAX_TILT = 0.2
 # Largest backward part of a runner's upper arm, as a fraction of its length, while the hand swings.
 RUNNING_BEHIND = 0.85
 
@@ -72,9 +72,9 @@ class Help(NamedTuple):
         return Help(self.along + other.along, self.tilt + other.tilt)
 
     def limited(self) -> "Help":
-        """Return this help, softly limited to HELP_LIMIT_M and MOST_TILT."""
+        """Return this help, softly limited to HELP_LIMIT_M and MAX_TILT."""
         return Help(softly_limited(self.along, HELP_LIMIT_M),
-                    MOST_TILT * np.tanh(self.tilt / MOST_TILT))
+                    MAX_TILT * np.tanh(self.tilt / MAX_TILT))
 
 
 def performed(score: Score, context: Context, exact: bool) -> Motion:
@@ -84,7 +84,7 @@ def performed(score: Score, context: Context, exact: bool) -> Motion:
     RequestError for a target out of reach.
     """
     help_now = none = Help(np.zeros((len(context.moments), 3)), np.zeros(len(context.moments)))
-    stands = _stands(context)
+    stands = _standing_share(context)
     along = going_along(score, context)
     shift_m = along.shift
     motion, arms = _solved(score, context, none, shift_m, along)
@@ -117,22 +117,25 @@ def _crowding(pushed: FloatArray) -> FloatArray:
     return np.asarray(share[:, None] * pushed)
 
 
-def _stands(context: Context) -> FloatArray:
+def _standing_share(context: Context) -> FloatArray:
     """Return how far (F,), from 0 to 1, the score lets the performer stand with idle legs."""
     keys = track_keys(context.line.phases, "pelvis", PelvisKey())
     eased = eased_weights(keys, context.clock("pelvis"), life_values().follow["pelvis up"])
     up = product(eased, values_of(keys, ("up",)))[:, 0]
-    return 1.0 - widened(ramp(up, STANDS_CM, ACTS_CM), ACTING_S, ACTING_S, context.fps)
+    return 1.0 - widened(ramp(up, STANDING_ABOVE_CM, ACTS_CM), ACTING_S, ACTING_S, context.fps)
 
 
 def _help(arms: dict[str, Arm], motion: Motion, stands: FloatArray) -> Help:
-    """Return the trunk's help for arms that are too short; ``stands`` (F,) is as in ``_stands``."""
+    """Return the trunk's help for arms that are too short.
+
+    ``stands`` (F,) is as in ``_standing_share``.
+    """
     pull = _pulled(arms, motion.fps)
     pull[:, 2] -= stands * np.minimum(pull[:, 2], 0.0)
     chest = motion.global_pose.rotations[:, motion.skeleton.index["Spine2"]]
     low = {side: np.maximum(-quaternions.rotate(quaternions.conjugate(chest), arm.short)[:, 2], 0.0)
            for side, arm in arms.items()}
-    lower = (low["Left"] - low["Right"]) / SHOULDERS_APART_M
+    lower = (low["Left"] - low["Right"]) / SHOULDER_DISTANCE_M
     eased = scipy.ndimage.gaussian_filter1d(lower, HELP_EASE_S * motion.fps, mode="nearest")
     return Help(pull, stands * eased)
 
@@ -183,27 +186,27 @@ def _solved(score: Score, context: Context, helping: Help, shift_m: FloatArray, 
 
 
 def _trunk_and_head(score: Score, context: Context, lower: Lower, helping: Help,
-                    along: trunk.Turns) -> FloatArray:
+                    along: trunk.TrunkAngles) -> FloatArray:
     """Return the global rotations (F, J, 4) of everything but the arms."""
     skeleton = context.skeleton
     rotations = np.tile(quaternions.IDENTITY, (len(context.moments), len(skeleton.names), 1))
     _put(rotations, skeleton, lower.rotations)
-    turn, lean, tilt = _turns(context, "chest")
+    turn, lean, tilt = _trunk_angles(context, "chest")
     sideways, back, _ = np.rad2deg(quaternions.rotate(
         quaternions.conjugate(rotations[:, 0]), (1 - PELVIS_SHARE) * helping.along).T
         / SHOULDER_HEIGHT_M)
     added = (lower.chest, along, trunk.steadying(lower.root, rotations[:, 0], context.fps))
-    bent = trunk.turned(trunk.Turns(
+    bent = trunk.turned(trunk.TrunkAngles(
         turn + sum(turns.turn for turns in added),
         lean + sum(turns.lean for turns in added) - back,
         tilt + sum(turns.tilt for turns in added) + sideways + np.rad2deg(helping.tilt)))
     _put(rotations, skeleton, trunk.spine_rotations(rotations[:, 0], bent))
     chest = rotations[:, skeleton.index["Spine2"]]
-    offsets = trunk.Turns(*_turns(context, "head"))
+    offsets = trunk.TrunkAngles(*_trunk_angles(context, "head"))
     _put(rotations, skeleton, trunk.head_rotations(chest, offsets))
     anchors = Anchors(score, context, _pose(skeleton, lower.root, rotations))
     looking = trunk.looking(anchors.resolve("eyes", LEFT).positions, chest, anchors.gaze())
-    turns = trunk.Turns(*(a + b for a, b in zip(looking, offsets, strict=True)))
+    turns = trunk.TrunkAngles(*(a + b for a, b in zip(looking, offsets, strict=True)))
     _put(rotations, skeleton, trunk.head_rotations(chest, turns))
     return rotations
 
@@ -232,7 +235,7 @@ def _pose(skeleton: Skeleton, root: FloatArray, rotations: FloatArray) -> Global
     return GlobalPose(positions, rotations.copy())
 
 
-def _turns(context: Context, track: str) -> FloatArray:
+def _trunk_angles(context: Context, track: str) -> FloatArray:
     """Return a track's turn, lean and tilt (3, F) in degrees, with the small movements."""
     keys = track_keys(context.line.phases, track, Turned())
     weights = eased_weights(keys, context.clock(track), life_values().follow[track])

@@ -45,7 +45,7 @@ def joint_angles(motion: Motion) -> dict[tuple[str, str], FloatArray]:
             found[name, f"{side} {name.split()[0]}"] = _between(
                 _bone(motion, side + first), _bone(motion, side + second))
         thigh = quaternions.rotate(
-            quaternions.conjugate(_turns(motion, "Hips")), _bone(motion, f"{side}UpLeg"))
+            quaternions.conjugate(_rotations(motion, "Hips")), _bone(motion, f"{side}UpLeg"))
         out, back, up = thigh.T * np.array([[sign], [1.0], [1.0]])
         found["hip bent", f"{side} hip"] = np.rad2deg(np.arctan2(-back, np.hypot(out, up)))
         bent = np.where(up > 0, 180 - found["hip bent", f"{side} hip"],
@@ -53,12 +53,13 @@ def joint_angles(motion: Motion) -> dict[tuple[str, str], FloatArray]:
         found["hip bent", f"{side} hip"] = bent
         found["hip spread", f"{side} hip"] = np.rad2deg(np.arctan2(out, np.hypot(back, up)))
         found["foot raised", f"{side} ankle"] = ankle_angle(
-            motion.skeleton, side, _turns(motion, f"{side}Leg"), _turns(motion, f"{side}Foot"))
+            motion.skeleton, side, _rotations(motion, f"{side}Leg"),
+            _rotations(motion, f"{side}Foot"))
         found["toes raised", f"{side} toes"] = -_against(motion, f"{side}ToeBase", f"{side}Foot")[1]
     return found
 
 
-def _turns(motion: Motion, name: str) -> FloatArray:
+def _rotations(motion: Motion, name: str) -> FloatArray:
     return motion.global_pose.rotations[:, motion.skeleton.index[name]]
 
 
@@ -66,7 +67,7 @@ def _bone(motion: Motion, name: str) -> FloatArray:
     """Return a bone's direction (F, 3) in the world."""
     joint = motion.skeleton.index[name]
     along = motion.skeleton.tails[joint] - motion.skeleton.heads[joint]
-    return quaternions.rotate(_turns(motion, name), along / np.linalg.norm(along))
+    return quaternions.rotate(_rotations(motion, name), along / np.linalg.norm(along))
 
 
 def _between(first: FloatArray, second: FloatArray) -> FloatArray:
@@ -76,7 +77,7 @@ def _between(first: FloatArray, second: FloatArray) -> FloatArray:
 def _against(motion: Motion, child: str, parent: str) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return turn, lean, tilt (F,) of ``child`` relative to ``parent``, in degrees, 0 at rest."""
     relative = quaternions.multiply(
-        quaternions.conjugate(_turns(motion, parent)), _turns(motion, child))
+        quaternions.conjugate(_rotations(motion, parent)), _rotations(motion, child))
     ahead = quaternions.rotate(relative, np.array([0.0, -1.0, 0.0]))
     turn = np.rad2deg(np.arctan2(ahead[:, 0], -ahead[:, 1]))
     lean = -np.rad2deg(np.arctan2(ahead[:, 2], np.hypot(ahead[:, 0], ahead[:, 1])))

@@ -12,7 +12,7 @@ from mimegen.choreography.life import ALL_VARIATION, KeptVariation, life_of
 from mimegen.choreography.performer import performed
 from mimegen.choreography.places import in_body_axes
 from mimegen.choreography.score import Score
-from mimegen.choreography.timing import frame_moments
+from mimegen.choreography.timing import frame_times
 from mimegen.choreography.variation import Rendition, is_written, vary
 from mimegen.motion import Motion, Skeleton, quaternions, standard_skeleton
 from mimegen.motion.editing import mirrored
@@ -37,7 +37,7 @@ def solved_scene(
     """
     renditions, small = vary(score, seed, style, variation), variation.small_movements(seed)
     parts = score.parts()
-    moments = frame_moments(renditions[0].line.duration, fps)
+    moments = frame_times(renditions[0].line.duration, fps)
     skeleton = standard_skeleton()
     alone = tuple(
         Context(skeleton, rendition.line, moments, fps,
@@ -56,7 +56,7 @@ def solved_scene(
                 context = alone[own]._replace(partner=partner.global_pose)
                 exact_now = exact and number == SCENE_ROUNDS - 1
                 motions[own] = performed(parts[own], context, exact_now)
-    return tuple(rounded(_as_seen(_placed(motion, *_spot(score, own)), renditions[0]))
+    return tuple(rounded(_as_seen(_moved_to(motion, *_spot(score, own)), renditions[0]))
                  for own, motion in enumerate(motions))
 
 
@@ -72,7 +72,7 @@ def finished_anchors(
     renditions, parts = vary(score, seed, style, variation), score.parts()
     small = variation.small_movements(seed)
     moments = np.arange(motions[0].frames) / motions[0].fps
-    bare = [_placed_back(_as_solved(motion, renditions[0]), *_spot(score, own))
+    bare = [_moved_back(_as_solved(motion, renditions[0]), *_spot(score, own))
             for own, motion in enumerate(motions)]
     found = []
     for own, (motion, part) in enumerate(zip(bare, parts, strict=True)):
@@ -100,14 +100,15 @@ def _misses(anchors: Anchors, side: str, exact: bool, on_the_way: bool) -> Float
     touching = anchors.pose.positions[:, hand] + quaternions.rotate(
         anchors.pose.rotations[:, hand], goal.touch
     )
-    share = _at_one_thing(track) * track.weighted_mean(lambda key: 0.0 if hands.hangs(key) or (
-        not exact and key.to and key.to.anchor in FREE) else 1.0 - FREE_SHARE * play(key))
+    share = _single_anchor_share(track) * track.weighted_mean(
+        lambda key: 0.0 if hands.hangs(key) or (not exact and key.to and key.to.anchor in FREE)
+        else 1.0 - FREE_SHARE * play(key))
     if not on_the_way:
         share = share * (track.weights().max(axis=1) > THERE)
     return np.asarray(share * np.linalg.norm(touching - goal.point, axis=-1))
 
 
-def _at_one_thing(track: hands.HandTrack) -> FloatArray:
+def _single_anchor_share(track: hands.HandTrack) -> FloatArray:
     """Return how far (F,), from 0 to 1, a hand is at one single anchor.
 
     Between two keys with the same anchor it stays 1; on the way from one anchor to another it
@@ -140,15 +141,15 @@ def _spot(score: Score, performer: int) -> tuple[FloatArray, float]:
 
 def _seen_by(score: Score, own: int, other: Motion) -> Motion:
     """Return the other performer's motion in the world of performer ``own``."""
-    return _placed_back(_placed(other, *_spot(score, 1 - own)), *_spot(score, own))
+    return _moved_back(_moved_to(other, *_spot(score, 1 - own)), *_spot(score, own))
 
 
-def _placed(motion: Motion, spot: FloatArray, degrees: float) -> Motion:
+def _moved_to(motion: Motion, spot: FloatArray, degrees: float) -> Motion:
     turned = _turned(motion, degrees)
     return Motion(motion.skeleton, motion.fps, turned.root_positions + spot, turned.rotations)
 
 
-def _placed_back(motion: Motion, spot: FloatArray, degrees: float) -> Motion:
+def _moved_back(motion: Motion, spot: FloatArray, degrees: float) -> Motion:
     return _turned(Motion(motion.skeleton, motion.fps, motion.root_positions - spot,
                           motion.rotations), -degrees)
 

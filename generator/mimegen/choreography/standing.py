@@ -71,7 +71,8 @@ def stand(skeleton: Skeleton, root: FloatArray, pelvis: FloatArray,
                                     for side, goal in goals.items()}, loads, root)
     straight = share * ramp(required.down, 2 * SUNK_M, SUNK_M)
     return Stand(aside, share * (required.down - _as_written(required.down)),
-                 -straight * np.rad2deg(required.tilt_difference / _hips_apart(skeleton)), straight)
+                 -straight * np.rad2deg(required.tilt_difference
+                                        / _hip_distance(skeleton)), straight)
 
 
 class _Leg(NamedTuple):
@@ -103,13 +104,13 @@ def _required(skeleton: Skeleton, standing: dict[str, _Leg], loads: dict[str, Fl
     """Return what both legs, weighted by their loads, require of a pelvis at ``root`` (F, 3)."""
     high = {side: leg.high for side, leg in standing.items()}
     apart = loads["Left"] * loads["Right"] * (high["Left"] - high["Right"])
-    tilt_m, more_m = np.deg2rad((TILT_DEG, TILT_MORE_DEG)) * _hips_apart(skeleton)
+    tilt_m, more_m = np.deg2rad((TILT_DEG, TILT_MORE_DEG)) * _hip_distance(skeleton)
     size = np.abs(apart)
     tilt_difference = np.sign(apart) * (np.minimum(size, tilt_m)
                                         + soft_excess(np.maximum(size - tilt_m, 0.0), more_m))
     level = (loads["Left"] * high["Left"] + loads["Right"] * high["Right"]) / (
         loads["Left"] + loads["Right"]) - np.abs(apart - tilt_difference) / 2
-    easy_m = np.deg2rad(EASY_DEG) * _hips_apart(skeleton)
+    easy_m = np.deg2rad(EASY_DEG) * _hip_distance(skeleton)
     beyond = np.sign(apart) * CORNER_M * np.logaddexp(0.0, (size - easy_m) / CORNER_M)
     return _LegDemands(level - root[:, 2], tilt_difference, beyond)
 
@@ -136,14 +137,14 @@ def _leg(skeleton: Skeleton, side: str, root: FloatArray, pelvis: FloatArray,
          goal: legs.FootGoal) -> _Leg:
     """Return the state of a leg under a pelvis at ``root`` (F, 3), turned by ``pelvis`` (F, 4)."""
     hip = quaternions.rotate(pelvis, skeleton.offsets[skeleton.index[f"{side}UpLeg"]])
-    ankle = legs.ankle_place(skeleton, side, goal)
+    ankle = legs.ankle_position(skeleton, side, goal)
     slant = (root + hip - ankle) * [1.0, 1.0, 0.0]
     length = legs.leg_length(skeleton, side, KNEE_DEG)
     up = np.sqrt(np.maximum(length**2 - np.sum(slant**2, axis=-1), 0.0))
     return _Leg(ankle[:, 2] - hip[:, 2] + up, slant / length)
 
 
-def _hips_apart(skeleton: Skeleton) -> float:
+def _hip_distance(skeleton: Skeleton) -> float:
     left, right = (skeleton.heads[skeleton.index[f"{side}UpLeg"]] for side in SIDES)
     return float(np.linalg.norm(left - right))
 

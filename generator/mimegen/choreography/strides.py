@@ -14,7 +14,7 @@ from mimegen.base.arrays import FloatArray
 from mimegen.base.easing import minimum_jerk, ramp
 from mimegen.choreography.anchors import SIDES
 from mimegen.choreography.body import centimetre
-from mimegen.choreography.walking import STANDS_OUT, MovingFloor, Walk, under_way
+from mimegen.choreography.walking import STANDING_WIDTH_FACTOR, MovingFloor, Walk, speed_share
 from mimegen.gait.feet import MAX_ROLL, TURNING_REACH_M, FootPath, Steps, path_of
 from mimegen.gait.norms import runs_from
 from mimegen.gait.stride import Stride, stride_of
@@ -31,10 +31,10 @@ WALKS_M_S = 2.0
 # rounded more finely, because the height of their flight depends on it.
 ALIKE_M, ALIKE_S, ALIKE_RUNNING_S = 0.025, 0.05, 0.01
 # Limits of a swing, as a fraction of a usual step: steps on the spot lift the foot as in a step of
-# size ON_THE_SPOT and roll over it as in one of LEAST_ROLL; none is larger than LARGEST. Steps
+# size ON_THE_SPOT and roll over it as in one of MIN_ROLL; none is larger than LARGEST. Steps
 # aside and turns roll by ROLLS_ASIDE of those ahead.
 ON_THE_SPOT = 0.35
-LEAST_ROLL = 0.2
+MIN_ROLL = 0.2
 LARGEST = 1.2
 ROLLS_ASIDE = 0.35
 # A foot that the score lifts hangs under a raised thigh: it is ahead by this fraction of its lift.
@@ -48,7 +48,7 @@ RUNNING_OUT_M = 0.03
 CLEARS_CM = 0.6
 CLEARS_WITHIN = 0.1
 # Least height of the foot in steps that are small or aside, unlike those of gait.
-UNLIKE_CM = 3.0
+MIN_SMALL_STEP_LIFT_CM = 3.0
 # Feet stand for this many cycles before and after a walk.
 ENDLESS = 1e4
 
@@ -124,7 +124,7 @@ def body_moves(found: Sequence[Walk], moments: FloatArray) -> BodyMoves:
     hands, unit = {side: none.copy() for side in SIDES}, centimetre(standard_skeleton())
     for walk in found:
         gait = gait_of(walk)
-        going = under_way(walk, moments)
+        going = speed_share(walk, moments)
         if not going.any():
             continue
         mine, phases = gait.size * going, _phases(walk, gait.pace, moments) % 1.0
@@ -167,7 +167,7 @@ def foot_ground(found: Sequence[Walk], start: FloatArray, moments: FloatArray,
     fraction by which the foot is lifted higher on the way.
     """
     stand = np.r_[start, 1.0]
-    way = np.tile(stand, (len(moments), 1))
+    floor = np.tile(stand, (len(moments), 1))
     lift, heel = np.zeros(len(moments)), np.zeros(len(moments))
     landing = 0
     for walk in found:
@@ -175,12 +175,12 @@ def foot_ground(found: Sequence[Walk], start: FloatArray, moments: FloatArray,
         if len(steps.places) == 1:
             continue
         moved, more, rolled = _swung(walk, steps, moments)
-        way, lift, heel = way + moved, lift + more, heel + rolled
+        floor, lift, heel = floor + moved, lift + more, heel + rolled
         if walk.moving[0]:
-            way = way + steps.places[0] - stand
+            floor = floor + steps.places[0] - stand
         landing += len(steps.places) - 1
         stand = steps.places[-1]
-    return MovingFloor(way[:, :2], way[:, 2], way[:, 3], lift, heel)
+    return MovingFloor(floor[:, :2], floor[:, 2], floor[:, 3], lift, heel)
 
 
 class _Footfalls(NamedTuple):
@@ -204,7 +204,7 @@ def _footfalls(walk: Walk, side: str, stand: FloatArray, stray: FloatArray) -> _
     if not len(lands):
         return _Footfalls(stand[None], np.zeros(1), np.zeros(1))
     middle = lands + gait.pace.stance * walk.step_s
-    share = gait.size * under_way(walk, middle)
+    share = gait.size * speed_share(walk, middle)
     places = np.column_stack([walk.at(middle), 1.0 + share * (_narrowness(gait.template) - 1.0)])
     places[:, :2] += (share * _behind_cm(gait))[:, None] * _ahead(places[:, 2])
     last = np.array([walk.is_last(number) for number in numbers])
@@ -233,7 +233,8 @@ def _behind_cm(gait: Gait) -> float:
 def _narrowness(template: Template) -> float:
     """Return the feet's distance from the midline in gait, as a fraction of that in standing."""
     toes_in = template.legs.foot.ankle[0] * np.sin(np.deg2rad(template.pace.toe_out))
-    standing = STANDS_OUT * standard_skeleton().heads[standard_skeleton().index["LeftToeBase"], 0]
+    skeleton = standard_skeleton()
+    standing = STANDING_WIDTH_FACTOR * skeleton.heads[skeleton.index["LeftToeBase"], 0]
     return float((template.pace.width / 2 - toes_in) / standing)
 
 
@@ -247,12 +248,12 @@ def _strayed(off: FloatArray, heading: FloatArray) -> FloatArray:
 class _Swing(NamedTuple):
     """A foot's swing to its next foothold.
 
-    ``share`` (F,) is the fraction of its time that has passed, ``way`` (4,) the change in left,
+    ``share`` (F,) is the fraction of its time that has passed, ``change`` (4,) the change in left,
     forward, turn and narrowness, ``higher`` the fraction by which the foot is lifted higher.
     """
 
     share: FloatArray
-    way: FloatArray
+    change: FloatArray
     higher: float
 
     @property
@@ -262,8 +263,8 @@ class _Swing(NamedTuple):
 
 
 def _swings(walk: Walk, steps: _Footfalls, moments: FloatArray) -> list[_Swing]:
-    return [_Swing(np.clip((moments - lift) / (landing - lift), 0.0, 1.0), way, float(higher))
-            for lift, landing, way, higher in zip(
+    return [_Swing(np.clip((moments - lift) / (landing - lift), 0.0, 1.0), change, float(higher))
+            for lift, landing, change, higher in zip(
                 _leaves(walk, steps), steps.lands[1:], np.diff(steps.places, axis=0),
                 steps.higher[1:], strict=True)]
 
@@ -290,10 +291,10 @@ def _swung(walk: Walk, steps: _Footfalls, moments: FloatArray
     swings = _swings(walk, steps, moments)
     moved = np.zeros((len(moments), 4))
     for swing in swings:
-        moved += minimum_jerk(swing.share)[:, None] * swing.way
+        moved += minimum_jerk(swing.share)[:, None] * swing.change
     # The part of the way that goes aside or turns follows minimum jerk instead of the gait.
-    way = (path.ankle - on_spot.ankle)[:, :2] * [1.0, -1.0] / unit - steps.places[0, :2]
-    moved[:, :2] += gait.along * (way - moved[:, :2])
+    change = (path.ankle - on_spot.ankle)[:, :2] * [1.0, -1.0] / unit - steps.places[0, :2]
+    moved[:, :2] += gait.along * (change - moved[:, :2])
     knees = sum((KNEE_AHEAD * walk.lift * swing.bump for swing in swings), np.zeros(len(moments)))
     moved[:, :2] += (displaced[:, 0] + knees)[:, None] * _ahead(steps.places[0, 2] + moved[:, 2])
     return moved, _lifted(walk, swings, displaced[:, 1]), -path.pitch
@@ -312,7 +313,7 @@ def _lifted(walk: Walk, swings: Sequence[_Swing], lift: FloatArray) -> FloatArra
 
     ``lift`` (F,) is the height by the gait alone.
     """
-    lift, unlike = lift.copy(), UNLIKE_CM * (1.0 - gait_of(walk).size)
+    lift, unlike = lift.copy(), MIN_SMALL_STEP_LIFT_CM * (1.0 - gait_of(walk).size)
     for share, _, higher in swings:
         bump = _bump(share)
         lift *= 1.0 + higher * (bump > 0)
@@ -366,7 +367,7 @@ def _sizes(gait: Gait, places: FloatArray, moving: tuple[bool, bool]
     ends = [float(before) for before in moving]
     size, roll = (np.r_[ends[0], np.clip(share, *limits), ends[1]]
                   for share, limits in ((size, (ON_THE_SPOT, LARGEST)),
-                                        (roll, (LEAST_ROLL, MAX_ROLL))))
+                                        (roll, (MIN_ROLL, MAX_ROLL))))
     return size, roll
 
 

@@ -104,7 +104,7 @@ def _blend_weights(times: tuple[float, ...], how: tuple[str, ...], raw: bytes) -
     return weights
 
 
-def frame_moments(duration: float, fps: float) -> FloatArray:
+def frame_times(duration: float, fps: float) -> FloatArray:
     """Return the times (F,) of a take's frames in seconds, the last at its end.
 
     Durations that end half-way between two frames are rounded alike on all machines, whatever the

@@ -37,7 +37,7 @@ BEHIND_DEG = 45.0
 STEEP = 0.4
 
 
-class Turns(NamedTuple):
+class TrunkAngles(NamedTuple):
     """Angles (F,) in degrees: turn to the person's left, lean forward, tilt to their left."""
 
     turn: FloatArray
@@ -45,13 +45,13 @@ class Turns(NamedTuple):
     tilt: FloatArray
 
 
-def turned(turns: Turns) -> FloatArray:
+def turned(turns: TrunkAngles) -> FloatArray:
     """Return the rotations (F, 4) of turns."""
     angles = np.stack([turns.turn, turns.lean, turns.tilt], axis=-1)
     return quaternions.from_euler("ZXY", angles)
 
 
-def looking(eyes: FloatArray, chest: FloatArray, target: FloatArray) -> Turns:
+def looking(eyes: FloatArray, chest: FloatArray, target: FloatArray) -> TrunkAngles:
     """Return the head's turns relative to the chest that look from ``eyes`` to ``target``.
 
     ``chest`` (F, 4) are global rotations, ``eyes`` and ``target`` (F, 3) positions.
@@ -65,10 +65,10 @@ def looking(eyes: FloatArray, chest: FloatArray, target: FloatArray) -> Turns:
     turn *= np.clip((180.0 - np.abs(turn)) / BEHIND_DEG, 0.0, 1.0)
     turn *= np.clip(level / np.maximum(np.hypot(level, up), 1e-9) / STEEP, 0.0, 1.0)
     lean = -np.rad2deg(np.arctan2(up, level))
-    return Turns(TURN_SHARE_OF_GAZE * turn, LEAN_SHARE_OF_GAZE * lean, np.zeros_like(turn))
+    return TrunkAngles(TURN_SHARE_OF_GAZE * turn, LEAN_SHARE_OF_GAZE * lean, np.zeros_like(turn))
 
 
-def steadying(root: FloatArray, pelvis: FloatArray, fps: float) -> Turns:
+def steadying(root: FloatArray, pelvis: FloatArray, fps: float) -> TrunkAngles:
     """Return the chest's turns with which a person steadies the head (Pozzo et al. 1990).
 
     ``root`` (F, 3) and ``pelvis`` (F, 4) are the pelvis' positions and rotations. The trunk leans
@@ -82,15 +82,15 @@ def steadying(root: FloatArray, pelvis: FloatArray, fps: float) -> Turns:
     bent[lag:] = -quick[: len(root) - lag, 2] * BENT_DEG_PER_M
     eased = scipy.ndimage.gaussian_filter1d(bent, 0.4 * BENT_LATE_S * fps, mode="nearest")
     bent = BENT_LIMIT_DEG * np.tanh(eased / BENT_LIMIT_DEG)
-    return Turns(np.zeros(len(root)), share * back + bent, share * left)
+    return TrunkAngles(np.zeros(len(root)), share * back + bent, share * left)
 
 
-def within_neck(turns: Turns) -> Turns:
+def within_neck(turns: TrunkAngles) -> TrunkAngles:
     """Return the head's turns relative to the chest, softly limited to the neck's range."""
     lean = np.where(
         turns.lean > 0, _eased(turns.lean, DOWN_LIMIT), _eased(turns.lean, UP_LIMIT)
     )
-    return Turns(_eased(turns.turn, TURN_LIMIT), lean, _eased(turns.tilt, TILT_LIMIT))
+    return TrunkAngles(_eased(turns.turn, TURN_LIMIT), lean, _eased(turns.tilt, TILT_LIMIT))
 
 
 def _eased(angles: FloatArray, limit: float) -> FloatArray:
@@ -109,7 +109,7 @@ def spine_rotations(pelvis: FloatArray, chest: FloatArray) -> dict[str, FloatArr
     }
 
 
-def head_rotations(chest: FloatArray, turns: Turns) -> dict[str, FloatArray]:
+def head_rotations(chest: FloatArray, turns: TrunkAngles) -> dict[str, FloatArray]:
     """Return the neck's and head's global rotations; ``chest`` is global, (F, 4)."""
     head = turned(within_neck(turns))
     neck = quaternions.scale(head, np.full(len(head), NECK_SHARE))

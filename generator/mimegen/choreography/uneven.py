@@ -6,7 +6,7 @@ from typing import Any, cast
 import numpy as np
 
 from mimegen.base.seeds import generator
-from mimegen.choreography.freedom import FREE, apart, play
+from mimegen.choreography.freedom import FREE, hand_separation, play
 from mimegen.choreography.hands import HANGING
 from mimegen.choreography.life import SmallMovements, life_values
 from mimegen.choreography.places import Offset, Place
@@ -51,10 +51,10 @@ def uneven(line: Timeline, name: str, small: SmallMovements) -> Timeline:
                 update[track] = _uneven_foot(key, own, feet, track)
             elif isinstance(key, HandKey) and key.to is not None:
                 full = complete[track][phase.at]
-                share = apart(full, _at(complete[OTHER[track]], phase.at))
+                share = hand_separation(full, _at(complete[OTHER[track]], phase.at))
                 noise = share * own + np.sqrt(1 - share**2) * alike * [1, OUTWARD[track], 1, 1]
-                offset = _uneven_place(key.to.offset, noise * _freedom(full),
-                                       means[track, key.to.anchor])
+                offset = _uneven_offset(key.to.offset, noise * _freedom(full),
+                                        means[track, key.to.anchor])
                 update[track] = key.model_copy(update={"to": Place(key.to.anchor, offset)})
             elif isinstance(key, Turned) and not isinstance(key, PropKey):
                 update[track] = _uneven_turn(key, own, turns)
@@ -86,7 +86,7 @@ def _freedom(key: HandKey) -> FloatArray:
     return np.array([1.0 if free else play(key), *np.repeat(play(key), 3)])
 
 
-def _uneven_place(offset: Offset, noise: FloatArray, middle: FloatArray) -> Offset:
+def _uneven_offset(offset: Offset, noise: FloatArray, middle: FloatArray) -> Offset:
     """Return an offset varied by ``noise`` (4,): its distance from the mean, and its position."""
     values = life_values().uneven
     # An arm that is stretched out varies less, so that it stays stretched out.

@@ -227,9 +227,9 @@ def _varied(track: str, key: Key, manner: _Manner, rng: np.random.Generator) -> 
         update["up"] = (key.up or 0.0) + style.shoulders[0]
         update["forward"] = (key.forward or 0.0) + style.shoulders[1]
     if isinstance(key, FootKey) and key.to is not None:
-        update["to"] = _foot_place(track, key.to, manner)
+        update["to"] = _varied_foot_place(track, key.to, manner)
     if isinstance(key, HandKey | PropKey) and key.to is not None and key.to.anchor in FREE:
-        update["to"] = _free_place(track, key, key.to, manner, rng)
+        update["to"] = _varied_place(track, key, key.to, manner, rng)
     return key.model_copy(update=update)
 
 
@@ -239,15 +239,15 @@ def _sized_turn(degrees: float, factor: float) -> float:
     return degrees * (1 + (factor - 1) * (room if factor > 1 else 1.0))
 
 
-def _foot_place(track: str, place: Place, manner: _Manner) -> Place:
+def _varied_foot_place(track: str, place: Place, manner: _Manner) -> Place:
     out, forward, up = place.offset
     sign = 1 if track.startswith("left") else -1
     width = manner.width * (1 - manner.style.narrow)
     return Place(place.anchor, (out * width, forward + sign * manner.stagger, up))
 
 
-def _free_place(track: str, key: Key, place: Place, manner: _Manner,
-                rng: np.random.Generator) -> Place:
+def _varied_place(track: str, key: Key, place: Place, manner: _Manner,
+                  rng: np.random.Generator) -> Place:
     """Return a place scaled about the mean offset of its track at that anchor, and varied."""
     offset, middle = np.array(place.offset), manner.middles[track, place.anchor]
     size = manner.amplitude * manner.style.size

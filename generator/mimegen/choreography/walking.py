@@ -31,7 +31,7 @@ LANDED = 0.1
 BODY_START = 0.1
 BODY_END = 0.5
 # Distance of standing feet from the midline, as a multiple of that in the rest pose.
-STANDS_OUT = 1.25
+STANDING_WIDTH_FACTOR = 1.25
 
 
 class MovingFloor(NamedTuple):
@@ -73,12 +73,12 @@ class Walk(NamedTuple):
     @property
     def full(self) -> float:
         """The mean length of a step as a fraction of an adult's usual one; 1.2 at most."""
-        return float(min(self.way_cm / max(self.steps - 1, 1) / STEP_CM, 1.2))
+        return float(min(self.length_cm / max(self.steps - 1, 1) / STEP_CM, 1.2))
 
     @property
     def step_cm(self) -> float:
         """The length of a step at the walk's full speed, in centimetres."""
-        return self.way_cm / max(self._full_steps, 1.0)
+        return self.length_cm / max(self._full_steps, 1.0)
 
     @property
     def speed_m_s(self) -> float:
@@ -86,7 +86,7 @@ class Walk(NamedTuple):
         return self.step_cm * centimetre(standard_skeleton()) / self.step_s
 
     @property
-    def way_cm(self) -> float:
+    def length_cm(self) -> float:
         """The length of the whole way in centimetres."""
         return float(np.linalg.norm(np.diff(self.points[:, :2], axis=0), axis=1).sum())
 
@@ -102,7 +102,7 @@ class Walk(NamedTuple):
         """The fractions of its time in which the body speeds up and slows down."""
         begin, end = self._span
         ends = 2 - sum(self.moving)
-        steps = 1.0 + (STARTING_STEPS - 1.0) * min(self.way_cm / self.steps / GOES_CM, 1.0)
+        steps = 1.0 + (STARTING_STEPS - 1.0) * min(self.length_cm / self.steps / GOES_CM, 1.0)
         ramp = min(1.0 / max(ends, 1), steps * self.step_s / (end - begin))
         return 0.0 if self.moving[0] else ramp, 0.0 if self.moving[1] else ramp
 
@@ -123,7 +123,7 @@ class Walk(NamedTuple):
         ways = np.diff(self.points, axis=0)[:, :2]
         heading = np.deg2rad((self.points[1:, 2] + self.points[:-1, 2]) / 2)
         ahead = ways[:, 0] * np.sin(heading) + ways[:, 1] * np.cos(heading)
-        return float(ahead.sum() / max(self.way_cm, 1e-6))
+        return float(ahead.sum() / max(self.length_cm, 1e-6))
 
     @property
     def backwards(self) -> bool:
@@ -167,11 +167,11 @@ def _progress(share: FloatArray, ramp_in: float, ramp_out: float) -> FloatArray:
     a ramp the way goes on beyond that end at the same speed.
     """
     full = 1.0 - (ramp_in + ramp_out) / 2
-    left = full - _from_rest(1.0 - share, ramp_out)
-    return np.asarray(np.where(share > 1.0 - ramp_out, left, _from_rest(share, ramp_in)) / full)
+    left = full - _accelerated(1.0 - share, ramp_out)
+    return np.asarray(np.where(share > 1.0 - ramp_out, left, _accelerated(share, ramp_in)) / full)
 
 
-def _from_rest(share: FloatArray, ramp: float) -> FloatArray:
+def _accelerated(share: FloatArray, ramp: float) -> FloatArray:
     """Return the distance (F,) covered from rest in ``share`` of the time; the speed ends at 1."""
     if ramp == 0.0:
         return share
@@ -224,12 +224,12 @@ def _walk(times: list[float], points: list[FloatArray], keys: list[WalkKey],
     leftward = way[2] if abs(way[2]) > 30 else way[0]
     first = keys[0].first or ("left" if leftward > 1.0 else "right")
     lift = max(key.lift or 0.0 for key in keys)
-    steps = _least_steps(points, keys, moving)
+    steps = _min_steps(points, keys, moving)
     walk = Walk(np.array(times), np.array(points), steps, lift, first, moving)
     return walk if all(key.steps for key in keys) else _usual_steps(walk)
 
 
-def _least_steps(points: list[FloatArray], keys: list[WalkKey], moving: tuple[bool, bool]) -> int:
+def _min_steps(points: list[FloatArray], keys: list[WalkKey], moving: tuple[bool, bool]) -> int:
     """Return the number of steps that the score gives, or else that the turns need."""
     steps = sum(key.steps or max(1, round(abs(float((end - start)[2])) / TURN_DEG))
                 for key, start, end in zip(keys, points[:-1], points[1:], strict=True))
@@ -239,7 +239,7 @@ def _least_steps(points: list[FloatArray], keys: list[WalkKey], moving: tuple[bo
 
 def _usual_steps(walk: Walk) -> Walk:
     """Return a walk in as many steps as bring it closest to the gait engine's, at least its own."""
-    most = walk.steps + 2 + int(walk.way_cm / SHORTEST_STEP_CM)
+    most = walk.steps + 2 + int(walk.length_cm / SHORTEST_STEP_CM)
     ways = [walk._replace(steps=steps) for steps in range(walk.steps, most)]
     return min(ways, key=lambda one: abs(one.step_cm - _usual_step_cm(one)))
 
@@ -273,7 +273,7 @@ def body_ground(found: Sequence[Walk], start: FloatArray, moments: FloatArray) -
     return MovingFloor(way[:, :2], way[:, 2], nothing + 1.0, nothing, nothing)
 
 
-def under_way(walk: Walk, moments: FloatArray) -> FloatArray:
+def speed_share(walk: Walk, moments: FloatArray) -> FloatArray:
     """Return the speed (F,) of a walk as an eased fraction of its full speed."""
     step = 1e-3 * walk.step_s
     gone = walk.done(moments + step) - walk.done(moments - step)

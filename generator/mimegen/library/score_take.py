@@ -22,7 +22,7 @@ from mimegen.choreography.manner import AS_WRITTEN, CueManner, in_manner
 from mimegen.choreography.perform import perform_scene
 from mimegen.choreography.reading import read_score
 from mimegen.choreography.score import Score
-from mimegen.choreography.timing import frame_moments
+from mimegen.choreography.timing import frame_times
 from mimegen.choreography.variation import is_written
 from mimegen.library.keys import score_code
 from mimegen.library.score_facts import ScoreFacts, score_facts
@@ -111,7 +111,7 @@ class ScoreTake(TakeDescription):
         facts = self.known
         # The duration of a cue also depends on its stance, which is in another file.
         if is_written(self.seed, self.style) and not facts.stances:
-            return len(frame_moments(facts.seconds, fps / self.tempo))
+            return len(frame_times(facts.seconds, fps / self.tempo))
         return frames_of(self.score, self.seed, self.style, fps / self.tempo)
 
     def faces(self, fps: float) -> tuple[Mapping[str, FloatArray], ...]:

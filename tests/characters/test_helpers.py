@@ -13,7 +13,7 @@ from scipy.spatial import ConvexHull, cKDTree
 from examples import examples
 from mimegen.base.paths import data_folder
 from mimegen.characters.bake import read_bake
-from mimegen.characters.body import make_body, shaped_points, turns_to_rest
+from mimegen.characters.body import make_body, rest_rotations, shaped_points
 from mimegen.characters.build import build_character
 from mimegen.characters.character import Character, Mesh, posed_vertices
 from mimegen.characters.helpers import (
@@ -215,7 +215,7 @@ def test_with_arms_half_way_down_a_body_is_as_it_was_sculpted() -> None:
     sculpted, heads, tails = np.split(points, [count, count + joints])
     skeleton = Skeleton(bake.joint_names, bake.joint_parents, heads, tails)
     body = make_body(MAN.phenotype)
-    back = quaternions.conjugate(turns_to_rest(skeleton))
+    back = quaternions.conjugate(rest_rotations(skeleton))
     motion = with_helpers_on(Motion.from_global_rotations(
         body.skeleton, 24.0, heads[:1], back[None]), body.flesh.moves)
     mesh = Mesh("skin", body.vertices, body.faces["body"], body.flesh.joints, body.flesh.weights,

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mimegen.characters.bake import read_bake
-from mimegen.characters.body import moves, rest_skeleton, shaped_points, turns_to_rest
+from mimegen.characters.body import moves, rest_rotations, rest_skeleton, shaped_points
 from mimegen.characters.helpers import (
     ADDED,
     along,
@@ -44,7 +44,7 @@ class Sculpted:
         vertices, heads, tails = np.split(shaped_points(bake, phenotype), [count, count + joints])
         skeleton = Skeleton(bake.joint_names, bake.joint_parents, heads, tails)
         return Sculpted(vertices, bake.faces["body"], skeleton, rest_skeleton(skeleton),
-                        turns_to_rest(skeleton), dense_weights(bake.joints, bake.weights, joints))
+                        rest_rotations(skeleton), dense_weights(bake.joints, bake.weights, joints))
 
     def joint(self, name: str) -> Array:
         """Return the place (3,) of a joint."""

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from mimegen.base.vectors import product
 from mimegen.characters.character import Character, Mesh, Places
-from mimegen.characters.face_units import carriers, read_carriers, turn_vectors
-from mimegen.characters.lids import LID_AND_EYE_JOINTS, read_closed, read_looks
+from mimegen.characters.face_units import carriers, read_carriers, rotation_vectors
+from mimegen.characters.lids import LID_AND_EYE_JOINTS, read_closed, read_gaze_angles
 from mimegen.characters.surface import vertex_normals
 from mimegen.faces.words import SIDES, arkit, units_file
 from mimegen.motion.quaternions import FloatArray
@@ -22,7 +22,7 @@ from mimegen.motion.quaternions import FloatArray
 # The prefix of attributes (V, 3) that hold a weight's displacements, in metres.
 PREFIX = "arkit_"
 # Smaller weights are ignored.
-LEAST = 0.002
+MIN_WEIGHT = 0.002
 # Vertices nearer than this, in metres, share a normal.
 SAME_M = 1e-5
 
@@ -59,10 +59,10 @@ class ShapeMove:
         joints = [*self.carriers, *self.lid_and_eye_joints]
         own = np.swapaxes(np.asarray(blocks[joints, :3], float), 1, 2)
         turned = np.matmul(head, own)
-        found = weights(read_carriers(turned[:-4]), np.degrees(turn_vectors(turned[-4:])))
+        found = weights(read_carriers(turned[:-4]), np.degrees(rotation_vectors(turned[-4:])))
         moved = np.zeros(self.displacements.shape[1:], np.float32)
         for name, displacement in zip(self.names, self.displacements, strict=True):
-            if found[name] > LEAST:
+            if found[name] > MIN_WEIGHT:
                 moved += np.float32(found[name]) * displacement
         places[self.rows] += product(moved, head.astype(np.float32)).astype(places.dtype)
 
@@ -78,7 +78,7 @@ def weights(units: FloatArray, turns: FloatArray) -> Mapping[str, float]:
     found = {name: float(both[name].mean()) for name in known.middle}
     found |= {name + side: float(both[name][row]) for name in known.sided
               for row, side in enumerate(SIDES)}
-    closed, looks = read_closed(turns), read_looks(turns)
+    closed, looks = read_closed(turns), read_gaze_angles(turns)
     for row, side in enumerate(SIDES):
         found |= {name + side: float(closed[row] / size) for name, size in known.lids.items()}
         out = float(looks[row, 0]) * (1 if row == 0 else -1)

@@ -53,14 +53,14 @@ def beard_hairs(head: HeadShape, hair: Hair, under: SkinnedSurface, out: FloatAr
     root, normal = under.vertices[roots], out[roots]
     mouth = head.body.vertices[head.body.masks["lips"] > 0.5, 2].mean()
     back = np.sign(root[:, 0]) * np.where(root[:, 2] > mouth, 1.6, 0.2)
-    way = np.stack([back, 0.3 + 0 * back, 0 * back - 1.0], axis=1)
-    way = way + draws.normal(0, 0.25, root.shape)
-    way = unit(way - 0.9 * np.sum(way * normal, axis=1, keepdims=True) * normal)
+    direction = np.stack([back, 0.3 + 0 * back, 0 * back - 1.0], axis=1)
+    direction = direction + draws.normal(0, 0.25, root.shape)
+    direction = unit(direction - 0.9 * np.sum(direction * normal, axis=1, keepdims=True) * normal)
     long = (0.004 + 0.5 * thick) * draws.uniform(0.6, 1.0, (len(root), 1))
     along = np.linspace(0, 1, BEARD_POINTS)[:, None, None]
     start = root + (thick * ramp(share[roots], 0.25, 0.75)[:, None] - BEARD_ROOT_M) * normal
-    middle = start - 0.001 * normal + along * (long * way + 0.0022 * normal)
-    half = (0.0009 * (1 - along * along) + 0.0002) * unit(np.cross(way, normal))
+    middle = start - 0.001 * normal + along * (long * direction + 0.0022 * normal)
+    half = (0.0009 * (1 - along * along) + 0.0002) * unit(np.cross(direction, normal))
     return strips(head, "beard_strands", middle, half, draws, 0.3)
 
 

@@ -87,7 +87,7 @@ def shaped_points(bake: Bake, phenotype: Phenotype) -> FloatArray:
 
 def rest_skeleton(skeleton: Skeleton) -> Skeleton:
     """Return the skeleton, given in the data's A pose, in the T pose of the standard skeleton."""
-    turns = turns_to_rest(skeleton)
+    turns = rest_rotations(skeleton)
     heads = skeleton.heads.copy()
     for joint in range(1, len(heads)):
         parent = skeleton.parents[joint]
@@ -101,7 +101,7 @@ def at_rest(vertices: FloatArray, flesh: Flesh, skeleton: Skeleton, rest: Skelet
 
     So a body whose arms are half-way down has exactly the shape that was sculpted.
     """
-    back = quaternions.conjugate(turns_to_rest(skeleton))
+    back = quaternions.conjugate(rest_rotations(skeleton))
     posed = Motion.from_global_rotations(rest, 1.0, skeleton.heads[:1], back[None])
     matrices, shifts = moves(with_helpers_on(posed, flesh.moves))
     blend = np.einsum("vk,vkab->vab", flesh.weights, matrices[flesh.joints])
@@ -130,7 +130,7 @@ def inverse(matrices: FloatArray) -> FloatArray:
     return np.asarray(across / np.sum(first * across[:, :, 0], axis=1)[:, None, None])
 
 
-def turns_to_rest(skeleton: Skeleton) -> FloatArray:
+def rest_rotations(skeleton: Skeleton) -> FloatArray:
     """Return the global rotations (J, 4) that align every bone with the standard skeleton's.
 
     The trunk keeps its shape, the feet stay flat on the ground, and the palms turn to face down.
@@ -142,15 +142,15 @@ def turns_to_rest(skeleton: Skeleton) -> FloatArray:
             joint = skeleton.index[side + bone]
             turns[joint] = quaternions.between(direction(skeleton, joint),
                                                direction(standard, joint))
-        turns[skeleton.index[side + "Hand"]] = hand_turn(skeleton, standard, side)
-        turns[skeleton.index[side + "ForeArm"]] = forearm_turn(skeleton, standard, side, turns)
+        turns[skeleton.index[side + "Hand"]] = hand_alignment(skeleton, standard, side)
+        turns[skeleton.index[side + "ForeArm"]] = forearm_alignment(skeleton, standard, side, turns)
         for bone in ("Foot", "ToeBase"):
             joint = skeleton.index[side + bone]
             level = np.array([1.0, 1.0, 0.0])
             turns[joint] = quaternions.between(direction(skeleton, joint) * level,
                                                direction(standard, joint) * level)
         for finger in ("Thumb", "Index", "Middle", "Ring", "Pinky"):
-            turn_finger(skeleton, standard, f"{side}Hand{finger}", turns)
+            align_finger(skeleton, standard, f"{side}Hand{finger}", turns)
     return turns
 
 
@@ -160,7 +160,7 @@ def direction(skeleton: Skeleton, joint: int) -> FloatArray:
     return np.asarray(along / np.linalg.norm(along))
 
 
-def hand_turn(skeleton: Skeleton, standard: Skeleton, side: str) -> FloatArray:
+def hand_alignment(skeleton: Skeleton, standard: Skeleton, side: str) -> FloatArray:
     """Return the rotation (4,) that aligns a hand with the standard one.
 
     It aligns the directions from wrist to knuckles and from index to little finger.
@@ -186,7 +186,7 @@ def hand_frame(skeleton: Skeleton, side: str) -> FloatArray:
     return np.stack([along, across, np.cross(along, across)], axis=1)
 
 
-def forearm_turn(
+def forearm_alignment(
     skeleton: Skeleton, standard: Skeleton, side: str, turns: FloatArray
 ) -> FloatArray:
     """Return the rotation (4,) that aligns a forearm with the standard one.
@@ -202,7 +202,7 @@ def forearm_turn(
     )
 
 
-def turn_finger(skeleton: Skeleton, standard: Skeleton, finger: str, turns: FloatArray) -> None:
+def align_finger(skeleton: Skeleton, standard: Skeleton, finger: str, turns: FloatArray) -> None:
     """Align one finger, bone after bone, with the standard one.
 
     Its rotations are written into ``turns`` (J, 4).

@@ -73,7 +73,7 @@ def expressed(performance: Performance, values: Mapping[str, FloatArray]) -> Per
         return performance
     skeleton, motion = character.skeleton, performance.motion
     units = shaped(values, motion.frames)
-    lids = [_turn(side, part, units, values) for side in SIDES for part in PARTS]
+    lids = [_rotation_vectors(side, part, units, values) for side in SIDES for part in PARTS]
     vectors = np.concatenate([np.deg2rad(np.stack(lids, axis=1)), carried(units, motion.frames)],
                              axis=1)
     names = [*(side + part for side in SIDES for part in PARTS), *carriers()]
@@ -85,8 +85,8 @@ def expressed(performance: Performance, values: Mapping[str, FloatArray]) -> Per
         Motion(skeleton, motion.fps, motion.root_positions, rotations)))
 
 
-def _turn(side: str, part: str, units: Mapping[tuple[str, str], FloatArray],
-          values: Mapping[str, FloatArray]) -> FloatArray:
+def _rotation_vectors(side: str, part: str, units: Mapping[tuple[str, str], FloatArray],
+                      values: Mapping[str, FloatArray]) -> FloatArray:
     """Return the rotation vectors (F, 3) of an eye or a lid, in degrees."""
     closed = units[CLOSED, side]
     left, up = (values.get(name, np.zeros_like(closed)) for name in LOOKS)

@@ -91,9 +91,9 @@ def _nearest(places: FloatArray, line: Line) -> _Nearest:
     before = np.concatenate([[0.0], np.cumsum(sizes)])
     best = _Nearest(np.full(len(places), np.inf), np.zeros(len(places)))
     for number, (start, end) in enumerate(pairwise(points)):
-        way = end - start
-        share = np.clip((places - start) @ way / (way @ way), 0.0, 1.0)
-        away = np.linalg.norm(places - start - share[:, None] * way, axis=1)
+        segment = end - start
+        share = np.clip((places - start) @ segment / (segment @ segment), 0.0, 1.0)
+        away = np.linalg.norm(places - start - share[:, None] * segment, axis=1)
         nearer = away < best.away
         along = (before[number] + share * sizes[number]) / before[-1]
         best = _Nearest(np.where(nearer, away, best.away), np.where(nearer, along, best.along))

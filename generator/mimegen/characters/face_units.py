@@ -29,7 +29,7 @@ CARRIER = "Face"
 # Rotation of a carrier, in radians, for a unit at 1; three units together stay below half a turn.
 RAD = 0.7
 # Units with smaller values are ignored.
-LEAST = 0.002
+MIN_VALUE = 0.002
 # Below this angle, in radians, an approximation for small rotations is used.
 SMALL_RAD = 1e-4
 # Units that press the lids into the eyes, and the values at which lids begin to be held out and are
@@ -38,7 +38,7 @@ PRESS = ("cheekSquint", "eyeSquint", "mouthSmile", "browInnerUp")
 PRESSING = (0.25, 0.5)
 # Lids are held ROOM_M (metres) off an eyeball. Only vertices in front of it and near it count,
 # within these multiples of its radius.
-ROOM_M = 0.0005
+CLEARANCE_M = 0.0005
 BEFORE = 0.1
 AROUND = 2.0
 # A smile draws the skin below the lower lip back. Between these two values of the smile the teeth
@@ -118,12 +118,12 @@ def read_carriers(turned: FloatArray) -> FloatArray:
 
     The matrices are the carriers' rotations relative to the head.
     """
-    values = (turn_vectors(turned) / RAD).reshape(*turned.shape[:-3], 2, -1, 3)
+    values = (rotation_vectors(turned) / RAD).reshape(*turned.shape[:-3], 2, -1, 3)
     values = values * np.array([[[1, 1, 1]], [[1, -1, -1]]])
     return np.asarray(values.reshape(*values.shape[:-2], -1)[..., :len(units_file().units)])
 
 
-def turn_vectors(turned: FloatArray) -> FloatArray:
+def rotation_vectors(turned: FloatArray) -> FloatArray:
     """Return the rotation vectors (..., 3) of matrices (..., 3, 3) below half a turn."""
     trace = np.trace(turned, axis1=-2, axis2=-1)
     angle = np.arccos(np.clip((trace - 1) / 2, -1.0, 1.0))
@@ -200,7 +200,7 @@ class FaceMove:
         head = np.asarray(blocks[self.head, :3], float)
         own = np.asarray(blocks[self.carriers, :3], float)
         values = read_carriers(np.matmul(head, np.swapaxes(own, 1, 2))).ravel()
-        used = np.flatnonzero(np.abs(values) > LEAST)
+        used = np.flatnonzero(np.abs(values) > MIN_VALUE)
         if len(used):
             moved = np.zeros(self.displacements.shape[1:], np.float32)
             for unit in used:
@@ -253,7 +253,7 @@ def _rooms(character: Character, meshes: Sequence[Mesh]) -> tuple[EyeRoom | Teet
                 away = np.linalg.norm(offsets, axis=1)
                 near = np.flatnonzero((away > radius) & (away < AROUND * radius)
                                       & (offsets[:, 1] < -BEFORE * radius))
-                least = np.minimum(away[near], radius + ROOM_M).astype(np.float32)
+                least = np.minimum(away[near], radius + CLEARANCE_M).astype(np.float32)
                 found.append(EyeRoom(joint, middle, start + near, least, units))
     return tuple(found)
 

@@ -86,11 +86,11 @@ def beard_hairs(beard: Mesh, ribbons: Mesh, count: int, draws: np.random.Generat
     root = np.sum(whole * beard.vertices[corners], axis=1)
     out = unit(np.sum(whole * normals[corners], axis=1))
     near = cKDTree(lines[:, 0]).query(root, 3)[1]
-    way = np.mean(lines[near, -1] - lines[near, 0], axis=1)
-    long = np.linalg.norm(way, axis=1, keepdims=True) * draws.uniform(0.7, 1.2, (count, 1))
-    way = long * unit(unit(way) + draws.normal(0, 0.22, (count, 3)))
+    strand = np.mean(lines[near, -1] - lines[near, 0], axis=1)
+    long = np.linalg.norm(strand, axis=1, keepdims=True) * draws.uniform(0.7, 1.2, (count, 1))
+    strand = long * unit(unit(strand) + draws.normal(0, 0.22, (count, 3)))
     share = np.linspace(0, 1, POINTS)[None, :, None]
     rise = BEARD_ROOT_M * (ramp(share, 0.0, 0.5) - 1) + BEARD_OUT_M * share * draws.random(
         (count, 1, 1))
-    points = root[:, None] + share * way[:, None] + rise * out[:, None]
+    points = root[:, None] + share * strand[:, None] + rise * out[:, None]
     return Hairs(beard.name, points, np.full(count, BEARD_RADIUS_M), draws.normal(0, 0.5, count))

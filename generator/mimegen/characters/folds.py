@@ -53,7 +53,7 @@ LOWER = 0.45
 REACH = 1.3
 # On short thick legs no vertex in the crease may reach LOWER; then this smaller fraction is used to
 # find the crease.
-LEAST = 0.1
+LOWER_ON_SHORT_LEGS = 0.1
 # Vertices that define the crease are weighted by their distance, in metres, from its line along the
 # bone (none from CREASE_M on) and to either side (none from BESIDE_M on), and by how far in front
 # of the joint they are (in full from BEFORE_M on). Their weights on both parts sum to more than
@@ -188,9 +188,9 @@ class Fold:
         return np.asarray(over)
 
 
-def _along(x: FloatArray, y: FloatArray, z: FloatArray, way: FloatArray) -> FloatArray:
-    """Return the components (N,) of vectors (x, y, z) along ``way`` (3,)."""
-    return np.asarray(x * float(way[0]) + y * float(way[1]) + z * float(way[2]))
+def _along(x: FloatArray, y: FloatArray, z: FloatArray, direction: FloatArray) -> FloatArray:
+    """Return the components (N,) of vectors (x, y, z) along ``direction`` (3,)."""
+    return np.asarray(x * float(direction[0]) + y * float(direction[1]) + z * float(direction[2]))
 
 
 def softly(values: FloatArray) -> FloatArray:
@@ -218,7 +218,7 @@ def _crease(character: Character, kind: CreaseKind) -> Crease:
     joint, above = skeleton.index[kind.joint], skeleton.index[kind.upper[0]]
     bone = skeleton.tails[joint] - skeleton.heads[joint]
     middle = np.zeros((len(skeleton.names), 4))
-    for lower in (LOWER, LEAST):
+    for lower in (LOWER, LOWER_ON_SHORT_LEGS):
         for mesh in character.soft:
             _add_crease(middle, mesh, skeleton, kind, lower)
         if middle.any():
@@ -238,7 +238,7 @@ def _add_crease(middle: FloatArray, mesh: Mesh, skeleton: Skeleton, kind: Crease
     weight on both.
     """
     upper, lower = _shares(mesh, skeleton, kind)
-    from_joint, line = _places(mesh, skeleton, kind)
+    from_joint, line = _relative_positions(mesh, skeleton, kind)
     inner = product(from_joint, np.array(kind.inner))
     axis = np.cross(kind.inner, kind.down)
     beside = np.abs(product(from_joint, axis))
@@ -257,7 +257,8 @@ def _shares(mesh: Mesh, skeleton: Skeleton, kind: CreaseKind) -> tuple[FloatArra
             share_of_joints(mesh, skeleton, (kind.joint,)))
 
 
-def _places(mesh: Mesh, skeleton: Skeleton, kind: CreaseKind) -> tuple[FloatArray, FloatArray]:
+def _relative_positions(mesh: Mesh, skeleton: Skeleton, kind: CreaseKind
+                        ) -> tuple[FloatArray, FloatArray]:
     """Return vertices (V, 3) relative to the joint, and how far (V,) they are beyond the crease.
 
     The second is measured along the joint's bone. Both are in metres.
@@ -281,7 +282,7 @@ def folds_of(character: Character, meshes: Sequence[Mesh]) -> tuple[Fold, ...]:
 def _sides(mesh: Mesh, skeleton: Skeleton, kind: CreaseKind) -> FloatArray:
     """Return 1 for vertices (V,) of the upper part, -1 for the lower part, 0 for all others."""
     upper, lower = _shares(mesh, skeleton, kind)
-    from_joint, line = _places(mesh, skeleton, kind)
+    from_joint, line = _relative_positions(mesh, skeleton, kind)
     joint = skeleton.index[kind.joint]
     reach = REACH * float(lengths(skeleton.tails[joint] - skeleton.heads[joint]))
     near = (upper + lower > NEAR) & (lengths(from_joint) < reach)

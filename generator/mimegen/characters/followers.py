@@ -44,7 +44,7 @@ FOLLOWERS: Mapping[str, Follower] = {**SKIRT, **HAIR}
 # Meshes that hang over skirts. A skirt begins to follow them at the first distance and follows them
 # fully at the second, in metres.
 TOPS = ("top", "jacket")
-HELD_M = (0.07, 0.02)
+TOP_FOLLOW_M = (0.07, 0.02)
 # How far a joint's tail is below its head, in metres.
 TAIL_M = 0.3
 # On raised legs the front of a skirt comes down to a distance from them: ON_THIGHS_M, or
@@ -126,15 +126,15 @@ def following(mesh: Mesh, skeleton: Skeleton) -> Mesh:
 def under_tops(meshes: Sequence[Mesh], skeleton: Skeleton) -> list[Mesh]:
     """Return the meshes, with skirts that follow a top over them, so that they stay under it."""
     tops = [mesh for mesh in meshes if mesh.name in TOPS]
-    return [_held(mesh, tops, skeleton) if tops and mesh.name == "skirt" else mesh
+    return [_following_tops(mesh, tops, skeleton) if tops and mesh.name == "skirt" else mesh
             for mesh in meshes]
 
 
-def _held(skirt: Mesh, tops: Sequence[Mesh], skeleton: Skeleton) -> Mesh:
+def _following_tops(skirt: Mesh, tops: Sequence[Mesh], skeleton: Skeleton) -> Mesh:
     """Return a skirt that follows the tops where it is near them."""
     above = np.concatenate([top.vertices for top in tops])
     near = nearest(above, skirt.vertices)
-    share = ramp(lengths(skirt.vertices - above[near]), *HELD_M)[:, None]
+    share = ramp(lengths(skirt.vertices - above[near]), *TOP_FOLLOW_M)[:, None]
     own, theirs = (np.concatenate([
         dense_weights(mesh.joints, mesh.weights, len(skeleton.names)) for mesh in meshes])
         for meshes in ([skirt], tops))
@@ -181,8 +181,9 @@ def with_followers_turned(motion: Motion) -> Motion:
 
 def _skirt_turned(motion: Motion) -> dict[str, FloatArray]:
     """Return the local rotations (F, 4) of a skirt's joints."""
-    thighs = np.stack([_way(motion, side + "UpLeg") for side in ("Left", "Right")])
-    shins = np.stack([_way(motion, side + "UpLeg", side + "Leg") for side in ("Left", "Right")])
+    thighs = np.stack([_hang_direction(motion, side + "UpLeg") for side in ("Left", "Right")])
+    shins = np.stack([_hang_direction(motion, side + "UpLeg", side + "Leg")
+                      for side in ("Left", "Right")])
     lift, shin_lift = _lift(thighs), _lift(shins)
     aside = np.arcsin(np.clip(thighs[..., 0], -1.0, 1.0)).sum(axis=0) / 4
     front, back = lift.max(axis=0), lift.min(axis=0)
@@ -191,11 +192,11 @@ def _skirt_turned(motion: Motion) -> dict[str, FloatArray]:
     low_back = np.maximum(np.minimum(shin_lift.min(axis=0), 0.0), np.minimum(back, 0.0) - 1.2)
     down = np.array([0.0, 0.0, -1.0])
     return {
-        "SkirtFront": _turn(front, aside), "SkirtBack": _turn(back, aside),
+        "SkirtFront": _swing_rotations(front, aside), "SkirtBack": _swing_rotations(back, aside),
         "LeftSkirt": quaternions.between(down, thighs[0]),
         "RightSkirt": quaternions.between(down, thighs[1]),
-        "SkirtFrontLow": _turn(low_front - front, np.zeros_like(aside)),
-        "SkirtBackLow": _turn(np.minimum(low_back, back) - back, np.zeros_like(aside)),
+        "SkirtFrontLow": _swing_rotations(low_front - front, np.zeros_like(aside)),
+        "SkirtBackLow": _swing_rotations(np.minimum(low_back, back) - back, np.zeros_like(aside)),
     }
 
 
@@ -206,12 +207,12 @@ def _slope(skeleton: Skeleton) -> float:
     return float(np.arctan2(back, -up))
 
 
-def _way(motion: Motion, *joints: str) -> FloatArray:
+def _hang_direction(motion: Motion, *joints: str) -> FloatArray:
     """Return the direction (F, 3), relative to the hips, of a bone that hangs down at rest."""
-    way = np.array([0.0, 0.0, -1.0])
+    direction = np.array([0.0, 0.0, -1.0])
     for name in reversed(joints):
-        way = quaternions.rotate(motion.rotations[:, motion.skeleton.index[name]], way)
-    return way
+        direction = quaternions.rotate(motion.rotations[:, motion.skeleton.index[name]], direction)
+    return direction
 
 
 def _lift(ways: FloatArray) -> FloatArray:
@@ -219,7 +220,7 @@ def _lift(ways: FloatArray) -> FloatArray:
     return np.arctan2(-ways[..., 1], -ways[..., 2])
 
 
-def _turn(lift: FloatArray, aside: FloatArray) -> FloatArray:
+def _swing_rotations(lift: FloatArray, aside: FloatArray) -> FloatArray:
     """Return rotations (F, 4) by ``lift`` forwards and ``aside`` to the left, in radians."""
     nothing = np.zeros_like(lift)
     forward = quaternions.from_rotation_vectors(np.stack([-lift, nothing, nothing], axis=1))

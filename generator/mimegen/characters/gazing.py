@@ -19,13 +19,13 @@ FAR_M = 50.0
 # When the head begins to turn, how long it takes to arrive, and the time over which it is smoothed,
 # in seconds.
 BEGINS_S = 0.15
-THERE_S = 0.5
+GAZE_SETTLE_S = 0.5
 SMOOTH_S = 0.1
 # The head's fraction of the angle, to the side and up, and the largest angles of head and eyes, in
 # degrees (Freedman 2008: eyes stay within some 20 degrees, heads go nearly all of a long way).
 HEAD_SHARE = np.array([0.75, 0.6])
-HEAD_MOST = np.array([55.0, 28.0])
-EYES_MOST = np.array([28.0, 22.0])
+MAX_HEAD_DEG = np.array([55.0, 28.0])
+MAX_EYES_DEG = np.array([28.0, 22.0])
 # Position of the eyes relative to the head's joint on a person of STANDARD_M, in metres; used for
 # characters without eyes.
 EYES_M = np.array([0.0, -0.08, 0.1])
@@ -87,9 +87,9 @@ def head_towards(performance: Performance, places: FloatArray) -> FloatArray:
     """
     fps = performance.motion.fps
     moments = np.arange(performance.motion.frames) / fps
-    wanted = _limited(HEAD_SHARE * _way(performance, places), HEAD_MOST)
+    wanted = _limited(HEAD_SHARE * _gaze_angles(performance, places), MAX_HEAD_DEG)
     wanted = scipy.ndimage.gaussian_filter1d(wanted, SMOOTH_S * fps, axis=0, mode="nearest")
-    turned = wanted * ramp(moments, BEGINS_S, BEGINS_S + THERE_S)[:, None]
+    turned = wanted * ramp(moments, BEGINS_S, BEGINS_S + GAZE_SETTLE_S)[:, None]
     return np.pad(turned, ((0, 0), (0, 1)))
 
 
@@ -99,11 +99,11 @@ def eyes_towards(performance: Performance, places: FloatArray) -> FloatArray:
     They arrive before the head.
     """
     moments = np.arange(performance.motion.frames) / performance.motion.fps
-    there = ramp(moments, 0.0, BEGINS_S + THERE_S / 4)
-    return np.asarray(_limited(_way(performance, places), EYES_MOST) * there[:, None])
+    there = ramp(moments, 0.0, BEGINS_S + GAZE_SETTLE_S / 4)
+    return np.asarray(_limited(_gaze_angles(performance, places), MAX_EYES_DEG) * there[:, None])
 
 
-def _way(performance: Performance, places: FloatArray) -> FloatArray:
+def _gaze_angles(performance: Performance, places: FloatArray) -> FloatArray:
     """Return the angles (F, 2), left and up in degrees, from the head's direction to ``places``."""
     head = performance.motion.global_pose.rotations[:, head_of(performance.motion.skeleton)]
     ways = places - eyes_at(performance)

@@ -73,7 +73,7 @@ class Flow(NamedTuple):
 
 def make_hair(spec: CharacterSpec, body: Body) -> CharacterPiece:
     """Return a person's hair and beard."""
-    head, hair = head_shape(body), worn_hair(spec)
+    head, hair = head_shape(body), visible_hair(spec)
     draws = generator(spec.seed, 0x4A12)
     meshes = list(beard_meshes(head, hair, draws))
     if hair.kind != "bald":
@@ -88,7 +88,7 @@ def make_hair(spec: CharacterSpec, body: Body) -> CharacterPiece:
     return CharacterPiece(tuple(meshes), (material,) if meshes else ())
 
 
-def worn_hair(spec: CharacterSpec) -> Hair:
+def visible_hair(spec: CharacterSpec) -> Hair:
     """Return the visible hair: flat under a cap, none under a headscarf."""
     worn, hair = {garment.kind for garment in spec.outfit}, spec.hair
     if "headscarf" in worn:
@@ -364,8 +364,8 @@ def hanging_line(head: HeadShape, line: FloatArray, bottom: float) -> FloatArray
     below = line[:, 2] < head.eyes[0, 2] + HANGS_FROM_UP * head.unit
     last = int(np.argmax(below)) if below.any() else len(line) - 1
     end = line[last] * [1.0, 1.0, 0.0] + [0.0, 0.0, min(bottom, float(line[-1, 2]))]
-    way = np.concatenate([line[:last + 1], end[None]])
-    return evenly(way, lengths(way)[-1])
+    strand = np.concatenate([line[:last + 1], end[None]])
+    return evenly(strand, lengths(strand)[-1])
 
 
 def beside_ears(head: HeadShape, points: FloatArray) -> FloatArray:

@@ -51,7 +51,7 @@ def skull_of(character: Character) -> Skull | None:
     return Skull(skin, eyes_z, size, np.array([0.0, depth, eyes_z + 0.15 * size]))
 
 
-class Way(NamedTuple):
+class StrandPoints(NamedTuple):
     """Points along hairs on a field: positions, outward and sideways directions, (P, N, 3) each.
 
     ``off`` (P, N) is their distance from the skin, in metres.
@@ -133,7 +133,7 @@ class HairField(NamedTuple):
         """Return the lengths of the strands at columns (N,), in metres."""
         return np.maximum(np.interp(column, np.arange(len(self.long)), self.long), 0.01)
 
-    def way(self, along: FloatArray, column: FloatArray) -> Way:
+    def strand_points(self, along: FloatArray, column: FloatArray) -> StrandPoints:
         """Return the points at ``along`` (P, N), 0 to 1, of the strands at columns (N,).
 
         Beyond 1 the last segment is extended.
@@ -144,7 +144,7 @@ class HairField(NamedTuple):
         places = sampled(self.places, np.maximum(along, 0.0), column)
         out = unit(found[..., :3])
         aside = unit(np.cross(np.gradient(places, axis=0), out) + 1e-9)
-        return Way(places, out, aside, np.maximum(found[..., 3], 0.0))
+        return StrandPoints(places, out, aside, np.maximum(found[..., 3], 0.0))
 
 
 def whole_grid(mesh: Mesh) -> FloatArray:

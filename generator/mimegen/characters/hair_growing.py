@@ -7,7 +7,7 @@ from scipy.spatial import cKDTree
 
 from mimegen.base.easing import ramp
 from mimegen.base.vectors import unit
-from mimegen.characters.hair_field import HairField, Skull, Way
+from mimegen.characters.hair_field import HairField, Skull, StrandPoints
 from mimegen.characters.hair_styles import HairStyle
 from mimegen.motion.quaternions import FloatArray
 
@@ -38,13 +38,13 @@ def grown(name: str, field: HairField, skull: Skull, style: HairStyle, count: in
           draws: np.random.Generator) -> Hairs:
     """Return ``count`` hairs of a style on a field; ``name`` is that of the field's mesh."""
     begin, column = field.roots(count, growing(field, skull, style), draws)
-    way, share = walked(field, style, begin, column, draws)
-    small = np.minimum(way_lengths(way)[-1] / SMALL_M, 1.0)
-    points = way.places + depth(way, share, style, draws)[..., None] * way.out
+    strand, share = walked(field, style, begin, column, draws)
+    small = np.minimum(path_lengths(strand)[-1] / SMALL_M, 1.0)
+    points = strand.places + depth(strand, share, style, draws)[..., None] * strand.out
     lock = locks(points, style)
-    points = wound(points, way, small * share, lock, style, draws)
+    points = wound(points, strand, small * share, lock, style, draws)
     points = drawn_together(points, share, lock, style, draws)
-    points = points + small[:, None] * frizzed(way, share, style, draws)
+    points = points + small[:, None] * frizzed(strand, share, style, draws)
     shade = draws.normal(0, 0.35, count) + draws.normal(0, 0.35, count)[lock]
     radius = style.radius * draws.uniform(0.8, 1.2, count)
     return Hairs(name, points.transpose(1, 0, 2), radius, shade)
@@ -59,7 +59,7 @@ def growing(field: HairField, skull: Skull, style: HairStyle) -> FloatArray:
 
 
 def walked(field: HairField, style: HairStyle, begin: FloatArray, column: FloatArray,
-           draws: np.random.Generator) -> tuple[Way, FloatArray]:
+           draws: np.random.Generator) -> tuple[StrandPoints, FloatArray]:
     """Return the paths of hairs from their roots, and positions along each hair (P, 1), 0 to 1."""
     share = np.linspace(0, 1, style.points)[:, None]
     length, count = field.length(column), len(begin)
@@ -71,21 +71,22 @@ def walked(field: HairField, style: HairStyle, begin: FloatArray, column: FloatA
     end = np.maximum(end, begin + 0.004 / length)
     columns = field.off.shape[1]
     column = column + style.twist * columns * draws.uniform(-1, 1, count)
-    return field.way(begin + share * (end - begin), column % columns), share
+    return field.strand_points(begin + share * (end - begin), column % columns), share
 
 
-def depth(way: Way, share: FloatArray, style: HairStyle, draws: np.random.Generator) -> FloatArray:
+def depth(strand: StrandPoints, share: FloatArray, style: HairStyle,
+          draws: np.random.Generator) -> FloatArray:
     """Return how far hairs lie outside the field (P, N), in metres: they rise to their layer."""
-    count = way.off.shape[1]
-    up = ramp(way_lengths(way), -0.002, RISING_M)
+    count = strand.off.shape[1]
+    up = ramp(path_lengths(strand), -0.002, RISING_M)
     layer = draws.uniform(*style.layers, count)
     lift = style.lift * draws.random(count) * share * share
-    return np.asarray(way.off * (up * layer - (1 - up)) + lift)
+    return np.asarray(strand.off * (up * layer - (1 - up)) + lift)
 
 
-def way_lengths(way: Way) -> FloatArray:
+def path_lengths(strand: StrandPoints) -> FloatArray:
     """Return the lengths of paths up to each point (P, N), in metres."""
-    steps = np.linalg.norm(np.diff(way.places, axis=0), axis=-1)
+    steps = np.linalg.norm(np.diff(strand.places, axis=0), axis=-1)
     return np.concatenate([np.zeros((1, steps.shape[1])), np.cumsum(steps, axis=0)])
 
 
@@ -100,7 +101,8 @@ def locks(points: FloatArray, style: HairStyle) -> FloatArray:
     return np.asarray(guides[nearest])
 
 
-def wound(points: FloatArray, way: Way, share: FloatArray, lock: FloatArray, style: HairStyle,
+def wound(points: FloatArray, strand: StrandPoints, share: FloatArray, lock: FloatArray,
+          style: HairStyle,
           draws: np.random.Generator) -> FloatArray:
     """Return hairs (P, N, 3) that sway and wave like their locks, or coil."""
     count = points.shape[1]
@@ -108,17 +110,17 @@ def wound(points: FloatArray, way: Way, share: FloatArray, lock: FloatArray, sty
     sway = style.sway * draws.normal(0, 1, count).clip(-2, 2)[lock] * share * share
     rise = 0.4 * style.sway * draws.normal(0, 1, count).clip(-2, 2)[lock] * share * share
     wave = style.wave * np.sin(phase + 9 * swings * share) * ramp(share, 0.15, 0.6)
-    moved = points + (sway + wave)[..., None] * way.aside + rise[..., None] * way.out
+    moved = points + (sway + wave)[..., None] * strand.aside + rise[..., None] * strand.out
     if style.coil is None:
         return np.asarray(moved)
     radius = draws.uniform(*style.coil, count)[lock] * ramp(share, 0.0, 0.25)
     turn = phase + draws.normal(0, 0.25, count) + share * 14 * swings
     tip = draws.normal(size=(count, 3))[lock]
     axis = unit(np.gradient(moved, axis=0) + 0.004 * tip)
-    over = unit(np.cross(axis, way.aside) + 1e-9)
-    around = np.cos(turn)[..., None] * way.aside + np.sin(turn)[..., None] * over
-    away = (0.5 * way.off * share)[..., None] * unit(tip - np.sum(
-        tip * way.out[0], axis=-1, keepdims=True) * way.out[0])
+    over = unit(np.cross(axis, strand.aside) + 1e-9)
+    around = np.cos(turn)[..., None] * strand.aside + np.sin(turn)[..., None] * over
+    away = (0.5 * strand.off * share)[..., None] * unit(tip - np.sum(
+        tip * strand.out[0], axis=-1, keepdims=True) * strand.out[0])
     return np.asarray(moved + radius[..., None] * around + away)
 
 
@@ -129,11 +131,11 @@ def drawn_together(points: FloatArray, share: FloatArray, lock: FloatArray, styl
     return np.asarray(points + pull[..., None] * (points[:, lock] - points))
 
 
-def frizzed(way: Way, share: FloatArray, style: HairStyle, draws: np.random.Generator
+def frizzed(strand: StrandPoints, share: FloatArray, style: HairStyle, draws: np.random.Generator
             ) -> FloatArray:
     """Return each hair's own displacement (P, N, 3): a few waves that grow towards its end."""
-    count = way.off.shape[1]
+    count = strand.off.shape[1]
     loose = style.frizz * np.where(draws.random(count) < 0.05, 2.5, 1.0) * ramp(share, 0.0, 1.0)
     shifts = [loose * draws.normal(0, 1, count) * np.sin(
         draws.uniform(0, 6.28, count) + share * draws.uniform(2, 12, count)) for _ in range(2)]
-    return np.asarray(shifts[0][..., None] * way.aside + shifts[1][..., None] * way.out)
+    return np.asarray(shifts[0][..., None] * strand.aside + shifts[1][..., None] * strand.out)

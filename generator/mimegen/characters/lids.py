@@ -38,7 +38,7 @@ def read_closed(turns: FloatArray) -> FloatArray:
     return np.clip(closed, units_file().widest, 1.0)
 
 
-def read_looks(turns: FloatArray) -> FloatArray:
+def read_gaze_angles(turns: FloatArray) -> FloatArray:
     """Return how far both eyes (2, 2) look to the left and up, in degrees.
 
     ``turns`` (4, 3) are as for ``read_closed``.

@@ -183,11 +183,11 @@ def looking(motion: Motion, rng: np.random.Generator, moments: FloatArray) -> Va
     there = np.stack([np.interp(later, moments, smooth[:, axis]) for axis in range(3)], axis=1)
     x, y, z = quaternions.rotate(quaternions.conjugate(head), there).T
     turned = np.degrees(np.stack([np.arctan2(x, -y), np.arctan2(z, np.hypot(x, y))], axis=1))
-    turned = softly_limited(turned, known.farthest) + _strays(rng, moments)
+    turned = softly_limited(turned, known.farthest) + _fixations(rng, moments)
     return {"look_left": turned[:, 0], "look_up": turned[:, 1]}
 
 
-def _strays(rng: np.random.Generator, moments: FloatArray) -> FloatArray:
+def _fixations(rng: np.random.Generator, moments: FloatArray) -> FloatArray:
     """Return the fixations of the eyes (F, 2), in degrees, with jumps from one to the next."""
     known = face_life().gaze
     rests = int(moments[-1] / known.rests_s[0]) + 2

@@ -65,11 +65,12 @@ def points_of(character: Character) -> PressPoints | None:
     if not has_helpers(skeleton) or not character.soft:
         return None
     whole = _joined(character.soft)
-    whole = _chosen(whole, np.flatnonzero(_part(whole, skeleton) >= 0))
+    whole = _chosen(whole, np.flatnonzero(_part_of_vertices(whole, skeleton) >= 0))
     shoulders = skeleton.heads[[skeleton.index[arm] for arm, _ in ARMS]]
     far = np.stack([lengths(whole.vertices - shoulder) for shoulder in shoulders], axis=1)
     chosen = thinned(whole.vertices, np.where(far.min(axis=1) < SHOULDER_M, FINE_M, CELL_M))
-    mesh, far, part = _chosen(whole, chosen), far[chosen], _part(whole, skeleton)[chosen]
+    part = _part_of_vertices(whole, skeleton)[chosen]
+    mesh, far = _chosen(whole, chosen), far[chosen]
     if not all((part == number).any() for number in range(3)):
         return None
     contacts = _contacts(mesh, part)
@@ -84,7 +85,7 @@ def points_of(character: Character) -> PressPoints | None:
 def _contacts(mesh: Mesh, part: Numbers) -> tuple[PressContact, ...]:
     """Return the pairs of parts that may press each other: either arm and the trunk."""
     trunk, *arms = (np.flatnonzero(part == number) for number in range(3))
-    return tuple(PressContact.of(arm, trunk, _apart(mesh, arm, trunk)) for arm in arms)
+    return tuple(PressContact.of(arm, trunk, _rest_distances(mesh, arm, trunk)) for arm in arms)
 
 
 def _patches(rest: FloatArray, part: Numbers, skin: Any, contacts: Sequence[PressContact]
@@ -169,7 +170,7 @@ def _tangents(normals: FloatArray) -> tuple[FloatArray, FloatArray]:
     return first, np.cross(normals, first)
 
 
-def _part(mesh: Mesh, skeleton: Skeleton) -> Numbers:
+def _part_of_vertices(mesh: Mesh, skeleton: Skeleton) -> Numbers:
     """Return the part of each vertex (V,): 0 trunk, 1 left arm, 2 right arm, -1 none of them."""
     shares = np.stack([share_of_joints(mesh, skeleton, joints)
                        for joints in (TRUNK_JOINTS, *ARMS)])
@@ -187,7 +188,7 @@ def thinned(vertices: FloatArray, sizes: FloatArray) -> Numbers:
     return np.sort(first)
 
 
-def _apart(mesh: Mesh, own: Numbers, other: Numbers) -> NDArray[np.float32]:
+def _rest_distances(mesh: Mesh, own: Numbers, other: Numbers) -> NDArray[np.float32]:
     """Return distances (A, B) between points at rest; -1 for two sides of one limb."""
     offsets = mesh.vertices[own][:, None] - mesh.vertices[other][None]
     first, second = (mesh.attributes["normals"][numbers] for numbers in (own, other))

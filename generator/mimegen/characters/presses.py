@@ -77,7 +77,7 @@ class PressPoints:
             return None
         shifts = self._out(places, normals, pairs, touch)
         shifts += self._coming_out(shifts, normals)
-        return _held(shifts)
+        return _limited(shifts)
 
     def _out(self, places: FloatArray, normals: FloatArray, pairs: Pairs,
              touch: FloatArray) -> FloatArray:
@@ -106,7 +106,7 @@ class PressPoints:
         return np.asarray((comes * share).sum(axis=1)[:, None] * normals)
 
 
-def _held(shifts: FloatArray) -> FloatArray:
+def _limited(shifts: FloatArray) -> FloatArray:
     """Return displacements (P, 3), shortened to at most ``FARTHEST_M``."""
     return np.asarray(shifts * (FARTHEST_M / np.maximum(lengths(shifts), FARTHEST_M))[:, None])
 

@@ -5,13 +5,13 @@ from mimegen.characters.sampling import even, sample_character, sampled_outfit, 
 from mimegen.characters.spec import CharacterSpec
 
 # Kinds of garments that belong to the person rather than to the clothes.
-KEPT = ("glasses",)
+KEPT_PIECES = ("glasses",)
 
 
 def redressed(seed: int, clothes: int) -> CharacterSpec:
     """Return the person of one seed in the clothes of another seed, without headwear."""
     person = sample_character(seed).model_dump(mode="json")
     worn = sampled_outfit(clothes, even(seed, "sex") < 0.5, generator(clothes, "clothes"))
-    kept = [garment for garment in person["outfit"] if garment["kind"] in KEPT]
+    kept = [garment for garment in person["outfit"] if garment["kind"] in KEPT_PIECES]
     return CharacterSpec.model_validate(person | {
         "name": f"random-{seed}-{clothes}", "outfit": tucked([*worn, *kept])})

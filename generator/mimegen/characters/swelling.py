@@ -14,14 +14,14 @@ from mimegen.characters.swells import ARMS, Swell, swell_of
 from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
 
-Turns = tuple[tuple[int, int, int], ...]
+JointAngles = tuple[tuple[int, int, int], ...]
 # Rotations of the left arm's joints, in degrees about X, Y and Z: half-way down, as bodies are
 # sculpted, and at each direction of swelling (forward, overhead, behind the head, to the side,
 # back, down in front of the body). No pose is near the direction of a later one, so sizes can be
 # solved for one after another.
 JOINTS = ("Shoulder", "Arm", "ForeArm", "Hand")
-SCULPTED: Turns = ((0, 0, 0), (-6, 47, -6), (1, 0, -32), (1, 2, -11))
-TURNED: tuple[Turns, ...] = (
+SCULPTED: JointAngles = ((0, 0, 0), (-6, 47, -6), (1, 0, -32), (1, 2, -11))
+TURNED: tuple[JointAngles, ...] = (
     ((0, -2, -20), (-29, 19, -74), (-36, 4, -3), (-24, -9, 5)),
     ((0, -27, -1), (-19, -60, -15), (-40, 5, -4), (-27, -10, 1)),
     ((0, -26, 3), (-84, -55, -27), (-9, 8, -81), (-6, -12, -20)),
@@ -60,7 +60,7 @@ def swelling_of(skin: Mesh, skeleton: Skeleton) -> tuple[float, ...]:
 
 
 def _volumes(skin: Mesh, skeleton: Skeleton, arms: Sequence[Swell],
-             turns: Turns) -> tuple[float, float]:
+             turns: JointAngles) -> tuple[float, float]:
     """Return the volume within the skin in a pose, and how much swollen arms add (both m3)."""
     motion = _posed(skeleton, turns)
     places = posed_vertices(skin, skeleton, motion.global_pose.positions[0],
@@ -78,7 +78,7 @@ def _volume(places: FloatArray, skin: Mesh) -> float:
     return float(np.sum(first * quaternions.cross(second - last, third))) / 6
 
 
-def _posed(skeleton: Skeleton, turns: Turns) -> Motion:
+def _posed(skeleton: Skeleton, turns: JointAngles) -> Motion:
     """Return one frame with both arms' joints rotated, the right arm mirroring the left."""
     rotations = np.tile(quaternions.IDENTITY, (1, len(skeleton.names), 1))
     for side, mirrored in (("Left", [1, 1, 1]), ("Right", [1, -1, -1])):

@@ -24,7 +24,7 @@ from mimegen.characters.patterns import cloth_material, printed
 from mimegen.characters.piece import CharacterPiece
 from mimegen.characters.spec import Jacket, Top
 from mimegen.characters.surface import SkinnedSurface, to_mesh
-from mimegen.characters.trimmings import band, hood, lapels, like_nearest, patch, shirt_collar
+from mimegen.characters.trimmings import band, hood, lapels, patch, shirt_collar, skinned_like
 from mimegen.characters.wrinkles import with_top_wrinkles
 from mimegen.motion.quaternions import FloatArray
 
@@ -156,7 +156,7 @@ def button_piece(garment: Top | Jacket, surface: SkinnedSurface, body: Body) -> 
     order = np.argsort(front[:, 2], kind="stable")
     depth = np.interp(levels, front[order, 2], front[order, 1]) - 0.006
     grid = buttons_at(np.stack([np.zeros(BUTTONS), depth, levels], axis=1))
-    made = like_nearest(surface, grid.reshape(2, -1, 3), closed=False)
+    made = skinned_like(surface, grid.reshape(2, -1, 3), closed=False)
     ends = np.arange(8, 8 * BUTTONS, 8) - 1
     made = replace(made, faces=np.delete(made.faces, ends, axis=0))
     color = tuple(0.25 + 0.5 * (channel < 0.3) for channel in garment.color)

@@ -57,7 +57,7 @@ def neck_ring(surface: SkinnedSurface, neckline: FloatArray, turns: FloatArray) 
                                         period=2 * np.pi) for axis in range(3)], axis=1))
 
 
-def like_nearest(host: SkinnedSurface, grid: FloatArray, closed: bool) -> SkinnedSurface:
+def skinned_like(host: SkinnedSurface, grid: FloatArray, closed: bool) -> SkinnedSurface:
     """Return a grid of positions (R, C, 3) as a surface that moves like the ``host`` below it.
 
     ``closed`` joins the last column to the first.
@@ -92,7 +92,7 @@ def shirt_collar(host: SkinnedSurface, neckline: FloatArray, body: Body, gap_deg
                            stand - np.cos(np.radians(LEAF_DEG)) * fall])
     grid = ring + out[..., None] * outwards(ring)
     grid[:, :, 2] += rise
-    made = cleared(like_nearest(host, grid, closed=False), body, 0.004)
+    made = cleared(skinned_like(host, grid, closed=False), body, 0.004)
     falling = np.repeat([0.0, 0.0, *np.linspace(0.0, 1.0, LEAF_ROWS)], COLUMNS)[:, None]
     return replace(made, vertices=laid_on(host, made, falling), faces=made.faces[:, ::-1])
 
@@ -123,7 +123,7 @@ def hood(host: SkinnedSurface, neckline: FloatArray, body: Body) -> SkinnedSurfa
     grid[:, :, 2] += rise - BAG_M * low
     grid[:, :, 0] *= 1 - 0.25 * low
     grid[:, :, 1] += 0.03 * low
-    made = like_nearest(host, grid, closed=False)
+    made = skinned_like(host, grid, closed=False)
     return replace(made, vertices=cleared(made, body, 0.022).vertices)
 
 

@@ -158,31 +158,31 @@ def test_only_keeps_the_part(dots):
 def test_flipped_feet_keep_their_mean_height_and_leave_the_rest(dots):
     found = read_manipulation("flipped=feet").apply(dots, setting(dots))
     feet = np.array(["ankle" in name for name in dots.names])
-    assert np.allclose(found.places[:, ~feet], dots.places[:, ~feet])
-    assert np.allclose(found.places[..., 1].mean(axis=0), dots.places[..., 1].mean(axis=0))
-    assert np.allclose(np.ptp(found.places, axis=0), np.ptp(dots.places, axis=0))
+    assert np.allclose(found.positions[:, ~feet], dots.positions[:, ~feet])
+    assert np.allclose(found.positions[..., 1].mean(axis=0), dots.positions[..., 1].mean(axis=0))
+    assert np.allclose(np.ptp(found.positions, axis=0), np.ptp(dots.positions, axis=0))
     back = read_manipulation("flipped=feet").apply(found, setting(dots))
-    assert np.allclose(back.places, dots.places)
+    assert np.allclose(back.positions, dots.positions)
 
 
 def test_out_of_phase_shifts_one_limb(dots):
     found = read_manipulation("out_of_phase=0.5/part=left_leg").apply(dots, setting(dots))
     knee = dots.names.index("left_knee")
-    assert np.allclose(found.places[:, knee], np.roll(dots.places[:, knee],
+    assert np.allclose(found.positions[:, knee], np.roll(dots.positions[:, knee],
                                                       round(dots.frames / 2), axis=0))
-    assert np.allclose(found.places[:, 0], dots.places[:, 0])
+    assert np.allclose(found.positions[:, 0], dots.positions[:, 0])
 
 
 def test_sines_are_sines(dots):
     found = read_manipulation("sines").apply(dots, setting(dots))
-    waves = np.abs(np.fft.rfft(found.places[..., :2], axis=0))
+    waves = np.abs(np.fft.rfft(found.positions[..., :2], axis=0))
     assert (np.count_nonzero(waves > 1e-6 * waves.max(), axis=0) <= 2).all()
 
 
 def test_a_crowd_has_one_that_is_mirrored(dots):
     found = read_manipulation("crowd=4").apply(dots, setting(dots))
     assert found.count == 4 * dots.count
-    inside = found.places[..., :2]
+    inside = found.positions[..., :2]
     assert inside.min() >= 0 and inside.max() <= 512
     spans = [np.sort(inside[:, i * dots.count:(i + 1) * dots.count, 0].ptp(axis=0))
              for i in range(4)]

@@ -108,7 +108,7 @@ def test_pictures_do_not_remember_earlier_ones_and_cut_dots_at_the_edge() -> Non
 def test_as_many_dots_as_the_set_has(name: str) -> None:
     made = stimulus(dots=name, dot_diameter="3px", azimuth_deg=20.0, width=512, height=512)
     _, count = ndimage.label(frames_of(made)[15] > 0, np.ones((3, 3)))
-    apart = made.dots.places[15, :, None, :2] - made.dots.places[15, None, :, :2]
+    apart = made.dots.positions[15, :, None, :2] - made.dots.positions[15, None, :, :2]
     touching = (np.linalg.norm(apart, axis=-1) < 6).sum() - made.dots.count
     assert made.dots.count == len(dot_set(name).dots)
     assert made.dots.count - touching <= count <= made.dots.count
@@ -122,7 +122,7 @@ def test_centroids_are_the_projection_of_the_joints() -> None:
     # Seen from the person's left, what is behind them (+Y) is on the right.
     flat = np.stack([ankle[:, 1] - made.view.middle[1], made.view.middle[2] - ankle[:, 2]], axis=1)
     expected = 128 + made.view.scale * flat
-    assert np.allclose(made.dots.places[:, 0, :2], expected)
+    assert np.allclose(made.dots.positions[:, 0, :2], expected)
     picture = to_linear(frames_of(made)[7])
     labels, count = ndimage.label(picture > 0, np.ones((3, 3)))
     centres = np.array(ndimage.center_of_mass(picture, labels, range(1, count + 1))) + 0.5
@@ -134,9 +134,9 @@ def test_centroids_are_the_projection_of_the_joints() -> None:
 def test_from_the_front_the_left_hand_is_on_the_right_and_views_agree_in_size() -> None:
     front, left = stimulus(azimuth_deg=0.0), stimulus(azimuth_deg=90.0)
     hand, other = front.dots.names.index("left_wrist"), front.dots.names.index("right_wrist")
-    assert (front.dots.places[:, hand, 0] > front.dots.places[:, other, 0]).all()
+    assert (front.dots.positions[:, hand, 0] > front.dots.positions[:, other, 0]).all()
     assert front.view.scale == left.view.scale
-    assert np.allclose(front.dots.places[..., 1], left.dots.places[..., 1])
+    assert np.allclose(front.dots.positions[..., 1], left.dots.positions[..., 1])
 
 
 def test_dots_lie_where_the_stages_camera_sees_the_joints() -> None:
@@ -146,7 +146,7 @@ def test_dots_lie_where_the_stages_camera_sees_the_joints() -> None:
     made = make_stimulus(scene(shown), shown, camera=camera)
     joint = walker().global_pose.positions[:, standard_skeleton().index["LeftFoot"]]
     ankle = made.dots.names.index("left_ankle")
-    assert np.allclose(made.dots.places[:, ankle, :2], camera.project(joint)[:, :2])
+    assert np.allclose(made.dots.positions[:, ankle, :2], camera.project(joint)[:, :2])
     assert camera_view(camera, made.scene.dots).distance == pytest.approx(
         camera.project(made.view.middle)[2])
 
@@ -157,10 +157,11 @@ def test_perspective_makes_near_things_larger() -> None:
     pair = [made.dots.names.index(name) for name in ("left_shoulder", "right_shoulder")]
 
     def width(which: Stimulus, frame: int) -> float:
-        return float(np.diff(which.dots.places[frame, pair, 0])[0])
+        return float(np.diff(which.dots.positions[frame, pair, 0])[0])
 
     assert width(made, 60) / width(made, 0) == pytest.approx(
-        (3.0 + made.dots.places[0, pair[0], 2]) / (3.0 + made.dots.places[60, pair[0], 2]), rel=.01)
+        (3.0 + made.dots.positions[0, pair[0], 2])
+        / (3.0 + made.dots.positions[60, pair[0], 2]), rel=.01)
     assert width(flat, 60) == pytest.approx(width(flat, 0), rel=0.05)
 
 
@@ -176,15 +177,16 @@ def test_sizes_in_degrees() -> None:
 
 def test_the_same_request_gives_the_same_dots_and_another_seed_others() -> None:
     words = ("scrambled", "masked=30", "jittered=2px", "limited_lifetime=3", "phase_scrambled")
-    first, second, other = (stimulus(*words, seed=seed).dots.places for seed in (4, 4, 5))
+    first, second, other = (stimulus(*words, seed=seed).dots.positions for seed in (4, 4, 5))
     assert (first == second).all() and not np.allclose(first, other)
     names = {made.name for made in (stimulus(), stimulus("inverted"), stimulus(seed=4),
                                     stimulus(polarity="dark"), stimulus(azimuth_deg=1.0))}
     assert len(names) == 5 and stimulus().name in names
-    alone = stimulus("scrambled", seed=4).dots.places
+    alone = stimulus("scrambled", seed=4).dots.positions
     assert alone[0, 0, :2].round(2).tolist() == [106.34, 51.36]
-    twice = stimulus("jittered=2px", "jittered=2px", seed=4).dots.places[..., :2]
-    assert (twice - stimulus(seed=4).dots.places[..., :2]).std() == pytest.approx(8**0.5, rel=0.1)
+    twice = stimulus("jittered=2px", "jittered=2px", seed=4).dots.positions[..., :2]
+    still = stimulus(seed=4).dots.positions[..., :2]
+    assert (twice - still).std() == pytest.approx(8**0.5, rel=0.1)
 
 
 @pytest.mark.parametrize(("values", "hint"), [

@@ -99,7 +99,7 @@ def test_the_first_surface_is_that_of_a_ray_through_every_triangle(
     vertices, triangles = body.vertices(0), body.triangles
     view = View(300, 300, np.array([0, 0, 1.0]), view_from(70, 10), 100)
     seen = view.project(vertices[None])[0]
-    points = view.project(performed[1].dots.places[17:18])[0]
+    points = view.project(performed[1].dots.positions[17:18])[0]
     found = first_surface(seen, triangles, points)
     # Moeller and Trumbore 1997, along the view, without any shortcut.
     a, b, c = vertices[triangles.T]
@@ -108,7 +108,7 @@ def test_the_first_surface_is_that_of_a_ray_through_every_triangle(
     p = np.cross(ray, c - a)
     det = np.einsum("ij,ij->i", b - a, p)
     det = np.where(det == 0, np.inf, det)
-    for dot, origin in enumerate(performed[1].dots.places[17]):
+    for dot, origin in enumerate(performed[1].dots.positions[17]):
         u = np.einsum("ij,ij->i", origin - a, p) / det
         q = np.cross(origin - a, b - a)
         v = q @ ray / det
@@ -138,7 +138,7 @@ def test_silhouettes_hold_the_dots_and_sticks_join_them(performed: tuple[Perform
     dots = make_stimulus(performed[1], shown).dots
     for style, least in (("silhouette", 0.95), ("stick", 0.95)):
         made = make_stimulus(performed[1], changed(shown, style=style))
-        lit = [picture[tuple(dots.places[frame, :, 1::-1].astype(int).T)] > 0
+        lit = [picture[tuple(dots.positions[frame, :, 1::-1].astype(int).T)] > 0
                for frame, picture in enumerate(pictures(made))]
         assert np.mean(lit) > least
         areas = [float((picture > 0).mean()) for picture in pictures(made)]
@@ -315,7 +315,7 @@ def test_lights_are_spheres_that_follow_the_dots(performed: tuple[Performance, A
             posed = posed_vertices(mesh, body.skeleton, *pose)
             # The sternum's light keeps to the chest when shoulders rise.
             near = 0.05 if mesh.name == "sternum" else 1e-6
-            assert np.abs(posed.mean(axis=0) - dots.places[frame, number]).max() < near
+            assert np.abs(posed.mean(axis=0) - dots.positions[frame, number]).max() < near
             assert np.linalg.norm(posed - posed.mean(axis=0), axis=1).max() < RADIUS_M + 1e-6
     catalogue = Catalogue.with_libraries(())
     man, lights = cast_member(catalogue, "man"), cast_member(catalogue, "lights:man")

@@ -17,7 +17,7 @@ from mimegen.pointlight.manipulation import Manipulation, Setting
 from mimegen.pointlight.outputs import _metres
 from mimegen.pointlight.record import display_facts
 from mimegen.pointlight.stimulus import Stimulus, make_stimulus
-from mimegen.pointlight.walker_manipulations import Crowd, OutOfPhase, Sines, of_part
+from mimegen.pointlight.walker_manipulations import Crowd, OutOfPhase, Sines, dots_of_part
 from test_pointlight import FPS, display, frames_of, scene, stimulus, walker
 
 
@@ -34,12 +34,12 @@ def test_speed_warp_rate_and_span() -> None:
     plain = stimulus()
     slow = stimulus("speed=0.5")
     assert slow.dots.frames == 2 * plain.dots.frames - 1
-    assert np.allclose(slow.dots.places[::2], plain.dots.places)
+    assert np.allclose(slow.dots.positions[::2], plain.dots.positions)
     quarter = stimulus("warped=2").moments
     assert quarter[30] == pytest.approx(plain.moments[60] / 4) and len(quarter) == 61
     few = stimulus(fps=15.0, start=0.2, duration=0.5)
     assert few.dots.frames == 7 and few.moments[0] == 0.2
-    assert np.allclose(few.dots.places[0], plain.dots.places[12])
+    assert np.allclose(few.dots.positions[0], plain.dots.positions[12])
 
 
 @pytest.mark.parametrize("rule", ["uniform", "permuted"])
@@ -47,23 +47,23 @@ def test_scrambling_keeps_every_dots_velocity_spectrum(rule: str) -> None:
     plain, scrambled = stimulus().dots, stimulus(f"scrambled={rule}").dots
 
     def spectrum(dots: DotTracks) -> NDArray[Any]:
-        return np.abs(np.fft.rfft(np.diff(dots.places[..., :2], axis=0), axis=0))
+        return np.abs(np.fft.rfft(np.diff(dots.positions[..., :2], axis=0), axis=0))
 
     assert np.allclose(spectrum(plain), spectrum(scrambled))
-    moved = np.linalg.norm((scrambled.places - plain.places)[0, :, :2], axis=-1)
+    moved = np.linalg.norm((scrambled.positions - plain.positions)[0, :, :2], axis=-1)
     assert (moved > 0).all() and moved.mean() > 30
     low, high = plain.box()
-    start = scrambled.places[0, :, :2]
+    start = scrambled.positions[0, :, :2]
     assert (start >= low - 1e-9).all() and (start <= high + 1e-9).all()
-    assert (scrambled.places[..., :2] >= 0).all() and (scrambled.places[..., :2] <= 256).all()
+    assert (scrambled.positions[..., :2] >= 0).all() and (scrambled.positions[..., :2] <= 256).all()
     if rule == "permuted":
-        assert np.allclose(sorted(map(tuple, start)), sorted(map(tuple, plain.places[0, :, :2])))
+        assert np.allclose(sorted(map(tuple, start)), sorted(map(tuple, plain.positions[0, :, :2])))
 
 
 def test_phase_scrambling_shifts_each_dots_own_motion_in_time() -> None:
-    plain = stimulus("local=all", azimuth_deg=90.0).dots.places
-    shifted = stimulus("local=all", "phase_scrambled", azimuth_deg=90.0).dots.places
-    folded = stimulus("local=all", "phase_scrambled=fold", azimuth_deg=90.0).dots.places
+    plain = stimulus("local=all", azimuth_deg=90.0).dots.positions
+    shifted = stimulus("local=all", "phase_scrambled", azimuth_deg=90.0).dots.positions
+    folded = stimulus("local=all", "phase_scrambled=fold", azimuth_deg=90.0).dots.positions
     shifts = set()
     for dot in range(plain.shape[1]):
         fits = [shift for shift in range(61)
@@ -92,20 +92,21 @@ def still(*manipulations: str) -> DotTracks:
 def test_limited_lifetime_keeps_the_count_and_no_dot_outlives_its_life(
         text: str, count: int, life: int) -> None:
     plain, dots = still(), still(text)
-    assert dots.places.shape == (40, count, 3) and dots.visible.all()
-    hops = np.abs(np.diff(dots.places, axis=0)).max(axis=-1) > 0
+    assert dots.positions.shape == (40, count, 3) and dots.visible.all()
+    hops = np.abs(np.diff(dots.positions, axis=0)).max(axis=-1) > 0
     for dot in range(count):
         edges = np.flatnonzero(hops[:, dot])
         assert (np.diff(edges) == life).all() and edges[0] < life and 39 - edges[-1] <= life
     if "joints" in text:
-        apart = np.linalg.norm(dots.places[:, :, None] - plain.places[0], axis=-1)
+        apart = np.linalg.norm(dots.positions[:, :, None] - plain.positions[0], axis=-1)
         assert np.allclose(apart.min(axis=2), 0)
         assert all(len(set(row)) == count for row in apart.argmin(axis=2).tolist())
     else:
-        a, b = (plain.places[0, ends, :2] for ends in plain.limbs.T)
-        along = np.clip(np.einsum("fdlk,lk->fdl", dots.places[:, :, None, :2] - a, b - a)
+        a, b = (plain.positions[0, ends, :2] for ends in plain.limbs.T)
+        along = np.clip(np.einsum("fdlk,lk->fdl", dots.positions[:, :, None, :2] - a, b - a)
                         / ((b - a) ** 2).sum(axis=1), 0, 1)
-        off = np.linalg.norm(a + along[..., None] * (b - a) - dots.places[:, :, None, :2], axis=-1)
+        off = np.linalg.norm(a + along[..., None] * (b - a) - dots.positions[:, :, None, :2],
+                             axis=-1)
         assert off.min(axis=2).max() < 1e-6 and len(plain.limbs) == 8
     synchronous = (hops.all(axis=1) | ~hops.any(axis=1)).all()
     assert synchronous == ("synchronous" in text or life == 1)
@@ -115,7 +116,7 @@ def test_limited_lifetime_keeps_the_count_and_no_dot_outlives_its_life(
 def test_masks_have_the_stated_density_in_every_frame(kind: str) -> None:
     made = stimulus(f"masked/density=2/kind={kind}/area=1.2", pixels_per_degree=20.0)
     dots = made.dots
-    mask = dots.places[:, dots.performers == MASK, :2]
+    mask = dots.positions[:, dots.performers == MASK, :2]
     middle, half = np.full(2, 128.0), np.minimum(made.room * 1.2, 128.0)
     low, high = middle - half, middle + half
     assert ((mask >= low - 1e-9) & (mask <= high + 1e-9)).all()
@@ -130,7 +131,7 @@ def test_masks_have_the_stated_density_in_every_frame(kind: str) -> None:
 
 def mask_of(made: Stimulus) -> FloatArray:
     """Return the places (F, M, 2) of the mask's dots."""
-    return made.dots.places[:, made.dots.performers == MASK, :2]
+    return made.dots.positions[:, made.dots.performers == MASK, :2]
 
 
 @pytest.mark.parametrize("mask", ["masked=40", "masked=40/area=1.2", "masked=40/area=150px",
@@ -158,7 +159,7 @@ def test_the_usual_mask_reaches_as_far_as_any_conditions_dots() -> None:
     for words in ((), ("inverted",), ("scrambled",), ("scrambled=permuted",)):
         for seed in range(4):
             made = stimulus(*words, "masked=9", seed=seed)
-            own = made.dots.places[:, made.dots.own, :2]
+            own = made.dots.positions[:, made.dots.own, :2]
             half = np.array(made.masks[0]["area_px"]) / 2
             assert (np.abs(own - 128) <= half + 1e-3).all()
 
@@ -173,35 +174,35 @@ def test_an_area_that_is_none_is_refused(mask: str, hint: str) -> None:
 
 
 def test_exaggeration_local_and_global_motion() -> None:
-    plain, same = stimulus().dots.places, stimulus("exaggerated=1").dots.places
+    plain, same = stimulus().dots.positions, stimulus("exaggerated=1").dots.positions
     assert np.allclose(plain, same)
-    rigid = stimulus("global").dots.places
-    assert np.allclose(stimulus("exaggerated=0").dots.places, rigid)
+    rigid = stimulus("global").dots.positions
+    assert np.allclose(stimulus("exaggerated=0").dots.positions, rigid)
     assert np.allclose(rigid - rigid[:, :1], (rigid - rigid[:, :1])[0])
     assert np.linalg.norm(rigid[60, 0, :2] - rigid[0, 0, :2]) > 20
     in_place = stimulus("local", azimuth_deg=90.0).dots
-    hips = in_place.places[:, [in_place.names.index(f"{s}_hip") for s in ("left", "right")], 0]
+    hips = in_place.positions[:, [in_place.names.index(f"{s}_hip") for s in ("left", "right")], 0]
     assert np.ptp(hips.mean(axis=1)) < 3
-    more = stimulus("exaggerated=2").dots.places - rigid
+    more = stimulus("exaggerated=2").dots.positions - rigid
     assert np.allclose(more, 2 * (plain - rigid), atol=1e-6)
 
 
 def test_turning_comes_around_and_rotation_about_any_axis_is_one() -> None:
-    whole = stimulus("turning=360", "local").dots.places
-    assert np.allclose(whole[0], stimulus("local").dots.places[0])
-    assert np.allclose(whole[60], stimulus("local").dots.places[60], atol=1e-6)
-    half = stimulus("rotated=180/axis=0;0;2").dots.places[..., 0]
-    assert np.allclose(half, stimulus("rotated=180/axis=z").dots.places[..., 0])
-    over = stimulus("rotated=180/axis=y", azimuth_deg=0.0).dots.places[..., :2]
-    assert np.allclose(over, 256 - stimulus(azimuth_deg=0.0).dots.places[..., :2])
+    whole = stimulus("turning=360", "local").dots.positions
+    assert np.allclose(whole[0], stimulus("local").dots.positions[0])
+    assert np.allclose(whole[60], stimulus("local").dots.positions[60], atol=1e-6)
+    half = stimulus("rotated=180/axis=0;0;2").dots.positions[..., 0]
+    assert np.allclose(half, stimulus("rotated=180/axis=z").dots.positions[..., 0])
+    over = stimulus("rotated=180/axis=y", azimuth_deg=0.0).dots.positions[..., :2]
+    assert np.allclose(over, 256 - stimulus(azimuth_deg=0.0).dots.positions[..., :2])
 
 
 def test_jitter_noise_and_missing_dots() -> None:
-    plain = stimulus().dots.places
-    jitter = stimulus("jittered=4px/hold=3").dots.places - plain
+    plain = stimulus().dots.positions
+    jitter = stimulus("jittered=4px/hold=3").dots.positions - plain
     assert jitter[..., :2].std() == pytest.approx(4, rel=0.15)
     assert np.allclose(jitter[0], jitter[2]) and not np.allclose(jitter[2], jitter[3])
-    fixed = stimulus("displaced=0.2deg", pixels_per_degree=40.0).dots.places - plain
+    fixed = stimulus("displaced=0.2deg", pixels_per_degree=40.0).dots.positions - plain
     assert np.allclose(fixed, fixed[:1]) and np.abs(fixed[0, :, :2]).max() > 3
     fewer = stimulus("without=head;left_wrist", "without/count=3").dots
     assert fewer.count == 8 and "head" not in fewer.names
@@ -257,7 +258,7 @@ def test_what_hides_a_dot_moves_in_time_with_the_dot(step: Manipulation) -> None
     assert hidden.any(axis=1).sum() >= 4
     for dot in np.flatnonzero(hidden.any(axis=0)):
         # The dot was last seen at its sixth place, whenever that is now.
-        order = np.argsort(moved.places[:, dot, 1])
+        order = np.argsort(moved.positions[:, dot, 1])
         assert (moved.visible[order, dot] == seen).all()
 
 
@@ -266,7 +267,7 @@ def test_depth_and_size_of_a_crowds_copies_are_those_of_their_moments() -> None:
     crowd = Crowd(count=4, odd=False).apply(
         one_dot(np.outer(np.arange(10.0), [1, 2, 3]), seen), setting_of(10))
     for dot in range(0, crowd.count, 2):
-        x, _, depth = crowd.places[:, dot].T
+        x, _, depth = crowd.positions[:, dot].T
         assert (np.argsort(x) == np.argsort(depth)).all()
         assert (crowd.sizes[np.argsort(x), dot] == 1.0 + seen).all()
 
@@ -277,13 +278,13 @@ def test_waves_of_a_lost_marker_bridge_its_gap() -> None:
     lost = places.copy()
     lost[10:14] = np.nan
     waved = Sines().apply(one_dot(lost), setting_of(40))
-    assert np.abs(waved.places[:, 0, :2] - places[:, :2]).max() < 3
+    assert np.abs(waved.positions[:, 0, :2] - places[:, :2]).max() < 3
     assert not waved.visible[10:14, 0].any()
 
 
 def test_sizes_in_a_row_are_those_of_a_crowds_copies() -> None:
     plain, crowd = stimulus(), stimulus("crowd=4/odd=false")
-    box = [np.ptp(one.dots.places[:, :plain.dots.count, :2], axis=(0, 1))
+    box = [np.ptp(one.dots.positions[:, :plain.dots.count, :2], axis=(0, 1))
            for one in (crowd, plain)]
     smaller = float(np.mean(box[0] / box[1]))
     known, usual = display_facts(crowd), display_facts(plain)
@@ -315,7 +316,7 @@ def test_dots_left_out_at_random_are_the_performers() -> None:
 def test_fingers_are_dots_of_hands_and_arms() -> None:
     names = (*dot_set("hands").dots, *dot_set("hands_and_feet").dots)
     dots = DotTracks.of(names, np.zeros(len(names), int), np.zeros((1, len(names), 3)))
-    hands, left = of_part(dots, "hands"), of_part(dots, "left_arm")
+    hands, left = dots_of_part(dots, "hands"), dots_of_part(dots, "left_arm")
     for name, of_hand, of_left in zip(names, hands, left, strict=True):
         finger = any(word in name for word in ("thumb", "index", "middle", "ring", "pinky",
                                                "knuckle", "wrist"))

@@ -67,7 +67,8 @@ def test_several_people_are_numbered_and_as_long_as_the_shortest() -> None:
     assert both.dots.performers.tolist() == [0] * count + [1] * count
     assert np.allclose(both.roots[:, 0, 0], -1.0) and np.allclose(both.roots[:, 1, 0], 1.0)
     first, second = both.dots.people
-    assert np.allclose(both.dots.places[:, second] - both.dots.places[:, first], [2.0, 0.0, 0.0])
+    assert np.allclose(both.dots.positions[:, second] - both.dots.positions[:, first],
+                       [2.0, 0.0, 0.0])
     for limbs in both.dots.limbs.tolist():
         assert both.dots.performers[limbs[0]] == both.dots.performers[limbs[1]]
     alone = scene_of_motions("one", [(people[0], None)], changed(PLAIN, dots="johansson"), {})
@@ -83,7 +84,7 @@ def test_all_joints_are_dots_joined_as_bones_are() -> None:
     motion = standing(2, 0.5)
     dots = motion_dots(motion, find_roles(motion.skeleton).joints, dot_set("all_joints"), 3)
     assert dots.names == motion.skeleton.names and set(dots.performers.tolist()) == {3}
-    assert np.allclose(dots.places, motion.global_pose.positions)
+    assert np.allclose(dots.positions, motion.global_pose.positions)
     bones = {(int(parent), joint) for joint, parent in enumerate(motion.skeleton.parents)
              if parent >= 0}
     assert {tuple(limb) for limb in dots.limbs.tolist()} == bones
@@ -103,7 +104,7 @@ def test_a_dot_between_joints_lies_in_their_middle_and_a_tail_at_the_bones_end()
                          for role in ("left_thigh", "right_thigh", "head"))
     expected = [(joints.heads[left] + joints.heads[right]) / 2, joints.tails[head],
                 joints.heads[head]]
-    assert np.allclose(dots.places[0], expected) and dots.trunk.tolist() == [[0, 1]]
+    assert np.allclose(dots.positions[0], expected) and dots.trunk.tolist() == [[0, 1]]
     with pytest.raises(RequestError, match="which dot 'tail' requires"):
         motion_dots(motion, roles, chosen.model_copy(update={"dots": {"tail": ("tail_bone",)},
                                                              "trunk": ()}))
@@ -125,7 +126,7 @@ def test_an_upright_view_fills_the_picture_up_to_its_margin(radius: float, heigh
     for angle in (0.0, 90.0, 200.0):
         turned = framed_view(shown, dots, 1.7, angle)
         assert turned.scale == view.scale
-        seen = turned.project(dots.places)[0]
+        seen = turned.project(dots.positions)[0]
         assert np.allclose(seen[:, :2].mean(axis=0), [100.0, 50.0])
         assert seen[:, 1].max() - seen[:, 1].min() == pytest.approx(height * scale)
     assert framed_view(changed(shown, figure_height="85px"), dots, 1.7).scale == 50.0
@@ -138,7 +139,7 @@ def test_a_near_camera_sees_less_and_the_near_half_larger() -> None:
     view = framed_view(shown, dots, 1.7)
     assert view.distance == 4.0 and view.scale == pytest.approx(85.0 * 0.75)
     for angle in range(0, 360, 30):
-        seen = framed_view(shown, dots, 1.7, angle).project(dots.places)[0]
+        seen = framed_view(shown, dots, 1.7, angle).project(dots.positions)[0]
         assert np.abs(seen[:, 0] - 100).max() <= 85 + 1e-9
 
 
@@ -218,7 +219,7 @@ def test_a_dot_is_used_where_any_of_it_lies_in_the_picture(axis: int, end: float
     dots = marker_dots(("a", "b", "c", "d"), np.random.default_rng(0).random((2, 4, 3)))
     shown = changed(PLAIN, dot_diameter="6px")
     made = make_stimulus(DotScene("m", dots, np.zeros((2, 1, 3)), 30.0, 1.7), shown)
-    places = np.full(made.dots.places.shape, 50.0)
+    places = np.full(made.dots.positions.shape, 50.0)
     places[..., axis], places[..., 2] = [-2.9, -3.1, end + 2.9, end + 3.1], 1000.0
     used = used_dots(replace(made, dots=made.dots.moved(places)))
     assert used.tolist() == [[True, False, True, False]] * len(places)

@@ -57,7 +57,7 @@ SEEN: dict[str, tuple[int, int, float, float, float]] = {
 @pytest.mark.parametrize("word", SEEN)
 def test_a_request_gives_the_dots_that_it_always_gave(word: str) -> None:
     made = stimulus(word, seed=3)
-    places = made.dots.places[..., :2]
+    places = made.dots.positions[..., :2]
     weights = np.cos(np.arange(places.size)).reshape(places.shape)
     seen = (made.dots.frames, made.dots.count, float((places * weights).sum()),
             float(made.dots.strengths.mean()), float(made.diameters.mean()))
@@ -125,9 +125,9 @@ def test_dots_count_as_used_while_any_of_them_is_in_the_picture() -> None:
     made = make_stimulus(scene(shown), shown)
     for x, y, used in ((-4.9, 9, True), (-5.1, 9, False), (260.9, 9, True), (261.1, 9, False),
                        (9, -4.9, True), (9, -5.1, False), (9, 260.9, True), (9, 261.1, False)):
-        made.dots.places[:, 0, :2] = x, y
+        made.dots.positions[:, 0, :2] = x, y
         assert used_dots(made).all() == used_dots(made).any() == used, (x, y)
-    made.dots.places[:, 0, :2] = 9, 9
+    made.dots.positions[:, 0, :2] = 9, 9
     made.dots.strengths[3] = 0
     made.dots.visible[4] = False
     assert np.flatnonzero(~used_dots(made)[:, 0]).tolist() == [3, 4]
@@ -138,7 +138,7 @@ def test_arrays_of_a_display_are_what_it_shows(tmp_path: Path) -> None:
     write_npz(made, tmp_path / "dots.npz")
     with np.load(tmp_path / "dots.npz") as packed:
         arrays = dict(packed)
-    places, middle = made.dots.places, np.array([128.0, 128.0])
+    places, middle = made.dots.positions, np.array([128.0, 128.0])
     off = (places[..., :2] - middle) * [1, -1]
     expected = {
         "names": np.array(made.dots.names), "performers": made.dots.performers,

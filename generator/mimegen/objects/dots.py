@@ -67,8 +67,8 @@ class Dots:
         return self._stimulus.display.width, self._stimulus.display.height
 
     def positions(self) -> FloatArray:
-        """Return the dots' places (frames, dots, 2) in pixels from the top left corner."""
-        return np.array(self._stimulus.dots.places[..., :2])
+        """Return the dots' positions (frames, dots, 2) in pixels from the top left corner."""
+        return np.array(self._stimulus.dots.positions[..., :2])
 
     def visible(self) -> NDArray[np.bool_]:
         """Return which dots are shown in which frame (frames, dots)."""

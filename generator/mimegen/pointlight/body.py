@@ -72,7 +72,7 @@ def hidden_dots(dots: DotTracks, view: View, bodies: Sequence[BodySurface]) -> N
     A ray from the viewer to the dot meets the triangle that covers the dot's pixel. The dot is
     hidden if that triangle is nearer than the dot by more than the dot's reach.
     """
-    seen = view.project(dots.places)
+    seen = view.project(dots.positions)
     reach = skin_reaches(dots, bodies)
     hidden = np.zeros(seen.shape[:2], dtype=bool)
     for frame in range(dots.frames):
@@ -97,7 +97,7 @@ def skin_reaches(dots: DotTracks, bodies: Sequence[BodySurface]) -> FloatArray:
             for side in range(_REACH_SIDES):
                 turn = quaternions.conjugate(view_from(360 * side / _REACH_SIDES, 0.0))
                 away = np.array([1.0, 1.0, -1.0])
-                seen = quaternions.rotate(turn, dots.places[frame, person]) * away
+                seen = quaternions.rotate(turn, dots.positions[frame, person]) * away
                 around = quaternions.rotate(turn, vertices) * away
                 depths.append(seen[:, 2] - first_surface(around, body.triangles, seen))
         usual = np.quantile(np.maximum(depths, 0.0), REACH_QUANTILE, axis=0)

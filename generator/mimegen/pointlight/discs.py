@@ -63,11 +63,11 @@ class Canvas:
         self._background = np.asarray(background[:1] if gray else background, np.float32)
         self._bytes = to_srgb(np.linspace(0, 1, _LEVELS + 1))
 
-    def frames(self, places: FloatArray, diameters: FloatArray, strengths: FloatArray,
+    def frames(self, positions: FloatArray, diameters: FloatArray, strengths: FloatArray,
                colors: FloatArray) -> Iterator[ByteArray]:
         """Yield one picture per frame.
 
-        ``places`` (F, D, 2) and ``diameters`` (F, D) are in pixels; a dot with a NaN position or
+        ``positions`` (F, D, 2) and ``diameters`` (F, D) are in pixels; a dot with a NaN position or
         zero strength is not drawn. ``strengths`` (F, D) are the opacities with which a dot's linear
         color (D, 3) covers what is below; later dots are drawn over earlier ones. A picture's
         memory is reused for the next one.
@@ -75,21 +75,21 @@ class Canvas:
         channels = len(self._background)
         # One extra pixel takes whatever falls outside the picture.
         size = self.width * self.height + 1
-        chunk = min(len(places), max(1, _CHUNK_PIXELS // (size * channels)))
+        chunk = min(len(positions), max(1, _CHUNK_PIXELS // (size * channels)))
         shape = (self.height, self.width) + (() if self.gray else (3,))
         light = np.tile(self._background, (chunk * size, 1))
         empty = self._encoded(self._background)
         pictures = np.tile(empty, (chunk * size, 1))
         colors = np.asarray(colors[:, :channels], np.float32)
-        for first in range(0, len(places), chunk):
+        for first in range(0, len(positions), chunk):
             span = slice(first, first + chunk)
-            stamps = self._stamps(places[span], diameters[span], strengths[span])
+            stamps = self._stamps(positions[span], diameters[span], strengths[span])
             for dot, pixels, cover in stamps:
                 below = light[pixels]
                 light[pixels] = below + cover[:, None] * (colors[dot] - below)
             for _, pixels, _ in stamps:
                 pictures[pixels] = self._encoded(light[pixels])
-            for picture in pictures.reshape(chunk, size, channels)[:len(places[span])]:
+            for picture in pictures.reshape(chunk, size, channels)[:len(positions[span])]:
                 yield picture[:-1].reshape(shape)
             for _, pixels, _ in stamps:
                 light[pixels], pictures[pixels] = self._background, empty
@@ -97,14 +97,14 @@ class Canvas:
     def _encoded(self, light: NDArray[np.float32]) -> ByteArray:
         return self._bytes[(light * _LEVELS + np.float32(0.5)).astype(np.uint16)]
 
-    def _stamps(self, places: FloatArray, diameters: FloatArray,
+    def _stamps(self, positions: FloatArray, diameters: FloatArray,
                 strengths: FloatArray) -> list[tuple[int, NDArray[np.intp], NDArray[np.float32]]]:
         """Return each dot's index, the pixels that it touches over all frames, and their coverage.
         """
-        shown = np.isfinite(places).all(axis=-1) & (strengths > 0) & (diameters > 0)
+        shown = np.isfinite(positions).all(axis=-1) & (strengths > 0) & (diameters > 0)
         if not shown.any():
             return []
-        fine = np.round(np.where(shown[..., None], places, 0.0) * PHASES).astype(np.int64)
+        fine = np.round(np.where(shown[..., None], positions, 0.0) * PHASES).astype(np.int64)
         wide = np.round(np.where(shown, diameters, 0.0) * PHASES).astype(np.int64)
         side = int(-(-int(wide.max()) // PHASES)) + 1
         # The patch begins at the leftmost and topmost pixel that the disc can touch.

@@ -18,8 +18,8 @@ MASK = -1
 class DotTracks:
     """Dots over time; frames first.
 
-    ``places`` (F, D, 3) are metres in the world. After projection they are pixels to the right and
-    down, and depth in metres beyond the figure's middle. They are NaN where a marker was lost.
+    ``positions`` (F, D, 3) are metres in the world. After projection they are pixels to the right
+    and down, and depth in metres beyond the figure's middle. They are NaN where a marker was lost.
     ``visible`` (F, D) is False while a dot is not shown; ``sizes`` (F, D) and ``strengths`` (F, D)
     are diameters and contrasts relative to the display's. ``performers`` (D,) is the index of each
     dot's performer; ``limbs`` and ``trunk`` (L, 2) are pairs of dots joined by the lines of a stick
@@ -30,23 +30,23 @@ class DotTracks:
     performers: NDArray[np.intp]
     limbs: NDArray[np.intp]
     trunk: NDArray[np.intp]
-    places: FloatArray
+    positions: FloatArray
     visible: NDArray[np.bool_]
     sizes: FloatArray
     strengths: FloatArray
 
     @classmethod
-    def of(cls, names: tuple[str, ...], performers: NDArray[np.intp], places: FloatArray,
+    def of(cls, names: tuple[str, ...], performers: NDArray[np.intp], positions: FloatArray,
            limbs: Lines = (), trunk: Lines = ()) -> "DotTracks":
         """Return dots of equal size and full contrast, visible wherever their position is known."""
-        plain = np.ones(places.shape[:2])
-        shown = np.isfinite(places).all(axis=-1)
-        return cls(names, performers, _lines(limbs), _lines(trunk), places, shown, plain, plain)
+        plain = np.ones(positions.shape[:2])
+        shown = np.isfinite(positions).all(axis=-1)
+        return cls(names, performers, _lines(limbs), _lines(trunk), positions, shown, plain, plain)
 
     @property
     def frames(self) -> int:
         """The number of frames."""
-        return len(self.places)
+        return len(self.positions)
 
     @property
     def count(self) -> int:
@@ -64,9 +64,9 @@ class DotTracks:
         return [np.flatnonzero(self.performers == person)
                 for person in np.unique(self.performers[self.own])]
 
-    def moved(self, places: FloatArray) -> "DotTracks":
+    def moved(self, positions: FloatArray) -> "DotTracks":
         """Return the same dots at other positions (F, D, 3)."""
-        return replace(self, places=places)
+        return replace(self, positions=positions)
 
     def chosen(self, keep: NDArray[np.intp]) -> "DotTracks":
         """Return only the dots with these indices (K,), in this order."""
@@ -76,7 +76,7 @@ class DotTracks:
         return DotTracks(
             tuple(self.names[dot] for dot in keep), self.performers[keep],
             limbs[(limbs >= 0).all(axis=1)], trunk[(trunk >= 0).all(axis=1)],
-            self.places[:, keep], self.visible[:, keep], self.sizes[:, keep],
+            self.positions[:, keep], self.visible[:, keep], self.sizes[:, keep],
             self.strengths[:, keep],
         )
 
@@ -87,13 +87,13 @@ class DotTracks:
             np.concatenate([self.limbs, other.limbs + self.count]),
             np.concatenate([self.trunk, other.trunk + self.count]),
             *(np.concatenate([getattr(self, part), getattr(other, part)], axis=1)
-              for part in ("places", "visible", "sizes", "strengths")),
+              for part in ("positions", "visible", "sizes", "strengths")),
         )
 
     def box(self) -> FloatArray:
         """Return the smallest and largest X and Y (2, 2) of the performers' dots over all frames.
         """
-        flat = self.places[:, self.own, :2].reshape(-1, 2)
+        flat = self.positions[:, self.own, :2].reshape(-1, 2)
         return np.stack([np.nanmin(flat, axis=0), np.nanmax(flat, axis=0)])
 
 

@@ -47,9 +47,9 @@ def _dots(stimulus: Stimulus) -> Iterator[ByteArray]:
     canvas = Canvas(display.width, display.height, stimulus.background, stimulus.gray)
     # Near dots are drawn over far ones.
     order = np.argsort(-np.nan_to_num(np.nanmean(
-        np.where(dots.visible, dots.places[..., 2], 0.0), axis=0)), kind="stable")
-    places = np.where(dots.visible[..., None], dots.places[..., :2], np.nan)
-    yield from canvas.frames(places[:, order], stimulus.diameters[:, order],
+        np.where(dots.visible, dots.positions[..., 2], 0.0), axis=0)), kind="stable")
+    positions = np.where(dots.visible[..., None], dots.positions[..., :2], np.nan)
+    yield from canvas.frames(positions[:, order], stimulus.diameters[:, order],
                              dots.strengths[:, order], stimulus.colors[order])
 
 
@@ -58,22 +58,22 @@ def _sticks(stimulus: Stimulus) -> Iterator[list[Image.Image]]:
     dots = stimulus.dots
     wide = max(1, round(OVERSAMPLING * STICK_WIDTH * stimulus.dot_diameter))
     for frame in range(dots.frames):
-        places = dots.places[frame, :, :2] * OVERSAMPLING
+        positions = dots.positions[frame, :, :2] * OVERSAMPLING
         shown = round(255 * float(dots.strengths[frame].max()))
-        yield [_stick(stimulus, places, person, wide, shown) for person in dots.people]
+        yield [_stick(stimulus, positions, person, wide, shown) for person in dots.people]
 
 
-def _stick(stimulus: Stimulus, places: FloatArray, person: NDArray[np.intp],
+def _stick(stimulus: Stimulus, positions: FloatArray, person: NDArray[np.intp],
            wide: int, ink: int) -> Image.Image:
     sheet, draw = _sheet(stimulus)
     own = set(person.tolist())
-    shown = np.isfinite(places).all(axis=-1)
+    shown = np.isfinite(positions).all(axis=-1)
     lines = np.concatenate([stimulus.dots.limbs, stimulus.dots.trunk])
     for a, b in lines:
         if int(a) in own and shown[a] and shown[b]:
-            draw.line([*places[a], *places[b]], fill=ink, width=wide)
+            draw.line([*positions[a], *positions[b]], fill=ink, width=wide)
     for dot in person[shown[person]]:
-        (x, y), radius = places[dot], wide / 2 if dot in lines else LONE_DOT * wide
+        (x, y), radius = positions[dot], wide / 2 if dot in lines else LONE_DOT * wide
         draw.ellipse((x - radius, y - radius, x + radius, y + radius), fill=ink)
     return sheet
 

@@ -90,10 +90,10 @@ def motion_dots(motion: Motion, roles: Mapping[str, str], chosen: DotSet,
     if chosen.everything == "markers":
         raise RequestError("dots: this file contains a skeleton, not markers; use --dots"
                            " all_joints")
-    names, limbs, places = [], [], []
+    names, limbs, positions = [], [], []
     if chosen.everything == "joints":
         names = list(skeleton.names)
-        places = list(np.moveaxis(pose.positions, 1, 0))
+        positions = list(np.moveaxis(pose.positions, 1, 0))
         limbs = [(int(parent), joint) for joint, parent in enumerate(skeleton.parents)
                  if parent >= 0]
     for name, points in chosen.dots.items():
@@ -103,11 +103,11 @@ def motion_dots(motion: Motion, roles: Mapping[str, str], chosen: DotSet,
         if not known:
             raise RequestError(f"dots: the skeleton has no joint {' or '.join(points)}, which dot"
                                f" '{name}' requires; choose another set with --dots")
-        places.append(np.mean(known, axis=0))
+        positions.append(np.mean(known, axis=0))
     number = {name: i for i, name in enumerate(names)}
     limbs += [(number[a], number[b]) for a, b in chosen.limbs]
     trunk = [(number[a], number[b]) for a, b in chosen.trunk]
-    return DotTracks.of(tuple(names), np.full(len(names), performer), np.stack(places, axis=1),
+    return DotTracks.of(tuple(names), np.full(len(names), performer), np.stack(positions, axis=1),
                         limbs, trunk)
 
 
@@ -154,7 +154,7 @@ def together(people: Sequence[DotTracks]) -> DotTracks:
     both: DotTracks | None = None
     for person, one in enumerate(people):
         part = DotTracks.of(tuple(f"{person + 1}:{name}" for name in one.names),
-                            np.full(one.count, person), one.places[:shortest], one.limbs,
+                            np.full(one.count, person), one.positions[:shortest], one.limbs,
                             one.trunk)
         both = part if both is None else both.joined(part)
     assert both is not None, "a scene has somebody in it"

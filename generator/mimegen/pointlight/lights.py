@@ -30,16 +30,16 @@ def of_lights(body: Character) -> Character:
     roles = find_roles(skeleton).joints
     meshes = []
     for name, points in light_set().dots.items():
-        joints, places = [], []
+        joints, positions = [], []
         for point in points:
             role, _, end = point.partition(".")
             if role in roles:
                 joint = skeleton.index[roles[role]]
                 joints.append(joint)
-                places.append((skeleton.tails if end else skeleton.heads)[joint])
+                positions.append((skeleton.tails if end else skeleton.heads)[joint])
         # The lowest index, because parents come first: so dots between shoulders and chest follow
         # the chest.
-        meshes.append(_sphere(name, np.mean(places, axis=0), min(joints)))
+        meshes.append(_sphere(name, np.mean(positions, axis=0), min(joints)))
     material = Material("light", "light", {"color": WHITE, "strength": STRENGTH})
     return Character(f"{body.name}_lights", skeleton, tuple(meshes), {"light": material},
                      fingerprint(meshes, [material]), body.source, body.licence)

@@ -64,7 +64,7 @@ class Manipulation(Strict):
             return self.only_on
         return ALL_STYLES if self.stage in ("time", "view") else ("dots", "stick")
 
-    def moments(self, moments: FloatArray, setting: Setting) -> FloatArray:
+    def source_times(self, moments: FloatArray, setting: Setting) -> FloatArray:
         """Return the changed times (N,), in seconds; for the ``time`` stage."""
         return moments
 

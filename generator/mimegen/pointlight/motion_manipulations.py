@@ -21,7 +21,7 @@ class Reversed(Manipulation):
     name, stage = "reversed", "time"
     algorithm = "frames in reverse order (Pavlova et al. 2002)"
 
-    def moments(self, moments: FloatArray, setting: Setting) -> FloatArray:
+    def source_times(self, moments: FloatArray, setting: Setting) -> FloatArray:
         """Return the same times (F,), in seconds, from last to first."""
         return moments[::-1]
 
@@ -33,7 +33,7 @@ class Speed(Manipulation):
     algorithm = "uniform time scaling, Catmull-Rom interpolation (Barclay et al. 1978)"
     factor: float = Field(default=0.5, gt=0, le=20)
 
-    def moments(self, moments: FloatArray, setting: Setting) -> FloatArray:
+    def source_times(self, moments: FloatArray, setting: Setting) -> FloatArray:
         """Return more or fewer times, in seconds, over the span of ``moments`` (F,)."""
         span = moments[-1] - moments[0]
         count = int(np.floor(abs(span) / self.factor * setting.fps + 1e-6)) + 1
@@ -48,7 +48,7 @@ class Warped(Manipulation):
     algorithm = "moments t become T (t / T) ** power, Catmull-Rom interpolation"
     power: float = Field(default=2.0, gt=0.1, le=10)
 
-    def moments(self, moments: FloatArray, setting: Setting) -> FloatArray:
+    def source_times(self, moments: FloatArray, setting: Setting) -> FloatArray:
         """Return the same number of times (F,), in seconds, over the same span, unevenly spaced."""
         span = moments[-1] - moments[0]
         share = np.linspace(0, 1, len(moments))
@@ -66,7 +66,7 @@ class Local(Manipulation):
     def apply(self, dots: DotTracks, setting: Setting) -> DotTracks:
         """Return the dots without their performer's travel."""
         paths = setting.paths(dots)
-        return dots.moved(dots.places - paths + self.travel(paths))
+        return dots.moved(dots.positions - paths + self.travel(paths))
 
     def travel(self, roots: FloatArray) -> FloatArray:
         """Return the performers' positions with the removed part of their travel taken away."""
@@ -83,8 +83,8 @@ class Global(Manipulation):
     def apply(self, dots: DotTracks, setting: Setting) -> DotTracks:
         """Return dots that keep their mean position relative to the root."""
         paths = setting.paths(dots)
-        posture = np.nanmean(dots.places - paths, axis=0)
-        return dots.moved(np.where(np.isfinite(dots.places), paths + posture, np.nan))
+        posture = np.nanmean(dots.positions - paths, axis=0)
+        return dots.moved(np.where(np.isfinite(dots.positions), paths + posture, np.nan))
 
 
 class Exaggerated(Manipulation):
@@ -98,7 +98,7 @@ class Exaggerated(Manipulation):
 
     def apply(self, dots: DotTracks, setting: Setting) -> DotTracks:
         """Return dots that deviate more, or less, from the mean posture."""
-        about = dots.places - setting.paths(dots)
+        about = dots.positions - setting.paths(dots)
         posture = np.nanmean(about, axis=0)
         return dots.moved(setting.paths(dots) + posture + self.factor * (about - posture))
 
@@ -120,9 +120,9 @@ class PhaseScrambled(Manipulation):
         order = (np.arange(frames)[:, None] - shifts) % (
             frames if self.rule == "circular" else max(2 * frames - 2, 1))
         order = np.where(order < frames, order, 2 * frames - 2 - order)
-        about = np.take_along_axis(dots.places - setting.paths(dots), order[..., None], axis=0)
+        about = np.take_along_axis(dots.positions - setting.paths(dots), order[..., None], axis=0)
         visible = np.take_along_axis(dots.visible, order, axis=0)
-        return replace(dots, places=setting.paths(dots) + about, visible=visible)
+        return replace(dots, positions=setting.paths(dots) + about, visible=visible)
 
 
 class Rotated(Manipulation):

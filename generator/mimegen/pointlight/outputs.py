@@ -69,8 +69,8 @@ def write_csv(stimulus: Stimulus, target: Path) -> None:
     dots = stimulus.dots
     frames = np.repeat(np.arange(dots.frames), dots.count)
     numbers = np.concatenate([
-        (frames / stimulus.display.fps)[:, None], dots.places[..., :2].reshape(-1, 2),
-        _degrees(stimulus).reshape(-1, 2), dots.places[..., 2].reshape(-1, 1),
+        (frames / stimulus.display.fps)[:, None], dots.positions[..., :2].reshape(-1, 2),
+        _degrees(stimulus).reshape(-1, 2), dots.positions[..., 2].reshape(-1, 1),
         stimulus.diameters.reshape(-1, 1), dots.strengths.reshape(-1, 1)], axis=1)
     columns = zip(frames, dots.names * dots.frames, np.tile(dots.performers, dots.frames),
                   dots.visible.ravel().astype(int), np.round(numbers, 5).tolist(), strict=True)
@@ -85,7 +85,7 @@ def _degrees(stimulus: Stimulus) -> FloatArray:
     """Return degrees of visual angle right and up (F, D, 2) from the picture's middle."""
     display = stimulus.display
     middle = np.array([display.width, display.height]) / 2
-    offsets = (stimulus.dots.places[..., :2] - middle) * [1, -1]
+    offsets = (stimulus.dots.positions[..., :2] - middle) * [1, -1]
     return np.asarray(offsets / display.degree_pixels)
 
 
@@ -96,7 +96,7 @@ def write_npz(stimulus: Stimulus, target: Path) -> None:
     np.savez_compressed(
         packed, names=np.array(dots.names), performers=dots.performers,
         limbs=np.concatenate([dots.limbs, dots.trunk]),
-        pixels=dots.places[..., :2], degrees=_degrees(stimulus), depth_m=dots.places[..., 2],
+        pixels=dots.positions[..., :2], degrees=_degrees(stimulus), depth_m=dots.positions[..., 2],
         metres=_metres(stimulus), visible=dots.visible, diameters_px=stimulus.diameters,
         strengths=dots.strengths, fps=np.array(stimulus.display.fps),
         source_seconds=stimulus.moments, size=np.array([stimulus.display.width,
@@ -106,10 +106,10 @@ def write_npz(stimulus: Stimulus, target: Path) -> None:
 
 def _metres(stimulus: Stimulus) -> FloatArray:
     """Return metres (F, D, 3) from the picture's middle: x right, y up, z to the viewer."""
-    display, places = stimulus.display, stimulus.dots.places
+    display, positions = stimulus.display, stimulus.dots.positions
     middle = np.array([display.width / 2, display.height / 2, 0])
     scale = np.array([1, -1, -stimulus.scale])
-    return np.asarray((places - middle) * scale / stimulus.scale)
+    return np.asarray((positions - middle) * scale / stimulus.scale)
 
 
 def write_data3d(stimulus: Stimulus, target: Path) -> None:
@@ -117,8 +117,8 @@ def write_data3d(stimulus: Stimulus, target: Path) -> None:
 
     Millimetres, x right, y up, z to the viewer; NaN where a dot is not shown.
     """
-    places = np.where(stimulus.dots.visible[..., None], _metres(stimulus) * 1000, np.nan)
-    table = places.transpose(0, 2, 1).reshape(-1, stimulus.dots.count)
+    positions = np.where(stimulus.dots.visible[..., None], _metres(stimulus) * 1000, np.nan)
+    table = positions.transpose(0, 2, 1).reshape(-1, stimulus.dots.count)
     packed = io.StringIO()
     np.savetxt(packed, table, fmt="%.4f")
     publish(target, packed.getvalue().encode())

@@ -22,7 +22,7 @@ class Inverted(Manipulation):
 
     def apply(self, dots: DotTracks, setting: Setting) -> DotTracks:
         """Return the dots flipped."""
-        return dots.moved(dots.places * [1, -1, 1] + [0, setting.height, 0])
+        return dots.moved(dots.positions * [1, -1, 1] + [0, setting.height, 0])
 
 
 class Mirrored(Manipulation):
@@ -34,7 +34,7 @@ class Mirrored(Manipulation):
 
     def apply(self, dots: DotTracks, setting: Setting) -> DotTracks:
         """Return the dots mirrored."""
-        return dots.moved(dots.places * [-1, 1, 1] + [setting.width, 0, 0])
+        return dots.moved(dots.positions * [-1, 1, 1] + [setting.width, 0, 0])
 
 
 class Scrambled(Manipulation):
@@ -49,21 +49,21 @@ class Scrambled(Manipulation):
 
     def apply(self, dots: DotTracks, setting: Setting) -> DotTracks:
         """Return dots whose paths are shifted, each by its own constant amount."""
-        places = dots.places.copy()
+        positions = dots.positions.copy()
         for person in dots.people:
-            start = first_places(places[:, person, :2])
+            start = first_positions(positions[:, person, :2])
             if self.rule == "permuted":
                 target = start[_derangement(setting.rng, len(person))]
             else:
-                target = _uniform_starts(places[:, person, :2], start, setting)
-            places[:, person, :2] += target - start
-        return dots.moved(places)
+                target = _uniform_starts(positions[:, person, :2], start, setting)
+            positions[:, person, :2] += target - start
+        return dots.moved(positions)
 
 
-def first_places(places: FloatArray) -> FloatArray:
+def first_positions(positions: FloatArray) -> FloatArray:
     """Return the first position (D, 2) at which each dot is seen."""
-    first = np.isfinite(places).all(axis=-1).argmax(axis=0)
-    return np.asarray(places[first, np.arange(places.shape[1])])
+    first = np.isfinite(positions).all(axis=-1).argmax(axis=0)
+    return np.asarray(positions[first, np.arange(positions.shape[1])])
 
 
 def _derangement(rng: np.random.Generator, count: int) -> NDArray[np.intp]:
@@ -75,10 +75,10 @@ def _derangement(rng: np.random.Generator, count: int) -> NDArray[np.intp]:
     return result
 
 
-def _uniform_starts(places: FloatArray, start: FloatArray, setting: Setting) -> FloatArray:
-    low, high = np.nanmin(places, axis=(0, 1)), np.nanmax(places, axis=(0, 1))
-    reach_low = start - np.nanmin(places, axis=0)
-    reach_high = np.nanmax(places, axis=0) - start
+def _uniform_starts(positions: FloatArray, start: FloatArray, setting: Setting) -> FloatArray:
+    low, high = np.nanmin(positions, axis=(0, 1)), np.nanmax(positions, axis=(0, 1))
+    reach_low = start - np.nanmin(positions, axis=0)
+    reach_high = np.nanmax(positions, axis=0) - start
     size = np.array([setting.width, setting.height])
     fit_low, fit_high = np.maximum(low, reach_low), np.minimum(high, size - reach_high)
     fits = fit_low <= fit_high
@@ -126,14 +126,14 @@ class LimitedLifetime(Manipulation):
         lives = self._lives(dots, count, rng)
         a, b = dots.limbs.T
         lengths = np.nanmean(np.linalg.norm(
-            (dots.places[:, a] - dots.places[:, b])[..., :2], axis=-1), axis=0)
+            (dots.positions[:, a] - dots.positions[:, b])[..., :2], axis=-1), axis=0)
         shape = (int(lives.max()) + 1, count)
         limb = rng.choice(len(a), shape, p=lengths / lengths.sum())
         share = rng.random(shape)
         each = np.arange(count)
         limb, share = limb[lives, each], share[lives, each]
         frames = np.arange(dots.frames)[:, None]
-        start, end = dots.places[frames, a[limb]], dots.places[frames, b[limb]]
+        start, end = dots.positions[frames, a[limb]], dots.positions[frames, b[limb]]
         nearer = np.where(share < 0.5, a[limb], b[limb])
         return _hopping(dots, start + share[..., None] * (end - start), nearer, frames)
 
@@ -152,17 +152,17 @@ class LimitedLifetime(Manipulation):
                 free = np.setdiff1d(np.arange(dots.count), joint[frame])
                 joint[frame, dot] = rng.choice(free)
         frames = np.arange(dots.frames)[:, None]
-        return _hopping(dots, dots.places[frames, joint], joint, frames)
+        return _hopping(dots, dots.positions[frames, joint], joint, frames)
 
 
-def _hopping(dots: DotTracks, places: FloatArray, nearest: NDArray[np.intp],
+def _hopping(dots: DotTracks, positions: FloatArray, nearest: NDArray[np.intp],
              frames: NDArray[np.intp]) -> DotTracks:
-    """Return anonymous dots at ``places`` (F, N, 3) that look like the dots of the nearest joints.
+    """Return anonymous dots at ``positions`` (F, N, 3) that look like those of the nearest joints.
     """
-    count = places.shape[1]
+    count = positions.shape[1]
     return DotTracks(
         tuple(f"sample{number + 1}" for number in range(count)),
-        np.full(count, dots.performers[0]), dots.limbs[:0], dots.trunk[:0], places,
+        np.full(count, dots.performers[0]), dots.limbs[:0], dots.trunk[:0], positions,
         dots.visible[frames, nearest], dots.sizes[frames, nearest], dots.strengths[frames, nearest],
     )
 
@@ -230,10 +230,10 @@ class Masked(Manipulation):
     def _paths(self, dots: DotTracks, count: int, low: FloatArray, high: FloatArray,
                rng: np.random.Generator) -> FloatArray:
         """Return the displacement (F, count, 2) of each mask dot from its start."""
-        own = dots.places[:, dots.own, :2]
+        own = dots.positions[:, dots.own, :2]
         if self.kind == "scrambled":
             donors = rng.integers(0, len(dots.own), count)
-            paths = own[:, donors] - first_places(own)[donors]
+            paths = own[:, donors] - first_positions(own)[donors]
             return np.asarray(np.where(np.isfinite(paths), paths, 0.0))
         if self.kind == "static":
             return np.zeros((dots.frames, count, 2))
@@ -259,9 +259,9 @@ class Jittered(Manipulation):
         """Return the dots displaced."""
         draws = -(-dots.frames // self.hold)
         noise = setting.rng.normal(0, setting.pixels(self.sd), (draws, dots.count, 2))
-        places = dots.places.copy()
-        places[..., :2] += np.repeat(noise, self.hold, axis=0)[:dots.frames]
-        return dots.moved(places)
+        positions = dots.positions.copy()
+        positions[..., :2] += np.repeat(noise, self.hold, axis=0)[:dots.frames]
+        return dots.moved(positions)
 
 
 class Displaced(Manipulation):
@@ -273,9 +273,9 @@ class Displaced(Manipulation):
 
     def apply(self, dots: DotTracks, setting: Setting) -> DotTracks:
         """Return the dots displaced."""
-        places = dots.places.copy()
-        places[..., :2] += setting.rng.normal(0, setting.pixels(self.sd), (dots.count, 2))
-        return dots.moved(places)
+        positions = dots.positions.copy()
+        positions[..., :2] += setting.rng.normal(0, setting.pixels(self.sd), (dots.count, 2))
+        return dots.moved(positions)
 
 
 class Without(Manipulation):
@@ -314,7 +314,7 @@ class DepthSized(Manipulation):
 
     def apply(self, dots: DotTracks, setting: Setting) -> DotTracks:
         """Return the dots sized by depth."""
-        depth = np.maximum(np.nan_to_num(dots.places[..., 2]), -0.9 * self.distance_m)
+        depth = np.maximum(np.nan_to_num(dots.positions[..., 2]), -0.9 * self.distance_m)
         return replace(dots, sizes=dots.sizes * self.distance_m / (self.distance_m + depth))
 
 

@@ -10,7 +10,7 @@ from mimegen.pointlight.discs import to_srgb
 from mimegen.pointlight.dots import MASK
 from mimegen.pointlight.landmarks import DotSet
 from mimegen.pointlight.scenes import chosen_set
-from mimegen.pointlight.stimulus import Stimulus, outside_share, used_dots
+from mimegen.pointlight.stimulus import Stimulus, share_outside, used_dots
 
 LUMINANCE = np.array([0.2126, 0.7152, 0.0722])  # ITU-R BT.709
 
@@ -30,7 +30,7 @@ def display_facts(stimulus: Stimulus) -> dict[str, Any]:
         **_dot_facts(stimulus), **_size_facts(stimulus), **_view_facts(stimulus),
         **_time_facts(stimulus), **_light_facts(stimulus),
         "occlusion": display.occlusion,
-        "dots_outside_share": round(outside_share(stimulus), 5),
+        "dots_outside_share": round(share_outside(stimulus), 5),
         "dots_shown_mean": round(float(used.sum(axis=1).mean()), 3),
         "dots_shown_least": int(used.sum(axis=1).min()),
         "masks": list(stimulus.masks),

@@ -76,11 +76,11 @@ def _middle(dots: DotTracks) -> FloatArray:
     """Return the mean (F, 1, 3) of the dots seen in each frame, else that of the last seen ones."""
     seen = dots.visible.any(axis=1)
     middle = np.full((dots.frames, 1, 3), np.nan)
-    middle[seen, 0] = np.nanmean(dots.places[seen], axis=1)
+    middle[seen, 0] = np.nanmean(dots.positions[seen], axis=1)
     nearest = np.maximum.accumulate(np.where(seen, np.arange(dots.frames), seen.argmax()))
     return np.asarray(middle[nearest])
 
 
 def _span(dots: DotTracks) -> float:
-    heights = dots.places[dots.visible.any(axis=1)][..., 2]
+    heights = dots.positions[dots.visible.any(axis=1)][..., 2]
     return float(np.nanmedian(np.nanmax(heights, axis=1) - np.nanmin(heights, axis=1)))

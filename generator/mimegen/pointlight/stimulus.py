@@ -20,7 +20,7 @@ from mimegen.pointlight.dots import MASK, DotTracks, sampled
 from mimegen.pointlight.manipulation import Manipulation, Setting
 from mimegen.pointlight.manipulations import steps_of
 from mimegen.pointlight.motion_manipulations import Local
-from mimegen.pointlight.picture_manipulations import Masked, first_places
+from mimegen.pointlight.picture_manipulations import Masked, first_positions
 from mimegen.pointlight.spec import Display, linear_color
 from mimegen.pointlight.view import View, camera_view, framed_view
 from mimegen.shots.camera import Camera
@@ -105,7 +105,7 @@ class Stimulus:
 
     def every(self, stride: int) -> "Stimulus":
         """Return every nth frame, each shown n times as long."""
-        parts = ("places", "visible", "sizes", "strengths")
+        parts = ("positions", "visible", "sizes", "strengths")
         kept = {part: getattr(self.dots, part)[::stride] for part in parts}
         display = self.display.model_copy(update={"fps": self.display.fps / stride})
         return replace(self, display=display, view=self.view.every(stride),
@@ -141,7 +141,7 @@ def make_stimulus(scene: DotScene, display: Display, seed: int = 0, angle_deg: f
     does not fit the dots.
     """
     steps = _Steps(scene, display, seed)
-    moments = steps.moments()
+    moments = steps.source_times()
     source = moments * scene.fps
     roots = sampled(scene.roots, source)
     dots = _dots_at(scene.dots, source)
@@ -157,8 +157,8 @@ def make_stimulus(scene: DotScene, display: Display, seed: int = 0, angle_deg: f
     for step in steps.all:
         if step.stage == "world":
             dots, roots = _applied(step, dots, steps.setting(step, roots)), step.travel(roots)
-    dots = dots.moved(view.project(dots.places))
-    room = _room(dots, display)
+    dots = dots.moved(view.project(dots.positions))
+    room = _extent(dots, display)
     masks: list[dict[str, Any]] = []
     scale = 1.0
     for step, setting in steps.of("picture", roots):
@@ -172,15 +172,15 @@ def make_stimulus(scene: DotScene, display: Display, seed: int = 0, angle_deg: f
                     colors, background, room, tuple(masks), figure_scale=scale)
 
 
-def _room(dots: DotTracks, display: Display) -> FloatArray:
+def _extent(dots: DotTracks, display: Display) -> FloatArray:
     """Return how far (2,) dots come from the picture's middle, upright, inverted or scrambled.
 
     A scrambled dot starts within the box of all dots and keeps its displacements from there.
     """
-    places = dots.places[:, dots.own, :2]
+    positions = dots.positions[:, dots.own, :2]
     low, high = dots.box()
-    start = first_places(places)
-    down, up = start - np.fmin.reduce(places), np.fmax.reduce(places) - start
+    start = first_positions(positions)
+    down, up = start - np.fmin.reduce(positions), np.fmax.reduce(positions) - start
     half = np.array([display.width, display.height]) / 2
     reach = np.maximum(half - (low - np.nanmax(down, axis=0)), high + np.nanmax(up, axis=0) - half)
     return np.minimum(reach, half)
@@ -212,7 +212,7 @@ class _Steps:
         display = self.display
         return Setting(rng, display.fps, display.width, display.height, roots, display.pixels)
 
-    def moments(self) -> FloatArray:
+    def source_times(self) -> FloatArray:
         """Return the times (F,) of the source that are shown, in seconds."""
         display, duration = self.display, self.scene.duration
         if display.start > duration:
@@ -224,7 +224,7 @@ class _Steps:
         count = int(np.floor(span * display.fps + 1e-6)) + 1
         moments = display.start + np.arange(count) / display.fps
         for step, setting in self.of("time", self.scene.roots):
-            moments = step.moments(moments, setting)
+            moments = step.source_times(moments, setting)
         return moments
 
 
@@ -240,7 +240,7 @@ def _framed_dots(scene: DotScene, steps: _Steps) -> DotTracks:
 
 def _dots_at(dots: DotTracks, source: FloatArray) -> DotTracks:
     """Return dots at fractional frame numbers (N,)."""
-    return DotTracks.of(dots.names, dots.performers, sampled(dots.places, source), dots.limbs,
+    return DotTracks.of(dots.names, dots.performers, sampled(dots.positions, source), dots.limbs,
                         dots.trunk)
 
 
@@ -270,7 +270,7 @@ def _colors(display: Display, dots: DotTracks,
     return background + display.contrast * (colors - background), background
 
 
-def outside_share(stimulus: Stimulus) -> float:
+def share_outside(stimulus: Stimulus) -> float:
     """Return the fraction of the performers' visible dots that lies wholly outside the picture."""
     own = stimulus.dots.own
     shown = stimulus.dots.visible[:, own] & (stimulus.dots.strengths[:, own] > 0)
@@ -281,7 +281,7 @@ def used_dots(stimulus: Stimulus) -> NDArray[np.bool_]:
     """Return a mask (F, D) of the dots that are shown and lie at least partly in the picture."""
     dots, display = stimulus.dots, stimulus.display
     half = stimulus.diameters / 2
-    x, y = dots.places[..., 0], dots.places[..., 1]
+    x, y = dots.positions[..., 0], dots.positions[..., 1]
     with np.errstate(invalid="ignore"):
         across = (x > -half) & (x < display.width + half)
         inside = across & (y > -half) & (y < display.height + half)

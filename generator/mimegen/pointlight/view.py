@@ -74,7 +74,7 @@ def framed_view(display: Display, dots: DotTracks, stature: float, angle_deg: fl
     holds the circles that the dots describe as the view turns. ``stature`` is the performer's
     standing height in metres.
     """
-    points = dots.places[:, dots.own].reshape(-1, 3)
+    points = dots.positions[:, dots.own].reshape(-1, 3)
     points = points[np.isfinite(points).all(axis=-1)]
     low, high = points.min(axis=0), points.max(axis=0)
     middle = (low + high) / 2
@@ -99,7 +99,7 @@ def framed_view(display: Display, dots: DotTracks, stature: float, angle_deg: fl
 
 def camera_view(camera: Camera, dots: DotTracks) -> View:
     """Return the stage's own view of dots in the world, so that dots lie on the rendered body."""
-    points = dots.places[:, dots.own].reshape(-1, 3)
+    points = dots.positions[:, dots.own].reshape(-1, 3)
     middle = np.nanmean(points, axis=0)
     depth = float(camera.project(middle)[2])
     return View(camera.width, camera.height, middle, np.array(camera.rotation),

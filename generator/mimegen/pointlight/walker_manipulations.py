@@ -26,7 +26,7 @@ Part = Literal["feet", "legs", "arms", "hands", "head", "left_leg", "right_leg",
                "right_arm"]
 
 
-def of_part(dots: DotTracks, part: str) -> NDArray[np.bool_]:
+def dots_of_part(dots: DotTracks, part: str) -> NDArray[np.bool_]:
     """Return a mask (D,) of the dots of a body part; raises ValueError if there are none."""
     found = np.array([any(word in name for word in PARTS[part]) for name in dots.names])
     found[np.setdiff1d(np.arange(dots.count), dots.own)] = False
@@ -44,7 +44,7 @@ class Only(Manipulation):
 
     def apply(self, dots: DotTracks, setting: Setting) -> DotTracks:
         """Return the dots of the body part and of masks."""
-        kept = of_part(dots, self.part)
+        kept = dots_of_part(dots, self.part)
         kept[np.setdiff1d(np.arange(dots.count), dots.own)] = True
         return dots.chosen(np.flatnonzero(kept))
 
@@ -59,14 +59,14 @@ class Flipped(Manipulation):
 
     def apply(self, dots: DotTracks, setting: Setting) -> DotTracks:
         """Return the dots, those of the part mirrored."""
-        chosen = of_part(dots, "feet")
+        chosen = dots_of_part(dots, "feet")
         if self.part == "body":
             chosen = ~chosen
             chosen[np.setdiff1d(np.arange(dots.count), dots.own)] = False
-        places = dots.places.copy()
-        heights = places[:, chosen, 1]
-        places[:, chosen, 1] = 2 * np.nanmean(heights, axis=0) - heights
-        return dots.moved(places)
+        positions = dots.positions.copy()
+        heights = positions[:, chosen, 1]
+        positions[:, chosen, 1] = 2 * np.nanmean(heights, axis=0) - heights
+        return dots.moved(positions)
 
 
 class OutOfPhase(Manipulation):
@@ -80,12 +80,12 @@ class OutOfPhase(Manipulation):
 
     def apply(self, dots: DotTracks, setting: Setting) -> DotTracks:
         """Return the dots, those of the part shifted in time."""
-        chosen = of_part(dots, self.part)
+        chosen = dots_of_part(dots, self.part)
         paths = setting.paths(dots)
-        about, visible = dots.places - paths, dots.visible.copy()
+        about, visible = dots.positions - paths, dots.visible.copy()
         for part in (about, visible):
             part[:, chosen] = np.roll(part[:, chosen], round(self.share * dots.frames), axis=0)
-        return replace(dots, places=paths + about, visible=visible)
+        return replace(dots, positions=paths + about, visible=visible)
 
 
 class Sines(Manipulation):
@@ -103,25 +103,25 @@ class Sines(Manipulation):
 
     def apply(self, dots: DotTracks, setting: Setting) -> DotTracks:
         """Return dots that move on ellipses, or on sums of ``keep`` waves."""
-        places = dots.places.copy()
+        positions = dots.positions.copy()
         for person in dots.people:
-            places[:, person, :2] = self._waves(places[:, person, :2])
-        return dots.moved(places)
+            positions[:, person, :2] = self._waves(positions[:, person, :2])
+        return dots.moved(positions)
 
-    def _waves(self, places: FloatArray) -> FloatArray:
-        waves = np.fft.rfft(_bridged(places), axis=0)
+    def _waves(self, positions: FloatArray) -> FloatArray:
+        waves = np.fft.rfft(_bridged(positions), axis=0)
         power = (np.abs(waves[1:]) ** 2).sum(axis=(1, 2))
         strongest = 1 + np.argsort(-power, kind="stable")[: self.keep]
         kept = np.zeros_like(waves)
         kept[np.r_[0, strongest]] = waves[np.r_[0, strongest]]
-        return np.asarray(np.fft.irfft(kept, n=len(places), axis=0))
+        return np.asarray(np.fft.irfft(kept, n=len(positions), axis=0))
 
 
-def _bridged(places: FloatArray) -> FloatArray:
+def _bridged(positions: FloatArray) -> FloatArray:
     """Return positions (F, D, 2) with gaps of lost markers interpolated linearly."""
-    filled = places.copy()
-    for dot in np.flatnonzero(~np.isfinite(places).all(axis=(0, 2))):
-        filled[:, dot] = bridged(places[:, dot])
+    filled = positions.copy()
+    for dot in np.flatnonzero(~np.isfinite(positions).all(axis=(0, 2))):
+        filled[:, dot] = bridged(positions[:, dot])
     return filled
 
 
@@ -147,16 +147,16 @@ class Crowd(Manipulation):
         whole: DotTracks | None = None
         for number in range(self.count):
             middle = size * (np.array([number % columns, number // columns]) + 0.5)
-            about = np.roll(own.places[..., :2] - (low + high) / 2, int(shifts[number]), axis=0)
+            about = np.roll(own.positions[..., :2] - (low + high) / 2, int(shifts[number]), axis=0)
             about = about * [-1.0 if number == odd else 1.0, 1.0] * scale
-            depth = np.roll(own.places[..., 2:], int(shifts[number]), axis=0)
-            places = np.concatenate([about + middle, depth], axis=-1)
+            depth = np.roll(own.positions[..., 2:], int(shifts[number]), axis=0)
+            positions = np.concatenate([about + middle, depth], axis=-1)
             # Visibility and size (depth) depend on the time within the clip, so they shift with the
             # copy; strength (a fade) belongs to the clip as a whole.
             visible = np.roll(own.visible, shifts[number], axis=0)
             sizes = np.roll(own.sizes, shifts[number], axis=0)
             named = DotTracks(tuple(f"{number + 1}:{name}" for name in own.names), own.performers,
-                              own.limbs, own.trunk, places, visible, sizes, own.strengths)
+                              own.limbs, own.trunk, positions, visible, sizes, own.strengths)
             whole = named if whole is None else whole.joined(named)
         assert whole is not None, "a crowd has members"
         return whole.joined(others)

@@ -147,10 +147,10 @@ def test_commands_are_run_as_they_are(tmp_path: Path, monkeypatch: pytest.Monkey
 @pytest.fixture
 def spool(tmp_path: Path) -> Spool:
     made = Spool(tmp_path / "spool")
-    assert not made.is_there
+    assert not made.is_available
     made.make()
     made.make()
-    assert made.is_there
+    assert made.is_available
     return made
 
 

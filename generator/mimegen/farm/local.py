@@ -16,9 +16,9 @@ from mimegen.shots.devices import Device
 from mimegen.shots.jobs import JobDone, JobFailed, Ready
 
 # Each needs about half a gigabyte of memory.
-MOST_CPU_WORKERS = 8
+MAX_CPU_WORKERS = 8
 # Workers that compose clips while GPUs render; each keeps about two cores busy.
-MOST_BESIDE = 4
+MAX_BESIDE = 4
 
 
 def seats_on(device: Device, cores: int, workers: int | None = None
@@ -28,10 +28,10 @@ def seats_on(device: Device, cores: int, workers: int | None = None
     GPUs get one worker each, or ``workers`` in all; some more without a GPU compose clips.
     """
     if device.by_core:
-        count = workers or min(cores, MOST_CPU_WORKERS)
+        count = workers or min(cores, MAX_CPU_WORKERS)
         return device.seats(count), max(1, cores // count)
     seats = device.seats(workers or device.count)
-    return seats + (NONE,) * min(MOST_BESIDE, max(1, cores - len(seats))), 0
+    return seats + (NONE,) * min(MAX_BESIDE, max(1, cores - len(seats))), 0
 
 
 @dataclass(eq=False)

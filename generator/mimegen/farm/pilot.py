@@ -91,7 +91,7 @@ class _Pilot:
 
     def __post_init__(self) -> None:
         """Watch the disk of the folder, which may be unavailable for a while."""
-        self.disk = Disk(lambda: self.spool.is_there)
+        self.disk = Disk(lambda: self.spool.is_available)
 
     def work(self) -> None:
         """Run tasks. Raises RequestError if no device of this job can render."""
@@ -162,12 +162,12 @@ class _Pilot:
             case JobDone() | JobFailed() | Lost():
                 del self.taken[report.task]
                 if self.spool.done(name, self.job):
-                    yield JobMessage(self.job, worker, name, _from_here(message))
+                    yield JobMessage(self.job, worker, name, _message_from_here(message))
             case _:
                 yield JobMessage(self.job, worker, name, message)
 
 
-def _from_here(message: JobDone | JobFailed | Lost) -> JobDone | JobFailed | Lost:
+def _message_from_here(message: JobDone | JobFailed | Lost) -> JobDone | JobFailed | Lost:
     if isinstance(message, JobFailed):
         return replace(message, message=f"{socket.gethostname()}: {message.message}")
     return message

@@ -110,13 +110,13 @@ class RayExecutor:
     @property
     def plain_slots(self) -> int:
         """The number of idle workers for plain tasks."""
-        if self._plain_here:
+        if self._runs_plain_here:
             return self._here.plain_slots
         return sum(seat.free for seat in self._seats if self._does_plain(seat))
 
     def submit(self, task: Task) -> None:
         """Give a task to an idle warm worker."""
-        if task.needs_no_engine and self._plain_here:
+        if task.needs_no_engine and self._runs_plain_here:
             self._here.submit(task)
             return
         seat = next(seat for seat in self._seats if seat.free and (
@@ -134,7 +134,7 @@ class RayExecutor:
 
         Raises RequestError if none of the cluster's machines can render.
         """
-        self._look_for_places()
+        self._start_actors()
         self._report_missing_resources()
         pending, self._pending = [*self._pending, *self._here.events(0)], []
         yield from pending
@@ -165,7 +165,7 @@ class RayExecutor:
             self._ray.shutdown()
 
     @property
-    def _plain_here(self) -> bool:
+    def _runs_plain_here(self) -> bool:
         """Whether plain tasks run on this machine, because no worker for them sees the store."""
         return any(seat.ready for seat in self._seats) and not any(
             self._does_plain(seat) for seat in self._seats)
@@ -273,7 +273,7 @@ class RayExecutor:
         self._seats.remove(seat)
         self._ray.kill(seat.actor)
 
-    def _look_for_places(self) -> None:
+    def _start_actors(self) -> None:
         """Start an actor wherever a machine has room for one more."""
         if time.monotonic() - self._checked_at < LOOK_EVERY_S:
             return

@@ -24,7 +24,7 @@ RECEIVE_EVERY_S = 1.0  # seconds between two readings of the jobs' messages
 AT_ONCE = 16
 # If jobs on this many machines end before they took a task, and no job works, the cause is not
 # chance.
-MOST_FAILED_MACHINES = 3
+MAX_FAILED_MACHINES = 3
 
 
 @dataclass
@@ -194,7 +194,7 @@ class SlurmExecutor:
         """Report tasks whose jobs are gone, and start jobs for tasks without one."""
         waiting, taken = self._spool.waiting(), self._spool.taken()
         jobs = self._queue.jobs()
-        if jobs is None or not self._spool.is_there:
+        if jobs is None or not self._spool.is_available:
             return
         yield from self._receive()
         for name, holder in taken.items():
@@ -227,7 +227,7 @@ class SlurmExecutor:
         if hopeless and len(hopeless) == len(live):
             raise RequestError(f"Slurm never starts the jobs: {hopeless[0]}; check"
                                " --slurm-partition, --slurm-account and --slurm-time")
-        if self._out and not live and len(self._failed_starts.machines) >= MOST_FAILED_MACHINES:
+        if self._out and not live and len(self._failed_starts.machines) >= MAX_FAILED_MACHINES:
             raise self._failed_starts.error()
 
     def _mute(self, number: str, jobs: dict[str, Job]) -> str:

@@ -16,7 +16,7 @@ from mimegen.rendering.plain import NONE
 from mimegen.shots.devices import Device
 
 # Without --workers; each job stays as long as there are tasks.
-MOST_JOBS = 100
+MAX_JOBS = 100
 LARGEST_ARRAY = 1000  # jobs in one array at most
 
 
@@ -57,7 +57,7 @@ class SlurmArray:
     @property
     def most_jobs(self) -> int:
         """The largest number of jobs at the same time."""
-        return self.settings.workers or MOST_JOBS
+        return self.settings.workers or MAX_JOBS
 
     @property
     def command(self) -> Sequence[str]:

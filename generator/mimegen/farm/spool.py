@@ -53,7 +53,7 @@ class Spool:
             (self.folder / part).mkdir(parents=True, exist_ok=True)
 
     @property
-    def is_there(self) -> bool:
+    def is_available(self) -> bool:
         """Whether the folder's disk is available."""
         return (self.folder / "said").is_dir()
 

@@ -8,7 +8,7 @@ from mimegen.shots.jobs import ShotJob
 
 # Seconds. Blender compiles kernels and builds scenes before the first frame.
 FIRST_S = 1800.0
-LEAST_S = 300.0
+MIN_TIMEOUT_S = 300.0
 TIMES_THE_SLOWEST = 20.0
 
 
@@ -21,7 +21,7 @@ class Timeouts:
     """
 
     first_s: float = FIRST_S
-    least_s: float = LEAST_S
+    least_s: float = MIN_TIMEOUT_S
     slowest: dict[str, float] = field(default_factory=dict)
 
     def measured(self, task: Task, seconds: float) -> None:

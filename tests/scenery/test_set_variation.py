@@ -22,7 +22,7 @@ from mimegen.scenery.layout import box_corners, laid_objects, lay_out
 from mimegen.scenery.objects import Group
 from mimegen.scenery.scenery import Scenery
 from mimegen.scenery.shapes import mesh_of
-from mimegen.scenery.standing import DEEPER_M, in_the_performers_room
+from mimegen.scenery.standing import DEEPER_M, performer_penetration_m
 from mimegen.scenery.touching import depth_between
 from mimegen.shots.config import read_config
 
@@ -89,7 +89,7 @@ def test_things_move_but_never_into_each_other_a_wall_or_the_performer(tmp_path:
             for other in things[:number]:
                 depth = (np.minimum(one[1], other[1]) - np.maximum(one[0], other[0])).min()
                 assert depth <= DEEPER_M
-        assert in_the_performers_room(scenery) <= DEEPER_M
+        assert performer_penetration_m(scenery) <= DEEPER_M
         places.add(scenery.objects[1].at)
     assert len(places) > 15
 
@@ -290,11 +290,11 @@ def test_how_deep_things_lie_in_each_other_is_told_by_their_shapes() -> None:
 def test_the_places_that_come_with_mimegen_vary(name: str) -> None:
     plain = read_background(FOLDER / f"{name}.yaml")
     assert isinstance(plain, Background) and plain.set is not None
-    keys, deepest = set(), in_the_performers_room(plain.set) + 2 * DEEPER_M
+    keys, deepest = set(), performer_penetration_m(plain.set) + 2 * DEEPER_M
     for seed in range(2):
         scenery = drawn(FOLDER / f"{name}.yaml", seed)
         keys.add(loaded_background_key(FOLDER / f"{name}.yaml", seed))
-        assert in_the_performers_room(scenery) <= deepest
+        assert performer_penetration_m(scenery) <= deepest
         assert len(scenery.objects) >= len(plain.set.objects) // 2
     assert len(keys) == 2
 

@@ -14,8 +14,8 @@ from mimegen.scenery.standing import (
     DEEPER_M,
     FLAT_M,
     box_depth,
-    in_the_performers_room,
-    whole_boxes,
+    object_boxes,
+    performer_penetration_m,
 )
 from mimegen.scenery.touching import depth_between
 
@@ -45,7 +45,7 @@ class Written(NamedTuple):
         for one, other, depth in looked.deeper(0.0):
             pair = looked.names(one, other)
             deepest[pair] = max(deepest.get(pair, 0.0), depth)
-        return cls(in_the_performers_room(scenery), deepest, _moving(scenery, vary),
+        return cls(performer_penetration_m(scenery), deepest, _moving(scenery, vary),
                    {*_floating(scenery, looked)})
 
 
@@ -56,7 +56,7 @@ def faults(drawn: Scenery, written: Written) -> list[str]:
     than as written, or that has lost its support.
     """
     looked, problems = _Looked(drawn), []
-    if in_the_performers_room(drawn) > written.in_performers_room + 2 * DEEPER_M:
+    if performer_penetration_m(drawn) > written.in_performers_room + 2 * DEEPER_M:
         problems.append("something in the performer's room")
     for one, other, boxes_depth in looked.deeper(2 * DEEPER_M):
         pair = looked.names(one, other)
@@ -107,7 +107,7 @@ class _Looked:
 
 
 def _boxes(pieces: list[PlacedShape]) -> FloatArray:
-    return whole_boxes(pieces) if pieces else np.zeros((0, 2, 3))
+    return object_boxes(pieces) if pieces else np.zeros((0, 2, 3))
 
 
 def _around(boxes: list[FloatArray]) -> tuple[FloatArray, FloatArray]:

@@ -50,7 +50,7 @@ BLOCK_M = 0.5
 # The name of an empty group.
 NOTHING = "nothing"
 # The floor of the performer's space, in metres; every set keeps it free.
-ROOM = np.array([PERFORMER_LOW[:2], PERFORMER_HIGH[:2]])
+PERFORMER_AREA = np.array([PERFORMER_LOW[:2], PERFORMER_HIGH[:2]])
 
 Doubt = Literal["wall", "ground"]
 
@@ -110,23 +110,24 @@ def with_sight(laid: LaidSet, free: SetClearing, swept: Swept, camera: Camera) -
 
 def changes_on_the_floor(laid: LaidSet, swept: Swept) -> SetClearing:
     """Return the changes after which performers touch nothing, for all cameras."""
-    cells = _outside_the_room(swept.floor.cells)
+    cells = _squares_outside(swept.floor.cells)
     if not len(cells):
         return NONE
     reach = int(np.abs(cells).max()) + 2
-    first = _place(floor_plan(laid, swept.top_m, reach), cells, cells, (0, 0))
+    first = _evaluated(floor_plan(laid, swept.top_m, reach), cells, cells, (0, 0))
     if first.cost == 0:
         return NONE
     further = floor_plan(laid, swept.top_m, reach + round(FURTHEST_M / CELL_M))
-    best = min([first, *_other_places(further, cells)], key=lambda place: place.cost)
+    best = min([first, *_displacements(further, cells)], key=lambda place: place.cost)
     return SetClearing(_in_the_set(laid.scenery, best.shift),
                        tuple(sorted((thing.number, thing.copy) for thing in best.met)), best.doubts)
 
 
-def _outside_the_room(cells: Cells) -> Cells:
+def _squares_outside(cells: Cells) -> Cells:
     """Return the squares (N, 2) that are not entirely within the performer's space."""
     low, high = cells * CELL_M, (cells + 1) * CELL_M
-    inside = (low >= ROOM[0] - 1e-9).all(axis=1) & (high <= ROOM[1] + 1e-9).all(axis=1)
+    inside = (low >= PERFORMER_AREA[0] - 1e-9).all(axis=1) \
+        & (high <= PERFORMER_AREA[1] + 1e-9).all(axis=1)
     return np.asarray(cells[~inside])
 
 
@@ -140,15 +141,16 @@ class _ShiftedPlace:
     cost: float
 
 
-def _other_places(plan: FloorPlan, cells: Cells) -> Iterable[_ShiftedPlace]:
+def _displacements(plan: FloorPlan, cells: Cells) -> Iterable[_ShiftedPlace]:
     """Yield displaced positions, nearest first, except those behind walls."""
-    emptied = np.concatenate([cells, _room_squares()])
+    emptied = np.concatenate([cells, _performer_squares()])
     for shift in _shifts():
         if not _goes_through_a_wall(plan, shift):
-            yield _place(plan, cells, emptied, shift)
+            yield _evaluated(plan, cells, emptied, shift)
 
 
-def _place(plan: FloorPlan, cells: Cells, emptied: Cells, shift: tuple[int, int]) -> _ShiftedPlace:
+def _evaluated(plan: FloorPlan, cells: Cells, emptied: Cells,
+               shift: tuple[int, int]) -> _ShiftedPlace:
     """Evaluate a displacement.
 
     ``cells`` are the squares that performers occupy, ``emptied`` those that must be clear.
@@ -181,8 +183,8 @@ def _count(plan: FloorPlan, bad: Mask, cells: Cells, shift: tuple[int, int]) -> 
     return int((_shifted(plan, cells, shift) & bad).sum())
 
 
-def _room_squares() -> Cells:
-    low, high = np.round(ROOM / CELL_M).astype(np.intp)
+def _performer_squares() -> Cells:
+    low, high = np.round(PERFORMER_AREA / CELL_M).astype(np.intp)
     return np.asarray(np.stack(np.meshgrid(*map(np.arange, low, high)), axis=-1).reshape(-1, 2))
 
 
@@ -216,7 +218,7 @@ def _hiding(laid: LaidSet, free: SetClearing, swept: Swept, camera: Camera) -> s
     Figures are composited over the picture of the set, so a performer behind such an object would
     be drawn in front of it. The stage itself removes what hides the performer's space.
     """
-    blocks = _blocks(_outside_the_room(swept.floor.cells), swept.top_m)
+    blocks = _blocks(_squares_outside(swept.floor.cells), swept.top_m)
     if not blocks:
         return set()
     pieces = visible_pieces(_moved_pieces(laid, free), camera)

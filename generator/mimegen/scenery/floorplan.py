@@ -29,8 +29,8 @@ SUNKEN_M = 0.1
 # Number of horizontal directions that bound the outline of round shapes.
 DIRECTIONS = 16
 # Spacing, and largest number per side, of sample points on bars, cloths and outlines.
-APART_M = 0.04
-MOST_POINTS = 400
+SAMPLE_SPACING_M = 0.04
+MAX_POINTS = 400
 # Shapes that are hollow or thin seen from above: only their surface occupies floor.
 HOLLOW = (Tube, Arc, Curtain, HangingSheet, Extrude)
 
@@ -103,7 +103,7 @@ def floor_plan(laid: LaidSet, top_m: float, reach: int) -> FloorPlan:
     """
     things: list[PlacedThing] = []
     cells, takers = [np.zeros((0, 2), np.intp)], [np.zeros(0, np.intp)]
-    for whole, pieces in _by_whole(laid.between(GROUND_M, top_m, reach)).items():
+    for whole, pieces in _by_object(laid.between(GROUND_M, top_m, reach)).items():
         found = np.concatenate([_squares(piece, GROUND_M, top_m, reach) for piece in pieces])
         if len(found):
             takers.append(np.full(len(found), len(things)))
@@ -113,7 +113,7 @@ def floor_plan(laid: LaidSet, top_m: float, reach: int) -> FloorPlan:
                      _walls(laid.scenery, top_m, reach), _carried(laid, reach))
 
 
-def _by_whole(pieces: list[PlacedShape]) -> dict[int, list[PlacedShape]]:
+def _by_object(pieces: list[PlacedShape]) -> dict[int, list[PlacedShape]]:
     found: dict[int, list[PlacedShape]] = {}
     for piece in pieces:
         found.setdefault(piece.whole, []).append(piece)
@@ -191,8 +191,8 @@ def _on_surface(shape: Solid) -> FloatArray:
     quads = np.array([face if len(face) == 4 else [*face, face[-1]] for face in corners])
     across, along = (np.linalg.norm(quads[:, one] - quads[:, other], axis=1).max()
                      for one, other in ((1, 0), (3, 0)))
-    shares = [np.linspace(0, 1, min(int(np.ceil(size / APART_M)), MOST_POINTS) + 1)[:, None, None]
-              for size in (across, along)]
+    counts = [min(int(np.ceil(size / SAMPLE_SPACING_M)), MAX_POINTS) for size in (across, along)]
+    shares = [np.linspace(0, 1, count + 1)[:, None, None] for count in counts]
     near = quads[:, 0] + shares[0] * (quads[:, 1] - quads[:, 0])
     far = quads[:, 3] + shares[0] * (quads[:, 2] - quads[:, 3])
     return np.asarray((near + shares[1][:, None] * (far - near)).reshape(-1, 3))
@@ -207,7 +207,7 @@ def _walls(scenery: Scenery, top_m: float, reach: int) -> Mask:
 def wall_squares(panel: WallPanel) -> Cells:
     """Return the squares (N, 2) on which a wall stands."""
     start, end = panel.corners[0, :2], panel.corners[1, :2]
-    steps = int(np.ceil(np.linalg.norm(end - start) / APART_M)) + 1
+    steps = int(np.ceil(np.linalg.norm(end - start) / SAMPLE_SPACING_M)) + 1
     line = start + np.linspace(0, 1, steps)[:, None] * (end - start)
     return np.asarray(np.unique(np.floor((line + LAST_BITS_M) / CELL_M).astype(np.intp), axis=0))
 

@@ -118,7 +118,7 @@ def visible_pieces(pieces: list[PlacedShape], camera: Camera) -> list[PlacedShap
     boxes = turned_boxes(pieces)
     in_the_way = hulls_meet(sight, boxes) | hulls_meet(near_view(camera), boxes)
     hidden = {piece.whole for piece, meets in zip(pieces, in_the_way.tolist(), strict=True)
-              if meets or _turns_its_back(piece, eye)}
+              if meets or _faces_away(piece, eye)}
     return [piece for piece in pieces if piece.whole not in hidden]
 
 
@@ -127,7 +127,7 @@ def in_view(pieces: Sequence[PlacedShape], camera: Camera) -> NDArray[np.bool_]:
     return hulls_meet(_view(camera, HORIZON_M), turned_boxes(pieces))
 
 
-def _turns_its_back(piece: PlacedShape, eye: FloatArray) -> bool:
+def _faces_away(piece: PlacedShape, eye: FloatArray) -> bool:
     return piece.front is not None and bool((eye - piece.front[0]) @ piece.front[1] < 0)
 
 
@@ -168,11 +168,11 @@ def hulls_meet(cone: FloatArray, boxes: FloatArray) -> NDArray[np.bool_]:
     """Return whether the pyramid ``cone`` (apex, then base) meets each oriented box (N, 8, 3)."""
     meet = ~((cone.max(axis=0) < boxes.min(axis=1)) | (cone.min(axis=0) > boxes.max(axis=1))
              ).any(axis=1)
-    meet[meet] = ~_apart(cone, boxes[meet])
+    meet[meet] = ~_are_outside(cone, boxes[meet])
     return np.asarray(meet)
 
 
-def _apart(cone: FloatArray, boxes: FloatArray) -> NDArray[np.bool_]:
+def _are_outside(cone: FloatArray, boxes: FloatArray) -> NDArray[np.bool_]:
     """Return whether a plane separates the pyramid ``cone`` from each box (N, 8, 3).
 
     Separating axis test (Gottschalk et al. 1996): face normals of both, and cross products of

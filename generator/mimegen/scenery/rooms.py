@@ -14,7 +14,7 @@ from mimegen.scenery.light import Lamp
 from mimegen.scenery.objects import Copies, Object
 from mimegen.scenery.ranges import Room
 from mimegen.scenery.scenery import Plane, Scenery, Walls
-from mimegen.scenery.standing import DEEPER_M, StandingThings, in_the_performers_room
+from mimegen.scenery.standing import DEEPER_M, StandingThings, performer_penetration_m
 
 # Objects within this distance (X, Y, Z) of a wall or the ceiling move with it.
 NEAR_M = np.array([1.3, 1.3, 0.4])
@@ -23,7 +23,7 @@ ACROSS = 0.8
 TRIES = 8
 
 
-def another_room(scenery: Scenery, room: Room, chance: np.random.Generator) -> Scenery:
+def varied_room(scenery: Scenery, room: Room, chance: np.random.Generator) -> Scenery:
     """Return a set with its walls and ceiling moved at random, and perhaps mirrored.
 
     A draw is rejected if objects then penetrate each other, or the performer's space, deeper than
@@ -35,7 +35,7 @@ def another_room(scenery: Scenery, room: Room, chance: np.random.Generator) -> S
         out = chance.uniform(*room.walls, 4)
         moved = _resized(plan, np.array([
             [-out[0], -out[1], 0.0], [out[2], out[3], chance.uniform(*room.height)]]).round(2))
-        if (in_the_performers_room(moved) <= in_the_performers_room(scenery) + DEEPER_M
+        if (performer_penetration_m(moved) <= performer_penetration_m(scenery) + DEEPER_M
                 and bool((StandingThings(moved).depths() <= depths + DEEPER_M).all())):
             return moved
     return scenery
@@ -47,7 +47,7 @@ def _resized(scenery: Scenery, out: FloatArray) -> Scenery:
     old = np.array([(*ceiling.corners[0], 0.0), (*ceiling.corners[1], ceiling.height)])
     stretch = _Stretch(old, old + out)
     standing = StandingThings(scenery.model_copy(update={"objects": _all_objects(scenery)}))
-    objects = tuple(stretch.thing(thing, standing.bounds(place))
+    objects = tuple(stretch.resized(thing, standing.bounds(place))
                     for place, thing in enumerate(_all_objects(scenery)))
     return _with_all(scenery, objects).model_copy(update={
         "walls": tuple(stretch.walls(walls) for walls in scenery.walls),
@@ -85,7 +85,7 @@ class _Stretch:
         inside = np.clip(points, *self._old)
         return np.asarray(self._new[0] + (inside - self._old[0]) * self._ratio + points - inside)
 
-    def thing(self, thing: Object, bounds: FloatArray | None) -> Object:
+    def resized(self, thing: Object, bounds: FloatArray | None) -> Object:
         """Return an object moved or stretched; ``bounds`` (2, 3) is the box of all its copies."""
         if bounds is None:
             return thing
@@ -135,7 +135,7 @@ def _longer(thing: Object, ratio: FloatArray) -> Object:
 def _mirrored(scenery: Scenery) -> Scenery:
     """Return a set with left and right exchanged; objects are moved but not mirrored."""
     x, y = scenery.performer_at
-    objects = tuple(thing.model_copy(update=_mirror_place(thing))
+    objects = tuple(thing.model_copy(update=_mirrored_fields(thing))
                     for thing in _all_objects(scenery))
     return _with_all(scenery, objects).model_copy(update={
         "performer_at": (-x, y), "turn_deg": -scenery.turn_deg,
@@ -149,14 +149,14 @@ def _mirrored(scenery: Scenery) -> Scenery:
             for lamp in scenery.lamps)})
 
 
-def _mirror_place(thing: Object | Copies) -> Mapping[str, object]:
+def _mirrored_fields(thing: Object | Copies) -> Mapping[str, object]:
     """Return an object's mirrored position, rotation and copies, as changed fields."""
     about_x, about_y, about_z = thing.turn
     turn = (about_x, -about_y, -about_z)
     if isinstance(thing, Copies):
         return {"step": (-thing.step[0], *thing.step[1:]), "turn": turn}
     return {"at": (-thing.at[0], *thing.at[1:]), "turn": turn,
-            "repeat": tuple(copies.model_copy(update=_mirror_place(copies))
+            "repeat": tuple(copies.model_copy(update=_mirrored_fields(copies))
                             for copies in thing.repeat)}
 
 

@@ -97,14 +97,14 @@ def _uses(content: Any, file: YamlFile, location: tuple[int | str, ...]) -> Iter
         for number, inner in enumerate(content):
             yield from _uses(inner, file, (*location, number))
     elif isinstance(content, Mapping):
-        yield from (use for use in _named_here(content, file, location)
+        yield from (use for use in _direct_references(content, file, location)
                     if isinstance(use.name, str))
         for key, inner in content.items():
             yield from _uses(inner, file, (*location, key))
 
 
-def _named_here(content: Mapping[Any, Any], file: YamlFile, location: tuple[int | str, ...]
-                ) -> Iterator[Use]:
+def _direct_references(content: Mapping[Any, Any], file: YamlFile, location: tuple[int | str, ...]
+                       ) -> Iterator[Use]:
     """Yield the references that one object, floor or wall itself makes."""
     materials = content.get("material", [])
     for name in materials if isinstance(materials, list) else [materials]:

@@ -82,8 +82,8 @@ class StandingThings:
         room = all(box_depth(boxes, other) <= box_depth(first, self._first[number]) + DEEPER_M
                    for number, other in enumerate(self._boxes) if number != place)
         if not room or not self._is_inside(boxes, first) or (
-                self._in_performers_room(thing)
-                > self._in_performers_room(self._written[place]) + DEEPER_M):
+                self._performer_penetration_m(thing)
+                > self._performer_penetration_m(self._written[place]) + DEEPER_M):
             return False
         self._objects[place], self._boxes[place] = thing, boxes
         return True
@@ -91,7 +91,7 @@ class StandingThings:
     def add(self, thing: Object) -> None:
         """Add an object if it fits."""
         boxes = self._boxes_of(thing)
-        if self._in_performers_room(thing) <= 0 and all(
+        if self._performer_penetration_m(thing) <= 0 and all(
                 box_depth(boxes, other) <= DEEPER_M for other in self._boxes):
             self._objects.append(thing)
             self._boxes.append(boxes)
@@ -104,13 +104,13 @@ class StandingThings:
     def _boxes_of(self, thing: Object) -> Boxes:
         alone = self._scenery.model_copy(update={
             "objects": (thing,), "turn_deg": 0.0, "performer_at": (0.0, 0.0)})
-        return whole_boxes(lay_out(alone))
+        return object_boxes(lay_out(alone))
 
-    def _in_performers_room(self, thing: Object) -> float:
-        return in_the_performers_room(self._scenery.model_copy(update={"objects": (thing,)}))
+    def _performer_penetration_m(self, thing: Object) -> float:
+        return performer_penetration_m(self._scenery.model_copy(update={"objects": (thing,)}))
 
 
-def in_the_performers_room(scenery: Scenery) -> float:
+def performer_penetration_m(scenery: Scenery) -> float:
     """Return the deepest penetration of the performer's space by any object, in metres."""
     room = np.stack([PERFORMER_LOW, PERFORMER_HIGH])[None]
     return box_depth(room, _piece_boxes(lay_out(scenery)), flat_too=True)
@@ -139,11 +139,11 @@ def wall_hides_the_performer(scenery: Scenery, camera: Camera) -> bool:
     Walls are hidden from cameras behind them, so such a wall has its corners in the wrong order or
     stands inside the room.
     """
-    return any(_stands_before(panel, np.array(camera.position)) for panel in wall_panels(scenery)
+    return any(_is_before(panel, np.array(camera.position)) for panel in wall_panels(scenery)
                if faces_camera(panel, camera))
 
 
-def _stands_before(panel: WallPanel, eye: FloatArray) -> bool:
+def _is_before(panel: WallPanel, eye: FloatArray) -> bool:
     """Return whether a line from the eye (3,) to a point of the standing body crosses a wall."""
     frame, corners = panel_frame(panel)
     seen, body = ((points - frame[:3, 3]) @ frame[:3, :3] for points in (eye, BODY))
@@ -155,7 +155,7 @@ def _stands_before(panel: WallPanel, eye: FloatArray) -> bool:
     return bool((within & (share > 0) & (share < 1)).any())
 
 
-def whole_boxes(pieces: list[PlacedShape]) -> Boxes:
+def object_boxes(pieces: list[PlacedShape]) -> Boxes:
     """Return the axis-aligned box (N, 2, 3) of every ``whole``; its pieces must be consecutive."""
     boxes = _piece_boxes(pieces)
     starts = np.flatnonzero(np.diff([piece.whole for piece in pieces], prepend=-1))

@@ -13,9 +13,9 @@ from mimegen.scenery.light import Lamp
 from mimegen.scenery.materials import SetMaterial
 from mimegen.scenery.objects import Copies, Group, Object
 from mimegen.scenery.ranges import ColorRange, Hour, ThingRange, Variation
-from mimegen.scenery.rooms import another_room
+from mimegen.scenery.rooms import varied_room
 from mimegen.scenery.scenery import Scenery
-from mimegen.scenery.standing import DEEPER_M, StandingThings, in_the_performers_room
+from mimegen.scenery.standing import DEEPER_M, StandingThings, performer_penetration_m
 
 # Tries to find a free position for one object, and draws of a whole set.
 TRIES = 12
@@ -46,7 +46,7 @@ def one_draw(scenery: Scenery, word: str) -> Scenery:
     """
     assert scenery.vary is not None, "only sets that vary are drawn"
     if scenery.vary.room:
-        scenery = another_room(scenery, scenery.vary.room, generator("set", word, "room"))
+        scenery = varied_room(scenery, scenery.vary.room, generator("set", word, "room"))
     vary = scenery.vary
     assert vary is not None, "rooms keep what may vary"
     chance = generator("set", word)
@@ -72,7 +72,7 @@ def _seen_from(scenery: Scenery, vary: Variation, chance: np.random.Generator) -
             "performer_at": (round(x + along * vary.performer[0], 3),
                              round(y + across * vary.performer[1], 3)),
             "turn_deg": round(scenery.turn_deg + turn * vary.turn_deg, 2)})
-        if in_the_performers_room(moved) <= in_the_performers_room(scenery) + DEEPER_M:
+        if performer_penetration_m(moved) <= performer_penetration_m(scenery) + DEEPER_M:
             return moved
     return scenery
 
@@ -161,26 +161,26 @@ def _furnished(scenery: Scenery, vary: Variation, word: str) -> Scenery:
         number = next(numbers.setdefault(name, count()))
         ranges = vary.things.get(name)
         if ranges is not None:
-            _vary_thing(standing, place, ranges, generator("set", word, "thing", name, number))
+            _vary_object(standing, place, ranges, generator("set", word, "thing", name, number))
     for number, extra in enumerate(vary.extras):
         if generator("set", word, "extra", number).random() < extra.chance:
             standing.add(extra.thing)
     return scenery.model_copy(update={"objects": standing.objects})
 
 
-def _vary_thing(standing: StandingThings, place: int, ranges: ThingRange,
-                chance: np.random.Generator) -> None:
+def _vary_object(standing: StandingThings, place: int, ranges: ThingRange,
+                 chance: np.random.Generator) -> None:
     """Leave an object out, or try random positions for it until one fits."""
     if chance.random() < ranges.leave_out:
         standing.leave_out(place)
         return
     written = standing.written(place)
     for _ in range(TRIES):
-        if standing.replace(place, _placed(written, ranges, chance)):
+        if standing.replace(place, _varied_placement(written, ranges, chance)):
             return
 
 
-def _placed(thing: Object, ranges: ThingRange, chance: np.random.Generator) -> Object:
+def _varied_placement(thing: Object, ranges: ThingRange, chance: np.random.Generator) -> Object:
     """Return an object moved, turned, scaled and perhaps exchanged at random within its ranges."""
     along, across, turn, scale = chance.uniform(-1, 1, 4)
     at = (round(thing.at[0] + along * ranges.move[0], 3),

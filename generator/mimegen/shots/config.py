@@ -67,7 +67,7 @@ class FramedCamera(Strict):
     follow: bool = False
 
     @model_validator(mode="after")
-    def _of_one_part(self) -> Self:
+    def _check_one_part(self) -> Self:
         rooms = (self.head_room_m, self.hand_room_m, self.head_only or None)
         if sum(room is not None for room in rooms) > 1:
             raise ValueError("head_room_m, head_only and hand_room_m are mutually exclusive")
@@ -210,15 +210,15 @@ class RenderConfig(Strict):
     shutter: Shutter | None = None
 
     @model_serializer(mode="wrap")
-    def _without_what_is_not_there(self, handler: SerializerFunctionWrapHandler
-                                   ) -> dict[str, Any]:
+    def _omit_absent(self, handler: SerializerFunctionWrapHandler
+                     ) -> dict[str, Any]:
         """Leave out absent optional fields, so that content keys and rows of old configs stay."""
         content: dict[str, Any] = handler(self)
         return {name: value for name, value in content.items()
                 if value is not None or name not in _OFTEN_ABSENT}
 
     @model_validator(mode="after")
-    def _fits_its_engine(self) -> Self:
+    def _check_engine(self) -> Self:
         if self.engine == "raster" and self.shadow.kind == "catcher":
             raise ValueError("engine raster draws projected shadows; write 'kind: projected'")
         if self.engine == "raster" and self.photo is not None:

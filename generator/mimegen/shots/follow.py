@@ -19,7 +19,7 @@ from mimegen.shots.config import FramedCamera, RenderConfig
 from mimegen.shots.framing import outline_points
 
 # The widest picture tried, as a multiple of the window's width, and the step to the next one.
-MOST = 3.0
+MAX_WIDTH = 3.0
 STEP = 0.05
 # The standard deviation, in seconds, of the Gaussian that smooths the window's path.
 SOFT_S = 0.5
@@ -44,7 +44,7 @@ def following(camera: Camera, scene: Sequence[Performance], config: RenderConfig
     size = np.array([camera.width, camera.height])
     boxes = _boxes(camera, scene)
     room = config.camera.margin * size if isinstance(config.camera, FramedCamera) else 0 * size
-    for number in range(round((MOST - 1) / STEP), 0, -1):
+    for number in range(round((MAX_WIDTH - 1) / STEP), 0, -1):
         grown = 1 + number * STEP
         wide = 2 * np.round(grown * size / 2).astype(int)
         boxes_then = boxes * (wide / size)

@@ -30,7 +30,7 @@ PLACE_STEP_M = 0.05
 # Tolerance for what the subset of vertices and rounding may miss.
 SKIN_SLACK_M = 0.02
 # Ground kept in view around the feet, for their shadow; feet are points below FEET_BELOW_M.
-SHADOW_ROOM_M = 0.15
+SHADOW_MARGIN_M = 0.15
 FEET_BELOW_M = 0.4
 # A joint within this distance of the plane between left and right belongs to neither side.
 MIDDLE_M = 0.01
@@ -185,12 +185,12 @@ def _face_points(performance: Performance) -> FloatArray:
     for mesh in skins:
         strongest = mesh.joints[np.arange(len(mesh.joints)), mesh.weights.argmax(axis=1)]
         chosen = np.isin(strongest, own) & (mesh.vertices[:, 1] < skeleton.heads[head, 1])
-        kept += [_part(mesh, chosen)] if chosen.any() else []
+        kept += [_with_vertices(mesh, chosen)] if chosen.any() else []
     face = replace(character, meshes=tuple(kept)) if kept else character
     return outline_points(replace(performance, character=face))
 
 
-def _part(mesh: Mesh, chosen: NDArray[Any]) -> Mesh:
+def _with_vertices(mesh: Mesh, chosen: NDArray[Any]) -> Mesh:
     """Return a mesh with the chosen vertices only; its faces are not updated."""
     return replace(mesh, vertices=mesh.vertices[chosen], joints=mesh.joints[chosen],
                    weights=mesh.weights[chosen])
@@ -214,7 +214,7 @@ def outline_points(performance: Performance) -> FloatArray:
     for mesh in performance.character.meshes:
         strongest = mesh.joints[np.arange(len(mesh.joints)), mesh.weights.argmax(axis=1)]
         chosen = _outermost(mesh.vertices, strongest)
-        matrices.append(skin_matrix(_part(mesh, chosen), len(skeleton.names)))
+        matrices.append(skin_matrix(_with_vertices(mesh, chosen), len(skeleton.names)))
     whole = scipy.sparse.vstack(matrices, format="csr")
     return skinned(whole, columns).reshape(-1, 3).astype(float)
 
@@ -257,7 +257,7 @@ def _rings(points: FloatArray, middle: FloatArray, ground: bool) -> FloatArray:
     return np.concatenate([
         np.stack([widest, heights + SKIN_SLACK_M], axis=1),
         np.stack([widest, heights - SKIN_SLACK_M], axis=1),
-        *([[[reach + SHADOW_ROOM_M, 0.0]]] if ground else []),
+        *([[[reach + SHADOW_MARGIN_M, 0.0]]] if ground else []),
     ])
 
 

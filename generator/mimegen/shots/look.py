@@ -70,8 +70,8 @@ class CameraLook(Strict):
     crf: int = Field(default=16, ge=0, le=51)
 
     @model_serializer(mode="wrap")
-    def _without_what_is_not_there(self, handler: SerializerFunctionWrapHandler
-                                   ) -> dict[str, Any]:
+    def _omit_absent(self, handler: SerializerFunctionWrapHandler
+                     ) -> dict[str, Any]:
         """Leave out an absent shutter, so that content keys and rows of such looks stay."""
         content: dict[str, Any] = handler(self)
         return {name: value for name, value in content.items()

@@ -99,12 +99,12 @@ def surface_matrix(character: Character, cell_m: float) -> SkinMatrix:
     In the rest pose, neighbouring points are at most about three quarters of a cell apart.
     """
     joints = len(character.skeleton.names)
-    parts = [_apart(_barycentric_points(mesh, cell_m), mesh, SAME_CELLS * cell_m)
+    parts = [_voxel_matrix(_barycentric_points(mesh, cell_m), mesh, SAME_CELLS * cell_m)
              @ skin_matrix(mesh, joints) for mesh in character.meshes]
     return scipy.sparse.csr_matrix(scipy.sparse.vstack(parts, format="csr"), dtype=np.float32)
 
 
-def _apart(points: SkinMatrix, mesh: Mesh, voxel_m: float) -> SkinMatrix:
+def _voxel_matrix(points: SkinMatrix, mesh: Mesh, voxel_m: float) -> SkinMatrix:
     """Return one row of a matrix (P, V) for each voxel that its points lie in at rest."""
     voxels = np.floor(points @ mesh.vertices / voxel_m).astype(np.int64)
     voxels -= voxels.min(axis=0)

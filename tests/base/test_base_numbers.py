@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mimegen.base.angles import half_turn
+from mimegen.base.angles import wrapped_deg
 from mimegen.base.arrays import FloatArray
 from mimegen.base.easing import minimum_jerk, ramp, smoothstep, soft_excess, softly_limited
 from mimegen.base.seeds import generator
@@ -93,8 +93,8 @@ def test_streams_are_those_that_takes_have_always_been_made_with() -> None:
     (0.0, 0.0), (179.0, 179.0), (180.0, -180.0), (-180.0, -180.0), (190.0, -170.0),
     (-541.0, 179.0)])
 def test_angles_are_brought_within_half_a_turn(degrees: float, same: float) -> None:
-    assert half_turn(degrees) == same
-    assert half_turn(np.array([degrees, same])) == pytest.approx([same, same])
+    assert wrapped_deg(degrees) == same
+    assert wrapped_deg(np.array([degrees, same])) == pytest.approx([same, same])
 
 
 @given(st.lists(st.booleans(), max_size=12))

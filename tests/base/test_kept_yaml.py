@@ -124,8 +124,8 @@ def test_what_was_long_forgotten_goes(cache: Path, monkeypatch: pytest.MonkeyPat
     kept.keep("yaml", "ab" + "0" * 62, [1])
     monkeypatch.setattr(kept, "FORGOTTEN_S", -1.0)
     kept.keep("yaml", "ab" + "1" * 62, [2])
-    assert kept.kept("yaml", "ab" + "0" * 62) is None
-    assert kept.kept("yaml", "ab" + "1" * 62) == [2]
+    assert kept.cached_json("yaml", "ab" + "0" * 62) is None
+    assert kept.cached_json("yaml", "ab" + "1" * 62) == [2]
 
 
 def test_lines_are_kept_of_lists_at_the_top_and_one_below() -> None:

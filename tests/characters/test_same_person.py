@@ -18,7 +18,7 @@ from hypothesis.extra import numpy as arrays
 from numpy.typing import NDArray
 
 from mimegen.base.decisions import EQUAL, first_least, largest, nearest
-from mimegen.base.grid import PLACE, on_grid
+from mimegen.base.grid import POSITION_STEP_M, on_grid
 from mimegen.characters.rounding import rounded_weights
 from mimegen.motion import quaternions
 from places import ROOT
@@ -95,7 +95,7 @@ def test_nearly_equal_weights_come_in_the_order_of_their_joints() -> None:
 @given(arrays.arrays(float, 20, elements=st.floats(-1e3, 1e3)))
 def test_numbers_on_the_grid_stay_and_others_move_by_less_than_a_step(values: NDArray[Any]) -> None:
     found = on_grid(values)
-    assert np.abs(found - values).max() < PLACE
+    assert np.abs(found - values).max() < POSITION_STEP_M
     assert np.array_equal(on_grid(found), found)
     assert np.array_equal(on_grid(-values), -found)
     assert not np.signbit(found[found == 0]).any()

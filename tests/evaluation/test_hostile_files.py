@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from mimegen.base.errors import RequestError
-from mimegen.base.media import DEMUXERS, ffmpeg_input, kept_within
+from mimegen.base.media import DEMUXERS, ffmpeg_input, path_within
 from mimegen.evaluation.exports.exporting import WRITERS
 from running import command, invoke
 from study_rows import asked_questions
@@ -181,10 +181,10 @@ def test_ffmpeg_is_told_which_kind_of_file_it_reads(tmp_path):
 def test_a_path_is_kept_within_its_folder(tmp_path):
     (tmp_path / "inside").mkdir()
     (tmp_path / "inside" / "up").symlink_to(tmp_path)
-    assert kept_within(tmp_path / "inside", "clip.mp4") == tmp_path / "inside" / "clip.mp4"
+    assert path_within(tmp_path / "inside", "clip.mp4") == tmp_path / "inside" / "clip.mp4"
     for name in ("../x", "up/x", "/etc/hostname"):
         with pytest.raises(RequestError, match="outside"):
-            kept_within(tmp_path / "inside", name)
+            path_within(tmp_path / "inside", name)
 
 
 NOT_TEXT = ("\ud800", "a\udfffb", "\udc80")

@@ -24,7 +24,7 @@ from mimegen.plan.permute.designs import design_of
 from mimegen.plan.permute.drawing import Drawing
 from mimegen.plan.permute.good_takes import GoodTakes
 from mimegen.plan.plan import make_plan
-from mimegen.plan.shown import LEAST_SHOWN, background_shown, standing_camera, too_little_shown
+from mimegen.plan.shown import MIN_SHOWN_SHARE, background_shown, standing_camera, too_little_shown
 from mimegen.plan.variants import parse_variants
 from mimegen.plan.view import ViewOverrides
 from mimegen.production.rows import clip_row
@@ -128,8 +128,8 @@ def test_what_stands_between_camera_and_performer_does_not_count():
 def test_a_court_is_seen_from_low_and_hardly_from_high():
     for name in ("basketball_court", "soccer_field", "volleyball_court"):
         low = of_set(name, 9)
-        assert low > 2.5 * LEAST_SHOWN and low > 3 * of_set(name, 30), name
-    assert of_set("soccer_field", 30) < LEAST_SHOWN
+        assert low > 2.5 * MIN_SHOWN_SHARE and low > 3 * of_set(name, 30), name
+    assert of_set("soccer_field", 30) < MIN_SHOWN_SHARE
     assert of_set("soccer_field", 9) == of_set("soccer_field", 9)
 
 
@@ -209,7 +209,7 @@ def test_rows_say_how_much_is_shown_and_a_line_warns_where_it_is_hardly_anything
     scene = clip.shot.casting.perform(clip.shot.config.fps)
     facts = json.loads(json.dumps(clip.shot.facts(scene)))
     row = clip_row(clip, facts, ClipFacts(24, 640, 360, "0" * 64))
-    assert row.background_shown is not None and row.background_shown < LEAST_SHOWN
+    assert row.background_shown is not None and row.background_shown < MIN_SHOWN_SHARE
     assert "in soccer_field: hardly anything" in too_little_shown(clip, facts)
     assert too_little_shown(clip) == too_little_shown(clip, facts)
     blank = replace(clip_of("base+blank@0", 30), shot=clip.shot)
@@ -245,7 +245,7 @@ def drawn_views(good: GoodTakes, count: int, *fixes: str) -> list[Declaration]:
 def hardly_shows(one: Declaration) -> bool:
     config = ViewOverrides(one.elevation, one.lens).of(read_config(
         data_folder() / "render_configs" / "standard.yaml"))
-    return of_view(one.background, config, one.azimuth) < LEAST_SHOWN
+    return of_view(one.background, config, one.azimuth) < MIN_SHOWN_SHARE
 
 
 def test_permutations_draw_another_camera_where_the_place_is_hardly_seen():

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from hdr_files import sky_with_light, write_hdr
-from mimegen.base.angles import half_turn
+from mimegen.base.angles import wrapped_deg
 from mimegen.base.errors import RequestError
 from mimegen.base.paths import data_folder
 from mimegen.base.vectors import direction_from
@@ -51,7 +51,7 @@ def test_the_main_light_comes_from_where_it_is_wanted(file, azimuth, elevation):
     of_config, asked = lit(file, picture), lit(file, picture, 100.0)
     assert of_config.light.sun_from_deg[0] == PREVIEW.light.sun_from_deg[0]
     assert asked.light.sun_from_deg == pytest.approx((100.0, elevation), abs=3)
-    assert half_turn(world_of(asked).turn_deg - (100.0 - azimuth)) == pytest.approx(0, abs=3)
+    assert wrapped_deg(world_of(asked).turn_deg - (100.0 - azimuth)) == pytest.approx(0, abs=3)
 
 
 def test_figures_are_as_bright_on_average_whatever_the_picture(file):

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mimegen.base.angles import half_turn
+from mimegen.base.angles import wrapped_deg
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.recorded_take import RecordedTake
 from mimegen.library.scene_take import scene_take
@@ -37,7 +37,7 @@ def plan_of(take: LibraryTake, variants: str, config: str = "preview") -> Plan:
 def test_takes_face_where_they_say(action: str, seed: int) -> None:
     take = library_take(CATALOGUE.action(action), None, seed)
     motion = take.sources(10.0)[0][0]
-    apart = half_turn(heading_deg(motion, find_roles(motion.skeleton).joints) - take.front_deg)
+    apart = wrapped_deg(heading_deg(motion, find_roles(motion.skeleton).joints) - take.front_deg)
     assert abs(apart) < TWISTED_DEG
 
 
@@ -58,7 +58,7 @@ def test_recordings_are_turned_to_the_stages_front(samples: Path) -> None:
     take = user_take(CATALOGUE, file, (), None, None, "not stated")
     assert isinstance(take, RecordedTake) and take.front_deg == 0
     motion, roles = take.sources(30.0)[0]
-    assert roles is not None and abs(half_turn(heading_deg(motion, roles))) < 1
+    assert roles is not None and abs(wrapped_deg(heading_deg(motion, roles))) < 1
 
 
 @pytest.mark.parametrize("config", ["preview", "mime"])

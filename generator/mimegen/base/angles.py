@@ -8,6 +8,6 @@ from numpy.typing import NDArray
 Degrees = TypeVar("Degrees", float, NDArray[np.float64])
 
 
-def half_turn(degrees: Degrees) -> Degrees:
+def wrapped_deg(degrees: Degrees) -> Degrees:
     """Return angles in degrees, numbers or arrays, wrapped to the range [-180, 180)."""
     return (degrees + 180.0) % 360.0 - 180.0

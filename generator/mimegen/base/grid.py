@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 # About a micrometre, in metres; a power of two, so that sums and differences of such numbers are
 # exact.
-PLACE = 2.0**-20
+POSITION_STEP_M = 2.0**-20
 # Numbers are rounded away from zero from this fraction of a step on. The usual half step would be a
 # bad threshold: single-precision numbers in files often lie exactly there.
 UP_FROM = 1 / 3
 
 
-def on_grid(values: NDArray[Any], step: float = PLACE) -> NDArray[np.float64]:
+def on_grid(values: NDArray[Any], step: float = POSITION_STEP_M) -> NDArray[np.float64]:
     """Return values of any shape rounded to multiples of ``step``, without negative zeros."""
     sizes = np.floor(np.abs(np.asarray(values, float)) / step + (1 - UP_FROM))
     return np.asarray(np.copysign(sizes * step, values) + 0.0)

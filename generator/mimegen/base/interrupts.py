@@ -56,7 +56,7 @@ def uninterrupted() -> Iterator[None]:
 
     # It starts with the first process otherwise, and would unblock signals.
     resource_tracker.ensure_running()
-    with _held_back():
+    with _delayed():
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             yield
@@ -65,7 +65,7 @@ def uninterrupted() -> Iterator[None]:
 
 
 @contextmanager
-def _held_back() -> Iterator[None]:
+def _delayed() -> Iterator[None]:
     """Delay Ctrl-C, which another thread may receive, until the end of this context."""
     handler = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or not callable(handler):

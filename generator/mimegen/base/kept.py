@@ -25,7 +25,7 @@ def cache_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "mimegen"
 
 
-def kept(kind: str, key: str) -> Any:
+def cached_json(kind: str, key: str) -> Any:
     """Return the JSON content stored under a key; None if there is none or it is damaged."""
     try:
         data = _file(kind, key).read_bytes()

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import yaml
 
-from mimegen.base.kept import keep, kept
+from mimegen.base.kept import cached_json, keep
 
 KIND = "yaml"
 # Increase this whenever the cached form changes.
@@ -16,9 +16,9 @@ FORMAT = 1
 ItemLines = dict[str, Sequence[int]]
 
 
-def kept_yaml(text: str) -> tuple[Any, ItemLines] | None:
+def cached_yaml(text: str) -> tuple[Any, ItemLines] | None:
     """Return a text's content and the line numbers of its list items, if they are cached."""
-    found = kept(KIND, _key(text))
+    found = cached_json(KIND, _key(text))
     if not isinstance(found, list) or len(found) != 2 or not isinstance(found[1], dict):
         return None
     return found[0], cast(ItemLines, found[1])

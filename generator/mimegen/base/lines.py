@@ -21,12 +21,12 @@ def append_line(path: Path, line: str) -> None:
     text = line.encode("utf-8", "replace") + b"\n"
     opened = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
     try:
-        _write(opened, text if _ends_whole(opened) else b"\n" + text)
+        _write(opened, text if _ends_with_newline(opened) else b"\n" + text)
     finally:
         os.close(opened)
 
 
-def _ends_whole(opened: int) -> bool:
+def _ends_with_newline(opened: int) -> bool:
     """Return whether a file is empty or ends with a newline."""
     size = os.fstat(opened).st_size
     return size == 0 or os.pread(opened, 1, size - 1) == b"\n"

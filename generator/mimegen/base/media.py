@@ -26,7 +26,7 @@ def ffmpeg_input(path: Path) -> list[str]:
     return ["-protocol_whitelist", "file", "-f", demuxer, "-i", f"file:{path}"]
 
 
-def kept_within(folder: Path, name: str) -> Path:
+def path_within(folder: Path, name: str) -> Path:
     """Return the path of a file or folder inside ``folder``.
 
     Raises RequestError if ``..`` or a symbolic link leads outside it.

@@ -25,8 +25,8 @@ _SHORTEST_BEGINNING = 4  # in letters
 # Shortest words, in letters, in which one letter may be missing or added, and in which one may be
 # replaced: if the whole name is compared, and if only a word of it is. Then the shortest word in
 # which two letters may be wrong.
-_WHOLE = (3, 6)
-_PART = (5, 7)
+_MIN_LETTERS_WHOLE = (3, 6)
+_MIN_LETTERS_WORD = (5, 7)
 _SHORTEST_OF_TWO = 7
 # Spellings of the same sound, the longest first: boksing is boxing.
 _SPELLINGS = (("cks", "x"), ("ks", "x"), ("ph", "f"), ("ck", "k"))
@@ -60,7 +60,7 @@ def likeness(word: str, name: str) -> float:
     if not first or not second:
         return 0.0
     if len(first) == len(second):
-        each = [_alike(*pair, _WHOLE) for pair in zip(first, second, strict=True)]
+        each = [_alike(*pair, _MIN_LETTERS_WHOLE) for pair in zip(first, second, strict=True)]
         if min(each) >= _SLIP:
             return sum(each) / len(each)
     return max(_joined(first, second), _PARTLY * _shared(first, second))
@@ -96,14 +96,14 @@ def _joined(first: Sequence[str], second: Sequence[str]) -> float:
     """Return the similarity of names that differ in where words are separated: basket ball."""
     if len(first) == len(second):
         return 0.0
-    alike = _alike("".join(first), "".join(second), _WHOLE)
+    alike = _alike("".join(first), "".join(second), _MIN_LETTERS_WHOLE)
     return alike if alike >= _SLIP else 0.0
 
 
 def _shared(first: Sequence[str], second: Sequence[str]) -> float:
     """Return the fraction of meaningful words that two names share."""
     first, second = _meaning(first), _meaning(second)
-    alike = sum(max(_alike(one, other, _PART) for other in second)
+    alike = sum(max(_alike(one, other, _MIN_LETTERS_WORD) for other in second)
                 for one in first)
     return alike * 2 / (len(first) + len(second))
 

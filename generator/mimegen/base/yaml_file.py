@@ -12,12 +12,12 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from mimegen.base.errors import RequestError, near_misses, shortened, with_given
 from mimegen.base.foreign import refuse_foreign
-from mimegen.base.kept_yaml import ItemLines, item_lines, keep_yaml, kept_yaml
+from mimegen.base.kept_yaml import ItemLines, cached_yaml, item_lines, keep_yaml
 
 # Limits beyond any file that a person writes; larger files are refused before they cost time or
 # memory.
 LARGEST = 2 * 2**20  # bytes
-MOST_NODES = 200_000  # keys, values and lists, with every alias expanded
+MAX_NODES = 200_000  # keys, values and lists, with every alias expanded
 DEEPEST = 100  # nested lists and mappings
 # Characters of an error message about a file.
 LONGEST_MESSAGE = 600
@@ -26,7 +26,7 @@ _ESCAPED_SURROGATE = re.compile(r"\\[uU](0000)?[dD][89a-fA-F]")
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 # Upper limit for the number of brackets plus twice the indentation in columns, far below what the
 # parser's stack holds: a text below it cannot be nested too deeply.
-SURELY_SHALLOW = 1000 if _LOADER is not yaml.SafeLoader else DEEPEST
+SHALLOW_BELOW = 1000 if _LOADER is not yaml.SafeLoader else DEEPEST
 _INDENTED = re.compile(r"^[ \t\-?:]+", re.M)
 _TEXT = yaml.ScalarNode, "tag:yaml.org,2002:str"
 _MAPPING = yaml.MappingNode, "tag:yaml.org,2002:map"
@@ -54,7 +54,7 @@ class YamlFile:
         refuse_foreign(path)
         self._text = text_of(path)
         try:
-            kept = kept_yaml(self._text)
+            kept = cached_yaml(self._text)
             self.content, self._lines = kept or self._parsed()
         except yaml.YAMLError as problem:
             mark = getattr(problem, "problem_mark", None)
@@ -212,7 +212,7 @@ def _sane(path: Path, text: str) -> yaml.Node | None:
     _refuse_depth(path, text)
     root: yaml.Node | None = _Loader(text).get_single_node()
     count = _refuse_doubles(path, root)
-    if count > MOST_NODES or ("*" in text and "&" in text):
+    if count > MAX_NODES or ("*" in text and "&" in text):
         _refuse_explosion(path, root)
     if _ESCAPED_SURROGATE.search(text):
         _refuse_surrogates(path, root)
@@ -248,7 +248,7 @@ def _built(loader: _Loader, node: yaml.Node) -> Any:
 def _refuse_depth(path: Path, text: str) -> None:
     """Raise RequestError for a text nested too deeply for the parser's stack."""
     indented = max((len(found[0]) for found in _INDENTED.finditer(text)), default=0)
-    if text.count("[") + text.count("{") + 2 * indented < SURELY_SHALLOW:
+    if text.count("[") + text.count("{") + 2 * indented < SHALLOW_BELOW:
         return
     depth = 0
     for event in yaml.parse(text, Loader=_LOADER):
@@ -326,8 +326,8 @@ def _refuse_explosion(path: Path, root: yaml.Node | None) -> None:
             sizes[id(node)] = 1 + sum(size(part) for part in _inner(node))
         return sizes[id(node)]
 
-    if root is not None and size(root) > MOST_NODES:
-        raise RequestError(f"{path}: its aliases (*name) stand for more than {MOST_NODES:,} keys"
+    if root is not None and size(root) > MAX_NODES:
+        raise RequestError(f"{path}: its aliases (*name) stand for more than {MAX_NODES:,} keys"
                            " and values, or for themselves")
 
 

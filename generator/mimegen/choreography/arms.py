@@ -7,7 +7,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from mimegen.base.angles import half_turn
+from mimegen.base.angles import wrapped_deg
 from mimegen.base.easing import soft_excess
 from mimegen.base.vectors import lengths, unit
 from mimegen.choreography.body import away_from_capsule, capsules, hand_axes
@@ -328,7 +328,7 @@ def _swivel_costs(
     # along it, and twice its length (times 1.5) if the elbow points the opposite way.
     aside = wanted - np.sum(wanted * axis, axis=-1, keepdims=True) * axis
     cost = 1.5 * (np.linalg.norm(aside, axis=-1) - np.sum(aside * pole, axis=-1))
-    twist = np.abs(half_turn(forearm_twist(lower, hands) - NEUTRAL_TWIST_DEG))
+    twist = np.abs(wrapped_deg(forearm_twist(lower, hands) - NEUTRAL_TWIST_DEG))
     wrist_bend = wrist_angle(lower, hands, shoulder.side)
     # Squares weigh comfortable angles against one another; the steep linear terms are soft limits,
     # so that a candidate always remains.
@@ -372,7 +372,7 @@ def forearm_twist(forearm: FloatArray, hand: FloatArray) -> FloatArray:
     relative = quaternions.multiply(quaternions.conjugate(forearm), hand)
     along, scalar = relative[..., 1].copy(), relative[..., 0].copy()
     degrees = -np.rad2deg(2 * np.arctan2(along, scalar))
-    return np.asarray(NEUTRAL_TWIST_DEG + half_turn(degrees - NEUTRAL_TWIST_DEG))
+    return np.asarray(NEUTRAL_TWIST_DEG + wrapped_deg(degrees - NEUTRAL_TWIST_DEG))
 
 
 def relaxed_hand(forearm: FloatArray) -> FloatArray:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from mimegen.base.angles import half_turn
+from mimegen.base.angles import wrapped_deg
 from mimegen.base.easing import ramp
 from mimegen.base.vectors import lengths, unit
 from mimegen.choreography.timing import widened
@@ -146,7 +146,7 @@ def _bent(skeleton: Skeleton, side: str, hip: FloatArray, pelvis: FloatArray, go
     forward = np.array([0.0, -1.0, 0.0])
     ahead = quaternions.rotate(pelvis, forward)
     facing = _facing(pelvis, ahead)
-    apart = half_turn(goal.turn - facing)
+    apart = wrapped_deg(goal.turn - facing)
     apart = np.clip(apart, -HIP_TURN_DEG, HIP_TURN_DEG)
     # On the belly, the pelvis has no direction along the floor: the knee then follows the foot.
     lying = np.clip((-ahead[:, 2] - LYING) / (1.0 - LYING), 0.0, 1.0)
@@ -174,7 +174,7 @@ def _facing(pelvis: FloatArray, ahead: FloatArray) -> FloatArray:
     across = np.rad2deg(np.arctan2(left[:, 1], left[:, 0]))
     upright = quaternions.rotate(pelvis, np.array([0.0, 0.0, 1.0]))[:, 2]
     on_back = ramp(ahead[:, 2], *FRONT_UP) * ramp(upright, *TOP_UP)
-    return np.asarray(facing + on_back * half_turn(across - facing))
+    return np.asarray(facing + on_back * wrapped_deg(across - facing))
 
 
 def _toe_off(skeleton: Skeleton, side: str, hip: FloatArray, goal: FootGoal, heel: FloatArray,

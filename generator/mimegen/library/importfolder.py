@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 
 from mimegen.base.errors import RequestError
 from mimegen.base.files import scratch_folder
-from mimegen.library.importing import Imported, ImportRequest, import_take, take_place
+from mimegen.library.importing import Imported, ImportRequest, import_take, take_location
 from mimegen.readers import MANY_OTHERS, READERS, prompt_of
 from mimegen.readers.files import LARGEST
 
@@ -54,7 +54,7 @@ def import_collection(path: Path, request: ImportRequest) -> Iterator[FileDone]:
             action = request.action or prompt_of(file, request.reading) or _folder(path, name)
             take = "_".join(PurePosixPath(name).with_suffix("").parts[-2:])
             own = replace(request, file=file, action=action, take=take)
-            place = take_place(own)
+            place = take_location(own)
             if place in done:
                 raise RequestError(f"has the same action and take as {done[place]}; rename one of"
                                    " them")

@@ -219,7 +219,7 @@ def _doubts_of(catalogue: Catalogue, known: Action | None, action: Action, folde
     return notes
 
 
-def take_place(request: ImportRequest) -> tuple[str, str]:
+def take_location(request: ImportRequest) -> tuple[str, str]:
     """Return the action's id and the take's name: requests with the same ones are of one take."""
     return _action_id(request.action), _take_name(request.take or request.file.stem)
 
@@ -271,9 +271,9 @@ def _take_text(request: ImportRequest, action: Action, copies: Mapping[str, Path
     facts = TakeFile(
         file=names[0], sha256=file_hash(request.file), original_name=request.file.name,
         licence=request.licence, source=request.source,
-        labels=_own(request.labels or None, tuple(action.labels)),
-        aligned_background=_own(request.aligned, action.aligned_background),
-        misaligned_background=_own(request.misaligned, action.misaligned_background),
+        labels=_differing(request.labels or None, tuple(action.labels)),
+        aligned_background=_differing(request.aligned, action.aligned_background),
+        misaligned_background=_differing(request.misaligned, action.misaligned_background),
         trim=str(trim), trim_found=span.reasons, notes=recording.notes,
         stack=request.reading.stack, subject=request.reading.subject,
         fps_of_file=request.reading.fps_of_file, sample=request.reading.take,
@@ -283,7 +283,7 @@ def _take_text(request: ImportRequest, action: Action, copies: Mapping[str, Path
     return _yaml(facts.model_dump(mode="json", exclude_defaults=True))
 
 
-def _own(given: Value | None, of_action: Value | None) -> Value | None:
+def _differing(given: Value | None, of_action: Value | None) -> Value | None:
     """Return a take's own value; None if it only repeats that of its action."""
     return None if given == of_action else given
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from mimegen.base.errors import RequestError, near_misses
 from mimegen.base.yaml_file import text_of
-from mimegen.library.importing import Imported, ImportRequest, import_take, take_place
+from mimegen.library.importing import Imported, ImportRequest, import_take, take_location
 from mimegen.library.naming import plain
 from mimegen.readers import ReadOptions
 from mimegen.readers.options import FPS_OF_FILE, parse_trim, take_number
@@ -102,9 +102,9 @@ def _refuse_contradiction(request: ImportRequest, done: Mapping[int, ImportReque
     With ``replaces``, the later row would otherwise silently win.
     """
     for number, one in done.items():
-        if take_place(one)[0] != take_place(request)[0]:
+        if take_location(one)[0] != take_location(request)[0]:
             continue
-        if take_place(one) == take_place(request):
+        if take_location(one) == take_location(request):
             raise RequestError(f"has the same take as row {number}; give one of them another name"
                                " in the column take")
         if one.group and request.group and plain(one.group) != plain(request.group):

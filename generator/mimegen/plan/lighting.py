@@ -10,7 +10,7 @@ from math import atan2, degrees
 import numpy as np
 import scipy
 
-from mimegen.base.angles import half_turn
+from mimegen.base.angles import wrapped_deg
 from mimegen.base.vectors import direction_from
 from mimegen.compositing.background import Background, Picture
 from mimegen.compositing.color import LUMINANCE, Shade, Tint
@@ -147,5 +147,5 @@ def _of_picture(picture: Picture, config: RenderConfig, angle_deg: float) -> Pla
     if measured.sun_from_deg is not None:
         azimuth = camera_azimuth(config) + angle_deg + measured.sun_from_deg[0]
         light = light.model_copy(update={
-            "sun_from_deg": (half_turn(azimuth), measured.sun_from_deg[1])})
+            "sun_from_deg": (wrapped_deg(azimuth), measured.sun_from_deg[1])})
     return PlaceLight(light, measured.tint)

@@ -127,7 +127,7 @@ class _Cells:
                    for cells in self.rendered.values())
 
     @property
-    def turns_with_takes(self) -> bool:
+    def depends_on_front(self) -> bool:
         """Whether camera positions depend on the take, because some refer to its front."""
         return any(variant.from_front for cells in self.rendered.values() for variant, _ in cells)
 
@@ -233,7 +233,7 @@ def make_plan(catalogue: Catalogue, takes: Sequence[LibraryTake], variants: Sequ
     def castings() -> Iterator[CastingPlan]:
         for take in takes:
             for part in _castings(take, cells[_Kind.of(take)], rendering, faults):
-                lit = lit_by_places(part, lights) if follow_place else [part]
+                lit = lit_by_backgrounds(part, lights) if follow_place else [part]
                 yield from (_looking(each, camera_look) for each in lit)
 
     clips = sum(count * cells[kind].clips for kind, count in kinds.items())
@@ -258,7 +258,7 @@ def _shots(takes: Sequence[LibraryTake], cells: Mapping[_Kind, _Cells],
     total = 0
     for take in takes:
         kind = _Kind.of(take)
-        if kind not in known or cells[kind].turns_with_takes:
+        if kind not in known or cells[kind].depends_on_front:
             known[kind] = cells[kind].shots(take, config)
         total += known[kind]
     return total
@@ -285,7 +285,7 @@ class PlaceLights:
         return self._found[key]
 
 
-def lit_by_places(part: CastingPlan, lights: PlaceLights) -> list[CastingPlan]:
+def lit_by_backgrounds(part: CastingPlan, lights: PlaceLights) -> list[CastingPlan]:
     """Return a casting's clips lit by their backgrounds, as one casting plan for each light."""
     lit: dict[Light | None, list[PlannedClip]] = {}
     for clip in part.clips:

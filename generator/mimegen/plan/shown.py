@@ -11,7 +11,7 @@ import numpy as np
 from mimegen.base.code import code_key
 from mimegen.base.errors import RequestError
 from mimegen.base.files import content_key
-from mimegen.base.kept import keep, kept
+from mimegen.base.kept import cached_json, keep
 from mimegen.base.paths import data_folder
 from mimegen.base.vectors import direction_from
 from mimegen.compositing.background import Background
@@ -28,7 +28,7 @@ from mimegen.shots.framing import DISTANCE_STEP_M, frame_camera
 from mimegen.store.shotfacts import ShotFacts
 
 # Fraction of the picture's area. If less is visible, viewers cannot say which place it is.
-LEAST_SHOWN = 0.02
+MIN_SHOWN_SHARE = 0.02
 DIGITS = 3  # decimal places of the fraction
 # The cache of results, shared by all processes: measuring a view takes a fifth of a second.
 SHOWN = "shown"
@@ -90,10 +90,10 @@ def too_little_shown(clip: PlannedClip, facts: ShotFacts | None = None) -> str:
     with suppress(RequestError):
         shown = clip_shown(clip, facts) if facts is not None else filmed_shown(
             clip, Filmed(standing_camera(clip.shot.config, clip.shot.angle)))
-        if shown is not None and shown < LEAST_SHOWN:
+        if shown is not None and shown < MIN_SHOWN_SHARE:
             return (f"{' '.join(clip.shot.casting.words)} in {clip.chosen.name}: hardly anything in"
-                    f" the picture tells what place it is (less than {LEAST_SHOWN:.0%} of its area)"
-                    "; take a lower elevation, a shorter lens or another angle")
+                    f" the picture tells what place it is (less than {MIN_SHOWN_SHARE:.0%} of its"
+                    " area); take a lower elevation, a shorter lens or another angle")
     return ""
 
 
@@ -105,7 +105,7 @@ def _telling(place: _TellingPlace) -> TellingSet:
 @lru_cache(maxsize=4096)
 def _share(place: _TellingPlace, camera: Camera) -> float:
     key = content_key(place.key, place.tells, asdict(camera), code_key("mimegen.scenery.shown"))
-    found = _baked().get(key, kept(SHOWN, key))
+    found = _baked().get(key, cached_json(SHOWN, key))
     if not isinstance(found, float):
         found = round(_telling(place).shown(camera), DIGITS)
         keep(SHOWN, key, found)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mimegen.base.angles import half_turn
+from mimegen.base.angles import wrapped_deg
 from mimegen.base.errors import RequestError
 from mimegen.base.files import file_hash
 from mimegen.base.vectors import product
@@ -63,7 +63,7 @@ def lit_by(config: RenderConfig, name: str, found: EnvironmentMap, from_deg: flo
     light = _light(config.light, cells, main, (wanted, elevation))
     world = World.model_validate({
         "picture": name, "sha256": file_hash(found.file), "suffix": found.file.suffix.lower(),
-        "turn_deg": half_turn(wanted - azimuth), "balance": balance.tolist(),
+        "turn_deg": wrapped_deg(wanted - azimuth), "balance": balance.tolist(),
         "file": found.file.resolve()})
     return config.model_copy(update={"light": light, "world": world})
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from mimegen.base.files import content_key
-from mimegen.base.kept import keep, kept
+from mimegen.base.kept import cached_json, keep
 from mimegen.library.gait_take import GaitTake
 from mimegen.library.take import LibraryTake
 from mimegen.plan.clips import DisplayClip, PlannedClip
@@ -151,7 +151,7 @@ def _frames(take: LibraryTake, fps: float) -> int:
     if not isinstance(take, GaitTake):
         return take.frames(fps)
     key = content_key(take.key, fps)
-    known = kept("frames", key)
+    known = cached_json("frames", key)
     if not isinstance(known, int):
         known = take.frames(fps)
         keep("frames", key, known)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from mimegen.base.angles import half_turn
+from mimegen.base.angles import wrapped_deg
 from mimegen.base.names import words
 from mimegen.base.spans import spans
 from mimegen.manifest.timeline import PARTNER, PERFORMER, RELATION, Interval
@@ -70,7 +70,7 @@ def _bearing(own: FloatArray, seen: FloatArray) -> FloatArray:
     """Return the bearing (F,) of the other person, in degrees to the left of ahead, -180 to 180."""
     left, forward = (seen - own)[:, :2].T
     heading = np.rad2deg(np.arctan2(left, forward))
-    return half_turn(heading - own[:, 2])
+    return wrapped_deg(heading - own[:, 2])
 
 
 def _spans(true: NDArray[np.bool_], moments: FloatArray, duration: float, who: str, name: str,

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mimegen.base.angles import half_turn
+from mimegen.base.angles import wrapped_deg
 from mimegen.choreography.body import FLOOR, PARTNER
 from mimegen.choreography.places import LEFT, RIGHT, Direction, Place
 from mimegen.choreography.score import GazeKey, HandKey, Key, PropKey
@@ -48,7 +48,7 @@ class Spot(NamedTuple):
 
     def to_turn_to(self, turn: float) -> float:
         """Return the turn to the left, from -180 to 180 degrees, that leads to ``turn``."""
-        return half_turn(turn - self.turn)
+        return wrapped_deg(turn - self.turn)
 
 
 def in_world(track: str, key: Key, spot: Spot) -> Key:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from mimegen.base.errors import RequestError
 from mimegen.base.files import file_hash, publish, publishing, sweep
-from mimegen.base.media import kept_within
+from mimegen.base.media import path_within
 from mimegen.evaluation.question import Question, read_questions, write_questions
 from mimegen.study.design import by_action, experiment_lists, pair_lists, single_lists
 from mimegen.study.folder import (
@@ -55,7 +55,7 @@ def make_study(request: StudyRequest) -> Study:
     secret = _secret(request.out)
     study, asked = _study(questions, tasks, request, secret)
     _refuse_other_design(request.out, study)
-    sources = {clip: kept_within(request.clips, source) for trial in study.trials.values()
+    sources = {clip: path_within(request.clips, source) for trial in study.trials.values()
                for clip, source in zip(trial.clips, trial.sources, strict=True)}
     for source in sources.values():
         _check_clip(source)

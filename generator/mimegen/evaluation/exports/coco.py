@@ -11,7 +11,7 @@ from PIL import Image
 
 from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
-from mimegen.base.media import kept_within
+from mimegen.base.media import path_within
 from mimegen.evaluation.exports.media import write_pictures
 from mimegen.evaluation.exports.source import Source
 from mimegen.manifest.row import Row
@@ -49,7 +49,7 @@ def pass_folder(source: Source, row: Row, kind: str) -> Path | None:
     Raises RequestError if a symbolic link leads outside the source's folder.
     """
     facts = (row.passes or {}).get(kind)
-    return None if facts is None else kept_within(source.folder, facts.folder)
+    return None if facts is None else path_within(source.folder, facts.folder)
 
 
 def _of_clip(source: Source, name: str, row: Row, file: str, pictures: dict[int, str]) -> Content:
@@ -59,7 +59,7 @@ def _of_clip(source: Source, name: str, row: Row, file: str, pictures: dict[int,
         raise RequestError(f"{row.sample_id}: has no keypoints; render again with --passes"
                            " keypoints,mask (no picture is rendered twice)")
     try:
-        content: Content = json.loads(kept_within(folder, file).read_text(encoding="utf-8"))
+        content: Content = json.loads(path_within(folder, file).read_text(encoding="utf-8"))
     except (OSError, ValueError) as problem:
         raise _unreadable(folder / file, problem) from problem
     for image in content["images"]:
@@ -79,7 +79,7 @@ def _unreadable(file: Path, problem: Exception) -> RequestError:
 
 def _segmentation(masks: Path, frame: int, person: int) -> Content:
     """Return a person's mask in a frame as run lengths, and its area in pixels."""
-    file = kept_within(masks, f"{frame:06d}.png")
+    file = path_within(masks, f"{frame:06d}.png")
     try:
         with Image.open(file) as picture:
             mask = np.asarray(picture) == person

@@ -8,7 +8,7 @@ from pathlib import Path
 from zipfile import ZipFile, ZipInfo
 
 from mimegen.base.errors import RequestError
-from mimegen.base.media import kept_within
+from mimegen.base.media import path_within
 from mimegen.base.names import path_name
 from mimegen.evaluation.exports.coco import pass_folder
 from mimegen.evaluation.exports.source import Source
@@ -53,5 +53,5 @@ def _truth(source: Source, name: str) -> Iterator[tuple[str, bytes]]:
             for file in files:
                 assert folder is not None
                 inner = ZipInfo(file.relative_to(folder).as_posix())
-                archive.writestr(inner, kept_within(folder, inner.filename).read_bytes())
+                archive.writestr(inner, path_within(folder, inner.filename).read_bytes())
         yield kind, archived.getvalue()

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from mimegen.base.angles import half_turn
+from mimegen.base.angles import wrapped_deg
 from mimegen.base.errors import RequestError
 from mimegen.base.files import file_hash
 from mimegen.base.seeds import generator
@@ -39,10 +39,10 @@ from mimegen.plan.view import ViewOverrides
 from mimegen.shots.config import FramedCamera
 
 # After this many rejected draws in a row, no clip is assumed to be left.
-MOST_TRIED = 500
+MAX_TRIED = 500
 # If a view hardly shows its place, up to this many views are drawn. Each takes the random numbers
 # of a clip redrawn ``VIEWS_APART`` times more, so that no redrawn clip shares them.
-MOST_VIEWS = 12
+MAX_VIEWS = 12
 VIEWS_APART = 1_000_000
 
 
@@ -67,7 +67,7 @@ class Drawing:
         ``frame_redraws`` counts the redraws due to similar pictures. Raises RequestError if no
         distinct clip is left.
         """
-        for redraw in range(redraws, redraws + MOST_TRIED):
+        for redraw in range(redraws, redraws + MAX_TRIED):
             found = self.candidate(number, redraw, frame_redraws)
             text = str(found.model_copy(update={
                 "sub_seed": 0, "frame_redraws": 0, "view_redraws": None}))
@@ -142,13 +142,13 @@ class _Item:
             return take, self._people(part), 0
         if SEED not in freedom.drawn:
             return replace(take, seed=int(str(freedom.usual(SEED)))), self._people(part), 0
-        for attempt in range(MOST_TRIED):
+        for attempt in range(MAX_TRIED):
             seed = self._integer(SEED, attempt, axes().seeds[SEED].below, 1)
             if self.drawing.space.seen.takes_seed(take.action, take.name, seed):
                 drawn, people = replace(take, seed=seed), self._people(part, attempt)
                 if not self.drawing.good.findings(drawn, self._drawn_people(people)):
                     return drawn, people, attempt
-        raise RequestError(f"item {self.number}: {MOST_TRIED} takes of {take.action}, take"
+        raise RequestError(f"item {self.number}: {MAX_TRIED} takes of {take.action}, take"
                            f" {take.name}, style {take.style or OWN_STYLE}, failed mimegen score"
                            " lint; leave it out of --actions")
 
@@ -175,11 +175,11 @@ class _Item:
     def _person(self, others: list[str], attempt: int) -> str:
         """Return a person who differs enough from everybody in the rows and from the ``others``."""
         below, seen = axes().seeds[CHARACTER].below, self.drawing.space.seen
-        for tried in range(attempt * MOST_TRIED, (attempt + 1) * MOST_TRIED):
+        for tried in range(attempt * MAX_TRIED, (attempt + 1) * MAX_TRIED):
             name = f"random:{self._integer(f'{CHARACTER}{len(others)}', tried, below)}"
-            if seen.takes_person(name) and seen.are_apart(name, others):
+            if seen.takes_person(name) and seen.are_distinct(name, others):
                 return name
-        raise RequestError(f"item {self.number}: none of {MOST_TRIED} random people is far enough"
+        raise RequestError(f"item {self.number}: none of {MAX_TRIED} random people is far enough"
                            f" from those in the {seen.rows} rows; use a fixed character with --fix"
                            " character=NAME")
 
@@ -194,14 +194,14 @@ class _Item:
 
     def _view_of_place(self, cell: Cell, part: TakeSpace, values: dict[str, Any], take: LibraryTake
                        ) -> dict[str, Any]:
-        """Return place and camera: the first of ``MOST_VIEWS`` draws that shows the place enough.
+        """Return place and camera: the first of ``MAX_VIEWS`` draws that shows the place enough.
 
         If none does, return the first; the clip's row then records how little it shows.
         """
         first = self._one_view(part, values, take, 0)
         if not self._hides_place(first):
             return first
-        for attempt in range(1, MOST_VIEWS):
+        for attempt in range(1, MAX_VIEWS):
             other = self.drawing.design.cell(self.number, self.redraw + attempt * VIEWS_APART)
             if other.part != cell.part:
                 continue
@@ -249,7 +249,7 @@ class _Item:
             fixed = str(space.freedom.usual(SET_SEED))
             return int(fixed) if fixed.isdecimal() else None
         seeds = (self._integer(SET_SEED, attempt, axes().seeds[SET_SEED].below)
-                 for attempt in range(view * MOST_TRIED, (view + 1) * MOST_TRIED))
+                 for attempt in range(view * MAX_TRIED, (view + 1) * MAX_TRIED))
         return next(seed for seed in seeds if space.seen.takes_place(action, background, seed))
 
 
@@ -262,7 +262,7 @@ def _azimuth(value: Value | None, take: LibraryTake, space: Space) -> float:
     side = side_degrees(value) if isinstance(value, str) else None
     if side is None:
         return float(value or 0)
-    return round(half_turn(angle_from_front(take, side, camera_azimuth(space.config))), DIGITS)
+    return round(wrapped_deg(angle_from_front(take, side, camera_azimuth(space.config))), DIGITS)
 
 
 def _view(values: dict[str, Any], space: Space) -> dict[str, Any]:

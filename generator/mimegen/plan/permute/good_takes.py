@@ -25,7 +25,7 @@ from mimegen.library.casting import Casting
 from mimegen.library.score_take import ScoreTake
 from mimegen.motion.editing import at_rate
 from mimegen.plan.clips import ChosenBackground
-from mimegen.plan.shown import LEAST_SHOWN, background_shown, standing_camera
+from mimegen.plan.shown import MIN_SHOWN_SHARE, background_shown, standing_camera
 from mimegen.shots.camera import Camera
 from mimegen.shots.config import RenderConfig
 
@@ -68,7 +68,7 @@ class GoodTakes:
         """
         camera = standing_camera(config, angle_deg)
         key = content_key(background_key(chosen.file), file_hash(chosen.file), chosen.seed,
-                          asdict(camera), angle_deg, LEAST_SHOWN, code_key(
+                          asdict(camera), angle_deg, MIN_SHOWN_SHARE, code_key(
                               "mimegen.scenery.shown", "mimegen.compositing.shown",
                               "mimegen.library.places"))
         return self._cached(key, lambda: _hardly_shown(chosen, camera, angle_deg))
@@ -114,7 +114,7 @@ def _hardly_shown(chosen: ChosenBackground, camera: Camera, angle_deg: float) ->
     except RequestError:
         # The error is reported when the clip is rendered.
         return []
-    return [] if shown is None or shown >= LEAST_SHOWN else [f"shows {shown:g} of its place"]
+    return [] if shown is None or shown >= MIN_SHOWN_SHARE else [f"shows {shown:g} of its place"]
 
 
 def _read(file: Path) -> dict[str, list[str]]:

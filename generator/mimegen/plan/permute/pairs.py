@@ -74,9 +74,9 @@ SIDEWAYS = ("left", "right")
 DIRECTIONS = (SIDEWAYS, ("up", "down"))
 BLANK = "blank"
 # How often a pair is drawn at most until both halves are without faults.
-MOST_TRIED = 60
+MAX_TRIED = 60
 # Draws of one take before another is chosen: some can never be played at a factor's higher speed.
-MOST_TRIED_OF_TAKE = 6
+MAX_TRIED_OF_TAKE = 6
 
 Changes = dict[str, Any]
 Halves = tuple[tuple[str, Changes], tuple[str, Changes]]
@@ -118,17 +118,17 @@ class PairDrawing:
     def _next(self, number: int, item: int) -> tuple[tuple[Declaration, Declaration], int]:
         """Return a pair of the first item, from ``item`` on, that has one, and the item after it.
 
-        Raises RequestError if ``MOST_TRIED`` draws fail.
+        Raises RequestError if ``MAX_TRIED`` draws fail.
         """
         last = ""
-        for _ in range(MOST_TRIED // MOST_TRIED_OF_TAKE):
+        for _ in range(MAX_TRIED // MAX_TRIED_OF_TAKE):
             item = self._showing(item)
             found = self._pair(number, item)
             item += 1
             if not isinstance(found, str):
                 return found, item
             last = found
-        raise RequestError(f"--factors {self.factor.name}: none of {MOST_TRIED} drawn pairs passed"
+        raise RequestError(f"--factors {self.factor.name}: none of {MAX_TRIED} drawn pairs passed"
                            f" mimegen score lint (the last: {last}); choose other --actions, or"
                            " another --seed")
 
@@ -137,16 +137,16 @@ class PairDrawing:
         shows, space = self.factor.shows, self.drawing.space
         if shows is None:
             return item
-        for one in range(item, item + MOST_TRIED):
+        for one in range(item, item + MAX_TRIED):
             if shows(space.parts[self.drawing.design.cell(one, 0).part].take):
                 return one
-        raise RequestError(f"--factors {self.factor.name}: none of {MOST_TRIED} drawn takes suits"
+        raise RequestError(f"--factors {self.factor.name}: none of {MAX_TRIED} drawn takes suits"
                            f" it ({self.factor.about}); choose other --actions")
 
     def _pair(self, number: int, item: int) -> tuple[Declaration, Declaration] | str:
         """Return the halves of a pair without faults, or a fault if no draw of the take is."""
         fault = ""
-        for attempt in range(MOST_TRIED_OF_TAKE):
+        for attempt in range(MAX_TRIED_OF_TAKE):
             base = self.drawing.draw(item, attempt)
             suits = self.factor.suits(take_of(self.catalogue, base))
             found = self.factor.halves(self, base, attempt) if suits else None
@@ -229,7 +229,7 @@ def _order(drawing: PairDrawing, base: Declaration, attempt: int) -> Halves | No
     """Vary the order: the action before one of another semantic group, and after it."""
     take = take_of(drawing.catalogue, base)
     parts = [part.take for part in drawing.drawing.space.parts
-             if _may_follow(part.take) and _unlike(part.take, take)]
+             if _may_follow(part.take) and _are_different(part.take, take)]
     if not parts:
         return None
     other = parts[drawing.drawn(base, attempt, len(parts))]
@@ -251,7 +251,7 @@ def _target(drawing: PairDrawing, base: Declaration, attempt: int) -> Halves | N
         (name, {"take": name, "motion_sha256": file_hash(files[name])}) for name in pair)
 
 
-def _unlike(one: LibraryTake, other: LibraryTake) -> bool:
+def _are_different(one: LibraryTake, other: LibraryTake) -> bool:
     """Return whether two takes show different actions of different groups."""
     same_group = one.semantic_group is not None and one.semantic_group == other.semantic_group
     return one.action != other.action and not same_group

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mimegen.base.angles import half_turn
+from mimegen.base.angles import wrapped_deg
 from mimegen.base.errors import RequestError
 from mimegen.library.catalogue import Catalogue
 from mimegen.manifest.file import MANIFEST, rows_of
@@ -38,7 +38,7 @@ class SeenRows:
 
     def takes_azimuth(self, action: str, azimuth: float) -> bool:
         """Return whether a camera azimuth is far enough from those of all rows of an action."""
-        return all(abs(half_turn(azimuth - angle)) >= axes().unseen.azimuth
+        return all(abs(wrapped_deg(azimuth - angle)) >= axes().unseen.azimuth
                    for angle in self.angles.get(action, ()))
 
     def takes_background(self, action: str, name: str) -> bool:
@@ -62,7 +62,7 @@ class SeenRows:
             return True
         return bool((distances(person, self.people, axes().unseen.person) > 1).all())
 
-    def are_apart(self, name: str, others: Sequence[str]) -> bool:
+    def are_distinct(self, name: str, others: Sequence[str]) -> bool:
         """Return whether a person differs enough from each of the others to be told apart."""
         people = [person_of(self.catalogue, each) for each in (name, *others)]
         known = np.array([person for person in people if person is not None])

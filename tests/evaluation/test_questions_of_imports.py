@@ -46,6 +46,13 @@ def asked(out: Path, *words: object, status: int = 0) -> list[Question]:
     return read_questions(out / "questions-mc.jsonl")
 
 
+@pytest.mark.parametrize(("group", "noted"), [(None, True), ("combat sport", False)])
+def test_actions_in_no_group_are_named(tmp_path, group, noted):
+    done = invoke("questions", written(tmp_path / "out", my_rows(group)))
+    assert ("in no semantic group" in done.output) == noted
+    assert ("throwing punches" in done.output) or not noted
+
+
 @pytest.mark.parametrize("group", ["not stated", None])
 def test_an_unknown_group_is_nobody_s_group(tmp_path, group):
     out = written(tmp_path / "out", my_rows(group))

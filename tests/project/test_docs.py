@@ -54,7 +54,7 @@ def test_tables_of_the_reference_name_functions_members_and_commands(
     monkeypatch.syspath_prepend(ROOT / "tools")
     tool = import_module("reference_pages")
     api = tool.api_tables()
-    for name in ("`mg.take(action, take, seed", "`mg.RequestError`", "`positions(performer)`",
+    for name in ("`mg.take(action, take=None, seed=0", "`mg.RequestError`", "`positions(performer=0)`",
                  "| `partner_character` |"):
         assert name in api
     assert "`mimegen study serve`" in tool.cli_table()

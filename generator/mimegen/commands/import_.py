@@ -56,7 +56,7 @@ _FEW_ROWS = 5
                    " NAME of --action]")
 @click.option("--group", metavar="NAME",
               help="Semantic group of the action, such as 'ball sport' (mimegen list groups)."
-                   " Questions take wrong answers from the same group.")
+                   " Questions take no wrong answers from the same group.")
 @click.option("--aligned", metavar="NAME", help="Background that fits the action.")
 @click.option("--misaligned", metavar="NAME", help="Background that misleads about the action.")
 @click.option("--licence", default="not stated", show_default=True, metavar="TEXT",

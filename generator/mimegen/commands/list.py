@@ -242,7 +242,7 @@ class _KindName(click.Choice[str]):
 
 # Columns that only --json shows, by kind; for all other kinds, ``file``.
 _HIDDEN: dict[str, tuple[str, ...]] = {"takes": (), "sets": ("file", "missing", "source"),
-                                       "actions": ("aliases", "ambiguous")}
+                                       "actions": ("aliases",)}
 
 
 @click.command("list")

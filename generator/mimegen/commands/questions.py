@@ -212,9 +212,20 @@ def questions_command(out: Path | None, format_: str, asks: str | None, probe: s
     write_questions(target, with_expectation(made))
     click.echo(f"{target}: {counted(len(made), 'question')} about"
                f" {counted(len({one.action for one in made}), 'action')}")
-    for note in (*balance_notes(made), *_pooled(rows)):
+    for note in (*balance_notes(made), *_pooled(rows), *_without_group(made)):
         click.echo(note)
     return DONE
+
+
+def _without_group(made: Sequence[Question]) -> list[str]:
+    """Return a note on questions whose wrong answers may be true, as nothing tells what is similar.
+    """
+    labels = sorted({one.labels[0] for one in made if one.semantic_group is None
+                     and one.distractors and one.labels})
+    if not labels:
+        return []
+    return [f"{', '.join(labels)}: in no semantic group, so names of similar actions may be among"
+            " the wrong answers; render the clip with --group, or import it with one"]
 
 
 def _pooled(rows: Sequence[Row]) -> list[str]:

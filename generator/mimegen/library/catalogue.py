@@ -161,6 +161,10 @@ class Catalogue:
                 found.setdefault(entry.action.semantic_group, []).append(name)
         return {group: tuple(found[group]) for group in sorted(found)}
 
+    def group_named(self, name: str) -> str:
+        """Return a semantic group in the library's spelling; a name that it lacks stays."""
+        return {plain(group): group for group in self.groups}.get(plain(name), name)
+
     def near_action(self, name: str) -> str | None:
         """Return the action or cue whose name is a likely typo away from this one, if any."""
         close = [near for near in nearest(plain(name), self._action_names)

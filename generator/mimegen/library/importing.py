@@ -199,10 +199,10 @@ def _group(catalogue: Catalogue, group: str | None) -> tuple[str | None, tuple[s
     """Return a group in the library's spelling, and a note if the library does not have it."""
     if group is None:
         return None, ()
-    known = {plain(name): name for name in catalogue.groups}
-    if plain(group) in known:
-        return known[plain(group)], ()
-    return group, (f"the group '{group}' is new{near_misses(group, known.values())}",)
+    found = catalogue.group_named(group)
+    if found in catalogue.groups:
+        return found, ()
+    return group, (f"the group '{group}' is new{near_misses(group, catalogue.groups)}",)
 
 
 def _doubts_of(catalogue: Catalogue, known: Action | None, action: Action, folder: Path,

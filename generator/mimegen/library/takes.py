@@ -223,13 +223,13 @@ def _captured(action: Action, file: Path) -> LibraryTake:
 
 def user_take(catalogue: Catalogue, file: Path, labels: tuple[str, ...], aligned: str | None,
               misaligned: str | None, licence: str, partner: Path | None = None,
-              options: ReadOptions = AS_FOUND) -> RecordedTake:
+              options: ReadOptions = AS_FOUND, *, group: str | None = None) -> RecordedTake:
     """Return a user's own motion capture as a take: one file, or two files of one scene.
 
     A single file may hold both people. If the library has an action of one of the labels, the take
-    gets its backgrounds and, if it has only one, its hand shape. Without a label, the prompt of a
-    text-to-motion model becomes the label. Raises RequestError if a file has no motion of a single
-    person, and for an empty licence.
+    gets its backgrounds, its semantic group unless ``group`` is given, and, if it has only one, its
+    hand shape. Without a label, the prompt of a text-to-motion model becomes the label. Raises
+    RequestError if a file has no motion of a single person, and for an empty licence.
     """
     if not licence.strip():
         raise RequestError("--licence is empty; give a value or leave it out")
@@ -246,7 +246,8 @@ def user_take(catalogue: Catalogue, file: Path, labels: tuple[str, ...], aligned
         misaligned=misaligned or (known.misaligned_background if known else None),
         file=file, actor="recorded", licence=licence, partner=partner, options=options,
         hand_shape=known.hand_shapes[0] if known and len(known.hand_shapes) == 1 else RELAXED,
-        semantic_group=known.semantic_group if known else None,
+        semantic_group=catalogue.group_named(group) if group else
+        known.semantic_group if known else None,
         intentions=known.intentions if known else (),
     )
     take.sources(1.0)

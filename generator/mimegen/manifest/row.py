@@ -85,9 +85,8 @@ class StimulusFacts(RowPart):
         None, description="the emotion, captured face, text or gaze that was laid over the"
                           " first performer's face; null for none")
     faces_hidden: list[str] | None = Field(
-        None, description="performer, partner: whose face cannot be seen to move, whatever face and"
-                          " action say, because a suit has none, or they are lights or dots; null"
-                          " for none")
+        None, description="performer, partner: whose face cannot be seen to move, whatever face the"
+                          " clip has, because of a suit, lights or dots; null for none")
     tempo: Number | None = Field(None, description="times as fast as performed; null for 1")
     mirrored: bool | None = Field(None, description="left and right are swapped; null for no")
     reversed: bool | None = Field(

@@ -50,6 +50,7 @@ class Reporter:
         self._started = self._logged = time.monotonic()
         self._first_frame_at: float | None = None
         self._at = ""
+        self._said_once: set[str] = set()
         self._bar: Progress | None = None
         self._cell = None if quiet else _cell_of_notebook()
         if not quiet and stream.isatty():
@@ -128,6 +129,12 @@ class Reporter:
             self._bar.console.print(text, highlight=False, markup=False)
         else:
             print(text, file=self._stream, flush=True)
+
+    def say_once(self, text: str) -> None:
+        """Print one line unless it was printed before."""
+        if text not in self._said_once:
+            self._said_once.add(text)
+            self.say(text)
 
     def _state(self) -> str:
         return (f"clips {self._clips_done}/{self._clips} done"

@@ -316,4 +316,5 @@ def _own_take(sources: Sources, rows: Sequence[Row]) -> LibraryTake:
     return user_take(
         sources.catalogue, file, tuple(row.labels), behind.get("aligned"),
         behind.get("misaligned"), row.licence or "not stated",
-        sources.file(row.partner_motion_sha256, str(row.partner_motion_file)), options)
+        sources.file(row.partner_motion_sha256, str(row.partner_motion_file)), options,
+        group=row.semantic_group)

@@ -76,8 +76,8 @@ def _add_rows(run: Run) -> None:
     replaced = sorted(row.sample_id for row in run.rows
                       if earlier.get(row.sample_id, row.sha256) != row.sha256)
     if replaced:
-        run.reporter.say(f"replaced {counted(len(replaced), 'clip')} of the same name and other"
-                         f" content, such as {replaced[0]}; choose another --out to keep both")
+        run.reporter.say(f"replaced {counted(len(replaced), 'clip')} of the same name that"
+                         f" differed, such as {replaced[0]}; choose another --out to keep both")
     add_rows(run.out, run.rows)
 
 

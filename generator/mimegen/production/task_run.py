@@ -111,7 +111,7 @@ class TaskRun(ABC, Generic[Postponed]):
             case Ready(device, _, program):
                 if device != NONE:
                     where = "" if device == OPENGL else f" on {device}"
-                    self.reporter.say(f"a worker {self.does} with {program}{where}")
+                    self.reporter.say_once(f"a worker {self.does} with {program}{where}")
             case Unfit():
                 self.reporter.say(event.why)
             case TaskBegun():

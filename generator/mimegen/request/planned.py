@@ -1,7 +1,7 @@
 """A planned request: its clips, and the render config and device that make them."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -159,8 +159,19 @@ def _say_doubts(takes: SeededTakes, request: RenderRequest, warn: Warn) -> None:
     if request.motion is not None:
         for take in takes.takes:
             if isinstance(take, RecordedTake):
-                for line in take.doubts:
+                for line in (*take.doubts, *_unlabelled(take, request)):
                     warn(line)
+
+
+def _unlabelled(take: RecordedTake, request: RenderRequest) -> Iterator[str]:
+    """Yield what questions would get wrong for lack of a label or of a semantic group."""
+    assert request.motion is not None
+    if not request.label and take.labels == (request.motion.stem,):
+        yield (f"{take.labels[0]}: no --label says what it shows, so its name is the label that"
+               " questions count as correct")
+    elif take.semantic_group is None:
+        yield (f"'{take.labels[0]}' is in no semantic group, so questions may offer names of"
+               " similar actions as wrong answers; give --group NAME (mimegen list groups)")
 
 
 def _say_left_out(catalogue: Catalogue, request: RenderRequest, warn: Warn) -> None:

@@ -34,15 +34,17 @@ GAIT = ("speed", "cadence", "step_length", "phase", "direction", "treadmill", "c
 SOURCES = ("action", "scene", "motion", "permutations")
 # Options, each with the sources of which it requires one.
 _NEEDS = {
-    **dict.fromkeys(("label", "aligned", "misaligned", "licence", "partner", "trim", "stack",
-                     "mapping", "skeleton", "subject", "fps_of_file", "smpl_model"), ("motion",)),
+    **dict.fromkeys(("label", "group", "aligned", "misaligned", "licence", "partner", "trim",
+                     "stack", "mapping", "skeleton", "subject", "fps_of_file", "smpl_model"),
+                    ("motion",)),
     "take": ("action", "motion"),
     **dict.fromkeys(GAIT, ("action",)),
     **dict.fromkeys(("stance", "intensity", "frequency", "hand"), ("action",)),
     "style": ("action", "scene"),
 }
 _WHY = {
-    "label": "; library actions define their labels", "style": "; recordings have no style",
+    "label": "; library actions define their labels", "group": "; library actions define theirs",
+    "style": "; recordings have no style",
     "take": "; a scene has one take",
     **dict.fromkeys(("aligned", "misaligned", "licence"), "; library actions define their own"),
     **dict.fromkeys(("stance", "intensity", "frequency"), ", and its actions must be cues"),
@@ -90,7 +92,13 @@ class RenderRequest(BaseModel):
         "The motion file of a second person recorded together with --motion.", "FILE")
     label: Texts = asked(
         (), Heading.MOTION,
-        "Label of what --motion shows, a correct answer to questions; may be repeated.")
+        "Label of what --motion shows, a correct answer to questions; may be repeated. "
+        " [default: the file's name]")
+    group: str | None = asked(
+        None, Heading.MOTION,
+        "Semantic group of what --motion shows, such as 'combat sport' (mimegen list groups)."
+        " Questions take no wrong answers from the same group.  [default: that of the label's"
+        " action]", "NAME")
     aligned: str | None = asked(
         None, Heading.MOTION,
         "Background that fits what --motion shows.", "NAME")

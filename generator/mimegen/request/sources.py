@@ -33,7 +33,8 @@ def takes_of(catalogue: Catalogue, request: RenderRequest) -> SeededTakes:
     """Return the takes of a request. Raises RequestError for unknown names, or without a source."""
     if request.motion is not None:
         take = user_take(catalogue, request.motion, request.label, request.aligned,
-                         request.misaligned, request.licence, request.partner, request.reading)
+                         request.misaligned, request.licence, request.partner, request.reading,
+                         group=request.group)
         return SeededTakes(tuple(request.altering.take(take, overlay)
                                  for overlay in overlays_of(catalogue, request)), request.seed)
     if request.scene is not None:

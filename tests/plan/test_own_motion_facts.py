@@ -1,0 +1,31 @@
+"""The label and the semantic group of a user's own motion file."""
+
+from pathlib import Path
+
+import pytest
+
+from mimegen.farm.settings import FarmSettings
+from mimegen.library.catalogue import Catalogue
+from mimegen.request import RenderRequest
+from mimegen.request.planned import Planned
+from mimegen.request.sources import takes_of
+
+
+@pytest.mark.parametrize(("facts", "group", "warned"), [
+    ({"label": ("throwing a jab",)}, None, "in no semantic group"),
+    ({"label": ("throwing a jab",), "group": "Combat Sport"}, "combat sport", None),
+    ({"label": ("boxing",)}, "combat sport", None),
+    ({"label": ("boxing",), "group": "mine"}, "mine", None),
+    ({}, None, "no --label"),
+])
+def test_what_questions_lack_is_said(samples: Path, tmp_path: Path, facts: dict[str, object],
+                                     group: str | None, warned: str | None) -> None:
+    motion = tmp_path / "take_seven.bvh"
+    motion.write_bytes((samples / "bvh" / "avatarlab_boxing.bvh").read_bytes())
+    request = RenderRequest.of(motion=motion, variants="base+blank@0", config="draft", **facts)
+    [take] = takes_of(Catalogue.with_libraries(()), request).takes
+    assert take.semantic_group == group
+    said: list[str] = []
+    Planned.of(request, FarmSettings(), said.append)
+    assert any(warned in line for line in said) if warned else not any(
+        "group" in line or "label" in line for line in said)

@@ -102,6 +102,11 @@ class RayExecutor:
         self._wait = Wait(say, self._cpus, self._gpus)
         self._here = LocalExecutor([NONE] * (os.cpu_count() or 1), 1)
 
+    @staticmethod
+    def require() -> None:
+        """Raise RequestError if Ray is not installed."""
+        _ray()
+
     @property
     def slots(self) -> int:
         """The number of idle warm workers with an engine."""

@@ -27,6 +27,8 @@ def farm_of(settings: FarmSettings, device: Device, store: Store, out: Path, say
                     partial(slurm_jobs, settings, device, store, out, say),
                     settings.silence_s, settings.task_s or CLUSTER_TASK_S, elsewhere=True)
     if settings.farm == "ray":
+        # Refused here, before a folder is made.
+        RayExecutor.require()
         return Farm(f"Ray ({settings.address}), {device.kind}",
                     partial(RayExecutor, store.root, settings, device.kind, say),
                     settings.silence_s, settings.task_s or CLUSTER_TASK_S, elsewhere=True)

@@ -137,6 +137,8 @@ def permute_command(
     drawing = drawing_of(GoodTakes.of_user())
     _print_size(drawing.space, drawing.space.seen)
     drawn_count = _count(drawing.design, drawing.space, count)
+    click.echo(f"sampling {counted(drawn_count, 'clip')}; checking a take for the first time takes"
+               " a few seconds", err=True)
     look_ahead(drawing, drawing_of, drawn_count)
     drawn = list(drawing.declarations(drawn_count))
     if given:

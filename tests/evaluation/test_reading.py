@@ -67,6 +67,37 @@ def test_the_rule_that_read_an_answer_is_told(output, rule):
     assert read_choice(output, OPTIONS).rule == rule
 
 
+YES_NO = ["yes", "no"]
+FAULT = ["no, nothing is wrong", "yes, something is wrong"]
+TURN = ["clockwise", "counterclockwise", "it has not turned"]
+STYLE = ["with large, exaggerated movements", "with small, restrained movements"]
+WALKER = ["-6", "-3", "0", "3", "6"]
+
+
+@pytest.mark.parametrize("options", [YES_NO, FAULT, TURN, STYLE, WALKER, ["0.5", "1", "1.5"],
+                                     ["no clue", "standing still, not moving", "taking vitamin C"]])
+@pytest.mark.parametrize("said", [
+    "{letter}. {text}", "{letter}) {text}", "{letter}: {text}", "**{letter}. {text}**",
+    "{letter}, {text}", "The answer is {letter}. {text}", "The correct answer is {letter}) {text}.",
+    "Option {letter}: {text}", "<answer>{letter}. {text}</answer>", "{text}", "Answer: {text}",
+    "The answer is: {text}.", "I looked at all frames.\n\n**Final answer:** {text}"])
+def test_options_that_hold_denials_commas_letters_or_signs_are_read(options, said):
+    found = [chosen_option(said.format(letter=letter, text=text), options)
+             for letter, text in zip(LETTERS, options, strict=False)]
+    assert found == [*range(len(options))]
+
+
+@pytest.mark.parametrize(("output", "options", "place"), [
+    ("B: no, they stay apart", YES_NO, 1), ("B\n\nA: yes is unlikely", YES_NO, 1),
+    ("A: no. B: yes.", YES_NO, None), ("A. yes\nB. no", YES_NO, None), ("Yes.", FAULT, 1),
+    ("They turn counter-clockwise", TURN, 1), ("They turn anti clockwise", TURN, 1),
+    ("It is \u22126", WALKER, 0), ("3-6", WALKER, None), ("at 2.5 m/s", ["1", "2", "5"], None),
+    ("A", ["C", "A", "B"], 0), ('{"answer": ["A", "B"]}', OPTIONS, None),
+    ('{"answer": ["B"]}', OPTIONS, 1)])
+def test_what_differs_from_an_option_is_not_read_as_it(output, options, place):
+    assert chosen_option(output, options) == place
+
+
 @pytest.mark.parametrize(("output", "place"), [
     ("B", 1), ("b", 1), ("(B)", 1), ("**B.**", 1), ("B. boxing", 1), ("Answer: B", 1),
     ("The answer is (B) boxing, I think", 1), ("$\\boxed{C}$", 2), ("Boxing", 1),

@@ -134,6 +134,7 @@ _ROLE = re.compile(r"(?:^|\n)[ \t]{0,9}(?:assistant[ \t]{0,9}:|(?:assistant|mode
                    re.IGNORECASE)
 _REPEATED = re.compile(r"([^\w\s])\1{3,}")
 _BLANKS = re.compile(r"[^\S\n]+")
+_COUNTERCLOCKWISE = re.compile(r"\b(?:counter|anti)[- ]?clockwise\b", re.IGNORECASE)
 # In characters. Beyond this, output is usually endless repetition.
 _LONGEST = 40_000
 _FENCE = re.compile(r"```[A-Za-z]{0,12}")
@@ -144,9 +145,15 @@ def spoken(output: str) -> str:
     text = _without_thoughts(output)
     if len(text) > _LONGEST:
         text = f"{text[:_LONGEST // 4]}\n{text[-_LONGEST // 4 * 3:]}"
-    text = unicodedata.normalize("NFKC", _TOKENS.sub(_as_box, text))
+    text = _normal(_TOKENS.sub(_as_box, text))
     *_, text = _ROLE.split(text)
     return _REPEATED.sub(r"\1\1\1", _BLANKS.sub(" ", text)).strip()
+
+
+def _normal(text: str) -> str:
+    """Return a text in plain letters, with one minus sign and one word for counterclockwise."""
+    text = unicodedata.normalize("NFKC", text).replace("\u2212", "-")
+    return _COUNTERCLOCKWISE.sub("counterclockwise", text)
 
 
 def _as_box(token: re.Match[str]) -> str:
@@ -179,8 +186,9 @@ def _cut(beginning: re.Pattern[str], text: str) -> str:
 
 _KEYS = (r"(?:final|correct|predicted|selected|best|chosen|my)?[ _-]?(?:answer|choice|option|letter"
          r"|prediction|label|selection)(?:[ _-]?(?:letter|choice|option|text))?")
-_FIELD = re.compile(rf"[\"'](?:{_KEYS})[\"']\s{{0,9}}:\s{{0,9}}[\[\s]{{0,9}}"
-                    r"(?:\"([^\"\n]*)\"|'([^'\n]*)'|([A-Za-z0-9]{1,9})\b)", re.IGNORECASE)
+_FIELD = re.compile(rf"[\"'](?:{_KEYS})[\"']\s{{0,9}}:\s{{0,9}}"
+                    r"(?:\[([^\[\]\n]*)\]|\"([^\"\n]*)\"|'([^'\n]*)'|([A-Za-z0-9]{1,9})\b)",
+                    re.IGNORECASE)
 _TAGGED = re.compile(r"<(answer|final_answer|option|choice|response)>([^<>]*)(?:</\1>|$)",
                      re.IGNORECASE)
 _LATEX = re.compile(r"\\(?:text|textbf|textit|textrm|mathrm|mathbf|mathit|mathsf|operatorname)"
@@ -213,9 +221,10 @@ def _marked(text: str) -> list[str]:
 
 def _read_whole(text: str, options: "_Options") -> Choice:
     """Return the choice in a text by the rules after ``MARKED``."""
-    exact = options.exact(text)
+    exact = options.exact(_ANNOUNCED.sub("", text))
     if exact is not None:
         return Choice(exact, WORDS)
+    text = options.without_letters(text)
     events = _events(text, options)
     stated = [one for one in events if one.kind == _CHOICE]
     if stated:
@@ -229,8 +238,21 @@ def _read_whole(text: str, options: "_Options") -> Choice:
     meant = {letter for one in events if one.kind != _DENY for letter in one.letters}
     if len(meant) == 1 and mentioned:
         return Choice(options.place(min(mentioned[0].letters)), LETTER)
-    place = options.only_named(_told(text, options))
+    place = options.last_line(text)
+    if place is None:
+        place = options.only_named(_told(text, options))
     return Choice(place, None if place is None else WORDS)
+
+
+# A capital letter by itself in an option, as in "vitamin C".
+_CAPITAL = re.compile(r"\b[A-Z]\b")
+
+
+def _whole_words(text: str) -> str:
+    """Return a pattern of an option's words; a number is not found within another number."""
+    before = r"(?<![-.,\d])" if text[0].isdigit() else ""
+    after = r"(?![-.,]?\d)" if text[-1].isdigit() else ""
+    return f"{before}{re.escape(text)}{after}"
 
 
 class _Options:
@@ -239,29 +261,56 @@ class _Options:
     def __init__(self, options: Sequence[str]) -> None:
         self.count = len(options)
         self.letters = ascii_uppercase[:len(options)]
-        self.texts = [_plain(unicodedata.normalize("NFKC", option)) for option in options]
+        self.texts = [_plain(_normal(option)) for option in options]
         # Longer ones first, because one option's words may contain another's.
-        ranked = sorted({text for text in self.texts if text}, key=lambda text: (-len(text), text))
-        self._named = re.compile(r"(?<!\w)(?:" + "|".join(map(re.escape, ranked)) + r")(?!\w)"
-                                 ) if ranked else None
+        self._heads = [_COMMAS.split(text)[0] for text in self.texts]
+        self._bare = [_COMMAS.sub("", text) for text in self.texts]
+        ranked = sorted({text for text in self._bare if text}, key=lambda text: (-len(text), text))
+        any_one = "|".join(map(_whole_words, ranked))
+        self._named = re.compile(rf"(?<!\w)(?<!\w-)(?:{any_one})(?!\w)") if ranked else None
+        with_letters = [re.escape(text.strip()) for text in options if _CAPITAL.search(text)]
+        self._with_letters = re.compile("|".join(with_letters), re.IGNORECASE
+                                        ) if with_letters else None
 
     def place(self, letter: str) -> int | None:
         """Return a letter's index; None for a letter that no option has."""
         place = ascii_uppercase.find(letter)
         return place if 0 <= place < self.count else None
 
+    def after(self, letter: str, text: str) -> str:
+        """Return a text without the words of a letter's own option, or a clause, at its start."""
+        place = self.place(letter)
+        own = "" if place is None else self.texts[place]
+        found = own and (re.match(rf"[\W_]{{0,9}}{re.escape(own)}(?!\w)", text, re.IGNORECASE)
+                         or re.fullmatch(rf"[\W_]{{0,9}}{re.escape(_COMMAS.split(own)[0])}[\W_]*",
+                                         text, re.IGNORECASE))
+        return text[found.end():] if found else text
+
     def exact(self, text: str) -> int | None:
         """Return the index of the option that a text equals; None for another or an ambiguous one.
+
+        A single letter is an option's letter, even if it is also the text of another one.
         """
         plain = _plain(text)
+        if len(plain) == 1 and plain.upper() in self.letters:
+            return None
         return self.texts.index(plain) if plain and self.texts.count(plain) == 1 else None
+
+    def without_letters(self, text: str) -> str:
+        """Return a text in which letters within options are lower case, as in "vitamin C"."""
+        return self._with_letters.sub(lambda found: found[0].lower(), text
+                                      ) if self._with_letters else text
+
+    def last_line(self, text: str) -> int | None:
+        """Return the index of the option that the last line equals, perhaps after ``Answer:``."""
+        return self.exact(_ANNOUNCED.sub("", text[text.rfind("\n") + 1:]))
 
     def named(self, clause: str) -> list[int]:
         """Return the indices of the options whose words occur in a clause that does not deny them.
         """
         lowered = " ".join(clause.lower().split())
         found = self._named.finditer(lowered) if self._named else ()
-        return [self.texts.index(one[0]) for one in _affirmed(lowered, found)]
+        return [self._bare.index(one[0]) for one in _affirmed(lowered, found)]
 
     def only_named(self, sentences: Sequence[str]) -> int | None:
         """Return the only option whose words occur in sentences, or else in their conclusion."""
@@ -278,21 +327,27 @@ class _Options:
         if self._is_yes_or_no():
             return self._first_word(" ".join(sentences))
         clauses = [clause for sentence in sentences if not sentence.rstrip(_QUOTES).endswith("?")
-                   for clause in _clauses(sentence)]
+                   for clause in _clauses(self._without_commas(sentence))]
         return {place for clause in clauses if not _HEDGE.search(clause)
                 for place in self.named(clause)}
+
+    def _without_commas(self, sentence: str) -> str:
+        """Return a sentence in which the options' words hold no commas, which separate clauses."""
+        for text, bare in zip(self.texts, self._bare, strict=True):
+            if text != bare:
+                sentence = sentence.lower().replace(text, bare)
+        return sentence
 
     def _is_brief(self) -> bool:
         """Whether options are so short that their words also occur in texts by chance."""
         return any(len(text) < 3 for text in self.texts)
 
     def _is_yes_or_no(self) -> bool:
-        return not {"yes", "no", "true", "false"}.isdisjoint(self.texts)
+        return not {"yes", "no", "true", "false"}.isdisjoint(self._heads)
 
     def _first_word(self, text: str) -> set[int]:
         first = re.split(r"[\s,.;:!]", text.strip(_MARKS), maxsplit=1)[0]
-        place = self.exact(first)
-        return set() if place is None else {place}
+        return {place for place, head in enumerate(self._heads) if head == first.lower()}
 
 
 # In characters. In longer texts, options of one or two letters are looked for only in the first
@@ -302,6 +357,7 @@ _SHORT = 120
 _NEAR = 80
 # A clause with more single letters is not a sentence.
 _MOST_LETTERS = 60
+_COMMAS = re.compile(r"[,;，、،]")
 _SAYS_NO = re.compile(r"(?i:[:\-\u2013\u2014,]\s?(?:no|nein|non)\b)")
 _QUOTES = " \"'\u201d\u2019)*_"
 
@@ -433,7 +489,10 @@ _LEADING = re.compile(
     rf"(?:(?i:{_NAMES})(?:\s(?i:is)\b)?[^\w\n]{{0,8}}"
     r"|(?P<other>\w{1,20}(?:\s\w{1,20}){0,2})\s?[:=]\s?)?"
     r"(?P<letter>[A-Z]|[a-z](?=[.):]|[\W_]*$))(?![^\W_]|['’&]\w|-\w|[#+])"
-    r"(?P<gap>[^\w\n]{0,8}_{0,3})(?P<rest>.*)", re.DOTALL)
+    r"(?P<gap>(?:(?!-\d)[^\w\n]){0,8}_{0,3})(?P<rest>.*)", re.DOTALL)
+# What may precede an option's words that are the whole answer: "The answer is: ".
+_ANNOUNCED = re.compile(rf"^[\W_]{{0,40}}{_NAMES}\s{{0,9}}(?:is|:)(?:(?!-\d)[\W_]){{0,9}}",
+                        re.IGNORECASE)
 # Words that may follow a letter directly: "C because", "A, as".
 _REASON = _pattern(r"(?:because|since|as|it|given|based|due)\b")
 _VERB = _pattern(r"(?:because|since|as|it|given|based|due|is|was|seems|appears|would|fits|best"
@@ -455,13 +514,19 @@ _AT_END = re.compile(r"(?:(?:\(|^\W{0,4})(?i:(?:option|choice|answer|letter)\s)?
                      r"[A-Z][\W_]{0,6}$")
 
 
-def _affirmed(clause: str, found: Iterable[re.Match[str]]) -> list[re.Match[str]]:
-    """Return the matches in a clause that it does not deny, before or right after them."""
+def _affirmed(clause: str, found: Iterable[re.Match[str]], options: _Options | None = None
+              ) -> list[re.Match[str]]:
+    """Return the matches in a clause that it does not deny, before or right after them.
+
+    With ``options``, the matches are letters, and an option's own words deny nothing.
+    """
     denial = _DENIAL.search(clause)
     bound = denial.end() if denial else len(clause)
     return [one for one in found
             if one.start() < bound and clause[max(one.start() - 4, 0):one.start()].lower() != " no "
-            and not _DENIED_AFTER.match(clause, one.end())]
+            and not _DENIED_AFTER.match(
+                options.after(_letter(one), clause[one.end():]) if options
+                else clause[one.end():])]
 
 
 # ------------------------------------------------------------------ what sentences say of letters
@@ -535,8 +600,8 @@ def _lead_of(sentence: _Sentence, options: _Options) -> _Lead | None:
 
 
 def _stripped(text: str) -> str:
-    """Return a text from its first to its last letter or digit."""
-    words = [*re.finditer(r"[^\W_]", text)]
+    """Return a text from its first to its last letter or digit, with a number's minus sign."""
+    words = [*re.finditer(r"(?:(?<!\w)-(?=\d))?[^\W_]", text)]
     return text[words[0].start():words[-1].end()] if words else ""
 
 
@@ -560,7 +625,9 @@ def _of_lead(lead: _Lead, options: _Options) -> _Event:
     first, *_ = [*_clauses(lead.rest), ""]
     if _NOT_ANOTHER.match(lead.rest):
         first = ""
-    if _DENIED_AFTER.match(f" {first}") or _SAYS_NO.search(f"{lead.gap}{lead.rest[:_NEAR]}"):
+    rest = options.after(lead.letter, lead.rest)
+    said = f" {first}" if rest == lead.rest else next(iter(_clauses(rest)), "")
+    if _DENIED_AFTER.match(said) or _SAYS_NO.search(f"{lead.gap}{rest[:_NEAR]}"):
         return _Event(_DENY, letters)
     named = options.named(first)
     beside = {_letter(one) for one in _affirmed(first, _letters_in(first, options))}
@@ -583,7 +650,7 @@ def _of_sentence(sentence: str, options: _Options) -> Iterator[_Event]:
         letters = frozenset(_letter(one) for one in found)
         if not letters:
             continue
-        kept = frozenset(map(_letter, () if again else _affirmed(clause, found)))
+        kept = frozenset(map(_letter, () if again else _affirmed(clause, found, options)))
         if not kept:
             yield _Event(_DENY, letters)
         elif asked or _HEDGE.search(clause):

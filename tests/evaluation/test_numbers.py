@@ -101,6 +101,8 @@ def test_what_begins_at_once_or_ends_with_the_clip_is_not_asked_for() -> None:
     ("2,5 seconds", 2.5), ("I see claps at 1 s and 2 s.\nAnswer: 4", 4),
     ("<think>maybe 7</think>5", 5), ("2 or 3", None), ("", None), ("many", None),
     ("between 2 and 3 seconds", None), ("3. Three", 3), ("someone", None),
+    ("twenty-one times", 21), ("Thirty five", 35), ("sixteen", 16), ("forty", 40),
+    ("one and a half seconds", None), ("two hundred", None), ("two dozen", None),
 ])
 def test_the_number_that_an_answer_ends_with_is_read(output: str, number: float | None) -> None:
     assert read_number(output) == number

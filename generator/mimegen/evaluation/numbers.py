@@ -40,10 +40,18 @@ TOLERANCE_S = 0.5
 TOLERANCE_SHARE = 0.2
 COUNT, START, DURATION, GAZE = "count", "start", "duration", "gaze"
 WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
-         "eleven", "twelve")
+         "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen",
+         "nineteen")
+TENS = {word: 10.0 * value for value, word in enumerate(
+    ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"), 2)}
 MULTIPLES = {"once": 1.0, "twice": 2.0, "thrice": 3.0}
-VALUES = MULTIPLES | {word: float(value) for value, word in enumerate(WORDS)}
-_NUMBER = re.compile(rf"(?<![\w.])\d{{1,9}}(?:[.,]\d{{1,9}})?(?![\d])|\b(?:{'|'.join(VALUES)})\b",
+VALUES = MULTIPLES | TENS | {word: float(value) for value, word in enumerate(WORDS)}
+_UNITS = "|".join(WORDS[1:10])
+_NUMBER = re.compile(
+    rf"(?<![\w.])\d{{1,9}}(?:[.,]\d{{1,9}})?(?![\d])"
+    rf"|\b(?:{'|'.join(TENS)})[- ](?:{_UNITS})\b|\b(?:{'|'.join(VALUES)})\b", re.IGNORECASE)
+# Words that make another number of those beside them; answers with them are not read.
+_LARGER = re.compile(r"\b(?:hundreds?|thousands?|dozens?|half|halves|quarters?|thirds?)\b",
                      re.IGNORECASE)
 
 
@@ -154,15 +162,20 @@ def _tolerance(ask: _NumberAsk) -> float:
 def read_number(output: str) -> float | None:
     """Return the only number in an output's final phrase; None if it has none, or several.
 
-    Digits, number words up to twelve, and once, twice and thrice count as numbers.
+    Digits, number words below a hundred, and once, twice and thrice count as numbers. Fractions in
+    words are not read.
     """
-    found = {_value(text) for text in _NUMBER.findall(final_phrase(output))}
+    phrase = final_phrase(output)
+    if _LARGER.search(phrase):
+        return None
+    found = {_value(text) for text in _NUMBER.findall(phrase)}
     return found.pop() if len(found) == 1 else None
 
 
 def _value(text: str) -> float:
-    word = VALUES.get(text.lower())
-    return float(text.replace(",", ".")) if word is None else word
+    if text[0].isdigit():
+        return float(text.replace(",", "."))
+    return sum(VALUES[word] for word in re.split("[- ]", text.lower()))
 
 
 def is_right(question: Question, number: float | None) -> bool:

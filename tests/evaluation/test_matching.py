@@ -226,3 +226,14 @@ def test_the_command_asks_and_says_what_is_missing(tmp_path: Path) -> None:
     assert "dots: 0 questions; render pointlight variants" in " ".join(done.output.split())
     made = read_questions(out / "questions-match.jsonl")
     assert {one.asks for one in made} == {*MATCHES} - {"dots"}
+
+
+def test_a_question_that_shows_other_clips_has_another_id():
+    def shown(rows: list[Row]) -> dict[str, list[str]]:
+        return {question.question_id: [one.sample_id for one in question.shown]
+                for _, _, question in asked("same_performance", rows)}
+
+    some, every = (shown([as_rendered(row) for row in library_rows(SIDES, actions)])
+                   for actions in (ACTIONS[:5], ACTIONS))
+    assert some and {*some} - {*every}
+    assert all(some[same] == every[same] for same in {*some} & {*every})

@@ -217,6 +217,16 @@ def test_the_library_lends_a_split_no_answer_of_another():
     assert lent
 
 
+def test_a_question_with_other_options_has_another_id():
+    before, after = (asked(library_rows(("base+blank@0",), COUNTED[:count])) for count in (12, 13))
+    prompts = [{one.question_id: one.prompt for one in made} for made in (before, after)]
+    changed = {one.sample_id for one in before} & {one.sample_id for one in after
+                                                   if one.prompt not in prompts[0].values()}
+    assert changed
+    assert all(prompts[0][same] == prompts[1][same] for same in {*prompts[0]} & {*prompts[1]})
+    assert asked(library_rows(("base+blank@0",), COUNTED[:12])) == before
+
+
 def test_what_a_clip_is_called_says_nothing(all_questions):
     for one in all_questions[:50]:
         assert not any(word in one.clip for word in one.action.split("_"))

@@ -11,7 +11,7 @@ from mimegen.base.seeds import generator
 from mimegen.base.yaml_file import read_yaml
 from mimegen.evaluation.distractors import Distractor, Rules, chosen_distractors
 from mimegen.evaluation.making import clip_fields, versions
-from mimegen.evaluation.question import Question
+from mimegen.evaluation.question import Question, named_by_content
 from mimegen.evaluation.sampling import FrameSampling
 from mimegen.evaluation.subjects import (
     KnownAction,
@@ -99,8 +99,8 @@ def cue_questions(rows: Sequence[Row], request: CueRequest) -> list[Question]:
         raise RequestError(f"--asks {request.task}: no cue of these rows has both means_in and"
                            " means_nothing_in; add them to its action.yaml and render again")
     shuffled = _shuffled(posed, request)
-    return sorted((_question(row, one, request) for one in shuffled for row in one.seen.rows),
-                  key=lambda one: one.question_id)
+    return named_by_content(_question(row, one, request) for one in shuffled
+                            for row in one.seen.rows)
 
 
 def _seen(rows: Sequence[Row], request: CueRequest) -> list[SeenCue]:

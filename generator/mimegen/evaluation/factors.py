@@ -12,7 +12,7 @@ from mimegen.base.files import content_key
 from mimegen.base.spelling import spelled, value_order
 from mimegen.base.yaml_file import Strict, YamlFile, read_yaml
 from mimegen.evaluation.making import clip_fields, versions
-from mimegen.evaluation.question import Question
+from mimegen.evaluation.question import Question, named_by_content
 from mimegen.evaluation.sampling import FrameSampling
 from mimegen.evaluation.subjects import known_actions, subject_of_row
 from mimegen.evaluation.templates import FOLDER, ChoicePrompt, filled
@@ -94,7 +94,7 @@ def factor_questions(rows: Sequence[Row], factors: str, wording: FactorWording, 
                 sampling=sampling_text, window=[0, row.frames / row.fps],
                 frames=sampling.frames(row.frames, row.fps) if sampling else None,
                 versions=versions(wording.about)))
-    return sorted(made, key=lambda one: one.question_id)
+    return named_by_content(made)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from mimegen.evaluation.embedding import embedding_version
 from mimegen.evaluation.folds import split_of_actions
 from mimegen.evaluation.given import GIVEN, given_distractors, read_given
 from mimegen.evaluation.opaque import opaque_name
-from mimegen.evaluation.question import Example, Question
+from mimegen.evaluation.question import Example, Question, named_by_content
 from mimegen.evaluation.sampling import FrameSampling
 from mimegen.evaluation.subjects import (
     KnownAction,
@@ -81,7 +81,7 @@ def questions_of(rows: Sequence[Row], request: QuestionRequest) -> list[Question
             for row in rows]
     if request.prompting == "few-shot":
         made = [_with_examples(question, made, request) for question in made]
-    return sorted(made, key=lambda question: question.question_id)
+    return named_by_content(made)
 
 
 def _posed(rows: Sequence[Row], request: QuestionRequest) -> dict[str, PosedPerformance]:

@@ -18,7 +18,7 @@ from mimegen.base.seeds import generator
 from mimegen.base.yaml_file import Strict, read_yaml
 from mimegen.evaluation.making import clip_fields, versions
 from mimegen.evaluation.opaque import opaque_name
-from mimegen.evaluation.question import FurtherClip, Question
+from mimegen.evaluation.question import FurtherClip, Question, named_by_content
 from mimegen.evaluation.sampling import FrameSampling
 from mimegen.evaluation.subjects import (
     KnownAction,
@@ -260,7 +260,7 @@ def match_questions(rows: Sequence[Row], request: MatchRequest) -> list[Question
     if not made:
         raise RequestError("no question about several clips can be asked of these rows: "
                            + "; ".join(f"{name}: {ADD[name]}" for name in request.matches))
-    return sorted(made, key=lambda one: one.question_id)
+    return named_by_content(made)
 
 
 def _question(match: str, choice: _Choice, place: int, known: dict[str, KnownAction],

@@ -21,7 +21,7 @@ from mimegen.evaluation.counting import has_certain_number, is_distinct
 from mimegen.evaluation.looking import GazeTrack
 from mimegen.evaluation.looking_questions import gaze_times, gaze_tracks
 from mimegen.evaluation.making import clip_fields, versions
-from mimegen.evaluation.question import Question
+from mimegen.evaluation.question import Question, named_by_content
 from mimegen.evaluation.reading import final_phrase
 from mimegen.evaluation.sampling import FrameSampling
 from mimegen.evaluation.subjects import known_actions, subject_of_row
@@ -116,7 +116,7 @@ def number_questions(rows: Sequence[Row], wording: NumberWording, seed: int,
             window=[0, row.frames / row.fps], sampling=sampling_text,
             frames=sampling.frames(row.frames, row.fps) if sampling else None,
             versions=versions(wording.about)))
-    return sorted(made, key=lambda one: one.question_id)
+    return named_by_content(made)
 
 
 def _words_gaze(wording: NumberWording) -> bool:

@@ -24,7 +24,7 @@ from mimegen.evaluation.making import (
     questions_of,
     versions,
 )
-from mimegen.evaluation.question import Question
+from mimegen.evaluation.question import Question, named_by_content
 from mimegen.evaluation.sampling import FrameSampling
 from mimegen.evaluation.scoring import ScoredAnswer
 from mimegen.evaluation.subjects import KnownAction, known_actions, subject_of_row
@@ -86,7 +86,7 @@ def pair_questions(rows: Sequence[Row], wording: PairWording, seed: int,
     made = [question for pair in contrasted
             for question in _contrasted(pair, known, wording, seed, sampling, sampling_text)]
     made += _same(same, seed, sampling, sampling_text)
-    return sorted(made, key=lambda question: question.question_id)
+    return named_by_content(made)
 
 
 def whole_pairs(rows: Sequence[Row]) -> list[list[tuple[Row, PairFacts]]]:

@@ -30,7 +30,7 @@ from mimegen.evaluation.looking_questions import (
     question_key,
 )
 from mimegen.evaluation.making import clip_fields, versions
-from mimegen.evaluation.question import Question
+from mimegen.evaluation.question import Question, named_by_content
 from mimegen.evaluation.sampling import FrameSampling
 from mimegen.evaluation.subjects import KnownAction, known_actions, subject_of_row
 from mimegen.evaluation.templates import FOLDER, ChoicePrompt, OpenPrompt, filled
@@ -403,7 +403,7 @@ def probe_questions(folder: Path, rows: Sequence[Row], request: ProbeRequest
         kept = _balanced(asked, len(wording.probes[probe].choices), seed)
         left_out[probe] = len(bodies) - len(kept)
         made += [_movement_question(one, known, request) for one in kept]
-    return sorted(made, key=lambda one: one.question_id), left_out
+    return named_by_content(made), left_out
 
 
 def _bodies(folder: Path, rows: Sequence[Row]) -> list[tuple[Row, Movement]]:

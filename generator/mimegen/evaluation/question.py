@@ -18,7 +18,7 @@ from pydantic import (
 )
 
 from mimegen.base.errors import RequestError
-from mimegen.base.files import publish
+from mimegen.base.files import content_key, publish
 from mimegen.base.names import inner_path, plain_name
 
 # In bytes.
@@ -220,6 +220,20 @@ def right_option(options: Sequence[str], answer: object) -> int | None:
     letter = answer.strip().upper().strip("().")
     place = ascii_uppercase.find(letter) if len(letter) == 1 else -1
     return place if 0 <= place < len(options) else None
+
+
+def named_by_content(questions: Iterable[Question]) -> list[Question]:
+    """Return questions with ids that depend on all that is asked, sorted by id.
+
+    So answers to an earlier file are refused where a question has other options since, perhaps
+    because OUT got more clips, instead of being read as other options.
+    """
+    named = [one.model_copy(update={"question_id": content_key(
+        one.question_id, one.prompt, one.options, one.answer,
+        [clip.sample_id for clip in (*one.shown, *one.examples)],
+        [example.prompt for example in one.examples])[:16]})
+        for one in questions]
+    return sorted(named, key=lambda one: one.question_id)
 
 
 def write_questions(path: Path, questions: Iterable[Question]) -> None:

@@ -11,7 +11,7 @@ from mimegen.base.seeds import generator
 from mimegen.base.yaml_file import YamlFile
 from mimegen.evaluation.distractors import Distractor, Rules, chosen_distractors
 from mimegen.evaluation.making import clip_fields, versions
-from mimegen.evaluation.question import Question
+from mimegen.evaluation.question import Question, named_by_content
 from mimegen.evaluation.sampling import FrameSampling
 from mimegen.evaluation.subjects import (
     KnownAction,
@@ -81,7 +81,7 @@ def timeline_questions(rows: Sequence[Row], request: TimelineRequest
     shown, left_out = _evened(_shown(timed, request), request)
     made = [_question(row, posed, request) for posed in _posed(shown, request)
             for row in posed.shown.rows]
-    return sorted(made, key=lambda one: one.question_id), left_out
+    return named_by_content(made), left_out
 
 
 def _shown(rows: Sequence[Row], request: TimelineRequest) -> list[Shown]:

@@ -217,6 +217,37 @@ def test_the_library_lends_a_split_no_answer_of_another():
     assert lent
 
 
+OF_TWO = ("cheers", "hug", "waltz", "high_five", "tug_of_war")
+
+
+def of_one_and_two(one: int, two: int) -> list[Any]:
+    """Rows of some actions of one person and of some of two."""
+    return [row.model_copy(update={"partner_avatar": "woman" if row.action in OF_TWO else None})
+            for row in library_rows(("base+blank@0",), (*COUNTED[:one], *OF_TWO[:two]))
+            if known_actions()[row.action].people == 1 or row.action in OF_TWO]
+
+
+@pytest.mark.parametrize("format_", ["mc", "3afc"])
+@pytest.mark.parametrize(("one", "two"), [(24, 5), (8, 1), (0, 2)])
+def test_counting_people_rules_no_option_out(format_, one, two):
+    known = known_actions()
+    assert all(known[action].people == 2 for action in OF_TWO)
+    made = asked(of_one_and_two(one, two), format_)
+    assert {question.people for question in made} == ({1, 2} if one else {2})
+    for question in made:
+        assert {known[wrong["action"]].people for wrong in question.distractors} == {
+            question.people}
+
+
+def test_options_that_counting_people_rules_out_are_named():
+    [question] = [one for one in asked(of_one_and_two(8, 1)) if one.people == 2]
+    assert not any("counting people" in note for note in balance_notes([question]))
+    wrong = [one | {"action": COUNTED[0]} for one in question.distractors]
+    [note] = [note for note in balance_notes([question.model_copy(update={"distractors": wrong})])
+              if "counting people" in note]
+    assert "clinking glasses" in note
+
+
 def test_a_question_with_other_options_has_another_id():
     before, after = (asked(library_rows(("base+blank@0",), COUNTED[:count])) for count in (12, 13))
     prompts = [{one.question_id: one.prompt for one in made} for made in (before, after)]

@@ -10,6 +10,7 @@ from mimegen.evaluation.subjects import Subject, known_actions, subject_of_actio
 
 # Origins of distractors that keep a question balanced: a block, a pair, or the user.
 BALANCED = ("block", "pair", GIVEN)
+_SHOWN = {1: "one person", 2: "two people"}
 # Most labels that a message names.
 MAX_NAMED = 6
 
@@ -19,11 +20,23 @@ def balance_notes(made: Sequence[Question]) -> Iterator[str]:
     asked = [one for one in made if one.distractors and one.control is None]
     # Blocks are made of the questions without the user's own wrong answers.
     drawn = [one for one in asked if GIVEN not in _origins(one)]
-    odd = [one for one in drawn if _origins(one).isdisjoint(BALANCED)]
-    if odd:
-        yield (f"{counted(len(odd), 'question')} could not be balanced, with the answers"
-               f" {_named(one.answer for one in odd)}: {_unbalanced_reasons(drawn, odd)};"
-               " their distractors are chosen one by one")
+    for people in sorted({one.people or 1 for one in drawn}):
+        # Blocks are of clips of one person or of clips of two.
+        alike = [one for one in drawn if (one.people or 1) == people]
+        odd = [one for one in alike if _origins(one).isdisjoint(BALANCED)]
+        if odd:
+            about = "" if len(alike) == len(drawn) else f" about {_SHOWN[people]}"
+            yield (f"{counted(len(odd), 'question')}{about} could not be balanced, with the answers"
+                   f" {_named(one.answer for one in odd)}: {_unbalanced_reasons(alike, odd)}; their distractors"
+                   " are chosen one by one")
+    people_in = {name: action.people for name, action in known_actions().items()}
+    people_in |= {one.action: one.people or 1 for one in drawn}
+    mixed = [one for one in drawn if {people_in.get(wrong["action"], one.people or 1)
+                                      for wrong in one.distractors} - {one.people or 1}]
+    if mixed:
+        yield (f"{counted(len(mixed), 'question')} with actions of one person and of two among the"
+               f" options, with the answers {_named(one.answer for one in mixed)}: counting people"
+               " rules options out; render more actions of as many people")
     lent = [one for one in asked if "library" in _origins(one)]
     if lent:
         yield (f"{counted(len(lent), 'question')} with distractors that are never a correct answer,"

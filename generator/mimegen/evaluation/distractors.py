@@ -4,7 +4,9 @@ Performances are grouped into blocks of as many as a question has options. All q
 have the same options, and each option is the answer to exactly one of them. So within blocks, each
 label is a distractor exactly (options - 1) times as often as it is the answer. Whoever sees only
 the options, however clever, is right once in a block: at chance, by design. Performances that fill
-no block get distractors one by one, chosen to keep these counts even.
+no block get distractors one by one, chosen to keep these counts even. Actions of one person and of
+two are kept apart, because counting people would tell them apart, and prompts say how many there
+are.
 """
 
 from collections import Counter
@@ -70,8 +72,10 @@ def chosen_distractors(subjects: Sequence[Subject], library: Sequence[Subject], 
     costs = _costs(pool, meaning, rules, seed)
     costs[:, [one.action in elsewhere for one in pool]] = FORBIDDEN
     found: dict[int, list[int]] = {}
-    for block in _all_blocks(subjects, costs, rules.options, seed):
-        found |= {one: [other for other in block if other != one] for one in block}
+    for people in sorted({one.people for one in subjects}):
+        places = [place for place, one in enumerate(subjects) if one.people == people]
+        for block in _all_blocks(places, subjects, costs, rules.options, seed):
+            found |= {one: [other for other in block if other != one] for one in block}
     blocked = set(found)
     even = Counter(dict.fromkeys(blocked, rules.options - 1))
     for one in range(len(subjects)):
@@ -145,15 +149,16 @@ def _nearest(pool: Sequence[Subject], meaning: NDArray[np.float64]) -> NDArray[n
     return near[np.ix_(row_of, row_of)]
 
 
-def _all_blocks(subjects: Sequence[Subject], costs: Costs, size: int, seed: int
+def _all_blocks(some: Sequence[int], subjects: Sequence[Subject], costs: Costs, size: int, seed: int
                 ) -> list[list[int]]:
-    """Return blocks of subjects' indices; performances of one action are spread over parts."""
+    """Return blocks of some subjects' indices; performances of one action are spread over parts."""
     draw = generator(seed, "blocks")
     turn: Counter[str] = Counter()
     turns = []
-    for place in draw.permutation(len(subjects)):
+    for number in draw.permutation(len(some)):
+        place = some[int(number)]
         turn[subjects[place].action] += 1
-        turns.append((turn[subjects[place].action], int(place)))
+        turns.append((turn[subjects[place].action], place))
     places = [place for _, place in sorted(turns, key=lambda one: one[0])]
     # Rounded up, so that no part exceeds AT_A_TIME.
     parts = -(-len(places) // AT_A_TIME)
@@ -220,8 +225,10 @@ def _single(one: int, pool: Sequence[Subject], own: int, costs: Costs, size: int
     Raises RequestError if there are not enough.
     """
     others = sorted((other for other in range(len(pool)) if costs[one, other] < FORBIDDEN),
-                    # Prefer the set to the library, then the least used, then the cheapest.
-                    key=lambda other: (other >= own, even[other], costs[one, other], other))
+                    # Prefer as many people, then the set to the library, then the least used,
+                    # then the cheapest.
+                    key=lambda other: (pool[other].people != pool[one].people, other >= own,
+                                       even[other], costs[one, other], other))
     found: dict[str, int] = {}
     for other in others:
         clashes = any(not pool[other].may_mislead(pool[taken]) for taken in found.values())

@@ -21,6 +21,7 @@ from mimegen.evaluation.subjects import (
     KnownAction,
     Subject,
     known_actions,
+    people_count,
     subject_of_action,
     subject_of_row,
     unique,
@@ -213,11 +214,6 @@ def variant_of(row: Row) -> str | None:
         return " ".join([row.display, *(str(one["name"]) for one in row.manipulations or ())])
     varied = {name: value for name, value in (row.grid or {}).items() if name != "condition"}
     return ", ".join([row.condition, *(f"{name}={one}" for name, one in varied.items())])
-
-
-def people_count(row: Row) -> int:
-    """Return how many people a clip shows: one or two."""
-    return 2 if row.partner_avatar or (row.performers or 1) > 1 else 1
 
 
 def versions(templates: str) -> dict[str, str]:

@@ -17,17 +17,16 @@ from mimegen.base.errors import RequestError
 from mimegen.base.files import content_key
 from mimegen.base.seeds import generator
 from mimegen.base.yaml_file import read_yaml
-from mimegen.evaluation.making import (
-    QuestionRequest,
-    clip_fields,
-    people_count,
-    questions_of,
-    versions,
-)
+from mimegen.evaluation.making import QuestionRequest, clip_fields, questions_of, versions
 from mimegen.evaluation.question import Question, named_by_content
 from mimegen.evaluation.sampling import FrameSampling
 from mimegen.evaluation.scoring import ScoredAnswer
-from mimegen.evaluation.subjects import KnownAction, known_actions, subject_of_row
+from mimegen.evaluation.subjects import (
+    KnownAction,
+    known_actions,
+    people_count,
+    subject_of_row,
+)
 from mimegen.evaluation.templates import FOLDER, TwoPeople, filled, read_templates
 from mimegen.manifest.pair import PairFacts
 from mimegen.manifest.row import Row

@@ -230,8 +230,8 @@ def named_by_content(questions: Iterable[Question]) -> list[Question]:
     """
     named = [one.model_copy(update={"question_id": content_key(
         one.question_id, one.prompt, one.options, one.answer,
-        [clip.sample_id for clip in (*one.shown, *one.examples)],
-        [example.prompt for example in one.examples])[:16]})
+        [clip.sample_id for clip in one.shown],
+        [(example.sample_id, example.prompt) for example in one.examples])[:16]})
         for one in questions]
     return sorted(named, key=lambda one: one.question_id)
 

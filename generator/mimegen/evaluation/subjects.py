@@ -1,7 +1,9 @@
 """The subjects of questions: performances that clips show, and the answers right for them."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -11,11 +13,14 @@ from mimegen.base.yaml_file import read_yaml
 from mimegen.evaluation.question import Group, stated_group
 from mimegen.manifest.row import Row
 
+_PARTNER = re.compile(r"^partner:", re.MULTILINE)
+
 
 class KnownAction(BaseModel):
     """The fields of an ``action.yaml`` that questions need; others are ignored.
 
-    ``users`` means that it is in a user's library; ``sets`` are its names in published sets.
+    ``users`` means that it is in a user's library; ``sets`` are its names in published sets;
+    ``people`` is the number of people that its scores show.
     """
 
     model_config = ConfigDict(extra="ignore", frozen=True)
@@ -27,6 +32,7 @@ class KnownAction(BaseModel):
     sets: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     ambiguous: bool = False
     users: bool = False
+    people: int = 1
 
 
 @dataclass(frozen=True)
@@ -38,6 +44,7 @@ class Subject:
     text: str
     accepted: frozenset[str]
     group: str | None
+    people: int = 1
 
     def may_mislead(self, other: "Subject") -> bool:
         """Whether each subject's text is a wrong answer for the other."""
@@ -48,9 +55,21 @@ class Subject:
 def known_actions() -> dict[str, KnownAction]:
     """Return the actions and cues of all libraries by id. Raises RequestError as ``read_yaml``."""
     files = (*data_files("cues/*/action.yaml"), *data_files("mocap/*/action.yaml"))
-    read = [read_yaml(file, KnownAction).model_copy(
-        update={"users": not file.is_relative_to(data_folder())}) for file in files]
+    pairs = {file.parent for file in data_files("mocap/*/*.score.yaml") if _is_of_two(file)}
+    read = [read_yaml(file, KnownAction).model_copy(update={
+        "users": not file.is_relative_to(data_folder()), "people": 1 + (file.parent in pairs)})
+        for file in files]
     return {action.id: action for action in read}
+
+
+def _is_of_two(score: Path) -> bool:
+    """Return whether a score has a partner; its text is searched, since parsing would take long."""
+    return _PARTNER.search(score.read_text(encoding="utf-8", errors="replace")) is not None
+
+
+def people_count(row: Row) -> int:
+    """Return how many people a clip shows: one or two."""
+    return 2 if row.partner_avatar or (row.performers or 1) > 1 else 1
 
 
 def subject_of_action(action: KnownAction, asks: str) -> Subject | None:
@@ -59,7 +78,7 @@ def subject_of_action(action: KnownAction, asks: str) -> Subject | None:
     if not texts:
         return None
     return Subject(action.id, action.id, texts[0], frozenset({*action.labels, *texts}),
-                   action.semantic_group)
+                   action.semantic_group, action.people)
 
 
 def subject_of_row(row: Row, known: dict[str, KnownAction], asks: str) -> Subject:
@@ -77,7 +96,8 @@ def subject_of_row(row: Row, known: dict[str, KnownAction], asks: str) -> Subjec
                            f" action.yaml of {row.action} and render again")
     text = row.labels[0] if asks == "label" else intentions[0]
     name = "/".join((row.action, row.take, str(row.seed), row.style or ""))
-    return Subject(row.action, name, text, frozenset({*row.labels, *intentions}), group)
+    return Subject(row.action, name, text, frozenset({*row.labels, *intentions}), group,
+                   people_count(row))
 
 
 def _group(of_row: str | None, action: KnownAction | None) -> str | None:

@@ -17,6 +17,7 @@ from mimegen.evaluation.probes import (
     probe_questions,
     read_probe_wording,
 )
+from mimegen.evaluation.sampling import parse_sampling
 from mimegen.manifest.row import Row
 from questions_rows import library_rows
 
@@ -27,7 +28,9 @@ T = np.linspace(0, 1, FRAMES)
 STANDING = {"eye": (0.03, -0.1, 1.63), "shoulder": (0.2, 0, 1.42), "hip": (0.1, 0, 0.95),
             "knee": (0.1, 0, 0.5), "ankle": (0.1, 0, 0.08), "wrist": (0.25, 0, 0.75),
             "middle1": (0.25, 0, 0.66), "ear": (0.08, 0, 1.62), "thumb4": (0.22, -0.04, 0.64),
-            "index4": (0.25, -0.02, 0.57), "middle4": (0.25, 0, 0.56)}
+            "index4": (0.25, -0.02, 0.57), "middle4": (0.25, 0, 0.56),
+            "big_toe": (0.1, -0.18, 0.04), "small_toe": (0.14, -0.15, 0.04),
+            "heel": (0.1, 0.04, 0.0)}
 NOSE = (0.0, -0.12, 1.6)
 
 
@@ -52,7 +55,10 @@ def hand_moved(side: str, offset: FloatArray) -> World:
 
 
 def turned(degrees: float) -> World:
-    angle = np.radians(degrees) * T
+    return spun(np.radians(degrees) * T)
+
+
+def spun(angle: FloatArray) -> World:
     rotation = np.stack([np.stack([np.cos(angle), -np.sin(angle)], -1),
                          np.stack([np.sin(angle), np.cos(angle)], -1)], -2)
     return {name: np.concatenate([np.einsum("fij,fj->fi", rotation, p[:, :2]), p[:, 2:]], axis=1)
@@ -96,6 +102,18 @@ def bowed() -> World:
             for name, p in standing().items()}
 
 
+def on_tiptoe() -> World:
+    """Heels and ankles rise, as also on the knees; the toes stay."""
+    return {name: p + np.stack([0 * T, 0 * T, 0.1 * T * ("toe" not in name)], axis=1)
+            for name, p in standing().items()}
+
+
+def on_the_side(world: World) -> World:
+    """Lying on one side: left and right are above each other, and the nose is beside the ears."""
+    return {name: p[:, [2, 1, 0]] for name, p in world.items()} | {
+        "nose": world["left_ear"][:, [2, 1, 0]] - [0, 0, 0.2]}
+
+
 @pytest.mark.parametrize(("probe", "world", "answer"), [
     ("active_hand", hand_moved("left", UP), 0), ("active_hand", hand_moved("right", UP), 1),
     ("active_hand", standing(), None), ("active_hand", moved(2.0), None),
@@ -114,7 +132,9 @@ def bowed() -> World:
     ("reach", hand_moved("left", np.array([0, 0, 0.9])), 2),
     ("reach", hand_moved("left", np.array([0, 0, 1.3])), 3),
     ("leave_ground", moved(z=JUMP), 0), ("leave_ground", standing(), 1),
-    ("leave_ground", moved(z=JUMP / 8), None),
+    ("leave_ground", moved(z=JUMP / 8), None), ("leave_ground", on_tiptoe(), 1),
+    ("leave_ground", moved(z=0.4), 0),
+    ("turn", on_the_side(turned(90)), None), ("head_turn", on_the_side(standing()), None),
     ("speed_change", hand_moved("left", moving((2, 1))), 0),
     ("speed_change", hand_moved("left", moving((1, 2))), 1),
     ("speed_change", hand_moved("left", moving((1, 1.2))), None),
@@ -154,18 +174,19 @@ def test_a_mirrored_performance_has_the_other_answer() -> None:
         assert {first, second} == {0, 1}, probe
 
 
-def asked(*probes: str) -> ProbeRequest:
-    return ProbeRequest(probes, read_probe_wording(None))
+def asked(*probes: str, sampling: str = "video") -> ProbeRequest:
+    return ProbeRequest(probes, read_probe_wording(None), 0, parse_sampling(sampling), sampling)
 
 
-def written(folder: Path, name: str, world: World) -> dict[str, Any]:
-    """A keypoints pass on disk, and what a row says of it."""
+def written(folder: Path, name: str, world: World, height: int | None = None) -> dict[str, Any]:
+    """A keypoints pass on disk, of a picture of this height, and what a row says of it."""
     place = folder / "passes" / name
     place.mkdir(parents=True)
     body = seen(world)
     np.savez(place / "keypoints.npz", names=np.array([*world]),
              world=np.stack([*world.values()], axis=1)[:, None],
-             pixels=np.stack([*body.pixels.values()], axis=1)[:, None])
+             pixels=np.stack([*body.pixels.values()], axis=1)[:, None],
+             **({} if height is None else {"width": np.array(640), "height": np.array(height)}))
     return {"folder": f"passes/{name}", "key": 64 * "a", "files": ["keypoints.npz"],
             "sha256": 64 * "b"}
 
@@ -194,6 +215,56 @@ def test_a_probe_without_an_example_of_each_answer_is_not_asked(
 ) -> None:
     made, left_out = probe_questions(tmp_path, rows, asked("leave_ground"))
     assert made == [] and left_out == {"leave_ground": 30}
+
+
+def some_rows(folder: Path, worlds: list[World], height: int | None = None) -> list[Row]:
+    return [Row.model_validate(dict(row) | {"fps": FPS, "frames": FRAMES, "passes": {
+        "keypoints": written(folder, str(number), world, height)}})
+        for number, (row, world) in enumerate(zip(library_rows(), worlds, strict=False))]
+
+
+@pytest.mark.parametrize(("probe", "height", "count"), [
+    ("leave_ground", 300, 4), ("leave_ground", 250, 0), ("active_hand", 250, 4),
+    ("active_hand", 220, 0), ("lowest", 200, 6)])
+def test_what_is_out_of_the_picture_is_not_asked_about(
+    tmp_path: Path, probe: str, height: int, count: int
+) -> None:
+    """Ankles are 292 pixels down, hands 230, eyes 137."""
+    low = [moved(z=-0.5 * np.exp(-((T - at) / 0.1) ** 2)) for at in (0.2, 0.5, 0.8)]
+    worlds = {"leave_ground": [standing(), moved(z=JUMP)] * 2, "lowest": low * 2,
+              "active_hand": [hand_moved("left", UP), hand_moved("right", UP)] * 2}[probe]
+    made, _ = probe_questions(tmp_path, some_rows(tmp_path, worlds, height), asked(probe))
+    assert len(made) == count
+
+
+def test_questions_are_about_the_part_of_a_clip_that_is_shown(tmp_path: Path) -> None:
+    """The first turns left at first and right later, the second the other way round."""
+    there = np.radians(90) * np.minimum(1, 4 * np.minimum(T, 1 - T))
+    worlds = [spun(sign * there) for sign in (1, -1)] + [standing()]
+    rows = some_rows(tmp_path, worlds)
+    for window, first in (("window:0:0.9:30", "counterclockwise"),
+                          ("window:1.2:2:30", "clockwise")):
+        made, _ = probe_questions(tmp_path, rows, asked("turn", sampling=window))
+        assert {one.sample_id: one.answer for one in made}[rows[0].sample_id] == first
+    assert not probe_questions(tmp_path, rows, asked("turn"))[0]
+
+
+def test_what_no_shown_frame_shows_is_not_asked_about(tmp_path: Path) -> None:
+    rows = some_rows(tmp_path, [standing(), moved(z=0.4 * np.exp(-((T - 0.5) / 0.02) ** 2))])
+    counts = {sampling: len(probe_questions(tmp_path, rows, asked("leave_ground", sampling=sampling)
+                                            )[0])
+              for sampling in ("video", "uniform:4", "uniform:9", "middle:3")}
+    assert counts == {"video": 2, "uniform:4": 0, "uniform:9": 2, "middle:3": 0}
+
+
+def test_moments_are_those_of_shown_frames(tmp_path: Path) -> None:
+    rows = some_rows(tmp_path, [hand_moved(side, np.array([0, 0, 0.6])) for side in (
+        "left", "right")])
+    request = asked("higher_hand", sampling="uniform:3")
+    times = {f"{frame / FPS:.1f} s" for frame in request.sampling.frames(FRAMES, FPS)}
+    made, _ = probe_questions(tmp_path, rows, request)
+    assert len(made) == 2
+    assert all(any(time in one.prompt for time in times) for one in made)
 
 
 @pytest.mark.parametrize("damage", [b"", b"no archive", b"PK\x03\x04 and no more"])

@@ -27,8 +27,8 @@ def balance_notes(made: Sequence[Question]) -> Iterator[str]:
         if odd:
             about = "" if len(alike) == len(drawn) else f" about {_SHOWN[people]}"
             yield (f"{counted(len(odd), 'question')}{about} could not be balanced, with the answers"
-                   f" {_named(one.answer for one in odd)}: {_unbalanced_reasons(alike, odd)}; their distractors"
-                   " are chosen one by one")
+                   f" {_named(one.answer for one in odd)}: {_unbalanced_reasons(alike, odd)};"
+                   " their distractors are chosen one by one")
     people_in = {name: action.people for name, action in known_actions().items()}
     people_in |= {one.action: one.people or 1 for one in drawn}
     mixed = [one for one in drawn if {people_in.get(wrong["action"], one.people or 1)

@@ -7,7 +7,7 @@ so that no answer is likelier than another.
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -40,9 +40,10 @@ Array = NDArray[np.float64]
 # A clip is split into this many parts in time to compare them.
 THIRDS = 3
 FINGERTIPS = ("thumb4", "index4", "middle4")
+FOOT = ("big_toe", "small_toe", "heel")
 FACE = ("nose", "left_eye", "right_eye", "left_ear", "right_ear")
 LANDMARKS = {"nose"} | {f"{side}_{part}" for side in ("left", "right") for part in (
-    "eye", "ear", "shoulder", "hip", "ankle", "wrist", "middle1", *FINGERTIPS)}
+    "eye", "ear", "shoulder", "hip", "ankle", "wrist", "middle1", *FINGERTIPS, *FOOT)}
 
 
 @dataclass(frozen=True)
@@ -64,8 +65,11 @@ class ProbeLimits:
     faster: float = 1.4          # ratio of peak speeds, to the other thirds
     higher: float = 0.12         # difference in height between the hands
     margin: float = 0.04         # distance of a hand's height from hips, shoulders and head
-    airborne_m: float = 0.08     # of the lower ankle, above its lowest height
+    airborne_m: float = 0.08     # of the lowest part of the feet, above its lowest height
     grounded_m: float = 0.03
+    standing_m: float = 0.1      # highest that a part of a foot is on the ground, in any shoe
+    level: float = 0.5           # horizontal share of a direction that has a clear heading
+    in_picture: float = 0.9      # of the frames, in which what is asked about is in the picture
     hand_s: float = 0.2          # time over which speeds are averaged
     changed: float = 1.5         # ratio of the hands' mean speeds in the two halves
     profiled: float = 1.3        # ratio of the same from one third to the next
@@ -85,11 +89,15 @@ LIMITS = ProbeLimits()
 
 @dataclass(frozen=True, eq=False)
 class Movement:
-    """The first performer's landmarks: ``world`` by name (F, 3) metres, ``pixels`` (F, 2)."""
+    """The first performer's landmarks: ``world`` by name (F, 3) metres, ``pixels`` (F, 2).
+
+    ``size`` is the width and height of the picture in pixels, or None if unknown.
+    """
 
     world: Mapping[str, Array]
     pixels: Mapping[str, Array]
     fps: float
+    size: Array | None = None
 
     @classmethod
     def of(cls, path: Path, fps: float) -> "Movement":
@@ -98,6 +106,8 @@ class Movement:
             with np.load(path, allow_pickle=False) as file:
                 names = [str(name) for name in file["names"]]
                 world, pixels = file["world"][:, 0], file["pixels"][:, 0]
+                size = np.array([file["width"], file["height"]], float) \
+                    if "width" in file.files else None
         except (OSError, EOFError, ValueError, KeyError, IndexError, BadZipFile) as problem:
             raise RequestError(f"{path}: cannot be read ({problem}); render the pass again with"
                                " --passes keypoints") from problem
@@ -105,7 +115,21 @@ class Movement:
             raise RequestError(f"{path}: has no landmark {missing[0]}; render the pass again with"
                                " --passes keypoints")
         return cls({name: world[:, place].astype(float) for place, name in enumerate(names)},
-                   {name: pixels[:, place].astype(float) for place, name in enumerate(names)}, fps)
+                   {name: pixels[:, place].astype(float) for place, name in enumerate(names)}, fps,
+                   size)
+
+    def of_frames(self, frames: Sequence[int]) -> "Movement":
+        """Return the movement in some frames only."""
+        return replace(self, world={name: own[frames] for name, own in self.world.items()},
+                       pixels={name: own[frames] for name, own in self.pixels.items()})
+
+    def shows(self, names: Sequence[str], frame: int | None) -> bool:
+        """Return whether landmarks are in the picture: in one frame, or else in nearly all."""
+        if self.size is None:
+            return True
+        inside = np.all([((self.pixels[name] >= 0) & (self.pixels[name] < self.size)).all(axis=1)
+                         for name in names], axis=0)
+        return bool(inside[frame] if frame is not None else inside.mean() >= LIMITS.in_picture)
 
     @property
     def stature(self) -> float:
@@ -153,12 +177,20 @@ def _travel(body: Movement, frame: int) -> int | None:
 def _turn(body: Movement, frame: int) -> int | None:
     """Return how the body turned, seen from above: 0 clockwise, 1 counterclockwise, 2 not."""
     across = body.world["left_hip"] - body.world["right_hip"]
+    if not all(map(_has_heading, across)):
+        return None
     # Unwrapped, so that one and a half turns do not count as half a turn.
     yaw = np.degrees(np.unwrap(np.arctan2(across[:, 1], across[:, 0])))
     turned = float(yaw[-1] - yaw[0])
     if abs(turned) <= LIMITS.unturned_deg:
         return 2
     return int(turned > 0) if abs(turned) >= LIMITS.turned_deg else None
+
+
+def _has_heading(direction: Array) -> bool:
+    """Return whether a direction is level enough to say where it points, seen from above."""
+    level = float(np.linalg.norm(direction[:2]))
+    return bool(level >= LIMITS.level * float(np.linalg.norm(direction)) > 0)
 
 
 def _lowest(body: Movement, frame: int) -> int | None:
@@ -212,8 +244,10 @@ def _hand_speeds(body: Movement) -> Array:
 
 def _head_turn(body: Movement, frame: int) -> int | None:
     """Return the direction in which the head is turned relative to the hips, by the nose."""
-    ahead = (body.world["nose"] - body.middle("ear"))[frame, :2]
-    across = (body.world["left_hip"] - body.world["right_hip"])[frame, :2]
+    ahead = (body.world["nose"] - body.middle("ear"))[frame]
+    across = (body.world["left_hip"] - body.world["right_hip"])[frame]
+    if not (_has_heading(ahead) and _has_heading(across)):
+        return None
     # The hips face a quarter turn clockwise from the direction right hip to left hip.
     turned = np.degrees(np.arctan2(ahead[1], ahead[0]) - np.arctan2(across[1], across[0])) + 90
     # Wrapped to -180 to 180, so that small turns are small numbers.
@@ -282,11 +316,10 @@ def _reach(body: Movement, frame: int) -> int | None:
 
 def _leave_ground(body: Movement, frame: int) -> int | None:
     """Return 0 if both feet leave the ground at some time, 1 if not; None if unclear."""
-    heights = [body.world[f"{side}_ankle"][:, 2] for side in ("left", "right")]
-    # Standing ankles are some centimetres above the ground, depending on character and shoe.
-    stands = min(float(height.min()) for height in heights)
-    # The lower ankle: a person on one leg has not left the ground.
-    above = float(np.minimum(*heights).max()) - stands
+    # All parts of both feet: on tiptoe and on the knees, ankles and heels are up.
+    parts = [body.world[f"{side}_{part}"][:, 2] for side in ("left", "right") for part in FOOT]
+    above = float(np.min([height - np.minimum(height.min(), LIMITS.standing_m)
+                          for height in parts], axis=0).max())
     found = _between(above, LIMITS.grounded_m, LIMITS.airborne_m)
     return None if found is None else 1 - found
 
@@ -302,6 +335,16 @@ PROBES: dict[str, Callable[[Movement, int], int | None]] = {
     "leave_ground": _leave_ground, "speed_change": _speed_change,
     "velocity_profile": _velocity_profile, "head_turn": _head_turn,
     "hand_to_face": _hand_to_face, "mirrored_arms": _mirrored_arms, "distance": _distance}
+HANDS = ("left_wrist", "left_middle1", "right_wrist", "right_middle1")
+HIPS = ("left_hip", "right_hip")
+EYES = ("left_eye", "right_eye")
+# Landmarks that must be in the picture, so that viewers can tell; of all other probes, the hands.
+NEEDED = {"travel": HIPS, "turn": HIPS, "distance": HIPS, "lowest": EYES, "hand_to_face": FACE,
+          "head_turn": (*HIPS, "nose"), "reach": (*HANDS, *HIPS, *EYES),
+          "leave_ground": ("left_ankle", "right_ankle")}
+# Probes about one moment, and those about what is so in any frame, which a frame must show.
+OF_MOMENT = ("higher_hand", "head_turn")
+OF_ANY_FRAME = ("hands_touch", "lowest", "reach", "leave_ground", "hand_to_face")
 # All probes of movement and gaze.
 NAMES = (*PROBES, GAZE_TARGET)
 OPEN = "open"
@@ -399,7 +442,8 @@ def probe_questions(folder: Path, rows: Sequence[Row], request: ProbeRequest
             left_out[probe] = len(with_points) - len({one.row.sample_id for one in looks})
             made += [_look_question(one, known, request) for one in looks]
             continue
-        asked = [one for row, body in bodies if (one := _asked(row, body, probe, seed)) is not None]
+        asked = [one for row, body in bodies
+                 if (one := _asked(row, body, probe, request)) is not None]
         kept = _balanced(asked, len(wording.probes[probe].choices), seed)
         left_out[probe] = len(bodies) - len(kept)
         made += [_movement_question(one, known, request) for one in kept]
@@ -420,14 +464,35 @@ def _bodies(folder: Path, rows: Sequence[Row]) -> list[tuple[Row, Movement]]:
     return found
 
 
-def _asked(row: Row, body: Movement, probe: str, seed: int) -> _ProbeOfClip | None:
-    """Return a probe of a clip; its frame is the same for all variants of a performance."""
+def _asked(row: Row, body: Movement, probe: str, request: ProbeRequest) -> _ProbeOfClip | None:
+    """Return a probe of a clip, if what is shown of it can tell.
+
+    Its frame is the same for all variants of a performance.
+    """
     frames = len(body.world["left_wrist"])
-    draw = generator(seed, "probes", probe, row.action, row.take, row.seed)
+    shown = request.sampling.frames(frames, row.fps) if request.sampling else [*range(frames)]
+    draw = generator(request.seed, "probes", probe, row.action, row.take, row.seed)
     # Not in the first or last tenth, where people often stand still.
-    frame = int(draw.integers(frames // 10, max(frames - frames // 10, frames // 10 + 1)))
-    answer = PROBES[probe](body, frame)
+    idle = len(shown) // 10
+    frame = shown[int(draw.integers(idle, max(len(shown) - idle, idle + 1)))]
+    answer = _answer(body, probe, frame, shown, request.sampling)
     return None if answer is None else _ProbeOfClip(row, probe, frame, answer)
+
+
+def _answer(body: Movement, probe: str, frame: int, shown: Sequence[int],
+            sampling: FrameSampling | None) -> int | None:
+    """Return the right choice, about the shown part of a clip; None if viewers could not tell."""
+    if not body.shows(NEEDED.get(probe, HANDS), frame if probe in OF_MOMENT else None):
+        return None
+    if probe in OF_MOMENT or sampling is None:
+        return PROBES[probe](body, frame)
+    # Part of the clip, with the frames between the shown ones: how fast hands are needs these.
+    part = body.of_frames(range(shown[0], shown[-1] + 1)) if sampling.is_part else body
+    if len(shown) < THIRDS or len(part.world["nose"]) < round(LIMITS.hand_s * body.fps) + THIRDS:
+        return None
+    answer = PROBES[probe](part, 0)
+    seen = PROBES[probe](body.of_frames(shown), 0) if probe in OF_ANY_FRAME else answer
+    return answer if seen == answer else None
 
 
 def _balanced(asked: Sequence[_ProbeOfClip], choices: int, seed: int) -> list[_ProbeOfClip]:

@@ -34,6 +34,11 @@ class FrameSampling:
     kind: str
     numbers: tuple[float, ...]
 
+    @property
+    def is_part(self) -> bool:
+        """Whether the frames are of a part of the clip, not spread over all of it."""
+        return self.kind in ("middle", "window")
+
     def window(self, frames: int, fps: float) -> list[float]:
         """Return the start and end in seconds of the part that frames are taken from."""
         length = frames / fps

@@ -54,8 +54,8 @@ def test_tables_of_the_reference_name_functions_members_and_commands(
     monkeypatch.syspath_prepend(ROOT / "tools")
     tool = import_module("reference_pages")
     api = tool.api_tables()
-    for name in ("`mg.take(action, take=None, seed=0", "`mg.RequestError`", "`positions(performer=0)`",
-                 "| `partner_character` |"):
+    for name in ("`mg.take(action, take=None, seed=0", "`mg.RequestError`",
+                 "`positions(performer=0)`", "| `partner_character` |"):
         assert name in api
     assert "`mimegen study serve`" in tool.cli_table()
 

@@ -20,9 +20,9 @@ AUDIT = {
     "shortest": "picks the option with the fewest letters.",
     "most central": "picks the option whose meaning is closest to the other options.",
     "least central": "picks the option whose meaning is farthest from the other options.",
-    "file name": "picks the option whose words occur in the clip's neutral name, the field clip. Give"
-                 " models the clip under that name: file_name tells the action, unless clips have"
-                 " opaque names.",
+    "file name": "picks the option whose words occur in the clip's neutral name, the field clip."
+                 " Give models the clip under that name: file_name tells the action, unless clips"
+                 " have opaque names.",
     "classifier": "combines length, rarity, position and meaning, with weights learned from"
                   " questions about other actions.",
     "background": "picks the option whose meaning is closest to the background's name. It should"

@@ -27,9 +27,9 @@ from mimegen.motion import quaternions
 from mimegen.motion.quaternions import FloatArray
 from mimegen.pages.drawn import columns_at, opengl_is_here, stage_of
 from mimegen.plan.clips import PlannedClip
-from mimegen.plan.plan import make_plan
+from mimegen.plan.plan import Plan, make_plan
 from mimegen.plan.variants import parse_variants
-from mimegen.shots.config import read_config
+from mimegen.shots.config import RenderConfig, read_config
 from mimegen.shots.figures import Figure
 from mimegen.shots.framing import frame_camera
 from mimegen.shots.skinning import joint_columns, skin_matrix, skinned
@@ -367,6 +367,23 @@ def test_only_what_a_fault_touches_is_made_anew() -> None:
         assert not {clip.key for clip in one} & {clip.key for clip in other}
         assert not {clip.sample_id for clip in one} & {clip.sample_id for clip in other}
     assert not {clip.shot.key for clip in in_motion} & {clip.shot.key for clip in plain}
+
+
+def test_a_shadow_within_the_figure_cannot_be_missing() -> None:
+    take = SeededTakes((library_take(CATALOGUE.action("basketball"), None, 0),), range(1))
+    cells = parse_variants("base+blank@0", set(CATALOGUE.characters), set(CATALOGUE.backgrounds))
+    for name, refused in (("mime", True), ("mime_fast", False)):
+        config = read_config(CATALOGUE.file("config", name))
+
+        def plan(fault: str, config: RenderConfig = config) -> Plan:
+            return make_plan(CATALOGUE, take, cells, config, "cpu", faults=parse_faults([fault]))
+
+        assert plan("float=1").clips == 1
+        if refused:
+            with pytest.raises(RequestError, match="shadow_missing: mime renders the shadow"):
+                plan("shadow_missing=0.5")
+        else:
+            assert plan("shadow_missing=0.5").clips == 1
 
 
 def test_dots_cannot_have_the_faults_of_rendered_frames() -> None:

@@ -11,6 +11,7 @@ from mimegen.base.seeds import generator
 from mimegen.base.spans import spans
 from mimegen.faults.fault import Fault, FaultRecord, record_of
 
+SHADOW_MISSING = "shadow_missing"
 # Number of pieces that a clip is cut into, and the range of durations of a freeze, in seconds.
 STEPS = 10
 STUCK_S = (0.15, 0.5)
@@ -37,9 +38,9 @@ def showing(frames: int, fps: float, faults: Sequence[Fault], *seed: int | str) 
         if name in known:
             shown, record = change(shown, fps, known[name], generator(*seed, "fault", name))
             records.append(record)
-    if "shadow_missing" in known:
-        shadow = 1 - known["shadow_missing"].value
-        records.append(record_of(known["shadow_missing"], [(0.0, len(shown) / fps)]))
+    if SHADOW_MISSING in known:
+        shadow = 1 - known[SHADOW_MISSING].value
+        records.append(record_of(known[SHADOW_MISSING], [(0.0, len(shown) / fps)]))
     return Showing(shown, shadow, tuple(records))
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from mimegen.base.errors import RequestError, did_you_mean
 from mimegen.compositing.background import read_background
 from mimegen.faults.fault import Fault
+from mimegen.faults.showing import SHADOW_MISSING
 from mimegen.library.cast import CastMember, cast_member, partner_of
 from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
@@ -227,6 +228,7 @@ def make_plan(catalogue: Catalogue, takes: Sequence[LibraryTake], variants: Sequ
     cells = {kind: matrix.cells(kind) for kind in kinds}
     _check_backgrounds(cells.values())
     check_displays(variants, faults)
+    check_shadow(config, faults)
     rendering = Rendering(config, device)
     lights = PlaceLights()
 
@@ -355,6 +357,14 @@ def check_displays(variants: Iterable[Variant], faults: Sequence[Fault]) -> None
     if in_frames and any(variant.words is not None for variant in variants):
         raise RequestError(f"--fault {in_frames[0]}: applies to rendered frames; point-light"
                            " variants use manipulations instead")
+
+
+def check_shadow(config: RenderConfig, faults: Sequence[Fault]) -> None:
+    """Raise RequestError for a fault of the shadow if this is part of the rendered figure."""
+    if config.shadow.kind == "catcher" and any(fault.name == SHADOW_MISSING for fault in faults):
+        raise RequestError(f"--fault {SHADOW_MISSING}: {config.name} renders the shadow as part of"
+                           " the figure, so it cannot be left out; use mime_fast or another config"
+                           " with a projected shadow")
 
 
 def _check_backgrounds(kinds: Iterable[_Cells]) -> None:

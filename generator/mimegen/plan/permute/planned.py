@@ -19,7 +19,7 @@ from mimegen.library.take import LibraryTake
 from mimegen.library.takes import altered, library_take
 from mimegen.plan.clips import NAMED, ChosenBackground, DisplayClip, PlannedClip
 from mimegen.plan.permute.declaration import OWN_STYLE, VIDEO, Declaration, Permutation
-from mimegen.plan.plan import CastingPlan, Plan, check_displays, display_of
+from mimegen.plan.plan import CastingPlan, Plan, check_displays, check_shadow, display_of
 from mimegen.plan.shots import Rendering, Shot
 from mimegen.plan.variants import Variant, parse_variants
 from mimegen.plan.view import ViewOverrides
@@ -73,7 +73,9 @@ def _check(catalogue: Catalogue, permutation: Permutation, config: RenderConfig 
         members_of(catalogue, declared, take)
         check_displays([variant_of(catalogue, declared)], faults_of(declared))
         load_background(_background(catalogue, declared).file, declared.set_seed)
-        config_of(config or read_config(catalogue.file("config", declared.config)), declared)
+        check_shadow(config_of(
+            config or read_config(catalogue.file("config", declared.config)), declared),
+            faults_of(declared))
     except RequestError as problem:
         raise RequestError(f"{item}: {problem}") from problem
     _check_file(item, take.file, declared.motion_sha256)

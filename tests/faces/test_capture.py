@@ -47,6 +47,18 @@ def test_live_link_has_its_rate_and_weights(tmp_path: Path) -> None:
     assert np.allclose(values["look_left"], 15) and np.allclose(values["look_up"], 0)
 
 
+@pytest.mark.parametrize("rate", [24, 30, 60])
+def test_timecodes_within_one_second_do_not_tell_their_rate(tmp_path: Path, rate: int) -> None:
+    whole = live_link(tmp_path / "whole.csv", frames=2 * rate, rate=rate)
+    assert read_captured(whole).fps == pytest.approx(rate, abs=0.01)
+    head, *lines = whole.read_text().splitlines()
+    first = [line for line in lines if line.startswith(lines[-1][:8])][:20]
+    short = tmp_path / "short.csv"
+    short.write_text("\n".join([head, *first]))
+    with pytest.raises(RequestError, match=r"short\.csv: lies within one second"):
+        read_captured(short)
+
+
 def test_beat_plays_and_leaves_after_its_end(tmp_path: Path) -> None:
     captured = read_captured(beat(tmp_path / "face.json"))
     assert captured.fps == pytest.approx(30, abs=0.01)

@@ -27,6 +27,8 @@ MOST_BYTES = 400_000_000
 MOST_FRAMES = 1_000_000
 # Usual frame rates, in frames per second.
 RATES = (24.0, 25.0, 30.0, 48.0, 50.0, 60.0, 90.0, 100.0, 120.0)
+# From this frame number on, the usual rates of recording faces leave only 60 frames per second.
+SURE_FRAME = 50
 TIMECODE = re.compile(r"(\d{1,3}):(\d{1,2}):(\d{1,2})[:;](\d{1,3}(?:\.\d+)?)")
 # A file needs at least this many of the 52 weights; missing weights are 0.
 LEAST_WEIGHTS = 20
@@ -131,7 +133,10 @@ def _csv(path: Path, text: str) -> tuple[list[str], FloatArray, FloatArray]:
 
 
 def _timecodes(path: Path, codes: Sequence[str]) -> FloatArray:
-    """Return timecodes in seconds; the rate is the lowest usual one that has all frame numbers."""
+    """Return timecodes in seconds; the rate is the lowest usual one that has all frame numbers.
+
+    Raises RequestError for a wrong timecode, and if no second ends, so that numbers may be missing.
+    """
     found = [TIMECODE.fullmatch(code.strip()) for code in codes]
     for line, one in enumerate(found, 2):
         if one is None:
@@ -140,6 +145,9 @@ def _timecodes(path: Path, codes: Sequence[str]) -> FloatArray:
     parts = np.array([[float(part) for part in one.groups()] for one in found if one])
     parts = parts.reshape(-1, 4)
     most = float(parts[:, 3].max(initial=0.0))
+    if len(parts) > 1 and np.all(parts[:, :3] == parts[0, :3]) and most < SURE_FRAME:
+        raise RequestError(f"{path}: lies within one second, so its timecodes do not tell its frame"
+                           " rate; record a longer one, or give it as JSON with times")
     rate = next((rate for rate in RATES if rate > np.floor(most)), most + 1)
     return np.asarray(parts @ np.array([3600.0, 60.0, 1.0, 1 / rate]))
 

@@ -358,7 +358,7 @@ def test_a_task_that_nobody_has_any_more_is_lost_at_the_second_look(
 def test_slurm_is_not_asked_all_the_time(
     pretended: PretendedSlurm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(slurm, "LOOK_EVERY_S", 100.0)
+    monkeypatch.setattr(slurm, "POLL_INTERVAL_S", 100.0)
     monkeypatch.setattr(slurm, "RECEIVE_EVERY_S", 100.0)
     with closing(executor(tmp_path)) as jobs:
         jobs.submit(tasks(tmp_path, 1)[0])

@@ -168,7 +168,7 @@ def test_what_was_long_in_the_making_waits_for_the_store_that_was_in_use(
 
     monkeypatch.setattr(time, "sleep", come_back)
     wait()
-    assert looked == [disk.LOOK_EVERY_S] * 3
+    assert looked == [disk.POLL_INTERVAL_S] * 3
     job.end()
 
 

@@ -71,7 +71,7 @@ def pretend(monkeypatch: pytest.MonkeyPatch) -> PretendedSlurm:
     """Put one in the place of Slurm's commands; drivers ask it all the time."""
     found = PretendedSlurm()
     monkeypatch.setattr(slurmqueue, "asked", found)
-    monkeypatch.setattr(slurm, "LOOK_EVERY_S", 0.0)
+    monkeypatch.setattr(slurm, "POLL_INTERVAL_S", 0.0)
     monkeypatch.setattr(slurm, "RECEIVE_EVERY_S", 0.0)
     return found
 

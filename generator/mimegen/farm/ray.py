@@ -32,7 +32,7 @@ from mimegen.shots.jobs import JobDone, JobFailed, Ready, ShotJob
 from mimegen.store.makers import note_maker
 
 # Seconds between two searches for machines that have joined.
-LOOK_EVERY_S = 2.0
+POLL_INTERVAL_S = 2.0
 ANSWER_S = 20.0  # timeout in seconds for connecting to a cluster
 # Seconds until Ray notices a lost machine; it reports the machine's workers as lost before.
 NOTICED_S = 3.0
@@ -280,7 +280,7 @@ class RayExecutor:
 
     def _start_actors(self) -> None:
         """Start an actor wherever a machine has room for one more."""
-        if time.monotonic() - self._checked_at < LOOK_EVERY_S:
+        if time.monotonic() - self._checked_at < POLL_INTERVAL_S:
             return
         self._checked_at = time.monotonic()
         most = self._settings.workers

@@ -18,7 +18,7 @@ from mimegen.farm.task import Task, task_from_json, task_to_json
 from mimegen.shots.jobs import JobDone, JobFailed
 
 # Seconds between two queries of Slurm's controller, which serves other users too.
-LOOK_EVERY_S = 5.0
+POLL_INTERVAL_S = 5.0
 RECEIVE_EVERY_S = 1.0  # seconds between two readings of the jobs' messages
 # Tasks submitted at once, so that messages of jobs are read between the castings drawn.
 AT_ONCE = 16
@@ -116,7 +116,7 @@ class SlurmExecutor:
         if now - self._heard_at >= RECEIVE_EVERY_S:
             self._heard_at = now
             yield from self._receive()
-        if now - self._checked_at >= LOOK_EVERY_S:
+        if now - self._checked_at >= POLL_INTERVAL_S:
             self._checked_at = now
             yield from self._look()
         elif not pending:

@@ -168,7 +168,7 @@ def arch_of_cubin(content: bytes) -> int | None:
     return int(flags & 0xFF if content[8] <= _OLD_ABI else flags >> 8 & 0xFF)
 
 
-def place_of(cache: Path, folder: CyclesFolder, ptx: Ptx, arch: int) -> Path:
+def cache_path(cache: Path, folder: CyclesFolder, ptx: Ptx, arch: int) -> Path:
     """Return the path in the cache of the kernel prepared for a Blender and a GPU."""
     kind = f"blender-{folder.version}-sm_{arch}-{file_hash(ptx.path)[:12]}"
     return cache / kind / f"kernel_sm_{arch}.cubin{ZST if ptx.path.suffix == ZST else ''}"
@@ -180,7 +180,7 @@ def prepared_in(cache: Path, folder: CyclesFolder) -> list[Prepared]:
     Kernels for another Blender, or whose record does not match their path, are left out. Raises
     RequestError for a damaged kernel.
     """
-    return [one for one in all_prepared(cache) if _fits(one, folder)]
+    return [one for one in all_prepared(cache) if _is_from_ptx(one, folder)]
 
 
 def all_prepared(cache: Path) -> Iterator[Prepared]:
@@ -211,13 +211,13 @@ def _damaged(folder: Path) -> RequestError:
                         " mimegen devices prepare again")
 
 
-def _fits(one: Prepared, folder: CyclesFolder) -> bool:
+def _is_from_ptx(one: Prepared, folder: CyclesFolder) -> bool:
     """Whether a kernel was compiled from this Blender's PTX and has the path that belongs to it."""
     if one.record.blender != folder.version:
         return False
     ptx = folder.ptx_for(one.record.arch)
     return (ptx is not None and one.record.ptx_sha256 == file_hash(ptx.path)
-            and place_of(one.path.parent.parent, folder, ptx, one.record.arch) == one.path)
+            and cache_path(one.path.parent.parent, folder, ptx, one.record.arch) == one.path)
 
 
 def record_text(record: KernelRecord) -> str:

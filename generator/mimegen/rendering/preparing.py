@@ -17,8 +17,8 @@ from mimegen.rendering.kernels import (
     KernelRecord,
     Ptx,
     arch_of_cubin,
+    cache_path,
     packed,
-    place_of,
     prepared_in,
     record_text,
     unpacked,
@@ -61,7 +61,7 @@ def prepare(folder: CyclesFolder, arch: int, cache: Path, say: Callable[[str], o
     if ptx is None:
         raise RequestError(f"--arch sm_{arch}: Blender {folder.version} has no PTX for a GPU as old"
                            " as that")
-    place = place_of(cache, folder, ptx, arch)
+    place = cache_path(cache, folder, ptx, arch)
     with locked(place.parent, on_wait=lambda: say(f"another process prepares sm_{arch}; waiting")):
         sweep(cache)
         if not any(one.path == place for one in prepared_in(cache, folder)):

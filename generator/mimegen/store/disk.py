@@ -7,7 +7,7 @@ from mimegen.base.errors import RequestError
 
 # A failure within this many seconds of the disk's return is attributed to its absence.
 AFTERWARDS_S = 15.0
-LOOK_EVERY_S = 0.5  # seconds between two checks
+POLL_INTERVAL_S = 0.5  # seconds between two checks
 LONGEST_S = 1800.0  # seconds to wait at most
 
 
@@ -38,6 +38,6 @@ class Disk:
             if time.monotonic() - gone_at > self._longest_s:
                 raise RequestError(f"the store has been unreachable for {self._longest_s:.0f} s;"
                                    " reconnect it and run again, finished frames are kept")
-            time.sleep(LOOK_EVERY_S)
+            time.sleep(POLL_INTERVAL_S)
         self._back_at = time.monotonic()
         self._notify("the store is back")

@@ -130,7 +130,7 @@ def test_drafts_that_are_too_near_to_given_clips_are_drawn_anew(
     assert "Drawn again" in (second.parent / "frames" / "nearest.html").read_text()
     done = invoke(*common, "--check-frames", tmp_path, "--out", tmp_path / "third" / "SPEC.jsonl")
     assert done.exit_code == 2 and "has no manifest.jsonl" in done.output
-    monkeypatch.setattr(frame_check, "MOST_REDRAWS", 1)
+    monkeypatch.setattr(frame_check, "MAX_REDRAWS", 1)
     done = invoke(*common, "--check-frames", given, "--frame-distance", "0.5", "--out",
                   tmp_path / "third" / "SPEC.jsonl")
     assert done.exit_code == 2 and "no sample is further than" in done.output

@@ -27,7 +27,7 @@ from mimegen.plan.staging import Filmed
 from mimegen.plan.variants import Variant, parse_variants
 from mimegen.pointlight.presets import read_display
 from mimegen.production.render import BYTES_PER_PIXEL, prepare_folders
-from mimegen.production.tasks import casting_tasks, whole_facts
+from mimegen.production.tasks import casting_tasks, complete_facts
 from mimegen.scenery.job import SetJob
 from mimegen.scenery.swept import GroundGrid, Swept
 from mimegen.shots.camera import Camera
@@ -304,9 +304,9 @@ def test_what_older_versions_recorded_of_a_shot_is_recorded_anew_for_sets_alone(
     plain, aligned = clips_of(plan_of(takes_of("boxing"), "base+blank@0,base+aligned@0"))
     today = cast(ShotFacts, {"swept": {"code": sweeping_code()}})
     for facts in (cast(ShotFacts, {}), cast(ShotFacts, {"swept": {"code": "another"}})):
-        assert whole_facts(facts, [plain]) == facts and whole_facts(facts, [aligned]) is None
-    assert whole_facts(today, [plain, aligned]) == today
-    assert whole_facts(None, [plain]) is None
+        assert complete_facts(facts, [plain]) == facts and complete_facts(facts, [aligned]) is None
+    assert complete_facts(today, [plain, aligned]) == today
+    assert complete_facts(None, [plain]) is None
 
 
 @pytest.mark.slow

@@ -72,7 +72,7 @@ class ClipFolder:
         """
         target = self.target(row.sample_id)
         for path in (target, *self._elsewhere(row)):
-            if _is_whole(path, row, recorded):
+            if _matches_row(path, row, recorded):
                 if path != target:
                     path.replace(target)
                 return self.named(row)
@@ -100,7 +100,7 @@ class ClipFolder:
         return [ClipFolder(self.out, not self.opaque, self.salt).target(row.sample_id)]
 
 
-def _is_whole(path: Path, row: Row, recorded: int) -> bool:
+def _matches_row(path: Path, row: Row, recorded: int) -> bool:
     """Return whether a clip's file is there and matches its row."""
     written = stamp(path)
     if written is None:

@@ -137,11 +137,11 @@ def write_display(stimulus: Stimulus, target: Path) -> Row:
         facts |= outputs.sheet_facts(stimulus, *outputs.sheet_of(stimulus))
         facts["timeline"] = None
     row = with_record(target, _row(facts, shown.moments, stimulus.name, target, target.name))
-    publish(_beside(target), json_of(row, indent=1))
+    publish(_row_path(target), json_of(row, indent=1))
     return row
 
 
-def _beside(target: Path) -> Path:
+def _row_path(target: Path) -> Path:
     """Return the path of a file's row: x.json, or x.gif.json if x.json belongs to another file."""
     plain = target.with_suffix(".json")
     with suppress(FileNotFoundError, ValueError, KeyError, TypeError):

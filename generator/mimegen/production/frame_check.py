@@ -16,7 +16,7 @@ from mimegen.shots.devices import OPENGL
 
 # Low, because the comparison uses keyframes, not motion.
 DRAFT_FPS = 6.0
-MOST_REDRAWS = 10  # how often a clip is redrawn at most
+MAX_REDRAWS = 10  # how often a clip is redrawn at most
 # Carries out a plan in a folder; returns the error message of each clip that failed, by name.
 Carry = Callable[[Plan, Path], dict[str, str]]
 
@@ -41,17 +41,17 @@ class FrameCheck:
         """Return the declarations, with those redrawn whose drafts are too similar to a given clip.
 
         Raises RequestError if drafts cannot be rendered, or if one is still too similar after
-        ``MOST_REDRAWS`` redraws.
+        ``MAX_REDRAWS`` redraws.
         """
         kept, due = list(drawn), list(range(len(drawn)))
-        for redraw in range(1, MOST_REDRAWS + 2):
+        for redraw in range(1, MAX_REDRAWS + 2):
             self._compare(kept, due)
             due = [number for number in due
                    if self.pairs[number].distance < self.nearness.threshold]
             if not due:
                 return kept
             self.redrawn += [self.pairs[number] for number in due]
-            if redraw <= MOST_REDRAWS:
+            if redraw <= MAX_REDRAWS:
                 for number in due:
                     kept[number] = self.drawing.draw(number, frame_redraws=redraw)
         raise RequestError(f"item {due[0]}: no sample is further than"
@@ -60,10 +60,10 @@ class FrameCheck:
                            " --frame-distance")
 
     def _compare(self, declared: Sequence[Declaration], numbers: Sequence[int]) -> None:
-        looks = self._looks(Permutation(number, declared[number]) for number in numbers)
+        looks = self._appearances(Permutation(number, declared[number]) for number in numbers)
         self.pairs |= dict(zip(numbers, self.nearness.nearest(looks), strict=True))
 
-    def _looks(self, permutations: Iterable[Permutation]) -> list[ClipAppearance]:
+    def _appearances(self, permutations: Iterable[Permutation]) -> list[ClipAppearance]:
         """Render drafts of permutations and return their looks, in the same order.
 
         Raises RequestError if a draft fails.

@@ -21,7 +21,7 @@ from mimegen.store.users import SIGN_OF_LIFE_S, Registration
 
 STATUS = "status"
 # Journals of ended jobs that are kept; what those jobs made is in the manifest.
-MOST_KEPT = 50
+MAX_KEPT = 50
 
 
 class Journal:
@@ -99,11 +99,11 @@ class Journal:
 
 
 def _forget_old(folder: Path) -> None:
-    """Remove the oldest journals, keeping at most ``MOST_KEPT``."""
+    """Remove the oldest journals, keeping at most ``MAX_KEPT``."""
     dated = []
     for path in folder.glob("*.jsonl"):
         # Another job may remove a journal at the same time.
         with suppress(FileNotFoundError):
             dated.append((path.stat().st_mtime, path))
-    for _, path in sorted(dated)[:-MOST_KEPT]:
+    for _, path in sorted(dated)[:-MAX_KEPT]:
         path.unlink(missing_ok=True)

@@ -21,7 +21,7 @@ from mimegen.manifest.row import Row
 from mimegen.plan.passes import WantedPasses
 from mimegen.plan.plan import CastingPlan, Plan
 from mimegen.production.journal import Journal
-from mimegen.production.passpieces import PASSES, Piece, pieces_of
+from mimegen.production.passpieces import PASSES, PassFolder, pieces_of
 from mimegen.production.passtasks import geometry_tasks, pass_jobs
 from mimegen.production.progress import Reporter
 from mimegen.production.sizes import Sizes
@@ -32,7 +32,7 @@ from mimegen.store.store import Store
 
 
 @dataclass(eq=False)
-class _Run(TaskRun[Piece]):
+class _Run(TaskRun[PassFolder]):
     """The state of one run; ``rows`` are the rows of clips, by plain name.
 
     ``waiting`` are the pass folders that still lack frames or geometry, by target path; ``writing``
@@ -45,13 +45,13 @@ class _Run(TaskRun[Piece]):
     wanted: WantedPasses
     rows: dict[str, Row]
     geometry: set[str] = field(default_factory=set)
-    waiting: dict[Path, Piece] = field(default_factory=dict)
-    writing: dict[Path, Piece] = field(default_factory=dict)
+    waiting: dict[Path, PassFolder] = field(default_factory=dict)
+    writing: dict[Path, PassFolder] = field(default_factory=dict)
     made: dict[str, dict[str, PassFacts]] = field(default_factory=dict)
     failures: dict[str, dict[str, str]] = field(default_factory=dict)
 
     @property
-    def unfinished(self) -> Iterable[Piece]:
+    def unfinished(self) -> Iterable[PassFolder]:
         """All folders that this job has yet to make."""
         return (*self.waiting.values(), *self.writing.values())
 
@@ -63,7 +63,7 @@ class _Run(TaskRun[Piece]):
         """Return False: no task of a pass is announced on a line of its own."""
         return False
 
-    def shared_is_there(self, task: Task) -> None:
+    def resume_waiting(self, task: Task) -> None:
         """Write the folders that waited for this task's geometry."""
         self.further += _writing(self, _of_task(self, task))
 
@@ -72,7 +72,7 @@ class _Run(TaskRun[Piece]):
         if isinstance(task.job, PassFilesJob):
             _settle(self, self.writing.pop(task.job.target))
         else:
-            self.shared_is_there(task)
+            self.resume_waiting(task)
 
     def failed(self, event: TaskFailed) -> None:
         """Mark the folders of a task as failed."""
@@ -112,7 +112,7 @@ def _carry_out(plan: Plan, run: _Run) -> None:
 
 def _draw(run: _Run, part: CastingPlan) -> Iterator[Work]:
     """Yield the work for the clips of a casting drawn from the plan."""
-    found: dict[Path, Piece] = {}
+    found: dict[Path, PassFolder] = {}
     for clip in part.peopled:
         if clip.sample_id in run.rows:
             for piece in pieces_of(clip, run.rows[clip.sample_id], run.wanted, run.store, run.out):
@@ -120,7 +120,7 @@ def _draw(run: _Run, part: CastingPlan) -> Iterator[Work]:
     yield from _begin(list(found.values()), run)
 
 
-def _resume(run: _Run, postponed: list[Piece]) -> Iterator[Work]:
+def _resume(run: _Run, postponed: list[PassFolder]) -> Iterator[Work]:
     """Yield the work that remains for folders that another job was making."""
     by_casting = defaultdict(list)
     for piece in postponed:
@@ -129,7 +129,7 @@ def _resume(run: _Run, postponed: list[Piece]) -> Iterator[Work]:
         yield from _begin(pieces, run)
 
 
-def _begin(pieces: Sequence[Piece], run: _Run) -> Iterator[Work]:
+def _begin(pieces: Sequence[PassFolder], run: _Run) -> Iterator[Work]:
     """Yield the work for folders of one casting; postpone those that another job is making."""
     lacking = [piece for piece in pieces if not _taken_in(run, piece)]
     claimed = run.journal.registration.claim({piece.key for piece in lacking})
@@ -154,7 +154,7 @@ def _begin(pieces: Sequence[Piece], run: _Run) -> Iterator[Work]:
     yield from _writing(run, mine)
 
 
-def _frames(pieces: Sequence[Piece], run: _Run) -> Iterator[Task]:
+def _frames(pieces: Sequence[PassFolder], run: _Run) -> Iterator[Task]:
     """Yield the tasks that render the frames which folders of one casting lack."""
     columns = list({piece.key: piece.column for piece in pieces}.values())
     if not columns:
@@ -167,7 +167,7 @@ def _frames(pieces: Sequence[Piece], run: _Run) -> Iterator[Task]:
         yield from in_parts(job, title, run.sizes.pictures)
 
 
-def _of_task(run: _Run, task: Task) -> list[Piece]:
+def _of_task(run: _Run, task: Task) -> list[PassFolder]:
     """Return the unfinished folders that depend on a task's result."""
     job = task.job
     made = set(job.folders) if isinstance(job, ShotJob) else {job.target}
@@ -175,7 +175,7 @@ def _of_task(run: _Run, task: Task) -> list[Piece]:
             if {piece.made, piece.source.geometry, piece.source.folder} & made]
 
 
-def _writing(run: _Run, pieces: Iterable[Piece]) -> Iterator[Task]:
+def _writing(run: _Run, pieces: Iterable[PassFolder]) -> Iterator[Task]:
     """Yield the tasks that write those folders whose frames and geometry are complete."""
     for piece in pieces:
         if piece.target in run.waiting and piece.ready:
@@ -184,7 +184,7 @@ def _writing(run: _Run, pieces: Iterable[Piece]) -> Iterator[Task]:
             yield piece.task()
 
 
-def _settle(run: _Run, piece: Piece) -> None:
+def _settle(run: _Run, piece: PassFolder) -> None:
     """Move a folder that a worker has written to its target and record it."""
     try:
         piece.bring()
@@ -196,20 +196,20 @@ def _settle(run: _Run, piece: Piece) -> None:
     _release(run, piece.key)
 
 
-def _taken_in(run: _Run, piece: Piece) -> bool:
+def _taken_in(run: _Run, piece: PassFolder) -> bool:
     """Return whether a folder is complete in its target; if so, record it."""
-    if piece.is_there:
+    if piece.is_complete:
         _take_in(run, piece)
-    return piece.is_there
+    return piece.is_complete
 
 
-def _take_in(run: _Run, piece: Piece) -> None:
+def _take_in(run: _Run, piece: PassFolder) -> None:
     facts = piece.row_facts(run.out, pass_facts(piece.target))
     for name in piece.clips:
         run.made.setdefault(name, {})[piece.source.kind] = facts
 
 
-def _fail(run: _Run, piece: Piece, why: str) -> None:
+def _fail(run: _Run, piece: PassFolder, why: str) -> None:
     run.waiting.pop(piece.target, None)
     run.writing.pop(piece.made, None)
     for name in piece.clips:

@@ -31,7 +31,7 @@ _OURS = re.compile(rf"[0-9a-f]{{{_FOLDER_DIGITS}}}")
 
 
 @dataclass(eq=False)
-class Piece:
+class PassFolder:
     """A folder of pass files for ``clip`` and any other ``clips`` (plain names) that share it.
 
     A worker writes it in the store, at ``made``; then it is moved to ``target``.
@@ -51,7 +51,7 @@ class Piece:
         return self.source.folder.name
 
     @property
-    def is_there(self) -> bool:
+    def is_complete(self) -> bool:
         """Whether the folder is complete at its target."""
         return (self.target / FACTS).is_file()
 
@@ -90,7 +90,7 @@ class Piece:
 
 
 def pieces_of(clip: PlannedClip, row: Row, wanted: WantedPasses, store: Store, out: Path
-              ) -> Iterator[Piece]:
+              ) -> Iterator[PassFolder]:
     """Yield the pass folders of a clip with this row; none if the row records no camera."""
     if row.camera is None:
         return
@@ -99,7 +99,7 @@ def pieces_of(clip: PlannedClip, row: Row, wanted: WantedPasses, store: Store, o
     frames = int(facts["frames"]) if facts else row.frames
     for kind in wanted.kinds:
         column = Column(clip.shot, kind, filmed.camera, frames)
-        yield _piece(clip, column, filmed, wanted, store, out)
+        yield _pass_folder(clip, column, filmed, wanted, store, out)
 
 
 def _filmed(camera: CameraFacts, changes: SetChanges | None) -> Filmed:
@@ -108,8 +108,9 @@ def _filmed(camera: CameraFacts, changes: SetChanges | None) -> Filmed:
                   else SetClearing.from_content(changes.model_dump()))
 
 
-def _piece(clip: PlannedClip, column: Column, filmed: Filmed, wanted: WantedPasses, store: Store,
-           out: Path) -> Piece:
+def _pass_folder(clip: PlannedClip, column: Column, filmed: Filmed, wanted: WantedPasses,
+                 store: Store,
+                 out: Path) -> PassFolder:
     """Return the folder of a clip's pass, with all it is made from."""
     kind = column.kind
     shows = clip.showing(column.frames)
@@ -121,8 +122,8 @@ def _piece(clip: PlannedClip, column: Column, filmed: Filmed, wanted: WantedPass
         clip.shot.config.fps, wanted.engine, shows.shadow,
         None if geometry is None else geometry_file(store, geometry), wanted.flow_files,
         clip.filmed_look)
-    return Piece(clip, column, filmed, source, store.encoded_folder(key),
-                 out / PASSES / kind / key[:_FOLDER_DIGITS], {clip.sample_id: None})
+    return PassFolder(clip, column, filmed, source, store.encoded_folder(key),
+                      out / PASSES / kind / key[:_FOLDER_DIGITS], {clip.sample_id: None})
 
 
 def stray_passes(out: Path, rows: Iterable[Row]) -> list[Path]:

@@ -23,7 +23,7 @@ FIXATION_S = 0.5  # seconds that the cross is shown before each display
 DESCRIBES = ("file", "action", "take", "seed", "azimuth_deg", "dots_seed", "duration_s", "fps",
              "frames", "labels")
 # Values are chosen with the keys 1 to 9.
-MOST_VALUES = 9
+MAX_VALUES = 9
 ANSWERS = ("trial", "file", "factor", "shown", "answer", "right", "seconds")
 Trial = dict[str, str]
 
@@ -42,9 +42,9 @@ def factor_of(trials: list[Trial], asked: str | None) -> tuple[str, list[str]]:
         raise SystemExit(f"trials.csv: no column '{asked}'; it has {', '.join(trials[0])}")
     for name in names:
         values = list(dict.fromkeys(trial[name] for trial in trials))
-        if 1 < len(values) <= MOST_VALUES:
+        if 1 < len(values) <= MAX_VALUES:
             return name, values
-    raise SystemExit(f"trials.csv: no factor has 2 to {MOST_VALUES} values; make the set with"
+    raise SystemExit(f"trials.csv: no factor has 2 to {MAX_VALUES} values; make the set with"
                      " --grid, as in --grid 'direction=-90,90', or name another --factor")
 
 

@@ -145,7 +145,7 @@ def _cast_word(name: str | None) -> str | None:
     return name.replace("_", ":") if re.fullmatch(r"random_\d+(_\d+)?", name) else name
 
 
-def _own_config(row: Row) -> RenderConfig | None:
+def _stored_config(row: Row) -> RenderConfig | None:
     """Return the render config stored in a row; None for a display or if it is no longer valid."""
     if row.shot_key is not None:
         with suppress(ValidationError):
@@ -161,7 +161,7 @@ def configs_of(rows: Iterable[Row]) -> Configs:
     found: dict[str, dict[str, RenderConfig]] = defaultdict(dict)
     for row in rows:
         content = json.dumps(row.render_config, sort_keys=True)
-        if content not in found[row.render_config_name or ""] and (config := _own_config(row)):
+        if content not in found[row.render_config_name or ""] and (config := _stored_config(row)):
             found[config.name][content] = config
     return {name: [*configs.values()] for name, configs in found.items()}
 
@@ -198,7 +198,7 @@ def _config_before(catalogue: Catalogue, declaration: Declaration, row: Row) -> 
     for name in (declaration.config, row.render_config_name or ""):
         with suppress(RequestError):
             known.append(read_config(catalogue.file("config", name)))
-    for config in (*known, *filter(None, [_own_config(row)])):
+    for config in (*known, *filter(None, [_stored_config(row)])):
         if config_of(config, declaration).model_dump(mode="json") == row.render_config:
             return config
     raise RequestError(f"its render config {row.render_config_name} has changed; run its request"
@@ -216,7 +216,7 @@ def _named_plan(sources: Sources, declared: Declared, rows: Sequence[Row],
                    declared.reverse)
     plans = [make_plan(catalogue, [take], variants, config, declared.device,
                        declared.performer, declared.partner, parse_faults(declared.faults),
-                       camera_look=_look_of(declared))
+                       camera_look=_camera_look(declared))
              for config in _candidates(catalogue, rows[0], configs)]
     if len(plans) == 1:
         return plans[0]
@@ -240,7 +240,7 @@ def _face_of(sources: Sources, declared: Declared) -> FaceOverlay | None:
                        None if filmed is None else json.dumps(filmed, sort_keys=True))
 
 
-def _look_of(declared: Declared) -> CameraLook | None:
+def _camera_look(declared: Declared) -> CameraLook | None:
     """Return the camera look that rows record. Raises RequestError if it is not valid."""
     if declared.camera_look is None:
         return None
@@ -254,7 +254,7 @@ def _look_of(declared: Declared) -> CameraLook | None:
 def _candidates(catalogue: Catalogue, row: Row, configs: Configs
                 ) -> list[RenderConfig]:
     """Return the config stored in a row; for a display, all known configs of its config's name."""
-    if (own := _own_config(row)) is not None:
+    if (own := _stored_config(row)) is not None:
         return [own]
     name = row.render_config_name or ""
     known = configs.get(name, [])

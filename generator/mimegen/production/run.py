@@ -75,7 +75,7 @@ class Run(TaskRun[CastingPlan]):
         """Return whether a task makes a still."""
         return isinstance(task.job, SetJob)
 
-    def shared_is_there(self, task: Task) -> None:
+    def resume_waiting(self, task: Task) -> None:
         """Compose the clips that waited for this task's still."""
         compose_ready(self, clips_of_task(self, task))
 
@@ -173,7 +173,7 @@ def _settle(run: Run, clip: PlannedClip | DisplayClip, seconds: float | None) ->
 
 def _failed(run: Run, event: TaskFailed) -> None:
     """Mark the clips of a failed task as failed; first try to mend a clip's damaged frames."""
-    job, why = event.task.job, _whole_reason(run, event)
+    job, why = event.task.job, _full_reason(run, event)
     if not isinstance(job, ClipJob | DisplayJob):
         _fail(run, clips_of_task(run, event.task), why)
         return
@@ -183,7 +183,7 @@ def _failed(run: Run, event: TaskFailed) -> None:
         _close(run, clip)
 
 
-def _whole_reason(run: Run, event: TaskFailed) -> str:
+def _full_reason(run: Run, event: TaskFailed) -> str:
     """Return why a task failed, on which machine, and the path of its worker's log."""
     if not event.worker:
         return event.why
@@ -276,12 +276,12 @@ def compose_ready(run: Run, clips: list[PlannedClip]) -> None:
     for clip in clips:
         shot = run.shots[clip.shot.key]
         still = still_of(clip, shot.facts, run.store)
-        if _frames_whole(run, clip.shot.key) and (still is None or still.exists()):
+        if _all_frames_exist(run, clip.shot.key) and (still is None or still.exists()):
             _no_longer_waiting(run, clip)
             run.further += _last_task(run, clip, partial(clip_task, clip, shot.facts, run.store))
 
 
-def _frames_whole(run: Run, key: str) -> bool:
+def _all_frames_exist(run: Run, key: str) -> bool:
     """Return whether all frames of a shot exist; frames found before are not checked again."""
     shot, folder = run.shots[key], run.store.shot_folder(key)
     frames = shot.facts["frames"]

@@ -77,7 +77,7 @@ class TaskRun(ABC, Generic[Postponed]):
         for part in castings:
             yield from begin(part)
         yield from poll(lambda: bool(self.postponed or self.others_shared),
-                        partial(self._look_again, resume))
+                        partial(self._retry_postponed, resume))
 
     def without_claimed(self, works: Iterable[Work]) -> Iterator[Work]:
         """Yield works, except tasks with a shared result that another job is making."""
@@ -89,14 +89,15 @@ class TaskRun(ABC, Generic[Postponed]):
             else:
                 yield work
 
-    def _look_again(self, resume: Callable[[list[Postponed]], Iterator[Work]]) -> Iterator[Work]:
+    def _retry_postponed(self,
+                         resume: Callable[[list[Postponed]], Iterator[Work]]) -> Iterator[Work]:
         """Yield the postponed work that another job has given up; use what it has finished."""
         postponed, self.postponed = self.postponed, []
         yield from resume(postponed)
         shared, self.others_shared = self.others_shared, []
         for task in shared:
             if task.remaining() is None:
-                self.shared_is_there(task)
+                self.resume_waiting(task)
             else:
                 yield from self.without_claimed([task])
 
@@ -146,7 +147,7 @@ class TaskRun(ABC, Generic[Postponed]):
         """Return whether a task is announced on a line of its own."""
 
     @abstractmethod
-    def shared_is_there(self, task: Task) -> None:
+    def resume_waiting(self, task: Task) -> None:
         """Continue with the clips that waited for a shared result."""
 
     @abstractmethod

@@ -79,7 +79,7 @@ def casting_tasks(plan: CastingPlan, store: Store, stills: set[str],
 def _tasks(casting: Casting, shots: Sequence[Shot], clips: Sequence[PlannedClip], store: Store,
            stills: set[str], size: Size) -> Iterator[Work]:
     """Yield the notice that a casting is ready, and then its tasks; see ``casting_tasks``."""
-    facts = [whole_facts(store.shot_facts(shot.key), clips) for shot in shots]
+    facts = [complete_facts(store.shot_facts(shot.key), clips) for shot in shots]
     known = [fact for fact in facts if fact is not None]
     if len(known) == len(shots) and not _missing(shots, known, store).any():
         yield CastingReady(tuple(shots), known[0]["frames"], 0)
@@ -124,7 +124,7 @@ def _portable_world(world: World | None, store: Store) -> Path | None:
     return place
 
 
-def whole_facts(facts: ShotFacts | None, clips: Sequence[PlannedClip]) -> ShotFacts | None:
+def complete_facts(facts: ShotFacts | None, clips: Sequence[PlannedClip]) -> ShotFacts | None:
     """Return a shot's recorded facts if they are complete for these clips, else None.
 
     Older versions did not record the floor area that performers cover, which clips with a set need.

@@ -45,7 +45,7 @@ def write_trials(out: Path, names: Collection[str] | None = None) -> TrialList:
     factors = _factors(rows)
     # Outside a grid, displays of a performance stay together, whatever side they are seen from.
     sorting = [name for name in factors if names is not None or name != AZIMUTH]
-    rows.sort(key=lambda row: [value_order(_given(row).get(name)) for name in sorting])
+    rows.sort(key=lambda row: [value_order(_requested(row).get(name)) for name in sorting])
     lines = [(*_line(row), *(_value(row, name) for name in factors)) for row in rows]
     packed = io.StringIO()
     table = csv.writer(packed, lineterminator="\n")
@@ -61,13 +61,13 @@ def write_trials(out: Path, names: Collection[str] | None = None) -> TrialList:
 def _factors(rows: Sequence[Row]) -> tuple[str, ...]:
     """Return a grid's factors, and the walker options in which the rows differ."""
     grid = dict.fromkeys(name for row in rows for name in row.grid or {} if name not in COLUMNS)
-    options = dict.fromkeys(name for row in rows for name in _given(row)
+    options = dict.fromkeys(name for row in rows for name in _requested(row)
                             if name not in grid and name not in COLUMNS)
     return (*grid, *(name for name in options
-                     if len({str(_given(row).get(name)) for row in rows}) > 1))
+                     if len({str(_requested(row).get(name)) for row in rows}) > 1))
 
 
-def _given(row: Row) -> dict[str, Any]:
+def _requested(row: Row) -> dict[str, Any]:
     """Return the walker options and grid values that were requested."""
     return dict((row.gait or {}).get("asked", {})) | (row.grid or {})
 
@@ -80,7 +80,7 @@ def _line(row: Row) -> tuple[object, ...]:
 
 def _value(row: Row, factor: str) -> object:
     """Return a factor's value as --grid writes it: truth values as yes or no, 2.0 as 2."""
-    value = _given(row).get(factor)
+    value = _requested(row).get(factor)
     if isinstance(value, float) and value.is_integer():
         return int(value)
     return spelled(value) if isinstance(value, bool) else value

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
-LOOK_EVERY_S = 1.0  # seconds between two calls
+POLL_INTERVAL_S = 1.0  # seconds between two calls
 
 _Work = TypeVar("_Work")
 
@@ -15,6 +15,6 @@ def poll(waits: Callable[[], bool], look: Callable[[], Iterator[_Work]]
     checked_at = time.monotonic()
     while waits():
         yield None
-        if time.monotonic() - checked_at > LOOK_EVERY_S:
+        if time.monotonic() - checked_at > POLL_INTERVAL_S:
             yield from look()
             checked_at = time.monotonic()

@@ -22,8 +22,8 @@ from mimegen.compositing.background import read_background
 from mimegen.groundtruth.job import GeometryJob
 from mimegen.groundtruth.kinds import KINDS
 from mimegen.groundtruth.passmaker import PassMaker
-from mimegen.groundtruth.seen import SeenSurface, on_canvas
 from mimegen.groundtruth.surface import PosedScene
+from mimegen.groundtruth.visible_surface import SeenSurface, on_canvas
 from mimegen.library.cast import cast_member
 from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue

@@ -78,7 +78,7 @@ def _scene(catalogue: Any, action: str, person: str, fps: float) -> Any:
 def _picture(worker: Any, catalogue: Any, scene: Any, config: Any, look: Any, angle: float
              ) -> tuple[Any, list[list[float]]]:
     """Return a picture, and where the joints are in it."""
-    from mimegen.compositing.looked import looked
+    from mimegen.compositing.camera_look import looked
     from mimegen.shots.framing import frame_camera
     from mimegen.shots.look import FilmedLook, Lens
     from recognition import frames_of_scene

@@ -17,7 +17,7 @@ from pathlib import Path
 from mimegen.base.files import publish
 from mimegen.base.paths import data_folder
 from mimegen.library.score_facts import FILE, baked_text
-from mimegen.plan.shown import BAKED, SHOWN
+from mimegen.plan.background_visibility import BAKED, SHOWN
 
 CONFIGS = ("draft", "preview", "standard", "mime")
 _HASH = 64  # letters before what a cache file holds

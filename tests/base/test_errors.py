@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mimegen.base.errors import near_misses, with_given
-from mimegen.base.near import is_slip, likeness, nearest
+from mimegen.base.similar_names import is_slip, likeness, nearest
 
 
 def test_near_names_are_suggested_and_long_lists_are_cut() -> None:

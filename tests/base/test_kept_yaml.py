@@ -8,7 +8,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mimegen.base import kept, kept_yaml
+from mimegen.base import user_cache, yaml_cache
 from mimegen.base.errors import RequestError
 from mimegen.base.paths import data_folder
 from mimegen.base.yaml_file import YamlFile
@@ -121,13 +121,13 @@ def test_many_may_write_and_read_at_once(cache: Path, tmp_path: Path) -> None:
 
 
 def test_what_was_long_forgotten_goes(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    kept.keep("yaml", "ab" + "0" * 62, [1])
-    monkeypatch.setattr(kept, "FORGOTTEN_S", -1.0)
-    kept.keep("yaml", "ab" + "1" * 62, [2])
-    assert kept.cached_json("yaml", "ab" + "0" * 62) is None
-    assert kept.cached_json("yaml", "ab" + "1" * 62) == [2]
+    user_cache.keep("yaml", "ab" + "0" * 62, [1])
+    monkeypatch.setattr(user_cache, "FORGOTTEN_S", -1.0)
+    user_cache.keep("yaml", "ab" + "1" * 62, [2])
+    assert user_cache.cached_json("yaml", "ab" + "0" * 62) is None
+    assert user_cache.cached_json("yaml", "ab" + "1" * 62) == [2]
 
 
 def test_lines_are_kept_of_lists_at_the_top_and_one_below() -> None:
     root = yaml.compose("a:\n- 1\n- 2\nb:\n  c:\n  - x\n  d: {e: [1]}\n", Loader=yaml.SafeLoader)
-    assert kept_yaml.item_lines(root) == {"a": [2, 3], "b/c": [6]}
+    assert yaml_cache.item_lines(root) == {"a": [2, 3], "b/c": [6]}

@@ -22,7 +22,7 @@ from mimegen.choreography.perform import kept_variation, perform, perform_scene
 from mimegen.choreography.places import RIGHT
 from mimegen.choreography.reading import read_score
 from mimegen.choreography.score import Score
-from mimegen.choreography.solved import finished_anchors, solved_scene, touch_errors
+from mimegen.choreography.solving import finished_anchors, solved_scene, touch_errors
 from mimegen.choreography.styles import drawn_styles, styles
 from mimegen.motion import Motion, quaternions, standard_skeleton
 from speeds import slow_but

@@ -22,7 +22,7 @@ from mimegen.choreography.perform import (
 )
 from mimegen.choreography.reading import read_score
 from mimegen.choreography.score import Score
-from mimegen.choreography.solved import solved_scene
+from mimegen.choreography.solving import solved_scene
 from mimegen.choreography.variation import vary
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.score_take import ScoreTake

@@ -18,10 +18,10 @@ from mimegen.choreography.life import SmallMovements
 from mimegen.choreography.perform import perform, perform_scene
 from mimegen.choreography.places import Offset
 from mimegen.choreography.reading import read_score
+from mimegen.choreography.repetition_noise import uneven
 from mimegen.choreography.score import HandKey
 from mimegen.choreography.timing import Follow
 from mimegen.choreography.tracks import Clock, TimedKey, Timeline, eased_weights, timeline
-from mimegen.choreography.uneven import uneven
 from mimegen.choreography.variation import vary
 from mimegen.motion import Motion, quaternions, standard_skeleton
 from mimegen.motion.quaternions import FloatArray

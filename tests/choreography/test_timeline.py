@@ -11,7 +11,7 @@ from mimegen.choreography.hands import HANGING
 from mimegen.choreography.happenings import TIMELINE_SUFFIX, happenings, read_happenings
 from mimegen.choreography.reading import read_score
 from mimegen.choreography.score import HandKey, Score
-from mimegen.choreography.solved import solved_scene
+from mimegen.choreography.solving import solved_scene
 from mimegen.choreography.tracks import track_keys
 from mimegen.choreography.variation import vary
 from mimegen.library.catalogue import Catalogue

@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from mimegen.compositing.camera_look import defocused, looked
 from mimegen.compositing.color import srgb_to_linear
-from mimegen.compositing.looked import defocused, looked
 from mimegen.shots.camera import Camera
 from mimegen.shots.look import CameraLook, FilmedLook, Lens
 

@@ -14,22 +14,27 @@ from made_pictures import FACTS, GROUND, camera_at, picture_file
 from mimegen.base.errors import RequestError
 from mimegen.base.paths import data_folder
 from mimegen.compositing.background import background_key, read_background
-from mimegen.compositing.shown import photograph_shown
+from mimegen.compositing.scene_visibility import photograph_shown
 from mimegen.compositing.video import ClipFacts
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.takes import library_take
+from mimegen.plan.background_visibility import (
+    MIN_SHOWN_SHARE,
+    background_shown,
+    standing_camera,
+    too_little_shown,
+)
 from mimegen.plan.clips import PlannedClip
 from mimegen.plan.permute.declaration import Declaration
 from mimegen.plan.permute.designs import design_of
 from mimegen.plan.permute.drawing import Drawing
 from mimegen.plan.permute.good_takes import GoodTakes
 from mimegen.plan.plan import make_plan
-from mimegen.plan.shown import MIN_SHOWN_SHARE, background_shown, standing_camera, too_little_shown
 from mimegen.plan.variants import parse_variants
 from mimegen.plan.view import ViewOverrides
 from mimegen.production.rows import clip_row
+from mimegen.scenery.place_visibility import TellingSet
 from mimegen.scenery.scenery import Scenery
-from mimegen.scenery.shown import TellingSet
 from mimegen.shots.config import RenderConfig, read_config
 from permuting import AllGood, known_space
 from running import invoke

@@ -56,7 +56,7 @@ COVERED: dict[str, tuple[ModuleType, str, str]] = {
                             " scenery.layout scenery.shapes",
                       "rendering.opengl.scenery rendering.cycles.scenery shots.framing"
                       " compositing.compose"),
-    "look_code": (plan, "compositing.looked",
+    "look_code": (plan, "compositing.camera_look",
                   "compositing.compose rendering.cycles.shotframes pointlight.drawing"),
     "display_code": (plan, "pointlight.scenes pointlight.stimulus pointlight.drawing"
                            " pointlight.filming shots.framing compositing.video",

@@ -7,7 +7,7 @@ import pytest
 
 from mimegen.base.paths import data_folder
 from mimegen.library.places import load_background, loaded_background_key
-from mimegen.plan import shown
+from mimegen.plan import background_visibility as shown
 from mimegen.shots.config import read_config
 
 KITCHEN = data_folder() / "backgrounds/kitchen.yaml"

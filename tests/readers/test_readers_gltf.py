@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import glb_files
 from bvh_text import HIERARCHY, person
 from mimegen.base.errors import RequestError
-from mimegen.base.foreign import refuse_foreign
+from mimegen.base.file_signatures import refuse_foreign
 from mimegen.motion import quaternions
 from mimegen.readers import READERS, read_motion
 from mimegen.readers.fbx import _rotations, _solid, _with_last_solid_pose

@@ -4,7 +4,7 @@ import errno
 import re
 from collections.abc import Iterable
 
-from mimegen.base.near import nearest
+from mimegen.base.similar_names import nearest
 
 
 class RequestError(Exception):

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 
-from mimegen.base.kept import cache_folder
+from mimegen.base.user_cache import cache_folder
 
 # Environment variable with the path of another folder than that in the user's cache.
 KERNELS = "MIMEGEN_KERNELS"

@@ -11,8 +11,8 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from mimegen.base.errors import RequestError, near_misses, shortened, with_given
-from mimegen.base.foreign import refuse_foreign
-from mimegen.base.kept_yaml import ItemLines, cached_yaml, item_lines, keep_yaml
+from mimegen.base.file_signatures import refuse_foreign
+from mimegen.base.yaml_cache import ItemLines, cached_yaml, item_lines, keep_yaml
 
 # Limits beyond any file that a person writes; larger files are refused before they cost time or
 # memory.

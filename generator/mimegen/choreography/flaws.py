@@ -20,7 +20,7 @@ from mimegen.choreography.forms import off_form
 from mimegen.choreography.life import ALL_VARIATION, KeptVariation
 from mimegen.choreography.ranges import joint_angles, joint_ranges
 from mimegen.choreography.score import Score
-from mimegen.choreography.solved import finished_anchors, touch_errors
+from mimegen.choreography.solving import finished_anchors, touch_errors
 from mimegen.choreography.variation import is_written
 from mimegen.motion import Motion, quaternions
 from mimegen.motion.limbs import across

@@ -7,9 +7,9 @@ import numpy as np
 
 from mimegen.base.errors import RequestError
 from mimegen.choreography.places import Place
+from mimegen.choreography.repetition_noise import middles
 from mimegen.choreography.score import FaceKey, HandKey, Key, Phase, Score
 from mimegen.choreography.tracks import timeline
-from mimegen.choreography.uneven import middles
 
 # Size of a cue's movements at intensity 0, as a fraction of those written.
 LEAST = 0.35

@@ -19,7 +19,7 @@ from mimegen.choreography.finding import Finding
 from mimegen.choreography.flaws import flaws
 from mimegen.choreography.life import ALL_VARIATION, KeptVariation
 from mimegen.choreography.score import Score
-from mimegen.choreography.solved import solved_scene
+from mimegen.choreography.solving import solved_scene
 from mimegen.choreography.variation import is_written
 from mimegen.motion import Motion
 

@@ -10,7 +10,6 @@ from mimegen.base.easing import ramp, softly_limited
 from mimegen.base.errors import RequestError
 from mimegen.base.vectors import lengths, product
 from mimegen.choreography import hands, trunk
-from mimegen.choreography.along import Along, going_along
 from mimegen.choreography.anchors import SIDES, Anchors, Context
 from mimegen.choreography.arms import BEHIND, Arm, solve_arm
 from mimegen.choreography.balance import righted
@@ -20,6 +19,7 @@ from mimegen.choreography.places import LEFT
 from mimegen.choreography.score import PelvisKey, Score, ShouldersKey, Turned
 from mimegen.choreography.timing import widened
 from mimegen.choreography.tracks import TimedKey, eased_weights, track_keys, values_of
+from mimegen.choreography.trunk_following import Along, going_along
 from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.hand_shapes import finger_joints
 from mimegen.motion.motion import GlobalPose

@@ -17,6 +17,7 @@ from mimegen.choreography.life import (
     waves,
 )
 from mimegen.choreography.places import Place
+from mimegen.choreography.repetition_noise import middles, uneven
 from mimegen.choreography.score import (
     FootKey,
     HandKey,
@@ -32,7 +33,6 @@ from mimegen.choreography.score import (
 )
 from mimegen.choreography.styles import Style, drawn_styles, style_named
 from mimegen.choreography.tracks import Timeline, timeline
-from mimegen.choreography.uneven import middles, uneven
 from mimegen.motion.quaternions import FloatArray
 
 # Spans shorter than FAST_SPAN_S that end in a stop or an impact are fast. Seeds never shorten them;

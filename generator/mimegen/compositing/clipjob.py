@@ -7,9 +7,9 @@ from pathlib import Path
 
 from mimegen.compositing.backdrop import backdrop
 from mimegen.compositing.background import Background
+from mimegen.compositing.camera_look import defocused, looked
 from mimegen.compositing.color import LightArray, Shade, Tint
 from mimegen.compositing.compose import Compositor
-from mimegen.compositing.looked import defocused, looked
 from mimegen.compositing.video import (
     composed,
     write_clip,

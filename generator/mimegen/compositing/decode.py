@@ -11,8 +11,8 @@ import numpy as np
 
 from mimegen.base.arrays import ByteArray
 from mimegen.base.errors import RequestError
+from mimegen.base.frame_selection import picking
 from mimegen.base.media import ffmpeg_input
-from mimegen.base.picking import picking
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from mimegen.base.files import file_hash, publishing
 from mimegen.compositing.keypointfiles import write_keypoints
 from mimegen.groundtruth.kinds import DEPTH, FLOW, KEYPOINTS, MASK, NORMALS, PARTS, Engine, Kind
 from mimegen.groundtruth.parts import PARTS as BODY_PARTS
-from mimegen.groundtruth.seen import camera_axes
+from mimegen.groundtruth.visible_surface import camera_axes
 from mimegen.shots.camera import Camera
 from mimegen.shots.look import FilmedLook, Lens
 from mimegen.store.frames import frame_name

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from mimegen.base.counted import counted
 from mimegen.evaluation.distractors import excluded_pairs
-from mimegen.evaluation.given import GIVEN
 from mimegen.evaluation.question import Question
 from mimegen.evaluation.subjects import Subject, known_actions, subject_of_action, unique
+from mimegen.evaluation.supplied_distractors import GIVEN
 
 # Origins of distractors that keep a question balanced: a block, a pair, or the user.
 BALANCED = ("block", "pair", GIVEN)

@@ -13,7 +13,6 @@ from mimegen.base.seeds import generator
 from mimegen.evaluation.distractors import Distractor, Rules, chosen_distractors
 from mimegen.evaluation.embedding import embedding_version
 from mimegen.evaluation.folds import split_of_actions
-from mimegen.evaluation.given import GIVEN, given_distractors, read_given
 from mimegen.evaluation.opaque import opaque_name
 from mimegen.evaluation.question import Example, Question, named_by_content
 from mimegen.evaluation.sampling import FrameSampling
@@ -26,6 +25,7 @@ from mimegen.evaluation.subjects import (
     subject_of_row,
     unique,
 )
+from mimegen.evaluation.supplied_distractors import GIVEN, given_distractors, read_given
 from mimegen.evaluation.templates import LETTERS, OPTIONS, Templates, filled
 from mimegen.manifest.row import Row
 

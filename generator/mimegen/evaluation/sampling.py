@@ -11,8 +11,8 @@ from PIL import Image, ImageDraw, ImageFont
 
 from mimegen.base.errors import RequestError
 from mimegen.base.files import publishing
+from mimegen.base.frame_selection import picking
 from mimegen.base.media import ffmpeg_input
-from mimegen.base.picking import picking
 
 _WORD = re.compile(r"(?P<kind>uniform|middle|fps|window):(?P<numbers>\d+(\.\d+)?(:\d+(\.\d+)?)*)")
 # Most frames of a sampling: the limits of MimeQA and of ObservableToM.

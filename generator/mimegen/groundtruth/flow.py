@@ -5,7 +5,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from mimegen.groundtruth.seen import Floats, SeenSurface, on_canvas, union
+from mimegen.groundtruth.visible_surface import Floats, SeenSurface, on_canvas, union
 from mimegen.shots.camera import Camera
 from mimegen.shots.crop import Region
 

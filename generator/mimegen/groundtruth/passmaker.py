@@ -12,8 +12,8 @@ from mimegen.groundtruth.flow import flow_to
 from mimegen.groundtruth.job import PassJob
 from mimegen.groundtruth.keypoints import KeypointMaker
 from mimegen.groundtruth.kinds import DEPTH, FLOW, KEYPOINTS, MASK, NORMALS, PARTS, Kind
-from mimegen.groundtruth.seen import SeenSurface, SurfaceRenderer, in_camera
 from mimegen.groundtruth.surface import PosedScene
+from mimegen.groundtruth.visible_surface import SeenSurface, SurfaceRenderer, in_camera
 from mimegen.shots.camera import Camera
 from mimegen.shots.config import RenderConfig
 from mimegen.shots.jobs import FrameDone

@@ -8,8 +8,8 @@ from pathlib import Path
 from pydantic import RootModel
 
 from mimegen.base.errors import RequestError, did_you_mean, near_misses
-from mimegen.base.near import is_slip, nearest, stems
 from mimegen.base.paths import data_file, data_folder
+from mimegen.base.similar_names import is_slip, nearest, stems
 from mimegen.base.yaml_file import read_yaml_once
 from mimegen.choreography.action import read_action
 from mimegen.library.entry import SCORE_SUFFIX, Entry

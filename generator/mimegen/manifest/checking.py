@@ -11,7 +11,7 @@ from typing import Any
 
 from mimegen.base.errors import RequestError
 from mimegen.base.files import content_key, file_hash, publish, stamp
-from mimegen.base.kept import cache_folder
+from mimegen.base.user_cache import cache_folder
 from mimegen.manifest.file import clip_path
 from mimegen.manifest.record import facts_of, false_facts
 from mimegen.manifest.row import Row

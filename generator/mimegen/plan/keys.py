@@ -45,7 +45,7 @@ def clearing_code() -> str:
 
 def look_code() -> str:
     """Return the key of the code that makes finished pictures look filmed by a real camera."""
-    return code_key("mimegen.compositing.looked")
+    return code_key("mimegen.compositing.camera_look")
 
 
 def showing_code() -> str:

@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from mimegen.base.files import content_key
-from mimegen.base.kept import cached_json, keep
+from mimegen.base.user_cache import cached_json, keep
 from mimegen.library.gait_take import GaitTake
 from mimegen.library.take import LibraryTake
+from mimegen.plan.background_visibility import too_little_shown
 from mimegen.plan.clips import DisplayClip, PlannedClip
 from mimegen.plan.plan import CastingPlan, Plan
-from mimegen.plan.shown import too_little_shown
 from mimegen.production.clipfolder import ClipFolder
 from mimegen.production.paces import RenderPace, known_pace, known_sizes
 from mimegen.production.render import BYTES_PER_PIXEL

@@ -16,8 +16,8 @@ import numpy as np
 
 from mimegen.base.errors import RequestError
 from mimegen.base.files import content_key, publish, scratch_folder
-from mimegen.base.kept import cache_folder
 from mimegen.base.locks import locked
+from mimegen.base.user_cache import cache_folder
 from mimegen.compositing.backdrop import backdrop
 from mimegen.compositing.video import write_clip
 from mimegen.farm.dispatch import TaskFailed, run_tasks

@@ -12,9 +12,9 @@ from mimegen.library.shown_timeline import timeline_of
 from mimegen.manifest.file import content_of, typed_row
 from mimegen.manifest.row import Row
 from mimegen.manifest.timeline import without_faces
+from mimegen.plan.background_visibility import clip_shown
 from mimegen.plan.clips import DisplayClip, PlannedClip
 from mimegen.plan.front import turned
-from mimegen.plan.shown import clip_shown
 from mimegen.scenery.checks import name_of
 from mimegen.scenery.clearing import FURTHEST_M, NONE
 from mimegen.store.shotfacts import PanRecord, ShotFacts

@@ -12,10 +12,10 @@ from mimegen.compositing.clipjob import ClipJob
 from mimegen.farm.dispatch import Event, TaskFailed
 from mimegen.farm.task import Task
 from mimegen.manifest.row import Row
+from mimegen.plan.background_visibility import too_little_shown
 from mimegen.plan.clips import DisplayClip, PlannedClip
 from mimegen.plan.plan import CastingPlan
 from mimegen.plan.shots import Shot
-from mimegen.plan.shown import too_little_shown
 from mimegen.pointlight.displayjob import DisplayJob
 from mimegen.production.clipfolder import ClipFolder
 from mimegen.production.clips import clip_task, delivered, delivered_display, still_of

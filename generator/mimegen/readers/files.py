@@ -5,7 +5,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from mimegen.base.errors import RequestError
-from mimegen.base.foreign import refuse_foreign
+from mimegen.base.file_signatures import refuse_foreign
 
 # Largest file read, in bytes. An hour of a whole body takes some 250 MB as text, and reading it
 # takes a multiple of that in memory.

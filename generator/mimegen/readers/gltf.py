@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import quote, unquote
 
 from mimegen.base.errors import RequestError
-from mimegen.base.foreign import refuse_foreign
+from mimegen.base.file_signatures import refuse_foreign
 from mimegen.readers.files import buffers_beside
 from mimegen.readers.gltf_file import (
     CHUNK_HEADER,

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mimegen.base.errors import RequestError
-from mimegen.base.near import nearest
+from mimegen.base.similar_names import nearest
 from mimegen.markers.handedness import are_mirrored
 from mimegen.markers.sets import MarkerSet, find_marker_set
 from mimegen.motion.quaternions import FloatArray

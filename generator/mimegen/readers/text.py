@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mimegen.base.errors import RequestError
-from mimegen.base.foreign import refuse_foreign
+from mimegen.base.file_signatures import refuse_foreign
 from mimegen.readers.files import check_size
 from mimegen.readers.names import roles_by_name
 

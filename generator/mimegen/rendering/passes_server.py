@@ -8,8 +8,8 @@ from mimegen.base.errors import RequestError
 from mimegen.groundtruth.job import GeometryJob, PassJob
 from mimegen.groundtruth.kinds import Engine
 from mimegen.groundtruth.passmaker import PassMaker, publish_passes
-from mimegen.groundtruth.seen import SurfaceRenderer
 from mimegen.groundtruth.surface import PosedScene
+from mimegen.groundtruth.visible_surface import SurfaceRenderer
 from mimegen.rendering.cores import seeing_cores
 from mimegen.rendering.remote_blender import use_remote_blender
 from mimegen.shots.config import RenderConfig

@@ -21,7 +21,7 @@ from mimegen.study.folder import (
     hidden_name,
     key_content,
 )
-from mimegen.study.known import Asked, golden_trial, keep_apart, practice_trial
+from mimegen.study.golden import Asked, golden_trial, keep_apart, practice_trial
 from mimegen.study.public import study_script
 from mimegen.study.settings import Settings, Task
 from mimegen.study.trials import WORDED, Trial, pair_trial, parse_tasks, trial_of

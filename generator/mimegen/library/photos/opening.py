@@ -10,7 +10,7 @@ from pathlib import Path
 from PIL import ExifTags, Image, ImageOps
 
 from mimegen.base.errors import RequestError
-from mimegen.base.foreign import refuse_foreign
+from mimegen.base.file_signatures import refuse_foreign
 from mimegen.compositing.pictures import (
     MOST_MIB,
     MOST_PIXELS,

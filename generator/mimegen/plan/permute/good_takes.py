@@ -14,8 +14,8 @@ from pathlib import Path
 from mimegen.base.code import code_key
 from mimegen.base.errors import RequestError
 from mimegen.base.files import content_key, file_hash
-from mimegen.base.kept import cache_folder
 from mimegen.base.lines import append_line, json_lines
+from mimegen.base.user_cache import cache_folder
 from mimegen.choreography.checks import checks_file, missed
 from mimegen.choreography.flaws import too_fast
 from mimegen.choreography.perform import LOOKED_AT_FPS, chosen_take
@@ -24,8 +24,8 @@ from mimegen.library.cast import CastMember
 from mimegen.library.casting import Casting
 from mimegen.library.score_take import ScoreTake
 from mimegen.motion.editing import at_rate
+from mimegen.plan.background_visibility import MIN_SHOWN_SHARE, background_shown, standing_camera
 from mimegen.plan.clips import ChosenBackground
-from mimegen.plan.shown import MIN_SHOWN_SHARE, background_shown, standing_camera
 from mimegen.shots.camera import Camera
 from mimegen.shots.config import RenderConfig
 
@@ -69,8 +69,8 @@ class GoodTakes:
         camera = standing_camera(config, angle_deg)
         key = content_key(background_key(chosen.file), file_hash(chosen.file), chosen.seed,
                           asdict(camera), angle_deg, MIN_SHOWN_SHARE, code_key(
-                              "mimegen.scenery.shown", "mimegen.compositing.shown",
-                              "mimegen.library.places"))
+                              "mimegen.scenery.place_visibility",
+                              "mimegen.compositing.scene_visibility", "mimegen.library.places"))
         return self._cached(key, lambda: _hardly_shown(chosen, camera, angle_deg))
 
     def _cached(self, key: str, find: Callable[[], list[str]]) -> list[str]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from mimegen.base.arrays import BoolArray
 from mimegen.base.counted import counted
 from mimegen.base.errors import RequestError
-from mimegen.base.near import nearest
+from mimegen.base.similar_names import nearest
 from mimegen.base.vectors import product
 from mimegen.motion.lowpass import low_passed
 from mimegen.motion.quaternions import FloatArray

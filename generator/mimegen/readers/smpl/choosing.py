@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from mimegen.base.errors import RequestError
-from mimegen.base.near import nearest
+from mimegen.base.similar_names import nearest
 from mimegen.readers.options import ReadOptions
 from mimegen.readers.recording import Recording
 from mimegen.readers.smpl.layouts import People

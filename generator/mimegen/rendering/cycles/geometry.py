@@ -6,7 +6,7 @@ import numpy as np
 from mimegen.base.files import publish
 from mimegen.groundtruth.job import GeometryJob
 from mimegen.groundtruth.kinds import LEAST_OPACITY
-from mimegen.groundtruth.seen import in_camera
+from mimegen.groundtruth.visible_surface import in_camera
 from mimegen.rendering.cycles.passes import NORMAL, LayerReader, begin_passes, unit_normals
 from mimegen.rendering.cycles.scene import place_camera
 from mimegen.rendering.cycles.scenery import build_set

@@ -4,8 +4,8 @@ import bpy
 import numpy as np
 import OpenEXR
 
-from mimegen.groundtruth.seen import Floats, SeenSurface
 from mimegen.groundtruth.surface import PosedScene
+from mimegen.groundtruth.visible_surface import Floats, SeenSurface
 from mimegen.rendering.cycles.render import crop, passing_file
 from mimegen.rendering.cycles.scene import place_camera, reset_scene
 from mimegen.shots.camera import Camera

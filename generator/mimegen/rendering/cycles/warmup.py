@@ -7,8 +7,8 @@ from contextlib import ExitStack, contextmanager, suppress
 import bpy
 
 from mimegen.base.errors import RequestError
-from mimegen.base.kept import cache_folder
 from mimegen.base.locks import locked
+from mimegen.base.user_cache import cache_folder
 from mimegen.rendering.cycles.kernels import folder_of_kernels, use_folder
 from mimegen.rendering.cycles.render import use_device
 from mimegen.shots.devices import Device

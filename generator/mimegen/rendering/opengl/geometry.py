@@ -6,7 +6,7 @@ import numpy as np
 from mimegen.base.files import publish
 from mimegen.groundtruth.job import GeometryJob
 from mimegen.groundtruth.kinds import LEAST_OPACITY
-from mimegen.groundtruth.seen import Floats, in_camera
+from mimegen.groundtruth.visible_surface import Floats, in_camera
 from mimegen.rendering.opengl.context import checked
 from mimegen.rendering.opengl.light import give, uniform
 from mimegen.rendering.opengl.passes import view_values

@@ -3,8 +3,8 @@
 import moderngl
 import numpy as np
 
-from mimegen.groundtruth.seen import Floats, SeenSurface
 from mimegen.groundtruth.surface import PosedScene
+from mimegen.groundtruth.visible_surface import Floats, SeenSurface
 from mimegen.rendering.opengl.body import texture
 from mimegen.rendering.opengl.context import checked
 from mimegen.rendering.opengl.light import give, uniform

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import yaml
 
-from mimegen.base.kept import cached_json, keep
+from mimegen.base.user_cache import cached_json, keep
 
 KIND = "yaml"
 # Increase this whenever the cached form changes.

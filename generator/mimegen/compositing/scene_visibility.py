@@ -11,7 +11,7 @@ from mimegen.compositing.backdrop import level_pitch, place_picture, turned_view
 from mimegen.compositing.background import Background, Panorama, Picture
 from mimegen.compositing.panorama import panorama_view
 from mimegen.motion.quaternions import FloatArray
-from mimegen.scenery.shown import pixel_centres
+from mimegen.scenery.place_visibility import pixel_centres
 from mimegen.shots.camera import Camera
 
 # The EXIF tag of a picture's orientation; from the value 5, width and height are swapped.

@@ -11,17 +11,17 @@ import numpy as np
 from mimegen.base.code import code_key
 from mimegen.base.errors import RequestError
 from mimegen.base.files import content_key
-from mimegen.base.kept import cached_json, keep
 from mimegen.base.paths import data_folder
+from mimegen.base.user_cache import cached_json, keep
 from mimegen.base.vectors import direction_from
 from mimegen.compositing.background import Background
-from mimegen.compositing.shown import photograph_shown
+from mimegen.compositing.scene_visibility import photograph_shown
 from mimegen.motion import quaternions
 from mimegen.motion.quaternions import FloatArray
 from mimegen.plan.clips import PlannedClip
 from mimegen.plan.staging import Filmed
+from mimegen.scenery.place_visibility import TellingSet
 from mimegen.scenery.scenery import Scenery
-from mimegen.scenery.shown import TellingSet
 from mimegen.shots.camera import SENSOR_WIDTH_MM, Camera
 from mimegen.shots.config import FramedCamera, RenderConfig
 from mimegen.shots.framing import DISTANCE_STEP_M, frame_camera
@@ -104,7 +104,8 @@ def _telling(place: _TellingPlace) -> TellingSet:
 
 @lru_cache(maxsize=4096)
 def _share(place: _TellingPlace, camera: Camera) -> float:
-    key = content_key(place.key, place.tells, asdict(camera), code_key("mimegen.scenery.shown"))
+    key = content_key(place.key, place.tells, asdict(camera),
+                      code_key("mimegen.scenery.place_visibility"))
     found = _baked().get(key, cached_json(SHOWN, key))
     if not isinstance(found, float):
         found = round(_telling(place).shown(camera), DIGITS)

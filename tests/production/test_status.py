@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from mimegen.production.journal import Journal
+from mimegen.base.errors import RequestError
+from mimegen.production.journal import Journal, _reason
 from mimegen.production.status import status
 from mimegen.store.store import Store
 from mimegen.store.users import running_jobs
@@ -124,3 +125,11 @@ def test_half_a_line_is_no_line(three_clips: Path, tmp_path: Path) -> None:
 def test_where_no_job_began_is_a_wrong_request(tmp_path: Path) -> None:
     done = invoked("status", tmp_path / "absent")
     assert done.returncode == 2 and len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(("error", "said"), [
+    (None, None), (KeyboardInterrupt(), "KeyboardInterrupt"),
+    (RequestError("disk full"), "disk full"), (SystemExit(15), "stopped with exit status 15")])
+def test_a_job_that_ends_has_a_reason_in_words(error: BaseException | None, said: str | None
+                                               ) -> None:
+    assert _reason(error) == said

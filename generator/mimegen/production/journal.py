@@ -59,8 +59,7 @@ class Journal:
         self._over.set()
         self._life.join()
         self._sign()
-        why = None if error is None else str(error) or type(error).__name__
-        self._write({"ended": True, "why": why})
+        self._write({"ended": True, "why": _reason(error)})
         self.registration.end()
 
     def shot(self, key: str, title: str, frames: int, clips: Iterable[str]) -> None:
@@ -96,6 +95,14 @@ class Journal:
         # An unwritable journal must not stop the job.
         with self._lock, suppress(OSError):
             append_line(self._file, text)
+
+
+def _reason(error: BaseException | None) -> str | None:
+    """Return why a job ended; None if it is done."""
+    # Ray ends a process that receives SIGTERM with the signal's number as its exit status.
+    if isinstance(error, SystemExit):
+        return f"stopped with exit status {error.code}"
+    return None if error is None else str(error) or type(error).__name__
 
 
 def _forget_old(folder: Path) -> None:

@@ -21,7 +21,7 @@ from mimegen.base.files import file_hash
 from mimegen.evaluation.exports import huggingface
 from mimegen.evaluation.exports.exporting import WRITERS, export
 from mimegen.evaluation.making import QuestionRequest, questions_of
-from mimegen.evaluation.question import read_questions, write_questions
+from mimegen.evaluation.question import FurtherClip, read_questions, write_questions
 from mimegen.evaluation.sampling import parse_sampling
 from mimegen.evaluation.templates import read_templates
 from mimegen.manifest.file import MANIFEST, add_rows, read_manifest
@@ -255,6 +255,23 @@ def test_the_archive_of_croissant_is_named_by_its_content(clips, tmp_path):
     assert described["distribution"][1]["sha256"][:16] in described["distribution"][1]["contentUrl"]
 
 
+def test_clips_that_are_only_shown_beside_others_have_no_records(clips, tmp_path):
+    first, second, third = read_questions(clips / "questions-mc.jsonl")[:3]
+    beside = [second, third]
+    asked = first.model_copy(update={"further": [
+        FurtherClip(sample_id=one.sample_id, clip=one.clip, file_name=one.file_name)
+        for one in beside], "control": "reversed", "control_of": second.question_id})
+    write_questions(tmp_path / "match.jsonl", [asked])
+    export(tmp_path / "match.jsonl", "croissant", tmp_path / "out", clips)
+    described = json.loads((tmp_path / "out/croissant.json").read_text())
+    *_, shown, further = described["distribution"]
+    assert shown["includes"] == [f"clips/{first.clip}"]
+    assert sorted(further["includes"]) == sorted(f"clips/{one.clip}" for one in beside)
+    record, = lines(tmp_path / "out/records.jsonl")
+    assert (record["control"], record["control_of"]) == ("reversed", second.question_id)
+    assert [one["clip"] for one in json.loads(record["further"])] == [one.clip for one in beside]
+
+
 KIT = """
 import json, sys, types
 for name in ("vlmeval", "vlmeval.dataset", "vlmeval.dataset.video_base", "vlmeval.smp"):
@@ -268,6 +285,24 @@ mimegen_dataset._write_answers(pathlib.Path("m.xlsx"), pandas.DataFrame({
 [line] = open("m_answers.jsonl")
 assert json.loads(line) == {"question_id": "a", "model": "m", "output": "A"}
 """
+
+
+KIT_SCORES = KIT.partition("mimegen_dataset._write")[0] + """
+table = pandas.read_csv("questions.tsv", sep="\\t")
+for said, right in (("A", True), ("B", False)):
+    table["prediction"] = said
+    assert [mimegen_dataset._right(row) for _, row in table.iterrows()] == [right] * len(table)
+"""
+
+
+@pytest.mark.slow
+def test_vlmevalkit_is_right_about_answers_that_pandas_takes_for_other_things(clips, tmp_path):
+    asked = read_questions(clips / "questions-mc.jsonl")[:3]
+    write_questions(tmp_path / "odd.jsonl", [
+        one.model_copy(update={"options": [text, "x"], "answer": text, "labels": [text]})
+        for one, text in zip(asked, ("None", "2", "007"), strict=True)])
+    export(tmp_path / "odd.jsonl", "vlmevalkit", tmp_path / "out", clips)
+    subprocess.run([sys.executable, "-c", KIT_SCORES], cwd=tmp_path / "out", check=True)
 
 
 @pytest.mark.slow

@@ -276,7 +276,8 @@ def _question(match: str, choice: _Choice, place: int, known: dict[str, KnownAct
     subject = subject_of_row(about, known, "label")
     first, *rest = shown
     return Question(
-        **clip_fields(first, request.seed) | {"action": about.action, "variant": None},
+        **clip_fields(first, request.seed) | {
+            "action": about.action, "take": about.take, "variant": None},
         question_id=content_key("match", match, request.seed, about.sample_id)[:16],
         format="match", prompt=filled(prompt.replace("{question}", question), options),
         question=question, options=options, answer=options[place], labels=[options[place]],

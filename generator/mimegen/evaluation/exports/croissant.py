@@ -16,10 +16,12 @@ from mimegen.evaluation.exports.templates import FOLDER
 Content = dict[str, Any]
 # The described fields; docs/reference/manifest.md and docs/guide/evaluation.md have all.
 TEXTS = ("sample_id", "question_id", "format", "prompt", "answer", "action", "variant", "avatar",
-         "background_config", "background_name", "take", "split", "licence")
+         "background_config", "background_name", "take", "split", "licence", "condition",
+         "sampling", "pair", "control", "control_of", "examples", "further")
 LISTS = ("labels", "options")
 INTEGERS = ("frames", "width", "height", "seed")
-FLOATS = ("angle", "fps")
+FLOATS = ("angle", "fps", "tempo")
+BOOLEANS = ("mirrored", "reversed")
 
 
 def write(source: Source, folder: Path, archive: bool = True,
@@ -31,15 +33,16 @@ def write(source: Source, folder: Path, archive: bool = True,
     rows = table_rows(source)
     described = {name for row in rows for name, value in row.items()
                  if value not in (None, []) and isinstance(value, list) == (name in LISTS)}
-    kept = [name for name in ("file_name", *TEXTS, *LISTS, *INTEGERS, *FLOATS)
+    kept = [name for name in ("file_name", *TEXTS, *LISTS, *INTEGERS, *FLOATS, *BOOLEANS)
             if name in described and name not in hidden]
     write_lines(folder / "records.jsonl",
                 [{name: row.get(name) for name in kept} for row in rows])
     files = [_file(folder / "records.jsonl", "application/jsonlines")]
     if archive:
         files.append(_file(_zip(source, folder), "application/zip"))
+    described_files = _description(source, files, kept, {row["file_name"] for row in rows})
     publish(folder / "croissant.json",
-            json.dumps(_description(source, files, kept), indent=1, ensure_ascii=False) + "\n")
+            json.dumps(described_files, indent=1, ensure_ascii=False) + "\n")
 
 
 def _zip(source: Source, folder: Path) -> Path:
@@ -57,16 +60,23 @@ def _zip(source: Source, folder: Path) -> Path:
         folder / f"clips-{file_hash(folder / 'clips.zip')[:16]}.zip")
 
 
-def _description(source: Source, files: list[Content], names: list[str]) -> Content:
-    """Return the description of the files and of each field of the records."""
+def _description(source: Source, files: list[Content], names: list[str], recorded: set[str]
+                 ) -> Content:
+    """Return the description of the files and of each field of the records.
+
+    ``recorded`` are the clips that have records.
+    """
     given = sorted({licence for _, licence, _ in licences(source.clips.values())})
     static: Content = json.loads((FOLDER / "croissant/dataset.json").read_text(encoding="utf-8"))
     inside = {"containedIn": {"@id": files[-1]["@id"]}} if len(files) > 1 else {}
-    clips = {"@type": "cr:FileSet", "@id": "clips", **inside,
-             "encodingFormat": "video/mp4", "includes": "clips/*"}
+    # A clip without a record would become a record of nulls: it has a set of its own.
+    further = [f"clips/{name}" for name in source.clips if name not in recorded]
+    shown = [f"clips/{name}" for name in source.clips if name in recorded]
+    clips = [_file_set("clips", shown if further else "clips/*", inside),
+             *([_file_set("further_clips", further, inside)] if further else [])]
     return static | {
         "version": mimegen.__version__, "license": given, "url": f"urn:sha256:{source.sha256}",
-        "distribution": [*files, clips],
+        "distribution": [*files, *clips],
         "recordSet": [{"@type": "cr:RecordSet", "@id": "records",
                        "field": [_video(), *map(_field, names)]}]}
 
@@ -77,6 +87,11 @@ def _file(path: Path, kind: str) -> Content:
             "sha256": file_hash(path)}
 
 
+def _file_set(name: str, includes: str | list[str], inside: Content) -> Content:
+    return {"@type": "cr:FileSet", "@id": name, **inside, "encodingFormat": "video/mp4",
+            "includes": includes}
+
+
 def _video() -> Content:
     """Return the field of the video."""
     return {"@type": "cr:Field", "@id": "records/video", "dataType": "sc:VideoObject",
@@ -85,7 +100,8 @@ def _video() -> Content:
 
 def _field(name: str) -> Content:
     """Return a field of the records; ``file_name`` links a video to its record."""
-    kind = "sc:Integer" if name in INTEGERS else "sc:Float" if name in FLOATS else "sc:Text"
+    kinds = {"sc:Integer": INTEGERS, "sc:Float": FLOATS, "sc:Boolean": BOOLEANS}
+    kind = next((kind for kind, fields in kinds.items() if name in fields), "sc:Text")
     field = {"@type": "cr:Field", "@id": f"records/{name}", "dataType": kind}
     column = {"fileObject": {"@id": "records.jsonl"}, "extract": {"column": name}}
     if name == "file_name":

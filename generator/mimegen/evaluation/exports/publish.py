@@ -24,7 +24,8 @@ PUBLIC = "public"
 PRIVATE = "private"
 # Fields of records that give an answer away or name what a clip shows.
 REVEALING_FIELDS = frozenset({"answer", "labels", "action", "take", "variant", "background_config",
-                              "background_name", "seed"})
+                              "background_name", "seed", "pair", "control", "control_of",
+                              "mirrored", "reversed", "tempo"})
 
 
 @dataclass(frozen=True)

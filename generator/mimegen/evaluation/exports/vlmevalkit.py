@@ -12,7 +12,8 @@ from mimegen.evaluation.exports.items import Item, with_answers, write_items
 from mimegen.evaluation.exports.source import Source
 from mimegen.evaluation.exports.templates import copy_files, copy_reading
 
-_JSON = ("options", "labels", "media", "clips", "examples")
+# The answer too: pandas would read "None" as a missing value and "2" as a number.
+_JSON = ("answer", "options", "labels", "media", "clips", "examples")
 
 
 def write(source: Source, folder: Path) -> None:

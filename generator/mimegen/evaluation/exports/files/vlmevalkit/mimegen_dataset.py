@@ -86,5 +86,5 @@ def _write_answers(eval_file, data):
 
 
 def _right(row):
-    return exactly_right(str(row["prediction"]), json.loads(row["options"]), row["answer"],
-                         json.loads(row["labels"]))
+    return exactly_right(str(row["prediction"]), json.loads(row["options"]),
+                         json.loads(row["answer"]), json.loads(row["labels"]))

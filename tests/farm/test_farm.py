@@ -23,6 +23,7 @@ from mimegen.farm.dispatch import Event, TaskBegun, TaskDone, TaskFailed, run_ta
 from mimegen.farm.executor import Begun, Lost, Unfit
 from mimegen.farm.task import Task
 from mimegen.farm.timeouts import Timeouts
+from mimegen.rendering import worker
 from mimegen.rendering.receiving import JobReceived
 from mimegen.rendering.worker import StageWorker
 from mimegen.scenery.job import SetJob
@@ -271,6 +272,18 @@ def test_a_worker_that_was_killed_while_it_waited_is_given_no_task(
     worker._process.wait()
     assert not worker.is_fit
     worker.close()
+
+
+def test_a_worker_of_code_that_changed_since_the_plan_makes_nothing(
+    monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would put what the new code makes under the keys of the old."""
+    monkeypatch.setattr(worker, "own_code", lambda: "as it was planned")
+    executor = local.LocalExecutor(["opengl"], 1)
+    with pytest.raises(RequestError, match="has changed since this run was planned"):
+        for _ in range(60):
+            [*executor.events(1.0)]
+    executor.close()
 
 
 def test_a_task_goes_to_a_warm_worker_rather_than_to_a_place_without_one(

@@ -23,6 +23,7 @@ from mimegen.farm.remote import (
     version,
 )
 from mimegen.farm.task import Task, task_to_json
+from mimegen.rendering import serving
 from mimegen.rendering.receiving import JobReceived
 from mimegen.scenery.job import SetJob
 from mimegen.scenery.scenery import Scenery
@@ -126,7 +127,7 @@ def test_machines_are_alike_if_all_code_of_workers_and_blender_are(
     for done in ("mimegen.rendering.opengl.shot", "mimegen.rendering.cycles.shotframes",
                  "mimegen.compositing.video", "mimegen.compositing.passfiles",
                  "mimegen.pointlight.displayjob"):
-        assert done in closure(*remote._RUN_BY_WORKERS), done
+        assert done in closure(*serving._RUN_BY_WORKERS), done
     here = "0.1.0 0123456789ab with Blender 5.0.1"
     for there, alike in ((here, True), ("0.1.0 0123456789ab", True), ("0.1.0 ba", False),
                          ("0.1.0 0123456789ab with Blender 4.5.0", False),

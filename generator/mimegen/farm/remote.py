@@ -10,20 +10,17 @@ from typing import Any
 
 from mimegen import __version__
 from mimegen.base.blender import find_blender
-from mimegen.base.code import code_key
 from mimegen.base.errors import RequestError
 from mimegen.base.files import publish_once
 from mimegen.base.kernel_folder import using_kernels
 from mimegen.farm.executor import Lost, Message
 from mimegen.farm.task import Task, task_from_json
 from mimegen.rendering.receiving import JobReceived
+from mimegen.rendering.serving import own_code
 from mimegen.rendering.worker import StageWorker
 from mimegen.scenery.job import SetJob
 from mimegen.shots.jobs import FrameDone, JobDone, JobFailed, ShotJob
 
-# The modules that carry out jobs of any kind; ``code_key`` follows their imports.
-_RUN_BY_WORKERS = ("mimegen.rendering.serving", "mimegen.compositing.clipjob",
-                   "mimegen.compositing.passjob", "mimegen.pointlight.displayjob")
 _WITH_BLENDER = " with Blender "
 # Longest duration of a call in seconds, so that the loss of a machine is noticed.
 LISTEN_S = 2.0
@@ -68,7 +65,7 @@ class WorkerMessage:
 
 def version() -> str:
     """Return what decides what this machine's workers make: mimegen, its code, and Blender."""
-    code = f"{__version__} {code_key(*_RUN_BY_WORKERS)[:12]}"
+    code = f"{__version__} {own_code()[:12]}"
     # A Blender that cannot be used is reported when it is needed.
     with suppress(RequestError):
         if (blender := find_blender()) is not None:

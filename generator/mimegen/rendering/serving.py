@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Self
 
 from mimegen.base.blender import import_failure
+from mimegen.base.code import code_key
 from mimegen.base.errors import RequestError
 from mimegen.base.parents import end_with_input
 from mimegen.rendering import plain
@@ -20,13 +21,18 @@ from mimegen.rendering.remote_blender import use_remote_blender
 from mimegen.shots.devices import OPENGL
 from mimegen.shots.jobs import JobFailed
 
+# The modules that carry out jobs of any kind.
+_RUN_BY_WORKERS = ("mimegen.rendering.serving", "mimegen.compositing.clipjob",
+                   "mimegen.compositing.passjob", "mimegen.pointlight.displayjob")
+
 
 @dataclass(frozen=True)
 class WorkerArguments:
     """The arguments on a worker process's command line.
 
     ``descriptor`` is the worker's end of the connection, an inherited file descriptor. ``path`` is
-    the parent's ``sys.path``; the worker needs it to unpickle the jobs.
+    the parent's ``sys.path``; the worker needs it to unpickle the jobs. ``code`` is the parent's
+    ``own_code``.
     """
 
     descriptor: int
@@ -34,6 +40,7 @@ class WorkerArguments:
     threads: int
     scratch: str
     path: tuple[str, ...]
+    code: str
 
     def to_json(self) -> str:
         """Return the arguments as JSON, for a single command-line argument."""
@@ -43,6 +50,11 @@ class WorkerArguments:
     def from_json(cls, text: str) -> Self:
         """Return the arguments read from the JSON that ``to_json`` wrote."""
         return cls(**json.loads(text))
+
+
+def own_code() -> str:
+    """Return the key of the code that workers run, as it is when a process first asks for it."""
+    return code_key(*_RUN_BY_WORKERS)
 
 
 def main() -> None:
@@ -56,6 +68,9 @@ def main() -> None:
     end_with_input(sweep)
     connection = Connection(arguments.descriptor)
     try:
+        if own_code() != arguments.code:
+            raise RequestError("the code of mimegen has changed since this run was planned; run the"
+                               " same command again")
         _serve_jobs(connection, arguments.device, arguments.threads)
     except RequestError as problem:
         connection.send(JobFailed(str(problem)))

@@ -12,7 +12,7 @@ from mimegen.base.blender import environment
 from mimegen.base.files import scratch_folder
 from mimegen.base.interrupts import uninterrupted
 from mimegen.base.paths import PACKAGE
-from mimegen.rendering.serving import WorkerArguments
+from mimegen.rendering.serving import WorkerArguments, own_code
 from mimegen.scenery.job import SetJob
 from mimegen.shots.jobs import PlainJob, ShotJob
 
@@ -45,7 +45,7 @@ class StageWorker:
         self.connection = Connection(ours.detach())
         with theirs, uninterrupted():
             self._process = _started(WorkerArguments(
-                theirs.fileno(), device, threads, str(folder), tuple(sys.path)))
+                theirs.fileno(), device, threads, str(folder), tuple(sys.path), own_code()))
         self._frames = 0
 
     def submit(self, job: ShotJob | SetJob | PlainJob) -> None:

@@ -38,6 +38,10 @@ class CastMember(Hashable, Protocol):
         """The file that describes it, if there is one."""
 
     @property
+    def file_sha256(self) -> str | None:
+        """The SHA-256 of the file, as it was when the key was computed; None without a file."""
+
+    @property
     def key(self) -> str:
         """The content key of its body, to which motions are retargeted."""
 
@@ -53,9 +57,14 @@ class DescribedPerson:
     file: Path
 
     @cached_property
+    def file_sha256(self) -> str:
+        """The SHA-256 of the file, as it was when the key was computed."""
+        return file_hash(self.file)
+
+    @cached_property
     def key(self) -> str:
         """The content key of the character."""
-        return content_key(file_hash(self.file), figure_code())
+        return content_key(self.file_sha256, figure_code())
 
     def build(self) -> Character:
         """Build body and outfit."""
@@ -73,6 +82,11 @@ class RandomPerson:
     @property
     def file(self) -> None:
         """None: a random person has no file."""
+        return None
+
+    @property
+    def file_sha256(self) -> None:
+        """None, as there is no file."""
         return None
 
     @cached_property
@@ -94,6 +108,7 @@ class RiggedFigure:
 
     name: str
     file: Path
+    file_sha256: str
 
     @cached_property
     def key(self) -> str:
@@ -116,6 +131,11 @@ class InLights:
     def file(self) -> Path | None:
         """The file of the body."""
         return self.body.file
+
+    @property
+    def file_sha256(self) -> str | None:
+        """The SHA-256 of the body's file."""
+        return self.body.file_sha256
 
     @property
     def key(self) -> str:
@@ -151,7 +171,8 @@ def facts_of_file(member: CastMember) -> dict[str, Any]:
     They are name and file; for a rigged figure its source and the notes of its import, too.
     """
     facts: dict[str, Any] = {"avatar": member.name,
-                             "character_file": member.file.name if member.file else None}
+                             "character_file": member.file.name if member.file else None,
+                             "character_sha256": member.file_sha256}
     body = member.body if isinstance(member, InLights) else member
     if isinstance(body, RiggedFigure):
         figure = built(body)
@@ -173,7 +194,7 @@ def cast_member(catalogue: Catalogue, name: str) -> CastMember:
         return _random_person(name)
     file = catalogue.file("character", name)
     if file.suffix.lower() in RIGGED_SUFFIXES:
-        figure = RiggedFigure(file.stem, file)
+        figure = RiggedFigure(file.stem, file, file_hash(file))
         built(figure)
         return figure
     if file.suffix.lower() != ".yaml":

@@ -63,6 +63,7 @@ class CharacterFacts(RowPart):
     """The characters: the performer, and the partner in scenes of two."""
 
     character_file: str | None = None
+    character_sha256: str | None = Field(None, description="SHA-256 of that file")
     character_key: ContentKey | None = Field(None, description="content key of the character")
     character_height_m: Number | None = None
     character_source: str | None = None
@@ -73,6 +74,7 @@ class CharacterFacts(RowPart):
     partner_motion_file: str | None = None
     partner_motion_sha256: str | None = None
     partner_character_file: str | None = None
+    partner_character_sha256: str | None = None
     partner_character_key: ContentKey | None = None
     partner_character_notes: list[str] | None = None
     partner_character_source: str | None = None
@@ -108,6 +110,8 @@ class StageFacts(RowPart):
     background_licence: str | None = None
     background_author: str | None = None
     background_source: str | None = None
+    background_key: ContentKey | None = Field(
+        None, description="content key of what the background's files show, pictures included")
     still_key: ContentKey | None = Field(
         None, description="content key of the set's still; null where no set was rendered")
     set_changes: SetChanges | None = Field(

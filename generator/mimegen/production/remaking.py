@@ -3,7 +3,7 @@
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,11 +13,13 @@ from pydantic import ValidationError
 
 from mimegen.base.errors import RequestError
 from mimegen.base.files import file_hash
+from mimegen.base.paths import data_folder
 from mimegen.choreography.manner import CueManner
 from mimegen.faces.overlay import FaceOverlay
 from mimegen.faults.fault import parse_faults
 from mimegen.hands.compiling import HandName
 from mimegen.library.catalogue import Catalogue
+from mimegen.library.places import loaded_background_key
 from mimegen.library.scene_take import SCENE, scene_take
 from mimegen.library.take import LibraryTake
 from mimegen.library.takes import altered, library_take, user_take
@@ -177,6 +179,37 @@ def plan_again(sources: Sources, declared: Declared, rows: Sequence[Row],
         raise RequestError(f"the row would now make {', '.join(sorted(others - wanted))}; run its"
                            " request again")
     return plan
+
+
+def edited(sources: Sources, rows: Iterable[Row]) -> dict[str, str]:
+    """Return, by clip, which file of the user's shows something else now than when it was made.
+
+    Files of mimegen's own may change with its version; clips are made again with the present ones.
+    """
+    found = {row.sample_id: _edited_file(sources.catalogue, row) for row in rows}
+    return {name: f"{file} has changed since; restore it, or run the request again"
+            for name, file in found.items() if file is not None}
+
+
+def _edited_file(catalogue: Catalogue, row: Row) -> Path | None:
+    """Return a file of the user's that is no longer what a row says of it; None if there is none.
+    """
+    for name, sha256 in ((row.avatar, row.character_sha256),
+                         (row.partner_avatar, row.partner_character_sha256)):
+        file = _users(catalogue.characters, (name or "").removesuffix("_lights"))
+        if file is not None and sha256 is not None and file_hash(file) != sha256:
+            return file
+    file = _users(catalogue.backgrounds, row.background_name or "")
+    if file is None or row.background_key is None:
+        return None
+    return None if loaded_background_key(file, row.set_seed) == row.background_key else file
+
+
+def _users(files: Mapping[str, Path], name: str) -> Path | None:
+    """Return the file of this name, unless it is one of mimegen's own."""
+    file = files.get(name)
+    own = [data_folder().resolve() / kind for kind in ("rigs", "backgrounds")]
+    return None if file is None or file.resolve().parent in own else file
 
 
 def _declared_plan(catalogue: Catalogue, declared: Declared, row: Row) -> Plan:

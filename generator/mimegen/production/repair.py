@@ -34,6 +34,7 @@ from mimegen.production.remaking import (
     Sources,
     believed_of,
     configs_of,
+    edited,
     grouped,
     plan_again,
 )
@@ -128,8 +129,8 @@ def _planned(sources: Sources, rows: Sequence[Row], configs: Configs
     The second value holds the reasons of the rows for which no plan could be made, by clip.
     """
     planned: dict[tuple[str, bool], list[Plan]] = defaultdict(list)
-    refused: dict[str, str] = {}
-    for declared, group in grouped(rows).items():
+    refused = edited(sources, rows)
+    for declared, group in grouped(row for row in rows if row.sample_id not in refused).items():
         try:
             plan = plan_again(sources, declared, group, configs)
         except RequestError as problem:
@@ -230,7 +231,9 @@ def repair_passes(out: Path, faults: Sequence[BrokenFile], sources: Sources, car
     refused: dict[str, str] = {}
     configs = configs_of(read_manifest(out)) if faults else {}
     for fault in faults:
-        for (declared, group), wanted in product(grouped(fault.rows).items(), _wanted(out, fault)):
+        refused |= edited(sources, fault.rows)
+        same = [row for row in fault.rows if row.sample_id not in refused]
+        for (declared, group), wanted in product(grouped(same).items(), _wanted(out, fault)):
             try:
                 plan = plan_again(sources, declared, group, configs)
                 with _folder_set_aside(fault.file):

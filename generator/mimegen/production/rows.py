@@ -83,6 +83,7 @@ def _of_background(clip: PlannedClip) -> dict[str, Any]:
         "background_licence": clip.background.licence,
         "background_author": clip.background.author,
         "background_source": clip.background.source,
+        "background_key": clip.chosen.key,
     }
 
 
